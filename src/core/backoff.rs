@@ -1,0 +1,163 @@
+//! The delay before the next attempt: a pure function of the attempt, stored with the job.
+
+use super::duration;
+use super::error::{Error, Result};
+
+/// How long a failed job waits. All times in milliseconds.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Backoff {
+    Fixed {
+        delay_ms: u64,
+    },
+    /// `step·n + base` after the n-th attempt.
+    Linear {
+        step_ms: u64,
+        base_ms: u64,
+    },
+    /// One delay per attempt; the last one repeats.
+    Stages {
+        delays_ms: Vec<u64>,
+    },
+    /// `base·factor^(n-1)`, at most `max`, plus or minus up to `jitter` of it.
+    Exponential {
+        base_ms: u64,
+        factor: f64,
+        max_ms: u64,
+        jitter: f64,
+    },
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Self::Exponential { base_ms: 5_000, factor: 2.0, max_ms: 3_600_000, jitter: 0.1 }
+    }
+}
+
+impl Backoff {
+    /// Milliseconds before attempt `attempt + 1`, jitter left out. Attempts count from 1.
+    #[must_use]
+    pub fn delay_after_ms(&self, attempt: u32) -> u64 {
+        let nth = u64::from(attempt.max(1));
+        let delay = match self {
+            Self::Fixed { delay_ms } => *delay_ms,
+            Self::Linear { step_ms, base_ms } => step_ms.saturating_mul(nth).saturating_add(*base_ms),
+            Self::Stages { delays_ms } => {
+                let index = usize::try_from(nth - 1).unwrap_or(usize::MAX).min(delays_ms.len().saturating_sub(1));
+                delays_ms.get(index).copied().unwrap_or(0)
+            }
+            Self::Exponential { base_ms, factor, max_ms, .. } => {
+                let raw = *base_ms as f64 * factor.powf((nth - 1) as f64);
+                if raw >= *max_ms as f64 { *max_ms } else { raw.ceil() as u64 }
+            }
+        };
+        delay.min(duration::MAX_MS)
+    }
+
+    /// The same with jitter applied; `unit` is a random number in `0.0..1.0`.
+    #[must_use]
+    pub fn jittered_after_ms(&self, attempt: u32, unit: f64) -> u64 {
+        let delay = self.delay_after_ms(attempt);
+        match self {
+            Self::Exponential { jitter, .. } => {
+                let spread = delay as f64 * jitter * (2.0 * unit - 1.0);
+                (delay as f64 + spread).max(0.0).ceil() as u64
+            }
+            _ => delay,
+        }
+    }
+
+    /// The text stored with a job, such as `e5000,2,3600000,0.1`; the default is stored as nothing.
+    #[must_use]
+    pub fn encode(&self) -> String {
+        if *self == Self::default() {
+            return String::new();
+        }
+        match self {
+            Self::Fixed { delay_ms } => format!("f{delay_ms}"),
+            Self::Linear { step_ms, base_ms } => format!("l{step_ms},{base_ms}"),
+            Self::Stages { delays_ms } => {
+                let list: Vec<String> = delays_ms.iter().map(u64::to_string).collect();
+                format!("s{}", list.join(","))
+            }
+            Self::Exponential { base_ms, factor, max_ms, jitter } => format!("e{base_ms},{factor},{max_ms},{jitter}"),
+        }
+    }
+
+    /// Reads [`Self::encode`]'s text.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when the text is none of ours.
+    pub fn decode(text: &str) -> Result<Self> {
+        let bad = || Error::Invalid(format!("unknown backoff '{text}'"));
+        if text.is_empty() {
+            return Ok(Self::default());
+        }
+        let (kind, rest) = text.split_at_checked(1).ok_or_else(bad)?;
+        let int = |s: &str| s.parse::<u64>().map_err(|_| bad());
+        let parts: Vec<&str> = rest.split(',').collect();
+        match (kind, parts.as_slice()) {
+            ("f", [delay]) => Ok(Self::Fixed { delay_ms: int(delay)? }),
+            ("l", [step, base]) => Ok(Self::Linear { step_ms: int(step)?, base_ms: int(base)? }),
+            ("s", list) => Ok(Self::Stages { delays_ms: list.iter().map(|s| int(s)).collect::<Result<_>>()? }),
+            ("e", [base, factor, max, jitter]) => Ok(Self::Exponential {
+                base_ms: int(base)?,
+                factor: factor.parse().map_err(|_| bad())?,
+                max_ms: int(max)?,
+                jitter: jitter.parse().map_err(|_| bad())?,
+            }),
+            _ => Err(bad()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linear_gives_the_n_times_two_plus_one_schedule() {
+        let backoff = Backoff::Linear { step_ms: 120_000, base_ms: 60_000 };
+        let minutes: Vec<u64> = (1..=3).map(|n| backoff.delay_after_ms(n) / 60_000).collect();
+        assert_eq!(minutes, [3, 5, 7]);
+    }
+
+    #[test]
+    fn stages_repeat_the_last_one() {
+        let backoff = Backoff::Stages { delays_ms: vec![15, 180, 600] };
+        let delays: Vec<u64> = (1..=5).map(|n| backoff.delay_after_ms(n)).collect();
+        assert_eq!(delays, [15, 180, 600, 600, 600]);
+    }
+
+    #[test]
+    fn exponential_never_exceeds_its_cap() {
+        let backoff = Backoff::default();
+        assert_eq!(backoff.delay_after_ms(1), 5_000);
+        assert_eq!(backoff.delay_after_ms(2), 10_000);
+        assert_eq!(backoff.delay_after_ms(11), 3_600_000);
+        assert_eq!(backoff.delay_after_ms(u32::MAX), 3_600_000);
+    }
+
+    #[test]
+    fn jitter_stays_within_its_share() {
+        let backoff = Backoff::default();
+        assert_eq!(backoff.jittered_after_ms(1, 0.0), 4_500);
+        assert_eq!(backoff.jittered_after_ms(1, 0.5), 5_000);
+        assert!(backoff.jittered_after_ms(1, 0.999_999) <= 5_500);
+    }
+
+    #[test]
+    fn every_kind_survives_encoding() {
+        for backoff in [
+            Backoff::default(),
+            Backoff::Fixed { delay_ms: 0 },
+            Backoff::Linear { step_ms: 1, base_ms: 2 },
+            Backoff::Stages { delays_ms: vec![1, 2, 3] },
+            Backoff::Exponential { base_ms: 1, factor: 1.5, max_ms: 9, jitter: 0.0 },
+        ] {
+            assert_eq!(Backoff::decode(&backoff.encode()), Ok(backoff));
+        }
+        assert!(Backoff::decode("x1").is_err());
+        assert!(Backoff::decode("é").is_err());
+    }
+}

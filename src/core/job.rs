@@ -1,0 +1,182 @@
+//! What a job is: the options it is pushed with, a reservation of it, a look at it.
+
+use super::backoff::Backoff;
+use super::error::{Error, Result};
+
+/// Default priority; smaller is sooner.
+pub const DEFAULT_PRIORITY: u32 = 1024;
+/// Default lease length.
+pub const DEFAULT_TTR_MS: u64 = 60_000;
+/// Default number of attempts before a job is buried.
+pub const DEFAULT_MAX_ATTEMPTS: u32 = 10;
+/// The shortest and the longest lease: 0.1 s and 30 days.
+pub const TTR_RANGE_MS: std::ops::RangeInclusive<u64> = 100..=2_592_000_000;
+
+/// A job id: 1..=200 bytes, none of them a control character.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct JobId(Vec<u8>);
+
+impl JobId {
+    /// A time-ordered `UUIDv7`.
+    #[must_use]
+    pub fn generate() -> Self {
+        Self(uuid::Uuid::now_v7().to_string().into_bytes())
+    }
+
+    /// Checks an id that a user chose.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`]: "must be …", to follow an argument name.
+    pub fn new(bytes: impl Into<Vec<u8>>) -> Result<Self> {
+        let bytes = bytes.into();
+        if bytes.is_empty() || bytes.len() > 200 {
+            return Err(Error::Invalid("must be between 1 and 200 bytes long".into()));
+        }
+        if bytes.iter().any(|b| *b < 0x20 || *b == 0x7f) {
+            return Err(Error::Invalid("must not contain control characters".into()));
+        }
+        Ok(Self(bytes))
+    }
+
+    /// An id as Redis gave it back.
+    #[must_use]
+    pub fn from_redis(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for JobId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&String::from_utf8_lossy(&self.0))
+    }
+}
+
+/// When a job falls due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Due {
+    /// Milliseconds from the moment the script runs.
+    InMs(u64),
+    /// An absolute Unix time in milliseconds; a past one is due at once and keeps its place.
+    AtMs(i64),
+}
+
+/// What to do when the id is in the queue already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnDuplicate {
+    #[default]
+    Fail,
+    Keep,
+    Replace,
+}
+
+/// Everything stored with a job beside its payload.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobOptions {
+    pub priority: u32,
+    pub ttr_ms: u64,
+    /// 0: no limit.
+    pub max_attempts: u32,
+    pub backoff: Backoff,
+    /// Limit of one run of the handler; 0: none.
+    pub timeout_ms: u64,
+}
+
+impl Default for JobOptions {
+    fn default() -> Self {
+        Self {
+            priority: DEFAULT_PRIORITY,
+            ttr_ms: DEFAULT_TTR_MS,
+            max_attempts: DEFAULT_MAX_ATTEMPTS,
+            backoff: Backoff::default(),
+            timeout_ms: 0,
+        }
+    }
+}
+
+/// A job about to be pushed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewJob {
+    /// `None`: a UUIDv7 is made before the first send, so that a retry is the same job.
+    pub id: Option<JobId>,
+    pub payload: Vec<u8>,
+    pub due: Due,
+    pub options: JobOptions,
+    pub on_duplicate: OnDuplicate,
+}
+
+/// The state of a job; it is in exactly one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum State {
+    Delayed,
+    Ready,
+    Reserved,
+    Buried,
+}
+
+impl State {
+    pub const ALL: [Self; 4] = [Self::Delayed, Self::Ready, Self::Reserved, Self::Buried];
+
+    /// The word used in scripts and in PHP.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Delayed => "delayed",
+            Self::Ready => "ready",
+            Self::Reserved => "reserved",
+            Self::Buried => "buried",
+        }
+    }
+}
+
+/// What proves that a reservation is still ours: the lease slot it lies in, and its token.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Receipt {
+    /// Name of the lease slot, made by the client before the first send.
+    pub slot: String,
+    /// Fencing number: grows with every reservation in the queue.
+    pub token: u64,
+}
+
+/// A job held under a lease.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reserved {
+    pub id: JobId,
+    pub queue: String,
+    pub payload: Vec<u8>,
+    pub options: JobOptions,
+    /// Reservations so far, this one included.
+    pub attempts: u32,
+    pub created_at_ms: i64,
+    pub due_at_ms: i64,
+    pub reserved_at_ms: i64,
+    /// End of the lease on Redis' clock.
+    pub lease_until_ms: i64,
+    /// End of the lease on this process' monotonic clock, counted from before the request was sent.
+    pub lease_until: std::time::Instant,
+    pub receipt: Receipt,
+    pub last_error: Option<Vec<u8>>,
+}
+
+/// A look at a job without holding it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobInfo {
+    pub id: JobId,
+    pub queue: String,
+    pub state: State,
+    pub payload: Vec<u8>,
+    pub options: JobOptions,
+    pub attempts: u32,
+    pub created_at_ms: i64,
+    pub due_at_ms: i64,
+    pub lease_until_ms: Option<i64>,
+    pub timeouts: u32,
+    pub releases: u32,
+    pub buries: u32,
+    pub kicks: u32,
+    pub last_error: Option<Vec<u8>>,
+}

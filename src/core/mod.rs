@@ -1,0 +1,12 @@
+//! The queue itself: pure Rust over the Redis protocol, without any PHP.
+//!
+//! Read in this order: [`job`] (what a job is), [`queue`] (what can be done with it), [`keys`] and
+//! [`scripts`] (what that is in Redis), [`connection`] (how it gets there).
+
+pub mod backoff;
+pub mod clock;
+pub mod dsn;
+pub mod duration;
+pub mod error;
+pub mod job;
+pub mod queue;

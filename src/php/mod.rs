@@ -1,0 +1,1 @@
+//! The PHP face: converts values and throws exceptions; knows no Redis command.
