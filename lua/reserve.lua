@@ -12,6 +12,7 @@
 --       | {"PAUSED", now, lost, wait_us}
 --       | {"AGAIN", now, lost} a bounded part of the housekeeping is done: call again without acknowledging
 --       | {"RANKED"} nothing done: call again with ten keys
+--       | error DQSCHEMA nothing done: the queue belongs to a newer version
 -- Cost    O((J+A) log N) for J jobs leased and A acknowledged; 8 commands, 9 with acknowledging
 -- Order   lease before member: an error between the two may deliver twice, never lose.
 local call, try = redis.call, redis.pcall

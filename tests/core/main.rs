@@ -4,5 +4,6 @@
 
 mod support;
 
+mod headers;
 mod lifecycle;
 mod waiting;
