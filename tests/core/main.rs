@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod audit;
 mod support;
 
 mod headers;
 mod lifecycle;
+mod table;
 mod waiting;
