@@ -67,6 +67,9 @@ for n = 1, #ids do
     if not first_due or due + 0 < first_due then first_due = due + 0 end
   end
 end
+if ranked[1] or next(replaced) then
+  --@include probe
+end
 if members[1] then call('ZADD', waiting, unpack(members)) end
 if ranked[1] then
   --@include place

@@ -105,7 +105,7 @@ for n = 1, count do
     local packed = call('HGET', history, id)
     if packed and #packed >= 26 then attempts, past = struct.unpack('>I4', packed) + 1, sub(packed, 27) end
   end
-  if fits and ttr then
+  if fits and ttr and #id < 256 then
     leased = leased + 1
     local deadline = now + ttr
     if not first_deadline or deadline < first_deadline then first_deadline = deadline end
@@ -114,7 +114,11 @@ for n = 1, count do
     local at = 3 * leased
     reply[at + 1], reply[at + 2], reply[at + 3] = entry, record, past
   else
+    --@include record
+    --@include place
     --@include history
+    --@include lease
+    --@include held
     --@include discard
     discard(id, member, from_ready[n], record)
   end

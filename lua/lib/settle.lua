@@ -1,5 +1,14 @@
 -- lib/settle.lua: acknowledges the `count` tokens at ARGV[from…] of one slot; tokens that are not there (any more) are
--- added to `lost`. Returns how many jobs were removed. The record goes first: a lease without a record ends by itself.
+-- added to `lost`. Returns how many jobs were removed. The slot goes first, and comes back when the records cannot go.
+local function earliest(record)
+  local first, at = nil, 5
+  while at + 24 <= #record do
+    local deadline = struct.unpack('>I6', record, at + 16)
+    if not first or deadline < first then first = deadline end
+    at = at + 24 + string.byte(record, at + 23)
+  end
+  return int(first)
+end
 local function settle(slot, record, from, count, lost)
   local wanted, kept, ids, old, at = {}, {}, {}, {}, 5
   for i = from, from + count - 1 do wanted[ARGV[i]] = true end
@@ -17,14 +26,20 @@ local function settle(slot, record, from, count, lost)
     at = after
   end
   if ids[1] then
-    call('HDEL', jobs, unpack(ids))
+    if old[1] then call('HLEN', history) end -- as in lib/probe.lua
+    call('ZREM', reserved, kept[1] and '' or slot) -- also unlocks (lib/unlock.lua)
+    if type(try('HDEL', jobs, unpack(ids))) == 'table' then
+      if not kept[1] then call('ZADD', reserved, earliest(record), slot) end
+      call('HDEL', jobs, unpack(ids)) -- fails again, and says why
+    end
     if old[1] then call('HDEL', history, unpack(old)) end
     if kept[1] then
-      --@include lease
-      store_slot(slot, string.sub(record, 1, 4) .. table.concat(kept))
+      local rest = string.sub(record, 1, 4) .. table.concat(kept)
+      call('HSET', ledger, '@' .. slot, rest)
+      local first = earliest(rest)
+      if first ~= earliest(record) then call('ZADD', reserved, first, slot) end
     else
       call('HDEL', ledger, '@' .. slot)
-      call('ZREM', reserved, slot)
     end
   end
   for i = from, from + count - 1 do
