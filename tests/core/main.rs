@@ -2,10 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod acl;
 mod audit;
 mod scene;
 mod support;
 
+mod denied;
 mod headers;
 mod lifecycle;
 mod table;

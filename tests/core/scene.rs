@@ -91,6 +91,9 @@ impl Scene {
     pub fn drain(queue: &Queue) -> BTreeSet<String> {
         let mut done = BTreeSet::new();
         for _ in 0..4 {
+            if !done.is_empty() && queue.count(None).unwrap() == 0 {
+                break;
+            }
             travel(5_000_000);
             for job in reserve_many(queue, 100) {
                 queue.ack(&job.held()).unwrap();
