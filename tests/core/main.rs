@@ -4,6 +4,7 @@
 
 mod acl;
 mod audit;
+mod oom;
 mod scene;
 mod support;
 
