@@ -43,7 +43,7 @@ static METHODS: [Method; 5] = [
     ),
     method!("static stages(string|array $delays): self", stages),
     method!(
-        "static exponential(int|float|string|\\DateInterval $base, float $factor = 2, \
+        "static exponential(int|float|string|\\DateInterval $base, float $factor = 2.0, \
          int|float|string|\\DateInterval $max = '1h', float $jitter = 0.1): self",
         exponential
     ),

@@ -115,6 +115,8 @@ impl Class {
         let string = u8::try_from(ffi::IS_STRING).map_err(|_| Rejected)?;
         // SAFETY: the engine copies the name; the enum has no methods of its own.
         let ce = non_null(unsafe { ffi::zend_register_internal_enum(name.as_ptr(), string, std::ptr::null()) })?;
+        // SAFETY: the class is new. Enums that PHP compiles are final, too.
+        unsafe { (*ce).ce_flags |= sys::ACC_FINAL };
         for (case, value) in cases {
             let mut value = interned(value);
             // SAFETY: names and values are interned for the life of the process.
