@@ -16,7 +16,7 @@ for i = 3, #ARGV, 6 do ids[#ids + 1] = ARGV[i] end
 local old = call('HMGET', jobs, unpack(ids))
 call('ZCARD', waiting)
 local own_since = ARGV[2] ~= '' and quarter - ARGV[2] * 4 or nil
-local seen, skip, replaced = {}, {}, {}
+local seen, skip, replaced, replaced_here = {}, {}, {}, 0
 for n = 1, #ids do
   local base, id = 3 + (n - 1) * 6, ids[n]
   local mode, record = ARGV[base + 5], old[n]
@@ -31,7 +31,9 @@ for n = 1, #ids do
     if mode == 'keep' then skip[n] = true end
     if mode == 'replace' and record then replaced[n] = record end
   end
-  if seen[id] and mode == 'replace' then skip[seen[id]] = true end
+  if seen[id] and mode == 'replace' then -- an earlier one of this very batch
+    skip[seen[id]], replaced_here = true, replaced_here + 1
+  end
   if not skip[n] then seen[id] = n end
 end
 
@@ -84,6 +86,7 @@ if next(replaced) then
   end
 end
 if records[1] then call('HSET', jobs, unpack(records)) end
+if replaced_here > 0 then call('HINCRBY', ledger, 'replaced', replaced_here) end
 if first_due then
   --@include wake
   if try('ZCARD', waiters) ~= 0 then wake(first_due) end

@@ -5,4 +5,5 @@
 mod support;
 
 mod lifecycle;
+mod model;
 mod waiting;
