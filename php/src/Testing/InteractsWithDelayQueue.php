@@ -1,0 +1,115 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Testing;
+
+use DateInterval;
+use DateTimeInterface;
+use DelayQueue;
+use DelayQueue\Testing;
+use PHPUnit\Framework\Attributes\After;
+use PHPUnit\Framework\Attributes\Before;
+use RuntimeException;
+
+/**
+ * Tests of code that uses DelayQueue, against the real scripts and a real Redis. For PHPUnit 9.6 to 11.
+ *
+ * A private redis-server is started for the suite and emptied before each test. `new DelayQueue('name')` without a DSN,
+ * wherever the code under test says it, reaches that server; so do child processes, through DELAYQUEUE_DSN.
+ * Time is moved, not waited for: `$this->travel('15m')`.
+ *
+ *     final class ClosingTest extends TestCase
+ *     {
+ *         use InteractsWithDelayQueue;
+ *
+ *         public function testUnpaidOrderIsClosed(): void
+ *         {
+ *             $this->shop->place('order-1');
+ *             $this->assertDelayed('order-1', 'orders', 900);
+ *             $this->travel('15m');
+ *             $this->assertSame(1, $this->runDueJobs($this->shop->close(...), 'orders'));
+ *             $this->assertQueueEmpty('orders');
+ *         }
+ *     }
+ *
+ * PHP needs delayqueue.testing=1 (php.ini, or `php -d delayqueue.testing=1 vendor/bin/phpunit`).
+ */
+trait InteractsWithDelayQueue
+{
+    use AssertsJobs;
+
+    private string|false $delayQueueDsnBefore = false;
+
+    /** @before */
+    #[Before]
+    protected function setUpDelayQueue(): void
+    {
+        if (!extension_loaded('delayqueue')) {
+            throw new RuntimeException('the delayqueue extension is not loaded: add extension=delayqueue to php.ini');
+        }
+        $server = RedisServer::shared();
+        $server->flush();
+        $this->delayQueueDsnBefore = ini_set('delayqueue.dsn', $server->dsn());
+        if ($this->delayQueueDsnBefore === false) {
+            throw new RuntimeException('delayqueue.dsn is fixed by the configuration: leave it out where tests run');
+        }
+        putenv('DELAYQUEUE_DSN=' . $server->dsn());
+    }
+
+    /** @after */
+    #[After]
+    protected function tearDownDelayQueue(): void
+    {
+        if ($this->delayQueueDsnBefore === false) {
+            return;
+        }
+        Testing::travelBack();
+        ini_set('delayqueue.dsn', $this->delayQueueDsnBefore);
+        putenv('DELAYQUEUE_DSN');
+    }
+
+    /**
+     * A queue on the private server.
+     *
+     * @param array<string, mixed> $options as in the constructor of DelayQueue
+     */
+    protected function delayQueue(string $queue = 'default', array $options = []): DelayQueue
+    {
+        return new DelayQueue($queue, null, $options);
+    }
+
+    /** Moves time for every queue of this process: seconds, '15m' or a DateInterval; journeys add up. */
+    protected function travel(int|float|string|DateInterval $by): void
+    {
+        Testing::travel($by);
+    }
+
+    /** Moves time to a moment, from where it goes on. */
+    protected function travelTo(DateTimeInterface $moment): void
+    {
+        Testing::travelTo($moment);
+    }
+
+    /**
+     * Runs what is due now, job after job, and settles each as its handler decides: return (anything but false) is ack(),
+     * false is fail(), a thrown Release or Bury is that, any other exception is fail(). A job that the handler settled
+     * itself is left alone.
+     *
+     * @param callable(\DelayQueue\Job, DelayQueue): mixed $handler
+     * @param int $limit more jobs than this fail the test: a handler that releases without a delay never ends
+     *
+     * @return int the number of jobs handled
+     */
+    protected function runDueJobs(callable $handler, string $queue = 'default', int $limit = 1000): int
+    {
+        $runner = new JobRunner($this->delayQueue($queue), $handler);
+        for ($handled = 0; $runner->runNext(); $handled++) {
+            if ($handled === $limit) {
+                static::fail("more than $limit jobs were due in queue '$queue': is one released without a delay?");
+            }
+        }
+
+        return $handled;
+    }
+}
