@@ -27,7 +27,7 @@ find_php() {
   export PHP_CONFIG PHP
 }
 
-# Makes every PHP started from here load the built extension, with testing allowed, whatever is installed:
+# Makes every PHP started from here load the built extension, whatever is installed:
 # a copy of the list of ini files of this PHP, less an installed delayqueue, plus our own line.
 use_built_extension() {
   local scan ini php_ini=$target_dir/php.d
@@ -39,6 +39,6 @@ use_built_extension() {
       case "$ini" in *delayqueue.ini | *'*.ini') ;; *) ln -s "$ini" "$php_ini/" ;; esac
     done
   fi
-  printf 'extension=%s\ndelayqueue.testing=1\n' "$extension" >"$php_ini/99-delayqueue.ini"
+  printf 'extension=%s\n' "$extension" >"$php_ini/99-delayqueue.ini"
   export PHP_INI_SCAN_DIR=$php_ini
 }

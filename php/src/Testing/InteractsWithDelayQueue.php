@@ -32,14 +32,13 @@ use RuntimeException;
  *             $this->assertQueueEmpty('orders');
  *         }
  *     }
- *
- * PHP needs delayqueue.testing=1 (php.ini, or `php -d delayqueue.testing=1 vendor/bin/phpunit`).
  */
 trait InteractsWithDelayQueue
 {
     use AssertsJobs;
 
-    private string|false $delayQueueDsnBefore = false;
+    /** @var array<string, string> ini settings as they were before the test */
+    private array $delayQueueSettings = [];
 
     /** @before */
     #[Before]
@@ -50,9 +49,12 @@ trait InteractsWithDelayQueue
         }
         $server = RedisServer::shared();
         $server->flush();
-        $this->delayQueueDsnBefore = ini_set('delayqueue.dsn', $server->dsn());
-        if ($this->delayQueueDsnBefore === false) {
-            throw new RuntimeException('delayqueue.dsn is fixed by the configuration: leave it out where tests run');
+        foreach (['delayqueue.dsn' => $server->dsn(), 'delayqueue.testing' => '1'] as $name => $value) {
+            $before = ini_set($name, $value);
+            if ($before === false) {
+                throw new RuntimeException("$name is fixed by php_admin_value: leave it open where tests run");
+            }
+            $this->delayQueueSettings[$name] = $before;
         }
         putenv('DELAYQUEUE_DSN=' . $server->dsn());
     }
@@ -61,11 +63,14 @@ trait InteractsWithDelayQueue
     #[After]
     protected function tearDownDelayQueue(): void
     {
-        if ($this->delayQueueDsnBefore === false) {
+        if ($this->delayQueueSettings === []) {
             return;
         }
         Testing::travelBack();
-        ini_set('delayqueue.dsn', $this->delayQueueDsnBefore);
+        foreach ($this->delayQueueSettings as $name => $value) {
+            ini_set($name, $value);
+        }
+        $this->delayQueueSettings = [];
         putenv('DELAYQUEUE_DSN');
     }
 
