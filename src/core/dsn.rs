@@ -1,25 +1,211 @@
 //! Where Redis is, and who we are there.
 
 use super::error::{Error, Result};
+use percent_encoding::percent_decode_str;
+use std::fmt;
+use url::Url;
 
-/// A parsed DSN. `Debug` and `Display` never show the password.
+/// Where to connect to.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Target {
+    Tcp { host: String, port: u16 },
+    Unix { path: String },
+}
+
+/// Files for TLS, all PEM; `None`: the system's roots, no client certificate.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Tls {
+    pub ca: Option<String>,
+    pub cert: Option<String>,
+    pub key: Option<String>,
+}
+
+/// A parsed DSN: `redis://[user:pass@]host:port/db`, `rediss://…[?ca=&cert=&key=]`, `redis+unix:///path[?db=]`.
+/// Neither `Debug` nor `Display` shows the password.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Dsn {
-    text: String,
+    pub target: Target,
+    pub tls: Option<Tls>,
+    pub user: Option<String>,
+    pub password: Option<String>,
+    pub database: u32,
 }
 
 impl Dsn {
     /// # Errors
-    /// [`Error::Invalid`] naming the fault, never the password.
+    /// [`Error::Invalid`] naming the fault, never the password: "must …", to follow an argument name.
     pub fn parse(text: &str) -> Result<Self> {
-        if text.is_empty() {
-            return Err(Error::Invalid("must not be empty".into()));
+        let invalid = |what: &str| Error::Invalid(format!("must be a valid DSN, {what}"));
+        let Some((scheme, _)) = text.split_once("://") else {
+            return Err(invalid("such as redis://127.0.0.1:6379/0"));
+        };
+        match scheme {
+            "redis" | "rediss" | "redis+unix" => {}
+            "redis+sentinel" | "redis+cluster" => {
+                return Err(invalid(&format!("{scheme}:// is not supported yet")));
+            }
+            _ => return Err(invalid("its scheme is unknown: redis, rediss or redis+unix")),
         }
-        Ok(Self { text: text.to_owned() })
+        // Url treats non-special schemes the same way: authority, path, query.
+        let url = Url::parse(text).map_err(|error| invalid(&error.to_string()))?;
+        if url.fragment().is_some() {
+            return Err(invalid("it must not have a #fragment"));
+        }
+        let decode = |part: &str, name: &str| -> Result<Option<String>> {
+            if part.is_empty() {
+                return Ok(None);
+            }
+            check_escapes(part).ok_or_else(|| invalid(&format!("its {name} has a bad %-escape")))?;
+            let text =
+                percent_decode_str(part).decode_utf8().map_err(|_| invalid(&format!("its {name} is not UTF-8")))?;
+            Ok(Some(text.into_owned()))
+        };
+        let mut dsn = Self {
+            target: Target::Unix { path: String::new() },
+            tls: (scheme == "rediss").then(Tls::default),
+            user: decode(url.username(), "user")?,
+            password: decode(url.password().unwrap_or(""), "password")?,
+            database: 0,
+        };
+        let database = |value: &str| value.parse::<u32>().map_err(|_| invalid("its database must be a number"));
+        if scheme == "redis+unix" {
+            let path = decode(url.path(), "path")?.filter(|path| path.starts_with('/') && path.len() > 1);
+            dsn.target =
+                Target::Unix { path: path.ok_or_else(|| invalid("it must name a socket: redis+unix:///path"))? };
+            if url.host_str().is_some_and(|host| !host.is_empty()) {
+                return Err(invalid("it must name a socket: redis+unix:///path"));
+            }
+        } else {
+            let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| invalid("its host is missing"))?;
+            let port = url.port().unwrap_or(6379);
+            if port == 0 {
+                return Err(invalid("its port must be between 1 and 65535"));
+            }
+            let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+            dsn.target = Target::Tcp { host, port };
+            let path = url.path().trim_start_matches('/');
+            if !path.is_empty() {
+                dsn.database = database(path)?;
+            }
+        }
+        for (name, value) in url.query_pairs() {
+            let value = value.into_owned();
+            match (name.as_ref(), &mut dsn.tls) {
+                ("db", _) => dsn.database = database(&value)?,
+                ("ca", Some(tls)) => tls.ca = Some(value),
+                ("cert", Some(tls)) => tls.cert = Some(value),
+                ("key", Some(tls)) => tls.key = Some(value),
+                _ => return Err(invalid(&format!("its option '{name}' is unknown"))),
+            }
+        }
+        if dsn.tls.as_ref().is_some_and(|tls| tls.cert.is_some() != tls.key.is_some()) {
+            return Err(invalid("cert and key go together"));
+        }
+        Ok(dsn)
     }
-    /// `redis://user:***@host:6379/0`
+
+    /// For messages: `redis://user:***@host:6379/0`.
     #[must_use]
     pub fn redacted(&self) -> String {
-        self.text.clone()
+        let login = match (&self.user, &self.password) {
+            (Some(user), Some(_)) => format!("{user}:***@"),
+            (Some(user), None) => format!("{user}@"),
+            (None, Some(_)) => ":***@".to_owned(),
+            (None, None) => String::new(),
+        };
+        match &self.target {
+            Target::Unix { path } => format!("redis+unix://{login}{path}?db={}", self.database),
+            Target::Tcp { host, port } => {
+                let scheme = if self.tls.is_some() { "rediss" } else { "redis" };
+                format!("{scheme}://{login}{host}:{port}/{}", self.database)
+            }
+        }
+    }
+
+    /// Hides the password wherever it stands in a text that came from elsewhere.
+    #[must_use]
+    pub fn redact(&self, text: &str) -> String {
+        match &self.password {
+            Some(password) if password.len() > 1 => text.replace(password.as_str(), "***"),
+            _ => text.to_owned(),
+        }
+    }
+}
+
+impl fmt::Debug for Dsn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.redacted())
+    }
+}
+
+/// `%` must be followed by two hex digits; the decoder would let the rest pass as it stands.
+fn check_escapes(text: &str) -> Option<()> {
+    let mut rest = text.as_bytes();
+    while let Some(at) = rest.iter().position(|b| *b == b'%') {
+        let [high, low, ..] = rest.get(at + 1..)? else { return None };
+        if !high.is_ascii_hexdigit() || !low.is_ascii_hexdigit() {
+            return None;
+        }
+        rest = rest.get(at + 3..)?;
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tcp(host: &str, port: u16) -> Target {
+        Target::Tcp { host: host.into(), port }
+    }
+
+    #[test]
+    fn reads_every_documented_form() {
+        let dsn = Dsn::parse("redis://127.0.0.1:6380/3").unwrap();
+        assert_eq!((dsn.target, dsn.database, dsn.tls), (tcp("127.0.0.1", 6380), 3, None));
+        let dsn = Dsn::parse("rediss://app:p%40ss%3A%2F%25%2B%3F@cache.example/0?ca=/etc/ca.pem").unwrap();
+        assert_eq!(dsn.target, tcp("cache.example", 6379));
+        assert_eq!((dsn.user.as_deref(), dsn.password.as_deref()), (Some("app"), Some("p@ss:/%+?")));
+        assert_eq!(dsn.tls.unwrap().ca.as_deref(), Some("/etc/ca.pem"));
+        let dsn = Dsn::parse("redis+unix:///run/redis/redis.sock?db=2").unwrap();
+        assert_eq!((dsn.target, dsn.database), (Target::Unix { path: "/run/redis/redis.sock".into() }, 2));
+        assert_eq!(Dsn::parse("redis://[::1]:7000").unwrap().target, tcp("::1", 7000));
+        assert_eq!(Dsn::parse("redis://:secret@localhost").unwrap().password.as_deref(), Some("secret"));
+    }
+
+    #[test]
+    fn refuses_the_rest_without_showing_the_password() {
+        for text in [
+            "",
+            "localhost",
+            "http://x",
+            "redis://",
+            "redis://:hunter2@",
+            "redis://h:0",
+            "redis://h:65536",
+            "redis://h:abc",
+            "redis://h/x",
+            "redis://h/-1",
+            "redis://u:hunter2%zz@h",
+            "redis://u:hunter2@h?colour=red",
+            "redis+unix://",
+            "redis+unix://host/path",
+            "redis://h#x",
+            "rediss://h?cert=/a",
+            "redis+sentinel://u:hunter2@h:1/s/0",
+            "redis+cluster://h:1",
+            "redis://h?ca=/x",
+        ] {
+            let error = Dsn::parse(text).unwrap_err().to_string();
+            assert!(!error.contains("hunter2"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn never_shows_the_password() {
+        let dsn = Dsn::parse("redis://app:hunter2@h:1/2").unwrap();
+        assert_eq!(dsn.redacted(), "redis://app:***@h:1/2");
+        assert_eq!(format!("{dsn:?}"), "redis://app:***@h:1/2");
+        assert_eq!(dsn.redact("WRONGPASS hunter2"), "WRONGPASS ***");
     }
 }

@@ -90,3 +90,60 @@ impl Error {
         self
     }
 }
+
+impl Error {
+    /// The one place where an error of Redis becomes ours. `code` is its first word, `message` the rest.
+    #[must_use]
+    pub fn from_redis(code: &str, message: &str) -> Self {
+        let doing = Doing::default();
+        let message = message.trim();
+        let known = ["WRONGTYPE", "OOM", "READONLY", "MISCONF", "NOREPLICAS", "NOPERM", "NOSCRIPT", "DQSCHEMA"];
+        // Redis 6.2 wraps what a script met: "ERR Error running script (call to f_…): @user_script:1: WRONGTYPE …".
+        let wrapped = known.iter().find(|word| code == "ERR" && message.contains(&format!(": {word} ")));
+        let code = match wrapped {
+            Some(word) => word,
+            None if message.contains("executing the script can't") => "NOPERM",
+            None => code,
+        };
+        let message = message.split(" script: ").next().unwrap_or(message).trim_end_matches(',').to_owned();
+        match code {
+            "WRONGPASS" | "NOAUTH" => Self::Authentication { doing, message: format!("{code} {message}") },
+            "ERR" if message.contains("called without any password configured") => {
+                Self::Authentication { doing, message }
+            }
+            "ERR" if message.contains("max number of clients") => Self::Connection { doing, message, ambiguous: false },
+            "OOM" => {
+                Self::QueueFull { doing, message: format!("Redis has no memory left, nothing was stored ({message})") }
+            }
+            _ => Self::Server { doing, code: code.to_owned(), message },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_inside_scripts_keep_their_own_code() {
+        let code = |code: &str, message: &str| match Error::from_redis(code, message) {
+            Error::Server { code, .. } => code,
+            other => format!("{other:?}"),
+        };
+        assert_eq!(code("WRONGTYPE", "Operation against a key script: f8e, on @user_script:20."), "WRONGTYPE");
+        assert_eq!(code("ERR", "Error running script (call to f_1): @user_script:1: WRONGTYPE Operation"), "WRONGTYPE");
+        assert_eq!(
+            code("ERR", "The user executing the script can't run this command or subcommand script: a"),
+            "NOPERM"
+        );
+        assert!(matches!(Error::from_redis("OOM", "command not allowed"), Error::QueueFull { .. }));
+        assert!(matches!(Error::from_redis("WRONGPASS", "invalid"), Error::Authentication { .. }));
+    }
+
+    #[test]
+    fn what_was_being_done_is_said_once() {
+        let error = Error::from_redis("MISCONF", "disk").while_doing(|| "pushing job 'a' to queue 'q'".into());
+        let error = error.while_doing(|| "something else".into());
+        assert_eq!(error.to_string(), "pushing job 'a' to queue 'q': MISCONF disk");
+    }
+}

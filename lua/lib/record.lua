@@ -1,0 +1,19 @@
+-- lib/record.lua: reads job records (layout in lua/README.md).
+local OPTIONS, UNKNOWN = 2, 4
+local function flag(byte, bit) return byte and byte % (bit * 2) >= bit end
+
+-- ttr_ms, max_attempts, priority; nil when the record is none of ours.
+local function options(record)
+  local last = string.byte(record, 7)
+  if not last or flag(last, UNKNOWN) then return nil end
+  if not flag(last, OPTIONS) then return 60000, 10, 1024 end
+  if #record < 35 then return nil end
+  return struct.unpack('>I4I4I4', record, 10)
+end
+
+-- The stamp a waiting member begins with: the record's own, with the bit that says "has history".
+local function stamp(record, has_history)
+  local head = string.sub(record, 1, 7)
+  if not has_history then return head end
+  return string.sub(head, 1, 6) .. string.char(string.byte(head, 7) + 1)
+end

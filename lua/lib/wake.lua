@@ -1,0 +1,18 @@
+-- lib/wake.lua: makes sure that a live waiter looks at `due`. A waiter is known by the time at which it will look
+-- by itself; it hears on its own channel, so that one push wakes one of them. Never fails the operation.
+local function wake(due)
+  for _ = 1, 16 do
+    local first = try('ZRANGE', waiters, 0, 0, 'WITHSCORES')
+    if not first[1] then return end
+    if tonumber(first[2]) < now - 1000 then
+      try('ZREM', waiters, first[1]) -- it should have looked by now: its process is gone
+    elseif due > now and tonumber(first[2]) <= due then
+      return
+    else
+      local last = try('ZRANGE', waiters, -1, -1)[1]
+      if due > now then try('ZADD', waiters, int(due), last) else try('ZREM', waiters, last) end
+      if try('PUBLISH', waiters .. ':' .. last, int(math.max(0, due * 1000 - now_us))) ~= 0 then return end
+      try('ZREM', waiters, last) -- nobody listens there any more
+    end
+  end
+end

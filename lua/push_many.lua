@@ -1,0 +1,94 @@
+-- push_many.lua: add up to 500 jobs of any priority, all or none. Also one job that replaces another.
+-- KEYS    all
+-- ARGV[1] clock offset (ms)   ARGV[2] retry: microseconds since this very push was first sent, or ''
+-- ARGV[3…] six per job: id · options+payload · stamp flags · delay (ms) or '' · absolute due (ms) or '' · on duplicate: fail, keep, replace
+-- Returns {"OK"} | {"DUPLICATE", id} nothing changed | {"RESERVED", id} nothing changed: a reserved job is not replaced
+-- Cost    O(J log N) for J jobs; 5 commands where all have default priority and none replaces
+--@include clock
+--@include keys
+--@include record
+local quarter = (time[1] * 1000000 + time[2] - 1577836800000000) * 4
+local DEFAULTS = '0'
+
+-- 1. Look, change nothing.
+local ids = {}
+for i = 3, #ARGV, 6 do ids[#ids + 1] = ARGV[i] end
+local old = call('HMGET', jobs, unpack(ids))
+call('ZCARD', waiting)
+local own_since = ARGV[2] ~= '' and quarter - ARGV[2] * 4 or nil
+local seen, skip, replaced, replaced_here = {}, {}, {}, 0
+for n = 1, #ids do
+  local base, id = 3 + (n - 1) * 6, ids[n]
+  local mode, record = ARGV[base + 5], old[n]
+  if record and own_since then -- a retry: our own first try may have been applied
+    local high, low = struct.unpack('>I4I3', record .. '\0\0\0\0\0\0\0')
+    if high * 2097152 + math.floor(low / 8) >= own_since and string.sub(record, 8) == ARGV[base + 1] then
+      record, skip[n] = false, true
+    end
+  end
+  if record or seen[id] then
+    if mode == 'fail' then return { 'DUPLICATE', id } end
+    if mode == 'keep' then skip[n] = true end
+    if mode == 'replace' and record then replaced[n] = record end
+  end
+  if seen[id] and mode == 'replace' then -- an earlier one of this very batch
+    skip[seen[id]], replaced_here = true, replaced_here + 1
+  end
+  if not skip[n] then seen[id] = n end
+end
+
+-- 2. Take the replaced ones out of their place.
+if next(replaced) then
+  --@include place
+  for n, record in pairs(replaced) do
+    if not skip[n] then
+      local has_history = call('HEXISTS', history, ids[n]) == 1
+      if not waits(ids[n], record, has_history) and not call('ZSCORE', buried, ids[n]) then
+        return { 'RESERVED', ids[n] }
+      end
+    end
+  end
+end
+
+-- 3. Write: members first (see push.lua), then all records in one command.
+local members, records, ranked, first_due = {}, {}, {}, nil
+for n = 1, #ids do
+  if not skip[n] then
+    local base = 3 + (n - 1) * 6
+    local at = quarter + n
+    local head = struct.pack('>I4I3', math.floor(at / 2097152), at % 2097152 * 8 + ARGV[base + 2])
+    local due = ARGV[base + 4]
+    if due == '' then due = int(due_in(ARGV[base + 3])) end
+    local record = head .. ARGV[base + 1]
+    records[#records + 1], records[#records + 2] = ids[n], record
+    if ARGV[base + 2] == DEFAULTS or select(3, options(record)) == 1024 then
+      members[#members + 1], members[#members + 2] = due, head .. ids[n]
+    else
+      ranked[#ranked + 1] = { ids[n], record, due + 0 }
+    end
+    if not first_due or due + 0 < first_due then first_due = due + 0 end
+  end
+end
+if members[1] then call('ZADD', waiting, unpack(members)) end
+if ranked[1] then
+  --@include place
+  for _, job in ipairs(ranked) do place(job[1], job[2], job[3], false) end
+end
+if next(replaced) then
+  --@include place
+  for n, record in pairs(replaced) do
+    if not skip[n] then
+      waits(ids[n], record, call('HEXISTS', history, ids[n]) == 1, true)
+      call('ZREM', buried, ids[n])
+      call('HDEL', history, ids[n])
+      call('HINCRBY', ledger, 'replaced', 1)
+    end
+  end
+end
+if records[1] then call('HSET', jobs, unpack(records)) end
+if replaced_here > 0 then call('HINCRBY', ledger, 'replaced', replaced_here) end
+if first_due then
+  --@include wake
+  if try('ZCARD', waiters) ~= 0 then wake(first_due) end
+end
+return { 'OK' }

@@ -1,0 +1,12 @@
+-- resume.lua: reserve serves again; a waiter looks at once.
+-- KEYS    all
+-- ARGV[1] clock offset (ms)
+-- Returns {"OK"}
+-- Cost    O(log N)
+--@include clock
+--@include keys
+if call('HDEL', ledger, 'paused') == 1 then
+  --@include wake
+  wake(now)
+end
+return { 'OK' }

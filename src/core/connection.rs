@@ -1,0 +1,342 @@
+//! One connection: strictly request, then its replies. Whatever goes wrong in between makes it unusable, so that no
+//! reply is ever read as another's.
+
+use super::dsn::Dsn;
+use super::resp;
+use super::transport::Transport;
+use redis::{PushKind, Value};
+use std::collections::{HashSet, VecDeque};
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, RawFd};
+use std::time::{Duration, Instant};
+
+/// Replies larger than this are refused rather than buffered.
+const LARGEST_REPLY: usize = 1 << 30;
+
+/// Why a request failed below the level of Redis' own errors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing left this process: Redis cannot have seen the request.
+    Unsent(String),
+    /// Some of the request was sent: Redis may have executed it.
+    Sent(String),
+    /// Redis refused us on connecting: its error's first word, and the rest.
+    Refused(String, String),
+}
+
+/// A wake-up for a waiter: the channel it came on, and in how many microseconds to look.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wake {
+    pub channel: Vec<u8>,
+    pub wait: Duration,
+}
+
+/// An open, authenticated connection speaking RESP3.
+pub struct Connection {
+    transport: Transport,
+    input: Vec<u8>,
+    output: Vec<u8>,
+    owner: u32,
+    broken: bool,
+    last_used: Instant,
+    read_timeout: Duration,
+    wakes: VecDeque<Wake>,
+    subscribed: HashSet<String>,
+    /// Names of queues whose index entry was written over this connection.
+    pub indexed: HashSet<String>,
+    /// Queues known to have used priorities (they need ten keys).
+    pub ranked: HashSet<String>,
+    /// Name under which this connection waits.
+    pub waiter: String,
+}
+
+impl Connection {
+    /// Connects and logs in.
+    ///
+    /// # Errors
+    /// [`Fault::Unsent`] when Redis cannot be reached, [`Fault::Refused`] when it does not want us.
+    pub fn open(dsn: &Dsn, connect_timeout: Duration, read_timeout: Duration) -> Result<Self, Fault> {
+        let reach =
+            |error: io::Error| Fault::Unsent(format!("cannot connect to {}: {}", dsn.redacted(), describe(&error)));
+        let transport = Transport::connect(dsn, connect_timeout).map_err(reach)?;
+        transport.set_timeouts(connect_timeout).map_err(reach)?;
+        let mut connection = Self {
+            transport,
+            input: Vec::with_capacity(4096),
+            output: Vec::with_capacity(1024),
+            owner: std::process::id(),
+            broken: false,
+            last_used: Instant::now(),
+            read_timeout,
+            wakes: VecDeque::new(),
+            subscribed: HashSet::new(),
+            indexed: HashSet::new(),
+            ranked: HashSet::new(),
+            waiter: random_name(),
+        };
+        connection.log_in(dsn, Instant::now() + connect_timeout)?;
+        connection.transport.set_timeouts(read_timeout).map_err(reach)?;
+        Ok(connection)
+    }
+
+    fn log_in(&mut self, dsn: &Dsn, until: Instant) -> Result<(), Fault> {
+        let name = format!("delayqueue:{}", self.owner);
+        let database = dsn.database.to_string();
+        let mut hello: Vec<&[u8]> = vec![b"HELLO", b"3"];
+        if let Some(password) = &dsn.password {
+            hello.extend([
+                b"AUTH".as_slice(),
+                dsn.user.as_deref().unwrap_or("default").as_bytes(),
+                password.as_bytes(),
+            ]);
+        }
+        hello.extend([b"SETNAME".as_slice(), name.as_bytes()]);
+        let mut request = Vec::new();
+        resp::write_command(&mut request, hello.into_iter());
+        let mut expected = 1;
+        if dsn.database != 0 {
+            resp::write_command(&mut request, [b"SELECT".as_slice(), database.as_bytes()].into_iter());
+            expected = 2;
+        }
+        let replies = self.exchange(&request, expected, until).map_err(|fault| match fault {
+            Fault::Sent(why) | Fault::Unsent(why) => {
+                Fault::Unsent(format!("cannot log in to {}: {why}", dsn.redacted()))
+            }
+            refused @ Fault::Refused(..) => refused,
+        })?;
+        for reply in replies {
+            if let Value::Map(fields) = &reply {
+                check_version(fields)?;
+            }
+            if let Value::ServerError(error) = reply {
+                let detail = dsn.redact(error.details().unwrap_or_default());
+                return Err(match error.code() {
+                    "NOPROTO" | "ERR" if detail.contains("unknown command") || detail.contains("HELLO") => {
+                        Fault::Refused(
+                            "ERR".into(),
+                            format!("this server is too old, Redis 6.2 or newer is needed ({detail})"),
+                        )
+                    }
+                    code => Fault::Refused(code.to_owned(), detail),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether this process may use it for another request.
+    #[must_use]
+    pub fn is_usable(&self) -> bool {
+        !self.broken
+            && self.owner == std::process::id()
+            && (self.last_used.elapsed() < Duration::from_secs(1) || !self.transport.is_stale())
+    }
+
+    /// A fresh output buffer to write commands into with [`resp::write_command`].
+    pub fn request(&mut self) -> Vec<u8> {
+        let mut buffer = std::mem::take(&mut self.output);
+        buffer.clear();
+        buffer
+    }
+
+    /// Sends a request and reads its `expected` replies. On any error the connection is broken.
+    ///
+    /// # Errors
+    /// [`Fault::Unsent`] or [`Fault::Sent`].
+    pub fn exchange(&mut self, request: &[u8], expected: usize, until: Instant) -> Result<Vec<Value>, Fault> {
+        // Broken until proven otherwise: whatever leaves this function early, a panic included, leaves it so.
+        if std::mem::replace(&mut self.broken, true) {
+            return Err(Fault::Unsent("the connection is closed".into()));
+        }
+        self.send(request, until)?;
+        let mut replies = Vec::with_capacity(expected);
+        while replies.len() < expected {
+            if let Some(value) = self.next_value(Some(until)).map_err(|error| Fault::Sent(describe(&error)))? {
+                replies.push(value);
+            }
+        }
+        self.broken = false;
+        self.last_used = Instant::now();
+        Ok(replies)
+    }
+
+    /// Gives a request buffer back for reuse.
+    pub fn recycle(&mut self, buffer: Vec<u8>) {
+        if buffer.capacity() <= 1 << 20 {
+            self.output = buffer;
+        }
+    }
+
+    fn send(&mut self, request: &[u8], until: Instant) -> Result<(), Fault> {
+        let mut rest = request;
+        while !rest.is_empty() {
+            let fault = |why: String| if rest.len() == request.len() { Fault::Unsent(why) } else { Fault::Sent(why) };
+            match self.transport.write(rest) {
+                Ok(0) => return Err(fault("the connection was closed".into())),
+                Ok(written) => rest = rest.get(written..).unwrap_or_default(),
+                Err(error) if is_pause(&error) && Instant::now() < until => {}
+                Err(error) => return Err(fault(describe(&error))),
+            }
+        }
+        self.transport.flush().map_err(|error| Fault::Sent(describe(&error)))
+    }
+
+    /// The next reply; `None` when it was a push message (kept if it is a wake-up) or, without `until`, when nothing
+    /// complete is buffered.
+    fn next_value(&mut self, until: Option<Instant>) -> io::Result<Option<Value>> {
+        let not_redis = || io::Error::new(io::ErrorKind::InvalidData, "protocol error: this is not a reply of Redis");
+        loop {
+            if let Some(length) = resp::frame_length(&self.input, LARGEST_REPLY).map_err(|_| not_redis())? {
+                let value = resp::parse(self.input.get(..length).unwrap_or_default()).map_err(|_| not_redis())?;
+                self.input.drain(..length);
+                return Ok(match value {
+                    Value::Push { kind, data } => {
+                        self.keep_wake(&kind, &data);
+                        None
+                    }
+                    value => Some(value),
+                });
+            }
+            let Some(until) = until else { return Ok(None) };
+            if Instant::now() >= until {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            match self.fill() {
+                Err(error) if is_pause(&error) => {}
+                result => result?,
+            }
+        }
+    }
+
+    fn fill(&mut self) -> io::Result<()> {
+        let used = self.input.len();
+        let room = used.clamp(16 * 1024, 1 << 20);
+        self.input.resize(used + room, 0);
+        let got = self.transport.read(self.input.get_mut(used..).unwrap_or_default());
+        self.input.truncate(used + got.as_ref().copied().unwrap_or(0));
+        match got {
+            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(_) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn keep_wake(&mut self, kind: &PushKind, data: &[Value]) {
+        if let (PushKind::Message, [Value::BulkString(channel), Value::BulkString(text)]) = (kind, data) {
+            let wait_us = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+            self.wakes.push_back(Wake { channel: channel.clone(), wait: Duration::from_micros(wait_us) });
+        }
+    }
+
+    /// Subscribes to a channel, once.
+    ///
+    /// # Errors
+    /// As [`Self::exchange`]; [`Fault::Refused`] when Redis does not allow it.
+    pub fn subscribe(&mut self, channel: &str) -> Result<(), Fault> {
+        if self.subscribed.contains(channel) {
+            return Ok(());
+        }
+        // The confirmation is a push message and no reply: a PING behind it shows that it was accepted.
+        let mut request = self.request();
+        resp::write_command(&mut request, [b"SUBSCRIBE".as_slice(), channel.as_bytes()].into_iter());
+        resp::write_command(&mut request, [b"PING".as_slice()].into_iter());
+        let replies = self.exchange(&request, 1, Instant::now() + self.read_timeout);
+        self.recycle(request);
+        if let Some(Value::ServerError(error)) = replies?.first() {
+            self.broken = true; // the PING's reply is still on its way
+            return Err(Fault::Refused(
+                error.code().to_owned(),
+                format!(
+                    "{} (the user needs the channels of the prefix, such as &dq:*)",
+                    error.details().unwrap_or_default()
+                ),
+            ));
+        }
+        self.subscribed.insert(channel.to_owned());
+        Ok(())
+    }
+
+    /// Forgets wake-ups that came while nobody waited.
+    pub fn clear_wakes(&mut self) {
+        self.wakes.clear();
+    }
+
+    /// A wake-up that has arrived, reading what lies in the socket if `readable`. Never blocks for more than a moment.
+    ///
+    /// # Errors
+    /// When the connection is lost.
+    pub fn next_wake(&mut self, readable: bool) -> io::Result<Option<Wake>> {
+        if let Some(wake) = self.wakes.pop_front() {
+            return Ok(Some(wake));
+        }
+        if readable {
+            self.broken = true;
+            match self.fill() {
+                Err(error) if is_pause(&error) => {}
+                result => result?,
+            }
+            while !self.input.is_empty() {
+                let before = self.input.len();
+                if self.next_value(None)?.is_some() {
+                    return Err(io::Error::new(
+                        io::ErrorKind::InvalidData,
+                        "protocol error: a reply without a request",
+                    ));
+                }
+                if self.input.len() == before {
+                    break;
+                }
+            }
+            self.broken = false;
+        }
+        Ok(self.wakes.pop_front())
+    }
+}
+
+impl AsRawFd for Connection {
+    fn as_raw_fd(&self) -> RawFd {
+        self.transport.as_raw_fd()
+    }
+}
+
+/// HELLO tells the version; scripts need commands of 6.2.
+fn check_version(fields: &[(Value, Value)]) -> Result<(), Fault> {
+    let text = |value: &Value| match value {
+        Value::BulkString(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        Value::SimpleString(text) => text.clone(),
+        _ => String::new(),
+    };
+    let version = fields.iter().find(|(name, _)| text(name) == "version").map(|(_, value)| text(value));
+    let mut parts = version.as_deref().unwrap_or_default().split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+    if version.is_some() && (parts.next(), parts.next()) < (Some(6), Some(2)) {
+        let found = version.unwrap_or_default();
+        return Err(Fault::Refused("ERR".into(), format!("Redis {found} is too old, 6.2 or newer is needed")));
+    }
+    Ok(())
+}
+
+/// Neither end nor error: a signal, or the socket's own timeout, which is shorter than the operation's.
+fn is_pause(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
+}
+
+fn describe(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => "the connection was closed by Redis".into(),
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => "timed out".into(),
+        io::ErrorKind::ConnectionRefused => "connection refused".into(),
+        _ => error.to_string(),
+    }
+}
+
+/// 16 hex digits from the system's random source.
+#[must_use]
+pub fn random_name() -> String {
+    let mut bytes = [0u8; 8];
+    if getrandom::fill(&mut bytes).is_err() {
+        // No random source: the clock and the process still make it unlikely to meet another.
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
+        bytes = (now ^ (u64::from(std::process::id()) << 40)).to_le_bytes();
+    }
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,108 @@
+//! The only file that spells a Redis key.
+
+use super::error::{Error, Result};
+
+/// The ten keys of a queue, in the order of `lua/lib/keys.lua`; all share the hash tag `{queue}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keys {
+    all: [String; 10],
+}
+
+const NAMES: [&str; 10] =
+    ["jobs", "waiting", "reserved", "ledger", "history", "buried", "waiters", "later", "ready", "ripe"];
+
+impl Keys {
+    #[must_use]
+    pub fn new(prefix: &str, queue: &str) -> Self {
+        Self { all: NAMES.map(|name| format!("{prefix}:{{{queue}}}:{name}")) }
+    }
+
+    /// `KEYS all` of the scripts.
+    #[must_use]
+    pub fn all(&self) -> Vec<&[u8]> {
+        self.all.iter().map(String::as_bytes).collect()
+    }
+
+    /// Those of `lua/reserve.lua` while the queue has never used priorities.
+    #[must_use]
+    pub fn unranked(&self) -> Vec<&[u8]> {
+        self.all.iter().take(7).map(String::as_bytes).collect()
+    }
+
+    /// Those of `lua/push.lua`: waiting, jobs, waiters.
+    #[must_use]
+    pub fn push(&self) -> [&[u8]; 3] {
+        let [jobs, waiting, _, _, _, _, waiters, ..] = &self.all;
+        [waiting.as_bytes(), jobs.as_bytes(), waiters.as_bytes()]
+    }
+
+    /// Those of `lua/ack.lua`: jobs, reserved, ledger, history.
+    #[must_use]
+    pub fn ack(&self) -> [&[u8]; 4] {
+        let [jobs, _, reserved, ledger, history, ..] = &self.all;
+        [jobs.as_bytes(), reserved.as_bytes(), ledger.as_bytes(), history.as_bytes()]
+    }
+
+    /// The channel on which one waiter hears that it should look (see `lua/lib/wake.lua`).
+    #[must_use]
+    pub fn channel(&self, waiter: &str) -> String {
+        let [_, _, _, _, _, _, waiters, ..] = &self.all;
+        format!("{waiters}:{waiter}")
+    }
+}
+
+/// The index of queue names under a prefix: a sorted set, so that it can be read in pages.
+#[must_use]
+pub fn index(prefix: &str) -> String {
+    format!("{prefix}:queues")
+}
+
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b':' | b'-')
+}
+
+/// # Errors
+/// [`Error::Invalid`], to follow an argument name.
+pub fn check_queue_name(bytes: &[u8]) -> Result<String> {
+    checked(bytes, 200)
+}
+
+/// # Errors
+/// [`Error::Invalid`], to follow an argument name.
+pub fn check_prefix(bytes: &[u8]) -> Result<String> {
+    checked(bytes, 64)
+}
+
+fn checked(bytes: &[u8], longest: usize) -> Result<String> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !bytes.is_empty() && bytes.len() <= longest && bytes.iter().all(|b| is_name_byte(*b)) => {
+            Ok(text.to_owned())
+        }
+        _ => Err(Error::Invalid(format!("must be 1 to {longest} bytes of [A-Za-z0-9._:-]"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_keys_of_a_queue_share_one_hash_tag() {
+        let keys = Keys::new("dq", "orders:eu");
+        assert_eq!(keys.all().len(), 10);
+        for key in keys.all() {
+            assert!(key.starts_with(b"dq:{orders:eu}:"));
+        }
+        assert_eq!(keys.channel("w1"), "dq:{orders:eu}:waiters:w1");
+    }
+
+    #[test]
+    fn names_that_could_break_the_hash_tag_are_refused() {
+        for name in ["", "a b", "a{b", "a}b", "ä", "a\0b", "a\nb"] {
+            assert!(check_queue_name(name.as_bytes()).is_err(), "{name:?}");
+        }
+        assert!(check_queue_name(&[b'a'; 200]).is_ok());
+        assert!(check_queue_name(&[b'a'; 201]).is_err());
+        assert_eq!(check_queue_name(b"A-z.0_9:x"), Ok("A-z.0_9:x".to_owned()));
+    }
+}

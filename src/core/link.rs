@@ -1,0 +1,242 @@
+//! Runs scripts: finds a connection, loads what Redis forgot, repeats what got lost, within one total deadline.
+
+use super::connection::{Connection, Fault};
+use super::error::{Doing, Error, Result};
+use super::pool::{self, Owner, PoolKey};
+use super::resp;
+use super::scripts::Script;
+use redis::Value;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How a queue reaches Redis.
+#[derive(Debug, Clone)]
+pub struct Link {
+    key: PoolKey,
+    _owner: Option<Arc<Owner>>,
+}
+
+/// What a request must know about the tries before it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Attempt {
+    /// Since the first try was sent, when its answer was lost: Redis may have executed it.
+    pub since_lost: Option<Duration>,
+    /// Redis does not know the script: send its text.
+    whole: bool,
+}
+
+/// Whether a request may be sent again after its answer was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeat {
+    Yes,
+    No,
+}
+
+/// A request under construction.
+pub struct Request {
+    buffer: Vec<u8>,
+    commands: usize,
+    whole: bool,
+}
+
+impl Request {
+    /// Adds a plain command, the reply of which nobody reads.
+    pub fn command(&mut self, args: &[&[u8]]) {
+        resp::write_command(&mut self.buffer, args.iter().copied());
+        self.commands += 1;
+    }
+
+    /// Adds the script; it must be the last command of the request.
+    pub fn script(&mut self, script: &Script, keys: &[&[u8]], args: &[&[u8]]) {
+        let count = keys.len().to_string();
+        let head: [&[u8]; 3] = if self.whole {
+            [b"EVAL", script.source.as_bytes(), count.as_bytes()]
+        } else {
+            [b"EVALSHA", script.sha.as_bytes(), count.as_bytes()]
+        };
+        let all = Chained { parts: [&head, keys, args], part: 0, at: 0 };
+        resp::write_command(&mut self.buffer, all);
+        self.commands += 1;
+    }
+}
+
+/// The arguments of one command from three slices, without copying them together.
+struct Chained<'a, 'b> {
+    parts: [&'b [&'a [u8]]; 3],
+    part: usize,
+    at: usize,
+}
+
+impl<'a> Iterator for Chained<'a, '_> {
+    type Item = &'a [u8];
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let part = self.parts.get(self.part)?;
+            if let Some(arg) = part.get(self.at) {
+                self.at += 1;
+                return Some(arg);
+            }
+            self.part += 1;
+            self.at = 0;
+        }
+    }
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.parts.iter().skip(self.part).map(|part| part.len()).sum::<usize>() - self.at;
+        (left, Some(left))
+    }
+}
+impl ExactSizeIterator for Chained<'_, '_> {}
+
+impl Link {
+    /// The connection this thread shares under the same DSN and timeouts.
+    #[must_use]
+    pub fn shared(key: PoolKey) -> Self {
+        Self { key, _owner: None }
+    }
+
+    /// A connection that ends with this link.
+    #[must_use]
+    pub fn private(key: PoolKey, owner: Arc<Owner>) -> Self {
+        Self { key, _owner: Some(owner) }
+    }
+
+    /// Closes the connection if it is idle.
+    pub fn close(&self) {
+        pool::forget(&self.key);
+    }
+
+    /// The total deadline of one operation.
+    #[must_use]
+    pub fn read_timeout(&self) -> Duration {
+        self.key.read_timeout
+    }
+
+    /// A connection for a longer stay (waiting); [`Link::give_back`] returns it.
+    ///
+    /// # Errors
+    /// As [`Link::run`].
+    pub fn take(&self) -> Result<Connection> {
+        self.key.take(self.key.connect_timeout).map_err(|fault| to_error(fault, false))
+    }
+
+    pub fn give_back(&self, connection: Connection) {
+        self.key.give_back(connection);
+    }
+
+    /// Sends what `build` writes and returns the last reply. `build` is called once per try.
+    ///
+    /// # Errors
+    /// [`Error::Connection`] when the deadline passed or Redis is not there, else what Redis answered.
+    pub fn run(&self, mut build: impl FnMut(&mut Request, Attempt, &mut Connection)) -> Result<Value> {
+        let mut held = None;
+        let result = self.run_on(&mut held, Repeat::Yes, &mut build);
+        if let Some(connection) = held {
+            self.key.give_back(connection);
+        }
+        result
+    }
+
+    /// The same for what must not be executed twice: a lost answer is an ambiguous error at once.
+    ///
+    /// # Errors
+    /// As [`Link::run`].
+    pub fn run_once(&self, mut build: impl FnMut(&mut Request, Attempt, &mut Connection)) -> Result<Value> {
+        let mut held = None;
+        let result = self.run_on(&mut held, Repeat::No, &mut build);
+        if let Some(connection) = held {
+            self.key.give_back(connection);
+        }
+        result
+    }
+
+    /// The same over a connection that the caller holds; a lost one is replaced.
+    ///
+    /// # Errors
+    /// As [`Link::run`].
+    pub fn run_on(
+        &self,
+        held: &mut Option<Connection>,
+        repeat: Repeat,
+        build: &mut impl FnMut(&mut Request, Attempt, &mut Connection),
+    ) -> Result<Value> {
+        let started = Instant::now();
+        let until = started + self.key.read_timeout;
+        let mut attempt = Attempt::default();
+        let mut first_sent: Option<Instant> = None;
+        let mut had_connection = held.as_ref().is_some_and(Connection::is_usable);
+        let mut pause = Duration::from_millis(5);
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let mut connection = match held.take().filter(Connection::is_usable).map_or_else(|| self.key.take(left), Ok)
+            {
+                Ok(connection) => connection,
+                // Lost on the way: Redis may be restarting. Never had: say so at once.
+                Err(fault @ Fault::Unsent(_)) if had_connection && left > pause => {
+                    drop(fault);
+                    std::thread::sleep(pause);
+                    pause = (pause * 2).min(Duration::from_millis(200));
+                    continue;
+                }
+                Err(fault) => return Err(to_error(fault, first_sent.is_some())),
+            };
+            had_connection = true;
+            attempt.since_lost = first_sent.map(|sent| sent.elapsed());
+            let sent_at = Instant::now();
+            let mut request = Request { buffer: connection.request(), commands: 0, whole: attempt.whole };
+            build(&mut request, attempt, &mut connection);
+            let replies = connection.exchange(&request.buffer, request.commands, until);
+            connection.recycle(request.buffer);
+            let left = until.saturating_duration_since(Instant::now());
+            match replies {
+                Ok(mut replies) => match replies.pop() {
+                    Some(Value::ServerError(error)) => {
+                        let code = error.code();
+                        if code == "NOSCRIPT" && !attempt.whole {
+                            attempt.whole = true;
+                            *held = Some(connection);
+                            continue;
+                        }
+                        let error = Error::from_redis(code, &self.key.dsn.redact(error.details().unwrap_or_default()));
+                        if !matches!(&error, Error::Server { code, .. } if code == "READONLY" || code == "NOREPLICAS") {
+                            *held = Some(connection);
+                        }
+                        if !passes_by_itself(&error) || left <= pause {
+                            return Err(error);
+                        }
+                    }
+                    Some(value) => {
+                        *held = Some(connection);
+                        return Ok(value);
+                    }
+                    None => return Err(to_error(Fault::Sent("no reply".into()), true)),
+                },
+                Err(fault) => {
+                    if matches!(fault, Fault::Sent(_)) && first_sent.is_none() {
+                        first_sent = Some(sent_at);
+                    }
+                    if left <= pause || (repeat == Repeat::No && first_sent.is_some()) {
+                        return Err(to_error(fault, first_sent.is_some()));
+                    }
+                }
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(200));
+        }
+    }
+}
+
+/// Answers that go away within moments; the others go to the caller at once.
+fn passes_by_itself(error: &Error) -> bool {
+    matches!(error, Error::Server { code, .. }
+        if matches!(code.as_str(), "LOADING" | "BUSY" | "MASTERDOWN" | "TRYAGAIN" | "CLUSTERDOWN" | "READONLY"))
+}
+
+/// What a fault means to the caller; `ambiguous` when a try before may have been executed.
+#[must_use]
+pub fn to_error(fault: Fault, ambiguous: bool) -> Error {
+    match fault {
+        Fault::Unsent(message) => Error::Connection { doing: Doing::default(), message, ambiguous },
+        Fault::Sent(message) => Error::Connection { doing: Doing::default(), message, ambiguous: true },
+        Fault::Refused(code, message) => Error::from_redis(&code, &message),
+    }
+}

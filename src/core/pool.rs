@@ -1,0 +1,76 @@
+//! One connection per process, thread and DSN, opened when first needed, never shared with a forked child.
+
+use super::connection::{Connection, Fault};
+use super::dsn::Dsn;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Which connection: the same key gets the same one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct PoolKey {
+    pub dsn: Arc<Dsn>,
+    pub connect_timeout: Duration,
+    pub read_timeout: Duration,
+    /// 0: shared by everything in this thread that asks for the same; otherwise private to one owner.
+    owner: u64,
+}
+
+thread_local! {
+    static IDLE: RefCell<HashMap<PoolKey, Connection>> = RefCell::new(HashMap::new());
+}
+
+/// Removes a private connection when the last queue that uses it is gone.
+#[derive(Debug)]
+pub struct Owner(PoolKey);
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        forget(&self.0);
+    }
+}
+
+impl PoolKey {
+    /// The shared connection of this thread.
+    #[must_use]
+    pub fn shared(dsn: Arc<Dsn>, connect_timeout: Duration, read_timeout: Duration) -> Self {
+        Self { dsn, connect_timeout, read_timeout, owner: 0 }
+    }
+
+    /// A connection of one's own, closed with the returned owner.
+    #[must_use]
+    pub fn private(dsn: Arc<Dsn>, connect_timeout: Duration, read_timeout: Duration) -> (Self, Arc<Owner>) {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let key = Self { dsn, connect_timeout, read_timeout, owner: NEXT.fetch_add(1, Ordering::Relaxed) };
+        (key.clone(), Arc::new(Owner(key)))
+    }
+
+    /// The idle connection of this key, or a new one. It is taken out of the pool, so that PHP code that runs in between
+    /// (a signal handler) cannot meet it half-way through a request; a fatal error in such code loses it, nothing else.
+    ///
+    /// # Errors
+    /// As [`Connection::open`].
+    pub fn take(&self, connect_timeout: Duration) -> Result<Connection, Fault> {
+        let idle = IDLE.try_with(|idle| idle.borrow_mut().remove(self)).ok().flatten();
+        match idle {
+            Some(connection) if connection.is_usable() => Ok(connection),
+            _ => Connection::open(&self.dsn, connect_timeout.min(self.connect_timeout), self.read_timeout),
+        }
+    }
+
+    /// Puts a connection back, unless it is broken or another took its place.
+    pub fn give_back(&self, connection: Connection) {
+        if connection.is_usable() {
+            let _ = IDLE.try_with(|idle| {
+                idle.borrow_mut().entry(self.clone()).or_insert(connection);
+            });
+        }
+    }
+}
+
+/// Closes the idle connection of a key.
+pub fn forget(key: &PoolKey) {
+    let _ = IDLE.try_with(|idle| idle.borrow_mut().remove(key));
+}

@@ -1,0 +1,253 @@
+//! Looking without touching.
+
+use super::Queue;
+use crate::core::error::{Error, Result};
+use crate::core::job::{JobId, JobInfo, State};
+use crate::core::reply;
+use crate::core::{keys, scripts};
+use redis::Value;
+use std::collections::HashMap;
+
+/// Counts, ages and the lateness histogram of a queue.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Stats {
+    pub delayed: u64,
+    pub ready: u64,
+    pub reserved: u64,
+    pub buried: u64,
+    /// Since the queue was made.
+    pub pushed: u64,
+    pub acked: u64,
+    pub failed: u64,
+    pub timed_out: u64,
+    pub cancelled: u64,
+    pub oldest_ready_age_ms: Option<u64>,
+    pub next_due_at_ms: Option<i64>,
+    pub paused: bool,
+    pub lateness: Lateness,
+}
+
+/// Percentiles of due → reserved in milliseconds, from a histogram with two buckets per doubling.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Lateness {
+    pub p50_ms: f64,
+    pub p95_ms: f64,
+    pub p99_ms: f64,
+    pub count: u64,
+}
+
+impl Lateness {
+    /// `buckets`: index → how many; bucket `b` holds `ms + 1` in `2^(b/2) .. 2^((b+1)/2)`.
+    #[must_use]
+    pub fn from_buckets(buckets: &[(u32, u64)]) -> Self {
+        let mut sorted = buckets.to_vec();
+        sorted.sort_unstable();
+        let count: u64 = sorted.iter().map(|(_, many)| many).sum();
+        let bound = |bucket: f64| (bucket / 2.0).exp2() - 1.0;
+        let quantile = |share: f64| {
+            let rank = share * count as f64;
+            let mut below = 0.0;
+            for (bucket, many) in &sorted {
+                let (low, high) = (bound(f64::from(*bucket)), bound(f64::from(*bucket) + 1.0));
+                if below + *many as f64 >= rank {
+                    let within = ((rank - below) / *many as f64).clamp(0.0, 1.0);
+                    return if *bucket == 0 { 0.0 } else { low + (high - low) * within };
+                }
+                below += *many as f64;
+            }
+            0.0
+        };
+        Self { p50_ms: quantile(0.50), p95_ms: quantile(0.95), p99_ms: quantile(0.99), count }
+    }
+}
+
+impl Queue {
+    fn looking(&self) -> impl Fn(Error) -> Error + '_ {
+        |error| error.while_doing(|| format!("looking at queue '{}'", self.name))
+    }
+
+    /// One job, without holding it.
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn peek(&self, id: &JobId) -> Result<Option<JobInfo>> {
+        let mut rank = "0".to_owned();
+        loop {
+            let (mut reply, _) =
+                self.script_again(&scripts::PEEK, &[id.as_bytes(), rank.as_bytes()]).map_err(self.looking())?;
+            match reply.word.as_str() {
+                "JOB" => {
+                    let state = reply::state(&reply.text()?)?;
+                    return reply.info(&self.name, state).map(Some);
+                }
+                "MISSING" => return Ok(None),
+                "NEXT" => rank = reply.text()?,
+                _ => return Err(reply::unexpected()),
+            }
+        }
+    }
+
+    /// The first job of a state in its order.
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn peek_state(&self, state: State) -> Result<Option<JobInfo>> {
+        Ok(self.list(state, 0, 1)?.into_iter().next())
+    }
+
+    /// A page of jobs of one state: ready ones in the order of serving, delayed ones by due time, reserved ones by the end
+    /// of their lease, buried ones oldest first.
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn list(&self, state: State, offset: u64, limit: u64) -> Result<Vec<JobInfo>> {
+        if state == State::Reserved {
+            return self.list_reserved(offset, limit);
+        }
+        let mut jobs = Vec::new();
+        let mut at = offset;
+        while (jobs.len() as u64) < limit {
+            let want = (limit - jobs.len() as u64).min(200);
+            let page = self.list_page(state, at, want)?;
+            let end = (page.len() as u64) < want;
+            jobs.extend(page);
+            at += want;
+            if end {
+                break;
+            }
+        }
+        Ok(jobs)
+    }
+
+    fn list_page(&self, state: State, offset: u64, limit: u64) -> Result<Vec<JobInfo>> {
+        let (offset, limit) = (offset.to_string(), limit.to_string());
+        let args = [state.word().as_bytes(), offset.as_bytes(), limit.as_bytes()];
+        let (mut reply, _) = self.script_again(&scripts::LIST, &args).map_err(self.looking())?;
+        reply.text()?;
+        let mut jobs = Vec::new();
+        while !reply.is_at_end() {
+            jobs.push(reply.info(&self.name, state)?);
+        }
+        Ok(jobs)
+    }
+
+    /// Leases lie in slots of different sizes: walk them from the first.
+    fn list_reserved(&self, offset: u64, limit: u64) -> Result<Vec<JobInfo>> {
+        let mut jobs: Vec<JobInfo> = Vec::new();
+        let mut slot = 0;
+        while (jobs.len() as u64) < offset + limit {
+            let page = self.list_page(State::Reserved, slot, 20)?;
+            if page.is_empty() {
+                break;
+            }
+            jobs.extend(page);
+            slot += 20;
+        }
+        jobs.sort_by_key(|job| (job.lease_until_ms, job.due_at_ms));
+        let skip = usize::try_from(offset).unwrap_or(usize::MAX);
+        Ok(jobs.into_iter().skip(skip).take(usize::try_from(limit).unwrap_or(usize::MAX)).collect())
+    }
+
+    /// Jobs in one state, or in all.
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn count(&self, state: Option<State>) -> Result<u64> {
+        let stats = self.stats()?;
+        Ok(match state {
+            Some(State::Delayed) => stats.delayed,
+            Some(State::Ready) => stats.ready,
+            Some(State::Reserved) => stats.reserved,
+            Some(State::Buried) => stats.buried,
+            None => stats.delayed + stats.ready + stats.reserved + stats.buried,
+        })
+    }
+
+    /// # Errors
+    /// Connection and server errors.
+    pub fn is_paused(&self) -> Result<bool> {
+        Ok(self.stats()?.paused)
+    }
+
+    /// # Errors
+    /// Connection and server errors.
+    pub fn stats(&self) -> Result<Stats> {
+        let (mut reply, _) = self.script_again(&scripts::STATS, &[]).map_err(self.looking())?;
+        let now_ms = reply.int()?;
+        let mut next = || reply.int().map(|number| u64::try_from(number).unwrap_or(0));
+        let (delayed, ready, reserved, buried) = (next()?, next()?, next()?, next()?);
+        let oldest = reply.optional_int()?;
+        let next_due_at_ms = reply.optional_int()?;
+        let paused = reply.int()? == 1;
+        let counters = counters(reply.list()?)?;
+        let get = |name: &str| counters.get(name).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
+        let buckets: Vec<(u32, u64)> = counters
+            .iter()
+            .filter_map(|(name, many)| Some((name.strip_prefix("late")?.parse().ok()?, many.parse().ok()?)))
+            .collect();
+        // Nothing counts pushes: every job that was ever pushed is still here, or was acknowledged, cancelled or replaced.
+        let pushed = delayed + ready + reserved + buried + get("acked") + get("cancelled") + get("replaced");
+        Ok(Stats {
+            delayed,
+            ready,
+            reserved,
+            buried,
+            pushed,
+            acked: get("acked"),
+            failed: get("failed"),
+            timed_out: get("timed_out"),
+            cancelled: get("cancelled"),
+            oldest_ready_age_ms: oldest.map(|due| u64::try_from(now_ms - due).unwrap_or(0)),
+            next_due_at_ms,
+            paused,
+            lateness: Lateness::from_buckets(&buckets),
+        })
+    }
+
+    /// Names of all queues under the prefix, sorted.
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn queues(&self) -> Result<Vec<String>> {
+        let index = keys::index(&self.prefix);
+        let mut names = Vec::new();
+        loop {
+            let (first, last) = (names.len().to_string(), (names.len() + 999).to_string());
+            let value = self
+                .link
+                .run(|request, _, _| request.command(&[b"ZRANGE", index.as_bytes(), first.as_bytes(), last.as_bytes()]))
+                .map_err(|error| error.while_doing(|| "listing queues".into()))?;
+            let Value::Array(page) = value else { return Err(reply::unexpected()) };
+            let end = page.len() < 1000;
+            names.extend(page.into_iter().filter_map(reply::text));
+            if end {
+                return Ok(names);
+            }
+        }
+    }
+}
+
+fn counters(values: Vec<Value>) -> Result<HashMap<String, String>> {
+    let mut out = HashMap::new();
+    let mut values = values.into_iter();
+    while let (Some(name), Some(value)) = (values.next(), values.next()) {
+        let (name, value) =
+            (reply::text(name).ok_or_else(reply::unexpected)?, reply::text(value).ok_or_else(reply::unexpected)?);
+        out.insert(name, value);
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_come_from_the_right_bucket() {
+        assert_eq!(Lateness::from_buckets(&[]), Lateness::default());
+        let lateness = Lateness::from_buckets(&[(0, 90), (6, 9), (20, 1)]);
+        assert_eq!((lateness.p50_ms, lateness.count), (0.0, 100));
+        assert!((7.0..10.4).contains(&lateness.p95_ms), "{lateness:?}"); // 2^3 − 1 … 2^3.5 − 1
+        assert!(lateness.p99_ms < 10.4);
+    }
+}

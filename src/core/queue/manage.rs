@@ -1,0 +1,214 @@
+//! Operations on jobs that nobody holds, and on the queue as a whole.
+
+use super::Queue;
+use super::push::due_args;
+use crate::core::error::{Error, Result};
+use crate::core::job::{Due, JobId, State};
+use crate::core::record::Record;
+use crate::core::reply::{self, Reply};
+use crate::core::scripts::{self, Script};
+use std::collections::HashSet;
+
+/// Most ids of one script call.
+const IDS: usize = 200;
+
+impl Queue {
+    /// Removes jobs in any state; returns how many there were.
+    ///
+    /// # Errors
+    /// [`Error::Connection`] with `ambiguous` when an answer was lost and jobs are gone: how many of them there were is
+    /// then unknown. Connection and server errors.
+    pub fn cancel(&self, ids: &[JobId]) -> Result<u64> {
+        let mut seen = HashSet::new();
+        let unique: Vec<&JobId> = ids.iter().filter(|id| seen.insert(*id)).collect();
+        let mut cancelled = 0;
+        for chunk in unique.chunks(IDS) {
+            cancelled += self.cancel_chunk(chunk).map_err(|error| {
+                error.while_doing(|| match chunk {
+                    [id] => format!("cancelling job '{id}' of queue '{}'", self.name),
+                    _ => format!("cancelling {} jobs of queue '{}'", chunk.len(), self.name),
+                })
+            })?;
+        }
+        Ok(cancelled)
+    }
+
+    fn cancel_chunk(&self, ids: &[&JobId]) -> Result<u64> {
+        let mut left: Vec<Vec<u8>> = ids.iter().map(|id| id.as_bytes().to_vec()).collect();
+        let mut rank = "0".to_owned();
+        let mut cancelled = 0;
+        loop {
+            let asked = left.len() as u64;
+            let mut args: Vec<&[u8]> = vec![rank.as_bytes()];
+            args.extend(left.iter().map(Vec::as_slice));
+            let (mut reply, was_lost) = self.script_knowing(&scripts::CANCEL, |_| args.clone())?;
+            let found = u64::try_from(reply.int()?).unwrap_or(0);
+            cancelled += found;
+            match reply.word.as_str() {
+                "OK" if was_lost && found < asked => {
+                    return Err(Error::Connection {
+                        doing: Default::default(),
+                        message: "the answer was lost; the jobs are gone, how many there were is unknown".into(),
+                        ambiguous: true,
+                    });
+                }
+                "OK" => return Ok(cancelled),
+                "AGAIN" => {
+                    rank = reply.text()?;
+                    left = reply.rest()?;
+                }
+                _ => return Err(reply::unexpected()),
+            }
+        }
+    }
+
+    /// Runs a script until it no longer answers `AGAIN`.
+    pub(super) fn script_again(&self, script: &Script, args: &[&[u8]]) -> Result<(Reply, bool)> {
+        let mut was_ever_lost = false;
+        loop {
+            let (reply, was_lost) = self.script_knowing(script, |_| args.to_vec())?;
+            was_ever_lost |= was_lost;
+            if reply.word != "AGAIN" {
+                return Ok((reply, was_ever_lost));
+            }
+        }
+    }
+
+    fn about<'a>(&'a self, what: &'a str, id: &'a JobId) -> impl Fn(Error) -> Error + 'a {
+        move |error| error.while_doing(|| format!("{what} job '{id}' of queue '{}'", self.name))
+    }
+
+    fn on_queue<'a>(&'a self, what: &'a str) -> impl Fn(Error) -> Error + 'a {
+        move |error| error.while_doing(|| format!("{what} queue '{}'", self.name))
+    }
+
+    /// Moves a delayed, ready or buried job to a new time; false if it is not there, or held.
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn reschedule(&self, id: &JobId, due: Due) -> Result<bool> {
+        let (delay, at) = due_args(due);
+        let args = [id.as_bytes(), delay.as_bytes(), at.as_bytes()];
+        found(self.script_again(&scripts::RESCHEDULE, &args)).map_err(self.about("rescheduling", id))
+    }
+
+    /// Replaces the payload of a job that nobody holds; false if it is not there, or held.
+    ///
+    /// # Errors
+    /// [`Error::PayloadTooLarge`]; connection and server errors.
+    pub fn update(&self, id: &JobId, payload: &[u8]) -> Result<bool> {
+        self.check_payload(payload)?;
+        found(self.script_again(&scripts::UPDATE, &[id.as_bytes(), payload])).map_err(self.about("updating", id))
+    }
+
+    /// A buried or delayed job becomes ready now; false if it is neither.
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn kick_job(&self, id: &JobId, reset_attempts: bool) -> Result<bool> {
+        let (reply, was_lost) = self
+            .script_again(&scripts::KICK_JOB, &[id.as_bytes(), flag(reset_attempts)])
+            .map_err(self.about("kicking", id))?;
+        Ok(reply.word == "OK" || was_lost)
+    }
+
+    /// Up to `max` buried jobs become ready, oldest first; returns how many.
+    ///
+    /// # Errors
+    /// [`Error::Connection`] with `ambiguous` when an answer was lost: a repetition would kick others.
+    pub fn kick(&self, max: u64, reset_attempts: bool) -> Result<u64> {
+        let mut kicked = 0;
+        while kicked < max {
+            let want = (max - kicked).min(IDS as u64);
+            let text = want.to_string();
+            let mut reply = self
+                .script_once(&scripts::KICK, &[text.as_bytes(), flag(reset_attempts)])
+                .map_err(self.on_queue("kicking jobs of"))?;
+            let (done, looked) = (count(reply.int()?), count(reply.int()?));
+            kicked += done;
+            if looked < want || done == 0 {
+                break;
+            }
+        }
+        Ok(kicked)
+    }
+
+    /// The classic consumer: up to `limit` jobs due by then (`None`: now), oldest first, deleted as they are taken.
+    ///
+    /// # Errors
+    /// [`Error::Connection`] with `ambiguous` when an answer was lost, and the jobs in it.
+    pub fn take(&self, max_due_at_ms: Option<i64>, limit: usize) -> Result<Vec<Vec<u8>>> {
+        let latest = max_due_at_ms.map(|at| at.to_string()).unwrap_or_default();
+        let mut payloads = Vec::new();
+        while payloads.len() < limit {
+            let want = (limit - payloads.len()).min(500);
+            let text = want.to_string();
+            let reply = self
+                .script_once(&scripts::TAKE, &[latest.as_bytes(), text.as_bytes()])
+                .map_err(self.on_queue("taking from"))?;
+            match reply.word.as_str() {
+                "AGAIN" => continue,
+                "OK" => {}
+                _ => return Err(self.on_queue("taking from")(reply::unexpected())),
+            }
+            let records = reply.rest()?;
+            let got = records.len();
+            payloads.extend(records.iter().filter_map(|bytes| Record::decode(bytes)).map(|record| record.payload));
+            if got < want {
+                break;
+            }
+        }
+        Ok(payloads)
+    }
+
+    /// `reserve()` of every process gives nothing until [`Queue::resume`], or until the time has passed.
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn pause(&self, for_ms: Option<u64>) -> Result<()> {
+        let text = for_ms.map(|ms| ms.to_string()).unwrap_or_default();
+        self.script(&scripts::PAUSE, &[text.as_bytes()]).map(|_| ()).map_err(self.on_queue("pausing"))
+    }
+
+    /// # Errors
+    /// Connection and server errors.
+    pub fn resume(&self) -> Result<()> {
+        self.script(&scripts::RESUME, &[]).map(|_| ()).map_err(self.on_queue("resuming"))
+    }
+
+    /// Deletes all jobs of the given states (none named: all), in bounded steps; returns how many.
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn purge(&self, states: &[State]) -> Result<u64> {
+        let states = if states.is_empty() { &State::ALL } else { states };
+        let mut removed = 0;
+        for state in states {
+            loop {
+                let (mut reply, _) =
+                    self.script_again(&scripts::PURGE, &[state.word().as_bytes()]).map_err(self.on_queue("purging"))?;
+                removed += count(reply.int()?);
+                if reply.int()? == 0 {
+                    break;
+                }
+            }
+        }
+        Ok(removed)
+    }
+}
+
+fn found(reply: Result<(Reply, bool)>) -> Result<bool> {
+    match reply?.0.word.as_str() {
+        "OK" => Ok(true),
+        "MISSING" => Ok(false),
+        _ => Err(reply::unexpected()),
+    }
+}
+
+fn flag(set: bool) -> &'static [u8] {
+    if set { b"1" } else { b"0" }
+}
+
+fn count(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}

@@ -1,0 +1,115 @@
+//! One queue: every operation is one script, or a bounded sequence of them.
+
+mod doctor;
+mod inspect;
+mod manage;
+mod push;
+mod reserve;
+mod settle;
+mod wait;
+
+pub use super::keys::{check_prefix, check_queue_name};
+pub use doctor::{Check, Level};
+pub use inspect::{Lateness, Stats};
+pub use settle::{Failed, Held};
+pub use wait::{Flow, Interrupts, NoInterrupts};
+
+use super::clock;
+use super::connection::Connection;
+use super::dsn::Dsn;
+use super::error::Result;
+use super::keys::Keys;
+use super::link::{Attempt, Link, Request};
+use super::pool::PoolKey;
+use super::reply::Reply;
+use super::scripts::Script;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How a queue is reached. Opens nothing.
+#[derive(Clone)]
+pub struct QueueConfig {
+    pub name: String,
+    pub prefix: String,
+    pub dsn: Dsn,
+    pub max_payload: usize,
+    pub connect_timeout: Duration,
+    /// The total deadline of one operation.
+    pub read_timeout: Duration,
+    /// Keep the connection for the process; otherwise it ends with the last clone of the queue or `close()`.
+    pub persistent: bool,
+}
+
+/// A named set of jobs. Cheap to clone; opens nothing until first used.
+#[derive(Clone)]
+pub struct Queue {
+    name: Arc<str>,
+    prefix: Arc<str>,
+    keys: Arc<Keys>,
+    max_payload: usize,
+    link: Link,
+}
+
+impl Queue {
+    #[must_use]
+    pub fn new(config: QueueConfig) -> Self {
+        let dsn = Arc::new(config.dsn);
+        let link = if config.persistent {
+            Link::shared(PoolKey::shared(dsn, config.connect_timeout, config.read_timeout))
+        } else {
+            let (key, owner) = PoolKey::private(dsn, config.connect_timeout, config.read_timeout);
+            Link::private(key, owner)
+        };
+        Self {
+            keys: Arc::new(Keys::new(&config.prefix, &config.name)),
+            name: config.name.into(),
+            prefix: config.prefix.into(),
+            max_payload: config.max_payload,
+            link,
+        }
+    }
+
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Another queue over the same connection, prefix and limits.
+    #[must_use]
+    pub fn sibling(&self, name: &str) -> Self {
+        Self { name: name.into(), keys: Arc::new(Keys::new(&self.prefix, name)), ..self.clone() }
+    }
+
+    /// Closes the connection. The next operation opens a new one.
+    pub fn close(&self) {
+        self.link.close();
+    }
+
+    /// Runs a script that gets all ten keys, with the clock offset as its first argument.
+    fn script(&self, script: &Script, args: &[&[u8]]) -> Result<Reply> {
+        self.script_knowing(script, |_| args.to_vec()).map(|(reply, _)| reply)
+    }
+
+    /// The same where arguments depend on the attempt; says whether the answer of a try before was lost.
+    fn script_knowing<'a>(&self, script: &Script, args: impl Fn(Attempt) -> Vec<&'a [u8]>) -> Result<(Reply, bool)> {
+        let mut was_lost = false;
+        let value = self.link.run(|request, attempt, _| {
+            was_lost = attempt.since_lost.is_some();
+            self.write_script(request, script, &args(attempt));
+        })?;
+        Ok((Reply::new(value)?, was_lost))
+    }
+
+    /// For what must not run twice.
+    fn script_once(&self, script: &Script, args: &[&[u8]]) -> Result<Reply> {
+        Reply::new(self.link.run_once(|request, _, _: &mut Connection| self.write_script(request, script, args))?)
+    }
+
+    fn write_script(&self, request: &mut Request, script: &Script, args: &[&[u8]]) {
+        let offset = clock::offset_ms().to_string();
+        let mut all: Vec<&[u8]> = Vec::with_capacity(args.len() + 1);
+        all.push(offset.as_bytes());
+        all.extend_from_slice(args);
+        request.script(script, &self.keys.all(), &all);
+    }
+}

@@ -1,0 +1,169 @@
+//! Producing: push, `push_many`.
+
+use super::Queue;
+use crate::core::connection::Connection;
+use crate::core::error::{Error, Result};
+use crate::core::job::{Due, JobId, NewJob, OnDuplicate};
+use crate::core::link::{Attempt, Request};
+use crate::core::record;
+use crate::core::reply::{self, Reply};
+use crate::core::{clock, keys, scripts};
+
+/// Most jobs of one atomic chunk.
+pub const CHUNK: usize = 500;
+/// Most payload bytes of one atomic chunk: a script should not hold Redis for long.
+const CHUNK_BYTES: usize = 8 << 20;
+
+/// One job as the scripts get it.
+struct Encoded<'a> {
+    id: JobId,
+    body: Vec<u8>,
+    flags: &'static [u8],
+    delay: String,
+    at: String,
+    job: &'a NewJob,
+}
+
+impl<'a> Encoded<'a> {
+    fn new(job: &'a NewJob) -> Self {
+        let (mut body, flags) = record::encode_options(&job.options);
+        body.extend_from_slice(&job.payload);
+        let (delay, at) = due_args(job.due);
+        Self { id: job.id.clone().unwrap_or_else(JobId::generate), body, flags, delay, at, job }
+    }
+}
+
+/// A due time as the scripts take it: a delay or an absolute time, the other one empty.
+pub(super) fn due_args(due: Due) -> (String, String) {
+    match due {
+        Due::InMs(delay) => (delay.to_string(), String::new()),
+        Due::AtMs(at) => (String::new(), at.max(0).to_string()),
+    }
+}
+
+impl Queue {
+    /// Adds one job and returns its id. A retry after a lost answer is the same job.
+    ///
+    /// # Errors
+    /// [`Error::Duplicate`], [`Error::PayloadTooLarge`], [`Error::QueueFull`], connection and server errors.
+    pub fn push(&self, job: &NewJob) -> Result<JobId> {
+        self.check_size(job)?;
+        let encoded = Encoded::new(job);
+        let doing =
+            |error: Error| error.while_doing(|| format!("pushing job '{}' to queue '{}'", encoded.id, self.name));
+        if record::is_ranked(&job.options) || job.on_duplicate == OnDuplicate::Replace {
+            self.push_chunk(std::slice::from_ref(&encoded)).map_err(doing)?;
+            return Ok(encoded.id);
+        }
+        let value = self
+            .link
+            .run(|request, attempt, connection| {
+                self.write_index(request, connection);
+                let offset = clock::offset_ms().to_string();
+                let window = retry_window(attempt);
+                let all: [&[u8]; 7] = [
+                    offset.as_bytes(),
+                    encoded.id.as_bytes(),
+                    &encoded.body,
+                    encoded.flags,
+                    encoded.delay.as_bytes(),
+                    encoded.at.as_bytes(),
+                    window.as_bytes(),
+                ];
+                let used = if !window.is_empty() {
+                    7
+                } else if encoded.at.is_empty() {
+                    5
+                } else {
+                    6
+                };
+                request.script(&scripts::PUSH, &self.keys.push(), all.get(..used).unwrap_or(&all));
+            })
+            .map_err(doing)?;
+        match Reply::new(value).map_err(doing)?.word.as_str() {
+            "OK" => Ok(encoded.id),
+            "DUPLICATE" if job.on_duplicate == OnDuplicate::Keep => Ok(encoded.id),
+            "DUPLICATE" => Err(self.duplicate(encoded.id.as_bytes())),
+            _ => Err(doing(reply::unexpected())),
+        }
+    }
+
+    /// Adds many jobs in as few round trips as their size allows; each chunk of up to 500 is atomic.
+    ///
+    /// # Errors
+    /// As [`Queue::push`]; the chunks before the failing one stay.
+    pub fn push_many(&self, jobs: &[NewJob]) -> Result<Vec<JobId>> {
+        for job in jobs {
+            self.check_size(job)?;
+        }
+        let mut ids = Vec::with_capacity(jobs.len());
+        let mut rest = jobs;
+        while !rest.is_empty() {
+            let mut bytes = 0;
+            let fits = rest.iter().take(CHUNK).take_while(|job| {
+                bytes += job.payload.len();
+                bytes <= CHUNK_BYTES
+            });
+            let (chunk, after) = rest.split_at(fits.count().max(1).min(rest.len()));
+            let encoded: Vec<Encoded<'_>> = chunk.iter().map(Encoded::new).collect();
+            self.push_chunk(&encoded).map_err(|error| {
+                error.while_doing(|| format!("pushing {} jobs to queue '{}'", chunk.len(), self.name))
+            })?;
+            ids.extend(encoded.into_iter().map(|job| job.id));
+            rest = after;
+        }
+        Ok(ids)
+    }
+
+    fn push_chunk(&self, jobs: &[Encoded<'_>]) -> Result<()> {
+        let value = self.link.run(|request, attempt, connection| {
+            self.write_index(request, connection);
+            let window = retry_window(attempt);
+            let mut args: Vec<&[u8]> = Vec::with_capacity(1 + 6 * jobs.len());
+            args.push(window.as_bytes());
+            for job in jobs {
+                let mode: &[u8] = match job.job.on_duplicate {
+                    OnDuplicate::Fail => b"fail",
+                    OnDuplicate::Keep => b"keep",
+                    OnDuplicate::Replace => b"replace",
+                };
+                args.extend([job.id.as_bytes(), &job.body, job.flags, job.delay.as_bytes(), job.at.as_bytes(), mode]);
+            }
+            self.write_script(request, &scripts::PUSH_MANY, &args);
+        })?;
+        let mut reply = Reply::new(value)?;
+        match reply.word.as_str() {
+            "OK" => Ok(()),
+            "DUPLICATE" | "RESERVED" => Err(self.duplicate(&reply.bytes()?)),
+            _ => Err(reply::unexpected()),
+        }
+    }
+
+    /// Enters the queue into the index of names, once per connection.
+    fn write_index(&self, request: &mut Request, connection: &mut Connection) {
+        if !connection.indexed.contains(self.name.as_ref()) {
+            connection.indexed.insert(self.name.to_string());
+            request.command(&[b"ZADD", keys::index(&self.prefix).as_bytes(), b"NX", b"0", self.name.as_bytes()]);
+        }
+    }
+
+    fn duplicate(&self, id: &[u8]) -> Error {
+        Error::Duplicate { queue: self.name.to_string(), id: String::from_utf8_lossy(id).into_owned() }
+    }
+
+    fn check_size(&self, job: &NewJob) -> Result<()> {
+        self.check_payload(&job.payload)
+    }
+
+    pub(super) fn check_payload(&self, payload: &[u8]) -> Result<()> {
+        if payload.len() > self.max_payload {
+            return Err(Error::PayloadTooLarge { size: payload.len(), limit: self.max_payload });
+        }
+        Ok(())
+    }
+}
+
+/// Microseconds since the lost try was sent, with a margin for the clocks; empty on a first try.
+fn retry_window(attempt: Attempt) -> String {
+    attempt.since_lost.map_or_else(String::new, |since| (since.as_micros() + 10_000).to_string())
+}

@@ -1,0 +1,164 @@
+//! Consuming: one call of `reserve.lua`, and what its answers ask for.
+
+use super::{Queue, wait};
+use crate::core::connection::{Connection, random_name};
+use crate::core::error::{Error, Result};
+use crate::core::job::{JobId, Receipt, Reserved};
+use crate::core::link::Repeat;
+use crate::core::record::token_bytes;
+use crate::core::reply::{self, Leased, Reply};
+use crate::core::{clock, scripts};
+use std::cell::RefCell;
+use std::time::{Duration, Instant};
+
+/// Most jobs of one round trip.
+const MOST: usize = 500;
+
+/// What one look at a queue gave.
+#[derive(Debug)]
+pub(super) enum Look {
+    Jobs(Vec<Reserved>),
+    /// Nothing; look again after this long (`None`: nothing is coming).
+    Nothing(Option<Duration>),
+}
+
+/// A waiter's part of a look: its name, and how long it may sleep at most (zero: it stops waiting).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Waiting<'a> {
+    pub name: &'a str,
+    pub at_most: Duration,
+}
+
+thread_local! {
+    static SLOTS: RefCell<(u32, String, u64)> = const { RefCell::new((0, String::new(), 0)) };
+}
+
+/// A name for a lease slot that nobody else has, made before the request is sent.
+pub(super) fn new_slot() -> String {
+    SLOTS.with_borrow_mut(|(owner, name, count)| {
+        let process = std::process::id();
+        if *owner != process {
+            (*owner, *name, *count) = (process, random_name(), 0);
+        }
+        *count += 1;
+        format!("{name}.{count}")
+    })
+}
+
+impl Queue {
+    /// Leases up to `max` jobs of the first watched queue that has any, waiting up to `timeout` (`None`: for ever). An empty
+    /// result: nothing in time, or [`super::Flow::Return`].
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] after [`super::Flow::Raise`]; connection and server errors.
+    pub fn reserve(
+        &self,
+        watch: &[String],
+        max: usize,
+        timeout: Option<Duration>,
+        interrupts: &mut dyn super::Interrupts,
+    ) -> Result<Vec<Reserved>> {
+        let queues: Vec<Self> =
+            watch.iter().map(|name| if **name == *self.name { self.clone() } else { self.sibling(name) }).collect();
+        let mut held = None;
+        let result = wait::reserve(&self.link, &mut held, &queues, max.clamp(1, MOST), timeout, interrupts);
+        if let Some(connection) = held {
+            self.link.give_back(connection);
+        }
+        result
+    }
+
+    /// Looks once. Repeats while a bounded part of housekeeping is being done.
+    pub(super) fn look(&self, held: &mut Option<Connection>, max: usize, waiting: Option<Waiting<'_>>) -> Result<Look> {
+        let doing = |error: Error| error.while_doing(|| format!("reserving from queue '{}'", self.name));
+        let slot = new_slot();
+        let most = max.to_string();
+        let (waiter, at_most) = waiting.map_or(("", Duration::ZERO), |waiting| (waiting.name, waiting.at_most));
+        let at_most = at_most.as_millis().to_string();
+        loop {
+            let mut sent = Instant::now();
+            let value = self.link.run_on(held, Repeat::Yes, &mut |request, attempt, connection| {
+                sent = Instant::now();
+                let offset = clock::offset_ms().to_string();
+                let retry: &[u8] = if attempt.since_lost.is_some() { b"1" } else { b"0" };
+                let args: [&[u8]; 7] = [
+                    offset.as_bytes(),
+                    slot.as_bytes(),
+                    b"\0\0\0\x01",
+                    most.as_bytes(),
+                    retry,
+                    waiter.as_bytes(),
+                    at_most.as_bytes(),
+                ];
+                let ranked = connection.ranked.contains(&*self.name);
+                let keys = if ranked { self.keys.all() } else { self.keys.unranked() };
+                request.script(&scripts::RESERVE, &keys, &args);
+            });
+            let mut reply = Reply::new(value.map_err(doing)?).map_err(doing)?;
+            if reply.word == "RANKED" {
+                if let Some(connection) = held {
+                    connection.ranked.insert(self.name.to_string());
+                }
+                continue;
+            }
+            let now_ms = reply.int().map_err(doing)?;
+            let _lost = reply.list().map_err(doing)?;
+            match reply.word.as_str() {
+                "JOBS" => {
+                    let leased = reply.reserved(&self.name, &slot, now_ms, sent).map_err(doing)?;
+                    let jobs = self.keep_readable(leased)?;
+                    if !jobs.is_empty() {
+                        return Ok(Look::Jobs(jobs));
+                    }
+                }
+                "EMPTY" | "PAUSED" => {
+                    let wait_us = reply.int().map_err(doing)?;
+                    return Ok(Look::Nothing(u64::try_from(wait_us).ok().map(Duration::from_micros)));
+                }
+                "AGAIN" => {}
+                _ => return Err(doing(reply::unexpected())),
+            }
+        }
+    }
+
+    /// Sets damaged records aside, so that nobody meets them again.
+    fn keep_readable(&self, leased: Leased) -> Result<Vec<Reserved>> {
+        for receipt in &leased.damaged {
+            self.bury_receipt(receipt, b"corrupt record")?;
+        }
+        Ok(leased.jobs)
+    }
+
+    fn bury_receipt(&self, receipt: &Receipt, reason: &[u8]) -> Result<()> {
+        self.script(&scripts::BURY, &[receipt.slot.as_bytes(), &token_bytes(receipt.token), reason]).map(|_| ())
+    }
+
+    /// Leases one given job, if it is ready, delayed or buried.
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn reserve_job(&self, id: &JobId) -> Result<Option<Reserved>> {
+        let doing = |error: Error| error.while_doing(|| format!("reserving job '{id}' of queue '{}'", self.name));
+        let slot = new_slot();
+        loop {
+            let sent = Instant::now();
+            let (mut reply, _) = self
+                .script_knowing(&scripts::RESERVE_JOB, |attempt| {
+                    let retry: &[u8] = if attempt.since_lost.is_some() { b"1" } else { b"0" };
+                    vec![slot.as_bytes(), b"\0\0\0\x01", id.as_bytes(), retry]
+                })
+                .map_err(doing)?;
+            match reply.word.as_str() {
+                "JOBS" => {
+                    let now_ms = reply.int().map_err(doing)?;
+                    let _lost = reply.list().map_err(doing)?;
+                    let leased = reply.reserved(&self.name, &slot, now_ms, sent).map_err(doing)?;
+                    return Ok(self.keep_readable(leased)?.pop());
+                }
+                "MISSING" => return Ok(None),
+                "AGAIN" => {}
+                _ => return Err(doing(reply::unexpected())),
+            }
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! What the holder of a job does with it.
+
+use super::Queue;
+use super::push::due_args;
+use crate::core::error::{Error, Result};
+use crate::core::job::{Due, JobId, JobOptions, Receipt, Reserved};
+use crate::core::link::Attempt;
+use crate::core::record::token_bytes;
+use crate::core::reply::{self, Reply};
+use crate::core::scripts;
+use std::collections::{HashMap, HashSet};
+
+/// What a holder needs to settle a job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Held {
+    pub id: JobId,
+    pub receipt: Receipt,
+    pub attempts: u32,
+    pub options: JobOptions,
+}
+
+impl Reserved {
+    /// What is needed to settle it later.
+    #[must_use]
+    pub fn held(&self) -> Held {
+        Held {
+            id: self.id.clone(),
+            receipt: self.receipt.clone(),
+            attempts: self.attempts,
+            options: self.options.clone(),
+        }
+    }
+}
+
+/// What became of a failed attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failed {
+    Retried { due_at_ms: i64 },
+    Buried,
+}
+
+const TAKEN: &str = "its time ran out and it was taken back, or it was cancelled";
+
+impl Queue {
+    fn lost(&self, held: &Held) -> Error {
+        Error::LeaseLost { queue: self.name.to_string(), id: held.id.to_string(), reason: TAKEN }
+    }
+
+    fn doing<'a>(&'a self, what: &'a str, held: &'a Held) -> impl Fn(Error) -> Error + 'a {
+        move |error| error.while_doing(|| format!("{what} job '{}' of queue '{}'", held.id, self.name))
+    }
+
+    /// Done: removes the job.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
+    pub fn ack(&self, held: &Held) -> Result<()> {
+        match self
+            .ack_all(std::slice::from_ref(held))
+            .map_err(self.doing("acknowledging", held))?
+            .contains(&held.receipt)
+        {
+            true => Err(self.lost(held)),
+            false => Ok(()),
+        }
+    }
+
+    /// Acknowledges many in one round trip; one answer per job: was it still ours.
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn ack_many(&self, held: &[Held]) -> Result<Vec<bool>> {
+        if held.is_empty() {
+            return Ok(Vec::new());
+        }
+        let lost = self.ack_all(held).map_err(|error| {
+            error.while_doing(|| format!("acknowledging {} jobs of queue '{}'", held.len(), self.name))
+        })?;
+        let mut seen = HashSet::new();
+        Ok(held.iter().map(|job| !lost.contains(&job.receipt) && seen.insert(&job.receipt)).collect())
+    }
+
+    fn ack_all(&self, held: &[Held]) -> Result<HashSet<Receipt>> {
+        let args = slot_args(held.iter().map(|job| &job.receipt));
+        let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
+        let mut was_lost = false;
+        let value = self.link.run(|request, attempt: Attempt, _| {
+            was_lost = attempt.since_lost.is_some();
+            request.script(&scripts::ACK, &self.keys.ack(), &args);
+        })?;
+        let mut reply = Reply::new(value)?;
+        if reply.word != "OK" {
+            return Err(reply::unexpected());
+        }
+        reply.int()?;
+        if was_lost {
+            return Ok(HashSet::new()); // what is gone now was acknowledged by the try whose answer was lost
+        }
+        let tokens: HashSet<Vec<u8>> = reply.rest()?.into_iter().collect();
+        Ok(held
+            .iter()
+            .filter(|job| tokens.contains(token_bytes(job.receipt.token).as_slice()))
+            .map(|job| job.receipt.clone())
+            .collect())
+    }
+
+    /// Back to the queue, the attempt stays counted. `priority` `None` keeps it.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
+    pub fn release(&self, held: &Held, due: Due, priority: Option<u32>) -> Result<()> {
+        let (delay, at) = due_args(due);
+        let priority = priority.map(|priority| priority.to_string()).unwrap_or_default();
+        self.give_back(held, &[delay.as_bytes(), at.as_bytes(), priority.as_bytes(), b"0"])
+    }
+
+    /// Back to its old place without counting the attempt: it was never started.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
+    pub fn return_unstarted(&self, held: &Held) -> Result<()> {
+        self.give_back(held, &[b"0", b"", b"", b"1"])
+    }
+
+    fn give_back(&self, held: &Held, rest: &[&[u8]]) -> Result<()> {
+        let reply = self.settle(&scripts::RELEASE, "releasing", held, rest)?;
+        if reply.word == "LOST" { Err(self.lost(held)) } else { Ok(()) }
+    }
+
+    /// Failed: back after the backoff's delay, jittered, or buried when no attempt is left.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
+    pub fn fail(&self, held: &Held, reason: Option<&[u8]>) -> Result<Failed> {
+        let delay_ms = held.options.backoff.jittered_after_ms(held.attempts, random_unit());
+        let delay = delay_ms.to_string();
+        let mut reply =
+            self.settle(&scripts::FAIL, "failing", held, &[delay.as_bytes(), reason.unwrap_or_default()])?;
+        match reply.word.as_str() {
+            "OK" if !reply.is_at_end() => Ok(Failed::Retried { due_at_ms: reply.int()? }),
+            // Only its answer was lost: what the script did follows from what we know.
+            "OK" if held.options.max_attempts == 0 || held.attempts < held.options.max_attempts => {
+                Ok(Failed::Retried { due_at_ms: 0 })
+            }
+            "OK" | "BURIED" => Ok(Failed::Buried),
+            _ => Err(self.lost(held)),
+        }
+    }
+
+    /// Set aside until kicked.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
+    pub fn bury(&self, held: &Held, reason: Option<&[u8]>) -> Result<()> {
+        let reply = self.settle(&scripts::BURY, "burying", held, &[reason.unwrap_or_default()])?;
+        if reply.word == "LOST" { Err(self.lost(held)) } else { Ok(()) }
+    }
+
+    /// Runs a script that takes one lease. When it finds the lease gone after an answer of its own was lost, it was this
+    /// very call that ended it: that counts as done, with a bare `OK`.
+    fn settle(&self, script: &scripts::Script, what: &str, held: &Held, rest: &[&[u8]]) -> Result<Reply> {
+        let token = token_bytes(held.receipt.token);
+        let mut args: Vec<&[u8]> = vec![held.receipt.slot.as_bytes(), &token];
+        args.extend_from_slice(rest);
+        let (mut reply, was_lost) = self.script_knowing(script, |_| args.clone()).map_err(self.doing(what, held))?;
+        match reply.word.as_str() {
+            "LOST" if was_lost => reply.word = "OK".into(),
+            "OK" | "BURIED" | "LOST" => {}
+            _ => return Err(self.doing(what, held)(reply::unexpected())),
+        }
+        Ok(reply)
+    }
+
+    /// The lease starts anew with the job's TTR, or `ttr_ms`. Returns its new end in Unix milliseconds.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
+    pub fn touch(&self, held: &Held, ttr_ms: Option<u64>) -> Result<i64> {
+        let ttr_ms = ttr_ms.unwrap_or(held.options.ttr_ms);
+        match self.touch_many(&[(&held.receipt, ttr_ms)]).map_err(self.doing("touching", held))?.first() {
+            Some(Some(until_ms)) => Ok(*until_ms),
+            _ => Err(self.lost(held)),
+        }
+    }
+
+    /// Renews many leases in one round trip: their new ends, `None` where the job is no longer ours.
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn touch_many(&self, leases: &[(&Receipt, u64)]) -> Result<Vec<Option<i64>>> {
+        let mut slots: Vec<(&str, Vec<(usize, u64, u64)>)> = Vec::new();
+        for (index, (receipt, ttr_ms)) in leases.iter().enumerate() {
+            let item = (index, receipt.token, *ttr_ms);
+            match slots.iter_mut().find(|(slot, _)| *slot == receipt.slot) {
+                Some((_, items)) => items.push(item),
+                None => slots.push((&receipt.slot, vec![item])),
+            }
+        }
+        let mut owned: Vec<Vec<u8>> = Vec::new();
+        for (slot, items) in &slots {
+            owned.push(slot.as_bytes().to_vec());
+            owned.push(items.len().to_string().into_bytes());
+            for (_, token, ttr_ms) in items {
+                owned.push(token_bytes(*token).to_vec());
+                owned.push(ttr_ms.to_string().into_bytes());
+            }
+        }
+        let args: Vec<&[u8]> = owned.iter().map(Vec::as_slice).collect();
+        let mut reply = self.script(&scripts::TOUCH, &args)?;
+        if reply.word != "OK" {
+            return Err(reply::unexpected());
+        }
+        let mut ends = vec![None; leases.len()];
+        for (index, _, _) in slots.iter().flat_map(|(_, items)| items) {
+            let until_ms = reply.int()?;
+            if let Some(end) = ends.get_mut(*index) {
+                *end = (until_ms > 0).then_some(until_ms);
+            }
+        }
+        Ok(ends)
+    }
+}
+
+/// Receipts as the scripts take them: per slot its name, how many tokens, the tokens.
+pub(super) fn slot_args<'a>(receipts: impl Iterator<Item = &'a Receipt>) -> Vec<Vec<u8>> {
+    let mut order: Vec<&str> = Vec::new();
+    let mut slots: HashMap<&str, Vec<u64>> = HashMap::new();
+    for receipt in receipts {
+        slots.entry(&receipt.slot).or_insert_with(|| {
+            order.push(&receipt.slot);
+            Vec::new()
+        });
+        if let Some(tokens) = slots.get_mut(receipt.slot.as_str())
+            && !tokens.contains(&receipt.token)
+        {
+            tokens.push(receipt.token);
+        }
+    }
+    let mut args = Vec::new();
+    for slot in order {
+        let tokens = slots.remove(slot).unwrap_or_default();
+        args.push(slot.as_bytes().to_vec());
+        args.push(tokens.len().to_string().into_bytes());
+        args.extend(tokens.into_iter().map(|token| token_bytes(token).to_vec()));
+    }
+    args
+}
+
+/// A random number in `0.0..1.0`; one half when the system has none.
+fn random_unit() -> f64 {
+    getrandom::u32().map_or(0.5, |number| f64::from(number) / (f64::from(u32::MAX) + 1.0))
+}

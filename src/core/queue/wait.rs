@@ -1,0 +1,212 @@
+//! Waiting for a job without polling: a timer of our own until the next due time, and a channel on which a push wakes us.
+
+use super::Queue;
+use super::reserve::{Look, Waiting};
+use crate::core::connection::Connection;
+use crate::core::error::{Error, Result};
+use crate::core::job::Reserved;
+use crate::core::link::{Link, to_error};
+use crate::core::scripts;
+use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
+
+/// A waiter looks at least this often, in case a wake-up was lost with a process that died.
+const LOOK_AT_LEAST: Duration = Duration::from_millis(2000);
+
+/// What the embedding language wants after a signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// Go on waiting.
+    Continue,
+    /// Return without a job (`stop()` was called).
+    Return,
+    /// Return [`Error::Interrupted`]: an exception is pending.
+    Raise,
+}
+
+/// Asked before each sleep and whenever a signal ended one. May run arbitrary code, also on the same queue.
+pub trait Interrupts {
+    fn poll(&mut self) -> Flow;
+}
+
+/// Never interrupts.
+pub struct NoInterrupts;
+
+impl Interrupts for NoInterrupts {
+    fn poll(&mut self) -> Flow {
+        Flow::Continue
+    }
+}
+
+/// Why a sleep ended.
+enum Woken {
+    /// Time to look, or somebody said so.
+    Look,
+    Leave(Flow),
+    Lost,
+}
+
+pub(super) fn reserve(
+    link: &Link,
+    held: &mut Option<Connection>,
+    queues: &[Queue],
+    max: usize,
+    timeout: Option<Duration>,
+    interrupts: &mut dyn Interrupts,
+) -> Result<Vec<Reserved>> {
+    let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    for queue in queues {
+        if let Look::Jobs(jobs) = queue.look(held, max, None)? {
+            return Ok(jobs);
+        }
+    }
+    if timeout == Some(Duration::ZERO) {
+        return Ok(Vec::new());
+    }
+    loop {
+        let connection = match held.take().filter(Connection::is_usable) {
+            Some(connection) => connection,
+            None => link.take()?,
+        };
+        let mut connection = subscribe(connection, queues)?;
+        connection.clear_wakes();
+        let waiter = connection.waiter.clone();
+        *held = Some(connection);
+        let is_last = until.is_some_and(|until| Instant::now() >= until);
+        let at_most = if is_last { Duration::ZERO } else { jittered(LOOK_AT_LEAST, &waiter) };
+        let mut wake_at = Instant::now() + at_most;
+        let mut found = Vec::new();
+        let mut registered = Vec::new();
+        for queue in queues {
+            match queue.look(held, max, Some(Waiting { name: &waiter, at_most }))? {
+                Look::Jobs(jobs) => {
+                    found = jobs;
+                    break;
+                }
+                Look::Nothing(wait) => {
+                    registered.push(queue);
+                    if let Some(wait) = wait {
+                        wake_at = wake_at.min(Instant::now() + wait);
+                    }
+                }
+            }
+        }
+        if is_last {
+            return Ok(found);
+        }
+        if !found.is_empty() {
+            leave(held, &registered, &waiter);
+            return Ok(found);
+        }
+        if held.as_ref().is_none_or(|connection| connection.waiter != waiter) {
+            continue; // it was replaced while looking: the new one is not registered
+        }
+        if let Some(until) = until {
+            wake_at = wake_at.min(until);
+        }
+        match sleep(held, wake_at, interrupts) {
+            Woken::Look => {}
+            Woken::Lost => *held = None,
+            Woken::Leave(flow) => {
+                leave(held, &registered, &waiter);
+                return if flow == Flow::Raise { Err(Error::Interrupted) } else { Ok(Vec::new()) };
+            }
+        }
+    }
+}
+
+fn subscribe(mut connection: Connection, queues: &[Queue]) -> Result<Connection> {
+    for queue in queues {
+        let channel = queue.keys.channel(&connection.waiter);
+        connection
+            .subscribe(&channel)
+            .map_err(|fault| to_error(fault, false).while_doing(|| format!("waiting for queue '{}'", queue.name)))?;
+    }
+    Ok(connection)
+}
+
+/// Tells the queues that this waiter is gone, so that a wake-up meant for it reaches another. Best effort: when it fails,
+/// the others look by themselves within [`LOOK_AT_LEAST`].
+fn leave(held: &mut Option<Connection>, queues: &[&Queue], waiter: &str) {
+    for queue in queues {
+        if held.as_ref().is_none_or(|connection| connection.waiter != waiter) {
+            return;
+        }
+        let _ = queue.link.run_on(held, crate::core::link::Repeat::No, &mut |request, _, _| {
+            queue.write_script(request, &scripts::LEAVE, &[waiter.as_bytes()]);
+        });
+    }
+}
+
+/// Sleeps until `wake_at`, a wake-up, or a signal whose handler wants to leave.
+fn sleep(held: &mut Option<Connection>, mut wake_at: Instant, interrupts: &mut dyn Interrupts) -> Woken {
+    let Some(connection) = held else { return Woken::Lost };
+    let descriptor = connection.as_raw_fd();
+    loop {
+        match interrupts.poll() {
+            Flow::Continue => {}
+            flow => return Woken::Leave(flow),
+        }
+        let readable = {
+            // Once more with signals blocked until the wait itself, so that none falls in between.
+            let blocked = BlockedSignals::new();
+            match interrupts.poll() {
+                Flow::Continue => {}
+                flow => return Woken::Leave(flow),
+            }
+            let left = wake_at.saturating_duration_since(Instant::now());
+            poll_readable(descriptor, left, &blocked)
+        };
+        match connection.next_wake(readable) {
+            Err(_) => return Woken::Lost,
+            Ok(Some(wake)) if wake.wait.is_zero() => return Woken::Look,
+            Ok(Some(wake)) => wake_at = wake_at.min(Instant::now() + wake.wait),
+            Ok(None) => {}
+        }
+        if Instant::now() >= wake_at {
+            return Woken::Look;
+        }
+    }
+}
+
+/// All signals blocked in this thread until dropped.
+struct BlockedSignals {
+    before: libc::sigset_t,
+}
+
+impl BlockedSignals {
+    fn new() -> Self {
+        // SAFETY: both sets are plain memory that sigfillset and pthread_sigmask initialise.
+        unsafe {
+            let mut all = std::mem::zeroed();
+            let mut before = std::mem::zeroed();
+            libc::sigfillset(&raw mut all);
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before);
+            Self { before }
+        }
+    }
+}
+
+impl Drop for BlockedSignals {
+    fn drop(&mut self) {
+        // SAFETY: `before` was filled by pthread_sigmask.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut()) };
+    }
+}
+
+/// Waits with the signal mask from before; false after the time, or a signal.
+fn poll_readable(descriptor: i32, left: Duration, blocked: &BlockedSignals) -> bool {
+    let mut entry = libc::pollfd { fd: descriptor, events: libc::POLLIN, revents: 0 };
+    let limit = libc::timespec {
+        tv_sec: libc::time_t::try_from(left.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_nsec: libc::c_long::from(left.subsec_nanos()),
+    };
+    // SAFETY: one pollfd, a valid timespec and a mask that pthread_sigmask filled.
+    unsafe { libc::ppoll(&raw mut entry, 1, &raw const limit, &raw const blocked.before) > 0 }
+}
+
+/// Between three quarters and all of it, different for each waiter, so that idle workers do not look in step.
+fn jittered(longest: Duration, waiter: &str) -> Duration {
+    let seed = waiter.bytes().fold(0u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(byte)));
+    longest.mul_f64(0.75 + 0.25 * f64::from(seed % 1000) / 1000.0)
+}

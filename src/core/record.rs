@@ -1,0 +1,191 @@
+//! The bytes of a job in Redis (layout in `lua/README.md`): written and read here and in `lua/lib/record.lua`.
+
+use super::backoff::Backoff;
+use super::clock;
+use super::job::{DEFAULT_PRIORITY, JobOptions};
+
+/// A stamp counts quarters of a microsecond from 2020-01-01T00:00:00Z.
+const EPOCH_MS: i64 = 1_577_836_800_000;
+const STAMP: usize = 7;
+const HAS_OPTIONS: u8 = 2;
+const UNKNOWN: u8 = 4;
+/// ttr 4 · max attempts 4 · priority 4 · timeout 6 · clock offset 8, then the backoff's text.
+const FIXED: usize = 26;
+
+/// What the client adds before the payload, and the stamp flag that says so. Jobs with the default options have none.
+#[must_use]
+pub fn encode_options(options: &JobOptions) -> (Vec<u8>, &'static [u8]) {
+    let offset_ms = clock::offset_ms();
+    if *options == JobOptions::default() && offset_ms == 0 {
+        return (Vec::new(), b"0");
+    }
+    let backoff = options.backoff.encode();
+    let mut out = Vec::with_capacity(2 + FIXED + backoff.len());
+    out.extend_from_slice(&u16::try_from(FIXED + backoff.len()).unwrap_or(u16::MAX).to_be_bytes());
+    out.extend_from_slice(&u32::try_from(options.ttr_ms).unwrap_or(u32::MAX).to_be_bytes());
+    out.extend_from_slice(&options.max_attempts.to_be_bytes());
+    out.extend_from_slice(&options.priority.to_be_bytes());
+    let [_, _, timeout @ ..] = options.timeout_ms.to_be_bytes();
+    out.extend_from_slice(&timeout);
+    out.extend_from_slice(&offset_ms.to_be_bytes());
+    out.extend_from_slice(backoff.as_bytes());
+    (out, b"2")
+}
+
+/// A record taken apart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    pub created_at_ms: i64,
+    pub options: JobOptions,
+    pub payload: Vec<u8>,
+}
+
+impl Record {
+    /// Reads a record; `None` when it is damaged or of a newer format.
+    #[must_use]
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let (stamp, rest) = bytes.split_at_checked(STAMP)?;
+        let value = be(stamp);
+        let flags = (value & 7) as u8;
+        if flags & UNKNOWN != 0 {
+            return None;
+        }
+        let mut created_at_ms = i64::try_from((value >> 3) / 4000).ok()? + EPOCH_MS;
+        if flags & HAS_OPTIONS == 0 {
+            return Some(Self { created_at_ms, options: JobOptions::default(), payload: rest.to_vec() });
+        }
+        let (length, rest) = rest.split_at_checked(2)?;
+        let (block, payload) = rest.split_at_checked(usize::try_from(be(length)).ok()?)?;
+        let (fixed, backoff) = block.split_at_checked(FIXED)?;
+        let field = |from: usize, to: usize| fixed.get(from..to).map(be);
+        created_at_ms += i64::from_be_bytes(fixed.get(18..26)?.try_into().ok()?);
+        let options = JobOptions {
+            ttr_ms: field(0, 4)?,
+            max_attempts: u32::try_from(field(4, 8)?).ok()?,
+            priority: u32::try_from(field(8, 12)?).ok()?,
+            timeout_ms: field(12, 18)?,
+            // A kind of a newer version: the job matters more than its spacing.
+            backoff: std::str::from_utf8(backoff).ok().and_then(|text| Backoff::decode(text).ok()).unwrap_or_default(),
+        };
+        Some(Self { created_at_ms, options, payload: payload.to_vec() })
+    }
+}
+
+/// What `lua/lib/history.lua` keeps of a job that came back once.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct History {
+    pub attempts: u32,
+    pub timeouts: u32,
+    pub releases: u32,
+    pub buries: u32,
+    pub kicks: u32,
+    pub last_error: Option<Vec<u8>>,
+}
+
+impl History {
+    #[must_use]
+    pub fn decode(bytes: &[u8]) -> Self {
+        let count = |at: usize| bytes.get(at..at + 4).map_or(0, |field| u32::try_from(be(field)).unwrap_or(u32::MAX));
+        Self {
+            attempts: count(0),
+            timeouts: count(4),
+            releases: count(8),
+            buries: count(12),
+            kicks: count(16),
+            last_error: bytes.get(26..).filter(|text| !text.is_empty()).map(<[u8]>::to_vec),
+        }
+    }
+}
+
+/// One lease in a slot: token 6 · attempts 4 · due 6 · deadline 6 · flags 1 · id length 1 · id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub token: u64,
+    pub attempts: u32,
+    pub due_at_ms: i64,
+    pub lease_until_ms: i64,
+    pub id: Vec<u8>,
+}
+
+impl Entry {
+    #[must_use]
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let field = |from: usize, to: usize| bytes.get(from..to).map(be);
+        let id = bytes.get(24..)?;
+        (field(23, 24)? == id.len() as u64).then_some(())?;
+        Some(Self {
+            token: field(0, 6)?,
+            attempts: u32::try_from(field(6, 10)?).ok()?,
+            due_at_ms: i64::try_from(field(10, 16)?).ok()?,
+            lease_until_ms: i64::try_from(field(16, 22)?).ok()?,
+            id: id.to_vec(),
+        })
+    }
+}
+
+/// A token as the scripts compare it.
+#[must_use]
+pub fn token_bytes(token: u64) -> [u8; 6] {
+    let [_, _, bytes @ ..] = token.to_be_bytes();
+    bytes
+}
+
+/// Whether the options of a job put it outside the default order.
+#[must_use]
+pub fn is_ranked(options: &JobOptions) -> bool {
+    options.priority != DEFAULT_PRIORITY
+}
+
+fn be(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stamped(flags: u64, rest: &[u8]) -> Vec<u8> {
+        let value = (123_456_789_u64 * 4000) << 3 | flags;
+        let mut out = value.to_be_bytes()[1..].to_vec();
+        out.extend_from_slice(rest);
+        out
+    }
+
+    #[test]
+    fn default_options_cost_seven_bytes() {
+        let (options, flags) = encode_options(&JobOptions::default());
+        assert_eq!((options.len(), flags), (0, b"0".as_slice()));
+        let record = Record::decode(&stamped(0, b"payload")).unwrap();
+        assert_eq!(record.created_at_ms, EPOCH_MS + 123_456_789);
+        assert_eq!((record.options, record.payload), (JobOptions::default(), b"payload".to_vec()));
+    }
+
+    #[test]
+    fn options_survive() {
+        let options = JobOptions {
+            priority: u32::MAX,
+            ttr_ms: 2_592_000_000,
+            max_attempts: 0,
+            timeout_ms: 3_155_760_000_000,
+            backoff: Backoff::Stages { delays_ms: (0..50).collect() },
+        };
+        let (bytes, flags) = encode_options(&options);
+        assert_eq!(flags, b"2");
+        let record = Record::decode(&stamped(2, &[bytes, b"\0\xff".to_vec()].concat())).unwrap();
+        assert_eq!((record.options, record.payload), (options, b"\0\xff".to_vec()));
+    }
+
+    #[test]
+    fn damage_and_newer_formats_are_none() {
+        assert_eq!(Record::decode(b"short"), None);
+        assert_eq!(Record::decode(&stamped(4, b"x")), None);
+        assert_eq!(Record::decode(&stamped(2, b"\0\xffx")), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn random_bytes_never_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..80)) {
+            let _ = (Record::decode(&bytes), History::decode(&bytes), Entry::decode(&bytes));
+        }
+    }
+}

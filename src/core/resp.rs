@@ -1,0 +1,203 @@
+//! The wire format: requests are written here, replies are cut out of the stream here and parsed by the redis crate.
+
+use redis::Value;
+
+/// The deepest nesting accepted; ours is two.
+const DEEPEST: usize = 8;
+
+/// Appends one command.
+pub fn write_command<'a>(out: &mut Vec<u8>, args: impl ExactSizeIterator<Item = &'a [u8]>) {
+    write_header(out, b'*', args.len());
+    for arg in args {
+        write_header(out, b'$', arg.len());
+        out.extend_from_slice(arg);
+        out.extend_from_slice(b"\r\n");
+    }
+}
+
+fn write_header(out: &mut Vec<u8>, kind: u8, mut length: usize) {
+    let mut digits = [0u8; 20];
+    let mut used = 0;
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (length % 10) as u8;
+        length /= 10;
+        used += 1;
+        if length == 0 {
+            break;
+        }
+    }
+    out.push(kind);
+    out.extend_from_slice(digits.get(digits.len() - used..).unwrap_or_default());
+    out.extend_from_slice(b"\r\n");
+}
+
+/// The bytes are not a reply of Redis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Malformed;
+
+/// Length of the complete reply at the start of `buffer`, `None` while more bytes are needed.
+///
+/// # Errors
+/// [`Malformed`] as soon as the bytes cannot become a reply, or when it would be larger than `limit`.
+pub fn frame_length(buffer: &[u8], limit: usize) -> Result<Option<usize>, Malformed> {
+    let mut scan = Scan { buffer, at: 0, limit };
+    Ok(scan.frame(0)?.then_some(scan.at))
+}
+
+struct Scan<'a> {
+    buffer: &'a [u8],
+    at: usize,
+    limit: usize,
+}
+
+impl Scan<'_> {
+    /// Moves past one frame; false while it is incomplete.
+    fn frame(&mut self, depth: usize) -> Result<bool, Malformed> {
+        if depth > DEEPEST {
+            return Err(Malformed);
+        }
+        let Some(kind) = self.buffer.get(self.at).copied() else { return Ok(false) };
+        match kind {
+            b'+' | b'-' | b':' | b'_' | b'#' | b',' | b'(' => Ok(self.line()?.is_some()),
+            b'$' | b'=' | b'!' => match self.length()? {
+                None => Ok(false),
+                Some(None) => Ok(true),
+                Some(Some(length)) => self.skip(length.checked_add(2).ok_or(Malformed)?),
+            },
+            b'*' | b'~' | b'>' => self.children(depth, 1),
+            b'%' => self.children(depth, 2),
+            _ => Err(Malformed),
+        }
+    }
+
+    fn children(&mut self, depth: usize, each: usize) -> Result<bool, Malformed> {
+        match self.length()? {
+            None => Ok(false),
+            Some(None) => Ok(true),
+            Some(Some(count)) => {
+                for _ in 0..count.checked_mul(each).ok_or(Malformed)? {
+                    if !self.frame(depth + 1)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+        }
+    }
+
+    fn skip(&mut self, length: usize) -> Result<bool, Malformed> {
+        let end = self.at.checked_add(length).ok_or(Malformed)?;
+        if end > self.limit {
+            return Err(Malformed);
+        }
+        if self.buffer.len() < end {
+            return Ok(false);
+        }
+        if self.buffer.get(end - 2..end) != Some(b"\r\n") {
+            return Err(Malformed);
+        }
+        self.at = end;
+        Ok(true)
+    }
+
+    /// The rest of the line after the kind byte; `None` while it is incomplete.
+    fn line(&mut self) -> Result<Option<&[u8]>, Malformed> {
+        let rest = self.buffer.get(self.at + 1..).unwrap_or_default();
+        match rest.iter().position(|b| *b == b'\n') {
+            None if rest.len() > 64 * 1024 => Err(Malformed),
+            None => Ok(None),
+            Some(end) if end > 0 && rest.get(end - 1) == Some(&b'\r') => {
+                self.at += end + 2;
+                Ok(rest.get(..end - 1))
+            }
+            Some(_) => Err(Malformed),
+        }
+    }
+
+    /// A length line: outer `None` incomplete, inner `None` for −1 (null).
+    fn length(&mut self) -> Result<Option<Option<usize>>, Malformed> {
+        let limit = self.limit;
+        let Some(digits) = self.line()? else { return Ok(None) };
+        if digits == b"-1" {
+            return Ok(Some(None));
+        }
+        let text = std::str::from_utf8(digits).map_err(|_| Malformed)?;
+        let length: usize = text.parse().map_err(|_| Malformed)?;
+        if length > limit { Err(Malformed) } else { Ok(Some(Some(length))) }
+    }
+}
+
+/// Parses one complete frame.
+///
+/// # Errors
+/// [`Malformed`] when the redis crate cannot read it.
+pub fn parse(frame: &[u8]) -> Result<Value, Malformed> {
+    redis::parse_redis_value(frame).map_err(|_| Malformed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: usize = 1 << 20;
+
+    #[test]
+    fn commands_are_arrays_of_bulk_strings() {
+        let mut out = Vec::new();
+        write_command(&mut out, [b"SET".as_slice(), b"", b"a\r\n\0b", &[b'x'; 10]].into_iter());
+        assert_eq!(out, b"*4\r\n$3\r\nSET\r\n$0\r\n\r\n$5\r\na\r\n\0b\r\n$10\r\nxxxxxxxxxx\r\n");
+    }
+
+    #[test]
+    fn a_frame_is_complete_only_at_its_last_byte() {
+        for frame in [
+            b"+OK\r\n".as_slice(),
+            b"-ERR no\r\n",
+            b":42\r\n",
+            b"$-1\r\n",
+            b"$0\r\n\r\n",
+            b"$3\r\na\nb\r\n",
+            b"*-1\r\n",
+            b"*0\r\n",
+            b"_\r\n",
+            b"*2\r\n$1\r\na\r\n*1\r\n:1\r\n",
+            b">3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\nx\r\n",
+            b"%1\r\n+a\r\n:1\r\n",
+        ] {
+            for cut in 0..frame.len() {
+                assert_eq!(frame_length(&frame[..cut], LIMIT), Ok(None), "{frame:?} cut at {cut}");
+            }
+            let mut more = frame.to_vec();
+            more.extend_from_slice(b"+next\r\n");
+            assert_eq!(frame_length(&more, LIMIT), Ok(Some(frame.len())));
+            assert!(parse(frame).is_ok());
+        }
+    }
+
+    #[test]
+    fn what_is_no_redis_is_refused_early() {
+        for bytes in [
+            b"HTTP/1.1 400".as_slice(),
+            b"SSH-2.0",
+            b"\0\0\0\0",
+            b"$x\r\n",
+            b"$-5\r\n",
+            b"+a\n",
+            b"$3\r\nabcde",
+            b"$99999999999\r\n",
+        ] {
+            assert_eq!(frame_length(bytes, LIMIT), Err(Malformed), "{bytes:?}");
+        }
+        let deep = b"*1\r\n".repeat(100);
+        assert_eq!(frame_length(&deep, LIMIT), Err(Malformed));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn random_bytes_never_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200)) {
+            if let Ok(Some(length)) = frame_length(&bytes, LIMIT) {
+                let _ = parse(&bytes[..length]);
+            }
+        }
+    }
+}

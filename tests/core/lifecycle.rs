@@ -1,0 +1,315 @@
+//! One job from push to its end, one behaviour a test.
+
+use crate::support::*;
+use delayqueue::core::backoff::Backoff;
+use delayqueue::core::error::Error;
+use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, State};
+use delayqueue::core::queue::Failed;
+
+#[test]
+fn push_reserve_ack_leaves_nothing_behind() {
+    let queue = fresh();
+    queue.push(&job("a")).unwrap();
+    assert_eq!(states(&queue), [0, 1, 0, 0]);
+    let held = reserve(&queue).unwrap();
+    assert_eq!(
+        (held.id.to_string(), held.payload.as_slice(), held.attempts),
+        ("a".into(), b"payload of a".as_slice(), 1)
+    );
+    assert_eq!(states(&queue), [0, 0, 1, 0]);
+    queue.ack(&held.held()).unwrap();
+    assert_eq!(states(&queue), [0, 0, 0, 0]);
+    assert!(matches!(queue.ack(&held.held()), Err(Error::LeaseLost { .. })));
+    let stats = queue.stats().unwrap();
+    assert_eq!((stats.pushed, stats.acked, stats.lateness.count), (1, 1, 1));
+    assert!(shared().raw().int(&["EXISTS", &format!("dq:{{{}}}:jobs", queue.name())]) == 0);
+}
+
+#[test]
+fn a_delayed_job_is_never_early_and_served_when_due() {
+    let queue = fresh();
+    queue.push(&delayed("a", 5_000)).unwrap();
+    assert_eq!(reserve(&queue), None);
+    travel(4_990);
+    assert_eq!(reserve(&queue), None);
+    travel(11);
+    let held = reserve(&queue).unwrap();
+    assert!(held.reserved_at_ms >= held.due_at_ms);
+    assert_eq!(queue.stats().unwrap().reserved, 1);
+}
+
+#[test]
+fn order_is_priority_then_due_time_then_push_order() {
+    let queue = fresh();
+    let at = |name: &str, due: i64, priority: u32| NewJob { due: Due::AtMs(due), ..prioritized(name, priority) };
+    for (name, due, priority) in [
+        ("e", 2_000, 1024),
+        ("f", 2_000, 1024),
+        ("d", 1_000, 1024),
+        ("b", 9_000, 5),
+        ("a", 8_000, 5),
+        ("c", 9_000, 5),
+        ("h", 1, 4_294_967_295),
+        ("g", 7, 2_000),
+        ("z", 1, 0),
+    ] {
+        queue.push(&at(name, due, priority)).unwrap();
+    }
+    assert_eq!(serve_all(&queue).join(""), "zabcdefgh");
+}
+
+#[test]
+fn an_expired_lease_returns_the_job_to_its_old_place() {
+    let queue = fresh();
+    for name in ["a", "b", "c"] {
+        queue.push(&job(name)).unwrap();
+    }
+    let lost = reserve(&queue).unwrap();
+    travel(60_001);
+    assert_eq!(states(&queue), [0, 3, 0, 0]);
+    let again = reserve(&queue).unwrap();
+    assert_eq!(
+        (again.id.clone(), again.attempts, again.last_error.as_deref()),
+        (lost.id.clone(), 2, Some(b"lease expired".as_slice()))
+    );
+    assert!(again.receipt.token > lost.receipt.token);
+    assert!(matches!(queue.ack(&lost.held()), Err(Error::LeaseLost { .. })));
+    queue.ack(&again.held()).unwrap();
+    assert_eq!(serve_all(&queue).join(""), "bc");
+    assert_eq!(queue.stats().unwrap().timed_out, 1);
+}
+
+#[test]
+fn a_job_is_buried_when_its_attempts_are_used_up() {
+    let queue = fresh();
+    let options = JobOptions { max_attempts: 2, backoff: Backoff::Fixed { delay_ms: 100 }, ..JobOptions::default() };
+    queue.push(&NewJob { options, ..job("a") }).unwrap();
+    let first = reserve(&queue).unwrap();
+    assert!(matches!(queue.fail(&first.held(), Some(b"boom 1")).unwrap(), Failed::Retried { .. }));
+    assert_eq!(states(&queue), [1, 0, 0, 0]);
+    travel(101);
+    let second = reserve(&queue).unwrap();
+    assert_eq!((second.attempts, second.last_error.as_deref()), (2, Some(b"boom 1".as_slice())));
+    assert_eq!(queue.fail(&second.held(), Some(b"boom 2")).unwrap(), Failed::Buried);
+    let info = queue.peek(&id("a")).unwrap().unwrap();
+    assert_eq!(
+        (info.state, info.attempts, info.buries, info.last_error.as_deref()),
+        (State::Buried, 2, 1, Some(b"boom 2".as_slice()))
+    );
+    assert_eq!(queue.kick(10, true).unwrap(), 1);
+    let third = reserve(&queue).unwrap();
+    assert_eq!(third.attempts, 1);
+    queue.bury(&third.held(), Some(b"by hand")).unwrap();
+    assert!(queue.kick_job(&id("a"), false).unwrap());
+    assert_eq!(reserve(&queue).unwrap().attempts, 2);
+}
+
+#[test]
+fn release_keeps_the_attempt_and_may_change_the_priority() {
+    let queue = fresh();
+    queue.push(&job("a")).unwrap();
+    queue.push(&job("b")).unwrap();
+    let held = reserve(&queue).unwrap();
+    queue.release(&held.held(), Due::InMs(0), Some(1)).unwrap();
+    let again = reserve(&queue).unwrap();
+    assert_eq!((again.id.to_string(), again.attempts, again.options.priority), ("a".into(), 2, 1));
+    queue.release(&again.held(), Due::InMs(10_000), None).unwrap();
+    assert_eq!(states(&queue), [1, 1, 0, 0]);
+    assert_eq!(queue.peek(&id("a")).unwrap().unwrap().releases, 2);
+    assert_eq!(serve_all(&queue).join(""), "b");
+    travel(10_001);
+    assert_eq!(serve_all(&queue).join(""), "a");
+}
+
+#[test]
+fn duplicates_fail_keep_or_replace() {
+    let queue = fresh();
+    queue.push(&delayed("a", 1_000)).unwrap();
+    assert_eq!(queue.push(&job("a")), Err(Error::Duplicate { queue: queue.name().into(), id: "a".into() }));
+    queue.push(&NewJob { on_duplicate: OnDuplicate::Keep, ..job("a") }).unwrap();
+    assert_eq!(states(&queue), [1, 0, 0, 0]);
+    let replacing = NewJob { on_duplicate: OnDuplicate::Replace, payload: b"new".to_vec(), ..prioritized("a", 3) };
+    queue.push(&replacing).unwrap();
+    assert_eq!(states(&queue), [0, 1, 0, 0]);
+    let held = reserve(&queue).unwrap();
+    assert_eq!((held.payload.as_slice(), held.options.priority), (b"new".as_slice(), 3));
+    assert!(matches!(queue.push(&replacing), Err(Error::Duplicate { .. })));
+    queue.ack(&held.held()).unwrap();
+    assert_eq!(queue.count(None).unwrap(), 0);
+}
+
+#[test]
+fn cancel_removes_a_job_in_any_state() {
+    let queue = fresh();
+    for name in ["ready", "held", "buried"] {
+        queue.push(&job(name)).unwrap();
+    }
+    queue.push(&delayed("delayed", 9_000)).unwrap();
+    let buried = queue.reserve_job(&id("buried")).unwrap().unwrap();
+    queue.bury(&buried.held(), None).unwrap();
+    let held = queue.reserve_job(&id("held")).unwrap().unwrap();
+    assert_eq!(states(&queue), [1, 1, 1, 1]);
+    let ids = ["ready", "held", "buried", "delayed", "nobody", "held"].map(id);
+    assert_eq!(queue.cancel(&ids).unwrap(), 4);
+    assert_eq!(states(&queue), [0, 0, 0, 0]);
+    assert!(matches!(queue.ack(&held.held()), Err(Error::LeaseLost { .. })));
+    queue.push(&job("held")).unwrap();
+    assert!(matches!(queue.ack(&held.held()), Err(Error::LeaseLost { .. })));
+    assert_eq!(queue.count(None).unwrap(), 1);
+}
+
+#[test]
+fn touch_starts_the_lease_anew() {
+    let queue = fresh();
+    queue.push(&job("a")).unwrap();
+    let held = reserve(&queue).unwrap();
+    travel(50_000);
+    assert_eq!(queue.touch(&held.held(), None).unwrap() / 1000, (held.lease_until_ms + 50_000) / 1000);
+    travel(50_000);
+    assert_eq!(reserve(&queue), None);
+    queue.touch(&held.held(), Some(1_000)).unwrap();
+    travel(1_001);
+    assert!(reserve(&queue).is_some());
+    assert!(matches!(queue.touch(&held.held(), None), Err(Error::LeaseLost { .. })));
+}
+
+#[test]
+fn jobs_of_one_reserve_have_leases_of_their_own() {
+    let queue = fresh();
+    let ttr = |name: &str, ttr_ms: u64| NewJob { options: JobOptions { ttr_ms, ..JobOptions::default() }, ..job(name) };
+    queue.push_many(&[ttr("a", 1_000), ttr("b", 2_000), ttr("c", 3_000), job("d")]).unwrap();
+    let held = reserve_many(&queue, 10);
+    assert_eq!(held.len(), 4);
+    travel(2_001);
+    assert_eq!(states(&queue), [0, 2, 2, 0]);
+    assert_eq!(
+        queue.ack_many(&held.iter().map(|job| job.held()).collect::<Vec<_>>()).unwrap(),
+        [false, false, true, true]
+    );
+    assert_eq!(serve_all(&queue).join(""), "ab");
+}
+
+#[test]
+fn list_pages_every_state_in_its_order() {
+    let queue = fresh();
+    for n in 0..30 {
+        queue.push(&delayed(&format!("w{n:02}"), 10_000 + n * 10)).unwrap();
+        let options = priority_options(if n % 2 == 0 { 7 } else { 9_999 });
+        queue.push(&NewJob { options, ..delayed(&format!("p{n:02}"), 10_005 + n * 10) }).unwrap();
+    }
+    let names = |state, offset, limit| -> Vec<String> {
+        queue.list(state, offset, limit).unwrap().into_iter().map(|job| job.id.to_string()).collect()
+    };
+    let all: Vec<String> = (0..30).flat_map(|n| [format!("w{n:02}"), format!("p{n:02}")]).collect();
+    assert_eq!(names(State::Delayed, 0, 100), all);
+    for offset in 0..60 {
+        assert_eq!(
+            names(State::Delayed, offset, 7),
+            all[offset as usize..(offset as usize + 7).min(60)],
+            "offset {offset}"
+        );
+    }
+    travel(20_000);
+    let mut ready: Vec<String> = (0..30).filter(|n| n % 2 == 0).map(|n| format!("p{n:02}")).collect();
+    ready.extend((0..30).map(|n| format!("w{n:02}")));
+    ready.extend((0..30).filter(|n| n % 2 == 1).map(|n| format!("p{n:02}")));
+    assert_eq!(names(State::Ready, 0, 100), ready);
+    for offset in 0..60 {
+        assert_eq!(
+            names(State::Ready, offset, 7),
+            ready[offset as usize..(offset as usize + 7).min(60)],
+            "offset {offset}"
+        );
+    }
+    assert_eq!(serve_all(&queue), ready);
+}
+
+#[test]
+fn reschedule_update_and_peek() {
+    let queue = fresh();
+    for (name, priority) in [("a", 1024), ("b", 5)] {
+        queue.push(&NewJob { due: Due::InMs(5_000), ..prioritized(name, priority) }).unwrap();
+        assert!(queue.reschedule(&id(name), Due::InMs(1_000)).unwrap());
+        assert_eq!(queue.peek(&id(name)).unwrap().unwrap().state, State::Delayed);
+        assert!(queue.reschedule(&id(name), Due::InMs(0)).unwrap());
+        assert!(queue.update(&id(name), b"changed").unwrap());
+        let info = queue.peek(&id(name)).unwrap().unwrap();
+        assert_eq!(
+            (info.state, info.payload.as_slice(), info.options.priority),
+            (State::Ready, b"changed".as_slice(), priority)
+        );
+        assert!(queue.reschedule(&id(name), Due::InMs(2_000)).unwrap());
+        assert_eq!(states(&queue), [1, 0, 0, 0]);
+        travel(2_001);
+        let held = reserve(&queue).unwrap();
+        assert!(!queue.reschedule(&id(name), Due::InMs(0)).unwrap());
+        assert!(!queue.update(&id(name), b"no").unwrap());
+        let info = queue.peek(&id(name)).unwrap().unwrap();
+        assert_eq!((info.state, info.attempts, info.lease_until_ms), (State::Reserved, 1, Some(held.lease_until_ms)));
+        queue.ack(&held.held()).unwrap();
+    }
+    assert!(!queue.reschedule(&id("nobody"), Due::InMs(0)).unwrap());
+    assert_eq!(queue.peek(&id("nobody")).unwrap(), None);
+}
+
+#[test]
+fn pause_stops_serving_until_resume_or_its_time() {
+    let queue = fresh();
+    queue.push(&job("a")).unwrap();
+    queue.pause(None).unwrap();
+    assert!(queue.is_paused().unwrap());
+    assert_eq!(reserve(&queue), None);
+    queue.resume().unwrap();
+    assert!(!queue.is_paused().unwrap());
+    queue.pause(Some(1_000)).unwrap();
+    assert_eq!(reserve(&queue), None);
+    travel(1_001);
+    assert!(!queue.is_paused().unwrap());
+    assert!(reserve(&queue).is_some());
+}
+
+#[test]
+fn take_is_by_due_time_whatever_the_priority() {
+    let queue = fresh();
+    queue.push(&NewJob { due: Due::AtMs(3_000), ..prioritized("c", 1) }).unwrap();
+    queue.push(&NewJob { due: Due::AtMs(1_000), ..job("a") }).unwrap();
+    queue.push(&NewJob { due: Due::AtMs(2_000), ..prioritized("b", 5_000) }).unwrap();
+    queue.push(&delayed("d", 60_000)).unwrap();
+    let taken = queue.take(None, 2).unwrap();
+    assert_eq!(taken, [b"payload of a".to_vec(), b"payload of b".to_vec()]);
+    assert_eq!(queue.take(Some(i64::MAX / 1_000_000), 10).unwrap().len(), 2);
+    assert_eq!(queue.count(None).unwrap(), 0);
+}
+
+#[test]
+fn purge_empties_the_states_it_is_given() {
+    let queue = fresh();
+    let jobs: Vec<NewJob> =
+        (0..700).map(|n| job(&format!("r{n}"))).chain((0..700).map(|n| delayed(&format!("d{n}"), 60_000))).collect();
+    queue.push_many(&jobs).unwrap();
+    queue.push(&prioritized("p", 1)).unwrap();
+    let held = reserve_many(&queue, 100);
+    queue.bury(&held[0].held(), None).unwrap();
+    assert_eq!(states(&queue), [700, 601, 99, 1]);
+    assert_eq!(queue.purge(&[State::Delayed]).unwrap(), 700);
+    assert_eq!(states(&queue), [0, 601, 99, 1]);
+    assert_eq!(queue.purge(&[]).unwrap(), 701);
+    assert_eq!(states(&queue), [0, 0, 0, 0]);
+    assert!(matches!(queue.ack(&held[5].held()), Err(Error::LeaseLost { .. })));
+}
+
+#[test]
+fn queues_are_listed_without_scanning() {
+    let queue = fresh();
+    queue.push(&job("a")).unwrap();
+    assert!(queue.queues().unwrap().contains(&queue.name().to_owned()));
+}
+
+#[test]
+fn doctor_names_what_endangers_jobs() {
+    let checks = fresh().doctor().unwrap();
+    assert!(
+        checks.iter().any(|check| check.check == "persistence" && check.message.contains("appendonly")),
+        "{checks:?}"
+    );
+}

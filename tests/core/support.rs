@@ -1,0 +1,310 @@
+//! A private redis-server, queues on it, and short words for what tests do all the time.
+
+use delayqueue::core::clock;
+use delayqueue::core::dsn::Dsn;
+use delayqueue::core::job::{Due, JobId, JobOptions, NewJob, OnDuplicate, Reserved, State};
+use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig};
+use std::ffi::OsString;
+use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// A redis-server of our own on a unix socket; killed by pid when dropped, or with this process.
+pub struct Server {
+    child: Child,
+    pub dir: tempfile::TempDir,
+    options: Vec<String>,
+    environment: Vec<(String, OsString)>,
+}
+
+/// A clock for a redis-server, owned by the test: microseconds in a mapped file (see `clockshim.c`).
+#[derive(Clone)]
+pub struct Clock {
+    file: std::sync::Arc<tempfile::NamedTempFile>,
+    cell: &'static AtomicU64,
+}
+
+impl Clock {
+    pub fn new() -> Self {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(8).unwrap();
+        // SAFETY: maps eight bytes of a file that lives as long as the process keeps the mapping.
+        let cell = unsafe {
+            let at = libc::mmap(
+                std::ptr::null_mut(),
+                8,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                file.as_file().as_raw_fd(),
+                0,
+            );
+            assert_ne!(at, libc::MAP_FAILED);
+            &*at.cast::<AtomicU64>()
+        };
+        cell.store(1_800_000_000_000_001, Ordering::SeqCst);
+        Self { file: std::sync::Arc::new(file), cell }
+    }
+
+    pub fn now_ms(&self) -> i64 {
+        i64::try_from(self.cell.load(Ordering::SeqCst) / 1000).unwrap()
+    }
+
+    /// Moves on by whole milliseconds, and by one more when the current one is nearly used up by the looks at it. The
+    /// clock is never at a whole millisecond.
+    pub fn advance(&self, ms: u64) -> i64 {
+        let us = self.cell.load(Ordering::SeqCst);
+        let ms = if ms == 0 && us % 1000 > 500 { 1 } else { ms };
+        if ms > 0 {
+            self.cell.store((us / 1000 + ms) * 1000 + 1, Ordering::SeqCst);
+        }
+        self.now_ms()
+    }
+
+    /// Jumps, also backwards.
+    pub fn jump(&self, ms: i64) {
+        let us = i64::try_from(self.cell.load(Ordering::SeqCst)).unwrap() + ms * 1000;
+        self.cell.store(u64::try_from(us).unwrap(), Ordering::SeqCst);
+    }
+
+    fn shim() -> PathBuf {
+        static SHIM: OnceLock<PathBuf> = OnceLock::new();
+        SHIM.get_or_init(|| {
+            let out = std::env::temp_dir().join(format!("delayqueue-clockshim-{}.so", std::process::id()));
+            let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/core/clockshim.c");
+            let status = Command::new("cc")
+                .args(["-shared", "-fPIC", "-O2", "-o"])
+                .arg(&out)
+                .arg(source)
+                .status()
+                .expect("cc is installed");
+            assert!(status.success());
+            out
+        })
+        .clone()
+    }
+}
+
+impl Server {
+    pub fn start_with_clock(clock: &Clock) -> Self {
+        let shim = Clock::shim();
+        let environment = vec![
+            ("LD_PRELOAD".into(), shim.into_os_string()),
+            ("DELAYQUEUE_TEST_CLOCK".into(), clock.file.path().as_os_str().to_owned()),
+        ];
+        Self::start_in(&[], environment)
+    }
+
+    pub fn start(options: &[&str]) -> Self {
+        Self::start_in(options, Vec::new())
+    }
+
+    fn start_in(options: &[&str], environment: Vec<(String, OsString)>) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let options: Vec<String> = options.iter().map(ToString::to_string).collect();
+        let child = Self::spawn(dir.path().to_path_buf(), &options, &environment);
+        let server = Self { child, dir, options, environment };
+        server.wait_until_up();
+        server
+    }
+
+    fn spawn(dir: PathBuf, options: &[String], environment: &[(String, OsString)]) -> Child {
+        let mut command = Command::new("redis-server");
+        command
+            .args([
+                "--port",
+                "0",
+                "--unixsocket",
+                "redis.sock",
+                "--save",
+                "",
+                "--daemonize",
+                "no",
+                "--enable-debug-command",
+                "yes",
+            ])
+            .args(options)
+            .current_dir(dir)
+            .envs(environment.iter().cloned())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        // SAFETY: prctl is async-signal-safe; the server must not outlive a test run that is killed.
+        unsafe {
+            command.pre_exec(|| {
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                Ok(())
+            });
+        }
+        // The signal comes when the *thread* that spawned it ends: use one that stays.
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            sender.send(command.spawn()).unwrap();
+            loop {
+                std::thread::park();
+            }
+        });
+        receiver.recv().unwrap().expect("redis-server is installed")
+    }
+
+    pub fn wait_until_up(&self) {
+        let queue = self.queue("probe");
+        until("redis-server answers", || queue.queues().is_ok());
+    }
+
+    pub fn socket(&self) -> String {
+        self.dir.path().join("redis.sock").to_string_lossy().into_owned()
+    }
+
+    pub fn dsn(&self) -> Dsn {
+        Dsn::parse(&format!("redis+unix://{}", self.socket())).unwrap()
+    }
+
+    pub fn queue(&self, name: &str) -> Queue {
+        Queue::new(config(self.dsn(), name))
+    }
+
+    pub fn pid(&self) -> i32 {
+        i32::try_from(self.child.id()).unwrap()
+    }
+
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    pub fn restart(&mut self) {
+        self.child = Self::spawn(self.dir.path().to_path_buf(), &self.options, &self.environment);
+        self.wait_until_up();
+    }
+
+    /// A plain connection for looking behind the scenes.
+    pub fn raw(&self) -> Raw {
+        Raw::open(&self.dsn())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Plain commands, for looking behind the scenes and breaking things.
+pub struct Raw(delayqueue::core::connection::Connection);
+
+impl Raw {
+    pub fn open(dsn: &Dsn) -> Self {
+        let timeout = Duration::from_secs(10);
+        Self(delayqueue::core::connection::Connection::open(dsn, timeout, timeout).unwrap())
+    }
+
+    pub fn run(&mut self, args: &[&str]) -> redis::Value {
+        let args: Vec<&[u8]> = args.iter().map(|arg| arg.as_bytes()).collect();
+        self.run_bytes(&args)
+    }
+
+    pub fn run_bytes(&mut self, args: &[&[u8]]) -> redis::Value {
+        let mut request = Vec::new();
+        delayqueue::core::resp::write_command(&mut request, args.iter().copied());
+        self.0.exchange(&request, 1, Instant::now() + Duration::from_secs(10)).unwrap().remove(0)
+    }
+
+    pub fn int(&mut self, args: &[&str]) -> i64 {
+        delayqueue::core::reply::int(self.run(args)).unwrap()
+    }
+
+    pub fn text(&mut self, args: &[&str]) -> String {
+        delayqueue::core::reply::text(self.run(args)).unwrap_or_default()
+    }
+}
+
+pub fn config(dsn: Dsn, name: &str) -> QueueConfig {
+    QueueConfig {
+        name: name.into(),
+        prefix: "dq".into(),
+        dsn,
+        max_payload: 1 << 20,
+        connect_timeout: Duration::from_secs(5),
+        read_timeout: Duration::from_secs(10),
+        persistent: true,
+    }
+}
+
+/// The server that most tests share; each uses queues of its own.
+pub fn shared() -> &'static Server {
+    static SERVER: OnceLock<Server> = OnceLock::new();
+    SERVER.get_or_init(|| Server::start(&[]))
+}
+
+/// A queue that nobody else uses.
+pub fn fresh() -> Queue {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    shared().queue(&format!("q{}", NEXT.fetch_add(1, Ordering::Relaxed)))
+}
+
+pub fn id(text: &str) -> JobId {
+    JobId::new(text).unwrap()
+}
+
+pub fn job(id_text: &str) -> NewJob {
+    NewJob {
+        id: Some(id(id_text)),
+        payload: format!("payload of {id_text}").into_bytes(),
+        due: Due::InMs(0),
+        options: JobOptions::default(),
+        on_duplicate: OnDuplicate::Fail,
+    }
+}
+
+pub fn delayed(id_text: &str, ms: u64) -> NewJob {
+    NewJob { due: Due::InMs(ms), ..job(id_text) }
+}
+
+pub fn prioritized(id_text: &str, priority: u32) -> NewJob {
+    NewJob { options: priority_options(priority), ..job(id_text) }
+}
+
+pub fn priority_options(priority: u32) -> JobOptions {
+    JobOptions { priority, ..JobOptions::default() }
+}
+
+/// Reserves at once; `None` when nothing is ready.
+pub fn reserve(queue: &Queue) -> Option<Reserved> {
+    reserve_many(queue, 1).pop()
+}
+
+pub fn reserve_many(queue: &Queue, max: usize) -> Vec<Reserved> {
+    queue.reserve(&[queue.name().to_owned()], max, Some(Duration::ZERO), &mut NoInterrupts).unwrap()
+}
+
+/// Ids in the order in which they are served, acknowledged on the way.
+pub fn serve_all(queue: &Queue) -> Vec<String> {
+    let mut ids = Vec::new();
+    while let Some(job) = reserve(queue) {
+        queue.ack(&job.held()).unwrap();
+        ids.push(job.id.to_string());
+    }
+    ids
+}
+
+pub fn states(queue: &Queue) -> [u64; 4] {
+    State::ALL.map(|state| queue.count(Some(state)).unwrap())
+}
+
+/// Moves this thread's clock forward.
+pub fn travel(ms: i64) {
+    clock::set_thread_offset_ms(clock::offset_ms() + ms);
+}
+
+/// Waits for a condition, failing loudly after ten seconds.
+pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(10);
+    while !condition() {
+        assert!(Instant::now() < end, "did not happen in time: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
