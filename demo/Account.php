@@ -38,7 +38,7 @@ final class Account
     /**
      * @param string|null $held the order in the hands of the worker that was killed
      *
-     * @return array<string, bool> each statement with whether it is true
+     * @return array<string, bool|null> each statement with whether it is true; null: only to be told
      */
     public function statements(int $expected, ?string $held): array
     {
@@ -57,13 +57,13 @@ final class Account
             "$orders orders of $expected arrived" => (int) $orders === $expected,
             "$paid paid and $closed closed make all of them" => $paid + $closed === $orders && $paid > 0 && $closed > 0,
             "$early closed before their time" => $early === 0.0,
+            sprintf('the orders were closed late by p50 %.1f ms, p99 %.1f ms, the one of the killed worker left out', $p50, $p99) => null,
             "$missing pieces left the stock for $paid paid orders: no order was closed twice" => $missing === $paid,
             sprintf('the order of the killed worker (%s) was closed by another, %.0f ms late', $held ?? 'none', $heldLate)
                 => $heldLate !== null,
-            sprintf('the others were closed late by p50 %.1f ms, p99 %.1f ms', $p50, $p99) => $p99 < 1000.0,
             "$stats->pushed jobs were pushed, $stats->acked acknowledged, $stats->cancelled cancelled"
                 => $stats->pushed === $expected && $stats->acked + $stats->cancelled === $expected,
-            "$deliveries deliveries, of which $stats->timedOut ran out of its lease" => $stats->timedOut === 1,
+            "$deliveries deliveries, of which $stats->timedOut ran out of its lease" => $stats->timedOut >= 1 && $deliveries >= $closed + 1,
             count($this->queue) . ' jobs are left in the queue' => count($this->queue) === 0,
         ];
     }

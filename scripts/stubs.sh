@@ -10,8 +10,8 @@ find_php
 # Both sides as JSON: classes, constants, properties, methods, parameters, defaults.
 stub_dir=$(mktemp -d)
 trap 'rm -rf "$stub_dir"' EXIT
-PHP_INI_SCAN_DIR='' "$PHP" -n "$root/scripts/reflect.php" "$root/stubs/delayqueue.stub.php" >"$stub_dir/stub"
-PHP_INI_SCAN_DIR='' "$PHP" -n -d "extension=$extension" "$root/scripts/reflect.php" >"$stub_dir/extension"
+PHP_INI_SCAN_DIR='' "$PHP" -n "$root/tests/tools/reflect.php" "$root/stubs/delayqueue.stub.php" >"$stub_dir/stub"
+PHP_INI_SCAN_DIR='' "$PHP" -n -d "extension=$extension" "$root/tests/tools/reflect.php" >"$stub_dir/extension"
 diff -u "$stub_dir/stub" "$stub_dir/extension" ||
   die "stubs/delayqueue.stub.php (-) and the extension (+) disagree: change the one that is wrong"
 say "the stub says what the extension declares"
