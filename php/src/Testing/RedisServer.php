@@ -14,9 +14,6 @@ use RuntimeException;
  */
 final class RedisServer
 {
-    /** Seconds a server may take to answer its first PING, and to end. */
-    private const PATIENCE = 10.0;
-
     /** Starts the server, stops it by its process id once standard input ends or says a line, and removes folder $0. */
     private const SUPERVISOR = <<<'SH'
         "$@" & server=$!
@@ -51,18 +48,23 @@ final class RedisServer
     }
 
     /**
-     * @param string $binary the redis-server to start; the environment variable REDIS_SERVER goes before it
+     * @param string|null $binary null: what the environment variable REDIS_SERVER says, else redis-server
+     * @param float $patience seconds it may take to answer
      *
-     * @throws RuntimeException if it does not answer within 10 s; with what it logged
+     * @throws RuntimeException if there is none, or if it does not answer in time; with what it logged
      */
-    public static function start(string $binary = 'redis-server'): self
+    public static function start(?string $binary = null, float $patience = 10.0): self
     {
+        $binary ??= getenv('REDIS_SERVER') ?: 'redis-server';
+        if (shell_exec('command -v ' . escapeshellarg($binary)) === null) {
+            throw new RuntimeException("no $binary here: install Redis, or set REDIS_SERVER to the path of its server");
+        }
         $directory = sys_get_temp_dir() . '/delayqueue-' . bin2hex(random_bytes(6));
         if (!mkdir($directory, 0o700)) {
             throw new RuntimeException("cannot make the folder $directory for a private redis-server");
         }
         $server = new self($directory, (int) getmypid());
-        $server->launch(getenv('REDIS_SERVER') ?: $binary);
+        $server->launch($binary, $patience);
 
         return $server;
     }
@@ -100,7 +102,7 @@ final class RedisServer
         return $this->directory . '/redis.sock';
     }
 
-    private function launch(string $binary): void
+    private function launch(string $binary, float $patience): void
     {
         $log = $this->directory . '/redis.log';
         $command = [
@@ -116,12 +118,12 @@ final class RedisServer
         $this->process = $process;
         $this->lifeline = $pipes[0];
 
-        $deadline = microtime(true) + self::PATIENCE;
+        $deadline = microtime(true) + $patience;
         while ($this->ask('PING') !== '+PONG') {
             if (microtime(true) > $deadline) {
                 $logged = (string) file_get_contents($log);
                 $this->stop();
-                throw new RuntimeException("$binary does not answer; is it installed? It logged:\n$logged");
+                throw new RuntimeException("$binary does not answer. It logged:\n$logged");
             }
             usleep(10_000);
         }
