@@ -1,6 +1,7 @@
 -- lib/settle.lua: acknowledges the `count` tokens at ARGV[from…] of one slot; tokens that are not there (any more) are
--- added to `lost`. Returns how many jobs were removed. The record goes first: a lease without a record ends by itself.
-local function settle(slot, record, from, count, lost)
+-- added to `lost`. Returns how many jobs were removed, and whether the slot is empty now. The record goes first: a lease
+-- without a record ends by itself. With `reuse` an empty slot is left for the caller to overwrite.
+local function settle(slot, record, from, count, lost, reuse)
   local wanted, kept, ids, old, at = {}, {}, {}, {}, 5
   for i = from, from + count - 1 do wanted[ARGV[i]] = true end
   while record and at + 24 <= #record do
@@ -22,7 +23,7 @@ local function settle(slot, record, from, count, lost)
     if kept[1] then
       --@include lease
       store_slot(slot, string.sub(record, 1, 4) .. table.concat(kept))
-    else
+    elseif not reuse then
       call('HDEL', ledger, '@' .. slot)
       call('ZREM', reserved, slot)
     end
@@ -30,5 +31,5 @@ local function settle(slot, record, from, count, lost)
   for i = from, from + count - 1 do
     if wanted[ARGV[i]] then lost[#lost + 1] = ARGV[i] end
   end
-  return #ids
+  return #ids, not kept[1]
 end

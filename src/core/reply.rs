@@ -178,6 +178,12 @@ pub fn text(value: Value) -> Option<String> {
     }
 }
 
+/// A token as the scripts give it.
+#[must_use]
+pub fn token(value: Value) -> Option<u64> {
+    bytes(value).map(|bytes| bytes.iter().fold(0, |token, byte| token << 8 | u64::from(*byte)))
+}
+
 /// A value as bytes.
 #[must_use]
 pub fn bytes(value: Value) -> Option<Vec<u8>> {

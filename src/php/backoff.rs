@@ -94,12 +94,7 @@ fn stages(call: &Call) -> Outcome<Zval> {
     let mut delays_ms = Vec::new();
     if let Some(table) = given.array() {
         for (key, value) in array::entries(table) {
-            let known = value.is_long() || value.is_double() || value.is_string() || value.is_object();
-            if !known {
-                let words = format!("element {key} must be of type DateInterval|string|int|float, ");
-                return Err(place.type_error_saying(&(words + &super::place::type_name(value) + " given")));
-            }
-            delays_ms.push(duration_arg::millis(value, place)?);
+            delays_ms.push(duration_arg::millis(value, Place::Delay(&key))?);
         }
     } else {
         for word in String::from_utf8_lossy(&call.bytes(1)?).split([' ', ',', '\t', '\n', '\r']) {

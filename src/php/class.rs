@@ -98,7 +98,7 @@ impl Class {
         // SAFETY: nothing else can see the class before the module has started.
         unsafe {
             if declaration.kind == Kind::Final {
-                (*ce).ce_flags |= sys::ACC_FINAL | sys::ACC_NO_DYNAMIC_PROPERTIES;
+                (*ce).ce_flags |= sys::ACC_FINAL | ffi::ZEND_ACC_NO_DYNAMIC_PROPERTIES;
             }
             if let Some(create) = declaration.create {
                 (*ce).ce_flags |= ffi::ZEND_ACC_NOT_SERIALIZABLE;

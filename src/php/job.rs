@@ -83,16 +83,6 @@ pub fn register() -> Result<(), Rejected> {
     })
 }
 
-/// What the core needs to settle a reservation.
-pub fn held(reserved: &Reserved) -> Held {
-    Held {
-        id: reserved.id.clone(),
-        receipt: reserved.receipt.clone(),
-        attempts: reserved.attempts,
-        options: reserved.options.clone(),
-    }
-}
-
 /// The PHP object of a reservation; properties in the order of their declaration.
 pub fn object(queue: Queue, reserved: Reserved, payload: Zval) -> Outcome<Zval> {
     let properties = vec![
@@ -112,7 +102,7 @@ pub fn object(queue: Queue, reserved: Reserved, payload: Zval) -> Outcome<Zval> 
     ];
     let job = Job {
         queue,
-        held: held(&reserved),
+        held: reserved.held(),
         settled: Cell::new(false),
         lost: Arc::new(AtomicBool::new(false)),
         lease_until: Cell::new((reserved.lease_until, clock::offset_ms())),

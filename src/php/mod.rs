@@ -39,6 +39,9 @@ use ext_php_rs::zend::ModuleEntry;
 use ext_php_rs::{info_table_end, info_table_header, info_table_row, info_table_start};
 use std::panic::catch_unwind;
 
+/// As in Cargo.lock; a test compares them.
+const REDIS_CRATE: &str = "1.8.1";
+
 const SUCCESS: i32 = 0;
 const FAILURE: i32 = -1;
 
@@ -68,8 +71,8 @@ extern "C" fn info(module: *mut ModuleEntry) {
         info_table_start!();
         info_table_header!("delayqueue support", "enabled");
         info_table_row!("Version", env!("CARGO_PKG_VERSION"));
-        info_table_row!("Redis client", concat!("redis-rs ", "1.8"));
-        info_table_row!("TLS", "rustls with ring");
+        info_table_row!("redis crate", REDIS_CRATE);
+        info_table_row!("TLS", "rustls (ring)");
         info_table_end!();
     });
     // SAFETY: the engine passes the module it asks about.

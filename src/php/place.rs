@@ -1,5 +1,6 @@
 //! Where a value came from, so that errors can say so as php-src does.
 
+use super::array::Key;
 use super::call::{Call, Fault};
 use super::exceptions::c_text;
 use super::sys;
@@ -18,6 +19,8 @@ pub enum Place<'a> {
     Item(usize, &'a str),
     /// The item itself.
     WholeItem(usize),
+    /// An element, by its key, of a list of delays.
+    Delay(&'a Key),
 }
 
 impl Place<'_> {
@@ -48,8 +51,7 @@ impl Place<'_> {
         self.type_error_saying(&words)
     }
 
-    /// The same with words of one's own.
-    pub fn type_error_saying(self, words: &str) -> Fault {
+    fn type_error_saying(self, words: &str) -> Fault {
         let text = c_text(words.as_bytes());
         // SAFETY: as in `value_error`.
         unsafe {
@@ -78,6 +80,7 @@ impl Place<'_> {
             Self::Argument(number) => format!("{function}(): Argument #{number}"),
             Self::Option(key) => format!("{function}(): Option \"{key}\""),
             Self::WholeItem(index) => format!("{function}(): Argument #1 ($jobs) item {index}"),
+            Self::Delay(key) => format!("{function}(): Argument #1 ($delays) element {key}"),
             Self::Item(index, key) => format!("{function}(): Argument #1 ($jobs) item {index}: \"{key}\""),
         }
     }

@@ -87,8 +87,7 @@ fn deliver(this: &DelayQueue, reserved: Vec<Reserved>) -> Outcome<Vec<Zval>> {
 }
 
 fn bury(queue: &Queue, reserved: Reserved, words: &str) -> Result<(), Error> {
-    let held = job::held(&reserved);
-    match queue.bury(&held, Some(format!("payload is not valid JSON: {words}").as_bytes())) {
+    match queue.bury(&reserved.held(), Some(format!("payload is not valid JSON: {words}").as_bytes())) {
         Err(Error::LeaseLost { .. }) => Ok(()),
         other => other,
     }

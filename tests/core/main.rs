@@ -7,3 +7,4 @@ mod support;
 mod lifecycle;
 mod model;
 mod waiting;
+mod worker;

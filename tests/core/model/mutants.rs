@@ -16,7 +16,7 @@ const MUTANTS: &[(&str, &str, &str)] = &[
     ("reserve.lua", "if paused then picked = {} end", ""), // pause ignored
     ("reserve.lua", "local expired = call(", "local expired = nil and call("), // leases never end
     ("reserve.lua", "token + leased, attempts", "token, attempts"), // tokens repeat
-    ("ack.lua", "acked = acked + settle", "acked = acked - settle"), // wrong counter
+    ("ack.lua", "acked = acked + (settle", "acked = acked - (settle"), // wrong counter
     ("release.lua", "h.attempts, h.releases = entry.attempts", "h.attempts, h.releases = 0"),
     ("fail.lua", "entry.attempts >= max_attempts", "entry.attempts > max_attempts"),
     ("fail.lua", "store_slot(ARGV[2], without(slot_record, entry))", ""), // failed jobs stay leased
