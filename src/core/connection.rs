@@ -155,9 +155,22 @@ impl Connection {
                 replies.push(value);
             }
         }
-        self.broken = false;
+        self.broken = self.has_uninvited_input();
         self.last_used = Instant::now();
         Ok(replies)
+    }
+
+    /// Whether more than wake-ups came with the replies: the next request would take it for its own.
+    fn has_uninvited_input(&mut self) -> bool {
+        while self.input.first() == Some(&b'>') {
+            let before = self.input.len();
+            match self.next_value(None) {
+                Ok(None) if self.input.len() < before => {}
+                Ok(None) => return false, // the rest of it is on its way
+                _ => return true,
+            }
+        }
+        !self.input.is_empty()
     }
 
     /// Gives a request buffer back for reuse.

@@ -4,7 +4,9 @@
 
 mod acl;
 mod audit;
+mod network;
 mod oom;
+mod proxy;
 mod scene;
 mod support;
 
