@@ -8,6 +8,7 @@ mod network;
 mod oom;
 mod proxy;
 mod scene;
+mod storms;
 mod support;
 
 mod denied;

@@ -92,8 +92,23 @@ impl Server {
     }
 
     pub fn restart(&mut self) {
-        self.child = Self::spawn(self.dir.path().to_path_buf(), &self.options);
+        self.launch();
         self.wait_until_up();
+    }
+
+    /// Starts it again without waiting until it answers.
+    pub fn launch(&mut self) {
+        self.child = Self::spawn(self.dir.path().to_path_buf(), &self.options);
+    }
+
+    pub fn signal(&self, signal: i32) {
+        // SAFETY: a signal to a child of ours that was not waited for yet.
+        assert_eq!(unsafe { libc::kill(self.pid(), signal) }, 0);
+    }
+
+    /// A queue whose calls give up after this long.
+    pub fn hasty_queue(&self, name: &str, read_timeout: Duration) -> Queue {
+        Queue::new(QueueConfig { read_timeout, ..config(self.dsn(), name) })
     }
 
     /// A plain connection for looking behind the scenes.
@@ -134,7 +149,10 @@ impl Raw {
     }
 
     pub fn text(&mut self, args: &[&str]) -> String {
-        delayqueue::core::reply::text(self.run(args)).unwrap_or_default()
+        match self.run(args) {
+            redis::Value::VerbatimString { text, .. } => text, // INFO, CLIENT LIST
+            value => delayqueue::core::reply::text(value).unwrap_or_default(),
+        }
     }
 }
 
