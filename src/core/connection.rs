@@ -295,6 +295,12 @@ impl Connection {
         self.wakes.clear();
     }
 
+    /// Whether a wake-up has been read and not been looked at.
+    #[must_use]
+    pub fn has_wake(&self) -> bool {
+        !self.wakes.is_empty()
+    }
+
     /// A wake-up that has arrived, reading what lies in the socket if `readable`. Never blocks for more than a moment.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ mod audit;
 mod network;
 mod oom;
 mod proxy;
+mod refusals;
 mod scene;
 mod storms;
 mod support;

@@ -224,6 +224,18 @@ fn a_reply_that_nobody_asked_for_is_never_taken_for_another() {
 }
 
 #[test]
+fn a_wake_up_that_comes_together_with_a_reply_is_heard() {
+    let server = Server::start(&[]);
+    let proxy = Proxy::before(&server);
+    let queue = proxy.queue("q", Duration::from_secs(5));
+    proxy.fail(Fault::Append(b">3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\n0\r\n"), 6);
+    let started = Instant::now();
+    assert_eq!(queue.reserve(&["q".into()], 1, Some(Duration::from_millis(700)), &mut NoInterrupts), Ok(Vec::new()));
+    assert!(started.elapsed() >= Duration::from_millis(700));
+    assert_eq!(proxy.heal(), 6, "it looked again each time");
+}
+
+#[test]
 fn an_error_instead_of_a_reply_is_reported_and_the_connection_goes_on() {
     let server = Server::start(&[]);
     let proxy = Proxy::before(&server);
