@@ -6,6 +6,7 @@ mod acl;
 mod audit;
 mod network;
 mod oom;
+mod order;
 mod proxy;
 mod refusals;
 mod scene;
@@ -13,6 +14,7 @@ mod storms;
 mod support;
 
 mod denied;
+mod foreign;
 mod headers;
 mod lifecycle;
 mod table;
