@@ -15,8 +15,10 @@ mod support;
 
 mod denied;
 mod foreign;
+mod fork;
 mod headers;
 mod lifecycle;
 mod table;
+mod tls;
 mod waiting;
 mod wrongtype;
