@@ -3,7 +3,7 @@
 -- ARGV[1] clock offset (ms)   ARGV[2] retry: microseconds since this very push was first sent, or ''
 -- ARGV[3…] six per job: id · options+payload · stamp flags · delay (ms) or '' · absolute due (ms) or '' · on duplicate: fail, keep, replace
 -- Returns {"OK"} | {"DUPLICATE", id} nothing changed | {"RESERVED", id} nothing changed: a reserved job is not replaced
--- Cost    O(J log N) for J jobs; 5 commands where all have default priority and none replaces
+-- Cost    O(J log N) for J jobs; 6 commands where all have default priority and none replaces
 --@include clock
 --@include keys
 --@include record

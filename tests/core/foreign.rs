@@ -51,7 +51,10 @@ fn a_record_of_a_newer_format_is_set_aside_and_stays_untouched() {
         assert!(!queue.kick_job(&id("new"), false).unwrap());
         assert_eq!(serve(&queue), all(&["good"]));
         let info = queue.peek(&id("new")).unwrap().unwrap();
-        assert_eq!((info.state, info.last_error.as_deref()), (State::Buried, Some(b"unknown record format".as_slice())));
+        assert_eq!(
+            (info.state, info.last_error.as_deref()),
+            (State::Buried, Some(b"unknown record format".as_slice()))
+        );
         assert_eq!(raw.run(&["HGET", &audit::key(&queue, "jobs"), "new"]), record);
         assert_eq!(queue.kick(10, true).unwrap(), 0, "this version cannot serve it");
         assert!(!queue.kick_job(&id("new"), true).unwrap());
@@ -66,7 +69,8 @@ fn a_record_of_garbage_is_set_aside_with_a_reason() {
     let long = vec![b'z'; 5_000];
     let zeros = [0; 40];
     let cut = [b"\0\0\0\0\0\0\x02".as_slice(), b"\0\x1a\0"].concat();
-    let garbage: [&[u8]; 8] = [b"", b"g", b"garbage", b"garbagf", b"\xff\xff\xff\xff\xff\xff\xff\xff", &long, &zeros, &cut];
+    let garbage: [&[u8]; 8] =
+        [b"", b"g", b"garbage", b"garbagf", b"\xff\xff\xff\xff\xff\xff\xff\xff", &long, &zeros, &cut];
     for (n, bytes) in garbage.iter().enumerate() {
         for priority in [1024, 5] {
             let queue = fresh();

@@ -53,14 +53,16 @@ fn parent_and_children_work_side_by_side(server: &Server, dsn: &Dsn) {
     queue.push(&job("of the parent")).unwrap();
     let held = reserve(&queue).unwrap();
     let before = connections(&mut raw);
-    let children: Vec<_> = (0..3).map(|n| {
-        let (queue, held) = (queue.clone(), held.clone());
-        fork(move || {
-            work(&queue, &format!("child{n}"), 100);
-            queue.touch(&held.held(), None).unwrap();
-            drop(queue); // closes nothing of the parent's
+    let children: Vec<_> = (0..3)
+        .map(|n| {
+            let (queue, held) = (queue.clone(), held.clone());
+            fork(move || {
+                work(&queue, &format!("child{n}"), 100);
+                queue.touch(&held.held(), None).unwrap();
+                drop(queue); // closes nothing of the parent's
+            })
         })
-    }).collect();
+        .collect();
     work(&queue, "parent", 100);
     for child in children {
         assert_eq!(wait_for(child), 0, "the child's assertions");

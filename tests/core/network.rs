@@ -77,12 +77,7 @@ const CALLS: &[(&str, Call, &str, [u64; 4])] = &[
     ("cancel", |queue, _| Ok(queue.cancel(&[id("ready")])?.to_string()), "1", [1, 0, 1, 1]),
     ("kick job", |queue, _| Ok(queue.kick_job(&id("buried"), false)?.to_string()), "true", [1, 2, 1, 0]),
     ("kick delayed job", |queue, _| Ok(queue.kick_job(&id("delayed"), false)?.to_string()), "true", [0, 2, 1, 1]),
-    (
-        "reschedule",
-        |queue, _| Ok(queue.reschedule(&id("delayed"), Due::InMs(0))?.to_string()),
-        "true",
-        [0, 2, 1, 1],
-    ),
+    ("reschedule", |queue, _| Ok(queue.reschedule(&id("delayed"), Due::InMs(0))?.to_string()), "true", [0, 2, 1, 1]),
     ("update", |queue, _| Ok(queue.update(&id("ready"), b"changed")?.to_string()), "true", [1, 1, 1, 1]),
     (
         "peek",
@@ -147,18 +142,39 @@ fn a_call_that_never_gets_through_ends_in_time_and_says_that_it_may_have_been_do
     let server = Server::start(&[]);
     let limit = Duration::from_millis(700);
     let names = [
-        "push", "push many", "reserve", "ack", "release", "fail", "bury", "touch", "cancel", "kick job", "reserve job",
+        "push",
+        "push many",
+        "reserve",
+        "ack",
+        "release",
+        "fail",
+        "bury",
+        "touch",
+        "cancel",
+        "kick job",
+        "reserve job",
     ];
     std::thread::scope(|scope| {
-        for (number, (name, call, _, expected)) in CALLS.iter().enumerate().filter(|(_, (name, ..))| names.contains(name)) {
+        for (number, (name, call, _, expected)) in
+            CALLS.iter().enumerate().filter(|(_, (name, ..))| names.contains(name))
+        {
             let server = &server;
             scope.spawn(move || {
                 let proxy = Proxy::before(server);
                 let slow = Fault::Slow(Duration::from_millis(200));
                 for (at, fault) in [
-                    Fault::DropBefore, Fault::DropReply, Fault::CutReply(Cut::Half), Fault::CutRequest(Cut::Half),
-                    Fault::Instead(HTTP), Fault::Hold, Fault::Blackhole, slow,
-                ].into_iter().enumerate() {
+                    Fault::DropBefore,
+                    Fault::DropReply,
+                    Fault::CutReply(Cut::Half),
+                    Fault::CutRequest(Cut::Half),
+                    Fault::Instead(HTTP),
+                    Fault::Hold,
+                    Fault::Blackhole,
+                    slow,
+                ]
+                .into_iter()
+                .enumerate()
+                {
                     let case = format!("{name}, {fault:?}");
                     let direct = server.queue(&format!("q{number}.{at}"));
                     let held = arrange(&direct);
@@ -196,7 +212,8 @@ fn what_must_not_be_done_twice_is_not_repeated() {
         let direct = server.queue(&format!("k{number}"));
         arrange(&direct);
         let queue = proxy.queue(direct.name(), Duration::from_secs(5));
-        for call in [|queue: &Queue| queue.kick(1, false).map(|_| ()), |queue: &Queue| queue.take(None, 1).map(|_| ())] {
+        for call in [|queue: &Queue| queue.kick(1, false).map(|_| ()), |queue: &Queue| queue.take(None, 1).map(|_| ())]
+        {
             proxy.fail(fault, 1);
             let found = call(&queue);
             assert_eq!(proxy.heal(), 1);

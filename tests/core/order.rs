@@ -8,7 +8,8 @@ const MANY: usize = 100_000;
 
 /// Pushes jobs `0…` due at the same millisecond, in chunks and one by one; `priority` gives each its own.
 fn push_all(queue: &Queue, many: usize, due: i64, priority: fn(usize) -> u32) {
-    let make = |n: usize| NewJob { due: Due::AtMs(due), payload: Vec::new(), ..prioritized(&format!("{n:06}"), priority(n)) };
+    let make =
+        |n: usize| NewJob { due: Due::AtMs(due), payload: Vec::new(), ..prioritized(&format!("{n:06}"), priority(n)) };
     let mut n = 0;
     while n < many {
         let chunk = if n % 5_000 == 0 { 500 } else { 475 };
@@ -31,7 +32,9 @@ fn serve_in_batches(queue: &Queue) -> Vec<usize> {
         if jobs.is_empty() {
             return served;
         }
-        assert!(queue.ack_many(&jobs.iter().map(Reserved::held).collect::<Vec<_>>()).unwrap().iter().all(|acked| *acked));
+        assert!(
+            queue.ack_many(&jobs.iter().map(Reserved::held).collect::<Vec<_>>()).unwrap().iter().all(|acked| *acked)
+        );
         served.extend(jobs.iter().map(|job| job.id.to_string().parse::<usize>().unwrap()));
     }
 }

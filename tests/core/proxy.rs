@@ -148,7 +148,11 @@ fn pass(
         let is_script = head.windows(4).any(|word| word == b"EVAL");
         let fault = {
             let mut plan = plan.lock().unwrap();
-            let wanted = if plan.fault == Some(Fault::MuteLogin) { head.windows(5).any(|word| word == b"HELLO") } else { is_script };
+            let wanted = if plan.fault == Some(Fault::MuteLogin) {
+                head.windows(5).any(|word| word == b"HELLO")
+            } else {
+                is_script
+            };
             let applies = wanted && plan.fault.is_some() && plan.met < plan.times;
             plan.met += u32::from(applies);
             if applies { plan.fault } else { None }

@@ -32,7 +32,14 @@ fn hasty(dsn: Dsn) -> Queue {
 
 #[test]
 fn a_redis_that_still_loads_is_waited_for_within_the_deadline() {
-    let mut server = Server::start(&["--rdbcompression", "no", "--key-load-delay", "1000", "--loading-process-events-interval-bytes", "1024"]);
+    let mut server = Server::start(&[
+        "--rdbcompression",
+        "no",
+        "--key-load-delay",
+        "1000",
+        "--loading-process-events-interval-bytes",
+        "1024",
+    ]);
     server.queue("q").push(&job("before")).unwrap();
     let mut raw = server.raw();
     raw.run(&["DEBUG", "POPULATE", "1500", "filler", "100"]);
@@ -98,7 +105,9 @@ fn a_redis_that_cannot_write_to_disk_refuses_and_recovers() {
     assert!(found.unwrap_err().is_retryable());
     let found = queue.reserve(&["q".into()], 1, Some(Duration::ZERO), &mut NoInterrupts);
     assert!(matches!(&found, Err(Error::Server { code, .. }) if code == "MISCONF"), "{found:?}");
-    assert!(queue.doctor().unwrap().iter().any(|check| check.check == "disk" && check.message.contains("snapshot failed")));
+    assert!(
+        queue.doctor().unwrap().iter().any(|check| check.check == "disk" && check.message.contains("snapshot failed"))
+    );
     raw.run(&["CONFIG", "SET", "stop-writes-on-bgsave-error", "no"]);
     queue.push(&job("b")).unwrap();
     assert_eq!(states(&queue), [0, 2, 0, 0]);
@@ -177,7 +186,9 @@ fn missing_rights_are_named() {
     let server = Server::start(&[]);
     let mut raw = server.raw();
     server.queue("q").push(&job("a")).unwrap();
-    for rights in [&["~*", "&*", "+@all", "-evalsha"][..], &["~other:*", "&*", "+@all"], &["~*", "&*", "+@all", "-zadd"]] {
+    for rights in
+        [&["~*", "&*", "+@all", "-evalsha"][..], &["~other:*", "&*", "+@all"], &["~*", "&*", "+@all", "-zadd"]]
+    {
         let mut line = vec!["ACL", "SETUSER", "app", "reset", "on", ">secret"];
         line.extend(rights);
         raw.run(&line);
@@ -189,7 +200,10 @@ fn missing_rights_are_named() {
     let queue = hasty(as_user(&server, "app"));
     queue.reserve(&["q".into()], 1, Some(Duration::ZERO), &mut NoInterrupts).unwrap();
     let error = queue.reserve(&["q".into()], 1, Some(Duration::from_secs(5)), &mut NoInterrupts).unwrap_err();
-    assert!(matches!(&error, Error::Server { code, message, .. } if code == "NOPERM" && message.contains("&dq:*")), "{error:?}");
+    assert!(
+        matches!(&error, Error::Server { code, message, .. } if code == "NOPERM" && message.contains("&dq:*")),
+        "{error:?}"
+    );
 }
 
 #[test]
@@ -225,7 +239,10 @@ fn a_queue_of_a_newer_version_is_left_alone() {
     raw.run(&["HSET", &audit::key(&queue, "ledger"), "schema", "2"]);
     let digest = raw.text(&["DEBUG", "DIGEST"]);
     let found = queue.reserve(&["q".into()], 1, Some(Duration::ZERO), &mut NoInterrupts);
-    assert!(matches!(&found, Err(Error::Server { code, message, .. }) if code == "DQSCHEMA" && message.contains("newer")), "{found:?}");
+    assert!(
+        matches!(&found, Err(Error::Server { code, message, .. }) if code == "DQSCHEMA" && message.contains("newer")),
+        "{found:?}"
+    );
     assert_eq!(raw.text(&["DEBUG", "DIGEST"]), digest);
 }
 

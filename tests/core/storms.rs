@@ -6,8 +6,8 @@ use delayqueue::core::error::Error;
 use delayqueue::core::job::Reserved;
 use delayqueue::core::queue::{NoInterrupts, Queue};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Barrier, Mutex};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Barrier, Mutex};
 use std::time::{Duration, Instant};
 
 /// What became of every job.
@@ -182,7 +182,11 @@ fn a_killed_redis_with_aof_loses_nothing_it_accepted() {
     assert!(faults.is_empty(), "{faults:?}");
     drain(&server.queue("q"), &mut ledger);
     assert_nothing_lost(&ledger);
-    assert!(ledger.errors.iter().all(|error| matches!(error, Error::Connection { .. }) || error.is_retryable()), "{:?}", ledger.errors);
+    assert!(
+        ledger.errors.iter().all(|error| matches!(error, Error::Connection { .. }) || error.is_retryable()),
+        "{:?}",
+        ledger.errors
+    );
 }
 
 #[test]
@@ -197,7 +201,10 @@ fn a_redis_that_stands_still_costs_no_more_than_the_deadline() {
     assert!(started.elapsed() < Duration::from_millis(1_000), "{:?}", started.elapsed());
     let started = Instant::now();
     let found = server.hasty_queue("other", Duration::from_millis(300)).push(&job("new"));
-    assert!(matches!(found, Err(Error::Connection { ambiguous: false, .. })), "it never got as far as sending: {found:?}");
+    assert!(
+        matches!(found, Err(Error::Connection { ambiguous: false, .. })),
+        "it never got as far as sending: {found:?}"
+    );
     assert!(started.elapsed() < Duration::from_millis(900), "{:?}", started.elapsed());
     server.signal(libc::SIGCONT);
     until("the queue works again", || queue.peek(&id("before")).is_ok_and(|info| info.is_some()));

@@ -52,7 +52,9 @@ fn certificates() -> tempfile::TempDir {
     ] {
         std::fs::write(dir.path().join("ext"), format!("subjectAltName={san}\nbasicConstraints=CA:FALSE\n")).unwrap();
         make(&format!("req {curve} -keyout {name}.key -out {name}.csr -subj /CN={name}"));
-        make(&format!("x509 -req -in {name}.csr -CA {ca}.crt -CAkey {ca}.key -CAcreateserial -out {name}.crt -days {days} -extfile ext"));
+        make(&format!(
+            "x509 -req -in {name}.csr -CA {ca}.crt -CAkey {ca}.key -CAcreateserial -out {name}.crt -days {days} -extfile ext"
+        ));
     }
     // Valid from yesterday to yesterday.
     make("req -new -key server.key -out expired.csr -subj /CN=expired");
@@ -71,7 +73,15 @@ fn server_with(certificate: &str, options: &[&str]) -> (Server, Files) {
     let (port, ca) = (files.port.to_string(), files.path("ca.crt"));
     let (cert, key) = (files.path(&format!("{certificate}.crt")), files.path(&format!("{certificate}.key")));
     let mut all = vec![
-        "--tls-port", &port, "--tls-ca-cert-file", &ca, "--tls-cert-file", &cert, "--tls-key-file", &key, "--bind",
+        "--tls-port",
+        &port,
+        "--tls-ca-cert-file",
+        &ca,
+        "--tls-cert-file",
+        &cert,
+        "--tls-key-file",
+        &key,
+        "--bind",
         "127.0.0.1",
     ];
     if !options.contains(&"--tls-auth-clients") {
@@ -134,7 +144,10 @@ fn an_unknown_ca_a_wrong_name_and_an_expired_certificate_are_refused() {
         let (_server, files) = server_with(certificate, &[]);
         assert_refused(files.dsn("127.0.0.1"), "certificate");
     }
-    let missing = Dsn { tls: Some(delayqueue::core::dsn::Tls { ca: Some("/nowhere/ca.pem".into()), ..Default::default() }), ..files.dsn("127.0.0.1") };
+    let missing = Dsn {
+        tls: Some(delayqueue::core::dsn::Tls { ca: Some("/nowhere/ca.pem".into()), ..Default::default() }),
+        ..files.dsn("127.0.0.1")
+    };
     assert_refused(missing, "/nowhere/ca.pem");
 }
 
