@@ -13,7 +13,7 @@ local reply, acked, at = { 'OK', 0 }, 0, 1
 if ARGV[ARGV[2] + 3] then call('HLEN', history) end -- several slots: as in lib/probe.lua
 while ARGV[at] do
   local slot, count = ARGV[at], tonumber(ARGV[at + 1])
-  acked = acked + settle(slot, call('HGET', ledger, '@' .. slot), at + 2, count, reply)
+  acked = acked + (settle(slot, call('HGET', ledger, '@' .. slot), at + 2, count, reply))
   at = at + 2 + count
 end
 if acked > 0 then call('HINCRBY', ledger, 'acked', acked) end

@@ -21,7 +21,7 @@ local function is_own(record, body) -- a retry: our own first try may have been 
   local high, low = struct.unpack('>I4I3', record .. '\0\0\0\0\0\0\0')
   return high * 2097152 + math.floor(low / 8) >= own_since and string.sub(record, 8) == body
 end
-local seen, skip, replaced = {}, {}, {}
+local seen, skip, replaced, replaced_here = {}, {}, {}, 0
 for n = 1, #ids do
   local base, id = 3 + (n - 1) * 6, ids[n]
   local mode, record = ARGV[base + 5], old[n]
@@ -31,7 +31,9 @@ for n = 1, #ids do
     if mode == 'keep' then skip[n] = true end
     if mode == 'replace' and record then replaced[n] = record end
   end
-  if seen[id] and mode == 'replace' then skip[seen[id]] = true end
+  if seen[id] and mode == 'replace' then -- an earlier one of this very batch
+    skip[seen[id]], replaced_here = true, replaced_here + 1
+  end
   if not skip[n] then seen[id] = n end
 end
 
@@ -84,6 +86,7 @@ for n, record in pairs(replaced) do
     call('HINCRBY', ledger, 'replaced', 1)
   end
 end
+if replaced_here > 0 then call('HINCRBY', ledger, 'replaced', replaced_here) end
 if first_due then
   --@include wake
   if try('ZCARD', waiters) ~= 0 then wake(first_due) end

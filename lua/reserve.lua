@@ -12,6 +12,7 @@
 --       | {"PAUSED", now, lost, wait_us}
 --       | {"AGAIN", now, lost} a bounded part of the housekeeping is done: call again without acknowledging
 --       | {"RANKED"} nothing done: call again with ten keys
+--       | error DQSLOT: the slot holds leases that are not acknowledged here
 --       | error DQSCHEMA nothing done: the queue belongs to a newer version
 -- Cost    O((J+A) log N) for J jobs leased and A acknowledged; 8 commands, 9 with acknowledging
 -- Order   lease before member: an error between the two may deliver twice, never lose.
@@ -50,17 +51,25 @@ if ARGV[5] == '1' and state[1] and sub(state[1], 1, 4) == ARGV[3] then
 end
 
 -- 2. Acknowledge.
-local lost, acked = {}, 0
+local lost, acked, own_is_free = {}, 0, not state[1]
+local overwrites = picked[1] and not own_is_free
 if ARGV[8] then
   --@include settle
   local at = 8
   while ARGV[at] do
     local slot, count = ARGV[at], tonumber(ARGV[at + 1])
-    acked = acked + settle(slot, slot == ARGV[2] and state[1] or call('HGET', ledger, '@' .. slot), at + 2, count, lost)
+    local own = slot == ARGV[2]
+    local removed, empty = settle(slot, own and state[1] or call('HGET', ledger, '@' .. slot), at + 2, count, lost, own and overwrites)
+    acked, own_is_free = acked + removed, own_is_free or (own and empty)
     at = at + 2 + count
   end
 end
+if not own_is_free then return redis.error_reply('DQSLOT the lease slot is in use') end
 local function without_jobs(word, wait_us)
+  if overwrites then
+    call('HDEL', ledger, '@' .. ARGV[2])
+    call('ZREM', reserved, ARGV[2])
+  end
   if acked > 0 then call('HINCRBY', ledger, 'acked', acked) end
   return { word, now_text, lost, wait_us }
 end

@@ -2,7 +2,8 @@
 -- The number of entries of `waiting` before the page is found by bisection, so a far page costs no more than a near one.
 local function merge_delayed(offset, limit)
   local first = call('ZCOUNT', waiting, '-inf', int(now)) -- rank of the first delayed one
-  local many, others = call('ZCARD', waiting) - first, call('ZCARD', later)
+  local first_later = call('ZCOUNT', later, '-inf', int(now))
+  local many, others = call('ZCARD', waiting) - first, call('ZCARD', later) - first_later
   local function at(key, rank)
     local found = call('ZRANGE', key, rank, rank, 'WITHSCORES')
     return found[1] and { found[2] + 0, string.sub(found[1], 1, 7) }
@@ -11,11 +12,11 @@ local function merge_delayed(offset, limit)
   local low, high = math.max(0, offset - others), math.min(offset, many)
   while low < high do -- the least number taken from `waiting` such that its next entry is not before the page's start
     local mid = math.floor((low + high) / 2)
-    local mine, other = at(waiting, first + mid), offset - mid >= 1 and at(later, offset - mid - 1)
+    local mine, other = at(waiting, first + mid), offset - mid >= 1 and at(later, first_later + offset - mid - 1)
     if other and mine and before(mine, other) then low = mid + 1 else high = mid end
   end
   local a = call('ZRANGE', waiting, first + low, first + low + limit - 1, 'WITHSCORES')
-  local b = call('ZRANGE', later, offset - low, offset - low + limit - 1, 'WITHSCORES')
+  local b = call('ZRANGE', later, first_later + offset - low, first_later + offset - low + limit - 1, 'WITHSCORES')
   local page, i, j = {}, 1, 1
   while #page < limit and (a[i] or b[j]) do
     local mine = a[i] and { a[i + 1] + 0, string.sub(a[i], 1, 7) }

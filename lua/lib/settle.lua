@@ -1,5 +1,6 @@
 -- lib/settle.lua: acknowledges the `count` tokens at ARGV[from…] of one slot; tokens that are not there (any more) are
--- added to `lost`. Returns how many jobs were removed. The slot goes first, and comes back when the records cannot go.
+-- added to `lost`. Returns how many jobs were removed, and whether the slot is empty now. The slot goes first, and comes back
+-- when the records cannot go. With `reuse` an empty slot is left for the caller to overwrite.
 local function earliest(record)
   local first, at = nil, 5
   while at + 24 <= #record do
@@ -9,7 +10,7 @@ local function earliest(record)
   end
   return int(first)
 end
-local function settle(slot, record, from, count, lost)
+local function settle(slot, record, from, count, lost, reuse)
   local wanted, kept, ids, old, at = {}, {}, {}, {}, 5
   for i = from, from + count - 1 do wanted[ARGV[i]] = true end
   while record and at + 24 <= #record do
@@ -27,9 +28,10 @@ local function settle(slot, record, from, count, lost)
   end
   if ids[1] then
     if old[1] then call('HLEN', history) end -- as in lib/probe.lua
-    call('ZREM', reserved, kept[1] and '' or slot) -- also unlocks (lib/unlock.lua)
+    local leaves = not kept[1] and not reuse
+    if leaves or kept[1] then call('ZREM', reserved, leaves and slot or '') end -- also unlocks (lib/unlock.lua)
     if type(try('HDEL', jobs, unpack(ids))) == 'table' then
-      if not kept[1] then call('ZADD', reserved, earliest(record), slot) end
+      if leaves then call('ZADD', reserved, earliest(record), slot) end
       call('HDEL', jobs, unpack(ids)) -- fails again, and says why
     end
     if old[1] then call('HDEL', history, unpack(old)) end
@@ -38,12 +40,12 @@ local function settle(slot, record, from, count, lost)
       call('HSET', ledger, '@' .. slot, rest)
       local first = earliest(rest)
       if first ~= earliest(record) then call('ZADD', reserved, first, slot) end
-    else
+    elseif leaves then
       call('HDEL', ledger, '@' .. slot)
     end
   end
   for i = from, from + count - 1 do
     if wanted[ARGV[i]] then lost[#lost + 1] = ARGV[i] end
   end
-  return #ids
+  return #ids, not kept[1]
 end

@@ -24,7 +24,7 @@ const FRAGMENTS: &[(&str, &str)] = fragments![
 
 impl Script {
     fn new(name: &'static str, text: &str) -> Self {
-        let source = assemble(text);
+        let source = assemble(&overridden(name).unwrap_or_else(|| text.to_owned()));
         let sha = sha1_smol::Sha1::from(source.as_bytes()).digest().to_string();
         Self { name, source, sha }
     }
@@ -35,8 +35,10 @@ fn assemble(text: &str) -> String {
     for line in text.lines() {
         match line.trim_start().strip_prefix("--@include ") {
             Some(name) => {
-                let fragment = FRAGMENTS.iter().find(|(known, _)| *known == name.trim()).map_or("", |(_, body)| body);
-                out.push_str(&assemble(fragment));
+                let name = name.trim();
+                let known = FRAGMENTS.iter().find(|(known, _)| *known == name).map_or("", |(_, body)| body);
+                let fragment = overridden(&format!("lib/{name}")).unwrap_or_else(|| known.to_owned());
+                out.push_str(&assemble(&fragment));
             }
             None => {
                 out.push_str(line);
@@ -45,6 +47,18 @@ fn assemble(text: &str) -> String {
         }
     }
     out
+}
+
+/// Debug builds take scripts from the folder in `DELAYQUEUE_LUA_DIR`, for trying changes and for the mutation test.
+#[cfg(debug_assertions)]
+fn overridden(name: &str) -> Option<String> {
+    let dir = std::env::var_os("DELAYQUEUE_LUA_DIR")?;
+    std::fs::read_to_string(std::path::Path::new(&dir).join(format!("{name}.lua"))).ok()
+}
+
+#[cfg(not(debug_assertions))]
+fn overridden(_: &str) -> Option<String> {
+    None
 }
 
 macro_rules! scripts {

@@ -1,1 +1,86 @@
 //! The PHP face: converts values and throws exceptions; knows no Redis command.
+//!
+//! A class is declared in the words of PHP ([`class`], [`signature`]); a method takes its arguments from a
+//! [`call::Call`], asks the core, and converts the answer ([`convert`]). Errors go out through [`exceptions`].
+
+mod args;
+mod array;
+mod backoff;
+mod call;
+mod class;
+mod convert;
+mod date;
+mod delay_queue;
+mod duration_arg;
+mod enums;
+mod exceptions;
+mod ini;
+mod interrupts;
+mod job;
+mod job_info;
+mod json;
+mod manage;
+mod new_job;
+mod object;
+mod options;
+mod place;
+mod produce;
+mod prometheus;
+mod reason;
+mod reserve;
+mod signature;
+mod stats;
+mod sys;
+mod testing;
+
+use class::Rejected;
+use ext_php_rs::prelude::*;
+use ext_php_rs::zend::ModuleEntry;
+use ext_php_rs::{info_table_end, info_table_header, info_table_row, info_table_start};
+use std::panic::catch_unwind;
+
+/// As in Cargo.lock; a test compares them.
+const REDIS_CRATE: &str = "1.8.1";
+
+const SUCCESS: i32 = 0;
+const FAILURE: i32 = -1;
+
+/// MINIT: settings first, then classes, parents before children. No threads, no sockets: FPM forks after this.
+extern "C" fn startup(_kind: i32, module: i32) -> i32 {
+    let registered = catch_unwind(|| {
+        ini::register(module);
+        register_classes()
+    });
+    if matches!(registered, Ok(Ok(()))) { SUCCESS } else { FAILURE }
+}
+
+fn register_classes() -> Result<(), Rejected> {
+    enums::register()?;
+    exceptions::register()?;
+    backoff::register()?;
+    job::register()?;
+    job_info::register()?;
+    stats::register()?;
+    testing::register()?;
+    delay_queue::register()
+}
+
+/// The section in `phpinfo()` and `php --ri delayqueue`.
+extern "C" fn info(module: *mut ModuleEntry) {
+    let _ = catch_unwind(|| {
+        info_table_start!();
+        info_table_header!("delayqueue support", "enabled");
+        info_table_row!("Version", env!("CARGO_PKG_VERSION"));
+        info_table_row!("redis crate", REDIS_CRATE);
+        info_table_row!("TLS", "rustls (ring)");
+        info_table_end!();
+    });
+    // SAFETY: the engine passes the module it asks about.
+    unsafe { sys::display_ini_entries(module) };
+}
+
+#[php_module]
+#[php(startup = startup)]
+pub fn get_module(module: ModuleBuilder) -> ModuleBuilder {
+    module.name("delayqueue").version(env!("CARGO_PKG_VERSION")).info_function(info)
+}

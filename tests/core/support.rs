@@ -4,11 +4,13 @@ use delayqueue::core::clock;
 use delayqueue::core::dsn::Dsn;
 use delayqueue::core::job::{Due, JobId, JobOptions, NewJob, OnDuplicate, Reserved, State};
 use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig};
+use std::ffi::OsString;
+use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// A redis-server of our own on a unix socket; killed by pid when dropped, or with this process.
@@ -16,19 +18,100 @@ pub struct Server {
     child: Child,
     pub dir: tempfile::TempDir,
     options: Vec<String>,
+    environment: Vec<(String, OsString)>,
+}
+
+/// A clock for a redis-server, owned by the test: microseconds in a mapped file (see `clockshim.c`).
+#[derive(Clone)]
+pub struct Clock {
+    file: std::sync::Arc<tempfile::NamedTempFile>,
+    cell: &'static AtomicU64,
+}
+
+impl Clock {
+    pub fn new() -> Self {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(8).unwrap();
+        // SAFETY: maps eight bytes of a file that lives as long as the process keeps the mapping.
+        let cell = unsafe {
+            let at = libc::mmap(
+                std::ptr::null_mut(),
+                8,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                file.as_file().as_raw_fd(),
+                0,
+            );
+            assert_ne!(at, libc::MAP_FAILED);
+            &*at.cast::<AtomicU64>()
+        };
+        cell.store(1_800_000_000_000_001, Ordering::SeqCst);
+        Self { file: std::sync::Arc::new(file), cell }
+    }
+
+    pub fn now_ms(&self) -> i64 {
+        i64::try_from(self.cell.load(Ordering::SeqCst) / 1000).unwrap()
+    }
+
+    /// Moves on by whole milliseconds, and by one more when the current one is nearly used up by the looks at it. The
+    /// clock is never at a whole millisecond.
+    pub fn advance(&self, ms: u64) -> i64 {
+        let us = self.cell.load(Ordering::SeqCst);
+        let ms = if ms == 0 && us % 1000 > 500 { 1 } else { ms };
+        if ms > 0 {
+            self.cell.store((us / 1000 + ms) * 1000 + 1, Ordering::SeqCst);
+        }
+        self.now_ms()
+    }
+
+    /// Jumps, also backwards.
+    pub fn jump(&self, ms: i64) {
+        let us = i64::try_from(self.cell.load(Ordering::SeqCst)).unwrap() + ms * 1000;
+        self.cell.store(u64::try_from(us).unwrap(), Ordering::SeqCst);
+    }
+
+    fn shim() -> PathBuf {
+        static SHIM: OnceLock<PathBuf> = OnceLock::new();
+        SHIM.get_or_init(|| {
+            let out = std::env::temp_dir().join(format!("delayqueue-clockshim-{}.so", std::process::id()));
+            let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/core/clockshim.c");
+            let status = Command::new("cc")
+                .args(["-shared", "-fPIC", "-O2", "-o"])
+                .arg(&out)
+                .arg(source)
+                .status()
+                .expect("cc is installed");
+            assert!(status.success());
+            out
+        })
+        .clone()
+    }
 }
 
 impl Server {
+    pub fn start_with_clock(clock: &Clock) -> Self {
+        let shim = Clock::shim();
+        let environment = vec![
+            ("LD_PRELOAD".into(), shim.into_os_string()),
+            ("DELAYQUEUE_TEST_CLOCK".into(), clock.file.path().as_os_str().to_owned()),
+        ];
+        Self::start_in(&[], environment)
+    }
+
     pub fn start(options: &[&str]) -> Self {
+        Self::start_in(options, Vec::new())
+    }
+
+    fn start_in(options: &[&str], environment: Vec<(String, OsString)>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let options: Vec<String> = options.iter().map(ToString::to_string).collect();
-        let child = Self::spawn(dir.path().to_path_buf(), &options);
-        let server = Self { child, dir, options };
+        let child = Self::spawn(dir.path().to_path_buf(), &options, &environment);
+        let server = Self { child, dir, options, environment };
         server.wait_until_up();
         server
     }
 
-    fn spawn(dir: PathBuf, options: &[String]) -> Child {
+    fn spawn(dir: PathBuf, options: &[String], environment: &[(String, OsString)]) -> Child {
         let mut command = Command::new("redis-server");
         command
             .args([
@@ -45,6 +128,7 @@ impl Server {
             ])
             .args(options)
             .current_dir(dir)
+            .envs(environment.iter().cloned())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         // SAFETY: prctl is async-signal-safe; the server must not outlive a test run that is killed.
@@ -98,7 +182,7 @@ impl Server {
 
     /// Starts it again without waiting until it answers.
     pub fn launch(&mut self) {
-        self.child = Self::spawn(self.dir.path().to_path_buf(), &self.options);
+        self.child = Self::spawn(self.dir.path().to_path_buf(), &self.options, &self.environment);
     }
 
     pub fn signal(&self, signal: i32) {
@@ -148,11 +232,15 @@ impl Raw {
         delayqueue::core::reply::int(self.run(args)).unwrap()
     }
 
+    /// How often a command was called, by Redis' own count.
+    pub fn calls(&mut self, command: &str) -> u64 {
+        let stats = self.text(&["INFO", "commandstats"]);
+        let line = stats.lines().find(|line| line.starts_with(&format!("cmdstat_{command}:")));
+        line.map_or(0, |line| line.split("calls=").nth(1).unwrap().split(',').next().unwrap().parse().unwrap())
+    }
+
     pub fn text(&mut self, args: &[&str]) -> String {
-        match self.run(args) {
-            redis::Value::VerbatimString { text, .. } => text, // INFO, CLIENT LIST
-            value => delayqueue::core::reply::text(value).unwrap_or_default(),
-        }
+        delayqueue::core::reply::text(self.run(args)).expect("a text")
     }
 }
 

@@ -1,0 +1,139 @@
+//! `DelayQueue\Backoff`.
+
+use super::array;
+use super::call::{Call, Outcome, method};
+use super::class::{Class, Declaration, Kind, Method, Rejected};
+use super::convert;
+use super::duration_arg;
+use super::exceptions::At;
+use super::object::{Handlers, Inside, creator, inside, make};
+use super::place::Place;
+use crate::core::backoff::Backoff as Core;
+use crate::core::duration;
+use crate::core::error::Error;
+use ext_php_rs::types::Zval;
+use std::sync::OnceLock;
+
+/// More stages than anybody needs; they are stored with every job.
+const MAX_STAGES: usize = 255;
+
+/// What a `DelayQueue\Backoff` object holds.
+pub struct Backoff(pub Core);
+
+static CLASS: Class = Class::new("DelayQueue\\Backoff");
+static HANDLERS: OnceLock<Handlers> = OnceLock::new();
+
+impl Inside for Backoff {
+    fn class() -> &'static Class {
+        &CLASS
+    }
+    fn handlers() -> &'static OnceLock<Handlers> {
+        &HANDLERS
+    }
+    fn equals(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+static METHODS: [Method; 5] = [
+    method!("static fixed(int|float|string|\\DateInterval $delay): self", fixed),
+    method!(
+        "static linear(int|float|string|\\DateInterval $step, int|float|string|\\DateInterval $base = 0): self",
+        linear
+    ),
+    method!("static stages(string|array $delays): self", stages),
+    method!(
+        "static exponential(int|float|string|\\DateInterval $base, float $factor = 2.0, \
+         int|float|string|\\DateInterval $max = '1h', float $jitter = 0.1): self",
+        exponential
+    ),
+    method!("delayAfter(int $attempt): float", delay_after),
+];
+
+pub fn register() -> Result<(), Rejected> {
+    CLASS.register(&Declaration {
+        kind: Kind::Final,
+        parent: None,
+        interfaces: &[],
+        properties: &[],
+        methods: &METHODS,
+        create: Some(creator::<Backoff>()),
+    })
+}
+
+/// A `?Backoff` argument or option.
+pub fn argument(value: &Zval, place: Place<'_>) -> Outcome<Core> {
+    match inside::<Backoff>(value) {
+        Some(backoff) => Ok(backoff.0.clone()),
+        None => Err(place.wrong_type(CLASS.name, value)),
+    }
+}
+
+fn object(backoff: Core) -> Outcome<Zval> {
+    make(Backoff(backoff), Vec::new())
+}
+
+fn duration(call: &Call, number: u32, default_ms: u64) -> Outcome<u64> {
+    match call.arg(number) {
+        Some(value) => duration_arg::millis(value, Place::Argument(number)),
+        None => Ok(default_ms),
+    }
+}
+
+fn fixed(call: &Call) -> Outcome<Zval> {
+    object(Core::Fixed { delay_ms: duration(call, 1, 0)? })
+}
+
+fn linear(call: &Call) -> Outcome<Zval> {
+    object(Core::Linear { step_ms: duration(call, 1, 0)?, base_ms: duration(call, 2, 0)? })
+}
+
+fn stages(call: &Call) -> Outcome<Zval> {
+    let place = Place::Argument(1);
+    let Some(given) = call.arg(1) else { return Err(place.value_error("must be given")) };
+    let mut delays_ms = Vec::new();
+    if let Some(table) = given.array() {
+        for (key, value) in array::entries(table) {
+            delays_ms.push(duration_arg::millis(value, Place::Delay(&key))?);
+        }
+    } else {
+        for word in String::from_utf8_lossy(&call.bytes(1)?).split([' ', ',', '\t', '\n', '\r']) {
+            if !word.is_empty() {
+                delays_ms.push(duration::parse(word).map_err(|e| stage_error(word, e)).at(place)?);
+            }
+        }
+    }
+    if delays_ms.is_empty() {
+        return Err(place.value_error("must not be empty"));
+    }
+    if delays_ms.len() > MAX_STAGES {
+        return Err(place.value_error(&format!("must have at most {MAX_STAGES} delays")));
+    }
+    object(Core::Stages { delays_ms })
+}
+
+fn stage_error(word: &str, error: Error) -> Error {
+    match error {
+        Error::Invalid(must) => Error::Invalid(format!("has the delay \"{word}\", which {must}")),
+        other => other,
+    }
+}
+
+fn exponential(call: &Call) -> Outcome<Zval> {
+    let base_ms = duration(call, 1, 0)?;
+    let factor = call.float_or(2, 2.0)?;
+    let max_ms = duration(call, 3, 3_600_000)?;
+    let jitter = call.float_or(4, 0.1)?;
+    if !factor.is_finite() || factor < 1.0 {
+        return Err(Place::Argument(2).value_error("must be finite and greater than or equal to 1"));
+    }
+    if !(0.0..=1.0).contains(&jitter) {
+        return Err(Place::Argument(4).value_error("must be between 0 and 1"));
+    }
+    object(Core::Exponential { base_ms, factor, max_ms, jitter })
+}
+
+fn delay_after(call: &Call) -> Outcome<Zval> {
+    let attempt = super::args::u32_in(call.int(1)?, Place::Argument(1), 1, u32::MAX)?;
+    Ok(convert::float(convert::seconds(call.this::<Backoff>()?.0.delay_after_ms(attempt))))
+}

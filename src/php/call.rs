@@ -1,0 +1,184 @@
+//! One call of a method of ours: its arguments, its `$this`, and the way out of it.
+//!
+//! Whatever runs PHP code goes through [`guard`], so that a fatal error leaves by returning like every other error:
+//! all Rust values on the way are dropped before the engine takes over.
+
+use super::exceptions;
+use super::object::{Inside, inside_object};
+use super::sys;
+use ext_php_rs::ffi::{self, zend_function};
+use ext_php_rs::types::{ZendObject, Zval};
+use ext_php_rs::zend::{CatchError, ExecuteData, bailout, try_catch};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Why a method ends early.
+#[derive(Debug)]
+pub enum Fault {
+    /// An exception, or an `exit()`, is pending in the engine.
+    Thrown,
+    /// A fatal error: the engine unwinds as soon as everything here is dropped.
+    Bailout,
+}
+
+pub type Outcome<T> = Result<T, Fault>;
+
+/// Runs PHP code.
+pub fn guard<R>(work: impl FnOnce() -> R) -> Outcome<R> {
+    match try_catch(AssertUnwindSafe(work)) {
+        Ok(value) if !sys::exception_pending() => Ok(value),
+        Ok(_) => Err(Fault::Thrown),
+        Err(CatchError::Bailout) => Err(Fault::Bailout),
+        Err(error) => Err(exceptions::throw_error(&error.to_string())),
+    }
+}
+
+/// Calls a function of PHP's; for a method with the object.
+pub fn run(function: *mut zend_function, object: Option<&ZendObject>, args: &mut [Zval]) -> Outcome<Zval> {
+    let (this, class) = match object {
+        Some(object) => (std::ptr::from_ref(object).cast_mut(), object.ce),
+        None => (std::ptr::null_mut(), std::ptr::null_mut()),
+    };
+    let count = u32::try_from(args.len()).unwrap_or(0);
+    let mut out = Zval::new();
+    // SAFETY: the function comes from one of the engine's tables; object, arguments and result outlive the call.
+    guard(|| unsafe {
+        let result = &raw mut out;
+        ffi::zend_call_known_function(function, this, class, result, count, args.as_mut_ptr(), std::ptr::null_mut());
+    })?;
+    Ok(out)
+}
+
+/// The arguments and `$this` of a running method.
+pub struct Call {
+    frame: *mut ExecuteData,
+}
+
+impl Call {
+    /// The method of ours that is running.
+    pub fn current() -> Self {
+        Self { frame: sys::current_frame() }
+    }
+
+    /// Argument `number` (from 1), or `None` where it was left out.
+    pub fn arg(&self, number: u32) -> Option<&Zval> {
+        if number == 0 || number > self.given() {
+            return None;
+        }
+        // SAFETY: the frame is the one that runs, and it holds as many arguments as were given.
+        let value = unsafe { (*self.frame).zend_call_arg(usize::try_from(number - 1).ok()?) }?;
+        // SAFETY: a slot of the frame always has a type.
+        if unsafe { value.u1.type_info } == ffi::IS_UNDEF { None } else { Some(value.dereference()) }
+    }
+
+    /// The same, `None` also for `null`.
+    pub fn non_null(&self, number: u32) -> Option<&Zval> {
+        self.arg(number).filter(|value| !value.is_null())
+    }
+
+    /// How many arguments were given.
+    pub fn given(&self) -> u32 {
+        // SAFETY: the frame is the one that runs.
+        unsafe { (*self.frame).This.u2.num_args }
+    }
+
+    /// Numbers of the arguments from `first` on.
+    pub fn rest(&self, first: u32) -> std::ops::RangeInclusive<u32> {
+        first..=self.given()
+    }
+
+    /// The declared parameters, a variadic one last.
+    pub fn parameters(&self) -> &[ffi::zend_internal_arg_info] {
+        // SAFETY: the running function is an internal one; a variadic row lies behind the counted ones.
+        unsafe {
+            let function = &(*(*self.frame).func).internal_function;
+            let variadic = function.fn_flags & ffi::ZEND_ACC_VARIADIC != 0;
+            let count = usize::try_from(function.num_args).unwrap_or(0) + usize::from(variadic);
+            std::slice::from_raw_parts(function.arg_info, count)
+        }
+    }
+
+    /// The object the method was called on.
+    pub fn object(&self) -> Outcome<*mut ZendObject> {
+        // SAFETY: the frame is the one that runs; `This` is a plain value in it.
+        match unsafe { (*self.frame).This.object() } {
+            Some(object) => Ok(std::ptr::from_ref(object).cast_mut()),
+            None => Err(exceptions::throw_error("The method needs an object")),
+        }
+    }
+
+    /// The Rust value inside `$this`. The frame keeps the object alive for as long as the call runs.
+    pub fn this<T: Inside>(&self) -> Outcome<&T> {
+        let object = self.object()?;
+        // SAFETY: see `object`.
+        match inside_object::<T>(unsafe { &*object }) {
+            Some(value) => Ok(value),
+            None => Err(exceptions::throw_error(&format!("The {} object was not constructed", T::class().name))),
+        }
+    }
+
+    /// `$this` as a value, for methods that return it.
+    pub fn this_value(&self) -> Outcome<Zval> {
+        let object = self.object()?;
+        let mut out = Zval::new();
+        // SAFETY: see `object`; `set_object` counts the new reference.
+        out.set_object(unsafe { &mut *object });
+        Ok(out)
+    }
+
+    /// Wrong argument counts are answered as the engine answers them.
+    fn check_count(&self) -> Outcome<()> {
+        // SAFETY: the frame is the one that runs, and its function is an internal one.
+        let (function, info) = unsafe { (&(*(*self.frame).func).internal_function, (*self.frame).This.u1.type_info) };
+        let variadic = function.fn_flags & ffi::ZEND_ACC_VARIADIC != 0;
+        if info & sys::CALL_HAS_EXTRA_NAMED_PARAMS != 0 {
+            // SAFETY: throws into the running frame.
+            unsafe { sys::zend_unexpected_extra_named_error() };
+            return Err(Fault::Thrown);
+        }
+        let given = self.given();
+        if given >= function.required_num_args && (variadic || given <= function.num_args) {
+            return Ok(());
+        }
+        // SAFETY: as above; u32::MAX means "any number" to the engine.
+        unsafe {
+            if function.num_args == 0 && !variadic {
+                sys::zend_wrong_parameters_none_error();
+            } else {
+                let max = if variadic { u32::MAX } else { function.num_args };
+                sys::zend_wrong_parameters_count_error(function.required_num_args, max);
+            }
+        }
+        Err(Fault::Thrown)
+    }
+}
+
+/// What every method handler does: check, run, hand over the result or the fault.
+///
+/// # Safety
+/// Only for the engine: `frame` is the running frame of an internal method, `out` its return value.
+pub unsafe fn enter(frame: *mut ExecuteData, out: *mut Zval, body: fn(&Call) -> Outcome<Zval>) {
+    let call = Call { frame };
+    let result = catch_unwind(AssertUnwindSafe(|| call.check_count().and_then(|()| body(&call))));
+    match result {
+        // SAFETY: the engine initialised the return value to null, so nothing is overwritten.
+        Ok(Ok(value)) => unsafe { out.write(value) },
+        Ok(Err(Fault::Thrown)) => {}
+        // SAFETY: everything owned by this call was dropped when `body` returned.
+        Ok(Err(Fault::Bailout)) => unsafe { bailout() },
+        Err(_) => {
+            exceptions::throw_error("The delayqueue extension failed an internal check: please report it");
+        }
+    }
+}
+
+/// A [`Method`](super::class::Method): `method!("ack(): void", ack)`.
+macro_rules! method {
+    ($declaration:expr, $body:path) => {{
+        unsafe extern "C" fn handler(frame: *mut ext_php_rs::zend::ExecuteData, out: *mut ext_php_rs::types::Zval) {
+            // SAFETY: the engine calls handlers with the running frame.
+            unsafe { $crate::php::call::enter(frame, out, $body) }
+        }
+        $crate::php::class::Method { declaration: $declaration, handler }
+    }};
+}
+pub(super) use method;

@@ -1,0 +1,73 @@
+//! Rust values as PHP values.
+
+use ext_php_rs::ffi;
+use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
+
+/// Milliseconds as PHP's seconds.
+pub fn seconds(ms: u64) -> f64 {
+    ms as f64 / 1000.0
+}
+
+/// Unix milliseconds as PHP's Unix seconds.
+pub fn unix_seconds(ms: i64) -> f64 {
+    ms as f64 / 1000.0
+}
+
+pub fn bytes(value: impl AsRef<[u8]>) -> Zval {
+    let mut out = Zval::new();
+    out.set_zend_string(ZendStr::new(value.as_ref(), false));
+    out
+}
+
+/// Counters end at PHP's largest int.
+pub fn int(value: impl TryInto<i64>) -> Zval {
+    let mut out = Zval::new();
+    out.set_long(value.try_into().unwrap_or(i64::MAX));
+    out
+}
+
+pub fn float(value: f64) -> Zval {
+    let mut out = Zval::new();
+    out.set_double(value);
+    out
+}
+
+pub fn bool(value: bool) -> Zval {
+    let mut out = Zval::new();
+    out.set_bool(value);
+    out
+}
+
+pub fn null() -> Zval {
+    Zval::new()
+}
+
+pub fn nullable<T>(value: Option<T>, convert: impl FnOnce(T) -> Zval) -> Zval {
+    value.map_or_else(null, convert)
+}
+
+/// A list; the values move into it.
+pub fn list(values: impl IntoIterator<Item = Zval>) -> Zval {
+    let mut table = ZendHashTable::new();
+    for mut value in values {
+        // SAFETY: the table is new and ours; it takes over the value, which therefore is not dropped here.
+        unsafe { ffi::zend_hash_next_index_insert(&raw mut *table, &raw mut value) };
+        std::mem::forget(value);
+    }
+    let mut out = Zval::new();
+    out.set_hashtable(table);
+    out
+}
+
+/// An array with string keys.
+pub fn map<const N: usize>(entries: [(&str, Zval); N]) -> Zval {
+    let mut table = ZendHashTable::new();
+    for (key, mut value) in entries {
+        // SAFETY: as in `list`; the key is passed with its length and copied.
+        unsafe { ffi::zend_hash_str_update(&raw mut *table, key.as_ptr().cast(), key.len(), &raw mut value) };
+        std::mem::forget(value);
+    }
+    let mut out = Zval::new();
+    out.set_hashtable(table);
+    out
+}

@@ -1,0 +1,162 @@
+//! `DelayQueue`: the class, its constructor, and what concerns the object itself.
+
+use super::call::{Call, Outcome, method};
+use super::class::{Class, Declaration, Kind, Method, Rejected, interned};
+use super::convert;
+use super::exceptions::At;
+use super::manage;
+use super::new_job::Defaults;
+use super::object::{Handlers, Inside, construct, creator};
+use super::options::{self, Options};
+use super::place::Place;
+use super::produce;
+use super::reserve;
+use crate::core::job::DEFAULT_PRIORITY;
+use crate::core::queue::{Queue, QueueConfig, check_queue_name};
+use ext_php_rs::types::Zval;
+use std::cell::{Cell, RefCell};
+use std::sync::OnceLock;
+
+/// What a `DelayQueue` object holds.
+pub struct DelayQueue {
+    pub queue: Queue,
+    pub defaults: Defaults,
+    /// Names to reserve from, in their order. Never borrowed while PHP code runs.
+    watch: RefCell<Vec<String>>,
+    /// Set by `stop()`, taken by the wait that ends because of it.
+    pub stop: Cell<bool>,
+}
+
+static CLASS: Class = Class::new("DelayQueue");
+static HANDLERS: OnceLock<Handlers> = OnceLock::new();
+
+impl Inside for DelayQueue {
+    const CONSTRUCTIBLE: bool = true;
+    fn class() -> &'static Class {
+        &CLASS
+    }
+    fn handlers() -> &'static OnceLock<Handlers> {
+        &HANDLERS
+    }
+}
+
+impl DelayQueue {
+    pub fn watched(&self) -> Vec<String> {
+        self.watch.borrow().clone()
+    }
+}
+
+static METHODS: [Method; 30] = [
+    method!(
+        "__construct(string $queue = 'default', #[\\SensitiveParameter] ?string $dsn = null, array $options = [])",
+        create
+    ),
+    method!(
+        "push(mixed $payload, int|float|string|\\DateInterval|\\DateTimeInterface $delay = 0, ?string $id = null, \
+         ?int $priority = null, int|float|string|\\DateInterval|null $ttr = null, ?int $maxAttempts = null, \
+         ?\\DelayQueue\\Backoff $backoff = null, int|float|string|\\DateInterval|null $timeout = null, \
+         \\DelayQueue\\OnDuplicate $onDuplicate = \\DelayQueue\\OnDuplicate::Fail): string",
+        produce::push
+    ),
+    method!("pushMany(iterable $jobs): array", produce::push_many),
+    method!("producer(string $member, int|float $score, array $message): bool", produce::producer),
+    method!("consumer(int|float|null $maxScore = null, int $limit = 10): array", reserve::consumer),
+    method!("watch(string ...$queues): static", watch),
+    method!("reserve(int|float|null $timeout = 0): ?\\DelayQueue\\Job", reserve::reserve),
+    method!("reserveMany(int $max, int|float|null $timeout = 0): array", reserve::reserve_many),
+    method!("reserveJob(string $id): ?\\DelayQueue\\Job", reserve::reserve_job),
+    method!("ackMany(\\DelayQueue\\Job ...$jobs): int", reserve::ack_many),
+    method!("stop(): void", stop),
+    method!("peek(string $id): ?\\DelayQueue\\JobInfo", manage::peek),
+    method!("cancel(string ...$ids): int", manage::cancel),
+    method!(
+        "reschedule(string $id, int|float|string|\\DateInterval|\\DateTimeInterface $delay): bool",
+        manage::reschedule
+    ),
+    method!("update(string $id, mixed $payload): bool", manage::update),
+    method!("kickJob(string $id, bool $resetAttempts = true): bool", manage::kick_job),
+    method!("peekReady(): ?\\DelayQueue\\JobInfo", manage::peek_ready),
+    method!("peekDelayed(): ?\\DelayQueue\\JobInfo", manage::peek_delayed),
+    method!("peekBuried(): ?\\DelayQueue\\JobInfo", manage::peek_buried),
+    method!("list(\\DelayQueue\\State $state, int $offset = 0, int $limit = 100): array", manage::list),
+    method!("count(?\\DelayQueue\\State $state = null): int", manage::count),
+    method!("kick(int $max = 1, bool $resetAttempts = true): int", manage::kick),
+    method!("pause(int|float|string|\\DateInterval|null $for = null): void", manage::pause),
+    method!("resume(): void", manage::resume),
+    method!("isPaused(): bool", manage::is_paused),
+    method!("purge(\\DelayQueue\\State ...$states): int", manage::purge),
+    method!("stats(): \\DelayQueue\\Stats", manage::stats),
+    method!("queues(): array", manage::queues),
+    method!("doctor(): array", manage::doctor),
+    method!("close(): void", close),
+];
+
+pub fn register() -> Result<(), Rejected> {
+    CLASS.register(&Declaration {
+        kind: Kind::Final,
+        parent: None,
+        interfaces: &["Countable"],
+        properties: &[],
+        methods: &METHODS,
+        create: Some(creator::<DelayQueue>()),
+    })?;
+    CLASS.constant("DEFAULT_PRIORITY", convert::int(DEFAULT_PRIORITY));
+    CLASS.constant("VERSION", interned(env!("CARGO_PKG_VERSION")));
+    Ok(())
+}
+
+/// Opens nothing: the first command does.
+fn create(call: &Call) -> Outcome<Zval> {
+    let name = match call.optional_bytes(1)? {
+        Some(bytes) => check_queue_name(&bytes).at(Place::Argument(1))?,
+        None => String::from("default"),
+    };
+    let dsn = options::dsn(call.nullable_bytes(2)?)?;
+    let options = match call.arg(3) {
+        None => Options::default(),
+        Some(given) => match given.array() {
+            Some(table) => options::read(table)?,
+            None => return Err(call.type_error(3, given)),
+        },
+    };
+    let queue = Queue::new(QueueConfig {
+        name: name.clone(),
+        prefix: options.prefix,
+        dsn,
+        max_payload: options.defaults.max_payload,
+        connect_timeout: options.connect_timeout,
+        read_timeout: options.read_timeout,
+        persistent: options.persistent,
+    });
+    let value =
+        DelayQueue { queue, defaults: options.defaults, watch: RefCell::new(vec![name]), stop: Cell::new(false) };
+    construct(call.object()?, value)?;
+    Ok(convert::null())
+}
+
+/// Without names the object's own queue is watched again.
+fn watch(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let mut names = Vec::new();
+    for number in call.rest(1) {
+        let name = check_queue_name(&call.bytes(number)?).at(Place::Argument(number))?;
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if names.is_empty() {
+        names.push(this.queue.name().to_owned());
+    }
+    this.watch.replace(names);
+    call.this_value()
+}
+
+fn stop(call: &Call) -> Outcome<Zval> {
+    call.this::<DelayQueue>()?.stop.set(true);
+    Ok(convert::null())
+}
+
+fn close(call: &Call) -> Outcome<Zval> {
+    call.this::<DelayQueue>()?.queue.close();
+    Ok(convert::null())
+}

@@ -1,0 +1,73 @@
+//! Times as PHP programs write them: seconds, duration strings, `DateInterval`, `DateTimeInterface`.
+
+use super::call::Outcome;
+use super::date;
+use super::exceptions::At;
+use super::place::Place;
+use crate::core::duration;
+use crate::core::job::{Due, TTR_RANGE_MS};
+use ext_php_rs::types::Zval;
+
+const DURATION: &str = "DateInterval|string|int|float";
+const DUE: &str = "DateInterval|DateTimeInterface|string|int|float";
+
+/// `int|float|string|DateInterval` in milliseconds, rounded up.
+pub fn millis(value: &Zval, place: Place<'_>) -> Outcome<u64> {
+    let value = value.dereference();
+    if let Some(object) = value.object()
+        && date::is_interval(object)
+    {
+        let ms = date::ms_up(date::interval_us(value)?);
+        return match u64::try_from(ms) {
+            Ok(ms) if ms <= duration::MAX_MS => Ok(ms),
+            Ok(_) => Err(place.value_error("must be at most 100 years")),
+            Err(_) => Err(place.value_error("must be greater than or equal to 0")),
+        };
+    }
+    scalar(value, place, DURATION)
+}
+
+/// `int|float|string|DateInterval|DateTimeInterface`: when a job falls due.
+pub fn due(value: &Zval, place: Place<'_>) -> Outcome<Due> {
+    let value = value.dereference();
+    if let Some(object) = value.object() {
+        if date::is_moment(object) {
+            let at = date::ms_up(date::moment_us(object)?);
+            let limit = i64::try_from(duration::MAX_MS).unwrap_or(i64::MAX);
+            if at.saturating_sub(date::now_ms()) > limit {
+                return Err(place.value_error("must be at most 100 years"));
+            }
+            return Ok(Due::AtMs(at));
+        }
+        if date::is_interval(object) {
+            return millis(value, place).map(Due::InMs);
+        }
+    }
+    scalar(value, place, DUE).map(Due::InMs)
+}
+
+/// A lease length: 0.1 s to 30 days.
+pub fn ttr(value: &Zval, place: Place<'_>) -> Outcome<u64> {
+    let ms = millis(value, place)?;
+    if TTR_RANGE_MS.contains(&ms) { Ok(ms) } else { Err(place.value_error("must be between 0.1 seconds and 30 days")) }
+}
+
+fn scalar(value: &Zval, place: Place<'_>, expected: &str) -> Outcome<u64> {
+    if let Some(seconds) = value.long() {
+        return duration::from_seconds(seconds as f64).at(place);
+    }
+    if let Some(seconds) = value.double() {
+        return duration::from_seconds(seconds).at(place);
+    }
+    // What PHP makes of a bool or a Stringable where int|float|string is declared.
+    let text = match value.bool() {
+        Some(_) if place.is_strict() => None,
+        Some(flag) => return duration::from_seconds(f64::from(u8::from(flag))).at(place),
+        None if value.is_string() || value.is_object() => super::args::bytes(value, place)?,
+        None => None,
+    };
+    match text {
+        Some(text) => duration::parse(&String::from_utf8_lossy(&text)).at(place),
+        None => Err(place.wrong_type(expected, value)),
+    }
+}

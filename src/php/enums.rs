@@ -1,0 +1,84 @@
+//! The backed enums.
+
+use super::class::{Class, Rejected};
+use crate::core::job::{OnDuplicate, State};
+use ext_php_rs::ffi;
+use ext_php_rs::types::{ZendObject, ZendStr, Zval};
+
+pub static STATE: Class = Class::new("DelayQueue\\State");
+pub static ON_DUPLICATE: Class = Class::new("DelayQueue\\OnDuplicate");
+static STOP_REASON: Class = Class::new("DelayQueue\\StopReason");
+static EVENT: Class = Class::new("DelayQueue\\Event");
+
+pub fn register() -> Result<(), Rejected> {
+    STATE.register_enum(&[
+        ("Delayed", "delayed"),
+        ("Ready", "ready"),
+        ("Reserved", "reserved"),
+        ("Buried", "buried"),
+    ])?;
+    ON_DUPLICATE.register_enum(&[("Fail", "fail"), ("Keep", "keep"), ("Replace", "replace")])?;
+    STOP_REASON.register_enum(&[
+        ("Signal", "signal"),
+        ("MaxJobs", "maxJobs"),
+        ("MaxTime", "maxTime"),
+        ("MemoryLimit", "memoryLimit"),
+        ("Empty", "empty"),
+        ("Stopped", "stopped"),
+    ])?;
+    EVENT.register_enum(&[
+        ("WorkerStarting", "workerStarting"),
+        ("Idle", "idle"),
+        ("Processing", "processing"),
+        ("Succeeded", "succeeded"),
+        ("Released", "released"),
+        ("Failed", "failed"),
+        ("Buried", "buried"),
+        ("TimedOut", "timedOut"),
+        ("LeaseLost", "leaseLost"),
+        ("ConnectionLost", "connectionLost"),
+        ("ConnectionRestored", "connectionRestored"),
+        ("WorkerStopping", "workerStopping"),
+    ])
+}
+
+/// The backing value of a case: the second property slot of its object.
+fn word(object: &ZendObject) -> Option<&str> {
+    // SAFETY: cases of a backed enum have two slots, name and value, and live as long as the request.
+    let value = unsafe { super::sys::slot(std::ptr::from_ref(object).cast_mut(), 1).as_ref() }?;
+    value.str()
+}
+
+pub fn state(value: &Zval) -> Option<State> {
+    let object = value.object().filter(|o| STATE.owns(o))?;
+    State::ALL.into_iter().find(|state| word(object) == Some(state.word()))
+}
+
+pub fn on_duplicate(value: &Zval) -> Option<OnDuplicate> {
+    let object = value.object().filter(|o| ON_DUPLICATE.owns(o))?;
+    Some(match word(object)? {
+        "keep" => OnDuplicate::Keep,
+        "replace" => OnDuplicate::Replace,
+        _ => OnDuplicate::Fail,
+    })
+}
+
+/// The case object of a state.
+pub fn state_value(state: State) -> Zval {
+    let case = match state {
+        State::Delayed => "Delayed",
+        State::Ready => "Ready",
+        State::Reserved => "Reserved",
+        State::Buried => "Buried",
+    };
+    let mut out = Zval::new();
+    let name = ZendStr::new(case, false);
+    // SAFETY: the enum is registered and has the case; `set_object` counts the reference.
+    unsafe {
+        let object = ffi::zend_enum_get_case(STATE.entry(), name.as_ptr().cast_mut());
+        if let Some(object) = object.as_mut() {
+            out.set_object(object);
+        }
+    }
+    out
+}

@@ -1,0 +1,179 @@
+//! The exception classes, and the one place where an error becomes a PHP exception.
+
+use super::call::{Call, Fault, Outcome, method};
+use super::class::{Class, Declaration, Kind, Method, Rejected};
+use super::duration_arg;
+use super::place::{Place, active_function};
+use super::sys;
+use crate::core::error::Error;
+use ext_php_rs::ffi::{self, zend_class_entry};
+use ext_php_rs::types::{ZendObject, ZendStr, Zval};
+use std::ffi::CString;
+
+static MARKER: Class = Class::new("DelayQueue\\Exception");
+static CONNECTION: Class = Class::new("DelayQueue\\ConnectionException");
+static AUTHENTICATION: Class = Class::new("DelayQueue\\AuthenticationException");
+static SERVER: Class = Class::new("DelayQueue\\ServerException");
+static QUEUE_FULL: Class = Class::new("DelayQueue\\QueueFullException");
+static LEASE_LOST: Class = Class::new("DelayQueue\\LeaseLostException");
+static DUPLICATE: Class = Class::new("DelayQueue\\DuplicateJobException");
+static PAYLOAD: Class = Class::new("DelayQueue\\PayloadException");
+static TIMEOUT: Class = Class::new("DelayQueue\\TimeoutException");
+static RELEASE: Class = Class::new("DelayQueue\\Release");
+static BURY: Class = Class::new("DelayQueue\\Bury");
+
+/// Registers them all, parents first.
+pub fn register() -> Result<(), Rejected> {
+    let plain = |parent, properties, methods| Declaration {
+        kind: Kind::Open,
+        parent: Some(parent),
+        interfaces: &[],
+        properties,
+        methods,
+        create: None,
+    };
+    let marked = |parent, properties, methods| Declaration {
+        interfaces: &["DelayQueue\\Exception"],
+        ..plain(parent, properties, methods)
+    };
+    MARKER.register(&Declaration {
+        kind: Kind::Interface,
+        parent: None,
+        interfaces: &["Throwable"],
+        properties: &[],
+        methods: &[],
+        create: None,
+    })?;
+    CONNECTION.register(&marked("RuntimeException", &["bool $ambiguous = false"], &[]))?;
+    AUTHENTICATION.register(&plain("DelayQueue\\ConnectionException", &[], &[]))?;
+    SERVER.register(&marked("RuntimeException", &["string $redisCode = ''"], &[]))?;
+    QUEUE_FULL.register(&plain("DelayQueue\\ServerException", &[], &[]))?;
+    LEASE_LOST.register(&marked("RuntimeException", &[], &[]))?;
+    DUPLICATE.register(&marked("RuntimeException", &[], &[]))?;
+    PAYLOAD.register(&marked("InvalidArgumentException", &[], &[]))?;
+    TIMEOUT.register(&marked("RuntimeException", &[], &[]))?;
+    RELEASE.register(&marked("RuntimeException", &["readonly float $delay"], &RELEASE_METHODS))?;
+    BURY.register(&marked("RuntimeException", &[], &[]))
+}
+
+static RELEASE_METHODS: [Method; 1] =
+    [method!("__construct(int|float|string|\\DateInterval $delay = 0, string $message = '')", release_construct)];
+
+/// `new Release('30s', 'rate limited')`
+fn release_construct(call: &Call) -> Outcome<Zval> {
+    let delay_ms = match call.arg(1) {
+        Some(value) => duration_arg::millis(value, Place::Argument(1))?,
+        None => 0,
+    };
+    let message = call.optional_bytes(2)?;
+    let object = call.object()?;
+    let mut delay = Zval::new();
+    delay.set_double(super::convert::seconds(delay_ms));
+    set_property(RELEASE.entry(), object, "delay", &mut delay);
+    if let Some(message) = message {
+        let mut text = Zval::new();
+        text.set_zend_string(ZendStr::new(message, false));
+        set_property(sys::find_class("Exception"), object, "message", &mut text);
+    }
+    if sys::exception_pending() { Err(Fault::Thrown) } else { Ok(Zval::new()) }
+}
+
+fn set_property(scope: *mut zend_class_entry, object: *mut ZendObject, name: &str, value: &mut Zval) {
+    // SAFETY: scope and object are live; the name is passed with its length and the value is copied.
+    unsafe { sys::zend_update_property(scope, object, name.as_ptr().cast(), name.len(), value) }
+}
+
+/// Text for C: NUL bytes become `\0`, because C would end there.
+pub fn c_text(text: &[u8]) -> CString {
+    let mut clean = Vec::with_capacity(text.len());
+    for byte in text {
+        match byte {
+            0 => clean.extend_from_slice(b"\\0"),
+            other => clean.push(*other),
+        }
+    }
+    CString::new(clean).unwrap_or_default()
+}
+
+/// Throws, with whatever is pending already as `previous`. Returns the exception to add properties to.
+fn throw(class: *mut zend_class_entry, message: &str, code: i64) -> Option<*mut ZendObject> {
+    // SAFETY: the class is registered; the engine copies the message.
+    let object = unsafe { ffi::zend_throw_exception(class, c_text(message.as_bytes()).as_ptr(), code) };
+    (!object.is_null()).then_some(object)
+}
+
+/// An `\Error`: the program is wrong.
+pub fn throw_error(message: &str) -> Fault {
+    throw(sys::find_class("Error"), message, 0);
+    Fault::Thrown
+}
+
+/// A `\ValueError` that belongs to no single argument.
+pub fn throw_value_error(message: &str) -> Fault {
+    throw(sys::find_class("ValueError"), message, 0);
+    Fault::Thrown
+}
+
+/// A payload that cannot be stored; a pending exception becomes its `previous`.
+pub fn throw_payload(message: &str, code: i64) -> Fault {
+    throw(PAYLOAD.entry(), message, code);
+    Fault::Thrown
+}
+
+/// The lease is not ours any more, and this process knows.
+pub fn throw_lease_lost(queue: &str, id: &str, reason: &'static str) -> Fault {
+    Error::LeaseLost { queue: queue.to_owned(), id: id.to_owned(), reason }.into()
+}
+
+impl From<Error> for Fault {
+    /// Every error of the core, as the contract names it.
+    fn from(error: Error) -> Self {
+        let message = error.to_string();
+        match error {
+            Error::Interrupted => {}
+            Error::Connection { ambiguous, .. } => {
+                if let Some(object) = throw(CONNECTION.entry(), &message, 0) {
+                    let mut value = Zval::new();
+                    value.set_bool(ambiguous);
+                    set_property(CONNECTION.entry(), object, "ambiguous", &mut value);
+                }
+            }
+            Error::Authentication { .. } => {
+                throw(AUTHENTICATION.entry(), &message, 0);
+            }
+            Error::Server { code, .. } => throw_server(SERVER.entry(), &message, &code),
+            Error::QueueFull { .. } => throw_server(QUEUE_FULL.entry(), &message, "OOM"),
+            Error::LeaseLost { .. } => {
+                throw(LEASE_LOST.entry(), &message, 0);
+            }
+            Error::Duplicate { .. } => {
+                throw(DUPLICATE.entry(), &message, 0);
+            }
+            Error::PayloadTooLarge { .. } => return throw_payload(&message, 0),
+            Error::Invalid(_) => return throw_value_error(&format!("{}(): {message}", active_function())),
+        }
+        Self::Thrown
+    }
+}
+
+fn throw_server(class: *mut zend_class_entry, message: &str, code: &str) {
+    if let Some(object) = throw(class, message, 0) {
+        let mut value = Zval::new();
+        value.set_zend_string(ZendStr::new(code.as_bytes(), false));
+        set_property(SERVER.entry(), object, "redisCode", &mut value);
+    }
+}
+
+/// Names the argument an [`Error::Invalid`] is about; other errors stay what they are.
+pub trait At<T> {
+    fn at(self, place: Place<'_>) -> Outcome<T>;
+}
+
+impl<T> At<T> for Result<T, Error> {
+    fn at(self, place: Place<'_>) -> Outcome<T> {
+        self.map_err(|error| match error {
+            Error::Invalid(must) => place.value_error(&must),
+            other => other.into(),
+        })
+    }
+}

@@ -1,0 +1,84 @@
+//! `DelayQueue\JobInfo`: a look at a job.
+
+use super::call::Outcome;
+use super::class::{Class, Declaration, Kind, Rejected};
+use super::convert;
+use super::enums;
+use super::json;
+use super::new_job::Format;
+use super::object::{Handlers, Inside, creator, make};
+use crate::core::job::JobInfo as Core;
+use ext_php_rs::types::Zval;
+use std::sync::OnceLock;
+
+/// All there is lies in the properties.
+pub struct JobInfo;
+
+static CLASS: Class = Class::new("DelayQueue\\JobInfo");
+static HANDLERS: OnceLock<Handlers> = OnceLock::new();
+
+impl Inside for JobInfo {
+    fn class() -> &'static Class {
+        &CLASS
+    }
+    fn handlers() -> &'static OnceLock<Handlers> {
+        &HANDLERS
+    }
+}
+
+pub fn register() -> Result<(), Rejected> {
+    CLASS.register(&Declaration {
+        kind: Kind::Final,
+        parent: None,
+        interfaces: &[],
+        properties: &[
+            "readonly string $id",
+            "readonly string $queue",
+            "readonly \\DelayQueue\\State $state",
+            "readonly mixed $payload",
+            "readonly string $body",
+            "readonly int $attempts",
+            "readonly int $maxAttempts",
+            "readonly int $priority",
+            "readonly float $ttr",
+            "readonly float $createdAt",
+            "readonly float $dueAt",
+            "readonly ?float $leaseUntil",
+            "readonly int $timeouts",
+            "readonly int $releases",
+            "readonly int $buries",
+            "readonly int $kicks",
+            "readonly ?string $lastError",
+        ],
+        methods: &[],
+        create: Some(creator::<JobInfo>()),
+    })
+}
+
+/// The payload of a body that is not JSON is null; the body tells.
+pub fn object(info: &Core, format: Format) -> Outcome<Zval> {
+    let payload = match format {
+        Format::Raw => convert::bytes(&info.payload),
+        Format::Json => json::decode(&info.payload)?.unwrap_or_else(|_| convert::null()),
+    };
+    let properties = vec![
+        convert::bytes(info.id.as_bytes()),
+        convert::bytes(&info.queue),
+        enums::state_value(info.state),
+        payload,
+        convert::bytes(&info.payload),
+        convert::int(info.attempts),
+        convert::int(info.options.max_attempts),
+        convert::int(info.options.priority),
+        convert::float(convert::seconds(info.options.ttr_ms)),
+        convert::float(convert::unix_seconds(info.created_at_ms)),
+        convert::float(convert::unix_seconds(info.due_at_ms)),
+        convert::nullable(info.lease_until_ms, |ms| convert::float(convert::unix_seconds(ms))),
+        convert::int(info.timeouts),
+        convert::int(info.releases),
+        convert::int(info.buries),
+        convert::int(info.kicks),
+        convert::nullable(info.last_error.as_deref(), convert::bytes),
+    ];
+    make(JobInfo, properties)
+}

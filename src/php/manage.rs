@@ -1,0 +1,172 @@
+//! Looking at jobs and queues, and moving them about.
+
+use super::call::{Call, Outcome};
+use super::convert;
+use super::delay_queue::DelayQueue;
+use super::duration_arg;
+use super::enums;
+use super::exceptions::{At, throw_error};
+use super::job_info;
+use super::new_job::encode;
+use super::place::Place;
+use super::stats as stats_object;
+use crate::core::job::{JobId, State};
+use crate::core::queue::Level;
+use ext_php_rs::types::Zval;
+
+fn id(call: &Call) -> Outcome<JobId> {
+    JobId::new(call.bytes(1)?).at(Place::Argument(1))
+}
+
+fn state(call: &Call, number: u32, value: &Zval) -> Outcome<State> {
+    enums::state(value).ok_or_else(|| call.type_error(number, value))
+}
+
+pub fn peek(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    match this.queue.peek(&id(call)?)? {
+        Some(info) => job_info::object(&info, this.defaults.format),
+        None => Ok(convert::null()),
+    }
+}
+
+fn peek_state(call: &Call, state: State) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    match this.queue.peek_state(state)? {
+        Some(info) => job_info::object(&info, this.defaults.format),
+        None => Ok(convert::null()),
+    }
+}
+
+pub fn peek_ready(call: &Call) -> Outcome<Zval> {
+    peek_state(call, State::Ready)
+}
+
+pub fn peek_delayed(call: &Call) -> Outcome<Zval> {
+    peek_state(call, State::Delayed)
+}
+
+pub fn peek_buried(call: &Call) -> Outcome<Zval> {
+    peek_state(call, State::Buried)
+}
+
+pub fn list(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let Some(value) = call.arg(1) else { return Err(throw_error("list() needs a state")) };
+    let state = state(call, 1, value)?;
+    let offset = call.at_least(2, call.int_or(2, 0)?, 0)?;
+    let limit = call.at_least(3, call.int_or(3, 100)?, 1)?;
+    let mut out = Vec::new();
+    for info in this.queue.list(state, offset, limit)? {
+        out.push(job_info::object(&info, this.defaults.format)?);
+    }
+    Ok(convert::list(out))
+}
+
+pub fn count(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let state = match call.non_null(1) {
+        Some(value) => Some(state(call, 1, value)?),
+        None => None,
+    };
+    Ok(convert::int(this.queue.count(state)?))
+}
+
+pub fn cancel(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let mut ids = Vec::new();
+    for number in call.rest(1) {
+        ids.push(JobId::new(call.bytes(number)?).at(Place::Argument(number))?);
+    }
+    if ids.is_empty() {
+        return Ok(convert::int(0));
+    }
+    Ok(convert::int(this.queue.cancel(&ids)?))
+}
+
+pub fn reschedule(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let id = id(call)?;
+    let Some(delay) = call.arg(2) else { return Err(throw_error("reschedule() needs a delay")) };
+    let due = duration_arg::due(delay, Place::Argument(2))?;
+    Ok(convert::bool(this.queue.reschedule(&id, due)?))
+}
+
+pub fn update(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let id = id(call)?;
+    let Some(payload) = call.arg(2) else { return Err(throw_error("update() needs a payload")) };
+    let bytes = encode(payload, Place::Argument(2), &this.defaults)?;
+    Ok(convert::bool(this.queue.update(&id, &bytes)?))
+}
+
+pub fn kick_job(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let id = id(call)?;
+    let reset = call.bool_or(2, true)?;
+    Ok(convert::bool(this.queue.kick_job(&id, reset)?))
+}
+
+pub fn kick(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let max = call.at_least(1, call.int_or(1, 1)?, 1)?;
+    let reset = call.bool_or(2, true)?;
+    Ok(convert::int(this.queue.kick(max, reset)?))
+}
+
+pub fn pause(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let for_ms = match call.non_null(1) {
+        Some(value) => Some(duration_arg::millis(value, Place::Argument(1))?),
+        None => None,
+    };
+    this.queue.pause(for_ms)?;
+    Ok(convert::null())
+}
+
+pub fn resume(call: &Call) -> Outcome<Zval> {
+    call.this::<DelayQueue>()?.queue.resume()?;
+    Ok(convert::null())
+}
+
+pub fn is_paused(call: &Call) -> Outcome<Zval> {
+    Ok(convert::bool(call.this::<DelayQueue>()?.queue.is_paused()?))
+}
+
+pub fn purge(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let mut states = Vec::new();
+    for number in call.rest(1) {
+        let Some(value) = call.arg(number) else { continue };
+        let state = state(call, number, value)?;
+        if !states.contains(&state) {
+            states.push(state);
+        }
+    }
+    Ok(convert::int(this.queue.purge(&states)?))
+}
+
+pub fn stats(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    stats_object::object(this.queue.name(), this.queue.stats()?)
+}
+
+pub fn queues(call: &Call) -> Outcome<Zval> {
+    Ok(convert::list(call.this::<DelayQueue>()?.queue.queues()?.iter().map(convert::bytes)))
+}
+
+pub fn doctor(call: &Call) -> Outcome<Zval> {
+    let checks = call.this::<DelayQueue>()?.queue.doctor()?;
+    Ok(convert::list(checks.iter().map(|check| {
+        let level = match check.level {
+            Level::Ok => "ok",
+            Level::Warn => "warn",
+            Level::Error => "error",
+        };
+        convert::map([
+            ("level", convert::bytes(level)),
+            ("check", convert::bytes(check.check)),
+            ("message", convert::bytes(&check.message)),
+        ])
+    })))
+}

@@ -1,0 +1,138 @@
+//! A job as a PHP program describes it: the arguments of `push()`, or one array of `pushMany()`.
+
+use super::args;
+use super::array::{self, Key};
+use super::backoff;
+use super::call::{Call, Outcome};
+use super::duration_arg;
+use super::enums;
+use super::exceptions::{At, throw_payload};
+use super::json;
+use super::place::Place;
+use crate::core::error::Error;
+use crate::core::job::{Due, JobId, JobOptions, NewJob, OnDuplicate};
+use ext_php_rs::types::Zval;
+
+/// How payloads are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    Json,
+    Raw,
+}
+
+/// What the constructor's options say about jobs.
+pub struct Defaults {
+    pub options: JobOptions,
+    pub format: Format,
+    pub max_payload: usize,
+}
+
+/// The parameters of `push()` in their order, and the keys of an item.
+const KEYS: [&str; 9] =
+    ["payload", "delay", "id", "priority", "ttr", "maxAttempts", "backoff", "timeout", "onDuplicate"];
+
+/// The values given, by their position in [`KEYS`].
+pub struct Fields<'a> {
+    values: [Option<&'a Zval>; KEYS.len()],
+    item: Option<usize>,
+}
+
+impl<'a> Fields<'a> {
+    pub fn of_call(call: &'a Call) -> Self {
+        let mut values = [None; KEYS.len()];
+        for (number, value) in (1..).zip(values.iter_mut()) {
+            *value = call.arg(number);
+        }
+        Self { values, item: None }
+    }
+
+    /// The caller holds a reference to the array for as long as the fields live.
+    pub fn of_item(item: &'a Zval, index: usize) -> Outcome<Self> {
+        let Some(table) = item.array() else { return Err(Place::WholeItem(index).type_error("array", item)) };
+        let mut values = [None; KEYS.len()];
+        for (key, value) in array::entries(table) {
+            let known = match &key {
+                Key::Text(text) => KEYS.iter().position(|k| k.as_bytes() == text.as_slice()),
+                Key::Int(_) => None,
+            };
+            match known.and_then(|position| values.get_mut(position)) {
+                Some(slot) => *slot = Some(value),
+                None => return Err(Place::WholeItem(index).value_error(&format!("has the unknown key \"{key}\""))),
+            }
+        }
+        Ok(Self { values, item: Some(index) })
+    }
+
+    fn get(&self, key: &'static str) -> (Option<&'a Zval>, Place<'static>) {
+        let position = KEYS.iter().position(|k| *k == key).unwrap_or(0);
+        let place = match self.item {
+            None => Place::Argument(u32::try_from(position + 1).unwrap_or(1)),
+            Some(index) => Place::Item(index, key),
+        };
+        (self.values.get(position).copied().flatten(), place)
+    }
+
+    /// For parameters where null means "the queue's default".
+    fn nullable<T>(&self, key: &'static str, read: impl FnOnce(&Zval, Place<'_>) -> Outcome<T>) -> Outcome<Option<T>> {
+        let (value, place) = self.get(key);
+        value.filter(|v| !v.is_null()).map(|v| read(v, place)).transpose()
+    }
+
+    /// Checks everything and encodes the payload.
+    pub fn job(&self, defaults: &Defaults) -> Outcome<NewJob> {
+        let due = match self.get("delay") {
+            (Some(value), place) => duration_arg::due(value, place)?,
+            (None, _) => Due::InMs(0),
+        };
+        let id = self.nullable("id", |value, place| match args::bytes(value, place)? {
+            Some(bytes) => JobId::new(bytes).at(place),
+            None => Err(place.wrong_type("?string", value)),
+        })?;
+        let options = JobOptions {
+            priority: self.u32("priority", 0)?.unwrap_or(defaults.options.priority),
+            ttr_ms: self.nullable("ttr", duration_arg::ttr)?.unwrap_or(defaults.options.ttr_ms),
+            max_attempts: self.u32("maxAttempts", 0)?.unwrap_or(defaults.options.max_attempts),
+            backoff: self.nullable("backoff", backoff::argument)?.unwrap_or_else(|| defaults.options.backoff.clone()),
+            timeout_ms: self.nullable("timeout", duration_arg::millis)?.unwrap_or(defaults.options.timeout_ms),
+        };
+        let on_duplicate = match self.get("onDuplicate") {
+            (Some(value), place) => match enums::on_duplicate(value) {
+                Some(choice) => choice,
+                None => return Err(place.wrong_type(enums::ON_DUPLICATE.name, value)),
+            },
+            (None, _) => OnDuplicate::Fail,
+        };
+        let payload = match self.get("payload") {
+            (Some(value), place) => encode(value, place, defaults)?,
+            (None, place) => return Err(place.value_error("must be given")),
+        };
+        Ok(NewJob { id, payload, due, options, on_duplicate })
+    }
+
+    fn u32(&self, key: &'static str, min: u32) -> Outcome<Option<u32>> {
+        self.nullable(key, |value, place| match args::int(value, place)? {
+            Some(number) => args::u32_in(number, place, min, u32::MAX),
+            None => Err(place.wrong_type("?int", value)),
+        })
+    }
+}
+
+/// The bytes to store for a payload, within `maxPayload`.
+pub fn encode(value: &Zval, place: Place<'_>, defaults: &Defaults) -> Outcome<Vec<u8>> {
+    let context = match place {
+        Place::Item(index, _) => format!("item {index}: "),
+        _ => String::new(),
+    };
+    let bytes = match defaults.format {
+        Format::Json => json::encode(value, &context)?,
+        Format::Raw => match value.zend_str() {
+            Some(text) => text.as_bytes().to_vec(),
+            None => return Err(place.type_error("string", value)),
+        },
+    };
+    if bytes.len() > defaults.max_payload {
+        let error = Error::PayloadTooLarge { size: bytes.len(), limit: defaults.max_payload };
+        return Err(throw_payload(&format!("{context}{error}"), 0));
+    }
+    Ok(bytes)
+}

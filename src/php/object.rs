@@ -1,0 +1,163 @@
+//! PHP objects with a Rust value inside: how they are made, found again and freed.
+
+use super::call::{Fault, Outcome};
+use super::class::{Class, Create};
+use super::exceptions;
+use super::sys;
+use ext_php_rs::ffi::{self, zend_class_entry, zend_function, zend_object, zend_object_handlers};
+use ext_php_rs::types::{ZendObject, Zval};
+use std::ffi::c_int;
+use std::mem::offset_of;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+
+/// A Rust type that lives in objects of a PHP class.
+pub trait Inside: Sized + 'static {
+    fn class() -> &'static Class;
+    /// One table of handlers per class.
+    fn handlers() -> &'static OnceLock<Handlers>;
+    /// Whether PHP may say `new`.
+    const CONSTRUCTIBLE: bool = false;
+    /// What `==` says.
+    fn equals(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+/// A handler table; immutable once made.
+pub struct Handlers(zend_object_handlers);
+// SAFETY: function pointers and an offset, never written after they were made.
+unsafe impl Send for Handlers {}
+// SAFETY: as above.
+unsafe impl Sync for Handlers {}
+
+/// The object as it lies in memory: the value before the engine's part, whose property slots come last.
+#[repr(C)]
+struct Holder<T> {
+    value: Option<T>,
+    std: zend_object,
+}
+
+/// The `create_object` of `T`'s class.
+pub const fn creator<T: Inside>() -> Create {
+    create::<T>
+}
+
+unsafe extern "C" fn create<T: Inside>(ce: *mut zend_class_entry) -> *mut zend_object {
+    allocate::<T>(ce, None)
+}
+
+fn allocate<T: Inside>(ce: *mut zend_class_entry, value: Option<T>) -> *mut zend_object {
+    // SAFETY: the engine's allocator returns room for the holder and the class' property slots, or does not return.
+    unsafe {
+        let holder = ffi::ext_php_rs_zend_object_alloc(size_of::<Holder<T>>(), ce).cast::<Holder<T>>();
+        (&raw mut (*holder).value).write(value);
+        let object = &raw mut (*holder).std;
+        ffi::zend_object_std_init(object, ce);
+        ffi::object_properties_init(object, ce);
+        (*object).handlers = &raw const T::handlers().get_or_init(make_handlers::<T>).0;
+        object
+    }
+}
+
+fn make_handlers<T: Inside>() -> Handlers {
+    // SAFETY: the standard handlers are a constant of the engine.
+    let mut handlers = unsafe { ffi::std_object_handlers };
+    handlers.offset = c_int::try_from(offset_of!(Holder<T>, std)).unwrap_or(0);
+    handlers.free_obj = Some(free::<T>);
+    handlers.clone_obj = None;
+    handlers.compare = Some(compare::<T>);
+    if !T::CONSTRUCTIBLE {
+        handlers.get_constructor = Some(refuse_constructor);
+    }
+    Handlers(handlers)
+}
+
+/// The holder around an engine object of `T`'s class.
+///
+/// # Safety
+/// `object` was made by [`allocate`] for the same `T`.
+unsafe fn holder<T: Inside>(object: *mut zend_object) -> *mut Holder<T> {
+    // SAFETY: the caller vouches that `object` is the `std` field of a holder.
+    unsafe { object.byte_sub(offset_of!(Holder<T>, std)).cast() }
+}
+
+unsafe extern "C" fn free<T: Inside>(object: *mut zend_object) {
+    // SAFETY: this handler is only in the table of `T`'s objects; the engine calls it once.
+    unsafe {
+        let value = (*holder::<T>(object)).value.take();
+        // A panic must not unwind into the engine. The value is gone either way.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
+        ffi::zend_object_std_dtor(object);
+    }
+}
+
+unsafe extern "C" fn compare<T: Inside>(left: *mut Zval, right: *mut Zval) -> c_int {
+    const UNCOMPARABLE: c_int = 1;
+    // SAFETY: the engine passes two live values, at least one of them an object with this handler.
+    let (left_value, right_value) = unsafe { (&*left, &*right) };
+    match (inside::<T>(left_value), inside::<T>(right_value)) {
+        (Some(a), Some(b)) => c_int::from(!a.equals(b)),
+        (None, None) | (Some(_), None) | (None, Some(_)) => {
+            if left_value.is_object() && right_value.is_object() {
+                return UNCOMPARABLE;
+            }
+            // SAFETY: as above; comparing with a scalar is the engine's business.
+            unsafe { ffi::zend_std_compare_objects(left, right) }
+        }
+    }
+}
+
+unsafe extern "C" fn refuse_constructor(object: *mut zend_object) -> *mut zend_function {
+    // SAFETY: the engine passes a live object.
+    let class = unsafe { (*object).ce.as_ref() }.and_then(ext_php_rs::zend::ClassEntry::name).unwrap_or("object");
+    exceptions::throw_error(&format!("Cannot directly construct {class}"));
+    std::ptr::null_mut()
+}
+
+/// The Rust value inside a PHP value, if it is an object of `T`'s class whose constructor ran.
+pub fn inside<T: Inside>(value: &Zval) -> Option<&T> {
+    value.dereference().object().and_then(inside_object::<T>)
+}
+
+/// See [`inside`].
+pub fn inside_object<T: Inside>(object: &ZendObject) -> Option<&T> {
+    let handlers = &raw const T::handlers().get()?.0;
+    if !std::ptr::eq(object.handlers, handlers) {
+        return None;
+    }
+    // SAFETY: only `allocate::<T>` gives out objects with these handlers.
+    unsafe { (*holder::<T>(std::ptr::from_ref(object).cast_mut())).value.as_ref() }
+}
+
+/// Puts in the value a constructor made. A second construction is refused: the first value may be in use.
+pub fn construct<T: Inside>(object: *mut ZendObject, value: T) -> Outcome<()> {
+    // SAFETY: `$this` of a constructor of `T`'s class is live and was made by `allocate::<T>`.
+    let place = unsafe { &mut (*holder::<T>(object)).value };
+    if place.is_some() {
+        return Err(exceptions::throw_error(&format!("Cannot call the constructor of {} twice", T::class().name)));
+    }
+    *place = Some(value);
+    Ok(())
+}
+
+/// A new object around `value`; `properties` fill the declared ones in their order.
+pub fn make<T: Inside>(value: T, properties: Vec<Zval>) -> Outcome<Zval> {
+    let ce = T::class().entry();
+    if ce.is_null() {
+        return Err(Fault::Thrown);
+    }
+    let object = allocate::<T>(ce, Some(value));
+    // SAFETY: the object is new and ours; the class declares as many properties as its constructor function passes.
+    unsafe {
+        debug_assert_eq!(usize::try_from((*ce).default_properties_count), Ok(properties.len()));
+        for (index, mut property) in properties.into_iter().enumerate() {
+            property.u2.extra = 0;
+            sys::slot(object, index).write(property);
+        }
+        let mut out = Zval::new();
+        out.value.obj = object;
+        out.u1.type_info = ffi::IS_OBJECT_EX;
+        Ok(out)
+    }
+}

@@ -1,0 +1,156 @@
+//! The constructor's options array.
+
+use super::args;
+use super::array::{self, Key};
+use super::backoff;
+use super::call::Outcome;
+use super::duration_arg;
+use super::exceptions::{At, throw_value_error};
+use super::ini;
+use super::new_job::{Defaults, Format};
+use super::place::{Place, active_function};
+use crate::core::dsn::Dsn;
+use crate::core::error::Error;
+use crate::core::job::JobOptions;
+use crate::core::queue::check_prefix;
+use ext_php_rs::types::{ZendHashTable, Zval};
+use std::time::Duration;
+
+const DEFAULT_DSN: &str = "redis://127.0.0.1:6379/0";
+const DEFAULT_MAX_PAYLOAD: usize = 1 << 20;
+/// Redis takes no larger strings.
+const LARGEST_PAYLOAD: usize = 512 << 20;
+/// Longer than any connection attempt should take, and well within what sockets accept.
+const LONGEST_TIMEOUT_MS: u64 = 3_600_000;
+
+/// Everything the options say, with the defaults for the rest.
+pub struct Options {
+    pub prefix: String,
+    pub defaults: Defaults,
+    pub connect_timeout: Duration,
+    pub read_timeout: Duration,
+    pub persistent: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            prefix: ini::prefix(),
+            defaults: Defaults {
+                options: JobOptions::default(),
+                format: Format::Json,
+                max_payload: DEFAULT_MAX_PAYLOAD,
+            },
+            connect_timeout: Duration::from_secs(1),
+            read_timeout: Duration::from_secs(2),
+            persistent: true,
+        }
+    }
+}
+
+pub fn read(table: &ZendHashTable) -> Outcome<Options> {
+    let mut options = Options::default();
+    for (key, value) in array::entries(table) {
+        let Key::Text(name) = &key else { return Err(unknown(&key)) };
+        let name = String::from_utf8_lossy(name).into_owned();
+        let place = Place::Option(&name);
+        match name.as_str() {
+            "prefix" => options.prefix = check_prefix(&text(value, place)?).at(place)?,
+            "ttr" => options.defaults.options.ttr_ms = duration_arg::ttr(value, place)?,
+            "maxAttempts" => {
+                options.defaults.options.max_attempts = args::u32_in(int(value, place)?, place, 0, u32::MAX)?;
+            }
+            "priority" => options.defaults.options.priority = args::u32_in(int(value, place)?, place, 0, u32::MAX)?,
+            "backoff" => options.defaults.options.backoff = backoff::argument(value, place)?,
+            "format" => {
+                options.defaults.format = match text(value, place)?.as_slice() {
+                    b"json" => Format::Json,
+                    b"raw" => Format::Raw,
+                    _ => return Err(place.value_error("must be \"json\" or \"raw\"")),
+                };
+            }
+            "maxPayload" => {
+                options.defaults.max_payload = match usize::try_from(int(value, place)?) {
+                    Ok(size) if (1..=LARGEST_PAYLOAD).contains(&size) => size,
+                    _ => return Err(place.value_error(&format!("must be between 1 and {LARGEST_PAYLOAD}"))),
+                };
+            }
+            "connectTimeout" => options.connect_timeout = timeout(value, place)?,
+            "readTimeout" => options.read_timeout = timeout(value, place)?,
+            "persistent" => {
+                options.persistent = match args::bool(value, place)? {
+                    Some(flag) => flag,
+                    None => return Err(place.type_error("bool", value)),
+                };
+            }
+            _ => return Err(unknown(&key)),
+        }
+    }
+    Ok(options)
+}
+
+fn unknown(key: &Key) -> super::call::Fault {
+    throw_value_error(&format!("{}(): Argument #3 ($options) has the unknown option \"{key}\"", active_function()))
+}
+
+fn text(value: &Zval, place: Place<'_>) -> Outcome<Vec<u8>> {
+    match args::bytes(value, place)? {
+        Some(bytes) => Ok(bytes),
+        None => Err(place.type_error("string", value)),
+    }
+}
+
+fn int(value: &Zval, place: Place<'_>) -> Outcome<i64> {
+    match args::int(value, place)? {
+        Some(number) => Ok(number),
+        None => Err(place.type_error("int", value)),
+    }
+}
+
+fn timeout(value: &Zval, place: Place<'_>) -> Outcome<Duration> {
+    let seconds = match args::number(value, place)? {
+        Some(seconds) => seconds,
+        None => return Err(place.type_error("int|float", value)),
+    };
+    let ms = crate::core::duration::from_seconds(seconds).at(place)?;
+    if (1..=LONGEST_TIMEOUT_MS).contains(&ms) {
+        Ok(Duration::from_millis(ms))
+    } else {
+        Err(place.value_error("must be between 0.001 and 3600 seconds"))
+    }
+}
+
+/// The argument, else the ini setting, else the environment, else the local Redis.
+pub fn dsn(argument: Option<Vec<u8>>) -> Outcome<Dsn> {
+    if let Some(bytes) = argument {
+        return parse_dsn(&bytes).at(Place::Argument(2));
+    }
+    let (text, source) = match ini::dsn() {
+        Some(text) => (text, "ini setting delayqueue.dsn"),
+        None => match std::env::var("DELAYQUEUE_DSN") {
+            Ok(text) if !text.is_empty() => (text, "environment variable DELAYQUEUE_DSN"),
+            _ => (DEFAULT_DSN.to_owned(), "default DSN"),
+        },
+    };
+    parse_dsn(text.as_bytes()).map_err(|error| match error {
+        Error::Invalid(must) => {
+            throw_value_error(&format!("{}(): The {source} {must}", active_function()))
+        }
+        other => other.into(),
+    })
+}
+
+/// A DSN as PHP gives it.
+///
+/// # Errors
+/// [`Error::Invalid`], to follow a name.
+pub fn parse_dsn(bytes: &[u8]) -> Result<Dsn, Error> {
+    // URL parsers drop some of them silently.
+    if bytes.iter().any(u8::is_ascii_control) {
+        return Err(Error::Invalid("must not contain control characters".into()));
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Dsn::parse(text),
+        Err(_) => Err(Error::Invalid("must be valid UTF-8".into())),
+    }
+}

@@ -1,0 +1,127 @@
+//! Where a value came from, so that errors can say so as php-src does.
+
+use super::array::Key;
+use super::call::{Call, Fault};
+use super::exceptions::c_text;
+use super::sys;
+use ext_php_rs::ffi;
+use ext_php_rs::types::Zval;
+use std::ffi::CStr;
+
+/// The origin of a value.
+#[derive(Debug, Clone, Copy)]
+pub enum Place<'a> {
+    /// Argument number, from 1.
+    Argument(u32),
+    /// A key of the options array.
+    Option(&'a str),
+    /// A key of the item at this position of a list of jobs.
+    Item(usize, &'a str),
+    /// The item itself.
+    WholeItem(usize),
+    /// An element, by its key, of a list of delays.
+    Delay(&'a Key),
+}
+
+impl Place<'_> {
+    /// Scalars of arguments follow the caller's `strict_types`; values in arrays are always coerced.
+    pub fn is_strict(self) -> bool {
+        matches!(self, Self::Argument(_)) && sys::caller_is_strict()
+    }
+
+    /// `DelayQueue::push(): Argument #2 ($delay) {must}`
+    pub fn value_error(self, must: &str) -> Fault {
+        let text = c_text(must.as_bytes());
+        // SAFETY: the formats match their arguments, and all strings end with NUL.
+        unsafe {
+            match self {
+                Self::Argument(number) => sys::zend_argument_value_error(number, c"%s".as_ptr(), text.as_ptr()),
+                _ => {
+                    let text = c_text(format!("{} {must}", self.words()).as_bytes());
+                    sys::zend_value_error(c"%s".as_ptr(), text.as_ptr());
+                }
+            }
+        }
+        Fault::Thrown
+    }
+
+    /// `DelayQueue::push(): Argument #2 ($delay) must be of type {expected}, array given`
+    pub fn type_error(self, expected: &str, given: &Zval) -> Fault {
+        let words = format!("must be of type {expected}, {} given", type_name(given));
+        self.type_error_saying(&words)
+    }
+
+    fn type_error_saying(self, words: &str) -> Fault {
+        let text = c_text(words.as_bytes());
+        // SAFETY: as in `value_error`.
+        unsafe {
+            match self {
+                Self::Argument(number) => sys::zend_argument_type_error(number, c"%s".as_ptr(), text.as_ptr()),
+                _ => {
+                    let text = c_text(format!("{} {words}", self.words()).as_bytes());
+                    sys::zend_type_error(c"%s".as_ptr(), text.as_ptr());
+                }
+            }
+        }
+        Fault::Thrown
+    }
+
+    /// A TypeError with the parameter's declared type; `expected` serves where there is no declaration.
+    pub fn wrong_type(self, expected: &str, given: &Zval) -> Fault {
+        match self {
+            Self::Argument(number) => Call::current().type_error(number, given),
+            _ => self.type_error(expected, given),
+        }
+    }
+
+    fn words(self) -> String {
+        let function = active_function();
+        match self {
+            Self::Argument(number) => format!("{function}(): Argument #{number}"),
+            Self::Option(key) => format!("{function}(): Option \"{key}\""),
+            Self::WholeItem(index) => format!("{function}(): Argument #1 ($jobs) item {index}"),
+            Self::Delay(key) => format!("{function}(): Argument #1 ($delays) element {key}"),
+            Self::Item(index, key) => format!("{function}(): Argument #1 ($jobs) item {index}: \"{key}\""),
+        }
+    }
+}
+
+/// The name of the running method: `DelayQueue::push`.
+pub fn active_function() -> String {
+    // SAFETY: the engine returns a new string that is ours to release.
+    unsafe {
+        let name = sys::get_active_function_or_method_name();
+        let Some(text) = name.as_ref() else { return String::from("DelayQueue") };
+        let owned = String::from_utf8_lossy(text.as_bytes()).into_owned();
+        ffi::ext_php_rs_zend_string_release(name);
+        owned
+    }
+}
+
+/// What `get_debug_type()` would call it in an error message.
+pub fn type_name(value: &Zval) -> String {
+    // SAFETY: the engine returns a string that lives at least as long as the value.
+    let name = unsafe { CStr::from_ptr(sys::zend_zval_type_name(value)) };
+    name.to_string_lossy().into_owned()
+}
+
+impl Call {
+    /// The type of parameter `number` as it is declared.
+    pub fn declared_type(&self, number: u32) -> String {
+        let table = self.parameters();
+        let index = usize::try_from(number).unwrap_or(1).clamp(1, table.len().max(1)) - 1;
+        let Some(row) = table.get(index) else { return String::from("mixed") };
+        // SAFETY: the type belongs to the running function; the string is new and ours to release.
+        unsafe {
+            let text = sys::zend_type_to_string(row.type_);
+            let owned = text.as_ref().map_or(String::new(), |t| String::from_utf8_lossy(t.as_bytes()).into_owned());
+            ffi::ext_php_rs_zend_string_release(text);
+            owned
+        }
+    }
+
+    /// A TypeError that names the declared type of the parameter.
+    pub fn type_error(&self, number: u32, given: &Zval) -> Fault {
+        Place::Argument(number).type_error(&self.declared_type(number), given)
+    }
+}

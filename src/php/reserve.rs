@@ -1,0 +1,153 @@
+//! `reserve()` and its kin, `ackMany()`, `consumer()`.
+
+use super::call::{Call, Outcome};
+use super::convert;
+use super::delay_queue::DelayQueue;
+use super::exceptions::At;
+use super::interrupts::PhpInterrupts;
+use super::job::{self, Job};
+use super::json;
+use super::new_job::Format;
+use super::object::inside;
+use super::place::Place;
+use super::produce::moment_ms;
+use crate::core::error::Error;
+use crate::core::job::{JobId, Reserved};
+use crate::core::queue::{Held, Queue};
+use ext_php_rs::error::php_error;
+use ext_php_rs::flags::ErrorType;
+use ext_php_rs::types::Zval;
+use std::time::{Duration, Instant};
+
+pub fn reserve(call: &Call) -> Outcome<Zval> {
+    let jobs = wait(call.this()?, 1, call.timeout(1)?)?;
+    Ok(jobs.into_iter().next().unwrap_or_else(convert::null))
+}
+
+pub fn reserve_many(call: &Call) -> Outcome<Zval> {
+    let max = call.at_least(1, call.int(1)?, 1)?;
+    let max = usize::try_from(max).unwrap_or(usize::MAX);
+    Ok(convert::list(wait(call.this()?, max, call.timeout(2)?)?))
+}
+
+/// Job objects; none when the time ran out or `stop()` was called.
+pub fn wait(this: &DelayQueue, max: usize, timeout: Option<Duration>) -> Outcome<Vec<Zval>> {
+    let watched = this.watched();
+    let deadline = timeout.and_then(|t| Instant::now().checked_add(t));
+    let mut left = timeout;
+    loop {
+        let mut interrupts = PhpInterrupts::new(&this.stop);
+        let result = this.queue.reserve(&watched, max, left, &mut interrupts);
+        let reserved = interrupts.finish(result)?;
+        if reserved.is_empty() {
+            this.stop.set(false);
+            return Ok(Vec::new());
+        }
+        let jobs = deliver(this, reserved)?;
+        if !jobs.is_empty() {
+            return Ok(jobs);
+        }
+        // Every one of them was undecodable and is buried: look for the next in the time that is left.
+        left = timeout.map(|t| deadline.map_or(t, |d| d.saturating_duration_since(Instant::now())));
+    }
+}
+
+pub fn reserve_job(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let id = JobId::new(call.bytes(1)?).at(Place::Argument(1))?;
+    let reserved = this.queue.reserve_job(&id)?;
+    let jobs = deliver(this, reserved.into_iter().collect())?;
+    Ok(jobs.into_iter().next().unwrap_or_else(convert::null))
+}
+
+/// Decodes payloads; a job whose body cannot be decoded is buried with that reason.
+fn deliver(this: &DelayQueue, reserved: Vec<Reserved>) -> Outcome<Vec<Zval>> {
+    let mut jobs = Vec::with_capacity(reserved.len());
+    let mut failure = None;
+    for one in reserved {
+        let queue = if one.queue == this.queue.name() { this.queue.clone() } else { this.queue.sibling(&one.queue) };
+        let payload = match this.defaults.format {
+            Format::Raw => Ok(convert::bytes(&one.payload)),
+            Format::Json => json::decode(&one.payload)?,
+        };
+        match payload {
+            Ok(payload) => jobs.push(job::object(queue, one, payload)?),
+            Err(words) => {
+                if let Err(error) = bury(&queue, one, &words) {
+                    failure = Some(error);
+                }
+            }
+        }
+    }
+    match failure {
+        // Jobs in hand go first; the one that could not be buried returns when its lease ends.
+        Some(error) if jobs.is_empty() => Err(error.into()),
+        _ => Ok(jobs),
+    }
+}
+
+fn bury(queue: &Queue, reserved: Reserved, words: &str) -> Result<(), Error> {
+    match queue.bury(&reserved.held(), Some(format!("payload is not valid JSON: {words}").as_bytes())) {
+        Err(Error::LeaseLost { .. }) => Ok(()),
+        other => other,
+    }
+}
+
+/// Counts those that were still ours; the others are settled or lost, and stay so.
+pub fn ack_many(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let mut jobs: Vec<&Job> = Vec::new();
+    for number in call.rest(1) {
+        let Some(value) = call.arg(number) else { continue };
+        let Some(job) = inside::<Job>(value) else { return Err(call.type_error(number, value)) };
+        if !jobs.iter().any(|other| std::ptr::eq(*other, job)) {
+            jobs.push(job);
+        }
+    }
+    jobs.retain(|job| job.is_ours());
+    let mut done: u64 = 0;
+    // One round trip per queue: jobs of several watched queues may come together.
+    while let Some(first) = jobs.first() {
+        let name = first.queue.name().to_owned();
+        let (same, others): (Vec<&Job>, Vec<&Job>) = jobs.into_iter().partition(|job| job.queue.name() == name);
+        let held: Vec<Held> = same.iter().map(|job| job.held()).collect();
+        let queue = same.first().map_or_else(|| this.queue.clone(), |job| job.queue.clone());
+        for (job, ours) in same.iter().zip(queue.ack_many(&held)?) {
+            if ours {
+                done += 1;
+                job.set_settled();
+            } else {
+                job.set_lost();
+            }
+        }
+        jobs = others;
+    }
+    Ok(convert::int(done))
+}
+
+/// The classic consumer: takes and deletes.
+pub fn consumer(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let max_score = match call.nullable_number(1)?.flatten() {
+        Some(seconds) => Some(moment_ms(seconds, f64::floor, Place::Argument(1))?),
+        None => None,
+    };
+    let limit = call.at_least(2, call.int_or(2, 10)?, 1)?;
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut out = Vec::new();
+    for body in this.queue.take(max_score, limit)? {
+        out.push(match this.defaults.format {
+            Format::Raw => convert::bytes(&body),
+            Format::Json => match json::decode(&body)? {
+                Ok(value) => value,
+                // It is deleted already: what cannot be decoded is handed over as it was stored.
+                Err(words) => {
+                    let message = format!("DelayQueue::consumer(): payload is not valid JSON: {words}");
+                    super::call::guard(|| php_error(&ErrorType::Warning, &message))?;
+                    convert::bytes(&body)
+                }
+            },
+        });
+    }
+    Ok(convert::list(out))
+}

@@ -1,0 +1,177 @@
+//! Every engine symbol that `ext-php-rs` does not declare, and the few raw reads of engine structures.
+//! Nothing else in the binding says `extern "C"` about the engine.
+
+use ext_php_rs::ffi::{
+    self, zend_class_entry, zend_execute_data, zend_function, zend_object, zend_string, zend_type, zval,
+};
+use ext_php_rs::types::{ZendHashTable, ZendObject, Zval};
+use ext_php_rs::zend::ModuleEntry;
+use std::ffi::{c_char, c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub const MAY_BE_STATIC: u32 = 1 << 15;
+pub const MAY_BE_CALLABLE: u32 = 1 << 12;
+pub const ACC_PUBLIC: u32 = 1;
+pub const ACC_STATIC: u32 = 1 << 4;
+pub const ACC_FINAL: u32 = 1 << 5;
+pub const ACC_READONLY: u32 = 1 << 7;
+pub const CALL_HAS_EXTRA_NAMED_PARAMS: u32 = 1 << 27;
+const ATTRIBUTE_PERSISTENT: u32 = 1;
+
+unsafe extern "C" {
+    // classes
+    pub fn zend_declare_typed_property(
+        ce: *mut zend_class_entry,
+        name: *mut zend_string,
+        default: *mut zval,
+        access: c_int,
+        doc: *mut zend_string,
+        ty: zend_type,
+    ) -> *mut c_void;
+    pub fn zend_update_property(
+        scope: *mut zend_class_entry,
+        object: *mut zend_object,
+        name: *const c_char,
+        len: usize,
+        value: *mut zval,
+    );
+    pub fn zend_class_implements(ce: *mut zend_class_entry, count: c_int, ...);
+    pub fn zend_type_to_string(ty: zend_type) -> *mut zend_string;
+    fn zend_add_attribute(
+        attributes: *mut *mut ZendHashTable,
+        name: *mut zend_string,
+        argc: u32,
+        flags: u32,
+        offset: u32,
+        line: u32,
+    ) -> *mut c_void;
+    // arguments and their errors
+    pub fn zend_parse_arg_long_slow(arg: *const zval, dest: *mut i64, num: u32) -> bool;
+    pub fn zend_parse_arg_long_weak(arg: *const zval, dest: *mut i64, num: u32) -> bool;
+    pub fn zend_parse_arg_double_slow(arg: *const zval, dest: *mut f64, num: u32) -> bool;
+    pub fn zend_parse_arg_double_weak(arg: *const zval, dest: *mut f64, num: u32) -> bool;
+    pub fn zend_parse_arg_bool_slow(arg: *const zval, dest: *mut bool, num: u32) -> bool;
+    pub fn zend_parse_arg_bool_weak(arg: *const zval, dest: *mut bool, num: u32) -> bool;
+    pub fn zend_parse_arg_str_slow(arg: *mut zval, dest: *mut *mut zend_string, num: u32) -> bool;
+    pub fn zend_parse_arg_str_weak(arg: *mut zval, dest: *mut *mut zend_string, num: u32) -> bool;
+    pub fn zend_parse_arg_number_slow(arg: *mut zval, dest: *mut *mut zval, num: u32) -> bool;
+    pub fn zend_argument_type_error(num: u32, format: *const c_char, ...);
+    pub fn zend_argument_value_error(num: u32, format: *const c_char, ...);
+    pub fn zend_type_error(format: *const c_char, ...);
+    pub fn zend_value_error(format: *const c_char, ...);
+    pub fn zend_wrong_parameters_none_error();
+    pub fn zend_wrong_parameters_count_error(min: u32, max: u32);
+    pub fn zend_unexpected_extra_named_error();
+    pub fn zend_zval_type_name(arg: *const zval) -> *const c_char;
+    pub fn get_active_function_or_method_name() -> *mut zend_string;
+    // json
+    pub fn php_json_decode_ex(out: *mut zval, text: *const c_char, len: usize, options: i64, depth: i64) -> c_int;
+    // ini and phpinfo
+    pub fn display_ini_entries(module: *mut ModuleEntry);
+    pub fn zend_ini_string_ex(name: *const c_char, len: usize, orig: c_int, exists: *mut bool) -> *const c_char;
+    // iterators
+    pub fn zend_iterator_dtor(iterator: *mut ffi::zend_object_iterator);
+}
+
+/// Whether an exception, `exit()` included, is on its way.
+pub fn exception_pending() -> bool {
+    // SAFETY: the executor globals of this thread live as long as the thread serves PHP.
+    unsafe { !(*ffi::ext_php_rs_executor_globals()).exception.is_null() }
+}
+
+/// Whether the calling code declared `strict_types=1`.
+pub fn caller_is_strict() -> bool {
+    // SAFETY: frames and functions are only read, and each pointer is checked before.
+    unsafe {
+        let frame = (*ffi::ext_php_rs_executor_globals()).current_execute_data;
+        let Some(caller) = frame.as_ref().and_then(|f| f.prev_execute_data.as_ref()) else { return false };
+        caller.func.as_ref().is_some_and(|f| f.common.fn_flags & ffi::ZEND_ACC_STRICT_TYPES != 0)
+    }
+}
+
+/// What to do after looking at the engine's interrupt flag.
+pub enum Interrupt {
+    None,
+    /// The time limit has passed: the engine raises its fatal error as soon as it runs again.
+    TimedOut,
+    /// Handlers (asynchronous signals) ought to run now.
+    Handlers(unsafe extern "C" fn(*mut zend_execute_data)),
+}
+
+/// Takes the interrupt flag, except when the time limit has passed.
+pub fn take_interrupt() -> Interrupt {
+    // SAFETY: both flags are `zend_atomic_bool`, a lock-free one-byte atomic with the layout of `AtomicBool`.
+    unsafe {
+        let eg = ffi::ext_php_rs_executor_globals();
+        let flag = &*(&raw const (*eg).vm_interrupt).cast::<AtomicBool>();
+        if !flag.load(Ordering::SeqCst) {
+            return Interrupt::None;
+        }
+        if (*(&raw const (*eg).timed_out).cast::<AtomicBool>()).load(Ordering::SeqCst) {
+            return Interrupt::TimedOut;
+        }
+        flag.store(false, Ordering::SeqCst);
+        match ffi::zend_interrupt_function {
+            Some(function) => Interrupt::Handlers(function),
+            None => Interrupt::None,
+        }
+    }
+}
+
+/// The frame that is running.
+pub fn current_frame() -> *mut zend_execute_data {
+    // SAFETY: see `exception_pending`.
+    unsafe { (*ffi::ext_php_rs_executor_globals()).current_execute_data }
+}
+
+/// A class by its name, also while the module starts, when `EG(class_table)` is not set yet.
+pub fn find_class(name: &str) -> *mut zend_class_entry {
+    // SAFETY: the compiler's class table lives as long as the module; the name is passed with its length.
+    unsafe {
+        let table = (*ffi::ext_php_rs_compiler_globals()).class_table;
+        ffi::zend_hash_str_find_ptr_lc(table, name.as_ptr().cast(), name.len()).cast()
+    }
+}
+
+/// A function or method by its lower-case name, or null.
+pub fn find_function(table: *const ZendHashTable, name: &str) -> *mut zend_function {
+    if table.is_null() {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: the table is one of the engine's; the name is passed with its length.
+    unsafe { ffi::zend_hash_str_find_ptr_lc(table, name.as_ptr().cast(), name.len()).cast() }
+}
+
+/// The global functions of this request.
+pub fn function_table() -> *const ZendHashTable {
+    // SAFETY: see `exception_pending`.
+    unsafe { (*ffi::ext_php_rs_executor_globals()).function_table }
+}
+
+/// Marks parameter `index` (from 0) as one that traces must not show.
+///
+/// # Safety
+/// `function` is a registered internal function, and no request is running yet.
+pub unsafe fn mark_sensitive(function: *mut zend_function, index: u32) {
+    let name = ext_php_rs::types::ZendStr::new_interned("SensitiveParameter", true);
+    // SAFETY: the caller vouches for the function; an interned persistent name outlives it.
+    unsafe {
+        let attributes = &raw mut (*function).internal_function.attributes;
+        zend_add_attribute(attributes, name.into_raw(), 0, ATTRIBUTE_PERSISTENT, index + 1, 0);
+    }
+}
+
+/// The declared property slot `index` of an object.
+///
+/// # Safety
+/// The object is live and its class declares more than `index` properties.
+pub unsafe fn slot(object: *mut ZendObject, index: usize) -> *mut Zval {
+    // SAFETY: declared properties lie behind one another from `properties_table` on.
+    unsafe { (&raw mut (*object).properties_table).cast::<Zval>().add(index) }
+}
+
+/// Whether text for `phpinfo()` goes to a terminal rather than a browser.
+pub fn phpinfo_is_text() -> bool {
+    // SAFETY: the SAPI module outlives the request.
+    unsafe { (*ffi::ext_php_rs_sapi_module()).phpinfo_as_text != 0 }
+}

@@ -1,0 +1,80 @@
+//! `DelayQueue\Testing`: moves this process' view of the time.
+
+use super::call::{Call, Outcome, method};
+use super::class::{Class, Declaration, Kind, Method, Rejected};
+use super::convert;
+use super::date;
+use super::duration_arg;
+use super::exceptions::throw_error;
+use super::ini;
+use super::object::{Handlers, Inside, creator};
+use super::place::Place;
+use crate::core::clock;
+use ext_php_rs::types::Zval;
+use std::sync::OnceLock;
+
+/// Never made: the class has static methods only.
+pub struct Testing;
+
+static CLASS: Class = Class::new("DelayQueue\\Testing");
+static HANDLERS: OnceLock<Handlers> = OnceLock::new();
+
+impl Inside for Testing {
+    fn class() -> &'static Class {
+        &CLASS
+    }
+    fn handlers() -> &'static OnceLock<Handlers> {
+        &HANDLERS
+    }
+}
+
+static METHODS: [Method; 3] = [
+    method!("static travel(int|float|string|\\DateInterval $by): void", travel),
+    method!("static travelTo(\\DateTimeInterface $moment): void", travel_to),
+    method!("static travelBack(): void", travel_back),
+];
+
+pub fn register() -> Result<(), Rejected> {
+    CLASS.register(&Declaration {
+        kind: Kind::Final,
+        parent: None,
+        interfaces: &[],
+        properties: &[],
+        methods: &METHODS,
+        create: Some(creator::<Testing>()),
+    })
+}
+
+fn check() -> Outcome<()> {
+    if ini::testing() {
+        return Ok(());
+    }
+    Err(throw_error("DelayQueue\\Testing needs the ini setting delayqueue.testing=1; never set it in production"))
+}
+
+fn travel(call: &Call) -> Outcome<Zval> {
+    check()?;
+    let by_ms = match call.arg(1) {
+        Some(value) => duration_arg::millis(value, Place::Argument(1))?,
+        None => 0,
+    };
+    let by_ms = i64::try_from(by_ms).unwrap_or(i64::MAX);
+    clock::set_offset_ms(clock::offset_ms().saturating_add(by_ms));
+    Ok(convert::null())
+}
+
+fn travel_to(call: &Call) -> Outcome<Zval> {
+    check()?;
+    let Some(value) = call.arg(1) else { return Err(throw_error("travelTo() needs a moment")) };
+    let Some(moment) = value.object().filter(|o| date::is_moment(o)) else { return Err(call.type_error(1, value)) };
+    let target_ms = date::ms_up(date::moment_us(moment)?);
+    let real_now_ms = date::now_ms().saturating_sub(clock::offset_ms());
+    clock::set_offset_ms(target_ms.saturating_sub(real_now_ms));
+    Ok(convert::null())
+}
+
+fn travel_back(_call: &Call) -> Outcome<Zval> {
+    check()?;
+    clock::set_offset_ms(0);
+    Ok(convert::null())
+}

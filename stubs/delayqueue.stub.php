@@ -1,0 +1,765 @@
+<?php
+
+/**
+ * The delayqueue extension, for IDEs and static analysers. PHP never loads this file.
+ *
+ * Durations are seconds (int, float, or a numeric string), a duration string such as '500ms', '15m', '2h30m', '1d' or
+ * 'PT15M', or a DateInterval. Resolution is 1 ms, rounded up. Negative, NaN, infinite or > 100-year ones are a \ValueError.
+ */
+
+namespace {
+
+    /**
+     * A delay queue on Redis. The object opens its connection with the first command.
+     *
+     * @phpstan-type Duration int|float|numeric-string|non-empty-string|\DateInterval
+     * @phpstan-type Options array{
+     *     prefix?: non-empty-string,
+     *     ttr?: Duration,
+     *     maxAttempts?: int<0, 4294967295>,
+     *     backoff?: \DelayQueue\Backoff,
+     *     priority?: int<0, 4294967295>,
+     *     format?: 'json'|'raw',
+     *     maxPayload?: int<1, 536870912>,
+     *     connectTimeout?: int|float,
+     *     readTimeout?: int|float,
+     *     persistent?: bool,
+     * }
+     * @phpstan-type NewJob array{
+     *     payload: mixed,
+     *     delay?: Duration|\DateTimeInterface,
+     *     id?: non-empty-string|null,
+     *     priority?: int<0, 4294967295>|null,
+     *     ttr?: Duration|null,
+     *     maxAttempts?: int<0, 4294967295>|null,
+     *     backoff?: \DelayQueue\Backoff|null,
+     *     timeout?: Duration|null,
+     *     onDuplicate?: \DelayQueue\OnDuplicate,
+     * }
+     *
+     * @psalm-type Duration = int|float|numeric-string|non-empty-string|\DateInterval
+     * @psalm-type Options = array{
+     *     prefix?: non-empty-string,
+     *     ttr?: Duration,
+     *     maxAttempts?: int<0, 4294967295>,
+     *     backoff?: \DelayQueue\Backoff,
+     *     priority?: int<0, 4294967295>,
+     *     format?: 'json'|'raw',
+     *     maxPayload?: int<1, 536870912>,
+     *     connectTimeout?: int|float,
+     *     readTimeout?: int|float,
+     *     persistent?: bool,
+     * }
+     * @psalm-type NewJob = array{
+     *     payload: mixed,
+     *     delay?: Duration|\DateTimeInterface,
+     *     id?: non-empty-string|null,
+     *     priority?: int<0, 4294967295>|null,
+     *     ttr?: Duration|null,
+     *     maxAttempts?: int<0, 4294967295>|null,
+     *     backoff?: \DelayQueue\Backoff|null,
+     *     timeout?: Duration|null,
+     *     onDuplicate?: \DelayQueue\OnDuplicate,
+     * }
+     */
+    final class DelayQueue implements \Countable
+    {
+        /** Smaller is sooner; 0 .. 4294967295. */
+        public const DEFAULT_PRIORITY = 1024;
+
+        /** The version of the extension. */
+        public const VERSION = '0.1.0';
+
+        /**
+         * @param non-empty-string $queue 1..200 bytes of [A-Za-z0-9._:-]
+         * @param non-empty-string|null $dsn redis://[user:pass@]host:port/db, rediss://… or redis+unix:///path?db=0;
+         *     null: ini delayqueue.dsn, else the environment's DELAYQUEUE_DSN, else redis://127.0.0.1:6379/0
+         * @param Options $options prefix 'dq' (ini delayqueue.prefix), ttr 60 (0.1 s .. 30 days), maxAttempts 10 (0: no
+         *     limit), backoff exponential('5s', 2, '1h', 0.1), priority 1024, format 'json', maxPayload 1 MiB,
+         *     connectTimeout 1 (seconds), readTimeout 2 (seconds), persistent true
+         *
+         * @throws \ValueError when a name, the DSN or an option is wrong; nothing is sent
+         */
+        public function __construct(string $queue = 'default', #[\SensitiveParameter] ?string $dsn = null, array $options = []) {}
+
+        /**
+         * Adds one job in one atomic round trip. A push whose answer was lost is repeated without making a second job.
+         *
+         * @param mixed $payload what json_encode() accepts, except a Closure or Generator; with format 'raw' a string
+         * @param Duration|\DateTimeInterface $delay seconds, or an absolute moment; a past moment is due at once
+         * @param non-empty-string|null $id 1..200 bytes, no control characters; null: a time-ordered UUIDv7
+         * @param int<0, 4294967295>|null $priority smaller is sooner; null: the queue's
+         * @param Duration|null $ttr length of the lease, 0.1 s .. 30 days; null: the queue's
+         * @param int<0, 4294967295>|null $maxAttempts 0: no limit; null: the queue's
+         * @param \DelayQueue\Backoff|null $backoff null: the queue's
+         * @param Duration|null $timeout limit of one run of the handler, 0: none
+         *
+         * @return non-empty-string the id
+         *
+         * @throws \DelayQueue\DuplicateJobException when $id is in the queue and $onDuplicate says so
+         * @throws \DelayQueue\PayloadException when the payload cannot be encoded or is too large
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function push(
+            mixed $payload,
+            int|float|string|\DateInterval|\DateTimeInterface $delay = 0,
+            ?string $id = null,
+            ?int $priority = null,
+            int|float|string|\DateInterval|null $ttr = null,
+            ?int $maxAttempts = null,
+            ?\DelayQueue\Backoff $backoff = null,
+            int|float|string|\DateInterval|null $timeout = null,
+            \DelayQueue\OnDuplicate $onDuplicate = \DelayQueue\OnDuplicate::Fail,
+        ): string {}
+
+        /**
+         * Adds many jobs in few round trips; each chunk of up to 500 is atomic. An array is checked as a whole before
+         * anything is sent; a Traversable is read, checked and sent chunk by chunk.
+         *
+         * @param iterable<NewJob> $jobs keys as the parameters of push()
+         *
+         * @return list<non-empty-string> the ids in order
+         *
+         * @throws \TypeError|\ValueError naming the position and the key
+         * @throws \DelayQueue\DuplicateJobException
+         * @throws \DelayQueue\PayloadException
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function pushMany(iterable $jobs): array {}
+
+        /**
+         * The classic ZSET + HASH producer: one message under an id of the caller's, due at an absolute time. The same id
+         * again replaces message and time.
+         *
+         * @param non-empty-string $member the id
+         * @param int|float $score Unix seconds
+         * @param array<array-key, mixed> $message
+         *
+         * @return true
+         *
+         * @throws \DelayQueue\DuplicateJobException when the job is reserved at this moment
+         * @throws \DelayQueue\PayloadException
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function producer(string $member, int|float $score, array $message): bool {}
+
+        /**
+         * The classic consumer: takes messages that are due, oldest first, and deletes them at once (at most once).
+         *
+         * @param int|float|null $maxScore Unix seconds; null: now
+         * @param positive-int $limit
+         *
+         * @return list<mixed> decoded payloads; one that is not JSON comes as its bytes, with a warning
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function consumer(int|float|null $maxScore = null, int $limit = 10): array {}
+
+        /**
+         * Serves these queues from now on, the first one first; none: the object's own queue.
+         *
+         * @return $this
+         */
+        public function watch(string ...$queues): static {}
+
+        /**
+         * Takes the next job under a lease of its TTR. Order: smaller priority, then earlier due time, then push order.
+         * Signal handlers run while it waits.
+         *
+         * @param int|float|null $timeout seconds to wait at most; 0: do not wait, null: for ever
+         *
+         * @return \DelayQueue\Job|null null when there is none in time, or stop() was called
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function reserve(int|float|null $timeout = 0): ?\DelayQueue\Job {}
+
+        /**
+         * Takes up to $max jobs in one round trip, as soon as at least one is there.
+         *
+         * @param positive-int $max
+         * @param int|float|null $timeout as in reserve()
+         *
+         * @return list<\DelayQueue\Job>
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function reserveMany(int $max, int|float|null $timeout = 0): array {}
+
+        /**
+         * Takes a given job, if it is ready, delayed or buried.
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function reserveJob(string $id): ?\DelayQueue\Job {}
+
+        /**
+         * Acknowledges many jobs in one round trip per queue.
+         *
+         * @return int<0, max> how many were still ours
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function ackMany(\DelayQueue\Job ...$jobs): int {}
+
+        /**
+         * The worker loop: reserve, call the handler, settle.
+         *
+         * @param callable(\DelayQueue\Job, \DelayQueue): mixed $handler returns: ack; returns false: fail; throws
+         *     Release, Bury or anything else: release, bury or fail; a job the handler settled itself is left alone
+         * @param int|float $idleTimeout seconds of the longest single wait
+         * @param int<0, max> $maxJobs 0: no limit
+         * @param Duration $maxTime 0: no limit
+         * @param int<0, max>|non-empty-string $memoryLimit bytes, or as in php.ini ('128M'); 0: no limit
+         * @param bool $stopWhenEmpty return as soon as nothing is ready
+         * @param positive-int $prefetch how many jobs one round trip may take
+         * @param Duration $timeout limit of one run of the handler; 0: none
+         * @param Duration $graceTimeout how long a stuck handler is waited for after its timeout
+         * @param bool $heartbeat renew the lease while the handler runs
+         */
+        public function consume(
+            callable $handler,
+            int|float $idleTimeout = 5,
+            int $maxJobs = 0,
+            int|float|string|\DateInterval $maxTime = 0,
+            int|string $memoryLimit = 0,
+            bool $stopWhenEmpty = false,
+            int $prefetch = 1,
+            int|float|string|\DateInterval $timeout = 0,
+            int|float|string|\DateInterval $graceTimeout = 5,
+            bool $heartbeat = true,
+        ): \DelayQueue\StopReason {}
+
+        /**
+         * Runs everything due now: the cron form of consume().
+         *
+         * @param callable(\DelayQueue\Job, \DelayQueue): mixed $handler
+         * @param int<0, max> $limit 0: no limit
+         *
+         * @return int<0, max> the number of jobs handled
+         */
+        public function drain(callable $handler, int $limit = 0): int {}
+
+        /** Makes consume() return after the current job, and a waiting reserve() return null. */
+        public function stop(): void {}
+
+        /**
+         * @param callable(\DelayQueue\Event, ?\DelayQueue\Job, ?\Throwable): void $listener
+         *
+         * @return $this
+         */
+        public function on(\DelayQueue\Event $event, callable $listener): static {}
+
+        /**
+         * Looks at a job without taking it.
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function peek(string $id): ?\DelayQueue\JobInfo {}
+
+        /**
+         * Removes jobs in any state. The holder of a reserved one gets LeaseLostException from ack().
+         *
+         * @return int<0, max> how many there were
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function cancel(string ...$ids): int {}
+
+        /**
+         * Moves a delayed, ready or buried job to a new time.
+         *
+         * @param Duration|\DateTimeInterface $delay
+         *
+         * @return bool false when it is not there, or reserved
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function reschedule(string $id, int|float|string|\DateInterval|\DateTimeInterface $delay): bool {}
+
+        /**
+         * Replaces the payload of a job that nobody holds.
+         *
+         * @return bool false when it is not there, or reserved
+         *
+         * @throws \DelayQueue\PayloadException
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function update(string $id, mixed $payload): bool {}
+
+        /**
+         * Makes a buried or delayed job ready now.
+         *
+         * @return bool false when there is no such job
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function kickJob(string $id, bool $resetAttempts = true): bool {}
+
+        /** @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException */
+        public function peekReady(): ?\DelayQueue\JobInfo {}
+
+        /** @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException */
+        public function peekDelayed(): ?\DelayQueue\JobInfo {}
+
+        /** @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException */
+        public function peekBuried(): ?\DelayQueue\JobInfo {}
+
+        /**
+         * A page of the jobs of one state, in their order.
+         *
+         * @param int<0, max> $offset
+         * @param positive-int $limit
+         *
+         * @return list<\DelayQueue\JobInfo>
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function list(\DelayQueue\State $state, int $offset = 0, int $limit = 100): array {}
+
+        /**
+         * Jobs in one state, or in all. A delayed job that is due counts as ready.
+         *
+         * @return int<0, max>
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function count(?\DelayQueue\State $state = null): int {}
+
+        /**
+         * Makes up to $max buried jobs ready, the oldest first.
+         *
+         * @param positive-int $max
+         *
+         * @return int<0, max>
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function kick(int $max = 1, bool $resetAttempts = true): int {}
+
+        /**
+         * From now on reserve() of every process gives nothing.
+         *
+         * @param Duration|null $for null: until resume()
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function pause(int|float|string|\DateInterval|null $for = null): void {}
+
+        /** @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException */
+        public function resume(): void {}
+
+        /** @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException */
+        public function isPaused(): bool {}
+
+        /**
+         * Deletes all jobs of these states, in bounded steps; none named: of all.
+         *
+         * @return int<0, max> how many
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function purge(\DelayQueue\State ...$states): int {}
+
+        /** @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException */
+        public function stats(): \DelayQueue\Stats {}
+
+        /**
+         * The names of all queues under this prefix.
+         *
+         * @return list<non-empty-string>
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function queues(): array {}
+
+        /**
+         * What about this Redis endangers jobs, each with a cure.
+         *
+         * @return list<array{level: 'ok'|'warn'|'error', check: string, message: string}>
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function doctor(): array {}
+
+        /** Closes the connection; the next command opens a new one. */
+        public function close(): void {}
+    }
+}
+
+namespace DelayQueue {
+
+    /** A job is in exactly one state. */
+    enum State: string
+    {
+        case Delayed = 'delayed';
+        case Ready = 'ready';
+        case Reserved = 'reserved';
+        case Buried = 'buried';
+    }
+
+    /** What push() does when its id is in the queue already, in any state. */
+    enum OnDuplicate: string
+    {
+        /** Throws DuplicateJobException. */
+        case Fail = 'fail';
+        /** Leaves the old job untouched. */
+        case Keep = 'keep';
+        /** Overwrites payload, time and options, unless the job is reserved (DuplicateJobException). */
+        case Replace = 'replace';
+    }
+
+    /** Why consume() returned. */
+    enum StopReason: string
+    {
+        case Signal = 'signal';
+        case MaxJobs = 'maxJobs';
+        case MaxTime = 'maxTime';
+        case MemoryLimit = 'memoryLimit';
+        case Empty = 'empty';
+        case Stopped = 'stopped';
+    }
+
+    /** What a worker tells its listeners. */
+    enum Event: string
+    {
+        case WorkerStarting = 'workerStarting';
+        case Idle = 'idle';
+        case Processing = 'processing';
+        case Succeeded = 'succeeded';
+        case Released = 'released';
+        case Failed = 'failed';
+        case Buried = 'buried';
+        case TimedOut = 'timedOut';
+        case LeaseLost = 'leaseLost';
+        case ConnectionLost = 'connectionLost';
+        case ConnectionRestored = 'connectionRestored';
+        case WorkerStopping = 'workerStopping';
+    }
+
+    /**
+     * A job under a lease. Only reserve() and its kin make one; it is neither cloneable nor serializable, and a forked
+     * child may not use its parent's.
+     *
+     * @phpstan-import-type Duration from \DelayQueue
+     * @psalm-import-type Duration from \DelayQueue
+     */
+    final class Job
+    {
+        /** @var non-empty-string */
+        public readonly string $id;
+        /** @var non-empty-string */
+        public readonly string $queue;
+        /** Decoded; with format 'raw' the bytes. */
+        public readonly mixed $payload;
+        /** The stored bytes. */
+        public readonly string $body;
+        /** @var positive-int reservations so far, this one included */
+        public readonly int $attempts;
+        /** @var int<0, max> 0: no limit */
+        public readonly int $maxAttempts;
+        /** @var int<0, 4294967295> */
+        public readonly int $priority;
+        /** Seconds. */
+        public readonly float $ttr;
+        /** Unix seconds. */
+        public readonly float $createdAt;
+        /** Unix seconds. */
+        public readonly float $dueAt;
+        /** Unix seconds. */
+        public readonly float $reservedAt;
+        /** @var positive-int fencing number: grows with every reservation in the queue */
+        public readonly int $token;
+        /** Of the attempt before. */
+        public readonly ?string $lastError;
+
+        /**
+         * Done: removes the job.
+         *
+         * @throws LeaseLostException when the job is no longer ours; nothing is changed
+         * @throws ConnectionException
+         * @throws ServerException
+         */
+        public function ack(): void {}
+
+        /**
+         * Gives the job back. The attempt stays counted; a released job is never buried.
+         *
+         * @param Duration|\DateTimeInterface $delay
+         * @param int<0, 4294967295>|null $priority null keeps it
+         *
+         * @throws LeaseLostException
+         * @throws ConnectionException
+         * @throws ServerException
+         */
+        public function release(int|float|string|\DateInterval|\DateTimeInterface $delay = 0, ?int $priority = null): void {}
+
+        /**
+         * Failed: back after the backoff's delay for this attempt, or buried when no attempt is left.
+         *
+         * @param \Throwable|string|null $reason kept as lastError: 'Class: message', at most 1000 bytes
+         *
+         * @throws LeaseLostException
+         * @throws ConnectionException
+         * @throws ServerException
+         */
+        public function fail(\Throwable|string|null $reason = null): void {}
+
+        /**
+         * Set aside until kicked.
+         *
+         * @param \Throwable|string|null $reason as in fail()
+         *
+         * @throws LeaseLostException
+         * @throws ConnectionException
+         * @throws ServerException
+         */
+        public function bury(\Throwable|string|null $reason = null): void {}
+
+        /**
+         * The lease starts anew.
+         *
+         * @param Duration|null $ttr 0.1 s .. 30 days; null: the job's own
+         *
+         * @return float its new end in Unix seconds
+         *
+         * @throws LeaseLostException
+         * @throws ConnectionException
+         * @throws ServerException
+         */
+        public function touch(int|float|string|\DateInterval|null $ttr = null): float {}
+
+        /** Seconds until the lease ends; 0.0 once it has, or the job is not ours any more. */
+        public function timeLeft(): float {}
+
+        public function isSettled(): bool {}
+
+        /** True once Redis has said that the job was cancelled or taken over. */
+        public function isLost(): bool {}
+    }
+
+    /** A look at a job without holding it. */
+    final class JobInfo
+    {
+        /** @var non-empty-string */
+        public readonly string $id;
+        /** @var non-empty-string */
+        public readonly string $queue;
+        public readonly State $state;
+        /** Decoded; null when the body is not JSON. */
+        public readonly mixed $payload;
+        /** The stored bytes. */
+        public readonly string $body;
+        /** @var int<0, max> reservations so far */
+        public readonly int $attempts;
+        /** @var int<0, max> 0: no limit */
+        public readonly int $maxAttempts;
+        /** @var int<0, 4294967295> */
+        public readonly int $priority;
+        /** Seconds. */
+        public readonly float $ttr;
+        /** Unix seconds. */
+        public readonly float $createdAt;
+        /** Unix seconds. */
+        public readonly float $dueAt;
+        /** Unix seconds; null unless it is reserved. */
+        public readonly ?float $leaseUntil;
+        /** @var int<0, max> leases that expired */
+        public readonly int $timeouts;
+        /** @var int<0, max> */
+        public readonly int $releases;
+        /** @var int<0, max> */
+        public readonly int $buries;
+        /** @var int<0, max> */
+        public readonly int $kicks;
+        public readonly ?string $lastError;
+    }
+
+    /** Numbers of one queue. Counters run since the queue was made. */
+    final class Stats
+    {
+        /** @var int<0, max> */
+        public readonly int $delayed;
+        /** @var int<0, max> */
+        public readonly int $ready;
+        /** @var int<0, max> */
+        public readonly int $reserved;
+        /** @var int<0, max> */
+        public readonly int $buried;
+        /** @var int<0, max> */
+        public readonly int $pushed;
+        /** @var int<0, max> */
+        public readonly int $acked;
+        /** @var int<0, max> */
+        public readonly int $failed;
+        /** @var int<0, max> */
+        public readonly int $timedOut;
+        /** @var int<0, max> */
+        public readonly int $cancelled;
+        /** Seconds; null when nothing is ready. */
+        public readonly ?float $oldestReadyAge;
+        /** Unix seconds; null when nothing is delayed. */
+        public readonly ?float $nextDueAt;
+        public readonly bool $paused;
+
+        /**
+         * Time from due to reserved, in milliseconds.
+         *
+         * @return array{p50: float, p95: float, p99: float, count: int<0, max>}
+         */
+        public function lateness(): array {}
+
+        /** All of this in Prometheus' text format; names begin with delayqueue_, label queue. */
+        public function toPrometheus(): string {}
+    }
+
+    /**
+     * The delay before the next attempt. Immutable, equal on every worker, stored with the job.
+     *
+     * @phpstan-import-type Duration from \DelayQueue
+     * @psalm-import-type Duration from \DelayQueue
+     *
+     * @psalm-immutable
+     */
+    final class Backoff
+    {
+        /**
+         * Always the same delay.
+         *
+         * @param Duration $delay
+         */
+        public static function fixed(int|float|string|\DateInterval $delay): self {}
+
+        /**
+         * $step * n + $base after the n-th attempt: linear('2m', '1m') is 3, 5, 7 … minutes.
+         *
+         * @param Duration $step
+         * @param Duration $base
+         */
+        public static function linear(int|float|string|\DateInterval $step, int|float|string|\DateInterval $base = 0): self {}
+
+        /**
+         * One delay per attempt; the last one repeats.
+         *
+         * @param non-empty-string|non-empty-array<Duration> $delays '15s 3m 10m', or the delays one by one; at most 255
+         */
+        public static function stages(string|array $delays): self {}
+
+        /**
+         * $base * $factor ** (n - 1) after the n-th attempt, at most $max, plus or minus up to $jitter of it.
+         *
+         * @param Duration $base
+         * @param float $factor at least 1
+         * @param Duration $max
+         * @param float $jitter 0 .. 1
+         */
+        public static function exponential(
+            int|float|string|\DateInterval $base,
+            float $factor = 2,
+            int|float|string|\DateInterval $max = '1h',
+            float $jitter = 0.1,
+        ): self {}
+
+        /**
+         * Seconds before attempt $attempt + 1, jitter left out.
+         *
+         * @param positive-int $attempt
+         */
+        public function delayAfter(int $attempt): float {}
+    }
+
+    /** Every exception of this extension, except \TypeError, \ValueError and \Error for wrong programs. */
+    interface Exception extends \Throwable {}
+
+    /** Redis could not be reached, or was lost. */
+    class ConnectionException extends \RuntimeException implements Exception
+    {
+        /** The write may have been applied: its answer was lost, and so were the retries. */
+        public bool $ambiguous = false;
+    }
+
+    /** Redis did not accept the credentials (WRONGPASS, NOAUTH). */
+    class AuthenticationException extends ConnectionException {}
+
+    /** Redis refused: READONLY, NOPERM, MISCONF, BUSY, WRONGTYPE … */
+    class ServerException extends \RuntimeException implements Exception
+    {
+        /** The first word of Redis' error. */
+        public string $redisCode = '';
+    }
+
+    /** Redis has no memory left (OOM); nothing was stored. */
+    class QueueFullException extends ServerException {}
+
+    /** The lease ran out, the job was cancelled, or it is settled already; nothing was changed. */
+    class LeaseLostException extends \RuntimeException implements Exception {}
+
+    /** A job of this id is in the queue already. */
+    class DuplicateJobException extends \RuntimeException implements Exception {}
+
+    /** A payload that cannot be encoded, or is too large; getCode() is json_last_error(). */
+    class PayloadException extends \InvalidArgumentException implements Exception {}
+
+    /** Thrown into a handler that ran for too long. */
+    class TimeoutException extends \RuntimeException implements Exception {}
+
+    /**
+     * Thrown by a handler: give the job back.
+     *
+     * @phpstan-import-type Duration from \DelayQueue
+     * @psalm-import-type Duration from \DelayQueue
+     */
+    class Release extends \RuntimeException implements Exception
+    {
+        /** Seconds. */
+        public readonly float $delay;
+
+        /** @param Duration $delay */
+        public function __construct(int|float|string|\DateInterval $delay = 0, string $message = '') {}
+    }
+
+    /** Thrown by a handler: set the job aside; the message becomes its lastError. */
+    class Bury extends \RuntimeException implements Exception {}
+
+    /**
+     * Moves the time for tests of one's own code, against a real Redis. An \Error unless ini delayqueue.testing=1.
+     *
+     * @phpstan-import-type Duration from \DelayQueue
+     * @psalm-import-type Duration from \DelayQueue
+     */
+    final class Testing
+    {
+        /**
+         * Moves this process' view of Redis' time forward, for every DelayQueue object in it.
+         *
+         * @param Duration $by
+         */
+        public static function travel(int|float|string|\DateInterval $by): void {}
+
+        /** Moves it to a moment; from there the time goes on. */
+        public static function travelTo(\DateTimeInterface $moment): void {}
+
+        /** Back to the present. */
+        public static function travelBack(): void {}
+    }
+}

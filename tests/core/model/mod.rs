@@ -1,0 +1,5 @@
+//! A random walk over all operations, compared step by step with a small model, on a clock that the test owns.
+
+mod mutants;
+mod reference;
+mod walk;

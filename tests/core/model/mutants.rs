@@ -1,0 +1,90 @@
+//! A model test that no mistake can fail is worthless: every seeded mistake in the Lua must be found by the walk.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// (file, what stands there, the mistake)
+const MUTANTS: &[(&str, &str, &str)] = &[
+    ("push.lua", "quarter % 2097152 * 8", "(2097151 - quarter % 2097152) * 8"), // push order reversed
+    ("push.lua", "ARGV[5] == '0' and", "true and"),                             // delays forgotten
+    ("push.lua", "call('ZREM', KEYS[1], member)", ""),                          // a refused duplicate leaves its member
+    ("push_many.lua", "local at = quarter + n", "local at = quarter - n"),      // batch order reversed
+    ("push_many.lua", "call('HDEL', history, ids[n])", ""),                     // replacing keeps attempts
+    ("push_many.lua", "call('ZREM', buried, ids[n])", ""), // a replaced buried job is in two states
+    ("reserve.lua", "call('ZREM', waiting, unpack(members))", ""), // reserved twice
+    ("reserve.lua", "unpack('>I4', packed) + 1", "unpack('>I4', packed)"), // attempts not counted
+    ("reserve.lua", "if paused then picked = {} end", ""), // pause ignored
+    ("reserve.lua", "local expired = call(", "local expired = nil and call("), // leases never end
+    ("reserve.lua", "token + leased, attempts", "token, attempts"), // tokens repeat
+    ("ack.lua", "acked = acked + (settle", "acked = acked - (settle"), // wrong counter
+    ("release.lua", "h.attempts, h.releases = entry.attempts", "h.attempts, h.releases = 0"),
+    ("fail.lua", "entry.attempts >= max_attempts", "entry.attempts > max_attempts"),
+    ("fail.lua", "store_slot(ARGV[2], without(slot_record, entry))", ""), // failed jobs stay leased
+    ("bury.lua", "set_aside(entry.id, h, ARGV[4])", "write_history(entry.id, h)"), // buried jobs are lost
+    ("touch.lua", "local deadline = now + ttr", "local deadline = now"),
+    ("cancel.lua", "store_slot(slot, without(record, fresh))", ""), // a cancelled lease stays
+    ("kick_job.lua", "if due and due > now then", "if due then"),   // ready jobs can be kicked
+    ("reschedule.lua", "if is_buried then\n", "if false then\n"),   // buried jobs cannot be rescheduled
+    ("take.lua", "return a.due < b.due", "return a.due > b.due"),
+    ("purge.lua", "call('HDEL', history, unpack(ids))", ""), // history leaks into the next job of that id
+    ("lib/reclaim.lua", "place(entry.id, job, entry.due, true)", "place(entry.id, job, now, true)"), // not its old place
+    ("lib/reclaim.lua", "entry.attempts >= max_attempts", "false"), // poison is never buried
+    ("lib/settle.lua", "if wanted[token] then", "if true then"),    // acknowledges its neighbours
+    ("lib/lease.lua", "entry.deadline < first", "entry.deadline > first"), // a slot sleeps until its last lease
+    ("lib/lease.lua", "if entry.token == token then", "if true then"), // stale tokens pass
+    ("lib/place.lua", "if due > now then", "if due >= now then"),   // due jobs wait among the later ones
+    ("lib/promote.lua", "call('ZREM', later, unpack(members))", ""), // promoted twice
+    ("lib/pick.lua", "add_ready('-inf', '(1024')", ""),             // urgent jobs after the default ones
+    ("lib/kick.lua", "if reset_attempts then h.attempts = 0 end", ""),
+    ("lib/move.lua", "if due > now or old ~= new then call('ZREM', ripe, old) end", ""),
+];
+
+#[test]
+fn every_seeded_mistake_is_found() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("lua");
+    assert!(survives(&source, &("push.lua", "local call", "local call")), "the walk must pass on unchanged scripts");
+    let survivors: Vec<String> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..2)
+            .map(|worker| {
+                let source = &source;
+                scope.spawn(move || {
+                    MUTANTS
+                        .iter()
+                        .skip(worker)
+                        .step_by(2)
+                        .filter(|mutant| survives(source, mutant))
+                        .map(|m| format!("{m:?}"))
+                        .collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    });
+    assert!(survivors.is_empty(), "not found by the model test: {survivors:#?}");
+}
+
+fn survives(source: &Path, (file, from, to): &(&str, &str, &str)) -> bool {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("lib")).unwrap();
+    for folder in ["", "lib"] {
+        for entry in std::fs::read_dir(source.join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_file() {
+                std::fs::copy(&path, dir.path().join(folder).join(path.file_name().unwrap())).unwrap();
+            }
+        }
+    }
+    let path = dir.path().join(file);
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains(from), "{file} has changed: '{from}' is not in it");
+    std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "model::walk::jobs_are_never_lost_doubled_or_out_of_order"])
+        .env("DELAYQUEUE_LUA_DIR", dir.path())
+        .env("DELAYQUEUE_MODEL_STEPS", "1200")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap()
+        .success()
+}

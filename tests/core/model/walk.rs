@@ -1,0 +1,441 @@
+//! Random operations on the real queue and on the model; any difference is a failure that names seed and step.
+
+use super::reference::{Place, Push, Reference, backoff};
+use crate::support::*;
+use delayqueue::core::error::Error;
+use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, Reserved, State};
+use delayqueue::core::queue::{Failed, Held, Queue};
+use proptest::test_runner::{RngAlgorithm, TestRng};
+use rand::RngExt;
+
+struct Walk {
+    rng: TestRng,
+    clock: Clock,
+    queue: Queue,
+    raw: Raw,
+    model: Reference,
+    /// Everything ever reserved, stale ones included.
+    held: Vec<Held>,
+    log: Vec<String>,
+}
+
+pub fn steps(default: usize) -> usize {
+    std::env::var("DELAYQUEUE_MODEL_STEPS").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+#[test]
+fn jobs_are_never_lost_doubled_or_out_of_order() {
+    let clock = Clock::new();
+    let server = Server::start_with_clock(&clock);
+    let steps = steps(2_600);
+    for seed in 0..20 {
+        let ranked = seed % 2 == 1;
+        let mut walk = Walk::new(seed, &server, &clock, ranked);
+        for step in 0..steps {
+            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                walk.step(ranked);
+                if step % 20 == 0 || step + 1 == steps {
+                    walk.compare_all();
+                }
+            }));
+            if outcome.is_err() {
+                let from = walk.log.len().saturating_sub(12);
+                panic!("seed {seed}, step {step}; the last operations were:\n{}", walk.log[from..].join("\n"));
+            }
+        }
+    }
+}
+
+impl Walk {
+    fn new(seed: u8, server: &Server, clock: &Clock, ranked: bool) -> Self {
+        let queue = server.queue(&format!("model{seed}{ranked}"));
+        Self {
+            rng: TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]),
+            clock: clock.clone(),
+            raw: server.raw(),
+            queue,
+            model: Reference::default(),
+            held: Vec::new(),
+            log: Vec::new(),
+        }
+    }
+
+    fn below(&mut self, limit: u32) -> u32 {
+        self.rng.random_range(0..limit)
+    }
+
+    fn pick<T: Clone>(&mut self, choices: &[T]) -> T {
+        choices[self.below(u32::try_from(choices.len()).unwrap()) as usize].clone()
+    }
+
+    fn id(&mut self) -> String {
+        // Few ids: duplicates, and operations on jobs in every state.
+        format!("j{}", self.below(40))
+    }
+
+    fn due(&mut self) -> Due {
+        match self.below(4) {
+            0 => Due::InMs(0),
+            1 => Due::AtMs(self.model.now - i64::from(self.below(100)) + 50),
+            _ => Due::InMs(self.pick(&[1, 10, 100, 1_000])),
+        }
+    }
+
+    /// A reservation to settle: mostly a live one, sometimes a stale one.
+    fn some_held(&mut self) -> Option<Held> {
+        if self.held.is_empty() {
+            return None;
+        }
+        let stale = self.below(16) == 0;
+        let live: Vec<Held> = self
+            .held
+            .iter()
+            .filter(|held| {
+                stale
+                    || self
+                        .model
+                        .jobs
+                        .iter()
+                        .any(|job| matches!(job.place, Place::Held { token, .. } if token == held.receipt.token))
+            })
+            .cloned()
+            .collect();
+        if live.is_empty() { None } else { Some(self.pick(&live)) }
+    }
+
+    fn new_push(&mut self, ranked: bool) -> Push {
+        let priority = if ranked { self.pick(&[0, 5, 1023, 1024, 1024, 1025, u32::MAX]) } else { 1024 };
+        let number = self.below(1_000_000);
+        Push {
+            id: self.id(),
+            payload: format!("p{number}").into_bytes(),
+            priority,
+            ttr: self.pick(&[100, 500, 60_000]),
+            max_attempts: self.pick(&[0, 1, 2, 3]),
+            due: self.due(),
+            on_duplicate: self.pick(&[OnDuplicate::Fail, OnDuplicate::Fail, OnDuplicate::Keep, OnDuplicate::Replace]),
+        }
+    }
+
+    fn advance(&mut self) {
+        let ms = match self.below(20) {
+            0 => 1_000,
+            1 => 200,
+            2..6 => 20,
+            6..12 => 1,
+            _ => 0,
+        };
+        self.model.now = self.clock.advance(ms);
+    }
+
+    fn step(&mut self, ranked: bool) {
+        self.advance();
+        let operation = self.below(100);
+        let before = self.clock.now_ms();
+        self.run(operation, ranked);
+        assert_eq!(self.clock.now_ms(), before, "the clock ticked within an operation");
+    }
+
+    fn note(&mut self, text: String) {
+        self.log.push(format!("{:>8} {text}", self.model.now % 10_000_000));
+    }
+
+    fn run(&mut self, operation: u32, ranked: bool) {
+        match operation {
+            0..22 => {
+                let count = if self.below(3) == 0 { self.below(6) + 2 } else { 1 };
+                let batch: Vec<Push> = (0..count).map(|_| self.new_push(ranked)).collect();
+                self.push(batch);
+            }
+            22..50 => {
+                let max = self.pick(&[1, 1, 2, 3, 10]);
+                self.note(format!("reserve {max}"));
+                let got = reserve_many(&self.queue, max);
+                let expected = self.model.reserve(max);
+                self.compare_reserved(got, expected);
+            }
+            50..62 => {
+                let Some(first) = self.some_held() else { return };
+                let mut many = vec![first];
+                if self.below(3) == 0 {
+                    many.extend((0..3).filter_map(|_| self.some_held()).collect::<Vec<_>>());
+                }
+                self.note(format!("ack {many:?}"));
+                let expected: Vec<bool> = many.iter().map(|held| self.model.ack(held.receipt.token)).collect();
+                if let [one] = many.as_slice() {
+                    assert_eq!(is_ours(self.queue.ack(one)), expected[0]);
+                } else {
+                    assert_eq!(self.queue.ack_many(&many).unwrap(), expected);
+                }
+            }
+            62..67 => {
+                let Some(held) = self.some_held() else { return };
+                let (due, priority) =
+                    (self.due(), if ranked { self.pick(&[None, Some(3), Some(1024), Some(9_999)]) } else { None });
+                self.note(format!("release {held:?} {due:?} {priority:?}"));
+                let expected = self.model.release(held.receipt.token, due, priority);
+                assert_eq!(is_ours(self.queue.release(&held, due, priority)), expected);
+            }
+            67..74 => {
+                let Some(held) = self.some_held() else { return };
+                self.note(format!("fail {held:?}"));
+                let expected = self.model.fail(held.receipt.token, backoff().delay_after_ms(held.attempts), "boom");
+                match (self.queue.fail(&held, Some(b"boom")), expected) {
+                    (Ok(Failed::Buried), Some(true)) | (Err(Error::LeaseLost { .. }), None) => {}
+                    (Ok(Failed::Retried { due_at_ms }), Some(false)) => {
+                        let id = held.id.to_string();
+                        assert_eq!(due_at_ms, self.model.find(&id).unwrap().due);
+                    }
+                    (got, expected) => panic!("fail gave {got:?}, expected {expected:?}"),
+                }
+            }
+            74..77 => {
+                let Some(held) = self.some_held() else { return };
+                self.note(format!("bury {held:?}"));
+                let expected = self.model.bury(held.receipt.token, "why");
+                assert_eq!(is_ours(self.queue.bury(&held, Some(b"why"))), expected);
+            }
+            77..80 => {
+                let Some(held) = self.some_held() else { return };
+                let ttr = self.pick(&[None, Some(100), Some(5_000)]);
+                self.note(format!("touch {held:?} {ttr:?}"));
+                let expected = self.model.touch(held.receipt.token, ttr);
+                let got = self.queue.touch(&held, ttr.map(|ttr| u64::try_from(ttr).unwrap()));
+                assert_eq!(got.ok(), expected);
+            }
+            80..83 => {
+                let ids: Vec<String> = (0..=self.below(3)).map(|_| self.id()).collect();
+                self.note(format!("cancel {ids:?}"));
+                let expected = self.model.cancel(&ids);
+                assert_eq!(self.queue.cancel(&ids.iter().map(|text| id(text)).collect::<Vec<_>>()).unwrap(), expected);
+            }
+            83..86 => {
+                let (name, due) = (self.id(), self.due());
+                self.note(format!("reschedule {name} {due:?}"));
+                let expected = self.model.reschedule(&name, due);
+                assert_eq!(self.queue.reschedule(&id(&name), due).unwrap(), expected);
+            }
+            86..88 => {
+                let name = self.id();
+                self.note(format!("update {name}"));
+                let expected = self.model.update(&name, b"updated");
+                assert_eq!(self.queue.update(&id(&name), b"updated").unwrap(), expected);
+            }
+            88..90 => {
+                let (max, reset) = (self.below(5) as usize + 1, self.below(2) == 0);
+                self.note(format!("kick {max} {reset}"));
+                let expected = self.model.kick(max, reset);
+                assert_eq!(self.queue.kick(max as u64, reset).unwrap(), expected);
+            }
+            90..92 => {
+                let (name, reset) = (self.id(), self.below(2) == 0);
+                self.note(format!("kick_job {name} {reset}"));
+                let expected = self.model.kick_job(&name, reset);
+                assert_eq!(self.queue.kick_job(&id(&name), reset).unwrap(), expected);
+            }
+            92..95 => {
+                let name = self.id();
+                self.note(format!("reserve_job {name}"));
+                let got = self.queue.reserve_job(&id(&name)).unwrap();
+                let expected = self.model.reserve_job(&name);
+                self.compare_reserved(got.into_iter().collect(), expected.into_iter().collect());
+            }
+            95..97 => {
+                let (ahead, limit) = (self.pick(&[0, 0, 50]), self.below(3) as usize + 1);
+                self.note(format!("take {ahead} {limit}"));
+                let latest = self.model.now + ahead;
+                let expected = self.model.take(latest, limit);
+                let asked = if ahead == 0 { None } else { Some(latest) };
+                assert_eq!(self.queue.take(asked, limit).unwrap(), expected);
+            }
+            97 => {
+                let for_ms = self.pick(&[None, Some(30)]);
+                self.note(format!("pause {for_ms:?}"));
+                self.queue.pause(for_ms).unwrap();
+                self.model.paused_until =
+                    Some(for_ms.map_or(i64::MAX, |ms| self.model.now + 1 + i64::try_from(ms).unwrap()));
+            }
+            98 => {
+                self.note("resume".into());
+                self.queue.resume().unwrap();
+                self.model.paused_until = None;
+            }
+            _ => {
+                if self.below(4) == 0 {
+                    let state = self.pick(&State::ALL);
+                    self.note(format!("purge {state:?}"));
+                    let expected = self.model.purge(state);
+                    assert_eq!(self.queue.purge(&[state]).unwrap(), expected);
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, batch: Vec<Push>) {
+        let jobs: Vec<NewJob> = batch
+            .iter()
+            .map(|push| NewJob {
+                id: Some(id(&push.id)),
+                payload: push.payload.clone(),
+                due: push.due,
+                options: JobOptions {
+                    priority: push.priority,
+                    ttr_ms: u64::try_from(push.ttr).unwrap(),
+                    max_attempts: push.max_attempts,
+                    backoff: backoff(),
+                    timeout_ms: 0,
+                },
+                on_duplicate: push.on_duplicate,
+            })
+            .collect();
+        self.note(format!(
+            "push {:?}",
+            batch.iter().map(|push| (&push.id, push.due, push.priority, push.on_duplicate)).collect::<Vec<_>>()
+        ));
+        let expected = self.model.push(batch);
+        let got = if let [one] = jobs.as_slice() {
+            self.queue.push(one).map(|_| ())
+        } else {
+            self.queue.push_many(&jobs).map(|_| ())
+        };
+        match (&got, expected) {
+            (Ok(()), true) | (Err(Error::Duplicate { .. }), false) => {}
+            _ => panic!("push gave {got:?}, expected {expected}"),
+        }
+    }
+
+    fn compare_reserved(&mut self, got: Vec<Reserved>, expected: Vec<super::reference::Job>) {
+        assert_eq!(got.len(), expected.len(), "reserved {got:?}, expected {expected:?}");
+        for (job, model) in got.iter().zip(&expected) {
+            assert_eq!(job.id.to_string(), model.id, "wrong job: order");
+            let Place::Held { token, deadline } = model.place else { panic!() };
+            let real = (
+                job.payload.clone(),
+                job.options.priority,
+                job.attempts,
+                job.due_at_ms,
+                job.receipt.token,
+                job.lease_until_ms,
+                job.last_error.clone().map(|text| String::from_utf8(text).unwrap()),
+            );
+            assert_eq!(
+                real,
+                (
+                    model.payload.clone(),
+                    model.priority,
+                    model.attempts,
+                    model.due,
+                    token,
+                    deadline,
+                    model.error.clone()
+                )
+            );
+            self.held.push(job.held());
+        }
+        if self.held.len() > 300 {
+            self.held.drain(..100);
+        }
+    }
+
+    /// Whole state: every list, every counter, and what lies in Redis itself.
+    fn compare_all(&mut self) {
+        self.model.reclaim();
+        for state in State::ALL {
+            let mut real = self.queue.list(state, 0, 1_000).unwrap();
+            if state == State::Reserved {
+                real.sort_by(|a, b| a.id.cmp(&b.id));
+            }
+            let model = self.model.in_order(state);
+            let seen: Vec<_> = real
+                .iter()
+                .map(|job| {
+                    let error = job.last_error.clone().map(|text| String::from_utf8(text).unwrap());
+                    (
+                        job.id.to_string(),
+                        job.due_at_ms,
+                        job.attempts,
+                        job.timeouts,
+                        job.releases,
+                        job.buries,
+                        job.kicks,
+                        error,
+                        job.priority(),
+                    )
+                })
+                .collect();
+            let expected: Vec<_> = model
+                .iter()
+                .map(|job| {
+                    (
+                        job.id.clone(),
+                        job.due,
+                        job.attempts,
+                        job.timeouts,
+                        job.releases,
+                        job.buries,
+                        job.kicks,
+                        job.error.clone(),
+                        job.priority,
+                    )
+                })
+                .collect();
+            assert_eq!(seen, expected, "{state:?}");
+        }
+        let stats = self.queue.stats().unwrap();
+        let counters = &self.model.counters;
+        assert_eq!(
+            (stats.pushed, stats.acked, stats.failed, stats.timed_out, stats.cancelled),
+            (counters.pushed, counters.acked, counters.failed, counters.timed_out, counters.cancelled)
+        );
+        assert_eq!(stats.paused, self.model.is_paused());
+        self.check_redis();
+    }
+
+    /// A job is in exactly one place, nothing points at a job that is not there, no key has a TTL.
+    fn check_redis(&mut self) {
+        let key = |name: &str| format!("dq:{{{}}}:{name}", self.queue.name());
+        let count = |raw: &mut Raw, command: &str, name: &str| raw.int(&[command, &key(name)]);
+        let raw = &mut self.raw;
+        let jobs = count(raw, "HLEN", "jobs");
+        let held = self.model.in_order(State::Reserved).len() as i64;
+        let places = count(raw, "ZCARD", "waiting")
+            + count(raw, "ZCARD", "later")
+            + count(raw, "ZCARD", "ripe")
+            + count(raw, "ZCARD", "buried")
+            + held;
+        assert_eq!(jobs, places, "jobs and their places");
+        assert_eq!(jobs, self.model.jobs.len() as i64);
+        assert_eq!(count(raw, "ZCARD", "ready"), count(raw, "ZCARD", "ripe"), "ready and ripe");
+        let came_back = self
+            .model
+            .jobs
+            .iter()
+            .filter(|job| job.timeouts + job.releases + job.buries + job.kicks > 0 || job.error.is_some())
+            .count();
+        assert!(count(raw, "HLEN", "history") >= came_back as i64);
+        assert!(count(raw, "HLEN", "history") <= jobs);
+        if held == 0 {
+            assert_eq!(count(raw, "ZCARD", "reserved"), 0);
+        }
+        for name in ["jobs", "waiting", "later", "ready", "ripe", "reserved", "buried", "history", "ledger"] {
+            assert!(count(raw, "PTTL", name) < 0, "{name} has a TTL");
+        }
+    }
+}
+
+trait Priority {
+    fn priority(&self) -> u32;
+}
+impl Priority for delayqueue::core::job::JobInfo {
+    fn priority(&self) -> u32 {
+        self.options.priority
+    }
+}
+
+fn is_ours(result: Result<(), Error>) -> bool {
+    match result {
+        Ok(()) => true,
+        Err(Error::LeaseLost { .. }) => false,
+        Err(error) => panic!("{error}"),
+    }
+}

@@ -1,0 +1,11 @@
+--TEST--
+The stub keeps the contract; only additions are allowed
+--FILE--
+<?php
+require __DIR__ . '/../tools/surface.php';
+$contract = surface(__DIR__ . '/../contract/delayqueue.stub.php');
+$stub = surface(__DIR__ . '/../../stubs/delayqueue.stub.php');
+echo implode("\n", differences($contract, $stub)), "\n";
+?>
+--EXPECT--
+/DelayQueue/constants/VERSION is unexpected

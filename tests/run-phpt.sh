@@ -1,0 +1,62 @@
+#!/bin/sh
+# Runs the phpt tests against a private Redis. A skipped test is a failed one.
+#
+#     tests/run-phpt.sh path/to/delayqueue.so [run-tests.php options and tests …]
+#
+# PHP, REDIS_SERVER and RUN_TESTS name other programs than the ones found.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+[ $# -gt 0 ] || { echo "usage: $0 path/to/delayqueue.so [options and tests]" >&2; exit 2; }
+extension=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+shift
+[ -f "$extension" ] || { echo "no extension at $extension" >&2; exit 2; }
+
+php=${PHP:-$(command -v php)}
+redis=${REDIS_SERVER:-$(command -v redis-server)}
+run_tests=${RUN_TESTS:-$(ls "$("$php" -n -r 'echo dirname(PHP_EXTENSION_DIR), "/", basename(PHP_EXTENSION_DIR);')"/build/run-tests.php \
+    /usr/local/lib/php/build/run-tests.php 2>/dev/null | head -n 1)}
+[ -f "$run_tests" ] || { echo "run-tests.php not found: set RUN_TESTS" >&2; exit 2; }
+
+work=$(mktemp -d)
+server=
+cleanup() {
+    [ -z "$server" ] || { kill "$server" 2>/dev/null && wait "$server" 2>/dev/null || true; }
+    rm -rf "$work"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+"$redis" --port 0 --unixsocket "$work/redis.sock" --dir "$work" --save '' --appendonly no \
+    --logfile "$work/redis.log" >/dev/null &
+server=$!
+tries=0
+until [ -S "$work/redis.sock" ]; do
+    tries=$((tries + 1))
+    [ $tries -lt 100 ] && kill -0 "$server" 2>/dev/null || { cat "$work/redis.log" >&2; exit 1; }
+    sleep 0.05
+done
+
+export DELAYQUEUE_TEST_DSN="redis+unix://$work/redis.sock"
+export DELAYQUEUE_TEST_EXTENSION="$extension"
+unset DELAYQUEUE_DSN
+export TEST_PHP_EXECUTABLE="$php" NO_INTERACTION=1 REPORT_EXIT_STATUS=1 TEMP="$work"
+
+# posix is a shared extension in some builds, and no test may depend on which.
+posix=
+"$php" -n -m | grep -qx posix || posix='-d extension=posix'
+
+[ $# -gt 0 ] || set -- -j2 "$root/tests/phpt"
+status=0
+# shellcheck disable=SC2086
+"$php" -n "$run_tests" -q -n -d extension="$extension" $posix "$@" >"$work/output" 2>&1 || status=$?
+cat "$work/output"
+if ! grep -Eq '^Tests skipped *: +0 ' "$work/output"; then
+    echo "FAILED: tests were skipped, or none ran" >&2
+    status=1
+fi
+if ! grep -Eq '^Tests passed *: +[1-9]' "$work/output"; then
+    echo "FAILED: no test passed" >&2
+    status=1
+fi
+exit $status
