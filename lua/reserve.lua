@@ -86,8 +86,8 @@ if expired or ranked then
   --@include pick
   local more = expired and reclaim()
   if ranked then more = promote() or more end
+  if not more then picked, from_ready, more = pick(ARGV[4] + 0, ranked) end
   if more then return without_jobs('AGAIN') end
-  picked, from_ready = pick(ARGV[4] + 0, ranked)
   state = read_ledger(picked)
 end
 if paused and paused ~= 'forever' and paused + 0 <= now then paused = false end

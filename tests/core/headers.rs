@@ -1,5 +1,7 @@
 //! The header of every script says exactly what its body does.
 
+use crate::support::*;
+use delayqueue::core::job::Due;
 use delayqueue::core::keys::Keys;
 use delayqueue::core::scripts::{self, Script};
 use std::collections::BTreeSet;
@@ -213,4 +215,45 @@ fn arguments_are_only_spread_from_lists_of_bounded_length() {
             assert!(bounded.contains(&list), "{}: unpack({list})", script.name);
         }
     }
+}
+
+/// The numbers of commands that the cost line of a script counts.
+fn documented_commands(name: &str) -> Vec<i64> {
+    let (_, text) = scripts::all().into_iter().find(|(script, _)| script.name == name).unwrap();
+    let cost = paragraph(&header(text), "Cost").replace(['\n', ','], " ");
+    let words: Vec<&str> = cost.split_whitespace().collect();
+    let is_counted = |at: usize| words[at].parse::<i64>().is_ok();
+    (0..words.len()).filter(|at| is_counted(*at)).map(|at| words[at].parse().unwrap()).collect()
+}
+
+#[test]
+fn the_hot_paths_run_no_more_commands_than_their_headers_count() {
+    let server = Server::start(&[]);
+    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let mut count = |action: &mut dyn FnMut()| -> i64 {
+        raw.run(&["CONFIG", "RESETSTAT"]);
+        action();
+        let stats = raw.text(&["INFO", "commandstats"]);
+        let around = ["evalsha", "eval", "config|resetstat", "info", "hello"];
+        let lines = stats.lines().filter_map(|line| line.strip_prefix("cmdstat_")?.split_once(":calls="));
+        lines
+            .filter(|(name, _)| !around.contains(name))
+            .map(|(_, rest)| rest.split(',').next().unwrap().parse::<i64>().unwrap())
+            .sum()
+    };
+    queue.push(&job("first")).unwrap(); // also enters the index of queues
+    assert_eq!(count(&mut || drop(queue.push(&job("a")).unwrap())), documented_commands("push")[0]);
+    queue.push_many(&[job("b"), job("c"), job("d")]).unwrap();
+    assert_eq!(
+        count(&mut || drop(queue.push_many(&[job("e"), job("f")]).unwrap())),
+        documented_commands("push_many")[0]
+    );
+    let mut held = Vec::new();
+    assert_eq!(count(&mut || held = reserve_many(&queue, 1)), documented_commands("reserve")[0]);
+    assert_eq!(count(&mut || queue.ack(&held[0].held()).unwrap()), documented_commands("ack")[0]);
+    assert_eq!(count(&mut || held = reserve_many(&queue, 5)), documented_commands("reserve")[0]);
+    assert_eq!(count(&mut || queue.ack(&held[0].held()).unwrap()), documented_commands("ack")[0], "one of five");
+    queue.release(&held[1].held(), Due::InMs(0), None).unwrap();
+    let again = queue.reserve_job(&held[1].id).unwrap().unwrap();
+    assert_eq!(count(&mut || queue.ack(&again.held()).unwrap()), documented_commands("ack")[1]);
 }

@@ -169,7 +169,9 @@ fn sleep(held: &mut Option<Connection>, mut wake_at: Instant, interrupts: &mut d
                 Flow::Continue => {}
                 flow => return Woken::Leave(flow),
             }
-            let left = wake_at.saturating_duration_since(Instant::now());
+            // A wake-up that came right behind a reply is read already: the socket will not tell of it.
+            let left =
+                if connection.has_wake() { Duration::ZERO } else { wake_at.saturating_duration_since(Instant::now()) };
             poll_readable(descriptor, left, &blocked)
         };
         match connection.next_wake(readable) {
