@@ -171,7 +171,7 @@ pub fn unexpected() -> Error {
 pub fn text(value: Value) -> Option<String> {
     match value {
         Value::Okay => Some("OK".into()),
-        Value::SimpleString(text) => Some(text),
+        Value::SimpleString(text) | Value::VerbatimString { text, .. } => Some(text),
         Value::BulkString(bytes) => String::from_utf8(bytes).ok(),
         Value::Int(number) => Some(number.to_string()),
         _ => None,

@@ -54,17 +54,12 @@ fn one_round_trip_acknowledges_and_fetches() {
     let first = next(&mut feed).unwrap();
     feed.done(&first).unwrap();
     let mut raw = server.raw();
-    let before = raw.text(&["INFO", "commandstats"]);
+    let before = raw.calls("evalsha");
     for _ in 0..10 {
         let delivery = next(&mut feed).unwrap();
         feed.done(&delivery).unwrap();
     }
-    let after = raw.text(&["INFO", "commandstats"]);
-    let scripts = |text: &str| -> u32 {
-        let line = text.lines().find(|line| line.starts_with("cmdstat_evalsha:")).unwrap_or("calls=0,");
-        line.split("calls=").nth(1).unwrap().split(',').next().unwrap().parse().unwrap()
-    };
-    assert_eq!(scripts(&after) - scripts(&before), 10);
+    assert_eq!(raw.calls("evalsha") - before, 10);
     feed.flush().unwrap();
     assert_eq!(queue.stats().unwrap().acked, 11);
     assert_eq!(states(&queue), [0, 9, 0, 0]);

@@ -197,7 +197,9 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn touch_many(&self, leases: &[(&Receipt, u64)]) -> Result<Vec<Option<i64>>> {
-        let mut slots: Vec<(&str, Vec<(usize, u64, u64)>)> = Vec::new();
+        /// Position in `leases`, token, TTR.
+        type Item = (usize, u64, u64);
+        let mut slots: Vec<(&str, Vec<Item>)> = Vec::new();
         for (index, (receipt, ttr_ms)) in leases.iter().enumerate() {
             let item = (index, receipt.token, *ttr_ms);
             match slots.iter_mut().find(|(slot, _)| *slot == receipt.slot) {

@@ -221,8 +221,10 @@ fn run(shared: &Shared) {
         let due = due_renewals(&state, now);
         if !due.is_empty() {
             drop(state);
-            let reached =
-                due.into_iter().map(|(queue, leases)| renew(&queue, &leases)).fold(true, |all, one| all && one);
+            let mut reached = true;
+            for (queue, leases) in due {
+                reached &= renew(&queue, &leases);
+            }
             state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
             if !reached {
                 state.planned = Some(Instant::now() + RETRY);
