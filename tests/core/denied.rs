@@ -76,7 +76,11 @@ fn no_job_is_lost_when_a_command_is_denied() {
                         wrong.push(format!("{case}: lost '{id}'"));
                     }
                 }
-                if name.starts_with("push") && !name.contains("repl") && !name.contains("dupl") && !done.iter().any(|id| id.starts_with("new")) {
+                if name.starts_with("push")
+                    && !name.contains("repl")
+                    && !name.contains("dupl")
+                    && !done.iter().any(|id| id.starts_with("new"))
+                {
                     wrong.push(format!("{case}: the new job is lost"));
                 }
                 let (places, _) = audit::examine(&mut raw, &queue);

@@ -136,12 +136,14 @@ fn the_documented_arguments_are_the_used_ones() {
     for (script, text) in scripts::all() {
         let (head, body) = (header(text).join("\n"), code(script));
         let used = numbers(&body, "ARGV");
-        let loops = body.contains("#ARGV") || after(&body, "ARGV[", |c| c != ']').iter().any(|at| at.parse::<u32>().is_err());
+        let loops =
+            body.contains("#ARGV") || after(&body, "ARGV[", |c| c != ']').iter().any(|at| at.parse::<u32>().is_err());
         let open = after(&head, "ARGV[", |c| c != ']').iter().find_map(|at| at.strip_suffix('…')?.parse::<u32>().ok());
         assert_eq!(open.is_some(), loops, "{}: an open end is documented where arguments are walked", script.name);
         let documented: BTreeSet<u32> =
             numbers(&head, "ARGV").into_iter().filter(|number| Some(*number) != open).collect();
-        let single: BTreeSet<u32> = used.iter().copied().filter(|number| open.is_none_or(|open| *number < open)).collect();
+        let single: BTreeSet<u32> =
+            used.iter().copied().filter(|number| open.is_none_or(|open| *number < open)).collect();
         assert_eq!(documented, single, "{}", script.name);
         let numbers: Vec<u32> = documented.into_iter().chain(open).collect();
         assert_eq!(numbers, (1..=numbers.len() as u32).collect::<Vec<_>>(), "{}: no gaps", script.name);
@@ -165,8 +167,27 @@ fn the_documented_answers_are_the_given_ones() {
 #[test]
 fn no_script_holds_redis_for_long_or_makes_a_key_expire() {
     let forbidden = [
-        "KEYS", "SCAN", "SSCAN", "HSCAN", "ZSCAN", "HGETALL", "HKEYS", "HVALS", "SMEMBERS", "EXPIRE", "PEXPIRE",
-        "EXPIREAT", "PEXPIREAT", "SETEX", "PSETEX", "GETEX", "SORT", "FLUSHALL", "FLUSHDB", "DEL", "UNLINK",
+        "KEYS",
+        "SCAN",
+        "SSCAN",
+        "HSCAN",
+        "ZSCAN",
+        "HGETALL",
+        "HKEYS",
+        "HVALS",
+        "SMEMBERS",
+        "EXPIRE",
+        "PEXPIRE",
+        "EXPIREAT",
+        "PEXPIREAT",
+        "SETEX",
+        "PSETEX",
+        "GETEX",
+        "SORT",
+        "FLUSHALL",
+        "FLUSHDB",
+        "DEL",
+        "UNLINK",
     ];
     for (script, _) in scripts::all() {
         let body = code(script);
@@ -184,7 +205,7 @@ fn arguments_are_only_spread_from_lists_of_bounded_length() {
     let bounded = [
         "fields", "write", "names", // the ledger's counters: about a hundred
         "ids", "old", "members", "records", "gone", "of_ready", "to_ready", "to_ripe", // two per job of a batch
-        "open", // the ids of one cancel
+        "open",    // the ids of one cancel
     ];
     for (script, _) in scripts::all() {
         let body = code(script).replace("struct.unpack(", "");

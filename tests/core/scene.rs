@@ -19,7 +19,8 @@ pub struct Scene {
     offset_ms: i64,
 }
 
-const SAVE: &str = "for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('COPY', key, key, 'DB', '1', 'REPLACE') end";
+const SAVE: &str =
+    "for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('COPY', key, key, 'DB', '1', 'REPLACE') end";
 const RESTORE: &str = "redis.call('FLUSHDB') redis.call('SELECT', 1)
     for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('COPY', key, key, 'DB', '0') end redis.call('SELECT', 0)";
 
@@ -124,7 +125,9 @@ pub const OPERATIONS: &[(&str, Operation)] = &[
         other => other.map(|_| ()),
     }),
     ("push many", |_, queue| {
-        queue.push_many(&[job("new1"), prioritized("new2", 5), prioritized("new3", 9), delayed("new4", 500)]).map(|_| ())
+        queue
+            .push_many(&[job("new1"), prioritized("new2", 5), prioritized("new3", 9), delayed("new4", 500)])
+            .map(|_| ())
     }),
     ("push replacing", |_, queue| {
         queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, ..job("again") }).map(|_| ())
@@ -147,7 +150,9 @@ pub const OPERATIONS: &[(&str, Operation)] = &[
     ("release", |scene, queue| lease_kept(queue.release(&scene.held("held"), Due::InMs(0), None))),
     ("release urgent", |scene, queue| lease_kept(queue.release(&scene.held("held!"), Due::InMs(0), None))),
     ("release later", |scene, queue| lease_kept(queue.release(&scene.held("old!"), Due::InMs(9_000), None))),
-    ("release to another priority", |scene, queue| lease_kept(queue.release(&scene.held("one"), Due::InMs(0), Some(7)))),
+    ("release to another priority", |scene, queue| {
+        lease_kept(queue.release(&scene.held("one"), Due::InMs(0), Some(7)))
+    }),
     ("return unstarted", |scene, queue| lease_kept(queue.return_unstarted(&scene.held("two!")))),
     ("fail", |scene, queue| lease_kept(queue.fail(&scene.held("held"), Some(b"boom")).map(|_| ()))),
     ("fail urgent", |scene, queue| lease_kept(queue.fail(&scene.held("one!"), Some(b"boom")).map(|_| ()))),
