@@ -4,13 +4,13 @@
 -- ARGV[1…] per slot: slot · number of tokens · the tokens (6 bytes each)
 -- Returns {"OK", acked, token, …}: the tokens that are no longer ours follow
 -- Cost    O(T log N) for T tokens
--- Order   the record goes first: a lease without a record ends by itself.
-local call = redis.call
+-- Order   see lib/settle.lua: an error before the records are gone changes nothing.
+local call, try = redis.call, redis.pcall
 local jobs, reserved, ledger, history = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local function int(number) return string.format('%.0f', number) end
---@include lease
 --@include settle
 local reply, acked, at = { 'OK', 0 }, 0, 1
+if ARGV[ARGV[2] + 3] then call('HLEN', history) end -- several slots: as in lib/probe.lua
 while ARGV[at] do
   local slot, count = ARGV[at], tonumber(ARGV[at + 1])
   acked = acked + (settle(slot, call('HGET', ledger, '@' .. slot), at + 2, count, reply))

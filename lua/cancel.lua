@@ -11,6 +11,7 @@
 --@include history
 --@include lease
 --@include held
+--@include probe
 local cancelled, wanted, open = 0, {}, {}
 for n = 3, #ARGV do
   local id = ARGV[n]

@@ -16,6 +16,7 @@ local h = read_history(entry.id)
 local _, max_attempts = options(record)
 local due = due_in(ARGV[4])
 local spent = max_attempts and max_attempts > 0 and entry.attempts >= max_attempts
+--@include probe
 --@include unlock
 h.attempts, h.due = entry.attempts, spent and entry.due or due
 if spent then

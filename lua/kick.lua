@@ -9,6 +9,7 @@
 --@include place
 --@include history
 --@include kick
+--@include probe
 local ids = call('ZRANGE', buried, 0, math.min(ARGV[2] + 0, 200) - 1)
 local kicked = 0
 for _, id in ipairs(ids) do

@@ -9,6 +9,7 @@
 --@include place
 --@include history
 --@include kick
+--@include probe
 local id = ARGV[2]
 local done = false
 if call('ZSCORE', buried, id) then

@@ -6,5 +6,6 @@
 --@include clock
 --@include keys
 local ends = ARGV[2] == '' and 'forever' or int(math.ceil(now_us / 1000) + ARGV[2])
+--@include unlock
 call('HSET', ledger, 'paused', ends, 'schema', '1')
 return { 'OK' }

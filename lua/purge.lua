@@ -11,6 +11,7 @@
 --@include history
 --@include lease
 --@include reclaim
+--@include probe
 if reclaim() then return { 'AGAIN' } end
 local removed, more, state = 0, false, ARGV[2]
 local function drop(ids)

@@ -37,20 +37,17 @@ for n = 1, #ids do
   if not skip[n] then seen[id] = n end
 end
 
--- 2. Take the replaced ones out of their place.
-if next(replaced) then
+-- 2. Where the replaced ones are: an earlier replacement that was refused half-way may have left either stamp.
+local function place_of(id, record, remove)
   --@include place
-  for n, record in pairs(replaced) do
-    if not skip[n] then
-      local has_history = call('HEXISTS', history, ids[n]) == 1
-      if not waits(ids[n], record, has_history) and not call('ZSCORE', buried, ids[n]) then
-        return { 'RESERVED', ids[n] }
-      end
-    end
-  end
+  local first, second = waits(id, record, false, remove), waits(id, record, true, remove)
+  return first or second or call('ZSCORE', buried, id)
+end
+for n, record in pairs(replaced) do
+  if not skip[n] and not place_of(ids[n], record) then return { 'RESERVED', ids[n] } end
 end
 
--- 3. Write: members first (see push.lua), then all records in one command.
+-- 3. Write: members first (see push.lua), then all records in one command, then the old places go.
 local members, records, ranked, first_due = {}, {}, {}, nil
 for n = 1, #ids do
   if not skip[n] then
@@ -69,23 +66,23 @@ for n = 1, #ids do
     if not first_due or due + 0 < first_due then first_due = due + 0 end
   end
 end
+if ranked[1] or next(replaced) then
+  --@include probe
+end
 if members[1] then call('ZADD', waiting, unpack(members)) end
 if ranked[1] then
   --@include place
   for _, job in ipairs(ranked) do place(job[1], job[2], job[3], false) end
 end
-if next(replaced) then
-  --@include place
-  for n, record in pairs(replaced) do
-    if not skip[n] then
-      waits(ids[n], record, call('HEXISTS', history, ids[n]) == 1, true)
-      call('ZREM', buried, ids[n])
-      call('HDEL', history, ids[n])
-      call('HINCRBY', ledger, 'replaced', 1)
-    end
+if records[1] then call('HSET', jobs, unpack(records)) end
+for n, record in pairs(replaced) do
+  if not skip[n] then
+    call('HDEL', history, ids[n])
+    place_of(ids[n], record, true)
+    call('ZREM', buried, ids[n])
+    call('HINCRBY', ledger, 'replaced', 1)
   end
 end
-if records[1] then call('HSET', jobs, unpack(records)) end
 if replaced_here > 0 then call('HINCRBY', ledger, 'replaced', replaced_here) end
 if first_due then
   --@include wake

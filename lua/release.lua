@@ -15,6 +15,7 @@ local entry, slot_record = find_lease(ARGV[2], ARGV[3])
 local record = entry and call('HGET', jobs, entry.id)
 if not record then return { 'LOST' } end
 local h = read_history(entry.id)
+--@include probe
 --@include unlock
 if ARGV[6] ~= '' then
   local packed = struct.pack('>I4', ARGV[6] + 0)

@@ -21,6 +21,7 @@ local old_due = waits(id, record, has_history)
 local is_buried = not old_due and call('ZSCORE', buried, id)
 if not old_due and not is_buried then return { 'MISSING' } end
 local due = tonumber(ARGV[4]) or due_in(ARGV[3])
+--@include probe
 --@include unlock
 if is_buried then
   place(id, record, due, has_history)

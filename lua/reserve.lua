@@ -12,6 +12,8 @@
 --       | {"PAUSED", now, lost, wait_us}
 --       | {"AGAIN", now, lost} a bounded part of the housekeeping is done: call again without acknowledging
 --       | {"RANKED"} nothing done: call again with ten keys
+--       | error DQSLOT: the slot holds leases that are not acknowledged here
+--       | error DQSCHEMA nothing done: the queue belongs to a newer version
 -- Cost    O((J+A) log N) for J jobs leased and A acknowledged; 8 commands, 9 with acknowledging
 -- Order   lease before member: an error between the two may deliver twice, never lose.
 local call, try = redis.call, redis.pcall
@@ -112,7 +114,7 @@ for n = 1, count do
     local packed = call('HGET', history, id)
     if packed and #packed >= 26 then attempts, past = struct.unpack('>I4', packed) + 1, sub(packed, 27) end
   end
-  if fits and ttr then
+  if fits and ttr and #id < 256 then
     leased = leased + 1
     local deadline = now + ttr
     if not first_deadline or deadline < first_deadline then first_deadline = deadline end
@@ -121,7 +123,11 @@ for n = 1, count do
     local at = 3 * leased
     reply[at + 1], reply[at + 2], reply[at + 3] = entry, record, past
   else
+    --@include record
+    --@include place
     --@include history
+    --@include lease
+    --@include held
     --@include discard
     discard(id, member, from_ready[n], record)
   end

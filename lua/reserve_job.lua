@@ -23,13 +23,14 @@ end
 if reclaim() then return { 'AGAIN' } end
 local record = call('HGET', jobs, id)
 local ttr = record and options(record)
-if not ttr then return { 'MISSING' } end
+if not ttr or #id > 255 then return { 'MISSING' } end
 local h, packed = read_history(id)
 local due = waits(id, record, packed and true)
 local is_buried = not due and call('ZSCORE', buried, id)
 if not due and not is_buried then return { 'MISSING' } end
 local token = (call('HGET', ledger, 'token') or 0) + 1
 local entry = struct.pack('>I6I4I6I6BB', token, h.attempts + 1, due or h.due, now + ttr, packed and 1 or 0, #id) .. id
+--@include probe
 --@include unlock
 call('HSET', ledger, '@' .. ARGV[2], ARGV[3] .. entry, 'token', int(token), 'schema', '1')
 call('ZADD', reserved, int(now + ttr), ARGV[2])

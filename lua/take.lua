@@ -10,6 +10,7 @@
 --@include history
 --@include lease
 --@include reclaim
+--@include probe
 if reclaim() then return { 'AGAIN' } end
 local paused = call('HGET', ledger, 'paused')
 if paused and (paused == 'forever' or paused + 0 > now) then return { 'OK' } end

@@ -27,7 +27,7 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
-"$redis" --port 0 --unixsocket "$work/redis.sock" --dir "$work" --save '' --appendonly no \
+"$redis" --port 0 --bind 127.0.0.1 --unixsocket "$work/redis.sock" --dir "$work" --save '' --appendonly no \
     --logfile "$work/redis.log" >/dev/null &
 server=$!
 tries=0

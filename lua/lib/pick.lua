@@ -18,5 +18,6 @@ local function pick(want, ranked)
     for _, value in ipairs(found) do list[#list + 1] = value end
   end
   add_ready('(1024', '+inf')
+  if next(from_ready) then call('ZCARD', ripe) end -- as in lib/probe.lua
   return list, from_ready
 end

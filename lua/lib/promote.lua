@@ -11,7 +11,8 @@ local function promote()
     to_ready[#to_ready + 1] = int(struct.unpack('>I4', member, 8))
     to_ready[#to_ready + 1] = ready_member(tonumber(score), member)
   end
-  call('ZREM', reserved, '') -- see lib/unlock.lua
+  --@include probe
+  --@include unlock
   call('ZADD', ready, unpack(to_ready))
   call('ZADD', ripe, unpack(to_ripe))
   call('ZREM', later, unpack(members))

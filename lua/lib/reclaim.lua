@@ -5,7 +5,10 @@ local function reclaim()
   while left > 0 do
     local slot = call('ZRANGEBYSCORE', reserved, '-inf', int(now), 'LIMIT', 0, 1)[1]
     if not slot then break end
-    call('ZREM', reserved, '') -- see lib/unlock.lua
+    if left == 100 then
+      --@include probe
+      --@include unlock
+    end
     local record = call('HGET', ledger, '@' .. slot)
     local kept = record and string.sub(record, 1, 4) or ''
     for entry in each_entry(record) do

@@ -1,6 +1,15 @@
 -- lib/settle.lua: acknowledges the `count` tokens at ARGV[from…] of one slot; tokens that are not there (any more) are
--- added to `lost`. Returns how many jobs were removed, and whether the slot is empty now. The record goes first: a lease
--- without a record ends by itself. With `reuse` an empty slot is left for the caller to overwrite.
+-- added to `lost`. Returns how many jobs were removed, and whether the slot is empty now. The slot goes first, and comes back
+-- when the records cannot go. With `reuse` an empty slot is left for the caller to overwrite.
+local function earliest(record)
+  local first, at = nil, 5
+  while at + 24 <= #record do
+    local deadline = struct.unpack('>I6', record, at + 16)
+    if not first or deadline < first then first = deadline end
+    at = at + 24 + string.byte(record, at + 23)
+  end
+  return int(first)
+end
 local function settle(slot, record, from, count, lost, reuse)
   local wanted, kept, ids, old, at = {}, {}, {}, {}, 5
   for i = from, from + count - 1 do wanted[ARGV[i]] = true end
@@ -18,14 +27,21 @@ local function settle(slot, record, from, count, lost, reuse)
     at = after
   end
   if ids[1] then
-    call('HDEL', jobs, unpack(ids))
+    if old[1] then call('HLEN', history) end -- as in lib/probe.lua
+    local leaves = not kept[1] and not reuse
+    if leaves or kept[1] then call('ZREM', reserved, leaves and slot or '') end -- also unlocks (lib/unlock.lua)
+    if type(try('HDEL', jobs, unpack(ids))) == 'table' then
+      if leaves then call('ZADD', reserved, earliest(record), slot) end
+      call('HDEL', jobs, unpack(ids)) -- fails again, and says why
+    end
     if old[1] then call('HDEL', history, unpack(old)) end
     if kept[1] then
-      --@include lease
-      store_slot(slot, string.sub(record, 1, 4) .. table.concat(kept))
-    elseif not reuse then
+      local rest = string.sub(record, 1, 4) .. table.concat(kept)
+      call('HSET', ledger, '@' .. slot, rest)
+      local first = earliest(rest)
+      if first ~= earliest(record) then call('ZADD', reserved, first, slot) end
+    elseif leaves then
       call('HDEL', ledger, '@' .. slot)
-      call('ZREM', reserved, slot)
     end
   end
   for i = from, from + count - 1 do

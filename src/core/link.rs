@@ -196,6 +196,7 @@ impl Link {
                             *held = Some(connection);
                             continue;
                         }
+                        connection.indexed.clear(); // what was sent along may have been refused too
                         let error = Error::from_redis(code, &self.key.dsn.redact(error.details().unwrap_or_default()));
                         if !matches!(&error, Error::Server { code, .. } if code == "READONLY" || code == "NOREPLICAS") {
                             *held = Some(connection);

@@ -19,3 +19,4 @@ pub mod reply;
 pub mod resp;
 pub mod scripts;
 pub mod transport;
+pub mod worker;

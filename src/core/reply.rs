@@ -171,11 +171,17 @@ pub fn unexpected() -> Error {
 pub fn text(value: Value) -> Option<String> {
     match value {
         Value::Okay => Some("OK".into()),
-        Value::SimpleString(text) => Some(text),
+        Value::SimpleString(text) | Value::VerbatimString { text, .. } => Some(text),
         Value::BulkString(bytes) => String::from_utf8(bytes).ok(),
         Value::Int(number) => Some(number.to_string()),
         _ => None,
     }
+}
+
+/// A token as the scripts give it.
+#[must_use]
+pub fn token(value: Value) -> Option<u64> {
+    bytes(value).map(|bytes| bytes.iter().fold(0, |token, byte| token << 8 | u64::from(*byte)))
 }
 
 /// A value as bytes.

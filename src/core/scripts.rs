@@ -19,7 +19,7 @@ macro_rules! fragments {
 
 const FRAGMENTS: &[(&str, &str)] = fragments![
     "clock", "discard", "held", "history", "idle", "keys", "kick", "lease", "merge", "move", "next_due", "pick",
-    "place", "promote", "reclaim", "record", "replay", "settle", "unlock", "wake",
+    "place", "probe", "promote", "reclaim", "record", "replay", "settle", "unlock", "wake",
 ];
 
 impl Script {

@@ -10,6 +10,7 @@ use super::ini;
 use super::new_job::{Defaults, Format};
 use super::place::{Place, active_function};
 use crate::core::dsn::Dsn;
+use crate::core::error::Error;
 use crate::core::job::JobOptions;
 use crate::core::queue::check_prefix;
 use ext_php_rs::types::{ZendHashTable, Zval};
@@ -122,11 +123,7 @@ fn timeout(value: &Zval, place: Place<'_>) -> Outcome<Duration> {
 /// The argument, else the ini setting, else the environment, else the local Redis.
 pub fn dsn(argument: Option<Vec<u8>>) -> Outcome<Dsn> {
     if let Some(bytes) = argument {
-        let place = Place::Argument(2);
-        return match String::from_utf8(bytes) {
-            Ok(text) => Dsn::parse(&text).at(place),
-            Err(_) => Err(place.value_error("must be valid UTF-8")),
-        };
+        return parse_dsn(&bytes).at(Place::Argument(2));
     }
     let (text, source) = match ini::dsn() {
         Some(text) => (text, "ini setting delayqueue.dsn"),
@@ -135,10 +132,25 @@ pub fn dsn(argument: Option<Vec<u8>>) -> Outcome<Dsn> {
             _ => (DEFAULT_DSN.to_owned(), "default DSN"),
         },
     };
-    Dsn::parse(&text).map_err(|error| match error {
-        crate::core::error::Error::Invalid(must) => {
+    parse_dsn(text.as_bytes()).map_err(|error| match error {
+        Error::Invalid(must) => {
             throw_value_error(&format!("{}(): The {source} {must}", active_function()))
         }
         other => other.into(),
     })
+}
+
+/// A DSN as PHP gives it.
+///
+/// # Errors
+/// [`Error::Invalid`], to follow a name.
+pub fn parse_dsn(bytes: &[u8]) -> Result<Dsn, Error> {
+    // URL parsers drop some of them silently.
+    if bytes.iter().any(u8::is_ascii_control) {
+        return Err(Error::Invalid("must not contain control characters".into()));
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Dsn::parse(text),
+        Err(_) => Err(Error::Invalid("must be valid UTF-8".into())),
+    }
 }

@@ -217,8 +217,15 @@ impl Raw {
         delayqueue::core::reply::int(self.run(args)).unwrap()
     }
 
+    /// How often a command was called, by Redis' own count.
+    pub fn calls(&mut self, command: &str) -> u64 {
+        let stats = self.text(&["INFO", "commandstats"]);
+        let line = stats.lines().find(|line| line.starts_with(&format!("cmdstat_{command}:")));
+        line.map_or(0, |line| line.split("calls=").nth(1).unwrap().split(',').next().unwrap().parse().unwrap())
+    }
+
     pub fn text(&mut self, args: &[&str]) -> String {
-        delayqueue::core::reply::text(self.run(args)).unwrap_or_default()
+        delayqueue::core::reply::text(self.run(args)).expect("a text")
     }
 }
 

@@ -34,11 +34,7 @@ impl Queue {
         let time = self.link.run(|request, _, _| request.command(&[b"TIME"])).map_err(doing)?;
         let latency_ms = started.elapsed().as_secs_f64() * 1000.0;
         let info = self.link.run(|request, _, _| request.command(&[b"INFO"])).map_err(doing)?;
-        let info = reply::text(match info {
-            Value::VerbatimString { text, .. } => Value::BulkString(text.into_bytes()),
-            value => value,
-        });
-        let text = info.unwrap_or_default();
+        let text = reply::text(info).unwrap_or_default();
         let facts: HashMap<&str, &str> = text.lines().filter_map(|line| line.trim().split_once(':')).collect();
         let mut checks = vec![
             version(&facts),

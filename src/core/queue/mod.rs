@@ -11,8 +11,9 @@ mod wait;
 pub use super::keys::{check_prefix, check_queue_name};
 pub use doctor::{Check, Level};
 pub use inspect::{Lateness, Stats};
+pub use reserve::{Look, Trip, Waiting, new_slot};
 pub use settle::{Failed, Held};
-pub use wait::{Flow, Interrupts, NoInterrupts};
+pub use wait::{Flow, Interrupts, NoInterrupts, Waited, wait_for};
 
 use super::clock;
 use super::connection::Connection;
@@ -78,6 +79,12 @@ impl Queue {
     #[must_use]
     pub fn sibling(&self, name: &str) -> Self {
         Self { name: name.into(), keys: Arc::new(Keys::new(&self.prefix, name)), ..self.clone() }
+    }
+
+    /// How this queue reaches Redis.
+    #[must_use]
+    pub fn link(&self) -> &Link {
+        &self.link
     }
 
     /// Closes the connection. The next operation opens a new one.

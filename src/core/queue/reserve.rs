@@ -1,6 +1,7 @@
 //! Consuming: one call of `reserve.lua`, and what its answers ask for.
 
-use super::{Queue, wait};
+use super::settle::slot_args;
+use super::{Flow, Queue, wait};
 use crate::core::connection::{Connection, random_name};
 use crate::core::error::{Error, Result};
 use crate::core::job::{JobId, Receipt, Reserved};
@@ -16,7 +17,7 @@ const MOST: usize = 500;
 
 /// What one look at a queue gave.
 #[derive(Debug)]
-pub(super) enum Look {
+pub enum Look {
     Jobs(Vec<Reserved>),
     /// Nothing; look again after this long (`None`: nothing is coming).
     Nothing(Option<Duration>),
@@ -24,9 +25,21 @@ pub(super) enum Look {
 
 /// A waiter's part of a look: its name, and how long it may sleep at most (zero: it stops waiting).
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Waiting<'a> {
+pub struct Waiting<'a> {
     pub name: &'a str,
     pub at_most: Duration,
+}
+
+/// One call of the script: into which slot it leases, and what it acknowledges on the way.
+#[derive(Debug)]
+pub struct Trip<'a> {
+    pub slot: &'a str,
+    /// Tells a repeated call from a new one with the same slot.
+    pub call: u32,
+    pub max: usize,
+    pub done: Vec<&'a Receipt>,
+    /// Tokens that were to be acknowledged and are not ours any more.
+    pub lost: Vec<u64>,
 }
 
 thread_local! {
@@ -34,7 +47,8 @@ thread_local! {
 }
 
 /// A name for a lease slot that nobody else has, made before the request is sent.
-pub(super) fn new_slot() -> String {
+#[must_use]
+pub fn new_slot() -> String {
     SLOTS.with_borrow_mut(|(owner, name, count)| {
         let process = std::process::id();
         if *owner != process {
@@ -61,35 +75,49 @@ impl Queue {
         let queues: Vec<Self> =
             watch.iter().map(|name| if **name == *self.name { self.clone() } else { self.sibling(name) }).collect();
         let mut held = None;
-        let result = wait::reserve(&self.link, &mut held, &queues, max.clamp(1, MOST), timeout, interrupts);
+        let mut look = |queue: &Self, held: &mut Option<Connection>, waiting: Option<Waiting<'_>>| {
+            let slot = new_slot();
+            queue.look(held, &mut Trip { slot: &slot, call: 1, max, done: Vec::new(), lost: Vec::new() }, waiting)
+        };
+        let result = wait::wait_for(&self.link, &mut held, &queues, timeout, interrupts, &mut look);
         if let Some(connection) = held {
             self.link.give_back(connection);
         }
-        result
+        match result? {
+            wait::Waited::Jobs(_, jobs) => Ok(jobs),
+            wait::Waited::Nothing | wait::Waited::Left(Flow::Continue | Flow::Return) => Ok(Vec::new()),
+            wait::Waited::Left(Flow::Raise) => Err(Error::Interrupted),
+        }
     }
 
     /// Looks once. Repeats while a bounded part of housekeeping is being done.
-    pub(super) fn look(&self, held: &mut Option<Connection>, max: usize, waiting: Option<Waiting<'_>>) -> Result<Look> {
+    ///
+    /// # Errors
+    /// Connection and server errors; what was to be acknowledged may have been.
+    pub fn look(
+        &self,
+        held: &mut Option<Connection>,
+        trip: &mut Trip<'_>,
+        waiting: Option<Waiting<'_>>,
+    ) -> Result<Look> {
         let doing = |error: Error| error.while_doing(|| format!("reserving from queue '{}'", self.name));
-        let slot = new_slot();
-        let most = max.to_string();
+        let most = trip.max.clamp(1, MOST).to_string();
+        let call = trip.call.to_be_bytes();
         let (waiter, at_most) = waiting.map_or(("", Duration::ZERO), |waiting| (waiting.name, waiting.at_most));
         let at_most = at_most.as_millis().to_string();
+        let mut done = slot_args(trip.done.iter().copied());
         loop {
             let mut sent = Instant::now();
+            let mut was_lost = false;
             let value = self.link.run_on(held, Repeat::Yes, &mut |request, attempt, connection| {
                 sent = Instant::now();
+                was_lost = attempt.since_lost.is_some();
                 let offset = clock::offset_ms().to_string();
-                let retry: &[u8] = if attempt.since_lost.is_some() { b"1" } else { b"0" };
-                let args: [&[u8]; 7] = [
-                    offset.as_bytes(),
-                    slot.as_bytes(),
-                    b"\0\0\0\x01",
-                    most.as_bytes(),
-                    retry,
-                    waiter.as_bytes(),
-                    at_most.as_bytes(),
-                ];
+                let retry: &[u8] = if was_lost { b"1" } else { b"0" };
+                let mut args: Vec<&[u8]> = Vec::with_capacity(7 + done.len());
+                args.extend([offset.as_bytes(), trip.slot.as_bytes(), &call, most.as_bytes()]);
+                args.extend([retry, waiter.as_bytes(), at_most.as_bytes()]);
+                args.extend(done.iter().map(Vec::as_slice));
                 let ranked = connection.ranked.contains(&*self.name);
                 let keys = if ranked { self.keys.all() } else { self.keys.unranked() };
                 request.script(&scripts::RESERVE, &keys, &args);
@@ -102,10 +130,15 @@ impl Queue {
                 continue;
             }
             let now_ms = reply.int().map_err(doing)?;
-            let _lost = reply.list().map_err(doing)?;
+            let lost = reply.list().map_err(doing)?;
+            if !was_lost {
+                // After a lost answer, what is gone was acknowledged by the try before.
+                trip.lost.extend(lost.into_iter().filter_map(reply::token));
+            }
+            done.clear();
             match reply.word.as_str() {
                 "JOBS" => {
-                    let leased = reply.reserved(&self.name, &slot, now_ms, sent).map_err(doing)?;
+                    let leased = reply.reserved(&self.name, trip.slot, now_ms, sent).map_err(doing)?;
                     let jobs = self.keep_readable(leased)?;
                     if !jobs.is_empty() {
                         return Ok(Look::Jobs(jobs));

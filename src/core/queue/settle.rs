@@ -81,7 +81,17 @@ impl Queue {
     }
 
     fn ack_all(&self, held: &[Held]) -> Result<HashSet<Receipt>> {
-        let args = slot_args(held.iter().map(|job| &job.receipt));
+        let receipts: Vec<Receipt> = held.iter().map(|job| job.receipt.clone()).collect();
+        let gone = self.ack_receipts(&receipts)?;
+        Ok(receipts.into_iter().filter(|receipt| gone.contains(&receipt.token)).collect())
+    }
+
+    /// Acknowledges by receipt; returns the tokens that were not ours any more.
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn ack_receipts(&self, receipts: &[Receipt]) -> Result<Vec<u64>> {
+        let args = slot_args(receipts.iter());
         let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
         let mut was_lost = false;
         let value = self.link.run(|request, attempt: Attempt, _| {
@@ -94,13 +104,12 @@ impl Queue {
         }
         reply.int()?;
         if was_lost {
-            return Ok(HashSet::new()); // what is gone now was acknowledged by the try whose answer was lost
+            return Ok(Vec::new()); // what is gone now was acknowledged by the try whose answer was lost
         }
-        let tokens: HashSet<Vec<u8>> = reply.rest()?.into_iter().collect();
-        Ok(held
+        Ok(reply
+            .rest()?
             .iter()
-            .filter(|job| tokens.contains(token_bytes(job.receipt.token).as_slice()))
-            .map(|job| job.receipt.clone())
+            .map(|token| token.iter().fold(0, |value, byte| value << 8 | u64::from(*byte)))
             .collect())
     }
 
@@ -188,7 +197,9 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn touch_many(&self, leases: &[(&Receipt, u64)]) -> Result<Vec<Option<i64>>> {
-        let mut slots: Vec<(&str, Vec<(usize, u64, u64)>)> = Vec::new();
+        /// Position in `leases`, token, TTR.
+        type Item = (usize, u64, u64);
+        let mut slots: Vec<(&str, Vec<Item>)> = Vec::new();
         for (index, (receipt, ttr_ms)) in leases.iter().enumerate() {
             let item = (index, receipt.token, *ttr_ms);
             match slots.iter_mut().find(|(slot, _)| *slot == receipt.slot) {

@@ -3,7 +3,7 @@
 use super::Queue;
 use super::reserve::{Look, Waiting};
 use crate::core::connection::Connection;
-use crate::core::error::{Error, Result};
+use crate::core::error::Result;
 use crate::core::job::Reserved;
 use crate::core::link::{Link, to_error};
 use crate::core::scripts;
@@ -46,22 +46,37 @@ enum Woken {
     Lost,
 }
 
-pub(super) fn reserve(
+/// What waiting gave.
+pub enum Waited {
+    /// Jobs of the queue with that index.
+    Jobs(usize, Vec<Reserved>),
+    Nothing,
+    Left(Flow),
+}
+
+/// How a queue is looked at.
+pub type LookAt<'a> = dyn FnMut(&Queue, &mut Option<Connection>, Option<Waiting<'_>>) -> Result<Look> + 'a;
+
+/// Looks at the queues, first one first, until one has jobs or the time is over (`None`: never).
+///
+/// # Errors
+/// Connection and server errors.
+pub fn wait_for(
     link: &Link,
     held: &mut Option<Connection>,
     queues: &[Queue],
-    max: usize,
     timeout: Option<Duration>,
     interrupts: &mut dyn Interrupts,
-) -> Result<Vec<Reserved>> {
+    look: &mut LookAt<'_>,
+) -> Result<Waited> {
     let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    for queue in queues {
-        if let Look::Jobs(jobs) = queue.look(held, max, None)? {
-            return Ok(jobs);
+    for (index, queue) in queues.iter().enumerate() {
+        if let Look::Jobs(jobs) = look(queue, held, None)? {
+            return Ok(Waited::Jobs(index, jobs));
         }
     }
     if timeout == Some(Duration::ZERO) {
-        return Ok(Vec::new());
+        return Ok(Waited::Nothing);
     }
     loop {
         let connection = match held.take().filter(Connection::is_usable) {
@@ -75,12 +90,12 @@ pub(super) fn reserve(
         let is_last = until.is_some_and(|until| Instant::now() >= until);
         let at_most = if is_last { Duration::ZERO } else { jittered(LOOK_AT_LEAST, &waiter) };
         let mut wake_at = Instant::now() + at_most;
-        let mut found = Vec::new();
+        let mut found = None;
         let mut registered = Vec::new();
-        for queue in queues {
-            match queue.look(held, max, Some(Waiting { name: &waiter, at_most }))? {
+        for (index, queue) in queues.iter().enumerate() {
+            match look(queue, held, Some(Waiting { name: &waiter, at_most }))? {
                 Look::Jobs(jobs) => {
-                    found = jobs;
+                    found = Some(Waited::Jobs(index, jobs));
                     break;
                 }
                 Look::Nothing(wait) => {
@@ -92,9 +107,9 @@ pub(super) fn reserve(
             }
         }
         if is_last {
-            return Ok(found);
+            return Ok(found.unwrap_or(Waited::Nothing));
         }
-        if !found.is_empty() {
+        if let Some(found) = found {
             leave(held, &registered, &waiter);
             return Ok(found);
         }
@@ -109,7 +124,7 @@ pub(super) fn reserve(
             Woken::Lost => *held = None,
             Woken::Leave(flow) => {
                 leave(held, &registered, &waiter);
-                return if flow == Flow::Raise { Err(Error::Interrupted) } else { Ok(Vec::new()) };
+                return Ok(Waited::Left(flow));
             }
         }
     }

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# The one door to building, testing, showing and installing delayqueue. ./build.sh help lists the verbs.
+#
+# Every verb can be run again at any time; what is done already is not done twice.
+#
+# Environment: PHP_CONFIG (which PHP to build for), PHP (its command line), CARGO_TARGET_DIR (where cargo builds),
+# INSTALL_ROOT (a folder that stands for / when installing), PHPUNIT (which PHPUnit), PHP_SERIES (which Debian packages).
+set -euo pipefail
+
+# shellcheck source=scripts/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/scripts/common.sh"
+
+usage() {
+  cat <<'TEXT'
+usage: ./build.sh VERB
+
+  help     print this list
+  setup    install what is missing on Debian: PHP and its headers, libclang, Redis, PHPUnit, shellcheck
+  build    compile the extension for PHP and prove that it loads
+  demo     set up, build, and run a small shop that closes its unpaid orders while a worker is killed (under a minute)
+  test     set up, build, and run every test: the core, the PHP surface, the PHP package
+  lint     formatting, clippy, shellcheck, php -l, and the stub compared with what the extension declares
+  install  put delayqueue.so and its ini where PHP looks for them
+  stubs    show how stubs/delayqueue.stub.php differs from what the extension declares
+TEXT
+}
+
+case "${1:-help}" in
+  help | -h | --help) usage ;;
+  setup | build | demo | test | lint | install | stubs)
+    [ $# -eq 1 ] || die "'$1' takes no arguments; ./build.sh help lists the verbs"
+    exec "$root/scripts/$1.sh"
+    ;;
+  *)
+    usage >&2
+    die "'$1' is not a verb"
+    ;;
+esac

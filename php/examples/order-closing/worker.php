@@ -1,0 +1,9 @@
+<?php
+
+/** Closes orders whose time to pay is over. Run as many as are needed; SIGTERM ends one between two jobs. */
+
+declare(strict_types=1);
+
+require __DIR__ . '/loop.php';
+
+work(new DelayQueue('orders'), require __DIR__ . '/handler.php');

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# install: delayqueue.so into PHP's extension folder; the ini where Debian's PHP wants it, or the line to add elsewhere.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+find_php
+[ -f "$extension" ] || "$root/build.sh" build
+
+install_root=${INSTALL_ROOT:-}
+extension_dir=$install_root$("$PHP_CONFIG" --extension-dir)
+mods_available=/etc/php/$("$PHP_CONFIG" --version | cut -d. -f1-2)/mods-available
+
+install -D -m 644 "$extension" "$extension_dir/delayqueue.so" ||
+  die "cannot write $extension_dir: run as root, or set INSTALL_ROOT to a folder of yours"
+say "installed $extension_dir/delayqueue.so"
+
+if [ -d "$mods_available" ] && command -v phpenmod >/dev/null; then
+  install -d "$install_root$mods_available"
+  printf '; priority=20\nextension=delayqueue.so\n' >"$install_root$mods_available/delayqueue.ini" ||
+    die "cannot write $install_root$mods_available: run as root, or set INSTALL_ROOT to a folder of yours"
+  say "installed $install_root$mods_available/delayqueue.ini"
+  if [ -n "$install_root" ]; then
+    say "once $install_root is unpacked on its machine, run there: phpenmod delayqueue"
+  else
+    phpenmod -v "$(basename "$(dirname "$mods_available")")" delayqueue
+    "$PHP" --ri delayqueue >/dev/null || die "installed, but $PHP does not load it: see the message above"
+    say "enabled for every PHP of that version; restart php-fpm to load it there"
+  fi
+else
+  say "add this line to php.ini, or to a file in $("$PHP" -r 'echo PHP_CONFIG_FILE_SCAN_DIR ?: "the folder that php --ini names";'):"
+  printf 'extension=delayqueue\n'
+fi

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# setup: what Debian's packages can bring is brought; the rest is named.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+# Prints the packages of this list that are not installed.
+missing_packages() {
+  local package
+  for package in "$@"; do
+    dpkg -s "$package" 2>/dev/null | grep -q '^Status: install ok installed' || printf '%s\n' "$package"
+  done
+}
+
+setup_packages() {
+  local series=${PHP_SERIES:-8.2} packages missing=() as_root=()
+  packages=(
+    "php$series-cli" "php$series-dev" "php$series-fpm" # the PHP to build for; fpm for the tests under it
+    "php$series-sqlite3"                               # the demo's shop
+    libclang-dev                                       # ext-php-rs reads PHP's headers with it
+    redis-server phpunit                               # what the tests run on
+    shellcheck
+  )
+  mapfile -t missing < <(missing_packages "${packages[@]}")
+  [ "${#missing[@]}" -gt 0 ] || return 0
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || die "not root and no sudo: as root, run apt-get install ${missing[*]}"
+    as_root=(sudo)
+  fi
+  say "installing ${missing[*]}"
+  "${as_root[@]}" apt-get update -q || die "apt-get update failed: check the network and /etc/apt/sources.list"
+  # RUNLEVEL=1 keeps the packages from starting a Redis and a php-fpm of their own: nothing here needs them running.
+  "${as_root[@]}" env RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive \
+    apt-get install -q -y --no-install-recommends "${missing[@]}" ||
+    die "apt-get could not install ${missing[*]}: read its message above, then run ./build.sh setup again"
+}
+
+# On anything but Debian and its children: name what is missing, all at once.
+setup_by_hand() {
+  local tool missing=()
+  for tool in "${PHP_CONFIG:-php-config}" redis-server "${PHPUNIT:-phpunit}" shellcheck; do
+    command -v "$tool" >/dev/null || missing+=("$tool")
+  done
+  [ "${#missing[@]}" -eq 0 ] ||
+    die "no apt-get here; install by hand: ${missing[*]} (and libclang, the PHP headers, PHP's pdo_sqlite and pcntl)"
+}
+
+setup_rust() {
+  local part
+  command -v cargo >/dev/null || die "cargo not found: install Rust 1.88 or newer (https://rustup.rs), then run this again"
+  command -v cc >/dev/null || die "no C compiler: install gcc, then run this again"
+  for part in rustfmt clippy; do
+    cargo "${part/rustfmt/fmt}" --version >/dev/null 2>&1 || {
+      say "adding $part to the Rust toolchain"
+      rustup component add "$part" || die "no $part: add it to your Rust installation, then run this again"
+    }
+  done
+}
+
+setup_rust
+if command -v apt-get >/dev/null; then setup_packages; else setup_by_hand; fi
+find_php
+say "ready: $(cargo --version | cut -d' ' -f1-2), PHP $("$PHP_CONFIG" --version), $(redis-server --version | cut -d' ' -f1-3)"

@@ -1,0 +1,346 @@
+//! A thread of our own that renews leases and ends runs that take too long. It never touches memory of the embedding
+//! language; what it must do there it does through [`Alarm`].
+//!
+//! It starts with the first batch it is given, sleeps without a timer while there is nothing to keep, and ends with its keeper.
+//! A forked child has no such thread: its keeper does nothing.
+
+use crate::core::job::Receipt;
+use crate::core::queue::{Held, Queue};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// One lease, shared between the loop, the job object and the thread.
+#[derive(Debug)]
+pub struct Lease {
+    pub receipt: Receipt,
+    ttr_ms: u64,
+    /// End of the lease, in microseconds after `base`.
+    until_us: AtomicU64,
+    base: Instant,
+    settled: AtomicBool,
+    lost: Arc<AtomicBool>,
+}
+
+impl Lease {
+    #[must_use]
+    pub fn new(receipt: Receipt, ttr_ms: u64, until: Instant) -> Arc<Self> {
+        let base = Instant::now();
+        let lease = Self {
+            receipt,
+            ttr_ms,
+            until_us: AtomicU64::new(0),
+            base,
+            settled: AtomicBool::new(false),
+            lost: Arc::default(),
+        };
+        lease.extend(until);
+        Arc::new(lease)
+    }
+
+    fn extend(&self, until: Instant) {
+        let us = u64::try_from(until.saturating_duration_since(self.base).as_micros()).unwrap_or(u64::MAX);
+        self.until_us.store(us, Ordering::Relaxed);
+    }
+
+    /// When it ends, as far as this process knows; never later than in Redis.
+    #[must_use]
+    pub fn until(&self) -> Instant {
+        self.base + Duration::from_micros(self.until_us.load(Ordering::Relaxed))
+    }
+
+    /// A renewal found the job cancelled or taken over.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    /// The flag behind [`Lease::is_lost`].
+    #[must_use]
+    pub fn lost_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.lost)
+    }
+
+    /// No renewal is needed any more.
+    pub fn settle(&self) {
+        self.settled.store(true, Ordering::Relaxed);
+    }
+
+    fn renew_at(&self) -> Instant {
+        let third = Duration::from_millis(self.ttr_ms / 3);
+        self.until().checked_sub(third * 2).unwrap_or_else(Instant::now)
+    }
+
+    fn is_open(&self) -> bool {
+        !self.settled.load(Ordering::Relaxed) && !self.is_lost()
+    }
+}
+
+/// How the thread reaches the embedding language when a run takes too long. Called on the thread.
+pub trait Alarm: Send {
+    /// The time is over: make the handler stop at its next instruction. Called again every 100 ms until it does.
+    fn ring(&self, times: u32);
+    /// It did not stop: the failure is recorded; end the process.
+    fn give_up(&self, message: &str) -> !;
+}
+
+/// A run with a time limit.
+struct Run {
+    queue: Queue,
+    held: Held,
+    timeout: Duration,
+    deadline: Instant,
+    grace_ends: Instant,
+    rung: u32,
+}
+
+#[derive(Default)]
+struct State {
+    batches: HashMap<u64, (Queue, Vec<Arc<Lease>>)>,
+    next_batch: u64,
+    run: Option<Run>,
+    /// When the thread will look by itself; `None`: it waits to be told.
+    planned: Option<Instant>,
+    ends: bool,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    told: Condvar,
+    alarm: Mutex<Box<dyn Alarm>>,
+}
+
+/// Owner of the thread.
+pub struct Keeper {
+    shared: Arc<Shared>,
+    thread: Option<std::thread::JoinHandle<()>>,
+    process: u32,
+}
+
+impl Keeper {
+    #[must_use]
+    pub fn new(alarm: Box<dyn Alarm>) -> Self {
+        let shared = Shared { state: Mutex::default(), told: Condvar::new(), alarm: Mutex::new(alarm) };
+        Self { shared: Arc::new(shared), thread: None, process: std::process::id() }
+    }
+
+    /// In a forked child the thread does not exist, and it may have held the lock: touch nothing.
+    fn state(&self) -> Option<MutexGuard<'_, State>> {
+        (self.process == std::process::id()).then(|| self.shared.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Keeps the leases of a batch alive until [`Keeper::forget`].
+    pub fn keep(&mut self, queue: &Queue, leases: Vec<Arc<Lease>>) -> u64 {
+        let Some(first) = leases.iter().map(|lease| lease.renew_at()).min() else { return 0 };
+        self.start();
+        let Some(mut state) = self.state() else { return 0 };
+        state.next_batch += 1;
+        let batch = state.next_batch;
+        state.batches.insert(batch, (queue.clone(), leases));
+        self.tell_if_earlier(&mut state, first);
+        batch
+    }
+
+    /// The batch is settled.
+    pub fn forget(&mut self, batch: u64) {
+        if let Some(mut state) = self.state() {
+            state.batches.remove(&batch);
+        }
+    }
+
+    /// Watches the run of one job.
+    pub fn watch(&mut self, queue: &Queue, held: &Held, timeout: Duration, grace: Duration) {
+        self.start();
+        let Some(mut state) = self.state() else { return };
+        let deadline = Instant::now() + timeout;
+        let run =
+            Run { queue: queue.clone(), held: held.clone(), timeout, deadline, grace_ends: deadline + grace, rung: 0 };
+        state.run = Some(run);
+        self.tell_if_earlier(&mut state, deadline);
+    }
+
+    /// The run is over.
+    pub fn unwatch(&mut self) {
+        if let Some(mut state) = self.state() {
+            state.run = None;
+        }
+    }
+
+    fn tell_if_earlier(&self, state: &mut State, at: Instant) {
+        if state.planned.is_none_or(|planned| at < planned) {
+            state.planned = Some(at);
+            self.shared.told.notify_one();
+        }
+    }
+
+    fn start(&mut self) {
+        if self.thread.is_some() || self.process != std::process::id() {
+            return;
+        }
+        pin_library();
+        let shared = Arc::clone(&self.shared);
+        // The thread inherits the mask: signals are for the thread that runs the embedding language.
+        let before = block_signals();
+        self.thread = std::thread::Builder::new().name("delayqueue".into()).spawn(move || run(&shared)).ok();
+        restore_signals(&before);
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        if let Some(mut state) = self.state() {
+            state.ends = true;
+            state.batches.clear();
+            state.run = None;
+            self.shared.told.notify_one();
+        }
+        // Not joined: it may be waiting for Redis. The library stays in memory (pin_library).
+    }
+}
+
+/// When an unreachable Redis is asked again.
+const RETRY: Duration = Duration::from_millis(200);
+
+fn run(shared: &Shared) {
+    let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        if state.ends {
+            return;
+        }
+        let now = Instant::now();
+        if let Some(ring) = due_alarm(&mut state, now) {
+            drop(state);
+            match ring {
+                Ring::Stop(times) => shared.alarm.lock().unwrap_or_else(PoisonError::into_inner).ring(times),
+                Ring::GiveUp(run) => give_up(shared, &run),
+            }
+            state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+            continue;
+        }
+        let due = due_renewals(&state, now);
+        if !due.is_empty() {
+            drop(state);
+            let mut reached = true;
+            for (queue, leases) in due {
+                reached &= renew(&queue, &leases);
+            }
+            state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+            if !reached {
+                state.planned = Some(Instant::now() + RETRY);
+                let (guard, _) = shared.told.wait_timeout(state, RETRY).unwrap_or_else(PoisonError::into_inner);
+                state = guard;
+            }
+            continue;
+        }
+        state.planned = next_look(&state);
+        state = match state.planned {
+            Some(at) => {
+                let left = at.saturating_duration_since(Instant::now());
+                shared.told.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+            }
+            None => shared.told.wait(state).unwrap_or_else(PoisonError::into_inner),
+        };
+    }
+}
+
+fn next_look(state: &State) -> Option<Instant> {
+    let leases = state.batches.values().flat_map(|(_, leases)| leases);
+    let renewals = leases.filter(|lease| lease.is_open()).map(|lease| lease.renew_at());
+    let alarm = state.run.as_ref().map(|run| ring_at(run).min(run.grace_ends));
+    renewals.chain(alarm).min()
+}
+
+fn ring_at(run: &Run) -> Instant {
+    run.deadline + Duration::from_millis(100) * run.rung
+}
+
+enum Ring {
+    Stop(u32),
+    GiveUp(Box<Run>),
+}
+
+fn due_alarm(state: &mut State, now: Instant) -> Option<Ring> {
+    let run = state.run.as_mut()?;
+    if now >= run.grace_ends && run.rung > 0 {
+        return state.run.take().map(|run| Ring::GiveUp(Box::new(run)));
+    }
+    if now >= ring_at(run) {
+        run.rung += 1;
+        return Some(Ring::Stop(run.rung));
+    }
+    None
+}
+
+/// All open leases of every queue that has one to renew: one round trip renews them together.
+fn due_renewals(state: &State, now: Instant) -> Vec<(Queue, Vec<Arc<Lease>>)> {
+    let mut queues: HashMap<&str, (Queue, Vec<Arc<Lease>>, bool)> = HashMap::new();
+    for (queue, leases) in state.batches.values() {
+        let (_, open, is_due) = queues.entry(queue.name()).or_insert_with(|| (queue.clone(), Vec::new(), false));
+        for lease in leases.iter().filter(|lease| lease.is_open()) {
+            open.push(Arc::clone(lease));
+            *is_due |= lease.renew_at() <= now;
+        }
+    }
+    queues.into_values().filter(|(_, _, is_due)| *is_due).map(|(queue, leases, _)| (queue, leases)).collect()
+}
+
+/// False when Redis could not be asked.
+fn renew(queue: &Queue, leases: &[Arc<Lease>]) -> bool {
+    for some in leases.chunks(500) {
+        let asked = Instant::now();
+        let receipts: Vec<(&Receipt, u64)> = some.iter().map(|lease| (&lease.receipt, lease.ttr_ms)).collect();
+        let Ok(ends) = queue.touch_many(&receipts) else { return false };
+        for (lease, end) in some.iter().zip(ends) {
+            match end {
+                Some(_) => lease.extend(asked + Duration::from_millis(lease.ttr_ms)),
+                None if lease.is_open() => lease.lost.store(true, Ordering::Relaxed),
+                None => {}
+            }
+        }
+    }
+    true
+}
+
+/// The words for a run that took too long.
+#[must_use]
+pub fn timeout_reason(timeout: Duration) -> String {
+    format!("timed out after {} s", timeout.as_secs_f64())
+}
+
+fn give_up(shared: &Shared, run: &Run) -> ! {
+    let reason = timeout_reason(run.timeout);
+    let recorded = match run.queue.fail(&run.held, Some(reason.as_bytes())) {
+        Ok(_) => String::new(),
+        Err(error) => format!(" (not recorded: {error})"),
+    };
+    let message = format!("job '{}' of queue '{}' {reason} and did not stop{recorded}", run.held.id, run.queue.name());
+    shared.alarm.lock().unwrap_or_else(PoisonError::into_inner).give_up(&message)
+}
+
+fn block_signals() -> libc::sigset_t {
+    // SAFETY: both sets are plain memory that the calls initialise.
+    unsafe {
+        let mut all = std::mem::zeroed();
+        let mut before = std::mem::zeroed();
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before);
+        before
+    }
+}
+
+fn restore_signals(before: &libc::sigset_t) {
+    // SAFETY: the set was filled by pthread_sigmask.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, std::ptr::null_mut()) };
+}
+
+/// Keeps this library mapped until the process ends, so that a thread may outlive the unloading of the module.
+fn pin_library() {
+    // SAFETY: dladdr only reads; the name it gives belongs to the loader; opening again with NODELETE has no other effect.
+    unsafe {
+        let mut info: libc::Dl_info = std::mem::zeroed();
+        if libc::dladdr(pin_library as *const libc::c_void, &raw mut info) != 0 && !info.dli_fname.is_null() {
+            libc::dlopen(info.dli_fname, libc::RTLD_NOLOAD | libc::RTLD_NODELETE | libc::RTLD_NOW);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The whole state of a queue, read key by key: each job is in exactly one place, and nothing else is there.
+
+use crate::support::*;
+use delayqueue::core::queue::Queue;
+use delayqueue::core::record::Entry;
+use delayqueue::core::reply;
+use redis::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+const NAMES: [&str; 10] =
+    ["jobs", "waiting", "reserved", "ledger", "history", "buried", "waiters", "later", "ready", "ripe"];
+
+pub fn key(queue: &Queue, name: &str) -> String {
+    format!("dq:{{{}}}:{name}", queue.name())
+}
+
+pub fn list(raw: &mut Raw, args: &[&str]) -> Vec<Vec<u8>> {
+    match raw.run(args) {
+        Value::Array(values) => values.into_iter().map(|value| reply::bytes(value).unwrap()).collect(),
+        Value::Map(fields) => {
+            fields.into_iter().flat_map(|(name, value)| [reply::bytes(name).unwrap(), reply::bytes(value).unwrap()]).collect()
+        }
+        other => panic!("{args:?}: {other:?}"),
+    }
+}
+
+fn hash(raw: &mut Raw, key: &str) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let mut flat = list(raw, &["HGETALL", key]).into_iter();
+    let mut out = BTreeMap::new();
+    while let (Some(field), Some(value)) = (flat.next(), flat.next()) {
+        out.insert(field, value);
+    }
+    out
+}
+
+/// Members with their scores.
+pub fn zset(raw: &mut Raw, key: &str) -> Vec<(Vec<u8>, i64)> {
+    let Value::Array(pairs) = raw.run(&["ZRANGE", key, "0", "-1", "WITHSCORES"]) else { panic!("{key} is no sorted set") };
+    pairs
+        .into_iter()
+        .map(|pair| {
+            let Value::Array(mut pair) = pair else { panic!("{pair:?}") };
+            let Some(Value::Double(score)) = pair.pop() else { panic!("{pair:?}") };
+            assert_eq!(score.fract(), 0.0, "scores are whole milliseconds");
+            (reply::bytes(pair.pop().unwrap()).unwrap(), score as i64)
+        })
+        .collect()
+}
+
+/// Where each job is: `waiting`, `later`, `ready`, `reserved` or `buried`. Fails when the keys of the queue disagree.
+pub fn places(raw: &mut Raw, queue: &Queue) -> BTreeMap<String, &'static str> {
+    let (places, faults) = examine(raw, queue);
+    assert!(faults.is_empty(), "{faults:#?}");
+    places
+}
+
+/// The same, naming what is wrong instead of failing.
+pub fn examine(raw: &mut Raw, queue: &Queue) -> (BTreeMap<String, &'static str>, Vec<String>) {
+    let keys = NAMES.map(|name| key(queue, name));
+    let [jobs, waiting, reserved, ledger, history, buried, _, later, ready, ripe] = &keys;
+    let mut faults = Vec::new();
+    let mut places: BTreeMap<String, &'static str> = BTreeMap::new();
+    let mut found = |id: &[u8], place: &'static str, faults: &mut Vec<String>| {
+        let id = String::from_utf8_lossy(id).into_owned();
+        if let Some(other) = places.insert(id.clone(), place) {
+            faults.push(format!("'{id}' is in {other} and in {place}"));
+        }
+    };
+    let records = hash(raw, jobs);
+    let past = hash(raw, history);
+    let stamped = |id: &[u8], member: &[u8], faults: &mut Vec<String>| {
+        let Some(record) = records.get(id) else { return };
+        let mut stamp = record[..7].to_vec();
+        stamp[6] += u8::from(past.contains_key(id));
+        if member[..7] != stamp {
+            faults.push(format!("'{}' lies under a stamp that is not its record's", String::from_utf8_lossy(id)));
+        }
+    };
+    for (member, _) in zset(raw, waiting) {
+        found(&member[7..], "waiting", &mut faults);
+        stamped(&member[7..], &member, &mut faults);
+    }
+    for (member, _) in zset(raw, later) {
+        found(&member[11..], "later", &mut faults);
+        stamped(&member[11..], &member, &mut faults);
+    }
+    let by_priority: BTreeSet<(Vec<u8>, i64)> = zset(raw, ready).into_iter().collect();
+    let mut expected = BTreeSet::new();
+    for (member, due) in zset(raw, ripe) {
+        found(&member[11..], "ready", &mut faults);
+        stamped(&member[11..], &member, &mut faults);
+        let priority = i64::from(u32::from_be_bytes(member[7..11].try_into().unwrap()));
+        expected.insert(([&due.to_be_bytes()[2..], &member[..7], &member[11..]].concat(), priority));
+    }
+    if by_priority != expected {
+        faults.push(format!("ready and ripe disagree: {by_priority:?} {expected:?}"));
+    }
+    let ledger_fields = hash(raw, ledger);
+    let mut slots: BTreeSet<Vec<u8>> = ledger_fields.keys().filter_map(|name| name.strip_prefix(b"@")).map(<[u8]>::to_vec).collect();
+    for (slot, deadline) in zset(raw, reserved) {
+        if !slots.remove(&slot) {
+            faults.push("a slot without leases".into());
+            continue;
+        }
+        let record = &ledger_fields[&[b"@", slot.as_slice()].concat()];
+        let (mut at, mut first) = (4, i64::MAX);
+        while at + 24 <= record.len() {
+            let after = at + 24 + usize::from(record[at + 23]);
+            let entry = Entry::decode(&record[at..after]).unwrap();
+            found(&entry.id, "reserved", &mut faults);
+            first = first.min(entry.lease_until_ms);
+            at = after;
+        }
+        if at != record.len() || first != deadline {
+            faults.push(format!("a slot under {deadline} that first ends at {first}"));
+        }
+    }
+    if !slots.is_empty() {
+        faults.push(format!("{} leases that lie in no slot", slots.len()));
+    }
+    for (id, _) in zset(raw, buried) {
+        found(&id, "buried", &mut faults);
+    }
+    for id in records.keys() {
+        if !places.contains_key(&*String::from_utf8_lossy(id)) {
+            faults.push(format!("'{}' has a record but no place", String::from_utf8_lossy(id)));
+        }
+    }
+    for id in places.keys() {
+        if !records.contains_key(id.as_bytes()) {
+            faults.push(format!("'{id}' has no record"));
+        }
+    }
+    for id in past.keys().filter(|id| !records.contains_key(*id)) {
+        faults.push(format!("'{}' has a history but no record", String::from_utf8_lossy(id)));
+    }
+    let pattern = format!("dq:{{{}}}:*", queue.name());
+    for found in list(raw, &["KEYS", &pattern]) {
+        let found = String::from_utf8(found).unwrap();
+        if !keys.contains(&found) {
+            faults.push(format!("a key that is none of ours: {found}"));
+        }
+        if raw.int(&["PTTL", &found]) != -1 {
+            faults.push(format!("{found} expires"));
+        }
+    }
+    (places, faults)
+}

@@ -1,0 +1,120 @@
+//! Redis has no memory left and refuses to evict: pushing says so, everything that gets jobs done still works.
+
+use crate::audit;
+use crate::scene::{OPERATIONS, Scene};
+use crate::support::*;
+use delayqueue::core::error::Error;
+use delayqueue::core::job::{JobOptions, NewJob, OnDuplicate};
+use std::collections::BTreeSet;
+
+fn fill(raw: &mut Raw) {
+    raw.run(&["CONFIG", "SET", "maxmemory", "1"]);
+}
+
+fn relieve(raw: &mut Raw) {
+    raw.run(&["CONFIG", "SET", "maxmemory", "0"]);
+}
+
+#[test]
+fn a_push_is_refused_and_changes_nothing() {
+    let server = Server::start(&["--maxmemory-policy", "noeviction"]);
+    let (queue, mut raw) = (server.queue("q"), server.raw());
+    for ranked in [false, true] {
+        let scene = Scene::set(&server, &queue, ranked);
+        for (name, operation) in OPERATIONS.iter().filter(|(name, _)| name.starts_with("push")) {
+            scene.restore(&mut raw);
+            let before = raw.text(&["DEBUG", "DIGEST"]);
+            fill(&mut raw);
+            let result = operation(&scene, &queue);
+            relieve(&mut raw);
+            assert!(matches!(result, Err(Error::QueueFull { .. })), "{name}: {result:?}");
+            assert_eq!(raw.text(&["DEBUG", "DIGEST"]), before, "{name}");
+            operation(&scene, &queue).unwrap();
+        }
+    }
+    let first = server.queue("never used before");
+    fill(&mut raw);
+    assert!(matches!(first.push(&job("a")), Err(Error::QueueFull { .. })));
+    relieve(&mut raw);
+    first.push(&job("a")).unwrap();
+    assert!(queue.queues().unwrap().contains(&"never used before".to_owned()), "it is in the index nevertheless");
+}
+
+#[test]
+fn every_operation_of_a_worker_and_an_operator_works() {
+    let server = Server::start(&["--maxmemory-policy", "noeviction"]);
+    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let mut wrong = Vec::new();
+    for ranked in [false, true] {
+        let scene = Scene::set(&server, &queue, ranked);
+        for (name, operation) in OPERATIONS {
+            if name.starts_with("push") || *name == "update" {
+                continue; // these need memory
+            }
+            scene.restore(&mut raw);
+            operation(&scene, &queue).unwrap();
+            let (expected, _) = audit::examine(&mut raw, &queue);
+            scene.restore(&mut raw);
+            fill(&mut raw);
+            let result = operation(&scene, &queue);
+            relieve(&mut raw);
+            let (found, faults) = audit::examine(&mut raw, &queue);
+            if result.is_err() || found != expected || !faults.is_empty() {
+                wrong.push(format!("{name}, ranked {ranked}: {result:?} {faults:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_queue_drains_while_memory_stays_full() {
+    for priorities in [&[1024][..], &[1024, 5, 7_000]] {
+        let server = Server::start(&["--maxmemory-policy", "noeviction"]);
+        let (queue, mut raw) = (server.queue("q"), server.raw());
+        let jobs: Vec<NewJob> = (0..900)
+            .map(|n| {
+                let options = JobOptions {
+                    priority: priorities[n % priorities.len()],
+                    ttr_ms: 1_000,
+                    ..JobOptions::default()
+                };
+                NewJob { options, ..delayed(&format!("j{n}"), if n % 2 == 0 { 0 } else { 2_000 }) }
+            })
+            .collect();
+        queue.push_many(&jobs).unwrap();
+        fill(&mut raw);
+        // Leases run out, with and without attempts left; some are acknowledged one by one, some at once.
+        assert_eq!(reserve_many(&queue, 300).len(), 300);
+        travel(1_001);
+        let mut done = BTreeSet::new();
+        for round in 0..100 {
+            let held = reserve_many(&queue, 50);
+            for (n, job) in held.iter().enumerate().take(40) {
+                match (n + round) % 4 {
+                    0 => queue.bury(&job.held(), Some(b"why")).unwrap(),
+                    1 => queue.return_unstarted(&job.held()).unwrap(),
+                    _ => {
+                        queue.ack(&job.held()).unwrap();
+                        done.insert(job.id.to_string());
+                    }
+                }
+            }
+            let rest: Vec<_> = held.iter().skip(40).map(|job| job.held()).collect();
+            assert!(queue.ack_many(&rest).unwrap().iter().all(|acked| *acked));
+            done.extend(rest.iter().map(|job| job.id.to_string()));
+            if held.is_empty() {
+                travel(2_000);
+                queue.kick(1_000, true).unwrap();
+            }
+            if done.len() == 900 {
+                break;
+            }
+        }
+        assert_eq!(done.len(), 900);
+        assert_eq!(states(&queue), [0, 0, 0, 0]);
+        let refused = queue.push(&NewJob { on_duplicate: OnDuplicate::Keep, ..job("j1") });
+        assert!(matches!(refused, Err(Error::QueueFull { .. })));
+        delayqueue::core::clock::set_thread_offset_ms(0);
+    }
+}

@@ -1,0 +1,183 @@
+//! A queue with jobs in every state, put back in one step, and every operation by name: for tests that break something
+//! under each of them.
+
+use crate::support::*;
+use delayqueue::core::clock;
+use delayqueue::core::error::Error;
+use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, Reserved, State};
+use delayqueue::core::queue::{NoInterrupts, Queue};
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+
+pub type Operation = fn(&Scene, &Queue) -> Result<(), Error>;
+
+/// What a holder has in hand, by the name of the job.
+pub struct Scene {
+    pub held: HashMap<String, Reserved>,
+    /// Every job there is.
+    pub ids: BTreeSet<String>,
+    offset_ms: i64,
+}
+
+const SAVE: &str = "for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('COPY', key, key, 'DB', '1', 'REPLACE') end";
+const RESTORE: &str = "redis.call('FLUSHDB') redis.call('SELECT', 1)
+    for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('COPY', key, key, 'DB', '0') end redis.call('SELECT', 0)";
+
+impl Scene {
+    /// Sets the scene in an empty server of one's own and keeps a copy of it there. With `ranked`, some jobs have priorities.
+    pub fn set(server: &Server, queue: &Queue, ranked: bool) -> Self {
+        let mut scene = Self { held: HashMap::new(), ids: BTreeSet::new(), offset_ms: 0 };
+        clock::set_thread_offset_ms(0);
+        server.raw().run(&["FLUSHALL"]);
+        let urgent = if ranked { 5 } else { 1024 };
+        let mut add = |name: &str, delay_ms: u64, options: JobOptions| {
+            scene.ids.insert(name.to_owned());
+            queue.push(&NewJob { options, ..delayed(name, delay_ms) }).unwrap();
+        };
+        let options = |priority: u32, ttr_ms: u64, max_attempts: u32| JobOptions {
+            priority,
+            ttr_ms,
+            max_attempts,
+            ..JobOptions::default()
+        };
+        for (suffix, priority) in [("", 1024), ("!", urgent)] {
+            for name in ["again", "buried", "held", "old", "last", "one", "two"] {
+                let max = if name == "last" { 1 } else { 10 };
+                add(&format!("{name}{suffix}"), 0, options(priority, 600_000, max));
+            }
+            add(&format!("expired{suffix}"), 0, options(priority, 1_000, 10));
+            add(&format!("spent{suffix}"), 0, options(priority, 1_000, 1));
+            add(&format!("delayed{suffix}"), 3_600_000, options(priority, 60_000, 10));
+            add(&format!("later{suffix}"), 4_600_000, options(priority, 60_000, 10));
+            add(&format!("due{suffix}"), 500, options(priority, 60_000, 10));
+            add(&format!("ready{suffix}"), 0, options(priority, 60_000, 10));
+        }
+        for suffix in ["", "!"] {
+            let hold = |name: &str| queue.reserve_job(&id(&format!("{name}{suffix}"))).unwrap().unwrap();
+            queue.release(&hold("again").held(), Due::InMs(0), None).unwrap();
+            queue.release(&hold("old").held(), Due::InMs(0), None).unwrap();
+            queue.bury(&hold("buried").held(), Some(b"why")).unwrap();
+            for name in ["held", "old", "last", "expired", "spent"] {
+                scene.held.insert(format!("{name}{suffix}"), hold(name));
+            }
+        }
+        // Four jobs in one slot.
+        let others: Vec<NewJob> = ["ready", "ready!", "again", "again!", "due", "due!"].map(job).to_vec();
+        for job in others {
+            let _ = queue.reschedule(job.id.as_ref().unwrap(), Due::InMs(700)).unwrap();
+        }
+        for job in reserve_many(queue, 10) {
+            scene.held.insert(job.id.to_string(), job);
+        }
+        assert!(scene.held.contains_key("one") && scene.held.contains_key("two!"));
+        travel(1_001);
+        scene.offset_ms = clock::offset_ms();
+        server.raw().run(&["EVAL", SAVE, "0"]);
+        scene
+    }
+
+    /// Puts everything back as it was.
+    pub fn restore(&self, raw: &mut Raw) {
+        raw.run(&["EVAL", RESTORE, "0"]);
+        clock::set_thread_offset_ms(self.offset_ms);
+    }
+
+    fn held(&self, name: &str) -> delayqueue::core::queue::Held {
+        self.held[name].held()
+    }
+
+    /// Serves everything that is left, as a healthy worker with all rights would. Returns the ids.
+    pub fn drain(queue: &Queue) -> BTreeSet<String> {
+        let mut done = BTreeSet::new();
+        for _ in 0..4 {
+            if !done.is_empty() && queue.count(None).unwrap() == 0 {
+                break;
+            }
+            travel(5_000_000);
+            let jobs = reserve_many(queue, 100);
+            queue.ack_many(&jobs.iter().map(Reserved::held).collect::<Vec<_>>()).unwrap();
+            done.extend(jobs.iter().map(|job| job.id.to_string()));
+            queue.kick(1_000, true).unwrap();
+        }
+        done
+    }
+}
+
+fn reserve_waiting(queue: &Queue, max: usize, ms: u64) -> Result<(), Error> {
+    queue.reserve(&[queue.name().to_owned()], max, Some(Duration::from_millis(ms)), &mut NoInterrupts).map(|_| ())
+}
+
+fn lease_kept(result: Result<(), Error>) -> Result<(), Error> {
+    match result {
+        Err(Error::LeaseLost { .. }) => Ok(()),
+        other => other,
+    }
+}
+
+/// Every operation, on a job of default priority and on one of another.
+pub const OPERATIONS: &[(&str, Operation)] = &[
+    ("push", |_, queue| queue.push(&job("new")).map(|_| ())),
+    ("push delayed", |_, queue| queue.push(&delayed("new", 1_000)).map(|_| ())),
+    ("push urgent", |_, queue| queue.push(&prioritized("new", 5)).map(|_| ())),
+    ("push duplicate", |_, queue| match queue.push(&job("ready")) {
+        Err(Error::Duplicate { .. }) => Ok(()),
+        other => other.map(|_| ()),
+    }),
+    ("push many", |_, queue| {
+        queue.push_many(&[job("new1"), prioritized("new2", 5), prioritized("new3", 9), delayed("new4", 500)]).map(|_| ())
+    }),
+    ("push replacing", |_, queue| {
+        queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, ..job("again") }).map(|_| ())
+    }),
+    ("push replacing urgent", |_, queue| {
+        queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, ..job("again!") }).map(|_| ())
+    }),
+    ("push replacing buried", |_, queue| {
+        queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, ..job("buried") }).map(|_| ())
+    }),
+    ("reserve", |_, queue| reserve_waiting(queue, 1, 0)),
+    ("reserve many", |_, queue| reserve_waiting(queue, 100, 0)),
+    ("ack", |scene, queue| lease_kept(queue.ack(&scene.held("held")))),
+    ("ack with a past", |scene, queue| lease_kept(queue.ack(&scene.held("old")))),
+    ("ack one of four", |scene, queue| lease_kept(queue.ack(&scene.held("one")))),
+    ("ack many", |scene, queue| {
+        let held: Vec<_> = ["one", "two", "held", "old!", "last"].map(|name| scene.held(name)).into();
+        queue.ack_many(&held).map(|_| ())
+    }),
+    ("release", |scene, queue| lease_kept(queue.release(&scene.held("held"), Due::InMs(0), None))),
+    ("release urgent", |scene, queue| lease_kept(queue.release(&scene.held("held!"), Due::InMs(0), None))),
+    ("release later", |scene, queue| lease_kept(queue.release(&scene.held("old!"), Due::InMs(9_000), None))),
+    ("release to another priority", |scene, queue| lease_kept(queue.release(&scene.held("one"), Due::InMs(0), Some(7)))),
+    ("return unstarted", |scene, queue| lease_kept(queue.return_unstarted(&scene.held("two!")))),
+    ("fail", |scene, queue| lease_kept(queue.fail(&scene.held("held"), Some(b"boom")).map(|_| ()))),
+    ("fail urgent", |scene, queue| lease_kept(queue.fail(&scene.held("one!"), Some(b"boom")).map(|_| ()))),
+    ("fail last", |scene, queue| lease_kept(queue.fail(&scene.held("last"), Some(b"boom")).map(|_| ()))),
+    ("bury", |scene, queue| lease_kept(queue.bury(&scene.held("held!"), Some(b"boom")))),
+    ("touch", |scene, queue| lease_kept(queue.touch(&scene.held("held"), None).map(|_| ()))),
+    ("touch one of four", |scene, queue| lease_kept(queue.touch(&scene.held("two"), Some(500)).map(|_| ()))),
+    ("cancel waiting", |_, queue| queue.cancel(&["ready", "delayed!", "due!"].map(id)).map(|_| ())),
+    ("cancel held", |_, queue| queue.cancel(&["held", "old!", "one"].map(id)).map(|_| ())),
+    ("cancel buried", |_, queue| queue.cancel(&["buried", "buried!"].map(id)).map(|_| ())),
+    ("reschedule", |_, queue| queue.reschedule(&id("delayed"), Due::InMs(0)).map(|_| ())),
+    ("reschedule urgent", |_, queue| queue.reschedule(&id("delayed!"), Due::InMs(0)).map(|_| ())),
+    ("reschedule later", |_, queue| queue.reschedule(&id("again!"), Due::InMs(9_000)).map(|_| ())),
+    ("reschedule buried", |_, queue| queue.reschedule(&id("buried!"), Due::InMs(0)).map(|_| ())),
+    ("update", |_, queue| queue.update(&id("delayed!"), b"changed").map(|_| ())),
+    ("kick", |_, queue| queue.kick(10, true).map(|_| ())),
+    ("kick job", |_, queue| queue.kick_job(&id("buried!"), false).map(|_| ())),
+    ("kick delayed job", |_, queue| queue.kick_job(&id("delayed"), false).map(|_| ())),
+    ("kick delayed urgent job", |_, queue| queue.kick_job(&id("delayed!"), true).map(|_| ())),
+    ("reserve job", |_, queue| queue.reserve_job(&id("delayed")).map(|_| ())),
+    ("reserve urgent job", |_, queue| queue.reserve_job(&id("again!")).map(|_| ())),
+    ("reserve buried job", |_, queue| queue.reserve_job(&id("buried")).map(|_| ())),
+    ("take", |_, queue| queue.take(None, 3).map(|_| ())),
+    ("purge delayed", |_, queue| queue.purge(&[State::Delayed]).map(|_| ())),
+    ("purge ready", |_, queue| queue.purge(&[State::Ready]).map(|_| ())),
+    ("purge reserved", |_, queue| queue.purge(&[State::Reserved]).map(|_| ())),
+    ("purge buried", |_, queue| queue.purge(&[State::Buried]).map(|_| ())),
+    ("peek", |_, queue| queue.peek(&id("held")).map(|_| ())),
+    ("list", |_, queue| queue.list(State::Ready, 0, 10).map(|_| ())),
+    ("stats", |_, queue| queue.stats().map(|_| ())),
+    ("pause", |_, queue| queue.pause(None)),
+    ("resume", |_, queue| queue.resume()),
+];

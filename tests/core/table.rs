@@ -1,0 +1,256 @@
+//! Every operation on a job in every state: one table of what it answers and where the job is afterwards.
+
+use crate::audit;
+use crate::support::*;
+use delayqueue::core::clock;
+use delayqueue::core::error::Error;
+use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, State};
+use delayqueue::core::queue::{Failed, Held, Queue};
+use std::collections::BTreeMap;
+
+/// `answer state`. States: `-` gone, `D` delayed, `R` ready, `L` leased to us, `N` newly leased (another token), `T` leased
+/// to another, `B` buried. `expired`: our lease ran out and nobody noticed yet; `spent`: so did the last attempt.
+const TABLE: &str = "
+operation        | absent    | delayed     | ready       | ours        | expired     | spent       | theirs      | buried
+ack              | lost -    | lost D      | lost R      | ok -        | ok -        | ok -        | lost T      | lost B
+ack many         | lost -    | lost D      | lost R      | ok -        | ok -        | ok -        | lost T      | lost B
+release          | lost -    | lost D      | lost R      | ok R        | ok R        | ok R        | lost T      | lost B
+release later    | lost -    | lost D      | lost R      | ok D        | ok D        | ok D        | lost T      | lost B
+release urgent   | lost -    | lost D      | lost R      | ok R        | ok R        | ok R        | lost T      | lost B
+release plain    | lost -    | lost D      | lost R      | ok R        | ok R        | ok R        | lost T      | lost B
+return unstarted | lost -    | lost D      | lost R      | ok R        | ok R        | ok R        | lost T      | lost B
+fail             | lost -    | lost D      | lost R      | retry D     | retry D     | buried B    | lost T      | lost B
+fail last        | lost -    | lost D      | lost R      | buried B    | buried B    | buried B    | lost T      | lost B
+bury             | lost -    | lost D      | lost R      | ok B        | ok B        | ok B        | lost T      | lost B
+touch            | lost -    | lost D      | lost R      | ok L        | ok L        | ok L        | lost T      | lost B
+cancel           | 0 -       | 1 -         | 1 -         | 1 -         | 1 -         | 1 -         | 1 -         | 1 -
+reschedule now   | no -      | yes R       | yes R       | no L        | yes R       | yes R       | no T        | yes R
+reschedule later | no -      | yes D       | yes D       | no L        | yes D       | yes D       | no T        | yes D
+update           | no -      | yes D       | yes R       | no L        | yes R       | yes B       | no T        | yes B
+kick job         | no -      | yes R       | no R        | no L        | no L        | no L        | no T        | yes R
+kick             | 0 -       | 0 D         | 0 R         | 0 L         | 0 L         | 0 L         | 0 T         | 1 R
+peek             | none -    | delayed D   | ready R     | reserved L  | ready R     | buried B    | reserved T  | buried B
+reserve job      | none -    | got N       | got N       | none L      | got N       | got N       | none T      | got N
+reserve          | none -    | none D      | got N       | none L      | got N       | none B      | none T      | none B
+push fail        | pushed R  | duplicate D | duplicate R | duplicate L | duplicate L | duplicate L | duplicate T | duplicate B
+push keep        | pushed R  | pushed D    | pushed R    | pushed L    | pushed L    | pushed L    | pushed T    | pushed B
+push replace     | pushed R  | pushed R    | pushed R    | duplicate L | duplicate L | duplicate L | duplicate T | pushed R
+replace later    | pushed D  | pushed D    | pushed D    | duplicate L | duplicate L | duplicate L | duplicate T | pushed D
+replace urgent   | pushed R  | pushed R    | pushed R    | duplicate L | duplicate L | duplicate L | duplicate T | pushed R
+take             | 0 -       | 0 D         | 1 -         | 0 L         | 1 -         | 0 B         | 0 T         | 0 B
+take ahead       | 0 -       | 1 -         | 1 -         | 0 L         | 1 -         | 0 B         | 0 T         | 0 B
+purge delayed    | 0 -       | 1 -         | 0 R         | 0 L         | 0 R         | 0 B         | 0 T         | 0 B
+purge ready      | 0 -       | 0 D         | 1 -         | 0 L         | 1 -         | 0 B         | 0 T         | 0 B
+purge reserved   | 0 -       | 0 D         | 0 R         | 1 -         | 0 R         | 0 B         | 1 -         | 0 B
+purge buried     | 0 -       | 0 D         | 0 R         | 0 L         | 0 R         | 1 -         | 0 T         | 1 -
+purge            | 0 -       | 1 -         | 1 -         | 1 -         | 1 -         | 1 -         | 1 -         | 1 -
+list             | 0000 -    | 1000 D      | 0100 R      | 0010 L      | 0100 R      | 0001 B      | 0010 T      | 0001 B
+stats            | 0000 -    | 1000 D      | 0100 R      | 0010 L      | 0100 R      | 0001 B      | 0010 T      | 0001 B
+pause and resume | ok -      | ok D        | ok R        | ok L        | ok L        | ok L        | ok T        | ok B
+";
+
+/// How the job got its past: pushed only, or held and given back before.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Past {
+    None,
+    Released,
+}
+
+const FAR: u64 = 3_600_000;
+const TTR: u64 = 60_000;
+
+fn subject(priority: u32, last: bool) -> NewJob {
+    let options =
+        JobOptions { priority, max_attempts: if last { 1 } else { 10 }, ttr_ms: TTR, ..JobOptions::default() };
+    NewJob { options, ..job("x") }
+}
+
+/// Brings job `x` into a state; returns what an earlier or the present holder has in hand.
+fn arrange(queue: &Queue, state: &str, priority: u32, past: Past, last: bool) -> Held {
+    let hold = || queue.reserve_job(&id("x")).unwrap().unwrap();
+    queue.push(&subject(priority, last)).unwrap();
+    if past == Past::Released {
+        let held = hold().held();
+        queue.release(&held, Due::InMs(0), None).unwrap();
+    }
+    let held = hold();
+    match state {
+        "absent" => queue.ack(&held.held()).unwrap(),
+        "delayed" | "ready" => {
+            if past == Past::Released {
+                queue.release(&held.held(), Due::InMs(if state == "ready" { 0 } else { FAR }), None).unwrap();
+            } else {
+                // As if it had never been held: no history.
+                queue.ack(&held.held()).unwrap();
+                let due = Due::InMs(if state == "ready" { 0 } else { FAR });
+                queue.push(&NewJob { due, ..subject(priority, last) }).unwrap();
+            }
+        }
+        "ours" => {}
+        "expired" | "spent" => travel(i64::try_from(TTR).unwrap() + 1),
+        "theirs" if last => {
+            // A last attempt that runs out is buried: somebody kicked it before the other one got it.
+            queue.bury(&held.held(), None).unwrap();
+            hold();
+        }
+        "theirs" => {
+            travel(i64::try_from(TTR).unwrap() + 1);
+            hold();
+        }
+        "buried" => queue.bury(&held.held(), Some(b"why")).unwrap(),
+        _ => unreachable!(),
+    }
+    held.held()
+}
+
+fn lease(result: Result<(), Error>) -> String {
+    match result {
+        Ok(()) => "ok".into(),
+        Err(Error::LeaseLost { .. }) => "lost".into(),
+        Err(other) => other.to_string(),
+    }
+}
+
+fn pushed(result: Result<delayqueue::core::job::JobId, Error>) -> String {
+    match result {
+        Ok(_) => "pushed".into(),
+        Err(Error::Duplicate { .. }) => "duplicate".into(),
+        Err(other) => other.to_string(),
+    }
+}
+
+fn yes(done: bool) -> String {
+    if done { "yes" } else { "no" }.into()
+}
+
+fn failed(result: Result<Failed, Error>) -> String {
+    match result {
+        Ok(Failed::Buried) => "buried".into(),
+        Ok(Failed::Retried { .. }) => "retry".into(),
+        Err(error) => lease(Err(error)),
+    }
+}
+
+fn perform(queue: &Queue, operation: &str, held: &Held, priority: u32) -> String {
+    let x = id("x");
+    let again = |on_duplicate| NewJob { on_duplicate, ..subject(priority, false) };
+    let got = |job: Option<delayqueue::core::job::Reserved>| if job.is_some() { "got" } else { "none" }.to_owned();
+    match operation {
+        "ack" => lease(queue.ack(held)),
+        "ack many" => match queue.ack_many(std::slice::from_ref(held)).unwrap()[..] {
+            [true] => "ok".into(),
+            _ => "lost".into(),
+        },
+        "release" => lease(queue.release(held, Due::InMs(0), None)),
+        "release later" => lease(queue.release(held, Due::InMs(FAR), None)),
+        "release urgent" => lease(queue.release(held, Due::InMs(0), Some(3))),
+        "release plain" => lease(queue.release(held, Due::InMs(0), Some(1024))),
+        "return unstarted" => lease(queue.return_unstarted(held)),
+        "fail" | "fail last" => failed(queue.fail(held, Some(b"boom"))),
+        "bury" => lease(queue.bury(held, Some(b"boom"))),
+        "touch" => lease(queue.touch(held, None).map(|_| ())),
+        "cancel" => queue.cancel(&[x]).unwrap().to_string(),
+        "reschedule now" => yes(queue.reschedule(&x, Due::InMs(0)).unwrap()),
+        "reschedule later" => yes(queue.reschedule(&x, Due::InMs(FAR)).unwrap()),
+        "update" => yes(queue.update(&x, b"new").unwrap()),
+        "kick job" => yes(queue.kick_job(&x, false).unwrap()),
+        "kick" => queue.kick(10, false).unwrap().to_string(),
+        "peek" => queue.peek(&x).unwrap().map_or("none", |info| info.state.word()).into(),
+        "reserve job" => got(queue.reserve_job(&x).unwrap()),
+        "reserve" => got(reserve(queue)),
+        "push fail" => pushed(queue.push(&again(OnDuplicate::Fail))),
+        "push keep" => pushed(queue.push(&again(OnDuplicate::Keep))),
+        "push replace" => pushed(queue.push(&again(OnDuplicate::Replace))),
+        "replace later" => pushed(queue.push(&NewJob { due: Due::InMs(FAR), ..again(OnDuplicate::Replace) })),
+        "replace urgent" => {
+            let other = if priority == 1024 { 3 } else { 1024 };
+            pushed(queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, ..subject(other, false) }))
+        }
+        "take" => queue.take(None, 10).unwrap().len().to_string(),
+        "take ahead" => queue.take(Some(99_999_999_999_999), 10).unwrap().len().to_string(),
+        "purge" => queue.purge(&[]).unwrap().to_string(),
+        "purge delayed" => queue.purge(&[State::Delayed]).unwrap().to_string(),
+        "purge ready" => queue.purge(&[State::Ready]).unwrap().to_string(),
+        "purge reserved" => queue.purge(&[State::Reserved]).unwrap().to_string(),
+        "purge buried" => queue.purge(&[State::Buried]).unwrap().to_string(),
+        "list" => State::ALL.map(|state| queue.list(state, 0, 10).unwrap().len().to_string()).concat(),
+        "stats" => states(queue).map(|count| count.to_string()).concat(),
+        "pause and resume" => {
+            queue.pause(None).unwrap();
+            queue.resume().unwrap();
+            "ok".into()
+        }
+        _ => unreachable!("{operation}"),
+    }
+}
+
+/// The state the keys show, without any script having looked.
+fn shown(
+    raw: &mut Raw,
+    queue: &Queue,
+    places: &BTreeMap<String, &'static str>,
+    held: &Held,
+    state_before: &str,
+) -> String {
+    assert!(places.len() <= 1, "{places:?}");
+    let now_ms = raw_now(raw);
+    let due = |raw: &mut Raw, name: &str| audit::zset(raw, &audit::key(queue, name))[0].1;
+    match places.get("x").copied() {
+        None => "-",
+        Some("buried") => "B",
+        Some("ready") => "R",
+        Some("later") => if due(raw, "later") > now_ms { "D" } else { "R" },
+        Some("waiting") => if due(raw, "waiting") > now_ms { "D" } else { "R" },
+        _ => {
+            let ledger = audit::list(raw, &["HGETALL", &audit::key(queue, "ledger")]);
+            let record = ledger.chunks(2).find(|pair| pair[0].starts_with(b"@")).unwrap()[1].clone();
+            let token = u64::from_be_bytes([&[0, 0], &record[4..10]].concat().try_into().unwrap());
+            match (token == held.receipt.token, state_before) {
+                (true, _) => "L",
+                (false, "theirs") => "T",
+                _ => "N",
+            }
+        }
+    }
+    .into()
+}
+
+fn raw_now(raw: &mut Raw) -> i64 {
+    let parts = audit::list(raw, &["TIME"]);
+    let number = |at: usize| String::from_utf8_lossy(&parts[at]).parse::<i64>().unwrap();
+    number(0) * 1000 + number(1) / 1000 + clock::offset_ms()
+}
+
+#[test]
+fn every_operation_does_to_every_state_what_the_table_says() {
+    let mut raw = shared().raw();
+    let mut lines = TABLE.trim().lines().map(|line| line.split('|').map(str::trim).collect::<Vec<_>>());
+    let head = lines.next().unwrap();
+    let mut wrong = Vec::new();
+    for line in lines {
+        for (state, expected) in head[1..].iter().zip(&line[1..]) {
+            for priority in [1024, 5] {
+                for past in [Past::None, Past::Released] {
+                    let last = line[0] == "fail last" || *state == "spent";
+                    clock::set_thread_offset_ms(0);
+                    let queue = fresh();
+                    let held = arrange(&queue, state, priority, past, last);
+                    let answer = perform(&queue, line[0], &held, priority);
+                    let (places, faults) = audit::examine(&mut raw, &queue);
+                    let now =
+                        if faults.is_empty() { shown(&mut raw, &queue, &places, &held, state) } else { "?".into() };
+                    let found = format!("{answer} {now}");
+                    if found.split_whitespace().ne(expected.split_whitespace()) {
+                        wrong.push(format!(
+                            "{} × {state}, priority {priority}, past {past:?}: {found}, not {expected} {places:?} {faults:?}",
+                            line[0]
+                        ));
+                    }
+                    let left: u64 = states(&queue).iter().sum();
+                    assert_eq!(left, u64::from(!expected.ends_with('-')), "{} × {state}: the counts agree", line[0]);
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of the cases:\n{}", wrong.len(), wrong.join("\n"));
+}

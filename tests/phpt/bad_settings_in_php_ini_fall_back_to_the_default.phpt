@@ -1,0 +1,37 @@
+--TEST--
+A bad value in php.ini is reported, and the default used
+--FILE--
+<?php
+function run(string ...$settings): void
+{
+    $command = [PHP_BINARY, '-n', '-d', 'display_errors=1', '-d', 'display_startup_errors=1', '-d', 'html_errors=0'];
+    foreach ($settings as $setting) {
+        array_push($command, '-d', $setting);
+    }
+    array_push($command, '-d', 'extension=' . getenv('DELAYQUEUE_TEST_EXTENSION'));
+    array_push($command, '-r', 'var_dump(ini_get("delayqueue.dsn"), ini_get("delayqueue.prefix"), ini_get("delayqueue.testing"));');
+    $process = proc_open($command, [1 => ['pipe', 'w']], $pipes);
+    echo trim(stream_get_contents($pipes[1])), "\n\n";
+    proc_close($process);
+}
+run('delayqueue.dsn=redis://:hunter2@h:99999/0', 'delayqueue.prefix=a{b}', 'delayqueue.testing=maybe');
+run('delayqueue.dsn=redis://h:1/0', 'delayqueue.prefix=mine', 'delayqueue.testing=1');
+run();
+?>
+--EXPECT--
+Warning: PHP Startup: delayqueue.dsn must be a valid DSN, invalid port number: the default is used in Unknown on line 0
+
+Warning: PHP Startup: delayqueue.prefix must be 1 to 64 bytes of [A-Za-z0-9._:-]: the default is used in Unknown on line 0
+
+Warning: PHP Startup: delayqueue.testing must be 0 or 1: the default is used in Unknown on line 0
+string(0) ""
+string(2) "dq"
+string(1) "0"
+
+string(13) "redis://h:1/0"
+string(4) "mine"
+string(1) "1"
+
+string(0) ""
+string(2) "dq"
+string(1) "0"

@@ -1,0 +1,47 @@
+--TEST--
+DateTimeInterface is an absolute moment, rounded up to the millisecond; a past one keeps its place
+--FILE--
+<?php
+require __DIR__ . '/helpers.inc';
+class Odd extends DateTimeImmutable { function format(string $format): string { return 'mine'; } }
+$queue = queue();
+$due = function (DateTimeInterface $moment) use ($queue) {
+    $id = $queue->push(1, $moment);
+    $at = $queue->peek($id)->dueAt;
+    $queue->cancel($id);
+    return number_format($at, 3, '.', '');
+};
+foreach ([
+    '2000-01-01 00:00:00 UTC', '2000-01-01 00:00:00.000001 UTC', '2000-01-01 00:00:00.999999 UTC', '2000-01-01 00:00:00.123 UTC',
+    '2000-01-01 00:00:00.123001 UTC', '2000-01-01 00:00:00 America/New_York', '1969-12-31 23:59:59.5 UTC', '1960-01-01 00:00:00.0004 UTC',
+    '2090-06-01 12:00:00 Europe/Berlin',
+] as $text) {
+    echo $text, ' => ', $due(new DateTimeImmutable($text)), ' ', $due(new DateTime($text)), ' ', $due(new Odd($text)), "\n";
+}
+$queue->push('b', new DateTime('@2000'));
+$queue->push('a', new DateTime('@1000'));
+$queue->push('now');
+var_dump($queue->reserve()->payload, $queue->reserve()->payload, $queue->reserve()->payload);
+$job = $queue->push('c', new DateTime('@3000'), id: 'c');
+$queue->reserve()->release(new DateTime('@4000.5'));
+var_dump($queue->peek('c')->dueAt, $queue->reschedule('c', new DateTimeImmutable('@1')), $queue->peek('c')->dueAt);
+caught(fn() => $queue->push(1, (new ReflectionClass(Odd::class))->newInstanceWithoutConstructor()));
+$queue->purge();
+?>
+--EXPECT--
+2000-01-01 00:00:00 UTC => 946684800.000 946684800.000 946684800.000
+2000-01-01 00:00:00.000001 UTC => 946684800.001 946684800.001 946684800.001
+2000-01-01 00:00:00.999999 UTC => 946684801.000 946684801.000 946684801.000
+2000-01-01 00:00:00.123 UTC => 946684800.123 946684800.123 946684800.123
+2000-01-01 00:00:00.123001 UTC => 946684800.124 946684800.124 946684800.124
+2000-01-01 00:00:00 America/New_York => 946702800.000 946702800.000 946702800.000
+1969-12-31 23:59:59.5 UTC => 0.000 0.000 0.000
+1960-01-01 00:00:00.0004 UTC => 0.000 0.000 0.000
+2090-06-01 12:00:00 Europe/Berlin => 3799994400.000 3799994400.000 3799994400.000
+string(1) "a"
+string(1) "b"
+string(3) "now"
+float(4000.5)
+bool(true)
+float(1)
+Error: The DateTime object has not been correctly initialized by its constructor

@@ -1,0 +1,46 @@
+--TEST--
+phpinfo() and --ri show version, client, TLS and settings, but no password
+--FILE--
+<?php
+function php(string ...$arguments): string
+{
+    $command = [PHP_BINARY, '-n', '-d', 'extension=' . getenv('DELAYQUEUE_TEST_EXTENSION'), ...$arguments];
+    $process = proc_open($command, [1 => ['pipe', 'w']], $pipes);
+    $output = stream_get_contents($pipes[1]);
+    proc_close($process);
+    return $output;
+}
+$ri = php('-d', 'delayqueue.dsn=redis://user:hunter2@localhost:6380/3', '--ri', 'delayqueue');
+echo preg_replace('/Version => .*/', 'Version => *', trim($ri)), "\n\n";
+preg_match('/^Version => (.*)$/m', $ri, $version);
+var_dump($version[1] === phpversion('delayqueue'), $version[1] === DelayQueue::VERSION);
+// The crate's version is the one that is built in.
+preg_match('/^redis crate => (.*)$/m', $ri, $crate);
+var_dump(str_contains(file_get_contents(__DIR__ . '/../../Cargo.lock'), "name = \"redis\"\nversion = \"$crate[1]\""));
+
+ini_set('delayqueue.dsn', 'redis://:hunter2@elsewhere:6381');
+ob_start();
+phpinfo(INFO_MODULES);
+$info = ob_get_clean();
+var_dump(str_contains($info, 'hunter2'));
+preg_match('/^delayqueue.dsn.*$/m', $info, $line);
+echo $line[0], "\n";
+?>
+--EXPECT--
+delayqueue
+
+delayqueue support => enabled
+Version => *
+redis crate => 1.8.1
+TLS => rustls (ring)
+
+Directive => Local Value => Master Value
+delayqueue.dsn => redis://user:***@localhost:6380/3 => redis://user:***@localhost:6380/3
+delayqueue.prefix => dq => dq
+delayqueue.testing => 0 => 0
+
+bool(true)
+bool(true)
+bool(true)
+bool(false)
+delayqueue.dsn => redis://:***@elsewhere:6381/0 => no value

@@ -1,0 +1,113 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Processes;
+
+use DelayQueue\State;
+use DelayQueue\Testing\InteractsWithDelayQueue;
+use PHPUnit\Framework\TestCase;
+use Shop;
+
+require_once __DIR__ . '/PhpProcess.php';
+require_once __DIR__ . '/../../php/examples/order-closing/Shop.php';
+
+/** The examples do what their first lines say. ./build.sh demo runs the page of order-closing as well. */
+final class ExamplesTest extends TestCase
+{
+    use InteractsWithDelayQueue;
+
+    private const EXAMPLES = __DIR__ . '/../../php/examples';
+
+    private string $directory;
+
+    protected function setUp(): void
+    {
+        $this->directory = sys_get_temp_dir() . '/delayqueue-examples-' . bin2hex(random_bytes(6));
+        mkdir($this->directory);
+    }
+
+    protected function tearDown(): void
+    {
+        array_map(unlink(...), (array) glob("$this->directory/*"));
+        rmdir($this->directory);
+    }
+
+    public function testAReminderIsSentOnceWhenItIsDue(): void
+    {
+        $this->assertSame("will remind alice\n", $this->example('reminders/remind.php', 'alice', '0', 'too early'));
+        $this->assertSame("will remind alice\n", $this->example('reminders/remind.php', 'alice', '0', 'your trial ends'));
+        $this->assertSame("will remind bob\n", $this->example('reminders/remind.php', 'bob', '3600', 'your trial ends'));
+
+        $this->assertSame("dear alice: your trial ends\n1 sent\n", $this->example('reminders/cron.php'));
+        $this->assertSame("0 sent\n", $this->example('reminders/cron.php'));
+        $this->assertDelayed('bob', 'reminders');
+    }
+
+    public function testARefundIsCheckedAgainUntilItIsThrough(): void
+    {
+        $queue = $this->delayQueue('refunds');
+        $this->example('refund-checks/request.php', '4711');
+        $this->example('refund-checks/request.php', '4711');
+        $this->assertPushed('refund-4711', 'refunds', 1);
+        $this->assertDelayed('refund-4711', 'refunds', 15);
+
+        $queue->reschedule('refund-4711', 0);
+        $this->assertSame("refund-4711 is still pending\n", $this->example('refund-checks/worker.php'));
+        $info = $queue->peek('refund-4711');
+        $this->assertSame([State::Delayed, 'still pending at check 1'], [$info?->state, $info?->lastError]);
+
+        touch("$this->directory/refund-4711");
+        $queue->reschedule('refund-4711', 0);
+        $this->assertSame("refund-4711 is through\n", $this->example('refund-checks/worker.php'));
+        $this->assertQueueEmpty('refunds');
+    }
+
+    public function testAnUnpaidOrderIsClosedAndAPaidOneIsLeft(): void
+    {
+        $queue = $this->delayQueue('orders');
+        $shop = new Shop("$this->directory/shop.sqlite");
+        $schedule = static fn (string $id): string => $queue->push(['order' => $id], id: $id);
+        $unpaid = $shop->place('teapot', 0.0, $schedule);
+        $paid = $shop->place('teapot', 0.0, $schedule);
+        $shop->pay($paid);
+
+        $worker = new PhpProcess([self::EXAMPLES . '/order-closing/worker.php'], $this->environment());
+        $worker->waitFor("left $paid, attempt 1");
+        $worker->signal(SIGTERM);
+        [$code, $output] = $worker->end();
+
+        $this->assertSame(0, $code);
+        $this->assertStringContainsString("closed $unpaid, attempt 1", $output);
+        $this->assertFalse($shop->pay($unpaid));
+        $this->assertQueueEmpty('orders');
+    }
+
+    public function testAnOrderThatCannotBeScheduledIsNotPlaced(): void
+    {
+        $shop = new Shop("$this->directory/shop.sqlite");
+        $refuse = static fn () => throw new \RuntimeException('no Redis');
+        try {
+            $shop->place('teapot', 0.0, $refuse);
+            $this->fail('the order was placed');
+        } catch (\RuntimeException $error) {
+            $this->assertSame('no Redis', $error->getMessage());
+        }
+
+        $this->assertFalse($shop->pay('order-1'));
+    }
+
+    private function example(string $script, string ...$arguments): string
+    {
+        [$code, $output] = (new PhpProcess([self::EXAMPLES . "/$script", ...$arguments], $this->environment()))->end();
+        $this->assertSame(0, $code, $output);
+
+        return $output;
+    }
+
+    /** @return array<string, string> */
+    private function environment(): array
+    {
+        return ['TMPDIR' => $this->directory, 'SHOP_DATABASE' => "$this->directory/shop.sqlite"];
+    }
+}
