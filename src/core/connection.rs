@@ -261,7 +261,8 @@ impl Connection {
         self.wakes.clear();
     }
 
-    /// A wake-up that has arrived, reading what lies in the socket if `readable`. Never blocks for more than a moment.
+    /// A wake-up that has arrived: one that came along with a reply, or, if `readable`, one that lies in the socket.
+    /// Never blocks for more than a moment.
     ///
     /// # Errors
     /// When the connection is lost.
@@ -269,11 +270,13 @@ impl Connection {
         if let Some(wake) = self.wakes.pop_front() {
             return Ok(Some(wake));
         }
-        if readable {
+        if readable || !self.input.is_empty() {
             self.broken = true;
-            match self.fill() {
-                Err(error) if is_pause(&error) => {}
-                result => result?,
+            if readable {
+                match self.fill() {
+                    Err(error) if is_pause(&error) => {}
+                    result => result?,
+                }
             }
             while !self.input.is_empty() {
                 let before = self.input.len();
