@@ -2,6 +2,9 @@
 
 declare(strict_types=1);
 
+namespace DelayQueue\Tests\Processes;
+
+use DelayQueue;
 use DelayQueue\State;
 use DelayQueue\Tests\Support\Php;
 use DelayQueue\Tests\Support\ProcessTestCase;
@@ -55,11 +58,11 @@ final class CrashTest extends ProcessTestCase
     {
         $this->queue->cancel('job');
         $this->worker->begin('reserve', 30);
-        Wait::until(fn () => $this->redis->waiters($this->name()) === 1, 5, 'the worker waits');
+        Wait::until(fn () => $this->redis->waiters($this->queueName) === 1, 5, 'the worker waits');
         $this->worker->kill();
         $other = $this->remote();
         $other->begin('reserve', 30);
-        Wait::until(fn () => $this->redis->waiters($this->name()) === 2, 5, 'another waits');
+        Wait::until(fn () => $this->redis->waiters($this->queueName) === 2, 5, 'another waits');
         $this->queue->push('payload', id: 'job');
 
         $outcome = $other->outcome();
@@ -165,7 +168,7 @@ final class CrashTest extends ProcessTestCase
         $log = $this->redis->folder->path . '/log';
         $killed = 0;
         Wait::until(function () use ($log, &$killed): bool {
-            $worker = Php::program('poisoned.php', $this->redis->dsn(), $this->name(), $log);
+            $worker = Php::program('poisoned.php', $this->redis->dsn(), $this->queueName, $log);
             $killed += $worker->endedBy() === 9 ? 1 : 0;
 
             return $this->queue->count(State::Buried) === 1 && $this->queue->count() === 1;
@@ -187,11 +190,6 @@ final class CrashTest extends ProcessTestCase
             $other->push($method);
             $other->reserve()->$method();
         }
-    }
-
-    private function name(): string
-    {
-        return substr($this->queueName, 0, 150);
     }
 
     private function assertBackAtOnce(): void
@@ -216,7 +214,7 @@ final class CrashTest extends ProcessTestCase
         $this->assertSame(1, $this->queue->stats()->timedOut);
         $job->ack();
         $this->assertSame(0, $this->queue->count());
-        $keys = "dq:{{$this->name()}}:";
+        $keys = "dq:{{$this->queueName}}:";
         $this->assertSame(["{$keys}ledger"], $this->redis->ask('KEYS', "$keys*"), 'nothing is left but counters');
     }
 }

@@ -2,6 +2,9 @@
 
 declare(strict_types=1);
 
+namespace DelayQueue\Tests\Processes;
+
+use DelayQueue;
 use DelayQueue\Tests\Support\Php;
 use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Support\ProcessTestCase;

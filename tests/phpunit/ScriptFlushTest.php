@@ -2,6 +2,9 @@
 
 declare(strict_types=1);
 
+namespace DelayQueue\Tests\Processes;
+
+use DelayQueue;
 use DelayQueue\State;
 use DelayQueue\Tests\Support\Php;
 use DelayQueue\Tests\Support\Process;
@@ -67,6 +70,7 @@ final class ScriptFlushTest extends ProcessTestCase
             $id = $queue->push($round, delay: 0.02);
             $outcome = $worker->outcome();
             $this->assertSame($id, $outcome['result']['id'] ?? $outcome['message'] ?? null);
+            $this->assertLessThan(1.0, $outcome['seconds'], 'the push woke it');
             $worker->call('ack');
         }
         $this->assertSame(0, $queue->count());

@@ -17,7 +17,7 @@ abstract class ProcessTestCase extends TestCase
     protected function setUp(): void
     {
         $this->redis = new RedisServer($this->redisOptions());
-        $this->queueName = strtolower(preg_replace('/\W+/', '-', $this->getName(true)));
+        $this->queueName = substr(trim(preg_replace('/\W+/', '-', $this->getName()), '-'), 0, 150);
     }
 
     protected function tearDown(): void
@@ -40,12 +40,12 @@ abstract class ProcessTestCase extends TestCase
     /** @param array<string, mixed> $options of DelayQueue */
     protected function queue(array $options = []): DelayQueue
     {
-        return new DelayQueue(substr($this->queueName, 0, 150), $this->redis->dsn(), $options);
+        return new DelayQueue($this->queueName, $this->redis->dsn(), $options);
     }
 
     /** @param array<string, mixed> $options of DelayQueue */
     protected function remote(array $options = [], ?Relay $through = null): Remote
     {
-        return new Remote(($through ?? $this->redis)->dsn(), substr($this->queueName, 0, 150), $options);
+        return new Remote(($through ?? $this->redis)->dsn(), $this->queueName, $options);
     }
 }

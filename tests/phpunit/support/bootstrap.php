@@ -1,8 +1,10 @@
 <?php
 
-/** Loads the helpers of these tests: DelayQueue\Tests\Support\ in this folder. */
+/** Loads the helpers of these tests, DelayQueue\Tests\Support\ in this folder, and the PHP package. */
 
 declare(strict_types=1);
+
+require dirname(__DIR__, 3) . '/php/autoload.php';
 
 spl_autoload_register(static function (string $class): void {
     $prefix = 'DelayQueue\\Tests\\Support\\';
