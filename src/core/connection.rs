@@ -40,6 +40,8 @@ pub struct Connection {
     broken: bool,
     last_used: Instant,
     read_timeout: Duration,
+    /// What one read or write of the socket may take at present.
+    socket_timeout: Duration,
     wakes: VecDeque<Wake>,
     subscribed: HashSet<String>,
     /// Names of queues whose index entry was written over this connection.
@@ -58,8 +60,8 @@ impl Connection {
     pub fn open(dsn: &Dsn, connect_timeout: Duration, read_timeout: Duration) -> Result<Self, Fault> {
         let reach =
             |error: io::Error| Fault::Unsent(format!("cannot connect to {}: {}", dsn.redacted(), describe(&error)));
+        let until = Instant::now() + connect_timeout;
         let transport = Transport::connect(dsn, connect_timeout).map_err(reach)?;
-        transport.set_timeouts(connect_timeout).map_err(reach)?;
         let mut connection = Self {
             transport,
             input: Vec::with_capacity(4096),
@@ -68,14 +70,15 @@ impl Connection {
             broken: false,
             last_used: Instant::now(),
             read_timeout,
+            socket_timeout: connect_timeout,
             wakes: VecDeque::new(),
             subscribed: HashSet::new(),
             indexed: HashSet::new(),
             ranked: HashSet::new(),
             waiter: random_name(),
         };
-        connection.log_in(dsn, Instant::now() + connect_timeout)?;
-        connection.transport.set_timeouts(read_timeout).map_err(reach)?;
+        connection.log_in(dsn, until)?;
+        connection.set_socket_timeout(read_timeout).map_err(reach)?;
         Ok(connection)
     }
 
@@ -148,6 +151,10 @@ impl Connection {
         if std::mem::replace(&mut self.broken, true) {
             return Err(Fault::Unsent("the connection is closed".into()));
         }
+        let left = until.saturating_duration_since(Instant::now()).min(self.read_timeout);
+        if self.socket_timeout < left.mul_f64(0.9) {
+            self.set_socket_timeout(left).map_err(|error| Fault::Unsent(describe(&error)))?;
+        }
         self.send(request, until)?;
         let mut replies = Vec::with_capacity(expected);
         while replies.len() < expected {
@@ -155,9 +162,22 @@ impl Connection {
                 replies.push(value);
             }
         }
-        self.broken = false;
+        self.broken = self.has_uninvited_input();
         self.last_used = Instant::now();
         Ok(replies)
+    }
+
+    /// Whether more than wake-ups came with the replies: the next request would take it for its own.
+    fn has_uninvited_input(&mut self) -> bool {
+        while self.input.first() == Some(&b'>') {
+            let before = self.input.len();
+            match self.next_value(None) {
+                Ok(None) if self.input.len() < before => {}
+                Ok(None) => return false, // the rest of it is on its way
+                _ => return true,
+            }
+        }
+        !self.input.is_empty()
     }
 
     /// Gives a request buffer back for reuse.
@@ -167,14 +187,30 @@ impl Connection {
         }
     }
 
+    fn set_socket_timeout(&mut self, timeout: Duration) -> io::Result<()> {
+        self.transport.set_timeouts(timeout)?;
+        self.socket_timeout = timeout;
+        Ok(())
+    }
+
+    /// Lets no single read or write last (much) longer than until then.
+    fn keep_within(&mut self, until: Instant) -> io::Result<()> {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        if left.mul_f64(1.1) < self.socket_timeout { self.set_socket_timeout(left) } else { Ok(()) }
+    }
+
     fn send(&mut self, request: &[u8], until: Instant) -> Result<(), Fault> {
         let mut rest = request;
         while !rest.is_empty() {
             let fault = |why: String| if rest.len() == request.len() { Fault::Unsent(why) } else { Fault::Sent(why) };
+            self.keep_within(until).map_err(|error| fault(describe(&error)))?;
             match self.transport.write(rest) {
                 Ok(0) => return Err(fault("the connection was closed".into())),
                 Ok(written) => rest = rest.get(written..).unwrap_or_default(),
-                Err(error) if is_pause(&error) && Instant::now() < until => {}
+                Err(error) if is_pause(&error) => {}
                 Err(error) => return Err(fault(describe(&error))),
             }
         }
@@ -198,9 +234,7 @@ impl Connection {
                 });
             }
             let Some(until) = until else { return Ok(None) };
-            if Instant::now() >= until {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
+            self.keep_within(until)?;
             match self.fill() {
                 Err(error) if is_pause(&error) => {}
                 result => result?,
@@ -261,8 +295,13 @@ impl Connection {
         self.wakes.clear();
     }
 
-    /// A wake-up that has arrived: one that came along with a reply, or, if `readable`, one that lies in the socket.
-    /// Never blocks for more than a moment.
+    /// Whether a wake-up has been read and not been looked at.
+    #[must_use]
+    pub fn has_wake(&self) -> bool {
+        !self.wakes.is_empty()
+    }
+
+    /// A wake-up that has arrived, reading what lies in the socket if `readable`. Never blocks for more than a moment.
     ///
     /// # Errors
     /// When the connection is lost.
@@ -270,13 +309,11 @@ impl Connection {
         if let Some(wake) = self.wakes.pop_front() {
             return Ok(Some(wake));
         }
-        if readable || !self.input.is_empty() {
+        if readable {
             self.broken = true;
-            if readable {
-                match self.fill() {
-                    Err(error) if is_pause(&error) => {}
-                    result => result?,
-                }
+            match self.fill() {
+                Err(error) if is_pause(&error) => {}
+                result => result?,
             }
             while !self.input.is_empty() {
                 let before = self.input.len();

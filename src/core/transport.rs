@@ -58,14 +58,16 @@ impl Transport {
         }
     }
 
-    /// True when the peer has closed, or bytes lie unread that nobody asked for. Costs one system call, no round trip.
+    /// True when the peer has closed, or bytes other than a push message lie unread. Costs one system call, no round trip.
     #[must_use]
     pub fn is_stale(&self) -> bool {
         let mut byte = 0u8;
         // SAFETY: the descriptor is open for as long as `self` lives, and the buffer is one byte we own.
         let got =
             unsafe { libc::recv(self.as_raw_fd(), (&raw mut byte).cast(), 1, libc::MSG_PEEK | libc::MSG_DONTWAIT) };
+        let is_tls = matches!(self, Self::Tls(_));
         got == 0
+            || (got > 0 && !is_tls && byte != b'>')
             || (got < 0
                 && !matches!(io::Error::last_os_error().kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted))
     }

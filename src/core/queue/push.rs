@@ -163,7 +163,10 @@ impl Queue {
     }
 }
 
-/// Microseconds since the lost try was sent, with a margin for the clocks; empty on a first try.
+/// By how much later than its first try a retry may be executed than it was sent.
+const MARGIN_US: u128 = 100_000;
+
+/// Microseconds since the lost try was sent, with a margin for a slow answer; empty on a first try.
 fn retry_window(attempt: Attempt) -> String {
-    attempt.since_lost.map_or_else(String::new, |since| (since.as_micros() + 10_000).to_string())
+    attempt.since_lost.map_or_else(String::new, |since| (since.as_micros() + MARGIN_US).to_string())
 }

@@ -162,22 +162,18 @@ fn sleep(held: &mut Option<Connection>, mut wake_at: Instant, interrupts: &mut d
             Flow::Continue => {}
             flow => return Woken::Leave(flow),
         }
-        // What came in the same read as the last reply, or as the last wake-up, makes no descriptor readable.
-        let mut arrived = connection.next_wake(false);
-        if matches!(arrived, Ok(None)) {
-            let readable = {
-                // Once more with signals blocked until the wait itself, so that none falls in between.
-                let blocked = BlockedSignals::new();
-                match interrupts.poll() {
-                    Flow::Continue => {}
-                    flow => return Woken::Leave(flow),
-                }
-                let left = wake_at.saturating_duration_since(Instant::now());
-                poll_readable(descriptor, left, &blocked)
-            };
-            arrived = connection.next_wake(readable);
-        }
-        match arrived {
+        let readable = {
+            // Once more with signals blocked until the wait itself, so that none falls in between.
+            let blocked = BlockedSignals::new();
+            match interrupts.poll() {
+                Flow::Continue => {}
+                flow => return Woken::Leave(flow),
+            }
+            // A wake-up that came right behind a reply is read already: the socket will not tell of it.
+            let left = if connection.has_wake() { Duration::ZERO } else { wake_at.saturating_duration_since(Instant::now()) };
+            poll_readable(descriptor, left, &blocked)
+        };
+        match connection.next_wake(readable) {
             Err(_) => return Woken::Lost,
             Ok(Some(wake)) if wake.wait.is_zero() => return Woken::Look,
             Ok(Some(wake)) => wake_at = wake_at.min(Instant::now() + wake.wait),
