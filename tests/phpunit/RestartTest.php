@@ -4,11 +4,14 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Processes;
 
+use DelayQueue;
 use DelayQueue\ConnectionException;
+use DelayQueue\ServerException;
 use DelayQueue\Tests\Support\Php;
 use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Support\ProcessTestCase;
 use DelayQueue\Tests\Support\Relay;
+use DelayQueue\Tests\Support\Remote;
 use DelayQueue\Tests\Support\Wait;
 
 /** Redis is killed and comes back with what it had written down. */
@@ -44,8 +47,8 @@ final class RestartTest extends ProcessTestCase
             $this->children[] = Php::program('consume.php', $dsn, $this->queueName, $executed, '1000');
         }
         for ($restart = 1; $restart <= self::RESTARTS; $restart++) {
-            $this->untilItGrows($pushed, 15_000);
-            $this->untilItGrows($executed, 15_000);
+            $this->untilItGrows($pushed, 8_000);
+            $this->untilItGrows($executed, 8_000);
             $this->redis->kill();
             // The second and the fourth time it is gone for longer than the hasty producer waits.
             usleep($restart % 2 === 0 ? 300_000 : 1_000);
@@ -119,7 +122,7 @@ final class RestartTest extends ProcessTestCase
     public function testAPushWhoseAnswerIsLostIsAmbiguousAndOneThatWasNotSentIsNot(): void
     {
         $relay = new Relay($this->redis);
-        $queue = new \DelayQueue($this->queueName, $relay->dsn(), ['readTimeout' => 0.5]);
+        $queue = new DelayQueue($this->queueName, $relay->dsn(), ['readTimeout' => 0.5]);
         $queue->push('warm', id: 'warm');
         $relay->holdReplies();
         $started = microtime(true);
@@ -132,6 +135,28 @@ final class RestartTest extends ProcessTestCase
         $relay->stop();
         $this->assertFalse($this->thrownBy(fn () => $queue->push('never sent', id: 'never'))->ambiguous);
         $this->assertNull($this->queue()->peek('never'));
+    }
+
+    public function testARefusalAfterALostAnswerLeavesItOpenWhetherThePushWasApplied(): void
+    {
+        $relay = new Relay($this->redis);
+        $producer = new Remote($relay->dsn(), $this->queueName);
+        $producer->call('push', 'warm');
+        $relay->holdReplies();
+        $producer->begin('push', 'applied', 0, 'applied');
+        $relay->untilHolding();
+        $this->redis->ask('CONFIG', 'SET', 'min-replicas-to-write', '1');
+        $relay->cut();
+
+        $outcome = $producer->outcome();
+        $this->assertSame(ConnectionException::class, $outcome['thrown'] ?? $outcome['result']);
+        $this->assertTrue($outcome['ambiguous']);
+        $this->assertStringContainsString('NOREPLICAS', $outcome['message']);
+        $this->assertNotNull($this->queue()->peek('applied'), 'it was applied');
+        $refused = $producer->attempt('push', 'refused');
+        $this->assertSame(ServerException::class, $refused['thrown'] ?? $refused['result'], 'a refusal of the first try is one');
+        $producer->kill();
+        $relay->stop();
     }
 
     public function testAJobInHandIsAcknowledgedAcrossARestart(): void
