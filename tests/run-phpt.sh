@@ -27,7 +27,7 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
-"$redis" --port 0 --unixsocket "$work/redis.sock" --dir "$work" --save '' --appendonly no \
+"$redis" --port 0 --bind 127.0.0.1 --unixsocket "$work/redis.sock" --dir "$work" --save '' --appendonly no \
     --logfile "$work/redis.log" >/dev/null &
 server=$!
 tries=0
@@ -53,6 +53,10 @@ status=0
 cat "$work/output"
 if ! grep -Eq '^Tests skipped *: +0 ' "$work/output"; then
     echo "FAILED: tests were skipped, or none ran" >&2
+    status=1
+fi
+if ! grep -Eq '^Tests warned *: +0 ' "$work/output"; then
+    echo "FAILED: tests passed only when tried again" >&2
     status=1
 fi
 if ! grep -Eq '^Tests passed *: +[1-9]' "$work/output"; then

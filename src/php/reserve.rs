@@ -142,7 +142,7 @@ pub fn consumer(call: &Call) -> Outcome<Zval> {
                 Ok(value) => value,
                 // It is deleted already: what cannot be decoded is handed over as it was stored.
                 Err(words) => {
-                    let message = format!("DelayQueue::consumer(): payload is not valid JSON: {words}");
+                    let message = format!("A payload is not valid JSON: {words}");
                     super::call::guard(|| php_error(&ErrorType::Warning, &message))?;
                     convert::bytes(&body)
                 }

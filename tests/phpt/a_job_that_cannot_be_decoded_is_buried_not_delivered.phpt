@@ -25,3 +25,17 @@ var_dump($raw->reserveJob('a')->payload);
 $raw->purge();
 ?>
 --EXPECT--
+string(1) "c"
+string(4) "good"
+NULL
+NULL
+a: payload is not valid JSON: Syntax error payload=null body=7b2262726f6b656e223a
+b: payload is not valid JSON: Malformed UTF-8 characters, possibly incorrectly encoded payload=null body=ff
+d: payload is not valid JSON: Syntax error payload=null body=
+array(1) {
+  [0]=>
+  string(1) "f"
+}
+NULL
+int(2)
+string(10) "{"broken":"

@@ -31,9 +31,9 @@ var_dump($job->isSettled(), $job->timeLeft());
 caught(fn() => $job->ack());
 caught(fn() => $job->touch());
 echo "-- fail, bury, kick\n";
-$job = $queue->reserve();
+$job = $queue->reserveJob('first');
 $job->fail(new RuntimeException('no such file'));
-$job = $queue->reserve();
+$job = $queue->reserveJob('first');
 var_dump($job->id, $job->attempts, $job->lastError);
 $job->fail('again');
 $info = $queue->peekBuried();
@@ -44,7 +44,7 @@ $jobs[0]->bury();
 $jobs[1]->release('1h', 7);
 var_dump($queue->kickJob('first'), $queue->kickJob('m1'), $queue->peek('m1')->priority, $queue->reserveJob('m1')->id);
 echo "-- many\n";
-var_dump($queue->ackMany($jobs[0], $queue->reserve(), $queue->reserveJob($queue->peekDelayed()->id)));
+var_dump($queue->ackMany($jobs[0], $queue->reserve(), $queue->reserveJob($queue->peekDelayed()->id)), count($queue));
 echo "-- pause\n";
 $queue->push(1, id: 'p');
 $queue->pause();
@@ -53,7 +53,7 @@ $queue->resume();
 var_dump($queue->isPaused(), $queue->reserve()?->id);
 echo "-- the rest\n";
 var_dump($queue->watch('other') === $queue, $queue->reserve(), $queue->watch()->purge(State::Reserved), $queue->purge(), count($queue));
-var_dump(in_array($queue->peekReady(), [null]), in_array('every_method_does_its_work_once', $queue->queues()));
+var_dump($queue->peekReady(), in_array('every_method_does_its_work_once', $queue->queues()));
 foreach ($queue->doctor() as ['level' => $level, 'check' => $check, 'message' => $message]) {
     $well = ($well ?? true) && in_array($level, ['ok', 'warn', 'error']) && $check !== '' && $message !== '';
 }
@@ -63,3 +63,107 @@ $queue->close();
 var_dump($queue->reserve(0.01));
 ?>
 --EXPECT--
+-- push
+string(5) "first"
+int(36)
+string(6) "urgent"
+DelayQueue\DuplicateJobException: job 'first' is already in queue 'every_method_does_its_work_once'
+string(5) "first"
+array(1) {
+  ["n"]=>
+  int(1)
+}
+string(5) "first"
+string(3) "new"
+array(2) {
+  [0]=>
+  string(2) "m1"
+  [1]=>
+  string(2) "m2"
+}
+-- look
+int(5)
+int(3)
+int(2)
+int(0)
+NULL
+string(6) "urgent"
+string(6) "second"
+NULL
+array(3) {
+  [0]=>
+  string(6) "urgent"
+  [1]=>
+  string(5) "first"
+  [2]=>
+  string(2) "m1"
+}
+int(1)
+enum(DelayQueue\State::Delayed)
+-- move
+bool(true)
+bool(false)
+bool(true)
+bool(false)
+int(1)
+-- reserve
+string(6) "urgent"
+string(31) "every_method_does_its_work_once"
+array(1) {
+  ["n"]=>
+  int(3)
+}
+string(7) "{"n":3}"
+int(1)
+int(5)
+int(1)
+float(30)
+NULL
+bool(true)
+bool(true)
+bool(true)
+bool(false)
+bool(false)
+bool(true)
+bool(true)
+bool(true)
+float(0)
+DelayQueue\LeaseLostException: the lease of job 'urgent' in queue 'every_method_does_its_work_once' is lost: it is settled already
+DelayQueue\LeaseLostException: the lease of job 'urgent' in queue 'every_method_does_its_work_once' is lost: it is settled already
+-- fail, bury, kick
+string(5) "first"
+int(2)
+string(30) "RuntimeException: no such file"
+string(5) "first"
+string(5) "again"
+enum(DelayQueue\State::Buried)
+int(1)
+int(0)
+array(2) {
+  [0]=>
+  string(2) "m1"
+  [1]=>
+  string(5) "first"
+}
+bool(true)
+bool(true)
+int(1024)
+string(2) "m1"
+-- many
+int(2)
+int(1)
+-- pause
+bool(true)
+NULL
+bool(false)
+string(1) "p"
+-- the rest
+bool(true)
+NULL
+int(2)
+int(0)
+int(0)
+NULL
+bool(true)
+bool(true)
+NULL

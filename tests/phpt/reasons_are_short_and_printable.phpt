@@ -30,3 +30,12 @@ var_dump($job->isSettled());
 $job->ack();
 ?>
 --EXPECT--
+nullnullnull"plain""a\\0b""\ufffd!""5""stringable"
+"Exception""MyError: overridden""LogicException: m\\0n"
+"RuntimeException@anonymous: anonymous"
+1000 1000
+1000ok 998ok 999ok 1000ok 
+TypeError: DelayQueue\Job::fail(): Argument #1 ($reason) must be of type Throwable|string|null, array given
+TypeError: DelayQueue\Job::bury(): Argument #1 ($reason) must be of type Throwable|string|null, stdClass given
+ArgumentCountError: DelayQueue\Job::fail() expects at most 1 argument, 2 given
+bool(false)

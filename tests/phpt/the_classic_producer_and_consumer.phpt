@@ -20,6 +20,18 @@ caught(fn() => $queue->producer('held', 1, []));
 $job->ack();
 $raw = queue(['format' => 'raw']);
 $raw->pushMany([['payload' => '[1]'], ['payload' => 'not json'], ['payload' => '2']]);
+set_error_handler(function (int $level, string $message) { echo $level === E_WARNING ? 'warning' : $level, ": $message\n"; });
 echo json_encode($queue->consumer()), "\n";
 ?>
---EXPECTF--
+--EXPECT--
+bool(true)
+bool(true)
+int(3)
+bool(true)
+[{"n":"again"},{"n":2}]
+[][]
+[{"n":3}]0
+[[1],[2],[3],[4],[5],[6],[7],[8],[9],[10]][[11]][[12]]
+DelayQueue\DuplicateJobException: job 'held' is already in queue 'the_classic_producer_and_consumer'
+warning: DelayQueue::consumer(): A payload is not valid JSON: Syntax error
+[[1],"not json",2]

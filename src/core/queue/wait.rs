@@ -186,6 +186,27 @@ fn sleep(held: &mut Option<Connection>, mut wake_at: Instant, interrupts: &mut d
     }
 }
 
+/// Sleeps without any queue, as [`wait_for`] sleeps between looks.
+pub fn rest(length: Duration, interrupts: &mut dyn Interrupts) -> Flow {
+    let end = Instant::now() + length;
+    loop {
+        match interrupts.poll() {
+            Flow::Continue => {}
+            flow => return flow,
+        }
+        let blocked = BlockedSignals::new();
+        match interrupts.poll() {
+            Flow::Continue => {}
+            flow => return flow,
+        }
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Flow::Continue;
+        }
+        poll_readable(-1, left, &blocked);
+    }
+}
+
 /// All signals blocked in this thread until dropped.
 struct BlockedSignals {
     before: libc::sigset_t,
