@@ -193,6 +193,7 @@ fn a_call_that_never_gets_through_ends_in_time_and_says_that_it_may_have_been_do
                     let direct = server.queue(&format!("q{number}.{at}"));
                     let held = arrange(&direct);
                     let queue = proxy.queue(direct.name(), limit);
+                    until("it is connected", || queue.peek(&id("held")).is_ok());
                     proxy.fail(fault, u32::MAX);
                     let started = Instant::now();
                     let found = call(&queue, &held);
