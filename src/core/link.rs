@@ -202,7 +202,7 @@ impl Link {
                             *held = Some(connection);
                         }
                         if !passes_by_itself(&error) || left <= pause {
-                            return Err(error);
+                            return Err(if first_sent.is_some() { in_doubt(error) } else { error });
                         }
                     }
                     Some(value) => {
@@ -244,12 +244,26 @@ fn passes_by_itself(error: &Error) -> bool {
         if matches!(code.as_str(), "LOADING" | "BUSY" | "MASTERDOWN" | "TRYAGAIN" | "CLUSTERDOWN" | "READONLY"))
 }
 
+/// A refusal says nothing about the try before it whose answer was lost.
+fn in_doubt(error: Error) -> Error {
+    let refusal = match error {
+        Error::Server { code, message, .. } => format!("{code} {message}"),
+        Error::QueueFull { message, .. }
+        | Error::Authentication { message, .. }
+        | Error::Connection { message, .. } => message,
+        other => other.to_string(),
+    };
+    let message = format!("the answer was lost, and the next try was refused: {refusal}");
+    Error::Connection { doing: Doing::default(), message, ambiguous: true }
+}
+
 /// What a fault means to the caller; `ambiguous` when a try before may have been executed.
 #[must_use]
 pub fn to_error(fault: Fault, ambiguous: bool) -> Error {
     match fault {
         Fault::Unsent(message) => Error::Connection { doing: Doing::default(), message, ambiguous },
         Fault::Sent(message) => Error::Connection { doing: Doing::default(), message, ambiguous: true },
+        Fault::Refused(code, message) if ambiguous => in_doubt(Error::from_redis(&code, &message)),
         Fault::Refused(code, message) => Error::from_redis(&code, &message),
     }
 }

@@ -3,7 +3,7 @@
 use super::Queue;
 use super::reserve::{Look, Waiting};
 use crate::core::connection::Connection;
-use crate::core::error::Result;
+use crate::core::error::{Error, Result};
 use crate::core::job::Reserved;
 use crate::core::link::{Link, to_error};
 use crate::core::scripts;
@@ -81,7 +81,7 @@ pub fn wait_for(
     loop {
         let connection = match held.take().filter(Connection::is_usable) {
             Some(connection) => connection,
-            None => link.take()?,
+            None => link.take().map_err(|error| error.while_doing(|| waiting(queues)))?,
         };
         let mut connection = subscribe(connection, queues)?;
         connection.clear_wakes();
@@ -121,13 +121,52 @@ pub fn wait_for(
         }
         match sleep(held, wake_at, interrupts) {
             Woken::Look => {}
-            Woken::Lost => *held = None,
+            Woken::Lost => {
+                *held = None;
+                match reconnect(link, held, interrupts).map_err(|error| error.while_doing(|| waiting(queues)))? {
+                    Flow::Continue => {}
+                    flow => return Ok(Waited::Left(flow)),
+                }
+                // A look that waits for a Redis which is still loading; to wait, it must be there.
+                for (index, queue) in queues.iter().enumerate() {
+                    if let Look::Jobs(jobs) = look(queue, held, None)? {
+                        return Ok(Waited::Jobs(index, jobs));
+                    }
+                }
+            }
             Woken::Leave(flow) => {
                 leave(held, &registered, &waiter);
                 return Ok(Waited::Left(flow));
             }
         }
     }
+}
+
+/// Redis went away while we slept. It may be restarting: tries for as long as one operation may take.
+fn reconnect(link: &Link, held: &mut Option<Connection>, interrupts: &mut dyn Interrupts) -> Result<Flow> {
+    let until = Instant::now() + link.read_timeout();
+    let mut pause = Duration::from_millis(5);
+    loop {
+        match link.take() {
+            Ok(connection) => {
+                *held = Some(connection);
+                return Ok(Flow::Continue);
+            }
+            Err(Error::Connection { .. }) if Instant::now() + pause < until => {}
+            Err(error) => return Err(error),
+        }
+        match interrupts.poll() {
+            Flow::Continue => {}
+            flow => return Ok(flow),
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(100));
+    }
+}
+
+fn waiting(queues: &[Queue]) -> String {
+    let names: Vec<String> = queues.iter().map(|queue| format!("'{}'", queue.name)).collect();
+    format!("waiting for {} {}", if names.len() == 1 { "queue" } else { "queues" }, names.join(", "))
 }
 
 fn subscribe(mut connection: Connection, queues: &[Queue]) -> Result<Connection> {

@@ -1,0 +1,51 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Support;
+
+use DelayQueue;
+use PHPUnit\Framework\TestCase;
+
+/** A test with a Redis of its own, and children that do not outlive it. */
+abstract class ProcessTestCase extends TestCase
+{
+    protected RedisServer $redis;
+
+    protected string $queueName;
+
+    protected function setUp(): void
+    {
+        $this->redis = new RedisServer($this->redisOptions());
+        $this->queueName = substr(trim(preg_replace('/\W+/', '-', $this->getName()), '-'), 0, 150);
+    }
+
+    protected function tearDown(): void
+    {
+        // Processes and relays die with the properties that hold them.
+        foreach (array_keys(get_object_vars($this)) as $name) {
+            if ($this->$name instanceof Process || $this->$name instanceof Remote) {
+                $this->$name->kill();
+            }
+        }
+        $this->redis->remove();
+    }
+
+    /** @return array<string, string> */
+    protected function redisOptions(): array
+    {
+        return [];
+    }
+
+    /** @param array<string, mixed> $options of DelayQueue */
+    protected function queue(array $options = []): DelayQueue
+    {
+        return new DelayQueue($this->queueName, $this->redis->dsn(), $options);
+    }
+
+    /** @param array<string, mixed> $options of DelayQueue */
+    protected function remote(array $options = [], ?Relay $through = null): Remote
+    {
+        return new Remote(($through ?? $this->redis)->dsn(), $this->queueName, $options);
+    }
+}
