@@ -54,6 +54,9 @@ end
 local lost, acked, own_is_free = {}, 0, not state[1]
 local overwrites = picked[1] and not own_is_free
 if ARGV[8] then
+  if expired or ranked then
+    --@include probe
+  end
   --@include settle
   local at = 8
   while ARGV[at] do

@@ -2,23 +2,23 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod acl;
 mod audit;
-mod network;
-mod oom;
-mod order;
 mod proxy;
-mod refusals;
 mod scene;
-mod storms;
 mod support;
 
+mod acl;
 mod denied;
 mod foreign;
 mod fork;
 mod headers;
 mod lifecycle;
 mod model;
+mod network;
+mod oom;
+mod order;
+mod refusals;
+mod storms;
 mod table;
 mod tls;
 mod waiting;

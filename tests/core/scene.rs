@@ -4,8 +4,8 @@
 use crate::support::*;
 use delayqueue::core::clock;
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, Reserved, State};
-use delayqueue::core::queue::{NoInterrupts, Queue};
+use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, Receipt, Reserved, State};
+use delayqueue::core::queue::{NoInterrupts, Queue, Trip};
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
@@ -87,6 +87,10 @@ impl Scene {
         self.held[name].held()
     }
 
+    fn receipt(&self, name: &str) -> Receipt {
+        self.held[name].receipt.clone()
+    }
+
     /// Serves everything that is left, as a healthy worker with all rights would. Returns the ids.
     pub fn drain(queue: &Queue) -> BTreeSet<String> {
         let mut done = BTreeSet::new();
@@ -106,6 +110,17 @@ impl Scene {
 
 fn reserve_waiting(queue: &Queue, max: usize, ms: u64) -> Result<(), Error> {
     queue.reserve(&[queue.name().to_owned()], max, Some(Duration::from_millis(ms)), &mut NoInterrupts).map(|_| ())
+}
+
+/// Acknowledges and reserves in one trip, as a loop does.
+fn feed(queue: &Queue, slot: &str, call: u32, done: &[Receipt]) -> Result<(), Error> {
+    let mut held = None;
+    let mut trip = Trip { slot, call, max: 1, done: done.iter().collect(), lost: Vec::new() };
+    let result = queue.look(&mut held, &mut trip, None).map(|_| ());
+    if let Some(connection) = held {
+        queue.link().give_back(connection);
+    }
+    result
 }
 
 fn lease_kept(result: Result<(), Error>) -> Result<(), Error> {
@@ -140,6 +155,12 @@ pub const OPERATIONS: &[(&str, Operation)] = &[
     }),
     ("reserve", |_, queue| reserve_waiting(queue, 1, 0)),
     ("reserve many", |_, queue| reserve_waiting(queue, 100, 0)),
+    ("feed", |scene, queue| feed(queue, &scene.held["held"].receipt.slot, 2, &[scene.receipt("held")])),
+    ("feed after four", |scene, queue| {
+        let done = ["one", "two", "one!", "two!"].map(|name| scene.receipt(name));
+        feed(queue, &scene.held["one"].receipt.slot, 2, &done)
+    }),
+    ("feed from elsewhere", |scene, queue| feed(queue, "new", 1, &[scene.receipt("old"), scene.receipt("one")])),
     ("ack", |scene, queue| lease_kept(queue.ack(&scene.held("held")))),
     ("ack with a past", |scene, queue| lease_kept(queue.ack(&scene.held("old")))),
     ("ack one of four", |scene, queue| lease_kept(queue.ack(&scene.held("one")))),

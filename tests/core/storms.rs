@@ -198,14 +198,14 @@ fn a_redis_that_stands_still_costs_no_more_than_the_deadline() {
     let started = Instant::now();
     let found = queue.push(&job("while"));
     assert!(matches!(found, Err(Error::Connection { ambiguous: true, .. })), "{found:?}");
-    assert!(started.elapsed() < Duration::from_millis(1_000), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_millis(1_500), "{:?}", started.elapsed());
     let started = Instant::now();
     let found = server.hasty_queue("other", Duration::from_millis(300)).push(&job("new"));
     assert!(
         matches!(found, Err(Error::Connection { ambiguous: false, .. })),
         "it never got as far as sending: {found:?}"
     );
-    assert!(started.elapsed() < Duration::from_millis(900), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_millis(1_500), "{:?}", started.elapsed());
     server.signal(libc::SIGCONT);
     until("the queue works again", || queue.peek(&id("before")).is_ok_and(|info| info.is_some()));
     // What was said to be possible happened: it was in the socket all the time.

@@ -172,3 +172,17 @@ fn a_server_that_asks_for_a_client_certificate_gets_it() {
     known.push(&job("a")).unwrap();
     assert!(reserve(&known).is_some());
 }
+
+#[test]
+fn a_handshake_that_is_never_answered_meets_the_connect_timeout() {
+    let files = Files { dir: certificates(), port: 0 };
+    let mute = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = mute.local_addr().unwrap().port();
+    let dsn = Dsn::parse(&format!("rediss://127.0.0.1:{port}/0?ca={}", files.path("ca.crt"))).unwrap();
+    let queue = Queue::new(QueueConfig { connect_timeout: Duration::from_millis(300), ..config(dsn, "q") });
+    let started = Instant::now();
+    let error = queue.push(&job("a")).unwrap_err();
+    assert!(matches!(&error, Error::Connection { ambiguous: false, .. }), "{error:?}");
+    assert!(error.to_string().contains("timed out"), "{error}");
+    assert!((Duration::from_millis(290)..Duration::from_millis(1_500)).contains(&started.elapsed()));
+}
