@@ -130,7 +130,7 @@ final class FpmTest extends ProcessTestCase
             $relay->untilHolding();
             posix_kill($pid, SIGKILL);
             $this->assertFalse($request->response()->finished);
-            $relay->pass();
+            $relay->cut();
             $this->assertSame($stored, $this->queue->peek("killed-$held")?->id);
             $this->result('push', "after-$held", $relay->dsn());
             $this->assertNotSame($pid, $this->pid(), 'php-fpm started another worker');

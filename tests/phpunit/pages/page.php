@@ -50,7 +50,7 @@ switch ($_GET['do']) {
         ini_set('memory_limit', '16M');
         $queue->pushMany((static function () use ($id) {
             for ($n = 0, $hoard = []; ; $n++) {
-                $hoard[] = str_repeat('x', 20_000);
+                $hoard[] = str_repeat('x', 20_000 + $n); // not a constant, which opcache would keep once
                 yield ['payload' => $n, 'id' => "$id-$n"];
             }
         })());
