@@ -176,9 +176,7 @@ final class FpmTest extends ProcessTestCase
 
     private function begin(string $do, ?string $id = null, ?string $dsn = null): FastCgi
     {
-        // Through a relay, longer than a test holds anything back; the same in all requests, for one connection.
-        $timeout = $dsn === null ? 2 : 30;
-        $query = ['do' => $do, 'dsn' => $dsn ?? $this->redis->dsn(), 'timeout' => $timeout, 'id' => $id];
+        $query = ['do' => $do, 'dsn' => $dsn ?? $this->redis->dsn(), 'id' => $id];
 
         return $this->fpm->begin('page.php', array_filter($query, static fn ($value) => $value !== null));
     }

@@ -5,7 +5,8 @@
 declare(strict_types=1);
 
 $dsn = $_GET['dsn'];
-$queue = new DelayQueue('page', $dsn, ['readTimeout' => (float) ($_GET['timeout'] ?? 2)]);
+// Longer than a test holds anything back, or a busy machine lets it wait.
+$queue = new DelayQueue('page', $dsn, ['readTimeout' => 20]);
 $id = $_GET['id'] ?? null;
 $answer = static function (mixed $result): void {
     header('Content-Type: application/json');
@@ -24,7 +25,7 @@ switch ($_GET['do']) {
         $answer([$seen, $job->payload, $queue->peek($id)]);
         break;
     case 'private connection':
-        $private = new DelayQueue('page', $dsn, ['persistent' => false]);
+        $private = new DelayQueue('page', $dsn, ['persistent' => false, 'readTimeout' => 20]);
         $answer($private->push(['of' => $id], id: $id));
         break;
     case 'leave a job reserved':

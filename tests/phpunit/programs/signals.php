@@ -12,7 +12,7 @@
 declare(strict_types=1);
 
 [, $dsn, $name, $mode, $reaction] = $argv;
-$queue = new DelayQueue($name, $dsn);
+$queue = new DelayQueue($name, $dsn, ['readTimeout' => 10]);
 $handled = 0;
 pcntl_async_signals($mode === 'async');
 if ($reaction !== 'default') {
