@@ -16,7 +16,7 @@ cargo clippy --locked --all-targets -- -D warnings || die "clippy has objections
 cargo clippy --locked --all-targets --no-default-features -- -D warnings || die "clippy has objections to the core alone; see above"
 
 say "shellcheck"
-mapfile -t shell_files < <(git ls-files '*.sh' .ci/run; git grep -lE '^#!.*\b(ba)?sh$' -- tests bench)
+mapfile -t shell_files < <({ git ls-files '*.sh' .ci/run; git grep -lE '^#!.*sh$' -- tests bench; } | sort -u)
 shellcheck -x -S warning "${shell_files[@]}" || die "shellcheck has objections; see above"
 
 say "php -l"
