@@ -3,7 +3,7 @@
 -- KEYS[3] ledger    HASH  '@'+slot → leases     KEYS[4] history   HASH  id → what happened before
 -- ARGV[1…] per slot: slot · number of tokens · the tokens (6 bytes each)
 -- Returns {"OK", acked, token, …}: the tokens that are no longer ours follow
--- Cost    O(T log N) for T tokens
+-- Cost    O(T log N) for T tokens; 5 commands for one slot, 7 when a job in it came back before
 -- Order   see lib/settle.lua: an error before the records are gone changes nothing.
 local call, try = redis.call, redis.pcall
 local jobs, reserved, ledger, history = KEYS[1], KEYS[2], KEYS[3], KEYS[4]

@@ -38,7 +38,7 @@ elseif state == 'ready' then
   local due_now = call('ZCOUNT', waiting, '-inf', int(now))
   local function from_ready(first, last)
     for _, member in ipairs(call('ZRANGE', ready, first, last)) do
-      add(string.sub(member, 14), (struct.unpack('>I6', member)))
+      if #member > 13 then add(string.sub(member, 14), (struct.unpack('>I6', member))) end
     end
   end
   local last = offset + limit - 1

@@ -3,7 +3,7 @@
 -- ARGV[1] clock offset (ms)   ARGV[2] retry: microseconds since this very push was first sent, or ''
 -- ARGV[3…] six per job: id · options+payload · stamp flags · delay (ms) or '' · absolute due (ms) or '' · on duplicate: fail, keep, replace
 -- Returns {"OK"} | {"DUPLICATE", id} nothing changed | {"RESERVED", id} nothing changed: a reserved job is not replaced
--- Cost    O(J log N) for J jobs; 5 commands where all have default priority and none replaces
+-- Cost    O(J log N) for J jobs; 6 commands where all have default priority and none replaces
 --@include clock
 --@include keys
 --@include record
@@ -16,16 +16,16 @@ for i = 3, #ARGV, 6 do ids[#ids + 1] = ARGV[i] end
 local old = call('HMGET', jobs, unpack(ids))
 call('ZCARD', waiting)
 local own_since = ARGV[2] ~= '' and quarter - ARGV[2] * 4 or nil
+local function is_own(record, body) -- a retry: our own first try may have been applied
+  if not own_since then return false end
+  local high, low = struct.unpack('>I4I3', record .. '\0\0\0\0\0\0\0')
+  return high * 2097152 + math.floor(low / 8) >= own_since and string.sub(record, 8) == body
+end
 local seen, skip, replaced, replaced_here = {}, {}, {}, 0
 for n = 1, #ids do
   local base, id = 3 + (n - 1) * 6, ids[n]
   local mode, record = ARGV[base + 5], old[n]
-  if record and own_since then -- a retry: our own first try may have been applied
-    local high, low = struct.unpack('>I4I3', record .. '\0\0\0\0\0\0\0')
-    if high * 2097152 + math.floor(low / 8) >= own_since and string.sub(record, 8) == ARGV[base + 1] then
-      record, skip[n] = false, true
-    end
-  end
+  if record and mode ~= 'replace' and is_own(record, ARGV[base + 1]) then record, skip[n] = false, true end
   if record or seen[id] then
     if mode == 'fail' then return { 'DUPLICATE', id } end
     if mode == 'keep' then skip[n] = true end
@@ -44,7 +44,10 @@ local function place_of(id, record, remove)
   return first or second or call('ZSCORE', buried, id)
 end
 for n, record in pairs(replaced) do
-  if not skip[n] and not place_of(ids[n], record) then return { 'RESERVED', ids[n] } end
+  if not skip[n] and not place_of(ids[n], record) then
+    if not is_own(record, ARGV[4 + (n - 1) * 6]) then return { 'RESERVED', ids[n] } end
+    skip[n] = true -- somebody reserved what our first try had put there
+  end
 end
 
 -- 3. Write: members first (see push.lua), then all records in one command, then the old places go.

@@ -54,6 +54,9 @@ end
 local lost, acked, own_is_free = {}, 0, not state[1]
 local overwrites = picked[1] and not own_is_free
 if ARGV[8] then
+  if expired or ranked then
+    --@include probe
+  end
   --@include settle
   local at = 8
   while ARGV[at] do
@@ -86,8 +89,8 @@ if expired or ranked then
   --@include pick
   local more = expired and reclaim()
   if ranked then more = promote() or more end
+  if not more then picked, from_ready, more = pick(ARGV[4] + 0, ranked) end
   if more then return without_jobs('AGAIN') end
-  picked, from_ready = pick(ARGV[4] + 0, ranked)
   state = read_ledger(picked)
 end
 if paused and paused ~= 'forever' and paused + 0 <= now then paused = false end

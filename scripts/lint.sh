@@ -17,7 +17,7 @@ cargo clippy --locked --all-targets --no-default-features -- -D warnings || die 
 
 say "shellcheck"
 mapfile -t shell_files < <(git ls-files '*.sh' .ci/run; git grep -lE '^#!.*\b(ba)?sh$' -- tests bench)
-shellcheck -x "${shell_files[@]}" || die "shellcheck has objections; see above"
+shellcheck -x -S warning "${shell_files[@]}" || die "shellcheck has objections; see above"
 
 say "php -l"
 while IFS= read -r file; do

@@ -7,11 +7,14 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 "$root/build.sh" build
 find_php
 
-# Both sides as JSON: classes, constants, properties, methods, parameters, defaults.
-stub_dir=$(mktemp -d)
-trap 'rm -rf "$stub_dir"' EXIT
-PHP_INI_SCAN_DIR='' "$PHP" -n "$root/tests/tools/reflect.php" "$root/stubs/delayqueue.stub.php" >"$stub_dir/stub"
-PHP_INI_SCAN_DIR='' "$PHP" -n -d "extension=$extension" "$root/tests/tools/reflect.php" >"$stub_dir/extension"
-diff -u "$stub_dir/stub" "$stub_dir/extension" ||
-  die "stubs/delayqueue.stub.php (-) and the extension (+) disagree: change the one that is wrong"
+say "comparing stubs/delayqueue.stub.php with the extension"
+# shellcheck disable=SC2016
+differences=$(DELAYQUEUE_TEST_EXTENSION=$extension PHP_INI_SCAN_DIR='' "$PHP" -n -r '
+  require "tests/tools/surface.php";
+  echo implode("\n", differences(surface("stubs/delayqueue.stub.php"), surface()));
+')
+[ -z "$differences" ] || {
+  printf '%s\n' "$differences"
+  die "the extension does not declare what the stub promises (see above): change the one that is wrong"
+}
 say "the stub says what the extension declares"

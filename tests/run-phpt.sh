@@ -55,6 +55,10 @@ if ! grep -Eq '^Tests skipped *: +0 ' "$work/output"; then
     echo "FAILED: tests were skipped, or none ran" >&2
     status=1
 fi
+if ! grep -Eq '^Tests warned *: +0 ' "$work/output"; then
+    echo "FAILED: tests passed only when tried again" >&2
+    status=1
+fi
 if ! grep -Eq '^Tests passed *: +[1-9]' "$work/output"; then
     echo "FAILED: no test passed" >&2
     status=1

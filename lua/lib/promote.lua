@@ -7,14 +7,18 @@ local function promote()
   for i = 1, #due, 2 do
     local member, score = due[i], due[i + 1]
     members[#members + 1] = member
-    to_ripe[#to_ripe + 1], to_ripe[#to_ripe + 2] = score, member
-    to_ready[#to_ready + 1] = int(struct.unpack('>I4', member, 8))
-    to_ready[#to_ready + 1] = ready_member(tonumber(score), member)
+    if #member > 11 then -- shorter than any of ours: only goes
+      to_ripe[#to_ripe + 1], to_ripe[#to_ripe + 2] = score, member
+      to_ready[#to_ready + 1] = int(struct.unpack('>I4', member, 8))
+      to_ready[#to_ready + 1] = ready_member(tonumber(score), member)
+    end
   end
   --@include probe
   --@include unlock
-  call('ZADD', ready, unpack(to_ready))
-  call('ZADD', ripe, unpack(to_ripe))
+  if to_ready[1] then
+    call('ZADD', ready, unpack(to_ready))
+    call('ZADD', ripe, unpack(to_ripe))
+  end
   call('ZREM', later, unpack(members))
   return #members == 500
 end

@@ -46,8 +46,17 @@ impl Dsn {
             }
             _ => return Err(invalid("its scheme is unknown: redis, rediss or redis+unix")),
         }
+        if text.bytes().any(|byte| byte < 0x20 || byte == 0x7f) {
+            return Err(invalid("it must not contain control characters"));
+        }
+        // Url knows no login without a host, as a unix socket has it: give it a host for the moment.
+        let with_host = match text.strip_prefix("redis+unix://").and_then(|rest| rest.split_once("@/")) {
+            Some((login, path)) if !login.contains('/') => format!("redis+unix://{login}@localhost/{path}"),
+            _ => text.to_owned(),
+        };
+        let is_local = with_host != text;
         // Url treats non-special schemes the same way: authority, path, query.
-        let url = Url::parse(text).map_err(|error| invalid(&error.to_string()))?;
+        let url = Url::parse(&with_host).map_err(|error| invalid(&error.to_string()))?;
         if url.fragment().is_some() {
             return Err(invalid("it must not have a #fragment"));
         }
@@ -72,7 +81,7 @@ impl Dsn {
             let path = decode(url.path(), "path")?.filter(|path| path.starts_with('/') && path.len() > 1);
             dsn.target =
                 Target::Unix { path: path.ok_or_else(|| invalid("it must name a socket: redis+unix:///path"))? };
-            if url.host_str().is_some_and(|host| !host.is_empty()) {
+            if !is_local && url.host_str().is_some_and(|host| !host.is_empty()) {
                 return Err(invalid("it must name a socket: redis+unix:///path"));
             }
         } else {
@@ -169,6 +178,9 @@ mod tests {
         assert_eq!(dsn.tls.unwrap().ca.as_deref(), Some("/etc/ca.pem"));
         let dsn = Dsn::parse("redis+unix:///run/redis/redis.sock?db=2").unwrap();
         assert_eq!((dsn.target, dsn.database), (Target::Unix { path: "/run/redis/redis.sock".into() }, 2));
+        let dsn = Dsn::parse("redis+unix://app:s%2Fcret@/run/redis.sock").unwrap();
+        assert_eq!((dsn.user.as_deref(), dsn.password.as_deref()), (Some("app"), Some("s/cret")));
+        assert_eq!(dsn.target, Target::Unix { path: "/run/redis.sock".into() });
         assert_eq!(Dsn::parse("redis://[::1]:7000").unwrap().target, tcp("::1", 7000));
         assert_eq!(Dsn::parse("redis://:secret@localhost").unwrap().password.as_deref(), Some("secret"));
     }
@@ -189,7 +201,7 @@ mod tests {
             "redis://u:hunter2%zz@h",
             "redis://u:hunter2@h?colour=red",
             "redis+unix://",
-            "redis+unix://host/path",
+            "redis+unix://host/path", "redis://h\0", "redis://h\n", "redis+unix://u:hunter2@host/path",
             "redis://h#x",
             "rediss://h?cert=/a",
             "redis+sentinel://u:hunter2@h:1/s/0",

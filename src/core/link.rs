@@ -160,7 +160,7 @@ impl Link {
         build: &mut impl FnMut(&mut Request, Attempt, &mut Connection),
     ) -> Result<Value> {
         let started = Instant::now();
-        let until = started + self.key.read_timeout;
+        let until = started + CAP.get().map_or(self.key.read_timeout, |cap| cap.min(self.key.read_timeout));
         let mut attempt = Attempt::default();
         let mut first_sent: Option<Instant> = None;
         let mut had_connection = held.as_ref().is_some_and(Connection::is_usable);
@@ -226,6 +226,18 @@ impl Link {
     }
 }
 
+thread_local! {
+    static CAP: std::cell::Cell<Option<Duration>> = const { std::cell::Cell::new(None) };
+}
+
+/// Runs `work` with a shorter deadline for each operation, where there is no time: a process that is about to end.
+pub fn within<T>(cap: Duration, work: impl FnOnce() -> T) -> T {
+    let before = CAP.replace(Some(cap));
+    let result = work();
+    CAP.set(before);
+    result
+}
+
 /// Answers that go away within moments; the others go to the caller at once.
 fn passes_by_itself(error: &Error) -> bool {
     matches!(error, Error::Server { code, .. }
@@ -236,9 +248,9 @@ fn passes_by_itself(error: &Error) -> bool {
 fn in_doubt(error: Error) -> Error {
     let refusal = match error {
         Error::Server { code, message, .. } => format!("{code} {message}"),
-        Error::QueueFull { message, .. } | Error::Authentication { message, .. } | Error::Connection { message, .. } => {
-            message
-        }
+        Error::QueueFull { message, .. }
+        | Error::Authentication { message, .. }
+        | Error::Connection { message, .. } => message,
         other => other.to_string(),
     };
     let message = format!("the answer was lost, and the next try was refused: {refusal}");

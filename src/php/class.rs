@@ -10,6 +10,7 @@ use ext_php_rs::types::{ZendObject, ZendStr, Zval};
 use ext_php_rs::zend::{ClassEntry, ExecuteData};
 use std::ffi::{CString, c_char};
 use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 pub type Handler = unsafe extern "C" fn(*mut ExecuteData, *mut Zval);
 pub type Create = unsafe extern "C" fn(*mut zend_class_entry) -> *mut zend_object;
@@ -150,9 +151,24 @@ fn non_null<T>(pointer: *mut T) -> Result<*mut T, Rejected> {
     if pointer.is_null() { Err(Rejected) } else { Ok(pointer) }
 }
 
-/// The engine keeps pointers into the argument tables for as long as the module lives: they are leaked on purpose.
-fn leak(text: &str) -> Result<*const c_char, Rejected> {
-    Ok(CString::new(text).map_err(|_| Rejected)?.into_raw().cast_const())
+/// What the engine keeps pointers into for as long as the module lives.
+enum Kept {
+    Text(#[expect(dead_code, reason = "held for the engine")] CString),
+    Table(#[expect(dead_code, reason = "held for the engine")] Box<[zend_internal_arg_info]>),
+}
+// SAFETY: written while the module starts, in one thread, and only read by the engine afterwards.
+unsafe impl Send for Kept {}
+static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+
+fn keep(what: Kept) {
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner).push(what);
+}
+
+fn keep_text(text: &str) -> Result<*const c_char, Rejected> {
+    let text = CString::new(text).map_err(|_| Rejected)?;
+    let pointer = text.as_ptr();
+    keep(Kept::Text(text));
+    Ok(pointer)
 }
 
 fn method_table(methods: &[Method]) -> Result<Vec<zend_function_entry>, Rejected> {
@@ -162,7 +178,7 @@ fn method_table(methods: &[Method]) -> Result<Vec<zend_function_entry>, Rejected
         let flags = sys::ACC_PUBLIC | if signature.is_static { sys::ACC_STATIC } else { 0 };
         let count = u32::try_from(signature.parameters.len()).map_err(|_| Rejected)?;
         table.push(zend_function_entry {
-            fname: leak(&signature.name)?,
+            fname: keep_text(&signature.name)?,
             handler: Some(method.handler),
             arg_info: argument_table(&signature)?,
             num_args: count,
@@ -188,12 +204,15 @@ fn argument_table(signature: &Signature) -> Result<*const zend_internal_arg_info
             type_.type_mask |= ffi::_ZEND_IS_VARIADIC_BIT;
         }
         let default_value = match &parameter.default {
-            Some(text) => leak(text)?,
+            Some(text) => keep_text(text)?,
             None => std::ptr::null(),
         };
-        rows.push(zend_internal_arg_info { name: leak(&parameter.name)?, type_, default_value });
+        rows.push(zend_internal_arg_info { name: keep_text(&parameter.name)?, type_, default_value });
     }
-    Ok(Box::leak(rows.into_boxed_slice()).as_ptr())
+    let table = rows.into_boxed_slice();
+    let pointer = table.as_ptr();
+    keep(Kept::Table(table));
+    Ok(pointer)
 }
 
 /// In argument tables classes are C strings; the engine turns them into names itself when it registers the method.
@@ -201,7 +220,7 @@ fn argument_type(ty: &Type) -> Result<zend_type, Rejected> {
     if ty.classes.is_empty() {
         return Ok(zend_type { ptr: std::ptr::null_mut(), type_mask: ty.mask });
     }
-    Ok(zend_type { ptr: leak(&ty.classes)?.cast_mut().cast(), type_mask: ty.mask | ffi::_ZEND_TYPE_NAME_BIT })
+    Ok(zend_type { ptr: keep_text(&ty.classes)?.cast_mut().cast(), type_mask: ty.mask | ffi::_ZEND_TYPE_NAME_BIT })
 }
 
 /// Of a property the engine wants the class name as an interned string.

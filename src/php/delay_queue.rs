@@ -11,6 +11,8 @@ use super::options::{self, Options};
 use super::place::Place;
 use super::produce;
 use super::reserve;
+use super::worker;
+use super::worker::events::Listeners;
 use crate::core::job::DEFAULT_PRIORITY;
 use crate::core::queue::{Queue, QueueConfig, check_queue_name};
 use ext_php_rs::types::Zval;
@@ -25,6 +27,7 @@ pub struct DelayQueue {
     watch: RefCell<Vec<String>>,
     /// Set by `stop()`, taken by the wait that ends because of it.
     pub stop: Cell<bool>,
+    pub listeners: Listeners,
 }
 
 static CLASS: Class = Class::new("DelayQueue");
@@ -46,7 +49,7 @@ impl DelayQueue {
     }
 }
 
-static METHODS: [Method; 30] = [
+static METHODS: [Method; 33] = [
     method!(
         "__construct(string $queue = 'default', #[\\SensitiveParameter] ?string $dsn = null, array $options = [])",
         create
@@ -66,7 +69,16 @@ static METHODS: [Method; 30] = [
     method!("reserveMany(int $max, int|float|null $timeout = 0): array", reserve::reserve_many),
     method!("reserveJob(string $id): ?\\DelayQueue\\Job", reserve::reserve_job),
     method!("ackMany(\\DelayQueue\\Job ...$jobs): int", reserve::ack_many),
+    method!(
+        "consume(callable $handler, int|float $idleTimeout = 5, int $maxJobs = 0, \
+         int|float|string|\\DateInterval $maxTime = 0, int|string $memoryLimit = 0, bool $stopWhenEmpty = false, \
+         int $prefetch = 1, int|float|string|\\DateInterval $timeout = 0, \
+         int|float|string|\\DateInterval $graceTimeout = 5, bool $heartbeat = true): \\DelayQueue\\StopReason",
+        worker::consume
+    ),
+    method!("drain(callable $handler, int $limit = 0): int", worker::drain),
     method!("stop(): void", stop),
+    method!("on(\\DelayQueue\\Event $event, callable $listener): static", worker::on),
     method!("peek(string $id): ?\\DelayQueue\\JobInfo", manage::peek),
     method!("cancel(string ...$ids): int", manage::cancel),
     method!(
@@ -128,8 +140,13 @@ fn create(call: &Call) -> Outcome<Zval> {
         read_timeout: options.read_timeout,
         persistent: options.persistent,
     });
-    let value =
-        DelayQueue { queue, defaults: options.defaults, watch: RefCell::new(vec![name]), stop: Cell::new(false) };
+    let value = DelayQueue {
+        queue,
+        defaults: options.defaults,
+        watch: RefCell::new(vec![name]),
+        stop: Cell::new(false),
+        listeners: Listeners::default(),
+    };
     construct(call.object()?, value)?;
     Ok(convert::null())
 }

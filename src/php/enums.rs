@@ -7,8 +7,8 @@ use ext_php_rs::types::{ZendObject, ZendStr, Zval};
 
 pub static STATE: Class = Class::new("DelayQueue\\State");
 pub static ON_DUPLICATE: Class = Class::new("DelayQueue\\OnDuplicate");
-static STOP_REASON: Class = Class::new("DelayQueue\\StopReason");
-static EVENT: Class = Class::new("DelayQueue\\Event");
+pub static STOP_REASON: Class = Class::new("DelayQueue\\StopReason");
+pub static EVENT: Class = Class::new("DelayQueue\\Event");
 
 pub fn register() -> Result<(), Rejected> {
     STATE.register_enum(&[
@@ -71,14 +71,25 @@ pub fn state_value(state: State) -> Zval {
         State::Reserved => "Reserved",
         State::Buried => "Buried",
     };
+    case_of(&STATE, case)
+}
+
+/// The object of a case.
+pub fn case_of(class: &Class, case: &str) -> Zval {
     let mut out = Zval::new();
     let name = ZendStr::new(case, false);
     // SAFETY: the enum is registered and has the case; `set_object` counts the reference.
     unsafe {
-        let object = ffi::zend_enum_get_case(STATE.entry(), name.as_ptr().cast_mut());
+        let object = ffi::zend_enum_get_case(class.entry(), name.as_ptr().cast_mut());
         if let Some(object) = object.as_mut() {
             out.set_object(object);
         }
     }
     out
+}
+
+/// The word of an event's case.
+pub fn event_word(value: &Zval) -> Option<String> {
+    let object = value.object().filter(|o| EVENT.owns(o))?;
+    word(object).map(str::to_owned)
 }

@@ -120,6 +120,47 @@ pub fn throw_payload(message: &str, code: i64) -> Fault {
     Fault::Thrown
 }
 
+/// A handler ran too long.
+pub fn throw_timeout(message: &str) {
+    throw(TIMEOUT.entry(), message, 0);
+}
+
+/// Milliseconds of a thrown `DelayQueue\\Release`.
+pub fn release_delay_ms(object: &ZendObject) -> Option<u64> {
+    if !RELEASE.owns(object) {
+        return None;
+    }
+    let mut room = Zval::new();
+    let name = "delay";
+    // SAFETY: class and object are live; the result is the property's slot, or `room`.
+    let seconds = unsafe {
+        let object = std::ptr::from_ref(object).cast_mut();
+        sys::zend_read_property(RELEASE.entry(), object, name.as_ptr().cast(), name.len(), true, &raw mut room).as_ref()
+    };
+    let seconds = seconds.and_then(Zval::double).unwrap_or(0.0);
+    Some(crate::core::duration::from_seconds(seconds.max(0.0)).unwrap_or(0))
+}
+
+/// Whether it is a `DelayQueue\\Bury`.
+pub fn is_bury(object: &ZendObject) -> bool {
+    BURY.owns(object)
+}
+
+/// Whether it is a `DelayQueue\\TimeoutException`.
+pub fn is_timeout(object: &ZendObject) -> bool {
+    TIMEOUT.owns(object)
+}
+
+/// The exception of an error, made but not thrown: for listeners.
+pub fn object_of(error: Error) -> Zval {
+    let _: Fault = error.into();
+    let mut value = Zval::new();
+    if let Some(exception) = ext_php_rs::zend::ExecutorGlobals::take_exception() {
+        let _ = ext_php_rs::convert::IntoZval::set_zval(exception, &mut value, false);
+    }
+    value
+}
+
 /// The lease is not ours any more, and this process knows.
 pub fn throw_lease_lost(queue: &str, id: &str, reason: &'static str) -> Fault {
     Error::LeaseLost { queue: queue.to_owned(), id: id.to_owned(), reason }.into()

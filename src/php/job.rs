@@ -13,6 +13,7 @@ use crate::core::clock;
 use crate::core::error::Error;
 use crate::core::job::{Due, Reserved};
 use crate::core::queue::{Held, Queue};
+use crate::core::worker::keeper::Lease;
 use ext_php_rs::types::Zval;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +27,8 @@ pub struct Job {
     settled: Cell<bool>,
     /// Shared with whoever renews the lease.
     lost: Arc<AtomicBool>,
+    /// Kept alive by a loop: its end moves.
+    lease: Option<Arc<Lease>>,
     /// End of the lease on the monotonic clock, and how far tests had moved the time then.
     lease_until: Cell<(Instant, i64)>,
     /// A child of this process holds a copy of the object, not the lease.
@@ -85,6 +88,15 @@ pub fn register() -> Result<(), Rejected> {
 
 /// The PHP object of a reservation; properties in the order of their declaration.
 pub fn object(queue: Queue, reserved: Reserved, payload: Zval) -> Outcome<Zval> {
+    build(queue, reserved, payload, None)
+}
+
+/// The same for a job whose lease a loop keeps alive.
+pub fn leased(queue: Queue, reserved: Reserved, payload: Zval, lease: &Arc<Lease>) -> Outcome<Zval> {
+    build(queue, reserved, payload, Some(Arc::clone(lease)))
+}
+
+fn build(queue: Queue, reserved: Reserved, payload: Zval, lease: Option<Arc<Lease>>) -> Outcome<Zval> {
     let properties = vec![
         convert::bytes(reserved.id.as_bytes()),
         convert::bytes(&reserved.queue),
@@ -104,7 +116,8 @@ pub fn object(queue: Queue, reserved: Reserved, payload: Zval) -> Outcome<Zval> 
         queue,
         held: reserved.held(),
         settled: Cell::new(false),
-        lost: Arc::new(AtomicBool::new(false)),
+        lost: lease.as_ref().map_or_else(Arc::default, |lease| lease.lost_flag()),
+        lease,
         lease_until: Cell::new((reserved.lease_until, clock::offset_ms())),
         pid: std::process::id(),
     };
@@ -123,6 +136,17 @@ impl Job {
 
     pub fn set_settled(&self) {
         self.settled.set(true);
+        if let Some(lease) = &self.lease {
+            lease.settle();
+        }
+    }
+
+    pub fn is_settled(&self) -> bool {
+        self.settled.get()
+    }
+
+    pub fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Relaxed)
     }
 
     pub fn set_lost(&self) {
@@ -212,7 +236,8 @@ fn time_left(call: &Call) -> Outcome<Zval> {
     if !job.is_ours() {
         return Ok(convert::float(0.0));
     }
-    let (until, offset_ms) = job.lease_until.get();
+    let (touched, offset_ms) = job.lease_until.get();
+    let until = job.lease.as_ref().map_or(touched, |lease| lease.until().max(touched));
     let travelled = clock::offset_ms().saturating_sub(offset_ms) as f64 / 1000.0;
     let left = until.saturating_duration_since(Instant::now()).as_secs_f64() - travelled;
     Ok(convert::float(left.max(0.0)))

@@ -32,6 +32,7 @@ mod signature;
 mod stats;
 mod sys;
 mod testing;
+mod worker;
 
 use class::Rejected;
 use ext_php_rs::prelude::*;
@@ -49,6 +50,7 @@ const FAILURE: i32 = -1;
 extern "C" fn startup(_kind: i32, module: i32) -> i32 {
     let registered = catch_unwind(|| {
         ini::register(module);
+        worker::alarm::hook();
         register_classes()
     });
     if matches!(registered, Ok(Ok(()))) { SUCCESS } else { FAILURE }

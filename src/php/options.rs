@@ -133,9 +133,7 @@ pub fn dsn(argument: Option<Vec<u8>>) -> Outcome<Dsn> {
         },
     };
     parse_dsn(text.as_bytes()).map_err(|error| match error {
-        Error::Invalid(must) => {
-            throw_value_error(&format!("{}(): The {source} {must}", active_function()))
-        }
+        Error::Invalid(must) => throw_value_error(&format!("{}(): The {source} {must}", active_function())),
         other => other.into(),
     })
 }

@@ -51,7 +51,8 @@ impl Place<'_> {
         self.type_error_saying(&words)
     }
 
-    fn type_error_saying(self, words: &str) -> Fault {
+    /// A TypeError in words of the caller's.
+    pub fn type_error_saying(self, words: &str) -> Fault {
         let text = c_text(words.as_bytes());
         // SAFETY: as in `value_error`.
         unsafe {

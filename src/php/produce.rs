@@ -107,8 +107,11 @@ impl Items {
                 if let Some(forward) = functions.move_forward {
                     guard(|| forward(iterator))?;
                 }
-            } else if let Some(rewind) = functions.rewind {
-                guard(|| rewind(iterator))?;
+            } else {
+                (*iterator).index = 0;
+                if let Some(rewind) = functions.rewind {
+                    guard(|| rewind(iterator))?;
+                }
             }
             let Some(valid) = functions.valid else { return Ok(None) };
             if guard(|| valid(iterator))? != 0 {

@@ -41,6 +41,11 @@ pub fn of_throwable(object: &ZendObject) -> Vec<u8> {
     bounded(&text)
 }
 
+/// The message alone.
+pub fn message(object: &ZendObject) -> Vec<u8> {
+    bounded(&message_bytes(object))
+}
+
 /// Valid UTF-8, without NUL, at most [`MAX_BYTES`], cut between characters.
 pub fn bounded(text: &[u8]) -> Vec<u8> {
     // No byte of the input makes less than one of the output: what lies beyond cannot be kept.

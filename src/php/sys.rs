@@ -35,6 +35,14 @@ unsafe extern "C" {
         len: usize,
         value: *mut zval,
     );
+    pub fn zend_read_property(
+        scope: *mut zend_class_entry,
+        object: *mut zend_object,
+        name: *const c_char,
+        len: usize,
+        silent: bool,
+        room: *mut zval,
+    ) -> *mut zval;
     pub fn zend_class_implements(ce: *mut zend_class_entry, count: c_int, ...);
     pub fn zend_type_to_string(ty: zend_type) -> *mut zend_string;
     fn zend_add_attribute(
@@ -64,6 +72,15 @@ unsafe extern "C" {
     pub fn zend_unexpected_extra_named_error();
     pub fn zend_zval_type_name(arg: *const zval) -> *const c_char;
     pub fn get_active_function_or_method_name() -> *mut zend_string;
+    pub fn zend_is_callable_ex(
+        callable: *mut zval,
+        object: *mut zend_object,
+        flags: u32,
+        name: *mut *mut zend_string,
+        cache: *mut c_void,
+        error: *mut *mut c_char,
+    ) -> bool;
+    fn zend_memory_usage(real: bool) -> usize;
     // json
     pub fn php_json_decode_ex(out: *mut zval, text: *const c_char, len: usize, options: i64, depth: i64) -> c_int;
     // ini and phpinfo
@@ -77,6 +94,25 @@ unsafe extern "C" {
 pub fn exception_pending() -> bool {
     // SAFETY: the executor globals of this thread live as long as the thread serves PHP.
     unsafe { !(*ffi::ext_php_rs_executor_globals()).exception.is_null() }
+}
+
+/// Bytes that PHP's allocator holds, as `memory_get_usage(true)` says.
+pub fn memory_usage() -> u64 {
+    // SAFETY: reads a counter.
+    unsafe { zend_memory_usage(true) as u64 }
+}
+
+/// The status that `exit()` was called with.
+pub fn exit_status() -> i32 {
+    // SAFETY: see `exception_pending`.
+    unsafe { (*ffi::ext_php_rs_executor_globals()).exit_status }
+}
+
+/// PHP's words for the last error.
+pub fn last_error_message() -> Option<Vec<u8>> {
+    let globals = ext_php_rs::zend::ProcessGlobals::get();
+    // SAFETY: the string, if there is one, belongs to the globals, which are locked for reading.
+    unsafe { globals.last_error_message.as_ref() }.map(|text| text.as_bytes().to_vec())
 }
 
 /// Whether the calling code declared `strict_types=1`.

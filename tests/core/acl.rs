@@ -51,7 +51,8 @@ fn produce(queue: &Queue, errors: &mut Errors) {
 fn push_retry(dsn: &Dsn, errors: &mut Errors) {
     let keys = ["waiting", "jobs", "waiters"].map(|name| format!("dq:{{q}}:{name}"));
     let [waiting, jobs, waiters] = keys.each_ref().map(String::as_str);
-    let args = ["EVAL", &scripts::PUSH.source, "3", waiting, jobs, waiters, "0", "a", "payload of a", "0", "0", "", "9"];
+    let args =
+        ["EVAL", &scripts::PUSH.source, "3", waiting, jobs, waiters, "0", "a", "payload of a", "0", "0", "", "9"];
     if let redis::Value::ServerError(error) = Raw::open(dsn).run(&args) {
         errors.0.push(Error::from_redis(error.code(), error.details().unwrap_or_default()));
     }
@@ -110,7 +111,12 @@ fn wait(queue: &Queue, waiters: &str, raw: &mut Raw, errors: &mut Errors) {
     let waiter = queue.clone();
     let thread = std::thread::spawn(move || {
         let watch = [waiter.name().to_owned()];
-        waiter.reserve(&watch, 1, Some(Duration::from_millis(500)), &mut Deadline(Instant::now() + Duration::from_secs(2)))
+        waiter.reserve(
+            &watch,
+            1,
+            Some(Duration::from_millis(500)),
+            &mut Deadline(Instant::now() + Duration::from_secs(2)),
+        )
     });
     while raw.int(&["ZCARD", waiters]) == 0 && !thread.is_finished() {
         std::thread::yield_now();

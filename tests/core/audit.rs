@@ -17,9 +17,10 @@ pub fn key(queue: &Queue, name: &str) -> String {
 pub fn list(raw: &mut Raw, args: &[&str]) -> Vec<Vec<u8>> {
     match raw.run(args) {
         Value::Array(values) => values.into_iter().map(|value| reply::bytes(value).unwrap()).collect(),
-        Value::Map(fields) => {
-            fields.into_iter().flat_map(|(name, value)| [reply::bytes(name).unwrap(), reply::bytes(value).unwrap()]).collect()
-        }
+        Value::Map(fields) => fields
+            .into_iter()
+            .flat_map(|(name, value)| [reply::bytes(name).unwrap(), reply::bytes(value).unwrap()])
+            .collect(),
         other => panic!("{args:?}: {other:?}"),
     }
 }
@@ -35,7 +36,9 @@ fn hash(raw: &mut Raw, key: &str) -> BTreeMap<Vec<u8>, Vec<u8>> {
 
 /// Members with their scores.
 pub fn zset(raw: &mut Raw, key: &str) -> Vec<(Vec<u8>, i64)> {
-    let Value::Array(pairs) = raw.run(&["ZRANGE", key, "0", "-1", "WITHSCORES"]) else { panic!("{key} is no sorted set") };
+    let Value::Array(pairs) = raw.run(&["ZRANGE", key, "0", "-1", "WITHSCORES"]) else {
+        panic!("{key} is no sorted set")
+    };
     pairs
         .into_iter()
         .map(|pair| {
@@ -96,7 +99,8 @@ pub fn examine(raw: &mut Raw, queue: &Queue) -> (BTreeMap<String, &'static str>,
         faults.push(format!("ready and ripe disagree: {by_priority:?} {expected:?}"));
     }
     let ledger_fields = hash(raw, ledger);
-    let mut slots: BTreeSet<Vec<u8>> = ledger_fields.keys().filter_map(|name| name.strip_prefix(b"@")).map(<[u8]>::to_vec).collect();
+    let mut slots: BTreeSet<Vec<u8>> =
+        ledger_fields.keys().filter_map(|name| name.strip_prefix(b"@")).map(<[u8]>::to_vec).collect();
     for (slot, deadline) in zset(raw, reserved) {
         if !slots.remove(&slot) {
             faults.push("a slot without leases".into());

@@ -30,7 +30,9 @@ pub fn as_user(server: &Server, user: &str) -> Dsn {
 /// The jobs an operation is there to remove: those may be gone after it failed half-way.
 fn may_be_gone(operation: &str, id: &str) -> bool {
     let named: &[&str] = match operation {
-        "ack" => &["held"],
+        "ack" | "feed" => &["held"],
+        "feed after four" => &["one", "two", "one!", "two!"],
+        "feed from elsewhere" => &["old", "one"],
         "ack with a past" => &["old"],
         "ack one of four" => &["one"],
         "ack many" => &["one", "two", "held", "old!", "last"],
@@ -76,7 +78,11 @@ fn no_job_is_lost_when_a_command_is_denied() {
                         wrong.push(format!("{case}: lost '{id}'"));
                     }
                 }
-                if name.starts_with("push") && !name.contains("repl") && !name.contains("dupl") && !done.iter().any(|id| id.starts_with("new")) {
+                if name.starts_with("push")
+                    && !name.contains("repl")
+                    && !name.contains("dupl")
+                    && !done.iter().any(|id| id.starts_with("new"))
+                {
                     wrong.push(format!("{case}: the new job is lost"));
                 }
                 let (places, _) = audit::examine(&mut raw, &queue);

@@ -1,5 +1,7 @@
 //! The header of every script says exactly what its body does.
 
+use crate::support::*;
+use delayqueue::core::job::Due;
 use delayqueue::core::keys::Keys;
 use delayqueue::core::scripts::{self, Script};
 use std::collections::BTreeSet;
@@ -136,12 +138,14 @@ fn the_documented_arguments_are_the_used_ones() {
     for (script, text) in scripts::all() {
         let (head, body) = (header(text).join("\n"), code(script));
         let used = numbers(&body, "ARGV");
-        let loops = body.contains("#ARGV") || after(&body, "ARGV[", |c| c != ']').iter().any(|at| at.parse::<u32>().is_err());
+        let loops =
+            body.contains("#ARGV") || after(&body, "ARGV[", |c| c != ']').iter().any(|at| at.parse::<u32>().is_err());
         let open = after(&head, "ARGV[", |c| c != ']').iter().find_map(|at| at.strip_suffix('…')?.parse::<u32>().ok());
         assert_eq!(open.is_some(), loops, "{}: an open end is documented where arguments are walked", script.name);
         let documented: BTreeSet<u32> =
             numbers(&head, "ARGV").into_iter().filter(|number| Some(*number) != open).collect();
-        let single: BTreeSet<u32> = used.iter().copied().filter(|number| open.is_none_or(|open| *number < open)).collect();
+        let single: BTreeSet<u32> =
+            used.iter().copied().filter(|number| open.is_none_or(|open| *number < open)).collect();
         assert_eq!(documented, single, "{}", script.name);
         let numbers: Vec<u32> = documented.into_iter().chain(open).collect();
         assert_eq!(numbers, (1..=numbers.len() as u32).collect::<Vec<_>>(), "{}: no gaps", script.name);
@@ -165,8 +169,27 @@ fn the_documented_answers_are_the_given_ones() {
 #[test]
 fn no_script_holds_redis_for_long_or_makes_a_key_expire() {
     let forbidden = [
-        "KEYS", "SCAN", "SSCAN", "HSCAN", "ZSCAN", "HGETALL", "HKEYS", "HVALS", "SMEMBERS", "EXPIRE", "PEXPIRE",
-        "EXPIREAT", "PEXPIREAT", "SETEX", "PSETEX", "GETEX", "SORT", "FLUSHALL", "FLUSHDB", "DEL", "UNLINK",
+        "KEYS",
+        "SCAN",
+        "SSCAN",
+        "HSCAN",
+        "ZSCAN",
+        "HGETALL",
+        "HKEYS",
+        "HVALS",
+        "SMEMBERS",
+        "EXPIRE",
+        "PEXPIRE",
+        "EXPIREAT",
+        "PEXPIREAT",
+        "SETEX",
+        "PSETEX",
+        "GETEX",
+        "SORT",
+        "FLUSHALL",
+        "FLUSHDB",
+        "DEL",
+        "UNLINK",
     ];
     for (script, _) in scripts::all() {
         let body = code(script);
@@ -184,7 +207,7 @@ fn arguments_are_only_spread_from_lists_of_bounded_length() {
     let bounded = [
         "fields", "write", "names", // the ledger's counters: about a hundred
         "ids", "old", "members", "records", "gone", "of_ready", "to_ready", "to_ripe", // two per job of a batch
-        "open", // the ids of one cancel
+        "open",    // the ids of one cancel
     ];
     for (script, _) in scripts::all() {
         let body = code(script).replace("struct.unpack(", "");
@@ -192,4 +215,45 @@ fn arguments_are_only_spread_from_lists_of_bounded_length() {
             assert!(bounded.contains(&list), "{}: unpack({list})", script.name);
         }
     }
+}
+
+/// The numbers of commands that the cost line of a script counts.
+fn documented_commands(name: &str) -> Vec<i64> {
+    let (_, text) = scripts::all().into_iter().find(|(script, _)| script.name == name).unwrap();
+    let cost = paragraph(&header(text), "Cost").replace(['\n', ','], " ");
+    let words: Vec<&str> = cost.split_whitespace().collect();
+    let is_counted = |at: usize| words[at].parse::<i64>().is_ok();
+    (0..words.len()).filter(|at| is_counted(*at)).map(|at| words[at].parse().unwrap()).collect()
+}
+
+#[test]
+fn the_hot_paths_run_no_more_commands_than_their_headers_count() {
+    let server = Server::start(&[]);
+    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let mut count = |action: &mut dyn FnMut()| -> i64 {
+        raw.run(&["CONFIG", "RESETSTAT"]);
+        action();
+        let stats = raw.text(&["INFO", "commandstats"]);
+        let around = ["evalsha", "eval", "config|resetstat", "info", "hello"];
+        let lines = stats.lines().filter_map(|line| line.strip_prefix("cmdstat_")?.split_once(":calls="));
+        lines
+            .filter(|(name, _)| !around.contains(name))
+            .map(|(_, rest)| rest.split(',').next().unwrap().parse::<i64>().unwrap())
+            .sum()
+    };
+    queue.push(&job("first")).unwrap(); // also enters the index of queues
+    assert_eq!(count(&mut || drop(queue.push(&job("a")).unwrap())), documented_commands("push")[0]);
+    queue.push_many(&[job("b"), job("c"), job("d")]).unwrap();
+    assert_eq!(
+        count(&mut || drop(queue.push_many(&[job("e"), job("f")]).unwrap())),
+        documented_commands("push_many")[0]
+    );
+    let mut held = Vec::new();
+    assert_eq!(count(&mut || held = reserve_many(&queue, 1)), documented_commands("reserve")[0]);
+    assert_eq!(count(&mut || queue.ack(&held[0].held()).unwrap()), documented_commands("ack")[0]);
+    assert_eq!(count(&mut || held = reserve_many(&queue, 5)), documented_commands("reserve")[0]);
+    assert_eq!(count(&mut || queue.ack(&held[0].held()).unwrap()), documented_commands("ack")[0], "one of five");
+    queue.release(&held[1].held(), Due::InMs(0), None).unwrap();
+    let again = queue.reserve_job(&held[1].id).unwrap().unwrap();
+    assert_eq!(count(&mut || queue.ack(&again.held()).unwrap()), documented_commands("ack")[1]);
 }

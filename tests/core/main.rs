@@ -2,17 +2,25 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod acl;
 mod audit;
-mod oom;
+mod proxy;
 mod scene;
 mod support;
 
+mod acl;
 mod denied;
+mod foreign;
+mod fork;
 mod headers;
 mod lifecycle;
 mod model;
+mod network;
+mod oom;
+mod order;
+mod refusals;
+mod storms;
 mod table;
+mod tls;
 mod waiting;
 mod worker;
 mod wrongtype;

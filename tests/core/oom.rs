@@ -74,11 +74,8 @@ fn a_queue_drains_while_memory_stays_full() {
         let (queue, mut raw) = (server.queue("q"), server.raw());
         let jobs: Vec<NewJob> = (0..900)
             .map(|n| {
-                let options = JobOptions {
-                    priority: priorities[n % priorities.len()],
-                    ttr_ms: 1_000,
-                    ..JobOptions::default()
-                };
+                let options =
+                    JobOptions { priority: priorities[n % priorities.len()], ttr_ms: 1_000, ..JobOptions::default() };
                 NewJob { options, ..delayed(&format!("j{n}"), if n % 2 == 0 { 0 } else { 2_000 }) }
             })
             .collect();

@@ -4,8 +4,8 @@
 use crate::support::*;
 use delayqueue::core::clock;
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, Reserved, State};
-use delayqueue::core::queue::{NoInterrupts, Queue};
+use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, Receipt, Reserved, State};
+use delayqueue::core::queue::{NoInterrupts, Queue, Trip};
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
@@ -19,7 +19,8 @@ pub struct Scene {
     offset_ms: i64,
 }
 
-const SAVE: &str = "for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('COPY', key, key, 'DB', '1', 'REPLACE') end";
+const SAVE: &str =
+    "for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('COPY', key, key, 'DB', '1', 'REPLACE') end";
 const RESTORE: &str = "redis.call('FLUSHDB') redis.call('SELECT', 1)
     for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('COPY', key, key, 'DB', '0') end redis.call('SELECT', 0)";
 
@@ -86,6 +87,10 @@ impl Scene {
         self.held[name].held()
     }
 
+    fn receipt(&self, name: &str) -> Receipt {
+        self.held[name].receipt.clone()
+    }
+
     /// Serves everything that is left, as a healthy worker with all rights would. Returns the ids.
     pub fn drain(queue: &Queue) -> BTreeSet<String> {
         let mut done = BTreeSet::new();
@@ -107,6 +112,17 @@ fn reserve_waiting(queue: &Queue, max: usize, ms: u64) -> Result<(), Error> {
     queue.reserve(&[queue.name().to_owned()], max, Some(Duration::from_millis(ms)), &mut NoInterrupts).map(|_| ())
 }
 
+/// Acknowledges and reserves in one trip, as a loop does.
+fn feed(queue: &Queue, slot: &str, call: u32, done: &[Receipt]) -> Result<(), Error> {
+    let mut held = None;
+    let mut trip = Trip { slot, call, max: 1, done: done.iter().collect(), lost: Vec::new() };
+    let result = queue.look(&mut held, &mut trip, None).map(|_| ());
+    if let Some(connection) = held {
+        queue.link().give_back(connection);
+    }
+    result
+}
+
 fn lease_kept(result: Result<(), Error>) -> Result<(), Error> {
     match result {
         Err(Error::LeaseLost { .. }) => Ok(()),
@@ -124,7 +140,9 @@ pub const OPERATIONS: &[(&str, Operation)] = &[
         other => other.map(|_| ()),
     }),
     ("push many", |_, queue| {
-        queue.push_many(&[job("new1"), prioritized("new2", 5), prioritized("new3", 9), delayed("new4", 500)]).map(|_| ())
+        queue
+            .push_many(&[job("new1"), prioritized("new2", 5), prioritized("new3", 9), delayed("new4", 500)])
+            .map(|_| ())
     }),
     ("push replacing", |_, queue| {
         queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, ..job("again") }).map(|_| ())
@@ -137,6 +155,12 @@ pub const OPERATIONS: &[(&str, Operation)] = &[
     }),
     ("reserve", |_, queue| reserve_waiting(queue, 1, 0)),
     ("reserve many", |_, queue| reserve_waiting(queue, 100, 0)),
+    ("feed", |scene, queue| feed(queue, &scene.held["held"].receipt.slot, 2, &[scene.receipt("held")])),
+    ("feed after four", |scene, queue| {
+        let done = ["one", "two", "one!", "two!"].map(|name| scene.receipt(name));
+        feed(queue, &scene.held["one"].receipt.slot, 2, &done)
+    }),
+    ("feed from elsewhere", |scene, queue| feed(queue, "new", 1, &[scene.receipt("old"), scene.receipt("one")])),
     ("ack", |scene, queue| lease_kept(queue.ack(&scene.held("held")))),
     ("ack with a past", |scene, queue| lease_kept(queue.ack(&scene.held("old")))),
     ("ack one of four", |scene, queue| lease_kept(queue.ack(&scene.held("one")))),
@@ -147,7 +171,9 @@ pub const OPERATIONS: &[(&str, Operation)] = &[
     ("release", |scene, queue| lease_kept(queue.release(&scene.held("held"), Due::InMs(0), None))),
     ("release urgent", |scene, queue| lease_kept(queue.release(&scene.held("held!"), Due::InMs(0), None))),
     ("release later", |scene, queue| lease_kept(queue.release(&scene.held("old!"), Due::InMs(9_000), None))),
-    ("release to another priority", |scene, queue| lease_kept(queue.release(&scene.held("one"), Due::InMs(0), Some(7)))),
+    ("release to another priority", |scene, queue| {
+        lease_kept(queue.release(&scene.held("one"), Due::InMs(0), Some(7)))
+    }),
     ("return unstarted", |scene, queue| lease_kept(queue.return_unstarted(&scene.held("two!")))),
     ("fail", |scene, queue| lease_kept(queue.fail(&scene.held("held"), Some(b"boom")).map(|_| ()))),
     ("fail urgent", |scene, queue| lease_kept(queue.fail(&scene.held("one!"), Some(b"boom")).map(|_| ()))),

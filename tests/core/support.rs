@@ -176,8 +176,23 @@ impl Server {
     }
 
     pub fn restart(&mut self) {
-        self.child = Self::spawn(self.dir.path().to_path_buf(), &self.options, &self.environment);
+        self.launch();
         self.wait_until_up();
+    }
+
+    /// Starts it again without waiting until it answers.
+    pub fn launch(&mut self) {
+        self.child = Self::spawn(self.dir.path().to_path_buf(), &self.options, &self.environment);
+    }
+
+    pub fn signal(&self, signal: i32) {
+        // SAFETY: a signal to a child of ours that was not waited for yet.
+        assert_eq!(unsafe { libc::kill(self.pid(), signal) }, 0);
+    }
+
+    /// A queue whose calls give up after this long.
+    pub fn hasty_queue(&self, name: &str, read_timeout: Duration) -> Queue {
+        Queue::new(QueueConfig { read_timeout, ..config(self.dsn(), name) })
     }
 
     /// A plain connection for looking behind the scenes.

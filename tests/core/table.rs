@@ -199,8 +199,20 @@ fn shown(
         None => "-",
         Some("buried") => "B",
         Some("ready") => "R",
-        Some("later") => if due(raw, "later") > now_ms { "D" } else { "R" },
-        Some("waiting") => if due(raw, "waiting") > now_ms { "D" } else { "R" },
+        Some("later") => {
+            if due(raw, "later") > now_ms {
+                "D"
+            } else {
+                "R"
+            }
+        }
+        Some("waiting") => {
+            if due(raw, "waiting") > now_ms {
+                "D"
+            } else {
+                "R"
+            }
+        }
         _ => {
             let ledger = audit::list(raw, &["HGETALL", &audit::key(queue, "ledger")]);
             let record = ledger.chunks(2).find(|pair| pair[0].starts_with(b"@")).unwrap()[1].clone();

@@ -21,3 +21,16 @@ $job->ack();
 var_dump(count($queue), $queue->purge());
 ?>
 --EXPECT--
+DelayQueue\LeaseLostException: the lease of job 'j' in queue 'a_forked_child_does_not_own_its_parents_jobs' is lost: it was reserved by the process this one was forked from
+DelayQueue\LeaseLostException: the lease of job 'j' in queue 'a_forked_child_does_not_own_its_parents_jobs' is lost: it was reserved by the process this one was forked from
+bool(false)
+bool(false)
+float(0)
+string(3) "job"
+int(0)
+int(0)
+int(0)
+bool(true)
+int(401)
+int(400)
+int(400)

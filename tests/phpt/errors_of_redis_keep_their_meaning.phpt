@@ -61,3 +61,16 @@ var_dump($queue->push('b', id: 'b'), count($queue));
 $queue->purge();
 ?>
 --EXPECT--
+-- authentication
+DelayQueue\AuthenticationException WRONGPASS false
+-- out of memory
+DelayQueue\QueueFullException OOM
+string(6) "before"
+int(0)
+-- permissions
+DelayQueue\ServerException NOPERM named
+-- a foreign key in our place
+DelayQueue\ServerException WRONGTYPE
+-- a killed connection is opened again
+string(1) "b"
+int(2)

@@ -32,3 +32,16 @@ run('pcntl_async_signals(true); pcntl_signal(SIGALRM, fn() => exit(9)); pcntl_al
 run('pcntl_signal(SIGALRM, fn() => exit(9)); pcntl_alarm(1); queue()->reserve(5); echo "not reached";');
 ?>
 --EXPECT--
+shutdown => 5, jobs: 0
+Fatal error: fatal shutdown => 255, jobs: 0
+Fatal error: Uncaught LogicException: thrown Stack trace: #0 [internal function]: {closure}() #1 Command line code(1): DelayQueue->pushMany(Object(Generator)) #2 {main} thrown shutdown => 255, jobs: 0
+Fatal error: Allowed memory size shutdown => 255, jobs: 0
+shutdown => 6, jobs: 500
+Fatal error: Uncaught TypeError: DelayQueue::pushMany(): Argument #1 ($jobs) item 1 must be of type array, string given Stack trace: #0 Command line code(1): DelayQueue->pushMany(Object(Generator)) #1 {main} thrown finally shutdown => 255, jobs: 0
+Fatal error: fatal shutdown => 255, jobs: 0
+Fatal error: fatal shutdown => 255, jobs: 0
+Fatal error: fatal shutdown => 255, jobs: 0
+Fatal error: fatal shutdown => 255, jobs: 0
+Fatal error: fatal shutdown => 255, jobs: 0
+shutdown => 9, jobs: 0
+shutdown => 9, jobs: 0

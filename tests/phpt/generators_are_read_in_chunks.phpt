@@ -34,3 +34,17 @@ var_dump(count($queue->pushMany($list)));
 $queue->purge();
 ?>
 --EXPECT--
+int(1001)
+string(16) "0 0 500 500 1000"
+int(1001)
+int(2)
+int(2)
+int(2)
+LogicException: no iterator
+LogicException: second
+ValueError: DelayQueue::pushMany(): Argument #1 ($jobs) item 1: "delay" must be greater than or equal to 0
+Exception: Cannot traverse an already closed generator
+int(6)
+DelayQueue\DuplicateJobException: job 'x' is already in queue 'generators_are_read_in_chunks'
+int(6)
+int(1)

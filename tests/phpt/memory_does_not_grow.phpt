@@ -26,3 +26,8 @@ foreach ($work as $name => $call) {
 }
 ?>
 --EXPECT--
+round does not grow
+many does not grow
+errors does not grow
+dates does not grow
+stats does not grow

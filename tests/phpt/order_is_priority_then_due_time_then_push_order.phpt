@@ -26,3 +26,7 @@ while ($batch = $queue->reserveMany(400)) {
 var_dump(count($ids) === count(array_unique($ids)), $seen === range(1, 1200), $done);
 ?>
 --EXPECT--
+urgent@.urgent first@own past@own a@own b@own c@own late@own 
+bool(true)
+bool(true)
+int(1200)

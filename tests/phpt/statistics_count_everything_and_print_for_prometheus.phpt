@@ -29,7 +29,7 @@ array(4) {
   [3]=>
   string(5) "count"
 }
-int(4)
+int(2)
 # HELP delayqueue_jobs Jobs by state.
 # TYPE delayqueue_jobs gauge
 delayqueue_jobs{queue="statistics_count_everything_and_print_for_prometheus",state="delayed"} 1
@@ -38,10 +38,10 @@ delayqueue_jobs{queue="statistics_count_everything_and_print_for_prometheus",sta
 delayqueue_jobs{queue="statistics_count_everything_and_print_for_prometheus",state="buried"} 1
 # HELP delayqueue_pushed_total Jobs pushed since the queue was made.
 # TYPE delayqueue_pushed_total counter
-delayqueue_pushed_total{queue="statistics_count_everything_and_print_for_prometheus"} 9
+delayqueue_pushed_total{queue="statistics_count_everything_and_print_for_prometheus"} 4
 # HELP delayqueue_acked_total Jobs acknowledged since the queue was made.
 # TYPE delayqueue_acked_total counter
-delayqueue_acked_total{queue="statistics_count_everything_and_print_for_prometheus"} 2
+delayqueue_acked_total{queue="statistics_count_everything_and_print_for_prometheus"} 1
 # HELP delayqueue_failed_total Failed attempts since the queue was made.
 # TYPE delayqueue_failed_total counter
 delayqueue_failed_total{queue="statistics_count_everything_and_print_for_prometheus"} 0
@@ -50,7 +50,7 @@ delayqueue_failed_total{queue="statistics_count_everything_and_print_for_prometh
 delayqueue_timed_out_total{queue="statistics_count_everything_and_print_for_prometheus"} 0
 # HELP delayqueue_cancelled_total Jobs cancelled since the queue was made.
 # TYPE delayqueue_cancelled_total counter
-delayqueue_cancelled_total{queue="statistics_count_everything_and_print_for_prometheus"} 5
+delayqueue_cancelled_total{queue="statistics_count_everything_and_print_for_prometheus"} 1
 # HELP delayqueue_next_due_timestamp_seconds When the next delayed job falls due.
 # TYPE delayqueue_next_due_timestamp_seconds gauge
 delayqueue_next_due_timestamp_seconds{queue="statistics_count_everything_and_print_for_prometheus"} *
@@ -62,18 +62,18 @@ delayqueue_paused{queue="statistics_count_everything_and_print_for_prometheus"} 
 delayqueue_lateness_seconds{queue="statistics_count_everything_and_print_for_prometheus",quantile="0.5"} *
 delayqueue_lateness_seconds{queue="statistics_count_everything_and_print_for_prometheus",quantile="0.95"} *
 delayqueue_lateness_seconds{queue="statistics_count_everything_and_print_for_prometheus",quantile="0.99"} *
-delayqueue_lateness_seconds_count{queue="statistics_count_everything_and_print_for_prometheus"} 4
+delayqueue_lateness_seconds_count{queue="statistics_count_everything_and_print_for_prometheus"} 2
 DelayQueue\Stats Object
 (
     [delayed] => 1
     [ready] => 0
     [reserved] => 0
     [buried] => 1
-    [pushed] => 9
-    [acked] => 2
+    [pushed] => 4
+    [acked] => 1
     [failed] => 0
     [timedOut] => 0
-    [cancelled] => 5
+    [cancelled] => 1
     [oldestReadyAge] => 
     [nextDueAt] => *
     [paused] => 

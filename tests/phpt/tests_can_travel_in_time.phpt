@@ -13,7 +13,7 @@ ini_set('delayqueue.testing', '1');
 caught(fn() => Testing::travel(-1));
 caught(fn() => Testing::travelTo('now'));
 $queue = queue(['ttr' => 60]);
-$queue->push('tomorrow', '1d');
+$queue->push('tomorrow', '1d', id: 'tomorrow');
 var_dump($queue->reserve());
 Testing::travel('1d');
 $job = $queue->reserve();
@@ -38,3 +38,27 @@ var_dump(abs($queue->peek($queue->push(1))->dueAt - microtime(true)) < 2);
 $queue->purge();
 ?>
 --EXPECT--
+Error: DelayQueue\Testing needs the ini setting delayqueue.testing=1; never set it in production
+Error: DelayQueue\Testing needs the ini setting delayqueue.testing=1; never set it in production
+Error: DelayQueue\Testing needs the ini setting delayqueue.testing=1; never set it in production
+ValueError: DelayQueue\Testing::travel(): Argument #1 ($by) must be greater than or equal to 0
+TypeError: DelayQueue\Testing::travelTo(): Argument #1 ($moment) must be of type DateTimeInterface, string given
+NULL
+string(8) "tomorrow"
+bool(true)
+bool(true)
+float(0)
+string(8) "tomorrow"
+int(2)
+string(13) "lease expired"
+bool(true)
+bool(true)
+DelayQueue\LeaseLostException: the lease of job 'tomorrow' in queue 'tests_can_travel_in_time' is lost: its time ran out and it was taken back, or it was cancelled
+bool(true)
+bool(false)
+float(0)
+NULL
+string(10) "2040-02-01"
+string(8) "new year"
+string(4) "2001"
+bool(true)

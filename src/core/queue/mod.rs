@@ -12,8 +12,8 @@ pub use super::keys::{check_prefix, check_queue_name};
 pub use doctor::{Check, Level};
 pub use inspect::{Lateness, Stats};
 pub use reserve::{Look, Trip, Waiting, new_slot};
-pub use settle::{Failed, Held};
-pub use wait::{Flow, Interrupts, NoInterrupts, Waited, wait_for};
+pub use settle::{Failed, Held, random_unit};
+pub use wait::{Flow, Interrupts, NoInterrupts, Waited, rest, wait_for};
 
 use super::clock;
 use super::connection::Connection;

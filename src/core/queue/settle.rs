@@ -258,6 +258,7 @@ pub(super) fn slot_args<'a>(receipts: impl Iterator<Item = &'a Receipt>) -> Vec<
 }
 
 /// A random number in `0.0..1.0`; one half when the system has none.
-fn random_unit() -> f64 {
+#[must_use]
+pub fn random_unit() -> f64 {
     getrandom::u32().map_or(0.5, |number| f64::from(number) / (f64::from(u32::MAX) + 1.0))
 }

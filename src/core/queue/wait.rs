@@ -209,7 +209,8 @@ fn sleep(held: &mut Option<Connection>, mut wake_at: Instant, interrupts: &mut d
                 flow => return Woken::Leave(flow),
             }
             // A wake-up that came right behind a reply is read already: the socket will not tell of it.
-            let left = if connection.has_wake() { Duration::ZERO } else { wake_at.saturating_duration_since(Instant::now()) };
+            let left =
+                if connection.has_wake() { Duration::ZERO } else { wake_at.saturating_duration_since(Instant::now()) };
             poll_readable(descriptor, left, &blocked)
         };
         match connection.next_wake(readable) {
@@ -221,6 +222,27 @@ fn sleep(held: &mut Option<Connection>, mut wake_at: Instant, interrupts: &mut d
         if Instant::now() >= wake_at {
             return Woken::Look;
         }
+    }
+}
+
+/// Sleeps without any queue, as [`wait_for`] sleeps between looks.
+pub fn rest(length: Duration, interrupts: &mut dyn Interrupts) -> Flow {
+    let end = Instant::now() + length;
+    loop {
+        match interrupts.poll() {
+            Flow::Continue => {}
+            flow => return flow,
+        }
+        let blocked = BlockedSignals::new();
+        match interrupts.poll() {
+            Flow::Continue => {}
+            flow => return flow,
+        }
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Flow::Continue;
+        }
+        poll_readable(-1, left, &blocked);
     }
 }
 

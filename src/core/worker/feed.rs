@@ -16,9 +16,16 @@ const ACK_WITHIN: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct Delivery {
     pub job: Reserved,
-    pub lease: Arc<Lease>,
+    pub ticket: Ticket,
+}
+
+/// What the feed needs to know of a job that it delivered.
+#[derive(Debug, Clone)]
+pub struct Ticket {
     /// Index of its queue.
     pub queue: usize,
+    pub id: JobId,
+    pub lease: Arc<Lease>,
 }
 
 /// A finished job whose acknowledgement has not been sent.
@@ -28,6 +35,15 @@ struct Done {
     lease: Arc<Lease>,
     /// A send failed: it may have been acknowledged all the same.
     ambiguous: bool,
+}
+
+/// A finished job that was not ours any more when it was to be acknowledged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lost {
+    /// Index of its queue.
+    pub queue: usize,
+    pub id: JobId,
+    pub token: u64,
 }
 
 /// What a fetch gave.
@@ -59,7 +75,7 @@ impl Source {
         max: usize,
         waiting: Option<Waiting<'_>>,
         keeper: &mut Option<Keeper>,
-        lost: &mut Vec<JobId>,
+        lost: &mut Vec<(JobId, u64)>,
     ) -> Result<Look> {
         let done: Vec<Receipt> = self.done.iter().map(|done| done.lease.receipt.clone()).collect();
         let is_free = self.open.iter().all(|token| done.iter().any(|receipt| receipt.token == *token));
@@ -88,11 +104,11 @@ impl Source {
         result
     }
 
-    fn acknowledged(&mut self, gone: &[u64], keeper: &mut Option<Keeper>, lost: &mut Vec<JobId>) {
+    fn acknowledged(&mut self, gone: &[u64], keeper: &mut Option<Keeper>, lost: &mut Vec<(JobId, u64)>) {
         for done in self.done.drain(..) {
             done.lease.settle();
             if gone.contains(&done.lease.receipt.token) && !done.ambiguous {
-                lost.push(done.id);
+                lost.push((done.id, done.lease.receipt.token));
             }
         }
         if let Some(keeper) = keeper {
@@ -109,7 +125,7 @@ pub struct Feed {
     buffer: VecDeque<Delivery>,
     oldest_done: Option<Instant>,
     keeper: Option<Keeper>,
-    lost: Vec<(usize, JobId)>,
+    lost: Vec<Lost>,
 }
 
 impl Feed {
@@ -163,7 +179,7 @@ impl Feed {
             let Some((index, source)) = found else { return Ok(Look::Nothing(None)) };
             let mut gone = Vec::new();
             let result = source.look(held, *prefetch, waiting, keeper, &mut gone);
-            lost.extend(gone.into_iter().map(|id| (index, id)));
+            lost.extend(gone.into_iter().map(|(id, token)| Lost { queue: index, id, token }));
             result
         };
         let result = wait_for(&link, &mut held, queues, timeout, interrupts, &mut look);
@@ -182,10 +198,11 @@ impl Feed {
 
     fn next_buffered(&mut self) -> Option<Delivery> {
         while let Some(delivery) = self.buffer.pop_front() {
-            if !delivery.lease.is_lost() && delivery.lease.until() > Instant::now() {
+            let lease = &delivery.ticket.lease;
+            if !lease.is_lost() && lease.until() > Instant::now() {
                 return Some(delivery);
             }
-            delivery.lease.settle();
+            lease.settle();
         }
         None
     }
@@ -196,7 +213,8 @@ impl Feed {
         for job in jobs {
             let lease = Lease::new(job.receipt.clone(), job.options.ttr_ms, job.lease_until);
             leases.push(Arc::clone(&lease));
-            self.buffer.push_back(Delivery { job, lease, queue: index });
+            let ticket = Ticket { queue: index, id: job.id.clone(), lease };
+            self.buffer.push_back(Delivery { job, ticket });
         }
         if let Some(keeper) = &mut self.keeper {
             source.batches.push(keeper.keep(&source.queue, leases));
@@ -207,9 +225,9 @@ impl Feed {
     ///
     /// # Errors
     /// Connection and server errors. It stays to be acknowledged.
-    pub fn done(&mut self, delivery: &Delivery) -> Result<()> {
-        if let Some(source) = self.sources.get_mut(delivery.queue) {
-            let done = Done { id: delivery.job.id.clone(), lease: Arc::clone(&delivery.lease), ambiguous: false };
+    pub fn done(&mut self, ticket: &Ticket) -> Result<()> {
+        if let Some(source) = self.sources.get_mut(ticket.queue) {
+            let done = Done { id: ticket.id.clone(), lease: Arc::clone(&ticket.lease), ambiguous: false };
             source.done.push(done);
         }
         let oldest = *self.oldest_done.get_or_insert_with(Instant::now);
@@ -220,10 +238,10 @@ impl Feed {
     }
 
     /// The job was settled in another way: nothing is left to do for it.
-    pub fn settled(&mut self, delivery: &Delivery) {
-        delivery.lease.settle();
-        if let Some(source) = self.sources.get_mut(delivery.queue) {
-            source.open.retain(|token| *token != delivery.lease.receipt.token);
+    pub fn settled(&mut self, ticket: &Ticket) {
+        ticket.lease.settle();
+        if let Some(source) = self.sources.get_mut(ticket.queue) {
+            source.open.retain(|token| *token != ticket.lease.receipt.token);
         }
     }
 
@@ -242,7 +260,7 @@ impl Feed {
                     source.open.retain(|token| !receipts.iter().any(|receipt| receipt.token == *token));
                     let mut lost = Vec::new();
                     source.acknowledged(&gone, &mut None, &mut lost); // the rest of the batch is still to be kept
-                    self.lost.extend(lost.into_iter().map(|id| (index, id)));
+                    self.lost.extend(lost.into_iter().map(|(id, token)| Lost { queue: index, id, token }));
                 }
                 Err(error) => {
                     source.done.iter_mut().for_each(|done| done.ambiguous = true);
@@ -261,12 +279,22 @@ impl Feed {
             let (ended, open): (Vec<Done>, Vec<Done>) =
                 source.done.drain(..).partition(|done| done.lease.until() <= now);
             source.done = open;
-            self.lost.extend(ended.into_iter().map(|done| (index, done.id)));
+            self.lost.extend(ended.into_iter().map(|done| Lost {
+                queue: index,
+                id: done.id,
+                token: done.lease.receipt.token,
+            }));
         }
     }
 
-    /// Jobs whose leases were gone when they were to be acknowledged, since last asked: index of the queue, id.
-    pub fn take_lost(&mut self) -> Vec<(usize, JobId)> {
+    /// Whether everything that is done has been acknowledged.
+    #[must_use]
+    pub fn is_acknowledged(&self) -> bool {
+        self.sources.iter().all(|source| source.done.is_empty())
+    }
+
+    /// Jobs whose leases were gone when they were to be acknowledged, since last asked.
+    pub fn take_lost(&mut self) -> Vec<Lost> {
         std::mem::take(&mut self.lost)
     }
 
@@ -276,8 +304,8 @@ impl Feed {
     /// Connection and server errors; such jobs come back when their leases end.
     pub fn return_rest(&mut self) -> Result<()> {
         while let Some(delivery) = self.buffer.pop_front() {
-            self.settled(&delivery);
-            let Some(queue) = self.queues.get(delivery.queue) else { continue };
+            self.settled(&delivery.ticket);
+            let Some(queue) = self.queues.get(delivery.ticket.queue) else { continue };
             match queue.return_unstarted(&delivery.job.held()) {
                 Ok(()) | Err(Error::LeaseLost { .. }) => {}
                 Err(error) => return Err(error),

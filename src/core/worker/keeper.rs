@@ -116,13 +116,15 @@ pub struct Keeper {
     shared: Arc<Shared>,
     thread: Option<std::thread::JoinHandle<()>>,
     process: u32,
+    renews: bool,
 }
 
 impl Keeper {
+    /// `renews`: without it only time limits are watched.
     #[must_use]
-    pub fn new(alarm: Box<dyn Alarm>) -> Self {
+    pub fn new(alarm: Box<dyn Alarm>, renews: bool) -> Self {
         let shared = Shared { state: Mutex::default(), told: Condvar::new(), alarm: Mutex::new(alarm) };
-        Self { shared: Arc::new(shared), thread: None, process: std::process::id() }
+        Self { shared: Arc::new(shared), thread: None, process: std::process::id(), renews }
     }
 
     /// In a forked child the thread does not exist, and it may have held the lock: touch nothing.
@@ -133,6 +135,9 @@ impl Keeper {
     /// Keeps the leases of a batch alive until [`Keeper::forget`].
     pub fn keep(&mut self, queue: &Queue, leases: Vec<Arc<Lease>>) -> u64 {
         let Some(first) = leases.iter().map(|lease| lease.renew_at()).min() else { return 0 };
+        if !self.renews {
+            return 0;
+        }
         self.start();
         let Some(mut state) = self.state() else { return 0 };
         state.next_batch += 1;

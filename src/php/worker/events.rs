@@ -1,0 +1,92 @@
+//! Listeners of the loop.
+
+use super::callable::{Ending, attempt};
+use crate::php::call::{Fault, Outcome, guard};
+use crate::php::enums;
+use crate::php::reason;
+use ext_php_rs::error::php_error;
+use ext_php_rs::flags::ErrorType;
+use ext_php_rs::types::Zval;
+use std::cell::RefCell;
+
+/// Cases of `DelayQueue\Event`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    WorkerStarting,
+    Idle,
+    Processing,
+    Succeeded,
+    Released,
+    Failed,
+    Buried,
+    TimedOut,
+    LeaseLost,
+    ConnectionLost,
+    ConnectionRestored,
+    WorkerStopping,
+}
+
+impl Event {
+    const ALL: [Self; 12] = [
+        Self::WorkerStarting,
+        Self::Idle,
+        Self::Processing,
+        Self::Succeeded,
+        Self::Released,
+        Self::Failed,
+        Self::Buried,
+        Self::TimedOut,
+        Self::LeaseLost,
+        Self::ConnectionLost,
+        Self::ConnectionRestored,
+        Self::WorkerStopping,
+    ];
+
+    fn case(self) -> String {
+        format!("{self:?}")
+    }
+
+    /// From the case object.
+    pub fn of(value: &Zval) -> Option<Self> {
+        let word = enums::event_word(value)?;
+        Self::ALL.into_iter().find(|event| event.case().eq_ignore_ascii_case(&word))
+    }
+}
+
+/// The listeners of one queue object. Never borrowed while PHP code runs.
+#[derive(Default)]
+pub struct Listeners(RefCell<Vec<(Event, Zval)>>);
+
+impl Listeners {
+    pub fn add(&self, event: Event, callable: Zval) {
+        self.0.borrow_mut().push((event, callable));
+    }
+
+    pub fn has(&self, event: Event) -> bool {
+        self.0.borrow().iter().any(|(wanted, _)| *wanted == event)
+    }
+
+    /// Calls the listeners in their order. One that throws is reported with a warning; the loop goes on.
+    pub fn emit(&self, event: Event, job: Option<&Zval>, error: Option<&Zval>) -> Outcome<()> {
+        let wanted: Vec<Zval> = {
+            let all = self.0.borrow();
+            all.iter().filter(|(listens, _)| *listens == event).map(|(_, callable)| callable.shallow_clone()).collect()
+        };
+        for callable in wanted {
+            let or_null = |value: Option<&Zval>| value.map_or_else(Zval::new, Zval::shallow_clone);
+            let mut arguments = [enums::case_of(&enums::EVENT, &event.case()), or_null(job), or_null(error)];
+            match attempt(&callable, &mut arguments) {
+                Ending::Returned(_) => {}
+                Ending::Threw(exception) => {
+                    let what = exception.object().map(reason::of_throwable).unwrap_or_default();
+                    let what = String::from_utf8_lossy(&what).into_owned();
+                    let message = format!("DelayQueue::consume(): a listener of Event::{} threw {what}", event.case());
+                    guard(|| php_error(&ErrorType::Warning, &message))?;
+                }
+                Ending::Exited => return Err(Fault::Thrown),
+                Ending::Fatal => return Err(Fault::Bailout),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,153 @@
+//! `consume()`, `drain()`, `on()`.
+
+pub mod alarm;
+mod callable;
+pub mod events;
+mod run;
+mod settle;
+mod signals;
+
+use super::args;
+use super::call::{Call, Outcome};
+use super::convert;
+use super::delay_queue::DelayQueue;
+use super::duration_arg;
+use super::enums;
+use super::exceptions::At;
+use super::place::Place;
+use crate::core::duration;
+use events::Event;
+use ext_php_rs::types::Zval;
+use run::{Loop, Stop};
+use std::time::Duration;
+
+/// What the parameters of `consume()` say.
+pub struct Options {
+    pub idle_timeout: Duration,
+    /// 0: no limit, here and below.
+    pub max_jobs: u64,
+    pub max_time: Duration,
+    pub memory_limit: u64,
+    pub stop_when_empty: bool,
+    pub prefetch: usize,
+    pub timeout: Duration,
+    pub grace: Duration,
+    pub heartbeat: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            idle_timeout: Duration::from_secs(5),
+            max_jobs: 0,
+            max_time: Duration::ZERO,
+            memory_limit: 0,
+            stop_when_empty: false,
+            prefetch: 1,
+            timeout: Duration::ZERO,
+            grace: Duration::from_secs(5),
+            heartbeat: true,
+        }
+    }
+}
+
+pub fn consume(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let handler = callable::argument(call, 1)?;
+    let default = Options::default();
+    let idle_timeout = match call.nullable_number(2)? {
+        None => default.idle_timeout,
+        Some(seconds) => {
+            let ms = duration::from_seconds(seconds.unwrap_or(0.0)).at(Place::Argument(2))?;
+            if ms == 0 {
+                return Err(Place::Argument(2).value_error("must be greater than 0"));
+            }
+            Duration::from_millis(ms)
+        }
+    };
+    let length = |number: u32, default: Duration| match call.arg(number) {
+        None => Ok(default),
+        Some(value) => duration_arg::millis(value, Place::Argument(number)).map(Duration::from_millis),
+    };
+    let prefetch = call.at_least(7, call.int_or(7, 1)?, 1)?;
+    let options = Options {
+        idle_timeout,
+        max_jobs: call.at_least(3, call.int_or(3, 0)?, 0)?,
+        max_time: length(4, default.max_time)?,
+        memory_limit: memory_limit(call, 5)?,
+        stop_when_empty: call.bool_or(6, false)?,
+        prefetch: usize::try_from(args::u32_in(
+            i64::try_from(prefetch).unwrap_or(i64::MAX),
+            Place::Argument(7),
+            1,
+            500,
+        )?)
+        .unwrap_or(1),
+        timeout: length(8, default.timeout)?,
+        grace: length(9, default.grace)?,
+        heartbeat: call.bool_or(10, true)?,
+    };
+    let object = call.this_value()?;
+    let ended = Loop::new(this, &object, handler, options).run()?;
+    Ok(enums::case_of(&enums::STOP_REASON, ended.stop.case()))
+}
+
+pub fn drain(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let handler = callable::argument(call, 1)?;
+    let max_jobs = call.at_least(2, call.int_or(2, 0)?, 0)?;
+    let options = Options { max_jobs, stop_when_empty: true, ..Options::default() };
+    let object = call.this_value()?;
+    Ok(convert::int(Loop::new(this, &object, handler, options).run()?.jobs))
+}
+
+pub fn on(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let null = Zval::new();
+    let value = call.arg(1).unwrap_or(&null);
+    let Some(event) = Event::of(value) else { return Err(call.type_error(1, value)) };
+    let listener = callable::argument(call, 2)?;
+    this.listeners.add(event, listener);
+    call.this_value()
+}
+
+/// Bytes, or what php.ini calls them: `128M`.
+fn memory_limit(call: &Call, number: u32) -> Outcome<u64> {
+    let place = Place::Argument(number);
+    let Some(value) = call.arg(number) else { return Ok(0) };
+    if let Some(text) = value.str() {
+        let (digits, unit) = match text.trim().split_at_checked(text.trim().len().saturating_sub(1)) {
+            Some((digits, unit)) if unit.chars().all(|c| c.is_ascii_alphabetic()) => (digits, unit),
+            _ => (text.trim(), ""),
+        };
+        let factor = match unit.to_ascii_uppercase().as_str() {
+            "" => Some(1),
+            "K" => Some(1 << 10),
+            "M" => Some(1 << 20),
+            "G" => Some(1 << 30),
+            _ => None,
+        };
+        let bytes = digits
+            .trim()
+            .parse::<u64>()
+            .ok()
+            .zip(factor)
+            .and_then(|(number, factor): (u64, u64)| number.checked_mul(factor));
+        return bytes.ok_or_else(|| place.value_error("must be a number of bytes, such as 134217728 or \"128M\""));
+    }
+    call.at_least(number, call.int(number)?, 0)
+}
+
+impl Stop {
+    /// The case of `DelayQueue\StopReason`.
+    pub fn case(self) -> &'static str {
+        match self {
+            Self::Signal => "Signal",
+            Self::MaxJobs => "MaxJobs",
+            Self::MaxTime => "MaxTime",
+            Self::MemoryLimit => "MemoryLimit",
+            Self::Empty => "Empty",
+            Self::Stopped => "Stopped",
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Everything Redis itself can answer instead of doing what was asked: the right error, and never a password in it.
+
+use crate::audit;
+use crate::denied::as_user;
+use crate::support::*;
+use delayqueue::core::dsn::Dsn;
+use delayqueue::core::error::Error;
+use delayqueue::core::job::{JobId, NewJob};
+use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig};
+use std::time::{Duration, Instant};
+
+const SECRET: &str = "hunter2%:@/";
+
+fn code(result: &Result<JobId, Error>) -> &str {
+    match result {
+        Err(Error::Server { code, .. }) => code,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn assert_silent_about_the_password(error: &Error) {
+    for text in [error.to_string(), format!("{error:?}")] {
+        assert!(!text.contains("hunter2"), "{text}");
+    }
+}
+
+/// A queue of one's own connection that gives up soon.
+fn hasty(dsn: Dsn) -> Queue {
+    let limit = Duration::from_millis(800);
+    Queue::new(QueueConfig { persistent: false, read_timeout: limit, connect_timeout: limit, ..config(dsn, "q") })
+}
+
+#[test]
+fn a_redis_that_still_loads_is_waited_for_within_the_deadline() {
+    let mut server = Server::start(&[
+        "--rdbcompression",
+        "no",
+        "--key-load-delay",
+        "1000",
+        "--loading-process-events-interval-bytes",
+        "1024",
+    ]);
+    server.queue("q").push(&job("before")).unwrap();
+    let mut raw = server.raw();
+    raw.run(&["DEBUG", "POPULATE", "1500", "filler", "100"]);
+    raw.run(&["SAVE"]);
+    server.kill();
+    server.launch();
+    let queue = hasty(server.dsn());
+    let mut found = queue.push(&job("a"));
+    until("it answers", || {
+        if matches!(found, Err(Error::Connection { .. })) {
+            found = queue.push(&job("a"));
+        }
+        !matches!(found, Err(Error::Connection { .. }))
+    });
+    assert_eq!(code(&found), "LOADING");
+    assert!(found.unwrap_err().is_retryable());
+    server.queue("q").push(&job("b")).unwrap();
+    assert_eq!(states(&server.queue("q")), [0, 2, 0, 0], "before and b, not a");
+}
+
+#[test]
+fn a_replica_refuses_and_is_left() {
+    let server = Server::start(&[]);
+    let (queue, mut raw) = (hasty(server.dsn()), server.raw());
+    queue.push(&job("a")).unwrap();
+    let held = server.queue("q").reserve_job(&id("a")).unwrap().unwrap().held();
+    let digest = raw.text(&["DEBUG", "DIGEST"]);
+    raw.run(&["REPLICAOF", "127.0.0.1", "1"]);
+    let connections = |raw: &mut Raw| {
+        let info = raw.text(&["INFO", "stats"]);
+        let line = info.lines().find_map(|line| line.strip_prefix("total_connections_received:")).unwrap();
+        line.trim().parse::<i64>().unwrap()
+    };
+    let before = connections(&mut raw);
+    let started = Instant::now();
+    let found = queue.push(&job("b"));
+    assert_eq!(code(&found), "READONLY");
+    assert!(found.unwrap_err().is_retryable());
+    assert!(started.elapsed() < Duration::from_millis(1_800), "{:?}", started.elapsed());
+    assert!(connections(&mut raw) > before, "it looks for another master over a new connection");
+    assert!(matches!(queue.ack(&held), Err(Error::Server { code, .. }) if code == "READONLY"));
+    raw.run(&["CONFIG", "SET", "replica-serve-stale-data", "no"]);
+    assert_eq!(code(&queue.push(&job("b"))), "MASTERDOWN");
+    raw.run(&["CONFIG", "SET", "replica-serve-stale-data", "yes"]);
+    assert_eq!(raw.text(&["DEBUG", "DIGEST"]), digest);
+    raw.run(&["REPLICAOF", "NO", "ONE"]);
+    queue.push(&job("b")).unwrap();
+    queue.ack(&held).unwrap();
+}
+
+#[test]
+fn a_redis_that_cannot_write_to_disk_refuses_and_recovers() {
+    let server = Server::start(&["--enable-protected-configs", "yes"]);
+    let (queue, mut raw) = (hasty(server.dsn()), server.raw());
+    queue.push(&job("a")).unwrap();
+    std::fs::create_dir(server.dir.path().join("not-a-file")).unwrap();
+    raw.run(&["CONFIG", "SET", "dbfilename", "not-a-file"]);
+    raw.run(&["CONFIG", "SET", "save", "3600 1"]);
+    raw.run(&["BGSAVE"]);
+    until("the snapshot failed", || raw.text(&["INFO", "persistence"]).contains("rdb_last_bgsave_status:err"));
+    let found = queue.push(&job("b"));
+    assert_eq!(code(&found), "MISCONF");
+    assert!(found.unwrap_err().is_retryable());
+    let found = queue.reserve(&["q".into()], 1, Some(Duration::ZERO), &mut NoInterrupts);
+    assert!(matches!(&found, Err(Error::Server { code, .. }) if code == "MISCONF"), "{found:?}");
+    assert!(
+        queue.doctor().unwrap().iter().any(|check| check.check == "disk" && check.message.contains("snapshot failed"))
+    );
+    raw.run(&["CONFIG", "SET", "stop-writes-on-bgsave-error", "no"]);
+    queue.push(&job("b")).unwrap();
+    assert_eq!(states(&queue), [0, 2, 0, 0]);
+}
+
+#[test]
+fn a_busy_redis_is_waited_for_within_the_deadline() {
+    let server = Server::start(&["--busy-reply-threshold", "20"]);
+    let queue = hasty(server.dsn());
+    queue.push(&job("a")).unwrap();
+    let dsn = server.dsn();
+    let thread = std::thread::spawn(move || Raw::open(&dsn).run(&["EVAL", "while true do end", "0"]));
+    let mut found = queue.push(&job("b"));
+    until("it is busy", || {
+        if !matches!(found, Err(Error::Server { .. })) {
+            let _ = queue.cancel(&[id("b")]);
+            found = queue.push(&job("b"));
+        }
+        matches!(found, Err(Error::Server { .. }))
+    });
+    assert_eq!(code(&found), "BUSY");
+    assert!(found.unwrap_err().is_retryable());
+    let mut raw = server.raw();
+    raw.run(&["SCRIPT", "KILL"]);
+    assert!(matches!(thread.join().unwrap(), redis::Value::ServerError(_)));
+    let _ = queue.cancel(&[id("b")]);
+    queue.push(&job("b")).unwrap();
+    assert_eq!(states(&queue), [0, 2, 0, 0]);
+}
+
+#[test]
+fn too_few_replicas_refuse_a_push_without_a_trace() {
+    let server = Server::start(&["--min-replicas-to-write", "1"]);
+    let (queue, mut raw) = (hasty(server.dsn()), server.raw());
+    let found = queue.push(&job("a"));
+    assert_eq!(code(&found), "NOREPLICAS");
+    assert!(found.unwrap_err().is_retryable());
+    raw.run(&["CONFIG", "SET", "min-replicas-to-write", "0"]);
+    queue.push(&job("a")).unwrap();
+}
+
+#[test]
+fn wrong_and_missing_passwords_are_named_and_never_shown() {
+    let server = Server::start(&[]);
+    let mut raw = server.raw();
+    raw.run(&["CONFIG", "SET", "requirepass", SECRET]);
+    let with = |user: Option<&str>, password: Option<&str>| {
+        hasty(Dsn { user: user.map(Into::into), password: password.map(Into::into), ..server.dsn() })
+    };
+    let started = Instant::now();
+    for (user, password, word) in [
+        (None, None, "NOAUTH"),
+        (None, Some("hunter2 is wrong"), "WRONGPASS"),
+        (Some("nobody"), Some(SECRET), "WRONGPASS"),
+    ] {
+        let error = with(user, password).push(&job("a")).unwrap_err();
+        assert!(matches!(&error, Error::Authentication { message, .. } if message.contains(word)), "{error:?}");
+        assert!(!error.is_retryable());
+        assert_silent_about_the_password(&error);
+    }
+    assert!(started.elapsed() < Duration::from_millis(1_500), "refused at once");
+    with(None, Some(SECRET)).push(&job("a")).unwrap();
+    // The user may be disabled while connected.
+    raw.run(&["ACL", "SETUSER", "app", "on", &format!(">{SECRET}"), "~*", "&*", "+@all"]);
+    let queue = with(Some("app"), Some(SECRET));
+    queue.push(&job("b")).unwrap();
+    raw.run(&["ACL", "SETUSER", "app", "off"]);
+    raw.run(&["CLIENT", "KILL", "USER", "app"]);
+    let error = queue.push(&job("c")).unwrap_err();
+    assert!(matches!(&error, Error::Authentication { .. }), "{error:?}");
+    assert_silent_about_the_password(&error);
+}
+
+#[test]
+fn missing_rights_are_named() {
+    let server = Server::start(&[]);
+    let mut raw = server.raw();
+    server.queue("q").push(&job("a")).unwrap();
+    for rights in
+        [&["~*", "&*", "+@all", "-evalsha"][..], &["~other:*", "&*", "+@all"], &["~*", "&*", "+@all", "-zadd"]]
+    {
+        let mut line = vec!["ACL", "SETUSER", "app", "reset", "on", ">secret"];
+        line.extend(rights);
+        raw.run(&line);
+        let error = hasty(as_user(&server, "app")).push(&job("b")).unwrap_err();
+        assert!(matches!(&error, Error::Server { code, .. } if code == "NOPERM"), "{rights:?}: {error:?}");
+        assert!(!error.is_retryable());
+    }
+    raw.run(&["ACL", "SETUSER", "app", "reset", "on", ">secret", "~*", "+@all"]);
+    let queue = hasty(as_user(&server, "app"));
+    queue.reserve(&["q".into()], 1, Some(Duration::ZERO), &mut NoInterrupts).unwrap();
+    let error = queue.reserve(&["q".into()], 1, Some(Duration::from_secs(5)), &mut NoInterrupts).unwrap_err();
+    assert!(
+        matches!(&error, Error::Server { code, message, .. } if code == "NOPERM" && message.contains("&dq:*")),
+        "{error:?}"
+    );
+}
+
+#[test]
+fn a_full_redis_refuses_connections_as_a_connection_error() {
+    let server = Server::start(&[]);
+    let mut raw = server.raw();
+    raw.run(&["CONFIG", "SET", "maxclients", "1"]);
+    let others: Vec<_> = (0..40).map(|_| hasty(server.dsn())).collect();
+    let refused = others.iter().map(|queue| queue.push(&job("a"))).find(Result::is_err).expect("one is too many");
+    let error = refused.unwrap_err();
+    assert!(matches!(&error, Error::Connection { ambiguous: false, .. }), "{error:?}");
+    assert!(error.is_retryable());
+    raw.run(&["CONFIG", "SET", "maxclients", "1000"]);
+    hasty(server.dsn()).push(&job("b")).unwrap();
+}
+
+#[test]
+fn a_database_that_does_not_exist_is_refused_on_connecting() {
+    let server = Server::start(&["--databases", "4"]);
+    let error = hasty(Dsn { database: 4, ..server.dsn() }).push(&job("a")).unwrap_err();
+    assert!(matches!(&error, Error::Server { message, .. } if message.contains("out of range")), "{error:?}");
+    assert!(!error.is_retryable());
+    hasty(Dsn { database: 3, ..server.dsn() }).push(&job("a")).unwrap();
+}
+
+#[test]
+fn a_queue_of_a_newer_version_is_left_alone() {
+    let server = Server::start(&[]);
+    let (queue, mut raw) = (hasty(server.dsn()), server.raw());
+    queue.push(&job("a")).unwrap();
+    reserve(&queue).unwrap();
+    queue.push(&job("b")).unwrap();
+    raw.run(&["HSET", &audit::key(&queue, "ledger"), "schema", "2"]);
+    let digest = raw.text(&["DEBUG", "DIGEST"]);
+    let found = queue.reserve(&["q".into()], 1, Some(Duration::ZERO), &mut NoInterrupts);
+    assert!(
+        matches!(&found, Err(Error::Server { code, message, .. }) if code == "DQSCHEMA" && message.contains("newer")),
+        "{found:?}"
+    );
+    assert_eq!(raw.text(&["DEBUG", "DIGEST"]), digest);
+}
+
+#[test]
+fn no_redis_there_is_said_at_once_and_without_ambiguity() {
+    let dir = tempfile::tempdir().unwrap();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    for (text, shown) in [
+        (format!("redis://app:hunter2@127.0.0.1:{port}/0"), format!("127.0.0.1:{port}")),
+        (format!("redis+unix://{}/none.sock", dir.path().display()), "none.sock".into()),
+        ("redis://:hunter2@no-such-host.invalid/0".into(), "no-such-host.invalid".into()),
+    ] {
+        let started = Instant::now();
+        let error = hasty(Dsn::parse(&text).unwrap()).push(&job("a")).unwrap_err();
+        assert!(matches!(&error, Error::Connection { ambiguous: false, .. }), "{error:?}");
+        assert!(error.to_string().contains(&shown) && error.to_string().contains("pushing job 'a'"), "{error}");
+        assert_silent_about_the_password(&error);
+        assert!(started.elapsed() < Duration::from_secs(3));
+    }
+}
+
+#[test]
+fn a_payload_above_the_limit_is_refused_before_anything_is_sent() {
+    let server = Server::start(&[]);
+    let queue = Queue::new(QueueConfig { max_payload: 100, ..config(server.dsn(), "q") });
+    queue.push(&NewJob { payload: vec![0; 100], ..job("a") }).unwrap();
+    let mut raw = server.raw();
+    let digest = raw.text(&["DEBUG", "DIGEST"]);
+    let large = NewJob { payload: vec![0; 101], ..job("b") };
+    assert_eq!(queue.push(&large), Err(Error::PayloadTooLarge { size: 101, limit: 100 }));
+    assert_eq!(queue.push_many(&[job("c"), large]), Err(Error::PayloadTooLarge { size: 101, limit: 100 }));
+    assert_eq!(queue.update(&id("a"), &[0; 101]), Err(Error::PayloadTooLarge { size: 101, limit: 100 }));
+    assert_eq!(raw.text(&["DEBUG", "DIGEST"]), digest);
+}
