@@ -102,11 +102,11 @@ fn a_slot_with_an_unsettled_job_is_not_overwritten() {
 #[test]
 fn a_kept_lease_outlives_its_ttr_and_notices_a_cancel() {
     let queue = fresh();
-    queue.push(&short("a", 300)).unwrap();
+    queue.push(&short("a", 1_500)).unwrap();
     let mut feed = Feed::new(vec![queue.clone()], 1, Some(keeper().0));
     let delivery = next(&mut feed).unwrap();
     let started = Instant::now();
-    while started.elapsed() < Duration::from_millis(1_200) {
+    while started.elapsed() < Duration::from_millis(3_500) {
         assert_eq!(reserve(&queue), None, "taken over after {:?}", started.elapsed());
         std::thread::sleep(Duration::from_millis(20));
     }

@@ -40,7 +40,7 @@ final class RestartTest extends ProcessTestCase
         $folder = $this->redis->folder->path;
         [$pushed, $executed] = ["$folder/pushed", "$folder/executed"];
         $dsn = $this->redis->dsn();
-        foreach (['patient' => '2', 'hasty' => '0.1'] as $who => $timeout) {
+        foreach (['patient' => '10', 'hasty' => '0.1'] as $who => $timeout) {
             $this->children[] = Php::program('produce.php', $dsn, $this->queueName, $pushed, $who, $timeout);
         }
         for ($n = 0; $n < 2; $n++) {

@@ -10,6 +10,9 @@ use PHPUnit\Framework\TestCase;
 /** A test with a Redis of its own, and children that do not outlive it. */
 abstract class ProcessTestCase extends TestCase
 {
+    /** A machine that is busy for a moment is not what these tests are about. */
+    private const PATIENT = ['readTimeout' => 10];
+
     protected RedisServer $redis;
 
     protected string $queueName;
@@ -40,12 +43,12 @@ abstract class ProcessTestCase extends TestCase
     /** @param array<string, mixed> $options of DelayQueue */
     protected function queue(array $options = []): DelayQueue
     {
-        return new DelayQueue($this->queueName, $this->redis->dsn(), $options);
+        return new DelayQueue($this->queueName, $this->redis->dsn(), $options + self::PATIENT);
     }
 
     /** @param array<string, mixed> $options of DelayQueue */
     protected function remote(array $options = [], ?Relay $through = null): Remote
     {
-        return new Remote(($through ?? $this->redis)->dsn(), $this->queueName, $options);
+        return new Remote(($through ?? $this->redis)->dsn(), $this->queueName, $options + self::PATIENT);
     }
 }

@@ -1,0 +1,219 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Processes;
+
+use DelayQueue;
+use DelayQueue\State;
+use DelayQueue\Tests\Support\FastCgi;
+use DelayQueue\Tests\Support\Fpm;
+use DelayQueue\Tests\Support\ProcessTestCase;
+use DelayQueue\Tests\Support\Relay;
+use DelayQueue\Tests\Support\Response;
+use DelayQueue\Tests\Support\Wait;
+
+/** Requests of one php-fpm worker, one after the other: what one leaves behind is what the next one finds. */
+final class FpmTest extends ProcessTestCase
+{
+    private ?Fpm $fpm = null;
+
+    private DelayQueue $queue;
+
+    private int $requests = 0;
+
+    protected function setUp(): void
+    {
+        parent::setUp();
+        $this->queue = new DelayQueue('page', $this->redis->dsn());
+    }
+
+    protected function tearDown(): void
+    {
+        $this->fpm?->stop();
+        parent::tearDown();
+    }
+
+    public function testManyRequestsShareOneConnection(): void
+    {
+        $this->start();
+        $this->assertTrue($this->result('opcache'));
+        $this->assertSame('first', $this->result('push', 'first'));
+        $clients = $this->redis->clients($this->pid());
+        $this->assertCount(1, $clients);
+        $opened = $this->redis->info('stats')['total_connections_received'];
+        for ($n = 0; $n < 200; $n++) {
+            $this->assertGoodRequest();
+        }
+        $this->assertSame($clients, $this->redis->clients($this->pid()), 'the same connection');
+        $this->assertSame($opened, $this->redis->info('stats')['total_connections_received'], 'none was opened in between');
+        $this->assertSame(1, $this->queue->count());
+        $this->assertStringNotContainsString('PHP', $this->messages());
+    }
+
+    public function testAPrivateConnectionEndsWithItsRequest(): void
+    {
+        $this->start();
+        $this->assertSame('a', $this->result('private connection', 'a'));
+        Wait::until(fn () => $this->redis->clients($this->pid()) === [], 2, 'the private connection is closed');
+        $this->result('push', 'b');
+        $shared = $this->redis->clients($this->pid());
+        $this->assertCount(1, $shared);
+        $this->result('private connection', 'c');
+        Wait::until(fn () => $this->redis->clients($this->pid()) === $shared, 2, 'only the shared one is left');
+    }
+
+    public function testAJobThatAnEndedRequestHeldStaysReserved(): void
+    {
+        $this->start();
+        $this->assertSame(1, $this->result('leave a job reserved', 'kept'));
+        $this->assertSame(State::Reserved, $this->queue->peek('kept')->state);
+        $this->assertGoodRequest();
+    }
+
+    /** @dataProvider ends */
+    public function testTheNextRequestIsRight(string $do, string $says): void
+    {
+        $this->start();
+        $this->assertGoodRequest();
+        $pid = $this->pid();
+        for ($n = 0; $n < 3; $n++) {
+            $response = $this->get($do, "bad-$n");
+            $this->assertTrue($response->finished);
+            $this->assertStringContainsString($says, $response->body);
+            $this->assertGoodRequest();
+            $this->assertGoodRequest();
+        }
+        $this->assertSame($pid, $this->pid(), 'the worker lives');
+        $this->assertCount(1, $this->redis->clients($pid), 'and has one connection');
+        foreach (State::cases() as $state) {
+            foreach ($this->queue->list($state, 0, 10_000) as $job) {
+                $this->assertStringStartsWith('bad-', $job->id, 'jobs of good requests are done');
+            }
+        }
+    }
+
+    /** @return array<string, array{string, string}> */
+    public static function ends(): array
+    {
+        return [
+            'exit() in the middle of pushMany()' => ['exit in a generator', 'left'],
+            'exit() with a job in hand' => ['exit with a job in hand', 'left'],
+            'out of memory in the middle of pushMany()' => ['memory', 'Allowed memory size'],
+            'out of memory in the middle of push()' => ['memory in json', 'Allowed memory size'],
+            'an exception that nobody catches' => ['uncaught', 'DuplicateJobException'],
+        ];
+    }
+
+    public function testATimeLimitInTheMiddleOfRoundTripsDoesNotMixUpReplies(): void
+    {
+        $this->start();
+        $this->assertGoodRequest();
+        $response = $this->get('time limit', 'bad');
+        $this->assertTrue($response->finished);
+        $this->assertStringContainsString('Maximum execution time', $response->body);
+        for ($n = 0; $n < 20; $n++) {
+            $this->assertGoodRequest();
+        }
+        $this->assertLessThanOrEqual(1, $this->queue->count(), 'at most the job that was in hand');
+    }
+
+    public function testARequestKilledWhileItsPushIsOnTheWayLeavesAllOrNothing(): void
+    {
+        $relay = new Relay($this->redis);
+        $this->start();
+        $this->result('push', 'warm', $relay->dsn());
+        $pid = $this->pid();
+        foreach (['Requests' => null, 'Replies' => 'killed-Replies'] as $held => $stored) {
+            $relay->{"hold$held"}();
+            $request = $this->begin('push', "killed-$held", $relay->dsn());
+            $relay->untilHolding();
+            posix_kill($pid, SIGKILL);
+            $this->assertFalse($request->response()->finished);
+            $relay->cut();
+            $this->assertSame($stored, $this->queue->peek("killed-$held")?->id);
+            $this->result('push', "after-$held", $relay->dsn());
+            $this->assertNotSame($pid, $this->pid(), 'php-fpm started another worker');
+            $pid = $this->pid();
+            for ($n = 0; $n < 5; $n++) {
+                $this->assertGoodRequest($relay->dsn());
+            }
+        }
+        $this->assertSame(4, $this->queue->count());
+        $relay->stop();
+    }
+
+    public function testARequestThatPhpFpmTerminatesWhileItWaitsTakesNothingWithIt(): void
+    {
+        $this->start(['request_terminate_timeout' => '1s']);
+        $this->assertGoodRequest();
+        $pid = $this->pid();
+        $response = $this->get('wait');
+        $this->assertFalse($response->finished);
+        $this->assertStringContainsString("child $pid, script", $this->fpm->log());
+        $this->queue->push('later', id: 'later');
+        $this->assertGoodRequest();
+        $this->assertNotSame($pid, $this->pid());
+        $this->assertSame('later', $this->queue->reserve()?->id, 'the request that was terminated has not taken it');
+    }
+
+    public function testARedisThatRestartsBetweenRequestsIsNotNoticed(): void
+    {
+        $this->start();
+        for ($n = 0; $n < 3; $n++) {
+            $this->assertGoodRequest();
+            $this->redis->kill();
+            $this->redis->start();
+        }
+        $this->assertGoodRequest();
+    }
+
+    /** @param array<string, string> $pool settings */
+    private function start(array $pool = []): void
+    {
+        $this->fpm = new Fpm($this->redis->folder, $pool);
+    }
+
+    private function begin(string $do, ?string $id = null, ?string $dsn = null): FastCgi
+    {
+        $query = ['do' => $do, 'dsn' => $dsn ?? $this->redis->dsn(), 'id' => $id];
+
+        return $this->fpm->begin('page.php', array_filter($query, static fn ($value) => $value !== null));
+    }
+
+    private function get(string $do, ?string $id = null, ?string $dsn = null): Response
+    {
+        return $this->begin($do, $id, $dsn)->response();
+    }
+
+    /** The result of a page that has nothing to say but that. */
+    private function result(string $do, ?string $id = null, ?string $dsn = null): mixed
+    {
+        $response = $this->get($do, $id, $dsn);
+        $this->assertTrue($response->finished);
+        $this->assertSame('', $response->errors);
+        $this->assertStringContainsString('application/json', $response->headers, $response->body);
+        $answer = json_decode($response->body, true);
+        $this->assertSame(['pid', 'result'], array_keys((array) $answer), $response->body);
+
+        return $answer['result'];
+    }
+
+    /** Pushes, looks, reserves and acknowledges: and every reply is the right one. */
+    private function assertGoodRequest(?string $dsn = null): void
+    {
+        $id = 'good-' . ++$this->requests;
+        $this->assertSame([['of' => $id], ['of' => $id], null], $this->result('round trip', $id, $dsn));
+    }
+
+    /** The worker's. */
+    private function pid(): int
+    {
+        return json_decode($this->get('opcache')->body, true)['pid'];
+    }
+
+    private function messages(): string
+    {
+        return @file_get_contents($this->redis->folder->path . '/php.log') . $this->fpm->log();
+    }
+}

@@ -1,0 +1,91 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Support;
+
+use RuntimeException;
+
+/** A private php-fpm with one worker. */
+final class Fpm
+{
+    private Process $process;
+
+    private string $socket;
+
+    private string $log;
+
+    /** @param array<string, string> $pool settings of the pool */
+    public function __construct(Folder $folder, array $pool = [])
+    {
+        $this->socket = "$folder->path/fpm.sock";
+        $this->log = "$folder->path/fpm.log";
+        $config = "$folder->path/fpm.conf";
+        $lines = ['[global]', "error_log = $this->log", 'log_level = notice', '[pool]'];
+        $pool += [
+            'listen' => $this->socket,
+            'pm' => 'static',
+            'pm.max_children' => '1',
+            'catch_workers_output' => 'yes',
+            'clear_env' => 'no',
+            'php_admin_flag[log_errors]' => 'on',
+            'php_admin_value[error_log]' => "$folder->path/php.log",
+            'php_flag[display_errors]' => 'on',
+            'php_value[html_errors]' => '0',
+            'php_value[error_reporting]' => '-1',
+        ];
+        if (posix_geteuid() === 0) {
+            $pool += ['user' => 'root', 'group' => 'root'];
+        }
+        foreach ($pool as $name => $value) {
+            $lines[] = "$name = $value";
+        }
+        file_put_contents($config, implode("\n", $lines) . "\n");
+        $this->process = new Process([
+            self::binary(), '-n', '-d', 'zend_extension=opcache', '-d', 'opcache.enable=1',
+            '-d', 'extension=' . Php::extension(), '-y', $config, '-F', '-R',
+        ]);
+        Wait::until(function (): bool {
+            if (!$this->process->isRunning()) {
+                throw new RuntimeException('php-fpm ended: ' . $this->process->errors() . @file_get_contents($this->log));
+            }
+
+            return file_exists($this->socket) && str_contains((string) @file_get_contents($this->log), 'ready to handle');
+        }, 10, 'a php-fpm that is ready');
+    }
+
+    /** @param array<string, scalar> $query */
+    public function begin(string $page, array $query = []): FastCgi
+    {
+        return new FastCgi($this->socket, dirname(__DIR__) . "/pages/$page", $query);
+    }
+
+    /** @param array<string, scalar> $query */
+    public function get(string $page, array $query = []): Response
+    {
+        return $this->begin($page, $query)->response();
+    }
+
+    public function log(): string
+    {
+        return (string) @file_get_contents($this->log);
+    }
+
+    public function stop(): void
+    {
+        $this->process->signal(SIGTERM);
+        $this->process->exitCode();
+        $this->process->kill();
+    }
+
+    private static function binary(): string
+    {
+        $version = PHP_MAJOR_VERSION . '.' . PHP_MINOR_VERSION;
+        foreach ([(string) getenv('PHP_FPM'), "/usr/sbin/php-fpm$version", '/usr/local/sbin/php-fpm', '/usr/sbin/php-fpm'] as $binary) {
+            if ($binary !== '' && is_executable($binary)) {
+                return $binary;
+            }
+        }
+        throw new RuntimeException("no php-fpm of PHP $version here: install it, or set PHP_FPM to its path");
+    }
+}
