@@ -38,7 +38,7 @@ impl Transport {
                     None => Ok(Self::Tcp(stream)),
                     Some(tls) => {
                         let mut stream = StreamOwned::new(tls_client(tls, host)?, stream);
-                        stream.conn.complete_io(&mut stream.sock).map_err(tls_error)?;
+                        stream.conn.complete_io(&mut stream.sock).map_err(handshake_error)?;
                         Ok(Self::Tls(Box::new(stream)))
                     }
                 }
@@ -167,6 +167,13 @@ fn tls_client(tls: &Tls, host: &str) -> io::Result<ClientConnection> {
     };
     let name = ServerName::try_from(host.to_owned()).map_err(tls_error)?;
     ClientConnection::new(Arc::new(config), name).map_err(tls_error)
+}
+
+fn handshake_error(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => io::ErrorKind::TimedOut.into(),
+        _ => tls_error(error),
+    }
 }
 
 fn tls_error(error: impl std::fmt::Display) -> io::Error {
