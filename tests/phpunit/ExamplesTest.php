@@ -6,10 +6,10 @@ namespace DelayQueue\Tests\Processes;
 
 use DelayQueue\State;
 use DelayQueue\Testing\InteractsWithDelayQueue;
+use DelayQueue\Tests\Support\Process;
 use PHPUnit\Framework\TestCase;
 use Shop;
 
-require_once __DIR__ . '/PhpProcess.php';
 require_once __DIR__ . '/../../php/examples/order-closing/Shop.php';
 
 /** The examples do what their first lines say. ./build.sh demo runs the page of order-closing as well. */
@@ -72,13 +72,13 @@ final class ExamplesTest extends TestCase
         $paid = $shop->place('teapot', 0.0, $schedule);
         $shop->pay($paid);
 
-        $worker = new PhpProcess([self::EXAMPLES . '/order-closing/worker.php'], $this->environment());
-        $worker->waitFor("left $paid, attempt 1");
+        $worker = $this->start('order-closing/worker.php');
+        $said = $worker->line() . $worker->line();
         $worker->signal(SIGTERM);
-        [$code, $output] = $worker->end();
 
-        $this->assertSame(0, $code);
-        $this->assertStringContainsString("closed $unpaid, attempt 1", $output);
+        $this->assertSame(0, $worker->exitCode(), $worker->errors());
+        $this->assertStringContainsString("closed $unpaid, attempt 1", $said);
+        $this->assertStringContainsString("left $paid, attempt 1", $said);
         $this->assertFalse($shop->pay($unpaid));
         $this->assertQueueEmpty('orders');
     }
@@ -97,17 +97,21 @@ final class ExamplesTest extends TestCase
         $this->assertFalse($shop->pay('order-1'));
     }
 
+    /** Runs an example to its end and returns what it printed. */
     private function example(string $script, string ...$arguments): string
     {
-        [$code, $output] = (new PhpProcess([self::EXAMPLES . "/$script", ...$arguments], $this->environment()))->end();
-        $this->assertSame(0, $code, $output);
+        $process = $this->start($script, ...$arguments);
+        $output = $process->rest(15.0);
+        $this->assertSame(0, $process->exitCode(), $process->errors());
 
         return $output;
     }
 
-    /** @return array<string, string> */
-    private function environment(): array
+    private function start(string $script, string ...$arguments): Process
     {
-        return ['TMPDIR' => $this->directory, 'SHOP_DATABASE' => "$this->directory/shop.sqlite"];
+        return new Process(
+            [PHP_BINARY, self::EXAMPLES . "/$script", ...$arguments],
+            ['TMPDIR' => $this->directory, 'SHOP_DATABASE' => "$this->directory/shop.sqlite"] + getenv(),
+        );
     }
 }
