@@ -18,7 +18,7 @@ setup_packages() {
     "php$series-cli" "php$series-dev" "php$series-fpm" # the PHP to build for; fpm for the tests under it
     "php$series-sqlite3"                               # the demo's shop
     libclang-dev                                       # ext-php-rs reads PHP's headers with it
-    redis-server phpunit                               # what the tests run on
+    redis-server phpunit openssl valgrind              # what the tests run on
     shellcheck
   )
   mapfile -t missing < <(missing_packages "${packages[@]}")
@@ -38,7 +38,7 @@ setup_packages() {
 # On anything but Debian and its children: name what is missing, all at once.
 setup_by_hand() {
   local tool missing=()
-  for tool in "${PHP_CONFIG:-php-config}" redis-server "${PHPUNIT:-phpunit}" shellcheck; do
+  for tool in "${PHP_CONFIG:-php-config}" redis-server "${PHPUNIT:-phpunit}" openssl valgrind shellcheck; do
     command -v "$tool" >/dev/null || missing+=("$tool")
   done
   [ "${#missing[@]}" -eq 0 ] ||

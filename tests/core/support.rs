@@ -64,12 +64,6 @@ impl Clock {
         self.now_ms()
     }
 
-    /// Jumps, also backwards.
-    pub fn jump(&self, ms: i64) {
-        let us = i64::try_from(self.cell.load(Ordering::SeqCst)).unwrap() + ms * 1000;
-        self.cell.store(u64::try_from(us).unwrap(), Ordering::SeqCst);
-    }
-
     fn shim() -> PathBuf {
         static SHIM: OnceLock<PathBuf> = OnceLock::new();
         SHIM.get_or_init(|| {
