@@ -5,7 +5,7 @@
  *
  *     php -d extension=… tests/leak.php [CALLS [SECONDS [WORD…]]]
  *
- * CALLS is 20000 unless given. A call that takes long is made less often, so that each row takes about SECONDS (one half;
+ * CALLS is 20000 unless given. A call that takes long is made less often, so that each row takes about SECONDS (0.3;
  * 0: no limit, and some minutes for all). With words, only the calls whose name has one of them.
  * Passes: PHP's heap is as large after as before, and the process has not grown by a mebibyte.
  */
@@ -20,7 +20,7 @@ require __DIR__ . '/phpunit/support/bootstrap.php';
 ini_set('delayqueue.testing', '1');
 ini_set('memory_limit', '1G');
 $most = (int) ($argv[1] ?? 20_000);
-$seconds = (float) ($argv[2] ?? 0.5) ?: INF;
+$seconds = (float) ($argv[2] ?? 0.3) ?: INF;
 $words = array_slice($argv, 3);
 $page = 4096;
 
