@@ -37,24 +37,15 @@ test_phpunit() {
   "$PHP" "$phpunit" --configuration "$1" --fail-on-skipped --fail-on-incomplete --fail-on-risky --fail-on-warning
 }
 
-# 20 000 calls of every method, then a short run under valgrind.
-test_memory() {
-  use_built_extension
-  "$PHP" "$root/tests/leak.php" 20000 0.3 || return
-  "$root/tests/valgrind.sh" "$extension"
-}
-
 failed=()
-say "1/5 the core (cargo test)"
+say "1/4 the core (cargo test)"
 test_core || failed+=("the core")
-say "2/5 the PHP surface (phpt)"
+say "2/4 the PHP surface (phpt)"
 test_surface || failed+=("the PHP surface")
-say "3/5 the PHP package (PHPUnit)"
+say "3/4 the PHP package (PHPUnit)"
 test_phpunit "$root/phpunit.xml.dist" || failed+=("the PHP package")
-say "4/5 processes: crashes, signals, forks, php-fpm (PHPUnit)"
-test_phpunit "$root/tests/phpunit/phpunit.xml" || failed+=("processes")
-say "5/5 memory"
-test_memory || failed+=("memory")
+say "4/4 processes: crashes, signals, forks, php-fpm, leaks, valgrind"
+tests/run-php.sh "$extension" || failed+=("processes")
 
 [ "${#failed[@]}" -eq 0 ] || die "tests failed in: $(printf '%s; ' "${failed[@]}")their messages are above"
 say "test: all suites passed"
