@@ -41,6 +41,9 @@ impl Inside for DelayQueue {
     fn handlers() -> &'static OnceLock<Handlers> {
         &HANDLERS
     }
+    fn held_values(&self) -> (*mut Zval, usize) {
+        self.listeners.values()
+    }
 }
 
 impl DelayQueue {

@@ -18,6 +18,10 @@ pub trait Inside: Sized + 'static {
     fn handlers() -> &'static OnceLock<Handlers>;
     /// Whether PHP may say `new`.
     const CONSTRUCTIBLE: bool = false;
+    /// Values of PHP's that it holds, so that the engine can collect cycles through them.
+    fn held_values(&self) -> (*mut Zval, usize) {
+        (std::ptr::null_mut(), 0)
+    }
     /// What `==` says.
     fn equals(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
@@ -67,6 +71,7 @@ fn make_handlers<T: Inside>() -> Handlers {
     handlers.free_obj = Some(free::<T>);
     handlers.clone_obj = None;
     handlers.compare = Some(compare::<T>);
+    handlers.get_gc = Some(get_gc::<T>);
     if !T::CONSTRUCTIBLE {
         handlers.get_constructor = Some(refuse_constructor);
     }
@@ -90,6 +95,25 @@ unsafe extern "C" fn free<T: Inside>(object: *mut zend_object) {
         let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
         ffi::zend_object_std_dtor(object);
     }
+}
+
+/// The declared properties are slots that the engine finds itself where there is nothing else to tell.
+unsafe extern "C" fn get_gc<T: Inside>(
+    object: *mut zend_object,
+    table: *mut *mut Zval,
+    count: *mut c_int,
+) -> *mut ffi::HashTable {
+    // SAFETY: this handler is only in the table of `T`'s objects.
+    let held = unsafe { (*holder::<T>(object)).value.as_ref() }.map_or((std::ptr::null_mut(), 0), T::held_values);
+    // SAFETY: the engine passes room for both results, or asks its own handler.
+    unsafe {
+        if held.1 == 0 {
+            return sys::zend_std_get_gc(object, table, count);
+        }
+        *table = held.0;
+        *count = c_int::try_from(held.1).unwrap_or(0);
+    }
+    std::ptr::null_mut()
 }
 
 unsafe extern "C" fn compare<T: Inside>(left: *mut Zval, right: *mut Zval) -> c_int {

@@ -81,6 +81,7 @@ unsafe extern "C" {
         error: *mut *mut c_char,
     ) -> bool;
     fn zend_memory_usage(real: bool) -> usize;
+    pub fn zend_std_get_gc(object: *mut zend_object, table: *mut *mut zval, count: *mut c_int) -> *mut ffi::HashTable;
     // json
     pub fn php_json_decode_ex(out: *mut zval, text: *const c_char, len: usize, options: i64, depth: i64) -> c_int;
     // ini and phpinfo

@@ -55,22 +55,34 @@ impl Event {
 
 /// The listeners of one queue object. Never borrowed while PHP code runs.
 #[derive(Default)]
-pub struct Listeners(RefCell<Vec<(Event, Zval)>>);
+pub struct Listeners {
+    events: RefCell<Vec<Event>>,
+    /// One for each of `events`.
+    callables: RefCell<Vec<Zval>>,
+}
 
 impl Listeners {
     pub fn add(&self, event: Event, callable: Zval) {
-        self.0.borrow_mut().push((event, callable));
+        self.events.borrow_mut().push(event);
+        self.callables.borrow_mut().push(callable);
     }
 
     pub fn has(&self, event: Event) -> bool {
-        self.0.borrow().iter().any(|(wanted, _)| *wanted == event)
+        self.events.borrow().contains(&event)
+    }
+
+    /// The callables, for the engine's collector of cycles.
+    pub fn values(&self) -> (*mut Zval, usize) {
+        // No borrow is held while PHP runs, so none is held while it collects.
+        self.callables.try_borrow_mut().map_or((std::ptr::null_mut(), 0), |mut all| (all.as_mut_ptr(), all.len()))
     }
 
     /// Calls the listeners in their order. One that throws is reported with a warning; the loop goes on.
     pub fn emit(&self, event: Event, job: Option<&Zval>, error: Option<&Zval>) -> Outcome<()> {
         let wanted: Vec<Zval> = {
-            let all = self.0.borrow();
-            all.iter().filter(|(listens, _)| *listens == event).map(|(_, callable)| callable.shallow_clone()).collect()
+            let (events, callables) = (self.events.borrow(), self.callables.borrow());
+            let both = events.iter().zip(callables.iter());
+            both.filter(|(listens, _)| **listens == event).map(|(_, callable)| callable.shallow_clone()).collect()
         };
         for callable in wanted {
             let or_null = |value: Option<&Zval>| value.map_or_else(Zval::new, Zval::shallow_clone);

@@ -204,9 +204,10 @@ impl<'a> Loop<'a> {
         self.options.idle_timeout.min(self.options.max_time.saturating_sub(self.started.elapsed()))
     }
 
-    /// Redis is away, or refuses for the moment: wait and ask again. Anything else ends the loop.
+    /// Redis is away, or refuses for the moment: wait and ask again. Anything else ends the loop; so does an outage where
+    /// the loop is to return when nothing is there.
     fn away(&mut self, error: Error) -> Outcome<()> {
-        if !error.is_retryable() {
+        if !error.is_retryable() || self.options.stop_when_empty {
             return Err(error.into());
         }
         let pause = match self.away {

@@ -10,6 +10,7 @@ use DateTimeImmutable;
 use DelayQueue;
 use DelayQueue\Backoff;
 use DelayQueue\Bury;
+use DelayQueue\Event;
 use DelayQueue\Job;
 use DelayQueue\OnDuplicate;
 use DelayQueue\Release;
@@ -54,8 +55,8 @@ final class EveryCall
     /** @return array<string, callable(): void> */
     public function all(): array
     {
-        return $this->construction() + $this->producing() + $this->consuming() + $this->settling() + $this->managing()
-            + $this->values() + $this->mistakes();
+        return $this->construction() + $this->producing() + $this->consuming() + $this->settling() + $this->working()
+            + $this->managing() + $this->values() + $this->mistakes();
     }
 
     /** @return list<string> methods that no call is named after */
@@ -237,6 +238,56 @@ final class EveryCall
                 }
                 $job->cycle ?? null;
             }),
+        ];
+    }
+
+    /** @return array<string, callable(): void> */
+    private function working(): array
+    {
+        $work = fn (callable $handler, mixed ...$options) => function () use ($handler, $options): void {
+            $this->held->pushMany([['payload' => 1, 'id' => 'first'], ['payload' => [2], 'id' => 'second']]);
+            $this->held->consume($handler, ...$options + ['stopWhenEmpty' => true]);
+            $this->held->cancel('first', 'second');
+        };
+
+        return [
+            'DelayQueue::consume' => $work(static fn (Job $job) => $job->payload),
+            'DelayQueue::consume several at once' => $work(static fn (Job $job, DelayQueue $queue) => $job->id, prefetch: 5, maxJobs: 2),
+            'DelayQueue::consume without heartbeat' => $work(static fn () => null, heartbeat: false, idleTimeout: 0.1),
+            'DelayQueue::consume with a time limit' => $work(static fn () => null, timeout: '5s', maxTime: 10, memoryLimit: '1G'),
+            'DelayQueue::consume and fail' => $work(static fn () => false),
+            'DelayQueue::consume and throw' => $work(static fn () => throw new RuntimeException('broken')),
+            'DelayQueue::consume and release' => $work(static fn () => throw new Release('1h')),
+            'DelayQueue::consume and bury' => $work(static fn () => throw new Bury('bad')),
+            'DelayQueue::consume and settle by oneself' => $work(static fn (Job $job) => $job->release('1h')),
+            'DelayQueue::consume and stop' => $work(static fn (Job $job, DelayQueue $queue) => $queue->stop(), prefetch: 2),
+            'DelayQueue::consume and push' => $work(function (Job $job, DelayQueue $queue): void {
+                $this->queue->cancel($this->queue->push($job->payload));
+            }),
+            'DelayQueue::consume with a bad handler' => self::fails(fn () => $this->held->consume('no such function')),
+            'DelayQueue::consume with a bad option' => self::fails(fn () => $this->held->consume(static fn () => 1, prefetch: 0)),
+            'DelayQueue::consume while Redis is not there' => function (): void {
+                self::fails(fn () => $this->offline->drain(static fn () => 1))();
+            },
+            'DelayQueue::drain' => function (): void {
+                $this->held->push(1, id: 'first');
+                $this->held->drain(static fn (Job $job) => $job->payload, 5);
+            },
+            'DelayQueue::on' => function (): void {
+                $queue = new DelayQueue('held', $this->dsn, ['readTimeout' => 20]);
+                foreach (Event::cases() as $event) {
+                    $queue->on($event, static fn (Event $event, ?Job $job, ?Throwable $error) => [$job, $error]);
+                }
+                $queue->push(1, id: 'first');
+                $queue->drain(static fn () => throw new RuntimeException('heard'));
+                $queue->cancel('first');
+            },
+            'DelayQueue::on with a listener that holds its queue' => function (): void {
+                $queue = new DelayQueue('held', $this->dsn, ['readTimeout' => 20]);
+                $queue->on(Event::Idle, static fn () => $queue->count());
+                unset($queue);
+                gc_collect_cycles(); // only the collector finds a cycle
+            },
         ];
     }
 
