@@ -1,51 +1,53 @@
--- lib/settle.lua: acknowledges the `count` tokens at ARGV[from…] of one slot; tokens that are not there (any more) are
--- added to `lost`. Returns how many jobs were removed, and whether the slot is empty now. The slot goes first, and comes back
--- when the records cannot go. With `reuse` an empty slot is left for the caller to overwrite.
-local function earliest(record)
-  local first, at = nil, 5
-  while at + 24 <= #record do
-    local deadline = struct.unpack('>I6', record, at + 16)
-    if not first or deadline < first then first = deadline end
-    at = at + 24 + string.byte(record, at + 23)
-  end
-  return int(first)
+-- lib/settle.lua: acknowledges tokens of one slot, given as `ranges` ranges at ARGV[from…]: first token · how many. Code for the
+-- body of a loop, not a function: on the hot path a closure costs more than its work. Takes slot, record, from, ranges, reuse
+-- (an empty slot is left for the caller to overwrite), lost; adds tokens that are not there (any more) to `lost` and the number
+-- of removed jobs to `acked`; sets `is_empty`. The slot goes first, and comes back when the records cannot go.
+local ids, kept, deadline, is_whole = {}, nil, nil, false
+local has_history, count, token = 1, 0, nil
+if record and #record >= 19 then
+  has_history, count, deadline, token = struct.unpack('>BI2I6I6', record, 5)
+  is_whole = ranges == 1 and count > 0 and ARGV[from] + 0 == token and ARGV[from + 1] + 0 == count
 end
-local function settle(slot, record, from, count, lost, reuse)
-  local wanted, kept, ids, old, at = {}, {}, {}, {}, 5
-  for i = from, from + count - 1 do wanted[ARGV[i]] = true end
-  while record and at + 24 <= #record do
-    local after = at + 24 + string.byte(record, at + 23)
-    local token = string.sub(record, at, at + 5)
-    if wanted[token] then
-      wanted[token] = nil
-      local id = string.sub(record, at + 24, after - 1)
-      ids[#ids + 1] = id
-      if string.byte(record, at + 22) == 1 then old[#old + 1] = id end
-    else
-      kept[#kept + 1] = string.sub(record, at, after - 1)
-    end
-    at = after
+if is_whole then -- as usual
+  local at = 20
+  for n = 1, count - 1 do
+    local stop = string.find(record, '\n', at, true)
+    ids[n], at = string.sub(record, at, stop - 1), stop + 1
   end
-  if ids[1] then
-    if old[1] then call('HLEN', history) end -- as in lib/probe.lua
-    local leaves = not kept[1] and not reuse
-    if leaves or kept[1] then call('ZREM', reserved, leaves and slot or '') end -- also unlocks (lib/unlock.lua)
-    if type(try('HDEL', jobs, unpack(ids))) == 'table' then
-      if leaves then call('ZADD', reserved, earliest(record), slot) end
-      call('HDEL', jobs, unpack(ids)) -- fails again, and says why
-    end
-    if old[1] then call('HDEL', history, unpack(old)) end
-    if kept[1] then
-      local rest = string.sub(record, 1, 4) .. table.concat(kept)
-      call('HSET', ledger, '@' .. slot, rest)
-      local first = earliest(rest)
-      if first ~= earliest(record) then call('ZADD', reserved, first, slot) end
-    elseif leaves then
-      call('HDEL', ledger, '@' .. slot)
+  ids[count] = string.sub(record, at)
+else
+  --@include lease
+  local by_token, left = {}, {}
+  local entries = entries_of(record)
+  for _, entry in ipairs(entries) do by_token[entry.token] = entry end
+  for n = from, from + 2 * ranges - 2, 2 do
+    for wanted = ARGV[n] + 0, ARGV[n] + ARGV[n + 1] - 1 do
+      local entry = by_token[wanted]
+      by_token[wanted] = nil
+      if entry then ids[#ids + 1], entry.is_done = entry.id, true else lost[#lost + 1] = int(wanted) end
     end
   end
-  for i = from, from + count - 1 do
-    if wanted[ARGV[i]] then lost[#lost + 1] = ARGV[i] end
+  for _, entry in ipairs(entries) do
+    if not entry.is_done then left[#left + 1] = entry end
   end
-  return #ids, not kept[1]
+  if left[1] then kept, deadline = slot_of(string.sub(record, 1, 5), left) end
+end
+is_empty = not kept
+if ids[1] then
+  if has_history == 1 then call('HLEN', history) end -- as in lib/probe.lua
+  local leaves = not kept and not reuse
+  local score = leaves and call('ZSCORE', reserved, slot)
+  if leaves or kept then call('ZREM', reserved, leaves and slot or '') end -- also unlocks (lib/unlock.lua)
+  if type(try('HDEL', jobs, unpack(ids))) == 'table' then
+    if score then call('ZADD', reserved, score, slot) end
+    call('HDEL', jobs, unpack(ids)) -- fails again, and says why
+  end
+  if has_history == 1 then call('HDEL', history, unpack(ids)) end
+  if kept then
+    call('HSET', ledger, '@' .. slot, kept)
+    call('ZADD', reserved, int(deadline), slot)
+  elseif leaves then
+    call('HDEL', ledger, '@' .. slot)
+  end
+  acked = acked + #ids
 end

@@ -206,7 +206,9 @@ fn arguments_are_only_spread_from_lists_of_bounded_length() {
     // Lua takes at most about 8000: two per job of a batch of 500 is far below.
     let bounded = [
         "fields", "write", "names", // the ledger's counters: about a hundred
-        "ids", "old", "members", "records", "gone", "of_ready", "to_ready", "to_ripe", // two per job of a batch
+        "ids", "old", "members", "records", "picked", "gone", "of_ready", "to_ready",
+        "to_ripe", // two per job of a batch
+        "good",    // five columns
         "open",    // the ids of one cancel
     ];
     for (script, _) in scripts::all() {

@@ -6,7 +6,6 @@ use crate::core::connection::{Connection, random_name};
 use crate::core::error::{Error, Result};
 use crate::core::job::{JobId, Receipt, Reserved};
 use crate::core::link::Repeat;
-use crate::core::record::token_bytes;
 use crate::core::reply::{self, Leased, Reply};
 use crate::core::{clock, scripts};
 use std::cell::RefCell;
@@ -163,7 +162,8 @@ impl Queue {
     }
 
     fn bury_receipt(&self, receipt: &Receipt, reason: &[u8]) -> Result<()> {
-        self.script(&scripts::BURY, &[receipt.slot.as_bytes(), &token_bytes(receipt.token), reason]).map(|_| ())
+        self.script(&scripts::BURY, &[receipt.slot.as_bytes(), receipt.token.to_string().as_bytes(), reason])
+            .map(|_| ())
     }
 
     /// Leases one given job, if it is ready, delayed or buried.
