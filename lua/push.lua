@@ -44,4 +44,4 @@ if try('ZCARD', KEYS[3]) ~= 0 then
   --@include wake
   wake(due)
 end
-return { 'OK' }
+return 'OK'

@@ -37,7 +37,7 @@ if ARGV[3] == 'plain' then
     --@include wake
     wake(first_due)
   end
-  return { 'OK' }
+  return 'OK'
 end
 
 --@include record
@@ -124,4 +124,4 @@ if first_due then
   --@include wake
   if try('ZCARD', waiters) ~= 0 then wake(first_due) end
 end
-return { 'OK' }
+return 'OK'

@@ -11,7 +11,7 @@
 --@include history
 --@include lease
 --@include reclaim
-local now_text, id = int(now), ARGV[4]
+local id = ARGV[4]
 if ARGV[5] == '1' then
   local mine = call('HGET', ledger, '@' .. ARGV[2])
   if mine and string.sub(mine, 1, 4) == ARGV[3] then
@@ -28,15 +28,17 @@ local h, packed = read_history(id)
 local due = waits(id, record, packed and true)
 local is_buried = not due and call('ZSCORE', buried, id)
 if not due and not is_buried then return { 'MISSING' } end
-local token = (call('HGET', ledger, 'token') or 0) + 1
+local kind, token, acknowledged, expiry = read_head()
+token = token + 1
 local leases = ARGV[3] .. struct.pack('>BI2I6I6', packed and 1 or 0, 1, now + ttr, token) .. id
 --@include probe
 --@include unlock
-call('HSET', ledger, '@' .. ARGV[2], leases, 'token', int(token), 'schema', '1')
+call('HSET', ledger, '@' .. ARGV[2], leases)
+write_head(kind, token, acknowledged, math.min(expiry, now + ttr))
 call('ZADD', reserved, int(now + ttr), ARGV[2])
 if is_buried then call('ZREM', buried, id) else waits(id, record, packed and true, true) end
 if ttr < 2000 then
   --@include wake
   wake(now + ttr)
 end
-return { 'JOBS', now_text, {}, { int(token) }, { int(now + ttr) }, { id }, { record }, { packed or nil } }
+return { 'JOBS', now, {}, { token }, { now + ttr }, { id }, { record }, { packed or nil } }

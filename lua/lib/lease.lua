@@ -2,6 +2,7 @@
 -- deadline, `ledger` has its record: call number 4 · 1 if some of them have a history 1 · count 2 · then, where all have one
 -- deadline and tokens that count up, deadline 6 · first token 6 · the ids, a newline between two; else count is 0 and each
 -- has token 6 · deadline 6 · id length 1 · id.
+--@include head
 local function entries_of(record)
   local entries, at = {}, 8
   if not record or #record < 7 then return entries end
@@ -56,6 +57,7 @@ local function store_slot(slot, record, entries, except)
     local bytes, first = slot_of(string.sub(record, 1, 5), kept)
     call('HSET', ledger, '@' .. slot, bytes)
     call('ZADD', reserved, int(first), slot)
+    ends_at(first)
   else
     call('HDEL', ledger, '@' .. slot)
     call('ZREM', reserved, slot)

@@ -6,9 +6,9 @@ local function replay(record)
     local job = call('HGET', jobs, entry.id)
     if job then
       local n = #ids + 1
-      tokens[n], ids[n], records[n], deadlines[n] = int(entry.token), entry.id, job, int(entry.deadline)
+      tokens[n], ids[n], records[n], deadlines[n] = entry.token, entry.id, job, entry.deadline
       pasts[n] = call('HGET', history, entry.id) or ''
     end
   end
-  return { 'JOBS', now_text, {}, tokens, deadlines, ids, records, pasts }
+  return { 'JOBS', now, {}, tokens, deadlines, ids, records, pasts }
 end

@@ -24,7 +24,7 @@ impl Reply {
     /// # Errors
     /// [`Error::Server`] when the answer is none of ours.
     pub fn new(value: Value) -> Result<Self> {
-        let Value::Array(values) = value else { return Err(unexpected()) };
+        let values = if let Value::Array(values) = value { values } else { vec![value] };
         let mut values = values.into_iter();
         let word = values.next().and_then(text).ok_or_else(unexpected)?;
         Ok(Self { word, values })
@@ -84,6 +84,17 @@ impl Reply {
     /// [`Error::Server`] when one is none.
     pub fn rest(self) -> Result<Vec<Vec<u8>>> {
         self.values.map(|value| bytes(value).ok_or_else(unexpected)).collect()
+    }
+
+    /// The job of a `JOB` answer; its `now` has been read.
+    ///
+    /// # Errors
+    /// [`Error::Server`] when the answer is none of ours.
+    pub fn reserved_one(mut self, queue: &str, slot: &str, now_ms: i64, sent: Instant) -> Result<Leased> {
+        let mut next = || self.values.next().map(|value| vec![value]).ok_or_else(unexpected);
+        let (tokens, deadlines, ids, records) = (next()?, next()?, next()?, next()?);
+        let lists = [tokens, deadlines, ids, records, Vec::new()].map(Value::Array).to_vec();
+        Self { word: self.word, values: lists.into_iter() }.reserved(queue, slot, now_ms, sent)
     }
 
     /// The jobs of a `JOBS` answer; its `now` and `lost` have been read.

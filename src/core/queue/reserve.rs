@@ -1,6 +1,6 @@
 //! Consuming: one call of `reserve.lua`, and what its answers ask for.
 
-use super::settle::slot_args;
+use super::settle::range_args;
 use super::{Flow, Queue, wait};
 use crate::core::connection::{Connection, random_name};
 use crate::core::error::{Error, Result};
@@ -103,19 +103,21 @@ impl Queue {
         let most = trip.max.clamp(1, MOST).to_string();
         let call = trip.call.to_be_bytes();
         let (waiter, at_most) = waiting.map_or(("", Duration::ZERO), |waiting| (waiting.name, waiting.at_most));
-        let at_most = at_most.as_millis().to_string();
-        let mut done = slot_args(trip.done.iter().copied());
+        let mut done = range_args(trip.done.iter().copied(), trip.slot);
         loop {
             let mut sent = Instant::now();
             let mut was_lost = false;
             let value = self.link.run_on(held, Repeat::Yes, &mut |request, attempt, connection| {
                 sent = Instant::now();
                 was_lost = attempt.since_lost.is_some();
-                let offset = clock::offset_ms().to_string();
-                let retry: &[u8] = if was_lost { b"1" } else { b"0" };
-                let mut args: Vec<&[u8]> = Vec::with_capacity(7 + done.len());
-                args.extend([offset.as_bytes(), trip.slot.as_bytes(), &call, most.as_bytes()]);
-                args.extend([retry, waiter.as_bytes(), at_most.as_bytes()]);
+                let offset = clock::offset_ms();
+                let situation = if !was_lost && offset == 0 && waiter.is_empty() {
+                    String::new()
+                } else {
+                    format!("{}:{offset}:{}:{waiter}", u8::from(was_lost), at_most.as_millis())
+                };
+                let mut args: Vec<&[u8]> = Vec::with_capacity(4 + done.len());
+                args.extend([trip.slot.as_bytes(), &call, most.as_bytes(), situation.as_bytes()]);
                 args.extend(done.iter().map(Vec::as_slice));
                 let ranked = connection.ranked.contains(&*self.name);
                 let keys = if ranked { self.keys.all() } else { self.keys.unranked() };
@@ -129,6 +131,14 @@ impl Queue {
                 continue;
             }
             let now_ms = reply.int().map_err(doing)?;
+            if reply.word == "JOB" {
+                let leased = reply.reserved_one(&self.name, trip.slot, now_ms, sent).map_err(doing)?;
+                done.clear();
+                match self.keep_readable(leased)? {
+                    jobs if jobs.is_empty() => continue,
+                    jobs => return Ok(Look::Jobs(jobs)),
+                }
+            }
             let lost = reply.list().map_err(doing)?;
             if !was_lost {
                 // After a lost answer, what is gone was acknowledged by the try before.

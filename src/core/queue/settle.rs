@@ -90,7 +90,7 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn ack_receipts(&self, receipts: &[Receipt]) -> Result<Vec<u64>> {
-        let args = slot_args(receipts.iter());
+        let args = range_args(receipts.iter(), "");
         let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
         let mut was_lost = false;
         let value = self.link.run(|request, attempt: Attempt, _| {
@@ -101,7 +101,6 @@ impl Queue {
         if reply.word != "OK" {
             return Err(reply::unexpected());
         }
-        reply.int()?;
         if was_lost {
             return Ok(Vec::new()); // what is gone now was acknowledged by the try whose answer was lost
         }
@@ -227,26 +226,17 @@ impl Queue {
     }
 }
 
-/// Receipts as the scripts take them: per slot its name, how many ranges of tokens, and first token and length of each.
-pub(super) fn slot_args<'a>(receipts: impl Iterator<Item = &'a Receipt>) -> Vec<Vec<u8>> {
-    let mut slots: Vec<(&str, Vec<u64>)> = Vec::new();
-    for receipt in receipts {
-        match slots.iter_mut().rev().find(|(slot, _)| *slot == receipt.slot) {
-            Some((_, tokens)) => tokens.push(receipt.token),
-            None => slots.push((&receipt.slot, vec![receipt.token])),
-        }
-    }
-    let mut args = Vec::with_capacity(4 * slots.len());
-    for (slot, mut tokens) in slots {
-        tokens.sort_unstable();
-        tokens.dedup();
-        let ranges: Vec<&[u64]> = tokens.chunk_by(|token, next| token + 1 == *next).collect();
-        args.push(slot.as_bytes().to_vec());
-        args.push(ranges.len().to_string().into_bytes());
-        for range in ranges {
-            args.push(range.first().copied().unwrap_or(0).to_string().into_bytes());
-            args.push(range.len().to_string().into_bytes());
-        }
+/// Receipts as the scripts take them, in threes: slot (nothing: `own`), first token, how many tokens.
+pub(super) fn range_args<'a>(receipts: impl Iterator<Item = &'a Receipt>, own: &str) -> Vec<Vec<u8>> {
+    let mut sorted: Vec<(&str, u64)> = receipts.map(|receipt| (receipt.slot.as_str(), receipt.token)).collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let mut args = Vec::new();
+    for range in sorted.chunk_by(|before, next| before.0 == next.0 && before.1 + 1 == next.1) {
+        let Some((slot, token)) = range.first() else { continue };
+        args.push(if *slot == own { Vec::new() } else { slot.as_bytes().to_vec() });
+        args.push(token.to_string().into_bytes());
+        args.push(range.len().to_string().into_bytes());
     }
     args
 }

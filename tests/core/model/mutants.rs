@@ -9,16 +9,15 @@ const MUTANTS: &[(&str, &str, &str)] = &[
     ("push.lua", "elseif delay == '0' then", "elseif true then"),                 // delays forgotten
     ("push.lua", "call('ZREM', KEYS[1], stamp .. id)", ""), // a refused duplicate leaves its member
     ("push_many.lua", "local at = quarter + n", "local at = quarter - n"), // batch order reversed
-    ("push_many.lua", "(quarter + n) * 8", "(quarter - n) * 8"), // the same for plain ones
     ("reschedule.lua", "h.due = due", "h.due = h.due"),     // forgotten at the next lease's end
     ("push_many.lua", "call('HDEL', history, ids[n])", ""), // replacing keeps attempts
     ("push_many.lua", "call('ZREM', buried, ids[n])", ""),  // a replaced buried job is in two states
     ("reserve.lua", "call('ZREMRANGEBYRANK', waiting", "call('ZRANGE', waiting"), // reserved twice
     ("bury.lua", "h.attempts + 1, due_of", "h.attempts, due_of"), // attempts not counted
-    ("reserve.lua", "(more or paused) and 0", "more and 0"), // pause ignored
-    ("reserve.lua", "local expired = call(", "local expired = nil and call("), // leases never end
-    ("reserve.lua", "int(token + count - 1)", "int(token - 1)"), // tokens repeat
-    ("lib/settle.lua", "acked = acked + #ids", "acked = acked - #ids"), // wrong counter
+    ("reserve.lua", "(more or is_paused) and 0", "more and 0"), // pause ignored
+    ("reserve.lua", "(expiry <= now and call(", "(nil and call("), // leases never end
+    ("reserve.lua", "kind, token + count,", "kind, token,"), // tokens repeat
+    ("lib/settle.lua", "acked = acked + #done", "acked = acked - #done"), // wrong counter
     ("release.lua", "h.attempts, h.releases = h.attempts + 1", "h.attempts, h.releases = 0"),
     ("fail.lua", "h.attempts >= max_attempts", "h.attempts > max_attempts"),
     ("fail.lua", "end_lease(ARGV[2], entry)", ""), // failed jobs stay leased
@@ -31,12 +30,14 @@ const MUTANTS: &[(&str, &str, &str)] = &[
     ("purge.lua", "call('HDEL', history, unpack(ids))", ""), // history leaks into the next job of that id
     ("lib/reclaim.lua", "place(entry.id, job, h.due, true)", "place(entry.id, job, now, true)"), // not its old place
     ("lib/reclaim.lua", "h.attempts >= max_attempts", "false"), // poison is never buried
-    ("lib/settle.lua", "is_whole = ranges == 1", "is_whole = true or ranges == 1"), // acknowledges its neighbours
+    ("lib/settle.lua", "entry.token >= first + many then", "entry.token >= first + many + 1 then"), // acknowledges its neighbours
+    ("reserve.lua", "first_deadline < expiry then expiry", "first_deadline > expiry then expiry"), // believes no lease ends
+    ("lib/head.lua", "if deadline < expiry", "if deadline > expiry"), // the same after a short touch
     ("lib/lease.lua", "entry.deadline < first", "entry.deadline > first"), // a slot sleeps until its last lease
     ("lib/lease.lua", "if entry.token == token then", "if true then"), // stale tokens pass
-    ("lib/place.lua", "if due > now then", "if due >= now then"), // due jobs wait among the later ones
-    ("lib/promote.lua", "call('ZREM', later, unpack(members))", ""), // promoted twice
-    ("lib/pick.lua", "add_ready('-inf', '(1024')", ""),      // urgent jobs after the default ones
+    ("lib/place.lua", "if due > now then", "if due >= now then"),     // due jobs wait among the later ones
+    ("lib/promote.lua", "call('ZREM', later, unpack(members))", ""),  // promoted twice
+    ("lib/pick.lua", "add_ready('-inf', '(1024')", ""),               // urgent jobs after the default ones
     ("lib/kick.lua", "if reset_attempts then h.attempts = 0 end", ""),
     ("lib/move.lua", "if due > now or old ~= new then call('ZREM', ripe, old) end", ""),
 ];
