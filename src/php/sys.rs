@@ -207,6 +207,39 @@ pub unsafe fn slot(object: *mut ZendObject, index: usize) -> *mut Zval {
     unsafe { (&raw mut (*object).properties_table).cast::<Zval>().add(index) }
 }
 
+/// What the engine does with a signal that it handles itself (`--enable-zend-signals`): the handler it calls, or `SIG_DFL` or
+/// `SIG_IGN`. `None` when `handler`, the one the system knows, is not the engine's.
+pub fn engine_signal_handler(signal: c_int, handler: usize) -> Option<usize> {
+    type Sigaction = unsafe extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction);
+    // SAFETY: looked up by name, because not every build has it; dladdr only reads; the engine fills the room for the answer.
+    unsafe {
+        let ask = libc::dlsym(libc::RTLD_DEFAULT, c"zend_sigaction".as_ptr());
+        if ask.is_null() {
+            return None;
+        }
+        // Its handler has no name; it lies in the same file.
+        let mut engine: libc::Dl_info = std::mem::zeroed();
+        let mut found: libc::Dl_info = std::mem::zeroed();
+        if libc::dladdr(ask, &raw mut engine) == 0
+            || libc::dladdr(handler as *const c_void, &raw mut found) == 0
+            || engine.dli_fbase != found.dli_fbase
+        {
+            return None;
+        }
+        let ask: Sigaction = std::mem::transmute(ask);
+        let mut meant: libc::sigaction = std::mem::zeroed();
+        ask(signal, std::ptr::null(), &raw mut meant);
+        Some(meant.sa_sigaction)
+    }
+}
+
+/// Whether a program of the user runs here, not a request that a server handles.
+pub fn is_command_line() -> bool {
+    // SAFETY: the SAPI module and its name outlive the request.
+    let name = unsafe { std::ffi::CStr::from_ptr((*ffi::ext_php_rs_sapi_module()).name) };
+    matches!(name.to_bytes(), b"cli" | b"phpdbg" | b"embed")
+}
+
 /// Whether text for `phpinfo()` goes to a terminal rather than a browser.
 pub fn phpinfo_is_text() -> bool {
     // SAFETY: the SAPI module outlives the request.
