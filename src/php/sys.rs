@@ -80,6 +80,7 @@ unsafe extern "C" {
         cache: *mut c_void,
         error: *mut *mut c_char,
     ) -> bool;
+    fn zend_is_graceful_exit(exception: *const zend_object) -> bool;
     fn zend_memory_usage(real: bool) -> usize;
     pub fn zend_std_get_gc(object: *mut zend_object, table: *mut *mut zval, count: *mut c_int) -> *mut ffi::HashTable;
     // json
@@ -95,6 +96,15 @@ unsafe extern "C" {
 pub fn exception_pending() -> bool {
     // SAFETY: the executor globals of this thread live as long as the thread serves PHP.
     unsafe { !(*ffi::ext_php_rs_executor_globals()).exception.is_null() }
+}
+
+/// Whether what is on its way is the end of a suspended fiber that nobody will resume.
+pub fn fiber_is_destroyed() -> bool {
+    // SAFETY: see `exception_pending`; a pending exception is a live object.
+    unsafe {
+        let exception = (*ffi::ext_php_rs_executor_globals()).exception;
+        !exception.is_null() && zend_is_graceful_exit(exception)
+    }
 }
 
 /// Bytes that PHP's allocator holds, as `memory_get_usage(true)` says.
@@ -159,6 +169,18 @@ pub fn take_interrupt() -> Interrupt {
 pub fn current_frame() -> *mut zend_execute_data {
     // SAFETY: see `exception_pending`.
     unsafe { (*ffi::ext_php_rs_executor_globals()).current_execute_data }
+}
+
+/// Whether `frame` is `caller`, or was called from there; a fiber counts as called by who started or resumed it.
+pub fn is_called_from(mut frame: *const zend_execute_data, caller: *const zend_execute_data) -> bool {
+    while !frame.is_null() {
+        if std::ptr::eq(frame, caller) {
+            return true;
+        }
+        // SAFETY: frames that are being executed, as the engine links them.
+        frame = unsafe { (*frame).prev_execute_data };
+    }
+    false
 }
 
 /// A class by its name, also while the module starts, when `EG(class_table)` is not set yet.

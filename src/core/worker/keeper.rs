@@ -214,14 +214,14 @@ fn run(shared: &Shared) {
             return;
         }
         let now = Instant::now();
-        if let Some(ring) = due_alarm(&mut state, now) {
-            drop(state);
-            match ring {
-                Ring::Stop(times) => shared.alarm.lock().unwrap_or_else(PoisonError::into_inner).ring(times),
-                Ring::GiveUp(run) => give_up(shared, &run),
+        match due_alarm(&mut state, now) {
+            // Under the lock: once unwatch() has returned, nothing rings for that run.
+            Some(Ring::Stop(times)) => shared.alarm.lock().unwrap_or_else(PoisonError::into_inner).ring(times),
+            Some(Ring::GiveUp(run)) => {
+                drop(state);
+                give_up(shared, &run)
             }
-            state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
-            continue;
+            None => {}
         }
         let due = due_renewals(&state, now);
         if !due.is_empty() {

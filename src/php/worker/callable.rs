@@ -82,7 +82,7 @@ pub fn attempt(callable: &Zval, arguments: &mut [Zval]) -> Ending {
 }
 
 /// Takes a pending exception, but not what looks like one: `exit()` travels the same way and must go on.
-fn take_throwable() -> Option<Zval> {
+pub fn take_throwable() -> Option<Zval> {
     // SAFETY: classes of the engine live as long as the process.
     let throwable = unsafe { sys::find_class("Throwable").as_ref() }?;
     let is_throwable = ExecutorGlobals::get().exception().is_some_and(|object| object.instance_of(throwable));

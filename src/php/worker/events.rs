@@ -1,6 +1,6 @@
 //! Listeners of the loop.
 
-use super::callable::{Ending, attempt};
+use super::callable::{Ending, attempt, take_throwable};
 use crate::php::call::{Fault, Outcome, guard};
 use crate::php::enums;
 use crate::php::reason;
@@ -53,6 +53,14 @@ impl Event {
     }
 }
 
+/// An error handler that makes exceptions of warnings has been told; the loop goes on all the same.
+fn warn(message: &str) -> Outcome<()> {
+    match guard(|| php_error(&ErrorType::Warning, message)) {
+        Err(Fault::Thrown) if take_throwable().is_some() => Ok(()),
+        result => result,
+    }
+}
+
 /// The listeners of one queue object. Never borrowed while PHP code runs.
 #[derive(Default)]
 pub struct Listeners {
@@ -93,7 +101,7 @@ impl Listeners {
                     let what = exception.object().map(reason::of_throwable).unwrap_or_default();
                     let what = String::from_utf8_lossy(&what).into_owned();
                     let message = format!("DelayQueue::consume(): a listener of Event::{} threw {what}", event.case());
-                    guard(|| php_error(&ErrorType::Warning, &message))?;
+                    warn(&message)?;
                 }
                 Ending::Exited => return Err(Fault::Thrown),
                 Ending::Fatal => return Err(Fault::Bailout),

@@ -66,7 +66,11 @@ impl Verdict {
                 Self::Fail(reason::of_throwable(object), Some(exception))
             }
             Ending::Exited => {
-                let text = format!("the handler called exit() with status {}", sys::exit_status());
+                let text = if sys::fiber_is_destroyed() {
+                    String::from("the fiber in which the handler ran was destroyed")
+                } else {
+                    format!("the handler called exit() with status {}", sys::exit_status())
+                };
                 Self::Ends(Fault::Thrown, text.into_bytes())
             }
             Ending::Fatal => {

@@ -7,7 +7,7 @@
 use crate::php::sys;
 use std::cell::Cell;
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 
 const SIGNALS: [c_int; 5] = [libc::SIGTERM, libc::SIGINT, libc::SIGQUIT, libc::SIGUSR2, libc::SIGCONT];
 
@@ -16,6 +16,9 @@ static PAUSE: AtomicBool = AtomicBool::new(false);
 /// What handled each of [`SIGNALS`] before and is to run too; 0: nothing.
 static BEFORE: [AtomicUsize; 5] = [const { AtomicUsize::new(0) }; 5];
 static BEFORE_TAKES_INFO: [AtomicBool; 5] = [const { AtomicBool::new(false) }; 5];
+
+/// The process that runs the loop.
+static OWNER: AtomicI32 = AtomicI32::new(0);
 
 type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut libc::c_void);
 
@@ -47,6 +50,8 @@ impl Signals {
         }
         STOP.store(false, Ordering::SeqCst);
         PAUSE.store(false, Ordering::SeqCst);
+        // SAFETY: asks for a number.
+        OWNER.store(unsafe { libc::getpid() }, Ordering::SeqCst);
         let slots = SIGNALS.into_iter().zip(BEFORE.iter().zip(&BEFORE_TAKES_INFO));
         Self { before: slots.filter_map(|(signal, (handler, info))| take(signal, handler, info)).collect() }
     }
@@ -103,7 +108,10 @@ impl Drop for Signals {
 }
 
 extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: asks for a number.
+    let is_child = unsafe { libc::getpid() } != OWNER.load(Ordering::SeqCst);
     match signal {
+        _ if is_child => {}
         libc::SIGUSR2 => PAUSE.store(true, Ordering::SeqCst),
         libc::SIGCONT => PAUSE.store(false, Ordering::SeqCst),
         _ => STOP.store(true, Ordering::SeqCst),
@@ -112,6 +120,14 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
     let (Some(before), Some(takes_info)) = (BEFORE.get(index), BEFORE_TAKES_INFO.get(index)) else { return };
     let before = before.load(Ordering::SeqCst);
     if before == 0 {
+        if is_child {
+            // It does what it would have done to a child of another program, as soon as this handler returns.
+            // SAFETY: both are async-signal-safe.
+            unsafe {
+                libc::signal(signal, libc::SIG_DFL);
+                libc::raise(signal);
+            }
+        }
         return;
     }
     // SAFETY: the address came from sigaction, with the flag that says which of the two forms it has.
