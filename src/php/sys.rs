@@ -119,9 +119,13 @@ pub fn exit_status() -> i32 {
     unsafe { (*ffi::ext_php_rs_executor_globals()).exit_status }
 }
 
-/// PHP's words for the last error.
-pub fn last_error_message() -> Option<Vec<u8>> {
+/// PHP's words for the error that ends the request, if one does.
+pub fn fatal_error_message() -> Option<Vec<u8>> {
+    let fatal = ffi::E_ERROR | ffi::E_CORE_ERROR | ffi::E_COMPILE_ERROR | ffi::E_USER_ERROR | ffi::E_RECOVERABLE_ERROR;
     let globals = ext_php_rs::zend::ProcessGlobals::get();
+    if u32::try_from(globals.last_error_type).unwrap_or(0) & fatal == 0 {
+        return None;
+    }
     // SAFETY: the string, if there is one, belongs to the globals, which are locked for reading.
     unsafe { globals.last_error_message.as_ref() }.map(|text| text.as_bytes().to_vec())
 }

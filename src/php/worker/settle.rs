@@ -65,20 +65,20 @@ impl Verdict {
                 }
                 Self::Fail(reason::of_throwable(object), Some(exception))
             }
-            Ending::Exited => {
-                let text = if sys::fiber_is_destroyed() {
-                    String::from("the fiber in which the handler ran was destroyed")
-                } else {
-                    format!("the handler called exit() with status {}", sys::exit_status())
-                };
-                Self::Ends(Fault::Thrown, text.into_bytes())
-            }
-            Ending::Fatal => {
-                let text =
-                    sys::last_error_message().map_or_else(|| b"fatal error".to_vec(), |text| reason::bounded(&text));
-                Self::Ends(Fault::Bailout, text)
-            }
+            Ending::Exited => Self::Ends(Fault::Thrown, Self::last_words()),
+            Ending::Fatal => Self::Ends(Fault::Bailout, Self::last_words()),
         }
+    }
+
+    /// Why the process ends. A fatal error may leave in the same way as `exit()`.
+    fn last_words() -> Vec<u8> {
+        if let Some(text) = sys::fatal_error_message() {
+            return reason::bounded(&text);
+        }
+        if sys::fiber_is_destroyed() {
+            return b"the fiber in which the handler ran was destroyed".to_vec();
+        }
+        format!("the handler called exit() with status {}", sys::exit_status()).into_bytes()
     }
 }
 
