@@ -100,7 +100,7 @@ impl Listeners {
                 Ending::Threw(exception) => {
                     let what = exception.object().map(reason::of_throwable).unwrap_or_default();
                     let what = String::from_utf8_lossy(&what).into_owned();
-                    let message = format!("DelayQueue::consume(): a listener of Event::{} threw {what}", event.case());
+                    let message = format!("A listener of Event::{} threw {what}", event.case());
                     warn(&message)?;
                 }
                 Ending::Exited => return Err(Fault::Thrown),
