@@ -76,6 +76,56 @@ return [
         exit($job->payload['status']);
     },
     'compile' => static fn () => eval('function exists_twice() {} function exists_twice() {}'),
+    'fork' => static function (Job $job, DelayQueue $queue): void {
+        $do = $job->payload['child'];
+        $child = pcntl_fork();
+        if ($child > 0) {
+            if ($do === 'stay') {
+                echo "parent goes on\n";
+
+                return;
+            }
+            if ($do === 'be killed') {
+                posix_kill($child, SIGTERM);
+            }
+            pcntl_waitpid($child, $status);
+            echo 'parent saw ', pcntl_wifexited($status) ? pcntl_wexitstatus($status) : 'signal ' . pcntl_wtermsig($status), "\n";
+
+            return;
+        }
+        if (!in_array($do, ['stay', 'be killed'], true)) {
+            echo 'child has ', count(scandir('/proc/self/task')) - 2, " thread\n";
+        }
+        switch ($do) {
+            case 'exit':
+                exit(4);
+            case 'ack':
+                try {
+                    $job->ack();
+                } catch (Throwable $e) {
+                    echo 'child ', $e::class, "\n";
+                }
+                exit(0);
+            case 'push':
+                $other = new DelayQueue('of-the-child', $GLOBALS['dsn']);
+                $other->push('x');
+                $other->reserve()->ack();
+                $queue->cancel($queue->push('x', '1h'));
+                echo "child pushed and took it\n";
+                exit(0);
+            case 'fatal':
+                trigger_error('broken', E_USER_ERROR);
+            case 'throw':
+                throw new RuntimeException('thrown');
+            case 'stay':
+                fclose(STDOUT);
+                usleep(700_000);
+                exit(0);
+            case 'be killed':
+                sleep(20);
+                exit(0);
+        }
+    },
     'exit' => static fn (Job $job) => exit($job->payload['status']),
     'exit later' => static function (Job $job): void {
         register_shutdown_function(static fn () => exit(5));

@@ -8,7 +8,7 @@
  *     worker.php DSN QUEUES OPTIONS [EVENTS]
  *
  * QUEUES and EVENTS are separated by commas, 'all' are all events. OPTIONS is JSON: arguments of consume(), and 'queue' for
- * options of DelayQueue.
+ * options of DelayQueue, and 'forkOnAlarm'.
  */
 
 declare(strict_types=1);
@@ -21,7 +21,11 @@ $queues = explode(',', $queues);
 $options = json_decode($options, true);
 $deeds = require __DIR__ . '/deeds.php';
 $queue = (new DelayQueue($queues[0], $dsn, ($options['queue'] ?? []) + ['readTimeout' => 10]))->watch(...$queues);
-unset($options['queue']);
+if ($options['forkOnAlarm'] ?? false) {
+    pcntl_async_signals(true);
+    pcntl_signal(SIGALRM, static fn () => print(pcntl_fork() > 0 ? "forked\n" : ''));
+}
+unset($options['queue'], $options['forkOnAlarm']);
 
 $events = $argv[4] ?? '';
 foreach (Event::cases() as $event) {
