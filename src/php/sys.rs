@@ -98,6 +98,15 @@ pub fn exception_pending() -> bool {
     unsafe { !(*ffi::ext_php_rs_executor_globals()).exception.is_null() }
 }
 
+/// The exception that is on its way, unless it is only what `exit()` looks like.
+pub fn pending_throwable() -> Option<&'static ZendObject> {
+    // SAFETY: a pending exception is live until somebody takes it; classes of the engine live as long as the process.
+    unsafe {
+        let exception = (*ffi::ext_php_rs_executor_globals()).exception.as_ref()?;
+        exception.instance_of(find_class("Throwable").as_ref()?).then_some(exception)
+    }
+}
+
 /// Whether what is on its way is the end of a suspended fiber that nobody will resume.
 pub fn fiber_is_destroyed() -> bool {
     // SAFETY: see `exception_pending`; a pending exception is a live object.

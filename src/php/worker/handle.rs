@@ -1,27 +1,33 @@
 //! One job: from its bytes to the end of its handler.
 
 use super::alarm::Limit;
-use super::callable::{Ending, attempt};
+use super::callable::{Ending, attempt, discard};
 use super::events::Event;
 use super::run::Loop;
-use super::settle::{Job, Verdict};
-use crate::core::worker::feed::Delivery;
+use super::settle::{Job, Verdict, last_words};
+use crate::core::queue::{Held, Queue};
+use crate::core::worker::feed::{Delivery, Ticket};
 use crate::core::worker::keeper::timeout_reason;
 use crate::php::call::{Fault, Outcome};
 use crate::php::new_job::Format;
 use crate::php::{convert, exceptions, json};
-use ext_php_rs::types::Zval;
 use std::time::Duration;
+
+/// The job that is being handled, should the loop end before it is settled.
+pub struct InHand {
+    queue: Queue,
+    held: Held,
+    ticket: Ticket,
+}
 
 impl Loop<'_> {
     pub(super) fn handle(&mut self, delivery: Delivery) -> Outcome<()> {
         let Some(queue) = self.feed.queue(delivery.ticket.queue).cloned() else { return Ok(()) };
+        let (held, ticket) = (delivery.job.held(), delivery.ticket.clone());
+        self.in_hand = Some(InHand { queue: queue.clone(), held, ticket });
         let payload = match self.queue.defaults.format {
             Format::Raw => Ok(convert::bytes(&delivery.job.payload)),
-            Format::Json => match json::decode(&delivery.job.payload) {
-                Ok(payload) => payload,
-                Err(fault) => return self.ends(Job::new(queue, delivery, Zval::new())?, fault),
-            },
+            Format::Json => json::decode(&delivery.job.payload)?,
         };
         let payload = match payload {
             Ok(payload) => payload,
@@ -29,9 +35,7 @@ impl Loop<'_> {
         };
         let job = Job::new(queue, delivery, payload)?;
         self.jobs += 1;
-        if let Err(fault) = self.emit(Event::Processing, Some(&job.object), None) {
-            return self.ends(job, fault);
-        }
+        self.emit(Event::Processing, Some(&job.object), None)?;
         let timeout = match job.held.options.timeout_ms {
             0 => self.options.timeout,
             own_ms => Duration::from_millis(own_ms),
@@ -45,39 +49,33 @@ impl Loop<'_> {
                 Ending::Fatal => Fault::Bailout,
             });
         }
-        match Verdict::of(ending, timed_out, timeout) {
-            Verdict::Ends(fault, reason) => {
-                self.unfinished = Some((job, reason));
-                Err(fault)
-            }
-            verdict => self.settle(&job, verdict),
-        }
+        let verdict = Verdict::of(ending, timed_out, timeout);
+        self.settle(&job, &verdict)?;
+        discard((job, verdict))
     }
 
     /// The second: whether its time limit was thrown into it.
     fn call_handler(&mut self, job: &Job, timeout: Duration) -> (Ending, bool) {
-        let mut arguments = [job.object.shallow_clone(), self.object.shallow_clone()];
+        let arguments = [job.object.shallow_clone(), self.object.shallow_clone()];
         if timeout.is_zero() {
-            return (attempt(&self.handler, &mut arguments), false);
+            return (attempt(&self.handler, arguments), false);
         }
         let limit = Limit::start(timeout_reason(timeout), &self.rung);
         if let Some(keeper) = self.feed.keeper() {
             keeper.watch(&job.queue, &job.held, timeout, self.options.grace);
         }
-        let ending = attempt(&self.handler, &mut arguments);
+        let ending = attempt(&self.handler, arguments);
         if let Some(keeper) = self.feed.keeper() {
             keeper.unwatch();
         }
         (ending, limit.has_thrown())
     }
 
-    /// The process ends with a job in hand that has not got as far as its handler.
-    fn ends(&mut self, job: Job, fault: Fault) -> Outcome<()> {
-        let ending = if matches!(fault, Fault::Bailout) { Ending::Fatal } else { Ending::Exited };
-        if let Verdict::Ends(fault, reason) = Verdict::of(ending, false, Duration::ZERO) {
-            self.unfinished = Some((job, reason));
-            return Err(fault);
+    /// Fails the job in hand: the process ends, or something that is not the handler's threw.
+    pub(super) fn drop_job_in_hand(&mut self) {
+        if let Some(InHand { queue, held, ticket }) = self.in_hand.take() {
+            let _ = queue.fail(&held, Some(&last_words()));
+            self.feed.settled(&ticket);
         }
-        Err(fault)
     }
 }

@@ -2,15 +2,16 @@
 
 use super::Options;
 use super::alarm::{Engine, Rung};
+use super::callable::discard;
 use super::events::{Event, Listeners};
-use super::settle::Job;
+use super::handle::InHand;
 use super::signals::{self, Signals};
 use crate::core::error::Error;
 use crate::core::link;
 use crate::core::queue::{Flow, Interrupts, Queue, rest};
 use crate::core::worker::feed::{Feed, Fetched};
 use crate::core::worker::keeper::Keeper;
-use crate::php::call::Outcome;
+use crate::php::call::{Outcome, guard};
 use crate::php::delay_queue::DelayQueue;
 use crate::php::exceptions;
 use crate::php::interrupts::PhpInterrupts;
@@ -54,8 +55,7 @@ pub struct Loop<'a> {
     away: Option<Duration>,
     /// The process that runs the loop: a forked child must not go on with it.
     process: u32,
-    /// The job in hand when the process was told to end, and why.
-    pub(super) unfinished: Option<(Job, Vec<u8>)>,
+    pub(super) in_hand: Option<InHand>,
     pub(super) rung: Rung,
     /// Objects of jobs that are done and not acknowledged yet, for those who listen to lost leases.
     pub(super) unacknowledged: HashMap<u64, Zval>,
@@ -97,7 +97,7 @@ impl<'a> Loop<'a> {
             jobs: 0,
             away: None,
             process: std::process::id(),
-            unfinished: None,
+            in_hand: None,
             rung,
             unacknowledged: HashMap::new(),
             _signals: Signals::install(),
@@ -129,15 +129,22 @@ impl<'a> Loop<'a> {
         self.process != std::process::id()
     }
 
+    /// Works until there is a reason to stop.
     pub fn run(mut self) -> Outcome<Ended> {
-        let result = self.emit(Event::WorkerStarting, None, None).and_then(|()| self.rounds());
-        let stop = match result {
-            Ok(stop) => stop,
-            Err(fault) => {
-                link::within(LAST_WORDS, || self.leave());
-                return Err(fault);
-            }
-        };
+        // What nothing on the way has caught, be it a fatal error in a destructor, is caught here: the loop is still whole.
+        let result = guard(|| self.work()).and_then(|result| result);
+        if result.is_err() {
+            link::within(LAST_WORDS, || self.leave());
+        }
+        let values = (std::mem::take(&mut self.unacknowledged), std::mem::replace(&mut self.handler, Zval::new()));
+        drop(self);
+        let discarded = discard(values);
+        result.and_then(|ended| discarded.map(|()| ended))
+    }
+
+    fn work(&mut self) -> Outcome<Ended> {
+        self.emit(Event::WorkerStarting, None, None)?;
+        let stop = self.rounds()?;
         self.leave();
         self.report_lost()?;
         self.emit(Event::WorkerStopping, None, None)?;
@@ -149,10 +156,7 @@ impl<'a> Loop<'a> {
         if self.is_child() {
             return;
         }
-        if let Some((job, reason)) = self.unfinished.take() {
-            let _ = job.queue.fail(&job.held, Some(&reason));
-            self.feed.settled(&job.ticket);
-        }
+        self.drop_job_in_hand();
         let _ = self.feed.flush();
         let _ = self.feed.return_rest();
     }
@@ -245,6 +249,7 @@ impl<'a> Loop<'a> {
             None => {
                 let exception = exceptions::object_of(error);
                 self.emit(Event::ConnectionLost, None, Some(&exception))?;
+                discard(exception)?;
                 FIRST_RETRY
             }
         };
@@ -268,9 +273,10 @@ impl<'a> Loop<'a> {
         for lost in self.feed.take_lost() {
             let job = self.unacknowledged.remove(&lost.token);
             self.emit(Event::LeaseLost, job.as_ref(), None)?;
+            discard(job)?;
         }
-        if self.feed.is_acknowledged() {
-            self.unacknowledged.clear();
+        if !self.unacknowledged.is_empty() && self.feed.is_acknowledged() {
+            return discard(std::mem::take(&mut self.unacknowledged));
         }
         Ok(())
     }
