@@ -229,7 +229,8 @@ impl<'a> Loop<'a> {
     }
 
     fn longest_wait(&self) -> Duration {
-        if self.options.stop_when_empty {
+        // After an outage a look, so that listeners hear at once that it is over.
+        if self.options.stop_when_empty || self.away.is_some() {
             return Duration::ZERO;
         }
         if self.options.max_time.is_zero() {
