@@ -9,7 +9,10 @@ use DelayQueue\Job;
 
 $queue = new DelayQueue('work', $_GET['dsn'], ['readTimeout' => 20]);
 $do = $_GET['do'];
-$queue->push(['do' => $do, 'n' => $_GET['n']], id: "$do-$_GET[n]");
+if ($do === 'pid') {
+    exit('pid ' . getmypid());
+}
+$queue->push(['do' => $do, 'n' => $_GET['n']], id: "$do-$_GET[n]", ttr: 5, maxAttempts: $do === 'endless' ? 2 : 1);
 $queue->push(['do' => 'nothing'], id: "behind-$do-$_GET[n]");
 /** Keeps the processor busy: time limits of PHP count processor time. */
 $spin = static function (): void {
@@ -24,6 +27,28 @@ class Cycle
     public function __destruct()
     {
         usleep(1);
+    }
+}
+class EndlessEnd
+{
+    public function __destruct()
+    {
+        while (true) {
+        }
+    }
+}
+class ThrowingEnd
+{
+    public function __destruct()
+    {
+        throw new LogicException('from a destructor');
+    }
+}
+class ExitingEnd
+{
+    public function __destruct()
+    {
+        exit('left');
     }
 }
 
@@ -47,8 +72,12 @@ $handler = static function (Job $job, DelayQueue $queue) use ($spin): mixed {
             }
         })(),
         'nested' => $queue->drain(static fn () => null, 1),
+        'endless' => $spin(),
         'fiber' => (new Fiber(static fn () => Fiber::suspend(1)))->start(),
-        'wait', 'anywhere' => null,
+        'wait', 'long', 'suspended', 'anywhere' => null,
+        'endless destructor' => [set_time_limit(1), new EndlessEnd()],
+        'destructor throws' => new ThrowingEnd(),
+        'destructor exits' => new ExitingEnd(),
     };
 };
 if (in_array($do, ['listeners', 'cycles', 'time limit', 'memory', 'exit'], true)) {
@@ -64,8 +93,12 @@ if ($do === 'listener throws') {
 }
 $limits = $do === 'handler timeout' ? ['timeout' => '50ms'] : [];
 if ($do === 'anywhere') {
-    // Strikes anywhere: in PHP, in consume(), in a listener.
+    // Strikes anywhere: in PHP, in consume(), in a listener, in a destructor.
     set_time_limit(1);
+    for ($used = 0.0, $start = getrusage(); $used < 0.9;) {
+        $now = getrusage();
+        $used = $now['ru_utime.tv_sec'] - $start['ru_utime.tv_sec'] + ($now['ru_utime.tv_usec'] - $start['ru_utime.tv_usec']) / 1e6;
+    }
     for ($n = 0;; $n++) {
         $queue->pushMany(array_fill(0, 5, ['payload' => ['do' => 'plain']]));
         $queue->on(Event::Processing, static fn () => [$queue, new Cycle()]);
@@ -77,6 +110,8 @@ if ($do === 'anywhere') {
 }
 if ($do === 'wait') {
     $reason = $queue->consume($handler, maxTime: '100ms', idleTimeout: 0.05);
+} elseif ($do === 'long') {
+    $reason = $queue->consume($handler, maxTime: 60, idleTimeout: 60);
 } elseif ($do === 'suspended') {
     $GLOBALS['kept'] = new Fiber(static fn () => $queue->consume(static fn () => Fiber::suspend(), maxJobs: 1));
     $GLOBALS['kept']->start();

@@ -12,14 +12,21 @@ use DelayQueue\TimeoutException;
 // Never inside a time limit: what these do takes as long as the processor needs.
 $burn = static fn (int $iterations): string => hash_pbkdf2('sha512', 'password', 'salt', $iterations);
 
+// Until the test says so; a signal may break the reading off.
+$hold = static function (): void {
+    while (trim((string) fgets(STDIN)) !== 'go' && !feof(STDIN)) {
+    }
+};
+
 return [
-    // Until the test says a line; 'go' to go on.
-    'hold' => static function (): void {
-        while (($line = fgets(STDIN)) !== false || !feof(STDIN)) {
-            if (trim((string) $line) === 'go') {
-                return;
-            }
-        }
+    'hold' => $hold,
+    'hold and throw' => static function () use ($hold): void {
+        $hold();
+        throw new RuntimeException('thrown');
+    },
+    'hold and bury' => static function () use ($hold): void {
+        $hold();
+        throw new Bury('set aside');
     },
     'sleep' => static fn (Job $job) => usleep((int) ($job->payload['seconds'] * 1e6)),
     // In C, without looking at PHP's interrupt flag; no signal breaks it off.
@@ -66,9 +73,8 @@ return [
         });
         register_shutdown_function(static fn () => posix_kill(getmypid(), SIGTERM));
     },
-    'hold and exit' => static function (Job $job): void {
-        for (; trim((string) fgets(STDIN)) !== 'go';) {
-        }
+    'hold and exit' => static function (Job $job) use ($hold): void {
+        $hold();
         register_shutdown_function(static function (): void {
             echo 'shut down at ', hrtime(true), "\n";
         });

@@ -24,7 +24,7 @@ final class Fpm
         $this->socket = "$folder->path/fpm.sock";
         $this->log = "$folder->path/fpm.log";
         $config = "$folder->path/fpm.conf";
-        $lines = ['[global]', "error_log = $this->log", 'log_level = notice', '[pool]'];
+        $lines = ['[global]', "error_log = $this->log", 'log_level = notice', 'process_control_timeout = 10s', '[pool]'];
         $pool += [
             'listen' => $this->socket,
             'pm' => 'static',
@@ -74,6 +74,12 @@ final class Fpm
     public function log(): string
     {
         return (string) @file_get_contents($this->log);
+    }
+
+    /** The worker finishes its request, then all is over. */
+    public function finish(): void
+    {
+        $this->process->signal(SIGQUIT);
     }
 
     public function stop(): void
