@@ -160,7 +160,8 @@ impl Link {
         build: &mut impl FnMut(&mut Request, Attempt, &mut Connection),
     ) -> Result<Value> {
         let started = Instant::now();
-        let until = started + CAP.get().map_or(self.key.read_timeout, |cap| self.key.read_timeout.min(cap.saturating_duration_since(started)));
+        let until = started + self.key.read_timeout;
+        let until = CAP.get().map_or(until, |cap| until.min(cap));
         let mut attempt = Attempt::default();
         let mut first_sent: Option<Instant> = None;
         let mut had_connection = held.as_ref().is_some_and(Connection::is_usable);

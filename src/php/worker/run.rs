@@ -146,6 +146,7 @@ impl<'a> Loop<'a> {
         self.emit(Event::WorkerStarting, None, None)?;
         let stop = self.rounds()?;
         self.leave();
+        self.feed.give_up_all();
         self.report_lost()?;
         self.emit(Event::WorkerStopping, None, None)?;
         Ok(Ended { stop, jobs: self.jobs })

@@ -5,7 +5,7 @@
 //! too long by SIGTERM.
 
 use crate::php::sys;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 
@@ -23,7 +23,10 @@ static OWNER: AtomicI32 = AtomicI32::new(0);
 type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut libc::c_void);
 
 thread_local! {
-    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    /// How many loops are running, one in a handler of another or in fibers.
+    static LOOPS: Cell<u32> = const { Cell::new(0) };
+    /// What was there before the first of them.
+    static OLD: RefCell<Vec<(c_int, libc::sigaction)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A finishing signal came since the loop began.
@@ -36,24 +39,23 @@ pub fn paused() -> bool {
     PAUSE.load(Ordering::SeqCst)
 }
 
-/// Our handlers in place until dropped. A loop inside a handler of another shares them.
-pub struct Signals {
-    before: Vec<(c_int, libc::sigaction)>,
-}
+/// Our handlers in place until dropped. Several loops share them.
+pub struct Signals(());
 
 impl Signals {
     pub fn install() -> Self {
-        let depth = DEPTH.get();
-        DEPTH.set(depth + 1);
-        if depth > 0 {
-            return Self { before: Vec::new() };
+        let loops = LOOPS.get();
+        LOOPS.set(loops + 1);
+        if loops > 0 {
+            return Self(());
         }
         STOP.store(false, Ordering::SeqCst);
         PAUSE.store(false, Ordering::SeqCst);
         // SAFETY: asks for a number.
         OWNER.store(unsafe { libc::getpid() }, Ordering::SeqCst);
         let slots = SIGNALS.into_iter().zip(BEFORE.iter().zip(&BEFORE_TAKES_INFO));
-        Self { before: slots.filter_map(|(signal, (handler, info))| take(signal, handler, info)).collect() }
+        OLD.replace(slots.filter_map(|(signal, (handler, info))| take(signal, handler, info)).collect());
+        Self(())
     }
 }
 
@@ -96,12 +98,16 @@ fn disposition(signal: c_int) -> Option<libc::sigaction> {
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        DEPTH.set(DEPTH.get().saturating_sub(1));
-        for (signal, old) in &self.before {
+        let loops = LOOPS.get().saturating_sub(1);
+        LOOPS.set(loops);
+        if loops > 0 {
+            return;
+        }
+        for (signal, old) in OLD.take() {
             // What the user has put in our place meanwhile stays.
-            if disposition(*signal).is_some_and(|now| now.sa_sigaction == on_signal as Handler as usize) {
+            if disposition(signal).is_some_and(|now| now.sa_sigaction == on_signal as Handler as usize) {
                 // SAFETY: puts back what sigaction gave.
-                unsafe { libc::sigaction(*signal, old, std::ptr::null_mut()) };
+                unsafe { libc::sigaction(signal, &raw const old, std::ptr::null_mut()) };
             }
         }
     }
