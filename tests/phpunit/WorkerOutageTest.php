@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Processes;
 
 use DelayQueue;
+use DelayQueue\State;
 use DelayQueue\Tests\Support\ProcessTestCase;
 use DelayQueue\Tests\Support\RedisServer;
 use DelayQueue\Tests\Support\Wait;
@@ -90,6 +91,19 @@ final class WorkerOutageTest extends ProcessTestCase
         $worker->hear('started job 2');
         $worker->say('go');
         $this->assertContains('stopped MaxJobs', $worker->lines());
+    }
+
+    public function testAWorkerThatStopsDuringAnOutageSaysWhatItCouldNotAcknowledge(): void
+    {
+        $this->queue()->push(['do' => 'hold'], id: 'job', ttr: 60);
+        $worker = $this->worker($this->redis, $this->queueName, ['queue' => ['readTimeout' => 0.5]], 'LeaseLost,WorkerStopping');
+        $worker->hear('started job 1');
+        $this->redis->kill();
+        $worker->signal(SIGTERM);
+        $worker->say('go');
+        $this->assertSame(['ended job', 'event LeaseLost job', 'event WorkerStopping', 'stopped Signal'], $worker->lines());
+        $this->redis->start();
+        $this->assertSame(1, $this->queue()->count(State::Reserved), 'it comes back when its lease ends');
     }
 
     /** @dataProvider settlings */
