@@ -226,6 +226,9 @@ fn touch(call: &Call) -> Outcome<Zval> {
     let length = Duration::from_millis(ttr_ms.unwrap_or(job.held.options.ttr_ms));
     if let Some(end) = before.checked_add(length) {
         job.lease_until.set((end, clock::offset_ms()));
+        if let Some(lease) = &job.lease {
+            lease.renewed(end);
+        }
     }
     Ok(convert::float(convert::unix_seconds(until_ms)))
 }

@@ -275,15 +275,22 @@ impl Feed {
     /// Acknowledgements that can no longer succeed, because their leases ended while Redis was away, count as lost.
     pub fn give_up_ended(&mut self) {
         let now = Instant::now();
+        self.give_up(|lease| lease.until() <= now);
+    }
+
+    /// Acknowledgements that nobody will send any more count as lost.
+    pub fn give_up_all(&mut self) {
+        self.give_up(|_| true);
+    }
+
+    fn give_up(&mut self, is_over: impl Fn(&Lease) -> bool) {
         for (index, source) in self.sources.iter_mut().enumerate() {
-            let (ended, open): (Vec<Done>, Vec<Done>) =
-                source.done.drain(..).partition(|done| done.lease.until() <= now);
+            let (over, open): (Vec<Done>, Vec<Done>) = source.done.drain(..).partition(|done| is_over(&done.lease));
             source.done = open;
-            self.lost.extend(ended.into_iter().map(|done| Lost {
-                queue: index,
-                id: done.id,
-                token: done.lease.receipt.token,
-            }));
+            for done in over {
+                done.lease.settle(); // or it would be renewed, once Redis is back
+                self.lost.push(Lost { queue: index, id: done.id, token: done.lease.receipt.token });
+            }
         }
     }
 

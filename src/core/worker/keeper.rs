@@ -8,7 +8,7 @@ use crate::core::job::Receipt;
 use crate::core::queue::{Held, Queue};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// One lease, shared between the loop, the job object and the thread.
@@ -21,6 +21,8 @@ pub struct Lease {
     base: Instant,
     settled: AtomicBool,
     lost: Arc<AtomicBool>,
+    /// Who renews it.
+    keeper: OnceLock<Weak<Shared>>,
 }
 
 impl Lease {
@@ -34,6 +36,7 @@ impl Lease {
             base,
             settled: AtomicBool::new(false),
             lost: Arc::default(),
+            keeper: OnceLock::new(),
         };
         lease.extend(until);
         Arc::new(lease)
@@ -42,6 +45,14 @@ impl Lease {
     fn extend(&self, until: Instant) {
         let us = u64::try_from(until.saturating_duration_since(self.base).as_micros()).unwrap_or(u64::MAX);
         self.until_us.store(us, Ordering::Relaxed);
+    }
+
+    /// It was renewed by somebody else than the thread, perhaps for less time than the thread counts on.
+    pub fn renewed(&self, until: Instant) {
+        self.extend(until);
+        if let Some(shared) = self.keeper.get().and_then(Weak::upgrade) {
+            shared.tell_if_earlier(&mut shared.state(), self.renew_at());
+        }
     }
 
     /// When it ends, as far as this process knows; never later than in Redis.
@@ -111,6 +122,19 @@ struct Shared {
     alarm: Mutex<Box<dyn Alarm>>,
 }
 
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell_if_earlier(&self, state: &mut State, at: Instant) {
+        if state.planned.is_none_or(|planned| at < planned) {
+            state.planned = Some(at);
+            self.told.notify_one();
+        }
+    }
+}
+
 /// Owner of the thread.
 pub struct Keeper {
     shared: Arc<Shared>,
@@ -129,7 +153,7 @@ impl Keeper {
 
     /// In a forked child the thread does not exist, and it may have held the lock: touch nothing.
     fn state(&self) -> Option<MutexGuard<'_, State>> {
-        (self.process == std::process::id()).then(|| self.shared.state.lock().unwrap_or_else(PoisonError::into_inner))
+        (self.process == std::process::id()).then(|| self.shared.state())
     }
 
     /// Keeps the leases of a batch alive until [`Keeper::forget`].
@@ -142,8 +166,11 @@ impl Keeper {
         let Some(mut state) = self.state() else { return 0 };
         state.next_batch += 1;
         let batch = state.next_batch;
+        for lease in &leases {
+            let _ = lease.keeper.set(Arc::downgrade(&self.shared));
+        }
         state.batches.insert(batch, (queue.clone(), leases));
-        self.tell_if_earlier(&mut state, first);
+        self.shared.tell_if_earlier(&mut state, first);
         batch
     }
 
@@ -162,20 +189,13 @@ impl Keeper {
         let run =
             Run { queue: queue.clone(), held: held.clone(), timeout, deadline, grace_ends: deadline + grace, rung: 0 };
         state.run = Some(run);
-        self.tell_if_earlier(&mut state, deadline);
+        self.shared.tell_if_earlier(&mut state, deadline);
     }
 
     /// The run is over.
     pub fn unwatch(&mut self) {
         if let Some(mut state) = self.state() {
             state.run = None;
-        }
-    }
-
-    fn tell_if_earlier(&self, state: &mut State, at: Instant) {
-        if state.planned.is_none_or(|planned| at < planned) {
-            state.planned = Some(at);
-            self.shared.told.notify_one();
         }
     }
 
@@ -208,20 +228,20 @@ impl Drop for Keeper {
 const RETRY: Duration = Duration::from_millis(200);
 
 fn run(shared: &Shared) {
-    let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut state = shared.state();
     loop {
         if state.ends {
             return;
         }
         let now = Instant::now();
-        if let Some(ring) = due_alarm(&mut state, now) {
-            drop(state);
-            match ring {
-                Ring::Stop(times) => shared.alarm.lock().unwrap_or_else(PoisonError::into_inner).ring(times),
-                Ring::GiveUp(run) => give_up(shared, &run),
+        match due_alarm(&mut state, now) {
+            // Under the lock: once unwatch() has returned, nothing rings for that run.
+            Some(Ring::Stop(times)) => shared.alarm.lock().unwrap_or_else(PoisonError::into_inner).ring(times),
+            Some(Ring::GiveUp(run)) => {
+                drop(state);
+                give_up(shared, &run)
             }
-            state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
-            continue;
+            None => {}
         }
         let due = due_renewals(&state, now);
         if !due.is_empty() {
@@ -230,7 +250,7 @@ fn run(shared: &Shared) {
             for (queue, leases) in due {
                 reached &= renew(&queue, &leases);
             }
-            state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state = shared.state();
             if !reached {
                 state.planned = Some(Instant::now() + RETRY);
                 let (guard, _) = shared.told.wait_timeout(state, RETRY).unwrap_or_else(PoisonError::into_inner);

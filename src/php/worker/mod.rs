@@ -3,6 +3,7 @@
 pub mod alarm;
 mod callable;
 pub mod events;
+mod handle;
 mod run;
 mod settle;
 mod signals;
