@@ -36,8 +36,9 @@ use Symfony\Contracts\HttpClient\HttpClientInterface;
  * which a receiver knows what comes twice; DelayQueue-Attempt, from 1; and DelayQueue-Signature, see Signature. An id that is
  * used again for another message is, to a receiver, the same message again.
  *
- * Connections go straight to the receiver, past any proxy in the environment. With ext-curl all limits of time hold from the
- * first byte sent; without it only once the receiver has sent its headers, and the loop's own timeout does the rest.
+ * Connections go straight to the receiver, past any proxy in the environment. Use ext-curl: without it, $maxDuration holds only
+ * once the receiver has sent its headers, and one that never stops sending headers is left to the timeout of consume(). The
+ * look-up of a name is not limited by either: that is the system's resolver.
  */
 final class Notifier
 {

@@ -19,6 +19,6 @@ final class Excerpt
         $line = trim((string) preg_replace('/[\p{C}\p{Z}\s]+/u', ' ', $text));
         preg_match("/^.{0,$length}/u", $line, $short);
 
-        return $short[0] === $line && strlen($head) === strlen($bytes) ? $line : "$short[0]…";
+        return $short[0] === $line && strlen($head) === strlen($bytes) ? $line : rtrim($short[0]) . '…';
     }
 }

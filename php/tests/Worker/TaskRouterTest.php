@@ -112,7 +112,7 @@ final class TaskRouterTest extends TestCase
 
         return [
             'unknown task' => [['task' => 'clsoe', 'params' => 1], "unknown task 'clsoe', known here: close, remind"],
-            'a long name' => [['task' => str_repeat("x\n", 1000)], "unknown task '" . str_repeat('x ', 50) . "…', known here: close"],
+            'a long name' => [['task' => str_repeat("x\n", 1000)], "unknown task '" . str_repeat('x ', 49) . "x…', known here: close"],
             'no task' => [['params' => 1], $shape . '{"params":1}'],
             'a number' => [['task' => 7], $shape . '{"task":7}'],
             'text' => ['close', $shape . '"close"'],
