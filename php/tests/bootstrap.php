@@ -1,10 +1,8 @@
 <?php
 
-/** Loads the package, its tests' helpers and, without Composer, Symfony's HttpClient from where Debian keeps it. */
+/** Loads the package, its tests' helpers, and Symfony's HttpClient as Composer or Debian has installed it. */
 
 declare(strict_types=1);
-
-use Symfony\Component\HttpClient\HttpClient;
 
 require dirname(__DIR__) . '/autoload.php';
 
@@ -16,6 +14,5 @@ spl_autoload_register(static function (string $class): void {
     }
 });
 
-if (!class_exists(HttpClient::class)) {
-    require '/usr/share/php/Symfony/Component/HttpClient/autoload.php';
-}
+$composer = dirname(__DIR__) . '/vendor/autoload.php';
+require is_file($composer) ? $composer : '/usr/share/php/Symfony/Component/HttpClient/autoload.php';

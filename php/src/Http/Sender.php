@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace DelayQueue\Http;
 
-use DelayQueue\TimeoutException;
 use LogicException;
 use RuntimeException;
 use Symfony\Component\HttpClient\HttpClient;
@@ -76,9 +75,6 @@ final class Sender
                 }
             }
         } catch (TransportExceptionInterface $error) {
-            if ($error->getPrevious() instanceof TimeoutException) {
-                throw $error->getPrevious(); // of the loop's own limit
-            }
             // The status is what counts: an answer that breaks off later is one.
             if ($status === null) {
                 throw new DeliveryFailed("{$endpoint->origin()}: " . self::words($error), 0, $error);
@@ -94,7 +90,7 @@ final class Sender
     }
 
     /**
-     * That the client connects where it was told; one might have had a connection to somewhere else.
+     * That the client connects where it was told: one might not know the option, or have a connection to somewhere else.
      *
      * @return callable(int, int, array<string, mixed>): void
      */

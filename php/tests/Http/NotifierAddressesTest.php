@@ -10,8 +10,10 @@ use DelayQueue\Http\Notifier;
 use DelayQueue\Testing\InteractsWithDelayQueue;
 use PHPUnit\Framework\TestCase;
 use Symfony\Component\HttpClient\CurlHttpClient;
+use Symfony\Component\HttpClient\DecoratorTrait;
 use Symfony\Component\HttpClient\NativeHttpClient;
 use Symfony\Contracts\HttpClient\HttpClientInterface;
+use Symfony\Contracts\HttpClient\ResponseInterface;
 
 /** Where connections go, and where they do not. */
 final class NotifierAddressesTest extends TestCase
@@ -142,6 +144,32 @@ final class NotifierAddressesTest extends TestCase
 
         $this->assertQueueEmpty('notify');
         $this->assertSame('2', $this->receiver->request()['headers']['delayqueue-attempt']);
+    }
+
+    /**
+     * @dataProvider transports
+     *
+     * @param class-string<HttpClientInterface> $transport
+     */
+    #[\PHPUnit\Framework\Attributes\DataProvider('transports')]
+    public function testAClientThatConnectsElsewhereIsNotBelieved(string $transport): void
+    {
+        $headstrong = new class (new $transport()) implements HttpClientInterface {
+            use DecoratorTrait {
+                request as decorated;
+            }
+
+            public function request(string $method, string $url, array $options = []): ResponseInterface
+            {
+                return $this->decorated($method, $url, ['resolve' => []] + $options);
+            }
+        };
+        $this->push("http://localhost:{$this->receiver->port}/");
+
+        $this->runDueJobs($this->notifier($headstrong, static fn (): array => ['127.0.0.2']), 'notify');
+
+        $error = (string) $this->queue->peek('a')?->lastError;
+        $this->assertStringContainsString('the HTTP client connected to 127.0.0.1 instead of 127.0.0.2', $error);
     }
 
     public function testANameWithoutAnAddressIsTriedAgain(): void
