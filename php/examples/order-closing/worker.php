@@ -4,4 +4,4 @@
 
 declare(strict_types=1);
 
-(new DelayQueue('orders'))->consume(require __DIR__ . '/handler.php', prefetch: 10);
+(new DelayQueue('orders'))->consume(require __DIR__ . '/handler.php');

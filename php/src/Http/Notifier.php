@@ -67,7 +67,7 @@ final class Notifier
      * @param (callable(Job): Message)|null $message what to post; null: {@see Message::ofJob()}
      * @param (callable(string): array<string>)|null $resolver the addresses of a host name; null: the system's
      *
-     * @throws InvalidArgumentException if a host, secret or network is none
+     * @throws InvalidArgumentException if a host, secret, network or time cannot be meant
      */
     public function __construct(
         array $hosts,

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Http;
 
+use InvalidArgumentException;
 use LogicException;
 use RuntimeException;
 use Symfony\Component\HttpClient\HttpClient;
@@ -31,6 +32,9 @@ final class Sender
         private readonly float $timeout,
         private readonly float $maxDuration,
     ) {
+        if ($timeout <= 0 || $maxDuration <= 0) {
+            throw new InvalidArgumentException("timeout and maxDuration must be greater than 0, $timeout and $maxDuration given");
+        }
         if ($client === null && !class_exists(HttpClient::class)) {
             throw new LogicException('no HTTP client: install symfony/http-client (on Debian php-symfony-http-client and php-curl)');
         }

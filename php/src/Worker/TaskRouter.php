@@ -17,7 +17,9 @@ use Psr\Container\ContainerInterface;
  *     $queue->push(['task' => 'close-order', 'params' => ['order' => 4711]], delay: '15m');
  *
  *     $queue->consume(new TaskRouter([
- *         'close-order' => $shop->close(...),
+ *         'close-order' => static function (array $params) use ($shop): void {
+ *             $shop->close($params['order']);
+ *         },
  *         'remind' => Reminder::class,
  *     ], $container));
  *

@@ -11,6 +11,8 @@ use DelayQueue\Http\Signature;
 use DelayQueue\Job;
 use DelayQueue\State;
 use DelayQueue\Testing\InteractsWithDelayQueue;
+use DelayQueue\Worker\TaskRouter;
+use InvalidArgumentException;
 use PHPUnit\Framework\TestCase;
 
 /** What is sent, and what becomes of the job by the answer. */
@@ -204,6 +206,36 @@ final class NotifierTest extends TestCase
         $this->notify(hosts: ['shop.example']);
 
         $this->assertBuried('a', 'notify', 'the payload is neither {url, body} nor {url, raw, type}');
+    }
+
+    public function testATaskOfARouterIsPosted(): void
+    {
+        $notifier = $this->notifier(message: static fn (Job $job): Message => Message::json(...$job->payload['params']));
+        $this->push(['task' => 'notify', 'params' => ['url' => $this->url('/task'), 'body' => [1]]]);
+
+        $this->runDueJobs(new TaskRouter(['notify' => static fn (mixed $params, Job $job) => $notifier($job)]), $this->queue);
+
+        ['path' => $path, 'body' => $body] = $this->receiver->request();
+        $this->assertSame(['/task', '[1]'], [$path, $body]);
+        $this->assertQueueEmpty('notify');
+    }
+
+    /** @return array<array{array<string, mixed>}> */
+    public static function wrongOptions(): array
+    {
+        return [[['timeout' => 0.0]], [['maxDuration' => -1.0]], [['secrets' => '']], [['hosts' => []]], [['privateNetworks' => ['lan']]]];
+    }
+
+    /**
+     * @dataProvider wrongOptions
+     *
+     * @param array<string, mixed> $options
+     */
+    #[\PHPUnit\Framework\Attributes\DataProvider('wrongOptions')]
+    public function testWhatCannotBeMeantIsRefusedAtOnce(array $options): void
+    {
+        $this->expectException(InvalidArgumentException::class);
+        $this->notifier(...$options);
     }
 
     private function push(mixed $payload, mixed ...$options): void

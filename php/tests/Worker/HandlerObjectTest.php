@@ -141,6 +141,21 @@ final class HandlerObjectTest extends TestCase
         $this->assertStringContainsString("afterFailed() of job 'bad' in queue 'default' threw TypeError: wrong program", $logged);
     }
 
+    /** What the description admits. */
+    public function testNobodyIsToldOfALastAttemptThatItsWorkerDidNotSurvive(): void
+    {
+        $recorder = new Recorder(static fn (): bool => true);
+        $queue = $this->delayQueue();
+        $queue->push('x', id: 'a', ttr: 5, maxAttempts: 1);
+        $this->assertSame('a', $this->delayQueue()->reserve()?->id);
+
+        $this->travel(6);
+        $this->assertSame(0, $this->runDueJobs(new HandlerObject($recorder), $queue));
+
+        $this->assertBuried('a', reason: 'lease expired');
+        $this->assertSame([], $recorder->notes);
+    }
+
     public function testEachObjectHearsOfItsOwnJobsOnceThoughTheQueueIsTheSame(): void
     {
         $queue = $this->delayQueue();
