@@ -12,7 +12,8 @@ use InvalidArgumentException;
  * Finds the address to connect to, and refuses those that are not public.
  *
  * A name is resolved once for each attempt, and the connection is made to what was looked at here: a name that gives a public
- * address now and a private one a moment later gains nothing.
+ * address now and a private one a moment later gains nothing. (Symfony's NoPrivateNetworkHttpClient keeps the first address of
+ * a name for as long as it lives, which a worker may do for weeks, and knows fewer ranges.)
  *
  * @internal
  */

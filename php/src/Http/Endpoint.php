@@ -88,12 +88,12 @@ final class Endpoint
     private static function host(string $host): string
     {
         if (str_starts_with($host, '[')) {
-            $packed = filter_var(substr($host, 1, -1), FILTER_VALIDATE_IP, FILTER_FLAG_IPV6) ? inet_pton(substr($host, 1, -1)) : false;
-            if ($packed === false) {
+            $address = filter_var(substr($host, 1, -1), FILTER_VALIDATE_IP, FILTER_FLAG_IPV6);
+            if ($address === false) {
                 throw new InvalidArgumentException('there is no valid IPv6 address between its brackets');
             }
 
-            return '[' . inet_ntop($packed) . ']';
+            return '[' . inet_ntop((string) inet_pton($address)) . ']';
         }
         if (!preg_match('/^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/D', $host)) {
             throw new InvalidArgumentException('there is no valid host in it (international names are written in their xn-- form)');

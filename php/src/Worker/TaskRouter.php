@@ -50,7 +50,8 @@ final class TaskRouter
             if (!is_string($handler)) {
                 Caller::callable($handler, "the handler of task '$task'");
             } elseif (!$container?->has($handler) && !class_exists($handler) && !is_callable($handler)) {
-                throw new InvalidArgumentException("the handler of task '$task' is neither a service, nor a class, nor callable: $handler");
+                $what = "the handler of task '$task'";
+                throw new InvalidArgumentException("$what is neither a service, nor a class, nor callable: $handler");
             }
         }
     }

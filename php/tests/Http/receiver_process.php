@@ -38,7 +38,8 @@ $unending = [];
 
 while (true) {
     $read = [STDIN, $server, ...$open];
-    [$write, $none] = [array_intersect_key($open, array_filter($unending, static fn (string $bytes): bool => strlen($bytes) > 1)), []];
+    $fast = array_filter($unending, static fn (string $bytes): bool => strlen($bytes) > 1);
+    [$write, $none] = [array_intersect_key($open, $fast), []];
     stream_select($read, $write, $none, 0, 100_000);
     foreach ($unending as $id => $bytes) {
         if ((isset($write[$id]) || strlen($bytes) === 1) && @fwrite($open[$id], $bytes) === false) {
