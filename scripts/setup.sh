@@ -17,6 +17,7 @@ setup_packages() {
   packages=(
     "php$series-cli" "php$series-dev" "php$series-fpm" # the PHP to build for; fpm for the tests under it
     "php$series-sqlite3"                               # the demo's shop
+    "php$series-curl" php-symfony-http-client          # the notifier of the package, and its transport
     libclang-dev                                       # ext-php-rs reads PHP's headers with it
     redis-server phpunit openssl valgrind              # what the tests run on
     shellcheck
@@ -42,7 +43,8 @@ setup_by_hand() {
     command -v "$tool" >/dev/null || missing+=("$tool")
   done
   [ "${#missing[@]}" -eq 0 ] ||
-    die "no apt-get here; install by hand: ${missing[*]} (and libclang, the PHP headers, PHP's pdo_sqlite and pcntl)"
+    die "no apt-get here; install by hand: ${missing[*]} (and libclang, the PHP headers, PHP's curl, pdo_sqlite and pcntl;
+       symfony/http-client with Composer in php/)"
 }
 
 setup_rust() {
