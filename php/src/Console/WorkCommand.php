@@ -1,0 +1,89 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console;
+
+use DelayQueue;
+use DelayQueue\Console\Worker\HandlerLoader;
+use DelayQueue\Console\Worker\JobLog;
+use DelayQueue\Console\Worker\Lifeline;
+use DelayQueue\Console\Worker\Limits;
+use DelayQueue\Console\Worker\Notices;
+use DelayQueue\Console\Worker\Pool;
+use DelayQueue\Console\Worker\Relaunch;
+use DelayQueue\Event;
+use DelayQueue\Job;
+use Symfony\Component\Console\Command\Command;
+use Symfony\Component\Console\Input\InputArgument;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
+use Symfony\Component\Console\Output\OutputInterface;
+use Throwable;
+
+final class WorkCommand extends Command
+{
+    public function __construct()
+    {
+        parent::__construct('work');
+    }
+
+    protected function configure(): void
+    {
+        $this->setDescription('Runs a handler for each job that is due, in one process or many')
+            ->addArgument('handler', InputArgument::REQUIRED, HandlerLoader::HELP)
+            ->addOption('processes', null, InputOption::VALUE_REQUIRED, 'How many workers; more than one need pcntl', '1')
+            ->addOption('bootstrap', null, InputOption::VALUE_REQUIRED, 'A PHP file to load first, such as vendor/autoload.php')
+            ->addOption('log', null, InputOption::VALUE_REQUIRED, 'How to write the lines: text or json', Format::TEXT)
+            ->setHelp(<<<'TEXT'
+                  delayqueue work handler.php --queue=orders --queue=refunds --processes=4
+
+                One line per job goes to standard output, what workers say about themselves to standard error. SIGTERM, SIGINT and
+                SIGQUIT end it: jobs in hand are finished, a second signal changes nothing. SIGUSR2 takes no more jobs until SIGCONT. SIGHUP
+                replaces the workers one after another by new processes, with new code; a single worker just ends, for its supervisor to
+                start it again. Limits end a worker; with several processes another takes its place.
+                TEXT . "\n\n" . Application::EXIT_CODES . "\n  124  a handler was stuck beyond its --timeout and --grace-timeout");
+        Limits::describe($this);
+    }
+
+    protected function execute(InputInterface $input, OutputInterface $output): int
+    {
+        $processes = Number::of($input->getOption('processes'), '--processes', 1);
+        $asJson = Format::isJson($input->getOption('log'), '--log');
+        $limits = Limits::of($input);
+        $queue = (new Target($input))->watching();
+        $notices = new Notices($output, $asJson);
+        $lifeline = Lifeline::find();
+        if ($processes > 1 && $lifeline === null) {
+            if (!function_exists('pcntl_signal')) {
+                throw new UsageException('--processes needs PHP\'s pcntl extension');
+            }
+
+            return (new Pool(Relaunch::command(), $processes, $limits['stopWhenEmpty'], $notices))->run();
+        }
+        self::heedSigHup($queue, $lifeline !== null);
+        $lifeline?->attach($queue);
+        self::tellOfRedis($queue, $notices);
+        $handler = HandlerLoader::load($input->getArgument('handler'), $input->getOption('bootstrap'));
+        $reason = $queue->consume((new JobLog($output, $asJson))->watch($queue, $handler), ...$limits);
+        $lifeline?->ended($reason);
+        $notices->say('stopped', "worker (process " . getmypid() . ") stopped: $reason->value", ['reason' => $reason->value]);
+
+        return ExitCode::OK;
+    }
+
+    /** Workers of a parent leave it to the parent, which hears it, too, when a terminal goes away. */
+    private static function heedSigHup(DelayQueue $queue, bool $hasParent): void
+    {
+        if (function_exists('pcntl_signal')) {
+            pcntl_async_signals(true);
+            pcntl_signal(SIGHUP, $hasParent ? SIG_IGN : static fn () => $queue->stop());
+        }
+    }
+
+    private static function tellOfRedis(DelayQueue $queue, Notices $notices): void
+    {
+        $queue->on(Event::ConnectionLost, static fn (Event $event, ?Job $job, ?Throwable $error) => $notices->say('connectionLost', 'Redis is away: ' . ($error === null ? '' : Failure::line($error))));
+        $queue->on(Event::ConnectionRestored, static fn () => $notices->say('connectionRestored', 'Redis is back'));
+    }
+}

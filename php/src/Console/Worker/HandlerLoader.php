@@ -1,0 +1,52 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console\Worker;
+
+use DelayQueue\Console\UsageException;
+use ReflectionMethod;
+use Throwable;
+
+/** From what the command line names to the callable. Loads the user's code, so it belongs into the worker's process. */
+final class HandlerLoader
+{
+    public const HELP = 'A PHP file that returns a callable, Class::method, or the name of an invokable class';
+
+    /** @throws UsageException when it cannot be loaded, or is not a handler */
+    public static function load(string $handler, ?string $bootstrap): callable
+    {
+        if ($bootstrap !== null) {
+            self::attempt("the bootstrap $bootstrap", static fn (): mixed => is_file($bootstrap) ? require $bootstrap : throw new UsageException('no such file'));
+        }
+        $callable = self::attempt("the handler $handler", static fn (): mixed => self::resolve($handler));
+
+        return is_callable($callable) ? $callable : throw new UsageException("the handler $handler is not callable, but " . get_debug_type($callable));
+    }
+
+    private static function resolve(string $handler): mixed
+    {
+        if (is_file($handler)) {
+            return require $handler;
+        }
+        [$class, $method] = explode('::', $handler, 2) + [1 => '__invoke'];
+        if (!class_exists($class)) {
+            throw new UsageException('neither a file nor a class' . (str_contains($handler, '/') ? '' : ' (does --bootstrap load it?)'));
+        }
+        if (!method_exists($class, $method)) {
+            throw new UsageException("the class has no method $method()");
+        }
+
+        return (new ReflectionMethod($class, $method))->isStatic() ? [$class, $method] : [new $class(), $method];
+    }
+
+    private static function attempt(string $what, callable $load): mixed
+    {
+        try {
+            return $load();
+        } catch (Throwable $error) {
+            $kind = $error instanceof UsageException ? '' : $error::class . ' ';
+            throw new UsageException("cannot load $what: $kind{$error->getMessage()}" . ($kind === '' ? '' : " ({$error->getFile()}:{$error->getLine()})"), 0, $error);
+        }
+    }
+}
