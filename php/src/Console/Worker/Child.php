@@ -38,7 +38,7 @@ final class Child
     {
         $process = proc_open(
             $command,
-            [['file', '/dev/null', 'r'], STDOUT, STDERR, self::DESCRIPTOR => ['socket']],
+            [['file', '/dev/null', 'r'], self::DESCRIPTOR => ['socket']],
             $pipes,
             null,
             [Lifeline::VARIABLE => (string) self::DESCRIPTOR] + getenv(),
