@@ -61,7 +61,7 @@ final class WorkCommand extends Command
 
             return (new Pool(Relaunch::command(), $processes, $limits['stopWhenEmpty'], $notices))->run();
         }
-        self::heedSigHup($queue, $lifeline !== null);
+        self::heedSignals($queue, $lifeline !== null);
         $lifeline?->attach($queue);
         self::tellOfRedis($queue, $notices);
         $handler = HandlerLoader::load($input->getArgument('handler'), $input->getOption('bootstrap'));
@@ -72,13 +72,21 @@ final class WorkCommand extends Command
         return ExitCode::OK;
     }
 
-    /** Workers of a parent leave it to the parent, which hears it, too, when a terminal goes away. */
-    private static function heedSigHup(DelayQueue $queue, bool $hasParent): void
+    /**
+     * consume() heeds the signals of a running loop, with or without pcntl. This is for the time before and after, when they
+     * would end the process in the middle of something; and for SIGHUP, which a parent's workers leave to the parent.
+     */
+    private static function heedSignals(DelayQueue $queue, bool $hasParent): void
     {
-        if (function_exists('pcntl_signal')) {
-            pcntl_async_signals(true);
-            pcntl_signal(SIGHUP, $hasParent ? SIG_IGN : static fn () => $queue->stop());
+        if (!function_exists('pcntl_signal')) {
+            return;
         }
+        pcntl_async_signals(true);
+        $stop = static fn () => $queue->stop();
+        foreach ([SIGTERM, SIGINT, SIGQUIT] as $signal) {
+            pcntl_signal($signal, $stop);
+        }
+        pcntl_signal(SIGHUP, $hasParent ? SIG_IGN : $stop);
     }
 
     private static function tellOfRedis(DelayQueue $queue, Notices $notices): void
