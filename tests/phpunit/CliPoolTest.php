@@ -61,8 +61,8 @@ final class CliPoolTest extends CliTestCase
         $this->ready($parent);
         $jobs = 0;
         $push = function () use (&$jobs): void {
-            $this->queue()->pushMany(array_map(static fn (int $n): array => ['payload' => 1, 'id' => "job-$n"], range($jobs, $jobs + 19)));
-            $jobs += 20;
+            $this->queue()->pushMany(array_map(static fn (int $n): array => ['payload' => 1, 'id' => "job-$n"], range($jobs, $jobs + 3)));
+            $jobs += 4;
         };
         $lines = static fn (): array => is_file($log) ? file($log, FILE_IGNORE_NEW_LINES) : [];
         $push();
@@ -71,7 +71,7 @@ final class CliPoolTest extends CliTestCase
         $parent->signal(SIGHUP);
         Wait::until(static function () use ($parent, $push): bool {
             $push();
-            usleep(20_000);
+            usleep(40_000); // neither idle nor swamped
 
             return preg_match_all('/"event":"ended"/', $parent->errors()) >= 2;
         }, 20, 'both are replaced');

@@ -55,8 +55,8 @@ final class WorkCommand extends Command
         $notices = new Notices($output, $asJson);
         $lifeline = Lifeline::find();
         if ($processes > 1 && $lifeline === null) {
-            if (!function_exists('pcntl_signal')) {
-                throw new UsageException('--processes needs PHP\'s pcntl extension');
+            if (!function_exists('pcntl_signal') || !function_exists('posix_kill')) {
+                throw new UsageException('--processes needs PHP\'s extensions pcntl and posix');
             }
 
             return (new Pool(Relaunch::command(), $processes, $limits['stopWhenEmpty'], $notices))->run();

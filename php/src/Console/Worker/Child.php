@@ -33,15 +33,18 @@ final class Child
     /** @var resource the only copy of this end: the kernel closes it with the parent */
     public readonly mixed $socket;
 
-    /** @param list<string> $command */
-    public function __construct(array $command, public readonly int $slot, public readonly int $generation)
+    /**
+     * @param list<string> $command
+     * @param bool $isHeld it is to take no jobs before SIGCONT
+     */
+    public function __construct(array $command, public readonly int $slot, public readonly int $generation, public readonly bool $isHeld)
     {
         $process = proc_open(
             $command,
             [['file', '/dev/null', 'r'], self::DESCRIPTOR => ['socket']],
             $pipes,
             null,
-            [Lifeline::VARIABLE => (string) self::DESCRIPTOR] + getenv(),
+            [Lifeline::VARIABLE => self::DESCRIPTOR . ($isHeld ? Lifeline::HELD : '')] + getenv(),
         );
         if ($process === false) {
             throw new RuntimeException("cannot start $command[0]");

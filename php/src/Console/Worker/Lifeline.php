@@ -14,27 +14,30 @@ final class Lifeline
     public const READY = 'ready';
     public const EMPTY = 'empty';
 
-    /** Set by the parent for its workers, and by nobody else. */
+    /** Set by the parent for its workers, and by nobody else: the descriptor of the socket. */
     public const VARIABLE = 'DELAYQUEUE_LIFELINE';
 
+    /** Behind the descriptor: the worker is to take no jobs until SIGCONT. */
+    public const HELD = ' held';
+
     /** @param resource $socket */
-    private function __construct(private $socket)
+    private function __construct(private $socket, private readonly bool $isHeld)
     {
     }
 
     /** Null in a process that is not a worker of a parent's. */
     public static function find(): ?self
     {
-        $descriptor = getenv(self::VARIABLE);
+        $value = (string) getenv(self::VARIABLE);
         // Not for the programs that a handler starts.
         putenv(self::VARIABLE);
-        $socket = is_string($descriptor) && ctype_digit($descriptor) ? @fopen("php://fd/$descriptor", 'r+') : false;
+        $socket = preg_match('/^\d+/', $value, $descriptor) ? @fopen("php://fd/$descriptor[0]", 'r+') : false;
         if ($socket === false) {
             return null;
         }
         stream_set_blocking($socket, false);
 
-        return new self($socket);
+        return new self($socket, str_ends_with($value, self::HELD));
     }
 
     /**
@@ -44,7 +47,12 @@ final class Lifeline
      */
     public function attach(DelayQueue $queue): void
     {
-        $queue->on(Event::WorkerStarting, fn () => $this->tell(self::READY));
+        $queue->on(Event::WorkerStarting, function (): void {
+            if ($this->isHeld) {
+                posix_kill(posix_getpid(), SIGUSR2);
+            }
+            $this->tell(self::READY);
+        });
         $events = [Event::Idle, Event::Succeeded, Event::Released, Event::Failed, Event::Buried, Event::LeaseLost, Event::ConnectionLost, Event::ConnectionRestored];
         foreach ($events as $event) {
             $queue->on($event, function () use ($queue): void {

@@ -6,6 +6,7 @@ namespace DelayQueue\Console\Worker;
 
 use DelayQueue\Console\ExitCode;
 use DelayQueue\Console\Text;
+use SplQueue;
 
 /**
  * Workers in processes of their own: those that die are replaced, and all of them, one after another, on SIGHUP.
@@ -22,6 +23,9 @@ final class Pool
 
     /** @var list<Slot> */
     private readonly array $slots;
+
+    /** @var SplQueue<int> that came and were not heeded yet */
+    private readonly SplQueue $signals;
 
     private bool $isStopping = false;
 
@@ -43,6 +47,7 @@ final class Pool
     /** @param list<string> $command starts a child */
     public function __construct(private readonly array $command, int $processes, private readonly bool $stopWhenEmpty, private readonly Notices $notices)
     {
+        $this->signals = new SplQueue();
         $this->slots = array_map(static fn (int $number): Slot => new Slot($number), range(1, $processes));
     }
 
@@ -51,6 +56,9 @@ final class Pool
     {
         $this->listen();
         do {
+            while (!$this->signals->isEmpty()) {
+                $this->heed($this->signals->dequeue());
+            }
             foreach ($this->slots as $slot) {
                 $this->tend($slot);
             }
@@ -65,17 +73,26 @@ final class Pool
     private function listen(): void
     {
         pcntl_async_signals(true);
-        $on = static fn (int $signal, callable $do) => pcntl_signal($signal, $do, false); // false: it ends the rest
-        foreach ([SIGTERM, SIGINT, SIGQUIT] as $signal) {
-            $on($signal, fn () => $this->stop());
+        foreach ([SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR2, SIGCONT, SIGCHLD] as $signal) {
+            // Only noted: it can come between any two steps. False: it ends the rest.
+            pcntl_signal($signal, fn (int $signal) => $this->signals->enqueue($signal), false);
         }
-        $on(SIGHUP, function (): void {
-            $this->generation++;
-            $this->notices->say('reload', 'SIGHUP: the workers are replaced one after another');
-        });
-        $on(SIGUSR2, fn () => $this->hold(true));
-        $on(SIGCONT, fn () => $this->hold(false));
-        $on(SIGCHLD, static fn () => null);
+    }
+
+    private function heed(int $signal): void
+    {
+        match ($signal) {
+            SIGTERM, SIGINT, SIGQUIT => $this->stop(),
+            SIGHUP => $this->reload(),
+            SIGUSR2, SIGCONT => $this->hold($signal === SIGUSR2),
+            SIGCHLD => null,
+        };
+    }
+
+    private function reload(): void
+    {
+        $this->generation++;
+        $this->notices->say('reload', 'SIGHUP: the workers are replaced one after another');
     }
 
     private function stop(): void
@@ -121,17 +138,18 @@ final class Pool
         }
     }
 
-    /** Signals that a child does not expect yet would end it: it gets them when it is ready. */
+    /** Signals that a child does not expect yet would end it: what changed since its start it hears when it is ready. */
     private function welcome(Child $child): void
     {
         if (isset($this->ready[$child->pid]) || !$child->isReady()) {
             return;
         }
         $this->wasEverReady = $this->ready[$child->pid] = true;
-        $this->notices->say('ready', "worker $child->slot (process $child->pid) is ready", self::fields($child));
-        if ($this->isHeld) {
-            $child->signal(SIGUSR2);
+        if ($child->isHeld !== $this->isHeld) {
+            // Not both: two signals that wait together do not arrive in the order in which they were sent.
+            $child->signal($this->isHeld ? SIGUSR2 : SIGCONT);
         }
+        $this->notices->say('ready', "worker $child->slot (process $child->pid) is ready", self::fields($child));
     }
 
     private function bury(Slot $slot, Child $child): void
@@ -186,7 +204,7 @@ final class Pool
 
     private function start(Slot $slot): Child
     {
-        $child = new Child($this->command, $slot->number, $this->generation);
+        $child = new Child($this->command, $slot->number, $this->generation, $this->isHeld);
         $this->notices->say('started', "worker $child->slot (process $child->pid) started", self::fields($child));
 
         return $child;
