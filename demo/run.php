@@ -57,7 +57,7 @@ try {
     $customers = new Customers($page, ORDERS, SECONDS_BETWEEN_ORDERS);
     $queue = new DelayQueue('orders', $redis->dsn());
     $account = new Account("$directory/shop.sqlite", $queue);
-    $heldOrder = $replaced = null;
+    $heldOrder = $replacement = null;
     $isWanted = false;
     $nextLineAt = $start + 1;
 
@@ -75,10 +75,8 @@ try {
                 throw new RuntimeException("the job of the killed worker should be reserved");
             }
         }
-        if ($heldOrder !== null && $replaced === null
-            && preg_match("/process $doomed\\) was killed by signal 9.*^\S+ worker \d \(process (\d+)\) is ready/ms", $workers->output(), $found)) {
-            $replaced = $found[1];
-            $say(">>> its parent has started another: process $replaced is ready");
+        if ($heldOrder !== null && $replacement === null && ($replacement = replacementOf($doomed, $workers)) !== null) {
+            $say(">>> its parent has started another: process $replacement is ready");
         }
         if (microtime(true) >= $nextLineAt) {
             $nextLineAt++;
@@ -94,7 +92,7 @@ try {
 
     $say($account->line());
     echo "\nThe account:\n";
-    $statements = $account->statements(ORDERS, $heldOrder, $replaced);
+    $statements = $account->statements(ORDERS, $heldOrder, $replacement);
     foreach ($statements as $text => $true) {
         echo match ($true) { true => '  yes  ', false => '  NO   ', null => '       ' }, $text, "\n";
     }
@@ -135,4 +133,12 @@ function startPage(array &$children, string $directory): string
     fclose($socket);
 
     return "http://$address";
+}
+
+/** The process that took the place of a killed worker, by what their parent says; null: none is ready yet. */
+function replacementOf(string $killed, Child $parent): ?string
+{
+    $isReplaced = preg_match("/worker (\\d) \\(process $killed\\) was killed.*worker \\1 \\(process (\\d+)\\) is ready/s", $parent->output(), $found);
+
+    return $isReplaced === 1 ? $found[2] : null;
 }

@@ -6,6 +6,7 @@ namespace DelayQueue\Tests\Processes;
 
 use DelayQueue;
 use DelayQueue\State;
+use DelayQueue\Tests\Support\CliResult;
 use DelayQueue\Tests\Support\CliTestCase;
 use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Support\Wait;
@@ -31,6 +32,39 @@ final class CliTest extends CliTestCase
             $this->assertStringContainsString('--dsn', $help);
         }
         $this->assertSame('delayqueue ' . DelayQueue::VERSION . "\n", $this->cliExpecting(0, '--version'));
+    }
+
+    public function testItFindsTheAutoloaderOfTheProjectItIsInstalledIn(): void
+    {
+        $folder = $this->redis->folder->path;
+        $package = "$folder/vendor/delayqueue/delayqueue";
+        mkdir("$package/bin", 0o700, true);
+        copy(self::BINARY, "$package/bin/delayqueue");
+        $autoload = dirname(self::BINARY, 2) . '/autoload.php';
+        $project = static fn (string $which): string => "<?php echo '$which '; require 'Symfony/Component/Console/autoload.php'; require '$autoload';";
+        file_put_contents("$folder/vendor/autoload.php", $project('usual'));
+        file_put_contents("$folder/elsewhere.php", $project('told'));
+        file_put_contents("$folder/proxy.php", "<?php \$_composer_autoload_path = '$folder/elsewhere.php'; include '$package/bin/delayqueue';");
+
+        $run = fn (string ...$command): CliResult => $this->finish(new Process([PHP_BINARY, ...$command], $this->environment()));
+        $this->assertStringStartsWith('usual delayqueue ', $run("$package/bin/delayqueue", '--version')->output);
+        $this->assertStringContainsString('told delayqueue ', $run("$folder/proxy.php", '--version')->output);
+
+        $without = $run('-d', 'include_path=/nowhere', self::BINARY, '--version');
+        $this->assertSame(1, $without->exitCode);
+        $this->assertStringContainsString('composer require symfony/console', $without->errors);
+    }
+
+    public function testThePageAboutItNamesEveryCommandAndOption(): void
+    {
+        $page = (string) file_get_contents(__DIR__ . '/../../docs/cli.md');
+        $shared = ['help', 'quiet', 'verbose', 'version', 'ansi', 'no-ansi', 'no-interaction', 'silent'];
+        foreach (self::COMMANDS as $command) {
+            $this->assertMatchesRegularExpression("/^delayqueue $command\\b/m", $page, 'an example');
+            foreach (array_diff(array_keys($this->json('help', $command, '--format=json')['definition']['options']), $shared) as $option) {
+                $this->assertStringContainsString("--$option", $page, "of $command");
+            }
+        }
     }
 
     public function testAPushedJobIsWhatItWasToldToBe(): void

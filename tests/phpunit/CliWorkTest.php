@@ -237,7 +237,7 @@ final class CliWorkTest extends CliTestCase
 
     public function testItSaysWhenRedisGoesAndComesBack(): void
     {
-        $worker = $this->start('work', self::HANDLER);
+        $worker = $this->start('work', self::HANDLER, '--idle-timeout=0.2');
         Wait::until(fn () => $this->redis->waiters($this->queueName) === 1, 20, 'it waits');
         $this->redis->kill();
         $this->heard($worker, '/Redis is away: .+/');

@@ -75,7 +75,7 @@ final class JobLog
             'queue' => $job->queue,
             'id' => $job->id,
             'attempt' => $job->attempts,
-            'late_ms' => round(($job->reservedAt - $job->dueAt) * 1000),
+            'late_ms' => (int) round(($job->reservedAt - $job->dueAt) * 1000),
             'run_ms' => $took === null ? null : round($took, 1),
             'outcome' => $outcome,
             'reason' => $reason === null ? null : Text::short($reason, 1000),
