@@ -229,6 +229,15 @@ final class CliWorkTest extends CliTestCase
         $this->assertSame(0, $worker->exitCode());
     }
 
+    public function testASignalBeforeItsLoopBeginsIsHeeded(): void
+    {
+        $handler = "{$this->redis->folder->path}/signalled.php";
+        file_put_contents($handler, '<?php posix_kill(getmypid(), SIGTERM); return fn () => null;');
+        $this->queue()->push([], id: 'a');
+        $this->assertSame(0, $this->cli('work', $handler)->exitCode);
+        $this->assertSame(State::Ready, $this->queue()->peek('a')?->state);
+    }
+
     /** @return array<string, array{int}> */
     public static function signals(): array
     {

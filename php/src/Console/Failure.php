@@ -45,9 +45,11 @@ final class Failure
     {
         $lines = [];
         for ($cause = $error; $cause !== null; $cause = $cause->getPrevious()) {
-            $lines[] = sprintf('%s in %s:%d', $cause === $error ? $cause::class : 'because of ' . $cause::class . ': ' . self::line($cause), $cause->getFile(), $cause->getLine());
+            $what = $cause === $error ? $cause::class : 'because of ' . $cause::class . ': ' . self::line($cause);
+            $lines[] = "$what in {$cause->getFile()}:{$cause->getLine()}";
             foreach ($cause->getTrace() as $frame) {
-                $lines[] = sprintf('    %s:%s %s()', $frame['file'] ?? 'PHP', $frame['line'] ?? '', ($frame['class'] ?? '') . ($frame['type'] ?? '') . $frame['function']);
+                $called = ($frame['class'] ?? '') . ($frame['type'] ?? '') . $frame['function'];
+                $lines[] = '    ' . ($frame['file'] ?? 'PHP') . ':' . ($frame['line'] ?? '') . " $called()";
             }
         }
 

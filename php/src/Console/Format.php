@@ -35,16 +35,6 @@ final class Format
         return $format;
     }
 
-    /** @throws UsageException when an option is neither text nor json */
-    public static function isJson(string $value, string $option): bool
-    {
-        return match ($value) {
-            self::TEXT => false,
-            self::JSON => true,
-            default => throw new UsageException("$option must be text or json"),
-        };
-    }
-
     /**
      * @param list<string> $header
      * @param list<list<string>> $rows plain text

@@ -36,8 +36,11 @@ final class JobView
 
     private static function history(JobInfo $job): string
     {
-        $counts = ['leases expired' => $job->timeouts, 'releases' => $job->releases, 'buries' => $job->buries, 'kicks' => $job->kicks];
+        $counts = array_filter([
+            'leases expired' => $job->timeouts, 'releases' => $job->releases, 'buries' => $job->buries, 'kicks' => $job->kicks,
+        ]);
+        $count = static fn (string $what, int $count): string => "$what: $count";
 
-        return implode(', ', array_map(static fn (string $what, int $count): string => "$what: $count", array_keys(array_filter($counts)), array_filter($counts)));
+        return implode(', ', array_map($count, array_keys($counts), $counts));
     }
 }

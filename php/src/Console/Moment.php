@@ -15,7 +15,8 @@ final class Moment
 {
     public static function describe(Command $command): void
     {
-        $command->addOption('at', null, InputOption::VALUE_REQUIRED, 'Due at a moment: anything PHP\'s strtotime() takes, such as "tomorrow 9:00", 2030-01-31T12:00:00Z or @1700000000');
+        $help = 'Due at a moment as strtotime() reads it: "tomorrow 9:00", 2030-01-31T12:00:00Z, @1700000000';
+        $command->addOption('at', null, InputOption::VALUE_REQUIRED, $help);
     }
 
     /**

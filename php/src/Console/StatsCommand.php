@@ -56,7 +56,11 @@ final class StatsCommand extends Command
     {
         match ($format) {
             Format::JSON => Format::json($output, array_map(self::toArray(...), array_keys($stats), $stats)),
-            self::PROMETHEUS => $output->write(Prometheus::merge(array_map(static fn (Stats $one): string => $one->toPrometheus(), $stats)), false, OutputInterface::OUTPUT_RAW),
+            self::PROMETHEUS => $output->write(
+                Prometheus::merge(array_map(static fn (Stats $one): string => $one->toPrometheus(), $stats)),
+                false,
+                OutputInterface::OUTPUT_RAW,
+            ),
             default => Format::table(
                 $output,
                 ['queue', 'delayed', 'ready', 'reserved', 'buried', 'pushed', 'acked', 'failed', 'oldest', 'next due', 'late p50/p99', ''],

@@ -14,10 +14,11 @@ final class Target
 {
     public static function describe(InputDefinition $definition): void
     {
+        $value = InputOption::VALUE_REQUIRED;
         $definition->addOptions([
-            new InputOption('dsn', null, InputOption::VALUE_REQUIRED, 'Where Redis is; without it php.ini\'s delayqueue.dsn, else the environment\'s DELAYQUEUE_DSN, which other users cannot see'),
-            new InputOption('prefix', null, InputOption::VALUE_REQUIRED, 'What all keys begin with; else DELAYQUEUE_PREFIX, else php.ini\'s delayqueue.prefix'),
-            new InputOption('queue', null, InputOption::VALUE_REQUIRED | InputOption::VALUE_IS_ARRAY, 'The queue; else DELAYQUEUE_QUEUE, else default. Some commands take several'),
+            new InputOption('dsn', null, $value, 'Where Redis is; else php.ini\'s delayqueue.dsn, else DELAYQUEUE_DSN, which hides a password'),
+            new InputOption('prefix', null, $value, 'What all keys begin with; else DELAYQUEUE_PREFIX, else php.ini\'s delayqueue.prefix'),
+            new InputOption('queue', null, $value | InputOption::VALUE_IS_ARRAY, 'The queue; else DELAYQUEUE_QUEUE, else default'),
         ]);
     }
 

@@ -56,22 +56,21 @@ final class Text
         return implode('', array_filter($parts, static fn (string $part): bool => $part[0] !== '0'));
     }
 
-    /** On one line, and not longer than this. */
+    /** On one line, and not longer than so many characters. */
     public static function short(string $text, int $length): string
     {
         $line = (string) preg_replace('/[\x00-\x1F\x7F]+/', ' ', $text);
-        if (strlen($line) <= $length) {
-            return $line;
-        }
-        $cut = substr($line, 0, $length);
+        // Not in the middle of a character, if it is text.
+        $cut = preg_match("/^.{0,$length}/u", $line, $match) === 1 ? $match[0] : substr($line, 0, $length);
 
-        // Not in the middle of a character.
-        return (preg_match('/^.*(?=[\xC0-\xFF][\x80-\xBF]*$)/s', $cut, $whole) && !preg_match('//u', $cut) ? $whole[0] : $cut) . '…';
+        return $cut === $line ? $line : "{$cut}…";
     }
 
     /** One line of JSON; bytes that are not UTF-8 are replaced. */
     public static function json(mixed $value): string
     {
-        return json_encode($value, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_INVALID_UTF8_SUBSTITUTE | JSON_PRESERVE_ZERO_FRACTION | JSON_THROW_ON_ERROR);
+        $readable = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION;
+
+        return json_encode($value, $readable | JSON_INVALID_UTF8_SUBSTITUTE | JSON_THROW_ON_ERROR);
     }
 }

@@ -15,7 +15,6 @@ use DelayQueue\Console\Worker\Relaunch;
 use DelayQueue\Event;
 use DelayQueue\Job;
 use Symfony\Component\Console\Command\Command;
-use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 use Symfony\Component\Console\Output\OutputInterface;
@@ -30,11 +29,10 @@ final class WorkCommand extends Command
 
     protected function configure(): void
     {
+        HandlerLoader::describe($this);
+        JobLog::describe($this);
         $this->setDescription('Runs a handler for each job that is due, in one process or many')
-            ->addArgument('handler', InputArgument::REQUIRED, HandlerLoader::HELP)
             ->addOption('processes', null, InputOption::VALUE_REQUIRED, 'How many workers; more than one need pcntl', '1')
-            ->addOption('bootstrap', null, InputOption::VALUE_REQUIRED, 'A PHP file to load first, such as vendor/autoload.php')
-            ->addOption('log', null, InputOption::VALUE_REQUIRED, 'How to write the lines: text or json', Format::TEXT)
             ->setHelp(<<<'TEXT'
                   delayqueue work handler.php --queue=orders --queue=refunds --processes=4
 
@@ -49,7 +47,7 @@ final class WorkCommand extends Command
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $processes = Number::of($input->getOption('processes'), '--processes', 1);
-        $asJson = Format::isJson($input->getOption('log'), '--log');
+        $asJson = JobLog::isJson($input);
         $limits = Limits::of($input);
         $queue = (new Target($input))->watching();
         $notices = new Notices($output, $asJson);
@@ -64,7 +62,7 @@ final class WorkCommand extends Command
         self::heedSignals($queue, $lifeline !== null);
         $lifeline?->attach($queue);
         self::tellOfRedis($queue, $notices);
-        $handler = HandlerLoader::load($input->getArgument('handler'), $input->getOption('bootstrap'));
+        $handler = HandlerLoader::load($input);
         $reason = $queue->consume((new JobLog($output, $asJson))->watch($queue, $handler), ...$limits);
         $lifeline?->ended($reason);
         $notices->say('stopped', "worker (process " . getmypid() . ") stopped: $reason->value", ['reason' => $reason->value]);
@@ -91,7 +89,9 @@ final class WorkCommand extends Command
 
     private static function tellOfRedis(DelayQueue $queue, Notices $notices): void
     {
-        $queue->on(Event::ConnectionLost, static fn (Event $event, ?Job $job, ?Throwable $error) => $notices->say('connectionLost', 'Redis is away: ' . ($error === null ? '' : Failure::line($error))));
+        $queue->on(Event::ConnectionLost, static function (Event $event, ?Job $job, ?Throwable $error) use ($notices): void {
+            $notices->say('connectionLost', 'Redis is away: ' . ($error === null ? '' : Failure::line($error)));
+        });
         $queue->on(Event::ConnectionRestored, static fn () => $notices->say('connectionRestored', 'Redis is back'));
     }
 }

@@ -33,7 +33,8 @@ final class JobLine
     public static function write(JobInfo $job): string
     {
         $fields = [];
-        foreach (['queue' => $job->queue, 'id' => $job->id, 'payload' => $job->body, 'state' => $job->state->value, 'lastError' => $job->lastError] as $name => $text) {
+        $texts = ['queue' => $job->queue, 'id' => $job->id, 'payload' => $job->body, 'state' => $job->state->value, 'lastError' => $job->lastError];
+        foreach ($texts as $name => $text) {
             $isText = preg_match('//u', $text ?? '') === 1;
             $fields += $isText ? [$name => $text] : [$name . 'Base64' => base64_encode((string) $text)];
         }

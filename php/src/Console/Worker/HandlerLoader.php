@@ -6,22 +6,42 @@ namespace DelayQueue\Console\Worker;
 
 use DelayQueue\Console\UsageException;
 use ReflectionMethod;
+use Symfony\Component\Console\Command\Command;
+use Symfony\Component\Console\Input\InputArgument;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
 use Throwable;
 
 /** From what the command line names to the callable. Loads the user's code, so it belongs into the worker's process. */
 final class HandlerLoader
 {
-    public const HELP = 'A PHP file that returns a callable, Class::method, or the name of an invokable class';
+    public static function describe(Command $command): void
+    {
+        $command
+            ->addArgument(
+                'handler',
+                InputArgument::REQUIRED,
+                'A PHP file that returns a callable, Class::method, or the name of an invokable class',
+            )
+            ->addOption('bootstrap', null, InputOption::VALUE_REQUIRED, 'A PHP file to load first, such as vendor/autoload.php');
+    }
 
     /** @throws UsageException when it cannot be loaded, or is not a handler */
-    public static function load(string $handler, ?string $bootstrap): callable
+    public static function load(InputInterface $input): callable
     {
+        [$handler, $bootstrap] = [$input->getArgument('handler'), $input->getOption('bootstrap')];
         if ($bootstrap !== null) {
-            self::attempt("the bootstrap $bootstrap", static fn (): mixed => is_file($bootstrap) ? require $bootstrap : throw new UsageException('no such file'));
+            self::attempt(
+                "the bootstrap $bootstrap",
+                static fn (): mixed => is_file($bootstrap) ? require $bootstrap : throw new UsageException('no such file'),
+            );
         }
         $callable = self::attempt("the handler $handler", static fn (): mixed => self::resolve($handler));
+        if (!is_callable($callable)) {
+            throw new UsageException("the handler $handler is not callable, but " . get_debug_type($callable));
+        }
 
-        return is_callable($callable) ? $callable : throw new UsageException("the handler $handler is not callable, but " . get_debug_type($callable));
+        return $callable;
     }
 
     private static function resolve(string $handler): mixed
@@ -44,9 +64,11 @@ final class HandlerLoader
     {
         try {
             return $load();
+        } catch (UsageException $error) {
+            throw new UsageException("cannot load $what: {$error->getMessage()}", 0, $error);
         } catch (Throwable $error) {
-            $kind = $error instanceof UsageException ? '' : $error::class . ' ';
-            throw new UsageException("cannot load $what: $kind{$error->getMessage()}" . ($kind === '' ? '' : " ({$error->getFile()}:{$error->getLine()})"), 0, $error);
+            $where = "{$error->getFile()}:{$error->getLine()}";
+            throw new UsageException("cannot load $what: " . $error::class . " {$error->getMessage()} ($where)", 0, $error);
         }
     }
 }

@@ -6,17 +6,25 @@ namespace DelayQueue\Console\Worker;
 
 use Closure;
 use DelayQueue;
+use DelayQueue\Console\Format;
 use DelayQueue\Console\Text;
+use DelayQueue\Console\UsageException;
 use DelayQueue\Event;
 use DelayQueue\Job;
 use DelayQueue\TimeoutException;
+use Symfony\Component\Console\Command\Command;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
 use Symfony\Component\Console\Output\OutputInterface;
 use Throwable;
 
 /** One line for each run of a handler, written when its outcome is known. */
 final class JobLog
 {
+    /** The job whose line is to be written. */
     private ?Job $running = null;
+
+    private bool $isInHandler = false;
 
     private float $startedAt = 0.0;
 
@@ -24,12 +32,30 @@ final class JobLog
     {
     }
 
+    public static function describe(Command $command): void
+    {
+        $command->addOption('log', null, InputOption::VALUE_REQUIRED, 'How to write the lines: text or json', Format::TEXT);
+    }
+
+    /** @throws UsageException when --log is neither */
+    public static function isJson(InputInterface $input): bool
+    {
+        return match ($input->getOption('log')) {
+            Format::TEXT => false,
+            Format::JSON => true,
+            default => throw new UsageException('--log must be text or json'),
+        };
+    }
+
     /** The handler, watched; the queue tells the rest. */
     public function watch(DelayQueue $queue, callable $handler): Closure
     {
-        $outcomes = [Event::Succeeded->value => 'done', Event::Released->value => 'released', Event::Buried->value => 'buried', Event::LeaseLost->value => 'lost'];
+        $outcomes = ['succeeded' => 'done', 'released' => 'released', 'buried' => 'buried', 'leaseLost' => 'lost'];
         foreach ($outcomes as $event => $outcome) {
-            $queue->on(Event::from($event), fn (Event $event, ?Job $job, ?Throwable $error) => $this->write($job, $outcome, $error));
+            $queue->on(
+                Event::from($event),
+                fn (Event $event, ?Job $job, ?Throwable $error) => $this->write($job, $outcome, $error),
+            );
         }
         $queue->on(Event::Failed, function (Event $event, ?Job $job, ?Throwable $error): void {
             // The last attempt: Buried follows, and is the outcome.
@@ -39,13 +65,13 @@ final class JobLog
         });
         // exit() and fatal errors leave no other trace.
         register_shutdown_function(function (): void {
-            if ($this->running !== null) {
+            if ($this->isInHandler) {
                 $this->write($this->running, 'died', null, error_get_last()['message'] ?? 'the handler ended the process');
             }
         });
 
         return function (Job $job, DelayQueue $queue) use ($handler): mixed {
-            $this->running = $job;
+            [$this->running, $this->isInHandler] = [$job, true];
             $this->startedAt = hrtime(true) / 1e6;
             $error = null;
             try {
@@ -53,6 +79,7 @@ final class JobLog
             } catch (Throwable $error) {
                 throw $error;
             } finally {
+                $this->isInHandler = false;
                 // The handler settled it itself: the queue has nothing to tell.
                 if ($job->isSettled()) {
                     $this->write($job, 'settled', $error);
@@ -81,13 +108,17 @@ final class JobLog
             'reason' => $reason === null ? null : Text::short($reason, 1000),
             'pid' => getmypid(),
         ];
-        $line = $this->asJson
-            ? Text::json(array_filter($fields, static fn (mixed $value): bool => $value !== null))
-            : sprintf(
-                '%s %s %s attempt %d, %d ms late, %s: %s%s',
-                $fields['time'], $job->queue, $job->id, $job->attempts, $fields['late_ms'],
-                $took === null ? 'over' : "ran {$fields['run_ms']} ms", $outcome, $reason === null ? '' : " ({$fields['reason']})",
-            );
-        $this->output->writeln($line, OutputInterface::OUTPUT_RAW);
+        $present = array_filter($fields, static fn (mixed $value): bool => $value !== null);
+        $this->output->writeln($this->asJson ? Text::json($present) : self::text($present), OutputInterface::OUTPUT_RAW);
+    }
+
+    /** @param array<string, mixed> $fields */
+    private static function text(array $fields): string
+    {
+        $ran = isset($fields['run_ms']) ? ", ran {$fields['run_ms']} ms" : '';
+        $reason = isset($fields['reason']) ? " ({$fields['reason']})" : '';
+
+        return "{$fields['time']} {$fields['queue']} {$fields['id']} attempt {$fields['attempt']}, {$fields['late_ms']} ms late$ran"
+            . ": {$fields['outcome']}$reason";
     }
 }

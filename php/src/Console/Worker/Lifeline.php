@@ -53,8 +53,11 @@ final class Lifeline
             }
             $this->tell(self::READY);
         });
-        $events = [Event::Idle, Event::Succeeded, Event::Released, Event::Failed, Event::Buried, Event::LeaseLost, Event::ConnectionLost, Event::ConnectionRestored];
-        foreach ($events as $event) {
+        $between = [
+            Event::Idle, Event::Succeeded, Event::Released, Event::Failed, Event::Buried, Event::LeaseLost, Event::ConnectionLost,
+            Event::ConnectionRestored,
+        ];
+        foreach ($between as $event) {
             $queue->on($event, function () use ($queue): void {
                 if ($this->isCut()) {
                     $queue->stop();

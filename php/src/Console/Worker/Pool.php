@@ -64,10 +64,15 @@ final class Pool
             }
             $this->replaceNext();
             $children = $this->children();
-            $isOver = $children === [] && ($this->isStopping || array_filter($this->slots, static fn (Slot $slot): bool => !$slot->isFinished) === []);
+            $isOver = $children === [] && ($this->isStopping || $this->isFinished());
         } while (!$isOver && $this->rest($children));
 
         return $this->exitCode;
+    }
+
+    private function isFinished(): bool
+    {
+        return array_filter($this->slots, static fn (Slot $slot): bool => !$slot->isFinished) === [];
     }
 
     private function listen(): void
@@ -128,7 +133,7 @@ final class Pool
             $this->welcome($child);
         }
         if ($slot->child !== null && !$slot->child->isRunning()) {
-            $this->bury($slot, $slot->child);
+            $this->farewell($slot, $slot->child);
         }
         if ($slot->successor !== null) {
             $this->tendSuccessor($slot, $slot->successor);
@@ -152,7 +157,7 @@ final class Pool
         $this->notices->say('ready', "worker $child->slot (process $child->pid) is ready", self::fields($child));
     }
 
-    private function bury(Slot $slot, Child $child): void
+    private function farewell(Slot $slot, Child $child): void
     {
         unset($this->ready[$child->pid]);
         [$slot->child, $slot->successor] = [$slot->successor, null];
@@ -169,13 +174,13 @@ final class Pool
         $this->notices->say('ended', "worker $child->slot (process $child->pid) {$child->end()}$then", self::fields($child));
     }
 
-    /** @param Child $successor it, or the one before it, goes: never both */
     private function tendSuccessor(Slot $slot, Child $successor): void
     {
         if (!$successor->isRunning()) {
             $slot->successor = null;
             $this->abandoned = $this->generation;
-            $this->notices->say('reloadFailed', "worker $successor->slot (process $successor->pid), the new one, {$successor->end()}: the old ones stay", self::fields($successor));
+            $message = "worker $successor->slot (process $successor->pid), the new one, {$successor->end()}: the old ones stay";
+            $this->notices->say('reloadFailed', $message, self::fields($successor));
         } elseif (isset($this->ready[$successor->pid])) {
             $slot->child?->signal(SIGTERM);
         } elseif ($successor->age() > self::READY_WITHIN) {
@@ -224,7 +229,8 @@ final class Pool
                 $seconds = min($seconds, max(0.0, $slot->startAt - $now));
             }
         }
-        $sockets = array_filter(array_map(static fn (Child $child): mixed => $child->socket, $children), static fn (mixed $socket): bool => !feof($socket));
+        // One that was closed would wake it again and again.
+        $sockets = array_filter(array_column($children, 'socket'), static fn (mixed $socket): bool => !feof($socket));
         $write = $except = [];
         if ($sockets === []) {
             usleep((int) ($seconds * 1e6));
