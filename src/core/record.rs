@@ -47,6 +47,19 @@ impl Record {
     /// Reads a record; `None` when it is damaged or of a newer format.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<Self> {
+        Self::from_bytes(bytes.to_vec())
+    }
+
+    /// The same; the payload stays in these bytes.
+    #[must_use]
+    pub fn from_bytes(mut bytes: Vec<u8>) -> Option<Self> {
+        let (created_at_ms, due_at_ms, options, payload_at) = Self::head(&bytes)?;
+        bytes.drain(..payload_at);
+        Some(Self { created_at_ms, due_at_ms, options, payload: bytes })
+    }
+
+    /// Everything before the payload, and where that begins.
+    fn head(bytes: &[u8]) -> Option<(i64, i64, JobOptions, usize)> {
         let (stamp, rest) = bytes.split_at_checked(STAMP)?;
         let (due, rest) = rest.split_at_checked(DUE)?;
         let value = be(stamp);
@@ -55,15 +68,15 @@ impl Record {
             return None;
         }
         let due_at_ms = i64::try_from(be(due)).ok()?;
-        let mut created_at_ms = i64::try_from((value >> 3) / 4000).ok()? + EPOCH_MS;
+        let created_at_ms = i64::try_from((value >> 3) / 4000).ok()? + EPOCH_MS;
         if flags & HAS_OPTIONS == 0 {
-            return Some(Self { created_at_ms, due_at_ms, options: JobOptions::default(), payload: rest.to_vec() });
+            return Some((created_at_ms, due_at_ms, JobOptions::default(), STAMP + DUE));
         }
         let (length, rest) = rest.split_at_checked(2)?;
-        let (block, payload) = rest.split_at_checked(usize::try_from(be(length)).ok()?)?;
-        let (fixed, backoff) = block.split_at_checked(FIXED)?;
+        let length = usize::try_from(be(length)).ok()?;
+        let (fixed, backoff) = rest.get(..length)?.split_at_checked(FIXED)?;
         let field = |from: usize, to: usize| fixed.get(from..to).map(be);
-        created_at_ms += i64::from_be_bytes(fixed.get(18..26)?.try_into().ok()?);
+        let offset_ms = i64::from_be_bytes(fixed.get(18..26)?.try_into().ok()?);
         let options = JobOptions {
             ttr_ms: field(0, 4)?,
             max_attempts: u32::try_from(field(4, 8)?).ok()?,
@@ -72,7 +85,7 @@ impl Record {
             // A kind of a newer version: the job matters more than its spacing.
             backoff: std::str::from_utf8(backoff).ok().and_then(|text| Backoff::decode(text).ok()).unwrap_or_default(),
         };
-        Some(Self { created_at_ms, due_at_ms, options, payload: payload.to_vec() })
+        Some((created_at_ms.checked_add(offset_ms)?, due_at_ms, options, STAMP + DUE + 2 + length))
     }
 }
 

@@ -4,6 +4,7 @@ use super::error::{Doing, Error, Result};
 use super::job::{JobId, JobInfo, Receipt, Reserved, State};
 use super::record::{History, Record};
 use redis::Value;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What a reserve leased.
@@ -90,7 +91,7 @@ impl Reply {
     ///
     /// # Errors
     /// [`Error::Server`] when the answer is none of ours.
-    pub fn reserved_one(mut self, queue: &str, slot: &str, now_ms: i64, sent: Instant) -> Result<Leased> {
+    pub fn reserved_one(mut self, queue: &Arc<str>, slot: &Arc<str>, now_ms: i64, sent: Instant) -> Result<Leased> {
         let mut next = || self.values.next().map(|value| vec![value]).ok_or_else(unexpected);
         let (tokens, deadlines, ids, records) = (next()?, next()?, next()?, next()?);
         let lists = [tokens, deadlines, ids, records, Vec::new()].map(Value::Array).to_vec();
@@ -101,7 +102,7 @@ impl Reply {
     ///
     /// # Errors
     /// [`Error::Server`] when the answer is none of ours.
-    pub fn reserved(mut self, queue: &str, slot: &str, now_ms: i64, sent: Instant) -> Result<Leased> {
+    pub fn reserved(mut self, queue: &Arc<str>, slot: &Arc<str>, now_ms: i64, sent: Instant) -> Result<Leased> {
         let numbers = |values: Vec<Value>| values.into_iter().map(|value| int(value).ok_or_else(unexpected));
         let tokens = numbers(self.list()?).collect::<Result<Vec<i64>>>()?;
         let deadlines = numbers(self.list()?).collect::<Result<Vec<i64>>>()?;
@@ -118,18 +119,18 @@ impl Reply {
             let token = tokens.get(index).copied().or_else(|| Some(tokens.first()? + counted));
             let deadline = deadlines.get(index).or(deadlines.first()).copied();
             let (Some(token), Some(lease_until_ms)) = (token, deadline) else { return Err(unexpected()) };
-            let receipt = Receipt { slot: slot.to_owned(), token: u64::try_from(token).map_err(|_| unexpected())? };
+            let receipt = Receipt { slot: Arc::clone(slot), token: u64::try_from(token).map_err(|_| unexpected())? };
             let past = histories.next().and_then(bytes).filter(|past| !past.is_empty());
             let past = past.as_deref().map(History::decode);
             let id = JobId::from_redis(bytes(id).ok_or_else(unexpected)?);
-            let Some(record) = Record::decode(&bytes(record).ok_or_else(unexpected)?) else {
+            let Some(record) = Record::from_bytes(bytes(record).ok_or_else(unexpected)?) else {
                 leased.damaged.push(receipt);
                 continue;
             };
             let lease = Duration::from_millis(u64::try_from(lease_until_ms - now_ms).unwrap_or(0));
             leased.jobs.push(Reserved {
                 id,
-                queue: queue.to_owned(),
+                queue: Arc::clone(queue),
                 payload: record.payload,
                 options: record.options,
                 attempts: past.as_ref().map_or(1, |past| past.attempts.saturating_add(1)),

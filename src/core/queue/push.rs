@@ -8,7 +8,8 @@ use crate::core::link::{Attempt, Request};
 use crate::core::record;
 use crate::core::reply::{self, Reply};
 use crate::core::{clock, keys, scripts};
-use std::collections::HashSet;
+use rustc_hash::{FxBuildHasher, FxHashSet};
+use std::borrow::Cow;
 
 /// Most jobs of one atomic chunk.
 pub const CHUNK: usize = 500;
@@ -18,7 +19,7 @@ const CHUNK_BYTES: usize = 8 << 20;
 /// One job as the scripts get it.
 struct Encoded<'a> {
     id: JobId,
-    body: Vec<u8>,
+    body: Cow<'a, [u8]>,
     flags: &'static [u8],
     delay: String,
     at: String,
@@ -27,8 +28,12 @@ struct Encoded<'a> {
 
 impl<'a> Encoded<'a> {
     fn new(job: &'a NewJob) -> Self {
-        let (mut body, flags) = record::encode_options(&job.options);
-        body.extend_from_slice(&job.payload);
+        let (options, flags) = record::encode_options(&job.options);
+        let body = if options.is_empty() {
+            Cow::Borrowed(job.payload.as_slice())
+        } else {
+            Cow::Owned([options.as_slice(), &job.payload].concat())
+        };
         let (delay, at) = due_args(job.due);
         Self { id: job.id.clone().unwrap_or_else(JobId::generate), body, flags, delay, at, job }
     }
@@ -119,7 +124,7 @@ impl Queue {
     }
 
     fn push_chunk(&self, jobs: &[Encoded<'_>]) -> Result<()> {
-        let mut ids = HashSet::with_capacity(jobs.len());
+        let mut ids = FxHashSet::with_capacity_and_hasher(jobs.len(), FxBuildHasher);
         let is_plain = jobs.iter().all(|job| job.is_plain() && ids.insert(job.id.as_bytes()));
         let value = self.link.run(|request, attempt, connection| {
             self.write_index(request, connection);
@@ -129,7 +134,7 @@ impl Queue {
             if is_plain && window.is_empty() {
                 args.push(b"plain");
                 for job in jobs {
-                    args.extend([job.id.as_bytes(), job.body.as_slice(), job.delay.as_bytes()]);
+                    args.extend([job.id.as_bytes(), &job.body, job.delay.as_bytes()]);
                 }
                 self.write_script(request, &scripts::PUSH_MANY, &args);
                 return;

@@ -6,9 +6,11 @@ use crate::core::connection::{Connection, random_name};
 use crate::core::error::{Error, Result};
 use crate::core::job::{JobId, Receipt, Reserved};
 use crate::core::link::Repeat;
+use crate::core::process::Generation;
 use crate::core::reply::{self, Leased, Reply};
 use crate::core::{clock, scripts};
 use std::cell::RefCell;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Most jobs of one round trip.
@@ -32,7 +34,7 @@ pub struct Waiting<'a> {
 /// One call of the script: into which slot it leases, and what it acknowledges on the way.
 #[derive(Debug)]
 pub struct Trip<'a> {
-    pub slot: &'a str,
+    pub slot: &'a Arc<str>,
     /// Tells a repeated call from a new one with the same slot.
     pub call: u32,
     pub max: usize,
@@ -42,19 +44,19 @@ pub struct Trip<'a> {
 }
 
 thread_local! {
-    static SLOTS: RefCell<(u32, String, u64)> = const { RefCell::new((0, String::new(), 0)) };
+    static SLOTS: RefCell<Option<(Generation, String, u64)>> = const { RefCell::new(None) };
 }
 
 /// A name for a lease slot that nobody else has, made before the request is sent.
 #[must_use]
-pub fn new_slot() -> String {
-    SLOTS.with_borrow_mut(|(owner, name, count)| {
-        let process = std::process::id();
-        if *owner != process {
-            (*owner, *name, *count) = (process, random_name(), 0);
+pub fn new_slot() -> Arc<str> {
+    SLOTS.with_borrow_mut(|slots| {
+        if !slots.as_ref().is_some_and(|(owner, ..)| owner.is_current()) {
+            *slots = None;
         }
+        let (_, name, count) = slots.get_or_insert_with(|| (Generation::current(), random_name(), 0));
         *count += 1;
-        format!("{name}.{count}")
+        format!("{name}.{count}").into()
     })
 }
 

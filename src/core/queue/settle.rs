@@ -196,7 +196,7 @@ impl Queue {
         let mut slots: Vec<(&str, Vec<Item>)> = Vec::new();
         for (index, (receipt, ttr_ms)) in leases.iter().enumerate() {
             let item = (index, receipt.token, *ttr_ms);
-            match slots.iter_mut().find(|(slot, _)| *slot == receipt.slot) {
+            match slots.iter_mut().find(|(slot, _)| **slot == *receipt.slot) {
                 Some((_, items)) => items.push(item),
                 None => slots.push((&receipt.slot, vec![item])),
             }
@@ -228,7 +228,7 @@ impl Queue {
 
 /// Receipts as the scripts take them, in threes: slot (nothing: `own`), first token, how many tokens.
 pub(super) fn range_args<'a>(receipts: impl Iterator<Item = &'a Receipt>, own: &str) -> Vec<Vec<u8>> {
-    let mut sorted: Vec<(&str, u64)> = receipts.map(|receipt| (receipt.slot.as_str(), receipt.token)).collect();
+    let mut sorted: Vec<(&str, u64)> = receipts.map(|receipt| (&*receipt.slot, receipt.token)).collect();
     sorted.sort_unstable();
     sorted.dedup();
     let mut args = Vec::new();

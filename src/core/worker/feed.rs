@@ -59,10 +59,10 @@ pub enum Fetched {
 /// One watched queue: its lease slot, used again and again, and what is done.
 struct Source {
     queue: Queue,
-    slot: String,
+    slot: Arc<str>,
     call: u32,
-    /// Leases in the slot that are neither settled nor acknowledged.
-    open: Vec<u64>,
+    /// Leases in the slot that are neither settled nor done, in the order of delivery.
+    open: VecDeque<u64>,
     done: Vec<Done>,
     batches: Vec<u64>,
 }
@@ -77,15 +77,14 @@ impl Source {
         keeper: &mut Option<Keeper>,
         lost: &mut Vec<(JobId, u64)>,
     ) -> Result<Look> {
-        let done: Vec<Receipt> = self.done.iter().map(|done| done.lease.receipt.clone()).collect();
-        let is_free = self.open.iter().all(|token| done.iter().any(|receipt| receipt.token == *token));
-        if is_free {
+        if self.open.is_empty() {
             self.call = self.call.wrapping_add(1);
         } else {
             (self.slot, self.call) = (new_slot(), 1);
         }
         self.open.clear();
-        let mut trip = Trip { slot: &self.slot, call: self.call, max, done: done.iter().collect(), lost: Vec::new() };
+        let done = self.done.iter().map(|done| &done.lease.receipt).collect();
+        let mut trip = Trip { slot: &self.slot, call: self.call, max, done, lost: Vec::new() };
         let result = self.queue.look(held, &mut trip, waiting);
         let gone = trip.lost;
         match &result {
@@ -102,6 +101,16 @@ impl Source {
             }
         }
         result
+    }
+
+    /// The job of a ticket is settled or done.
+    fn close(&mut self, ticket: &Ticket) {
+        let token = ticket.lease.receipt.token;
+        if self.open.front() == Some(&token) {
+            self.open.pop_front();
+        } else {
+            self.open.retain(|open| *open != token);
+        }
     }
 
     fn acknowledged(&mut self, gone: &[u64], keeper: &mut Option<Keeper>, lost: &mut Vec<(JobId, u64)>) {
@@ -136,7 +145,7 @@ impl Feed {
             queue: queue.clone(),
             slot: new_slot(),
             call: 0,
-            open: Vec::new(),
+            open: VecDeque::new(),
             done: Vec::new(),
             batches: Vec::new(),
         };
@@ -227,6 +236,7 @@ impl Feed {
     /// Connection and server errors. It stays to be acknowledged.
     pub fn done(&mut self, ticket: &Ticket) -> Result<()> {
         if let Some(source) = self.sources.get_mut(ticket.queue) {
+            source.close(ticket);
             let done = Done { id: ticket.id.clone(), lease: Arc::clone(&ticket.lease), ambiguous: false };
             source.done.push(done);
         }
@@ -241,7 +251,7 @@ impl Feed {
     pub fn settled(&mut self, ticket: &Ticket) {
         ticket.lease.settle();
         if let Some(source) = self.sources.get_mut(ticket.queue) {
-            source.open.retain(|token| *token != ticket.lease.receipt.token);
+            source.close(ticket);
         }
     }
 
@@ -257,7 +267,6 @@ impl Feed {
             let receipts: Vec<Receipt> = source.done.iter().map(|done| done.lease.receipt.clone()).collect();
             match source.queue.ack_receipts(&receipts) {
                 Ok(gone) => {
-                    source.open.retain(|token| !receipts.iter().any(|receipt| receipt.token == *token));
                     let mut lost = Vec::new();
                     source.acknowledged(&gone, &mut None, &mut lost); // the rest of the batch is still to be kept
                     self.lost.extend(lost.into_iter().map(|(id, token)| Lost { queue: index, id, token }));

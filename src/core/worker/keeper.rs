@@ -5,6 +5,7 @@
 //! A forked child has no such thread: its keeper does nothing.
 
 use crate::core::job::Receipt;
+use crate::core::process::Generation;
 use crate::core::queue::{Held, Queue};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -139,7 +140,7 @@ impl Shared {
 pub struct Keeper {
     shared: Arc<Shared>,
     thread: Option<std::thread::JoinHandle<()>>,
-    process: u32,
+    process: Generation,
     renews: bool,
 }
 
@@ -148,12 +149,12 @@ impl Keeper {
     #[must_use]
     pub fn new(alarm: Box<dyn Alarm>, renews: bool) -> Self {
         let shared = Shared { state: Mutex::default(), told: Condvar::new(), alarm: Mutex::new(alarm) };
-        Self { shared: Arc::new(shared), thread: None, process: std::process::id(), renews }
+        Self { shared: Arc::new(shared), thread: None, process: Generation::current(), renews }
     }
 
     /// In a forked child the thread does not exist, and it may have held the lock: touch nothing.
     fn state(&self) -> Option<MutexGuard<'_, State>> {
-        (self.process == std::process::id()).then(|| self.shared.state())
+        self.process.is_current().then(|| self.shared.state())
     }
 
     /// Keeps the leases of a batch alive until [`Keeper::forget`].
@@ -200,7 +201,7 @@ impl Keeper {
     }
 
     fn start(&mut self) {
-        if self.thread.is_some() || self.process != std::process::id() {
+        if self.thread.is_some() || !self.process.is_current() {
             return;
         }
         pin_library();

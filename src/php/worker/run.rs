@@ -8,6 +8,7 @@ use super::handle::InHand;
 use super::signals::{self, Signals};
 use crate::core::error::Error;
 use crate::core::link;
+use crate::core::process::Generation;
 use crate::core::queue::{Flow, Interrupts, Queue, rest};
 use crate::core::worker::feed::{Feed, Fetched};
 use crate::core::worker::keeper::Keeper;
@@ -54,7 +55,7 @@ pub struct Loop<'a> {
     /// Since when Redis is away, and the pause before it is asked again.
     away: Option<Duration>,
     /// The process that runs the loop: a forked child must not go on with it.
-    process: u32,
+    process: Generation,
     pub(super) in_hand: Option<InHand>,
     pub(super) rung: Rung,
     /// Objects of jobs that are done and not acknowledged yet, for those who listen to lost leases.
@@ -67,14 +68,14 @@ struct LoopInterrupts<'a> {
     php: PhpInterrupts<'a>,
     /// What SIGUSR2 and SIGCONT had said when the wait began.
     paused: bool,
-    process: u32,
+    process: Generation,
 }
 
 impl Interrupts for LoopInterrupts<'_> {
     fn poll(&mut self) -> Flow {
         match self.php.poll() {
             Flow::Continue if signals::stop_requested() || signals::paused() != self.paused => Flow::Return,
-            Flow::Continue if self.process != std::process::id() => Flow::Return, // a signal handler forked
+            Flow::Continue if !self.process.is_current() => Flow::Return, // a signal handler forked
             flow => flow,
         }
     }
@@ -96,7 +97,7 @@ impl<'a> Loop<'a> {
             started: Instant::now(),
             jobs: 0,
             away: None,
-            process: std::process::id(),
+            process: Generation::current(),
             in_hand: None,
             rung,
             unacknowledged: HashMap::new(),
@@ -126,7 +127,7 @@ impl<'a> Loop<'a> {
     }
 
     pub(super) fn is_child(&self) -> bool {
-        self.process != std::process::id()
+        !self.process.is_current()
     }
 
     /// Works until there is a reason to stop.
