@@ -9,7 +9,7 @@ use DelayQueue\Job;
 use DelayQueue\Release;
 use DelayQueue\TimeoutException;
 
-// Never inside a time limit: what these do takes as long as the processor needs.
+// In C, without looking at PHP's interrupt flag; no signal breaks it off.
 $burn = static fn (int $iterations): string => hash_pbkdf2('sha512', 'password', 'salt', $iterations);
 
 // Until the test says so; a signal may break the reading off.
@@ -29,7 +29,7 @@ return [
         throw new Bury('set aside');
     },
     'sleep' => static fn (Job $job) => usleep((int) ($job->payload['seconds'] * 1e6)),
-    // In C, without looking at PHP's interrupt flag; no signal breaks it off.
+    'stick' => static fn () => $burn(1_000_000_000_000),
     'compute' => static function (Job $job) use ($burn): void {
         $started = hrtime(true);
         $burn(100_000);
