@@ -14,7 +14,7 @@ use crate::core::error::Error;
 use crate::core::job::{Due, Reserved};
 use crate::core::process::Generation;
 use crate::core::queue::{Held, Queue};
-use crate::core::worker::keeper::Lease;
+use crate::core::worker::lease::Lease;
 use ext_php_rs::types::Zval;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};

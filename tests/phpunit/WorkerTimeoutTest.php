@@ -69,7 +69,7 @@ final class WorkerTimeoutTest extends ProcessTestCase
 
     public function testAProcessThatIsStuckIsEndedAndItsJobFailed(): void
     {
-        $this->queue()->push(['do' => 'compute', 'seconds' => 60], id: 'stuck', maxAttempts: 1);
+        $this->queue()->push(['do' => 'stick'], id: 'stuck', maxAttempts: 1);
         $this->queue()->push([], id: 'behind');
         $this->start(['timeout' => 0.5, 'graceTimeout' => 0.5, 'prefetch' => 2]);
         $this->assertSame(124, $this->worker->exitCode());

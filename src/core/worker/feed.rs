@@ -1,6 +1,7 @@
 //! Jobs for a loop: what is done is acknowledged in the round trip that fetches the next ones.
 
-use super::keeper::{Keeper, Lease};
+use super::keeper::Keeper;
+use super::lease::Lease;
 use crate::core::connection::Connection;
 use crate::core::error::{Error, Result};
 use crate::core::job::{JobId, Receipt, Reserved};
@@ -312,6 +313,11 @@ impl Feed {
     /// Jobs whose leases were gone when they were to be acknowledged, since last asked.
     pub fn take_lost(&mut self) -> Vec<Lost> {
         std::mem::take(&mut self.lost)
+    }
+
+    /// The job is not started after all: it is the next one again.
+    pub fn put_back(&mut self, delivery: Delivery) {
+        self.buffer.push_front(delivery);
     }
 
     /// Gives back what was fetched and not started, without counting an attempt.

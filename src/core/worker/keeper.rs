@@ -4,90 +4,14 @@
 //! It starts with the first batch it is given, sleeps without a timer while there is nothing to keep, and ends with its keeper.
 //! A forked child has no such thread: its keeper does nothing.
 
+use super::lease::Lease;
 use crate::core::job::Receipt;
 use crate::core::process::Generation;
 use crate::core::queue::{Held, Queue};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-/// One lease, shared between the loop, the job object and the thread.
-#[derive(Debug)]
-pub struct Lease {
-    pub receipt: Receipt,
-    ttr_ms: u64,
-    /// End of the lease, in microseconds after `base`.
-    until_us: AtomicU64,
-    base: Instant,
-    settled: AtomicBool,
-    lost: Arc<AtomicBool>,
-    /// Who renews it.
-    keeper: OnceLock<Weak<Shared>>,
-}
-
-impl Lease {
-    #[must_use]
-    pub fn new(receipt: Receipt, ttr_ms: u64, until: Instant) -> Arc<Self> {
-        let base = Instant::now();
-        let lease = Self {
-            receipt,
-            ttr_ms,
-            until_us: AtomicU64::new(0),
-            base,
-            settled: AtomicBool::new(false),
-            lost: Arc::default(),
-            keeper: OnceLock::new(),
-        };
-        lease.extend(until);
-        Arc::new(lease)
-    }
-
-    fn extend(&self, until: Instant) {
-        let us = u64::try_from(until.saturating_duration_since(self.base).as_micros()).unwrap_or(u64::MAX);
-        self.until_us.store(us, Ordering::Relaxed);
-    }
-
-    /// It was renewed by somebody else than the thread, perhaps for less time than the thread counts on.
-    pub fn renewed(&self, until: Instant) {
-        self.extend(until);
-        if let Some(shared) = self.keeper.get().and_then(Weak::upgrade) {
-            shared.tell_if_earlier(&mut shared.state(), self.renew_at());
-        }
-    }
-
-    /// When it ends, as far as this process knows; never later than in Redis.
-    #[must_use]
-    pub fn until(&self) -> Instant {
-        self.base + Duration::from_micros(self.until_us.load(Ordering::Relaxed))
-    }
-
-    /// A renewal found the job cancelled or taken over.
-    #[must_use]
-    pub fn is_lost(&self) -> bool {
-        self.lost.load(Ordering::Relaxed)
-    }
-
-    /// The flag behind [`Lease::is_lost`].
-    #[must_use]
-    pub fn lost_flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.lost)
-    }
-
-    /// No renewal is needed any more.
-    pub fn settle(&self) {
-        self.settled.store(true, Ordering::Relaxed);
-    }
-
-    fn renew_at(&self) -> Instant {
-        let third = Duration::from_millis(self.ttr_ms / 3);
-        self.until().checked_sub(third * 2).unwrap_or_else(Instant::now)
-    }
-
-    fn is_open(&self) -> bool {
-        !self.settled.load(Ordering::Relaxed) && !self.is_lost()
-    }
-}
 
 /// How the thread reaches the embedding language when a run takes too long. Called on the thread.
 pub trait Alarm: Send {
@@ -108,7 +32,7 @@ struct Run {
 }
 
 #[derive(Default)]
-struct State {
+pub(super) struct State {
     batches: HashMap<u64, (Queue, Vec<Arc<Lease>>)>,
     next_batch: u64,
     run: Option<Run>,
@@ -117,18 +41,18 @@ struct State {
     ends: bool,
 }
 
-struct Shared {
+pub(super) struct Shared {
     state: Mutex<State>,
     told: Condvar,
     alarm: Mutex<Box<dyn Alarm>>,
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell_if_earlier(&self, state: &mut State, at: Instant) {
+    pub(super) fn tell_if_earlier(&self, state: &mut State, at: Instant) {
         if state.planned.is_none_or(|planned| at < planned) {
             state.planned = Some(at);
             self.told.notify_one();

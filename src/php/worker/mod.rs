@@ -4,6 +4,7 @@ pub mod alarm;
 mod callable;
 pub mod events;
 mod handle;
+mod outage;
 mod run;
 mod settle;
 mod signals;

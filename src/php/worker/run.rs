@@ -16,6 +16,7 @@ use crate::php::call::{Outcome, guard};
 use crate::php::delay_queue::DelayQueue;
 use crate::php::exceptions;
 use crate::php::interrupts::PhpInterrupts;
+use crate::php::place::active_function;
 use crate::php::sys;
 use ext_php_rs::types::Zval;
 use std::collections::HashMap;
@@ -40,9 +41,6 @@ pub struct Ended {
 
 /// What a dying process may still spend on Redis.
 const LAST_WORDS: Duration = Duration::from_millis(200);
-/// Pauses between attempts to reach a lost Redis.
-const FIRST_RETRY: Duration = Duration::from_millis(50);
-const LONGEST_RETRY: Duration = Duration::from_secs(2);
 
 pub struct Loop<'a> {
     pub(super) queue: &'a DelayQueue,
@@ -53,7 +51,7 @@ pub struct Loop<'a> {
     started: Instant,
     pub(super) jobs: u64,
     /// Since when Redis is away, and the pause before it is asked again.
-    away: Option<Duration>,
+    pub(super) away: Option<Duration>,
     /// The process that runs the loop: a forked child must not go on with it.
     process: Generation,
     pub(super) in_hand: Option<InHand>,
@@ -64,8 +62,8 @@ pub struct Loop<'a> {
 }
 
 /// Asks for handlers and for what the loop itself watches.
-struct LoopInterrupts<'a> {
-    php: PhpInterrupts<'a>,
+pub(super) struct LoopInterrupts<'a> {
+    pub(super) php: PhpInterrupts<'a>,
     /// What SIGUSR2 and SIGCONT had said when the wait began.
     paused: bool,
     process: Generation,
@@ -121,7 +119,7 @@ impl<'a> Loop<'a> {
     pub(super) fn same_process(&self) -> Outcome<()> {
         if self.is_child() {
             let must = "a forked child must end by itself, for instance with exit()";
-            return Err(exceptions::throw_error(&format!("DelayQueue::consume(): {must}")));
+            return Err(exceptions::throw_error(&format!("{}(): {must}", active_function())));
         }
         Ok(())
     }
@@ -181,8 +179,10 @@ impl<'a> Loop<'a> {
             let mut interrupts = self.interrupts(false);
             match self.feed.next(Some(wait), &mut interrupts) {
                 Ok(Fetched::Job(delivery)) => {
-                    self.back()?;
-                    self.report_lost()?;
+                    if let Err(fault) = self.back().and_then(|()| self.report_lost()) {
+                        self.feed.put_back(*delivery);
+                        return Err(fault);
+                    }
                     self.handle(*delivery)?;
                 }
                 Ok(Fetched::Nothing) => {
@@ -201,11 +201,11 @@ impl<'a> Loop<'a> {
         }
     }
 
-    fn interrupts(&self, paused: bool) -> LoopInterrupts<'a> {
+    pub(super) fn interrupts(&self, paused: bool) -> LoopInterrupts<'a> {
         LoopInterrupts { php: PhpInterrupts::new(&self.queue.stop), paused, process: self.process }
     }
 
-    fn left(&self, interrupts: PhpInterrupts<'_>, flow: Flow) -> Outcome<()> {
+    pub(super) fn left(&self, interrupts: PhpInterrupts<'_>, flow: Flow) -> Outcome<()> {
         let result = if flow == Flow::Raise { Err(Error::Interrupted) } else { Ok(()) };
         interrupts.finish(result)
     }
@@ -239,48 +239,5 @@ impl<'a> Loop<'a> {
             return self.options.idle_timeout;
         }
         self.options.idle_timeout.min(self.options.max_time.saturating_sub(self.started.elapsed()))
-    }
-
-    /// Redis is away, or refuses for the moment: wait and ask again. Anything else ends the loop; so does an outage where
-    /// the loop is to return when nothing is there.
-    fn away(&mut self, error: Error) -> Outcome<()> {
-        if !error.is_retryable() || self.options.stop_when_empty {
-            return Err(error.into());
-        }
-        let pause = match self.away {
-            Some(pause) => (pause * 2).min(LONGEST_RETRY),
-            None => {
-                let exception = exceptions::object_of(error);
-                self.emit(Event::ConnectionLost, None, Some(&exception))?;
-                discard(exception)?;
-                FIRST_RETRY
-            }
-        };
-        self.away = Some(pause);
-        self.feed.give_up_ended();
-        self.report_lost()?;
-        let mut interrupts = self.interrupts(false);
-        let flow = rest(pause.mul_f64(0.5 + 0.5 * crate::core::queue::random_unit()), &mut interrupts);
-        self.left(interrupts.php, flow)
-    }
-
-    /// Redis answers again.
-    fn back(&mut self) -> Outcome<()> {
-        if self.away.take().is_some() {
-            self.emit(Event::ConnectionRestored, None, None)?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn report_lost(&mut self) -> Outcome<()> {
-        for lost in self.feed.take_lost() {
-            let job = self.unacknowledged.remove(&lost.token);
-            self.emit(Event::LeaseLost, job.as_ref(), None)?;
-            discard(job)?;
-        }
-        if !self.unacknowledged.is_empty() && self.feed.is_acknowledged() {
-            return discard(std::mem::take(&mut self.unacknowledged));
-        }
-        Ok(())
     }
 }

@@ -6,10 +6,9 @@ declare(strict_types=1);
 
 use DelayQueue\Bury;
 use DelayQueue\Job;
-use DelayQueue\Release;
 use DelayQueue\TimeoutException;
 
-// Never inside a time limit: what these do takes as long as the processor needs.
+// In C, without looking at PHP's interrupt flag; no signal breaks it off.
 $burn = static fn (int $iterations): string => hash_pbkdf2('sha512', 'password', 'salt', $iterations);
 
 // Until the test says so; a signal may break the reading off.
@@ -29,7 +28,7 @@ return [
         throw new Bury('set aside');
     },
     'sleep' => static fn (Job $job) => usleep((int) ($job->payload['seconds'] * 1e6)),
-    // In C, without looking at PHP's interrupt flag; no signal breaks it off.
+    'stick' => static fn () => $burn(1_000_000_000_000),
     'compute' => static function (Job $job) use ($burn): void {
         $started = hrtime(true);
         $burn(100_000);
@@ -158,23 +157,10 @@ return [
     },
     'throw' => static fn () => throw new RuntimeException('thrown'),
     'error' => static fn () => throw new Error('an error'),
-    'false' => static fn () => false,
-    'release' => static fn () => throw new Release('1h', 'later'),
-    'bury' => static fn () => throw new Bury('set aside'),
-    'settle' => static function (Job $job): void {
-        $job->{$job->payload['how']}(...$job->payload['with'] ?? []);
-    },
-    'stop' => static fn (Job $job, DelayQueue $queue) => $queue->stop(),
     'say lost' => static function (Job $job): void {
         for ($until = microtime(true) + 20; !$job->isLost() && microtime(true) < $until;) {
             usleep(10_000);
         }
         echo 'lost: ', $job->isLost() ? 'yes' : 'no', "\n";
-    },
-    'nest' => static function (Job $job, DelayQueue $queue): void {
-        $inner = $queue->reserveJob($job->payload['other']);
-        $queue->push($inner->payload, id: "{$inner->id}-again");
-        $inner->ack();
-        echo "nested {$inner->id}\n";
     },
 ];

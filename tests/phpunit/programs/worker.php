@@ -7,8 +7,8 @@
  *
  *     worker.php DSN QUEUES OPTIONS [EVENTS]
  *
- * QUEUES and EVENTS are separated by commas, 'all' are all events. OPTIONS is JSON: arguments of consume(), and 'queue' for
- * options of DelayQueue, and 'forkOnAlarm'.
+ * QUEUES and EVENTS are separated by commas, 'all' are all events. OPTIONS is JSON: arguments of consume(); 'queue' are
+ * options of DelayQueue, 'forkOnAlarm' makes a SIGALRM fork.
  */
 
 declare(strict_types=1);
