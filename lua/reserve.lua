@@ -19,7 +19,7 @@
 -- Cost    O((J+A) log N) for J jobs leased and A acknowledged; 7 commands, also when the slot is used
 --         again; 2 more whenever a lease may have run out
 -- Order   lease before member: an error between the two may deliver twice, never lose.
-local call, try = redis.call, redis.pcall
+local KEYS, ARGV, call, try = KEYS, ARGV, redis.call, redis.pcall
 local jobs, waiting, reserved, ledger, history = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local buried, waiters, later, ready, ripe = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local sub, unpacked, slot_name, own = string.sub, struct.unpack, ARGV[1], '@' .. ARGV[1]
@@ -44,15 +44,18 @@ repeat
   if picked[1] then
     for n = 1, #picked do ids[n] = sub(picked[n], 8) end
     records = call('HMGET', jobs, unpack(ids))
+    local low, high = 1, 0
     for n = 1, #ids do
-      local record, member, last, due, own_ttr = records[n], picked[n], nil, nil, nil
-      if record and #record >= 13 then last, due = unpacked('>BI6', record, 7) end
-      if last and last % 8 < 4 and #ids[n] < 256 then
-        if last % 4 < 2 then own_ttr = 60000 elseif #record >= 41 then own_ttr = unpacked('>I4', record, 16) end
-        if sub(record, 1, 7) ~= sub(member, 1, 7) then
-          if sub(record, 1, 6) ~= sub(member, 1, 6) or last + 1 ~= string.byte(member, 7) then
-            own_ttr = nil -- a member that is none of this record's
-          else
+      local record, member, due, own_ttr = records[n], picked[n], nil, nil
+      if record and #record >= 13 and #member > 7 and #member < 263 then
+        local stamp, last, first_due = unpacked('>I6BI6', record)
+        local of_stamp, of_last = unpacked('>I6B', member)
+        due = first_due
+        if stamp == of_stamp and last == of_last and last % 8 == 0 then -- as usual
+          own_ttr = 60000
+        elseif stamp == of_stamp and last % 8 < 4 and (last == of_last or last + 1 == of_last) then
+          if last % 4 < 2 then own_ttr = 60000 elseif #record >= 41 then own_ttr = unpacked('>I4', record, 16) end
+          if last ~= of_last then
             local packed = call('HGET', history, ids[n])
             pasts = pasts or {}
             pasts[n] = packed or ''
@@ -60,29 +63,27 @@ repeat
           end
         end
       end
-      if not ttrs and (not own_ttr or own_ttr ~= ttr) then -- not all the same, or not all fit
+      if own_ttr ~= ttr or not own_ttr then -- not all the same, or not all fit
         if n == 1 and own_ttr then
           ttr = own_ttr
-        else
+        elseif not ttrs then
           ttrs = {}
           for before = 1, n - 1 do ttrs[before] = ttr end
         end
       end
       if ttrs then ttrs[n] = own_ttr or false end
-      if own_ttr then
-        local mantissa, exponent = math.frexp(due < now and now - due + 1 or 1)
-        local index = 2 * exponent - (mantissa < 0.70710678118654752 and 2 or 1)
-        if index == bucket then
-          in_bucket = in_bucket + 1
-        else
-          if bucket then
-            counts = counts or {}
-            counts[bucket] = (counts[bucket] or 0) + in_bucket
-          end
-          bucket, in_bucket = index, 1
-        end
-      else
+      if not own_ttr then
         is_odd = true
+      elseif now - due >= low and now - due < high then
+        in_bucket = in_bucket + 1
+      else
+        if bucket then
+          counts = counts or {}
+          counts[bucket] = (counts[bucket] or 0) + in_bucket
+        end
+        local mantissa, exponent = math.frexp(due < now and now - due + 1 or 1)
+        bucket, in_bucket = 2 * exponent - (mantissa < 0.70710678118654752 and 2 or 1), 1
+        low, high = 2 ^ (bucket / 2) - 1, 2 ^ ((bucket + 1) / 2) - 1
       end
     end
   end
