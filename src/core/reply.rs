@@ -94,7 +94,7 @@ impl Reply {
     pub fn reserved_one(mut self, queue: &Arc<str>, slot: &Arc<str>, now_ms: i64, sent: Instant) -> Result<Leased> {
         let mut next = || self.values.next().map(|value| vec![value]).ok_or_else(unexpected);
         let (tokens, deadlines, ids, records) = (next()?, next()?, next()?, next()?);
-        let lists = [tokens, deadlines, ids, records, Vec::new()].map(Value::Array).to_vec();
+        let lists = Vec::from([tokens, deadlines, ids, records, Vec::new()].map(Value::Array));
         Self { word: self.word, values: lists.into_iter() }.reserved(queue, slot, now_ms, sent)
     }
 
