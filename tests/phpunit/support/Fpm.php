@@ -15,8 +15,11 @@ final class Fpm
 
     private string $log;
 
-    /** @param array<string, string> $pool settings of the pool */
-    public function __construct(Folder $folder, array $pool = [])
+    /**
+     * @param array<string, string> $pool settings of the pool
+     * @param list<string> $extensions to load beside this one
+     */
+    public function __construct(Folder $folder, array $pool = [], array $extensions = [])
     {
         $this->socket = "$folder->path/fpm.sock";
         $this->log = "$folder->path/fpm.log";
@@ -43,6 +46,7 @@ final class Fpm
         file_put_contents($config, implode("\n", $lines) . "\n");
         $this->process = new Process([
             self::binary(), '-n', '-d', 'zend_extension=opcache', '-d', 'opcache.enable=1',
+            ...array_merge(...array_map(static fn (string $extension) => ['-d', "extension=$extension"], $extensions)),
             '-d', 'extension=' . Php::extension(), '-y', $config, '-F', '-R',
         ]);
         Wait::until(function (): bool {
@@ -54,10 +58,13 @@ final class Fpm
         }, 10, 'a php-fpm that is ready');
     }
 
-    /** @param array<string, scalar> $query */
+    /**
+     * @param string $page a file of pages/, or an absolute path
+     * @param array<string, scalar> $query
+     */
     public function begin(string $page, array $query = []): FastCgi
     {
-        return new FastCgi($this->socket, dirname(__DIR__) . "/pages/$page", $query);
+        return new FastCgi($this->socket, str_starts_with($page, '/') ? $page : dirname(__DIR__) . "/pages/$page", $query);
     }
 
     /** @param array<string, scalar> $query */
