@@ -71,11 +71,14 @@ abstract class Server
 
     private function isUp(): bool
     {
-        $stream = @stream_socket_client("tcp://127.0.0.1:$this->port", timeout: 1.0);
-        if ($stream === false) {
-            return false;
+        $addresses = ["tcp://127.0.0.1:$this->port", ...($this->socket() === '' ? [] : ["unix://{$this->socket()}"])];
+        foreach ($addresses as $address) {
+            $stream = @stream_socket_client($address, timeout: 1.0);
+            if ($stream === false) {
+                return false;
+            }
+            fclose($stream);
         }
-        fclose($stream);
 
         return true;
     }

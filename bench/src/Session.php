@@ -23,10 +23,10 @@ final class Session
         register_shutdown_function($this->folder->remove(...));
     }
 
-    /** Takes one of two numbers: that of a full run, or that of a quick one. */
-    public function jobs(int $full, ?int $quick = null): int
+    /** The number of a full run, or that of a quick one, scaled. */
+    public function jobs(int $full, ?int $quick = null, int $least = 100): int
     {
-        return max(100, (int) ($this->settings->scale * ($this->settings->quick ? $quick ?? $full : $full)));
+        return max($least, (int) ($this->settings->scale * ($this->settings->quick ? $quick ?? $full : $full)));
     }
 
     public function seconds(float $full, float $quick): float

@@ -117,7 +117,7 @@ final class Table implements Section
     {
         [$value, $of] = [$this->median($row, $metric), $this->median($base, $metric)];
 
-        return $value === null || !$of ? '' : sprintf('%.2f', $value / $of);
+        return $value === null || !$of ? '' : Numbers::show($value / $of);
     }
 
     /** @param list<string> $cells */

@@ -40,7 +40,7 @@ final class Lateness implements Benchmark
                 'Lateness',
                 $server->endpoint()->with(pollMs: $pollMs),
                 seconds: $whole ? $seconds / 2 : $seconds,
-                count: $session->jobs(300, 100),
+                count: $session->jobs(300, 100, least: 20),
                 wholeSeconds: $whole,
             ));
             $table->add(self::name($row), self::summary($result['late_ms']));
