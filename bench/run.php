@@ -5,10 +5,12 @@
 declare(strict_types=1);
 
 use DelayQueue\Bench\Cases;
+use DelayQueue\Bench\Interrupted;
 use DelayQueue\Bench\Peers;
 use DelayQueue\Bench\Report;
 use DelayQueue\Bench\Session;
 use DelayQueue\Bench\Settings;
+use DelayQueue\Bench\Signals;
 
 require __DIR__ . '/autoload.php';
 
@@ -38,19 +40,22 @@ if ($settings->packages) {
     exit(0);
 }
 
-// Ending by exit() removes the temporary folder; the servers end with this process.
-pcntl_async_signals(true);
-foreach ([SIGINT, SIGTERM, SIGHUP] as $signal) {
-    pcntl_signal($signal, static fn (int $signal) => exit(128 + $signal));
-}
-
+Signals::listen();
 $session = new Session($settings);
-$report = new Report($settings);
-foreach ($cases as $name => $benchmarks) {
-    foreach ($benchmarks as $benchmark) {
-        foreach ($benchmark->run($session) as $section) {
-            $report->add($section);
+try {
+    $report = new Report($settings);
+    foreach ($cases as $benchmarks) {
+        foreach ($benchmarks as $benchmark) {
+            foreach ($benchmark->run($session) as $section) {
+                $report->add($section);
+            }
         }
     }
+    $report->finish();
+} catch (Interrupted $interrupted) {
+    fwrite(STDERR, "bench: {$interrupted->getMessage()}\n");
+    $exit = 128 + $interrupted->signal;
+} finally {
+    $session->end();
 }
-$report->finish();
+exit($exit ?? 0);

@@ -6,7 +6,7 @@ namespace DelayQueue\Bench;
 
 final class Beanstalkd extends Server
 {
-    public function commands(): int
+    public function counters(): array
     {
         $stream = stream_socket_client("tcp://127.0.0.1:{$this->endpoint()->port}");
         fwrite($stream, "stats\r\n");
@@ -14,7 +14,9 @@ final class Beanstalkd extends Server
         preg_match_all('/^cmd-\S+: (\d+)/m', (string) stream_get_contents($stream, $size), $found);
         fclose($stream);
 
-        return array_sum($found[1]);
+        $commands = array_sum($found[1]);
+
+        return ['requests' => $commands, 'commands' => $commands];
     }
 
     /** It does not count them; this is what the system gave it. */

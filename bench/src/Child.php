@@ -19,7 +19,8 @@ final class Child
     public function __construct(Task $task, array $under = [])
     {
         $this->name = "$task->work with $task->peer";
-        $this->process = new Process([...$under, PHP_BINARY, dirname(__DIR__) . '/work.php', json_encode($task, JSON_THROW_ON_ERROR)]);
+        $command = [...$under, PHP_BINARY, dirname(__DIR__) . '/work.php', json_encode($task, JSON_THROW_ON_ERROR)];
+        $this->process = Signals::hold(static fn () => new Process($command));
     }
 
     /**

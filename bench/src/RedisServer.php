@@ -43,14 +43,16 @@ final class RedisServer extends Server
         }
     }
 
-    public function commands(): int
+    public function counters(): array
     {
-        return $this->info('stats', 'total_commands_processed');
+        $stats = $this->ask('INFO', 'stats');
+
+        return ['requests' => self::value($stats, 'total_reads_processed'), 'commands' => self::value($stats, 'total_commands_processed')];
     }
 
     public function memory(): int
     {
-        return $this->info('memory', 'used_memory');
+        return self::value($this->ask('INFO', 'memory'), 'used_memory');
     }
 
     protected function command(int $port): array
@@ -66,9 +68,9 @@ final class RedisServer extends Server
         return $this->directory . '/redis.sock';
     }
 
-    private function info(string $section, string $name): int
+    private static function value(string $info, string $name): int
     {
-        preg_match("/^$name:(\\d+)/m", $this->ask('INFO', $section), $found);
+        preg_match("/^$name:(\\d+)/m", $info, $found);
 
         return (int) $found[1];
     }

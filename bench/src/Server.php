@@ -21,7 +21,7 @@ abstract class Server
         $probe = stream_socket_server('tcp://127.0.0.1:0');
         $this->port = (int) substr(strrchr(stream_socket_get_name($probe, false), ':'), 1);
         fclose($probe);
-        $this->process = new Process([...$under, ...$this->command($this->port)]);
+        $this->process = Signals::hold(fn () => new Process([...$under, ...$this->command($this->port)]));
         Wait::until(function (): bool {
             if (!$this->process->isRunning()) {
                 throw new RuntimeException(static::class . " does not start: {$this->process->errors()}");
@@ -42,8 +42,8 @@ abstract class Server
         return new Endpoint($this->process->pid, $this->port, $this->socket());
     }
 
-    /** Commands it has carried out, those of scripts included; asking is one of them. */
-    abstract public function commands(): int;
+    /** @return array{requests: int, commands: int} so far, this question included; commands are also those that scripts give */
+    abstract public function counters(): array;
 
     /** Bytes it holds. */
     abstract public function memory(): int;

@@ -20,7 +20,12 @@ final class Session
     {
         $this->folder = new Folder();
         $this->started = microtime(true);
-        register_shutdown_function($this->folder->remove(...));
+    }
+
+    /** Removes the temporary folder. The servers are those of the cases. */
+    public function end(): void
+    {
+        $this->folder->remove();
     }
 
     /** The number of a full run, or that of a quick one, scaled. */

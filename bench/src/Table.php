@@ -116,8 +116,12 @@ final class Table implements Section
     private function ratio(string $row, string $base, string $metric): string
     {
         [$value, $of] = [$this->median($row, $metric), $this->median($base, $metric)];
+        if ($value === null || !$of) {
+            return '';
+        }
+        $ratio = $value / $of;
 
-        return $value === null || !$of ? '' : Numbers::show($value / $of);
+        return $ratio < 100 ? sprintf('%.2f', $ratio) : Numbers::show($ratio);
     }
 
     /** @param list<string> $cells */

@@ -9,6 +9,7 @@ use DelayQueue\Bench\Machine;
 use DelayQueue\Bench\Numbers;
 use DelayQueue\Bench\Peers;
 use DelayQueue\Bench\Session;
+use DelayQueue\Bench\Signals;
 use DelayQueue\Bench\Table;
 use DelayQueue\Bench\Traits;
 use DelayQueue\Tests\Support\Fpm as PhpFpm;
@@ -33,7 +34,8 @@ final class Fpm implements Benchmark
         }
         // Illuminate's files say things that newer versions of PHP deprecate.
         $pool = ['php_value[error_reporting]' => (string) (E_ALL & ~E_DEPRECATED)];
-        $fpm = new PhpFpm($session->folder, $pool, Machine::sharedExtensions(['ctype', 'mbstring', 'tokenizer', 'igbinary', 'redis']));
+        $extensions = Machine::sharedExtensions(['ctype', 'mbstring', 'tokenizer', 'igbinary', 'redis']);
+        $fpm = Signals::hold(static fn () => new PhpFpm($session->folder, $pool, $extensions));
         $session->rotate($table, $rows, self::name(...), static function (array $row, Table $table) use ($session, $fpm): void {
             [$peer, $persistent] = $row;
             $server = $session->server($peer);

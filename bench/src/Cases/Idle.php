@@ -8,6 +8,7 @@ use DelayQueue\Bench\Benchmark;
 use DelayQueue\Bench\Child;
 use DelayQueue\Bench\Cpu;
 use DelayQueue\Bench\Peers;
+use DelayQueue\Bench\Server;
 use DelayQueue\Bench\Session;
 use DelayQueue\Bench\Table;
 use DelayQueue\Bench\Task;
@@ -21,8 +22,8 @@ final class Idle implements Benchmark
 
     public function run(Session $session): iterable
     {
-        $columns = ['commands_per_s' => 'commands/s', 'client_percent' => 'worker CPU %', 'server_percent' => 'server CPU %'];
-        $note = 'Commands of scripts count. "No worker" is the server by itself.';
+        $columns = ['requests_per_s' => 'requests/s', 'commands_per_s' => 'commands/s', 'client_percent' => 'worker CPU %', 'server_percent' => 'server CPU %'];
+        $note = 'Commands: those that scripts give count as well. "No worker" is the server by itself.';
         $table = new Table('idle', 'An idle worker', $columns, $note, compared: null);
         $rows = [];
         foreach ($session->peers(static fn (Traits $peer) => !$peer->isFloor) as $peer) {
@@ -34,7 +35,6 @@ final class Idle implements Benchmark
         $session->rotate($table, $rows, self::name(...), static function (array $row, Table $table) use ($session): void {
             [$peer, $pollMs] = $row;
             $server = $session->server($peer ?? 'floor');
-            $pid = $server->endpoint()->pid;
             $worker = null;
             if ($peer !== null) {
                 $endpoint = $server->endpoint()->with(pollMs: $pollMs);
@@ -44,11 +44,12 @@ final class Idle implements Benchmark
                 $worker->start();
             }
             usleep(self::SETTLING_US);
-            $before = self::look($server->commands(), $worker, $pid);
-            usleep((int) (1e6 * $session->seconds(10, 4)));
-            $after = self::look($server->commands(), $worker, $pid);
+            $before = self::look($server, $worker);
+            usleep((int) (1e6 * $session->seconds(10, 3)));
+            $after = self::look($server, $worker);
             $seconds = $after['at'] - $before['at'];
             $table->add(self::name($row), [
+                'requests_per_s' => ($after['requests'] - $before['requests'] - 1) / $seconds,
                 'commands_per_s' => ($after['commands'] - $before['commands'] - 1) / $seconds,
                 'client_percent' => ($after['client_us'] - $before['client_us']) / $seconds / 1e4,
                 'server_percent' => ($after['server_us'] - $before['server_us']) / $seconds / 1e4,
@@ -62,14 +63,13 @@ final class Idle implements Benchmark
         return [];
     }
 
-    /** @return array{at: float, commands: int, client_us: float, server_us: float} */
-    private static function look(int $commands, ?Child $worker, int $server): array
+    /** @return array<string, float|int> */
+    private static function look(Server $server, ?Child $worker): array
     {
-        return [
+        return $server->counters() + [
             'at' => hrtime(true) / 1e9,
-            'commands' => $commands,
             'client_us' => $worker === null ? 0.0 : Cpu::ofProcessUs($worker->process->pid),
-            'server_us' => Cpu::ofProcessUs($server),
+            'server_us' => Cpu::ofProcessUs($server->endpoint()->pid),
         ];
     }
 

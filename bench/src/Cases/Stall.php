@@ -35,7 +35,7 @@ final class Stall implements Benchmark
                 $worker->waitUntilReady();
             }
             $table->add($name($peer), self::watch($server, $worker, $session->seconds(3.0, 1.5)));
-        }, runs: min(3, $session->settings->runs));
+        }, runs: $session->settings->quick ? 1 : min(3, $session->settings->runs));
         yield $table;
     }
 

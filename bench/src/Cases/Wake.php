@@ -21,7 +21,7 @@ final class Wake implements Benchmark
         $peers = $session->peers(static fn (Traits $peer) => !$peer->isFloor);
         $session->rotate($table, $peers, strval(...), static function (string $peer, Table $table) use ($session): void {
             $server = $session->server($peer);
-            $count = $session->jobs(200, 100, least: 20);
+            $count = $session->jobs(200, 60, least: 20);
             $task = new Task($peer, 'Listen', $server->endpoint(), seconds: 30.0 + $count / 10, count: $count, onSignal: true);
             $worker = new Child($task);
             $worker->waitUntilReady();
