@@ -6,6 +6,7 @@ namespace DelayQueue\Tests\Processes;
 
 use DelayQueue\Tests\Support\Folder;
 use DelayQueue\Tests\Support\Process;
+use DelayQueue\Tests\Support\Wait;
 use PHPUnit\Framework\TestCase;
 
 /** The benchmarks run, in miniature: every table comes, with our row in it. What they measure is not judged. */
@@ -61,12 +62,23 @@ final class BenchTest extends TestCase
 
     public function testAnInterruptedRunLeavesNothingBehind(): void
     {
-        $this->process = new Process([...self::RUN, '--cases=idle', '--scale=50', "--out={$this->folder->path}/results"], [
-            'TMPDIR' => $this->folder->path,
-        ] + getenv());
-        $this->process->hear('Medians; compare rows of one table, and nothing else (see bench/README.md).', 60);
+        $command = [...self::RUN, '--cases=idle', '--scale=50', "--out={$this->folder->path}/results"];
+        $this->process = new Process($command, ['TMPDIR' => $this->folder->path] + getenv());
+        Wait::until(fn () => count($this->processes()) === 2, 60, 'the server and the worker of the benchmark');
         $this->process->signal(SIGINT);
         $this->assertSame(128 + SIGINT, $this->process->exitCode());
+        Wait::until(fn () => $this->processes() === [], 10, 'the end of server and worker');
         $this->assertSame([], glob("{$this->folder->path}/*"));
+    }
+
+    /** @return list<string> those that work in our folder or were told of it, less the benchmark itself */
+    private function processes(): array
+    {
+        return array_values(array_filter(glob('/proc/[0-9]*'), function (string $process): bool {
+            $command = (string) @file_get_contents("$process/cmdline");
+            $isOurs = str_contains($command . @readlink("$process/cwd"), $this->folder->path);
+
+            return $isOurs && !str_contains($command, 'run.php');
+        }));
     }
 }
