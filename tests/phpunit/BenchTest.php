@@ -75,7 +75,7 @@ final class BenchTest extends TestCase
     private function processes(): array
     {
         return array_values(array_filter(glob('/proc/[0-9]*'), function (string $process): bool {
-            $command = (string) @file_get_contents("$process/cmdline");
+            $command = stripslashes((string) @file_get_contents("$process/cmdline"));
             $isOurs = str_contains($command . @readlink("$process/cwd"), $this->folder->path);
 
             return $isOurs && !str_contains($command, 'run.php');
