@@ -83,7 +83,8 @@ final class Cases
 
         return new Throughput(
             "consume-$prefetch", "A worker on a full queue, prefetch $prefetch", 'Consume',
-            static fn (Traits $peer) => self::takesPart($peer, $prefetch), note: $note, without: [], fills: true, task: ['prefetch' => $prefetch],
+            static fn (Traits $peer) => self::takesPart($peer, $prefetch),
+            note: $note, without: [], fills: true, task: ['prefetch' => $prefetch],
         );
     }
 }

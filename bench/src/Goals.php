@@ -60,12 +60,12 @@ final class Goals implements Section
             ['two workers, prefetch 64: jobs/s, of beanstalkd', $this->times('two-workers-64', 'jobs_per_s', 'beanstalkd'), '>=', 10.0],
             ['lateness p50, ms', $this->ours('lateness', 'p50_ms'), '<=', 1.0],
             ['lateness p99, ms', $this->ours('lateness', 'p99_ms'), '<=', 4.0],
-            ['earliest job, ms after its due time', $this->table('lateness')?->least(self::OURS, 'min_ms'), '>=', 0.0],
+            ['earliest job, ms after its due time', $this->least('lateness', 'min_ms'), '>=', 0.0],
             ['idle worker, requests/s', $this->ours('idle', 'requests_per_s'), '<=', 1.0],
             ['memory per waiting job of 213 + 16 B, bytes', $this->ours('memory', 'bytes_213'), '<=', 440.0],
             ['push with 1M waiting, of that with 10k', $this->deeper(1_000_000), '<=', 1.4],
             ['push with 5M waiting, of that with 10k', $this->deeper(5_000_000), '<=', 1.6],
-            ['longest PING while a worker starts on 1M due, ms, in the best run', $this->table('stall')?->least(self::OURS, 'stall_ms'), '<=', 3.0],
+            ['longest PING while a worker starts on 1M due, best run, ms', $this->least('stall', 'stall_ms'), '<=', 3.0],
             ['php-fpm push over the empty request, persistent, of two-key', $this->fpm(), '<=', 0.7],
             ['loading the extension, ms', $this->ours('load', 'over_ms'), '<=', 1.0],
             ['loading the extension, resident MiB', $this->ours('load', 'rss_mib'), '<=', 3.0],
@@ -87,6 +87,11 @@ final class Goals implements Section
     private function ours(string $table, string $metric): ?float
     {
         return $this->table($table)?->median(self::OURS, $metric);
+    }
+
+    private function least(string $table, string $metric): ?float
+    {
+        return $this->table($table)?->least(self::OURS, $metric);
     }
 
     private function times(string $table, string $metric, string $peer): ?float

@@ -38,7 +38,7 @@ interface Peer
      * are over.
      *
      * @param callable(string): bool $onJob
-     * @param int $prefetch jobs a round trip; more than 1 only if {@see Traits::$prefetches}
+     * @param int $prefetch jobs a round trip; without {@see Traits::$prefetches} it is one, whatever this says
      */
     public function consume(int $count, callable $onJob, int $prefetch, float $seconds): void;
 

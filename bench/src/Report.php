@@ -53,7 +53,8 @@ final class Report
             $result['sections'][$name] = $section->toArray();
         }
         $this->write('md', $this->markdown);
-        $this->write('json', json_encode($result, JSON_PRETTY_PRINT | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR) . "\n");
+        $flags = JSON_PRETTY_PRINT | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR;
+        $this->write('json', json_encode($result, $flags) . "\n");
     }
 
     private function print(string $text): void

@@ -48,11 +48,6 @@ abstract class Server
     /** Bytes it holds. */
     abstract public function memory(): int;
 
-    public function kill(): void
-    {
-        $this->process->kill();
-    }
-
     /** Lets it end by itself, so that a tool it runs under can sum up. */
     public function stop(): string
     {

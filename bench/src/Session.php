@@ -51,7 +51,7 @@ final class Session
         return array_values(array_filter($this->settings->peers, static fn (string $peer) => $fits(Peers::traits($peer))));
     }
 
-    /** A fresh, empty server of the kind the peer needs; kill() it when done. */
+    /** A fresh, empty server of the kind the peer needs. It ends when nobody holds it any more. */
     public function server(string $peer, array $under = []): Server
     {
         $directory = $this->folder->path . '/' . ++$this->servers;
@@ -67,7 +67,7 @@ final class Session
      * @template T
      *
      * @param list<T> $rows
-     * @param callable(T, int): string $name
+     * @param callable(T): string $name
      * @param callable(T, Table, int): void $measure
      */
     public function rotate(Table $table, array $rows, callable $name, callable $measure, ?int $runs = null): void

@@ -39,10 +39,11 @@ final class Settings
     {
         $options = [];
         foreach ($arguments as $argument) {
-            if (!preg_match('/^--([a-z]+)(?:=(.+))?$/', $argument, $found) || !in_array($found[1] . (isset($found[2]) ? ':' : ''), self::OPTIONS, true)) {
+            $isOption = preg_match('/^--([a-z]+)(=(.+))?$/', $argument, $found);
+            if (!$isOption || !in_array($found[1] . (isset($found[2]) ? ':' : ''), self::OPTIONS, true)) {
                 throw new InvalidArgumentException("'$argument' is no option; --help lists them");
             }
-            $options[$found[1]] = $found[2] ?? true;
+            $options[$found[1]] = $found[3] ?? true;
         }
         $quick = isset($options['quick']);
         $name = $options['out'] ?? ($quick ? 'quick' : 'full');

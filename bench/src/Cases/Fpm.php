@@ -40,11 +40,12 @@ final class Fpm implements Benchmark
             [$peer, $persistent] = $row;
             $server = $session->server($peer);
             $query = ['peer' => $peer, 'persistent' => (int) $persistent, 'port' => $server->endpoint()->port];
+            $page = dirname(__DIR__, 2) . '/page.php';
             $times = ['push' => [], 'empty' => []];
             for ($request = 0, $all = $session->jobs(300, 150); $request < $all + self::WARM; $request++) {
                 foreach (array_keys($times) as $kind) {
                     $started = hrtime(true);
-                    $response = $fpm->get(dirname(__DIR__, 2) . '/page.php', $query + ['push' => (int) ($kind === 'push'), 'number' => $request]);
+                    $response = $fpm->get($page, $query + ['push' => (int) ($kind === 'push'), 'number' => $request]);
                     if ($request >= self::WARM) {
                         $times[$kind][] = (hrtime(true) - $started) / 1000;
                     }

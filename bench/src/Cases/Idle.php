@@ -22,7 +22,12 @@ final class Idle implements Benchmark
 
     public function run(Session $session): iterable
     {
-        $columns = ['requests_per_s' => 'requests/s', 'commands_per_s' => 'commands/s', 'client_percent' => 'worker CPU %', 'server_percent' => 'server CPU %'];
+        $columns = [
+            'requests_per_s' => 'requests/s',
+            'commands_per_s' => 'commands/s',
+            'client_percent' => 'worker CPU %',
+            'server_percent' => 'server CPU %',
+        ];
         $note = 'Commands: those that scripts give count as well. "No worker" is the server by itself.';
         $table = new Table('idle', 'An idle worker', $columns, $note, compared: null);
         $rows = [];

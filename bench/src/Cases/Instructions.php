@@ -21,6 +21,14 @@ final class Instructions implements Benchmark
 {
     private const CALLGRIND = ['valgrind', '--tool=callgrind', '--callgrind-out-file=/dev/null'];
 
+    /** Work, prefetch and heading by metric. */
+    private const WORK = [
+        'push' => ['Push', 1, 'push'],
+        'take' => ['Take', 1, 'reserve + ack'],
+        'consume_1' => ['Consume', 1, 'prefetch 1'],
+        'consume_64' => ['Consume', 64, 'prefetch 64'],
+    ];
+
     private const PEERS = ['delayqueue', 'two-key', 'beanstalkd', 'floor'];
 
     /** Jobs of the two runs: whole batches of 64. */
@@ -33,7 +41,7 @@ final class Instructions implements Benchmark
     public function run(Session $session): iterable
     {
         $columns = [];
-        foreach (['push' => 'push', 'take' => 'reserve + ack', 'consume_1' => 'prefetch 1', 'consume_64' => 'prefetch 64'] as $name => $heading) {
+        foreach (self::WORK as $name => [, , $heading]) {
             $columns["{$name}_client"] = "$heading: client";
             $columns["{$name}_server"] = "$heading: server";
         }
@@ -42,7 +50,7 @@ final class Instructions implements Benchmark
         $peers = array_values(array_intersect($session->settings->peers, self::PEERS));
         $measure = static function (string $peer, Table $table) use ($session): void {
             $result = [];
-            foreach (['push' => ['Push', 1], 'take' => ['Take', 1], 'consume_1' => ['Consume', 1], 'consume_64' => ['Consume', 64]] as $name => [$work, $prefetch]) {
+            foreach (self::WORK as $name => [$work, $prefetch]) {
                 if (!Cases::takesPart(Peers::traits($peer), $prefetch)) {
                     continue;
                 }

@@ -42,7 +42,7 @@ final class Load implements Benchmark
     private function measure(Session $session, array $rows, Table $table): void
     {
         $times = $memory = [];
-        for ($round = 0, $rounds = max(5, (int) ($session->settings->scale * ($session->settings->quick ? 20 : 50))); $round < $rounds; $round++) {
+        for ($round = 0, $rounds = $session->jobs(50, 20, least: 5); $round < $rounds; $round++) {
             foreach ($rows as $name => $extensions) {
                 $times[$name][] = self::startMs($extensions);
             }
