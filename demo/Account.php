@@ -37,10 +37,11 @@ final class Account
 
     /**
      * @param string|null $held the order in the hands of the worker that was killed
+     * @param string|null $replacement the process that took that worker's place
      *
      * @return array<string, bool|null> each statement with whether it is true; null: only to be told
      */
-    public function statements(int $expected, ?string $held): array
+    public function statements(int $expected, ?string $held, ?string $replacement): array
     {
         $orders = $this->number('SELECT COUNT(*) FROM orders');
         $paid = $this->number("SELECT COUNT(*) FROM orders WHERE state = 'paid'");
@@ -61,6 +62,7 @@ final class Account
             "$missing pieces left the stock for $paid paid orders: no order was closed twice" => $missing === $paid,
             sprintf('the order of the killed worker (%s) was closed by another, %.0f ms late', $held ?? 'none', $heldLate)
                 => $heldLate !== null,
+            'the killed worker was replaced by process ' . ($replacement ?? 'none') => $replacement !== null,
             "$stats->pushed jobs were pushed, $stats->acked acknowledged, $stats->cancelled cancelled"
                 => $stats->pushed === $expected && $stats->acked + $stats->cancelled === $expected,
             "$deliveries deliveries, of which $stats->timedOut ran out of its lease" => $stats->timedOut >= 1 && $deliveries >= $closed + 1,

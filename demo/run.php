@@ -2,7 +2,8 @@
 
 /**
  * A small shop, for about half a minute. Orders arrive over HTTP and have to be paid within 5 to 15 s; a third of them is.
- * Two workers close the others. In the middle one worker is killed with -9 while it holds a job, and another starts.
+ * Two worker processes of php/bin/delayqueue close the others. In the middle one of them is killed with -9 while it holds a
+ * job, and their parent starts another.
  * At the end comes an account; the exit code is 0 if every statement in it is true.
  */
 
@@ -45,41 +46,43 @@ try {
     putenv("DEMO_WANTED=$wanted");
     putenv("DEMO_HELD=$held");
 
-    $worker = __DIR__ . '/../php/examples/order-closing/worker.php';
-    $hire = static function (string $name, string $script) use (&$children, $directory): Child {
-        return $children[$name] = new Child($name, [$script], "$directory/$name.log");
-    };
     $page = startPage($children, $directory);
-    $hire('worker 1', $worker);
-    $doomed = $hire('worker 2', __DIR__ . '/doomed_worker.php');
-    $say("the page is at $page; workers 1 and 2 are processes {$children['worker 1']->pid} and $doomed->pid");
+    $workers = $children['workers'] = new Child(
+        'workers',
+        [__DIR__ . '/../php/bin/delayqueue', 'work', __DIR__ . '/handler.php', '--queue=orders', '--processes=2'],
+        "$directory/workers.log",
+    );
+    $say("the page is at $page; process $workers->pid runs two workers");
 
     $customers = new Customers($page, ORDERS, SECONDS_BETWEEN_ORDERS);
     $queue = new DelayQueue('orders', $redis->dsn());
     $account = new Account("$directory/shop.sqlite", $queue);
-    $heldOrder = null;
+    $heldOrder = $replacement = null;
+    $isWanted = false;
     $nextLineAt = $start + 1;
 
     while (!($customers->isDone() && $account->isSettled()) && microtime(true) < $start + PATIENCE) {
         $customers->act();
-        if (microtime(true) >= $start + KILL_AFTER && !is_file($wanted)) {
-            touch($wanted);
+        if (!$isWanted && microtime(true) >= $start + KILL_AFTER) {
+            $isWanted = touch($wanted);
         }
         if ($heldOrder === null && is_file($held)) {
-            $heldOrder = (string) file_get_contents($held);
-            $doomed->kill();
+            [$doomed, $heldOrder] = explode(' ', (string) file_get_contents($held));
+            posix_kill((int) $doomed, SIGKILL);
             $state = $queue->peek($heldOrder)?->state;
-            $say(">>> killed worker 2 (kill -9 $doomed->pid) while it held $heldOrder; the job is {$state?->value}");
+            $say(">>> killed a worker (kill -9 $doomed) while it held $heldOrder; the job is {$state?->value}");
             if ($state !== State::Reserved) {
                 throw new RuntimeException("the job of the killed worker should be reserved");
             }
-            $say(">>> worker 3 starts as process {$hire('worker 3', $worker)->pid}");
+        }
+        if ($heldOrder !== null && $replacement === null && ($replacement = replacementOf($doomed, $workers)) !== null) {
+            $say(">>> its parent has started another: process $replacement is ready");
         }
         if (microtime(true) >= $nextLineAt) {
             $nextLineAt++;
             $say($account->line());
             foreach ($children as $child) {
-                if ($child !== $doomed && !$child->isRunning()) {
+                if (!$child->isRunning()) {
                     throw new RuntimeException("$child->name ended by itself. It printed:\n{$child->output()}");
                 }
             }
@@ -89,7 +92,7 @@ try {
 
     $say($account->line());
     echo "\nThe account:\n";
-    $statements = $account->statements(ORDERS, $heldOrder);
+    $statements = $account->statements(ORDERS, $heldOrder, $replacement);
     foreach ($statements as $text => $true) {
         echo match ($true) { true => '  yes  ', false => '  NO   ', null => '       ' }, $text, "\n";
     }
@@ -130,4 +133,12 @@ function startPage(array &$children, string $directory): string
     fclose($socket);
 
     return "http://$address";
+}
+
+/** The process that took the place of a killed worker, by what their parent says; null: none is ready yet. */
+function replacementOf(string $killed, Child $parent): ?string
+{
+    $isReplaced = preg_match("/worker (\\d) \\(process $killed\\) was killed.*worker \\1 \\(process (\\d+)\\) is ready/s", $parent->output(), $found);
+
+    return $isReplaced === 1 ? $found[2] : null;
 }

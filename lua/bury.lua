@@ -5,13 +5,15 @@
 -- Cost    O(log N)
 --@include clock
 --@include keys
+--@include record
 --@include history
 --@include lease
-local entry, slot_record = find_lease(ARGV[2], ARGV[3])
-if not entry or call('HEXISTS', jobs, entry.id) == 0 then return { 'LOST' } end
-local h = read_history(entry.id)
+local entry = find_lease(ARGV[2], ARGV[3] + 0)
+local record = entry and call('HGET', jobs, entry.id)
+if not record then return { 'LOST' } end
+local h, packed = read_history(entry.id)
 --@include unlock
-h.attempts, h.due = entry.attempts, entry.due
+h.attempts, h.due = h.attempts + 1, due_of(record, h, packed)
 set_aside(entry.id, h, ARGV[4])
-store_slot(ARGV[2], without(slot_record, entry))
+end_lease(ARGV[2], entry)
 return { 'OK' }

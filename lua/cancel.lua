@@ -32,13 +32,11 @@ for n = 3, #ARGV do
 end
 local rank = nil
 if next(wanted) then
-  rank = held(wanted, ARGV[2] + 0, function(id, slot, _, entry)
-    -- The slot may hold several wanted jobs: read it afresh.
-    local fresh, record = find_lease(slot, entry.token)
-    if fresh and wanted[id] then
+  rank = held(wanted, ARGV[2] + 0, function(id, slot, entry)
+    if wanted[id] then
       wanted[id] = nil
       call('HDEL', jobs, id)
-      store_slot(slot, without(record, fresh))
+      end_lease(slot, entry)
       call('HDEL', history, id)
       cancelled = cancelled + 1
     end

@@ -9,16 +9,17 @@
 --@include place
 --@include history
 --@include lease
-local entry, slot_record = find_lease(ARGV[2], ARGV[3])
+local entry = find_lease(ARGV[2], ARGV[3] + 0)
 local record = entry and call('HGET', jobs, entry.id)
 if not record then return { 'LOST' } end
-local h = read_history(entry.id)
+local h, packed = read_history(entry.id)
 local _, max_attempts = options(record)
 local due = due_in(ARGV[4])
-local spent = max_attempts and max_attempts > 0 and entry.attempts >= max_attempts
+h.attempts = h.attempts + 1
+local spent = max_attempts and max_attempts > 0 and h.attempts >= max_attempts
 --@include probe
 --@include unlock
-h.attempts, h.due = entry.attempts, spent and entry.due or due
+h.due = spent and due_of(record, h, packed) or due
 if spent then
   set_aside(entry.id, h, ARGV[5])
 else
@@ -26,7 +27,7 @@ else
   place(entry.id, record, due, true)
   write_history(entry.id, h)
 end
-store_slot(ARGV[2], without(slot_record, entry))
+end_lease(ARGV[2], entry)
 call('HINCRBY', ledger, 'failed', 1)
 if spent then return { 'BURIED' } end
 --@include wake

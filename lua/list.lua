@@ -15,18 +15,18 @@
 if reclaim() then return { 'AGAIN' } end
 local state, offset, limit = ARGV[2], ARGV[3] + 0, ARGV[4] + 0
 local reply = { 'JOBS', state }
-local function add(id, due, attempts, deadline)
+local function add(id, due, deadline)
   local record = call('HGET', jobs, id)
   if not record then return end
   local h, packed = read_history(id)
   local n = #reply
-  reply[n + 1], reply[n + 2], reply[n + 3], reply[n + 4] = id, record, int(due or h.due), packed or ''
-  reply[n + 5], reply[n + 6] = attempts and int(attempts) or '', deadline and int(deadline) or ''
+  reply[n + 1], reply[n + 2], reply[n + 3], reply[n + 4] = id, record, int(due or due_of(record, h, packed)), packed or ''
+  reply[n + 5], reply[n + 6] = deadline and int(h.attempts + 1) or '', deadline and int(deadline) or ''
 end
 if state == 'reserved' then
   for _, slot in ipairs(call('ZRANGE', reserved, offset, offset + 19)) do
-    for entry in each_entry(call('HGET', ledger, '@' .. slot)) do
-      add(entry.id, entry.due, entry.attempts, entry.deadline)
+    for _, entry in ipairs(entries_of(call('HGET', ledger, '@' .. slot))) do
+      add(entry.id, nil, entry.deadline)
     end
   end
 elseif state == 'buried' then

@@ -6,6 +6,8 @@
 --@include clock
 --@include keys
 local ends = ARGV[2] == '' and 'forever' or int(math.ceil(now_us / 1000) + ARGV[2])
+--@include head
 --@include unlock
-call('HSET', ledger, 'paused', ends, 'schema', '1')
+call('HSET', ledger, 'paused', ends)
+set_kind(2, true)
 return { 'OK' }

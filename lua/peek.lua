@@ -21,10 +21,11 @@ local due = options(record) and waits(id, record, packed and true)
 if due then
   return { 'JOB', due <= now and 'ready' or 'delayed', id, record, int(due), packed or '', '', '' }
 end
-if call('ZSCORE', buried, id) then return { 'JOB', 'buried', id, record, int(h.due), packed or '', '', '' } end
+if call('ZSCORE', buried, id) then return { 'JOB', 'buried', id, record, int(due_of(record, h, packed)), packed or '', '', '' } end
 local reply
-local rank = held({ [id] = true }, ARGV[3] + 0, function(_, _, _, entry)
-  reply = { 'JOB', 'reserved', id, record, int(entry.due), packed or '', int(entry.attempts), int(entry.deadline) }
+local rank = held({ [id] = true }, ARGV[3] + 0, function(_, _, entry)
+  due = due_of(record, h, packed)
+  reply = { 'JOB', 'reserved', id, record, int(due), packed or '', int(h.attempts + 1), int(entry.deadline) }
 end)
 if reply then return reply end
 if rank then return { 'NEXT', int(rank) } end

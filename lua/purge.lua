@@ -44,7 +44,7 @@ else
   local slots = call('ZRANGE', reserved, 0, 19)
   for _, slot in ipairs(slots) do
     local ids = {}
-    for entry in each_entry(call('HGET', ledger, '@' .. slot)) do ids[#ids + 1] = entry.id end
+    for _, entry in ipairs(entries_of(call('HGET', ledger, '@' .. slot))) do ids[#ids + 1] = entry.id end
     drop(ids)
     call('HDEL', ledger, '@' .. slot)
     call('ZREM', reserved, slot)

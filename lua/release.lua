@@ -11,33 +11,33 @@
 --@include place
 --@include history
 --@include lease
-local entry, slot_record = find_lease(ARGV[2], ARGV[3])
+local entry = find_lease(ARGV[2], ARGV[3] + 0)
 local record = entry and call('HGET', jobs, entry.id)
 if not record then return { 'LOST' } end
-local h = read_history(entry.id)
+local h, packed = read_history(entry.id)
 --@include probe
 --@include unlock
 if ARGV[6] ~= '' then
-  local packed = struct.pack('>I4', ARGV[6] + 0)
+  local value = struct.pack('>I4', ARGV[6] + 0)
   if flag(string.byte(record, 7), OPTIONS) then
-    record = string.sub(record, 1, 17) .. packed .. string.sub(record, 22)
+    record = string.sub(record, 1, 23) .. value .. string.sub(record, 28)
   else
-    record = string.sub(record, 1, 6) .. string.char(string.byte(record, 7) + OPTIONS)
-      .. struct.pack('>I2I4I4', 26, 60000, 10) .. packed .. struct.pack('>I6I4I4', 0, 0, 0) .. string.sub(record, 8)
+    record = string.sub(record, 1, 6) .. string.char(string.byte(record, 7) + OPTIONS) .. string.sub(record, 8, 13)
+      .. struct.pack('>I2I4I4', 26, 60000, 10) .. value .. struct.pack('>I6I4I4', 0, 0, 0) .. string.sub(record, 14)
   end
   call('HSET', jobs, entry.id, record)
 end
 local due = tonumber(ARGV[5]) or due_in(ARGV[4])
 if ARGV[7] == '1' then
-  due, h.attempts = entry.due, entry.attempts - 1
+  due = due_of(record, h, packed)
 else
-  h.attempts, h.releases = entry.attempts, h.releases + 1
+  h.attempts, h.releases = h.attempts + 1, h.releases + 1
 end
 h.due = due
-local has_history = ARGV[7] ~= '1' or entry.has_history
-place(entry.id, record, due, has_history)
+local has_history = ARGV[7] ~= '1' or packed
+place(entry.id, record, due, has_history and true)
 if has_history then write_history(entry.id, h) end
-store_slot(ARGV[2], without(slot_record, entry))
+end_lease(ARGV[2], entry)
 --@include wake
 wake(due)
 return { 'OK', int(due) }

@@ -15,7 +15,7 @@ if reclaim() then return { 'AGAIN' } end
 local id = ARGV[2]
 local record = call('HGET', jobs, id)
 if not record or not options(record) then return { 'MISSING' } end
-local _, packed = read_history(id)
+local h, packed = read_history(id)
 local has_history = packed and true or false
 local old_due = waits(id, record, has_history)
 local is_buried = not old_due and call('ZSCORE', buried, id)
@@ -29,6 +29,12 @@ if is_buried then
 else
   --@include move
   move(id, record, old_due, due, has_history, has_history)
+end
+if packed then
+  h.due = due
+  write_history(id, h)
+else
+  call('HSET', jobs, id, due_at(record, due))
 end
 --@include wake
 wake(due)

@@ -1,7 +1,7 @@
 -- reserve_job.lua: lease one given job, if it is ready, delayed or buried.
 -- KEYS    all
 -- ARGV[1] clock offset (ms)   ARGV[2] slot   ARGV[3] call number, 4 bytes   ARGV[4] id   ARGV[5] 1: a retry after a lost answer
--- Returns {"JOBS", now, {}, entry, record, last error} | {"MISSING"} not there, held, or of an unknown format
+-- Returns {"JOBS", now, {}, {token}, {deadline}, {id}, {record}, {history} or {}} | {"MISSING"} not there, held, or of an unknown format
 --       | {"AGAIN"} a bounded part of the housekeeping is done
 -- Cost    O(log N)
 --@include clock
@@ -11,13 +11,13 @@
 --@include history
 --@include lease
 --@include reclaim
-local now_text, id = int(now), ARGV[4]
+local id = ARGV[4]
 if ARGV[5] == '1' then
   local mine = call('HGET', ledger, '@' .. ARGV[2])
   if mine and string.sub(mine, 1, 4) == ARGV[3] then
     --@include replay
     local reply = replay(mine)
-    if reply[4] then return reply end
+    if reply[6][1] then return reply end
   end
 end
 if reclaim() then return { 'AGAIN' } end
@@ -28,15 +28,17 @@ local h, packed = read_history(id)
 local due = waits(id, record, packed and true)
 local is_buried = not due and call('ZSCORE', buried, id)
 if not due and not is_buried then return { 'MISSING' } end
-local token = (call('HGET', ledger, 'token') or 0) + 1
-local entry = struct.pack('>I6I4I6I6BB', token, h.attempts + 1, due or h.due, now + ttr, packed and 1 or 0, #id) .. id
+local kind, token, acknowledged, expiry = read_head()
+token = token + 1
+local leases = ARGV[3] .. struct.pack('>BI2I6I6', packed and 1 or 0, 1, now + ttr, token) .. id
 --@include probe
 --@include unlock
-call('HSET', ledger, '@' .. ARGV[2], ARGV[3] .. entry, 'token', int(token), 'schema', '1')
+call('HSET', ledger, '@' .. ARGV[2], leases)
+write_head(kind, token, acknowledged, math.min(expiry, now + ttr))
 call('ZADD', reserved, int(now + ttr), ARGV[2])
 if is_buried then call('ZREM', buried, id) else waits(id, record, packed and true, true) end
 if ttr < 2000 then
   --@include wake
   wake(now + ttr)
 end
-return { 'JOBS', now_text, {}, entry, record, h.error }
+return { 'JOBS', now, {}, { token }, { now + ttr }, { id }, { record }, { packed or nil } }

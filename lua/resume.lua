@@ -5,7 +5,9 @@
 -- Cost    O(log N)
 --@include clock
 --@include keys
+--@include head
 if call('HDEL', ledger, 'paused') == 1 then
+  set_kind(2, false)
   --@include wake
   wake(now)
 end

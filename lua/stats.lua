@@ -26,6 +26,8 @@ end
 local names = { 'acked', 'failed', 'timed_out', 'cancelled', 'replaced', 'paused' }
 for bucket = 0, 90 do names[#names + 1] = 'late' .. bucket end
 local values, counters = call('HMGET', ledger, unpack(names)), {}
+local _, _, acknowledged = read_head()
+values[1] = int((values[1] or 0) + acknowledged)
 for n = 1, #names do
   if values[n] then counters[#counters + 1], counters[#counters + 2] = names[n], values[n] end
 end

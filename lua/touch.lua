@@ -9,24 +9,22 @@
 local reply, at, shortest = { 'OK' }, 2, nil
 while ARGV[at] do
   local slot, count, ttrs, deadlines = ARGV[at], tonumber(ARGV[at + 1]), {}, {}
-  for n = 0, count - 1 do ttrs[ARGV[at + 2 + 2 * n]] = tonumber(ARGV[at + 3 + 2 * n]) end
-  local record = call('HGET', ledger, '@' .. slot)
-  local parts, changed = { string.sub(record or '', 1, 4) }, false
-  for entry in each_entry(record) do
-    local raw, ttr = string.sub(record, entry.at, entry.after - 1), ttrs[entry.token]
+  for n = 0, count - 1 do ttrs[tonumber(ARGV[at + 2 + 2 * n])] = tonumber(ARGV[at + 3 + 2 * n]) end
+  local record, changed = call('HGET', ledger, '@' .. slot), false
+  local entries = entries_of(record)
+  for _, entry in ipairs(entries) do
+    local ttr = ttrs[entry.token]
     if ttr and call('HEXISTS', jobs, entry.id) == 1 then
-      local deadline = now + ttr
-      deadlines[entry.token], changed = int(deadline), true
-      raw = string.sub(raw, 1, 16) .. struct.pack('>I6', deadline) .. string.sub(raw, 23)
+      entry.deadline, changed = now + ttr, true
+      deadlines[entry.token] = int(entry.deadline)
       if not shortest or ttr < shortest then shortest = ttr end
     end
-    parts[#parts + 1] = raw
   end
   if changed then
     --@include unlock
-    store_slot(slot, table.concat(parts))
+    store_slot(slot, record, entries)
   end
-  for n = 0, count - 1 do reply[#reply + 1] = deadlines[ARGV[at + 2 + 2 * n]] or '0' end
+  for n = 0, count - 1 do reply[#reply + 1] = deadlines[tonumber(ARGV[at + 2 + 2 * n])] or '0' end
   at = at + 2 + 2 * count
 end
 if shortest and shortest < 2000 then -- an idle consumer may not look again before this lease ends

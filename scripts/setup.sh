@@ -9,8 +9,10 @@ setup_packages() {
   packages=(
     "php$series-cli" "php$series-dev" "php$series-fpm" # the PHP to build for; fpm for the tests under it
     "php$series-sqlite3"                               # the demo's shop
+    "php$series-curl" php-symfony-http-client          # the notifier of the package, and its transport
     libclang-dev                                       # ext-php-rs reads PHP's headers with it
     redis-server phpunit openssl valgrind              # what the tests run on
+    php-symfony-console supervisor                     # php/bin/delayqueue; what runs one of its sample units
     shellcheck
   )
   install_packages "${packages[@]}"
@@ -19,11 +21,12 @@ setup_packages() {
 # On anything but Debian and its children: name what is missing, all at once.
 setup_by_hand() {
   local tool missing=()
-  for tool in "${PHP_CONFIG:-php-config}" redis-server "${PHPUNIT:-phpunit}" openssl valgrind shellcheck; do
+  for tool in "${PHP_CONFIG:-php-config}" redis-server "${PHPUNIT:-phpunit}" openssl valgrind supervisord shellcheck; do
     command -v "$tool" >/dev/null || missing+=("$tool")
   done
   [ "${#missing[@]}" -eq 0 ] ||
-    die "no apt-get here; install by hand: ${missing[*]} (and libclang, the PHP headers, PHP's pdo_sqlite and pcntl)"
+    die "no apt-get here; install by hand: ${missing[*]} (and libclang, the PHP headers, PHP's curl, pdo_sqlite and pcntl;
+       symfony/console and symfony/http-client with Composer in php/)"
 }
 
 setup_rust() {

@@ -27,7 +27,7 @@ say "processes: crashes, restarts, signals, forks, php-fpm (PHPUnit)"
 run_phpunit "$phpunit" || failed+=("PHPUnit")
 say "processes under opcache and its JIT compiler (PHPUnit)"
 run_phpunit -d opcache.enable_cli=1 -d opcache.jit=1255 -d opcache.jit_buffer_size=32M "$phpunit" \
-  --filter '(Crash|Fork|ScriptFlush|Signals|WakeUp)Test' || failed+=("PHPUnit under opcache")
+  --filter '(Crash|Fork|ScriptFlush|Signals|WakeUp|Worker(Timeout|End|Poison))Test' || failed+=("PHPUnit under opcache")
 say "leaks: every call thousands of times"
 "$PHP" "$root/tests/leak.php" || failed+=("the leak loop")
 say "leaks and invalid accesses (valgrind)"

@@ -3,6 +3,6 @@ local call, try = redis.call, redis.pcall
 local time = call('TIME')
 local now_us = time[1] * 1000000 + time[2] + ARGV[1] * 1000
 local now = math.floor(now_us / 1000)
-local function int(number) return string.format('%.0f', number) end
+local function int(number) return string.format('%d', number) end
 -- The due time (ms) of a delay: rounded up, so that it is never early; no delay is due now.
-local function due_in(delay) return delay + 0 == 0 and now or math.ceil(now_us / 1000) + delay end
+local function due_in(delay) return delay == '0' and now or math.ceil(now_us / 1000) + delay end

@@ -1,44 +1,70 @@
--- lib/lease.lua: lease slots. A slot holds the jobs of one reserve call, each with its own token and deadline;
--- `reserved` has the slot under its earliest deadline, `ledger` has its record: call number, then entries.
-local ENTRY = 24 -- token 6 · attempts 4 · due 6 · deadline 6 · flags 1 · id length 1 · then the id
-
-local function entry_at(record, at)
-  local attempts, due, deadline, flags, length = struct.unpack('>I4I6I6BB', record, at + 6)
-  return {
-    token = string.sub(record, at, at + 5), attempts = attempts, due = due, deadline = deadline,
-    has_history = flags == 1, id = string.sub(record, at + ENTRY, at + ENTRY + length - 1),
-    at = at, after = at + ENTRY + length,
-  }
-end
-local function each_entry(record)
-  local at = 5
-  return function()
-    if not record or at + ENTRY > #record then return nil end
-    local entry = entry_at(record, at)
-    at = entry.after
-    return entry
+-- lib/lease.lua: lease slots. A slot holds the jobs of one reserve call; `reserved` has it under a time not after its earliest
+-- deadline, `ledger` has its record: call number 4 · 1 if some of them have a history 1 · count 2 · then, where all have one
+-- deadline and tokens that count up, deadline 6 · first token 6 · the ids, a newline between two; else count is 0 and each
+-- has token 6 · deadline 6 · id length 1 · id.
+--@include head
+local function entries_of(record)
+  local entries, at = {}, 8
+  if not record or #record < 7 then return entries end
+  local count = struct.unpack('>I2', record, 6)
+  if count > 0 and #record >= 19 then
+    local deadline, token = struct.unpack('>I6I6', record, 8)
+    at = 20
+    for n = 1, count do
+      if at > #record + 1 then break end -- it has fewer than it says: none of ours
+      local stop = n < count and string.find(record, '\n', at, true) or #record + 1
+      entries[n] = { token = token + n - 1, deadline = deadline, id = string.sub(record, at, stop - 1) }
+      at = stop + 1
+    end
+  elseif count == 0 then
+    while at + 12 <= #record do
+      local token, deadline, length = struct.unpack('>I6I6B', record, at)
+      entries[#entries + 1] = { token = token, deadline = deadline, id = string.sub(record, at + 13, at + 12 + length) }
+      at = at + 13 + length
+    end
   end
+  return entries
 end
 local function find_lease(slot, token)
   local record = call('HGET', ledger, '@' .. slot)
-  for entry in each_entry(record) do
+  for _, entry in ipairs(entries_of(record)) do
     if entry.token == token then return entry, record end
   end
 end
--- Writes a slot back, or removes it when nothing is left in it.
-local function store_slot(slot, record)
-  local first
-  for entry in each_entry(record) do
-    if not first or entry.deadline < first then first = entry.deadline end
+-- The bytes of a slot with these entries behind the first five, and its earliest deadline.
+local function slot_of(head, entries)
+  local first, uniform, ids, parts = entries[1].deadline, true, {}, {}
+  for n, entry in ipairs(entries) do
+    uniform = uniform and entry.deadline == entries[1].deadline and entry.token == entries[1].token + n - 1
+    if entry.deadline < first then first = entry.deadline end
+    ids[n] = entry.id
   end
-  if first then
-    call('HSET', ledger, '@' .. slot, record)
+  if uniform then
+    return head .. struct.pack('>I2I6I6', #entries, first, entries[1].token) .. table.concat(ids, '\n'), first
+  end
+  for n, entry in ipairs(entries) do
+    parts[n] = struct.pack('>I6I6B', entry.token, entry.deadline, #entry.id) .. entry.id
+  end
+  return head .. '\0\0' .. table.concat(parts), first
+end
+-- Writes a slot back without one of its leases or with changed ones, or removes it when nothing is left in it.
+local function store_slot(slot, record, entries, except)
+  local kept = {}
+  for _, entry in ipairs(entries) do
+    if not except or entry.token ~= except.token then kept[#kept + 1] = entry end
+  end
+  if kept[1] then
+    local bytes, first = slot_of(string.sub(record, 1, 5), kept)
+    call('HSET', ledger, '@' .. slot, bytes)
     call('ZADD', reserved, int(first), slot)
+    ends_at(first)
   else
     call('HDEL', ledger, '@' .. slot)
     call('ZREM', reserved, slot)
   end
 end
-local function without(record, entry)
-  return string.sub(record, 1, entry.at - 1) .. string.sub(record, entry.after)
+-- Ends one lease.
+local function end_lease(slot, entry)
+  local record = call('HGET', ledger, '@' .. slot)
+  store_slot(slot, record, entries_of(record), entry)
 end

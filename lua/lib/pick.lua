@@ -1,5 +1,5 @@
 -- lib/pick.lua: the next jobs of a queue with priorities, in exact order: what is more urgent than the default
--- priority, then the default, then the rest. Returns {member, due, …}, the members that came from `ready`, and true when
+-- priority, then the default, then the rest. Returns the members, those of them that came from `ready`, and true when
 -- the answer must be AGAIN: after the clock was set back, jobs that are not due any more go from `ready` to `later`.
 local function pick(want, ranked)
   local list, from_ready, moved = {}, {}, false
@@ -17,20 +17,20 @@ local function pick(want, ranked)
     call('ZREM', ready, member)
   end
   local function add_ready(low, high)
-    if not ranked or #list >= want * 2 then return end
-    for _, member in ipairs(call('ZRANGEBYSCORE', ready, low, high, 'LIMIT', 0, want - #list / 2)) do
+    if not ranked or #list >= want then return end
+    for _, member in ipairs(call('ZRANGEBYSCORE', ready, low, high, 'LIMIT', 0, want - #list)) do
       local due = #member > 13 and struct.unpack('>I6', member)
       if due and due <= now then
-        list[#list + 1], list[#list + 2] = string.sub(member, 7), due
-        from_ready[#list / 2] = member
+        list[#list + 1] = string.sub(member, 7)
+        from_ready[#list] = member
       else
         put_back(member, due) -- or drop it: too short for any of ours
       end
     end
   end
   add_ready('-inf', '(1024')
-  if #list < want * 2 then
-    local found = call('ZRANGEBYSCORE', waiting, '-inf', int(now), 'WITHSCORES', 'LIMIT', 0, want - #list / 2)
+  if #list < want then
+    local found = call('ZRANGEBYSCORE', waiting, '-inf', int(now), 'LIMIT', 0, want - #list)
     for _, value in ipairs(found) do list[#list + 1] = value end
   end
   add_ready('(1024', '+inf')

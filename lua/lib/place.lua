@@ -1,5 +1,6 @@
 -- lib/place.lua: where waiting jobs lie. Default priority: `waiting`, delayed and ready alike. Any other:
 -- `later` until due, then `ready` (by priority) together with `ripe` (the same jobs by due time).
+--@include head
 local function ranked_member(record, has_history, priority, id)
   return stamp(record, has_history) .. struct.pack('>I4', priority) .. id
 end
@@ -15,7 +16,7 @@ local function place(id, record, due, has_history)
     return
   end
   local member = ranked_member(record, has_history, priority, id)
-  call('HSET', ledger, 'ranked', '1')
+  set_kind(1, true)
   if due > now then
     call('ZADD', later, int(due), member)
   else

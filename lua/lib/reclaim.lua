@@ -9,31 +9,29 @@ local function reclaim()
       --@include probe
       --@include unlock
     end
-    local record = call('HGET', ledger, '@' .. slot)
-    local kept = record and string.sub(record, 1, 4) or ''
-    for entry in each_entry(record) do
-      local raw = string.sub(record, entry.at, entry.after - 1)
+    local record, kept = call('HGET', ledger, '@' .. slot), {}
+    for _, entry in ipairs(entries_of(record)) do
       if entry.deadline > now or left == 0 then
-        kept = kept .. raw
+        kept[#kept + 1] = entry
       else
         left = left - 1
         local job = call('HGET', jobs, entry.id)
         if job then
-          local h = read_history(entry.id)
+          local h, packed = read_history(entry.id)
           local _, max_attempts = options(job)
-          h.attempts, h.timeouts, h.due = entry.attempts, h.timeouts + 1, entry.due
+          h.attempts, h.timeouts, h.due = h.attempts + 1, h.timeouts + 1, due_of(job, h, packed)
           timed_out = timed_out + 1
-          if max_attempts and max_attempts > 0 and entry.attempts >= max_attempts then
+          if max_attempts and max_attempts > 0 and h.attempts >= max_attempts then
             set_aside(entry.id, h, 'lease expired')
           else
             h.error = 'lease expired'
-            place(entry.id, job, entry.due, true)
+            place(entry.id, job, h.due, true)
             write_history(entry.id, h)
           end
         end
       end
     end
-    store_slot(slot, kept)
+    store_slot(slot, record, kept)
   end
   if timed_out > 0 then call('HINCRBY', ledger, 'timed_out', timed_out) end
   return left == 0 and call('ZRANGEBYSCORE', reserved, '-inf', int(now), 'LIMIT', 0, 1)[1] ~= nil

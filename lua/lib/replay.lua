@@ -1,16 +1,14 @@
 -- lib/replay.lua: the answer of a reserve whose first try was applied: the jobs that still lie in its slot.
+--@include lease
 local function replay(record)
-  local reply, at = { 'JOBS', now_text, {} }, 5
-  while at + 24 <= #record do
-    local after = at + 24 + string.byte(record, at + 23)
-    local id = string.sub(record, at + 24, after - 1)
-    local job = call('HGET', jobs, id)
+  local tokens, ids, records, deadlines, pasts = {}, {}, {}, {}, {}
+  for _, entry in ipairs(entries_of(record)) do
+    local job = call('HGET', jobs, entry.id)
     if job then
-      local n = #reply
-      reply[n + 1], reply[n + 2] = string.sub(record, at, after - 1), job
-      reply[n + 3] = string.sub(call('HGET', history, id) or '', 27)
+      local n = #ids + 1
+      tokens[n], ids[n], records[n], deadlines[n] = entry.token, entry.id, job, entry.deadline
+      pasts[n] = call('HGET', history, entry.id) or ''
     end
-    at = after
   end
-  return reply
+  return { 'JOBS', now, {}, tokens, deadlines, ids, records, pasts }
 end

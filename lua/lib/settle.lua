@@ -1,51 +1,53 @@
--- lib/settle.lua: acknowledges the `count` tokens at ARGV[from…] of one slot; tokens that are not there (any more) are
--- added to `lost`. Returns how many jobs were removed, and whether the slot is empty now. The slot goes first, and comes back
--- when the records cannot go. With `reuse` an empty slot is left for the caller to overwrite.
-local function earliest(record)
-  local first, at = nil, 5
-  while at + 24 <= #record do
-    local deadline = struct.unpack('>I6', record, at + 16)
-    if not first or deadline < first then first = deadline end
-    at = at + 24 + string.byte(record, at + 23)
-  end
-  return int(first)
+-- lib/settle.lua: acknowledges the ARGV[from + 1] tokens from ARGV[from] of one slot. Code for the body of a loop, not a function: on
+-- the hot path a closure costs more than its work. Takes slot, record and reuse (an empty slot is left for the caller to
+-- overwrite); adds tokens that are not there (any more) to `lost` and the number of removed jobs to `acked`; sets `is_empty`, and
+-- `kept` to the record that is left. The slot goes first, and comes back when the records cannot go.
+local first, many = ARGV[from] + 0, ARGV[from + 1] + 0
+local done, kept, deadline, is_whole = {}, nil, nil, false
+local has_history, held_count, held_token = 1, 0, nil
+if record and #record >= 19 then
+  has_history, held_count, deadline, held_token = struct.unpack('>BI2I6I6', record, 5)
+  is_whole = held_count == many and held_token == first
 end
-local function settle(slot, record, from, count, lost, reuse)
-  local wanted, kept, ids, old, at = {}, {}, {}, {}, 5
-  for i = from, from + count - 1 do wanted[ARGV[i]] = true end
-  while record and at + 24 <= #record do
-    local after = at + 24 + string.byte(record, at + 23)
-    local token = string.sub(record, at, at + 5)
-    if wanted[token] then
-      wanted[token] = nil
-      local id = string.sub(record, at + 24, after - 1)
-      ids[#ids + 1] = id
-      if string.byte(record, at + 22) == 1 then old[#old + 1] = id end
+if is_whole then -- as usual
+  local at = 20
+  for n = 1, many - 1 do
+    local stop = string.find(record, '\n', at, true)
+    done[n], at = string.sub(record, at, stop - 1), stop + 1
+  end
+  done[many] = string.sub(record, at)
+else
+  --@include lease
+  local left = {}
+  lost = lost or {}
+  local entries, at = entries_of(record), first
+  for _, entry in ipairs(entries) do -- both go up
+    if entry.token < first or entry.token >= first + many then
+      left[#left + 1] = entry
     else
-      kept[#kept + 1] = string.sub(record, at, after - 1)
-    end
-    at = after
-  end
-  if ids[1] then
-    if old[1] then call('HLEN', history) end -- as in lib/probe.lua
-    local leaves = not kept[1] and not reuse
-    if leaves or kept[1] then call('ZREM', reserved, leaves and slot or '') end -- also unlocks (lib/unlock.lua)
-    if type(try('HDEL', jobs, unpack(ids))) == 'table' then
-      if leaves then call('ZADD', reserved, earliest(record), slot) end
-      call('HDEL', jobs, unpack(ids)) -- fails again, and says why
-    end
-    if old[1] then call('HDEL', history, unpack(old)) end
-    if kept[1] then
-      local rest = string.sub(record, 1, 4) .. table.concat(kept)
-      call('HSET', ledger, '@' .. slot, rest)
-      local first = earliest(rest)
-      if first ~= earliest(record) then call('ZADD', reserved, first, slot) end
-    elseif leaves then
-      call('HDEL', ledger, '@' .. slot)
+      while at < entry.token do lost[#lost + 1], at = at, at + 1 end
+      done[#done + 1], at = entry.id, at + 1
     end
   end
-  for i = from, from + count - 1 do
-    if wanted[ARGV[i]] then lost[#lost + 1] = ARGV[i] end
+  while at < first + many do lost[#lost + 1], at = at, at + 1 end
+  if left[1] then kept, deadline = slot_of(string.sub(record, 1, 5), left) end
+end
+is_empty = not kept
+if done[1] then
+  if has_history == 1 then call('HLEN', history) end -- as in lib/probe.lua
+  local leaves = not kept and not reuse
+  local score = leaves and call('ZSCORE', reserved, slot)
+  if leaves or kept then call('ZREM', reserved, leaves and slot or '') end -- also unlocks (lib/unlock.lua)
+  if type(try('HDEL', jobs, unpack(done))) == 'table' then
+    if score then call('ZADD', reserved, score, slot) end
+    call('HDEL', jobs, unpack(done)) -- fails again, and says why
   end
-  return #ids, not kept[1]
+  if has_history == 1 then call('HDEL', history, unpack(done)) end
+  if kept then
+    call('HSET', ledger, '@' .. slot, kept)
+    call('ZADD', reserved, int(deadline), slot)
+  elseif leaves then
+    call('HDEL', ledger, '@' .. slot)
+  end
+  acked = acked + #done
 end

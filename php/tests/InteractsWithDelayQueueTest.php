@@ -8,6 +8,7 @@ use DateTimeImmutable;
 use DelayQueue;
 use DelayQueue\Backoff;
 use DelayQueue\Bury;
+use DelayQueue\Event;
 use DelayQueue\Job;
 use DelayQueue\JobInfo;
 use DelayQueue\Release;
@@ -149,6 +150,33 @@ final class InteractsWithDelayQueueTest extends TestCase
         $this->assertSame(2, $handled);
         $this->assertSame(['first', 'second'], $seen);
         $this->assertDelayed(static fn (JobInfo $job): bool => $job->payload === 'not yet');
+    }
+
+    public function testListenersOfTheQueueHearWhatBecameOfItsJobs(): void
+    {
+        $heard = [];
+        $queue = $this->delayQueue();
+        foreach ([Event::Released, Event::Failed, Event::Buried, Event::Succeeded] as $event) {
+            $queue->on($event, static function (Event $event, ?Job $job) use (&$heard): void {
+                $heard[] = "$job->id {$event->value}";
+            });
+        }
+        $queue->push(static::class, id: 'a', maxAttempts: 2, backoff: Backoff::fixed('1m'));
+        $ends = [new Release('1m'), new RuntimeException('no bank'), null];
+        $handler = static function () use (&$ends): void {
+            $end = array_shift($ends);
+            if ($end !== null) {
+                throw $end;
+            }
+        };
+
+        $this->assertSame(1, $this->runDueJobs($handler, $queue));
+        $this->travel('61s');
+        $this->assertSame(1, $this->runDueJobs($handler, $queue));
+        $queue->kick();
+        $this->assertSame(1, $this->runDueJobs($handler, $queue));
+
+        $this->assertSame(['a released', 'a failed', 'a buried', 'a succeeded'], $heard);
     }
 
     public function testAHandlerThatNeverEndsFailsTheTest(): void

@@ -2,9 +2,12 @@
 //! reply is ever read as another's.
 
 use super::dsn::Dsn;
+use super::input::Input;
+use super::process::Generation;
 use super::resp;
 use super::transport::Transport;
 use redis::{PushKind, Value};
+use rustc_hash::FxHashSet;
 use std::collections::{HashSet, VecDeque};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
@@ -34,9 +37,9 @@ pub struct Wake {
 /// An open, authenticated connection speaking RESP3.
 pub struct Connection {
     transport: Transport,
-    input: Vec<u8>,
+    input: Input,
     output: Vec<u8>,
-    owner: u32,
+    owner: Generation,
     broken: bool,
     last_used: Instant,
     read_timeout: Duration,
@@ -45,9 +48,9 @@ pub struct Connection {
     wakes: VecDeque<Wake>,
     subscribed: HashSet<String>,
     /// Names of queues whose index entry was written over this connection.
-    pub indexed: HashSet<String>,
+    pub indexed: FxHashSet<String>,
     /// Queues known to have used priorities (they need ten keys).
-    pub ranked: HashSet<String>,
+    pub ranked: FxHashSet<String>,
     /// Name under which this connection waits.
     pub waiter: String,
 }
@@ -64,17 +67,17 @@ impl Connection {
         let transport = Transport::connect(dsn, connect_timeout).map_err(reach)?;
         let mut connection = Self {
             transport,
-            input: Vec::with_capacity(4096),
+            input: Input::default(),
             output: Vec::with_capacity(1024),
-            owner: std::process::id(),
+            owner: Generation::current(),
             broken: false,
             last_used: Instant::now(),
             read_timeout,
             socket_timeout: connect_timeout,
             wakes: VecDeque::new(),
             subscribed: HashSet::new(),
-            indexed: HashSet::new(),
-            ranked: HashSet::new(),
+            indexed: FxHashSet::default(),
+            ranked: FxHashSet::default(),
             waiter: random_name(),
         };
         connection.log_in(dsn, until)?;
@@ -83,7 +86,7 @@ impl Connection {
     }
 
     fn log_in(&mut self, dsn: &Dsn, until: Instant) -> Result<(), Fault> {
-        let name = format!("delayqueue:{}", self.owner);
+        let name = format!("delayqueue:{}", std::process::id());
         let database = dsn.database.to_string();
         let mut hello: Vec<&[u8]> = vec![b"HELLO", b"3"];
         if let Some(password) = &dsn.password {
@@ -131,7 +134,7 @@ impl Connection {
     #[must_use]
     pub fn is_usable(&self) -> bool {
         !self.broken
-            && self.owner == std::process::id()
+            && self.owner.is_current()
             && (self.last_used.elapsed() < Duration::from_secs(1) || !self.transport.is_stale())
     }
 
@@ -152,7 +155,11 @@ impl Connection {
             return Err(Fault::Unsent("the connection is closed".into()));
         }
         let left = until.saturating_duration_since(Instant::now()).min(self.read_timeout);
-        if self.socket_timeout < left.mul_f64(0.9) {
+        if left.is_zero() {
+            return Err(Fault::Unsent("timed out".into()));
+        }
+        // Setting it costs a system call: only when it is off by more than a tenth.
+        if left < self.socket_timeout * 9 / 10 || self.socket_timeout < left * 9 / 10 {
             self.set_socket_timeout(left).map_err(|error| Fault::Unsent(describe(&error)))?;
         }
         self.send(request, until)?;
@@ -169,15 +176,15 @@ impl Connection {
 
     /// Whether more than wake-ups came with the replies: the next request would take it for its own.
     fn has_uninvited_input(&mut self) -> bool {
-        while self.input.first() == Some(&b'>') {
-            let before = self.input.len();
+        while self.input.filled().first() == Some(&b'>') {
+            let before = self.input.filled().len();
             match self.next_value(None) {
-                Ok(None) if self.input.len() < before => {}
+                Ok(None) if self.input.filled().len() < before => {}
                 Ok(None) => return false, // the rest of it is on its way
                 _ => return true,
             }
         }
-        !self.input.is_empty()
+        !self.input.filled().is_empty()
     }
 
     /// Gives a request buffer back for reuse.
@@ -203,10 +210,12 @@ impl Connection {
     }
 
     fn send(&mut self, request: &[u8], until: Instant) -> Result<(), Fault> {
-        let mut rest = request;
+        let (mut rest, mut again) = (request, false);
         while !rest.is_empty() {
             let fault = |why: String| if rest.len() == request.len() { Fault::Unsent(why) } else { Fault::Sent(why) };
-            self.keep_within(until).map_err(|error| fault(describe(&error)))?;
+            if std::mem::replace(&mut again, true) {
+                self.keep_within(until).map_err(|error| fault(describe(&error)))?;
+            }
             match self.transport.write(rest) {
                 Ok(0) => return Err(fault("the connection was closed".into())),
                 Ok(written) => rest = rest.get(written..).unwrap_or_default(),
@@ -221,10 +230,12 @@ impl Connection {
     /// complete is buffered.
     fn next_value(&mut self, until: Option<Instant>) -> io::Result<Option<Value>> {
         let not_redis = || io::Error::new(io::ErrorKind::InvalidData, "protocol error: this is not a reply of Redis");
+        let mut again = false;
         loop {
-            if let Some(length) = resp::frame_length(&self.input, LARGEST_REPLY).map_err(|_| not_redis())? {
-                let value = resp::parse(self.input.get(..length).unwrap_or_default()).map_err(|_| not_redis())?;
-                self.input.drain(..length);
+            if let Some(length) = resp::frame_length(self.input.filled(), LARGEST_REPLY).map_err(|_| not_redis())? {
+                let frame = self.input.filled().get(..length).unwrap_or_default();
+                let value = resp::parse(frame).map_err(|_| not_redis())?;
+                self.input.consume(length);
                 return Ok(match value {
                     Value::Push { kind, data } => {
                         self.keep_wake(&kind, &data);
@@ -234,7 +245,9 @@ impl Connection {
                 });
             }
             let Some(until) = until else { return Ok(None) };
-            self.keep_within(until)?;
+            if std::mem::replace(&mut again, true) {
+                self.keep_within(until)?; // the first read is bounded by the socket's timeout, see `exchange`
+            }
             match self.fill() {
                 Err(error) if is_pause(&error) => {}
                 result => result?,
@@ -243,15 +256,12 @@ impl Connection {
     }
 
     fn fill(&mut self) -> io::Result<()> {
-        let used = self.input.len();
-        let room = used.clamp(16 * 1024, 1 << 20);
-        self.input.resize(used + room, 0);
-        let got = self.transport.read(self.input.get_mut(used..).unwrap_or_default());
-        self.input.truncate(used + got.as_ref().copied().unwrap_or(0));
-        match got {
-            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(_) => Ok(()),
-            Err(error) => Err(error),
+        match self.transport.read(self.input.room())? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            got => {
+                self.input.received(got);
+                Ok(())
+            }
         }
     }
 
@@ -315,15 +325,15 @@ impl Connection {
                 Err(error) if is_pause(&error) => {}
                 result => result?,
             }
-            while !self.input.is_empty() {
-                let before = self.input.len();
+            while !self.input.filled().is_empty() {
+                let before = self.input.filled().len();
                 if self.next_value(None)?.is_some() {
                     return Err(io::Error::new(
                         io::ErrorKind::InvalidData,
                         "protocol error: a reply without a request",
                     ));
                 }
-                if self.input.len() == before {
+                if self.input.filled().len() == before {
                     break;
                 }
             }

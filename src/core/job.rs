@@ -2,6 +2,7 @@
 
 use super::backoff::Backoff;
 use super::error::{Error, Result};
+use std::sync::Arc;
 
 /// Default priority; smaller is sooner.
 pub const DEFAULT_PRIORITY: u32 = 1024;
@@ -14,34 +15,34 @@ pub const TTR_RANGE_MS: std::ops::RangeInclusive<u64> = 100..=2_592_000_000;
 
 /// A job id: 1..=200 bytes, none of them a control character.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct JobId(Vec<u8>);
+pub struct JobId(Arc<[u8]>);
 
 impl JobId {
     /// A time-ordered `UUIDv7`.
     #[must_use]
     pub fn generate() -> Self {
-        Self(uuid::Uuid::now_v7().to_string().into_bytes())
+        Self(Arc::from(uuid::Uuid::now_v7().hyphenated().encode_lower(&mut uuid::Uuid::encode_buffer()).as_bytes()))
     }
 
     /// Checks an id that a user chose.
     ///
     /// # Errors
     /// [`Error::Invalid`]: "must be …", to follow an argument name.
-    pub fn new(bytes: impl Into<Vec<u8>>) -> Result<Self> {
-        let bytes = bytes.into();
+    pub fn new(bytes: impl AsRef<[u8]>) -> Result<Self> {
+        let bytes = bytes.as_ref();
         if bytes.is_empty() || bytes.len() > 200 {
             return Err(Error::Invalid("must be between 1 and 200 bytes long".into()));
         }
         if bytes.iter().any(|b| *b < 0x20 || *b == 0x7f) {
             return Err(Error::Invalid("must not contain control characters".into()));
         }
-        Ok(Self(bytes))
+        Ok(Self(bytes.into()))
     }
 
     /// An id as Redis gave it back.
     #[must_use]
     pub fn from_redis(bytes: Vec<u8>) -> Self {
-        Self(bytes)
+        Self(bytes.into())
     }
 
     #[must_use]
@@ -137,7 +138,7 @@ impl State {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Receipt {
     /// Name of the lease slot, made by the client before the first send.
-    pub slot: String,
+    pub slot: Arc<str>,
     /// Fencing number: grows with every reservation in the queue.
     pub token: u64,
 }
@@ -146,7 +147,7 @@ pub struct Receipt {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reserved {
     pub id: JobId,
-    pub queue: String,
+    pub queue: Arc<str>,
     pub payload: Vec<u8>,
     pub options: JobOptions,
     /// Reservations so far, this one included.

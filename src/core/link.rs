@@ -160,7 +160,8 @@ impl Link {
         build: &mut impl FnMut(&mut Request, Attempt, &mut Connection),
     ) -> Result<Value> {
         let started = Instant::now();
-        let until = started + CAP.get().map_or(self.key.read_timeout, |cap| cap.min(self.key.read_timeout));
+        let until = started + self.key.read_timeout;
+        let until = CAP.get().map_or(until, |cap| until.min(cap));
         let mut attempt = Attempt::default();
         let mut first_sent: Option<Instant> = None;
         let mut had_connection = held.as_ref().is_some_and(Connection::is_usable);
@@ -227,12 +228,12 @@ impl Link {
 }
 
 thread_local! {
-    static CAP: std::cell::Cell<Option<Duration>> = const { std::cell::Cell::new(None) };
+    static CAP: std::cell::Cell<Option<Instant>> = const { std::cell::Cell::new(None) };
 }
 
-/// Runs `work` with a shorter deadline for each operation, where there is no time: a process that is about to end.
-pub fn within<T>(cap: Duration, work: impl FnOnce() -> T) -> T {
-    let before = CAP.replace(Some(cap));
+/// Runs `work`, all operations of which have to be done in time: for a process that is about to end.
+pub fn within<T>(time: Duration, work: impl FnOnce() -> T) -> T {
+    let before = CAP.replace(Some(Instant::now() + time));
     let result = work();
     CAP.set(before);
     result

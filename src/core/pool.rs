@@ -3,13 +3,12 @@
 use super::connection::{Connection, Fault};
 use super::dsn::Dsn;
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Which connection: the same key gets the same one.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolKey {
     pub dsn: Arc<Dsn>,
     pub connect_timeout: Duration,
@@ -19,7 +18,7 @@ pub struct PoolKey {
 }
 
 thread_local! {
-    static IDLE: RefCell<HashMap<PoolKey, Connection>> = RefCell::new(HashMap::new());
+    static IDLE: RefCell<Vec<(PoolKey, Connection)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Removes a private connection when the last queue that uses it is gone.
@@ -53,7 +52,7 @@ impl PoolKey {
     /// # Errors
     /// As [`Connection::open`].
     pub fn take(&self, connect_timeout: Duration) -> Result<Connection, Fault> {
-        let idle = IDLE.try_with(|idle| idle.borrow_mut().remove(self)).ok().flatten();
+        let idle = IDLE.try_with(|idle| remove(&mut idle.borrow_mut(), self)).ok().flatten();
         match idle {
             Some(connection) if connection.is_usable() => Ok(connection),
             _ => Connection::open(&self.dsn, connect_timeout.min(self.connect_timeout), self.read_timeout),
@@ -64,7 +63,10 @@ impl PoolKey {
     pub fn give_back(&self, connection: Connection) {
         if connection.is_usable() {
             let _ = IDLE.try_with(|idle| {
-                idle.borrow_mut().entry(self.clone()).or_insert(connection);
+                let mut idle = idle.borrow_mut();
+                if !idle.iter().any(|(key, _)| key == self) {
+                    idle.push((self.clone(), connection));
+                }
             });
         }
     }
@@ -72,5 +74,12 @@ impl PoolKey {
 
 /// Closes the idle connection of a key.
 pub fn forget(key: &PoolKey) {
-    let _ = IDLE.try_with(|idle| idle.borrow_mut().remove(key));
+    let gone = IDLE.try_with(|idle| remove(&mut idle.borrow_mut(), key));
+    drop(gone);
+}
+
+/// A process has few of them: looking through is quicker than hashing a DSN.
+fn remove(idle: &mut Vec<(PoolKey, Connection)>, key: &PoolKey) -> Option<Connection> {
+    let at = idle.iter().position(|(known, _)| known == key)?;
+    Some(idle.swap_remove(at).1)
 }

@@ -7,6 +7,7 @@ use super::job::{DEFAULT_PRIORITY, JobOptions};
 /// A stamp counts quarters of a microsecond from 2020-01-01T00:00:00Z.
 const EPOCH_MS: i64 = 1_577_836_800_000;
 const STAMP: usize = 7;
+const DUE: usize = 6;
 const HAS_OPTIONS: u8 = 2;
 const UNKNOWN: u8 = 4;
 /// ttr 4 · max attempts 4 · priority 4 · timeout 6 · clock offset 8, then the backoff's text.
@@ -36,6 +37,8 @@ pub fn encode_options(options: &JobOptions) -> (Vec<u8>, &'static [u8]) {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     pub created_at_ms: i64,
+    /// As long as the job has no history; then that knows better.
+    pub due_at_ms: i64,
     pub options: JobOptions,
     pub payload: Vec<u8>,
 }
@@ -44,21 +47,36 @@ impl Record {
     /// Reads a record; `None` when it is damaged or of a newer format.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<Self> {
+        Self::from_bytes(bytes.to_vec())
+    }
+
+    /// The same; the payload stays in these bytes.
+    #[must_use]
+    pub fn from_bytes(mut bytes: Vec<u8>) -> Option<Self> {
+        let (created_at_ms, due_at_ms, options, payload_at) = Self::head(&bytes)?;
+        bytes.drain(..payload_at);
+        Some(Self { created_at_ms, due_at_ms, options, payload: bytes })
+    }
+
+    /// Everything before the payload, and where that begins.
+    fn head(bytes: &[u8]) -> Option<(i64, i64, JobOptions, usize)> {
         let (stamp, rest) = bytes.split_at_checked(STAMP)?;
+        let (due, rest) = rest.split_at_checked(DUE)?;
         let value = be(stamp);
         let flags = (value & 7) as u8;
         if flags & UNKNOWN != 0 {
             return None;
         }
-        let mut created_at_ms = i64::try_from((value >> 3) / 4000).ok()? + EPOCH_MS;
+        let due_at_ms = i64::try_from(be(due)).ok()?;
+        let created_at_ms = i64::try_from((value >> 3) / 4000).ok()? + EPOCH_MS;
         if flags & HAS_OPTIONS == 0 {
-            return Some(Self { created_at_ms, options: JobOptions::default(), payload: rest.to_vec() });
+            return Some((created_at_ms, due_at_ms, JobOptions::default(), STAMP + DUE));
         }
         let (length, rest) = rest.split_at_checked(2)?;
-        let (block, payload) = rest.split_at_checked(usize::try_from(be(length)).ok()?)?;
-        let (fixed, backoff) = block.split_at_checked(FIXED)?;
+        let length = usize::try_from(be(length)).ok()?;
+        let (fixed, backoff) = rest.get(..length)?.split_at_checked(FIXED)?;
         let field = |from: usize, to: usize| fixed.get(from..to).map(be);
-        created_at_ms += i64::from_be_bytes(fixed.get(18..26)?.try_into().ok()?);
+        let offset_ms = i64::from_be_bytes(fixed.get(18..26)?.try_into().ok()?);
         let options = JobOptions {
             ttr_ms: field(0, 4)?,
             max_attempts: u32::try_from(field(4, 8)?).ok()?,
@@ -67,7 +85,7 @@ impl Record {
             // A kind of a newer version: the job matters more than its spacing.
             backoff: std::str::from_utf8(backoff).ok().and_then(|text| Backoff::decode(text).ok()).unwrap_or_default(),
         };
-        Some(Self { created_at_ms, options, payload: payload.to_vec() })
+        Some((created_at_ms.checked_add(offset_ms)?, due_at_ms, options, STAMP + DUE + 2 + length))
     }
 }
 
@@ -79,6 +97,7 @@ pub struct History {
     pub releases: u32,
     pub buries: u32,
     pub kicks: u32,
+    pub due_at_ms: i64,
     pub last_error: Option<Vec<u8>>,
 }
 
@@ -92,42 +111,10 @@ impl History {
             releases: count(8),
             buries: count(12),
             kicks: count(16),
+            due_at_ms: bytes.get(20..26).map_or(0, |field| i64::try_from(be(field)).unwrap_or(0)),
             last_error: bytes.get(26..).filter(|text| !text.is_empty()).map(<[u8]>::to_vec),
         }
     }
-}
-
-/// One lease in a slot: token 6 · attempts 4 · due 6 · deadline 6 · flags 1 · id length 1 · id.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    pub token: u64,
-    pub attempts: u32,
-    pub due_at_ms: i64,
-    pub lease_until_ms: i64,
-    pub id: Vec<u8>,
-}
-
-impl Entry {
-    #[must_use]
-    pub fn decode(bytes: &[u8]) -> Option<Self> {
-        let field = |from: usize, to: usize| bytes.get(from..to).map(be);
-        let id = bytes.get(24..)?;
-        (field(23, 24)? == id.len() as u64).then_some(())?;
-        Some(Self {
-            token: field(0, 6)?,
-            attempts: u32::try_from(field(6, 10)?).ok()?,
-            due_at_ms: i64::try_from(field(10, 16)?).ok()?,
-            lease_until_ms: i64::try_from(field(16, 22)?).ok()?,
-            id: id.to_vec(),
-        })
-    }
-}
-
-/// A token as the scripts compare it.
-#[must_use]
-pub fn token_bytes(token: u64) -> [u8; 6] {
-    let [_, _, bytes @ ..] = token.to_be_bytes();
-    bytes
 }
 
 /// Whether the options of a job put it outside the default order.
@@ -147,16 +134,18 @@ mod tests {
     fn stamped(flags: u64, rest: &[u8]) -> Vec<u8> {
         let value = (123_456_789_u64 * 4000) << 3 | flags;
         let mut out = value.to_be_bytes()[1..].to_vec();
+        out.extend_from_slice(&1_700_000_000_000_u64.to_be_bytes()[2..]);
         out.extend_from_slice(rest);
         out
     }
 
     #[test]
-    fn default_options_cost_seven_bytes() {
+    fn default_options_cost_thirteen_bytes() {
         let (options, flags) = encode_options(&JobOptions::default());
         assert_eq!((options.len(), flags), (0, b"0".as_slice()));
         let record = Record::decode(&stamped(0, b"payload")).unwrap();
         assert_eq!(record.created_at_ms, EPOCH_MS + 123_456_789);
+        assert_eq!(record.due_at_ms, 1_700_000_000_000);
         assert_eq!((record.options, record.payload), (JobOptions::default(), b"payload".to_vec()));
     }
 
@@ -185,7 +174,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn random_bytes_never_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..80)) {
-            let _ = (Record::decode(&bytes), History::decode(&bytes), Entry::decode(&bytes));
+            let _ = (Record::decode(&bytes), History::decode(&bytes));
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use super::error::{Doing, Error, Result};
 use super::job::{JobId, JobInfo, Receipt, Reserved, State};
-use super::record::{Entry, History, Record};
+use super::record::{History, Record};
 use redis::Value;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What a reserve leased.
@@ -24,7 +25,7 @@ impl Reply {
     /// # Errors
     /// [`Error::Server`] when the answer is none of ours.
     pub fn new(value: Value) -> Result<Self> {
-        let Value::Array(values) = value else { return Err(unexpected()) };
+        let values = if let Value::Array(values) = value { values } else { vec![value] };
         let mut values = values.into_iter();
         let word = values.next().and_then(text).ok_or_else(unexpected)?;
         Ok(Self { word, values })
@@ -86,34 +87,60 @@ impl Reply {
         self.values.map(|value| bytes(value).ok_or_else(unexpected)).collect()
     }
 
+    /// The job of a `JOB` answer; its `now` has been read.
+    ///
+    /// # Errors
+    /// [`Error::Server`] when the answer is none of ours.
+    pub fn reserved_one(mut self, queue: &Arc<str>, slot: &Arc<str>, now_ms: i64, sent: Instant) -> Result<Leased> {
+        let mut next = || self.values.next().map(|value| vec![value]).ok_or_else(unexpected);
+        let (tokens, deadlines, ids, records) = (next()?, next()?, next()?, next()?);
+        let lists = [tokens, deadlines, ids, records, Vec::new()].map(Value::Array).to_vec();
+        Self { word: self.word, values: lists.into_iter() }.reserved(queue, slot, now_ms, sent)
+    }
+
     /// The jobs of a `JOBS` answer; its `now` and `lost` have been read.
     ///
     /// # Errors
     /// [`Error::Server`] when the answer is none of ours.
-    pub fn reserved(mut self, queue: &str, slot: &str, now_ms: i64, sent: Instant) -> Result<Leased> {
-        let mut leased = Leased { jobs: Vec::with_capacity(self.values.len() / 3), damaged: Vec::new() };
-        while !self.is_at_end() {
-            let entry = Entry::decode(&self.bytes()?).ok_or_else(unexpected)?;
-            let record = Record::decode(&self.bytes()?);
-            let last_error = self.bytes()?;
-            let Some(record) = record else {
-                leased.damaged.push(Receipt { slot: slot.to_owned(), token: entry.token });
+    pub fn reserved(mut self, queue: &Arc<str>, slot: &Arc<str>, now_ms: i64, sent: Instant) -> Result<Leased> {
+        let numbers = |values: Vec<Value>| values.into_iter().map(|value| int(value).ok_or_else(unexpected));
+        let tokens = numbers(self.list()?).collect::<Result<Vec<i64>>>()?;
+        let deadlines = numbers(self.list()?).collect::<Result<Vec<i64>>>()?;
+        let (ids, records, histories) = (self.list()?, self.list()?, self.list()?);
+        let count = ids.len();
+        let fits = |length: usize| length == count || length == 1;
+        if !fits(tokens.len()) || !fits(deadlines.len()) || records.len() != count {
+            return Err(unexpected());
+        }
+        let mut leased = Leased { jobs: Vec::with_capacity(count), damaged: Vec::new() };
+        let mut histories = histories.into_iter();
+        for (index, (id, record)) in ids.into_iter().zip(records).enumerate() {
+            let counted = i64::try_from(index).unwrap_or(0);
+            let token = tokens.get(index).copied().or_else(|| Some(tokens.first()? + counted));
+            let deadline = deadlines.get(index).or(deadlines.first()).copied();
+            let (Some(token), Some(lease_until_ms)) = (token, deadline) else { return Err(unexpected()) };
+            let receipt = Receipt { slot: Arc::clone(slot), token: u64::try_from(token).map_err(|_| unexpected())? };
+            let past = histories.next().and_then(bytes).filter(|past| !past.is_empty());
+            let past = past.as_deref().map(History::decode);
+            let id = JobId::from_redis(bytes(id).ok_or_else(unexpected)?);
+            let Some(record) = Record::from_bytes(bytes(record).ok_or_else(unexpected)?) else {
+                leased.damaged.push(receipt);
                 continue;
             };
-            let lease = Duration::from_millis(u64::try_from(entry.lease_until_ms - now_ms).unwrap_or(0));
+            let lease = Duration::from_millis(u64::try_from(lease_until_ms - now_ms).unwrap_or(0));
             leased.jobs.push(Reserved {
-                id: JobId::from_redis(entry.id),
-                queue: queue.to_owned(),
+                id,
+                queue: Arc::clone(queue),
                 payload: record.payload,
                 options: record.options,
-                attempts: entry.attempts,
+                attempts: past.as_ref().map_or(1, |past| past.attempts.saturating_add(1)),
                 created_at_ms: record.created_at_ms,
-                due_at_ms: entry.due_at_ms,
+                due_at_ms: past.as_ref().map_or(record.due_at_ms, |past| past.due_at_ms),
                 reserved_at_ms: now_ms,
-                lease_until_ms: entry.lease_until_ms,
+                lease_until_ms,
                 lease_until: sent + lease,
-                receipt: Receipt { slot: slot.to_owned(), token: entry.token },
-                last_error: (!last_error.is_empty()).then_some(last_error),
+                receipt,
+                last_error: past.and_then(|past| past.last_error),
             });
         }
         Ok(leased)
@@ -131,8 +158,12 @@ impl Reply {
         let attempts = self.optional_int()?.and_then(|count| u32::try_from(count).ok());
         let lease_until_ms = self.optional_int()?;
         // A damaged or newer record is shown as it is, so that somebody can look at it.
-        let record =
-            Record::decode(&bytes).unwrap_or(Record { created_at_ms: 0, options: Default::default(), payload: bytes });
+        let record = Record::decode(&bytes).unwrap_or(Record {
+            created_at_ms: 0,
+            due_at_ms,
+            options: Default::default(),
+            payload: bytes,
+        });
         Ok(JobInfo {
             id,
             queue: queue.to_owned(),
@@ -181,7 +212,7 @@ pub fn text(value: Value) -> Option<String> {
 /// A token as the scripts give it.
 #[must_use]
 pub fn token(value: Value) -> Option<u64> {
-    bytes(value).map(|bytes| bytes.iter().fold(0, |token, byte| token << 8 | u64::from(*byte)))
+    int(value).and_then(|token| u64::try_from(token).ok())
 }
 
 /// A value as bytes.

@@ -18,8 +18,8 @@ macro_rules! fragments {
 }
 
 const FRAGMENTS: &[(&str, &str)] = fragments![
-    "clock", "discard", "held", "history", "idle", "keys", "kick", "lease", "merge", "move", "next_due", "pick",
-    "place", "probe", "promote", "reclaim", "record", "replay", "settle", "unlock", "wake",
+    "clock", "discard", "head", "held", "history", "idle", "keys", "kick", "lease", "merge", "move", "next_due",
+    "pick", "place", "probe", "promote", "reclaim", "record", "replay", "settle", "unlock", "wake",
 ];
 
 impl Script {

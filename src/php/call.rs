@@ -12,7 +12,7 @@ use ext_php_rs::zend::{CatchError, ExecuteData, bailout, try_catch};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Why a method ends early.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub enum Fault {
     /// An exception, or an `exit()`, is pending in the engine.
     Thrown,

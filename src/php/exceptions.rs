@@ -108,6 +108,14 @@ pub fn throw_error(message: &str) -> Fault {
     Fault::Thrown
 }
 
+/// Throws what was caught.
+pub fn throw_again(mut exception: Zval) -> Fault {
+    // SAFETY: an object of a Throwable class; the engine takes over our reference.
+    unsafe { ffi::zend_throw_exception_object(&raw mut exception) };
+    std::mem::forget(exception);
+    Fault::Thrown
+}
+
 /// A `\ValueError` that belongs to no single argument.
 pub fn throw_value_error(message: &str) -> Fault {
     throw(sys::find_class("ValueError"), message, 0);

@@ -12,8 +12,9 @@ use super::reason;
 use crate::core::clock;
 use crate::core::error::Error;
 use crate::core::job::{Due, Reserved};
+use crate::core::process::Generation;
 use crate::core::queue::{Held, Queue};
-use crate::core::worker::keeper::Lease;
+use crate::core::worker::lease::Lease;
 use ext_php_rs::types::Zval;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,7 +33,7 @@ pub struct Job {
     /// End of the lease on the monotonic clock, and how far tests had moved the time then.
     lease_until: Cell<(Instant, i64)>,
     /// A child of this process holds a copy of the object, not the lease.
-    pid: u32,
+    process: Generation,
 }
 
 static CLASS: Class = Class::new("DelayQueue\\Job");
@@ -99,7 +100,7 @@ pub fn leased(queue: Queue, reserved: Reserved, payload: Zval, lease: &Arc<Lease
 fn build(queue: Queue, reserved: Reserved, payload: Zval, lease: Option<Arc<Lease>>) -> Outcome<Zval> {
     let properties = vec![
         convert::bytes(reserved.id.as_bytes()),
-        convert::bytes(&reserved.queue),
+        convert::bytes(reserved.queue.as_bytes()),
         payload,
         convert::bytes(&reserved.payload),
         convert::int(reserved.attempts),
@@ -119,7 +120,7 @@ fn build(queue: Queue, reserved: Reserved, payload: Zval, lease: Option<Arc<Leas
         lost: lease.as_ref().map_or_else(Arc::default, |lease| lease.lost_flag()),
         lease,
         lease_until: Cell::new((reserved.lease_until, clock::offset_ms())),
-        pid: std::process::id(),
+        process: Generation::current(),
     };
     make(job, properties)
 }
@@ -131,7 +132,7 @@ impl Job {
 
     /// As far as this process knows: not settled, not lost, not inherited by a fork.
     pub fn is_ours(&self) -> bool {
-        !self.settled.get() && !self.lost.load(Ordering::Relaxed) && self.pid == std::process::id()
+        !self.settled.get() && !self.lost.load(Ordering::Relaxed) && self.process.is_current()
     }
 
     pub fn set_settled(&self) {
@@ -155,7 +156,7 @@ impl Job {
 
     /// Refuses without a round trip what cannot succeed.
     fn check(&self) -> Outcome<()> {
-        let reason = if self.pid != std::process::id() {
+        let reason = if !self.process.is_current() {
             "it was reserved by the process this one was forked from"
         } else if self.settled.get() {
             "it is settled already"
@@ -226,6 +227,9 @@ fn touch(call: &Call) -> Outcome<Zval> {
     let length = Duration::from_millis(ttr_ms.unwrap_or(job.held.options.ttr_ms));
     if let Some(end) = before.checked_add(length) {
         job.lease_until.set((end, clock::offset_ms()));
+        if let Some(lease) = &job.lease {
+            lease.renewed(end);
+        }
     }
     Ok(convert::float(convert::unix_seconds(until_ms)))
 }

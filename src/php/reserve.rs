@@ -65,7 +65,7 @@ fn deliver(this: &DelayQueue, reserved: Vec<Reserved>) -> Outcome<Vec<Zval>> {
     let mut jobs = Vec::with_capacity(reserved.len());
     let mut failure = None;
     for one in reserved {
-        let queue = if one.queue == this.queue.name() { this.queue.clone() } else { this.queue.sibling(&one.queue) };
+        let queue = if *one.queue == *this.queue.name() { this.queue.clone() } else { this.queue.sibling(&one.queue) };
         let payload = match this.defaults.format {
             Format::Raw => Ok(convert::bytes(&one.payload)),
             Format::Json => json::decode(&one.payload)?,

@@ -80,6 +80,7 @@ unsafe extern "C" {
         cache: *mut c_void,
         error: *mut *mut c_char,
     ) -> bool;
+    fn zend_is_graceful_exit(exception: *const zend_object) -> bool;
     fn zend_memory_usage(real: bool) -> usize;
     pub fn zend_std_get_gc(object: *mut zend_object, table: *mut *mut zval, count: *mut c_int) -> *mut ffi::HashTable;
     // json
@@ -97,6 +98,24 @@ pub fn exception_pending() -> bool {
     unsafe { !(*ffi::ext_php_rs_executor_globals()).exception.is_null() }
 }
 
+/// The exception that is on its way, unless it is only what `exit()` looks like.
+pub fn pending_throwable() -> Option<&'static ZendObject> {
+    // SAFETY: a pending exception is live until somebody takes it; classes of the engine live as long as the process.
+    unsafe {
+        let exception = (*ffi::ext_php_rs_executor_globals()).exception.as_ref()?;
+        exception.instance_of(find_class("Throwable").as_ref()?).then_some(exception)
+    }
+}
+
+/// Whether what is on its way is the end of a suspended fiber that nobody will resume.
+pub fn fiber_is_destroyed() -> bool {
+    // SAFETY: see `exception_pending`; a pending exception is a live object.
+    unsafe {
+        let exception = (*ffi::ext_php_rs_executor_globals()).exception;
+        !exception.is_null() && zend_is_graceful_exit(exception)
+    }
+}
+
 /// Bytes that PHP's allocator holds, as `memory_get_usage(true)` says.
 pub fn memory_usage() -> u64 {
     // SAFETY: reads a counter.
@@ -109,9 +128,13 @@ pub fn exit_status() -> i32 {
     unsafe { (*ffi::ext_php_rs_executor_globals()).exit_status }
 }
 
-/// PHP's words for the last error.
-pub fn last_error_message() -> Option<Vec<u8>> {
+/// PHP's words for the error that ends the request, if one does.
+pub fn fatal_error_message() -> Option<Vec<u8>> {
+    let fatal = ffi::E_ERROR | ffi::E_CORE_ERROR | ffi::E_COMPILE_ERROR | ffi::E_USER_ERROR | ffi::E_RECOVERABLE_ERROR;
     let globals = ext_php_rs::zend::ProcessGlobals::get();
+    if u32::try_from(globals.last_error_type).unwrap_or(0) & fatal == 0 {
+        return None;
+    }
     // SAFETY: the string, if there is one, belongs to the globals, which are locked for reading.
     unsafe { globals.last_error_message.as_ref() }.map(|text| text.as_bytes().to_vec())
 }
@@ -161,6 +184,18 @@ pub fn current_frame() -> *mut zend_execute_data {
     unsafe { (*ffi::ext_php_rs_executor_globals()).current_execute_data }
 }
 
+/// Whether `frame` is `caller`, or was called from there; a fiber counts as called by who started or resumed it.
+pub fn is_called_from(mut frame: *const zend_execute_data, caller: *const zend_execute_data) -> bool {
+    while !frame.is_null() {
+        if std::ptr::eq(frame, caller) {
+            return true;
+        }
+        // SAFETY: frames that are being executed, as the engine links them.
+        frame = unsafe { (*frame).prev_execute_data };
+    }
+    false
+}
+
 /// A class by its name, also while the module starts, when `EG(class_table)` is not set yet.
 pub fn find_class(name: &str) -> *mut zend_class_entry {
     // SAFETY: the compiler's class table lives as long as the module; the name is passed with its length.
@@ -205,6 +240,39 @@ pub unsafe fn mark_sensitive(function: *mut zend_function, index: u32) {
 pub unsafe fn slot(object: *mut ZendObject, index: usize) -> *mut Zval {
     // SAFETY: declared properties lie behind one another from `properties_table` on.
     unsafe { (&raw mut (*object).properties_table).cast::<Zval>().add(index) }
+}
+
+/// What the engine does with a signal that it handles itself (`--enable-zend-signals`): the handler it calls, or `SIG_DFL` or
+/// `SIG_IGN`. `None` when `handler`, the one the system knows, is not the engine's.
+pub fn engine_signal_handler(signal: c_int, handler: usize) -> Option<usize> {
+    type Sigaction = unsafe extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction);
+    // SAFETY: looked up by name, because not every build has it; dladdr only reads; the engine fills the room for the answer.
+    unsafe {
+        let ask = libc::dlsym(libc::RTLD_DEFAULT, c"zend_sigaction".as_ptr());
+        if ask.is_null() {
+            return None;
+        }
+        // Its handler has no name; it lies in the same file.
+        let mut engine: libc::Dl_info = std::mem::zeroed();
+        let mut found: libc::Dl_info = std::mem::zeroed();
+        if libc::dladdr(ask, &raw mut engine) == 0
+            || libc::dladdr(handler as *const c_void, &raw mut found) == 0
+            || engine.dli_fbase != found.dli_fbase
+        {
+            return None;
+        }
+        let ask: Sigaction = std::mem::transmute(ask);
+        let mut meant: libc::sigaction = std::mem::zeroed();
+        ask(signal, std::ptr::null(), &raw mut meant);
+        Some(meant.sa_sigaction)
+    }
+}
+
+/// Whether a program of the user runs here, not a request that a server handles.
+pub fn is_command_line() -> bool {
+    // SAFETY: the SAPI module and its name outlive the request.
+    let name = unsafe { std::ffi::CStr::from_ptr((*ffi::ext_php_rs_sapi_module()).name) };
+    matches!(name.to_bytes(), b"cli" | b"phpdbg" | b"embed")
 }
 
 /// Whether text for `phpinfo()` goes to a terminal rather than a browser.

@@ -52,7 +52,7 @@ fn push_retry(dsn: &Dsn, errors: &mut Errors) {
     let keys = ["waiting", "jobs", "waiters"].map(|name| format!("dq:{{q}}:{name}"));
     let [waiting, jobs, waiters] = keys.each_ref().map(String::as_str);
     let args =
-        ["EVAL", &scripts::PUSH.source, "3", waiting, jobs, waiters, "0", "a", "payload of a", "0", "0", "", "9"];
+        ["EVAL", &scripts::PUSH.source, "3", waiting, jobs, waiters, "a", "payload of a", "0", "0", "0", "", "9"];
     if let redis::Value::ServerError(error) = Raw::open(dsn).run(&args) {
         errors.0.push(Error::from_redis(error.code(), error.details().unwrap_or_default()));
     }

@@ -2,7 +2,6 @@
 
 use crate::support::*;
 use delayqueue::core::queue::Queue;
-use delayqueue::core::record::Entry;
 use delayqueue::core::reply;
 use redis::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -107,16 +106,14 @@ pub fn examine(raw: &mut Raw, queue: &Queue) -> (BTreeMap<String, &'static str>,
             continue;
         }
         let record = &ledger_fields[&[b"@", slot.as_slice()].concat()];
-        let (mut at, mut first) = (4, i64::MAX);
-        while at + 24 <= record.len() {
-            let after = at + 24 + usize::from(record[at + 23]);
-            let entry = Entry::decode(&record[at..after]).unwrap();
-            found(&entry.id, "reserved", &mut faults);
-            first = first.min(entry.lease_until_ms);
-            at = after;
+        let leases = leases(record);
+        for (id, _) in &leases {
+            found(id, "reserved", &mut faults);
         }
-        if at != record.len() || first != deadline {
-            faults.push(format!("a slot under {deadline} that first ends at {first}"));
+        // A slot that is used again keeps its place; it may only be looked at too early.
+        match leases.iter().map(|(_, deadline)| *deadline).min() {
+            Some(first) if deadline <= first => {}
+            first => faults.push(format!("a slot under {deadline} that first ends at {first:?}")),
         }
     }
     if !slots.is_empty() {
@@ -149,4 +146,23 @@ pub fn examine(raw: &mut Raw, queue: &Queue) -> (BTreeMap<String, &'static str>,
         }
     }
     (places, faults)
+}
+
+/// Id and deadline of each lease in a slot (layout in `lua/lib/lease.lua`).
+fn leases(record: &[u8]) -> Vec<(Vec<u8>, i64)> {
+    let number =
+        |from: usize, to: usize| record[from..to].iter().fold(0_i64, |value, byte| value << 8 | i64::from(*byte));
+    let count = usize::try_from(number(5, 7)).unwrap();
+    if count > 0 {
+        let ids: Vec<Vec<u8>> = record[19..].split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+        assert_eq!(ids.len(), count, "as many ids as the slot says");
+        return ids.into_iter().map(|id| (id, number(7, 13))).collect();
+    }
+    let (mut at, mut found) = (7, Vec::new());
+    while at < record.len() {
+        let after = at + 13 + usize::from(record[at + 12]);
+        found.push((record[at + 13..after].to_vec(), number(at + 6, at + 12)));
+        at = after;
+    }
+    found
 }

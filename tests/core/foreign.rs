@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 /// Pushes a job whose stamp has the bit that says "newer than you".
 fn push_unknown(raw: &mut Raw, queue: &Queue, name: &str) {
     let keys = ["waiting", "jobs", "waiters"].map(|key| audit::key(queue, key));
-    raw.run(&["EVAL", &scripts::PUSH.source, "3", &keys[0], &keys[1], &keys[2], "0", name, "payload", "4", "0"]);
+    raw.run(&["EVAL", &scripts::PUSH.source, "3", &keys[0], &keys[1], &keys[2], name, "payload", "0", "4"]);
 }
 
 /// Reserves and acknowledges until nothing comes; fails when that takes too many calls.
@@ -106,7 +106,7 @@ fn a_record_damaged_behind_its_stamp_is_set_aside_too() {
         let record = delayqueue::core::reply::bytes(raw.run(&["HGET", &key, "bad"])).unwrap();
         // The options claim to be longer than the record is.
         let mut broken = record.clone();
-        broken[7] = 0xff;
+        broken[13] = 0xff;
         raw.run_bytes(&[b"HSET", key.as_bytes(), b"bad", &broken]);
         queue.push(&job("good")).unwrap();
         assert_eq!(serve(&queue), all(&["good"]));
@@ -176,7 +176,7 @@ fn ids_longer_than_any_of_ours_are_set_aside() {
     let mut raw = shared().raw();
     let long = "i".repeat(300);
     let keys = ["waiting", "jobs", "waiters"].map(|key| audit::key(&queue, key));
-    raw.run(&["EVAL", &scripts::PUSH.source, "3", &keys[0], &keys[1], &keys[2], "0", &long, "payload", "0", "0"]);
+    raw.run(&["EVAL", &scripts::PUSH.source, "3", &keys[0], &keys[1], &keys[2], &long, "payload", "0"]);
     queue.push(&job("good")).unwrap();
     let foreign = JobId::from_redis(long.clone().into_bytes());
     assert_eq!(queue.reserve_job(&foreign).unwrap(), None);

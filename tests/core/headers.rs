@@ -3,7 +3,9 @@
 use crate::support::*;
 use delayqueue::core::job::Due;
 use delayqueue::core::keys::Keys;
+use delayqueue::core::queue::NoInterrupts;
 use delayqueue::core::scripts::{self, Script};
+use delayqueue::core::worker::feed::{Feed, Fetched};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -206,8 +208,10 @@ fn arguments_are_only_spread_from_lists_of_bounded_length() {
     // Lua takes at most about 8000: two per job of a batch of 500 is far below.
     let bounded = [
         "fields", "write", "names", // the ledger's counters: about a hundred
-        "ids", "old", "members", "records", "gone", "of_ready", "to_ready", "to_ripe", // two per job of a batch
-        "open",    // the ids of one cancel
+        "ids", "old", "members", "records", "picked", "gone", "of_ready", "to_ready",
+        "to_ripe", // two per job of a batch
+        "good", "done", // five columns; the jobs of one slot
+        "open", // the ids of one cancel
     ];
     for (script, _) in scripts::all() {
         let body = code(script).replace("struct.unpack(", "");
@@ -249,6 +253,22 @@ fn the_hot_paths_run_no_more_commands_than_their_headers_count() {
         documented_commands("push_many")[0]
     );
     let mut held = Vec::new();
+    let more = documented_commands("reserve")[1];
+    assert_eq!(
+        count(&mut || held = reserve_many(&queue, 1)),
+        documented_commands("reserve")[0] + more,
+        "nothing is known yet"
+    );
+    assert_eq!(count(&mut || queue.ack(&held[0].held()).unwrap()), documented_commands("ack")[0]);
+    let mut feed = Feed::new(vec![queue.sibling("loop")], 1, None);
+    queue.sibling("loop").push_many(&[job("a"), job("b"), job("c")]).unwrap();
+    let mut next = || match feed.next(None, &mut NoInterrupts).unwrap() {
+        Fetched::Job(delivery) => feed.done(&delivery.ticket).unwrap(),
+        other => panic!("{other:?}"),
+    };
+    next();
+    assert_eq!(count(&mut next), documented_commands("reserve")[0], "fetching acknowledges");
+    queue.push_many(&[job("g"), job("h")]).unwrap();
     assert_eq!(count(&mut || held = reserve_many(&queue, 1)), documented_commands("reserve")[0]);
     assert_eq!(count(&mut || queue.ack(&held[0].held()).unwrap()), documented_commands("ack")[0]);
     assert_eq!(count(&mut || held = reserve_many(&queue, 5)), documented_commands("reserve")[0]);

@@ -81,3 +81,19 @@ fn ten_thousand_prioritized_jobs_that_fall_due_together_are_served_in_order() {
     let expected = (0..10_000).filter(|n| n % 2 == 1).chain((0..10_000).filter(|n| n % 2 == 0));
     assert_eq!(first_out_of_order(&served, expected), None, "at, found, wanted");
 }
+
+#[test]
+fn a_batch_of_plain_jobs_keeps_its_order_and_is_refused_as_a_whole() {
+    let queue = fresh();
+    let names: Vec<String> = (0..40).rev().map(|n| format!("{n:02}")).collect(); // against the order of the ids
+    let batch: Vec<NewJob> = names.iter().map(|name| job(name)).collect();
+    queue.push_many(&batch).unwrap();
+    let again = [job("new"), delayed("other", 9_000), job("07")];
+    assert!(matches!(queue.push_many(&again), Err(delayqueue::core::error::Error::Duplicate { id, .. }) if id == "07"));
+    queue.push_many(&[delayed("later", 9_000), delayed("soon", 5_000), job("now")]).unwrap();
+    assert_eq!(states(&queue), [2, 41, 0, 0]);
+    travel(9_001);
+    let served: Vec<String> = reserve_many(&queue, 50).iter().map(|job| job.id.to_string()).collect();
+    assert_eq!(served, [names, ["now", "soon", "later"].map(String::from).to_vec()].concat());
+    travel(0);
+}

@@ -236,7 +236,12 @@ fn a_queue_of_a_newer_version_is_left_alone() {
     queue.push(&job("a")).unwrap();
     reserve(&queue).unwrap();
     queue.push(&job("b")).unwrap();
-    raw.run(&["HSET", &audit::key(&queue, "ledger"), "schema", "2"]);
+    raw.run_bytes(&[
+        b"HSET",
+        audit::key(&queue, "ledger").as_bytes(),
+        b"head",
+        &[[32_u8].as_slice(), &[0; 18]].concat(),
+    ]);
     let digest = raw.text(&["DEBUG", "DIGEST"]);
     let found = queue.reserve(&["q".into()], 1, Some(Duration::ZERO), &mut NoInterrupts);
     assert!(

@@ -113,7 +113,7 @@ fn reserve_waiting(queue: &Queue, max: usize, ms: u64) -> Result<(), Error> {
 }
 
 /// Acknowledges and reserves in one trip, as a loop does.
-fn feed(queue: &Queue, slot: &str, call: u32, done: &[Receipt]) -> Result<(), Error> {
+fn feed(queue: &Queue, slot: &std::sync::Arc<str>, call: u32, done: &[Receipt]) -> Result<(), Error> {
     let mut held = None;
     let mut trip = Trip { slot, call, max: 1, done: done.iter().collect(), lost: Vec::new() };
     let result = queue.look(&mut held, &mut trip, None).map(|_| ());
@@ -160,7 +160,7 @@ pub const OPERATIONS: &[(&str, Operation)] = &[
         let done = ["one", "two", "one!", "two!"].map(|name| scene.receipt(name));
         feed(queue, &scene.held["one"].receipt.slot, 2, &done)
     }),
-    ("feed from elsewhere", |scene, queue| feed(queue, "new", 1, &[scene.receipt("old"), scene.receipt("one")])),
+    ("feed from elsewhere", |scene, queue| feed(queue, &"new".into(), 1, &[scene.receipt("old"), scene.receipt("one")])),
     ("ack", |scene, queue| lease_kept(queue.ack(&scene.held("held")))),
     ("ack with a past", |scene, queue| lease_kept(queue.ack(&scene.held("old")))),
     ("ack one of four", |scene, queue| lease_kept(queue.ack(&scene.held("one")))),

@@ -216,7 +216,7 @@ fn shown(
         _ => {
             let ledger = audit::list(raw, &["HGETALL", &audit::key(queue, "ledger")]);
             let record = ledger.chunks(2).find(|pair| pair[0].starts_with(b"@")).unwrap()[1].clone();
-            let token = u64::from_be_bytes([&[0, 0], &record[4..10]].concat().try_into().unwrap());
+            let token = u64::from_be_bytes([&[0, 0], &record[13..19]].concat().try_into().unwrap());
             match (token == held.receipt.token, state_before) {
                 (true, _) => "L",
                 (false, "theirs") => "T",

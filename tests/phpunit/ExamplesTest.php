@@ -7,6 +7,7 @@ namespace DelayQueue\Tests\Processes;
 use DelayQueue\State;
 use DelayQueue\Testing\InteractsWithDelayQueue;
 use DelayQueue\Tests\Support\Process;
+use DelayQueue\Tests\Support\Wait;
 use PHPUnit\Framework\TestCase;
 use Shop;
 
@@ -55,7 +56,7 @@ final class ExamplesTest extends TestCase
         $queue->reschedule('refund-4711', 0);
         $this->assertSame("refund-4711 is still pending\n", $this->example('refund-checks/worker.php'));
         $info = $queue->peek('refund-4711');
-        $this->assertSame([State::Delayed, 'still pending at check 1'], [$info?->state, $info?->lastError]);
+        $this->assertSame([State::Delayed, 'RuntimeException: still pending at check 1'], [$info?->state, $info?->lastError]);
 
         touch("$this->directory/refund-4711");
         $queue->reschedule('refund-4711', 0);
@@ -97,6 +98,43 @@ final class ExamplesTest extends TestCase
         $this->assertFalse($shop->pay('order-1'));
     }
 
+    public function testANotificationIsSignedPostedAndTakenOnce(): void
+    {
+        $port = self::freePort();
+        $receiver = new Process([PHP_BINARY, '-S', "127.0.0.1:$port", self::EXAMPLES . '/notify/receiver.php'], $this->environment());
+        Wait::until(static fn () => @fsockopen('127.0.0.1', $port), 15.0, 'the receiver');
+        $worker = new Process(
+            [PHP_BINARY, self::EXAMPLES . '/notify/worker.php'],
+            ['NOTIFY_HOSTS' => "127.0.0.1:$port"] + $this->environment(),
+        );
+
+        foreach ([1, 2] as $time) {
+            $said = $this->example('notify/push.php', '4711', "http://127.0.0.1:$port/paid");
+            $this->assertSame("paid-4711 will be posted\n", $said);
+            $this->assertSame('paid-4711 succeeded, attempt 1', $worker->line(), "time $time");
+            Wait::until(fn () => count($this->delayQueue('notify')) === 0, 15.0, 'the acknowledgement');
+        }
+        $this->example('notify/push.php', '4712', "http://127.0.0.1:$port/paid");
+        $this->assertSame('paid-4712 succeeded, attempt 1', $worker->line());
+        $this->example('notify/push.php', '4713', 'http://localhost/');
+        $this->assertStringStartsWith('paid-4713 buried, attempt 1: the URL is not accepted', $worker->line());
+        $forged = stream_context_create(['http' => [
+            'method' => 'POST',
+            'header' => 'Content-Type: application/json',
+            'content' => '{}',
+            'ignore_errors' => true,
+        ]]);
+        $answer = file_get_contents("http://127.0.0.1:$port/paid", context: $forged);
+        $worker->signal(SIGTERM);
+
+        $this->assertSame(0, $worker->exitCode(), $worker->errors());
+        $this->assertTrue($receiver->isRunning());
+        $this->assertSame('not signed with our secret, or too long ago', $answer);
+        $taken = array_map(file_get_contents(...), (array) glob("$this->directory/notified-*"));
+        sort($taken);
+        $this->assertSame(['{"event":"paid","order":"4711"}', '{"event":"paid","order":"4712"}'], $taken);
+    }
+
     /** Runs an example to its end and returns what it printed. */
     private function example(string $script, string ...$arguments): string
     {
@@ -109,9 +147,19 @@ final class ExamplesTest extends TestCase
 
     private function start(string $script, string ...$arguments): Process
     {
-        return new Process(
-            [PHP_BINARY, self::EXAMPLES . "/$script", ...$arguments],
-            ['TMPDIR' => $this->directory, 'SHOP_DATABASE' => "$this->directory/shop.sqlite"] + getenv(),
-        );
+        return new Process([PHP_BINARY, self::EXAMPLES . "/$script", ...$arguments], $this->environment());
+    }
+
+    /** @return array<string, string> */
+    private function environment(): array
+    {
+        return ['TMPDIR' => $this->directory, 'SHOP_DATABASE' => "$this->directory/shop.sqlite"] + getenv();
+    }
+
+    private static function freePort(): int
+    {
+        $socket = stream_socket_server('tcp://127.0.0.1:0');
+
+        return (int) substr((string) strrchr((string) stream_socket_get_name($socket, false), ':'), 1);
     }
 }

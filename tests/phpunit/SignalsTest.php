@@ -156,7 +156,10 @@ final class SignalsTest extends ProcessTestCase
                 $other->call('ack');
                 $other->begin('reserve', 30);
             } else {
+                // Signal and job came together: the job is taken, and stop() ends the next wait.
                 $this->assertSame("job $round", $mine);
+                $this->waiter->say('reserve');
+                $this->assertSame('nothing', $this->outcome()[0]);
             }
             $this->waiter->say('reserve');
             $woken = microtime(true);

@@ -35,7 +35,7 @@ final class Fpm implements Benchmark
         // Illuminate's files say things that newer versions of PHP deprecate.
         $pool = ['php_value[error_reporting]' => (string) (E_ALL & ~E_DEPRECATED)];
         $extensions = Machine::sharedExtensions(['ctype', 'mbstring', 'tokenizer', 'igbinary', 'redis']);
-        $fpm = Signals::hold(static fn () => new PhpFpm($session->folder, $pool, $extensions));
+        $fpm = Signals::hold(static fn () => new PhpFpm($session->folder, $pool, extensions: $extensions));
         $session->rotate($table, $rows, self::name(...), static function (array $row, Table $table) use ($session, $fpm): void {
             [$peer, $persistent] = $row;
             $server = $session->server($peer);

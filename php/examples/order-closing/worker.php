@@ -4,6 +4,4 @@
 
 declare(strict_types=1);
 
-require __DIR__ . '/loop.php';
-
-work(new DelayQueue('orders'), require __DIR__ . '/handler.php');
+(new DelayQueue('orders'))->consume(require __DIR__ . '/handler.php');

@@ -9,19 +9,18 @@
 
 declare(strict_types=1);
 
+use DelayQueue\Job;
+
 /** Stands for the call to the payment provider: the refund is through once its file is there. */
 function refundIsThrough(string $refund): bool
 {
     return is_file(sys_get_temp_dir() . "/refund-$refund");
 }
 
-$queue = new DelayQueue('refunds');
-while ($job = $queue->reserve()) {
-    if (refundIsThrough($job->payload['refund'])) {
-        $job->ack();
-        echo "$job->id is through\n";
-    } else {
-        $job->fail("still pending at check $job->attempts");
+(new DelayQueue('refunds'))->drain(static function (Job $job): void {
+    if (!refundIsThrough($job->payload['refund'])) {
         echo "$job->id is still pending\n";
+        throw new RuntimeException("still pending at check $job->attempts");
     }
-}
+    echo "$job->id is through\n";
+});

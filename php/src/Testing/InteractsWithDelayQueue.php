@@ -97,22 +97,20 @@ trait InteractsWithDelayQueue
     }
 
     /**
-     * Runs what is due now, job after job, and settles each as its handler decides: return (anything but false) is ack(),
-     * false is fail(), a thrown Release or Bury is that, any other exception is fail(). A job that the handler settled
-     * itself is left alone.
+     * Runs what is due now with consume(), which settles each job as its handler decides and tells the listeners of the queue.
      *
      * @param callable(\DelayQueue\Job, DelayQueue): mixed $handler
+     * @param string|DelayQueue $queue a name, or an object whose listeners are to hear of it
      * @param int $limit more jobs than this fail the test: a handler that releases without a delay never ends
      *
      * @return int the number of jobs handled
      */
-    protected function runDueJobs(callable $handler, string $queue = 'default', int $limit = 1000): int
+    protected function runDueJobs(callable $handler, string|DelayQueue $queue = 'default', int $limit = 1000): int
     {
-        $runner = new JobRunner($this->delayQueue($queue), $handler);
-        for ($handled = 0; $runner->runNext(); $handled++) {
-            if ($handled === $limit) {
-                static::fail("more than $limit jobs were due in queue '$queue': is one released without a delay?");
-            }
+        $where = is_string($queue) ? " in queue '$queue'" : '';
+        $handled = (is_string($queue) ? $this->delayQueue($queue) : $queue)->drain($handler, $limit + 1);
+        if ($handled > $limit) {
+            static::fail("more than $limit jobs were due$where: is one released without a delay?");
         }
 
         return $handled;

@@ -8,6 +8,8 @@ use crate::core::link::{Attempt, Request};
 use crate::core::record;
 use crate::core::reply::{self, Reply};
 use crate::core::{clock, keys, scripts};
+use rustc_hash::{FxBuildHasher, FxHashSet};
+use std::borrow::Cow;
 
 /// Most jobs of one atomic chunk.
 pub const CHUNK: usize = 500;
@@ -17,7 +19,7 @@ const CHUNK_BYTES: usize = 8 << 20;
 /// One job as the scripts get it.
 struct Encoded<'a> {
     id: JobId,
-    body: Vec<u8>,
+    body: Cow<'a, [u8]>,
     flags: &'static [u8],
     delay: String,
     at: String,
@@ -26,10 +28,18 @@ struct Encoded<'a> {
 
 impl<'a> Encoded<'a> {
     fn new(job: &'a NewJob) -> Self {
-        let (mut body, flags) = record::encode_options(&job.options);
-        body.extend_from_slice(&job.payload);
+        let (options, flags) = record::encode_options(&job.options);
+        let body = if options.is_empty() {
+            Cow::Borrowed(job.payload.as_slice())
+        } else {
+            Cow::Owned([options.as_slice(), &job.payload].concat())
+        };
         let (delay, at) = due_args(job.due);
         Self { id: job.id.clone().unwrap_or_else(JobId::generate), body, flags, delay, at, job }
+    }
+
+    fn is_plain(&self) -> bool {
+        self.flags == b"0" && self.at.is_empty() && self.job.on_duplicate == OnDuplicate::Fail
     }
 }
 
@@ -59,24 +69,22 @@ impl Queue {
             .link
             .run(|request, attempt, connection| {
                 self.write_index(request, connection);
-                let offset = clock::offset_ms().to_string();
+                let offset = clock::offset_ms();
+                let offset_text = if offset == 0 { String::new() } else { offset.to_string() };
                 let window = retry_window(attempt);
                 let all: [&[u8]; 7] = [
-                    offset.as_bytes(),
                     encoded.id.as_bytes(),
                     &encoded.body,
-                    encoded.flags,
                     encoded.delay.as_bytes(),
+                    encoded.flags,
+                    if offset == 0 { b"0" } else { offset_text.as_bytes() },
                     encoded.at.as_bytes(),
                     window.as_bytes(),
                 ];
-                let used = if !window.is_empty() {
-                    7
-                } else if encoded.at.is_empty() {
-                    5
-                } else {
-                    6
-                };
+                // What says nothing at the end need not be sent.
+                let says =
+                    [true, true, true, encoded.flags != b"0", offset != 0, !encoded.at.is_empty(), !window.is_empty()];
+                let used = says.iter().rposition(|says| *says).map_or(0, |last| last + 1);
                 request.script(&scripts::PUSH, &self.keys.push(), all.get(..used).unwrap_or(&all));
             })
             .map_err(doing)?;
@@ -116,11 +124,22 @@ impl Queue {
     }
 
     fn push_chunk(&self, jobs: &[Encoded<'_>]) -> Result<()> {
+        let mut ids = FxHashSet::with_capacity_and_hasher(jobs.len(), FxBuildHasher);
+        let is_plain = jobs.iter().all(|job| job.is_plain() && ids.insert(job.id.as_bytes()));
         let value = self.link.run(|request, attempt, connection| {
             self.write_index(request, connection);
             let window = retry_window(attempt);
-            let mut args: Vec<&[u8]> = Vec::with_capacity(1 + 6 * jobs.len());
+            let mut args: Vec<&[u8]> = Vec::with_capacity(2 + 6 * jobs.len());
             args.push(window.as_bytes());
+            if is_plain && window.is_empty() {
+                args.push(b"plain");
+                for job in jobs {
+                    args.extend([job.id.as_bytes(), &job.body, job.delay.as_bytes()]);
+                }
+                self.write_script(request, &scripts::PUSH_MANY, &args);
+                return;
+            }
+            args.push(b"each");
             for job in jobs {
                 let mode: &[u8] = match job.job.on_duplicate {
                     OnDuplicate::Fail => b"fail",

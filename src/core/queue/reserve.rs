@@ -1,15 +1,16 @@
 //! Consuming: one call of `reserve.lua`, and what its answers ask for.
 
-use super::settle::slot_args;
+use super::settle::range_args;
 use super::{Flow, Queue, wait};
 use crate::core::connection::{Connection, random_name};
 use crate::core::error::{Error, Result};
 use crate::core::job::{JobId, Receipt, Reserved};
 use crate::core::link::Repeat;
-use crate::core::record::token_bytes;
+use crate::core::process::Generation;
 use crate::core::reply::{self, Leased, Reply};
 use crate::core::{clock, scripts};
 use std::cell::RefCell;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Most jobs of one round trip.
@@ -33,7 +34,7 @@ pub struct Waiting<'a> {
 /// One call of the script: into which slot it leases, and what it acknowledges on the way.
 #[derive(Debug)]
 pub struct Trip<'a> {
-    pub slot: &'a str,
+    pub slot: &'a Arc<str>,
     /// Tells a repeated call from a new one with the same slot.
     pub call: u32,
     pub max: usize,
@@ -43,19 +44,19 @@ pub struct Trip<'a> {
 }
 
 thread_local! {
-    static SLOTS: RefCell<(u32, String, u64)> = const { RefCell::new((0, String::new(), 0)) };
+    static SLOTS: RefCell<Option<(Generation, String, u64)>> = const { RefCell::new(None) };
 }
 
 /// A name for a lease slot that nobody else has, made before the request is sent.
 #[must_use]
-pub fn new_slot() -> String {
-    SLOTS.with_borrow_mut(|(owner, name, count)| {
-        let process = std::process::id();
-        if *owner != process {
-            (*owner, *name, *count) = (process, random_name(), 0);
+pub fn new_slot() -> Arc<str> {
+    SLOTS.with_borrow_mut(|slots| {
+        if !slots.as_ref().is_some_and(|(owner, ..)| owner.is_current()) {
+            *slots = None;
         }
+        let (_, name, count) = slots.get_or_insert_with(|| (Generation::current(), random_name(), 0));
         *count += 1;
-        format!("{name}.{count}")
+        format!("{name}.{count}").into()
     })
 }
 
@@ -104,19 +105,21 @@ impl Queue {
         let most = trip.max.clamp(1, MOST).to_string();
         let call = trip.call.to_be_bytes();
         let (waiter, at_most) = waiting.map_or(("", Duration::ZERO), |waiting| (waiting.name, waiting.at_most));
-        let at_most = at_most.as_millis().to_string();
-        let mut done = slot_args(trip.done.iter().copied());
+        let mut done = range_args(trip.done.iter().copied(), trip.slot);
         loop {
             let mut sent = Instant::now();
             let mut was_lost = false;
             let value = self.link.run_on(held, Repeat::Yes, &mut |request, attempt, connection| {
                 sent = Instant::now();
                 was_lost = attempt.since_lost.is_some();
-                let offset = clock::offset_ms().to_string();
-                let retry: &[u8] = if was_lost { b"1" } else { b"0" };
-                let mut args: Vec<&[u8]> = Vec::with_capacity(7 + done.len());
-                args.extend([offset.as_bytes(), trip.slot.as_bytes(), &call, most.as_bytes()]);
-                args.extend([retry, waiter.as_bytes(), at_most.as_bytes()]);
+                let offset = clock::offset_ms();
+                let situation = if !was_lost && offset == 0 && waiter.is_empty() {
+                    String::new()
+                } else {
+                    format!("{}:{offset}:{}:{waiter}", u8::from(was_lost), at_most.as_millis())
+                };
+                let mut args: Vec<&[u8]> = Vec::with_capacity(4 + done.len());
+                args.extend([trip.slot.as_bytes(), &call, most.as_bytes(), situation.as_bytes()]);
                 args.extend(done.iter().map(Vec::as_slice));
                 let ranked = connection.ranked.contains(&*self.name);
                 let keys = if ranked { self.keys.all() } else { self.keys.unranked() };
@@ -130,6 +133,14 @@ impl Queue {
                 continue;
             }
             let now_ms = reply.int().map_err(doing)?;
+            if reply.word == "JOB" {
+                let leased = reply.reserved_one(&self.name, trip.slot, now_ms, sent).map_err(doing)?;
+                done.clear();
+                match self.keep_readable(leased)? {
+                    jobs if jobs.is_empty() => continue,
+                    jobs => return Ok(Look::Jobs(jobs)),
+                }
+            }
             let lost = reply.list().map_err(doing)?;
             if !was_lost {
                 // After a lost answer, what is gone was acknowledged by the try before.
@@ -163,7 +174,8 @@ impl Queue {
     }
 
     fn bury_receipt(&self, receipt: &Receipt, reason: &[u8]) -> Result<()> {
-        self.script(&scripts::BURY, &[receipt.slot.as_bytes(), &token_bytes(receipt.token), reason]).map(|_| ())
+        self.script(&scripts::BURY, &[receipt.slot.as_bytes(), receipt.token.to_string().as_bytes(), reason])
+            .map(|_| ())
     }
 
     /// Leases one given job, if it is ready, delayed or buried.

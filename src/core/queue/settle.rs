@@ -5,10 +5,9 @@ use super::push::due_args;
 use crate::core::error::{Error, Result};
 use crate::core::job::{Due, JobId, JobOptions, Receipt, Reserved};
 use crate::core::link::Attempt;
-use crate::core::record::token_bytes;
 use crate::core::reply::{self, Reply};
 use crate::core::scripts;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// What a holder needs to settle a job.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,7 +90,7 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn ack_receipts(&self, receipts: &[Receipt]) -> Result<Vec<u64>> {
-        let args = slot_args(receipts.iter());
+        let args = range_args(receipts.iter(), "");
         let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
         let mut was_lost = false;
         let value = self.link.run(|request, attempt: Attempt, _| {
@@ -102,15 +101,10 @@ impl Queue {
         if reply.word != "OK" {
             return Err(reply::unexpected());
         }
-        reply.int()?;
         if was_lost {
             return Ok(Vec::new()); // what is gone now was acknowledged by the try whose answer was lost
         }
-        Ok(reply
-            .rest()?
-            .iter()
-            .map(|token| token.iter().fold(0, |value, byte| value << 8 | u64::from(*byte)))
-            .collect())
+        Ok(reply.list()?.into_iter().filter_map(reply::token).collect())
     }
 
     /// Back to the queue, the attempt stays counted. `priority` `None` keeps it.
@@ -168,8 +162,8 @@ impl Queue {
     /// Runs a script that takes one lease. When it finds the lease gone after an answer of its own was lost, it was this
     /// very call that ended it: that counts as done, with a bare `OK`.
     fn settle(&self, script: &scripts::Script, what: &str, held: &Held, rest: &[&[u8]]) -> Result<Reply> {
-        let token = token_bytes(held.receipt.token);
-        let mut args: Vec<&[u8]> = vec![held.receipt.slot.as_bytes(), &token];
+        let token = held.receipt.token.to_string();
+        let mut args: Vec<&[u8]> = vec![held.receipt.slot.as_bytes(), token.as_bytes()];
         args.extend_from_slice(rest);
         let (mut reply, was_lost) = self.script_knowing(script, |_| args.clone()).map_err(self.doing(what, held))?;
         match reply.word.as_str() {
@@ -202,7 +196,7 @@ impl Queue {
         let mut slots: Vec<(&str, Vec<Item>)> = Vec::new();
         for (index, (receipt, ttr_ms)) in leases.iter().enumerate() {
             let item = (index, receipt.token, *ttr_ms);
-            match slots.iter_mut().find(|(slot, _)| *slot == receipt.slot) {
+            match slots.iter_mut().find(|(slot, _)| **slot == *receipt.slot) {
                 Some((_, items)) => items.push(item),
                 None => slots.push((&receipt.slot, vec![item])),
             }
@@ -212,7 +206,7 @@ impl Queue {
             owned.push(slot.as_bytes().to_vec());
             owned.push(items.len().to_string().into_bytes());
             for (_, token, ttr_ms) in items {
-                owned.push(token_bytes(*token).to_vec());
+                owned.push(token.to_string().into_bytes());
                 owned.push(ttr_ms.to_string().into_bytes());
             }
         }
@@ -232,27 +226,17 @@ impl Queue {
     }
 }
 
-/// Receipts as the scripts take them: per slot its name, how many tokens, the tokens.
-pub(super) fn slot_args<'a>(receipts: impl Iterator<Item = &'a Receipt>) -> Vec<Vec<u8>> {
-    let mut order: Vec<&str> = Vec::new();
-    let mut slots: HashMap<&str, Vec<u64>> = HashMap::new();
-    for receipt in receipts {
-        slots.entry(&receipt.slot).or_insert_with(|| {
-            order.push(&receipt.slot);
-            Vec::new()
-        });
-        if let Some(tokens) = slots.get_mut(receipt.slot.as_str())
-            && !tokens.contains(&receipt.token)
-        {
-            tokens.push(receipt.token);
-        }
-    }
+/// Receipts as the scripts take them, in threes: slot (nothing: `own`), first token, how many tokens.
+pub(super) fn range_args<'a>(receipts: impl Iterator<Item = &'a Receipt>, own: &str) -> Vec<Vec<u8>> {
+    let mut sorted: Vec<(&str, u64)> = receipts.map(|receipt| (&*receipt.slot, receipt.token)).collect();
+    sorted.sort_unstable();
+    sorted.dedup();
     let mut args = Vec::new();
-    for slot in order {
-        let tokens = slots.remove(slot).unwrap_or_default();
-        args.push(slot.as_bytes().to_vec());
-        args.push(tokens.len().to_string().into_bytes());
-        args.extend(tokens.into_iter().map(|token| token_bytes(token).to_vec()));
+    for range in sorted.chunk_by(|before, next| before.0 == next.0 && before.1 + 1 == next.1) {
+        let Some((slot, token)) = range.first() else { continue };
+        args.push(if *slot == own { Vec::new() } else { slot.as_bytes().to_vec() });
+        args.push(token.to_string().into_bytes());
+        args.push(range.len().to_string().into_bytes());
     }
     args
 }

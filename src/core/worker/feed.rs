@@ -1,6 +1,7 @@
 //! Jobs for a loop: what is done is acknowledged in the round trip that fetches the next ones.
 
-use super::keeper::{Keeper, Lease};
+use super::keeper::Keeper;
+use super::lease::Lease;
 use crate::core::connection::Connection;
 use crate::core::error::{Error, Result};
 use crate::core::job::{JobId, Receipt, Reserved};
@@ -59,10 +60,10 @@ pub enum Fetched {
 /// One watched queue: its lease slot, used again and again, and what is done.
 struct Source {
     queue: Queue,
-    slot: String,
+    slot: Arc<str>,
     call: u32,
-    /// Leases in the slot that are neither settled nor acknowledged.
-    open: Vec<u64>,
+    /// Leases in the slot that are neither settled nor done, in the order of delivery.
+    open: VecDeque<u64>,
     done: Vec<Done>,
     batches: Vec<u64>,
 }
@@ -77,15 +78,14 @@ impl Source {
         keeper: &mut Option<Keeper>,
         lost: &mut Vec<(JobId, u64)>,
     ) -> Result<Look> {
-        let done: Vec<Receipt> = self.done.iter().map(|done| done.lease.receipt.clone()).collect();
-        let is_free = self.open.iter().all(|token| done.iter().any(|receipt| receipt.token == *token));
-        if is_free {
+        if self.open.is_empty() {
             self.call = self.call.wrapping_add(1);
         } else {
             (self.slot, self.call) = (new_slot(), 1);
         }
         self.open.clear();
-        let mut trip = Trip { slot: &self.slot, call: self.call, max, done: done.iter().collect(), lost: Vec::new() };
+        let done = self.done.iter().map(|done| &done.lease.receipt).collect();
+        let mut trip = Trip { slot: &self.slot, call: self.call, max, done, lost: Vec::new() };
         let result = self.queue.look(held, &mut trip, waiting);
         let gone = trip.lost;
         match &result {
@@ -102,6 +102,16 @@ impl Source {
             }
         }
         result
+    }
+
+    /// The job of a ticket is settled or done.
+    fn close(&mut self, ticket: &Ticket) {
+        let token = ticket.lease.receipt.token;
+        if self.open.front() == Some(&token) {
+            self.open.pop_front();
+        } else {
+            self.open.retain(|open| *open != token);
+        }
     }
 
     fn acknowledged(&mut self, gone: &[u64], keeper: &mut Option<Keeper>, lost: &mut Vec<(JobId, u64)>) {
@@ -136,7 +146,7 @@ impl Feed {
             queue: queue.clone(),
             slot: new_slot(),
             call: 0,
-            open: Vec::new(),
+            open: VecDeque::new(),
             done: Vec::new(),
             batches: Vec::new(),
         };
@@ -227,6 +237,7 @@ impl Feed {
     /// Connection and server errors. It stays to be acknowledged.
     pub fn done(&mut self, ticket: &Ticket) -> Result<()> {
         if let Some(source) = self.sources.get_mut(ticket.queue) {
+            source.close(ticket);
             let done = Done { id: ticket.id.clone(), lease: Arc::clone(&ticket.lease), ambiguous: false };
             source.done.push(done);
         }
@@ -241,7 +252,7 @@ impl Feed {
     pub fn settled(&mut self, ticket: &Ticket) {
         ticket.lease.settle();
         if let Some(source) = self.sources.get_mut(ticket.queue) {
-            source.open.retain(|token| *token != ticket.lease.receipt.token);
+            source.close(ticket);
         }
     }
 
@@ -257,7 +268,6 @@ impl Feed {
             let receipts: Vec<Receipt> = source.done.iter().map(|done| done.lease.receipt.clone()).collect();
             match source.queue.ack_receipts(&receipts) {
                 Ok(gone) => {
-                    source.open.retain(|token| !receipts.iter().any(|receipt| receipt.token == *token));
                     let mut lost = Vec::new();
                     source.acknowledged(&gone, &mut None, &mut lost); // the rest of the batch is still to be kept
                     self.lost.extend(lost.into_iter().map(|(id, token)| Lost { queue: index, id, token }));
@@ -275,15 +285,22 @@ impl Feed {
     /// Acknowledgements that can no longer succeed, because their leases ended while Redis was away, count as lost.
     pub fn give_up_ended(&mut self) {
         let now = Instant::now();
+        self.give_up(|lease| lease.until() <= now);
+    }
+
+    /// Acknowledgements that nobody will send any more count as lost.
+    pub fn give_up_all(&mut self) {
+        self.give_up(|_| true);
+    }
+
+    fn give_up(&mut self, is_over: impl Fn(&Lease) -> bool) {
         for (index, source) in self.sources.iter_mut().enumerate() {
-            let (ended, open): (Vec<Done>, Vec<Done>) =
-                source.done.drain(..).partition(|done| done.lease.until() <= now);
+            let (over, open): (Vec<Done>, Vec<Done>) = source.done.drain(..).partition(|done| is_over(&done.lease));
             source.done = open;
-            self.lost.extend(ended.into_iter().map(|done| Lost {
-                queue: index,
-                id: done.id,
-                token: done.lease.receipt.token,
-            }));
+            for done in over {
+                done.lease.settle(); // or it would be renewed, once Redis is back
+                self.lost.push(Lost { queue: index, id: done.id, token: done.lease.receipt.token });
+            }
         }
     }
 
@@ -296,6 +313,11 @@ impl Feed {
     /// Jobs whose leases were gone when they were to be acknowledged, since last asked.
     pub fn take_lost(&mut self) -> Vec<Lost> {
         std::mem::take(&mut self.lost)
+    }
+
+    /// The job is not started after all: it is the next one again.
+    pub fn put_back(&mut self, delivery: Delivery) {
+        self.buffer.push_front(delivery);
     }
 
     /// Gives back what was fetched and not started, without counting an attempt.

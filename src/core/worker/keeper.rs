@@ -4,78 +4,14 @@
 //! It starts with the first batch it is given, sleeps without a timer while there is nothing to keep, and ends with its keeper.
 //! A forked child has no such thread: its keeper does nothing.
 
+use super::lease::Lease;
 use crate::core::job::Receipt;
+use crate::core::process::Generation;
 use crate::core::queue::{Held, Queue};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-/// One lease, shared between the loop, the job object and the thread.
-#[derive(Debug)]
-pub struct Lease {
-    pub receipt: Receipt,
-    ttr_ms: u64,
-    /// End of the lease, in microseconds after `base`.
-    until_us: AtomicU64,
-    base: Instant,
-    settled: AtomicBool,
-    lost: Arc<AtomicBool>,
-}
-
-impl Lease {
-    #[must_use]
-    pub fn new(receipt: Receipt, ttr_ms: u64, until: Instant) -> Arc<Self> {
-        let base = Instant::now();
-        let lease = Self {
-            receipt,
-            ttr_ms,
-            until_us: AtomicU64::new(0),
-            base,
-            settled: AtomicBool::new(false),
-            lost: Arc::default(),
-        };
-        lease.extend(until);
-        Arc::new(lease)
-    }
-
-    fn extend(&self, until: Instant) {
-        let us = u64::try_from(until.saturating_duration_since(self.base).as_micros()).unwrap_or(u64::MAX);
-        self.until_us.store(us, Ordering::Relaxed);
-    }
-
-    /// When it ends, as far as this process knows; never later than in Redis.
-    #[must_use]
-    pub fn until(&self) -> Instant {
-        self.base + Duration::from_micros(self.until_us.load(Ordering::Relaxed))
-    }
-
-    /// A renewal found the job cancelled or taken over.
-    #[must_use]
-    pub fn is_lost(&self) -> bool {
-        self.lost.load(Ordering::Relaxed)
-    }
-
-    /// The flag behind [`Lease::is_lost`].
-    #[must_use]
-    pub fn lost_flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.lost)
-    }
-
-    /// No renewal is needed any more.
-    pub fn settle(&self) {
-        self.settled.store(true, Ordering::Relaxed);
-    }
-
-    fn renew_at(&self) -> Instant {
-        let third = Duration::from_millis(self.ttr_ms / 3);
-        self.until().checked_sub(third * 2).unwrap_or_else(Instant::now)
-    }
-
-    fn is_open(&self) -> bool {
-        !self.settled.load(Ordering::Relaxed) && !self.is_lost()
-    }
-}
 
 /// How the thread reaches the embedding language when a run takes too long. Called on the thread.
 pub trait Alarm: Send {
@@ -96,7 +32,7 @@ struct Run {
 }
 
 #[derive(Default)]
-struct State {
+pub(super) struct State {
     batches: HashMap<u64, (Queue, Vec<Arc<Lease>>)>,
     next_batch: u64,
     run: Option<Run>,
@@ -105,17 +41,30 @@ struct State {
     ends: bool,
 }
 
-struct Shared {
+pub(super) struct Shared {
     state: Mutex<State>,
     told: Condvar,
     alarm: Mutex<Box<dyn Alarm>>,
+}
+
+impl Shared {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn tell_if_earlier(&self, state: &mut State, at: Instant) {
+        if state.planned.is_none_or(|planned| at < planned) {
+            state.planned = Some(at);
+            self.told.notify_one();
+        }
+    }
 }
 
 /// Owner of the thread.
 pub struct Keeper {
     shared: Arc<Shared>,
     thread: Option<std::thread::JoinHandle<()>>,
-    process: u32,
+    process: Generation,
     renews: bool,
 }
 
@@ -124,12 +73,12 @@ impl Keeper {
     #[must_use]
     pub fn new(alarm: Box<dyn Alarm>, renews: bool) -> Self {
         let shared = Shared { state: Mutex::default(), told: Condvar::new(), alarm: Mutex::new(alarm) };
-        Self { shared: Arc::new(shared), thread: None, process: std::process::id(), renews }
+        Self { shared: Arc::new(shared), thread: None, process: Generation::current(), renews }
     }
 
     /// In a forked child the thread does not exist, and it may have held the lock: touch nothing.
     fn state(&self) -> Option<MutexGuard<'_, State>> {
-        (self.process == std::process::id()).then(|| self.shared.state.lock().unwrap_or_else(PoisonError::into_inner))
+        self.process.is_current().then(|| self.shared.state())
     }
 
     /// Keeps the leases of a batch alive until [`Keeper::forget`].
@@ -142,8 +91,11 @@ impl Keeper {
         let Some(mut state) = self.state() else { return 0 };
         state.next_batch += 1;
         let batch = state.next_batch;
+        for lease in &leases {
+            let _ = lease.keeper.set(Arc::downgrade(&self.shared));
+        }
         state.batches.insert(batch, (queue.clone(), leases));
-        self.tell_if_earlier(&mut state, first);
+        self.shared.tell_if_earlier(&mut state, first);
         batch
     }
 
@@ -162,7 +114,7 @@ impl Keeper {
         let run =
             Run { queue: queue.clone(), held: held.clone(), timeout, deadline, grace_ends: deadline + grace, rung: 0 };
         state.run = Some(run);
-        self.tell_if_earlier(&mut state, deadline);
+        self.shared.tell_if_earlier(&mut state, deadline);
     }
 
     /// The run is over.
@@ -172,15 +124,8 @@ impl Keeper {
         }
     }
 
-    fn tell_if_earlier(&self, state: &mut State, at: Instant) {
-        if state.planned.is_none_or(|planned| at < planned) {
-            state.planned = Some(at);
-            self.shared.told.notify_one();
-        }
-    }
-
     fn start(&mut self) {
-        if self.thread.is_some() || self.process != std::process::id() {
+        if self.thread.is_some() || !self.process.is_current() {
             return;
         }
         pin_library();
@@ -208,20 +153,20 @@ impl Drop for Keeper {
 const RETRY: Duration = Duration::from_millis(200);
 
 fn run(shared: &Shared) {
-    let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut state = shared.state();
     loop {
         if state.ends {
             return;
         }
         let now = Instant::now();
-        if let Some(ring) = due_alarm(&mut state, now) {
-            drop(state);
-            match ring {
-                Ring::Stop(times) => shared.alarm.lock().unwrap_or_else(PoisonError::into_inner).ring(times),
-                Ring::GiveUp(run) => give_up(shared, &run),
+        match due_alarm(&mut state, now) {
+            // Under the lock: once unwatch() has returned, nothing rings for that run.
+            Some(Ring::Stop(times)) => shared.alarm.lock().unwrap_or_else(PoisonError::into_inner).ring(times),
+            Some(Ring::GiveUp(run)) => {
+                drop(state);
+                give_up(shared, &run)
             }
-            state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
-            continue;
+            None => {}
         }
         let due = due_renewals(&state, now);
         if !due.is_empty() {
@@ -230,7 +175,7 @@ fn run(shared: &Shared) {
             for (queue, leases) in due {
                 reached &= renew(&queue, &leases);
             }
-            state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state = shared.state();
             if !reached {
                 state.planned = Some(Instant::now() + RETRY);
                 let (guard, _) = shared.told.wait_timeout(state, RETRY).unwrap_or_else(PoisonError::into_inner);

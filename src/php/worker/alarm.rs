@@ -1,23 +1,21 @@
 //! Time limits of handlers: the watching thread flags the engine, and the engine's interrupt hook throws.
 
 use crate::core::worker::keeper::Alarm;
-use crate::php::exceptions;
+use crate::php::{exceptions, sys};
 use ext_php_rs::ffi::{self, zend_execute_data};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 use std::panic::catch_unwind;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Once, OnceLock};
-
-/// Rung, and not yet thrown.
-static RUNG: AtomicBool = AtomicBool::new(false);
+use std::sync::{Arc, Once, OnceLock};
 
 type Hook = unsafe extern "C" fn(*mut zend_execute_data);
 static NEXT: OnceLock<Option<Hook>> = OnceLock::new();
 
 thread_local! {
-    /// The words to throw with, while a handler with a time limit runs.
-    static WORDS: Cell<Option<String>> = const { Cell::new(None) };
+    /// The limits of the handlers that are running, inner ones last.
+    static LIMITS: RefCell<Vec<Rc<Limited>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// MINIT: puts our hook before whatever hooks there are (pcntl's).
@@ -32,10 +30,11 @@ pub fn hook() {
 
 unsafe extern "C" fn on_interrupt(frame: *mut zend_execute_data) {
     let _ = catch_unwind(|| {
-        if RUNG.swap(false, Ordering::SeqCst)
-            && let Some(words) = WORDS.take()
-        {
-            exceptions::throw_timeout(&words);
+        let rung = LIMITS.with_borrow(|all| all.iter().rfind(|limited| limited.is_due(frame)).cloned());
+        if let Some(limited) = rung {
+            limited.thrown.set(true);
+            limited.rung.store(false, Ordering::SeqCst);
+            exceptions::throw_timeout(&limited.words);
         }
     });
     if let Some(Some(next)) = NEXT.get() {
@@ -51,13 +50,34 @@ fn poke_signal() -> c_int {
 
 extern "C" fn on_poke(_: c_int) {}
 
-/// The part of a run that this thread knows: while it lives, an alarm throws into the handler.
-pub struct Limit(());
+/// Rung, and not yet thrown: shared with the watching thread.
+pub type Rung = Arc<AtomicBool>;
+
+/// A run as this thread knows it.
+struct Limited {
+    words: String,
+    rung: Rung,
+    thrown: Cell<bool>,
+    /// That of the loop.
+    frame: *const zend_execute_data,
+}
+
+impl Limited {
+    /// Only what the handler has called is ended: when its fiber is suspended, other code runs.
+    fn is_due(&self, running: *const zend_execute_data) -> bool {
+        self.rung.load(Ordering::SeqCst) && !self.thrown.get() && sys::is_called_from(running, self.frame)
+    }
+}
+
+/// While it lives, an alarm throws into the handler.
+pub struct Limit(Rc<Limited>);
 
 impl Limit {
-    pub fn start(words: String) -> Self {
-        WORDS.set(Some(words));
-        RUNG.store(false, Ordering::SeqCst);
+    pub fn start(words: String, rung: &Rung) -> Self {
+        rung.store(false, Ordering::SeqCst);
+        let limited = Limited { words, rung: Arc::clone(rung), thrown: Cell::new(false), frame: sys::current_frame() };
+        let limited = Rc::new(limited);
+        LIMITS.with_borrow_mut(|all| all.push(Rc::clone(&limited)));
         static POKED: Once = Once::new();
         // It stays for the life of the process: a poke may be on its way when the run ends.
         POKED.call_once(|| {
@@ -68,22 +88,19 @@ impl Limit {
                 libc::sigaction(poke_signal(), &raw const ours, std::ptr::null_mut());
             }
         });
-        Self(())
+        Self(limited)
     }
 
     /// Whether the alarm has thrown.
     pub fn has_thrown(&self) -> bool {
-        let words = WORDS.take();
-        let thrown = words.is_none();
-        WORDS.set(words);
-        thrown
+        self.0.thrown.get()
     }
 }
 
 impl Drop for Limit {
     fn drop(&mut self) {
-        WORDS.set(None);
-        RUNG.store(false, Ordering::SeqCst);
+        LIMITS.with_borrow_mut(|all| all.retain(|limited| !Rc::ptr_eq(limited, &self.0)));
+        self.0.rung.store(false, Ordering::SeqCst);
     }
 }
 
@@ -91,17 +108,18 @@ impl Drop for Limit {
 pub struct Engine {
     interrupt: *const AtomicBool,
     thread: libc::pthread_t,
+    rung: Rung,
 }
 
 // SAFETY: the flag is an atomic that lives as long as the thread serves PHP, which the loop does until it drops the keeper.
 unsafe impl Send for Engine {}
 
 impl Engine {
-    pub fn current() -> Self {
+    pub fn current(rung: Rung) -> Self {
         // SAFETY: `vm_interrupt` is a `zend_atomic_bool`, a one-byte atomic.
         unsafe {
             let globals = ffi::ext_php_rs_executor_globals();
-            Self { interrupt: (&raw const (*globals).vm_interrupt).cast(), thread: libc::pthread_self() }
+            Self { interrupt: (&raw const (*globals).vm_interrupt).cast(), thread: libc::pthread_self(), rung }
         }
     }
 }
@@ -109,12 +127,12 @@ impl Engine {
 impl Alarm for Engine {
     fn ring(&self, times: u32) {
         if times == 1 {
-            RUNG.store(true, Ordering::SeqCst);
+            self.rung.store(true, Ordering::SeqCst);
         }
         // SAFETY: see `Engine`; the poke handler is in place while a limited run lasts, and the signal is ours.
         unsafe {
             (*self.interrupt).store(true, Ordering::SeqCst);
-            if RUNG.load(Ordering::SeqCst) {
+            if self.rung.load(Ordering::SeqCst) {
                 libc::pthread_kill(self.thread, poke_signal());
             }
         }

@@ -1,4 +1,5 @@
-//! Calling what the user gave us to call.
+//! Calling what the user gave us to call. Letting go of a value is such a call too: destructors run, and the collector of
+//! cycles; whatever they do must not jump over the loop.
 
 use crate::php::call::{Call, Fault, Outcome, guard};
 use crate::php::place::Place;
@@ -41,27 +42,35 @@ pub fn argument(call: &Call, number: u32) -> Outcome<Zval> {
     }
 }
 
-/// Calls it.
-pub fn invoke(callable: &Zval, arguments: &mut [Zval]) -> Outcome<Zval> {
-    let count = u32::try_from(arguments.len()).unwrap_or(0);
-    let mut out = Zval::new();
-    // SAFETY: callable, arguments and result outlive the call.
-    guard(|| unsafe {
-        ffi::_call_user_function_impl(
-            std::ptr::null_mut(),
-            std::ptr::from_ref(callable).cast_mut(),
-            &raw mut out,
-            count,
-            arguments.as_mut_ptr(),
-            std::ptr::null_mut(),
-        )
-    })?;
-    Ok(out)
+/// Calls it; whether it returned false.
+fn invoke<const N: usize>(callable: &Zval, mut arguments: [Zval; N]) -> Outcome<bool> {
+    let count = u32::try_from(N).unwrap_or(0);
+    guard(move || {
+        let mut out = Zval::new();
+        // SAFETY: callable, arguments and result outlive the call.
+        unsafe {
+            ffi::_call_user_function_impl(
+                std::ptr::null_mut(),
+                std::ptr::from_ref(callable).cast_mut(),
+                &raw mut out,
+                count,
+                arguments.as_mut_ptr(),
+                std::ptr::null_mut(),
+            );
+        }
+        out.bool() == Some(false)
+    })
+}
+
+/// Lets go of values.
+pub fn discard<T>(values: T) -> Outcome<()> {
+    guard(move || drop(values))
 }
 
 /// How a call of user code ended.
 pub enum Ending {
-    Returned(Zval),
+    /// Whether it returned false.
+    Returned(bool),
     Threw(Zval),
     /// `exit()`: pending in the engine, to be left alone.
     Exited,
@@ -70,9 +79,9 @@ pub enum Ending {
 }
 
 /// Calls it and takes what it throws.
-pub fn attempt(callable: &Zval, arguments: &mut [Zval]) -> Ending {
+pub fn attempt<const N: usize>(callable: &Zval, arguments: [Zval; N]) -> Ending {
     match invoke(callable, arguments) {
-        Ok(value) => Ending::Returned(value),
+        Ok(is_false) => Ending::Returned(is_false),
         Err(Fault::Bailout) => Ending::Fatal,
         Err(Fault::Thrown) => match take_throwable() {
             Some(exception) => Ending::Threw(exception),
@@ -82,13 +91,8 @@ pub fn attempt(callable: &Zval, arguments: &mut [Zval]) -> Ending {
 }
 
 /// Takes a pending exception, but not what looks like one: `exit()` travels the same way and must go on.
-fn take_throwable() -> Option<Zval> {
-    // SAFETY: classes of the engine live as long as the process.
-    let throwable = unsafe { sys::find_class("Throwable").as_ref() }?;
-    let is_throwable = ExecutorGlobals::get().exception().is_some_and(|object| object.instance_of(throwable));
-    if !is_throwable {
-        return None;
-    }
+pub fn take_throwable() -> Option<Zval> {
+    sys::pending_throwable()?;
     let exception = ExecutorGlobals::take_exception()?;
     let mut value = Zval::new();
     ext_php_rs::convert::IntoZval::set_zval(exception, &mut value, false).ok()?;

@@ -1,6 +1,6 @@
 //! Listeners of the loop.
 
-use super::callable::{Ending, attempt};
+use super::callable::{Ending, attempt, discard, take_throwable};
 use crate::php::call::{Fault, Outcome, guard};
 use crate::php::enums;
 use crate::php::reason;
@@ -53,6 +53,14 @@ impl Event {
     }
 }
 
+/// An error handler that makes exceptions of warnings has been told; the loop goes on all the same.
+fn warn(message: &str) -> Outcome<()> {
+    match guard(|| php_error(&ErrorType::Warning, message)) {
+        Err(Fault::Thrown) if take_throwable().is_some() => Ok(()),
+        result => result,
+    }
+}
+
 /// The listeners of one queue object. Never borrowed while PHP code runs.
 #[derive(Default)]
 pub struct Listeners {
@@ -84,21 +92,22 @@ impl Listeners {
             let both = events.iter().zip(callables.iter());
             both.filter(|(listens, _)| **listens == event).map(|(_, callable)| callable.shallow_clone()).collect()
         };
-        for callable in wanted {
+        for callable in &wanted {
             let or_null = |value: Option<&Zval>| value.map_or_else(Zval::new, Zval::shallow_clone);
-            let mut arguments = [enums::case_of(&enums::EVENT, &event.case()), or_null(job), or_null(error)];
-            match attempt(&callable, &mut arguments) {
+            let arguments = [enums::case_of(&enums::EVENT, &event.case()), or_null(job), or_null(error)];
+            match attempt(callable, arguments) {
                 Ending::Returned(_) => {}
                 Ending::Threw(exception) => {
                     let what = exception.object().map(reason::of_throwable).unwrap_or_default();
                     let what = String::from_utf8_lossy(&what).into_owned();
-                    let message = format!("DelayQueue::consume(): a listener of Event::{} threw {what}", event.case());
-                    guard(|| php_error(&ErrorType::Warning, &message))?;
+                    let message = format!("A listener of Event::{} threw {what}", event.case());
+                    warn(&message)?;
+                    discard(exception)?;
                 }
                 Ending::Exited => return Err(Fault::Thrown),
                 Ending::Fatal => return Err(Fault::Bailout),
             }
         }
-        Ok(())
+        discard(wanted)
     }
 }

@@ -3,6 +3,8 @@
 pub mod alarm;
 mod callable;
 pub mod events;
+mod handle;
+mod outage;
 mod run;
 mod settle;
 mod signals;

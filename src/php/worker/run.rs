@@ -1,22 +1,23 @@
 //! The loop: fetch, call, settle, until there is a reason to stop.
 
 use super::Options;
-use super::alarm::{Engine, Limit};
-use super::callable::attempt;
+use super::alarm::{Engine, Rung};
+use super::callable::discard;
 use super::events::{Event, Listeners};
-use super::settle::{Job, Verdict};
+use super::handle::InHand;
 use super::signals::{self, Signals};
 use crate::core::error::Error;
 use crate::core::link;
+use crate::core::process::Generation;
 use crate::core::queue::{Flow, Interrupts, Queue, rest};
-use crate::core::worker::feed::{Delivery, Feed, Fetched};
-use crate::core::worker::keeper::{Keeper, timeout_reason};
-use crate::php::call::Outcome;
+use crate::core::worker::feed::{Feed, Fetched};
+use crate::core::worker::keeper::Keeper;
+use crate::php::call::{Outcome, guard};
 use crate::php::delay_queue::DelayQueue;
 use crate::php::exceptions;
 use crate::php::interrupts::PhpInterrupts;
-use crate::php::new_job::Format;
-use crate::php::{json, sys};
+use crate::php::place::active_function;
+use crate::php::sys;
 use ext_php_rs::types::Zval;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -40,44 +41,39 @@ pub struct Ended {
 
 /// What a dying process may still spend on Redis.
 const LAST_WORDS: Duration = Duration::from_millis(200);
-/// Pauses between attempts to reach a lost Redis.
-const FIRST_RETRY: Duration = Duration::from_millis(50);
-const LONGEST_RETRY: Duration = Duration::from_secs(2);
 
 pub struct Loop<'a> {
-    queue: &'a DelayQueue,
-    object: &'a Zval,
-    handler: Zval,
+    pub(super) queue: &'a DelayQueue,
+    pub(super) object: &'a Zval,
+    pub(super) handler: Zval,
     pub(super) options: Options,
     pub(super) feed: Feed,
     started: Instant,
-    jobs: u64,
+    pub(super) jobs: u64,
     /// Since when Redis is away, and the pause before it is asked again.
-    away: Option<Duration>,
+    pub(super) away: Option<Duration>,
+    /// The process that runs the loop: a forked child must not go on with it.
+    process: Generation,
+    pub(super) in_hand: Option<InHand>,
+    pub(super) rung: Rung,
     /// Objects of jobs that are done and not acknowledged yet, for those who listen to lost leases.
     pub(super) unacknowledged: HashMap<u64, Zval>,
     _signals: Signals,
 }
 
 /// Asks for handlers and for what the loop itself watches.
-struct LoopInterrupts<'a>(PhpInterrupts<'a>);
+pub(super) struct LoopInterrupts<'a> {
+    pub(super) php: PhpInterrupts<'a>,
+    /// What SIGUSR2 and SIGCONT had said when the wait began.
+    paused: bool,
+    process: Generation,
+}
 
 impl Interrupts for LoopInterrupts<'_> {
     fn poll(&mut self) -> Flow {
-        match self.0.poll() {
-            Flow::Continue if signals::stop_requested() || signals::paused() => Flow::Return,
-            flow => flow,
-        }
-    }
-}
-
-/// The same while SIGUSR2 holds the loop.
-struct PausedInterrupts<'a>(PhpInterrupts<'a>);
-
-impl Interrupts for PausedInterrupts<'_> {
-    fn poll(&mut self) -> Flow {
-        match self.0.poll() {
-            Flow::Continue if signals::stop_requested() || !signals::paused() => Flow::Return,
+        match self.php.poll() {
+            Flow::Continue if signals::stop_requested() || signals::paused() != self.paused => Flow::Return,
+            Flow::Continue if !self.process.is_current() => Flow::Return, // a signal handler forked
             flow => flow,
         }
     }
@@ -88,7 +84,8 @@ impl<'a> Loop<'a> {
         let sibling =
             |name: &String| if **name == *queue.queue.name() { queue.queue.clone() } else { queue.queue.sibling(name) };
         let queues: Vec<Queue> = queue.watched().iter().map(sibling).collect();
-        let keeper = Keeper::new(Box::new(Engine::current()), options.heartbeat);
+        let rung = Rung::default();
+        let keeper = Keeper::new(Box::new(Engine::current(Rung::clone(&rung))), options.heartbeat);
         Self {
             queue,
             object,
@@ -98,6 +95,9 @@ impl<'a> Loop<'a> {
             started: Instant::now(),
             jobs: 0,
             away: None,
+            process: Generation::current(),
+            in_hand: None,
+            rung,
             unacknowledged: HashMap::new(),
             _signals: Signals::install(),
         }
@@ -108,49 +108,81 @@ impl<'a> Loop<'a> {
     }
 
     pub(super) fn emit(&self, event: Event, job: Option<&Zval>, error: Option<&Zval>) -> Outcome<()> {
-        if self.listeners().has(event) { self.listeners().emit(event, job, error) } else { Ok(()) }
+        if !self.listeners().has(event) {
+            return Ok(());
+        }
+        self.listeners().emit(event, job, error)?;
+        self.same_process()
     }
 
+    /// A child has neither the leases nor the thread that keeps them.
+    pub(super) fn same_process(&self) -> Outcome<()> {
+        if self.is_child() {
+            let must = "a forked child must end by itself, for instance with exit()";
+            return Err(exceptions::throw_error(&format!("{}(): {must}", active_function())));
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_child(&self) -> bool {
+        !self.process.is_current()
+    }
+
+    /// Works until there is a reason to stop.
     pub fn run(mut self) -> Outcome<Ended> {
-        let result = self.emit(Event::WorkerStarting, None, None).and_then(|()| self.rounds());
-        let stop = match result {
-            Ok(stop) => stop,
-            Err(fault) => {
-                link::within(LAST_WORDS, || self.leave());
-                return Err(fault);
-            }
-        };
+        // What nothing on the way has caught, be it a fatal error in a destructor, is caught here: the loop is still whole.
+        let result = guard(|| self.work()).and_then(|result| result);
+        if result.is_err() {
+            link::within(LAST_WORDS, || self.leave());
+        }
+        let values = (std::mem::take(&mut self.unacknowledged), std::mem::replace(&mut self.handler, Zval::new()));
+        drop(self);
+        let discarded = discard(values);
+        result.and_then(|ended| discarded.map(|()| ended))
+    }
+
+    fn work(&mut self) -> Outcome<Ended> {
+        self.emit(Event::WorkerStarting, None, None)?;
+        let stop = self.rounds()?;
         self.leave();
+        self.feed.give_up_all();
         self.report_lost()?;
         self.emit(Event::WorkerStopping, None, None)?;
         Ok(Ended { stop, jobs: self.jobs })
     }
 
-    /// Sends what is done and gives back what was not started; what fails comes back when its lease ends.
+    /// Fails the job in hand, sends what is done and gives back what was not started; what fails comes back when its lease ends.
     fn leave(&mut self) {
+        if self.is_child() {
+            return;
+        }
+        self.drop_job_in_hand();
         let _ = self.feed.flush();
         let _ = self.feed.return_rest();
     }
 
     fn rounds(&mut self) -> Outcome<Stop> {
         loop {
+            self.same_process()?;
             if let Some(stop) = self.reason_to_stop() {
                 return Ok(stop);
             }
             if signals::paused() {
                 self.leave();
-                let mut interrupts = PausedInterrupts(PhpInterrupts::new(&self.queue.stop));
+                let mut interrupts = self.interrupts(true);
                 let flow = rest(self.options.idle_timeout, &mut interrupts);
-                self.left(interrupts.0, flow)?;
+                self.left(interrupts.php, flow)?;
                 continue;
             }
             let wait = self.longest_wait();
             let waited = Instant::now();
-            let mut interrupts = LoopInterrupts(PhpInterrupts::new(&self.queue.stop));
+            let mut interrupts = self.interrupts(false);
             match self.feed.next(Some(wait), &mut interrupts) {
                 Ok(Fetched::Job(delivery)) => {
-                    self.back()?;
-                    self.report_lost()?;
+                    if let Err(fault) = self.back().and_then(|()| self.report_lost()) {
+                        self.feed.put_back(*delivery);
+                        return Err(fault);
+                    }
                     self.handle(*delivery)?;
                 }
                 Ok(Fetched::Nothing) => {
@@ -163,13 +195,17 @@ impl<'a> Loop<'a> {
                         self.emit(Event::Idle, None, None)?;
                     }
                 }
-                Ok(Fetched::Left(flow)) => self.left(interrupts.0, flow)?,
+                Ok(Fetched::Left(flow)) => self.left(interrupts.php, flow)?,
                 Err(error) => self.away(error)?,
             }
         }
     }
 
-    fn left(&self, interrupts: PhpInterrupts<'_>, flow: Flow) -> Outcome<()> {
+    pub(super) fn interrupts(&self, paused: bool) -> LoopInterrupts<'a> {
+        LoopInterrupts { php: PhpInterrupts::new(&self.queue.stop), paused, process: self.process }
+    }
+
+    pub(super) fn left(&self, interrupts: PhpInterrupts<'_>, flow: Flow) -> Outcome<()> {
         let result = if flow == Flow::Raise { Err(Error::Interrupted) } else { Ok(()) };
         interrupts.finish(result)
     }
@@ -195,97 +231,13 @@ impl<'a> Loop<'a> {
     }
 
     fn longest_wait(&self) -> Duration {
-        if self.options.stop_when_empty {
+        // After an outage a look, so that listeners hear at once that it is over.
+        if self.options.stop_when_empty || self.away.is_some() {
             return Duration::ZERO;
         }
         if self.options.max_time.is_zero() {
             return self.options.idle_timeout;
         }
         self.options.idle_timeout.min(self.options.max_time.saturating_sub(self.started.elapsed()))
-    }
-
-    /// Redis is away, or refuses for the moment: wait and ask again. Anything else ends the loop; so does an outage where
-    /// the loop is to return when nothing is there.
-    fn away(&mut self, error: Error) -> Outcome<()> {
-        if !error.is_retryable() || self.options.stop_when_empty {
-            return Err(error.into());
-        }
-        let pause = match self.away {
-            Some(pause) => (pause * 2).min(LONGEST_RETRY),
-            None => {
-                let exception = exceptions::object_of(error);
-                self.emit(Event::ConnectionLost, None, Some(&exception))?;
-                FIRST_RETRY
-            }
-        };
-        self.away = Some(pause);
-        self.feed.give_up_ended();
-        self.report_lost()?;
-        let mut interrupts = LoopInterrupts(PhpInterrupts::new(&self.queue.stop));
-        let flow = rest(pause.mul_f64(0.5 + 0.5 * crate::core::queue::random_unit()), &mut interrupts);
-        self.left(interrupts.0, flow)
-    }
-
-    /// Redis answers again.
-    fn back(&mut self) -> Outcome<()> {
-        if self.away.take().is_some() {
-            self.emit(Event::ConnectionRestored, None, None)?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn report_lost(&mut self) -> Outcome<()> {
-        for lost in self.feed.take_lost() {
-            let job = self.unacknowledged.remove(&lost.token);
-            self.emit(Event::LeaseLost, job.as_ref(), None)?;
-        }
-        if self.feed.is_acknowledged() {
-            self.unacknowledged.clear();
-        }
-        Ok(())
-    }
-
-    fn handle(&mut self, delivery: Delivery) -> Outcome<()> {
-        let payload = match self.queue.defaults.format {
-            Format::Raw => Ok(crate::php::convert::bytes(&delivery.job.payload)),
-            Format::Json => json::decode(&delivery.job.payload)?,
-        };
-        let Some(queue) = self.feed.queue(delivery.ticket.queue).cloned() else { return Ok(()) };
-        let payload = match payload {
-            Ok(payload) => payload,
-            Err(words) => return self.bury_undecodable(&queue, &delivery, &words),
-        };
-        let job = Job::new(queue, delivery, payload)?;
-        self.jobs += 1;
-        self.emit(Event::Processing, Some(&job.object), None)?;
-        let timeout = match job.held.options.timeout_ms {
-            0 => self.options.timeout,
-            own_ms => Duration::from_millis(own_ms),
-        };
-        let mut arguments = [job.object.shallow_clone(), self.object.shallow_clone()];
-        let (ending, timed_out) = if timeout.is_zero() {
-            (attempt(&self.handler, &mut arguments), false)
-        } else {
-            let limit = Limit::start(timeout_reason(timeout));
-            if let Some(keeper) = self.feed.keeper() {
-                keeper.watch(&job.queue, &job.held, timeout, self.options.grace);
-            }
-            let ending = attempt(&self.handler, &mut arguments);
-            if let Some(keeper) = self.feed.keeper() {
-                keeper.unwatch();
-            }
-            let timed_out = limit.has_thrown();
-            (ending, timed_out)
-        };
-        match Verdict::of(ending, timed_out, timeout) {
-            Verdict::Ends(fault, reason) => {
-                link::within(LAST_WORDS, || {
-                    let _ = job.queue.fail(&job.held, Some(&reason));
-                });
-                self.feed.settled(&job.ticket);
-                Err(fault)
-            }
-            verdict => self.settle(&job, verdict),
-        }
     }
 }

@@ -41,17 +41,15 @@ pub enum Verdict {
     Bury(Vec<u8>, Zval),
     Fail(Vec<u8>, Option<Zval>),
     TimedOut(Vec<u8>, Option<Zval>),
-    /// The process ends: the reason is recorded, the fault goes on.
-    Ends(Fault, Vec<u8>),
+    /// The process ends, or this loop at least.
+    Ends(Fault),
 }
 
 impl Verdict {
     pub fn of(ending: Ending, timed_out: bool, timeout: Duration) -> Self {
         match ending {
-            Ending::Returned(value) if value.bool() == Some(false) => {
-                Self::Fail(b"the handler returned false".to_vec(), None)
-            }
-            Ending::Returned(_) => Self::Done,
+            Ending::Returned(true) => Self::Fail(b"the handler returned false".to_vec(), None),
+            Ending::Returned(false) => Self::Done,
             Ending::Threw(exception) => {
                 let Some(object) = exception.object() else { return Self::Fail(Vec::new(), None) };
                 if let Some(delay_ms) = exceptions::release_delay_ms(object) {
@@ -65,24 +63,35 @@ impl Verdict {
                 }
                 Self::Fail(reason::of_throwable(object), Some(exception))
             }
-            Ending::Exited => {
-                let text = format!("the handler called exit() with status {}", sys::exit_status());
-                Self::Ends(Fault::Thrown, text.into_bytes())
-            }
-            Ending::Fatal => {
-                let text =
-                    sys::last_error_message().map_or_else(|| b"fatal error".to_vec(), |text| reason::bounded(&text));
-                Self::Ends(Fault::Bailout, text)
-            }
+            Ending::Exited => Self::Ends(Fault::Thrown),
+            Ending::Fatal => Self::Ends(Fault::Bailout),
         }
     }
+}
+
+/// Why the loop ends with a job in hand. A fatal error may leave in the same way as `exit()`.
+pub fn last_words() -> Vec<u8> {
+    if let Some(text) = sys::fatal_error_message() {
+        return reason::bounded(&text);
+    }
+    if let Some(exception) = sys::pending_throwable() {
+        return reason::of_throwable(exception);
+    }
+    if sys::fiber_is_destroyed() {
+        return b"the fiber in which the handler ran was destroyed".to_vec();
+    }
+    format!("the handler called exit() with status {}", sys::exit_status()).into_bytes()
 }
 
 /// How long a settling is repeated while Redis is away: until the lease ends, and a signal does not shorten it.
 const SETTLE_RETRY: Duration = Duration::from_millis(100);
 
 impl Loop<'_> {
-    pub fn settle(&mut self, job: &Job, verdict: Verdict) -> Outcome<()> {
+    pub fn settle(&mut self, job: &Job, verdict: &Verdict) -> Outcome<()> {
+        if let Verdict::Ends(fault) = verdict {
+            return Err(*fault);
+        }
+        self.in_hand = None;
         let inner = job.inner();
         if inner.is_some_and(job::Job::is_settled) {
             self.feed.settled(&job.ticket);
@@ -108,23 +117,23 @@ impl Loop<'_> {
                 }
             }
             Verdict::Release(due, exception) => {
-                if self.settled(job, || job.queue.release(&job.held, due, None))?.is_some() {
-                    self.emit(Event::Released, Some(&job.object), Some(&exception))?;
+                if self.settled(job, || job.queue.release(&job.held, *due, None))?.is_some() {
+                    self.emit(Event::Released, Some(&job.object), Some(exception))?;
                 }
                 Ok(())
             }
             Verdict::Bury(why, exception) => {
-                if self.settled(job, || job.queue.bury(&job.held, Some(&why)))?.is_some() {
-                    self.emit(Event::Buried, Some(&job.object), Some(&exception))?;
+                if self.settled(job, || job.queue.bury(&job.held, Some(why)))?.is_some() {
+                    self.emit(Event::Buried, Some(&job.object), Some(exception))?;
                 }
                 Ok(())
             }
-            Verdict::Fail(why, exception) => self.fail(job, &why, exception.as_ref()),
+            Verdict::Fail(why, exception) => self.fail(job, why, exception.as_ref()),
             Verdict::TimedOut(why, exception) => {
                 self.emit(Event::TimedOut, Some(&job.object), exception.as_ref())?;
-                self.fail(job, &why, exception.as_ref())
+                self.fail(job, why, exception.as_ref())
             }
-            Verdict::Ends(fault, _) => Err(fault),
+            Verdict::Ends(fault) => Err(*fault),
         }
     }
 
@@ -162,6 +171,7 @@ impl Loop<'_> {
     }
 
     pub(super) fn bury_undecodable(&mut self, queue: &Queue, delivery: &Delivery, words: &str) -> Outcome<()> {
+        self.in_hand = None;
         let why = format!("payload is not valid JSON: {words}");
         let result = queue.bury(&delivery.job.held(), Some(why.as_bytes()));
         self.feed.settled(&delivery.ticket);

@@ -1,20 +1,32 @@
 //! Signals of a worker, without pcntl: SIGTERM, SIGINT and SIGQUIT ask it to finish, SIGUSR2 to take no more jobs until
 //! SIGCONT. Handlers that were there before run too, and are back when the loop is over.
+//!
+//! In a server (php-fpm) a signal that the server leaves to the system stays the system's: it ends a request that runs for
+//! too long by SIGTERM.
 
-use std::cell::Cell;
+use crate::php::sys;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 
 const SIGNALS: [c_int; 5] = [libc::SIGTERM, libc::SIGINT, libc::SIGQUIT, libc::SIGUSR2, libc::SIGCONT];
 
 static STOP: AtomicBool = AtomicBool::new(false);
 static PAUSE: AtomicBool = AtomicBool::new(false);
-/// What handled each of [`SIGNALS`] before; 0 is `SIG_DFL`, 1 is `SIG_IGN`.
+/// What handled each of [`SIGNALS`] before and is to run too; 0: nothing.
 static BEFORE: [AtomicUsize; 5] = [const { AtomicUsize::new(0) }; 5];
 static BEFORE_TAKES_INFO: [AtomicBool; 5] = [const { AtomicBool::new(false) }; 5];
 
+/// The process that runs the loop.
+static OWNER: AtomicI32 = AtomicI32::new(0);
+
+type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut libc::c_void);
+
 thread_local! {
-    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    /// How many loops are running, one in a handler of another or in fibers.
+    static LOOPS: Cell<u32> = const { Cell::new(0) };
+    /// What was there before the first of them.
+    static OLD: RefCell<Vec<(c_int, libc::sigaction)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A finishing signal came since the loop began.
@@ -27,63 +39,85 @@ pub fn paused() -> bool {
     PAUSE.load(Ordering::SeqCst)
 }
 
-/// Our handlers in place until dropped. A loop inside a handler of another shares them.
-pub struct Signals {
-    before: Vec<(c_int, libc::sigaction)>,
-}
+/// Our handlers in place until dropped. Several loops share them.
+pub struct Signals(());
 
 impl Signals {
     pub fn install() -> Self {
-        let depth = DEPTH.get();
-        DEPTH.set(depth + 1);
-        let mut before = Vec::new();
-        if depth == 0 {
-            STOP.store(false, Ordering::SeqCst);
-            PAUSE.store(false, Ordering::SeqCst);
-            for (index, signal) in SIGNALS.into_iter().enumerate() {
-                // SAFETY: sigaction with memory of ours; the handler only uses atomics and calls what was there before.
-                unsafe {
-                    let mut old: libc::sigaction = std::mem::zeroed();
-                    if libc::sigaction(signal, std::ptr::null(), &raw mut old) != 0 {
-                        continue;
-                    }
-                    // Somebody (nohup, a shell) wants it ignored: it stays ignored.
-                    if old.sa_sigaction == libc::SIG_IGN && signal != libc::SIGCONT {
-                        continue;
-                    }
-                    let (Some(handler), Some(takes_info)) = (BEFORE.get(index), BEFORE_TAKES_INFO.get(index)) else {
-                        continue;
-                    };
-                    handler.store(old.sa_sigaction, Ordering::SeqCst);
-                    takes_info.store(old.sa_flags & libc::SA_SIGINFO != 0, Ordering::SeqCst);
-                    let mut ours: libc::sigaction = std::mem::zeroed();
-                    ours.sa_sigaction =
-                        on_signal as extern "C" fn(c_int, *mut libc::siginfo_t, *mut libc::c_void) as usize;
-                    // Restart: a running job's system calls are not disturbed; our own waits are interrupted all the same.
-                    ours.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
-                    libc::sigfillset(&raw mut ours.sa_mask);
-                    if libc::sigaction(signal, &raw const ours, std::ptr::null_mut()) == 0 {
-                        before.push((signal, old));
-                    }
-                }
-            }
+        let loops = LOOPS.get();
+        LOOPS.set(loops + 1);
+        if loops > 0 {
+            return Self(());
         }
-        Self { before }
+        STOP.store(false, Ordering::SeqCst);
+        PAUSE.store(false, Ordering::SeqCst);
+        // SAFETY: asks for a number.
+        OWNER.store(unsafe { libc::getpid() }, Ordering::SeqCst);
+        let slots = SIGNALS.into_iter().zip(BEFORE.iter().zip(&BEFORE_TAKES_INFO));
+        OLD.replace(slots.filter_map(|(signal, (handler, info))| take(signal, handler, info)).collect());
+        Self(())
+    }
+}
+
+/// Puts our handler in the place of another, which it gives back. `None`: the signal is not ours to take.
+fn take(signal: c_int, before: &AtomicUsize, takes_info: &AtomicBool) -> Option<(c_int, libc::sigaction)> {
+    let old = disposition(signal)?;
+    let meant = match sys::engine_signal_handler(signal, old.sa_sigaction) {
+        // The engine handles every signal itself, and does then what would have been done without it.
+        Some(meant) => meant,
+        None => old.sa_sigaction,
+    };
+    // Somebody (nohup, a shell) wants it ignored: it stays ignored.
+    if meant == libc::SIG_IGN && signal != libc::SIGCONT {
+        return None;
+    }
+    if meant == libc::SIG_DFL && !sys::is_command_line() {
+        return None;
+    }
+    let is_handled = meant != libc::SIG_IGN && meant != libc::SIG_DFL;
+    before.store(if is_handled { old.sa_sigaction } else { 0 }, Ordering::SeqCst);
+    takes_info.store(old.sa_flags & libc::SA_SIGINFO != 0, Ordering::SeqCst);
+    // SAFETY: sigaction with memory of ours; the handler only uses atomics and calls what was there before.
+    unsafe {
+        let mut ours: libc::sigaction = std::mem::zeroed();
+        ours.sa_sigaction = on_signal as Handler as usize;
+        // Restart: a running job's system calls are not disturbed; our own waits are interrupted all the same.
+        ours.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
+        libc::sigfillset(&raw mut ours.sa_mask);
+        (libc::sigaction(signal, &raw const ours, std::ptr::null_mut()) == 0).then_some((signal, old))
+    }
+}
+
+fn disposition(signal: c_int) -> Option<libc::sigaction> {
+    // SAFETY: only reads, into memory of ours.
+    unsafe {
+        let mut now: libc::sigaction = std::mem::zeroed();
+        (libc::sigaction(signal, std::ptr::null(), &raw mut now) == 0).then_some(now)
     }
 }
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        DEPTH.set(DEPTH.get().saturating_sub(1));
-        for (signal, old) in &self.before {
-            // SAFETY: puts back what sigaction gave.
-            unsafe { libc::sigaction(*signal, old, std::ptr::null_mut()) };
+        let loops = LOOPS.get().saturating_sub(1);
+        LOOPS.set(loops);
+        if loops > 0 {
+            return;
+        }
+        for (signal, old) in OLD.take() {
+            // What the user has put in our place meanwhile stays.
+            if disposition(signal).is_some_and(|now| now.sa_sigaction == on_signal as Handler as usize) {
+                // SAFETY: puts back what sigaction gave.
+                unsafe { libc::sigaction(signal, &raw const old, std::ptr::null_mut()) };
+            }
         }
     }
 }
 
 extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: asks for a number.
+    let is_child = unsafe { libc::getpid() } != OWNER.load(Ordering::SeqCst);
     match signal {
+        _ if is_child => {}
         libc::SIGUSR2 => PAUSE.store(true, Ordering::SeqCst),
         libc::SIGCONT => PAUSE.store(false, Ordering::SeqCst),
         _ => STOP.store(true, Ordering::SeqCst),
@@ -91,13 +125,21 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
     let Some(index) = SIGNALS.iter().position(|known| *known == signal) else { return };
     let (Some(before), Some(takes_info)) = (BEFORE.get(index), BEFORE_TAKES_INFO.get(index)) else { return };
     let before = before.load(Ordering::SeqCst);
-    if before == libc::SIG_DFL || before == libc::SIG_IGN {
+    if before == 0 {
+        if is_child {
+            // It does what it would have done to a child of another program, as soon as this handler returns.
+            // SAFETY: both are async-signal-safe.
+            unsafe {
+                libc::signal(signal, libc::SIG_DFL);
+                libc::raise(signal);
+            }
+        }
         return;
     }
     // SAFETY: the address came from sigaction, with the flag that says which of the two forms it has.
     unsafe {
         if takes_info.load(Ordering::SeqCst) {
-            let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut libc::c_void) = std::mem::transmute(before);
+            let handler: Handler = std::mem::transmute(before);
             handler(signal, info, context);
         } else {
             let handler: extern "C" fn(c_int) = std::mem::transmute(before);

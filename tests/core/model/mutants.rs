@@ -5,36 +5,39 @@ use std::process::{Command, Stdio};
 
 /// (file, what stands there, the mistake)
 const MUTANTS: &[(&str, &str, &str)] = &[
-    ("push.lua", "quarter % 2097152 * 8", "(2097151 - quarter % 2097152) * 8"), // push order reversed
-    ("push.lua", "ARGV[5] == '0' and", "true and"),                             // delays forgotten
-    ("push.lua", "call('ZREM', KEYS[1], member)", ""),                          // a refused duplicate leaves its member
-    ("push_many.lua", "local at = quarter + n", "local at = quarter - n"),      // batch order reversed
-    ("push_many.lua", "call('HDEL', history, ids[n])", ""),                     // replacing keeps attempts
-    ("push_many.lua", "call('ZREM', buried, ids[n])", ""), // a replaced buried job is in two states
-    ("reserve.lua", "call('ZREM', waiting, unpack(members))", ""), // reserved twice
-    ("reserve.lua", "unpack('>I4', packed) + 1", "unpack('>I4', packed)"), // attempts not counted
-    ("reserve.lua", "if paused then picked = {} end", ""), // pause ignored
-    ("reserve.lua", "local expired = call(", "local expired = nil and call("), // leases never end
-    ("reserve.lua", "token + leased, attempts", "token, attempts"), // tokens repeat
-    ("ack.lua", "acked = acked + (settle", "acked = acked - (settle"), // wrong counter
-    ("release.lua", "h.attempts, h.releases = entry.attempts", "h.attempts, h.releases = 0"),
-    ("fail.lua", "entry.attempts >= max_attempts", "entry.attempts > max_attempts"),
-    ("fail.lua", "store_slot(ARGV[2], without(slot_record, entry))", ""), // failed jobs stay leased
+    ("push.lua", "(us - 1577836800000000) * 32", "(9000000000000000 - us) * 32"), // push order reversed
+    ("push.lua", "elseif delay == '0' then", "elseif true then"),                 // delays forgotten
+    ("push.lua", "call('ZREM', KEYS[1], stamp .. id)", ""), // a refused duplicate leaves its member
+    ("push_many.lua", "local at = quarter + n", "local at = quarter - n"), // batch order reversed
+    ("reschedule.lua", "h.due = due", "h.due = h.due"),     // forgotten at the next lease's end
+    ("push_many.lua", "call('HDEL', history, ids[n])", ""), // replacing keeps attempts
+    ("push_many.lua", "call('ZREM', buried, ids[n])", ""),  // a replaced buried job is in two states
+    ("reserve.lua", "call('ZREMRANGEBYRANK', waiting", "call('ZRANGE', waiting"), // reserved twice
+    ("bury.lua", "h.attempts + 1, due_of", "h.attempts, due_of"), // attempts not counted
+    ("reserve.lua", "(more or is_paused) and 0", "more and 0"), // pause ignored
+    ("reserve.lua", "(expiry <= now and call(", "(nil and call("), // leases never end
+    ("reserve.lua", "kind, token + count,", "kind, token,"), // tokens repeat
+    ("lib/settle.lua", "acked = acked + #done", "acked = acked - #done"), // wrong counter
+    ("release.lua", "h.attempts, h.releases = h.attempts + 1", "h.attempts, h.releases = 0"),
+    ("fail.lua", "h.attempts >= max_attempts", "h.attempts > max_attempts"),
+    ("fail.lua", "end_lease(ARGV[2], entry)", ""), // failed jobs stay leased
     ("bury.lua", "set_aside(entry.id, h, ARGV[4])", "write_history(entry.id, h)"), // buried jobs are lost
-    ("touch.lua", "local deadline = now + ttr", "local deadline = now"),
-    ("cancel.lua", "store_slot(slot, without(record, fresh))", ""), // a cancelled lease stays
-    ("kick_job.lua", "if due and due > now then", "if due then"),   // ready jobs can be kicked
-    ("reschedule.lua", "if is_buried then\n", "if false then\n"),   // buried jobs cannot be rescheduled
+    ("touch.lua", "entry.deadline, changed = now + ttr", "entry.deadline, changed = now"),
+    ("cancel.lua", "end_lease(slot, entry)", ""), // a cancelled lease stays
+    ("kick_job.lua", "if due and due > now then", "if due then"), // ready jobs can be kicked
+    ("reschedule.lua", "if is_buried then\n", "if false then\n"), // buried jobs cannot be rescheduled
     ("take.lua", "return a.due < b.due", "return a.due > b.due"),
     ("purge.lua", "call('HDEL', history, unpack(ids))", ""), // history leaks into the next job of that id
-    ("lib/reclaim.lua", "place(entry.id, job, entry.due, true)", "place(entry.id, job, now, true)"), // not its old place
-    ("lib/reclaim.lua", "entry.attempts >= max_attempts", "false"), // poison is never buried
-    ("lib/settle.lua", "if wanted[token] then", "if true then"),    // acknowledges its neighbours
+    ("lib/reclaim.lua", "place(entry.id, job, h.due, true)", "place(entry.id, job, now, true)"), // not its old place
+    ("lib/reclaim.lua", "h.attempts >= max_attempts", "false"), // poison is never buried
+    ("lib/settle.lua", "entry.token >= first + many then", "entry.token >= first + many + 1 then"), // acknowledges its neighbours
+    ("reserve.lua", "first_deadline < expiry then expiry", "first_deadline > expiry then expiry"), // believes no lease ends
+    ("lib/head.lua", "if deadline < expiry", "if deadline > expiry"), // the same after a short touch
     ("lib/lease.lua", "entry.deadline < first", "entry.deadline > first"), // a slot sleeps until its last lease
     ("lib/lease.lua", "if entry.token == token then", "if true then"), // stale tokens pass
-    ("lib/place.lua", "if due > now then", "if due >= now then"),   // due jobs wait among the later ones
-    ("lib/promote.lua", "call('ZREM', later, unpack(members))", ""), // promoted twice
-    ("lib/pick.lua", "add_ready('-inf', '(1024')", ""),             // urgent jobs after the default ones
+    ("lib/place.lua", "if due > now then", "if due >= now then"),     // due jobs wait among the later ones
+    ("lib/promote.lua", "call('ZREM', later, unpack(members))", ""),  // promoted twice
+    ("lib/pick.lua", "add_ready('-inf', '(1024')", ""),               // urgent jobs after the default ones
     ("lib/kick.lua", "if reset_attempts then h.attempts = 0 end", ""),
     ("lib/move.lua", "if due > now or old ~= new then call('ZREM', ripe, old) end", ""),
 ];

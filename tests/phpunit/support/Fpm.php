@@ -16,15 +16,16 @@ final class Fpm
     private string $log;
 
     /**
-     * @param array<string, string> $pool settings of the pool
-     * @param list<string> $extensions to load beside this one
+     * @param array<string, string> $pool       settings of the pool
+     * @param array<string, string> $settings   ini settings of the master
+     * @param list<string>          $extensions to load beside this one
      */
-    public function __construct(Folder $folder, array $pool = [], array $extensions = [])
+    public function __construct(Folder $folder, array $pool = [], array $settings = [], array $extensions = [])
     {
         $this->socket = "$folder->path/fpm.sock";
         $this->log = "$folder->path/fpm.log";
         $config = "$folder->path/fpm.conf";
-        $lines = ['[global]', "error_log = $this->log", 'log_level = notice', '[pool]'];
+        $lines = ['[global]', "error_log = $this->log", 'log_level = notice', 'process_control_timeout = 10s', '[pool]'];
         $pool += [
             'listen' => $this->socket,
             'pm' => 'static',
@@ -44,11 +45,15 @@ final class Fpm
             $lines[] = "$name = $value";
         }
         file_put_contents($config, implode("\n", $lines) . "\n");
-        $this->process = new Process([
-            self::binary(), '-n', '-d', 'zend_extension=opcache', '-d', 'opcache.enable=1',
-            ...array_merge(...array_map(static fn (string $extension) => ['-d', "extension=$extension"], $extensions)),
-            '-d', 'extension=' . Php::extension(), '-y', $config, '-F', '-R',
-        ]);
+        $command = [self::binary(), '-n'];
+        foreach ($extensions as $extension) {
+            array_push($command, '-d', "extension=$extension");
+        }
+        $settings += ['zend_extension' => 'opcache', 'opcache.enable' => '1', 'extension' => Php::extension()];
+        foreach ($settings as $name => $value) {
+            array_push($command, '-d', "$name=$value");
+        }
+        $this->process = new Process([...$command, '-y', $config, '-F', '-R']);
         Wait::until(function (): bool {
             if (!$this->process->isRunning()) {
                 throw new RuntimeException('php-fpm ended: ' . $this->process->errors() . @file_get_contents($this->log));
@@ -76,6 +81,12 @@ final class Fpm
     public function log(): string
     {
         return (string) @file_get_contents($this->log);
+    }
+
+    /** The worker finishes its request, then all is over. */
+    public function finish(): void
+    {
+        $this->process->signal(SIGQUIT);
     }
 
     public function stop(): void

@@ -98,6 +98,14 @@ class Process
         }
     }
 
+    /** What it has said and nobody has read, be it a line or not, without waiting for more. */
+    public function said(): string
+    {
+        [$said, $this->pending] = [$this->pending . (string) @fread($this->output, 65536), ''];
+
+        return $said;
+    }
+
     /** Reads lines until it says this one; the others before it are dropped. */
     public function hear(string $line, float $seconds = 15.0): void
     {

@@ -1,0 +1,20 @@
+-- lib/head.lua: the ledger's field `head`, what every reserve reads and writes: kind 1 (schema × 16; 1: priorities are in use;
+-- 2: paused) · last token 6 · acknowledged 6 · expiry 6: no lease ends before (ms; 0: unknown).
+local function read_head()
+  local packed = call('HGET', ledger, 'head')
+  if packed and #packed >= 19 then return struct.unpack('>BI6I6I6', packed) end
+  return 16, 0, 0, 0
+end
+local function write_head(kind, token, acknowledged, expiry)
+  call('HSET', ledger, 'head', struct.pack('>BI6I6I6', kind, token, acknowledged, expiry))
+end
+local function set_kind(bit, is_set)
+  local kind, token, acknowledged, expiry = read_head()
+  local has = kind % (bit * 2) >= bit
+  if has ~= is_set then write_head(kind + (is_set and bit or -bit), token, acknowledged, expiry) end
+end
+-- A lease ends then: nobody may believe that none ends before.
+local function ends_at(deadline)
+  local kind, token, acknowledged, expiry = read_head()
+  if deadline < expiry then write_head(kind, token, acknowledged, deadline) end
+end

@@ -1,0 +1,92 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console;
+
+use DelayQueue;
+use Symfony\Component\Console\Application as SymfonyApplication;
+use Symfony\Component\Console\Command\Command;
+use Symfony\Component\Console\Command\ListCommand as SymfonyListCommand;
+use Symfony\Component\Console\Exception\ExceptionInterface;
+use Symfony\Component\Console\Input\ArgvInput;
+use Symfony\Component\Console\Input\ArrayInput;
+use Symfony\Component\Console\Input\InputDefinition;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Output\ConsoleOutput;
+use Symfony\Component\Console\Output\OutputInterface;
+use Throwable;
+
+/** The command line as a whole: its commands, the options they share, and how it fails. */
+final class Application extends SymfonyApplication
+{
+    public const EXIT_CODES = <<<'TEXT'
+        <comment>Exit codes:</comment>
+          0  done
+          1  not done: nothing of that name, refused, or in a bad state
+          2  wrong usage: an option, an argument, or a handler that cannot be loaded
+          3  Redis cannot be reached, or does not accept the credentials
+          4  Redis was reached and refused
+        TEXT;
+
+    public function __construct()
+    {
+        parent::__construct('delayqueue', DelayQueue::VERSION);
+        $this->setCatchExceptions(false);
+        $this->setAutoExit(false);
+        $this->addCommands([
+            new WorkCommand(), new DrainCommand(), new PushCommand(), new StatsCommand(), new ListCommand(), new ShowCommand(),
+            new CancelCommand(), new KickCommand(), new RescheduleCommand(), new PauseCommand(), new ResumeCommand(),
+            new PurgeCommand(), new DoctorCommand(), new ServeCommand(), new DumpCommand(), new LoadCommand(),
+        ]);
+        $this->setDefaultCommand(OverviewCommand::NAME);
+    }
+
+    /** Runs what the command line says and returns the exit code. */
+    public static function main(): int
+    {
+        $output = new ConsoleOutput();
+        $application = new self();
+        try {
+            return $application->run(new ArgvInput(), $output);
+        } catch (Throwable $error) {
+            $output->getErrorOutput()->writeln('delayqueue: ' . Failure::line($error), OutputInterface::OUTPUT_RAW | OutputInterface::VERBOSITY_QUIET);
+            if ($output->isVerbose()) {
+                $output->getErrorOutput()->writeln(Failure::trace($error), OutputInterface::OUTPUT_RAW);
+            }
+
+            return Failure::exitCode($error);
+        }
+    }
+
+    public function doRun(InputInterface $input, OutputInterface $output): int
+    {
+        try {
+            // Only once it knows the options can it tell their values from the command's name.
+            $input->bind($this->getDefinition());
+        } catch (ExceptionInterface) {
+            // Options of a command; the command will look at them.
+        }
+        if ($this->getCommandName($input) === null && !$input->hasParameterOption(['--version', '-V'], true)) {
+            $input = new ArrayInput(['command' => OverviewCommand::NAME]);
+        }
+
+        return parent::doRun($input, $output);
+    }
+
+    protected function getDefaultInputDefinition(): InputDefinition
+    {
+        $definition = parent::getDefaultInputDefinition();
+        Target::describe($definition);
+
+        return $definition;
+    }
+
+    /** @return array<Command> */
+    protected function getDefaultCommands(): array
+    {
+        $own = array_filter(parent::getDefaultCommands(), static fn (Command $command): bool => !$command instanceof SymfonyListCommand);
+
+        return [...array_values($own), new OverviewCommand()];
+    }
+}

@@ -1,0 +1,39 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console;
+
+use Symfony\Component\Console\Command\Command;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Output\OutputInterface;
+
+final class DoctorCommand extends Command
+{
+    public function __construct()
+    {
+        parent::__construct('doctor');
+    }
+
+    protected function configure(): void
+    {
+        $this->setDescription('Tells what about this Redis endangers jobs, and the cure')
+            ->setHelp("  delayqueue doctor\n\n" . Application::EXIT_CODES . "\n\n  1 is for findings of level error; warnings alone are 0.");
+        Format::describe($this);
+    }
+
+    protected function execute(InputInterface $input, OutputInterface $output): int
+    {
+        $format = Format::of($input);
+        $findings = (new Target($input))->queue()->doctor();
+        if ($format === Format::JSON) {
+            Format::json($output, $findings);
+        } else {
+            foreach ($findings as ['level' => $level, 'check' => $check, 'message' => $message]) {
+                Format::raw($output, sprintf('%-5s %s: %s', $level, $check, $message));
+            }
+        }
+
+        return in_array('error', array_column($findings, 'level'), true) ? ExitCode::FAILED : ExitCode::OK;
+    }
+}

@@ -1,0 +1,43 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console;
+
+use DelayQueue\Console\Worker\HandlerLoader;
+use DelayQueue\Console\Worker\JobLog;
+use Symfony\Component\Console\Command\Command;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
+use Symfony\Component\Console\Output\OutputInterface;
+
+final class DrainCommand extends Command
+{
+    public function __construct()
+    {
+        parent::__construct('drain');
+    }
+
+    protected function configure(): void
+    {
+        HandlerLoader::describe($this);
+        JobLog::describe($this);
+        $this->setDescription('Runs a handler for everything that is due now, then ends: the form for cron')
+            ->addOption('limit', null, InputOption::VALUE_REQUIRED, 'How many jobs at most; 0: no limit', '0')
+            ->setHelp(<<<'TEXT'
+                  * * * * *  delayqueue drain -q /srv/shop/handler.php --queue=orders
+
+                One line per job goes to standard output; -q leaves them out.
+                TEXT . "\n\n" . Application::EXIT_CODES);
+    }
+
+    protected function execute(InputInterface $input, OutputInterface $output): int
+    {
+        $limit = Number::of($input->getOption('limit'), '--limit');
+        $log = new JobLog($output, JobLog::isJson($input));
+        $queue = (new Target($input))->watching();
+        $queue->drain($log->watch($queue, HandlerLoader::load($input)), $limit);
+
+        return ExitCode::OK;
+    }
+}

@@ -1,0 +1,108 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console\Dump;
+
+use DelayQueue\Console\Text;
+use DelayQueue\JobInfo;
+use DelayQueue\State;
+use JsonException;
+use UnexpectedValueException;
+
+/** A job as one line of a dump. */
+final class JobLine
+{
+    private function __construct(
+        public readonly string $queue,
+        public readonly string $id,
+        public readonly string $payload,
+        public readonly State $state,
+        /** Unix seconds. */
+        public readonly float $dueAt,
+        public readonly int $priority,
+        /** Seconds. */
+        public readonly float $ttr,
+        public readonly int $attempts,
+        public readonly int $maxAttempts,
+        public readonly ?string $lastError,
+    ) {
+    }
+
+    /** Without a line's end. Strings that are not UTF-8 are under their name and "Base64". */
+    public static function write(JobInfo $job): string
+    {
+        $fields = [];
+        $texts = ['queue' => $job->queue, 'id' => $job->id, 'payload' => $job->body, 'state' => $job->state->value, 'lastError' => $job->lastError];
+        foreach ($texts as $name => $text) {
+            $isText = preg_match('//u', $text ?? '') === 1;
+            $fields += $isText ? [$name => $text] : [$name . 'Base64' => base64_encode((string) $text)];
+        }
+
+        return Text::json($fields + [
+            'dueAt' => $job->dueAt,
+            'priority' => $job->priority,
+            'ttr' => $job->ttr,
+            'attempts' => $job->attempts,
+            'maxAttempts' => $job->maxAttempts,
+            // These cannot be loaded; they are for readers.
+            'createdAt' => $job->createdAt,
+            'leaseUntil' => $job->leaseUntil,
+            'timeouts' => $job->timeouts,
+            'releases' => $job->releases,
+            'buries' => $job->buries,
+            'kicks' => $job->kicks,
+        ]);
+    }
+
+    /** @throws UnexpectedValueException when this is not a line of a dump */
+    public static function read(string $line): self
+    {
+        try {
+            $fields = json_decode($line, true, flags: JSON_THROW_ON_ERROR);
+        } catch (JsonException $error) {
+            throw new UnexpectedValueException("not JSON: {$error->getMessage()}", 0, $error);
+        }
+        if (!is_array($fields)) {
+            throw new UnexpectedValueException('not an object');
+        }
+        $text = static fn (string $name): ?string => self::text($fields, $name);
+
+        return new self(
+            $text('queue') ?? throw self::missing('queue'),
+            $text('id') ?? throw self::missing('id'),
+            $text('payload') ?? throw self::missing('payload'),
+            State::tryFrom($text('state') ?? '') ?? throw self::missing('state'),
+            self::number($fields, 'dueAt'),
+            (int) self::number($fields, 'priority'),
+            self::number($fields, 'ttr'),
+            (int) self::number($fields, 'attempts'),
+            (int) self::number($fields, 'maxAttempts'),
+            $text('lastError'),
+        );
+    }
+
+    /** @param array<string, mixed> $fields */
+    private static function text(array $fields, string $name): ?string
+    {
+        $text = $fields[$name] ?? null;
+        if ($text === null && is_string($fields[$name . 'Base64'] ?? null)) {
+            $text = base64_decode($fields[$name . 'Base64'], true);
+        }
+
+        return $text === null || is_string($text) ? $text : throw self::missing($name);
+    }
+
+    /** @param array<string, mixed> $fields */
+    private static function number(array $fields, string $name): float
+    {
+        $number = $fields[$name] ?? null;
+
+        return is_int($number) || is_float($number) ? (float) $number : throw self::missing($name);
+    }
+
+    private static function missing(string $name): UnexpectedValueException
+    {
+        return new UnexpectedValueException("no usable \"$name\"");
+    }
+}

@@ -1,0 +1,55 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console;
+
+use DelayQueue\Console\Dump\JobLine;
+use DelayQueue\Console\Dump\JobPages;
+use DelayQueue\State;
+use Symfony\Component\Console\Command\Command;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
+use Symfony\Component\Console\Output\OutputInterface;
+
+final class DumpCommand extends Command
+{
+    /** In the direction that jobs move, so that one that moves is rather there twice than missing. */
+    private const STATES = [State::Delayed, State::Ready, State::Reserved, State::Buried];
+
+    public function __construct()
+    {
+        parent::__construct('dump');
+    }
+
+    protected function configure(): void
+    {
+        $this->setDescription('Prints every job of some queues, one line of JSON each, for load')
+            ->addOption('all', null, InputOption::VALUE_NONE, 'All queues under the prefix')
+            ->setHelp(<<<'TEXT'
+                  delayqueue pause --queue=orders
+                  delayqueue dump --queue=orders > orders.ndjson
+                  delayqueue load orders.ndjson --dsn=redis://new-host:6379/0
+
+                A dump is a snapshot of each page, not of the whole. Of a queue that is in use, jobs that change their state
+                meanwhile can be missing or there twice: pause it, and let its workers finish, for an exact one. The backoff and
+                the time limit of a job are not in a dump.
+                TEXT . "\n\n" . Application::EXIT_CODES);
+    }
+
+    protected function execute(InputInterface $input, OutputInterface $output): int
+    {
+        $target = new Target($input);
+        $names = $input->getOption('all') ? $target->open($target->names()[0])->queues() : $target->names();
+        foreach ($names as $name) {
+            $pages = new JobPages($target->open($name));
+            foreach (self::STATES as $state) {
+                foreach ($pages->of($state) as $job) {
+                    Format::raw($output, JobLine::write($job));
+                }
+            }
+        }
+
+        return ExitCode::OK;
+    }
+}

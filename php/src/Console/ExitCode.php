@@ -1,0 +1,23 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console;
+
+/** What the command line ends with. A handler that is stuck beyond its grace ends its process with 124. */
+final class ExitCode
+{
+    public const OK = 0;
+
+    /** Nothing of that name, refused, or found to be in a bad state. */
+    public const FAILED = 1;
+
+    /** A wrong option or argument, or a handler that cannot be loaded. */
+    public const USAGE = 2;
+
+    /** Redis cannot be reached, or does not accept the credentials. */
+    public const UNREACHABLE = 3;
+
+    /** Redis was reached and refused. */
+    public const REFUSED = 4;
+}

@@ -1,0 +1,63 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console;
+
+use DelayQueue\ConnectionException;
+use DelayQueue\ServerException;
+use Symfony\Component\Console\Exception\ExceptionInterface;
+use Throwable;
+use ValueError;
+
+/** What an error means to the caller of the command line: one line, and an exit code. */
+final class Failure
+{
+    public static function exitCode(Throwable $error): int
+    {
+        return match (true) {
+            $error instanceof ConnectionException => ExitCode::UNREACHABLE,
+            $error instanceof ServerException => ExitCode::REFUSED,
+            $error instanceof UsageException, $error instanceof ValueError, $error instanceof ExceptionInterface => ExitCode::USAGE,
+            default => ExitCode::FAILED,
+        };
+    }
+
+    /** Without a password, whoever wrote the message. */
+    public static function line(Throwable $error): string
+    {
+        $message = $error->getMessage();
+        if ($error instanceof ValueError) {
+            // The extension names its parameters: $maxAttempts is max-attempts here.
+            $message = (string) preg_replace_callback(
+                '/^DelayQueue::\w+\(\): (?:Argument #\d+ \(\$(\w+)\)|Option "(\w+)")/',
+                static fn (array $name): string => strtolower((string) preg_replace('/[A-Z]/', '-$0', $name[2] ?? $name[1])),
+                $message,
+            );
+        }
+        $message = (string) preg_replace('/\s*\R\s*/', ' ', trim($message));
+
+        return self::withoutPasswords($message === '' ? $error::class : $message);
+    }
+
+    /** @return list<string> where it came from, without the arguments, for those who asked with -v */
+    public static function trace(Throwable $error): array
+    {
+        $lines = [];
+        for ($cause = $error; $cause !== null; $cause = $cause->getPrevious()) {
+            $what = $cause === $error ? $cause::class : 'because of ' . $cause::class . ': ' . self::line($cause);
+            $lines[] = "$what in {$cause->getFile()}:{$cause->getLine()}";
+            foreach ($cause->getTrace() as $frame) {
+                $called = ($frame['class'] ?? '') . ($frame['type'] ?? '') . $frame['function'];
+                $lines[] = '    ' . ($frame['file'] ?? 'PHP') . ':' . ($frame['line'] ?? '') . " $called()";
+            }
+        }
+
+        return $lines;
+    }
+
+    private static function withoutPasswords(string $text): string
+    {
+        return (string) preg_replace('~(\w://[^\s:/@]*:)[^\s@]*@~', '$1***@', $text);
+    }
+}

@@ -1,0 +1,62 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console;
+
+use Symfony\Component\Console\Command\Command;
+use Symfony\Component\Console\Formatter\OutputFormatter;
+use Symfony\Component\Console\Helper\Table;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
+use Symfony\Component\Console\Output\OutputInterface;
+
+/** Lists for people, and for programs. */
+final class Format
+{
+    public const TEXT = 'text';
+    public const JSON = 'json';
+
+    /** Gives the command the option --format. */
+    public static function describe(Command $command, string ...$more): void
+    {
+        $all = implode(', ', [self::TEXT, self::JSON, ...$more]);
+        $command->addOption('format', null, InputOption::VALUE_REQUIRED, "How to print: $all", self::TEXT);
+    }
+
+    /** @throws UsageException when the command knows no such format */
+    public static function of(InputInterface $input, string ...$more): string
+    {
+        $format = $input->getOption('format');
+        if (!in_array($format, [self::TEXT, self::JSON, ...$more], true)) {
+            throw new UsageException("--format=$format is unknown");
+        }
+
+        return $format;
+    }
+
+    /**
+     * @param list<string> $header
+     * @param list<list<string>> $rows plain text
+     */
+    public static function table(OutputInterface $output, array $header, array $rows): void
+    {
+        $plain = static fn (string $cell): string => OutputFormatter::escape($cell);
+        (new Table($output))
+            ->setStyle('compact')
+            ->setHeaders($header)
+            ->setRows(array_map(static fn (array $row): array => array_map($plain, $row), $rows))
+            ->render();
+    }
+
+    /** Text as it is, whatever it contains. */
+    public static function raw(OutputInterface $output, string $text): void
+    {
+        $output->writeln($text, OutputInterface::OUTPUT_RAW);
+    }
+
+    public static function json(OutputInterface $output, mixed $value): void
+    {
+        self::raw($output, Text::json($value));
+    }
+}

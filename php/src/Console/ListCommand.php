@@ -1,0 +1,56 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console;
+
+use DelayQueue\JobInfo;
+use Symfony\Component\Console\Command\Command;
+use Symfony\Component\Console\Input\InputArgument;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
+use Symfony\Component\Console\Output\OutputInterface;
+
+final class ListCommand extends Command
+{
+    public function __construct()
+    {
+        parent::__construct('list');
+    }
+
+    protected function configure(): void
+    {
+        $this->setDescription('Lists the jobs of one state, in their order')
+            ->addArgument('state', InputArgument::REQUIRED, 'delayed, ready, reserved or buried')
+            ->addOption('offset', null, InputOption::VALUE_REQUIRED, 'How many to leave out', '0')
+            ->addOption('limit', null, InputOption::VALUE_REQUIRED, 'How many at most', '100')
+            ->setHelp("  delayqueue list buried --queue=orders\n\n" . Application::EXIT_CODES);
+        Format::describe($this);
+    }
+
+    protected function execute(InputInterface $input, OutputInterface $output): int
+    {
+        $format = Format::of($input);
+        $jobs = (new Target($input))->queue()->list(
+            States::of($input->getArgument('state')),
+            Number::of($input->getOption('offset'), '--offset'),
+            Number::of($input->getOption('limit'), '--limit', 1),
+        );
+        if ($format === Format::JSON) {
+            Format::json($output, array_map(JobView::toArray(...), $jobs));
+        } elseif ($jobs !== []) {
+            Format::table($output, ['id', 'due', 'attempts', 'priority', 'payload', 'last error'], array_map(self::row(...), $jobs));
+        }
+
+        return ExitCode::OK;
+    }
+
+    /** @return list<string> */
+    private static function row(JobInfo $job): array
+    {
+        return [
+            $job->id, Text::momentAndDistance($job->dueAt), "$job->attempts", "$job->priority",
+            Text::short($job->body, 40), Text::short($job->lastError ?? '', 60),
+        ];
+    }
+}

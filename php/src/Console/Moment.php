@@ -1,0 +1,42 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console;
+
+use DateTimeImmutable;
+use Symfony\Component\Console\Command\Command;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
+use Throwable;
+
+/** The two ways to say when: --at a moment, or after a delay. */
+final class Moment
+{
+    public static function describe(Command $command): void
+    {
+        $help = 'Due at a moment as strtotime() reads it: "tomorrow 9:00", 2030-01-31T12:00:00Z, @1700000000';
+        $command->addOption('at', null, InputOption::VALUE_REQUIRED, $help);
+    }
+
+    /**
+     * @return string|DateTimeImmutable what DelayQueue takes for a delay
+     *
+     * @throws UsageException when both are given, neither is, or the moment cannot be read
+     */
+    public static function of(InputInterface $input, ?string $delay, ?string $default = null): string|DateTimeImmutable
+    {
+        $at = $input->getOption('at');
+        if ($delay !== null && $at !== null) {
+            throw new UsageException('give a delay or --at, not both');
+        }
+        if ($at === null) {
+            return $delay ?? $default ?? throw new UsageException('give a delay or --at');
+        }
+        try {
+            return new DateTimeImmutable($at);
+        } catch (Throwable) {
+            throw new UsageException("--at=$at is not a moment");
+        }
+    }
+}

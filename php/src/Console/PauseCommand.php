@@ -1,0 +1,35 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console;
+
+use Symfony\Component\Console\Command\Command;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
+use Symfony\Component\Console\Output\OutputInterface;
+
+final class PauseCommand extends Command
+{
+    public function __construct()
+    {
+        parent::__construct('pause');
+    }
+
+    protected function configure(): void
+    {
+        $this->setDescription('Gives no more jobs to any worker; pushing goes on')
+            ->addOption('for', null, InputOption::VALUE_REQUIRED, 'Ends by itself after this: seconds, 15m, PT15M (default: until resume)')
+            ->setHelp("  delayqueue pause --for=10m --queue=orders --queue=refunds\n\n" . Application::EXIT_CODES);
+    }
+
+    protected function execute(InputInterface $input, OutputInterface $output): int
+    {
+        $target = new Target($input);
+        foreach ($target->names() as $name) {
+            $target->open($name)->pause($input->getOption('for'));
+        }
+
+        return ExitCode::OK;
+    }
+}

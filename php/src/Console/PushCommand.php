@@ -1,0 +1,83 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console;
+
+use DelayQueue\Backoff;
+use DelayQueue\OnDuplicate;
+use JsonException;
+use Symfony\Component\Console\Command\Command;
+use Symfony\Component\Console\Input\InputArgument;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
+use Symfony\Component\Console\Output\OutputInterface;
+
+final class PushCommand extends Command
+{
+    public function __construct()
+    {
+        parent::__construct('push');
+    }
+
+    protected function configure(): void
+    {
+        $value = InputOption::VALUE_REQUIRED;
+        $this->setDescription('Adds a job and prints its id')
+            ->addArgument('payload', InputArgument::OPTIONAL, 'JSON, stored byte for byte; -, or none: from standard input')
+            ->addOption('raw', null, InputOption::VALUE_NONE, 'The payload is bytes, not JSON')
+            ->addOption('delay', null, $value, 'Due after this: seconds, 500ms, 15m, 2h30m, PT15M (default: now)')
+            ->addOption('id', null, $value, 'Its id (default: a UUIDv7)')
+            ->addOption('priority', null, $value, 'Smaller is sooner (default: 1024)')
+            ->addOption('ttr', null, $value, 'How long a worker may hold it (default: 60s)')
+            ->addOption('max-attempts', null, $value, 'Buried after so many; 0: no limit (default: 10)')
+            ->addOption('backoff', null, $value, 'Delays between the attempts: "15s 3m 10m", the last one repeats (default: 5 s, doubled each time, up to 1 h)')
+            ->addOption('timeout', null, $value, 'Limit of one run of the handler; 0: none')
+            ->addOption('on-duplicate', null, $value, 'When the id is in the queue already: fail, keep or replace', 'fail')
+            ->setHelp(<<<'TEXT'
+                  delayqueue push '{"order": 4711}' --queue=orders --delay=15m --id=order-4711
+                  generate-report | delayqueue push - --raw --at='tomorrow 3:00'
+                TEXT . "\n\n" . Application::EXIT_CODES . "\n\n  1 is also for an id that is taken with --on-duplicate=fail.");
+        Moment::describe($this);
+    }
+
+    protected function execute(InputInterface $input, OutputInterface $output): int
+    {
+        $option = $input->getOption(...);
+        $payload = $this->payload($input);
+        // The bytes go in as they are: decoding and encoding again would turn {} into [] and round numbers.
+        $queue = (new Target($input))->queue(['format' => 'raw']);
+        $id = $queue->push(
+            $payload,
+            delay: Moment::of($input, $option('delay'), '0'),
+            id: $option('id'),
+            priority: Number::orNull($option('priority'), 'priority'),
+            ttr: $option('ttr'),
+            maxAttempts: Number::orNull($option('max-attempts'), 'max-attempts'),
+            backoff: $option('backoff') === null ? null : Backoff::stages($option('backoff')),
+            timeout: $option('timeout'),
+            onDuplicate: OnDuplicate::tryFrom($option('on-duplicate')) ?? throw new UsageException('--on-duplicate must be fail, keep or replace'),
+        );
+        Format::raw($output, $id);
+
+        return ExitCode::OK;
+    }
+
+    private function payload(InputInterface $input): string
+    {
+        $payload = $input->getArgument('payload');
+        if ($payload === null && stream_isatty(STDIN)) {
+            throw new UsageException('give a payload, or - for standard input');
+        }
+        $payload = $payload === null || $payload === '-' ? (string) stream_get_contents(STDIN) : $payload;
+        if (!$input->getOption('raw')) {
+            try {
+                json_decode($payload, flags: JSON_THROW_ON_ERROR);
+            } catch (JsonException $error) {
+                throw new UsageException("the payload is not JSON ({$error->getMessage()}); --raw pushes bytes", 0, $error);
+            }
+        }
+
+        return $payload;
+    }
+}

@@ -1,0 +1,33 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console;
+
+use Symfony\Component\Console\Command\Command;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Output\OutputInterface;
+
+final class ResumeCommand extends Command
+{
+    public function __construct()
+    {
+        parent::__construct('resume');
+    }
+
+    protected function configure(): void
+    {
+        $this->setDescription('Ends a pause')
+            ->setHelp("  delayqueue resume --queue=orders\n\n" . Application::EXIT_CODES);
+    }
+
+    protected function execute(InputInterface $input, OutputInterface $output): int
+    {
+        $target = new Target($input);
+        foreach ($target->names() as $name) {
+            $target->open($name)->resume();
+        }
+
+        return ExitCode::OK;
+    }
+}

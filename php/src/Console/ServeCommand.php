@@ -1,0 +1,100 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console;
+
+use Symfony\Component\Console\Command\Command;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
+use Symfony\Component\Console\Output\OutputInterface;
+
+/**
+ * Becomes a redis-server (exec), so that signals reach it and its end is the end of this process. The lock on the folder is
+ * an open file that redis-server inherits: it is free again when the server is gone, in whatever way.
+ */
+final class ServeCommand extends Command
+{
+    /** What sun_path takes, less the closing zero. */
+    private const LONGEST_SOCKET = 107;
+
+    public function __construct()
+    {
+        parent::__construct('serve');
+    }
+
+    protected function configure(): void
+    {
+        $value = InputOption::VALUE_REQUIRED;
+        $this->setDescription('Runs a private redis-server that keeps its jobs, for development and small sites')
+            ->addOption('dir', null, $value, 'Where its data and its socket are; made if it is missing')
+            ->addOption('port', null, $value, 'Listen on this port of the loopback interface, too, for every user of the machine', '0')
+            ->addOption('maxmemory', null, $value, 'Pushes are refused beyond this, such as 256mb; 0: no limit', '0')
+            ->addOption('binary', null, $value, 'Which redis-server; else the environment\'s REDIS_SERVER, else the one in PATH')
+            ->setHelp(<<<'TEXT'
+                  delayqueue serve --dir=var/queue
+
+                Prints the DSN to use, then becomes redis-server, whose log follows. It appends every change to a file (AOF) and evicts
+                nothing. SIGTERM and SIGINT (Ctrl-C) end it with everything saved; after a crash or kill -9 every answered command
+                is there again at the next start, after a power failure all but the last second.
+                TEXT . "\n\n" . Application::EXIT_CODES);
+    }
+
+    protected function execute(InputInterface $input, OutputInterface $output): int
+    {
+        $directory = $this->directory($input->getOption('dir') ?? throw new UsageException('--dir says where the data is'));
+        $port = Number::of($input->getOption('port'), '--port');
+        $binary = $this->binary($input->getOption('binary') ?? (getenv('REDIS_SERVER') ?: 'redis-server'));
+        $socket = "$directory/redis.sock";
+        if (strlen($socket) > self::LONGEST_SOCKET) {
+            throw new UsageException("the path of the socket, $socket, is longer than " . self::LONGEST_SOCKET . ' bytes: take a shorter --dir');
+        }
+        $lock = fopen("$directory/serve.lock", 'c');
+        if ($lock === false || !flock($lock, LOCK_EX | LOCK_NB)) {
+            throw new NothingDone("$directory is being served already");
+        }
+
+        Format::raw($output, 'redis+unix://' . implode('/', array_map(rawurlencode(...), explode('/', $socket))) . '?db=0');
+        if ($port !== 0) {
+            Format::raw($output, "redis://127.0.0.1:$port/0");
+        }
+        pcntl_exec($binary, $this->settings($directory, $socket, $port, $input->getOption('maxmemory')));
+        throw new NothingDone("cannot run $binary");
+    }
+
+    /** @return list<string> */
+    private function settings(string $directory, string $socket, int $port, string $maxmemory): array
+    {
+        $settings = [
+            'dir' => $directory, 'unixsocket' => $socket, 'unixsocketperm' => '600', 'port' => (string) $port, 'bind' => '127.0.0.1',
+            'appendonly' => 'yes', 'appendfsync' => 'everysec', 'save' => '', 'maxmemory' => $maxmemory, 'maxmemory-policy' => 'noeviction',
+        ];
+        $arguments = [];
+        foreach ($settings as $name => $value) {
+            array_push($arguments, "--$name", $value);
+        }
+
+        return $arguments;
+    }
+
+    private function directory(string $directory): string
+    {
+        if (!is_dir($directory) && !@mkdir($directory, 0o700, true)) {
+            throw new NothingDone("cannot make the folder $directory");
+        }
+
+        return realpath($directory) ?: throw new NothingDone("cannot enter the folder $directory");
+    }
+
+    private function binary(string $name): string
+    {
+        $folders = str_contains($name, '/') ? [dirname($name)] : explode(':', (string) getenv('PATH'));
+        foreach ($folders as $folder) {
+            $file = "$folder/" . basename($name);
+            if (is_file($file) && is_executable($file)) {
+                return $file;
+            }
+        }
+        throw new NothingDone("no $name here: install Redis, or name its server with --binary");
+    }
+}

@@ -1,0 +1,43 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console;
+
+use Symfony\Component\Console\Command\Command;
+use Symfony\Component\Console\Input\InputArgument;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Output\OutputInterface;
+
+final class ShowCommand extends Command
+{
+    public function __construct()
+    {
+        parent::__construct('show');
+    }
+
+    protected function configure(): void
+    {
+        $this->setDescription('Shows everything about one job')
+            ->addArgument('id', InputArgument::REQUIRED)
+            ->setHelp("  delayqueue show order-4711 --queue=orders\n\n" . Application::EXIT_CODES);
+        Format::describe($this);
+    }
+
+    protected function execute(InputInterface $input, OutputInterface $output): int
+    {
+        $format = Format::of($input);
+        $target = new Target($input);
+        $id = $input->getArgument('id');
+        $job = $target->queue()->peek($id) ?? throw new NothingDone("there is no job $id in queue {$target->names()[0]}");
+        if ($format === Format::JSON) {
+            Format::json($output, JobView::toArray($job));
+        } else {
+            foreach (JobView::toText($job) as $name => $text) {
+                Format::raw($output, sprintf('%-12s %s', $name, $text));
+            }
+        }
+
+        return ExitCode::OK;
+    }
+}

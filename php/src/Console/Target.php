@@ -1,0 +1,87 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console;
+
+use DelayQueue;
+use Symfony\Component\Console\Input\InputDefinition;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
+
+/** The queues that the options of every command point at. */
+final class Target
+{
+    public static function describe(InputDefinition $definition): void
+    {
+        $value = InputOption::VALUE_REQUIRED;
+        $definition->addOptions([
+            new InputOption('dsn', null, $value, 'Where Redis is; else php.ini\'s delayqueue.dsn, else DELAYQUEUE_DSN, which hides a password'),
+            new InputOption('prefix', null, $value, 'What all keys begin with; else DELAYQUEUE_PREFIX, else php.ini\'s delayqueue.prefix'),
+            new InputOption('queue', null, $value | InputOption::VALUE_IS_ARRAY, 'The queue; else DELAYQUEUE_QUEUE, else default'),
+        ]);
+    }
+
+    public function __construct(private readonly InputInterface $input)
+    {
+    }
+
+    /**
+     * The one queue that is meant.
+     *
+     * @param array<string, mixed> $options of DelayQueue
+     *
+     * @throws UsageException when several are named
+     */
+    public function queue(array $options = []): DelayQueue
+    {
+        $names = $this->names();
+        if (count($names) > 1) {
+            throw new UsageException('this command works on one queue: give --queue once');
+        }
+
+        return $this->open($names[0], $options);
+    }
+
+    /**
+     * One object that serves all of them, the first one first.
+     *
+     * @param array<string, mixed> $options of DelayQueue
+     */
+    public function watching(array $options = []): DelayQueue
+    {
+        $names = $this->names();
+
+        return $this->open($names[0], $options)->watch(...$names);
+    }
+
+    /**
+     * @param non-empty-string $name
+     * @param array<string, mixed> $options of DelayQueue
+     */
+    public function open(string $name, array $options = []): DelayQueue
+    {
+        $prefix = $this->input->getOption('prefix') ?? self::environment('DELAYQUEUE_PREFIX');
+
+        return new DelayQueue($name, $this->input->getOption('dsn'), $options + ($prefix === null ? [] : ['prefix' => $prefix]));
+    }
+
+    /** @return non-empty-list<string> */
+    public function names(): array
+    {
+        return $this->named() ?: [self::environment('DELAYQUEUE_QUEUE') ?? 'default'];
+    }
+
+    /** @return list<string> only what --queue says */
+    public function named(): array
+    {
+        return array_values(array_unique($this->input->getOption('queue')));
+    }
+
+    private static function environment(string $name): ?string
+    {
+        $value = getenv($name);
+
+        return $value === false || $value === '' ? null : $value;
+    }
+}

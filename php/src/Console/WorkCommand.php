@@ -1,0 +1,97 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console;
+
+use DelayQueue;
+use DelayQueue\Console\Worker\HandlerLoader;
+use DelayQueue\Console\Worker\JobLog;
+use DelayQueue\Console\Worker\Lifeline;
+use DelayQueue\Console\Worker\Limits;
+use DelayQueue\Console\Worker\Notices;
+use DelayQueue\Console\Worker\Pool;
+use DelayQueue\Console\Worker\Relaunch;
+use DelayQueue\Event;
+use DelayQueue\Job;
+use Symfony\Component\Console\Command\Command;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
+use Symfony\Component\Console\Output\OutputInterface;
+use Throwable;
+
+final class WorkCommand extends Command
+{
+    public function __construct()
+    {
+        parent::__construct('work');
+    }
+
+    protected function configure(): void
+    {
+        HandlerLoader::describe($this);
+        JobLog::describe($this);
+        $this->setDescription('Runs a handler for each job that is due, in one process or many')
+            ->addOption('processes', null, InputOption::VALUE_REQUIRED, 'How many workers; more than one need pcntl', '1')
+            ->setHelp(<<<'TEXT'
+                  delayqueue work handler.php --queue=orders --queue=refunds --processes=4
+
+                One line per job goes to standard output, what workers say about themselves to standard error. SIGTERM, SIGINT and
+                SIGQUIT end it: jobs in hand are finished, a second signal changes nothing. SIGUSR2 takes no more jobs until SIGCONT. SIGHUP
+                replaces the workers one after another by new processes, with new code; a single worker just ends, for its supervisor to
+                start it again. Limits end a worker; with several processes another takes its place.
+                TEXT . "\n\n" . Application::EXIT_CODES . "\n  124  a handler was stuck beyond its --timeout and --grace-timeout");
+        Limits::describe($this);
+    }
+
+    protected function execute(InputInterface $input, OutputInterface $output): int
+    {
+        $processes = Number::of($input->getOption('processes'), '--processes', 1);
+        $asJson = JobLog::isJson($input);
+        $limits = Limits::of($input);
+        $queue = (new Target($input))->watching();
+        $notices = new Notices($output, $asJson);
+        $lifeline = Lifeline::find();
+        if ($processes > 1 && $lifeline === null) {
+            if (!function_exists('pcntl_signal') || !function_exists('posix_kill')) {
+                throw new UsageException('--processes needs PHP\'s extensions pcntl and posix');
+            }
+
+            return (new Pool(Relaunch::command(), $processes, $limits['stopWhenEmpty'], $notices))->run();
+        }
+        self::heedSignals($queue, $lifeline !== null);
+        $lifeline?->attach($queue);
+        self::tellOfRedis($queue, $notices);
+        $handler = HandlerLoader::load($input);
+        $reason = $queue->consume((new JobLog($output, $asJson))->watch($queue, $handler), ...$limits);
+        $lifeline?->ended($reason);
+        $notices->say('stopped', "worker (process " . getmypid() . ") stopped: $reason->value", ['reason' => $reason->value]);
+
+        return ExitCode::OK;
+    }
+
+    /**
+     * consume() heeds the signals of a running loop, with or without pcntl. This is for the time before and after, when they
+     * would end the process in the middle of something; and for SIGHUP, which a parent's workers leave to the parent.
+     */
+    private static function heedSignals(DelayQueue $queue, bool $hasParent): void
+    {
+        if (!function_exists('pcntl_signal')) {
+            return;
+        }
+        pcntl_async_signals(true);
+        $stop = static fn () => $queue->stop();
+        foreach ([SIGTERM, SIGINT, SIGQUIT] as $signal) {
+            pcntl_signal($signal, $stop);
+        }
+        pcntl_signal(SIGHUP, $hasParent ? SIG_IGN : $stop);
+    }
+
+    private static function tellOfRedis(DelayQueue $queue, Notices $notices): void
+    {
+        $queue->on(Event::ConnectionLost, static function (Event $event, ?Job $job, ?Throwable $error) use ($notices): void {
+            $notices->say('connectionLost', 'Redis is away: ' . ($error === null ? '' : Failure::line($error)));
+        });
+        $queue->on(Event::ConnectionRestored, static fn () => $notices->say('connectionRestored', 'Redis is back'));
+    }
+}

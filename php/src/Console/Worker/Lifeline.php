@@ -1,0 +1,86 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console\Worker;
+
+use DelayQueue;
+use DelayQueue\Event;
+use DelayQueue\StopReason;
+
+/** A worker's end of the socket that its parent holds: through it the parent hears of the worker, and its end is noticed. */
+final class Lifeline
+{
+    public const READY = 'ready';
+    public const EMPTY = 'empty';
+
+    /** Set by the parent for its workers, and by nobody else: the descriptor of the socket. */
+    public const VARIABLE = 'DELAYQUEUE_LIFELINE';
+
+    /** Behind the descriptor: the worker is to take no jobs until SIGCONT. */
+    public const HELD = ' held';
+
+    /** @param resource $socket */
+    private function __construct(private $socket, private readonly bool $isHeld)
+    {
+    }
+
+    /** Null in a process that is not a worker of a parent's. */
+    public static function find(): ?self
+    {
+        $value = (string) getenv(self::VARIABLE);
+        // Not for the programs that a handler starts.
+        putenv(self::VARIABLE);
+        $socket = preg_match('/^\d+/', $value, $descriptor) ? @fopen("php://fd/$descriptor[0]", 'r+') : false;
+        if ($socket === false) {
+            return null;
+        }
+        stream_set_blocking($socket, false);
+
+        return new self($socket, str_ends_with($value, self::HELD));
+    }
+
+    /**
+     * Tells the parent when the worker is ready, and stops it, between two jobs, when the parent is gone.
+     *
+     * Where setpriv is, the kernel tells it at once; this is for everywhere else.
+     */
+    public function attach(DelayQueue $queue): void
+    {
+        $queue->on(Event::WorkerStarting, function (): void {
+            if ($this->isHeld) {
+                posix_kill(posix_getpid(), SIGUSR2);
+            }
+            $this->tell(self::READY);
+        });
+        $between = [
+            Event::Idle, Event::Succeeded, Event::Released, Event::Failed, Event::Buried, Event::LeaseLost, Event::ConnectionLost,
+            Event::ConnectionRestored,
+        ];
+        foreach ($between as $event) {
+            $queue->on($event, function () use ($queue): void {
+                if ($this->isCut()) {
+                    $queue->stop();
+                }
+            });
+        }
+    }
+
+    public function ended(StopReason $reason): void
+    {
+        if ($reason === StopReason::Empty) {
+            $this->tell(self::EMPTY);
+        }
+    }
+
+    private function tell(string $word): void
+    {
+        @fwrite($this->socket, "$word\n");
+    }
+
+    private function isCut(): bool
+    {
+        // The parent never writes: there is nothing to read, or the end.
+        return @fread($this->socket, 1) === '' && feof($this->socket);
+    }
+}

@@ -1,0 +1,48 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console\Worker;
+
+use DelayQueue\Console\Number;
+use DelayQueue\Console\UsageException;
+use Symfony\Component\Console\Command\Command;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
+
+/** The options of consume() as options of a command. */
+final class Limits
+{
+    public static function describe(Command $command): void
+    {
+        $value = InputOption::VALUE_REQUIRED;
+        $command
+            ->addOption('max-jobs', null, $value, 'End after so many jobs; 0: no limit', '0')
+            ->addOption('max-time', null, $value, 'End after this time: seconds, 1h, PT1H; 0: no limit', '0')
+            ->addOption('memory-limit', null, $value, 'End when PHP uses more than this, such as 128M; 0: no limit', '0')
+            ->addOption('timeout', null, $value, 'Limit of one run of the handler, of jobs without one of their own; 0: none', '0')
+            ->addOption('grace-timeout', null, $value, 'How long a stuck handler is waited for after its timeout', '5')
+            ->addOption('idle-timeout', null, $value, 'Seconds of the longest single wait', '5')
+            ->addOption('stop-when-empty', null, InputOption::VALUE_NONE, 'End as soon as nothing is due')
+            ->addOption('no-heartbeat', null, InputOption::VALUE_NONE, 'Do not renew leases while the handler runs')
+            ->addOption('prefetch', null, $value, 'How many jobs one round trip may take', '1');
+    }
+
+    /** @return array<string, mixed> the named arguments of consume() */
+    public static function of(InputInterface $input): array
+    {
+        $idle = $input->getOption('idle-timeout');
+
+        return [
+            'maxJobs' => Number::of($input->getOption('max-jobs'), '--max-jobs'),
+            'maxTime' => $input->getOption('max-time'),
+            'memoryLimit' => $input->getOption('memory-limit'),
+            'timeout' => $input->getOption('timeout'),
+            'graceTimeout' => $input->getOption('grace-timeout'),
+            'idleTimeout' => is_numeric($idle) ? (float) $idle : throw new UsageException('--idle-timeout must be a number of seconds'),
+            'stopWhenEmpty' => $input->getOption('stop-when-empty'),
+            'heartbeat' => !$input->getOption('no-heartbeat'),
+            'prefetch' => Number::of($input->getOption('prefetch'), '--prefetch', 1),
+        ];
+    }
+}

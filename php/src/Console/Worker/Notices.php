@@ -1,0 +1,30 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console\Worker;
+
+use DelayQueue\Console\Text;
+use Symfony\Component\Console\Output\ConsoleOutputInterface;
+use Symfony\Component\Console\Output\OutputInterface;
+
+/** What workers and their parent say about themselves, on standard error: jobs have standard output to themselves. */
+final class Notices
+{
+    private readonly OutputInterface $output;
+
+    public function __construct(OutputInterface $output, private readonly bool $asJson)
+    {
+        $this->output = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
+    }
+
+    /** @param array<string, mixed> $fields for JSON only */
+    public function say(string $event, string $message, array $fields = []): void
+    {
+        $time = Text::moment(microtime(true));
+        $line = $this->asJson
+            ? Text::json(['time' => $time, 'event' => $event, 'message' => $message] + $fields + ['pid' => getmypid()])
+            : "$time $message";
+        $this->output->writeln($line, OutputInterface::OUTPUT_RAW);
+    }
+}

@@ -1,0 +1,52 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Http;
+
+use DelayQueue\Bury;
+use DelayQueue\Job;
+use JsonException;
+
+/** What is posted, and where. */
+final class Message
+{
+    /**
+     * @param string $body the bytes of the request
+     * @param string $type its Content-Type
+     */
+    public function __construct(
+        public readonly string $url,
+        public readonly string $body,
+        public readonly string $type = 'application/octet-stream',
+    ) {
+    }
+
+    /** @throws JsonException if it cannot be encoded */
+    public static function json(string $url, mixed $body): self
+    {
+        $flags = JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION;
+
+        return new self($url, json_encode($body, $flags), 'application/json');
+    }
+
+    /**
+     * From a payload of one of two shapes: {url, body}, where body is sent as JSON (without body: null), or
+     * {url, raw, type}, where the string raw is sent as it is (without type: application/octet-stream).
+     *
+     * @throws Bury if it has another shape
+     */
+    public static function ofJob(Job $job): self
+    {
+        // Not $job->payload: there an empty object is an empty array.
+        $payload = json_decode($job->body);
+        $url = $payload->url ?? null;
+        $raw = $payload->raw ?? '';
+        $type = $payload->type ?? 'application/octet-stream';
+        if (!is_string($url) || !is_string($raw) || !is_string($type) || !preg_match('/^[ -~]+$/D', $type)) {
+            throw new Bury('the payload is neither {url, body} nor {url, raw, type}');
+        }
+
+        return isset($payload->raw) ? new self($url, $raw, $type) : self::json($url, $payload->body ?? null);
+    }
+}

@@ -1,0 +1,47 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Worker;
+
+use DelayQueue;
+use DelayQueue\Job;
+use InvalidArgumentException;
+
+/**
+ * An object as the handler of DelayQueue::consume() and drain(), told how its jobs ended:
+ *
+ *     $queue->consume(new HandlerObject(new CloseOrder($shop)));
+ *
+ * It is called as __invoke(Job $job, DelayQueue $queue) or, without one, handle(Job $job, DelayQueue $queue). Two methods
+ * are optional:
+ *
+ * - afterSucceeded(Job $job): it is done. The loop acknowledges it with its next request to Redis, so a worker that dies
+ *   just now, or that has lost the lease, is followed by one more attempt and one more call.
+ * - afterFailed(Job $job, Throwable $error): it has failed for good and is buried, because no attempt was left or because
+ *   of a thrown Bury. Not called for an attempt that will be repeated.
+ *
+ * What they throw is written to PHP's error log; the job stays as it is and the loop goes on. Neither is called for a job
+ * that the handler settled itself, nor when nobody is left to call it: a worker that is killed, or ends with exit() or a
+ * fatal error. A job whose last attempt ended that way is buried when its lease is over, by Redis alone:
+ * $queue->list(State::Buried) has it, with its lastError.
+ */
+final class HandlerObject
+{
+    /** @var callable(Job, DelayQueue): mixed */
+    private readonly mixed $callable;
+
+    private readonly Caller $caller;
+
+    /** @throws InvalidArgumentException if it has neither __invoke() nor handle() */
+    public function __construct(object $handler)
+    {
+        $this->callable = Caller::callable($handler, 'the handler');
+        $this->caller = new Caller();
+    }
+
+    public function __invoke(Job $job, DelayQueue $queue): mixed
+    {
+        return $this->caller->call($this->callable, $job, $queue, $job, $queue);
+    }
+}

@@ -1,0 +1,81 @@
+//! One job: from its bytes to the end of its handler.
+
+use super::alarm::Limit;
+use super::callable::{Ending, attempt, discard};
+use super::events::Event;
+use super::run::Loop;
+use super::settle::{Job, Verdict, last_words};
+use crate::core::queue::{Held, Queue};
+use crate::core::worker::feed::{Delivery, Ticket};
+use crate::core::worker::keeper::timeout_reason;
+use crate::php::call::{Fault, Outcome};
+use crate::php::new_job::Format;
+use crate::php::{convert, exceptions, json};
+use std::time::Duration;
+
+/// The job that is being handled, should the loop end before it is settled.
+pub struct InHand {
+    queue: Queue,
+    held: Held,
+    ticket: Ticket,
+}
+
+impl Loop<'_> {
+    pub(super) fn handle(&mut self, delivery: Delivery) -> Outcome<()> {
+        let Some(queue) = self.feed.queue(delivery.ticket.queue).cloned() else { return Ok(()) };
+        let (held, ticket) = (delivery.job.held(), delivery.ticket.clone());
+        self.in_hand = Some(InHand { queue: queue.clone(), held, ticket });
+        let payload = match self.queue.defaults.format {
+            Format::Raw => Ok(convert::bytes(&delivery.job.payload)),
+            Format::Json => json::decode(&delivery.job.payload)?,
+        };
+        let payload = match payload {
+            Ok(payload) => payload,
+            Err(words) => return self.bury_undecodable(&queue, &delivery, &words),
+        };
+        let job = Job::new(queue, delivery, payload)?;
+        self.jobs += 1;
+        self.emit(Event::Processing, Some(&job.object), None)?;
+        let timeout = match job.held.options.timeout_ms {
+            0 => self.options.timeout,
+            own_ms => Duration::from_millis(own_ms),
+        };
+        let (ending, timed_out) = self.call_handler(&job, timeout);
+        if self.is_child() {
+            return Err(match ending {
+                Ending::Returned(_) => self.same_process().err().unwrap_or(Fault::Thrown),
+                Ending::Threw(exception) => exceptions::throw_again(exception),
+                Ending::Exited => Fault::Thrown,
+                Ending::Fatal => Fault::Bailout,
+            });
+        }
+        let verdict = Verdict::of(ending, timed_out, timeout);
+        self.settle(&job, &verdict)?;
+        discard((job, verdict))
+    }
+
+    /// The second: whether its time limit was thrown into it.
+    fn call_handler(&mut self, job: &Job, timeout: Duration) -> (Ending, bool) {
+        let arguments = [job.object.shallow_clone(), self.object.shallow_clone()];
+        if timeout.is_zero() {
+            return (attempt(&self.handler, arguments), false);
+        }
+        let limit = Limit::start(timeout_reason(timeout), &self.rung);
+        if let Some(keeper) = self.feed.keeper() {
+            keeper.watch(&job.queue, &job.held, timeout, self.options.grace);
+        }
+        let ending = attempt(&self.handler, arguments);
+        if let Some(keeper) = self.feed.keeper() {
+            keeper.unwatch();
+        }
+        (ending, limit.has_thrown())
+    }
+
+    /// Fails the job in hand: the process ends, or something that is not the handler's threw.
+    pub(super) fn drop_job_in_hand(&mut self) {
+        if let Some(InHand { queue, held, ticket }) = self.in_hand.take() {
+            let _ = queue.fail(&held, Some(&last_words()));
+            self.feed.settled(&ticket);
+        }
+    }
+}

@@ -1,0 +1,44 @@
+--TEST--
+The thread that keeps leases starts with the first job, ends with its loop, and is not inherited
+--FILE--
+<?php
+require __DIR__ . '/helpers.inc';
+$threads = fn (): int => count(scandir('/proc/self/task')) - 2;
+$until = function (callable $condition): bool {
+    for ($end = microtime(true) + 5; !$condition() && microtime(true) < $end; usleep(1000));
+    return $condition();
+};
+$queue = queue();
+$base = $threads();
+echo 'before: ', $base, "\n";
+$queue->consume(fn () => null, stopWhenEmpty: true);
+$queue->on(DelayQueue\Event::Idle, fn () => print('idle: ' . $threads() . "\n"));
+$queue->consume(fn () => null, idleTimeout: 0.02, maxTime: 0.03);
+$queue->pushMany(array_fill(0, 3, ['payload' => 1]));
+$queue->consume(fn () => print('in the handler: ' . $threads() . "\n"), stopWhenEmpty: true);
+echo 'after: ', $until(fn () => $threads() === $base) ? 'as before' : $threads(), "\n";
+$queue->push(1);
+$queue->consume(fn () => print('without heartbeat: ' . $threads() . "\n"), stopWhenEmpty: true, heartbeat: false);
+$queue->push(1);
+$queue->consume(function () use ($queue, $threads) {
+    $queue->push(2);
+    $queue->drain(fn () => print('two loops: ' . $threads() . "\n"));
+}, maxJobs: 1);
+echo 'after: ', $until(fn () => $threads() === $base) ? 'as before' : $threads(), "\n";
+for ($n = 0; $n < 50; $n++) {
+    $queue->push(1);
+    $queue->drain(fn () => null);
+}
+echo 'after many: ', $until(fn () => $threads() === $base) ? 'as before' : $threads(), "\n";
+?>
+--EXPECT--
+before: 1
+idle: 1
+in the handler: 2
+in the handler: 2
+in the handler: 2
+after: as before
+without heartbeat: 1
+two loops: 3
+after: as before
+after many: as before

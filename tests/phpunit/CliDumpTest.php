@@ -1,0 +1,175 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Processes;
+
+use DelayQueue;
+use DelayQueue\Console\Dump\JobPages;
+use DelayQueue\State;
+use DelayQueue\Tests\Support\CliTestCase;
+use DelayQueue\Tests\Support\RedisServer;
+
+/** delayqueue dump and load: what was in one queue is in another. */
+final class CliDumpTest extends CliTestCase
+{
+    /** What a load does not promise to restore. */
+    private const LOST = ['createdAt', 'leaseUntil', 'timeouts', 'releases', 'buries', 'kicks'];
+
+    /** Attempts whose restoring takes long enough to be broken off. */
+    private const MANY = 2000;
+
+    public function testAQueueThatIsLoadedEqualsTheOneThatWasDumped(): void
+    {
+        $this->fill();
+        $dump = $this->dump('all.ndjson');
+        $this->assertSame("306 loaded, 0 kept\n", $this->cliExpecting(0, 'load', $dump, '--queue=other'));
+        $other = $this->dump('other.ndjson', '--queue=other');
+
+        $expected = self::jobs($dump);
+        $this->assertSame(base64_encode("\xff\0"), $expected['bytes']['payloadBase64']);
+        // As if its lease had run out.
+        $expected['held'] = ['state' => 'ready', 'lastError' => 'lease expired'] + $expected['held'];
+        $found = self::jobs($other);
+        unset($expected['buried']['dueAt'], $found['buried']['dueAt']);
+        ksort($expected);
+        ksort($found);
+        $this->assertEquals($expected, $found);
+        $this->assertSame(self::ids($dump, 'ready'), array_values(array_diff(self::ids($other, 'ready'), ['held'])), 'in the same order');
+        $this->assertSame(self::ids($dump, 'delayed'), self::ids($other, 'delayed'));
+    }
+
+    public function testLoadingTwiceChangesNothingMore(): void
+    {
+        $this->fill();
+        $dump = $this->dump('all.ndjson');
+        $this->cliExpecting(0, 'load', $dump, '--queue=other');
+        $once = file_get_contents($this->dump('once.ndjson', '--queue=other'));
+        (new DelayQueue('other', $this->redis->dsn()))->cancel('failed');
+        $this->assertSame("1 loaded, 305 kept\n", $this->cliExpecting(0, 'load', $dump, '--queue=other'));
+        $twice = self::jobs($this->dump('twice.ndjson', '--queue=other'));
+        file_put_contents("{$this->redis->folder->path}/once.ndjson", $once);
+        $this->assertEquals(self::jobs("{$this->redis->folder->path}/once.ndjson"), $twice);
+        $this->assertSame("0 loaded, 306 kept\n", $this->cliExpecting(0, 'load', $dump), 'where it came from');
+    }
+
+    public function testAllQueuesGoToAnotherRedisThroughAPipe(): void
+    {
+        foreach (['one', 'two'] as $name) {
+            (new DelayQueue($name, $this->redis->dsn()))->push($name, delay: 60, id: "in-$name");
+        }
+        $dump = $this->dump('all.ndjson', '--all');
+        $second = new RedisServer();
+        try {
+            $load = $this->start('load', '-', "--dsn={$second->dsn()}", '--backoff=1h', '--timeout=5');
+            foreach (file($dump, FILE_IGNORE_NEW_LINES) as $line) {
+                $load->say($line);
+            }
+            $this->assertSame("2 loaded, 0 kept\n", $this->finish($load)->output);
+            $one = new DelayQueue('one', $second->dsn());
+            $this->assertSame(['one', 'two'], [$one->peek('in-one')?->payload, (new DelayQueue('two', $second->dsn()))->peek('in-two')?->payload]);
+            $one->reserveJob('in-one')?->fail();
+            $this->assertEqualsWithDelta(3600, $one->peek('in-one')->dueAt - microtime(true), 60, 'its backoff from now on');
+        } finally {
+            $second->remove();
+        }
+    }
+
+    public function testALoadThatWasBrokenOffIsFinishedByTheNext(): void
+    {
+        $this->queue()->push('x', id: 'a', delay: 3600);
+        for ($attempt = 1; $attempt <= self::MANY; $attempt++) {
+            $this->queue()->reserveJob('a')->release(3600);
+        }
+        $dump = $this->dump('a.ndjson');
+        $load = $this->start('load', $dump, '--queue=other');
+        $other = new DelayQueue('other', $this->redis->dsn());
+        while (($attempts = $other->peek('a')?->attempts ?? 0) < 3) {
+            $this->assertLessThan(self::MANY, $attempts);
+        }
+        $load->kill();
+        $this->assertLessThan(self::MANY, $other->peek('a')->attempts, 'it was killed in the middle');
+        $this->assertNull($other->reserve(), 'what is half restored is out of reach');
+        $this->assertSame("1 loaded, 0 kept\n", $this->cliExpecting(0, 'load', $dump, '--queue=other'));
+        $this->assertSame([self::MANY, $this->queue()->peek('a')->dueAt], [$other->peek('a')->attempts, $other->peek('a')->dueAt]);
+    }
+
+    public function testALineThatIsNoJobIsNamed(): void
+    {
+        $this->queue()->push(1, id: 'a', delay: 60);
+        $dump = $this->dump('a.ndjson');
+        $good = (string) file_get_contents($dump);
+        $this->queue()->purge();
+        foreach (['{' => 'not JSON', '5' => 'not an object', '{"queue":"x","id":"b"}' => '"payload"'] as $line => $words) {
+            file_put_contents($dump, "$good\n$line\n");
+            $errors = $this->cliExpecting(1, 'load', $dump);
+            $this->assertStringContainsString('line 3 ', $errors);
+            $this->assertStringContainsString($words, $errors);
+        }
+        $this->assertSame(1, count($this->queue()));
+    }
+
+    /** Jobs that leave the front while their list is read in pages do not hide others. */
+    public function testPagesMissNothingWhenTheFrontGoesAway(): void
+    {
+        $queue = $this->queue();
+        $queue->pushMany(array_map(static fn (int $n): array => ['payload' => 1, 'id' => "job-$n", 'delay' => 3600 + $n], range(0, 99)));
+        $seen = [];
+        foreach ((new JobPages($queue, 8))->of(State::Delayed) as $job) {
+            $seen[] = $job->id;
+            if (count($seen) % 20 === 0) {
+                $queue->cancel(...$seen);
+            }
+        }
+        $this->assertSame(array_map(static fn (int $n): string => "job-$n", range(0, 99)), $seen);
+    }
+
+    /** Jobs in every state, with every property, and more of them than a page has. */
+    private function fill(): void
+    {
+        $queue = $this->queue();
+        $queue->pushMany(array_map(static fn (int $n): array => ['payload' => $n, 'id' => "delayed-$n", 'delay' => 3600 + $n / 1000], range(1, 150)));
+        $queue->pushMany(array_map(static fn (int $n): array => ['payload' => $n, 'id' => "ready-$n", 'priority' => 1000 + $n % 3], range(1, 150)));
+        $this->queue(['format' => 'raw'])->push("\xff\0", id: 'bytes', delay: 60);
+        $queue->push(['x' => 1.5], delay: '90d', id: 'special', priority: 7, ttr: '90s', maxAttempts: 0);
+        foreach (['buried', 'released', 'failed', 'held'] as $id) {
+            $queue->push(1, id: $id, ttr: 600);
+        }
+        foreach ([1, 2] as $attempt) {
+            $queue->reserveJob('buried')->release(1000);
+            $queue->reserveJob('released')->release(1000);
+            $queue->reserveJob('failed')->fail("not at attempt $attempt");
+        }
+        $queue->reserveJob('buried')->bury('Some\Error: no');
+        $queue->reschedule('failed', 2000);
+        // Held for as long as this process has the object, and longer.
+        $queue->reserveJob('held');
+    }
+
+    /** @return string the file with the dump */
+    private function dump(string $file, string ...$options): string
+    {
+        $file = "{$this->redis->folder->path}/$file";
+        file_put_contents($file, $this->cliExpecting(0, 'dump', ...$options));
+
+        return $file;
+    }
+
+    /** @return array<string, array<string, mixed>> by id, less what is not promised */
+    private static function jobs(string $file): array
+    {
+        $jobs = [];
+        foreach (file($file) as $line) {
+            $job = json_decode($line, true, flags: JSON_THROW_ON_ERROR);
+            $jobs[$job['id']] = array_diff_key($job, array_fill_keys([...self::LOST, 'queue'], true));
+        }
+
+        return $jobs;
+    }
+
+    /** @return list<string> */
+    private static function ids(string $file, string $state): array
+    {
+        return array_keys(array_filter(self::jobs($file), static fn (array $job): bool => $job['state'] === $state));
+    }
+}

@@ -1,0 +1,106 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Processes;
+
+use DelayQueue;
+use DelayQueue\Exception;
+use DelayQueue\Tests\Support\CliResult;
+use DelayQueue\Tests\Support\CliTestCase;
+use DelayQueue\Tests\Support\Process;
+use DelayQueue\Tests\Support\Wait;
+
+/** delayqueue serve: a Redis with the right settings that keeps what it was given. */
+final class CliServeTest extends CliTestCase
+{
+    private string $folder;
+
+    protected function setUp(): void
+    {
+        parent::setUp();
+        $this->folder = $this->redis->folder->path . '/with space';
+    }
+
+    public function testItServesWhereItSaysWithSettingsThatTheDoctorApprovesOf(): void
+    {
+        [$server, $dsn] = $this->serve();
+        $this->assertSame("redis+unix://{$this->redis->folder->path}/with%20space/redis.sock?db=0", $dsn);
+        $this->assertSame('0700', substr(sprintf('%o', fileperms($this->folder)), -4));
+        $findings = array_column($this->json('doctor', '--format=json', "--dsn=$dsn"), 'level', 'check');
+        $this->assertSame(['ok', 'ok'], [$findings['persistence'], $findings['eviction']]);
+        $this->assertNotContains('error', $findings);
+        $server->signal(SIGINT);
+        $this->assertSame(0, $server->exitCode());
+    }
+
+    /** @dataProvider ends */
+    public function testWhatItWasGivenIsThereAgain(int $signal): void
+    {
+        [$server, $dsn] = $this->serve();
+        (new DelayQueue('orders', $dsn))->pushMany(array_map(static fn (int $n): array => ['payload' => $n, 'id' => "job-$n"], range(1, 50)));
+        $server->signal($signal);
+        $this->assertSame($signal === SIGKILL ? SIGKILL : null, $server->endedBy(20));
+
+        [$server, $dsn] = $this->serve();
+        $queue = new DelayQueue('orders', $dsn);
+        $this->assertSame([50, 50], [count($queue), $queue->peek('job-50')?->payload]);
+        $queue->close();
+        $server->signal(SIGTERM);
+        $this->assertSame(0, $server->exitCode());
+    }
+
+    /** @return array<string, array{int}> */
+    public static function ends(): array
+    {
+        return ['TERM' => [SIGTERM], 'KILL' => [SIGKILL]];
+    }
+
+    public function testAFolderIsServedOnce(): void
+    {
+        [$server] = $this->serve();
+        $this->assertStringContainsString('is being served already', $this->cliExpecting(1, 'serve', '--dir', $this->folder));
+        $server->signal(SIGKILL);
+        $server->endedBy();
+        [$server] = $this->serve();
+        $server->signal(SIGTERM);
+        $this->assertSame(0, $server->exitCode());
+    }
+
+    public function testAPortIsOpenedOnTheLoopbackInterfaceOnly(): void
+    {
+        $probe = stream_socket_server('tcp://127.0.0.1:0');
+        $port = (int) substr((string) strrchr((string) stream_socket_get_name($probe, false), ':'), 1);
+        fclose($probe);
+        [$server] = $this->serve("--port=$port", '--maxmemory=64mb');
+        $this->assertSame("redis://127.0.0.1:$port/0", $server->line());
+        $queue = new DelayQueue('orders', "redis://127.0.0.1:$port/0");
+        $this->assertSame('a', $queue->push(1, id: 'a'));
+        // As the kernel lists them: address:port in hexadecimal, and state 0A for listening.
+        preg_match_all(sprintf('/^ *\d+: (\w+):%04X \w+:0000 0A /m', $port), file_get_contents('/proc/net/tcp') . file_get_contents('/proc/net/tcp6'), $listening);
+        $this->assertSame(['0100007F'], $listening[1]);
+    }
+
+    public function testWhatCannotWorkIsSaid(): void
+    {
+        $this->assertStringContainsString('--dir', $this->cliExpecting(2, 'serve', '--dir', "{$this->redis->folder->path}/" . str_repeat('long', 30)));
+        $this->assertStringContainsString('nosuch', $this->cliExpecting(1, 'serve', '--dir', $this->folder, '--binary=nosuch'));
+        $this->assertStringContainsString('cannot make', $this->cliExpecting(1, 'serve', '--dir=/dev/null/x'));
+    }
+
+    /** @return array{Process, string} the server, once it answers, and the DSN it prints */
+    private function serve(string ...$options): array
+    {
+        $server = $this->start('serve', '--dir', $this->folder, ...$options);
+        $dsn = $server->line();
+        Wait::until(static function () use ($dsn): bool {
+            try {
+                return (new DelayQueue('orders', $dsn))->count() >= 0;
+            } catch (Exception) {
+                return false;
+            }
+        }, 20, 'it answers');
+
+        return [$server, $dsn];
+    }
+}

@@ -1,0 +1,282 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Processes;
+
+use DelayQueue;
+use DelayQueue\State;
+use DelayQueue\Tests\Support\CliResult;
+use DelayQueue\Tests\Support\CliTestCase;
+use DelayQueue\Tests\Support\Process;
+use DelayQueue\Tests\Support\Wait;
+
+/** The commands that look and manage; and how the command line explains itself and fails. */
+final class CliTest extends CliTestCase
+{
+    private const COMMANDS = [
+        'work', 'drain', 'push', 'stats', 'list', 'show', 'cancel', 'kick', 'reschedule', 'pause', 'resume', 'purge', 'doctor', 'serve',
+        'dump', 'load',
+    ];
+
+    public function testEveryCommandExplainsItself(): void
+    {
+        $overview = $this->cliExpecting(0);
+        $this->assertSame($overview, $this->cliExpecting(0, '--help'));
+        $this->assertStringNotContainsString("\e[", $overview, 'no colours where there is no terminal');
+        foreach (self::COMMANDS as $command) {
+            $this->assertMatchesRegularExpression("/^  $command  +\\S/m", $overview);
+            $help = $this->cliExpecting(0, $command, '--help');
+            $this->assertStringContainsString('Exit codes:', $help);
+            $this->assertStringContainsString("  delayqueue $command", $help, 'an example');
+            $this->assertStringContainsString('--dsn', $help);
+        }
+        $this->assertSame('delayqueue ' . DelayQueue::VERSION . "\n", $this->cliExpecting(0, '--version'));
+    }
+
+    public function testItFindsTheAutoloaderOfTheProjectItIsInstalledIn(): void
+    {
+        $folder = $this->redis->folder->path;
+        $package = "$folder/vendor/delayqueue/delayqueue";
+        mkdir("$package/bin", 0o700, true);
+        copy(self::BINARY, "$package/bin/delayqueue");
+        $autoload = dirname(self::BINARY, 2) . '/autoload.php';
+        $project = static fn (string $which): string => "<?php echo '$which '; require 'Symfony/Component/Console/autoload.php'; require '$autoload';";
+        file_put_contents("$folder/vendor/autoload.php", $project('usual'));
+        file_put_contents("$folder/elsewhere.php", $project('told'));
+        file_put_contents("$folder/proxy.php", "<?php \$_composer_autoload_path = '$folder/elsewhere.php'; include '$package/bin/delayqueue';");
+
+        $run = fn (string ...$command): CliResult => $this->finish(new Process([PHP_BINARY, ...$command], $this->environment()));
+        $this->assertStringStartsWith('usual delayqueue ', $run("$package/bin/delayqueue", '--version')->output);
+        $this->assertStringContainsString('told delayqueue ', $run("$folder/proxy.php", '--version')->output);
+
+        $without = $run('-d', 'include_path=/nowhere', self::BINARY, '--version');
+        $this->assertSame(1, $without->exitCode);
+        $this->assertStringContainsString('composer require symfony/console', $without->errors);
+    }
+
+    public function testThePageAboutItNamesEveryCommandAndOption(): void
+    {
+        $page = (string) file_get_contents(__DIR__ . '/../../docs/cli.md');
+        $shared = ['help', 'quiet', 'verbose', 'version', 'ansi', 'no-ansi', 'no-interaction', 'silent'];
+        foreach (self::COMMANDS as $command) {
+            $this->assertMatchesRegularExpression("/^delayqueue $command\\b/m", $page, 'an example');
+            foreach (array_diff(array_keys($this->json('help', $command, '--format=json')['definition']['options']), $shared) as $option) {
+                $this->assertStringContainsString("--$option", $page, "of $command");
+            }
+        }
+    }
+
+    public function testAPushedJobIsWhatItWasToldToBe(): void
+    {
+        $id = $this->cliExpecting(
+            0, 'push', '{"a": {}, "n": 1.0}', '--id=one', '--delay=15m', '--priority=5', '--ttr=30s', '--max-attempts=3', '--backoff=1h 2h', '--timeout=20',
+        );
+        $this->assertSame("one\n", $id);
+        $job = $this->queue()->peek('one');
+        $this->assertSame('{"a": {}, "n": 1.0}', $job->body, 'byte for byte');
+        $this->assertSame([State::Delayed, 5, 30.0, 3], [$job->state, $job->priority, $job->ttr, $job->maxAttempts]);
+        $this->assertEqualsWithDelta(900, $job->dueAt - $job->createdAt, 0.002);
+
+        $this->queue()->reserveJob('one')->fail();
+        $this->assertEqualsWithDelta(3600, $this->queue()->peek('one')->dueAt - microtime(true), 60);
+    }
+
+    public function testAPayloadComesFromStandardInputAndMayBeBytes(): void
+    {
+        foreach ([['push', '-', '--raw'], ['push', '--raw']] as $arguments) {
+            $process = $this->start(...$arguments);
+            $process->say("\xff\0binary");
+            $id = trim($this->finish($process)->output);
+            $this->assertSame("\xff\0binary\n", $this->queue(['format' => 'raw'])->peek($id)->body);
+        }
+        $this->cliExpecting(0, 'push', '1', '--id=moment', '--at=2040-01-31T12:00:00.250Z');
+        $this->assertSame(2211624000.25, $this->queue()->peek('moment')->dueAt);
+    }
+
+    public function testADuplicateIsHandledAsItWasTold(): void
+    {
+        $this->cliExpecting(0, 'push', '1', '--id=twice');
+        $this->assertStringContainsString('twice', $this->cliExpecting(1, 'push', '2', '--id=twice'));
+        $this->cliExpecting(0, 'push', '2', '--id=twice', '--on-duplicate=keep');
+        $this->assertSame(1, $this->queue()->peek('twice')->payload);
+        $this->cliExpecting(0, 'push', '2', '--id=twice', '--on-duplicate=replace');
+        $this->assertSame(2, $this->queue()->peek('twice')->payload);
+    }
+
+    public function testJobsAreListedAndShown(): void
+    {
+        $queue = $this->queue();
+        foreach (['a', 'b', 'c'] as $n => $id) {
+            $queue->push(['n' => $n], id: $id);
+        }
+        $queue->push("<info>\u{1F600}" . str_repeat('é', 40), delay: '2h', id: 'later');
+        $queue->reserveJob('a')->bury('too bad');
+
+        $this->assertSame(['b', 'c'], array_column($this->json('list', 'ready', '--format=json'), 'id'));
+        $this->assertSame(['c'], array_column($this->json('list', 'ready', '--format=json', '--offset=1', '--limit=1'), 'id'));
+        $this->assertSame([], $this->json('list', 'reserved', '--format=json'));
+        $this->assertSame('', $this->cliExpecting(0, 'list', 'reserved'));
+        $this->assertMatchesRegularExpression('/^a +\S+Z \(\S+ m?s ago\) +1 +1024 +\{"n":0\} +too bad *$/m', $this->cliExpecting(0, 'list', 'buried'));
+        $later = $this->cliExpecting(0, 'list', 'delayed');
+        $this->assertStringContainsString('"<info>', $later, 'payloads are no markup');
+        $this->assertMatchesRegularExpression('//u', $later, 'nothing is cut in the middle of a character');
+
+        $shown = $this->json('show', 'a', '--format=json');
+        $this->assertSame(
+            ['buried', 'a', ['n' => 0], 1, 'too bad', 1], [$shown['state'], $shown['id'], $shown['payload'], $shown['attempts'], $shown['lastError'], $shown['buries']],
+        );
+        $text = $this->cliExpecting(0, 'show', 'a');
+        $this->assertMatchesRegularExpression('/^state +buried$.*^attempts +1 of 10$.*^history +buries: 1$.*^last error +too bad$.*^payload +\{"n":0\}$/ms', $text);
+        $this->assertStringContainsString('no job nowhere', $this->cliExpecting(1, 'show', 'nowhere'));
+    }
+
+    public function testJobsAreManaged(): void
+    {
+        $queue = $this->queue();
+        foreach (['a', 'b', 'c', 'd'] as $id) {
+            $queue->push(1, id: $id);
+            $queue->reserveJob($id)->bury();
+        }
+        $this->assertSame("2 kicked\n", $this->cliExpecting(0, 'kick', '--max=2'));
+        $this->assertSame([State::Ready, State::Ready, State::Buried], [$queue->peek('a')->state, $queue->peek('b')->state, $queue->peek('c')->state]);
+        $this->assertSame("1 kicked\n", $this->cliExpecting(0, 'kick', 'd', 'nowhere', '--keep-attempts'));
+        $this->assertSame([0, 1], [$queue->peek('a')->attempts, $queue->peek('d')->attempts]);
+        $this->cliExpecting(1, 'kick', 'nowhere');
+
+        $this->cliExpecting(0, 'reschedule', 'c', '1h');
+        $this->assertEqualsWithDelta(3600, $queue->peek('c')->dueAt - microtime(true), 60);
+        $this->cliExpecting(0, 'reschedule', 'c', '--at=@2000000000');
+        $this->assertSame(2e9, $queue->peek('c')->dueAt);
+        $this->cliExpecting(1, 'reschedule', 'nowhere', '1h');
+
+        $this->assertSame("2 cancelled\n", $this->cliExpecting(0, 'cancel', 'a', 'b', 'nowhere'));
+        $this->assertSame(1, $this->cli('cancel', 'nowhere')->exitCode);
+
+        $this->cliExpecting(0, 'pause');
+        $this->assertTrue($queue->isPaused());
+        $this->cliExpecting(0, 'resume');
+        $this->assertFalse($queue->isPaused());
+        $this->cliExpecting(0, 'pause', '--for=300ms', '--queue=x', '--queue=y');
+        $this->assertTrue((new DelayQueue('y', $this->redis->dsn()))->isPaused());
+        Wait::until(fn () => !(new DelayQueue('x', $this->redis->dsn()))->isPaused(), 10, 'the pause ends by itself');
+    }
+
+    public function testStatsAreForPeopleProgramsAndPrometheus(): void
+    {
+        $this->assertSame([], $this->json('stats', '--format=json'), 'no queue yet');
+        foreach (['one', 'two'] as $name) {
+            (new DelayQueue($name, $this->redis->dsn()))->pushMany([['payload' => 1], ['payload' => 2, 'delay' => 60]]);
+        }
+        (new DelayQueue('hidden', $this->redis->dsn(), ['prefix' => 'other']))->push(1);
+        $stats = $this->json('stats', '--format=json');
+        $this->assertSame(['one', 'two'], array_column($stats, 'queue'));
+        $this->assertSame([1, 1, 2], [$stats[0]['ready'], $stats[0]['delayed'], $stats[0]['pushed']]);
+        $this->assertSame(['two'], array_column($this->json('stats', 'two', '--format=json'), 'queue'));
+        $this->assertSame(['two'], array_column($this->json('stats', '--queue=two', '--format=json'), 'queue'));
+        $this->assertSame(['hidden'], array_column($this->json('stats', '--prefix=other', '--format=json'), 'queue'));
+        $this->assertMatchesRegularExpression('/^queue +delayed +ready.*^one +1 +1 +0 +0 +2/ms', $this->cliExpecting(0, 'stats'));
+
+        $prometheus = $this->cliExpecting(0, 'stats', '--format=prometheus');
+        $this->assertSame(1, substr_count($prometheus, '# TYPE delayqueue_jobs gauge'));
+        $this->assertStringContainsString(
+            "delayqueue_jobs{queue=\"one\",state=\"buried\"} 0\ndelayqueue_jobs{queue=\"two\",state=\"delayed\"} 1\n", $prometheus, 'a metric is one group',
+        );
+
+        $watching = $this->start('stats', 'one', '--watch=0.05', '--format=json');
+        $this->assertSame(1, json_decode($watching->line(), true)[0]['ready']);
+        (new DelayQueue('one', $this->redis->dsn()))->push(3);
+        Wait::until(static fn () => json_decode($watching->line(), true)[0]['ready'] === 2, 10, 'it goes on looking');
+    }
+
+    public function testDoctorFailsWhereRedisIsDangerous(): void
+    {
+        $this->assertContains('persistence', array_column($this->json('doctor', '--format=json'), 'check'));
+        $this->redis->ask('CONFIG', 'SET', 'maxmemory', '100mb');
+        $this->redis->ask('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
+        $result = $this->cli('doctor');
+        $this->assertSame(1, $result->exitCode);
+        $this->assertMatchesRegularExpression('/^error eviction: .*noeviction/m', $result->output);
+    }
+
+    /** @dataProvider wrongCommandLines */
+    public function testWrongUsageIsOneLineAndChangesNothing(string ...$arguments): void
+    {
+        $result = $this->cli(...$arguments);
+        $this->assertSame(2, $result->exitCode, $result->errors);
+        $this->assertSame('', $result->output);
+        $this->assertMatchesRegularExpression('/^delayqueue: .+\n$/D', $result->errors);
+        $this->assertSame([], $this->queue()->queues());
+    }
+
+    /** @return iterable<string, list<string>> */
+    public static function wrongCommandLines(): iterable
+    {
+        $lines = [
+            'nosuch', 'push 1 --nosuch', 'push {', 'push 1 --delay=soon', 'push 1 --delay=1 --at=now', 'push 1 --at=nonsense', 'push 1 --priority=-1',
+            'push 1 --max-attempts=x', 'push 1 --on-duplicate=maybe', 'push 1 --queue=a --queue=b', 'push 1 --dsn=http://x', 'push 1 --prefix=',
+            'list nosuch', 'list ready --limit=0', 'list ready --format=xml', 'kick', 'kick a --max=1', 'reschedule a', 'cancel', 'stats --watch=x',
+            'work', 'work nosuch', 'work nosuch --processes=0', 'work nosuch --log=xml', 'work nosuch --max-jobs=x', 'serve', 'load nosuch', 'purge nosuch',
+        ];
+        foreach ($lines as $line) {
+            yield $line => explode(' ', $line);
+        }
+    }
+
+    public function testRedisThatIsAwayOrRefusesHasItsOwnExitCode(): void
+    {
+        $errors = $this->cliExpecting(3, 'stats', '--dsn=redis://user:s3cret@127.0.0.1:1/0');
+        $this->assertMatchesRegularExpression('~^delayqueue: .*redis://user:\*\*\*@127\.0\.0\.1:1/0.*\n$~D', $errors);
+        $verbose = $this->cliExpecting(3, 'stats', '-v', '--dsn=redis://user:s3cret@127.0.0.1:1/0');
+        $this->assertStringContainsString('StatsCommand', $verbose, 'where it came from');
+        $wrong = $this->cliExpecting(2, 'resume', '-v', 'redis://user:s3cret@127.0.0.1:1/0');
+        $this->assertStringNotContainsString('s3cret', $errors . $verbose . $wrong);
+
+        $this->redis->ask('CONFIG', 'SET', 'requirepass', 'open-sesame');
+        $this->cliExpecting(3, 'stats');
+        $this->redis->ask('CONFIG', 'SET', 'requirepass', '');
+        $this->redis->ask('SET', 'dq:{full}:jobs', 'not a hash');
+        $this->cliExpecting(4, 'push', '1', '--queue=full');
+    }
+
+    public function testQueueAndPrefixComeFromTheEnvironmentUnlessTheyAreGiven(): void
+    {
+        $environment = ['DELAYQUEUE_QUEUE' => 'from-environment', 'DELAYQUEUE_PREFIX' => 'px'];
+        $this->finish($this->startWith($environment, 'push', '1', '--id=a'));
+        $this->finish($this->startWith($environment, '--queue=given', 'push', '1', '--id=b'));
+        $open = fn (string $name) => new DelayQueue($name, $this->redis->dsn(), ['prefix' => 'px']);
+        $this->assertSame(['a', 'b'], [$open('from-environment')->peekReady()?->id, $open('given')->peekReady()?->id]);
+    }
+
+    public function testPurgeAsksOnATerminalAndNowhereElse(): void
+    {
+        $queue = $this->queue();
+        $queue->pushMany([['payload' => 1], ['payload' => 2, 'delay' => 60]]);
+        $this->assertStringContainsString('--force', $this->cliExpecting(2, 'purge'));
+        $this->assertSame(2, count($queue));
+
+        foreach (['n' => 2, '' => 2, 'y' => 1] as $answer => $left) {
+            $terminal = $this->onTerminal('purge ready', "Delete 1 ready jobs of queue $this->queueName? [y/N]", (string) $answer);
+            $this->assertSame($left === 2 ? 1 : 0, $terminal->exitCode(), $terminal->rest());
+            $this->assertSame($left, count($queue));
+        }
+        $this->assertSame("1 deleted\n", $this->cliExpecting(0, 'purge', '--force'));
+        $this->assertSame(0, count($queue));
+    }
+
+    /** Runs a command on a pseudo terminal, and answers its question. */
+    private function onTerminal(string $command, string $question, string $answer): Process
+    {
+        $line = implode(' ', array_map(escapeshellarg(...), [PHP_BINARY, self::BINARY])) . " $command";
+        $terminal = new Process(['script', '--quiet', '--return', '--flush', '--command', $line, '/dev/null'], $this->environment());
+        $asked = '';
+        Wait::until(function () use ($terminal, &$asked, $question): bool {
+            $asked .= $terminal->said();
+
+            return str_contains($asked, $question);
+        }, 20, $question);
+        $terminal->say($answer);
+
+        return $terminal;
+    }
+}

@@ -1,0 +1,258 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Processes;
+
+use DelayQueue;
+use DelayQueue\State;
+use DelayQueue\Tests\Support\CliTestCase;
+use DelayQueue\Tests\Support\Wait;
+
+/** delayqueue work in one process, and delayqueue drain: the handler, the log, the limits, the signals, the end. */
+final class CliWorkTest extends CliTestCase
+{
+    private const EMPTY = ['work', self::HANDLER, '--stop-when-empty'];
+
+    public function testEachRunOfTheHandlerIsALineWithItsOutcome(): void
+    {
+        $deeds = ['nothing' => 'done', 'fail' => 'failed', 'bury' => 'buried', 'release' => 'released', 'ack' => 'settled'];
+        foreach (array_keys($deeds) as $deed) {
+            $this->queue()->push(['do' => $deed], id: $deed);
+        }
+        $this->queue()->push(['do' => 'fail'], id: 'last', maxAttempts: 1);
+        $this->queue()->push(['do' => 'sleep'], id: 'slow', timeout: 0.2);
+        $result = $this->cli(...self::EMPTY, ...['--log=json']);
+        $this->assertSame(0, $result->exitCode, $result->errors);
+
+        $lines = array_map(static fn (string $line): array => json_decode($line, true, flags: JSON_THROW_ON_ERROR), explode("\n", trim($result->output)));
+        $this->assertSame($deeds + ['last' => 'buried', 'slow' => 'timedOut'], array_column($lines, 'outcome', 'id'));
+        $reasons = array_column($lines, 'reason', 'id');
+        $this->assertSame(
+            ['RuntimeException: not now', 'DelayQueue\Bury: never', 'DelayQueue\Release: later', 'RuntimeException: not now'],
+            [$reasons['fail'], $reasons['bury'], $reasons['release'], $reasons['last']],
+        );
+        $this->assertStringStartsWith('DelayQueue\TimeoutException: ', $reasons['slow']);
+        $this->assertArrayNotHasKey('reason', $lines[0]);
+        foreach ($lines as $line) {
+            $this->assertSame([$this->queueName, 1], [$line['queue'], $line['attempt']]);
+            $this->assertMatchesRegularExpression('/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/', $line['time']);
+            $this->assertGreaterThanOrEqual(0, $line['late_ms']);
+            $this->assertGreaterThanOrEqual($line['id'] === 'slow' ? 200 : 0, $line['run_ms']);
+            $this->assertLessThan(20_000, $line['run_ms']);
+        }
+        $this->assertSame('empty', json_decode(trim($result->errors), true)['reason']);
+    }
+
+    public function testTheLineForPeopleSaysTheSame(): void
+    {
+        $this->queue()->push(['do' => 'fail'], id: 'a');
+        $result = $this->cli(...self::EMPTY);
+        $this->assertMatchesRegularExpression("/^\\S+Z $this->queueName a attempt 1, \\d+ ms late, ran [\\d.]+ ms: failed \\(RuntimeException: not now\\)\n\$/D", $result->output);
+        $this->assertMatchesRegularExpression('/^\S+Z worker \(process \d+\) stopped: empty\n$/D', $result->errors);
+    }
+
+    /** @dataProvider deaths */
+    public function testAHandlerThatEndsTheProcessLeavesALine(string $deed, int $exitCode, string $reason): void
+    {
+        $this->queue()->push(['do' => $deed], id: 'a');
+        $result = $this->cli(...self::EMPTY, ...['--log=json']);
+        $this->assertSame($exitCode, $result->exitCode, $result->errors);
+        $line = json_decode($result->output, true);
+        $this->assertSame(['a', 'died'], [$line['id'] ?? null, $line['outcome'] ?? $result->output]);
+        $this->assertStringContainsString($reason, $line['reason']);
+        $this->assertNotNull($this->queue()->peek('a')->lastError);
+    }
+
+    /** @return array<string, array{string, int, string}> */
+    public static function deaths(): array
+    {
+        return ['exit' => ['exit', 7, 'ended the process'], 'a fatal error' => ['fatal', 255, 'Two']];
+    }
+
+    public function testALeaseThatWasLostIsTheOutcome(): void
+    {
+        $this->queue()->push(['do' => 'wait'], id: 'a', ttr: 1);
+        $worker = $this->start('work', self::HANDLER, '--log=json', '--max-jobs=1');
+        $this->holder('a');
+        $this->queue()->cancel('a');
+        $this->letGo('a');
+        $lines = array_map(static fn (string $line): string => json_decode($line, true)['outcome'], explode("\n", trim($this->finish($worker)->output)));
+        $this->assertContains('lost', $lines);
+    }
+
+    /** @dataProvider handlers */
+    public function testAHandlerIsAFileAMethodOrAClass(string $handler, string $expected): void
+    {
+        $code = <<<'PHP'
+            <?php
+            namespace Shop;
+            final class Handler
+            {
+                private string $made = 'made';
+                public function __invoke($job) { echo "invoked $this->made $job->payload\n"; }
+                public function method($job) { echo "method $this->made $job->payload\n"; }
+                public static function fixed($job) { echo "fixed $job->payload\n"; }
+            }
+            PHP;
+        file_put_contents("{$this->redis->folder->path}/bootstrap.php", $code);
+        file_put_contents("{$this->redis->folder->path}/closure.php", '<?php return fn ($job) => print("closure $job->payload\n");');
+        $this->queue()->push('x');
+        $handler = str_replace('FOLDER', $this->redis->folder->path, $handler);
+        $output = $this->cliExpecting(0, 'drain', $handler, '--bootstrap', "{$this->redis->folder->path}/bootstrap.php", '-q');
+        $this->assertSame("$expected\n", $output);
+    }
+
+    /** @return array<string, array{string, string}> */
+    public static function handlers(): array
+    {
+        return [
+            'file' => ['FOLDER/closure.php', 'closure x'],
+            'class' => ['Shop\Handler', 'invoked made x'],
+            'method' => ['Shop\Handler::method', 'method made x'],
+            'static method' => ['\Shop\Handler::fixed', 'fixed x'],
+        ];
+    }
+
+    public function testWhatCannotBeLoadedIsSaidInOneLine(): void
+    {
+        $folder = $this->redis->folder->path;
+        file_put_contents("$folder/number.php", '<?php return 5;');
+        file_put_contents("$folder/broken.php", '<?php return function (');
+        file_put_contents("$folder/throws.php", '<?php throw new RuntimeException("no database");');
+        foreach (["$folder/number.php" => 'int', "$folder/broken.php" => 'ParseError', "$folder/throws.php" => 'no database', 'No\Such' => '--bootstrap', 'ArrayObject::nosuch' => 'nosuch()'] as $handler => $words) {
+            foreach (['work', 'drain'] as $command) {
+                $errors = $this->cliExpecting(2, $command, $handler);
+                $this->assertMatchesRegularExpression('/^delayqueue: .*' . preg_quote($words, '/') . '.*\n$/D', $errors);
+            }
+        }
+        $this->assertStringContainsString('no such file', $this->cliExpecting(2, 'work', self::HANDLER, '--bootstrap=nosuch.php'));
+    }
+
+    public function testDrainRunsWhatIsDueAndEnds(): void
+    {
+        foreach (['a', 'b', 'c'] as $id) {
+            $this->queue()->push([], id: $id);
+        }
+        $this->queue()->push([], delay: 60, id: 'later');
+        $this->assertSame(2, substr_count($this->cliExpecting(0, 'drain', self::HANDLER, '--limit=2'), ': done'));
+        $this->cliExpecting(0, 'drain', self::HANDLER);
+        $this->assertSame(['a', 'b', 'c'], $this->done());
+        $this->cliExpecting(3, 'drain', self::HANDLER, '--dsn=redis://127.0.0.1:1/0');
+    }
+
+    public function testItServesSeveralQueuesTheFirstOneFirst(): void
+    {
+        foreach (['second', 'first'] as $name) {
+            (new DelayQueue($name, $this->redis->dsn()))->push([], id: $name);
+        }
+        $this->cliExpecting(0, ...self::EMPTY, ...['--queue=first', '--queue=second', '--prefetch=10']);
+        $this->assertSame(['first', 'second'], $this->done());
+    }
+
+    /** @dataProvider limits */
+    public function testALimitEndsIt(string $limit, string $reason, int $done): void
+    {
+        for ($n = 1; $n <= 3; $n++) {
+            $this->queue()->push([]);
+        }
+        $result = $this->finish($this->start('work', self::HANDLER, '--log=json', '--idle-timeout=0.1', $limit));
+        $this->assertSame(0, $result->exitCode, $result->errors);
+        $this->assertSame($reason, json_decode(trim($result->errors), true)['reason']);
+        $this->assertCount($done, $this->done());
+    }
+
+    /** @return iterable<string, array{string, string, int}> */
+    public static function limits(): iterable
+    {
+        yield 'jobs' => ['--max-jobs=2', 'maxJobs', 2];
+        yield 'time' => ['--max-time=500ms', 'maxTime', 3];
+        yield 'nothing due' => ['--stop-when-empty', 'empty', 3];
+    }
+
+    public function testMemoryAndTheHandlersWishEndIt(): void
+    {
+        $this->assertSame('memoryLimit', json_decode($this->cli('work', self::HANDLER, '--log=json', '--memory-limit=100K')->errors, true)['reason']);
+        $this->queue()->push(['do' => 'stop']);
+        $this->assertSame('stopped', json_decode($this->cli('work', self::HANDLER, '--log=json')->errors, true)['reason']);
+    }
+
+    public function testAHandlerThatIsStuckEndsTheProcessWith124(): void
+    {
+        $stuck = "{$this->redis->folder->path}/stuck.php";
+        file_put_contents($stuck, '<?php return function () { while (true) { try { sleep(60); } catch (Throwable) {} } };');
+        $this->queue()->push([], id: 'a');
+        $result = $this->finish($this->start('work', $stuck, '--timeout=200ms', '--grace-timeout=200ms'));
+        $this->assertSame(124, $result->exitCode, $result->errors);
+        $this->assertStringContainsString("'a'", $result->errors);
+    }
+
+    public function testALongJobKeepsItsLeaseUnlessItIsToldNotTo(): void
+    {
+        foreach ([[], ['--no-heartbeat']] as $n => $options) {
+            $this->queue()->push(['do' => 'wait'], id: "job$n", ttr: 0.5, maxAttempts: 1);
+            $worker = $this->start('work', self::HANDLER, '--max-jobs=1', '--log=json', ...$options);
+            $this->holder("job$n");
+            $leaseUntil = $this->queue()->peek("job$n")->leaseUntil;
+            Wait::until(function () use ($n, $leaseUntil): bool {
+                $job = $this->queue()->peek("job$n");
+
+                return $job->state === State::Buried || $job->leaseUntil > $leaseUntil + 0.5;
+            }, 20, 'the lease is renewed, or runs out');
+            $this->assertSame($n === 0 ? State::Reserved : State::Buried, $this->queue()->peek("job$n")->state);
+            $this->letGo("job$n");
+            $this->assertSame(0, $this->finish($worker)->exitCode);
+        }
+    }
+
+    /** @dataProvider signals */
+    public function testASignalLetsItFinishTheJobInHand(int $signal): void
+    {
+        $this->queue()->push(['do' => 'wait'], id: 'a');
+        $this->queue()->push([], id: 'b');
+        $worker = $this->start('work', self::HANDLER);
+        $this->holder('a');
+        $worker->signal($signal);
+        $worker->signal($signal);
+        $this->letGo('a');
+        $this->assertSame(0, $this->finish($worker)->exitCode);
+        $this->assertSame(['a'], $this->done());
+        $this->assertSame([null, State::Ready], [$this->queue()->peek('a'), $this->queue()->peek('b')->state]);
+    }
+
+    /** @dataProvider signals */
+    public function testASignalEndsItAtOnceWhenItHasNothingToDo(int $signal): void
+    {
+        $worker = $this->start('work', self::HANDLER, '--idle-timeout=60');
+        Wait::until(fn () => $this->redis->waiters($this->queueName) === 1, 20, 'it waits');
+        $worker->signal($signal);
+        $this->assertSame(0, $worker->exitCode());
+    }
+
+    public function testASignalBeforeItsLoopBeginsIsHeeded(): void
+    {
+        $handler = "{$this->redis->folder->path}/signalled.php";
+        file_put_contents($handler, '<?php posix_kill(getmypid(), SIGTERM); return fn () => null;');
+        $this->queue()->push([], id: 'a');
+        $this->assertSame(0, $this->cli('work', $handler)->exitCode);
+        $this->assertSame(State::Ready, $this->queue()->peek('a')?->state);
+    }
+
+    /** @return array<string, array{int}> */
+    public static function signals(): array
+    {
+        return ['TERM' => [SIGTERM], 'INT' => [SIGINT], 'QUIT' => [SIGQUIT], 'HUP' => [SIGHUP]];
+    }
+
+    public function testItSaysWhenRedisGoesAndComesBack(): void
+    {
+        $worker = $this->start('work', self::HANDLER, '--idle-timeout=0.2');
+        Wait::until(fn () => $this->redis->waiters($this->queueName) === 1, 20, 'it waits');
+        $this->redis->kill();
+        $this->heard($worker, '/Redis is away: .+/');
+        $this->redis->start();
+        $this->heard($worker, '/Redis is back/');
+        $this->queue()->push([], id: 'a');
+        $this->assertSame('a', Wait::until(fn () => $this->done()[0] ?? null, 20, 'it works again'));
+    }
+}

@@ -1,0 +1,40 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Processes;
+
+use DelayQueue\Tests\Support\Php;
+use DelayQueue\Tests\Support\Process;
+use DelayQueue\Tests\Support\ProcessTestCase;
+
+/** A loop holds after its last job what it held when it was warm. */
+final class WorkerGrowthTest extends ProcessTestCase
+{
+    private Process $process;
+
+    /** @dataProvider loops */
+    public function testNothingGrows(string $kind, int $jobs, int $prefetch): void
+    {
+        $program = 'worker_growth.php';
+        $this->process = Php::program($program, $this->redis->dsn(), $this->queueName, $kind, (string) $jobs, (string) $prefetch);
+        [$before, $after] = json_decode($this->process->line(120), true);
+        $this->assertSame(0, $this->process->exitCode());
+        $this->assertLessThanOrEqual($before['heap'] + 1024, $after['heap'], 'PHP\'s heap, bytes');
+        $this->assertLessThan($before['process'] + (1 << 20), $after['process'], 'the process, bytes');
+        $this->assertLessThanOrEqual($before['files'], $after['files'], 'open files');
+        $this->assertLessThanOrEqual($before['threads'], $after['threads'], 'threads');
+    }
+
+    /** @return array<string, array{string, int, int}> */
+    public static function loops(): array
+    {
+        return [
+            '100000 jobs one by one' => ['plain', 100_000, 1],
+            '100000 jobs, 64 a trip' => ['plain', 100_000, 64],
+            'with listeners' => ['events', 20_000, 64],
+            'with exceptions, timeouts, cancels, cycles, fibers' => ['trouble', 10_000, 1],
+            'the same, prefetched' => ['trouble', 10_000, 64],
+        ];
+    }
+}

@@ -1,0 +1,125 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Processes;
+
+use DelayQueue\State;
+use DelayQueue\Tests\Support\ProcessTestCase;
+use DelayQueue\Tests\Support\Wait;
+use DelayQueue\Tests\Support\Worker;
+
+/** What consume() asks of Redis: one round trip a job or fewer, and nothing while there is nothing to do. */
+final class WorkerTripsTest extends ProcessTestCase
+{
+    private Worker $worker;
+
+    public function testOneRoundTripSettlesAJobAndFetchesTheNext(): void
+    {
+        $this->push(500);
+        $before = $this->trips();
+        $this->worker = new Worker($this->redis->dsn(), $this->queueName, ['maxJobs' => 500]);
+        $this->assertSame(0, $this->worker->exitCode(30));
+        $this->assertSame(500, $this->queue()->stats()->acked);
+        // The last acknowledgement travels alone; scripts that Redis does not know yet are sent twice.
+        $this->assertLessThanOrEqual(500 + 8, $this->trips() - $before);
+        $this->assertGreaterThan(500, $this->trips() - $before);
+    }
+
+    public function testPrefetchedJobsComeInOrderManyATrip(): void
+    {
+        $this->push(500);
+        $before = $this->trips();
+        $this->worker = new Worker($this->redis->dsn(), $this->queueName, ['maxJobs' => 500, 'prefetch' => 50]);
+        $said = $this->worker->lines(30);
+        $this->assertSame(0, $this->worker->exitCode());
+        $this->assertSame($this->startedInOrder(1, 500), array_values(preg_grep('/^started/', $said)));
+        $this->assertSame(500, $this->queue()->stats()->acked);
+        // Ten to fetch and one to finish; a machine that takes more than 50 ms for a batch acknowledges in between.
+        $this->assertLessThan(60, $this->trips() - $before);
+    }
+
+    public function testEachPrefetchedJobHasItsOwnLeaseAndNoneIsDeliveredAfterIt(): void
+    {
+        $queue = $this->queue();
+        $queue->push(['do' => 'sleep', 'seconds' => 1], id: 'first');
+        $queue->push([], id: 'short', ttr: 0.5);
+        $queue->push([], id: 'long');
+        $this->worker = new Worker(
+            $this->redis->dsn(),
+            $this->queueName,
+            ['prefetch' => 3, 'heartbeat' => false, 'maxJobs' => 3],
+        );
+        $said = array_values(preg_grep('/^started/', $this->worker->lines()));
+        $this->assertSame(['started first 1', 'started long 1', 'started short 2'], $said);
+        $this->assertSame(3, $queue->stats()->acked);
+        $this->assertSame(1, $queue->stats()->timedOut);
+    }
+
+    public function testJobsThatWereNotStartedAreGivenBackAtOnceAndUncounted(): void
+    {
+        $queue = $this->queue();
+        $queue->push(['do' => 'hold'], id: 'job-0');
+        $this->push(20);
+        $this->worker = new Worker($this->redis->dsn(), $this->queueName, ['prefetch' => 10]);
+        $this->worker->hear('started job-0 1');
+        $this->assertSame(10, $queue->count(State::Reserved));
+        $this->worker->signal(SIGTERM);
+        $this->worker->say('go');
+        $this->worker->hear('stopped Signal');
+        $this->assertSame(0, $queue->count(State::Reserved));
+        $this->assertSame(20, $queue->count(State::Ready));
+        for ($n = 1; $n <= 20; $n++) {
+            $this->assertSame(0, $queue->peek("job-$n")->attempts);
+        }
+        $this->assertSame('job-1', $queue->reserve()->id, 'in their old place');
+    }
+
+    public function testAnIdleWorkerAsksForNothingButALookNowAndThen(): void
+    {
+        $this->push(1);
+        $this->worker = new Worker($this->redis->dsn(), $this->queueName, ['idleTimeout' => 60]);
+        $this->worker->hear('ended job-1');
+        Wait::until(fn () => $this->redis->waiters($this->queueName) === 1, 5, 'it waits');
+        $this->assertQuiet();
+        $this->assertSame(1, $this->queue()->stats()->acked, 'what is done is acknowledged before the wait');
+    }
+
+    public function testAPausedQueueIsWaitedForWithoutPolling(): void
+    {
+        $queue = $this->queue();
+        $queue->pause();
+        $this->push(1);
+        $this->worker = new Worker($this->redis->dsn(), $this->queueName, ['idleTimeout' => 60, 'maxJobs' => 1]);
+        Wait::until(fn () => $this->redis->waiters($this->queueName) === 1, 5, 'it waits');
+        $this->assertQuiet();
+        $queue->resume();
+        $resumed = microtime(true);
+        $this->worker->hear('started job-1 1');
+        $this->assertLessThan(1.0, microtime(true) - $resumed, 'woken, not found by a look');
+    }
+
+    /** A waiter looks after one and a half to two seconds. */
+    private function assertQuiet(): void
+    {
+        $before = $this->trips();
+        usleep(4_000_000);
+        $this->assertLessThanOrEqual(3, $this->trips() - $before);
+    }
+
+    private function push(int $count): void
+    {
+        $this->queue()->pushMany(array_map(static fn (int $n) => ['payload' => [], 'id' => "job-$n"], range(1, $count)));
+    }
+
+    /** @return list<string> */
+    private function startedInOrder(int $first, int $last): array
+    {
+        return array_map(static fn (int $n) => "started job-$n 1", range($first, $last));
+    }
+
+    private function trips(): int
+    {
+        return $this->redis->calls('eval') + $this->redis->calls('evalsha');
+    }
+}

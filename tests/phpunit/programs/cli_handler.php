@@ -1,0 +1,36 @@
+<?php
+
+/**
+ * A handler that does what the payload says under "do", and writes into the file HANDLER_LOG: "begin ID PROCESS", "end ID PROCESS".
+ * wait: until the test lets the job go.
+ */
+
+declare(strict_types=1);
+
+use DelayQueue\Bury;
+use DelayQueue\Job;
+use DelayQueue\Release;
+
+return static function (Job $job, DelayQueue $queue): void {
+    $log = (string) getenv('HANDLER_LOG');
+    $write = static fn (string $what) => file_put_contents($log, "$what $job->id " . getmypid() . "\n", FILE_APPEND | LOCK_EX);
+    $write('begin');
+    $wait = static function () use ($log, $job): void {
+        while (!is_file("$log.go.$job->id")) {
+            usleep(5_000);
+        }
+    };
+    match ($job->payload['do'] ?? 'nothing') {
+        'nothing' => null,
+        'wait' => $wait(),
+        'fail' => throw new RuntimeException("not\nnow"),
+        'bury' => throw new Bury('never'),
+        'release' => throw new Release('1h', 'later'),
+        'ack' => $job->ack(),
+        'stop' => $queue->stop(),
+        'sleep' => usleep(60_000_000),
+        'exit' => exit(7),
+        'fatal' => eval('interface Two {} class One implements Two, Two {}'),
+    };
+    $write('end');
+};
