@@ -19,6 +19,7 @@ usage: ./build.sh VERB
   build    compile the extension for PHP and prove that it loads
   demo     set up, build, and run a small shop that closes its unpaid orders while a worker is killed (under a minute)
   test     set up, build, and run every test: the core, the PHP surface, the PHP package
+  bench    measure the extension beside its peers; --help lists the options, bench/README.md says how to read it
   lint     formatting, clippy, shellcheck, php -l, and the stub compared with what the extension declares
   install  put delayqueue.so and its ini where PHP looks for them
   stubs    show how stubs/delayqueue.stub.php differs from what the extension declares
@@ -31,6 +32,7 @@ case "${1:-help}" in
     [ $# -eq 1 ] || die "'$1' takes no arguments; ./build.sh help lists the verbs"
     exec "$root/scripts/$1.sh"
     ;;
+  bench) exec "$root/scripts/bench.sh" "${@:2}" ;;
   *)
     usage >&2
     die "'$1' is not a verb"

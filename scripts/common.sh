@@ -42,3 +42,28 @@ use_built_extension() {
   printf 'extension=%s\n' "$extension" >"$php_ini/99-delayqueue.ini"
   export PHP_INI_SCAN_DIR=$php_ini
 }
+
+# Prints the packages of this list that are not installed.
+missing_packages() {
+  local package
+  for package in "$@"; do
+    dpkg -s "$package" 2>/dev/null | grep -q '^Status: install ok installed' || printf '%s\n' "$package"
+  done
+}
+
+# Brings Debian packages, if they are missing; says which, and ends the verb if it cannot.
+install_packages() {
+  local missing=() as_root=()
+  mapfile -t missing < <(missing_packages "$@")
+  [ "${#missing[@]}" -gt 0 ] || return 0
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || die "not root and no sudo: as root, run apt-get install ${missing[*]}"
+    as_root=(sudo)
+  fi
+  say "installing ${missing[*]}"
+  "${as_root[@]}" apt-get update -q || die "apt-get update failed: check the network and /etc/apt/sources.list"
+  # RUNLEVEL=1 keeps the packages from starting a Redis and a php-fpm of their own: nothing here needs them running.
+  "${as_root[@]}" env RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive \
+    apt-get install -q -y --no-install-recommends "${missing[@]}" ||
+    die "apt-get could not install ${missing[*]}: read its message above, then run this again"
+}

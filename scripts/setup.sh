@@ -4,16 +4,8 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# Prints the packages of this list that are not installed.
-missing_packages() {
-  local package
-  for package in "$@"; do
-    dpkg -s "$package" 2>/dev/null | grep -q '^Status: install ok installed' || printf '%s\n' "$package"
-  done
-}
-
 setup_packages() {
-  local series=${PHP_SERIES:-8.2} packages missing=() as_root=()
+  local series=${PHP_SERIES:-8.2} packages
   packages=(
     "php$series-cli" "php$series-dev" "php$series-fpm" # the PHP to build for; fpm for the tests under it
     "php$series-sqlite3"                               # the demo's shop
@@ -23,18 +15,7 @@ setup_packages() {
     php-symfony-console supervisor                     # php/bin/delayqueue; what runs one of its sample units
     shellcheck
   )
-  mapfile -t missing < <(missing_packages "${packages[@]}")
-  [ "${#missing[@]}" -gt 0 ] || return 0
-  if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || die "not root and no sudo: as root, run apt-get install ${missing[*]}"
-    as_root=(sudo)
-  fi
-  say "installing ${missing[*]}"
-  "${as_root[@]}" apt-get update -q || die "apt-get update failed: check the network and /etc/apt/sources.list"
-  # RUNLEVEL=1 keeps the packages from starting a Redis and a php-fpm of their own: nothing here needs them running.
-  "${as_root[@]}" env RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive \
-    apt-get install -q -y --no-install-recommends "${missing[@]}" ||
-    die "apt-get could not install ${missing[*]}: read its message above, then run ./build.sh setup again"
+  install_packages "${packages[@]}"
 }
 
 # On anything but Debian and its children: name what is missing, all at once.

@@ -16,10 +16,11 @@ final class Fpm
     private string $log;
 
     /**
-     * @param array<string, string> $pool     settings of the pool
-     * @param array<string, string> $settings ini settings of the master
+     * @param array<string, string> $pool       settings of the pool
+     * @param array<string, string> $settings   ini settings of the master
+     * @param list<string>          $extensions to load beside this one
      */
-    public function __construct(Folder $folder, array $pool = [], array $settings = [])
+    public function __construct(Folder $folder, array $pool = [], array $settings = [], array $extensions = [])
     {
         $this->socket = "$folder->path/fpm.sock";
         $this->log = "$folder->path/fpm.log";
@@ -45,6 +46,9 @@ final class Fpm
         }
         file_put_contents($config, implode("\n", $lines) . "\n");
         $command = [self::binary(), '-n'];
+        foreach ($extensions as $extension) {
+            array_push($command, '-d', "extension=$extension");
+        }
         $settings += ['zend_extension' => 'opcache', 'opcache.enable' => '1', 'extension' => Php::extension()];
         foreach ($settings as $name => $value) {
             array_push($command, '-d', "$name=$value");
@@ -59,10 +63,13 @@ final class Fpm
         }, 10, 'a php-fpm that is ready');
     }
 
-    /** @param array<string, scalar> $query */
+    /**
+     * @param string $page a file of pages/, or an absolute path
+     * @param array<string, scalar> $query
+     */
     public function begin(string $page, array $query = []): FastCgi
     {
-        return new FastCgi($this->socket, dirname(__DIR__) . "/pages/$page", $query);
+        return new FastCgi($this->socket, str_starts_with($page, '/') ? $page : dirname(__DIR__) . "/pages/$page", $query);
     }
 
     /** @param array<string, scalar> $query */

@@ -1,0 +1,60 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Bench\Peers;
+
+use DelayQueue\Bench\Endpoint;
+use DelayQueue\Bench\Order;
+use DelayQueue\Bench\Peer;
+use DelayQueue\Bench\Polling;
+use DelayQueue\Bench\Traits;
+use LogicException;
+use RuntimeException;
+
+/** No queue: one PING over a plain PHP stream wherever a peer moves one job. What needs a round trip per job cannot be faster. */
+final class FloorPeer implements Peer
+{
+    use Polling;
+
+    /** @var resource */
+    private $stream;
+
+    private string $payload;
+
+    public static function traits(): Traits
+    {
+        return new Traits('no queue: one PING per job over a PHP stream', isFloor: true);
+    }
+
+    public function __construct(Endpoint $endpoint)
+    {
+        $address = $endpoint->unix ? "unix://$endpoint->socket" : "tcp://$endpoint->host:$endpoint->port";
+        $this->stream = stream_socket_client($address, context: stream_context_create(['socket' => ['tcp_nodelay' => true]]));
+        $this->payload = Order::payload(1);
+    }
+
+    public function push(string $id, int $delayMs, string $payload): void
+    {
+        fwrite($this->stream, "*1\r\n\$4\r\nPING\r\n");
+        if (fgets($this->stream) !== "+PONG\r\n") {
+            throw new RuntimeException('no answer to PING');
+        }
+    }
+
+    public function pushMany(array $jobs): void
+    {
+        throw new LogicException('one PING is one PING');
+    }
+
+    public function take(float $seconds): ?string
+    {
+        $this->push('', 0, '');
+
+        return $this->payload;
+    }
+
+    public function fill(int $count, int $delayMs, int $payloadBytes): void
+    {
+    }
+}

@@ -1,0 +1,92 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Bench\Cases;
+
+use DelayQueue\Bench\Benchmark;
+use DelayQueue\Bench\Cases;
+use DelayQueue\Bench\Child;
+use DelayQueue\Bench\Peers;
+use DelayQueue\Bench\Session;
+use DelayQueue\Bench\Table;
+use DelayQueue\Bench\Task;
+use RuntimeException;
+
+/**
+ * Instructions that client and server execute for one job outside the kernel, counted by callgrind. Unlike times they do not depend on
+ * what else the machine does. Two runs with different numbers of jobs are subtracted, so that starting up is not in them.
+ */
+final class Instructions implements Benchmark
+{
+    private const CALLGRIND = ['valgrind', '--tool=callgrind', '--callgrind-out-file=/dev/null'];
+
+    /** Work, prefetch and heading by metric. */
+    private const WORK = [
+        'push' => ['Push', 1, 'push'],
+        'take' => ['Take', 1, 'reserve + ack'],
+        'consume_1' => ['Consume', 1, 'prefetch 1'],
+        'consume_64' => ['Consume', 64, 'prefetch 64'],
+    ];
+
+    private const PEERS = ['delayqueue', 'two-key', 'beanstalkd', 'floor'];
+
+    /** Jobs of the two runs: whole batches of 64. */
+    private const FEW = 256;
+
+    private const MANY = 1280;
+
+    private const FILL = 1500;
+
+    public function run(Session $session): iterable
+    {
+        $columns = [];
+        foreach (self::WORK as $name => [, , $heading]) {
+            $columns["{$name}_client"] = "$heading: client";
+            $columns["{$name}_server"] = "$heading: server";
+        }
+        $note = 'The harness is in all of them: the row of the floor tells about how much.';
+        $table = new Table('instructions', 'Instructions per job outside the kernel', $columns, $note);
+        $peers = array_values(array_intersect($session->settings->peers, self::PEERS));
+        $measure = static function (string $peer, Table $table) use ($session): void {
+            $result = [];
+            foreach (self::WORK as $name => [$work, $prefetch]) {
+                if (!Cases::takesPart(Peers::traits($peer), $prefetch)) {
+                    continue;
+                }
+                foreach (['client', 'server'] as $side) {
+                    $session->say("instructions: $name with $peer, $side");
+                    [$few, $many] = [self::count($session, $peer, $work, $prefetch, self::FEW, $side),
+                        self::count($session, $peer, $work, $prefetch, self::MANY, $side)];
+                    $result["{$name}_$side"] = ($many - $few) / (self::MANY - self::FEW);
+                }
+            }
+            $table->add($peer, $result);
+        };
+        $session->rotate($table, $peers, strval(...), $measure, runs: 1);
+        yield $table;
+    }
+
+    public function packages(): array
+    {
+        return ['valgrind'];
+    }
+
+    /** @param 'client'|'server' $side which of the two is looked at */
+    private static function count(Session $session, string $peer, string $work, int $prefetch, int $jobs, string $side): int
+    {
+        $server = $session->server($peer, $side === 'server' ? self::CALLGRIND : []);
+        if ($work !== 'Push') {
+            Child::run(new Task($peer, 'Fill', $server->endpoint(), count: self::FILL, delayMs: 0));
+        }
+        $task = new Task($peer, $work, $server->endpoint(), seconds: 3600, count: $jobs, prefetch: $prefetch);
+        $client = new Child($task, $side === 'client' ? self::CALLGRIND : []);
+        $client->result();
+        $said = $side === 'client' ? $client->process->errors() : $server->stop();
+        if (!preg_match('/Collected : (\d+)/', $said, $found)) {
+            throw new RuntimeException("callgrind counted nothing: $said");
+        }
+
+        return (int) $found[1];
+    }
+}

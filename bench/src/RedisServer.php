@@ -1,0 +1,77 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Bench;
+
+use DelayQueue\Tests\Support\RedisClient;
+use RuntimeException;
+
+final class RedisServer extends Server
+{
+    private ?RedisClient $client = null;
+
+    public static function binary(): string
+    {
+        return getenv('REDIS_SERVER') ?: 'redis-server';
+    }
+
+    /** One command over the Unix socket. */
+    public function ask(string ...$command): mixed
+    {
+        $this->client ??= new RedisClient($this->socket());
+
+        return $this->client->ask(...$command);
+    }
+
+    /** How long the server answers nobody at this moment, in ms. */
+    public function pingMs(): float
+    {
+        $started = hrtime(true);
+        while (true) {
+            try {
+                $this->ask('PING');
+
+                return (hrtime(true) - $started) / 1e6;
+            } catch (RuntimeException $error) {
+                // A script that runs for seconds makes it say so; that is no answer.
+                if (!str_contains($error->getMessage(), 'BUSY')) {
+                    throw $error;
+                }
+                usleep(1000);
+            }
+        }
+    }
+
+    public function counters(): array
+    {
+        $stats = $this->ask('INFO', 'stats');
+
+        return ['requests' => self::value($stats, 'total_reads_processed'), 'commands' => self::value($stats, 'total_commands_processed')];
+    }
+
+    public function memory(): int
+    {
+        return self::value($this->ask('INFO', 'memory'), 'used_memory');
+    }
+
+    protected function command(int $port): array
+    {
+        return [
+            self::binary(), '--bind', '127.0.0.1', '--port', (string) $port, '--unixsocket', $this->socket(),
+            '--dir', $this->directory, '--save', '', '--appendonly', 'no', '--logfile', '/dev/null', '--hz', '10',
+        ];
+    }
+
+    protected function socket(): string
+    {
+        return $this->directory . '/redis.sock';
+    }
+
+    private static function value(string $info, string $name): int
+    {
+        preg_match("/^$name:(\\d+)/m", $info, $found);
+
+        return (int) $found[1];
+    }
+}

@@ -1,0 +1,90 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Bench;
+
+use InvalidArgumentException;
+
+/** What was asked for on the command line. */
+final class Settings
+{
+    private const OPTIONS = ['quick', 'cases:', 'peers:', 'runs:', 'scale:', 'out:', 'packages', 'help'];
+
+    /**
+     * @param list<string> $cases
+     * @param list<string> $peers
+     * @param float $scale factor of all durations and numbers of jobs
+     * @param string $out where the results go, less the ending
+     * @param bool $packages only list the Debian packages that this run needs
+     */
+    private function __construct(
+        public readonly bool $quick,
+        public readonly array $cases,
+        public readonly array $peers,
+        public readonly int $runs,
+        public readonly float $scale,
+        public readonly string $out,
+        public readonly bool $packages,
+        public readonly bool $help,
+    ) {
+    }
+
+    /**
+     * @param list<string> $arguments
+     *
+     * @throws InvalidArgumentException
+     */
+    public static function from(array $arguments): self
+    {
+        $options = [];
+        foreach ($arguments as $argument) {
+            $isOption = preg_match('/^--([a-z]+)(=(.+))?$/', $argument, $found);
+            if (!$isOption || !in_array($found[1] . (isset($found[2]) ? ':' : ''), self::OPTIONS, true)) {
+                throw new InvalidArgumentException("'$argument' is no option; --help lists them");
+            }
+            $options[$found[1]] = $found[3] ?? true;
+        }
+        $quick = isset($options['quick']);
+        $name = $options['out'] ?? ($quick ? 'quick' : 'full');
+
+        return new self(
+            $quick,
+            self::chosen($options['cases'] ?? null, Cases::names(), $quick ? Cases::quick() : Cases::names(), 'case'),
+            self::chosen($options['peers'] ?? null, Peers::names(), Peers::names(), 'peer'),
+            self::atLeast('runs', $options['runs'] ?? ($quick ? 3 : 5), 1),
+            (float) self::atLeast('scale', $options['scale'] ?? 1, 0.0001),
+            str_contains($name, '/') ? $name : dirname(__DIR__) . '/results/' . date('Y-m-d') . "-$name",
+            isset($options['packages']),
+            isset($options['help']),
+        );
+    }
+
+    /**
+     * @param list<string> $all
+     * @param list<string> $default
+     *
+     * @return list<string> in the order of $all
+     */
+    private static function chosen(?string $text, array $all, array $default, string $what): array
+    {
+        if ($text === null) {
+            return $default;
+        }
+        $names = explode(',', $text);
+        foreach (array_diff($names, $all) as $name) {
+            throw new InvalidArgumentException("no $what '$name'; there are: " . implode(', ', $all));
+        }
+
+        return array_values(array_intersect($all, $names));
+    }
+
+    private static function atLeast(string $name, int|float|string $value, int|float $least): int|float
+    {
+        if (!is_numeric($value) || $value < $least) {
+            throw new InvalidArgumentException("--$name must be a number of at least $least");
+        }
+
+        return is_int($least) ? (int) $value : (float) $value;
+    }
+}

@@ -1,0 +1,12 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Bench;
+
+/** What one child process does with one peer. */
+interface Work
+{
+    /** @return array<string, int|float|list<float>> what it measured, by name; units are in the names */
+    public static function run(Peer $peer, Task $task): array;
+}
