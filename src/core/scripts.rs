@@ -40,6 +40,8 @@ fn assemble(text: &str) -> String {
                 let fragment = overridden(&format!("lib/{name}")).unwrap_or_else(|| known.to_owned());
                 out.push_str(&assemble(&fragment));
             }
+            // Comments are for readers of the files: Redis would parse them at each loading.
+            None if line.trim_start().starts_with("--") => {}
             None => {
                 out.push_str(line);
                 out.push('\n');
