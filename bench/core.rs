@@ -7,7 +7,7 @@
 use delayqueue::core::backoff::Backoff;
 use delayqueue::core::duration;
 use delayqueue::core::job::{JobId, JobOptions};
-use delayqueue::core::record::{self, Entry, Record};
+use delayqueue::core::record::{self, Record};
 use delayqueue::core::resp;
 use divan::{Bencher, black_box};
 
@@ -22,44 +22,36 @@ fn stages() -> JobOptions {
     JobOptions { backoff: Backoff::Stages { delays_ms: vec![15_000, 180_000, 600_000] }, ..JobOptions::default() }
 }
 
-/// A record as Redis holds it: stamp, options unless they are the default ones, payload.
+/// A record as Redis holds it: stamp, due time, options unless they are the default ones, payload.
 fn stored(options: &JobOptions) -> Vec<u8> {
     let (block, flags) = record::encode_options(options);
     let flag = if flags == b"0" { 0 } else { 2 };
-    [&[0x01, 0x23, 0x45, 0x67, 0x89, 0xab, flag], block.as_slice(), PAYLOAD].concat()
+    let due = &1_700_000_000_000_u64.to_be_bytes()[2..];
+    [&[0x01, 0x23, 0x45, 0x67, 0x89, 0xab, flag], due, block.as_slice(), PAYLOAD].concat()
 }
 
-/// One lease as `lua/reserve.lua` answers it.
-fn leased() -> Vec<u8> {
-    let length = u8::try_from(ID.len()).unwrap();
-    [[0; 23].as_slice(), &[length], ID].concat()
-}
-
-/// The answer to a reserve: `JOBS`, the time, nothing lost, and three values per job.
+/// The answer to a reserve: the first token, one deadline for all, the ids, the records.
 fn answer(jobs: usize) -> Vec<u8> {
-    let (entry, record) = (leased(), stored(&JobOptions::default()));
-    let mut out = format!("*{}\r\n$4\r\nJOBS\r\n$13\r\n1700000000000\r\n*0\r\n", 3 + 3 * jobs).into_bytes();
-    for value in std::iter::repeat_n([entry.as_slice(), &record, b""], jobs).flatten() {
-        out.extend_from_slice(format!("${}\r\n", value.len()).as_bytes());
-        out.extend_from_slice(value);
-        out.extend_from_slice(b"\r\n");
+    let record = stored(&JobOptions::default());
+    let mut out = b"*8\r\n$4\r\nJOBS\r\n:1700000000000\r\n*0\r\n*1\r\n:7\r\n*1\r\n:1700000060000\r\n".to_vec();
+    for list in [vec![ID; jobs], vec![record.as_slice(); jobs]] {
+        resp::write_command(&mut out, list.into_iter());
     }
+    out.extend_from_slice(b"*0\r\n");
     out
 }
 
 #[divan::bench]
 fn write_a_push_request(bencher: Bencher) {
-    let args: [&[u8]; 11] = [
+    let args: [&[u8]; 9] = [
         b"EVALSHA",
         &[b'a'; 40],
         b"3",
-        b"dq:{orders}:jobs",
         b"dq:{orders}:waiting",
+        b"dq:{orders}:jobs",
         b"dq:{orders}:waiters",
-        b"0",
         ID,
         PAYLOAD,
-        b"0",
         b"900000",
     ];
     let mut buffer = Vec::with_capacity(1024);
@@ -100,12 +92,6 @@ fn decode_a_record(bencher: Bencher) {
 fn decode_a_record_with_options(bencher: Bencher) {
     let bytes = stored(&stages());
     bencher.bench_local(|| Record::decode(black_box(&bytes)).unwrap());
-}
-
-#[divan::bench]
-fn decode_a_lease(bencher: Bencher) {
-    let bytes = leased();
-    bencher.bench_local(|| Entry::decode(black_box(&bytes)).unwrap());
 }
 
 #[divan::bench(args = ["900", "500ms", "15m", "2h30m", "PT15M"])]

@@ -2,7 +2,9 @@
 
 use super::error::{Error, Result};
 use percent_encoding::percent_decode_str;
+use std::cell::RefCell;
 use std::fmt;
+use std::sync::Arc;
 use url::Url;
 
 /// Where to connect to.
@@ -32,6 +34,25 @@ pub struct Dsn {
 }
 
 impl Dsn {
+    /// The same as [`Dsn::parse`]; the DSN that this thread parsed last is not parsed again. A page makes its queue
+    /// object in every request.
+    ///
+    /// # Errors
+    /// As [`Dsn::parse`].
+    pub fn shared(text: &str) -> Result<Arc<Self>> {
+        thread_local! {
+            static LAST: RefCell<Option<(String, Arc<Dsn>)>> = const { RefCell::new(None) };
+        }
+        LAST.with_borrow_mut(|last| match last {
+            Some((known, dsn)) if known == text => Ok(Arc::clone(dsn)),
+            last => {
+                let dsn = Arc::new(Self::parse(text)?);
+                *last = Some((text.to_owned(), Arc::clone(&dsn)));
+                Ok(dsn)
+            }
+        })
+    }
+
     /// # Errors
     /// [`Error::Invalid`] naming the fault, never the password: "must …", to follow an argument name.
     pub fn parse(text: &str) -> Result<Self> {

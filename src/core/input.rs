@@ -25,7 +25,9 @@ impl Input {
         if self.bytes.len() - self.to < wanted {
             self.bytes.copy_within(self.from..self.to, 0);
             (self.from, self.to) = (0, self.to - self.from);
-            if self.bytes.len() - self.to < wanted {
+            if self.bytes.is_empty() {
+                self.bytes = vec![0; wanted]; // the system gives it cleared
+            } else if self.bytes.len() - self.to < wanted {
                 self.bytes.resize(self.to + wanted, 0);
             }
         }

@@ -14,7 +14,7 @@ const NAMES: [&str; 10] =
 impl Keys {
     #[must_use]
     pub fn new(prefix: &str, queue: &str) -> Self {
-        Self { all: NAMES.map(|name| format!("{prefix}:{{{queue}}}:{name}")) }
+        Self { all: NAMES.map(|name| [prefix, ":{", queue, "}:", name].concat()) }
     }
 
     /// `KEYS all` of the scripts.

@@ -14,6 +14,7 @@ use crate::core::error::Error;
 use crate::core::job::JobOptions;
 use crate::core::queue::check_prefix;
 use ext_php_rs::types::{ZendHashTable, Zval};
+use std::sync::Arc;
 use std::time::Duration;
 
 const DEFAULT_DSN: &str = "redis://127.0.0.1:6379/0";
@@ -121,7 +122,7 @@ fn timeout(value: &Zval, place: Place<'_>) -> Outcome<Duration> {
 }
 
 /// The argument, else the ini setting, else the environment, else the local Redis.
-pub fn dsn(argument: Option<Vec<u8>>) -> Outcome<Dsn> {
+pub fn dsn(argument: Option<Vec<u8>>) -> Outcome<Arc<Dsn>> {
     if let Some(bytes) = argument {
         return parse_dsn(&bytes).at(Place::Argument(2));
     }
@@ -142,13 +143,13 @@ pub fn dsn(argument: Option<Vec<u8>>) -> Outcome<Dsn> {
 ///
 /// # Errors
 /// [`Error::Invalid`], to follow a name.
-pub fn parse_dsn(bytes: &[u8]) -> Result<Dsn, Error> {
+pub fn parse_dsn(bytes: &[u8]) -> Result<Arc<Dsn>, Error> {
     // URL parsers drop some of them silently.
     if bytes.iter().any(u8::is_ascii_control) {
         return Err(Error::Invalid("must not contain control characters".into()));
     }
     match std::str::from_utf8(bytes) {
-        Ok(text) => Dsn::parse(text),
+        Ok(text) => Dsn::shared(text),
         Err(_) => Err(Error::Invalid("must be valid UTF-8".into())),
     }
 }

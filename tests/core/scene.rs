@@ -160,7 +160,9 @@ pub const OPERATIONS: &[(&str, Operation)] = &[
         let done = ["one", "two", "one!", "two!"].map(|name| scene.receipt(name));
         feed(queue, &scene.held["one"].receipt.slot, 2, &done)
     }),
-    ("feed from elsewhere", |scene, queue| feed(queue, &"new".into(), 1, &[scene.receipt("old"), scene.receipt("one")])),
+    ("feed from elsewhere", |scene, queue| {
+        feed(queue, &"new".into(), 1, &[scene.receipt("old"), scene.receipt("one")])
+    }),
     ("ack", |scene, queue| lease_kept(queue.ack(&scene.held("held")))),
     ("ack with a past", |scene, queue| lease_kept(queue.ack(&scene.held("old")))),
     ("ack one of four", |scene, queue| lease_kept(queue.ack(&scene.held("one")))),

@@ -242,7 +242,7 @@ pub fn config(dsn: Dsn, name: &str) -> QueueConfig {
     QueueConfig {
         name: name.into(),
         prefix: "dq".into(),
-        dsn,
+        dsn: dsn.into(),
         max_payload: 1 << 20,
         connect_timeout: Duration::from_secs(5),
         read_timeout: Duration::from_secs(10),

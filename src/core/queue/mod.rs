@@ -32,7 +32,7 @@ use std::time::Duration;
 pub struct QueueConfig {
     pub name: String,
     pub prefix: String,
-    pub dsn: Dsn,
+    pub dsn: Arc<Dsn>,
     pub max_payload: usize,
     pub connect_timeout: Duration,
     /// The total deadline of one operation.
@@ -54,7 +54,7 @@ pub struct Queue {
 impl Queue {
     #[must_use]
     pub fn new(config: QueueConfig) -> Self {
-        let dsn = Arc::new(config.dsn);
+        let dsn = config.dsn;
         let link = if config.persistent {
             Link::shared(PoolKey::shared(dsn, config.connect_timeout, config.read_timeout))
         } else {
