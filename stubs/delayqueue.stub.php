@@ -578,6 +578,9 @@ namespace DelayQueue {
         public readonly int $priority;
         /** Seconds. */
         public readonly float $ttr;
+        /** Limit of one run of the handler, in seconds; 0.0: none. */
+        public readonly float $timeout;
+        public readonly Backoff $backoff;
         /** Unix seconds. */
         public readonly float $createdAt;
         /** Unix seconds. */
@@ -681,11 +684,28 @@ namespace DelayQueue {
         ): self {}
 
         /**
+         * Reads what a Backoff prints: 'fixed 5s', 'linear 2m 1m', 'stages 15s 3m 10m', 'exponential 5s 2 1h 0.1'; delays alone
+         * are stages, and what is left out at the end is as in the methods of that name.
+         *
+         * @param non-empty-string $text
+         *
+         * @throws \ValueError
+         */
+        public static function parse(string $text): self {}
+
+        /**
          * Seconds before attempt $attempt + 1, jitter left out.
          *
          * @param positive-int $attempt
          */
         public function delayAfter(int $attempt): float {}
+
+        /**
+         * The text that parse() reads.
+         *
+         * @return non-empty-string
+         */
+        public function __toString(): string {}
     }
 
     /** Every exception of this extension, except \TypeError, \ValueError and \Error for wrong programs. */

@@ -28,6 +28,25 @@ pub enum Backoff {
     },
 }
 
+/// More stages than anybody needs; they are stored with every job.
+pub const MAX_STAGES: usize = 255;
+
+impl std::fmt::Display for Backoff {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let delay = |ms: &u64| duration::text(*ms);
+        match self {
+            Self::Fixed { delay_ms } => write!(f, "fixed {}", delay(delay_ms)),
+            Self::Linear { step_ms, base_ms } => write!(f, "linear {} {}", delay(step_ms), delay(base_ms)),
+            Self::Stages { delays_ms } => {
+                write!(f, "stages {}", delays_ms.iter().map(delay).collect::<Vec<_>>().join(" "))
+            }
+            Self::Exponential { base_ms, factor, max_ms, jitter } => {
+                write!(f, "exponential {} {factor} {} {jitter}", delay(base_ms), delay(max_ms))
+            }
+        }
+    }
+}
+
 impl Default for Backoff {
     fn default() -> Self {
         Self::Exponential { base_ms: 5_000, factor: 2.0, max_ms: 3_600_000, jitter: 0.1 }
@@ -64,6 +83,49 @@ impl Backoff {
                 (delay as f64 + spread).max(0.0).ceil() as u64
             }
             _ => delay,
+        }
+    }
+
+    /// Reads what [`Backoff`] prints: `fixed 5s`, `linear 2m 1m`, `stages 15s 3m 10m` or `exponential 5s 2 1h 0.1`; delays alone
+    /// are stages. What is left out at the end is as in the functions of that name.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`], to follow a name.
+    pub fn parse(text: &str) -> Result<Self> {
+        let words: Vec<&str> = text.split([' ', ',', '\t', '\n', '\r']).filter(|word| !word.is_empty()).collect();
+        let delay = |word: &str| {
+            duration::parse(word).map_err(|error| match error {
+                Error::Invalid(must) => Error::Invalid(format!("has the delay \"{word}\", which {must}")),
+                other => other,
+            })
+        };
+        let delay_or = |word: Option<&&str>, default_ms: u64| word.map_or(Ok(default_ms), |word| delay(word));
+        let number_or = |word: Option<&&str>, default: f64, range: std::ops::RangeInclusive<f64>| {
+            let number = word.map_or(Some(default), |word| word.parse::<f64>().ok());
+            number.filter(|number| range.contains(number)).ok_or_else(|| {
+                Error::Invalid(format!("has the number \"{}\", which is out of range", word.unwrap_or(&"")))
+            })
+        };
+        match words.as_slice() {
+            ["fixed", length] => Ok(Self::Fixed { delay_ms: delay(length)? }),
+            ["linear", step, rest @ ..] if rest.len() <= 1 => {
+                Ok(Self::Linear { step_ms: delay(step)?, base_ms: delay_or(rest.first(), 0)? })
+            }
+            ["exponential", base, rest @ ..] if rest.len() <= 3 => Ok(Self::Exponential {
+                base_ms: delay(base)?,
+                factor: number_or(rest.first(), 2.0, 1.0..=f64::MAX)?,
+                max_ms: delay_or(rest.get(1), 3_600_000)?,
+                jitter: number_or(rest.get(2), 0.1, 0.0..=1.0)?,
+            }),
+            ["stages", list @ ..] | list => {
+                if list.is_empty() {
+                    return Err(Error::Invalid("must not be empty".into()));
+                }
+                if list.len() > MAX_STAGES {
+                    return Err(Error::Invalid(format!("must have at most {MAX_STAGES} delays")));
+                }
+                Ok(Self::Stages { delays_ms: list.iter().map(|word| delay(word)).collect::<Result<_>>()? })
+            }
         }
     }
 
@@ -155,7 +217,16 @@ mod tests {
             Backoff::Stages { delays_ms: vec![1, 2, 3] },
             Backoff::Exponential { base_ms: 1, factor: 1.5, max_ms: 9, jitter: 0.0 },
         ] {
+            assert_eq!(Backoff::parse(&backoff.to_string()), Ok(backoff.clone()));
             assert_eq!(Backoff::decode(&backoff.encode()), Ok(backoff));
+        }
+        assert_eq!(Backoff::parse("15s, 3m"), Ok(Backoff::Stages { delays_ms: vec![15_000, 180_000] }));
+        assert_eq!(Backoff::parse("linear 2m"), Ok(Backoff::Linear { step_ms: 120_000, base_ms: 0 }));
+        assert_eq!(Backoff::parse("exponential 5s"), Ok(Backoff::default()));
+        for text in
+            ["", "stages", "fixed", "fixed 1s 2s", "linear", "exponential 5s 0.5", "exponential 5s 2 1h 2", "sometimes"]
+        {
+            assert!(Backoff::parse(text).is_err(), "{text}");
         }
         assert!(Backoff::decode("x1").is_err());
         assert!(Backoff::decode("é").is_err());

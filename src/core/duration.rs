@@ -46,6 +46,16 @@ pub fn parse(text: &str) -> Result<u64> {
     from_seconds(seconds)
 }
 
+/// A duration as [`parse`] reads it, in the largest unit that it is whole in.
+#[must_use]
+pub fn text(ms: u64) -> String {
+    let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
+    match units.into_iter().find(|(length, _)| ms > 0 && ms.is_multiple_of(*length)) {
+        Some((length, unit)) => format!("{}{unit}", ms / length),
+        None => format!("{ms}ms"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,6 +78,16 @@ mod tests {
             ("1e3", 1_000_000),
         ] {
             assert_eq!(parse(text), Ok(ms), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_printed_is_read_again() {
+        for (ms, printed) in
+            [(0, "0ms"), (1, "1ms"), (90_000, "90s"), (900_000, "15m"), (7_200_000, "2h"), (172_800_000, "2d")]
+        {
+            assert_eq!(text(ms), printed);
+            assert_eq!(parse(printed), Ok(ms));
         }
     }
 

@@ -8,14 +8,9 @@ use super::duration_arg;
 use super::exceptions::At;
 use super::object::{Handlers, Inside, creator, inside, make};
 use super::place::Place;
-use crate::core::backoff::Backoff as Core;
-use crate::core::duration;
-use crate::core::error::Error;
+use crate::core::backoff::{Backoff as Core, MAX_STAGES};
 use ext_php_rs::types::Zval;
 use std::sync::OnceLock;
-
-/// More stages than anybody needs; they are stored with every job.
-const MAX_STAGES: usize = 255;
 
 /// What a `DelayQueue\Backoff` object holds.
 pub struct Backoff(pub Core);
@@ -35,7 +30,7 @@ impl Inside for Backoff {
     }
 }
 
-static METHODS: [Method; 5] = [
+static METHODS: [Method; 7] = [
     method!("static fixed(int|float|string|\\DateInterval $delay): self", fixed),
     method!(
         "static linear(int|float|string|\\DateInterval $step, int|float|string|\\DateInterval $base = 0): self",
@@ -47,7 +42,9 @@ static METHODS: [Method; 5] = [
          int|float|string|\\DateInterval $max = '1h', float $jitter = 0.1): self",
         exponential
     ),
+    method!("static parse(string $text): self", parse),
     method!("delayAfter(int $attempt): float", delay_after),
+    method!("__toString(): string", to_string),
 ];
 
 pub fn register() -> Result<(), Rejected> {
@@ -69,7 +66,7 @@ pub fn argument(value: &Zval, place: Place<'_>) -> Outcome<Core> {
     }
 }
 
-fn object(backoff: Core) -> Outcome<Zval> {
+pub fn object(backoff: Core) -> Outcome<Zval> {
     make(Backoff(backoff), Vec::new())
 }
 
@@ -97,11 +94,7 @@ fn stages(call: &Call) -> Outcome<Zval> {
             delays_ms.push(duration_arg::millis(value, Place::Delay(&key))?);
         }
     } else {
-        for word in String::from_utf8_lossy(&call.bytes(1)?).split([' ', ',', '\t', '\n', '\r']) {
-            if !word.is_empty() {
-                delays_ms.push(duration::parse(word).map_err(|e| stage_error(word, e)).at(place)?);
-            }
-        }
+        return object(Core::parse(&format!("stages {}", String::from_utf8_lossy(&call.bytes(1)?))).at(place)?);
     }
     if delays_ms.is_empty() {
         return Err(place.value_error("must not be empty"));
@@ -110,13 +103,6 @@ fn stages(call: &Call) -> Outcome<Zval> {
         return Err(place.value_error(&format!("must have at most {MAX_STAGES} delays")));
     }
     object(Core::Stages { delays_ms })
-}
-
-fn stage_error(word: &str, error: Error) -> Error {
-    match error {
-        Error::Invalid(must) => Error::Invalid(format!("has the delay \"{word}\", which {must}")),
-        other => other,
-    }
 }
 
 fn exponential(call: &Call) -> Outcome<Zval> {
@@ -136,4 +122,13 @@ fn exponential(call: &Call) -> Outcome<Zval> {
 fn delay_after(call: &Call) -> Outcome<Zval> {
     let attempt = super::args::u32_in(call.int(1)?, Place::Argument(1), 1, u32::MAX)?;
     Ok(convert::float(convert::seconds(call.this::<Backoff>()?.0.delay_after_ms(attempt))))
+}
+
+fn parse(call: &Call) -> Outcome<Zval> {
+    let text = call.bytes(1)?;
+    object(Core::parse(&String::from_utf8_lossy(&text)).at(Place::Argument(1))?)
+}
+
+fn to_string(call: &Call) -> Outcome<Zval> {
+    Ok(convert::bytes(call.this::<Backoff>()?.0.to_string()))
 }

@@ -1,5 +1,6 @@
 //! `DelayQueue\JobInfo`: a look at a job.
 
+use super::backoff;
 use super::call::Outcome;
 use super::class::{Class, Declaration, Kind, Rejected};
 use super::convert;
@@ -41,6 +42,8 @@ pub fn register() -> Result<(), Rejected> {
             "readonly int $maxAttempts",
             "readonly int $priority",
             "readonly float $ttr",
+            "readonly float $timeout",
+            "readonly \\DelayQueue\\Backoff $backoff",
             "readonly float $createdAt",
             "readonly float $dueAt",
             "readonly ?float $leaseUntil",
@@ -71,6 +74,8 @@ pub fn object(info: &Core, format: Format) -> Outcome<Zval> {
         convert::int(info.options.max_attempts),
         convert::int(info.options.priority),
         convert::float(convert::seconds(info.options.ttr_ms)),
+        convert::float(convert::seconds(info.options.timeout_ms)),
+        backoff::object(info.options.backoff.clone())?,
         convert::float(convert::unix_seconds(info.created_at_ms)),
         convert::float(convert::unix_seconds(info.due_at_ms)),
         convert::nullable(info.lease_until_ms, |ms| convert::float(convert::unix_seconds(ms))),

@@ -32,8 +32,7 @@ final class DumpCommand extends Command
                   delayqueue load orders.ndjson --dsn=redis://new-host:6379/0
 
                 A dump is a snapshot of each page, not of the whole. Of a queue that is in use, jobs that change their state
-                meanwhile can be missing or there twice: pause it, and let its workers finish, for an exact one. The backoff and
-                the time limit of a job are not in a dump.
+                meanwhile can be missing or there twice: pause it, and let its workers finish, for an exact one.
                 TEXT . "\n\n" . Application::EXIT_CODES);
     }
 

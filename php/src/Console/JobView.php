@@ -12,7 +12,7 @@ final class JobView
     /** @return array<string, mixed> for JSON; times in Unix seconds */
     public static function toArray(JobInfo $job): array
     {
-        return ['state' => $job->state->value] + get_object_vars($job);
+        return ['state' => $job->state->value, 'backoff' => (string) $job->backoff] + get_object_vars($job);
     }
 
     /** @return array<string, string> for people */
@@ -28,6 +28,8 @@ final class JobView
             'attempts' => $job->attempts . ($job->maxAttempts === 0 ? '' : " of $job->maxAttempts"),
             'priority' => (string) $job->priority,
             'ttr' => Text::length($job->ttr),
+            'time limit' => $job->timeout > 0 ? Text::length($job->timeout) : '',
+            'backoff' => (string) $job->backoff,
             'history' => self::history($job),
             'last error' => $job->lastError ?? '',
             'payload' => $job->body,

@@ -4,13 +4,11 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
-use DelayQueue\Backoff;
 use DelayQueue\Console\Dump\JobLine;
 use DelayQueue\Console\Dump\Restorer;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
-use Symfony\Component\Console\Input\InputOption;
 use Symfony\Component\Console\Output\OutputInterface;
 use UnexpectedValueException;
 
@@ -25,14 +23,12 @@ final class LoadCommand extends Command
     {
         $this->setDescription('Puts the jobs of a dump back; those whose id is there already are left as they are')
             ->addArgument('file', InputArgument::OPTIONAL, 'What dump printed; -, or none: standard input')
-            ->addOption('backoff', null, InputOption::VALUE_REQUIRED, 'Delays between the attempts from now on, as in push: a dump does not know them')
-            ->addOption('timeout', null, InputOption::VALUE_REQUIRED, 'Limit of one run of the handler, as in push')
             ->setHelp(<<<'TEXT'
                   delayqueue load orders.ndjson
                   delayqueue load orders.ndjson --queue=other        into this queue, whatever the dump says
 
-                Restored are id, payload, state, due time, priority, TTR, attempts, the limit of attempts and the last error. A job
-                that was held is restored as if its lease had run out. Not restored are the due time of buried jobs (which nothing
+                Restored are id, payload, state, due time, priority, TTR, time limit, backoff, attempts, their limit and the last error.
+                A job that was held is restored as if its lease had run out. Not restored are the due time of buried jobs (which nothing
                 looks at), the time of creation, the counters of the history, and the last error of a job without attempts.
 
                 A load that was broken off is finished by running it again.
@@ -43,7 +39,6 @@ final class LoadCommand extends Command
     {
         $target = new Target($input);
         $into = $target->named() === [] ? null : $target->queue(['format' => 'raw']);
-        $backoff = $input->getOption('backoff') === null ? null : Backoff::stages($input->getOption('backoff'));
         $restorers = [];
         $loaded = $kept = 0;
         foreach (self::lines($input->getArgument('file') ?? '-') as $number => $line) {
@@ -53,7 +48,7 @@ final class LoadCommand extends Command
                 throw new UnexpectedValueException("line $number is not of a dump, {$error->getMessage()} ($loaded loaded before it)", 0, $error);
             }
             $restorer = $restorers[$into === null ? $job->queue : '']
-                ??= new Restorer($into ?? $target->open($job->queue, ['format' => 'raw']), $backoff, $input->getOption('timeout'));
+                ??= new Restorer($into ?? $target->open($job->queue, ['format' => 'raw']));
             $restorer->restore($job) ? $loaded++ : $kept++;
         }
         Format::raw($output, "$loaded loaded, $kept kept");

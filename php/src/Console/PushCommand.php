@@ -31,7 +31,7 @@ final class PushCommand extends Command
             ->addOption('priority', null, $value, 'Smaller is sooner (default: 1024)')
             ->addOption('ttr', null, $value, 'How long a worker may hold it (default: 60s)')
             ->addOption('max-attempts', null, $value, 'Buried after so many; 0: no limit (default: 10)')
-            ->addOption('backoff', null, $value, 'Delays between the attempts: "15s 3m 10m", the last one repeats (default: 5 s, doubled each time, up to 1 h)')
+            ->addOption('backoff', null, $value, 'Delays between the attempts: "15s 3m 10m", the last one repeats; or "fixed 1m", "linear 2m 1m" (default: "exponential 5s 2 1h 0.1")')
             ->addOption('timeout', null, $value, 'Limit of one run of the handler; 0: none')
             ->addOption('on-duplicate', null, $value, 'When the id is in the queue already: fail, keep or replace', 'fail')
             ->setHelp(<<<'TEXT'
@@ -54,7 +54,7 @@ final class PushCommand extends Command
             priority: Number::orNull($option('priority'), 'priority'),
             ttr: $option('ttr'),
             maxAttempts: Number::orNull($option('max-attempts'), 'max-attempts'),
-            backoff: $option('backoff') === null ? null : Backoff::stages($option('backoff')),
+            backoff: $option('backoff') === null ? null : Backoff::parse($option('backoff')),
             timeout: $option('timeout'),
             onDuplicate: OnDuplicate::tryFrom($option('on-duplicate')) ?? throw new UsageException('--on-duplicate must be fail, keep or replace'),
         );

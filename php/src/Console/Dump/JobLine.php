@@ -4,11 +4,13 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console\Dump;
 
+use DelayQueue\Backoff;
 use DelayQueue\Console\Text;
 use DelayQueue\JobInfo;
 use DelayQueue\State;
 use JsonException;
 use UnexpectedValueException;
+use ValueError;
 
 /** A job as one line of a dump. */
 final class JobLine
@@ -23,6 +25,9 @@ final class JobLine
         public readonly int $priority,
         /** Seconds. */
         public readonly float $ttr,
+        /** Seconds; 0: none. */
+        public readonly float $timeout,
+        public readonly Backoff $backoff,
         public readonly int $attempts,
         public readonly int $maxAttempts,
         public readonly ?string $lastError,
@@ -43,6 +48,8 @@ final class JobLine
             'dueAt' => $job->dueAt,
             'priority' => $job->priority,
             'ttr' => $job->ttr,
+            'timeout' => $job->timeout,
+            'backoff' => (string) $job->backoff,
             'attempts' => $job->attempts,
             'maxAttempts' => $job->maxAttempts,
             // These cannot be loaded; they are for readers.
@@ -76,6 +83,8 @@ final class JobLine
             self::number($fields, 'dueAt'),
             (int) self::number($fields, 'priority'),
             self::number($fields, 'ttr'),
+            self::number($fields, 'timeout'),
+            self::backoff($text('backoff') ?? throw self::missing('backoff')),
             (int) self::number($fields, 'attempts'),
             (int) self::number($fields, 'maxAttempts'),
             $text('lastError'),
@@ -99,6 +108,15 @@ final class JobLine
         $number = $fields[$name] ?? null;
 
         return is_int($number) || is_float($number) ? (float) $number : throw self::missing($name);
+    }
+
+    private static function backoff(string $text): Backoff
+    {
+        try {
+            return Backoff::parse($text);
+        } catch (ValueError) {
+            throw self::missing('backoff');
+        }
     }
 
     private static function missing(string $name): UnexpectedValueException

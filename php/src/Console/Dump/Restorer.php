@@ -6,7 +6,6 @@ namespace DelayQueue\Console\Dump;
 
 use DateTimeImmutable;
 use DelayQueue;
-use DelayQueue\Backoff;
 use DelayQueue\Console\Text;
 use DelayQueue\DuplicateJobException;
 use DelayQueue\LeaseLostException;
@@ -26,7 +25,7 @@ final class Restorer
     private const TRIES = 5;
 
     /** @param DelayQueue $queue with format 'raw' */
-    public function __construct(private readonly DelayQueue $queue, private readonly ?Backoff $backoff, private readonly ?string $timeout)
+    public function __construct(private readonly DelayQueue $queue)
     {
     }
 
@@ -66,7 +65,7 @@ final class Restorer
     private function push(JobLine $job, DateTimeImmutable $due): bool
     {
         try {
-            $this->queue->push($job->payload, $due, $job->id, $job->priority, $job->ttr, $job->maxAttempts, $this->backoff, $this->timeout);
+            $this->queue->push($job->payload, $due, $job->id, $job->priority, $job->ttr, $job->maxAttempts, $job->backoff, $job->timeout);
         } catch (DuplicateJobException) {
             return false;
         }
