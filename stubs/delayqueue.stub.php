@@ -770,7 +770,8 @@ namespace DelayQueue {
     final class Testing
     {
         /**
-         * Moves this process' view of Redis' time forward, for every DelayQueue object in it.
+         * Moves this process' view of Redis' time forward, for every DelayQueue object in it. A job that was pushed before with
+         * just this delay is due afterwards.
          *
          * @param Duration $by
          */

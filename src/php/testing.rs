@@ -59,6 +59,8 @@ fn travel(call: &Call) -> Outcome<Zval> {
         None => 0,
     };
     let by_ms = i64::try_from(by_ms).unwrap_or(i64::MAX);
+    // Delays are rounded up to a millisecond: a job that was pushed just now with this very delay has to be due afterwards.
+    std::thread::sleep(std::time::Duration::from_millis(1));
     clock::set_offset_ms(clock::offset_ms().saturating_add(by_ms));
     Ok(convert::null())
 }

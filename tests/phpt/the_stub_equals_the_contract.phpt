@@ -9,3 +9,8 @@ echo implode("\n", differences($contract, $stub)), "\n";
 ?>
 --EXPECT--
 /DelayQueue/constants/VERSION is unexpected
+/DelayQueue\Backoff/interfaces/0 is unexpected
+/DelayQueue\Backoff/methods/__toString is unexpected
+/DelayQueue\Backoff/methods/parse is unexpected
+/DelayQueue\JobInfo/properties/timeout is unexpected
+/DelayQueue\JobInfo/properties/backoff is unexpected
