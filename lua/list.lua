@@ -1,8 +1,8 @@
 -- list.lua: a page of jobs of one state, in their order.
 -- KEYS    all
 -- ARGV[1] clock offset (ms)   ARGV[2] state   ARGV[3] offset; for reserved jobs the rank of a lease slot   ARGV[4] limit, at most 200
--- Returns {"JOBS", state, id, record, due, history, attempts, deadline, …} six per job; for reserved jobs {"JOBS", state, …}
---         with the jobs of up to 20 slots from that rank
+-- Returns {"JOBS", state, looked, id, record, due, history, attempts, deadline, …} six per job; looked at fewer than asked for: it
+--         was the last page; for reserved jobs {"JOBS", state, slots, …} with the jobs of up to 20 slots from that rank
 --       | {"AGAIN"} a bounded part of the housekeeping is done
 -- Cost    O(log² N + L)
 --@include clock
@@ -14,8 +14,9 @@
 --@include reclaim
 if reclaim() then return { 'AGAIN' } end
 local state, offset, limit = ARGV[2], ARGV[3] + 0, ARGV[4] + 0
-local reply = { 'JOBS', state }
+local reply = { 'JOBS', state, 0 }
 local function add(id, due, deadline)
+  reply[3] = reply[3] + 1
   local record = call('HGET', jobs, id)
   if not record then return end
   local h, packed = read_history(id)
@@ -24,11 +25,13 @@ local function add(id, due, deadline)
   reply[n + 5], reply[n + 6] = deadline and int(h.attempts + 1) or '', deadline and int(deadline) or ''
 end
 if state == 'reserved' then
-  for _, slot in ipairs(call('ZRANGE', reserved, offset, offset + 19)) do
+  local slots = call('ZRANGE', reserved, offset, offset + 19)
+  for _, slot in ipairs(slots) do
     for _, entry in ipairs(entries_of(call('HGET', ledger, '@' .. slot))) do
       add(entry.id, nil, entry.deadline)
     end
   end
+  reply[3] = #slots
 elseif state == 'buried' then
   for _, id in ipairs(call('ZRANGE', buried, offset, offset + limit - 1)) do add(id) end
 elseif state == 'ready' then

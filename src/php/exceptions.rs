@@ -128,6 +128,12 @@ pub fn throw_payload(message: &str, code: i64) -> Fault {
     Fault::Thrown
 }
 
+/// A `DelayQueue\\PayloadException` that nobody throws: for listeners.
+pub fn payload(message: &str) -> Zval {
+    let _ = throw_payload(message, 0);
+    taken()
+}
+
 /// A handler ran too long.
 pub fn throw_timeout(message: &str) {
     throw(TIMEOUT.entry(), message, 0);
@@ -162,6 +168,11 @@ pub fn is_timeout(object: &ZendObject) -> bool {
 /// The exception of an error, made but not thrown: for listeners.
 pub fn object_of(error: Error) -> Zval {
     let _: Fault = error.into();
+    taken()
+}
+
+/// The exception that was just thrown, taken back.
+fn taken() -> Zval {
     let mut value = Zval::new();
     if let Some(exception) = ext_php_rs::zend::ExecutorGlobals::take_exception() {
         let _ = ext_php_rs::convert::IntoZval::set_zval(exception, &mut value, false);

@@ -263,3 +263,13 @@ fn a_deleted_key_neither_stops_the_queue_nor_sends_it_round_in_circles() {
         }
     }
 }
+
+#[test]
+fn a_list_goes_on_behind_a_member_without_a_record() {
+    let queue = fresh();
+    let names: Vec<String> = (0..250).map(|n| format!("{n:03}")).collect();
+    queue.push_many(&names.iter().map(|name| job(name)).collect::<Vec<_>>()).unwrap();
+    shared().raw().run(&["HDEL", &audit::key(&queue, "jobs"), "007"]);
+    assert_eq!(queue.list(State::Ready, 0, 300).unwrap().len(), 249);
+    assert_eq!(queue.list(State::Ready, 0, 8).unwrap().len(), 8, "a page is full where there are enough");
+}

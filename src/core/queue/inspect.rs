@@ -108,27 +108,28 @@ impl Queue {
         let mut at = offset;
         while (jobs.len() as u64) < limit {
             let want = (limit - jobs.len() as u64).min(200);
-            let page = self.list_page(state, at, want)?;
-            let end = (page.len() as u64) < want;
+            let (page, looked) = self.list_page(state, at, want)?;
             jobs.extend(page);
             at += want;
-            if end {
+            if looked < want {
                 break;
             }
         }
         Ok(jobs)
     }
 
-    fn list_page(&self, state: State, offset: u64, limit: u64) -> Result<Vec<JobInfo>> {
+    /// The jobs of a page, and how many places were looked at: one without a record shows no job.
+    fn list_page(&self, state: State, offset: u64, limit: u64) -> Result<(Vec<JobInfo>, u64)> {
         let (offset, limit) = (offset.to_string(), limit.to_string());
         let args = [state.word().as_bytes(), offset.as_bytes(), limit.as_bytes()];
         let (mut reply, _) = self.script_again(&scripts::LIST, &args).map_err(self.looking())?;
         reply.text()?;
+        let looked = u64::try_from(reply.int()?).unwrap_or(0);
         let mut jobs = Vec::new();
         while !reply.is_at_end() {
             jobs.push(reply.info(&self.name, state)?);
         }
-        Ok(jobs)
+        Ok((jobs, looked))
     }
 
     /// Leases lie in slots of different sizes: walk them from the first.
@@ -136,12 +137,12 @@ impl Queue {
         let mut jobs: Vec<JobInfo> = Vec::new();
         let mut slot = 0;
         while (jobs.len() as u64) < offset + limit {
-            let page = self.list_page(State::Reserved, slot, 20)?;
-            if page.is_empty() {
-                break;
-            }
+            let (page, looked) = self.list_page(State::Reserved, slot, 20)?;
             jobs.extend(page);
             slot += 20;
+            if looked < 20 {
+                break;
+            }
         }
         jobs.sort_by_key(|job| (job.lease_until_ms, job.due_at_ms));
         let skip = usize::try_from(offset).unwrap_or(usize::MAX);

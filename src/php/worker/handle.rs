@@ -31,7 +31,13 @@ impl Loop<'_> {
         };
         let payload = match payload {
             Ok(payload) => payload,
-            Err(words) => return self.bury_undecodable(&queue, &delivery, &words),
+            Err(words) => {
+                let why = format!("payload is not valid JSON: {words}");
+                let verdict = Verdict::Bury(why.clone().into_bytes(), exceptions::payload(&why));
+                let job = Job::new(queue, delivery, convert::null())?;
+                self.settle(&job, &verdict)?;
+                return discard((job, verdict));
+            }
         };
         let job = Job::new(queue, delivery, payload)?;
         self.jobs += 1;

@@ -169,16 +169,4 @@ impl Loop<'_> {
             Err(error) => Err(error.into()),
         }
     }
-
-    pub(super) fn bury_undecodable(&mut self, queue: &Queue, delivery: &Delivery, words: &str) -> Outcome<()> {
-        self.in_hand = None;
-        let why = format!("payload is not valid JSON: {words}");
-        let result = queue.bury(&delivery.job.held(), Some(why.as_bytes()));
-        self.feed.settled(&delivery.ticket);
-        match result {
-            Ok(()) | Err(Error::LeaseLost { .. }) => Ok(()),
-            Err(error) if error.is_retryable() => Ok(()), // it comes back when its lease ends
-            Err(error) => Err(error.into()),
-        }
-    }
 }
