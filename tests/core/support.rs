@@ -7,7 +7,7 @@ use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig};
 use std::ffi::OsString;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -67,15 +67,18 @@ impl Clock {
     fn shim() -> PathBuf {
         static SHIM: OnceLock<PathBuf> = OnceLock::new();
         SHIM.get_or_init(|| {
-            let out = std::env::temp_dir().join(format!("delayqueue-clockshim-{}.so", std::process::id()));
+            // Several test processes may build it at once: each its own, then into place.
+            let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clockshim.so");
+            let mine = out.with_extension(std::process::id().to_string());
             let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/core/clockshim.c");
             let status = Command::new("cc")
                 .args(["-shared", "-fPIC", "-O2", "-o"])
-                .arg(&out)
+                .arg(&mine)
                 .arg(source)
                 .status()
                 .expect("cc is installed");
             assert!(status.success());
+            std::fs::rename(mine, &out).unwrap();
             out
         })
         .clone()

@@ -1,5 +1,6 @@
 //! A random walk over all operations, compared step by step with a small model, on a clock that the test owns.
 
+mod compare;
 mod mutants;
 mod reference;
 mod walk;
