@@ -13,29 +13,12 @@ shift
 [ -f "$extension" ] || { echo "no extension at $extension" >&2; exit 2; }
 
 php=${PHP:-$(command -v php)}
-redis=${REDIS_SERVER:-$(command -v redis-server)}
 run_tests=${RUN_TESTS:-$(ls "$("$php" -n -r 'echo dirname(PHP_EXTENSION_DIR), "/", basename(PHP_EXTENSION_DIR);')"/build/run-tests.php \
     /usr/local/lib/php/build/run-tests.php 2>/dev/null | head -n 1)}
 [ -f "$run_tests" ] || { echo "run-tests.php not found: set RUN_TESTS" >&2; exit 2; }
 
-work=$(mktemp -d)
-server=
-cleanup() {
-    [ -z "$server" ] || { kill "$server" 2>/dev/null && wait "$server" 2>/dev/null || true; }
-    rm -rf "$work"
-}
-trap cleanup EXIT
-trap 'exit 130' INT TERM
-
-"$redis" --port 0 --bind 127.0.0.1 --unixsocket "$work/redis.sock" --dir "$work" --save '' --appendonly no \
-    --logfile "$work/redis.log" >/dev/null &
-server=$!
-tries=0
-until [ -S "$work/redis.sock" ]; do
-    tries=$((tries + 1))
-    [ $tries -lt 100 ] && kill -0 "$server" 2>/dev/null || { cat "$work/redis.log" >&2; exit 1; }
-    sleep 0.05
-done
+# shellcheck source=tests/private-redis.sh
+. "$root/tests/private-redis.sh"
 
 export DELAYQUEUE_TEST_DSN="redis+unix://$work/redis.sock"
 export DELAYQUEUE_TEST_EXTENSION="$extension"

@@ -11,26 +11,10 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 [ $# -eq 1 ] || { echo "usage: $0 path/to/delayqueue.so" >&2; exit 2; }
 extension=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 php=${PHP:-$(command -v php)}
-redis=${REDIS_SERVER:-$(command -v redis-server)}
 command -v valgrind >/dev/null || { echo "no valgrind here: install it" >&2; exit 2; }
 
-work=$(mktemp -d)
-server=
-cleanup() {
-    [ -z "$server" ] || { kill "$server" 2>/dev/null && wait "$server" 2>/dev/null || true; }
-    rm -rf "$work"
-}
-trap cleanup EXIT
-trap 'exit 130' INT TERM
-
-"$redis" --port 0 --unixsocket "$work/redis.sock" --dir "$work" --save '' --appendonly no >"$work/redis.log" &
-server=$!
-tries=0
-until [ -S "$work/redis.sock" ]; do
-    tries=$((tries + 1))
-    [ $tries -lt 200 ] && kill -0 "$server" 2>/dev/null || { cat "$work/redis.log" >&2; exit 1; }
-    sleep 0.05
-done
+# shellcheck source=tests/private-redis.sh
+. "$root/tests/private-redis.sh"
 
 # pcntl is a shared extension in some builds, and built in in others.
 pcntl=
