@@ -11,7 +11,7 @@ local function int(number) return string.format('%d', number) end
 local lost, acked = nil, 0
 if ARGV[4] then call('HLEN', history) end -- several: as in lib/probe.lua
 for from = 2, #ARGV, 3 do
-  local slot, reuse, is_empty = ARGV[from - 1], false, false
+  local slot = ARGV[from - 1]
   local record = call('HGET', ledger, '@' .. slot)
   --@include settle
 end

@@ -1,7 +1,7 @@
 -- reserve_job.lua: lease one given job, if it is ready, delayed or buried.
 -- KEYS    all
 -- ARGV[1] clock offset (ms)   ARGV[2] slot   ARGV[3] call number, 4 bytes   ARGV[4] id   ARGV[5] 1: a retry after a lost answer
--- Returns {"JOBS", now, {}, {token}, {deadline}, {id}, {record}, {history} or {}} | {"MISSING"} not there, held, or of an unknown format
+-- Returns {"JOBS", {record}, leases, {history}, {}, now} as reserve.lua | {"MISSING"} not there, held, or of an unknown format
 --       | {"AGAIN"} a bounded part of the housekeeping is done
 -- Cost    O(log N)
 --@include clock
@@ -17,7 +17,7 @@ if ARGV[5] == '1' then
   if mine and string.sub(mine, 1, 4) == ARGV[3] then
     --@include replay
     local reply = replay(mine)
-    if reply[6][1] then return reply end
+    if reply then return reply end
   end
 end
 if reclaim() then return { 'AGAIN' } end
@@ -30,7 +30,7 @@ local is_buried = not due and call('ZSCORE', buried, id)
 if not due and not is_buried then return { 'MISSING' } end
 local kind, token, acknowledged, expiry = read_head()
 token = token + 1
-local leases = ARGV[3] .. struct.pack('>BI2I6I6', packed and 1 or 0, 1, now + ttr, token) .. id
+local leases = ARGV[3] .. struct.pack('>BI2I6I6', packed and 1 or 0, 1, now + ttr, token) .. id .. '\0'
 --@include probe
 --@include unlock
 call('HSET', ledger, '@' .. ARGV[2], leases)
@@ -41,4 +41,4 @@ if ttr < 2000 then
   --@include wake
   wake(now + ttr)
 end
-return { 'JOBS', now, {}, { token }, { now + ttr }, { id }, { record }, { packed or nil } }
+return { 'JOBS', { record }, leases, { packed or '' }, {}, now }

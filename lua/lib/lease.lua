@@ -1,6 +1,6 @@
 -- lib/lease.lua: lease slots. A slot holds the jobs of one reserve call; `reserved` has it under a time not after its earliest
 -- deadline, `ledger` has its record: call number 4 · 1 if some of them have a history 1 · count 2 · then, where all have one
--- deadline and tokens that count up, deadline 6 · first token 6 · the ids, a newline between two; else count is 0 and each
+-- deadline and tokens that count up, deadline 6 · first token 6 · the ids, a zero byte behind each; else count is 0 and each
 -- has token 6 · deadline 6 · id length 1 · id.
 --@include head
 local function entries_of(record)
@@ -11,8 +11,8 @@ local function entries_of(record)
     local deadline, token = struct.unpack('>I6I6', record, 8)
     at = 20
     for n = 1, count do
-      if at > #record + 1 then break end -- it has fewer than it says: none of ours
-      local stop = n < count and string.find(record, '\n', at, true) or #record + 1
+      local stop = n < count and string.find(record, '\0', at, true) or #record
+      if at > stop then break end -- it has fewer than it says: none of ours
       entries[n] = { token = token + n - 1, deadline = deadline, id = string.sub(record, at, stop - 1) }
       at = stop + 1
     end
@@ -36,11 +36,12 @@ local function slot_of(head, entries)
   local first, uniform, ids, parts = entries[1].deadline, true, {}, {}
   for n, entry in ipairs(entries) do
     uniform = uniform and entry.deadline == entries[1].deadline and entry.token == entries[1].token + n - 1
+    uniform = uniform and not string.find(entry.id, '\0', 1, true) -- no id of ours
     if entry.deadline < first then first = entry.deadline end
     ids[n] = entry.id
   end
   if uniform then
-    return head .. struct.pack('>I2I6I6', #entries, first, entries[1].token) .. table.concat(ids, '\n'), first
+    return head .. struct.pack('>I2I6I6', #entries, first, entries[1].token) .. table.concat(ids, '\0') .. '\0', first
   end
   for n, entry in ipairs(entries) do
     parts[n] = struct.pack('>I6I6B', entry.token, entry.deadline, #entry.id) .. entry.id

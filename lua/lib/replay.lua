@@ -1,14 +1,10 @@
--- lib/replay.lua: the answer of a reserve whose first try was applied: the jobs that still lie in its slot.
---@include lease
-local function replay(record)
-  local tokens, ids, records, deadlines, pasts = {}, {}, {}, {}, {}
-  for _, entry in ipairs(entries_of(record)) do
-    local job = call('HGET', jobs, entry.id)
-    if job then
-      local n = #ids + 1
-      tokens[n], ids[n], records[n], deadlines[n] = entry.token, entry.id, job, entry.deadline
-      pasts[n] = call('HGET', history, entry.id) or ''
-    end
+-- lib/replay.lua: the answer of a reserve whose first try was applied: the jobs that still lie in its slot; nil when none does.
+local function replay(leases)
+  local records, pasts, is_any = {}, {}, false
+  for n, entry in ipairs(entries_of(leases)) do
+    records[n] = call('HGET', jobs, entry.id)
+    pasts[n] = call('HGET', history, entry.id) or ''
+    is_any = is_any or records[n]
   end
-  return { 'JOBS', now, {}, tokens, deadlines, ids, records, pasts }
+  return is_any and { 'JOBS', records, leases, pasts, {}, now }
 end

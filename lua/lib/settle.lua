@@ -1,7 +1,7 @@
 -- lib/settle.lua: acknowledges the ARGV[from + 1] tokens from ARGV[from] of one slot. Code for the body of a loop, not a function: on
--- the hot path a closure costs more than its work. Takes slot, record and reuse (an empty slot is left for the caller to
--- overwrite); adds tokens that are not there (any more) to `lost` and the number of removed jobs to `acked`; sets `is_empty`, and
--- `kept` to the record that is left. The slot goes first, and comes back when the records cannot go.
+-- the hot path a closure costs more than its work. Takes slot and its record; adds tokens that are not there (any more) to `lost`
+-- and the number of removed jobs to `acked`; sets `kept` to the record that is left, if any. The slot goes first, and comes back
+-- when the records cannot go.
 local first, many = ARGV[from] + 0, ARGV[from + 1] + 0
 local done, kept, deadline, is_whole = {}, nil, nil, false
 local has_history, held_count, held_token = 1, 0, nil
@@ -10,12 +10,8 @@ if record and #record >= 19 then
   is_whole = held_count == many and held_token == first
 end
 if is_whole then -- as usual
-  local at = 20
-  for n = 1, many - 1 do
-    local stop = string.find(record, '\n', at, true)
-    done[n], at = string.sub(record, at, stop - 1), stop + 1
-  end
-  done[many] = string.sub(record, at)
+  done = { struct.unpack(string.rep('s', many), record, 20) }
+  done[many + 1] = nil -- where the reading ended
 else
   --@include lease
   local left = {}
@@ -32,12 +28,10 @@ else
   while at < first + many do lost[#lost + 1], at = at, at + 1 end
   if left[1] then kept, deadline = slot_of(string.sub(record, 1, 5), left) end
 end
-is_empty = not kept
 if done[1] then
   if has_history == 1 then call('HLEN', history) end -- as in lib/probe.lua
-  local leaves = not kept and not reuse
-  local score = leaves and call('ZSCORE', reserved, slot)
-  if leaves or kept then call('ZREM', reserved, leaves and slot or '') end -- also unlocks (lib/unlock.lua)
+  local score = not kept and call('ZSCORE', reserved, slot)
+  call('ZREM', reserved, kept and '' or slot) -- also unlocks (lib/unlock.lua)
   if type(try('HDEL', jobs, unpack(done))) == 'table' then
     if score then call('ZADD', reserved, score, slot) end
     call('HDEL', jobs, unpack(done)) -- fails again, and says why
@@ -46,7 +40,7 @@ if done[1] then
   if kept then
     call('HSET', ledger, '@' .. slot, kept)
     call('ZADD', reserved, int(deadline), slot)
-  elseif leaves then
+  else
     call('HDEL', ledger, '@' .. slot)
   end
   acked = acked + #done

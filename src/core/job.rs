@@ -41,7 +41,7 @@ impl JobId {
 
     /// An id as Redis gave it back.
     #[must_use]
-    pub fn from_redis(bytes: Vec<u8>) -> Self {
+    pub fn from_redis(bytes: &[u8]) -> Self {
         Self(bytes.into())
     }
 

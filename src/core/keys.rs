@@ -23,10 +23,11 @@ impl Keys {
         self.all.iter().map(String::as_bytes).collect()
     }
 
-    /// Those of `lua/reserve.lua` while the queue has never used priorities.
+    /// Those of `lua/reserve.lua`: jobs, waiting, reserved, ledger, history.
     #[must_use]
-    pub fn unranked(&self) -> Vec<&[u8]> {
-        self.all.iter().take(7).map(String::as_bytes).collect()
+    pub fn reserve(&self) -> [&[u8]; 5] {
+        let [jobs, waiting, reserved, ledger, history, ..] = &self.all;
+        [jobs.as_bytes(), waiting.as_bytes(), reserved.as_bytes(), ledger.as_bytes(), history.as_bytes()]
     }
 
     /// Those of `lua/push.lua`: waiting, jobs, waiters.

@@ -117,6 +117,51 @@ impl History {
     }
 }
 
+/// One lease of a slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot<'a> {
+    pub token: u64,
+    pub deadline_ms: i64,
+    pub id: &'a [u8],
+}
+
+impl<'a> Slot<'a> {
+    /// The leases in the record of a slot (layout in `lua/lib/lease.lua`); `None` when it is damaged.
+    #[must_use]
+    pub fn decode(bytes: &'a [u8]) -> Option<Vec<Self>> {
+        let (_, rest) = bytes.split_at_checked(5)?;
+        let (count, mut rest) = rest.split_at_checked(2)?;
+        let count = be(count);
+        let mut leases = Vec::with_capacity(count as usize);
+        if count > 0 {
+            let (deadline, after) = rest.split_at_checked(6)?;
+            let (first, ids) = after.split_at_checked(6)?;
+            let (deadline_ms, first) = (i64::try_from(be(deadline)).ok()?, be(first));
+            let (end, ids) = ids.split_last()?;
+            let tokens = first..first + count;
+            // A single id ends where the record does, whatever is in it.
+            if count == 1 {
+                leases.push(Self { token: first, deadline_ms, id: ids });
+            } else {
+                leases.extend(tokens.zip(ids.split(|byte| *byte == 0)).map(|(token, id)| Self {
+                    token,
+                    deadline_ms,
+                    id,
+                }));
+            }
+            return (*end == 0 && leases.len() as u64 == count).then_some(leases);
+        }
+        while let Some((token, after)) = rest.split_at_checked(6) {
+            let (deadline, after) = after.split_at_checked(6)?;
+            let (length, after) = after.split_first()?;
+            let (id, after) = after.split_at_checked(usize::from(*length))?;
+            leases.push(Self { token: be(token), deadline_ms: i64::try_from(be(deadline)).ok()?, id });
+            rest = after;
+        }
+        rest.is_empty().then_some(leases)
+    }
+}
+
 /// Whether the options of a job put it outside the default order.
 #[must_use]
 pub fn is_ranked(options: &JobOptions) -> bool {
@@ -171,10 +216,21 @@ mod tests {
         assert_eq!(Record::decode(&stamped(2, b"\0\xffx")), None);
     }
 
+    #[test]
+    fn a_slot_has_its_leases_in_short_or_in_full() {
+        let lease = |token, deadline_ms, id| Slot { token, deadline_ms, id };
+        let short = b"call\0\0\x02\0\0\0\0\x01\0\0\0\0\0\0\x07a\0bc\0";
+        assert_eq!(Slot::decode(short), Some(vec![lease(7, 256, b"a"), lease(8, 256, b"bc")]));
+        assert_eq!(Slot::decode(&short[..short.len() - 1]), None, "the last id is not complete");
+        let full = b"call\x01\0\0\0\0\0\0\0\x09\0\0\0\0\x01\0\x02bc\0\0\0\0\0\x0b\0\0\0\0\x02\0\x01a";
+        assert_eq!(Slot::decode(full), Some(vec![lease(9, 256, b"bc"), lease(11, 512, b"a")]));
+        assert_eq!(Slot::decode(&full[..full.len() - 1]), None);
+    }
+
     proptest::proptest! {
         #[test]
         fn random_bytes_never_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..80)) {
-            let _ = (Record::decode(&bytes), History::decode(&bytes));
+            let _ = (Record::decode(&bytes), History::decode(&bytes), Slot::decode(&bytes));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::error::{Doing, Error, Result};
 use super::job::{JobId, JobInfo, Receipt, Reserved, State};
-use super::record::{History, Record};
+use super::record::{History, Record, Slot};
 use redis::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -74,6 +74,14 @@ impl Reply {
         }
     }
 
+    /// A nested list of tokens.
+    ///
+    /// # Errors
+    /// [`Error::Server`] when it is missing.
+    pub fn tokens(&mut self) -> Result<Vec<u64>> {
+        Ok(self.list()?.into_iter().filter_map(token).collect())
+    }
+
     #[must_use]
     pub fn is_at_end(&self) -> bool {
         self.values.as_slice().is_empty()
@@ -87,63 +95,45 @@ impl Reply {
         self.values.map(|value| bytes(value).ok_or_else(unexpected)).collect()
     }
 
-    /// The job of a `JOB` answer; its `now` has been read.
+    /// The jobs of a `JOBS` answer, and the tokens that were to be acknowledged and are not ours any more.
     ///
     /// # Errors
     /// [`Error::Server`] when the answer is none of ours.
-    pub fn reserved_one(mut self, queue: &Arc<str>, slot: &Arc<str>, now_ms: i64, sent: Instant) -> Result<Leased> {
-        let mut next = || self.values.next().map(|value| vec![value]).ok_or_else(unexpected);
-        let (tokens, deadlines, ids, records) = (next()?, next()?, next()?, next()?);
-        let lists = Vec::from([tokens, deadlines, ids, records, Vec::new()].map(Value::Array));
-        Self { word: self.word, values: lists.into_iter() }.reserved(queue, slot, now_ms, sent)
-    }
-
-    /// The jobs of a `JOBS` answer; its `now` and `lost` have been read.
-    ///
-    /// # Errors
-    /// [`Error::Server`] when the answer is none of ours.
-    pub fn reserved(mut self, queue: &Arc<str>, slot: &Arc<str>, now_ms: i64, sent: Instant) -> Result<Leased> {
-        let numbers = |values: Vec<Value>| values.into_iter().map(|value| int(value).ok_or_else(unexpected));
-        let tokens = numbers(self.list()?).collect::<Result<Vec<i64>>>()?;
-        let deadlines = numbers(self.list()?).collect::<Result<Vec<i64>>>()?;
-        let (ids, records, histories) = (self.list()?, self.list()?, self.list()?);
-        let count = ids.len();
-        let fits = |length: usize| length == count || length == 1;
-        if !fits(tokens.len()) || !fits(deadlines.len()) || records.len() != count {
-            return Err(unexpected());
-        }
-        let mut leased = Leased { jobs: Vec::with_capacity(count), damaged: Vec::new() };
-        let mut histories = histories.into_iter();
-        for (index, (id, record)) in ids.into_iter().zip(records).enumerate() {
-            let counted = i64::try_from(index).unwrap_or(0);
-            let token = tokens.get(index).copied().or_else(|| Some(tokens.first()? + counted));
-            let deadline = deadlines.get(index).or(deadlines.first()).copied();
-            let (Some(token), Some(lease_until_ms)) = (token, deadline) else { return Err(unexpected()) };
-            let receipt = Receipt { slot: Arc::clone(slot), token: u64::try_from(token).map_err(|_| unexpected())? };
+    pub fn reserved(mut self, queue: &Arc<str>, slot: &Arc<str>, sent: Instant) -> Result<(Leased, Vec<u64>)> {
+        let (records, leases) = (self.list()?, self.bytes()?);
+        let mut histories = if self.is_at_end() { Vec::new() } else { self.list()? }.into_iter();
+        let lost = if self.is_at_end() { Vec::new() } else { self.tokens()? };
+        let now_ms = if self.is_at_end() { None } else { Some(self.int()?) };
+        let leases = Slot::decode(&leases).filter(|leases| leases.len() == records.len()).ok_or_else(unexpected)?;
+        let mut leased = Leased { jobs: Vec::with_capacity(records.len()), damaged: Vec::new() };
+        for (lease, record) in leases.iter().zip(records) {
             let past = histories.next().and_then(bytes).filter(|past| !past.is_empty());
             let past = past.as_deref().map(History::decode);
-            let id = JobId::from_redis(bytes(id).ok_or_else(unexpected)?);
-            let Some(record) = Record::from_bytes(bytes(record).ok_or_else(unexpected)?) else {
+            let Some(record) = bytes(record) else { continue }; // cancelled since an earlier try leased it
+            let receipt = Receipt { slot: Arc::clone(slot), token: lease.token };
+            let Some(record) = Record::from_bytes(record) else {
                 leased.damaged.push(receipt);
                 continue;
             };
-            let lease = Duration::from_millis(u64::try_from(lease_until_ms - now_ms).unwrap_or(0));
+            let ttr_ms = i64::try_from(record.options.ttr_ms).unwrap_or(i64::MAX);
+            let reserved_at_ms = now_ms.unwrap_or(lease.deadline_ms.saturating_sub(ttr_ms));
+            let left = Duration::from_millis(u64::try_from(lease.deadline_ms - reserved_at_ms).unwrap_or(0));
             leased.jobs.push(Reserved {
-                id,
+                id: JobId::from_redis(lease.id),
                 queue: Arc::clone(queue),
                 payload: record.payload,
                 options: record.options,
                 attempts: past.as_ref().map_or(1, |past| past.attempts.saturating_add(1)),
                 created_at_ms: record.created_at_ms,
                 due_at_ms: past.as_ref().map_or(record.due_at_ms, |past| past.due_at_ms),
-                reserved_at_ms: now_ms,
-                lease_until_ms,
-                lease_until: sent + lease,
+                reserved_at_ms,
+                lease_until_ms: lease.deadline_ms,
+                lease_until: sent + left,
                 receipt,
                 last_error: past.and_then(|past| past.last_error),
             });
         }
-        Ok(leased)
+        Ok((leased, lost))
     }
 
     /// The next job of a `JOB` or `JOBS` answer of looking.
@@ -151,7 +141,7 @@ impl Reply {
     /// # Errors
     /// [`Error::Server`] when the answer is none of ours.
     pub fn info(&mut self, queue: &str, state: State) -> Result<JobInfo> {
-        let id = JobId::from_redis(self.bytes()?);
+        let id = JobId::from_redis(&self.bytes()?);
         let bytes = self.bytes()?;
         let due_at_ms = self.int()?;
         let history = History::decode(&self.bytes()?);
@@ -210,8 +200,7 @@ pub fn text(value: Value) -> Option<String> {
 }
 
 /// A token as the scripts give it.
-#[must_use]
-pub fn token(value: Value) -> Option<u64> {
+fn token(value: Value) -> Option<u64> {
     int(value).and_then(|token| u64::try_from(token).ok())
 }
 

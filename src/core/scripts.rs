@@ -18,37 +18,43 @@ macro_rules! fragments {
 }
 
 const FRAGMENTS: &[(&str, &str)] = fragments![
-    "clock", "discard", "head", "held", "history", "idle", "keys", "kick", "lease", "merge", "move", "next_due",
-    "pick", "place", "probe", "promote", "reclaim", "record", "replay", "settle", "unlock", "wake",
+    "bucket", "clock", "discard", "head", "held", "history", "idle", "keys", "kick", "lateness", "lease", "merge",
+    "move", "next_due", "pick", "place", "probe", "promote", "reclaim", "record", "replay", "settle", "unlock", "wake",
 ];
 
 impl Script {
     fn new(name: &'static str, text: &str) -> Self {
-        let source = assemble(&overridden(name).unwrap_or_else(|| text.to_owned()));
+        let text = overridden(name).unwrap_or_else(|| text.to_owned());
+        let mut source = String::with_capacity(text.len() * 2);
+        assemble(&text, true, &mut Vec::new(), &mut source);
         let sha = sha1_smol::Sha1::from(source.as_bytes()).digest().to_string();
         Self { name, source, sha }
     }
 }
 
-fn assemble(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() * 2);
+/// Appends `text` without what only readers of the files need: Redis would parse it at each loading. A fragment that has been
+/// included where the whole script sees it is not included again.
+fn assemble(text: &str, is_outermost: bool, included: &mut Vec<String>, out: &mut String) {
     for line in text.lines() {
-        match line.trim_start().strip_prefix("--@include ") {
-            Some(name) => {
-                let name = name.trim();
-                let known = FRAGMENTS.iter().find(|(known, _)| *known == name).map_or("", |(_, body)| body);
-                let fragment = overridden(&format!("lib/{name}")).unwrap_or_else(|| known.to_owned());
-                out.push_str(&assemble(&fragment));
-            }
-            // Comments are for readers of the files: Redis would parse them at each loading.
-            None if line.trim_start().starts_with("--") => {}
-            None => {
-                out.push_str(line);
+        let code = line.trim_start();
+        let Some(name) = code.strip_prefix("--@include ").map(str::trim) else {
+            if !code.is_empty() && !code.starts_with("--") {
+                out.push_str(code);
                 out.push('\n');
             }
+            continue;
+        };
+        if included.iter().any(|known| known == name) {
+            continue;
         }
+        let is_outermost = is_outermost && code.len() == line.len();
+        if is_outermost {
+            included.push(name.to_owned());
+        }
+        let known = FRAGMENTS.iter().find(|(known, _)| *known == name).map_or("", |(_, body)| body);
+        let fragment = overridden(&format!("lib/{name}")).unwrap_or_else(|| known.to_owned());
+        assemble(&fragment, is_outermost, included, out);
     }
-    out
 }
 
 /// Debug builds take scripts from the folder in `DELAYQUEUE_LUA_DIR`, for trying changes and for the mutation test.
@@ -80,8 +86,8 @@ macro_rules! scripts {
 scripts! {
     ACK = "ack", BURY = "bury", CANCEL = "cancel", FAIL = "fail", KICK = "kick", KICK_JOB = "kick_job", LEAVE = "leave",
     LIST = "list", PAUSE = "pause", PEEK = "peek", PURGE = "purge", PUSH = "push", PUSH_MANY = "push_many",
-    RELEASE = "release", RESCHEDULE = "reschedule", RESERVE = "reserve", RESERVE_JOB = "reserve_job", RESUME = "resume",
-    STATS = "stats", TAKE = "take", TOUCH = "touch", UPDATE = "update",
+    RELEASE = "release", RESCHEDULE = "reschedule", RESERVE = "reserve", RESERVE_JOB = "reserve_job",
+    RESERVE_OR_WAIT = "reserve_or_wait", RESUME = "resume", STATS = "stats", TAKE = "take", TOUCH = "touch", UPDATE = "update",
 }
 
 #[cfg(test)]

@@ -154,7 +154,9 @@ fn leases(record: &[u8]) -> Vec<(Vec<u8>, i64)> {
         |from: usize, to: usize| record[from..to].iter().fold(0_i64, |value, byte| value << 8 | i64::from(*byte));
     let count = usize::try_from(number(5, 7)).unwrap();
     if count > 0 {
-        let ids: Vec<Vec<u8>> = record[19..].split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+        let (end, ids) = record[19..].split_last().unwrap();
+        assert_eq!(*end, 0, "a zero byte behind each id");
+        let ids: Vec<Vec<u8>> = ids.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect();
         assert_eq!(ids.len(), count, "as many ids as the slot says");
         return ids.into_iter().map(|id| (id, number(7, 13))).collect();
     }

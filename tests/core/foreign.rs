@@ -178,7 +178,7 @@ fn ids_longer_than_any_of_ours_are_set_aside() {
     let keys = ["waiting", "jobs", "waiters"].map(|key| audit::key(&queue, key));
     raw.run(&["EVAL", &scripts::PUSH.source, "3", &keys[0], &keys[1], &keys[2], &long, "payload", "0"]);
     queue.push(&job("good")).unwrap();
-    let foreign = JobId::from_redis(long.clone().into_bytes());
+    let foreign = JobId::from_redis(long.as_bytes());
     assert_eq!(queue.reserve_job(&foreign).unwrap(), None);
     assert_eq!(serve(&queue), all(&["good"]));
     assert_eq!(states(&queue), [0, 0, 0, 1]);

@@ -321,7 +321,7 @@ fn a_login_that_is_never_answered_meets_the_connect_timeout_and_is_not_ambiguous
     assert!(matches!(found, Err(Error::Connection { ambiguous: false, .. })), "{found:?}");
     assert!(started.elapsed() < Duration::from_millis(1_200), "{:?}", started.elapsed());
     proxy.heal();
-    queue.push(&job("a")).unwrap();
+    proxy.queue("q", Duration::from_secs(5)).push(&job("a")).unwrap();
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! Consuming: one call of `reserve.lua`, and what its answers ask for.
+//! Consuming: one call of `reserve.lua`, or of `reserve_or_wait.lua` where that is not enough, and what the answers ask for.
 
-use super::settle::range_args;
+use super::settle::{Range, range_args, ranges};
 use super::{Flow, Queue, wait};
 use crate::core::connection::{Connection, random_name};
 use crate::core::error::{Error, Result};
@@ -41,6 +41,15 @@ pub struct Trip<'a> {
     pub done: Vec<&'a Receipt>,
     /// Tokens that were to be acknowledged and are not ours any more.
     pub lost: Vec<u64>,
+}
+
+/// Whether `lua/reserve.lua` can acknowledge this: nothing, or jobs of the very slot that is used again.
+fn fits(done: &[Range<'_>], slot: &str) -> bool {
+    match done {
+        [] => true,
+        [range] => range.slot == slot,
+        _ => false,
+    }
 }
 
 thread_local! {
@@ -105,7 +114,9 @@ impl Queue {
         let most = trip.max.clamp(1, MOST).to_string();
         let call = trip.call.to_be_bytes();
         let (waiter, at_most) = waiting.map_or(("", Duration::ZERO), |waiting| (waiting.name, waiting.at_most));
-        let mut done = range_args(trip.done.iter().copied(), trip.slot);
+        let at_most = at_most.as_millis().to_string();
+        let mut done = ranges(trip.done.iter().copied());
+        let mut is_usual = waiter.is_empty() && fits(&done, trip.slot);
         loop {
             let mut sent = Instant::now();
             let mut was_lost = false;
@@ -113,55 +124,48 @@ impl Queue {
                 sent = Instant::now();
                 was_lost = attempt.since_lost.is_some();
                 let offset = clock::offset_ms();
-                let situation = if !was_lost && offset == 0 && waiter.is_empty() {
-                    String::new()
-                } else {
-                    format!("{}:{offset}:{}:{waiter}", u8::from(was_lost), at_most.as_millis())
-                };
-                let mut args: Vec<&[u8]> = Vec::with_capacity(4 + done.len());
-                args.extend([trip.slot.as_bytes(), &call, most.as_bytes(), situation.as_bytes()]);
-                args.extend(done.iter().map(Vec::as_slice));
-                let ranked = connection.ranked.contains(&*self.name);
-                let keys = if ranked { self.keys.all() } else { self.keys.unranked() };
-                request.script(&scripts::RESERVE, &keys, &args);
+                let args = range_args(&done);
+                let args = args.iter().map(Vec::as_slice);
+                if is_usual && !was_lost && offset == 0 && !connection.ranked.contains(&*self.name) {
+                    let head: [&[u8]; 3] = [trip.slot.as_bytes(), &call, most.as_bytes()];
+                    let args: Vec<&[u8]> = head.into_iter().chain(args.skip(1)).collect();
+                    return request.script(&scripts::RESERVE, &self.keys.reserve(), &args);
+                }
+                let offset = offset.to_string();
+                let retry: &[u8] = if was_lost { b"1" } else { b"0" };
+                let head = [offset.as_bytes(), trip.slot.as_bytes(), &call, most.as_bytes(), retry];
+                let wait = [waiter.as_bytes(), at_most.as_bytes()];
+                let args: Vec<&[u8]> = head.into_iter().chain(wait).chain(args).collect();
+                request.script(&scripts::RESERVE_OR_WAIT, &self.keys.all(), &args);
             });
             let mut reply = Reply::new(value.map_err(doing)?).map_err(doing)?;
-            if reply.word == "RANKED" {
-                if let Some(connection) = held {
-                    connection.ranked.insert(self.name.to_string());
-                }
-                continue;
-            }
-            let now_ms = reply.int().map_err(doing)?;
-            if reply.word == "JOB" {
-                let leased = reply.reserved_one(&self.name, trip.slot, now_ms, sent).map_err(doing)?;
-                done.clear();
-                match self.keep_readable(leased)? {
-                    jobs if jobs.is_empty() => continue,
-                    jobs => return Ok(Look::Jobs(jobs)),
-                }
-            }
-            let lost = reply.list().map_err(doing)?;
-            if !was_lost {
-                // After a lost answer, what is gone was acknowledged by the try before.
-                trip.lost.extend(lost.into_iter().filter_map(reply::token));
-            }
-            done.clear();
+            // After a lost answer, what is gone was acknowledged by the try before.
+            let mut gone = |lost: Vec<u64>| trip.lost.extend(lost.into_iter().filter(|_| !was_lost));
             match reply.word.as_str() {
+                word @ ("RANKED" | "UNUSUAL") => {
+                    is_usual = false;
+                    if let (Some(connection), "RANKED") = (held.as_mut(), word) {
+                        connection.ranked.insert(self.name.to_string());
+                    }
+                    continue;
+                }
                 "JOBS" => {
-                    let leased = reply.reserved(&self.name, trip.slot, now_ms, sent).map_err(doing)?;
+                    let (leased, lost) = reply.reserved(&self.name, trip.slot, sent).map_err(doing)?;
+                    gone(lost);
                     let jobs = self.keep_readable(leased)?;
                     if !jobs.is_empty() {
                         return Ok(Look::Jobs(jobs));
                     }
                 }
                 "EMPTY" | "PAUSED" => {
+                    gone(reply.tokens().map_err(doing)?);
                     let wait_us = reply.int().map_err(doing)?;
                     return Ok(Look::Nothing(u64::try_from(wait_us).ok().map(Duration::from_micros)));
                 }
-                "AGAIN" => {}
+                "AGAIN" => gone(reply.tokens().map_err(doing)?),
                 _ => return Err(doing(reply::unexpected())),
             }
+            done.clear();
         }
     }
 
@@ -187,7 +191,7 @@ impl Queue {
         let slot = new_slot();
         loop {
             let sent = Instant::now();
-            let (mut reply, _) = self
+            let (reply, _) = self
                 .script_knowing(&scripts::RESERVE_JOB, |attempt| {
                     let retry: &[u8] = if attempt.since_lost.is_some() { b"1" } else { b"0" };
                     vec![slot.as_bytes(), b"\0\0\0\x01", id.as_bytes(), retry]
@@ -195,9 +199,7 @@ impl Queue {
                 .map_err(doing)?;
             match reply.word.as_str() {
                 "JOBS" => {
-                    let now_ms = reply.int().map_err(doing)?;
-                    let _lost = reply.list().map_err(doing)?;
-                    let leased = reply.reserved(&self.name, &slot, now_ms, sent).map_err(doing)?;
+                    let (leased, _) = reply.reserved(&self.name, &slot, sent).map_err(doing)?;
                     return Ok(self.keep_readable(leased)?.pop());
                 }
                 "MISSING" => return Ok(None),

@@ -90,7 +90,7 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn ack_receipts(&self, receipts: &[Receipt]) -> Result<Vec<u64>> {
-        let args = range_args(receipts.iter(), "");
+        let args = range_args(&ranges(receipts.iter()));
         let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
         let mut was_lost = false;
         let value = self.link.run(|request, attempt: Attempt, _| {
@@ -104,7 +104,7 @@ impl Queue {
         if was_lost {
             return Ok(Vec::new()); // what is gone now was acknowledged by the try whose answer was lost
         }
-        Ok(reply.list()?.into_iter().filter_map(reply::token).collect())
+        reply.tokens()
     }
 
     /// Back to the queue, the attempt stays counted. `priority` `None` keeps it.
@@ -226,19 +226,41 @@ impl Queue {
     }
 }
 
-/// Receipts as the scripts take them, in threes: slot (nothing: `own`), first token, how many tokens.
-pub(super) fn range_args<'a>(receipts: impl Iterator<Item = &'a Receipt>, own: &str) -> Vec<Vec<u8>> {
-    let mut sorted: Vec<(&str, u64)> = receipts.map(|receipt| (&*receipt.slot, receipt.token)).collect();
-    sorted.sort_unstable();
-    sorted.dedup();
-    let mut args = Vec::new();
-    for range in sorted.chunk_by(|before, next| before.0 == next.0 && before.1 + 1 == next.1) {
-        let Some((slot, token)) = range.first() else { continue };
-        args.push(if *slot == own { Vec::new() } else { slot.as_bytes().to_vec() });
-        args.push(token.to_string().into_bytes());
-        args.push(range.len().to_string().into_bytes());
+/// Consecutive tokens of one slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Range<'a> {
+    pub slot: &'a str,
+    pub first: u64,
+    pub count: u64,
+}
+
+/// Receipts as the fewest ranges.
+pub(super) fn ranges<'a>(receipts: impl Iterator<Item = &'a Receipt>) -> Vec<Range<'a>> {
+    let mut ranges: Vec<Range<'_>> = Vec::new();
+    for Receipt { slot, token } in receipts {
+        match ranges.last_mut() {
+            Some(last) if *last.slot == **slot && last.first + last.count == *token => last.count += 1,
+            _ => ranges.push(Range { slot, first: *token, count: 1 }),
+        }
     }
-    args
+    if ranges.len() < 2 {
+        return ranges;
+    }
+    // Not in order, of several slots, or some of them twice.
+    let every = |range: &Range<'a>| (range.first..range.first + range.count).map(|token| (range.slot, token)).collect();
+    let mut tokens: Vec<(&str, u64)> = ranges.iter().flat_map::<Vec<_>, _>(every).collect();
+    tokens.sort_unstable();
+    tokens.dedup();
+    let parts = tokens.chunk_by(|before, next| before.0 == next.0 && before.1 + 1 == next.1);
+    parts
+        .filter_map(|part| part.first().map(|(slot, first)| Range { slot, first: *first, count: part.len() as u64 }))
+        .collect()
+}
+
+/// Ranges as the scripts take them, in threes: slot, first token, how many tokens.
+pub(super) fn range_args(ranges: &[Range<'_>]) -> Vec<Vec<u8>> {
+    let three = |range: &Range<'_>| [range.slot.to_owned(), range.first.to_string(), range.count.to_string()];
+    ranges.iter().flat_map(three).map(String::into_bytes).collect()
 }
 
 /// A random number in `0.0..1.0`; one half when the system has none.

@@ -14,9 +14,14 @@ const MUTANTS: &[(&str, &str, &str)] = &[
     ("push_many.lua", "call('ZREM', buried, ids[n])", ""),  // a replaced buried job is in two states
     ("reserve.lua", "call('ZREMRANGEBYRANK', waiting", "call('ZRANGE', waiting"), // reserved twice
     ("bury.lua", "h.attempts + 1, due_of", "h.attempts, due_of"), // attempts not counted
-    ("reserve.lua", "(more or is_paused) and 0", "more and 0"), // pause ignored
-    ("reserve.lua", "(expiry <= now and call(", "(nil and call("), // leases never end
+    ("reserve.lua", "if expiry <= now then --", "if false then --"), // leases never end
     ("reserve.lua", "kind, token + count,", "kind, token,"), // tokens repeat
+    ("reserve.lua", "if kind ~= 16 then", "if kind >= 20 then"), // pause and priorities ignored
+    ("reserve.lua", "call('HDEL', jobs, unpack(done))", "call('HLEN', jobs)"), // acknowledged and not removed
+    ("reserve.lua", "if has_history ~= 0 then", "if false then"), // history leaks into the next job of that id
+    ("reserve_or_wait.lua", "if not more and not is_paused then", "if not more then"), // pause ignored
+    ("reserve_or_wait.lua", "call('ZRANGEBYSCORE', reserved", "call('ZRANGEBYSCORE', buried"), // leases never end
+    ("reserve_or_wait.lua", "token + #ids, acknowledged", "token, acknowledged"), // tokens repeat
     ("lib/settle.lua", "acked = acked + #done", "acked = acked - #done"), // wrong counter
     ("release.lua", "h.attempts, h.releases = h.attempts + 1", "h.attempts, h.releases = 0"),
     ("fail.lua", "h.attempts >= max_attempts", "h.attempts > max_attempts"),
@@ -31,13 +36,13 @@ const MUTANTS: &[(&str, &str, &str)] = &[
     ("lib/reclaim.lua", "place(entry.id, job, h.due, true)", "place(entry.id, job, now, true)"), // not its old place
     ("lib/reclaim.lua", "h.attempts >= max_attempts", "false"), // poison is never buried
     ("lib/settle.lua", "entry.token >= first + many then", "entry.token >= first + many + 1 then"), // acknowledges its neighbours
-    ("reserve.lua", "first_deadline < expiry then expiry", "first_deadline > expiry then expiry"), // believes no lease ends
-    ("lib/head.lua", "if deadline < expiry", "if deadline > expiry"), // the same after a short touch
+    ("reserve.lua", "deadline < expiry then expiry", "deadline > expiry then expiry"), // believes no lease ends
+    ("lib/head.lua", "if deadline < expiry", "if deadline > expiry"),                  // the same after a short touch
     ("lib/lease.lua", "entry.deadline < first", "entry.deadline > first"), // a slot sleeps until its last lease
-    ("lib/lease.lua", "if entry.token == token then", "if true then"), // stale tokens pass
-    ("lib/place.lua", "if due > now then", "if due >= now then"),     // due jobs wait among the later ones
-    ("lib/promote.lua", "call('ZREM', later, unpack(members))", ""),  // promoted twice
-    ("lib/pick.lua", "add_ready('-inf', '(1024')", ""),               // urgent jobs after the default ones
+    ("lib/lease.lua", "if entry.token == token then", "if true then"),     // stale tokens pass
+    ("lib/place.lua", "if due > now then", "if due >= now then"),          // due jobs wait among the later ones
+    ("lib/promote.lua", "call('ZREM', later, unpack(members))", ""),       // promoted twice
+    ("lib/pick.lua", "add_ready('-inf', '(1024')", ""),                    // urgent jobs after the default ones
     ("lib/kick.lua", "if reset_attempts then h.attempts = 0 end", ""),
     ("lib/move.lua", "if due > now or old ~= new then call('ZREM', ripe, old) end", ""),
 ];
@@ -69,7 +74,7 @@ fn survives(source: &Path, (file, from, to): &(&str, &str, &str)) -> bool {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "model::walk::jobs_are_never_lost_doubled_or_out_of_order"])
         .env("DELAYQUEUE_LUA_DIR", dir.path())
-        .env("DELAYQUEUE_MODEL_STEPS", "1200")
+        .env("DELAYQUEUE_MODEL_STEPS", "1600")
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status()

@@ -3,10 +3,11 @@
 use super::reference::{Place, Push, Reference, backoff};
 use crate::support::*;
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, State};
-use delayqueue::core::queue::{Failed, Held, Queue};
+use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, Receipt, State};
+use delayqueue::core::queue::{Failed, Held, Look, Queue, Trip, new_slot};
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use rand::RngExt;
+use std::sync::Arc;
 
 pub(super) struct Walk {
     rng: TestRng,
@@ -16,6 +17,10 @@ pub(super) struct Walk {
     pub(super) model: Reference,
     /// Everything ever reserved, stale ones included.
     pub(super) held: Vec<Held>,
+    /// A loop: its slot, the number of its last call, and what that gave.
+    slot: Arc<str>,
+    calls: u32,
+    batch: Vec<Receipt>,
     log: Vec<String>,
 }
 
@@ -56,6 +61,9 @@ impl Walk {
             queue,
             model: Reference::default(),
             held: Vec::new(),
+            slot: new_slot(),
+            calls: 0,
+            batch: Vec::new(),
             log: Vec::new(),
         }
     }
@@ -140,6 +148,27 @@ impl Walk {
         self.log.push(format!("{:>8} {text}", self.model.now % 10_000_000));
     }
 
+    /// A round trip of a loop: acknowledges all of its last batch, and leases the next into the same slot.
+    fn trip(&mut self) {
+        let max = self.pick(&[1, 1, 2, 3, 10]);
+        let batch = std::mem::take(&mut self.batch);
+        self.note(format!("trip {max}, acknowledging {batch:?}"));
+        self.calls += 1;
+        let done = batch.iter().collect();
+        let mut trip = Trip { slot: &self.slot, call: self.calls, max, done, lost: Vec::new() };
+        let got = match self.queue.look(&mut None, &mut trip, None).unwrap() {
+            Look::Jobs(jobs) => jobs,
+            Look::Nothing(_) => Vec::new(),
+        };
+        let lost = trip.lost;
+        let mut expected: Vec<u64> = batch.iter().map(|receipt| receipt.token).collect();
+        expected.retain(|token| !self.model.ack(*token));
+        assert_eq!(lost, expected, "what was not ours any more");
+        self.batch = got.iter().map(|job| job.receipt.clone()).collect();
+        let expected = self.model.reserve(max);
+        self.compare_reserved(got, expected);
+    }
+
     fn run(&mut self, operation: u32, ranked: bool) {
         match operation {
             0..22 => {
@@ -147,7 +176,8 @@ impl Walk {
                 let batch: Vec<Push> = (0..count).map(|_| self.new_push(ranked)).collect();
                 self.push(batch);
             }
-            22..50 => {
+            22..34 => self.trip(),
+            34..50 => {
                 let max = self.pick(&[1, 1, 2, 3, 10]);
                 self.note(format!("reserve {max}"));
                 let got = reserve_many(&self.queue, max);
