@@ -11,7 +11,7 @@
 --         1 more whenever a lease may have run out
 -- Order   lease before member: an error between the two may deliver twice, never lose.
 local KEYS, ARGV, call = KEYS, ARGV, redis.call
-local jobs, waiting, ledger, own = KEYS[1], KEYS[2], KEYS[4], '@' .. ARGV[1]
+local jobs, waiting, reserved, ledger, history, own = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], '@' .. ARGV[1]
 local sub, unpacked, format = string.sub, struct.unpack, string.format
 
 -- 1. Look.
@@ -41,7 +41,7 @@ for n = 1, count do
     end
     if last ~= of_last then
       if last + 1 ~= of_last then return { 'UNUSUAL' } end
-      local past = call('HGET', KEYS[5], ids[n]) or ''
+      local past = call('HGET', history, ids[n]) or ''
       pasts = pasts or {}
       pasts[n] = past
       if #past >= 26 then due = unpacked('>I6', past, 21) end
@@ -73,42 +73,42 @@ if state[2] then kind, token, acknowledged, expiry = unpacked('>BI6I6I6', state[
 if kind ~= 16 then return { kind == 17 and 'RANKED' or 'UNUSUAL' } end
 local deadline = now + ttr
 if expiry <= now then -- what we believed has come true: look when the next lease ends
-  local soonest = call('ZRANGE', KEYS[3], '0', '0', 'WITHSCORES')[2]
+  local soonest = call('ZRANGE', reserved, '0', '0', 'WITHSCORES')[2]
   expiry = soonest and soonest + 0 or deadline
   if expiry <= now then return { 'UNUSUAL' } end
 end
 if deadline < expiry then expiry = deadline end
 
 -- 2. Acknowledge, or take a new slot. Either write is one that Redis allows while it refuses memory (lib/unlock.lua).
-local held, acked, held_until = state[1], ARGV[5] and ARGV[5] + 0 or 0, 0
+local held, held_until, first, acked = state[1], 0, (ARGV[4] or 0) + 0, (ARGV[5] or 0) + 0
 if held then
   if #held < 20 then return { 'UNUSUAL' } end
   local has_history, many, ends, first_token = unpacked('>BI2I6I6', held, 5)
-  if has_history ~= 0 then return { 'UNUSUAL' } end
-  if acked == 1 and many == 1 and first_token == ARGV[4] + 0 then
-    call('HDEL', jobs, sub(held, 20, -2))
-    held_until = ends
-  else
-    local done = {}
-    if many > 0 and many == acked and first_token == ARGV[4] + 0 then
-      done = { unpacked(string.rep('s', many), held, 20) }
-      done[many + 1] = nil -- where the reading ended
-      held_until = ends
-    elseif many == 0 and acked > 0 then -- each has a deadline of its own
-      local at = 8
-      while at + 12 <= #held do
-        local token_of, _, length = unpacked('>I6I6B', held, at)
-        if token_of ~= ARGV[4] + #done then return { 'UNUSUAL' } end
-        done[#done + 1], at = sub(held, at + 13, at + 12 + length), at + 13 + length
-      end
+  local done = {}
+  if many == 0 then -- each has a deadline of its own
+    local at = 8
+    while at + 12 <= #held do
+      local token_of, _, length = unpacked('>I6I6B', held, at)
+      if token_of ~= first + #done then return { 'UNUSUAL' } end
+      done[#done + 1], at = sub(held, at + 13, at + 12 + length), at + 13 + length
     end
-    if #done ~= acked or acked == 0 then return { 'UNUSUAL' } end
-    call('HDEL', jobs, unpack(done))
+    many = #done
+  elseif first_token ~= first then
+    return { 'UNUSUAL' }
+  elseif many == 1 then
+    done[1], held_until = sub(held, 20, -2), ends
+  else
+    done, held_until = { unpacked(string.rep('s', many), held, 20) }, ends
+    done[many + 1] = nil -- where the reading ended
   end
+  if many ~= acked then return { 'UNUSUAL' } end
+  if has_history == 1 then call('HLEN', history) end -- as in lib/probe.lua
+  call('HDEL', jobs, unpack(done))
+  if has_history == 1 then call('HDEL', history, unpack(done)) end
 elseif acked > 0 then
   return { 'UNUSUAL' }
 else
-  call('ZREM', KEYS[3], '')
+  call('ZREM', reserved, '')
 end
 
 -- 3. Lease.
@@ -132,7 +132,7 @@ else
   call('HSET', ledger, unpack(write))
 end
 -- A slot that is used again may keep a time in `reserved` that is earlier than its leases end: somebody looks in vain, once.
-if not held or held_until == 0 or held_until > deadline then call('ZADD', KEYS[3], format('%d', deadline), ARGV[1]) end
+if not held or held_until == 0 or held_until > deadline then call('ZADD', reserved, format('%d', deadline), ARGV[1]) end
 call('ZREMRANGEBYRANK', waiting, '0', count == 1 and '0' or format('%d', count - 1))
 if not pasts then return { 'JOBS', records, leases } end
 for n = 1, count do pasts[n] = pasts[n] or '' end
