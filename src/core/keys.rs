@@ -2,52 +2,74 @@
 
 use super::error::{Error, Result};
 
-/// The ten keys of a queue, in the order of `lua/lib/keys.lua`; all share the hash tag `{queue}`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Keys {
-    all: [String; 10],
-}
-
 const NAMES: [&str; 10] =
     ["jobs", "waiting", "reserved", "ledger", "history", "buried", "waiters", "later", "ready", "ripe"];
+
+/// The ten keys of a queue, in the order of `lua/lib/keys.lua`; all share the hash tag `{queue}`.
+///
+/// They lie behind each other in one text: a page makes them in every request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keys {
+    text: String,
+    prefix: usize,
+    ends: [usize; NAMES.len()],
+}
 
 impl Keys {
     #[must_use]
     pub fn new(prefix: &str, queue: &str) -> Self {
-        Self { all: NAMES.map(|name| [prefix, ":{", queue, "}:", name].concat()) }
+        let head = [prefix, ":{", queue, "}:"].concat();
+        let mut text = String::with_capacity(NAMES.len() * (head.len() + "reserved".len()));
+        let ends = NAMES.map(|name| {
+            text.push_str(&head);
+            text.push_str(name);
+            text.len()
+        });
+        Self { text, prefix: prefix.len(), ends }
+    }
+
+    /// What all of them begin with.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        self.text.get(..self.prefix).unwrap_or_default()
+    }
+
+    fn each(&self) -> [&[u8]; NAMES.len()] {
+        let mut from = 0;
+        self.ends.map(|end| self.text.as_bytes().get(std::mem::replace(&mut from, end)..end).unwrap_or_default())
     }
 
     /// `KEYS all` of the scripts.
     #[must_use]
     pub fn all(&self) -> Vec<&[u8]> {
-        self.all.iter().map(String::as_bytes).collect()
+        self.each().to_vec()
     }
 
     /// Those of `lua/reserve.lua` while the queue has never used priorities.
     #[must_use]
     pub fn unranked(&self) -> Vec<&[u8]> {
-        self.all.iter().take(7).map(String::as_bytes).collect()
+        self.each().into_iter().take(7).collect()
     }
 
     /// Those of `lua/push.lua`: waiting, jobs, waiters.
     #[must_use]
     pub fn push(&self) -> [&[u8]; 3] {
-        let [jobs, waiting, _, _, _, _, waiters, ..] = &self.all;
-        [waiting.as_bytes(), jobs.as_bytes(), waiters.as_bytes()]
+        let [jobs, waiting, _, _, _, _, waiters, ..] = self.each();
+        [waiting, jobs, waiters]
     }
 
     /// Those of `lua/ack.lua`: jobs, reserved, ledger, history.
     #[must_use]
     pub fn ack(&self) -> [&[u8]; 4] {
-        let [jobs, _, reserved, ledger, history, ..] = &self.all;
-        [jobs.as_bytes(), reserved.as_bytes(), ledger.as_bytes(), history.as_bytes()]
+        let [jobs, _, reserved, ledger, history, ..] = self.each();
+        [jobs, reserved, ledger, history]
     }
 
     /// The channel on which one waiter hears that it should look (see `lua/lib/wake.lua`).
     #[must_use]
     pub fn channel(&self, waiter: &str) -> String {
-        let [_, _, _, _, _, _, waiters, ..] = &self.all;
-        format!("{waiters}:{waiter}")
+        let [_, _, _, _, _, _, waiters, ..] = self.each();
+        format!("{}:{waiter}", String::from_utf8_lossy(waiters))
     }
 }
 

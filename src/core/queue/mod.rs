@@ -45,7 +45,6 @@ pub struct QueueConfig {
 #[derive(Clone)]
 pub struct Queue {
     name: Arc<str>,
-    prefix: Arc<str>,
     keys: Arc<Keys>,
     max_payload: usize,
     link: Link,
@@ -64,7 +63,6 @@ impl Queue {
         Self {
             keys: Arc::new(Keys::new(&config.prefix, &config.name)),
             name: config.name.into(),
-            prefix: config.prefix.into(),
             max_payload: config.max_payload,
             link,
         }
@@ -78,7 +76,7 @@ impl Queue {
     /// Another queue over the same connection, prefix and limits.
     #[must_use]
     pub fn sibling(&self, name: &str) -> Self {
-        Self { name: name.into(), keys: Arc::new(Keys::new(&self.prefix, name)), ..self.clone() }
+        Self { name: name.into(), keys: Arc::new(Keys::new(self.keys.prefix(), name)), ..self.clone() }
     }
 
     /// How this queue reaches Redis.
