@@ -1,17 +1,20 @@
 //! The only file that spells a Redis key.
 
 use super::error::{Error, Result};
+use std::cell::RefCell;
+use std::sync::Arc;
 
 const NAMES: [&str; 10] =
     ["jobs", "waiting", "reserved", "ledger", "history", "buried", "waiters", "later", "ready", "ripe"];
 
 /// The ten keys of a queue, in the order of `lua/lib/keys.lua`; all share the hash tag `{queue}`.
 ///
-/// They lie behind each other in one text: a page makes them in every request.
+/// They lie behind each other in one text, which is one allocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keys {
+    prefix: Box<str>,
+    queue: Arc<str>,
     text: String,
-    prefix: usize,
     ends: [usize; NAMES.len()],
 }
 
@@ -25,13 +28,30 @@ impl Keys {
             text.push_str(name);
             text.len()
         });
-        Self { text, prefix: prefix.len(), ends }
+        Self { prefix: prefix.into(), queue: queue.into(), text, ends }
     }
 
-    /// What all of them begin with.
+    /// The same as [`Keys::new`]; those that this thread made last are not made again. A page makes its queue object in
+    /// every request.
+    #[must_use]
+    pub fn shared(prefix: &str, queue: &str) -> Arc<Self> {
+        thread_local! {
+            static LAST: RefCell<Option<Arc<Keys>>> = const { RefCell::new(None) };
+        }
+        LAST.with_borrow_mut(|last| match last {
+            Some(known) if *known.queue == *queue && *known.prefix == *prefix => Arc::clone(known),
+            last => Arc::clone(last.insert(Arc::new(Self::new(prefix, queue)))),
+        })
+    }
+
     #[must_use]
     pub fn prefix(&self) -> &str {
-        self.text.get(..self.prefix).unwrap_or_default()
+        &self.prefix
+    }
+
+    #[must_use]
+    pub fn queue(&self) -> &Arc<str> {
+        &self.queue
     }
 
     fn each(&self) -> [&[u8]; NAMES.len()] {

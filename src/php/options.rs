@@ -125,7 +125,7 @@ fn timeout(value: &Zval, place: Place<'_>) -> Outcome<Duration> {
 /// The argument, else the ini setting, else the environment, else the local Redis.
 pub fn dsn(argument: Option<Cow<'_, [u8]>>) -> Outcome<Arc<Dsn>> {
     if let Some(bytes) = argument {
-        return parse_dsn(&bytes).at(Place::Argument(2));
+        return Dsn::shared(&bytes).at(Place::Argument(2));
     }
     let (text, source) = match ini::dsn() {
         Some(text) => (text, "ini setting delayqueue.dsn"),
@@ -134,23 +134,8 @@ pub fn dsn(argument: Option<Cow<'_, [u8]>>) -> Outcome<Arc<Dsn>> {
             _ => (DEFAULT_DSN.to_owned(), "default DSN"),
         },
     };
-    parse_dsn(text.as_bytes()).map_err(|error| match error {
+    Dsn::shared(text.as_bytes()).map_err(|error| match error {
         Error::Invalid(must) => throw_value_error(&format!("{}(): The {source} {must}", active_function())),
         other => other.into(),
     })
-}
-
-/// A DSN as PHP gives it.
-///
-/// # Errors
-/// [`Error::Invalid`], to follow a name.
-pub fn parse_dsn(bytes: &[u8]) -> Result<Arc<Dsn>, Error> {
-    // URL parsers drop some of them silently.
-    if bytes.iter().any(u8::is_ascii_control) {
-        return Err(Error::Invalid("must not contain control characters".into()));
-    }
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Dsn::shared(text),
-        Err(_) => Err(Error::Invalid("must be valid UTF-8".into())),
-    }
 }

@@ -60,9 +60,10 @@ impl Queue {
             let (key, owner) = PoolKey::private(dsn, config.connect_timeout, config.read_timeout);
             Link::private(key, owner)
         };
+        let keys = Keys::shared(&config.prefix, &config.name);
         Self {
-            keys: Arc::new(Keys::new(&config.prefix, &config.name)),
-            name: config.name.into(),
+            name: Arc::clone(keys.queue()),
+            keys,
             max_payload: config.max_payload,
             link,
         }
@@ -76,7 +77,8 @@ impl Queue {
     /// Another queue over the same connection, prefix and limits.
     #[must_use]
     pub fn sibling(&self, name: &str) -> Self {
-        Self { name: name.into(), keys: Arc::new(Keys::new(self.keys.prefix(), name)), ..self.clone() }
+        let keys = Keys::shared(self.keys.prefix(), name);
+        Self { name: Arc::clone(keys.queue()), keys, ..self.clone() }
     }
 
     /// How this queue reaches Redis.
