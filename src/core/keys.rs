@@ -139,6 +139,15 @@ mod tests {
     }
 
     #[test]
+    fn shared_keys_are_those_of_the_queue_that_was_asked_for() {
+        for (prefix, queue) in [("dq", "orders"), ("dq", "orders"), ("dq", "mails"), ("d", "q:mails"), ("dq", "orders")]
+        {
+            assert_eq!(*Keys::shared(prefix, queue), Keys::new(prefix, queue));
+        }
+        assert!(Arc::ptr_eq(&Keys::shared("dq", "orders"), &Keys::shared("dq", "orders")));
+    }
+
+    #[test]
     fn names_that_could_break_the_hash_tag_are_refused() {
         for name in ["", "a b", "a{b", "a}b", "ä", "a\0b", "a\nb"] {
             assert!(check_queue_name(name.as_bytes()).is_err(), "{name:?}");

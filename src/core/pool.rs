@@ -46,8 +46,9 @@ impl PoolKey {
         (key.clone(), Arc::new(Owner(key)))
     }
 
-    /// The idle connection of this key, or a new one, opened until then. It is taken out of the pool, so that PHP code that runs in between
-    /// (a signal handler) cannot meet it half-way through a request; a fatal error in such code loses it, nothing else.
+    /// The idle connection of this key, or a new one, which has to be open by `until`. It is taken out of the pool, so that
+    /// PHP code that runs in between (a signal handler) cannot meet it half-way through a request; a fatal error in such
+    /// code loses it, nothing else.
     ///
     /// # Errors
     /// As [`Connection::open`].

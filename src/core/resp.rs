@@ -140,8 +140,8 @@ pub fn parse(frame: &[u8]) -> Result<Value, Malformed> {
     }
 }
 
-/// The kinds of replies that scripts and HELLO give, read without the crate's general parser, which costs a worker more than all the
-/// rest of its round trip. Anything else is left to that.
+/// The kinds of replies that scripts and HELLO give, read without the crate's general parser, which costs a worker more
+/// than all the rest of its round trip. Anything else is left to that.
 struct Plain<'a> {
     rest: &'a [u8],
 }

@@ -56,8 +56,8 @@ pub fn bool(value: &Zval, place: Place<'_>) -> Outcome<Option<bool>> {
     }
 }
 
-/// The bytes of a string, or `None`: the value's own, or what PHP makes of it. Read them before PHP code runs again: it may
-/// change a value that it has a reference to.
+/// The bytes of a string, or `None`: the value's own, or what PHP makes of it. Copy them before PHP code runs again, which
+/// may change a value in an array by a reference to it.
 pub fn bytes<'a>(value: &'a Zval, place: Place<'_>) -> Outcome<Option<Cow<'a, [u8]>>> {
     if let Some(text) = value.zend_str() {
         return Ok(Some(Cow::Borrowed(text.as_bytes())));

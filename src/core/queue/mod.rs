@@ -61,12 +61,7 @@ impl Queue {
             Link::private(key, owner)
         };
         let keys = Keys::shared(&config.prefix, &config.name);
-        Self {
-            name: Arc::clone(keys.queue()),
-            keys,
-            max_payload: config.max_payload,
-            link,
-        }
+        Self { name: Arc::clone(keys.queue()), keys, max_payload: config.max_payload, link }
     }
 
     #[must_use]
