@@ -41,7 +41,8 @@ pub struct Connection {
     output: Vec<u8>,
     owner: Generation,
     broken: bool,
-    last_used: Instant,
+    /// When the last request was sent.
+    sent_at: Instant,
     read_timeout: Duration,
     /// What one read or write of the socket may take at present.
     socket_timeout: Duration,
@@ -51,7 +52,7 @@ pub struct Connection {
     pub indexed: FxHashSet<String>,
     /// Queues known to have used priorities (they need ten keys).
     pub ranked: FxHashSet<String>,
-    /// Name under which this connection waits.
+    /// Name under which this connection waits; empty until it does.
     pub waiter: String,
 }
 
@@ -71,14 +72,14 @@ impl Connection {
             output: Vec::with_capacity(1024),
             owner: Generation::current(),
             broken: false,
-            last_used: Instant::now(),
+            sent_at: Instant::now(),
             read_timeout,
             socket_timeout: connect_timeout,
             wakes: VecDeque::new(),
             subscribed: HashSet::new(),
             indexed: FxHashSet::default(),
             ranked: FxHashSet::default(),
-            waiter: random_name(),
+            waiter: String::new(),
         };
         connection.log_in(dsn, until)?;
         connection.set_socket_timeout(read_timeout).map_err(reach)?;
@@ -130,12 +131,22 @@ impl Connection {
         Ok(())
     }
 
+    /// Whether this process may use it for another request, as far as is known without a look at the socket.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        !self.broken && self.owner.is_current()
+    }
+
     /// Whether this process may use it for another request.
     #[must_use]
     pub fn is_usable(&self) -> bool {
-        !self.broken
-            && self.owner.is_current()
-            && (self.last_used.elapsed() < Duration::from_secs(1) || !self.transport.is_stale())
+        self.is_whole() && (self.sent_at.elapsed() < Duration::from_secs(1) || !self.transport.is_stale())
+    }
+
+    /// When the last request was sent.
+    #[must_use]
+    pub fn sent_at(&self) -> Instant {
+        self.sent_at
     }
 
     /// A fresh output buffer to write commands into with [`resp::write_command`].
@@ -154,7 +165,8 @@ impl Connection {
         if std::mem::replace(&mut self.broken, true) {
             return Err(Fault::Unsent("the connection is closed".into()));
         }
-        let left = until.saturating_duration_since(Instant::now()).min(self.read_timeout);
+        self.sent_at = Instant::now();
+        let left = until.saturating_duration_since(self.sent_at).min(self.read_timeout);
         if left.is_zero() {
             return Err(Fault::Unsent("timed out".into()));
         }
@@ -170,7 +182,6 @@ impl Connection {
             }
         }
         self.broken = self.has_uninvited_input();
-        self.last_used = Instant::now();
         Ok(replies)
     }
 

@@ -34,20 +34,21 @@ pub struct Dsn {
 }
 
 impl Dsn {
-    /// The same as [`Dsn::parse`]; the DSN that this thread parsed last is not parsed again. A page makes its queue
-    /// object in every request.
+    /// The same as [`Dsn::parse`], for any bytes; the DSN that this thread parsed last is not parsed again. A page makes
+    /// its queue object in every request.
     ///
     /// # Errors
     /// As [`Dsn::parse`].
-    pub fn shared(text: &str) -> Result<Arc<Self>> {
+    pub fn shared(bytes: &[u8]) -> Result<Arc<Self>> {
         thread_local! {
-            static LAST: RefCell<Option<(String, Arc<Dsn>)>> = const { RefCell::new(None) };
+            static LAST: RefCell<Option<(Vec<u8>, Arc<Dsn>)>> = const { RefCell::new(None) };
         }
         LAST.with_borrow_mut(|last| match last {
-            Some((known, dsn)) if known == text => Ok(Arc::clone(dsn)),
+            Some((known, dsn)) if known == bytes => Ok(Arc::clone(dsn)),
             last => {
+                let text = std::str::from_utf8(bytes).map_err(|_| Error::Invalid("must be valid UTF-8".into()))?;
                 let dsn = Arc::new(Self::parse(text)?);
-                *last = Some((text.to_owned(), Arc::clone(&dsn)));
+                *last = Some((bytes.to_owned(), Arc::clone(&dsn)));
                 Ok(dsn)
             }
         })
@@ -56,6 +57,10 @@ impl Dsn {
     /// # Errors
     /// [`Error::Invalid`] naming the fault, never the password: "must …", to follow an argument name.
     pub fn parse(text: &str) -> Result<Self> {
+        // URL parsers drop some of them silently.
+        if text.bytes().any(|byte| byte.is_ascii_control()) {
+            return Err(Error::Invalid("must not contain control characters".into()));
+        }
         let invalid = |what: &str| Error::Invalid(format!("must be a valid DSN, {what}"));
         let Some((scheme, _)) = text.split_once("://") else {
             return Err(invalid("such as redis://127.0.0.1:6379/0"));
@@ -66,9 +71,6 @@ impl Dsn {
                 return Err(invalid(&format!("{scheme}:// is not supported yet")));
             }
             _ => return Err(invalid("its scheme is unknown: redis, rediss or redis+unix")),
-        }
-        if text.bytes().any(|byte| byte < 0x20 || byte == 0x7f) {
-            return Err(invalid("it must not contain control characters"));
         }
         // Url knows no login without a host, as a unix socket has it: give it a host for the moment.
         let with_host = match text.strip_prefix("redis+unix://").and_then(|rest| rest.split_once("@/")) {

@@ -1,54 +1,96 @@
 //! The only file that spells a Redis key.
 
 use super::error::{Error, Result};
-
-/// The ten keys of a queue, in the order of `lua/lib/keys.lua`; all share the hash tag `{queue}`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Keys {
-    all: [String; 10],
-}
+use std::cell::RefCell;
+use std::sync::Arc;
 
 const NAMES: [&str; 10] =
     ["jobs", "waiting", "reserved", "ledger", "history", "buried", "waiters", "later", "ready", "ripe"];
 
+/// The ten keys of a queue, in the order of `lua/lib/keys.lua`; all share the hash tag `{queue}`.
+///
+/// They lie behind each other in one text, which is one allocation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keys {
+    prefix: Box<str>,
+    queue: Arc<str>,
+    text: String,
+    ends: [usize; NAMES.len()],
+}
+
 impl Keys {
     #[must_use]
     pub fn new(prefix: &str, queue: &str) -> Self {
-        Self { all: NAMES.map(|name| [prefix, ":{", queue, "}:", name].concat()) }
+        let head = [prefix, ":{", queue, "}:"].concat();
+        let mut text = String::with_capacity(NAMES.len() * (head.len() + "reserved".len()));
+        let ends = NAMES.map(|name| {
+            text.push_str(&head);
+            text.push_str(name);
+            text.len()
+        });
+        Self { prefix: prefix.into(), queue: queue.into(), text, ends }
+    }
+
+    /// The same as [`Keys::new`]; those that this thread made last are not made again. A page makes its queue object in
+    /// every request.
+    #[must_use]
+    pub fn shared(prefix: &str, queue: &str) -> Arc<Self> {
+        thread_local! {
+            static LAST: RefCell<Option<Arc<Keys>>> = const { RefCell::new(None) };
+        }
+        LAST.with_borrow_mut(|last| match last {
+            Some(known) if *known.queue == *queue && *known.prefix == *prefix => Arc::clone(known),
+            last => Arc::clone(last.insert(Arc::new(Self::new(prefix, queue)))),
+        })
+    }
+
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    #[must_use]
+    pub fn queue(&self) -> &Arc<str> {
+        &self.queue
+    }
+
+    fn each(&self) -> [&[u8]; NAMES.len()] {
+        let mut from = 0;
+        self.ends.map(|end| self.text.as_bytes().get(std::mem::replace(&mut from, end)..end).unwrap_or_default())
     }
 
     /// `KEYS all` of the scripts.
     #[must_use]
     pub fn all(&self) -> Vec<&[u8]> {
-        self.all.iter().map(String::as_bytes).collect()
+        self.each().to_vec()
     }
 
     /// Those of `lua/reserve.lua`: jobs, waiting, reserved, ledger, history.
     #[must_use]
     pub fn reserve(&self) -> [&[u8]; 5] {
-        let [jobs, waiting, reserved, ledger, history, ..] = &self.all;
-        [jobs.as_bytes(), waiting.as_bytes(), reserved.as_bytes(), ledger.as_bytes(), history.as_bytes()]
+        let [jobs, waiting, reserved, ledger, history, ..] = self.each();
+        [jobs, waiting, reserved, ledger, history]
     }
 
     /// Those of `lua/push.lua`: waiting, jobs, waiters.
     #[must_use]
     pub fn push(&self) -> [&[u8]; 3] {
-        let [jobs, waiting, _, _, _, _, waiters, ..] = &self.all;
-        [waiting.as_bytes(), jobs.as_bytes(), waiters.as_bytes()]
+        let [jobs, waiting, _, _, _, _, waiters, ..] = self.each();
+        [waiting, jobs, waiters]
     }
 
     /// Those of `lua/ack.lua`: jobs, reserved, ledger, history.
     #[must_use]
     pub fn ack(&self) -> [&[u8]; 4] {
-        let [jobs, _, reserved, ledger, history, ..] = &self.all;
-        [jobs.as_bytes(), reserved.as_bytes(), ledger.as_bytes(), history.as_bytes()]
+        let [jobs, _, reserved, ledger, history, ..] = self.each();
+        [jobs, reserved, ledger, history]
     }
 
     /// The channel on which one waiter hears that it should look (see `lua/lib/wake.lua`).
     #[must_use]
     pub fn channel(&self, waiter: &str) -> String {
-        let [_, _, _, _, _, _, waiters, ..] = &self.all;
-        format!("{waiters}:{waiter}")
+        let [_, _, _, _, _, _, waiters, ..] = self.each();
+        format!("{}:{waiter}", String::from_utf8_lossy(waiters))
     }
 }
 
@@ -95,6 +137,15 @@ mod tests {
             assert!(key.starts_with(b"dq:{orders:eu}:"));
         }
         assert_eq!(keys.channel("w1"), "dq:{orders:eu}:waiters:w1");
+    }
+
+    #[test]
+    fn shared_keys_are_those_of_the_queue_that_was_asked_for() {
+        for (prefix, queue) in [("dq", "orders"), ("dq", "orders"), ("dq", "mails"), ("d", "q:mails"), ("dq", "orders")]
+        {
+            assert_eq!(*Keys::shared(prefix, queue), Keys::new(prefix, queue));
+        }
+        assert!(Arc::ptr_eq(&Keys::shared("dq", "orders"), &Keys::shared("dq", "orders")));
     }
 
     #[test]

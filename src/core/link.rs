@@ -48,11 +48,12 @@ impl Request {
 
     /// Adds the script; it must be the last command of the request.
     pub fn script(&mut self, script: &Script, keys: &[&[u8]], args: &[&[u8]]) {
-        let count = keys.len().to_string();
+        let mut digits = itoa::Buffer::new();
+        let count = digits.format(keys.len()).as_bytes();
         let head: [&[u8]; 3] = if self.whole {
-            [b"EVAL", script.source.as_bytes(), count.as_bytes()]
+            [b"EVAL", script.source.as_bytes(), count]
         } else {
-            [b"EVALSHA", script.sha.as_bytes(), count.as_bytes()]
+            [b"EVALSHA", script.sha.as_bytes(), count]
         };
         let all = Chained { parts: [&head, keys, args], part: 0, at: 0 };
         resp::write_command(&mut self.buffer, all);
@@ -116,7 +117,7 @@ impl Link {
     /// # Errors
     /// As [`Link::run`].
     pub fn take(&self) -> Result<Connection> {
-        self.key.take(self.key.connect_timeout).map_err(|fault| to_error(fault, false))
+        self.key.take(Instant::now() + self.key.connect_timeout).map_err(|fault| to_error(fault, false))
     }
 
     pub fn give_back(&self, connection: Connection) {
@@ -162,17 +163,17 @@ impl Link {
         let started = Instant::now();
         let until = started + self.key.read_timeout;
         let until = CAP.get().map_or(until, |cap| until.min(cap));
+        let left = || until.saturating_duration_since(Instant::now());
         let mut attempt = Attempt::default();
         let mut first_sent: Option<Instant> = None;
         let mut had_connection = held.as_ref().is_some_and(Connection::is_usable);
         let mut pause = Duration::from_millis(5);
         loop {
-            let left = until.saturating_duration_since(Instant::now());
-            let mut connection = match held.take().filter(Connection::is_usable).map_or_else(|| self.key.take(left), Ok)
-            {
+            let usable = held.take().filter(Connection::is_usable);
+            let mut connection = match usable.map_or_else(|| self.key.take(until), Ok) {
                 Ok(connection) => connection,
                 // Lost on the way: Redis may be restarting. Never had: say so at once.
-                Err(fault @ Fault::Unsent(_)) if had_connection && left > pause => {
+                Err(fault @ Fault::Unsent(_)) if had_connection && left() > pause => {
                     drop(fault);
                     std::thread::sleep(pause);
                     pause = (pause * 2).min(Duration::from_millis(200));
@@ -182,12 +183,10 @@ impl Link {
             };
             had_connection = true;
             attempt.since_lost = first_sent.map(|sent| sent.elapsed());
-            let sent_at = Instant::now();
             let mut request = Request { buffer: connection.request(), commands: 0, whole: attempt.whole };
             build(&mut request, attempt, &mut connection);
             let replies = connection.exchange(&request.buffer, request.commands, until);
             connection.recycle(request.buffer);
-            let left = until.saturating_duration_since(Instant::now());
             match replies {
                 Ok(mut replies) => match replies.pop() {
                     Some(Value::ServerError(error)) => {
@@ -202,7 +201,7 @@ impl Link {
                         if !matches!(&error, Error::Server { code, .. } if code == "READONLY" || code == "NOREPLICAS") {
                             *held = Some(connection);
                         }
-                        if !passes_by_itself(&error) || left <= pause {
+                        if !passes_by_itself(&error) || left() <= pause {
                             return Err(if first_sent.is_some() { in_doubt(error) } else { error });
                         }
                     }
@@ -214,9 +213,9 @@ impl Link {
                 },
                 Err(fault) => {
                     if matches!(fault, Fault::Sent(_)) && first_sent.is_none() {
-                        first_sent = Some(sent_at);
+                        first_sent = Some(connection.sent_at());
                     }
-                    if left <= pause || (repeat == Repeat::No && first_sent.is_some()) {
+                    if left() <= pause || (repeat == Repeat::No && first_sent.is_some()) {
                         return Err(to_error(fault, first_sent.is_some()));
                     }
                 }

@@ -5,7 +5,7 @@ use super::dsn::Dsn;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Which connection: the same key gets the same one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,22 +46,26 @@ impl PoolKey {
         (key.clone(), Arc::new(Owner(key)))
     }
 
-    /// The idle connection of this key, or a new one. It is taken out of the pool, so that PHP code that runs in between
-    /// (a signal handler) cannot meet it half-way through a request; a fatal error in such code loses it, nothing else.
+    /// The idle connection of this key, or a new one, which has to be open by `until`. It is taken out of the pool, so that
+    /// PHP code that runs in between (a signal handler) cannot meet it half-way through a request; a fatal error in such
+    /// code loses it, nothing else.
     ///
     /// # Errors
     /// As [`Connection::open`].
-    pub fn take(&self, connect_timeout: Duration) -> Result<Connection, Fault> {
+    pub fn take(&self, until: Instant) -> Result<Connection, Fault> {
         let idle = IDLE.try_with(|idle| remove(&mut idle.borrow_mut(), self)).ok().flatten();
         match idle {
             Some(connection) if connection.is_usable() => Ok(connection),
-            _ => Connection::open(&self.dsn, connect_timeout.min(self.connect_timeout), self.read_timeout),
+            _ => {
+                let left = until.saturating_duration_since(Instant::now());
+                Connection::open(&self.dsn, left.min(self.connect_timeout), self.read_timeout)
+            }
         }
     }
 
     /// Puts a connection back, unless it is broken or another took its place.
     pub fn give_back(&self, connection: Connection) {
-        if connection.is_usable() {
+        if connection.is_whole() {
             let _ = IDLE.try_with(|idle| {
                 let mut idle = idle.borrow_mut();
                 if !idle.iter().any(|(key, _)| key == self) {

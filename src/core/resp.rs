@@ -15,7 +15,7 @@ pub fn write_command<'a>(out: &mut Vec<u8>, args: impl ExactSizeIterator<Item = 
     }
 }
 
-fn write_header(out: &mut Vec<u8>, kind: u8, mut length: usize) {
+fn write_header(out: &mut Vec<u8>, kind: u8, length: usize) {
     if length < 10 {
         out.extend_from_slice(&[kind, b'0' + length as u8, b'\r', b'\n']);
         return;
@@ -24,18 +24,8 @@ fn write_header(out: &mut Vec<u8>, kind: u8, mut length: usize) {
         out.extend_from_slice(&[kind, b'0' + (length / 10) as u8, b'0' + (length % 10) as u8, b'\r', b'\n']);
         return;
     }
-    let mut digits = [0u8; 20];
-    let mut used = 0;
-    for digit in digits.iter_mut().rev() {
-        *digit = b'0' + (length % 10) as u8;
-        length /= 10;
-        used += 1;
-        if length == 0 {
-            break;
-        }
-    }
     out.push(kind);
-    out.extend_from_slice(digits.get(digits.len() - used..).unwrap_or_default());
+    out.extend_from_slice(itoa::Buffer::new().format(length).as_bytes());
     out.extend_from_slice(b"\r\n");
 }
 
@@ -150,8 +140,8 @@ pub fn parse(frame: &[u8]) -> Result<Value, Malformed> {
     }
 }
 
-/// The kinds of replies that scripts give, read without the crate's general parser, which costs a worker more than all the
-/// rest of its round trip. Anything else is left to that.
+/// The kinds of replies that scripts and HELLO give, read without the crate's general parser, which costs a worker more
+/// than all the rest of its round trip. Anything else is left to that.
 struct Plain<'a> {
     rest: &'a [u8],
 }
@@ -168,17 +158,22 @@ impl<'a> Plain<'a> {
                 self.take(2)?;
                 Some(Value::BulkString(bytes.to_vec()))
             }
-            b'*' if depth < DEEPEST => {
-                let count = self.length()?;
-                // No more room than the frame could fill: each value takes four bytes at least.
-                let mut values = Vec::with_capacity(count.min(self.rest.len() / 4 + 1));
-                for _ in 0..count {
-                    values.push(self.value(depth + 1)?);
-                }
-                Some(Value::Array(values))
+            b'*' if depth < DEEPEST => self.several(|plain| plain.value(depth + 1)).map(Value::Array),
+            b'%' if depth < DEEPEST => {
+                self.several(|plain| Some((plain.value(depth + 1)?, plain.value(depth + 1)?))).map(Value::Map)
             }
             _ => None,
         }
+    }
+
+    fn several<T>(&mut self, mut next: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let count = self.length()?;
+        // No more room than the frame could fill: each value takes four bytes at least.
+        let mut values = Vec::with_capacity(count.min(self.rest.len() / 4 + 1));
+        for _ in 0..count {
+            values.push(next(self)?);
+        }
+        Some(values)
     }
 
     fn take(&mut self, length: usize) -> Option<&'a [u8]> {
@@ -268,7 +263,12 @@ mod tests {
             any::<i64>().prop_map(Value::Int),
             proptest::collection::vec(any::<u8>(), 0..300).prop_map(Value::BulkString),
         ];
-        leaf.prop_recursive(4, 40, 8, |inner| proptest::collection::vec(inner, 0..8).prop_map(Value::Array))
+        leaf.prop_recursive(4, 40, 8, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..8).prop_map(Value::Array),
+                proptest::collection::vec((inner.clone(), inner), 0..4).prop_map(Value::Map),
+            ]
+        })
     }
 
     fn write_value(out: &mut Vec<u8>, value: &Value) {
@@ -282,6 +282,10 @@ mod tests {
             Value::Array(values) => {
                 write_header(out, b'*', values.len());
                 values.iter().for_each(|value| write_value(out, value));
+            }
+            Value::Map(fields) => {
+                write_header(out, b'%', fields.len());
+                fields.iter().flat_map(|(name, value)| [name, value]).for_each(|value| write_value(out, value));
             }
             _ => unreachable!("not made by the strategy"),
         }

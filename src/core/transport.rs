@@ -117,7 +117,7 @@ fn set_timeouts(socket: &SockRef<'_>, timeout: Duration) -> io::Result<()> {
 
 fn connect_tcp(host: &str, port: u16, timeout: Duration) -> io::Result<TcpStream> {
     let until = Instant::now() + timeout;
-    let mut last = io::Error::new(io::ErrorKind::NotFound, "the host name has no address");
+    let mut last = None;
     for address in (host, port).to_socket_addrs()? {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -133,10 +133,10 @@ fn connect_tcp(host: &str, port: u16, timeout: Duration) -> io::Result<TcpStream
                 set_timeouts(&socket, timeout)?;
                 return Ok(stream);
             }
-            Err(error) => last = error,
+            Err(error) => last = Some(error),
         }
     }
-    Err(last)
+    Err(last.unwrap_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the host name has no address")))
 }
 
 fn tls_client(tls: &Tls, host: &str) -> io::Result<ClientConnection> {

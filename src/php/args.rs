@@ -4,6 +4,7 @@ use super::call::{Call, Fault, Outcome, guard};
 use super::place::Place;
 use super::sys;
 use ext_php_rs::types::{ZendStr, Zval};
+use std::borrow::Cow;
 
 /// The number the engine is told where a value is no argument: it then keeps silent about deprecations.
 const NO_ARGUMENT: u32 = u32::MAX;
@@ -55,10 +56,11 @@ pub fn bool(value: &Zval, place: Place<'_>) -> Outcome<Option<bool>> {
     }
 }
 
-/// The bytes of a string, or `None`. Arguments are coerced in their slot, as PHP's functions do.
-pub fn bytes(value: &Zval, place: Place<'_>) -> Outcome<Option<Vec<u8>>> {
+/// The bytes of a string, or `None`: the value's own, or what PHP makes of it. Copy them before PHP code runs again, which
+/// may change a value in an array by a reference to it.
+pub fn bytes<'a>(value: &'a Zval, place: Place<'_>) -> Outcome<Option<Cow<'a, [u8]>>> {
     if let Some(text) = value.zend_str() {
-        return Ok(Some(text.as_bytes().to_vec()));
+        return Ok(Some(Cow::Borrowed(text.as_bytes())));
     }
     if value.is_null() {
         return Ok(None);
@@ -77,7 +79,7 @@ pub fn bytes(value: &Zval, place: Place<'_>) -> Outcome<Option<Vec<u8>>> {
         return Ok(None);
     }
     // SAFETY: as above.
-    Ok(unsafe { out.as_ref() }.map(|text| text.as_bytes().to_vec()))
+    Ok(unsafe { out.as_ref() }.map(|text| Cow::Owned(text.as_bytes().to_vec())))
 }
 
 /// `int|float` as seconds, or `None`.
@@ -103,20 +105,19 @@ pub fn number(value: &Zval, place: Place<'_>) -> Outcome<Option<f64>> {
 }
 
 impl Call {
-    fn required<T>(&self, number: u32, read: fn(&Zval, Place<'_>) -> Outcome<Option<T>>) -> Outcome<T> {
-        let null = Zval::new();
-        let value = self.arg(number).unwrap_or(&null);
+    fn required<'a, T>(&'a self, number: u32, read: fn(&'a Zval, Place<'_>) -> Outcome<Option<T>>) -> Outcome<T> {
+        let Some(value) = self.arg(number) else { return Err(self.type_error(number, &Zval::new())) };
         match read(value, Place::Argument(number))? {
             Some(read) => Ok(read),
             None => Err(self.type_error(number, value)),
         }
     }
 
-    fn optional<T>(
-        &self,
+    fn optional<'a, T>(
+        &'a self,
         number: u32,
         nullable: bool,
-        read: fn(&Zval, Place<'_>) -> Outcome<Option<T>>,
+        read: fn(&'a Zval, Place<'_>) -> Outcome<Option<T>>,
     ) -> Outcome<Option<T>> {
         match self.arg(number) {
             None => Ok(None),
@@ -125,7 +126,7 @@ impl Call {
         }
     }
 
-    pub fn bytes(&self, number: u32) -> Outcome<Vec<u8>> {
+    pub fn bytes(&self, number: u32) -> Outcome<Cow<'_, [u8]>> {
         self.required(number, bytes)
     }
 
@@ -138,12 +139,12 @@ impl Call {
     }
 
     /// `string $x = …`
-    pub fn optional_bytes(&self, number: u32) -> Outcome<Option<Vec<u8>>> {
+    pub fn optional_bytes(&self, number: u32) -> Outcome<Option<Cow<'_, [u8]>>> {
         self.optional(number, false, bytes)
     }
 
     /// `?string $x = null`
-    pub fn nullable_bytes(&self, number: u32) -> Outcome<Option<Vec<u8>>> {
+    pub fn nullable_bytes(&self, number: u32) -> Outcome<Option<Cow<'_, [u8]>>> {
         self.optional(number, true, bytes)
     }
 

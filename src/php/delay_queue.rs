@@ -23,7 +23,7 @@ use std::sync::OnceLock;
 pub struct DelayQueue {
     pub queue: Queue,
     pub defaults: Defaults,
-    /// Names to reserve from, in their order. Never borrowed while PHP code runs.
+    /// Names to reserve from, in their order; empty: the queue's own. Never borrowed while PHP code runs.
     watch: RefCell<Vec<String>>,
     /// Set by `stop()`, taken by the wait that ends because of it.
     pub stop: Cell<bool>,
@@ -48,7 +48,8 @@ impl Inside for DelayQueue {
 
 impl DelayQueue {
     pub fn watched(&self) -> Vec<String> {
-        self.watch.borrow().clone()
+        let watch = self.watch.borrow();
+        if watch.is_empty() { vec![self.queue.name().to_owned()] } else { watch.clone() }
     }
 }
 
@@ -135,7 +136,7 @@ fn create(call: &Call) -> Outcome<Zval> {
         },
     };
     let queue = Queue::new(QueueConfig {
-        name: name.clone(),
+        name,
         prefix: options.prefix,
         dsn,
         max_payload: options.defaults.max_payload,
@@ -146,7 +147,7 @@ fn create(call: &Call) -> Outcome<Zval> {
     let value = DelayQueue {
         queue,
         defaults: options.defaults,
-        watch: RefCell::new(vec![name]),
+        watch: RefCell::default(),
         stop: Cell::new(false),
         listeners: Listeners::default(),
     };
@@ -163,9 +164,6 @@ fn watch(call: &Call) -> Outcome<Zval> {
         if !names.contains(&name) {
             names.push(name);
         }
-    }
-    if names.is_empty() {
-        names.push(this.queue.name().to_owned());
     }
     this.watch.replace(names);
     call.this_value()

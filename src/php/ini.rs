@@ -1,6 +1,5 @@
 //! The ini settings `delayqueue.dsn`, `delayqueue.prefix` and `delayqueue.testing`.
 
-use super::options::parse_dsn;
 use super::sys;
 use crate::core::dsn::Dsn;
 use crate::core::queue::check_prefix;
@@ -101,7 +100,7 @@ unsafe extern "C" fn dsn_changes(
     stage: c_int,
 ) -> c_int {
     fn valid(text: &str) -> Result<(), String> {
-        if text.is_empty() { Ok(()) } else { parse_dsn(text.as_bytes()).map(drop).map_err(|e| e.to_string()) }
+        if text.is_empty() { Ok(()) } else { Dsn::shared(text.as_bytes()).map(drop).map_err(|e| e.to_string()) }
     }
     // SAFETY: called by the engine with the new value.
     unsafe { check(DSN, new, stage, valid) }

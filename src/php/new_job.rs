@@ -52,7 +52,7 @@ impl<'a> Fields<'a> {
         let mut values = [None; KEYS.len()];
         for (key, value) in array::entries(table) {
             let known = match &key {
-                Key::Text(text) => KEYS.iter().position(|k| k.as_bytes() == text.as_slice()),
+                Key::Text(text) => KEYS.iter().position(|k| k.as_bytes() == *text),
                 Key::Int(_) => None,
             };
             match known.and_then(|position| values.get_mut(position)) {

@@ -14,6 +14,7 @@ use crate::core::error::Error;
 use crate::core::job::JobOptions;
 use crate::core::queue::check_prefix;
 use ext_php_rs::types::{ZendHashTable, Zval};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,10 +53,10 @@ impl Default for Options {
 pub fn read(table: &ZendHashTable) -> Outcome<Options> {
     let mut options = Options::default();
     for (key, value) in array::entries(table) {
-        let Key::Text(name) = &key else { return Err(unknown(&key)) };
-        let name = String::from_utf8_lossy(name).into_owned();
-        let place = Place::Option(&name);
-        match name.as_str() {
+        let Key::Text(name) = key else { return Err(unknown(&key)) };
+        let Ok(name) = std::str::from_utf8(name) else { return Err(unknown(&key)) };
+        let place = Place::Option(name);
+        match name {
             "prefix" => options.prefix = check_prefix(&text(value, place)?).at(place)?,
             "ttr" => options.defaults.options.ttr_ms = duration_arg::ttr(value, place)?,
             "maxAttempts" => {
@@ -64,7 +65,7 @@ pub fn read(table: &ZendHashTable) -> Outcome<Options> {
             "priority" => options.defaults.options.priority = args::u32_in(int(value, place)?, place, 0, u32::MAX)?,
             "backoff" => options.defaults.options.backoff = backoff::argument(value, place)?,
             "format" => {
-                options.defaults.format = match text(value, place)?.as_slice() {
+                options.defaults.format = match text(value, place)?.as_ref() {
                     b"json" => Format::Json,
                     b"raw" => Format::Raw,
                     _ => return Err(place.value_error("must be \"json\" or \"raw\"")),
@@ -90,11 +91,11 @@ pub fn read(table: &ZendHashTable) -> Outcome<Options> {
     Ok(options)
 }
 
-fn unknown(key: &Key) -> super::call::Fault {
+fn unknown(key: &Key<'_>) -> super::call::Fault {
     throw_value_error(&format!("{}(): Argument #3 ($options) has the unknown option \"{key}\"", active_function()))
 }
 
-fn text(value: &Zval, place: Place<'_>) -> Outcome<Vec<u8>> {
+fn text<'a>(value: &'a Zval, place: Place<'_>) -> Outcome<Cow<'a, [u8]>> {
     match args::bytes(value, place)? {
         Some(bytes) => Ok(bytes),
         None => Err(place.type_error("string", value)),
@@ -122,9 +123,9 @@ fn timeout(value: &Zval, place: Place<'_>) -> Outcome<Duration> {
 }
 
 /// The argument, else the ini setting, else the environment, else the local Redis.
-pub fn dsn(argument: Option<Vec<u8>>) -> Outcome<Arc<Dsn>> {
+pub fn dsn(argument: Option<Cow<'_, [u8]>>) -> Outcome<Arc<Dsn>> {
     if let Some(bytes) = argument {
-        return parse_dsn(&bytes).at(Place::Argument(2));
+        return Dsn::shared(&bytes).at(Place::Argument(2));
     }
     let (text, source) = match ini::dsn() {
         Some(text) => (text, "ini setting delayqueue.dsn"),
@@ -133,23 +134,8 @@ pub fn dsn(argument: Option<Vec<u8>>) -> Outcome<Arc<Dsn>> {
             _ => (DEFAULT_DSN.to_owned(), "default DSN"),
         },
     };
-    parse_dsn(text.as_bytes()).map_err(|error| match error {
+    Dsn::shared(text.as_bytes()).map_err(|error| match error {
         Error::Invalid(must) => throw_value_error(&format!("{}(): The {source} {must}", active_function())),
         other => other.into(),
     })
-}
-
-/// A DSN as PHP gives it.
-///
-/// # Errors
-/// [`Error::Invalid`], to follow a name.
-pub fn parse_dsn(bytes: &[u8]) -> Result<Arc<Dsn>, Error> {
-    // URL parsers drop some of them silently.
-    if bytes.iter().any(u8::is_ascii_control) {
-        return Err(Error::Invalid("must not contain control characters".into()));
-    }
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Dsn::shared(text),
-        Err(_) => Err(Error::Invalid("must be valid UTF-8".into())),
-    }
 }

@@ -20,7 +20,7 @@ pub enum Place<'a> {
     /// The item itself.
     WholeItem(usize),
     /// An element, by its key, of a list of delays.
-    Delay(&'a Key),
+    Delay(&'a Key<'a>),
 }
 
 impl Place<'_> {

@@ -19,6 +19,14 @@ pub const CALL_HAS_EXTRA_NAMED_PARAMS: u32 = 1 << 27;
 const ATTRIBUTE_PERSISTENT: u32 = 1;
 
 unsafe extern "C" {
+    // arrays
+    /// Writes the text or the number, as the key is one or the other.
+    pub fn zend_hash_get_current_key_ex(
+        table: *const ZendHashTable,
+        text: *mut *mut zend_string,
+        number: *mut i64,
+        position: *const u32,
+    ) -> c_int;
     // classes
     pub fn zend_declare_typed_property(
         ce: *mut zend_class_entry,

@@ -210,7 +210,7 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn queues(&self) -> Result<Vec<String>> {
-        let index = keys::index(&self.prefix);
+        let index = keys::index(self.keys.prefix());
         let mut names = Vec::new();
         loop {
             let (first, last) = (names.len().to_string(), (names.len() + 999).to_string());

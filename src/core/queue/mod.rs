@@ -45,7 +45,6 @@ pub struct QueueConfig {
 #[derive(Clone)]
 pub struct Queue {
     name: Arc<str>,
-    prefix: Arc<str>,
     keys: Arc<Keys>,
     max_payload: usize,
     link: Link,
@@ -61,13 +60,8 @@ impl Queue {
             let (key, owner) = PoolKey::private(dsn, config.connect_timeout, config.read_timeout);
             Link::private(key, owner)
         };
-        Self {
-            keys: Arc::new(Keys::new(&config.prefix, &config.name)),
-            name: config.name.into(),
-            prefix: config.prefix.into(),
-            max_payload: config.max_payload,
-            link,
-        }
+        let keys = Keys::shared(&config.prefix, &config.name);
+        Self { name: Arc::clone(keys.queue()), keys, max_payload: config.max_payload, link }
     }
 
     #[must_use]
@@ -78,7 +72,8 @@ impl Queue {
     /// Another queue over the same connection, prefix and limits.
     #[must_use]
     pub fn sibling(&self, name: &str) -> Self {
-        Self { name: name.into(), keys: Arc::new(Keys::new(&self.prefix, name)), ..self.clone() }
+        let keys = Keys::shared(self.keys.prefix(), name);
+        Self { name: Arc::clone(keys.queue()), keys, ..self.clone() }
     }
 
     /// How this queue reaches Redis.

@@ -162,7 +162,7 @@ impl Queue {
     fn write_index(&self, request: &mut Request, connection: &mut Connection) {
         if !connection.indexed.contains(self.name.as_ref()) {
             connection.indexed.insert(self.name.to_string());
-            request.command(&[b"ZADD", keys::index(&self.prefix).as_bytes(), b"NX", b"0", self.name.as_bytes()]);
+            request.command(&[b"ZADD", keys::index(self.keys.prefix()).as_bytes(), b"NX", b"0", self.name.as_bytes()]);
         }
     }
 

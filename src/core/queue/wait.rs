@@ -2,7 +2,7 @@
 
 use super::Queue;
 use super::reserve::{Look, Waiting};
-use crate::core::connection::Connection;
+use crate::core::connection::{Connection, random_name};
 use crate::core::error::{Error, Result};
 use crate::core::job::Reserved;
 use crate::core::link::{Link, to_error};
@@ -170,6 +170,9 @@ fn waiting(queues: &[Queue]) -> String {
 }
 
 fn subscribe(mut connection: Connection, queues: &[Queue]) -> Result<Connection> {
+    if connection.waiter.is_empty() {
+        connection.waiter = random_name();
+    }
     for queue in queues {
         let channel = queue.keys.channel(&connection.waiter);
         connection

@@ -19,10 +19,10 @@ const MUTANTS: &[(&str, &str, &str)] = &[
     ("reserve.lua", "if kind ~= 16 then", "if kind >= 20 then"), // pause and priorities ignored
     ("reserve.lua", "call('HDEL', jobs, unpack(done))", "call('HLEN', jobs)"), // acknowledged and not removed
     ("reserve.lua", "if has_history == 1 then call('HDEL'", "if false then call('HDEL'"), // history leaks into the next job of that id
-    ("reserve_or_wait.lua", "if not more and not is_paused then", "if not more then"), // pause ignored
+    ("reserve_or_wait.lua", "if not more and not is_paused then", "if not more then"),    // pause ignored
     ("reserve_or_wait.lua", "call('ZRANGEBYSCORE', reserved", "call('ZRANGEBYSCORE', buried"), // leases never end
-    ("reserve_or_wait.lua", "token + #ids, acknowledged", "token, acknowledged"), // tokens repeat
-    ("lib/settle.lua", "acked = acked + #done", "acked = acked - #done"), // wrong counter
+    ("reserve_or_wait.lua", "token + #ids, acknowledged", "token, acknowledged"),         // tokens repeat
+    ("lib/settle.lua", "acked = acked + #done", "acked = acked - #done"),                 // wrong counter
     ("release.lua", "h.attempts, h.releases = h.attempts + 1", "h.attempts, h.releases = 0"),
     ("fail.lua", "h.attempts >= max_attempts", "h.attempts > max_attempts"),
     ("fail.lua", "end_lease(ARGV[2], entry)", ""), // failed jobs stay leased
