@@ -100,6 +100,12 @@ impl Link {
         Self { key, _owner: Some(owner) }
     }
 
+    /// The same for another thread, which has its own connections: this thread's ends without it.
+    #[must_use]
+    pub fn for_another_thread(&self) -> Self {
+        Self::shared(self.key.clone())
+    }
+
     /// Closes the connection if it is idle.
     pub fn close(&self) {
         pool::forget(&self.key);
@@ -160,8 +166,7 @@ impl Link {
         build: &mut impl FnMut(&mut Request, Attempt, &mut Connection),
     ) -> Result<Value> {
         let started = Instant::now();
-        let until = started + self.key.read_timeout;
-        let until = CAP.get().map_or(until, |cap| until.min(cap));
+        let until = capped(started + self.key.read_timeout);
         let mut attempt = Attempt::default();
         let mut first_sent: Option<Instant> = None;
         let mut had_connection = held.as_ref().is_some_and(Connection::is_usable);
@@ -237,6 +242,11 @@ pub fn within<T>(time: Duration, work: impl FnOnce() -> T) -> T {
     let result = work();
     CAP.set(before);
     result
+}
+
+/// A deadline, or that of [`within`] if it is earlier.
+pub(super) fn capped(until: Instant) -> Instant {
+    CAP.get().map_or(until, |cap| until.min(cap))
 }
 
 /// Answers that go away within moments; the others go to the caller at once.

@@ -81,6 +81,12 @@ impl Queue {
         Self { name: name.into(), keys: Arc::new(Keys::new(&self.prefix, name)), ..self.clone() }
     }
 
+    /// The same queue over a connection of another thread.
+    #[must_use]
+    pub fn for_another_thread(&self) -> Self {
+        Self { link: self.link.for_another_thread(), ..self.clone() }
+    }
+
     /// How this queue reaches Redis.
     #[must_use]
     pub fn link(&self) -> &Link {
