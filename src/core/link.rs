@@ -21,6 +21,8 @@ pub struct Link {
 pub struct Attempt {
     /// Since the first try was sent, when its answer was lost: Redis may have executed it.
     pub since_lost: Option<Duration>,
+    /// When it was sent, if [`Link::begin`] did that.
+    pub begun: Option<Instant>,
     /// Redis does not know the script: send its text.
     whole: bool,
 }
@@ -100,9 +102,9 @@ impl Link {
         Self { key, _owner: Some(owner) }
     }
 
-    /// The same for another thread, which has its own connections: this thread's ends without it.
+    /// The same for somebody who keeps a connection of his own: it is none of those that hold the owner's open.
     #[must_use]
-    pub fn for_another_thread(&self) -> Self {
+    pub fn detached(&self) -> Self {
         Self::shared(self.key.clone())
     }
 
@@ -127,6 +129,14 @@ impl Link {
 
     pub fn give_back(&self, connection: Connection) {
         self.key.give_back(connection);
+    }
+
+    /// Sends what `build` writes, and does not wait: [`Link::run_on`] with the same `build` and this connection does.
+    pub fn begin(&self, connection: &mut Connection, build: impl FnOnce(&mut Request, Attempt, &mut Connection)) {
+        let mut request = Request { buffer: connection.request(), commands: 0, whole: false };
+        build(&mut request, Attempt::default(), connection);
+        connection.begin(&request.buffer, request.commands, capped(Instant::now() + self.key.read_timeout));
+        connection.recycle(request.buffer);
     }
 
     /// Sends what `build` writes and returns the last reply. `build` is called once per try.
@@ -169,12 +179,13 @@ impl Link {
         let until = capped(started + self.key.read_timeout);
         let mut attempt = Attempt::default();
         let mut first_sent: Option<Instant> = None;
-        let mut had_connection = held.as_ref().is_some_and(Connection::is_usable);
+        let mut begun = held.as_ref().and_then(Connection::begun);
+        let mut had_connection = begun.is_some() || held.as_ref().is_some_and(Connection::is_usable);
         let mut pause = Duration::from_millis(5);
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            let mut connection = match held.take().filter(Connection::is_usable).map_or_else(|| self.key.take(left), Ok)
-            {
+            let ready = held.take().filter(|connection| begun.is_some() || connection.is_usable());
+            let mut connection = match ready.map_or_else(|| self.key.take(left), Ok) {
                 Ok(connection) => connection,
                 // Lost on the way: Redis may be restarting. Never had: say so at once.
                 Err(fault @ Fault::Unsent(_)) if had_connection && left > pause => {
@@ -187,10 +198,14 @@ impl Link {
             };
             had_connection = true;
             attempt.since_lost = first_sent.map(|sent| sent.elapsed());
-            let sent_at = Instant::now();
+            attempt.begun = begun.take();
+            let sent_at = attempt.begun.unwrap_or_else(Instant::now);
             let mut request = Request { buffer: connection.request(), commands: 0, whole: attempt.whole };
             build(&mut request, attempt, &mut connection);
-            let replies = connection.exchange(&request.buffer, request.commands, until);
+            let replies = match attempt.begun {
+                Some(_) => connection.end(until),
+                None => connection.exchange(&request.buffer, request.commands, until),
+            };
             connection.recycle(request.buffer);
             let left = until.saturating_duration_since(Instant::now());
             match replies {

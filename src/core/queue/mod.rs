@@ -81,10 +81,10 @@ impl Queue {
         Self { name: name.into(), keys: Arc::new(Keys::new(&self.prefix, name)), ..self.clone() }
     }
 
-    /// The same queue over a connection of another thread.
+    /// The same queue, without a part in how long its connection lasts.
     #[must_use]
-    pub fn for_another_thread(&self) -> Self {
-        Self { link: self.link.for_another_thread(), ..self.clone() }
+    pub fn detached(&self) -> Self {
+        Self { link: self.link.detached(), ..self.clone() }
     }
 
     /// How this queue reaches Redis.

@@ -5,7 +5,7 @@ use super::{Flow, Queue, wait};
 use crate::core::connection::{Connection, random_name};
 use crate::core::error::{Error, Result};
 use crate::core::job::{JobId, Receipt, Reserved};
-use crate::core::link::Repeat;
+use crate::core::link::{Repeat, Request};
 use crate::core::process::Generation;
 use crate::core::reply::{self, Leased, Reply};
 use crate::core::{clock, scripts};
@@ -91,6 +91,38 @@ impl Queue {
         }
     }
 
+    /// Asks over this connection what [`Queue::look`] asks, which reads the answer when it is called with the same trip.
+    pub fn begin_look(&self, connection: &mut Connection, trip: &Trip<'_>) {
+        let done = range_args(trip.done.iter().copied(), trip.slot);
+        self.link.begin(connection, |request, _, connection| self.ask(request, connection, trip, &done, false, None));
+    }
+
+    fn ask(
+        &self,
+        request: &mut Request,
+        connection: &Connection,
+        trip: &Trip<'_>,
+        done: &[Vec<u8>],
+        was_lost: bool,
+        waiting: Option<Waiting<'_>>,
+    ) {
+        let (waiter, at_most) = waiting.map_or(("", Duration::ZERO), |waiting| (waiting.name, waiting.at_most));
+        let offset = clock::offset_ms();
+        let situation = if !was_lost && offset == 0 && waiter.is_empty() {
+            String::new()
+        } else {
+            format!("{}:{offset}:{}:{waiter}", u8::from(was_lost), at_most.as_millis())
+        };
+        let most = trip.max.clamp(1, MOST).to_string();
+        let call = trip.call.to_be_bytes();
+        let mut args: Vec<&[u8]> = Vec::with_capacity(4 + done.len());
+        args.extend([trip.slot.as_bytes(), &call, most.as_bytes(), situation.as_bytes()]);
+        args.extend(done.iter().map(Vec::as_slice));
+        let ranked = connection.ranked.contains(&*self.name);
+        let keys = if ranked { self.keys.all() } else { self.keys.unranked() };
+        request.script(&scripts::RESERVE, &keys, &args);
+    }
+
     /// Looks once. Repeats while a bounded part of housekeeping is being done.
     ///
     /// # Errors
@@ -102,28 +134,14 @@ impl Queue {
         waiting: Option<Waiting<'_>>,
     ) -> Result<Look> {
         let doing = |error: Error| error.while_doing(|| format!("reserving from queue '{}'", self.name));
-        let most = trip.max.clamp(1, MOST).to_string();
-        let call = trip.call.to_be_bytes();
-        let (waiter, at_most) = waiting.map_or(("", Duration::ZERO), |waiting| (waiting.name, waiting.at_most));
         let mut done = range_args(trip.done.iter().copied(), trip.slot);
         loop {
             let mut sent = Instant::now();
             let mut was_lost = false;
             let value = self.link.run_on(held, Repeat::Yes, &mut |request, attempt, connection| {
-                sent = Instant::now();
+                sent = attempt.begun.unwrap_or_else(Instant::now);
                 was_lost = attempt.since_lost.is_some();
-                let offset = clock::offset_ms();
-                let situation = if !was_lost && offset == 0 && waiter.is_empty() {
-                    String::new()
-                } else {
-                    format!("{}:{offset}:{}:{waiter}", u8::from(was_lost), at_most.as_millis())
-                };
-                let mut args: Vec<&[u8]> = Vec::with_capacity(4 + done.len());
-                args.extend([trip.slot.as_bytes(), &call, most.as_bytes(), situation.as_bytes()]);
-                args.extend(done.iter().map(Vec::as_slice));
-                let ranked = connection.ranked.contains(&*self.name);
-                let keys = if ranked { self.keys.all() } else { self.keys.unranked() };
-                request.script(&scripts::RESERVE, &keys, &args);
+                self.ask(request, connection, trip, &done, was_lost, waiting);
             });
             let mut reply = Reply::new(value.map_err(doing)?).map_err(doing)?;
             if reply.word == "RANKED" {

@@ -39,7 +39,9 @@ impl Ahead {
 
     /// Waits for the answer: as long as it takes, which [`crate::core::queue::Queue::look`] bounds.
     pub fn wait(&mut self, source: &mut Source) -> Option<Arrived> {
-        self.wait_until(source, None)
+        let fetcher = self.in_flight.as_ref().and(self.fetcher.as_ref())?;
+        let answer = fetcher.wait();
+        self.ended(source, answer)
     }
 
     /// Waits for the answer no longer than an operation may take that began with the trip. Then the thread is left to itself:
@@ -47,26 +49,24 @@ impl Ahead {
     pub fn collect(&mut self, source: &mut Source) -> Option<Arrived> {
         let (_, sent) = self.in_flight.as_ref()?;
         let until = link::capped(*sent + source.queue.link().read_timeout());
-        self.wait_until(source, Some(until))
+        let answer = self.fetcher.as_ref()?.wait_until(until);
+        self.ended(source, answer)
+    }
+
+    fn ended(&mut self, source: &mut Source, answer: Option<Answer>) -> Option<Arrived> {
+        if let Some(answer) = answer {
+            return self.arrived(source, answer);
+        }
+        self.fetcher = None;
+        let (departure, _) = self.in_flight.take()?;
+        source.miss(departure);
+        None
     }
 
     /// What the last trip brought, for somebody who asks for no more.
     pub fn leave(&mut self) -> Option<Batch> {
         self.fault = None;
         self.batch.take()
-    }
-
-    fn wait_until(&mut self, source: &mut Source, until: Option<Instant>) -> Option<Arrived> {
-        self.in_flight.as_ref()?;
-        match self.fetcher.as_ref().and_then(|fetcher| fetcher.wait(until)) {
-            Some(answer) => self.arrived(source, answer),
-            None => {
-                self.fetcher = None;
-                let (departure, _) = self.in_flight.take()?;
-                source.miss(departure);
-                None
-            }
-        }
     }
 
     fn arrived(&mut self, source: &mut Source, answer: Answer) -> Option<Arrived> {

@@ -76,7 +76,7 @@ impl Feed {
         }
     }
 
-    /// While a full batch is being handled, a thread fetches the next one: from a single queue, and after a full batch that was
+    /// While a full batch is being handled, the next one is on its way: from a single queue, and after a full batch that was
     /// handled within 50 ms. Slow handlers would gain nothing, and hold twice as many jobs.
     #[must_use]
     pub fn fetching_ahead(mut self) -> Self {
