@@ -158,7 +158,7 @@ fn two_slots_take_turns_and_everything_is_acknowledged_once() {
     let before = raw.calls("evalsha");
     while let Some(delivery) = worker.try_next().unwrap() {
         worker.feed.done(&delivery.ticket).unwrap();
-        if worker.ids.len() % N == 0 {
+        if worker.ids.len().is_multiple_of(N) {
             *slots.entry(delivery.job.receipt.slot.to_string()).or_insert(0) += 1;
         }
     }
@@ -315,7 +315,7 @@ fn a_job_that_was_lost_on_the_way_is_reported_once() {
     let mut worker = Worker::new(LONG, 60_000, 400);
     let first = worker.get_ahead();
     worker.feed.done(&first.ticket).unwrap();
-    worker.queue.cancel(&[first.job.id.clone()]).unwrap();
+    worker.queue.cancel(std::slice::from_ref(&first.job.id)).unwrap();
     worker.handle(3 * N);
     worker.feed.return_rest().unwrap();
     let lost: Vec<_> = worker.feed.take_lost().into_iter().map(|lost| lost.id).collect();
