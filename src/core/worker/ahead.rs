@@ -1,4 +1,4 @@
-//! Fetching ahead: while a batch is being handled, the next one is on its way.
+//! Fetching ahead: while a batch is being handled, the next one is on its way. What the feed has to remember of that.
 
 use super::fetcher::{Answer, Fetcher};
 use super::keeper::Keeper;

@@ -1,6 +1,6 @@
-//! Trips for the batch behind the one in hand. This thread sends the request and goes on with its jobs; when it needs the answer,
-//! it reads it. When it is busy for longer, a thread of our own reads in its stead, so that the leases are kept: it never
-//! touches memory of the embedding language. In the usual case, nobody waits for anybody.
+//! Trips for the batch behind the one in hand. The loop sends the request and goes on with its jobs; when it needs the answer, it
+//! reads it. When it is busy for longer, a thread of our own reads in its stead, so that the leases are kept: it never touches
+//! memory of the embedding language. In the usual case nobody is woken: handing each batch over would cost more than it gains.
 //!
 //! The thread starts with the first request, sleeps without a timer while nothing is asked, and ends with its fetcher, which does
 //! not wait for it. A forked child has no such thread: its fetcher does nothing.
@@ -58,7 +58,7 @@ impl Shared {
     }
 }
 
-/// What the thread knows.
+/// What it takes to make a trip, for the loop and the thread.
 struct Errand {
     index: usize,
     queue: Queue,
