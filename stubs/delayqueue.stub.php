@@ -224,6 +224,8 @@ namespace {
          * @param Duration $timeout limit of one run of the handler; 0: none
          * @param Duration $graceTimeout how long a stuck handler is waited for after its timeout
          * @param bool $heartbeat renew the lease while the handler runs
+         * @param bool $fetchAhead with $prefetch above 1 and a single queue: fetch the next batch over a second connection
+         *     while a full one is being handled, as long as a batch takes less than 50 ms; up to twice $prefetch jobs are held
          */
         public function consume(
             callable $handler,
@@ -236,6 +238,7 @@ namespace {
             int|float|string|\DateInterval $timeout = 0,
             int|float|string|\DateInterval $graceTimeout = 5,
             bool $heartbeat = true,
+            bool $fetchAhead = true,
         ): \DelayQueue\StopReason {}
 
         /**

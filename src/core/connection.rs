@@ -43,6 +43,8 @@ pub struct Connection {
     broken: bool,
     /// When the last request was sent.
     sent_at: Instant,
+    /// How many replies to it have been left unread.
+    begun: Option<usize>,
     read_timeout: Duration,
     /// What one read or write of the socket may take at present.
     socket_timeout: Duration,
@@ -73,6 +75,7 @@ impl Connection {
             owner: Generation::current(),
             broken: false,
             sent_at: Instant::now(),
+            begun: None,
             read_timeout,
             socket_timeout: connect_timeout,
             wakes: VecDeque::new(),
@@ -161,20 +164,58 @@ impl Connection {
     /// # Errors
     /// [`Fault::Unsent`] or [`Fault::Sent`].
     pub fn exchange(&mut self, request: &[u8], expected: usize, until: Instant) -> Result<Vec<Value>, Fault> {
-        // Broken until proven otherwise: whatever leaves this function early, a panic included, leaves it so.
+        self.start(request, until)?;
+        self.finish(expected, until)
+    }
+
+    /// Sends a request and leaves its `expected` replies to [`Connection::end`]. Until then the connection is not usable.
+    pub fn begin(&mut self, request: &[u8], expected: usize, until: Instant) {
+        self.begun = match self.start(request, until) {
+            Err(Fault::Unsent(_) | Fault::Refused(..)) => None,
+            Ok(()) | Err(Fault::Sent(_)) => Some(expected), // sent in part: its end will tell
+        };
+    }
+
+    /// When the request was sent whose replies have not been read.
+    #[must_use]
+    pub fn begun(&self) -> Option<Instant> {
+        self.begun.filter(|_| self.owner.is_current()).map(|_| self.sent_at)
+    }
+
+    /// Reads the replies to what was begun.
+    ///
+    /// # Errors
+    /// As [`Connection::exchange`].
+    pub fn end(&mut self, until: Instant) -> Result<Vec<Value>, Fault> {
+        let Some(expected) = self.begun.take() else { return Err(Fault::Unsent("nothing was sent".into())) };
+        self.limit(Instant::now(), until).map_err(Fault::Sent)?;
+        self.finish(expected, until)
+    }
+
+    /// Broken until proven otherwise: whatever leaves it early, a panic included, leaves it so.
+    fn start(&mut self, request: &[u8], until: Instant) -> Result<(), Fault> {
         if std::mem::replace(&mut self.broken, true) {
             return Err(Fault::Unsent("the connection is closed".into()));
         }
         self.sent_at = Instant::now();
-        let left = until.saturating_duration_since(self.sent_at).min(self.read_timeout);
+        self.limit(self.sent_at, until).map_err(Fault::Unsent)?;
+        self.send(request, until)
+    }
+
+    /// Sets what the next read or write may take.
+    fn limit(&mut self, now: Instant, until: Instant) -> Result<(), String> {
+        let left = until.saturating_duration_since(now).min(self.read_timeout);
         if left.is_zero() {
-            return Err(Fault::Unsent("timed out".into()));
+            return Err("timed out".into());
         }
         // Setting it costs a system call: only when it is off by more than a tenth.
         if left < self.socket_timeout * 9 / 10 || self.socket_timeout < left * 9 / 10 {
-            self.set_socket_timeout(left).map_err(|error| Fault::Unsent(describe(&error)))?;
+            self.set_socket_timeout(left).map_err(|error| describe(&error))?;
         }
-        self.send(request, until)?;
+        Ok(())
+    }
+
+    fn finish(&mut self, expected: usize, until: Instant) -> Result<Vec<Value>, Fault> {
         let mut replies = Vec::with_capacity(expected);
         while replies.len() < expected {
             if let Some(value) = self.next_value(Some(until)).map_err(|error| Fault::Sent(describe(&error)))? {

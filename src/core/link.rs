@@ -21,6 +21,8 @@ pub struct Link {
 pub struct Attempt {
     /// Since the first try was sent, when its answer was lost: Redis may have executed it.
     pub since_lost: Option<Duration>,
+    /// When it was sent, if [`Link::begin`] did that.
+    pub begun: Option<Instant>,
     /// Redis does not know the script: send its text.
     whole: bool,
 }
@@ -101,6 +103,12 @@ impl Link {
         Self { key, _owner: Some(owner) }
     }
 
+    /// The same for somebody who keeps a connection of his own: it is none of those that hold the owner's open.
+    #[must_use]
+    pub fn detached(&self) -> Self {
+        Self::shared(self.key.clone())
+    }
+
     /// Closes the connection if it is idle.
     pub fn close(&self) {
         pool::forget(&self.key);
@@ -122,6 +130,14 @@ impl Link {
 
     pub fn give_back(&self, connection: Connection) {
         self.key.give_back(connection);
+    }
+
+    /// Sends what `build` writes, and does not wait: [`Link::run_on`] with the same `build` and this connection does.
+    pub fn begin(&self, connection: &mut Connection, build: impl FnOnce(&mut Request, Attempt, &mut Connection)) {
+        let mut request = Request { buffer: connection.request(), commands: 0, whole: false };
+        build(&mut request, Attempt::default(), connection);
+        connection.begin(&request.buffer, request.commands, capped(Instant::now() + self.key.read_timeout));
+        connection.recycle(request.buffer);
     }
 
     /// Sends what `build` writes and returns the last reply. `build` is called once per try.
@@ -161,16 +177,16 @@ impl Link {
         build: &mut impl FnMut(&mut Request, Attempt, &mut Connection),
     ) -> Result<Value> {
         let started = Instant::now();
-        let until = started + self.key.read_timeout;
-        let until = CAP.get().map_or(until, |cap| until.min(cap));
+        let until = capped(started + self.key.read_timeout);
         let left = || until.saturating_duration_since(Instant::now());
         let mut attempt = Attempt::default();
         let mut first_sent: Option<Instant> = None;
-        let mut had_connection = held.as_ref().is_some_and(Connection::is_usable);
+        let mut begun = held.as_ref().and_then(Connection::begun);
+        let mut had_connection = begun.is_some() || held.as_ref().is_some_and(Connection::is_usable);
         let mut pause = Duration::from_millis(5);
         loop {
-            let usable = held.take().filter(Connection::is_usable);
-            let mut connection = match usable.map_or_else(|| self.key.take(until), Ok) {
+            let ready = held.take().filter(|connection| begun.is_some() || connection.is_usable());
+            let mut connection = match ready.map_or_else(|| self.key.take(until), Ok) {
                 Ok(connection) => connection,
                 // Lost on the way: Redis may be restarting. Never had: say so at once.
                 Err(fault @ Fault::Unsent(_)) if had_connection && left() > pause => {
@@ -183,9 +199,13 @@ impl Link {
             };
             had_connection = true;
             attempt.since_lost = first_sent.map(|sent| sent.elapsed());
+            attempt.begun = begun.take();
             let mut request = Request { buffer: connection.request(), commands: 0, whole: attempt.whole };
             build(&mut request, attempt, &mut connection);
-            let replies = connection.exchange(&request.buffer, request.commands, until);
+            let replies = match attempt.begun {
+                Some(_) => connection.end(until),
+                None => connection.exchange(&request.buffer, request.commands, until),
+            };
             connection.recycle(request.buffer);
             match replies {
                 Ok(mut replies) => match replies.pop() {
@@ -236,6 +256,11 @@ pub fn within<T>(time: Duration, work: impl FnOnce() -> T) -> T {
     let result = work();
     CAP.set(before);
     result
+}
+
+/// A deadline, or that of [`within`] if it is earlier.
+pub(super) fn capped(until: Instant) -> Instant {
+    CAP.get().map_or(until, |cap| until.min(cap))
 }
 
 /// Answers that go away within moments; the others go to the caller at once.

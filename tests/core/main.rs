@@ -8,6 +8,7 @@ mod scene;
 mod support;
 
 mod acl;
+mod ahead;
 mod denied;
 mod foreign;
 mod fork;

@@ -32,6 +32,8 @@ pub enum Fault {
     CutReply(Cut),
     /// Redis executes it; nothing ever comes back.
     Hold,
+    /// Redis executes it; the reply waits for [`Proxy::heal`].
+    Late,
     /// Nothing reaches Redis, nothing ever comes back.
     Blackhole,
     /// The reply arrives byte by byte.
@@ -51,7 +53,13 @@ impl Fault {
     pub fn executes(self) -> bool {
         matches!(
             self,
-            Self::DropReply | Self::CutReply(_) | Self::Hold | Self::Slow(_) | Self::After(_) | Self::Append(_)
+            Self::DropReply
+                | Self::CutReply(_)
+                | Self::Hold
+                | Self::Late
+                | Self::Slow(_)
+                | Self::After(_)
+                | Self::Append(_)
         )
     }
 }
@@ -96,6 +104,11 @@ impl Proxy {
     /// Breaks the next `times` script calls.
     pub fn fail(&self, fault: Fault, times: u32) {
         *self.plan.lock().unwrap() = Plan { fault: Some(fault), times, met: 0 };
+    }
+
+    /// How many calls have met the fault so far.
+    pub fn met(&self) -> u32 {
+        self.plan.lock().unwrap().met
     }
 
     /// Lets everything through again; returns how many calls met the fault.
@@ -183,6 +196,13 @@ fn pass(
                 forward(redis, from_redis)?;
                 hang(client);
                 return None;
+            }
+            Some(Fault::Late) => {
+                let reply = forward(redis, from_redis)?;
+                while plan.lock().unwrap().fault == fault {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                client.write_all(&reply).ok()?;
             }
             Some(Fault::Blackhole | Fault::MuteLogin) => {
                 hang(client);

@@ -106,6 +106,23 @@ final class WorkerOutageTest extends ProcessTestCase
         $this->assertSame(1, $this->queue()->count(State::Reserved), 'it comes back when its lease ends');
     }
 
+    public function testARedisThatIsKilledAtFullSpeedLosesNothing(): void
+    {
+        $jobs = array_map(static fn (int $n) => ['payload' => [], 'id' => "job-$n", 'ttr' => 5], range(1, 3000));
+        $this->queue()->pushMany($jobs);
+        $worker = $this->worker($this->redis, $this->queueName, ['prefetch' => 8, 'maxJobs' => 3000], 'LeaseLost');
+        foreach ([500, 1200, 1900] as $n) {
+            $worker->hear("ended job-$n");
+            $this->redis->kill();
+            $this->redis->start();
+        }
+        $said = $worker->lines(60);
+        $this->assertSame(0, $worker->exitCode(), $worker->errors());
+        $this->assertContains('stopped MaxJobs', $said);
+        $this->assertSame([], preg_grep('/LeaseLost/', $said));
+        $this->assertSame([3000, 0, 0], [$this->queue()->stats()->acked, $this->queue()->stats()->timedOut, $this->queue()->count()]);
+    }
+
     /** @dataProvider settlings */
     public function testASettlingThatRedisMissesIsRepeatedUntilItIsBack(string $deed, string $event, string $lastError): void
     {

@@ -76,6 +76,12 @@ impl Queue {
         Self { name: Arc::clone(keys.queue()), keys, ..self.clone() }
     }
 
+    /// The same queue, without a part in how long its connection lasts.
+    #[must_use]
+    pub fn detached(&self) -> Self {
+        Self { link: self.link.detached(), ..self.clone() }
+    }
+
     /// How this queue reaches Redis.
     #[must_use]
     pub fn link(&self) -> &Link {

@@ -5,7 +5,7 @@ use super::{Flow, Queue, wait};
 use crate::core::connection::{Connection, random_name};
 use crate::core::error::{Error, Result};
 use crate::core::job::{JobId, Receipt, Reserved};
-use crate::core::link::Repeat;
+use crate::core::link::{Repeat, Request};
 use crate::core::process::Generation;
 use crate::core::reply::{self, Leased, Reply};
 use crate::core::{clock, scripts};
@@ -41,6 +41,16 @@ pub struct Trip<'a> {
     pub done: Vec<&'a Receipt>,
     /// Tokens that were to be acknowledged and are not ours any more.
     pub lost: Vec<u64>,
+}
+
+/// How a queue is asked.
+#[derive(Clone, Copy)]
+struct How<'a> {
+    /// As far as is known, `lua/reserve.lua` will do.
+    is_usual: bool,
+    /// The answer to an earlier try was lost.
+    is_retry: bool,
+    waiting: Option<Waiting<'a>>,
 }
 
 /// Whether `lua/reserve.lua` can acknowledge this: nothing, or jobs of the very slot that is used again.
@@ -100,6 +110,34 @@ impl Queue {
         }
     }
 
+    /// Asks over this connection what [`Queue::look`] asks, which reads the answer when it is called with the same trip.
+    pub fn begin_look(&self, connection: &mut Connection, trip: &Trip<'_>) {
+        let done = ranges(trip.done.iter().copied());
+        let how = How { is_usual: true, is_retry: false, waiting: None };
+        self.link.begin(connection, |request, _, connection| self.ask(request, connection, trip, &done, how));
+    }
+
+    fn ask(&self, request: &mut Request, connection: &Connection, trip: &Trip<'_>, done: &[Range<'_>], how: How<'_>) {
+        let (call, most) = (trip.call.to_be_bytes(), trip.max.clamp(1, MOST).to_string());
+        let offset = clock::offset_ms();
+        let args = range_args(done);
+        let args = args.iter().map(Vec::as_slice);
+        let is_usual = how.is_usual && !how.is_retry && how.waiting.is_none() && offset == 0;
+        if is_usual && fits(done, trip.slot) && !connection.ranked.contains(&*self.name) {
+            let head: [&[u8]; 3] = [trip.slot.as_bytes(), &call, most.as_bytes()];
+            let args: Vec<&[u8]> = head.into_iter().chain(args.skip(1)).collect();
+            return request.script(&scripts::RESERVE, &self.keys.reserve(), &args);
+        }
+        let offset = offset.to_string();
+        let retry: &[u8] = if how.is_retry { b"1" } else { b"0" };
+        let (waiter, at_most) = how.waiting.map_or(("", Duration::ZERO), |waiting| (waiting.name, waiting.at_most));
+        let at_most = at_most.as_millis().to_string();
+        let head = [offset.as_bytes(), trip.slot.as_bytes(), &call, most.as_bytes(), retry];
+        let wait = [waiter.as_bytes(), at_most.as_bytes()];
+        let args: Vec<&[u8]> = head.into_iter().chain(wait).chain(args).collect();
+        request.script(&scripts::RESERVE_OR_WAIT, &self.keys.all(), &args);
+    }
+
     /// Looks once. Repeats while a bounded part of housekeeping is being done.
     ///
     /// # Errors
@@ -111,32 +149,16 @@ impl Queue {
         waiting: Option<Waiting<'_>>,
     ) -> Result<Look> {
         let doing = |error: Error| error.while_doing(|| format!("reserving from queue '{}'", self.name));
-        let most = trip.max.clamp(1, MOST).to_string();
-        let call = trip.call.to_be_bytes();
-        let (waiter, at_most) = waiting.map_or(("", Duration::ZERO), |waiting| (waiting.name, waiting.at_most));
-        let at_most = at_most.as_millis().to_string();
         let mut done = ranges(trip.done.iter().copied());
-        let mut is_usual = waiter.is_empty() && fits(&done, trip.slot);
+        let mut is_usual = true;
         loop {
             let mut sent = Instant::now();
             let mut was_lost = false;
             let value = self.link.run_on(held, Repeat::Yes, &mut |request, attempt, connection| {
-                sent = Instant::now();
+                sent = attempt.begun.unwrap_or_else(Instant::now);
                 was_lost = attempt.since_lost.is_some();
-                let offset = clock::offset_ms();
-                let args = range_args(&done);
-                let args = args.iter().map(Vec::as_slice);
-                if is_usual && !was_lost && offset == 0 && !connection.ranked.contains(&*self.name) {
-                    let head: [&[u8]; 3] = [trip.slot.as_bytes(), &call, most.as_bytes()];
-                    let args: Vec<&[u8]> = head.into_iter().chain(args.skip(1)).collect();
-                    return request.script(&scripts::RESERVE, &self.keys.reserve(), &args);
-                }
-                let offset = offset.to_string();
-                let retry: &[u8] = if was_lost { b"1" } else { b"0" };
-                let head = [offset.as_bytes(), trip.slot.as_bytes(), &call, most.as_bytes(), retry];
-                let wait = [waiter.as_bytes(), at_most.as_bytes()];
-                let args: Vec<&[u8]> = head.into_iter().chain(wait).chain(args).collect();
-                request.script(&scripts::RESERVE_OR_WAIT, &self.keys.all(), &args);
+                let how = How { is_usual, is_retry: was_lost, waiting };
+                self.ask(request, connection, trip, &done, how);
             });
             let mut reply = Reply::new(value.map_err(doing)?).map_err(doing)?;
             // After a lost answer, what is gone was acknowledged by the try before.

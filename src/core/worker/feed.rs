@@ -1,51 +1,19 @@
 //! Jobs for a loop: what is done is acknowledged in the round trip that fetches the next ones.
 
+use super::ahead::Ahead;
 use super::keeper::Keeper;
 use super::lease::Lease;
+use super::source::{Arrived, Batch, Done, Source, Which};
+pub use super::source::{Delivery, Lost, Ticket};
 use crate::core::connection::Connection;
 use crate::core::error::{Error, Result};
-use crate::core::job::{JobId, Receipt, Reserved};
-use crate::core::queue::{Flow, Interrupts, Look, Queue, Trip, Waited, Waiting, new_slot, wait_for};
+use crate::core::job::{Receipt, Reserved};
+use crate::core::queue::{Flow, Interrupts, Look, Queue, Waited, Waiting, wait_for};
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Acknowledgements wait for the next fetch no longer than this.
+/// Acknowledgements wait for the next fetch no longer than this, and a batch that takes longer is fetched without haste.
 const ACK_WITHIN: Duration = Duration::from_millis(50);
-
-/// A job on its way to the handler.
-#[derive(Debug)]
-pub struct Delivery {
-    pub job: Reserved,
-    pub ticket: Ticket,
-}
-
-/// What the feed needs to know of a job that it delivered.
-#[derive(Debug, Clone)]
-pub struct Ticket {
-    /// Index of its queue.
-    pub queue: usize,
-    pub id: JobId,
-    pub lease: Arc<Lease>,
-}
-
-/// A finished job whose acknowledgement has not been sent.
-#[derive(Debug)]
-struct Done {
-    id: JobId,
-    lease: Arc<Lease>,
-    /// A send failed: it may have been acknowledged all the same.
-    ambiguous: bool,
-}
-
-/// A finished job that was not ours any more when it was to be acknowledged.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lost {
-    /// Index of its queue.
-    pub queue: usize,
-    pub id: JobId,
-    pub token: u64,
-}
 
 /// What a fetch gave.
 #[derive(Debug)]
@@ -57,72 +25,19 @@ pub enum Fetched {
     Left(Flow),
 }
 
-/// One watched queue: its lease slot, used again and again, and what is done.
-struct Source {
-    queue: Queue,
-    slot: Arc<str>,
-    call: u32,
-    /// Leases in the slot that are neither settled nor done, in the order of delivery.
-    open: VecDeque<u64>,
-    done: Vec<Done>,
-    batches: Vec<u64>,
+/// What was acknowledged and what was lost since last asked.
+#[derive(Default)]
+struct News {
+    lost: Vec<Lost>,
+    acknowledged: Vec<(usize, u64)>,
 }
 
-impl Source {
-    /// Fetches up to `max`, acknowledging what is done on the way.
-    fn look(
-        &mut self,
-        held: &mut Option<Connection>,
-        max: usize,
-        waiting: Option<Waiting<'_>>,
-        keeper: &mut Option<Keeper>,
-        lost: &mut Vec<(JobId, u64)>,
-    ) -> Result<Look> {
-        if self.open.is_empty() {
-            self.call = self.call.wrapping_add(1);
-        } else {
-            (self.slot, self.call) = (new_slot(), 1);
-        }
-        self.open.clear();
-        let done = self.done.iter().map(|done| &done.lease.receipt).collect();
-        let mut trip = Trip { slot: &self.slot, call: self.call, max, done, lost: Vec::new() };
-        let result = self.queue.look(held, &mut trip, waiting);
-        let gone = trip.lost;
-        match &result {
-            Ok(look) => {
-                self.acknowledged(&gone, keeper, lost);
-                if let Look::Jobs(jobs) = look {
-                    self.open.extend(jobs.iter().map(|job| job.receipt.token));
-                }
-            }
-            Err(_) => {
-                // Whatever lies in the slot now: leave it alone.
-                (self.slot, self.call) = (new_slot(), 0);
-                self.done.iter_mut().for_each(|done| done.ambiguous = true);
-            }
-        }
-        result
-    }
-
-    /// The job of a ticket is settled or done.
-    fn close(&mut self, ticket: &Ticket) {
-        let token = ticket.lease.receipt.token;
-        if self.open.front() == Some(&token) {
-            self.open.pop_front();
-        } else {
-            self.open.retain(|open| *open != token);
-        }
-    }
-
-    fn acknowledged(&mut self, gone: &[u64], keeper: &mut Option<Keeper>, lost: &mut Vec<(JobId, u64)>) {
-        for done in self.done.drain(..) {
-            done.lease.settle();
-            if gone.contains(&done.lease.receipt.token) && !done.ambiguous {
-                lost.push((done.id, done.lease.receipt.token));
-            }
-        }
+impl News {
+    fn add(&mut self, arrived: Arrived, keeper: Option<&mut Keeper>) {
+        self.lost.extend(arrived.lost);
+        self.acknowledged.extend(arrived.acknowledged);
         if let Some(keeper) = keeper {
-            self.batches.drain(..).for_each(|batch| keeper.forget(batch));
+            arrived.over.into_iter().for_each(|batch| keeper.forget(batch));
         }
     }
 }
@@ -132,33 +47,46 @@ pub struct Feed {
     sources: Vec<Source>,
     queues: Vec<Queue>,
     prefetch: usize,
+    /// How many more jobs are wanted.
+    wanted: usize,
     buffer: VecDeque<Delivery>,
+    /// Since when the batch in hand is being handled, and whether it was full.
+    in_hand: Option<(Instant, bool)>,
+    ahead: Option<Ahead>,
     oldest_done: Option<Instant>,
     keeper: Option<Keeper>,
-    lost: Vec<Lost>,
+    news: News,
 }
 
 impl Feed {
     /// A feed over `queues`, fetching up to `prefetch` jobs a round trip; `keeper` renews their leases.
     #[must_use]
     pub fn new(queues: Vec<Queue>, prefetch: usize, keeper: Option<Keeper>) -> Self {
-        let source = |queue: &Queue| Source {
-            queue: queue.clone(),
-            slot: new_slot(),
-            call: 0,
-            open: VecDeque::new(),
-            done: Vec::new(),
-            batches: Vec::new(),
-        };
         Self {
-            sources: queues.iter().map(source).collect(),
+            sources: queues.iter().enumerate().map(|(index, queue)| Source::new(index, queue.clone())).collect(),
             queues,
             prefetch: prefetch.max(1),
+            wanted: usize::MAX,
             buffer: VecDeque::new(),
+            in_hand: None,
+            ahead: None,
             oldest_done: None,
             keeper,
-            lost: Vec::new(),
+            news: News::default(),
         }
+    }
+
+    /// While a full batch is being handled, the next one is on its way: from a single queue, and after a full batch that was
+    /// handled within 50 ms. Slow handlers would gain nothing, and hold twice as many jobs.
+    #[must_use]
+    pub fn fetching_ahead(mut self) -> Self {
+        self.ahead = (self.prefetch > 1 && self.sources.len() == 1).then(Ahead::default);
+        self
+    }
+
+    /// No more than so many jobs are wanted from now on.
+    pub fn want(&mut self, jobs: usize) {
+        self.wanted = jobs;
     }
 
     /// The queue of a delivery.
@@ -178,32 +106,36 @@ impl Feed {
     /// # Errors
     /// Connection and server errors. What is done stays to be acknowledged.
     pub fn next(&mut self, timeout: Option<Duration>, interrupts: &mut dyn Interrupts) -> Result<Fetched> {
+        self.with_ahead(Ahead::poll);
         if let Some(delivery) = self.next_buffered() {
             return Ok(Fetched::Job(Box::new(delivery)));
         }
-        let Self { sources, queues, prefetch, keeper, lost, .. } = self;
-        let Some(link) = queues.first().map(|queue| queue.link().clone()) else { return Ok(Fetched::Nothing) };
-        let mut held = None;
-        let mut look = |queue: &Queue, held: &mut Option<Connection>, waiting: Option<Waiting<'_>>| {
-            let found = sources.iter_mut().enumerate().find(|(_, source)| source.queue.name() == queue.name());
-            let Some((index, source)) = found else { return Ok(Look::Nothing(None)) };
-            let mut gone = Vec::new();
-            let result = source.look(held, *prefetch, waiting, keeper, &mut gone);
-            lost.extend(gone.into_iter().map(|(id, token)| Lost { queue: index, id, token }));
-            result
-        };
-        let result = wait_for(&link, &mut held, queues, timeout, interrupts, &mut look);
-        if let Some(connection) = held {
-            link.give_back(connection);
+        let was_quick = self.in_hand.take().is_some_and(|(began, is_full)| is_full && began.elapsed() < ACK_WITHIN);
+        self.with_ahead(Ahead::wait);
+        if let Some(batch) = self.ahead.as_mut().map_or(Ok(None), Ahead::take)? {
+            self.sources.iter_mut().for_each(Source::turn);
+            if let Some(delivery) = self.begin(batch, was_quick)? {
+                return Ok(Fetched::Job(Box::new(delivery)));
+            }
         }
-        let waited = result?;
-        if let Waited::Jobs(index, jobs) = waited {
-            self.keep(index, jobs);
-            self.flush()?; // what the other queues have to acknowledge
-            return Ok(self.next_buffered().map_or(Fetched::Nothing, |delivery| Fetched::Job(Box::new(delivery))));
+        let max = self.prefetch.min(self.wanted).max(1);
+        match self.fetch(max, timeout, interrupts)? {
+            Waited::Jobs(index, jobs) => {
+                let batch = self.keep(index, jobs, max);
+                let delivery = self.begin(batch, was_quick)?;
+                Ok(delivery.map_or(Fetched::Nothing, |delivery| Fetched::Job(Box::new(delivery))))
+            }
+            Waited::Nothing => Ok(Fetched::Nothing),
+            Waited::Left(flow) => Ok(Fetched::Left(flow)),
         }
-        self.oldest_done = None;
-        Ok(if let Waited::Left(flow) = waited { Fetched::Left(flow) } else { Fetched::Nothing })
+    }
+
+    fn with_ahead(&mut self, work: impl FnOnce(&mut Ahead, &mut Source) -> Option<Arrived>) {
+        if let (Some(ahead), Some(source)) = (&mut self.ahead, self.sources.first_mut())
+            && let Some(arrived) = work(ahead, source)
+        {
+            self.news.add(arrived, self.keeper.as_mut());
+        }
     }
 
     fn next_buffered(&mut self) -> Option<Delivery> {
@@ -217,18 +149,74 @@ impl Feed {
         None
     }
 
-    fn keep(&mut self, index: usize, jobs: Vec<Reserved>) {
-        let Some(source) = self.sources.get_mut(index) else { return };
-        let mut leases = Vec::with_capacity(jobs.len());
-        for job in jobs {
-            let lease = Lease::new(job.receipt.clone(), job.options.ttr_ms, job.lease_until);
-            leases.push(Arc::clone(&lease));
-            let ticket = Ticket { queue: index, id: job.id.clone(), lease };
-            self.buffer.push_back(Delivery { job, ticket });
+    /// Fetches with this thread, acknowledging what is done on the way.
+    fn fetch(&mut self, max: usize, timeout: Option<Duration>, interrupts: &mut dyn Interrupts) -> Result<Waited> {
+        let Self { sources, queues, keeper, news, .. } = self;
+        let Some(link) = queues.first().map(|queue| queue.link().clone()) else { return Ok(Waited::Nothing) };
+        let mut held = None;
+        let mut look = |queue: &Queue, held: &mut Option<Connection>, waiting: Option<Waiting<'_>>| {
+            let found = sources.iter_mut().find(|source| source.queue.name() == queue.name());
+            let Some(source) = found else { return Ok(Look::Nothing(None)) };
+            let departure = source.depart(Which::Next);
+            let mut trip = departure.trip(max);
+            let result = source.queue.look(held, &mut trip, waiting);
+            let gone = trip.lost;
+            match &result {
+                Ok(look) => {
+                    let jobs = if let Look::Jobs(jobs) = look { jobs.as_slice() } else { &[] };
+                    let tokens = jobs.iter().map(|job| job.receipt.token);
+                    news.add(source.arrive(Which::Next, departure, &gone, tokens), keeper.as_mut());
+                }
+                Err(_) => source.miss(departure),
+            }
+            result
+        };
+        let result = wait_for(&link, &mut held, queues, timeout, interrupts, &mut look);
+        if let Some(connection) = held {
+            link.give_back(connection);
         }
-        if let Some(keeper) = &mut self.keeper {
-            source.batches.push(keeper.keep(&source.queue, leases));
+        if result.is_ok() {
+            self.oldest_done = None;
         }
+        result
+    }
+
+    fn keep(&mut self, index: usize, jobs: Vec<Reserved>, asked: usize) -> Batch {
+        let Self { sources, keeper, .. } = self;
+        let Some(source) = sources.get_mut(index) else { return Batch::default() };
+        let batch = Batch::new(index, jobs, asked, |leases| {
+            keeper.as_mut().map_or(0, |keeper| keeper.keep(&source.queue, leases))
+        });
+        source.keep(Which::Next, batch.kept);
+        batch
+    }
+
+    /// The batch is in hand now: fetches the one behind it, or sends what no trip took along.
+    fn begin(&mut self, batch: Batch, was_quick: bool) -> Result<Option<Delivery>> {
+        self.in_hand = Some((Instant::now(), batch.is_full));
+        self.buffer = batch.deliveries;
+        let delivery = self.next_buffered();
+        if delivery.is_some() && batch.is_full && was_quick && self.send_ahead() {
+            return Ok(delivery);
+        }
+        match (self.flush(), delivery) {
+            (Ok(()), delivery) => Ok(delivery),
+            (Err(error), delivery) => {
+                delivery.into_iter().for_each(|delivery| self.put_back(delivery));
+                Err(error)
+            }
+        }
+    }
+
+    /// False when no trip was sent.
+    fn send_ahead(&mut self) -> bool {
+        let max = self.prefetch.min(self.wanted.saturating_sub(self.buffer.len() + 1));
+        let (Some(ahead), [source]) = (&mut self.ahead, self.sources.as_mut_slice()) else { return false };
+        let sent = max > 0 && ahead.send(source, max, self.keeper.as_ref());
+        if sent {
+            self.oldest_done = None;
+        }
+        sent
     }
 
     /// The job is done: to be acknowledged with the next fetch, or within 50 ms while prefetched ones are being handled.
@@ -237,9 +225,7 @@ impl Feed {
     /// Connection and server errors. It stays to be acknowledged.
     pub fn done(&mut self, ticket: &Ticket) -> Result<()> {
         if let Some(source) = self.sources.get_mut(ticket.queue) {
-            source.close(ticket);
-            let done = Done { id: ticket.id.clone(), lease: Arc::clone(&ticket.lease), ambiguous: false };
-            source.done.push(done);
+            source.done(ticket);
         }
         let oldest = *self.oldest_done.get_or_insert_with(Instant::now);
         if !self.buffer.is_empty() && oldest.elapsed() >= ACK_WITHIN {
@@ -256,24 +242,20 @@ impl Feed {
         }
     }
 
-    /// Sends what is to be acknowledged.
+    /// Sends what is to be acknowledged, but for what a trip ahead has taken along.
     ///
     /// # Errors
     /// Connection and server errors. It stays to be acknowledged.
     pub fn flush(&mut self) -> Result<()> {
-        for (index, source) in self.sources.iter_mut().enumerate() {
+        for source in &mut self.sources {
             if source.done.is_empty() {
                 continue;
             }
             let receipts: Vec<Receipt> = source.done.iter().map(|done| done.lease.receipt.clone()).collect();
             match source.queue.ack_receipts(&receipts) {
-                Ok(gone) => {
-                    let mut lost = Vec::new();
-                    source.acknowledged(&gone, &mut None, &mut lost); // the rest of the batch is still to be kept
-                    self.lost.extend(lost.into_iter().map(|(id, token)| Lost { queue: index, id, token }));
-                }
+                Ok(gone) => self.news.add(source.acknowledged(&gone), None),
                 Err(error) => {
-                    source.done.iter_mut().for_each(|done| done.ambiguous = true);
+                    source.doubt();
                     return Err(error);
                 }
             }
@@ -299,20 +281,19 @@ impl Feed {
             source.done = open;
             for done in over {
                 done.lease.settle(); // or it would be renewed, once Redis is back
-                self.lost.push(Lost { queue: index, id: done.id, token: done.lease.receipt.token });
+                self.news.lost.push(done.lost(index));
             }
         }
     }
 
-    /// Whether everything that is done has been acknowledged.
-    #[must_use]
-    pub fn is_acknowledged(&self) -> bool {
-        self.sources.iter().all(|source| source.done.is_empty())
+    /// Jobs that have been acknowledged since last asked: index of the queue, and token.
+    pub fn take_acknowledged(&mut self) -> Vec<(usize, u64)> {
+        std::mem::take(&mut self.news.acknowledged)
     }
 
     /// Jobs whose leases were gone when they were to be acknowledged, since last asked.
     pub fn take_lost(&mut self) -> Vec<Lost> {
-        std::mem::take(&mut self.lost)
+        std::mem::take(&mut self.news.lost)
     }
 
     /// The job is not started after all: it is the next one again.
@@ -320,11 +301,24 @@ impl Feed {
         self.buffer.push_front(delivery);
     }
 
-    /// Gives back what was fetched and not started, without counting an attempt.
+    /// Gives back what was fetched and not started, without counting an attempt. A trip ahead is waited for as long as one
+    /// operation may take; what it took along is acknowledged or, if it failed, to be acknowledged again.
     ///
     /// # Errors
     /// Connection and server errors; such jobs come back when their leases end.
     pub fn return_rest(&mut self) -> Result<()> {
+        let returned = self.return_buffered();
+        self.with_ahead(Ahead::collect);
+        if let Some(batch) = self.ahead.as_mut().and_then(Ahead::leave) {
+            self.buffer.extend(batch.deliveries);
+        }
+        self.in_hand = None;
+        returned?;
+        self.return_buffered()?;
+        self.flush()
+    }
+
+    fn return_buffered(&mut self) -> Result<()> {
         while let Some(delivery) = self.buffer.pop_front() {
             self.settled(&delivery.ticket);
             let Some(queue) = self.queues.get(delivery.ticket.queue) else { continue };

@@ -5,6 +5,7 @@
 //! A forked child has no such thread: its keeper does nothing.
 
 use super::lease::Lease;
+use super::thread;
 use crate::core::job::Receipt;
 use crate::core::process::Generation;
 use crate::core::queue::{Held, Queue};
@@ -52,6 +53,27 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// See [`Keeper::keep`]; 0 when there is nothing to keep, or the keeper is gone.
+    pub(super) fn keep(self: &Arc<Self>, queue: &Queue, leases: Vec<Arc<Lease>>) -> u64 {
+        let Some(first) = leases.iter().map(|lease| lease.renew_at()).min() else { return 0 };
+        let mut state = self.state();
+        if state.ends {
+            return 0;
+        }
+        state.next_batch += 1;
+        let batch = state.next_batch;
+        for lease in &leases {
+            let _ = lease.keeper.set(Arc::downgrade(self));
+        }
+        state.batches.insert(batch, (queue.clone(), leases));
+        self.tell_if_earlier(&mut state, first);
+        batch
+    }
+
+    pub(super) fn forget(&self, batch: u64) {
+        self.state().batches.remove(&batch);
+    }
+
     pub(super) fn tell_if_earlier(&self, state: &mut State, at: Instant) {
         if state.planned.is_none_or(|planned| at < planned) {
             state.planned = Some(at);
@@ -63,7 +85,7 @@ impl Shared {
 /// Owner of the thread.
 pub struct Keeper {
     shared: Arc<Shared>,
-    thread: Option<std::thread::JoinHandle<()>>,
+    is_started: bool,
     process: Generation,
     renews: bool,
 }
@@ -73,7 +95,7 @@ impl Keeper {
     #[must_use]
     pub fn new(alarm: Box<dyn Alarm>, renews: bool) -> Self {
         let shared = Shared { state: Mutex::default(), told: Condvar::new(), alarm: Mutex::new(alarm) };
-        Self { shared: Arc::new(shared), thread: None, process: Generation::current(), renews }
+        Self { shared: Arc::new(shared), is_started: false, process: Generation::current(), renews }
     }
 
     /// In a forked child the thread does not exist, and it may have held the lock: touch nothing.
@@ -83,26 +105,22 @@ impl Keeper {
 
     /// Keeps the leases of a batch alive until [`Keeper::forget`].
     pub fn keep(&mut self, queue: &Queue, leases: Vec<Arc<Lease>>) -> u64 {
-        let Some(first) = leases.iter().map(|lease| lease.renew_at()).min() else { return 0 };
-        if !self.renews {
+        if !self.renews || !self.process.is_current() {
             return 0;
         }
         self.start();
-        let Some(mut state) = self.state() else { return 0 };
-        state.next_batch += 1;
-        let batch = state.next_batch;
-        for lease in &leases {
-            let _ = lease.keeper.set(Arc::downgrade(&self.shared));
-        }
-        state.batches.insert(batch, (queue.clone(), leases));
-        self.shared.tell_if_earlier(&mut state, first);
-        batch
+        self.shared.keep(queue, leases)
+    }
+
+    /// For the thread that fetches ahead; `None` when no leases are renewed.
+    pub(super) fn shared(&self) -> Option<Arc<Shared>> {
+        self.renews.then(|| Arc::clone(&self.shared))
     }
 
     /// The batch is settled.
     pub fn forget(&mut self, batch: u64) {
-        if let Some(mut state) = self.state() {
-            state.batches.remove(&batch);
+        if self.process.is_current() {
+            self.shared.forget(batch);
         }
     }
 
@@ -125,15 +143,11 @@ impl Keeper {
     }
 
     fn start(&mut self) {
-        if self.thread.is_some() || !self.process.is_current() {
+        if self.is_started || !self.process.is_current() {
             return;
         }
-        pin_library();
         let shared = Arc::clone(&self.shared);
-        // The thread inherits the mask: signals are for the thread that runs the embedding language.
-        let before = block_signals();
-        self.thread = std::thread::Builder::new().name("delayqueue".into()).spawn(move || run(&shared)).ok();
-        restore_signals(&before);
+        self.is_started = thread::start(move || run(&shared));
     }
 }
 
@@ -145,7 +159,7 @@ impl Drop for Keeper {
             state.run = None;
             self.shared.told.notify_one();
         }
-        // Not joined: it may be waiting for Redis. The library stays in memory (pin_library).
+        // Not joined: it may be waiting for Redis.
     }
 }
 
@@ -266,31 +280,4 @@ fn give_up(shared: &Shared, run: &Run) -> ! {
     };
     let message = format!("job '{}' of queue '{}' {reason} and did not stop{recorded}", run.held.id, run.queue.name());
     shared.alarm.lock().unwrap_or_else(PoisonError::into_inner).give_up(&message)
-}
-
-fn block_signals() -> libc::sigset_t {
-    // SAFETY: both sets are plain memory that the calls initialise.
-    unsafe {
-        let mut all = std::mem::zeroed();
-        let mut before = std::mem::zeroed();
-        libc::sigfillset(&raw mut all);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before);
-        before
-    }
-}
-
-fn restore_signals(before: &libc::sigset_t) {
-    // SAFETY: the set was filled by pthread_sigmask.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, std::ptr::null_mut()) };
-}
-
-/// Keeps this library mapped until the process ends, so that a thread may outlive the unloading of the module.
-fn pin_library() {
-    // SAFETY: dladdr only reads; the name it gives belongs to the loader; opening again with NODELETE has no other effect.
-    unsafe {
-        let mut info: libc::Dl_info = std::mem::zeroed();
-        if libc::dladdr(pin_library as *const libc::c_void, &raw mut info) != 0 && !info.dli_fname.is_null() {
-            libc::dlopen(info.dli_fname, libc::RTLD_NOLOAD | libc::RTLD_NODELETE | libc::RTLD_NOW);
-        }
-    }
 }

@@ -1,6 +1,11 @@
-//! What a consume loop needs beyond the queue: jobs fetched and acknowledged in the same round trips ([`feed`]), and a thread
-//! that keeps leases alive and watches the clock while the embedding language is busy ([`keeper`]).
+//! What a consume loop needs beyond the queue: jobs fetched and acknowledged in the same round trips ([`feed`]), also ahead
+//! while others are being handled, and a thread that keeps leases alive and watches the clock while the embedding language is
+//! busy ([`keeper`]).
 
+mod ahead;
 pub mod feed;
+mod fetcher;
 pub mod keeper;
 pub mod lease;
+mod source;
+mod thread;

@@ -35,6 +35,7 @@ pub struct Options {
     pub timeout: Duration,
     pub grace: Duration,
     pub heartbeat: bool,
+    pub fetch_ahead: bool,
 }
 
 impl Default for Options {
@@ -49,6 +50,7 @@ impl Default for Options {
             timeout: Duration::ZERO,
             grace: Duration::from_secs(5),
             heartbeat: true,
+            fetch_ahead: true,
         }
     }
 }
@@ -88,6 +90,7 @@ pub fn consume(call: &Call) -> Outcome<Zval> {
         timeout: length(8, default.timeout)?,
         grace: length(9, default.grace)?,
         heartbeat: call.bool_or(10, true)?,
+        fetch_ahead: call.bool_or(11, true)?,
     };
     let object = call.this_value()?;
     let ended = Loop::new(this, &object, handler, options).run()?;

@@ -47,13 +47,14 @@ impl Loop<'_> {
 
     pub(super) fn report_lost(&mut self) -> Outcome<()> {
         for lost in self.feed.take_lost() {
-            let job = self.unacknowledged.remove(&lost.token);
+            let job = self.unacknowledged.remove(&(lost.queue, lost.token));
             self.emit(Event::LeaseLost, job.as_ref(), None)?;
             discard(job)?;
         }
-        if !self.unacknowledged.is_empty() && self.feed.is_acknowledged() {
-            return discard(std::mem::take(&mut self.unacknowledged));
+        let acknowledged = self.feed.take_acknowledged();
+        if self.unacknowledged.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        discard(acknowledged.iter().filter_map(|key| self.unacknowledged.remove(key)).collect::<Vec<_>>())
     }
 }

@@ -57,7 +57,8 @@ pub struct Loop<'a> {
     pub(super) in_hand: Option<InHand>,
     pub(super) rung: Rung,
     /// Objects of jobs that are done and not acknowledged yet, for those who listen to lost leases.
-    pub(super) unacknowledged: HashMap<u64, Zval>,
+    /// By the index of their queue, and their token.
+    pub(super) unacknowledged: HashMap<(usize, u64), Zval>,
     _signals: Signals,
 }
 
@@ -86,11 +87,12 @@ impl<'a> Loop<'a> {
         let queues: Vec<Queue> = queue.watched().iter().map(sibling).collect();
         let rung = Rung::default();
         let keeper = Keeper::new(Box::new(Engine::current(Rung::clone(&rung))), options.heartbeat);
+        let feed = Feed::new(queues, options.prefetch, Some(keeper));
         Self {
             queue,
             object,
             handler,
-            feed: Feed::new(queues, options.prefetch, Some(keeper)),
+            feed: if options.fetch_ahead { feed.fetching_ahead() } else { feed },
             options,
             started: Instant::now(),
             jobs: 0,
@@ -173,6 +175,10 @@ impl<'a> Loop<'a> {
                 let flow = rest(self.options.idle_timeout, &mut interrupts);
                 self.left(interrupts.php, flow)?;
                 continue;
+            }
+            if self.options.max_jobs > 0 {
+                let left = self.options.max_jobs.saturating_sub(self.jobs);
+                self.feed.want(usize::try_from(left).unwrap_or(usize::MAX));
             }
             let wait = self.longest_wait();
             let waited = Instant::now();

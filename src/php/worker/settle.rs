@@ -107,7 +107,8 @@ impl Loop<'_> {
                     inner.set_settled();
                 }
                 if self.listeners().has(Event::LeaseLost) {
-                    self.unacknowledged.insert(job.held.receipt.token, job.object.shallow_clone());
+                    let key = (job.ticket.queue, job.held.receipt.token);
+                    self.unacknowledged.insert(key, job.object.shallow_clone());
                 }
                 let sent = self.feed.done(&job.ticket);
                 self.emit(Event::Succeeded, Some(&job.object), None)?;

@@ -23,6 +23,12 @@ return [
         $hold();
         throw new RuntimeException('thrown');
     },
+    // What the test says next: the name of another deed, or 'go'.
+    'told' => static function (Job $job, DelayQueue $queue): mixed {
+        $told = trim((string) fgets(STDIN));
+
+        return $told === 'go' ? null : (require __FILE__)[$told]($job, $queue);
+    },
     'hold and bury' => static function () use ($hold): void {
         $hold();
         throw new Bury('set aside');
@@ -143,6 +149,13 @@ return [
         for ($all = [];;) {
             $all[] = str_repeat('x', 100_000 + count($all));
         }
+    },
+    'stop' => static fn (Job $job, DelayQueue $queue) => $queue->stop(),
+    'nested' => static function (Job $job, DelayQueue $queue): void {
+        $other = $queue->reserve();
+        echo "nested $other->id\n";
+        $other->release();
+        $queue->reserveJob($queue->push('x', '1h'))->ack();
     },
     'kill' => static fn (Job $job) => posix_kill(getmypid(), $job->payload['signal']),
     'recurse' => static function (): void {

@@ -250,10 +250,19 @@ final class EveryCall
             $this->held->cancel('first', 'second');
         };
 
+        $many = fn (mixed ...$options) => function () use ($options): void {
+            $this->held->pushMany(array_map(static fn (int $n) => ['payload' => [$n]], range(1, 10)));
+            $this->held->consume(static fn (Job $job) => $job->payload, ...$options + ['stopWhenEmpty' => true, 'prefetch' => 2]);
+            $this->held->purge();
+        };
+
         return [
             'DelayQueue::consume' => $work(static fn (Job $job) => $job->payload),
             'DelayQueue::consume several at once' => $work(static fn (Job $job, DelayQueue $queue) => $job->id, prefetch: 5, maxJobs: 2),
             'DelayQueue::consume without heartbeat' => $work(static fn () => null, heartbeat: false, idleTimeout: 0.1),
+            'DelayQueue::consume fetching ahead' => $many(fetchAhead: true),
+            'DelayQueue::consume fetching ahead, stopped' => $many(fetchAhead: true, maxJobs: 7),
+            'DelayQueue::consume without fetching ahead' => $many(fetchAhead: false),
             'DelayQueue::consume with a time limit' => $work(static fn () => null, timeout: '5s', maxTime: 10, memoryLimit: '1G'),
             'DelayQueue::consume and fail' => $work(static fn () => false),
             'DelayQueue::consume and throw' => $work(static fn () => throw new RuntimeException('broken')),

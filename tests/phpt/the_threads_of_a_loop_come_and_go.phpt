@@ -1,5 +1,5 @@
 --TEST--
-The thread that keeps leases starts with the first job, ends with its loop, and is not inherited
+The threads that keep leases and fetch ahead start when they are needed, end with their loop, and are not inherited
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';
@@ -30,6 +30,15 @@ for ($n = 0; $n < 50; $n++) {
     $queue->drain(fn () => null);
 }
 echo 'after many: ', $until(fn () => $threads() === $base) ? 'as before' : $threads(), "\n";
+foreach ([[], ['fetchAhead' => false], ['heartbeat' => false]] as $options) {
+    $queue->pushMany(array_fill(0, 200, ['payload' => 1]));
+    $most = 0;
+    $queue->consume(function () use ($threads, &$most) {
+        $most = max($most, $threads());
+    }, ...$options + ['stopWhenEmpty' => true, 'prefetch' => 5]);
+    echo json_encode($options), ': ', $most, "\n";
+    echo 'after: ', $until(fn () => $threads() === $base) ? 'as before' : $threads(), "\n";
+}
 ?>
 --EXPECT--
 before: 1
@@ -42,3 +51,9 @@ without heartbeat: 1
 two loops: 3
 after: as before
 after many: as before
+[]: 3
+after: as before
+{"fetchAhead":false}: 2
+after: as before
+{"heartbeat":false}: 2
+after: as before
