@@ -5,7 +5,7 @@
 -- KEYS[5] history   HASH  id → past
 -- ARGV[1] slot   ARGV[2] call number, 4 bytes   ARGV[3] most jobs to lease
 -- ARGV[4] first token   ARGV[5] how many tokens: all that the slot holds; neither when it is a new one
--- Returns {"JOBS", records, leases} or {"JOBS", records, leases, histories}: leases as in the ledger, histories '' where there is none
+-- Returns {"JOBS", leases, record…} or {"JOBS", leases, record…, histories}: leases as in the ledger; histories '' where there is none
 --       | {"UNUSUAL"} nothing done: ask reserve_or_wait.lua   | {"RANKED"} the same, and it will be so from now on
 -- Cost    O((J+A) log N) for J jobs leased and A acknowledged; 7 commands, 8 in a new slot;
 --         1 more whenever a lease may have run out
@@ -18,7 +18,12 @@ local sub, unpacked, format = string.sub, struct.unpack, string.format
 local time = call('TIME')
 local us = time[2] + 0
 local now = time[1] * 1000 + (us - us % 1000) / 1000
-local picked = call('ZRANGEBYSCORE', waiting, '-inf', format('%d', now), 'LIMIT', '0', ARGV[3])
+local picked -- one is had for less by its rank: that it is due shows when its record has been read
+if ARGV[3] == '1' then
+  picked = call('ZRANGE', waiting, '0', '0')
+else
+  picked = call('ZRANGEBYSCORE', waiting, '-inf', format('%d', now), 'LIMIT', '0', ARGV[3])
+end
 local count = #picked
 if count == 0 then return { 'UNUSUAL' } end
 local ids = {}
@@ -58,6 +63,7 @@ for n = 1, count do
     if own_ttr < ttr then ttr = own_ttr end
   end
 end
+if first_due > now then return { 'UNUSUAL' } end
 --@include bucket
 local late, fields, counts, state = late_field(now - first_due), nil, nil, nil
 if count == 1 or late_field(now - due) == late then -- as usual: the first is the latest, the last one the least late
@@ -134,6 +140,8 @@ end
 -- A slot that is used again may keep a time in `reserved` that is earlier than its leases end: somebody looks in vain, once.
 if not held or held_until == 0 or held_until > deadline then call('ZADD', reserved, format('%d', deadline), ARGV[1]) end
 call('ZREMRANGEBYRANK', waiting, '0', count == 1 and '0' or format('%d', count - 1))
-if not pasts then return { 'JOBS', records, leases } end
+if not pasts then return { 'JOBS', leases, unpack(records) } end
 for n = 1, count do pasts[n] = pasts[n] or '' end
-return { 'JOBS', records, leases, pasts }
+local answer = { 'JOBS', leases, unpack(records) }
+answer[count + 3] = pasts
+return answer

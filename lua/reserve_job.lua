@@ -1,7 +1,7 @@
 -- reserve_job.lua: lease one given job, if it is ready, delayed or buried.
 -- KEYS    all
 -- ARGV[1] clock offset (ms)   ARGV[2] slot   ARGV[3] call number, 4 bytes   ARGV[4] id   ARGV[5] 1: a retry after a lost answer
--- Returns {"JOBS", {record}, leases, {history}, {}, now} as reserve.lua | {"MISSING"} not there, held, or of an unknown format
+-- Returns {"JOBS", leases, record, {history}, {}, now} as reserve.lua | {"MISSING"} not there, held, or of an unknown format
 --       | {"AGAIN"} a bounded part of the housekeeping is done
 -- Cost    O(log N)
 --@include clock
@@ -41,4 +41,4 @@ if ttr < 2000 then
   --@include wake
   wake(now + ttr)
 end
-return { 'JOBS', { record }, leases, { packed or '' }, {}, now }
+return { 'JOBS', leases, record, { packed or '' }, {}, now }

@@ -3,7 +3,7 @@
 -- ARGV[1] clock offset (ms)   ARGV[2] slot   ARGV[3] call number, 4 bytes   ARGV[4] most jobs to lease
 -- ARGV[5] 1: a retry after a lost answer   ARGV[6] waiter, or ''   ARGV[7] longest wait (ms; 0: it stops waiting)
 -- ARGV[8…] to acknowledge, in threes: slot · first token · how many tokens
--- Returns {"JOBS", records, leases, histories, lost, now} as reserve.lua; a record may be missing; lost: the tokens to
+-- Returns {"JOBS", leases, record…, histories, lost, now} as reserve.lua; a record may be missing; lost: the tokens to
 --         acknowledge that are not ours any more
 --       | {"EMPTY", lost, wait_us} look again then; -1: nothing is coming
 --       | {"PAUSED", lost, wait_us}
@@ -125,4 +125,5 @@ if waiter ~= '' or first_deadline - now < 2000 then
   local next_one = next_due(waiting, reserved, later, ripe)
   if next_one then wake(next_one) end
 end
-return { 'JOBS', records, leases, pasts, lost or {}, now }
+--@include answer
+return answer(leases, records, pasts, lost or {})

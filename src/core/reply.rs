@@ -100,11 +100,15 @@ impl Reply {
     /// # Errors
     /// [`Error::Server`] when the answer is none of ours.
     pub fn reserved(mut self, queue: &Arc<str>, slot: &Arc<str>, sent: Instant) -> Result<(Leased, Vec<u64>)> {
-        let (records, leases) = (self.list()?, self.bytes()?);
+        let leases = self.bytes()?;
+        let leases = Slot::decode(&leases).ok_or_else(unexpected)?;
+        let records: Vec<Value> = self.values.by_ref().take(leases.len()).collect();
         let mut histories = if self.is_at_end() { Vec::new() } else { self.list()? }.into_iter();
         let lost = if self.is_at_end() { Vec::new() } else { self.tokens()? };
         let now_ms = if self.is_at_end() { None } else { Some(self.int()?) };
-        let leases = Slot::decode(&leases).filter(|leases| leases.len() == records.len()).ok_or_else(unexpected)?;
+        if leases.len() != records.len() {
+            return Err(unexpected());
+        }
         let mut leased = Leased { jobs: Vec::with_capacity(records.len()), damaged: Vec::new() };
         for (lease, record) in leases.iter().zip(records) {
             let past = histories.next().and_then(bytes).filter(|past| !past.is_empty());

@@ -18,8 +18,9 @@ macro_rules! fragments {
 }
 
 const FRAGMENTS: &[(&str, &str)] = fragments![
-    "bucket", "clock", "discard", "head", "held", "history", "idle", "keys", "kick", "lateness", "lease", "merge",
-    "move", "next_due", "pick", "place", "probe", "promote", "reclaim", "record", "replay", "settle", "unlock", "wake",
+    "answer", "bucket", "clock", "discard", "head", "held", "history", "idle", "keys", "kick", "lateness", "lease",
+    "merge", "move", "next_due", "pick", "place", "probe", "promote", "reclaim", "record", "replay", "settle",
+    "unlock", "wake",
 ];
 
 impl Script {
