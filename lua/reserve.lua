@@ -2,7 +2,7 @@
 -- whatever is out of the ordinary is left to reserve_or_wait.lua.
 -- KEYS[1] jobs      HASH  id → record            KEYS[2] waiting   ZSET  stamp+id → due (ms)
 -- KEYS[3] reserved  ZSET  slot → deadline (ms)   KEYS[4] ledger    HASH  head, counters, '@'+slot → leases
--- KEYS[5] history   HASH  id → past
+-- KEYS[5] history   HASH  id → past              KEYS[6] waiters   ZSET  idle consumer → when it looks by itself (ms)
 -- ARGV[1] slot   ARGV[2] call number, 4 bytes   ARGV[3] most jobs to lease
 -- ARGV[4] first token   ARGV[5] how many tokens: all that the slot holds; neither when it is a new one
 -- Returns {"JOBS", leases, record…} or {"JOBS", leases, record…, histories}: leases as in the ledger; histories '' where there is none
@@ -42,7 +42,6 @@ for n = 1, count do
     if has_options then
       if #record < 41 then return { 'UNUSUAL' } end
       own_ttr = unpacked('>I4', record, 16)
-      if own_ttr < 2000 then return { 'UNUSUAL' } end -- waiters must hear of a lease that ends soon
     end
     if last ~= of_last then
       if last + 1 ~= of_last then return { 'UNUSUAL' } end
@@ -140,6 +139,13 @@ end
 -- A slot that is used again may keep a time in `reserved` that is earlier than its leases end: somebody looks in vain, once.
 if not held or held_until == 0 or held_until > deadline then call('ZADD', reserved, format('%d', deadline), ARGV[1]) end
 call('ZREMRANGEBYRANK', waiting, '0', count == 1 and '0' or format('%d', count - 1))
+if ttr < 2000 then -- an idle consumer may not look again before this lease ends
+  local try, waiters, now_us = redis.pcall, KEYS[6], time[1] * 1000000 + us
+  local function int(number) return format('%d', number) end
+  --@include next_due
+  --@include wake
+  wake(next_due(waiting, reserved))
+end
 if not pasts then return { 'JOBS', leases, unpack(records) } end
 for n = 1, count do pasts[n] = pasts[n] or '' end
 local answer = { 'JOBS', leases, unpack(records) }

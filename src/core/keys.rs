@@ -65,11 +65,11 @@ impl Keys {
         self.each().to_vec()
     }
 
-    /// Those of `lua/reserve.lua`: jobs, waiting, reserved, ledger, history.
+    /// Those of `lua/reserve.lua`: jobs, waiting, reserved, ledger, history, waiters.
     #[must_use]
-    pub fn reserve(&self) -> [&[u8]; 5] {
-        let [jobs, waiting, reserved, ledger, history, ..] = self.each();
-        [jobs, waiting, reserved, ledger, history]
+    pub fn reserve(&self) -> [&[u8]; 6] {
+        let [jobs, waiting, reserved, ledger, history, _, waiters, ..] = self.each();
+        [jobs, waiting, reserved, ledger, history, waiters]
     }
 
     /// Those of `lua/push.lua`: waiting, jobs, waiters.

@@ -214,7 +214,7 @@ fn a_trip_that_is_not_answered_in_time_is_left_and_its_jobs_come_back() {
 
 #[test]
 fn the_jobs_of_a_trip_that_is_never_answered_are_back_within_their_ttr() {
-    let mut worker = Worker::new(LONG, 2_000, 400);
+    let mut worker = Worker::new(LONG, 1_500, 400);
     let first = worker.get_ahead_and_break(Fault::Hold, 1);
     worker.feed.done(&first.ticket).unwrap();
     let _ = link::within(Duration::from_millis(200), || worker.feed.return_rest());
@@ -283,7 +283,7 @@ fn part_of_a_batch_is_acknowledged_while_a_trip_is_under_way() {
 
 #[test]
 fn whatever_breaks_a_trip_ahead_nothing_is_lost_and_nothing_reported_lost() {
-    let hasty = Duration::from_millis(800);
+    let hasty = Duration::from_millis(2_500);
     let faults = [
         (Fault::DropBefore, LONG, 0),
         (Fault::DropReply, LONG, 0),

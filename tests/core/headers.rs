@@ -112,6 +112,7 @@ fn keys_are_sent_in_the_order_the_headers_give() {
     let slots = |name: &str| -> Vec<String> {
         match name {
             "push" => keys.push().iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect(),
+            "reserve" => keys.reserve().iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect(),
             "ack" => keys.ack().iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect(),
             _ => keys.all().iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect(),
         }
