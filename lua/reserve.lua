@@ -8,7 +8,7 @@
 -- Returns {"JOBS", leases, record…} or {"JOBS", leases, record…, histories}: leases as in the ledger; histories '' where there is none
 --       | {"UNUSUAL"} nothing done: ask reserve_or_wait.lua   | {"RANKED"} the same, and it will be so from now on
 -- Cost    O((J+A) log N) for J jobs leased and A acknowledged; 7 commands, 8 in a new slot;
---         1 more whenever a lease may have run out
+--         1 more whenever a lease may have run out, one per job with a history, and two where TTRs are mixed
 -- Order   lease before member: an error between the two may deliver twice, never lose.
 local KEYS, ARGV, call = KEYS, ARGV, redis.call
 local jobs, waiting, reserved, ledger, history, own = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], '@' .. ARGV[1]
@@ -45,10 +45,10 @@ for n = 1, count do
     end
     if last ~= of_last then
       if last + 1 ~= of_last then return { 'UNUSUAL' } end
-      local past = call('HGET', history, ids[n]) or ''
+      local past = call('HGET', history, ids[n])
+      if not past or #past < 26 then return { 'UNUSUAL' } end
       pasts = pasts or {}
-      pasts[n] = past
-      if #past >= 26 then due = unpacked('>I6', past, 21) end
+      pasts[n], due = past, unpacked('>I6', past, 21)
     end
   end
   if n == 1 then
@@ -74,7 +74,10 @@ else
   state = call('HMGET', ledger, unpack(fields))
 end
 local kind, token, acknowledged, expiry = 16, 0, 0, 0
-if state[2] then kind, token, acknowledged, expiry = unpacked('>BI6I6I6', state[2]) end
+if state[2] then
+  if #state[2] < 19 then return { 'UNUSUAL' } end
+  kind, token, acknowledged, expiry = unpacked('>BI6I6I6', state[2])
+end
 if kind ~= 16 then return { kind == 17 and 'RANKED' or 'UNUSUAL' } end
 local deadline = now + ttr
 if expiry <= now then -- what we believed has come true: look when the next lease ends
@@ -85,31 +88,28 @@ end
 if deadline < expiry then expiry = deadline end
 
 -- 2. Acknowledge, or take a new slot. Either write is one that Redis allows while it refuses memory (lib/unlock.lua).
-local held, held_until, first, acked = state[1], 0, (ARGV[4] or 0) + 0, (ARGV[5] or 0) + 0
+local held, held_until, first, acked = state[1], 0, (ARGV[4] or 0) + 0, (ARGV[5] or 0) + 0 -- 0: not known
 if held then
   if #held < 20 then return { 'UNUSUAL' } end
   local has_history, many, ends, first_token = unpacked('>BI2I6I6', held, 5)
-  local done = {}
+  local done
   if many == 0 then -- each has a deadline of its own
     local at = 8
+    done = { true }
     while at + 12 <= #held do
       local token_of, _, length = unpacked('>I6I6B', held, at)
-      if token_of ~= first + #done then return { 'UNUSUAL' } end
-      done[#done + 1], at = sub(held, at + 13, at + 12 + length), at + 13 + length
+      if token_of ~= first + many then return { 'UNUSUAL' } end
+      many = many + 1
+      done[many + 1], at = sub(held, at + 13, at + 12 + length), at + 13 + length
     end
-    many = #done
-  elseif first_token ~= first then
-    return { 'UNUSUAL' }
-  elseif many == 1 then
-    done[1], held_until = sub(held, 20, -2), ends
-  else
-    done, held_until = { unpacked(string.rep('s', many), held, 20) }, ends
-    done[many + 1] = nil -- where the reading ended
+  elseif first_token == first and many == acked then
+    done, held_until = { pcall(unpacked, string.rep('s', many), held, 20) }, ends
   end
-  if many ~= acked then return { 'UNUSUAL' } end
+  if many ~= acked or not done or not done[1] then return { 'UNUSUAL' } end
   if has_history == 1 then call('HLEN', history) end -- as in lib/probe.lua
-  call('HDEL', jobs, unpack(done))
-  if has_history == 1 then call('HDEL', history, unpack(done)) end
+  if held_until == 0 or held_until > deadline then call('ZREM', reserved, '') end
+  call('HDEL', jobs, unpack(done, 2, many + 1))
+  if has_history == 1 then call('HDEL', history, unpack(done, 2, many + 1)) end
 elseif acked > 0 then
   return { 'UNUSUAL' }
 else

@@ -1,7 +1,7 @@
 -- reserve_job.lua: lease one given job, if it is ready, delayed or buried.
 -- KEYS    all
 -- ARGV[1] clock offset (ms)   ARGV[2] slot   ARGV[3] call number, 4 bytes   ARGV[4] id   ARGV[5] 1: a retry after a lost answer
--- Returns {"JOBS", leases, record, {history}, {}, now} as reserve.lua | {"MISSING"} not there, held, or of an unknown format
+-- Returns {"JOBS", leases, record, {history}, {}, now} as of reserve_or_wait.lua | {"MISSING"} not there, held, or of an unknown format
 --       | {"AGAIN"} a bounded part of the housekeeping is done
 -- Cost    O(log N)
 --@include clock

@@ -3,8 +3,8 @@
 -- ARGV[1] clock offset (ms)   ARGV[2] slot   ARGV[3] call number, 4 bytes   ARGV[4] most jobs to lease
 -- ARGV[5] 1: a retry after a lost answer   ARGV[6] waiter, or ''   ARGV[7] longest wait (ms; 0: it stops waiting)
 -- ARGV[8…] to acknowledge, in threes: slot · first token · how many tokens
--- Returns {"JOBS", leases, record…, histories, lost, now} as reserve.lua; a record may be missing; lost: the tokens to
---         acknowledge that are not ours any more
+-- Returns {"JOBS", leases, record…, histories, lost, now} the first as of reserve.lua; a record may be missing; lost: the tokens
+--         to acknowledge that are not ours any more
 --       | {"EMPTY", lost, wait_us} look again then; -1: nothing is coming
 --       | {"PAUSED", lost, wait_us}
 --       | {"AGAIN", lost} a bounded part of the housekeeping is done: call again without acknowledging
@@ -32,7 +32,7 @@ end
 -- 1. Acknowledge.
 local is_due = is_ranked or expiry <= now and call('ZRANGEBYSCORE', reserved, '-inf', int(now), 'LIMIT', 0, 1)[1]
 local lost, acked = nil, 0
-if ARGV[8] and is_due then
+if ARGV[8] then
   --@include probe
 end
 for from = 9, #ARGV, 3 do
@@ -41,8 +41,6 @@ for from = 9, #ARGV, 3 do
   --@include settle
   if slot == slot_name then mine = kept end
 end
-if mine then return redis.error_reply('DQSLOT the lease slot is in use') end
-
 -- 2. Housekeeping that the exact order needs; then pick.
 local more, picked, from_ready = false, {}, nil
 if is_due then
@@ -51,6 +49,11 @@ if is_due then
   more = reclaim()
   if is_ranked then more = promote() or more end
   kind, token, acknowledged, expiry = read_head()
+  mine = mine and call('HGET', ledger, own)
+end
+if mine then
+  if acked > 0 then call('HINCRBY', ledger, 'acked', acked) end
+  return redis.error_reply('DQSLOT the lease slot is in use')
 end
 if is_paused then
   local paused = call('HGET', ledger, 'paused')
@@ -72,6 +75,7 @@ for n, member in ipairs(picked) do
   if id == '' or #id > 255 or not ttr or not (is_aged or member == stamp(record, false) .. id) then
     --@include held
     --@include discard
+    --@include unlock
     discard(id, member, from_ready[n], record)
   else
     local at = #ids + 1

@@ -10,9 +10,11 @@ if record and #record >= 19 then
   is_whole = held_count == many and held_token == first
 end
 if is_whole then -- as usual
-  done = { struct.unpack(string.rep('s', many), record, 20) }
-  done[many + 1] = nil -- where the reading ended
-else
+  local ids = { pcall(struct.unpack, string.rep('s', many), record, 20) }
+  is_whole = ids[1] -- or it has fewer than it says: none of ours
+  for n = 1, is_whole and many or 0 do done[n] = ids[n + 1] end
+end
+if not is_whole then
   --@include lease
   local left = {}
   lost = lost or {}

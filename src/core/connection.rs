@@ -52,7 +52,7 @@ pub struct Connection {
     subscribed: HashSet<String>,
     /// Names of queues whose index entry was written over this connection.
     pub indexed: FxHashSet<String>,
-    /// Queues known to have used priorities (they need ten keys).
+    /// Queues known to have used priorities: `lua/reserve.lua` does not do for them.
     pub ranked: FxHashSet<String>,
     /// Name under which this connection waits; empty until it does.
     pub waiter: String,

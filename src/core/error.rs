@@ -54,6 +54,12 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// The lease slot holds what its owner does not know of: another one will do.
+    #[must_use]
+    pub fn is_slot_taken(&self) -> bool {
+        matches!(self, Self::Server { code, .. } if code == "DQSLOT")
+    }
+
     /// Whether the same call may succeed later without anyone changing anything.
     #[must_use]
     pub fn is_retryable(&self) -> bool {

@@ -8,6 +8,7 @@ use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, State};
 use delayqueue::core::queue::{Flow, Interrupts, NoInterrupts, Queue, QueueConfig};
 use delayqueue::core::scripts;
+use delayqueue::core::worker::feed::{Feed, Fetched};
 use std::time::{Duration, Instant};
 
 /// The ACL line of a user, as the documentation shows it.
@@ -100,6 +101,19 @@ fn consume(queue: &Queue, errors: &mut Errors) {
     errors.get(queue.purge(&[]));
 }
 
+/// A loop over a queue without priorities: what `lua/reserve.lua` does by itself.
+fn consume_plainly(queue: &Queue, errors: &mut Errors) {
+    errors.get(queue.push_many(&[job("a"), job("b"), job("c"), job("d")]));
+    let mut feed = Feed::new(vec![queue.clone()], 2, None);
+    for _ in 0..4 {
+        match errors.get(feed.next(Some(Duration::ZERO), &mut NoInterrupts)) {
+            Some(Fetched::Job(delivery)) => feed.done(&delivery.ticket).unwrap_or_default(),
+            _ => return,
+        }
+    }
+    errors.get(feed.flush());
+}
+
 /// One waits; a push of another wakes it.
 fn wait(queue: &Queue, waiters: &str, raw: &mut Raw, errors: &mut Errors) {
     struct Deadline(Instant);
@@ -146,6 +160,7 @@ fn refused(server: &Server, raw: &mut Raw, user: &str, line: &[String]) -> Vec<S
     raw.run(&["SELECT", "1"]);
     if user == "dqworker" {
         replace(&queue, &mut errors);
+        consume_plainly(&queue.sibling("plain"), &mut errors);
         consume(&queue, &mut errors);
         if errors.0.is_empty() {
             admin.purge(&[]).unwrap();

@@ -1,7 +1,7 @@
 //! A Redis user who may not run some command a script needs: the operation fails, and no job is lost.
 
 use crate::audit;
-use crate::scene::{OPERATIONS, Scene};
+use crate::scene::{OPERATIONS, Scene, Setting};
 use crate::support::*;
 use delayqueue::core::dsn::Dsn;
 use delayqueue::core::error::Error;
@@ -53,8 +53,8 @@ fn no_job_is_lost_when_a_command_is_denied() {
     let limited = Queue::new(config(as_user(&server, "limited"), "q"));
     let mut failed = 0;
     let mut wrong = Vec::new();
-    for ranked in [true, false] {
-        let scene = Scene::set(&server, &queue, ranked);
+    for setting in Setting::ALL {
+        let scene = Scene::set(&server, &queue, setting);
         for (name, operation) in OPERATIONS {
             for command in commands() {
                 scene.restore(&mut raw);
@@ -63,7 +63,7 @@ fn no_job_is_lost_when_a_command_is_denied() {
                 raw.run(&["ACL", "SETUSER", "limited", "+@all"]);
                 let Err(error) = result else { continue };
                 failed += 1;
-                let case = format!("{name} without {command}, ranked {ranked}");
+                let case = format!("{name} without {command}, {setting:?}");
                 if !matches!(&error, Error::Server { code, .. } if code == "NOPERM") {
                     wrong.push(format!("{case}: {error}"));
                 }

@@ -2,14 +2,16 @@
 //! and again, and the jobs around them are served.
 
 use crate::audit;
-use crate::scene::{OPERATIONS, Scene};
+use crate::scene::{OPERATIONS, Scene, Setting};
 use crate::support::*;
 use delayqueue::core::clock;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobId, JobOptions, NewJob, State};
-use delayqueue::core::queue::Queue;
+use delayqueue::core::queue::{NoInterrupts, Queue};
 use delayqueue::core::scripts;
+use delayqueue::core::worker::feed::{Feed, Fetched};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// Pushes a job whose stamp has the bit that says "newer than you".
 fn push_unknown(raw: &mut Raw, queue: &Queue, name: &str) {
@@ -235,8 +237,8 @@ fn a_clock_set_back_delays_urgent_jobs_but_does_not_block_others() {
 fn a_deleted_key_neither_stops_the_queue_nor_sends_it_round_in_circles() {
     let server = Server::start(&[]);
     let (queue, mut raw) = (server.queue("q"), server.raw());
-    for ranked in [false, true] {
-        let scene = Scene::set(&server, &queue, ranked);
+    for setting in Setting::ALL {
+        let scene = Scene::set(&server, &queue, setting);
         for key in ["jobs", "waiting", "reserved", "ledger", "history", "buried", "waiters", "later", "ready", "ripe"] {
             for (name, operation) in OPERATIONS {
                 scene.restore(&mut raw);
@@ -272,4 +274,38 @@ fn a_list_goes_on_behind_a_member_without_a_record() {
     shared().raw().run(&["HDEL", &audit::key(&queue, "jobs"), "007"]);
     assert_eq!(queue.list(State::Ready, 0, 300).unwrap().len(), 249);
     assert_eq!(queue.list(State::Ready, 0, 8).unwrap().len(), 8, "a page is full where there are enough");
+}
+
+#[test]
+fn a_job_that_lost_its_history_is_not_handed_out_early() {
+    let server = Server::start(&[]);
+    let queue = server.queue("q");
+    queue.push(&job("a")).unwrap();
+    queue.release(&reserve(&queue).unwrap().held(), Due::InMs(3_600_000), None).unwrap();
+    server.raw().run(&["HDEL", &audit::key(&queue, "history"), "a"]);
+    for max in [1, 2] {
+        assert_eq!(reserve_many(&queue, max), vec![], "asked for {max}");
+    }
+}
+
+#[test]
+fn a_damaged_head_or_slot_does_not_stop_a_loop() {
+    for (field, bytes) in [("head", "x"), ("slot", "call\0\0\x02too short for two"), ("slot", "x")] {
+        let server = Server::start(&[]);
+        let (queue, mut raw) = (server.queue("q"), server.raw());
+        queue.push_many(&[job("a"), job("b"), job("c"), job("d")]).unwrap();
+        let mut feed = Feed::new(vec![queue.clone()], 2, None);
+        let mut next = || match feed.next(Some(Duration::ZERO), &mut NoInterrupts).unwrap() {
+            Fetched::Job(delivery) => feed.done(&delivery.ticket).map(|()| delivery.job.id.to_string()).unwrap(),
+            other => panic!("{field} {bytes:?}: {other:?}"),
+        };
+        assert_eq!([next(), next()], ["a", "b"]);
+        let ledger = audit::key(&queue, "ledger");
+        let slots = raw.run(&["ZRANGE", &audit::key(&queue, "reserved"), "0", "0"]);
+        let redis::Value::Array(slots) = slots else { panic!("{slots:?}") };
+        let redis::Value::BulkString(slot) = &slots[0] else { panic!("{slots:?}") };
+        let slot = format!("@{}", String::from_utf8_lossy(slot));
+        raw.run(&["HSET", &ledger, if field == "slot" { &slot } else { field }, bytes]);
+        assert_eq!([next(), next()], ["c", "d"], "{field} {bytes:?}");
+    }
 }

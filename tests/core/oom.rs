@@ -1,10 +1,10 @@
 //! Redis has no memory left and refuses to evict: pushing says so, everything that gets jobs done still works.
 
 use crate::audit;
-use crate::scene::{OPERATIONS, Scene};
+use crate::scene::{OPERATIONS, Scene, Setting};
 use crate::support::*;
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{JobOptions, NewJob, OnDuplicate};
+use delayqueue::core::job::{JobOptions, NewJob, OnDuplicate, State};
 use std::collections::BTreeSet;
 
 fn fill(raw: &mut Raw) {
@@ -19,8 +19,8 @@ fn relieve(raw: &mut Raw) {
 fn a_push_is_refused_and_changes_nothing() {
     let server = Server::start(&["--maxmemory-policy", "noeviction"]);
     let (queue, mut raw) = (server.queue("q"), server.raw());
-    for ranked in [false, true] {
-        let scene = Scene::set(&server, &queue, ranked);
+    for setting in Setting::ALL {
+        let scene = Scene::set(&server, &queue, setting);
         for (name, operation) in OPERATIONS.iter().filter(|(name, _)| name.starts_with("push")) {
             scene.restore(&mut raw);
             let before = raw.text(&["DEBUG", "DIGEST"]);
@@ -45,8 +45,8 @@ fn every_operation_of_a_worker_and_an_operator_works() {
     let server = Server::start(&["--maxmemory-policy", "noeviction"]);
     let (queue, mut raw) = (server.queue("q"), server.raw());
     let mut wrong = Vec::new();
-    for ranked in [false, true] {
-        let scene = Scene::set(&server, &queue, ranked);
+    for setting in Setting::ALL {
+        let scene = Scene::set(&server, &queue, setting);
         for (name, operation) in OPERATIONS {
             if name.starts_with("push") || *name == "update" {
                 continue; // these need memory
@@ -60,11 +60,22 @@ fn every_operation_of_a_worker_and_an_operator_works() {
             relieve(&mut raw);
             let (found, faults) = audit::examine(&mut raw, &queue);
             if result.is_err() || found != expected || !faults.is_empty() {
-                wrong.push(format!("{name}, ranked {ranked}: {result:?} {faults:?}"));
+                wrong.push(format!("{name}, {setting:?}: {result:?} {faults:?}"));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_damaged_record_does_not_hold_up_a_full_redis() {
+    let server = Server::start(&["--maxmemory-policy", "noeviction"]);
+    let (queue, mut raw) = (server.queue("q"), server.raw());
+    queue.push_many(&[job("a"), job("b")]).unwrap();
+    raw.run(&["HSET", &audit::key(&queue, "jobs"), "a", "damaged"]);
+    fill(&mut raw);
+    assert_eq!(reserve(&queue).unwrap().id, id("b"));
+    assert_eq!(queue.count(Some(State::Buried)).unwrap(), 1);
 }
 
 #[test]

@@ -11,6 +11,21 @@ use std::time::Duration;
 
 pub type Operation = fn(&Scene, &Queue) -> Result<(), Error>;
 
+/// What there is to be met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Setting {
+    /// Leases that ran out.
+    Plain,
+    /// The same, and jobs of other priorities.
+    Ranked,
+    /// Nothing of the kind: a reserve needs no more than `lua/reserve.lua`.
+    Tidy,
+}
+
+impl Setting {
+    pub const ALL: [Self; 3] = [Self::Plain, Self::Ranked, Self::Tidy];
+}
+
 /// What a holder has in hand, by the name of the job.
 pub struct Scene {
     pub held: HashMap<String, Reserved>,
@@ -25,12 +40,13 @@ const RESTORE: &str = "redis.call('FLUSHDB') redis.call('SELECT', 1)
     for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('COPY', key, key, 'DB', '0') end redis.call('SELECT', 0)";
 
 impl Scene {
-    /// Sets the scene in an empty server of one's own and keeps a copy of it there. With `ranked`, some jobs have priorities.
-    pub fn set(server: &Server, queue: &Queue, ranked: bool) -> Self {
+    /// Sets the scene in an empty server of one's own and keeps a copy of it there.
+    pub fn set(server: &Server, queue: &Queue, setting: Setting) -> Self {
         let mut scene = Self { held: HashMap::new(), ids: BTreeSet::new(), offset_ms: 0 };
         clock::set_thread_offset_ms(0);
         server.raw().run(&["FLUSHALL"]);
-        let urgent = if ranked { 5 } else { 1024 };
+        let urgent = if setting == Setting::Ranked { 5 } else { 1024 };
+        let short_ms = if setting == Setting::Tidy { 600_000 } else { 1_000 };
         let mut add = |name: &str, delay_ms: u64, options: JobOptions| {
             scene.ids.insert(name.to_owned());
             queue.push(&NewJob { options, ..delayed(name, delay_ms) }).unwrap();
@@ -46,8 +62,8 @@ impl Scene {
                 let max = if name == "last" { 1 } else { 10 };
                 add(&format!("{name}{suffix}"), 0, options(priority, 600_000, max));
             }
-            add(&format!("expired{suffix}"), 0, options(priority, 1_000, 10));
-            add(&format!("spent{suffix}"), 0, options(priority, 1_000, 1));
+            add(&format!("expired{suffix}"), 0, options(priority, short_ms, 10));
+            add(&format!("spent{suffix}"), 0, options(priority, short_ms, 1));
             add(&format!("delayed{suffix}"), 3_600_000, options(priority, 60_000, 10));
             add(&format!("later{suffix}"), 4_600_000, options(priority, 60_000, 10));
             add(&format!("due{suffix}"), 500, options(priority, 60_000, 10));
@@ -71,7 +87,11 @@ impl Scene {
             scene.held.insert(job.id.to_string(), job);
         }
         assert!(scene.held.contains_key("one") && scene.held.contains_key("two!"));
-        travel(1_001);
+        if setting == Setting::Tidy {
+            until("what was put off is due", || queue.count(Some(State::Ready)).unwrap() == 6);
+        } else {
+            travel(1_001);
+        }
         scene.offset_ms = clock::offset_ms();
         server.raw().run(&["EVAL", SAVE, "0"]);
         scene

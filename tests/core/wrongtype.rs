@@ -1,7 +1,7 @@
 //! Somebody else wrote under one of our keys: the operation says so and changes nothing.
 
 use crate::audit;
-use crate::scene::{OPERATIONS, Scene};
+use crate::scene::{OPERATIONS, Scene, Setting};
 use crate::support::*;
 use delayqueue::core::error::Error;
 
@@ -13,8 +13,8 @@ fn an_operation_that_meets_a_foreign_key_changes_nothing() {
     let server = Server::start(&[]);
     let (queue, mut raw) = (server.queue("q"), server.raw());
     let (mut wrong, mut met) = (Vec::new(), 0);
-    for ranked in [false, true] {
-        let scene = Scene::set(&server, &queue, ranked);
+    for setting in Setting::ALL {
+        let scene = Scene::set(&server, &queue, setting);
         for (name, operation) in OPERATIONS {
             scene.restore(&mut raw);
             if let Err(error) = operation(&scene, &queue) {
@@ -29,10 +29,10 @@ fn an_operation_that_meets_a_foreign_key_changes_nothing() {
                     Err(Error::Server { code, .. }) if code == "WRONGTYPE" => {
                         met += 1;
                         if raw.text(&["DEBUG", "DIGEST"]) != before {
-                            wrong.push(format!("{name}, foreign {key}, ranked {ranked}: changed something"));
+                            wrong.push(format!("{name}, foreign {key}, {setting:?}: changed something"));
                         }
                     }
-                    Err(other) => wrong.push(format!("{name}, foreign {key}, ranked {ranked}: {other}")),
+                    Err(other) => wrong.push(format!("{name}, foreign {key}, {setting:?}: {other}")),
                 }
                 assert!(queue.queues().is_ok(), "the connection stays usable");
             }

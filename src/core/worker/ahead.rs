@@ -81,7 +81,7 @@ impl Ahead {
             }
             Err(error) => {
                 source.miss(departure);
-                self.fault = Some(error);
+                self.fault = (!error.is_slot_taken()).then_some(error);
                 None
             }
         }

@@ -157,19 +157,27 @@ impl Feed {
         let mut look = |queue: &Queue, held: &mut Option<Connection>, waiting: Option<Waiting<'_>>| {
             let found = sources.iter_mut().find(|source| source.queue.name() == queue.name());
             let Some(source) = found else { return Ok(Look::Nothing(None)) };
-            let departure = source.depart(Which::Next);
-            let mut trip = departure.trip(max);
-            let result = source.queue.look(held, &mut trip, waiting);
-            let gone = trip.lost;
-            match &result {
-                Ok(look) => {
-                    let jobs = if let Look::Jobs(jobs) = look { jobs.as_slice() } else { &[] };
-                    let tokens = jobs.iter().map(|job| job.receipt.token);
-                    news.add(source.arrive(Which::Next, departure, &gone, tokens), keeper.as_mut());
+            loop {
+                let departure = source.depart(Which::Next);
+                let is_used_again = departure.is_used_again();
+                let mut trip = departure.trip(max);
+                let result = source.queue.look(held, &mut trip, waiting);
+                let gone = trip.lost;
+                match &result {
+                    Ok(look) => {
+                        let jobs = if let Look::Jobs(jobs) = look { jobs.as_slice() } else { &[] };
+                        let tokens = jobs.iter().map(|job| job.receipt.token);
+                        news.add(source.arrive(Which::Next, departure, &gone, tokens), keeper.as_mut());
+                    }
+                    Err(error) => {
+                        source.miss(departure);
+                        if error.is_slot_taken() && is_used_again {
+                            continue;
+                        }
+                    }
                 }
-                Err(_) => source.miss(departure),
+                return result;
             }
-            result
         };
         let result = wait_for(&link, &mut held, queues, timeout, interrupts, &mut look);
         if let Some(connection) = held {
@@ -242,6 +250,11 @@ impl Feed {
         }
     }
 
+    /// Settling the job failed, and nobody tries again: Redis may still have its lease, so its slot is not used again.
+    pub fn abandoned(&self, ticket: &Ticket) {
+        ticket.lease.settle(); // or it would be renewed
+    }
+
     /// Sends what is to be acknowledged, but for what a trip ahead has taken along.
     ///
     /// # Errors
@@ -280,7 +293,7 @@ impl Feed {
             let (over, open): (Vec<Done>, Vec<Done>) = source.done.drain(..).partition(|done| is_over(&done.lease));
             source.done = open;
             for done in over {
-                done.lease.settle(); // or it would be renewed, once Redis is back
+                source.abandon(&done);
                 self.news.lost.push(done.lost(index));
             }
         }
@@ -320,11 +333,13 @@ impl Feed {
 
     fn return_buffered(&mut self) -> Result<()> {
         while let Some(delivery) = self.buffer.pop_front() {
-            self.settled(&delivery.ticket);
             let Some(queue) = self.queues.get(delivery.ticket.queue) else { continue };
             match queue.return_unstarted(&delivery.job.held()) {
-                Ok(()) | Err(Error::LeaseLost { .. }) => {}
-                Err(error) => return Err(error),
+                Ok(()) | Err(Error::LeaseLost { .. }) => self.settled(&delivery.ticket),
+                Err(error) => {
+                    self.abandoned(&delivery.ticket);
+                    return Err(error);
+                }
             }
         }
         Ok(())

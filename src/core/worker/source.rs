@@ -111,6 +111,11 @@ pub(super) struct Departure {
 }
 
 impl Departure {
+    /// Whether the slot has been used before.
+    pub fn is_used_again(&self) -> bool {
+        self.slot.call > 1
+    }
+
     pub fn trip(&self, max: usize) -> Trip<'_> {
         let done = self.done.iter().map(|done| &done.lease.receipt).collect();
         Trip { slot: &self.slot.name, call: self.slot.call, max, done, lost: Vec::new() }
@@ -238,6 +243,14 @@ impl Source {
     pub fn done(&mut self, ticket: &Ticket) {
         self.close(ticket);
         self.done.push(Done { id: ticket.id.clone(), lease: Arc::clone(&ticket.lease), ambiguous: false });
+    }
+
+    /// Nobody acknowledges this any more: Redis may still have its lease, so its slot is not used again.
+    pub fn abandon(&mut self, done: &Done) {
+        done.lease.settle(); // or it would be renewed, once Redis is back
+        let Receipt { slot: name, token } = &done.lease.receipt;
+        let slots = [&mut self.slot, &mut self.other].into_iter().flatten();
+        slots.filter(|slot| slot.name == *name).for_each(|slot| slot.open.push_back(*token));
     }
 
     /// The job of a ticket is settled or done.

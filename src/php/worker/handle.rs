@@ -5,6 +5,7 @@ use super::callable::{Ending, attempt, discard};
 use super::events::Event;
 use super::run::Loop;
 use super::settle::{Job, Verdict, last_words};
+use crate::core::error::Error;
 use crate::core::queue::{Held, Queue};
 use crate::core::worker::feed::{Delivery, Ticket};
 use crate::core::worker::keeper::timeout_reason;
@@ -80,8 +81,10 @@ impl Loop<'_> {
     /// Fails the job in hand: the process ends, or something that is not the handler's threw.
     pub(super) fn drop_job_in_hand(&mut self) {
         if let Some(InHand { queue, held, ticket }) = self.in_hand.take() {
-            let _ = queue.fail(&held, Some(&last_words()));
-            self.feed.settled(&ticket);
+            match queue.fail(&held, Some(&last_words())) {
+                Ok(_) | Err(Error::LeaseLost { .. }) => self.feed.settled(&ticket),
+                Err(_) => self.feed.abandoned(&ticket),
+            }
         }
     }
 }

@@ -157,7 +157,10 @@ impl Loop<'_> {
                 result => break result,
             }
         };
-        self.feed.settled(&job.ticket);
+        match &result {
+            Ok(_) | Err(Error::LeaseLost { .. }) => self.feed.settled(&job.ticket),
+            Err(_) => self.feed.abandoned(&job.ticket),
+        }
         if let Some(inner) = job.inner() {
             if result.is_ok() { inner.set_settled() } else { inner.set_lost() }
         }

@@ -17,7 +17,7 @@ const MUTANTS: &[(&str, &str, &str)] = &[
     ("reserve.lua", "if expiry <= now then --", "if false then --"), // leases never end
     ("reserve.lua", "kind, token + count,", "kind, token,"), // tokens repeat
     ("reserve.lua", "if kind ~= 16 then", "if kind >= 20 then"), // pause and priorities ignored
-    ("reserve.lua", "call('HDEL', jobs, unpack(done))", "call('HLEN', jobs)"), // acknowledged and not removed
+    ("reserve.lua", "call('HDEL', jobs, unpack(done, 2, many + 1))", "call('HLEN', jobs)"), // acknowledged and not removed
     ("reserve.lua", "if has_history == 1 then call('HDEL'", "if false then call('HDEL'"), // history leaks into the next job of that id
     ("reserve_or_wait.lua", "if not more and not is_paused then", "if not more then"),    // pause ignored
     ("reserve_or_wait.lua", "call('ZRANGEBYSCORE', reserved", "call('ZRANGEBYSCORE', buried"), // leases never end
