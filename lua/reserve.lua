@@ -103,7 +103,8 @@ if held then
       done[many + 1], at = sub(held, at + 13, at + 12 + length), at + 13 + length
     end
   elseif first_token == first and many == acked then
-    done, held_until = { pcall(unpacked, string.rep('s', many), held, 20) }, ends
+    done = many == 1 and { true, sub(held, 20, -2) } or { pcall(unpacked, string.rep('s', many), held, 20) }
+    held_until = ends
   end
   if many ~= acked or not done or not done[1] then return { 'UNUSUAL' } end
   if has_history == 1 then call('HLEN', history) end -- as in lib/probe.lua

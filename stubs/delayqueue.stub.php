@@ -454,6 +454,7 @@ namespace DelayQueue {
         case Failed = 'failed';
         case Buried = 'buried';
         case TimedOut = 'timedOut';
+        /** The lease of a job that was handled is gone, or ended before Redis could confirm the end of the job: it may run again. */
         case LeaseLost = 'leaseLost';
         case ConnectionLost = 'connectionLost';
         case ConnectionRestored = 'connectionRestored';
