@@ -54,6 +54,8 @@ pub struct Connection {
     pub indexed: FxHashSet<String>,
     /// Queues known to have used priorities: `lua/reserve.lua` does not do for them.
     pub ranked: FxHashSet<String>,
+    /// Queues that had nothing when last looked at.
+    pub quiet: FxHashSet<String>,
     /// Name under which this connection waits; empty until it does.
     pub waiter: String,
 }
@@ -82,6 +84,7 @@ impl Connection {
             subscribed: HashSet::new(),
             indexed: FxHashSet::default(),
             ranked: FxHashSet::default(),
+            quiet: FxHashSet::default(),
             waiter: String::new(),
         };
         connection.log_in(dsn, until)?;

@@ -166,3 +166,26 @@ fn idle_waiting_costs_less_than_two_commands_a_second() {
     let used = raw.calls("evalsha") - before;
     assert!((2..=6).contains(&used), "{used} scripts in 4 s");
 }
+
+#[test]
+fn looking_again_at_an_empty_queue_is_one_request() {
+    let server = Server::start(&[]);
+    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let mut requests = |queue: &Queue| -> (usize, usize) {
+        raw.run(&["CONFIG", "RESETSTAT"]);
+        let found = reserve_many(queue, 1).len();
+        let stats = raw.text(&["INFO", "commandstats"]);
+        let calls = |name: &str| {
+            let line = stats.lines().find_map(|line| line.strip_prefix(&format!("cmdstat_{name}:calls=")));
+            line.map_or(0, |rest| rest.split(',').next().unwrap().parse::<usize>().unwrap())
+        };
+        (found, calls("evalsha") + calls("eval"))
+    };
+    requests(&queue);
+    assert_eq!(requests(&queue), (0, 1));
+    queue.push_many(&[job("a"), job("b")]).unwrap();
+    assert_eq!(requests(&queue), (1, 1));
+    assert!(requests(&queue).0 == 1, "the short script again");
+    assert!(requests(&queue).1 <= 2, "it is found to be empty");
+    assert_eq!(requests(&queue), (0, 1));
+}

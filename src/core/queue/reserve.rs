@@ -123,7 +123,8 @@ impl Queue {
         let args = range_args(done);
         let args = args.iter().map(Vec::as_slice);
         let is_usual = how.is_usual && !how.is_retry && how.waiting.is_none() && offset == 0;
-        if is_usual && fits(done, trip.slot) && !connection.ranked.contains(&*self.name) {
+        let is_known = connection.ranked.contains(&*self.name) || connection.quiet.contains(&*self.name);
+        if is_usual && fits(done, trip.slot) && !is_known {
             let head: [&[u8]; 3] = [trip.slot.as_bytes(), &call, most.as_bytes()];
             let args: Vec<&[u8]> = head.into_iter().chain(args.skip(1)).collect();
             return request.script(&scripts::RESERVE, &self.keys.reserve(), &args);
@@ -174,12 +175,20 @@ impl Queue {
                 "JOBS" => {
                     let (leased, lost) = reply.reserved(&self.name, trip.slot, sent).map_err(doing)?;
                     gone(lost);
+                    if let Some(connection) = held {
+                        connection.quiet.remove(&*self.name);
+                    }
                     let jobs = self.keep_readable(leased)?;
                     if !jobs.is_empty() {
                         return Ok(Look::Jobs(jobs));
                     }
                 }
                 "EMPTY" | "PAUSED" => {
+                    if let Some(connection) = held {
+                        if !connection.quiet.contains(&*self.name) {
+                            connection.quiet.insert(self.name.to_string());
+                        }
+                    }
                     gone(reply.tokens().map_err(doing)?);
                     let wait_us = reply.int().map_err(doing)?;
                     return Ok(Look::Nothing(u64::try_from(wait_us).ok().map(Duration::from_micros)));
