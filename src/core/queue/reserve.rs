@@ -184,10 +184,10 @@ impl Queue {
                     }
                 }
                 "EMPTY" | "PAUSED" => {
-                    if let Some(connection) = held {
-                        if !connection.quiet.contains(&*self.name) {
-                            connection.quiet.insert(self.name.to_string());
-                        }
+                    if let Some(connection) = held
+                        && !connection.quiet.contains(&*self.name)
+                    {
+                        connection.quiet.insert(self.name.to_string());
                     }
                     gone(reply.tokens().map_err(doing)?);
                     let wait_us = reply.int().map_err(doing)?;
