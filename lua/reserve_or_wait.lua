@@ -41,6 +41,7 @@ for from = 9, #ARGV, 3 do
   --@include settle
   if slot == slot_name then mine = kept end
 end
+
 -- 2. Housekeeping that the exact order needs; then pick.
 local more, picked, from_ready = false, {}, nil
 if is_due then

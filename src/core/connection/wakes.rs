@@ -1,0 +1,86 @@
+//! Wake-ups that come over a connection between its replies.
+
+use super::{Connection, Fault, Wake, is_pause};
+use crate::core::resp;
+use redis::{PushKind, Value};
+use std::io;
+use std::time::{Duration, Instant};
+
+impl Connection {
+    pub(super) fn keep_wake(&mut self, kind: &PushKind, data: &[Value]) {
+        if let (PushKind::Message, [Value::BulkString(channel), Value::BulkString(text)]) = (kind, data) {
+            let wait_us = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+            self.wakes.push_back(Wake { channel: channel.clone(), wait: Duration::from_micros(wait_us) });
+        }
+    }
+
+    /// Subscribes to a channel, once.
+    ///
+    /// # Errors
+    /// As [`Self::exchange`]; [`Fault::Refused`] when Redis does not allow it.
+    pub fn subscribe(&mut self, channel: &str) -> Result<(), Fault> {
+        if self.subscribed.contains(channel) {
+            return Ok(());
+        }
+        // The confirmation is a push message and no reply: a PING behind it shows that it was accepted.
+        let mut request = self.request();
+        resp::write_command(&mut request, [b"SUBSCRIBE".as_slice(), channel.as_bytes()].into_iter());
+        resp::write_command(&mut request, [b"PING".as_slice()].into_iter());
+        let replies = self.exchange(&request, 1, Instant::now() + self.read_timeout);
+        self.recycle(request);
+        if let Some(Value::ServerError(error)) = replies?.first() {
+            self.broken = true; // the PING's reply is still on its way
+            return Err(Fault::Refused(
+                error.code().to_owned(),
+                format!(
+                    "{} (the user needs the channels of the prefix, such as &dq:*)",
+                    error.details().unwrap_or_default()
+                ),
+            ));
+        }
+        self.subscribed.insert(channel.to_owned());
+        Ok(())
+    }
+
+    /// Forgets wake-ups that came while nobody waited.
+    pub fn clear_wakes(&mut self) {
+        self.wakes.clear();
+    }
+
+    /// Whether a wake-up has been read and not been looked at.
+    #[must_use]
+    pub fn has_wake(&self) -> bool {
+        !self.wakes.is_empty()
+    }
+
+    /// A wake-up that has arrived, reading what lies in the socket if `readable`. Never blocks for more than a moment.
+    ///
+    /// # Errors
+    /// When the connection is lost.
+    pub fn next_wake(&mut self, readable: bool) -> io::Result<Option<Wake>> {
+        if let Some(wake) = self.wakes.pop_front() {
+            return Ok(Some(wake));
+        }
+        if readable {
+            self.broken = true;
+            match self.fill() {
+                Err(error) if is_pause(&error) => {}
+                result => result?,
+            }
+            while !self.input.filled().is_empty() {
+                let before = self.input.filled().len();
+                if self.next_value(None)?.is_some() {
+                    return Err(io::Error::new(
+                        io::ErrorKind::InvalidData,
+                        "protocol error: a reply without a request",
+                    ));
+                }
+                if self.input.filled().len() == before {
+                    break;
+                }
+            }
+            self.broken = false;
+        }
+        Ok(self.wakes.pop_front())
+    }
+}
