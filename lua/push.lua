@@ -1,12 +1,14 @@
--- push.lua: add one job of default priority. The hot path of producers.
+-- push.lua: add one job of default priority. What is due in a while is added by a transaction, if nothing is out of the ordinary
+-- (lua/README.md, "Pushing without a script").
 -- KEYS[1] waiting  ZSET  stamp+id → due (ms)
 -- KEYS[2] jobs     HASH  id → stamp+due+options+payload
 -- KEYS[3] waiters  ZSET  idle consumer → when it looks by itself (ms)
 -- ARGV[1] id   ARGV[2] options+payload   ARGV[3] delay (ms)   ARGV[4] stamp flags: 2 with options; without: 0 or nothing
 -- ARGV[5] clock offset (ms), or nothing   ARGV[6] absolute due time (ms) instead, or ''
 -- ARGV[7] retry: microseconds since this very push was first sent, or nothing
+-- ARGV[8] the stamp under which a transaction may have placed this very job, or nothing: it gets its proper place
 -- Returns {"OK"} | {"DUPLICATE"} nothing changed
--- Cost    O(log N), 4 commands
+-- Cost    O(log N), 4 commands; 3 more after a transaction
 -- Order   member before record: a member without its record is dropped by reserve, a record without member would be lost.
 local call, try = redis.call, redis.pcall
 local time, delay, flags, offset = call('TIME'), ARGV[3], ARGV[4], ARGV[5] or 0
@@ -22,17 +24,27 @@ end
 local stamp = struct.pack('>I7', (us - 1577836800000000) * 32)
 if flags and flags ~= '0' then stamp = string.sub(stamp, 1, 6) .. string.char(string.byte(stamp, 7) + flags) end
 local id = ARGV[1]
+local member, placed, is_ours = stamp .. id, nil, false
+if ARGV[8] then
+  local found = call('HGET', KEYS[2], id)
+  placed = ARGV[8] .. id
+  is_ours = found and string.sub(found, 1, 7) == ARGV[8]
+  -- Has somebody reserved it? A ZSCORE that producers have the right to.
+  if is_ours and not call('ZADD', KEYS[1], 'XX', 'INCR', '0', placed) then return { 'OK' } end
+end
 
-call('ZADD', KEYS[1], string.format('%d', due), stamp .. id)
-local added = try('HSETNX', KEYS[2], id, stamp .. struct.pack('>I6', due) .. ARGV[2])
+call('ZADD', KEYS[1], string.format('%d', due), member)
+local record = stamp .. struct.pack('>I6', due) .. ARGV[2]
+local added = is_ours and try('HSET', KEYS[2], id, record) == 0 and 1 or try('HSETNX', KEYS[2], id, record)
+if placed and placed ~= member and (added == 1 or not is_ours) then call('ZREM', KEYS[1], placed) end
 if added ~= 1 then
-  call('ZREM', KEYS[1], stamp .. id)
+  call('ZREM', KEYS[1], member)
   if added ~= 0 then return added end
-  if ARGV[7] then -- the answer to our own first try was lost: its job is younger than that try
-    local record = call('HGET', KEYS[2], id)
-    local high, low = struct.unpack('>I4I3', record .. '\0\0\0\0\0\0\0')
+  if ARGV[7] and ARGV[7] ~= '' then -- the answer to our own first try was lost: its job is younger than that try
+    local found = call('HGET', KEYS[2], id)
+    local high, low = struct.unpack('>I4I3', found .. '\0\0\0\0\0\0\0')
     local age_us = us - ((high * 2097152 + math.floor(low / 8)) / 4 + 1577836800000000)
-    if age_us <= ARGV[7] + 0 and string.sub(record, 14) == ARGV[2] then return { 'OK' } end
+    if age_us <= ARGV[7] + 0 and string.sub(found, 14) == ARGV[2] then return { 'OK' } end
   end
   return { 'DUPLICATE' }
 end

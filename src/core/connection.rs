@@ -7,6 +7,7 @@ use super::dsn::Dsn;
 use super::input::Input;
 use super::process::Generation;
 use super::resp;
+use super::server_clock::ServerClock;
 use super::transport::Transport;
 use redis::Value;
 use rustc_hash::FxHashSet;
@@ -52,6 +53,8 @@ pub struct Connection {
     socket_timeout: Duration,
     wakes: VecDeque<Wake>,
     subscribed: HashSet<String>,
+    /// What time it is for Redis.
+    pub clock: ServerClock,
     /// Names of queues whose index entry was written over this connection.
     pub indexed: FxHashSet<String>,
     /// Queues known to have used priorities: `lua/reserve.lua` does not do for them.
@@ -84,6 +87,7 @@ impl Connection {
             socket_timeout: connect_timeout,
             wakes: VecDeque::new(),
             subscribed: HashSet::new(),
+            clock: ServerClock::default(),
             indexed: FxHashSet::default(),
             ranked: FxHashSet::default(),
             quiet: FxHashSet::default(),

@@ -60,7 +60,7 @@ impl std::fmt::Display for JobId {
 /// When a job falls due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
-    /// Milliseconds from the moment the script runs.
+    /// Milliseconds from the moment it is pushed.
     InMs(u64),
     /// An absolute Unix time in milliseconds; a past one is due at once and keeps its place.
     AtMs(i64),

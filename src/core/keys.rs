@@ -79,6 +79,13 @@ impl Keys {
         [waiting, jobs, waiters]
     }
 
+    /// Where a job of default priority goes: waiting, jobs.
+    #[must_use]
+    pub fn places(&self) -> [&[u8]; 2] {
+        let [jobs, waiting, ..] = self.each();
+        [waiting, jobs]
+    }
+
     /// Those of `lua/ack.lua`: jobs, reserved, ledger, history.
     #[must_use]
     pub fn ack(&self) -> [&[u8]; 4] {

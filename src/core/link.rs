@@ -3,6 +3,7 @@
 use super::connection::{Connection, Fault};
 use super::error::{Doing, Error, Result};
 use super::pool::{self, Owner, PoolKey};
+use super::reply;
 use super::resp;
 use super::scripts::Script;
 use redis::Value;
@@ -39,13 +40,30 @@ pub struct Request {
     buffer: Vec<u8>,
     commands: usize,
     whole: bool,
+    /// Which reply has Redis' time as its last value.
+    time_at: Option<usize>,
 }
 
 impl Request {
+    fn new(connection: &mut Connection, whole: bool) -> Self {
+        Self { buffer: connection.request(), commands: 0, whole, time_at: None }
+    }
+
     /// Adds a plain command, the reply of which nobody reads.
     pub fn command(&mut self, args: &[&[u8]]) {
         resp::write_command(&mut self.buffer, args.iter().copied());
         self.commands += 1;
+    }
+
+    /// Adds plain commands that are executed together or not at all, and a look at Redis' clock, which the connection hears of.
+    pub fn transaction(&mut self, commands: &[&[&[u8]]]) {
+        self.command(&[b"MULTI"]);
+        for command in commands {
+            self.command(command);
+        }
+        self.command(&[b"TIME"]);
+        self.time_at = Some(self.commands);
+        self.command(&[b"EXEC"]);
     }
 
     /// Adds the script; it must be the last command of the request.
@@ -134,7 +152,7 @@ impl Link {
 
     /// Sends what `build` writes, and does not wait: [`Link::run_on`] with the same `build` and this connection does.
     pub fn begin(&self, connection: &mut Connection, build: impl FnOnce(&mut Request, Attempt, &mut Connection)) {
-        let mut request = Request { buffer: connection.request(), commands: 0, whole: false };
+        let mut request = Request::new(connection, false);
         build(&mut request, Attempt::default(), connection);
         connection.begin(&request.buffer, request.commands, capped(Instant::now() + self.key.read_timeout));
         connection.recycle(request.buffer);
@@ -200,15 +218,20 @@ impl Link {
             had_connection = true;
             attempt.since_lost = first_sent.map(|sent| sent.elapsed());
             attempt.begun = begun.take();
-            let mut request = Request { buffer: connection.request(), commands: 0, whole: attempt.whole };
+            let mut request = Request::new(&mut connection, attempt.whole);
             build(&mut request, attempt, &mut connection);
             let replies = match attempt.begun {
                 Some(_) => connection.end(until),
                 None => connection.exchange(&request.buffer, request.commands, until),
             };
             connection.recycle(request.buffer);
-            match replies {
-                Ok(mut replies) => match replies.pop() {
+            if let (Ok(replies), Some(at)) = (&replies, request.time_at)
+                && let Some(server_us) = replies.get(at).and_then(reply::time_us)
+            {
+                connection.clock.hear(connection.sent_at(), server_us);
+            }
+            match replies.map(last) {
+                Ok(value) => match value {
                     Some(Value::ServerError(error)) => {
                         let code = error.code();
                         if code == "NOSCRIPT" && !attempt.whole {
@@ -261,6 +284,17 @@ pub fn within<T>(time: Duration, work: impl FnOnce() -> T) -> T {
 /// A deadline, or that of [`within`] if it is earlier.
 pub(super) fn capped(until: Instant) -> Instant {
     CAP.get().map_or(until, |cap| until.min(cap))
+}
+
+/// The reply to the last command. A transaction that was given up says why in the reply to the command that was refused.
+fn last(mut replies: Vec<Value>) -> Option<Value> {
+    let is_refused = |value: &Value| matches!(value, Value::ServerError(error) if error.code() != "EXECABORT");
+    match replies.pop()? {
+        Value::ServerError(error) if error.code() == "EXECABORT" => {
+            Some(replies.into_iter().rfind(is_refused).unwrap_or(Value::ServerError(error)))
+        }
+        value => Some(value),
+    }
 }
 
 /// Answers that go away within moments; the others go to the caller at once.

@@ -20,5 +20,6 @@ pub mod record;
 pub mod reply;
 pub mod resp;
 pub mod scripts;
+pub mod server_clock;
 pub mod transport;
 pub mod worker;

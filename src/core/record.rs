@@ -10,6 +10,8 @@ const STAMP: usize = 7;
 const DUE: usize = 6;
 const HAS_OPTIONS: u8 = 2;
 const UNKNOWN: u8 = 4;
+/// The birth of a job, and its flags.
+pub type Stamp = [u8; STAMP];
 /// ttr 4 · max attempts 4 · priority 4 · timeout 6 · clock offset 8, then the backoff's text.
 const FIXED: usize = 26;
 
@@ -31,6 +33,26 @@ pub fn encode_options(options: &JobOptions) -> (Vec<u8>, &'static [u8]) {
     out.extend_from_slice(&offset_ms.to_be_bytes());
     out.extend_from_slice(backoff.as_bytes());
     (out, b"2")
+}
+
+/// The stamp of a job that is pushed at this time of Redis' clock, with the flags of [`encode_options`].
+#[must_use]
+pub fn stamp(server_us: i64, flags: &[u8]) -> Stamp {
+    let quarters = u64::try_from((server_us - EPOCH_MS * 1000) * 4).unwrap_or(0);
+    let flags = if flags == b"2" { HAS_OPTIONS } else { 0 };
+    let [_, stamp @ ..] = (quarters << 3 | u64::from(flags)).to_be_bytes();
+    stamp
+}
+
+/// A record; `body` is options and payload.
+#[must_use]
+pub fn encode(stamp: Stamp, due_at_ms: i64, body: &[u8]) -> Vec<u8> {
+    let [_, _, due @ ..] = due_at_ms.to_be_bytes();
+    let mut out = Vec::with_capacity(STAMP + DUE + body.len());
+    out.extend_from_slice(&stamp);
+    out.extend_from_slice(&due);
+    out.extend_from_slice(body);
+    out
 }
 
 /// A record taken apart.
@@ -192,6 +214,15 @@ mod tests {
         assert_eq!(record.created_at_ms, EPOCH_MS + 123_456_789);
         assert_eq!(record.due_at_ms, 1_700_000_000_000);
         assert_eq!((record.options, record.payload), (JobOptions::default(), b"payload".to_vec()));
+    }
+
+    #[test]
+    fn a_record_is_what_a_script_would_write() {
+        let server_us = (EPOCH_MS + 123_456_789) * 1000;
+        for (flags, value) in [(b"0", 0), (b"2", 2)] {
+            let record = encode(stamp(server_us, flags), 1_700_000_000_000, b"body");
+            assert_eq!(record, stamped(value, b"body"));
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The only file that reads a script's answer: a status word, then values.
+//! The only file that reads answers: a script's is a status word, then values; a transaction's a value for each command.
 
 use super::error::{Doing, Error, Result};
 use super::job::{JobId, JobInfo, Receipt, Reserved, State};
@@ -175,6 +175,28 @@ impl Reply {
             last_error: history.last_error,
         })
     }
+}
+
+/// What the commands of a transaction answered (see [`Request::transaction`](super::link::Request::transaction)), without the
+/// time: its microseconds since 1970 are apart.
+///
+/// # Errors
+/// [`Error::Server`] when the answer is none of ours.
+pub fn transaction(value: Value) -> Result<(Vec<Value>, i64)> {
+    let server_us = time_us(&value).ok_or_else(unexpected)?;
+    let Value::Array(mut values) = value else { return Err(unexpected()) };
+    values.pop();
+    Ok((values, server_us))
+}
+
+/// Redis' time at the end of a transaction's answer, in microseconds since 1970.
+#[must_use]
+pub fn time_us(transaction: &Value) -> Option<i64> {
+    let Value::Array(values) = transaction else { return None };
+    let Some(Value::Array(time)) = values.last() else { return None };
+    let [Value::BulkString(seconds), Value::BulkString(micros)] = time.as_slice() else { return None };
+    let number = |digits: &[u8]| std::str::from_utf8(digits).ok()?.parse::<i64>().ok();
+    number(seconds)?.checked_mul(1_000_000)?.checked_add(number(micros)?)
 }
 
 /// The state a word means.

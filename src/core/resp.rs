@@ -151,6 +151,10 @@ impl<'a> Plain<'a> {
         let (kind, rest) = self.rest.split_first()?;
         self.rest = rest;
         match kind {
+            b'+' => Some(match self.line()? {
+                b"OK" => Value::Okay,
+                line => Value::SimpleString(std::str::from_utf8(line).ok()?.to_owned()),
+            }),
             b':' => std::str::from_utf8(self.line()?).ok()?.parse().ok().map(Value::Int),
             b'$' => {
                 let length = self.length()?;
@@ -262,6 +266,8 @@ mod tests {
         let leaf = prop_oneof![
             any::<i64>().prop_map(Value::Int),
             proptest::collection::vec(any::<u8>(), 0..300).prop_map(Value::BulkString),
+            "[A-Z]{3,10}".prop_map(Value::SimpleString),
+            Just(Value::Okay),
         ];
         leaf.prop_recursive(4, 40, 8, |inner| {
             prop_oneof![
@@ -279,6 +285,8 @@ mod tests {
                 out.extend_from_slice(bytes);
                 out.extend_from_slice(b"\r\n");
             }
+            Value::SimpleString(text) => out.extend_from_slice(format!("+{text}\r\n").as_bytes()),
+            Value::Okay => out.extend_from_slice(b"+OK\r\n"),
             Value::Array(values) => {
                 write_header(out, b'*', values.len());
                 values.iter().for_each(|value| write_value(out, value));

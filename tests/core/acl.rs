@@ -44,18 +44,28 @@ fn produce(queue: &Queue, errors: &mut Errors) {
     {
         errors.0.push(error);
     }
+    for name in ["late", "later"] {
+        errors.get(queue.push(&delayed(name, 50_000))); // the first by a script, the second in a transaction
+    }
     errors.get(queue.push(&prioritized("c", 5)));
     errors.get(queue.push_many(&[job("d"), prioritized("e", 9), delayed("f", 60_000)]));
 }
 
-/// What a push sends when the answer to its first try was lost: it must know its own job again.
+/// What a push sends when the answer to its first try was lost: it must know its own job again, and where a transaction put it.
 fn push_retry(dsn: &Dsn, errors: &mut Errors) {
     let keys = ["waiting", "jobs", "waiters"].map(|name| format!("dq:{{q}}:{name}"));
     let [waiting, jobs, waiters] = keys.each_ref().map(String::as_str);
     let args =
         ["EVAL", &scripts::PUSH.source, "3", waiting, jobs, waiters, "a", "payload of a", "0", "0", "0", "", "9"];
-    if let redis::Value::ServerError(error) = Raw::open(dsn).run(&args) {
-        errors.0.push(Error::from_redis(error.code(), error.details().unwrap_or_default()));
+    let mut raw = Raw::open(dsn);
+    let redis::Value::BulkString(record) = raw.run(&["HGET", jobs, "later"]) else { return };
+    let mut after: Vec<&[u8]> = args.iter().map(|arg| arg.as_bytes()).collect();
+    (after[6], after[12]) = (b"later", b"");
+    after.push(&record[..7]);
+    for answer in [raw.run(&args), raw.run_bytes(&after)] {
+        if let redis::Value::ServerError(error) = answer {
+            errors.0.push(Error::from_redis(error.code(), error.details().unwrap_or_default()));
+        }
     }
 }
 

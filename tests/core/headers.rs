@@ -45,7 +45,7 @@ fn numbers(text: &str, array: &str) -> BTreeSet<u32> {
 
 /// Quoted words in capitals that are neither a command nor an option of one.
 fn status_words(code: &str) -> BTreeSet<&str> {
-    let options = ["WITHSCORES", "LIMIT"];
+    let options = ["WITHSCORES", "LIMIT", "XX", "INCR"];
     let mut words = BTreeSet::new();
     for (at, _) in code.match_indices('\'') {
         let rest = &code[at + 1..];

@@ -22,6 +22,7 @@ mod refusals;
 mod storms;
 mod table;
 mod tls;
+mod transaction;
 mod waiting;
 mod worker;
 mod wrongtype;

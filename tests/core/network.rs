@@ -17,6 +17,15 @@ fn word<T>(result: Result<T, Error>, word: &str) -> Result<String, Error> {
 /// A call, its answer, and how many jobs are delayed, ready, reserved and buried afterwards: of each there is one before.
 const CALLS: &[(&str, Call, &str, [u64; 4])] = &[
     ("push", |queue, _| Ok(queue.push(&job("new"))?.to_string()), "new", [1, 2, 1, 1]),
+    ("push late", |queue, _| Ok(queue.push(&delayed("new", 50_000))?.to_string()), "new", [2, 1, 1, 1]),
+    (
+        "push late again",
+        |queue, _| {
+            Ok(queue.push(&NewJob { on_duplicate: OnDuplicate::Keep, ..delayed("delayed", 50_000) })?.to_string())
+        },
+        "delayed",
+        [1, 1, 1, 1],
+    ),
     ("push urgent", |queue, _| Ok(queue.push(&prioritized("new", 5))?.to_string()), "new", [1, 2, 1, 1]),
     (
         "push keeping",
@@ -113,6 +122,13 @@ fn arrange(queue: &Queue) -> Held {
     held
 }
 
+/// A queue behind the proxy that knows what time it is for Redis: it pushes what is due later in a transaction.
+fn connected(proxy: &Proxy, name: &str, read_timeout: Duration) -> Queue {
+    let queue = proxy.queue(name, read_timeout);
+    queue.sibling(&format!("{name}.other")).push(&delayed("other", 3_600_000)).unwrap();
+    queue
+}
+
 fn check(server: &Server, queue: &Queue, expected: [u64; 4], case: &str) {
     let (places, faults) = audit::examine(&mut server.raw(), queue);
     assert!(faults.is_empty(), "{case}: {faults:?} {places:?}");
@@ -135,7 +151,7 @@ fn a_call_that_breaks_once_is_repeated_and_has_its_effect_once() {
             let case = format!("{name}, {fault:?}");
             let direct = server.queue(&format!("q{number}.{at}"));
             let held = arrange(&direct);
-            let queue = proxy.queue(direct.name(), Duration::from_secs(5));
+            let queue = connected(&proxy, direct.name(), Duration::from_secs(5));
             proxy.fail(*fault, 1);
             let found = call(&queue, &held);
             assert_eq!(proxy.heal(), 1, "{case}: it met the fault");
@@ -156,6 +172,7 @@ fn a_call_that_never_gets_through_ends_in_time_and_says_that_it_may_have_been_do
     let limit = Duration::from_millis(700);
     let names = [
         "push",
+        "push late",
         "push many",
         "reserve",
         "feed",
@@ -192,7 +209,7 @@ fn a_call_that_never_gets_through_ends_in_time_and_says_that_it_may_have_been_do
                     let case = format!("{name}, {fault:?}");
                     let direct = server.queue(&format!("q{number}.{at}"));
                     let held = arrange(&direct);
-                    let queue = proxy.queue(direct.name(), limit);
+                    let queue = connected(&proxy, direct.name(), limit);
                     until("it is connected", || queue.peek(&id("held")).is_ok());
                     proxy.fail(fault, u32::MAX);
                     let started = Instant::now();

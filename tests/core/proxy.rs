@@ -1,4 +1,5 @@
-//! A TCP proxy before Redis that breaks the request of the next script, or its reply, at a chosen byte.
+//! A TCP proxy before Redis that breaks the request of the next script or the end of the next transaction, or the reply to it,
+//! at a chosen byte.
 
 use crate::support::*;
 use delayqueue::core::dsn::Dsn;
@@ -19,7 +20,7 @@ pub enum Cut {
     Last,
 }
 
-/// What happens to one script call.
+/// What happens to one call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Fault {
     /// The connection ends before Redis sees anything.
@@ -49,7 +50,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Whether Redis executes the script nevertheless.
+    /// Whether Redis executes the call nevertheless.
     pub fn executes(self) -> bool {
         matches!(
             self,
@@ -101,7 +102,7 @@ impl Proxy {
         Queue::new(QueueConfig { persistent: false, read_timeout, ..config(dsn, name) })
     }
 
-    /// Breaks the next `times` script calls.
+    /// Breaks the next `times` calls.
     pub fn fail(&self, fault: Fault, times: u32) {
         *self.plan.lock().unwrap() = Plan { fault: Some(fault), times, met: 0 };
     }
@@ -155,17 +156,16 @@ fn pass(
     from_redis: &mut Vec<u8>,
     plan: &Mutex<Plan>,
 ) -> Option<()> {
+    let mut writes = false;
     loop {
         let request = message(client, from_client)?;
         let head = &request[..request.len().min(20)];
-        let is_script = head.windows(4).any(|word| word == b"EVAL");
+        let is = |name: &[u8]| head.windows(name.len()).any(|word| word == name);
+        writes = is(b"ZADD") || writes && !is(b"MULTI");
+        let is_call = is(b"EVAL") || is(b"EXEC") && writes;
         let fault = {
             let mut plan = plan.lock().unwrap();
-            let wanted = if plan.fault == Some(Fault::MuteLogin) {
-                head.windows(5).any(|word| word == b"HELLO")
-            } else {
-                is_script
-            };
+            let wanted = if plan.fault == Some(Fault::MuteLogin) { is(b"HELLO") } else { is_call };
             let applies = wanted && plan.fault.is_some() && plan.met < plan.times;
             plan.met += u32::from(applies);
             if applies { plan.fault } else { None }

@@ -6,6 +6,7 @@ mod manage;
 mod push;
 mod reserve;
 mod settle;
+mod transaction;
 mod wait;
 
 pub use super::keys::{check_prefix, check_queue_name};

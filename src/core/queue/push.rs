@@ -16,14 +16,13 @@ pub const CHUNK: usize = 500;
 /// Most payload bytes of one atomic chunk: a script should not hold Redis for long.
 const CHUNK_BYTES: usize = 8 << 20;
 
-/// One job as the scripts get it.
-struct Encoded<'a> {
-    id: JobId,
-    body: Cow<'a, [u8]>,
-    flags: &'static [u8],
-    delay: String,
-    at: String,
-    job: &'a NewJob,
+/// One job as Redis gets it.
+pub(super) struct Encoded<'a> {
+    pub(super) id: JobId,
+    /// Options and payload.
+    pub(super) body: Cow<'a, [u8]>,
+    pub(super) flags: &'static [u8],
+    pub(super) job: &'a NewJob,
 }
 
 impl<'a> Encoded<'a> {
@@ -34,13 +33,19 @@ impl<'a> Encoded<'a> {
         } else {
             Cow::Owned([options.as_slice(), &job.payload].concat())
         };
-        let (delay, at) = due_args(job.due);
-        Self { id: job.id.clone().unwrap_or_else(JobId::generate), body, flags, delay, at, job }
+        Self { id: job.id.clone().unwrap_or_else(JobId::generate), body, flags, job }
     }
 
     fn is_plain(&self) -> bool {
-        self.flags == b"0" && self.at.is_empty() && self.job.on_duplicate == OnDuplicate::Fail
+        self.flags == b"0" && matches!(self.job.due, Due::InMs(_)) && self.job.on_duplicate == OnDuplicate::Fail
     }
+}
+
+/// What became of one job.
+pub(super) enum Pushed {
+    New,
+    /// The id is taken; nothing changed.
+    Duplicate,
 }
 
 /// A due time as the scripts take it: a delay or an absolute time, the other one empty.
@@ -65,35 +70,40 @@ impl Queue {
             self.push_chunk(std::slice::from_ref(&encoded)).map_err(doing)?;
             return Ok(encoded.id);
         }
-        let value = self
-            .link
-            .run(|request, attempt, connection| {
-                self.write_index(request, connection);
-                let offset = clock::offset_ms();
-                let offset_text = if offset == 0 { String::new() } else { offset.to_string() };
-                let window = retry_window(attempt);
-                let all: [&[u8]; 7] = [
-                    encoded.id.as_bytes(),
-                    &encoded.body,
-                    encoded.delay.as_bytes(),
-                    encoded.flags,
-                    if offset == 0 { b"0" } else { offset_text.as_bytes() },
-                    encoded.at.as_bytes(),
-                    window.as_bytes(),
-                ];
-                // What says nothing at the end need not be sent.
-                let says =
-                    [true, true, true, encoded.flags != b"0", offset != 0, !encoded.at.is_empty(), !window.is_empty()];
-                let used = says.iter().rposition(|says| *says).map_or(0, |last| last + 1);
-                request.script(&scripts::PUSH, &self.keys.push(), all.get(..used).unwrap_or(&all));
-            })
-            .map_err(doing)?;
-        match Reply::new(value).map_err(doing)?.word.as_str() {
-            "OK" => Ok(encoded.id),
-            "DUPLICATE" if job.on_duplicate == OnDuplicate::Keep => Ok(encoded.id),
-            "DUPLICATE" => Err(self.duplicate(encoded.id.as_bytes())),
-            _ => Err(doing(reply::unexpected())),
+        match self.push_one(&encoded).map_err(doing)? {
+            Pushed::New => Ok(encoded.id),
+            Pushed::Duplicate if job.on_duplicate == OnDuplicate::Keep => Ok(encoded.id),
+            Pushed::Duplicate => Err(self.duplicate(encoded.id.as_bytes())),
         }
+    }
+
+    /// Writes `lua/push.lua` with what it needs to know; `placed` is the stamp under which a transaction may have pushed the job.
+    pub(super) fn write_push(
+        &self,
+        request: &mut Request,
+        job: &Encoded<'_>,
+        attempt: Attempt,
+        placed: Option<record::Stamp>,
+    ) {
+        let offset = clock::offset_ms();
+        let offset_text = if offset == 0 { String::new() } else { offset.to_string() };
+        let (delay, at) = due_args(job.job.due);
+        let window = retry_window(attempt);
+        let all: [&[u8]; 8] = [
+            job.id.as_bytes(),
+            &job.body,
+            delay.as_bytes(),
+            job.flags,
+            if offset == 0 { b"0" } else { offset_text.as_bytes() },
+            at.as_bytes(),
+            window.as_bytes(),
+            placed.as_ref().map_or(&[], record::Stamp::as_slice),
+        ];
+        // What says nothing at the end need not be sent.
+        let says =
+            [true, true, true, job.flags != b"0", offset != 0, !at.is_empty(), !window.is_empty(), placed.is_some()];
+        let used = says.iter().rposition(|says| *says).map_or(0, |last| last + 1);
+        request.script(&scripts::PUSH, &self.keys.push(), all.get(..used).unwrap_or(&all));
     }
 
     /// Adds many jobs in as few round trips as their size allows; each chunk of up to 500 is atomic.
@@ -125,6 +135,7 @@ impl Queue {
 
     fn push_chunk(&self, jobs: &[Encoded<'_>]) -> Result<()> {
         let mut ids = FxHashSet::with_capacity_and_hasher(jobs.len(), FxBuildHasher);
+        let dues: Vec<(String, String)> = jobs.iter().map(|job| due_args(job.job.due)).collect();
         let is_plain = jobs.iter().all(|job| job.is_plain() && ids.insert(job.id.as_bytes()));
         let value = self.link.run(|request, attempt, connection| {
             self.write_index(request, connection);
@@ -133,20 +144,20 @@ impl Queue {
             args.push(window.as_bytes());
             if is_plain && window.is_empty() {
                 args.push(b"plain");
-                for job in jobs {
-                    args.extend([job.id.as_bytes(), &job.body, job.delay.as_bytes()]);
+                for (job, (delay, _)) in jobs.iter().zip(&dues) {
+                    args.extend([job.id.as_bytes(), &job.body, delay.as_bytes()]);
                 }
                 self.write_script(request, &scripts::PUSH_MANY, &args);
                 return;
             }
             args.push(b"each");
-            for job in jobs {
+            for (job, (delay, at)) in jobs.iter().zip(&dues) {
                 let mode: &[u8] = match job.job.on_duplicate {
                     OnDuplicate::Fail => b"fail",
                     OnDuplicate::Keep => b"keep",
                     OnDuplicate::Replace => b"replace",
                 };
-                args.extend([job.id.as_bytes(), &job.body, job.flags, job.delay.as_bytes(), job.at.as_bytes(), mode]);
+                args.extend([job.id.as_bytes(), &job.body, job.flags, delay.as_bytes(), at.as_bytes(), mode]);
             }
             self.write_script(request, &scripts::PUSH_MANY, &args);
         })?;
@@ -159,7 +170,7 @@ impl Queue {
     }
 
     /// Enters the queue into the index of names, once per connection.
-    fn write_index(&self, request: &mut Request, connection: &mut Connection) {
+    pub(super) fn write_index(&self, request: &mut Request, connection: &mut Connection) {
         if !connection.indexed.contains(self.name.as_ref()) {
             connection.indexed.insert(self.name.to_string());
             request.command(&[b"ZADD", keys::index(self.keys.prefix()).as_bytes(), b"NX", b"0", self.name.as_bytes()]);

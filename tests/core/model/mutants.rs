@@ -7,11 +7,12 @@ use std::process::{Command, Stdio};
 const MUTANTS: &[(&str, &str, &str)] = &[
     ("push.lua", "(us - 1577836800000000) * 32", "(9000000000000000 - us) * 32"), // push order reversed
     ("push.lua", "elseif delay == '0' then", "elseif true then"),                 // delays forgotten
-    ("push.lua", "call('ZREM', KEYS[1], stamp .. id)", ""), // a refused duplicate leaves its member
+    ("push.lua", "call('ZREM', KEYS[1], member)", ""), // a refused duplicate leaves its member
+    ("push.lua", "call('ZREM', KEYS[1], placed)", "call('ZCARD', KEYS[1])"), // what is put right stays in both places
     ("push_many.lua", "local at = quarter + n", "local at = quarter - n"), // batch order reversed
-    ("reschedule.lua", "h.due = due", "h.due = h.due"),     // forgotten at the next lease's end
+    ("reschedule.lua", "h.due = due", "h.due = h.due"), // forgotten at the next lease's end
     ("push_many.lua", "call('HDEL', history, ids[n])", ""), // replacing keeps attempts
-    ("push_many.lua", "call('ZREM', buried, ids[n])", ""),  // a replaced buried job is in two states
+    ("push_many.lua", "call('ZREM', buried, ids[n])", ""), // a replaced buried job is in two states
     ("reserve.lua", "call('ZREMRANGEBYRANK', waiting", "call('ZRANGE', waiting"), // reserved twice
     ("bury.lua", "h.attempts + 1, due_of", "h.attempts, due_of"), // attempts not counted
     ("reserve.lua", "if expiry <= now then --", "if false then --"), // leases never end

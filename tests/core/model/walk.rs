@@ -85,7 +85,7 @@ impl Walk {
         match self.below(4) {
             0 => Due::InMs(0),
             1 => Due::AtMs(self.model.now - i64::from(self.below(100)) + 50),
-            _ => Due::InMs(self.pick(&[1, 10, 100, 1_000])),
+            _ => Due::InMs(self.pick(&[1, 10, 100, 1_000, 4_000])),
         }
     }
 

@@ -1,0 +1,216 @@
+//! A job that is due in a while is pushed by plain commands, and is the same as if the script had pushed it.
+
+use crate::audit;
+use crate::denied::as_user;
+use crate::support::*;
+use delayqueue::core::error::Error;
+use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate};
+use delayqueue::core::queue::{NoInterrupts, Queue};
+use delayqueue::core::scripts;
+use std::time::Duration;
+
+/// A queue whose connection knows what time it is for Redis, which knows the scripts.
+fn connected(server: &Server, name: &str) -> Queue {
+    let queue = server.queue(name);
+    queue.sibling("other").push_many(&[job("now")]).unwrap();
+    queue.sibling("other").push(&job("soon")).unwrap();
+    queue.sibling("other").push(&delayed("other", 3_600_000)).unwrap();
+    queue
+}
+
+/// How many scripts ran and transactions ended since.
+fn ways(raw: &mut Raw) -> [u64; 2] {
+    [raw.calls("evalsha") + raw.calls("eval"), raw.calls("exec")]
+}
+
+fn server_ms(raw: &mut Raw) -> i64 {
+    let redis::Value::Array(time) = raw.run(&["TIME"]) else { panic!("no time") };
+    let number = |at: usize| delayqueue::core::reply::int(time[at].clone()).unwrap();
+    number(0) * 1000 + number(1) / 1000
+}
+
+#[test]
+fn it_takes_no_script_and_is_due_when_it_should_be() {
+    let server = Server::start(&[]);
+    let (queue, mut raw) = (connected(&server, "q"), server.raw());
+    let now = server_ms(&mut raw);
+    let options = JobOptions { ttr_ms: 500, ..JobOptions::default() };
+    let jobs = [
+        delayed("a", 3000),
+        delayed("b", 3000),
+        NewJob { options, ..delayed("c", 4000) },
+        NewJob { due: Due::AtMs(now + 900_000), ..job("d") },
+        NewJob { due: Due::AtMs(now + 900_000), ..job("e") },
+    ];
+    // The first of them may meet a clock that was read on a slow way; from then on it is known well.
+    let before = (0..50).find_map(|n| {
+        let before = ways(&mut raw);
+        queue.sibling("other").push(&delayed(&format!("o{n}"), 3_600_000)).unwrap();
+        (ways(&mut raw)[0] == before[0]).then(|| ways(&mut raw))
+    });
+    let before = before.expect("one of them needs no script");
+    let mut scripts = 0;
+    for job in &jobs {
+        let (from, scripts_before) = (server_ms(&mut raw), ways(&mut raw)[0]);
+        queue.push(job).unwrap();
+        scripts += ways(&mut raw)[0] - scripts_before;
+        let info = queue.peek(job.id.as_ref().unwrap()).unwrap().unwrap();
+        let to = server_ms(&mut raw) + 1;
+        let due = match job.due {
+            Due::InMs(delay) => from + delay as i64..=to + delay as i64,
+            Due::AtMs(at) => at..=at,
+        };
+        assert!(due.contains(&info.due_at_ms), "{due:?} {info:?}");
+        assert!((from - 1..=to).contains(&info.created_at_ms), "{from}..={to} {info:?}");
+        assert_eq!((&info.options, &info.payload), (&job.options, &job.payload));
+    }
+    assert_eq!(ways(&mut raw)[1] - before[1], jobs.len() as u64);
+    assert!(scripts < jobs.len() as u64, "most need no script");
+    let (_, faults) = audit::examine(&mut raw, &queue);
+    assert!(faults.is_empty(), "{faults:?}");
+    travel(1_000_000);
+    assert_eq!(serve_all(&queue), ["a", "b", "c", "d", "e"]);
+}
+
+#[test]
+fn what_is_due_soon_or_ranked_is_left_to_a_script() {
+    let server = Server::start(&[]);
+    let (queue, mut raw) = (connected(&server, "q"), server.raw());
+    let soon = server_ms(&mut raw) + 1000;
+    for job in [
+        job("a"),
+        delayed("b", 2999),
+        NewJob { due: Due::AtMs(soon), ..job("c") },
+        NewJob { due: Due::InMs(5000), ..prioritized("d", 5) },
+        NewJob { on_duplicate: OnDuplicate::Replace, ..delayed("e", 5000) },
+    ] {
+        let before = ways(&mut raw);
+        queue.push(&job).unwrap();
+        let asks_for_time = u64::from(matches!(job.due, Due::AtMs(_)));
+        assert_eq!(ways(&mut raw), [before[0] + 1, before[1] + asks_for_time], "{:?}", job.id);
+    }
+}
+
+#[test]
+fn a_taken_id_is_refused_and_nothing_is_left_of_the_try() {
+    let server = Server::start(&[]);
+    let (queue, mut raw) = (connected(&server, "q"), server.raw());
+    queue.push(&delayed("a", 5000)).unwrap();
+    let before = raw.text(&["DEBUG", "DIGEST"]);
+    assert!(matches!(queue.push(&delayed("a", 9000)), Err(Error::Duplicate { .. })));
+    let keep = NewJob { on_duplicate: OnDuplicate::Keep, ..delayed("a", 9000) };
+    assert_eq!(queue.push(&keep), Ok(id("a")));
+    assert_eq!(raw.text(&["DEBUG", "DIGEST"]), before);
+}
+
+#[test]
+fn when_the_clock_of_redis_jumps_the_due_time_is_put_right_before_push_returns() {
+    let clock = Clock::new();
+    let server = Server::start_with_clock(&clock);
+    let (queue, mut raw) = (connected(&server, "q"), server.raw());
+    for (number, jump_ms) in [0, 5000, 1_000_000].into_iter().enumerate() {
+        let now = clock.advance(jump_ms);
+        let (name, before) = (format!("j{number}"), ways(&mut raw));
+        queue.push(&delayed(&name, 2_000_000)).unwrap();
+        let due = queue.peek(&id(&name)).unwrap().unwrap().due_at_ms;
+        assert!((now..=clock.now_ms() + 1).contains(&(due - 2_000_000)), "{due} after a jump of {jump_ms} from {now}");
+        assert!(ways(&mut raw)[1] > before[1], "it was a transaction that was put right");
+    }
+    let (_, faults) = audit::examine(&mut raw, &queue);
+    assert!(faults.is_empty(), "{faults:?}");
+    assert_eq!(states(&queue), [3, 0, 0, 0]);
+}
+
+#[test]
+fn what_is_put_right_late_is_left_where_it_is_by_then() {
+    let server = Server::start(&[]);
+    let (queue, mut raw) = (connected(&server, "q"), server.raw());
+    let keys = ["waiting", "jobs", "waiters"].map(|name| audit::key(&queue, name));
+    let put_right = |raw: &mut Raw, stamp: &[u8]| {
+        let [waiting, jobs, waiters] = keys.each_ref().map(String::as_bytes);
+        let source = scripts::PUSH.source.as_bytes();
+        let head: [&[u8]; 8] = [b"EVAL", source, b"3", waiting, jobs, waiters, b"a", b"payload of a"];
+        let args = [head.as_slice(), &[b"20000", b"0", b"0", b"", b"", stamp]].concat();
+        delayqueue::core::reply::text(match raw.run_bytes(&args) {
+            redis::Value::Array(mut words) => words.remove(0),
+            word => word,
+        })
+    };
+    queue.push(&delayed("a", 5000)).unwrap();
+    let redis::Value::BulkString(record) = raw.run(&["HGET", &keys[1], "a"]) else { panic!("no record") };
+    let held = queue.reserve_job(&id("a")).unwrap().unwrap();
+    assert_eq!(put_right(&mut raw, &record[..7]).as_deref(), Some("OK"));
+    assert_eq!(states(&queue), [0, 0, 1, 0], "reserved");
+    queue.release(&held.held(), Due::InMs(0), None).unwrap();
+    assert_eq!(put_right(&mut raw, &record[..7]).as_deref(), Some("OK"));
+    assert_eq!(states(&queue), [0, 1, 0, 0], "released");
+    queue.ack(&reserve(&queue).unwrap().held()).unwrap();
+    queue.push(&job("a")).unwrap();
+    raw.run_bytes(&[b"ZADD", keys[0].as_bytes(), b"99999999999999", &[&record[..7], b"a"].concat()]);
+    assert_eq!(put_right(&mut raw, &record[..7]).as_deref(), Some("DUPLICATE"), "it was refused");
+    let (_, faults) = audit::examine(&mut raw, &queue);
+    assert!(faults.is_empty(), "{faults:?}");
+}
+
+#[test]
+fn a_foreign_key_is_reported_and_nothing_is_left_of_the_try() {
+    let server = Server::start(&[]);
+    let (queue, mut raw) = (connected(&server, "q"), server.raw());
+    for name in ["waiting", "jobs"] {
+        raw.run(&["SET", &audit::key(&queue, name), "foreign"]);
+        queue.push(&job("a")).unwrap_err(); // it is in the index of queues
+        let before = raw.text(&["DEBUG", "DIGEST"]);
+        let found = queue.push(&delayed("a", 5000));
+        assert!(matches!(&found, Err(Error::Server { code, .. }) if code == "WRONGTYPE"), "{found:?}");
+        assert_eq!(raw.text(&["DEBUG", "DIGEST"]), before, "foreign {name}");
+        raw.run(&["DEL", &audit::key(&queue, name)]);
+        queue.push(&delayed("a", 5000)).unwrap();
+        assert!(queue.cancel(&[id("a")]).unwrap() == 1);
+    }
+}
+
+#[test]
+fn a_refusal_says_why_and_the_connection_goes_on() {
+    let server = Server::start(&["--maxmemory-policy", "noeviction"]);
+    let (queue, mut raw) = (connected(&server, "q"), server.raw());
+    queue.push(&delayed("first", 5000)).unwrap();
+    raw.run(&["CONFIG", "SET", "maxmemory", "1"]);
+    let found = queue.push(&delayed("a", 5000));
+    raw.run(&["CONFIG", "SET", "maxmemory", "0"]);
+    assert!(matches!(&found, Err(Error::QueueFull { message, .. }) if message.contains("used memory")), "{found:?}");
+    raw.run(&["CONFIG", "SET", "min-replicas-to-write", "1"]);
+    let found = queue.push(&delayed("a", 5000));
+    raw.run(&["CONFIG", "SET", "min-replicas-to-write", "0"]);
+    assert!(matches!(&found, Err(Error::Server { code, .. }) if code == "NOREPLICAS"), "{found:?}");
+    assert_eq!(states(&queue), [1, 0, 0, 0]);
+    queue.push(&delayed("a", 5000)).unwrap();
+    assert_eq!(states(&queue), [2, 0, 0, 0]);
+}
+
+#[test]
+fn a_user_who_may_not_use_transactions_pushes_by_script() {
+    let server = Server::start(&[]);
+    let mut raw = server.raw();
+    raw.run(&["ACL", "SETUSER", "old", "on", ">secret", "~*", "&*", "+@all", "-multi"]);
+    let queue = Queue::new(config(as_user(&server, "old"), "q"));
+    for name in ["a", "b", "c"] {
+        queue.push(&delayed(name, 5000)).unwrap();
+    }
+    assert_eq!((states(&queue), raw.calls("multi")), ([3, 0, 0, 0], 0));
+}
+
+#[test]
+fn an_idle_consumer_gets_it_when_it_falls_due() {
+    let server = Server::start(&[]);
+    let (queue, mut raw) = (connected(&server, "q"), server.raw());
+    let consumer = server.queue("q");
+    let thread = std::thread::spawn(move || {
+        let timeout = Some(Duration::from_secs(20));
+        let job = consumer.reserve(&["q".to_owned()], 1, timeout, &mut NoInterrupts).unwrap().remove(0);
+        (server_ms(&mut server.raw()), job.due_at_ms)
+    });
+    until("it waits", || raw.int(&["ZCARD", "dq:{q}:waiters"]) == 1);
+    queue.push(&delayed("a", 3000)).unwrap();
+    let (got, due) = thread.join().unwrap();
+    assert!((due..due + 1000).contains(&got), "due at {due}, delivered at {got}");
+}
