@@ -1,41 +1,31 @@
 -- push_many.lua: add up to 500 jobs of any priority, all or none. Also one job that replaces another.
 -- KEYS    all
 -- ARGV[1] clock offset (ms)   ARGV[2] retry: microseconds since this very push was first sent, or ''
--- ARGV[3] plain: all have different ids, default options, a delay, and none may be there; and this is no retry. Else: each
--- ARGV[4…] plain: three per job: id · payload · delay (ms)
---          each: six: id · options+payload · stamp flags · delay (ms) or '' · absolute due (ms) or '' · on duplicate: fail, keep, replace
+-- ARGV[3] each, or made: the client has made the members and the records, by what it believes Redis' clock to say; their ids are
+--         different, and none may be there; this is no retry
+-- ARGV[4…] each: six per job: id · options+payload · stamp flags · delay (ms) or '' · absolute due (ms) or '' · on duplicate: fail, keep, replace
+--          made: the time of the stamps and the one that delays were added to (µs) · first due (ms) · how many jobs, two per job:
+--          id · record, then again two per job: due (ms) · member
 -- Returns {"OK"} | {"DUPLICATE", id} nothing changed | {"RESERVED", id} nothing changed: a reserved job is not replaced
--- Cost    O(J log N) for J jobs; 5 commands when plain, 6 where all have default priority and none replaces
+--       | {"CLOCK"} nothing changed: jobs that were made would be stamped later than now, or due earlier than they should be
+-- Cost    O(J log N) for J jobs; 5 commands when made, 6 where all have default priority and none replaces
 --@include clock
 --@include keys
 local quarter = (time[1] * 1000000 + time[2] - 1577836800000000) * 4
 
-if ARGV[3] == 'plain' then
-  local pack, format = struct.pack, string.format
-  local ids, members, records, count = {}, {}, {}, 0
-  for at = 4, #ARGV, 3 do
-    count = count + 1
-    ids[count] = ARGV[at]
-  end
+if ARGV[3] == 'made' then
+  local us, count, ids = time[1] * 1000000 + time[2], ARGV[7] + 0, {}
+  if ARGV[4] - us > 0 or us - ARGV[5] > 0 then return { 'CLOCK' } end
+  for n = 1, count do ids[n] = ARGV[2 * n + 6] end
   local old = call('HMGET', jobs, unpack(ids))
-  local first_due, last_delay, due_text, due_bytes
   for n = 1, count do
     if old[n] then return { 'DUPLICATE', ids[n] } end
-    local id, body, delay = ids[n], ARGV[3 * n + 2], ARGV[3 * n + 3]
-    if delay ~= last_delay then
-      local due = due_in(delay)
-      last_delay, due_text, due_bytes = delay, format('%d', due), pack('>I6', due)
-      if not first_due or due < first_due then first_due = due end
-    end
-    local stamp = pack('>I7', (quarter + n) * 8)
-    members[2 * n - 1], members[2 * n] = due_text, stamp .. id
-    records[2 * n - 1], records[2 * n] = id, stamp .. due_bytes .. body
   end
-  call('ZADD', waiting, unpack(members)) -- members first (see push.lua)
-  call('HSET', jobs, unpack(records))
+  call('ZADD', waiting, unpack(ARGV, 2 * count + 8)) -- members first (see push.lua)
+  call('HSET', jobs, unpack(ARGV, 8, 2 * count + 7))
   if try('ZCARD', waiters) ~= 0 then
     --@include wake
-    wake(first_due)
+    wake(ARGV[6] + 0)
   end
   return 'OK'
 end

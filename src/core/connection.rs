@@ -55,6 +55,8 @@ pub struct Connection {
     subscribed: HashSet<String>,
     /// What time it is for Redis.
     pub clock: ServerClock,
+    /// How many batches in a row took longer to get there than their size explains.
+    pub slow_batches: u8,
     /// Names of queues whose index entry was written over this connection.
     pub indexed: FxHashSet<String>,
     /// Queues known to have used priorities: `lua/reserve.lua` does not do for them.
@@ -88,6 +90,7 @@ impl Connection {
             wakes: VecDeque::new(),
             subscribed: HashSet::new(),
             clock: ServerClock::default(),
+            slow_batches: 0,
             indexed: FxHashSet::default(),
             ranked: FxHashSet::default(),
             quiet: FxHashSet::default(),

@@ -35,10 +35,11 @@ pub fn encode_options(options: &JobOptions) -> (Vec<u8>, &'static [u8]) {
     (out, b"2")
 }
 
-/// The stamp of a job that is pushed at this time of Redis' clock, with the flags of [`encode_options`].
+/// The stamp of a job that is pushed so many quarters of a microsecond after this time of Redis' clock, with the flags of
+/// [`encode_options`].
 #[must_use]
-pub fn stamp(server_us: i64, flags: &[u8]) -> Stamp {
-    let quarters = u64::try_from((server_us - EPOCH_MS * 1000) * 4).unwrap_or(0);
+pub fn stamp(server_us: i64, quarters: u64, flags: &[u8]) -> Stamp {
+    let quarters = u64::try_from((server_us - EPOCH_MS * 1000) * 4).unwrap_or(0) + quarters;
     let flags = if flags == b"2" { HAS_OPTIONS } else { 0 };
     let [_, stamp @ ..] = (quarters << 3 | u64::from(flags)).to_be_bytes();
     stamp
@@ -220,7 +221,7 @@ mod tests {
     fn a_record_is_what_a_script_would_write() {
         let server_us = (EPOCH_MS + 123_456_789) * 1000;
         for (flags, value) in [(b"0", 0), (b"2", 2)] {
-            let record = encode(stamp(server_us, flags), 1_700_000_000_000, b"body");
+            let record = encode(stamp(server_us, 0, flags), 1_700_000_000_000, b"body");
             assert_eq!(record, stamped(value, b"body"));
         }
     }

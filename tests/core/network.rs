@@ -51,6 +51,15 @@ const CALLS: &[(&str, Call, &str, [u64; 4])] = &[
         [2, 3, 1, 1],
     ),
     (
+        "push batch",
+        |queue, _| {
+            let ids = queue.push_many(&[job("new"), delayed("late", 50_000)])?;
+            Ok(ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+        },
+        "new late",
+        [2, 2, 1, 1],
+    ),
+    (
         "reserve",
         |queue, _| {
             let jobs = queue.reserve(&[queue.name().to_owned()], 1, Some(Duration::ZERO), &mut NoInterrupts)?;

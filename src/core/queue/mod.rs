@@ -4,6 +4,7 @@ mod doctor;
 mod inspect;
 mod manage;
 mod push;
+mod push_many;
 mod reserve;
 mod settle;
 mod transaction;

@@ -1,4 +1,4 @@
-//! Producing: push, `push_many`.
+//! Producing one job: push. Many: [`super::push_many`].
 
 use super::Queue;
 use crate::core::connection::Connection;
@@ -6,15 +6,8 @@ use crate::core::error::{Error, Result};
 use crate::core::job::{Due, JobId, NewJob, OnDuplicate};
 use crate::core::link::{Attempt, Request};
 use crate::core::record;
-use crate::core::reply::{self, Reply};
 use crate::core::{clock, keys, scripts};
-use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::borrow::Cow;
-
-/// Most jobs of one atomic chunk.
-pub const CHUNK: usize = 500;
-/// Most payload bytes of one atomic chunk: a script should not hold Redis for long.
-const CHUNK_BYTES: usize = 8 << 20;
 
 /// One job as Redis gets it.
 pub(super) struct Encoded<'a> {
@@ -26,7 +19,7 @@ pub(super) struct Encoded<'a> {
 }
 
 impl<'a> Encoded<'a> {
-    fn new(job: &'a NewJob) -> Self {
+    pub(super) fn new(job: &'a NewJob) -> Self {
         let (options, flags) = record::encode_options(&job.options);
         let body = if options.is_empty() {
             Cow::Borrowed(job.payload.as_slice())
@@ -34,10 +27,6 @@ impl<'a> Encoded<'a> {
             Cow::Owned([options.as_slice(), &job.payload].concat())
         };
         Self { id: job.id.clone().unwrap_or_else(JobId::generate), body, flags, job }
-    }
-
-    fn is_plain(&self) -> bool {
-        self.flags == b"0" && matches!(self.job.due, Due::InMs(_)) && self.job.on_duplicate == OnDuplicate::Fail
     }
 }
 
@@ -67,7 +56,7 @@ impl Queue {
         let doing =
             |error: Error| error.while_doing(|| format!("pushing job '{}' to queue '{}'", encoded.id, self.name));
         if record::is_ranked(&job.options) || job.on_duplicate == OnDuplicate::Replace {
-            self.push_chunk(std::slice::from_ref(&encoded)).map_err(doing)?;
+            self.push_each(std::slice::from_ref(&encoded)).map_err(doing)?;
             return Ok(encoded.id);
         }
         match self.push_one(&encoded).map_err(doing)? {
@@ -106,69 +95,6 @@ impl Queue {
         request.script(&scripts::PUSH, &self.keys.push(), all.get(..used).unwrap_or(&all));
     }
 
-    /// Adds many jobs in as few round trips as their size allows; each chunk of up to 500 is atomic.
-    ///
-    /// # Errors
-    /// As [`Queue::push`]; the chunks before the failing one stay.
-    pub fn push_many(&self, jobs: &[NewJob]) -> Result<Vec<JobId>> {
-        for job in jobs {
-            self.check_size(job)?;
-        }
-        let mut ids = Vec::with_capacity(jobs.len());
-        let mut rest = jobs;
-        while !rest.is_empty() {
-            let mut bytes = 0;
-            let fits = rest.iter().take(CHUNK).take_while(|job| {
-                bytes += job.payload.len();
-                bytes <= CHUNK_BYTES
-            });
-            let (chunk, after) = rest.split_at(fits.count().max(1).min(rest.len()));
-            let encoded: Vec<Encoded<'_>> = chunk.iter().map(Encoded::new).collect();
-            self.push_chunk(&encoded).map_err(|error| {
-                error.while_doing(|| format!("pushing {} jobs to queue '{}'", chunk.len(), self.name))
-            })?;
-            ids.extend(encoded.into_iter().map(|job| job.id));
-            rest = after;
-        }
-        Ok(ids)
-    }
-
-    fn push_chunk(&self, jobs: &[Encoded<'_>]) -> Result<()> {
-        let mut ids = FxHashSet::with_capacity_and_hasher(jobs.len(), FxBuildHasher);
-        let dues: Vec<(String, String)> = jobs.iter().map(|job| due_args(job.job.due)).collect();
-        let is_plain = jobs.iter().all(|job| job.is_plain() && ids.insert(job.id.as_bytes()));
-        let value = self.link.run(|request, attempt, connection| {
-            self.write_index(request, connection);
-            let window = retry_window(attempt);
-            let mut args: Vec<&[u8]> = Vec::with_capacity(2 + 6 * jobs.len());
-            args.push(window.as_bytes());
-            if is_plain && window.is_empty() {
-                args.push(b"plain");
-                for (job, (delay, _)) in jobs.iter().zip(&dues) {
-                    args.extend([job.id.as_bytes(), &job.body, delay.as_bytes()]);
-                }
-                self.write_script(request, &scripts::PUSH_MANY, &args);
-                return;
-            }
-            args.push(b"each");
-            for (job, (delay, at)) in jobs.iter().zip(&dues) {
-                let mode: &[u8] = match job.job.on_duplicate {
-                    OnDuplicate::Fail => b"fail",
-                    OnDuplicate::Keep => b"keep",
-                    OnDuplicate::Replace => b"replace",
-                };
-                args.extend([job.id.as_bytes(), &job.body, job.flags, delay.as_bytes(), at.as_bytes(), mode]);
-            }
-            self.write_script(request, &scripts::PUSH_MANY, &args);
-        })?;
-        let mut reply = Reply::new(value)?;
-        match reply.word.as_str() {
-            "OK" => Ok(()),
-            "DUPLICATE" | "RESERVED" => Err(self.duplicate(&reply.bytes()?)),
-            _ => Err(reply::unexpected()),
-        }
-    }
-
     /// Enters the queue into the index of names, once per connection.
     pub(super) fn write_index(&self, request: &mut Request, connection: &mut Connection) {
         if !connection.indexed.contains(self.name.as_ref()) {
@@ -177,11 +103,11 @@ impl Queue {
         }
     }
 
-    fn duplicate(&self, id: &[u8]) -> Error {
+    pub(super) fn duplicate(&self, id: &[u8]) -> Error {
         Error::Duplicate { queue: self.name.to_string(), id: String::from_utf8_lossy(id).into_owned() }
     }
 
-    fn check_size(&self, job: &NewJob) -> Result<()> {
+    pub(super) fn check_size(&self, job: &NewJob) -> Result<()> {
         self.check_payload(&job.payload)
     }
 
@@ -197,6 +123,6 @@ impl Queue {
 const MARGIN_US: u128 = 100_000;
 
 /// Microseconds since the lost try was sent, with a margin for a slow answer; empty on a first try.
-fn retry_window(attempt: Attempt) -> String {
+pub(super) fn retry_window(attempt: Attempt) -> String {
     attempt.since_lost.map_or_else(String::new, |since| (since.as_micros() + MARGIN_US).to_string())
 }

@@ -121,7 +121,7 @@ impl Place {
             Due::InMs(delay) => now_ms.checked_add_unsigned(delay)?,
             Due::AtMs(at) => at,
         };
-        let stamp = record::stamp(claim.us, job.flags);
+        let stamp = record::stamp(claim.us, 0, job.flags);
         Some(Self { claim, stamp, member: [stamp.as_slice(), job.id.as_bytes()].concat(), due_at_ms })
     }
 }

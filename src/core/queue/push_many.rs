@@ -1,0 +1,222 @@
+//! Producing many jobs: push_many, in chunks that are added whole or not at all.
+
+use super::Queue;
+use super::push::{Encoded, due_args, retry_window};
+use crate::core::connection::Connection;
+use crate::core::error::{Error, Result};
+use crate::core::job::{Due, JobId, NewJob, OnDuplicate};
+use crate::core::link::{Attempt, Repeat, Request};
+use crate::core::record;
+use crate::core::reply::{self, Reply};
+use crate::core::server_clock::Claim;
+use crate::core::{clock, scripts};
+use rustc_hash::{FxBuildHasher, FxHashSet};
+
+/// Most jobs of one atomic chunk.
+pub const CHUNK: usize = 500;
+/// Most payload bytes of one atomic chunk: a script should not hold Redis for long.
+const CHUNK_BYTES: usize = 8 << 20;
+/// Of so many jobs on, a round trip to learn what time it is pays.
+const ASKS_FROM: usize = 16;
+/// More than this is too long on its way for its time to be claimed before it is sent.
+const MADE_BYTES: usize = 1 << 20;
+/// After so many slow ones in a row, a connection's batches are left to the script.
+const MOST_SLOW: u8 = 3;
+
+impl Queue {
+    /// Adds many jobs in as few round trips as their size allows; each chunk of up to 500 is atomic.
+    ///
+    /// # Errors
+    /// As [`Queue::push`]; the chunks before the failing one stay.
+    pub fn push_many(&self, jobs: &[NewJob]) -> Result<Vec<JobId>> {
+        for job in jobs {
+            self.check_size(job)?;
+        }
+        let mut ids = Vec::with_capacity(jobs.len());
+        let mut rest = jobs;
+        while !rest.is_empty() {
+            let mut bytes = 0;
+            let fits = rest.iter().take(CHUNK).take_while(|job| {
+                bytes += job.payload.len();
+                bytes <= CHUNK_BYTES
+            });
+            let (chunk, after) = rest.split_at(fits.count().max(1).min(rest.len()));
+            let encoded: Vec<Encoded<'_>> = chunk.iter().map(Encoded::new).collect();
+            self.push_chunk(&encoded).map_err(|error| {
+                error.while_doing(|| format!("pushing {} jobs to queue '{}'", chunk.len(), self.name))
+            })?;
+            ids.extend(encoded.into_iter().map(|job| job.id));
+            rest = after;
+        }
+        Ok(ids)
+    }
+
+    fn push_chunk(&self, jobs: &[Encoded<'_>]) -> Result<()> {
+        let bytes: usize = jobs.iter().map(|job| job.body.len() + job.id.as_bytes().len()).sum();
+        if bytes > MADE_BYTES || !can_be_made(jobs) {
+            return self.push_each(jobs);
+        }
+        let mut held = None;
+        let result = self.push_made(&mut held, jobs, bytes);
+        if let Some(connection) = held {
+            self.link.give_back(connection);
+        }
+        result
+    }
+
+    /// Sends members and records as they shall be, which spares Redis more than a quarter of the work. It must be known what time
+    /// it is for Redis; the script checks that.
+    fn push_made(&self, held: &mut Option<Connection>, jobs: &[Encoded<'_>], bytes: usize) -> Result<()> {
+        let (mut has_asked, mut is_refused) = (jobs.len() < ASKS_FROM, false);
+        loop {
+            let mut sent = Sent::Each;
+            let value = self.link.run_on(held, Repeat::Yes, &mut |request, attempt, connection| {
+                let is_first = attempt.since_lost.is_none() && !is_refused && connection.slow_batches < MOST_SLOW;
+                let claim = if is_first { connection.clock.claim() } else { None };
+                sent = match claim {
+                    Some(_) => Sent::Made,
+                    None if is_first && !has_asked => Sent::Question,
+                    None => Sent::Each,
+                };
+                if sent == Sent::Question {
+                    return request.transaction(&[]);
+                }
+                self.write_index(request, connection);
+                match claim {
+                    Some(claim) => self.write_made(request, jobs, Times::new(claim, bytes)),
+                    None => self.write_each(request, attempt, jobs),
+                }
+            });
+            match (sent, value) {
+                (Sent::Question, Err(error @ Error::Connection { .. })) => return Err(error),
+                // What it was answered does not matter here: the clock has heard it, or nobody has.
+                (Sent::Question, _) => has_asked = true,
+                (Sent::Each, value) => return self.chunk_pushed(Reply::new(value?)?),
+                (Sent::Made, value) => {
+                    let reply = Reply::new(value?)?;
+                    is_refused = reply.word == "CLOCK";
+                    if let Some(connection) = held {
+                        connection.slow_batches = if is_refused { connection.slow_batches + 1 } else { 0 };
+                        if is_refused {
+                            connection.clock.forget();
+                        }
+                    }
+                    if !is_refused {
+                        return self.chunk_pushed(reply);
+                    }
+                }
+            }
+        }
+    }
+
+    fn write_made(&self, request: &mut Request, jobs: &[Encoded<'_>], times: Times) {
+        let mut quarter = 0;
+        let made: Vec<_> = jobs
+            .iter()
+            .map(|job| {
+                quarter += 1;
+                let (stamp, due_at_ms) =
+                    (record::stamp(times.stamps_us, quarter, job.flags), times.due_at_ms(job.job.due));
+                let member = [stamp.as_slice(), job.id.as_bytes()].concat();
+                (record::encode(stamp, due_at_ms, &job.body), due_at_ms.to_string(), member, due_at_ms)
+            })
+            .collect();
+        let first = made.iter().map(|(.., due)| *due).min().unwrap_or(0).to_string();
+        let (stamps, delays, count) =
+            (times.stamps_us.to_string(), times.delays_us.to_string(), jobs.len().to_string());
+        let mut args: Vec<&[u8]> = Vec::with_capacity(6 + 4 * jobs.len());
+        args.extend([
+            b"".as_slice(),
+            b"made",
+            stamps.as_bytes(),
+            delays.as_bytes(),
+            first.as_bytes(),
+            count.as_bytes(),
+        ]);
+        for (job, (record, ..)) in jobs.iter().zip(&made) {
+            args.extend([job.id.as_bytes(), record]);
+        }
+        for (_, due, member, _) in &made {
+            args.extend([due.as_bytes(), member]);
+        }
+        self.write_script(request, &scripts::PUSH_MANY, &args);
+    }
+
+    /// The same for jobs of any kind: the script makes of them what is to be stored.
+    pub(super) fn push_each(&self, jobs: &[Encoded<'_>]) -> Result<()> {
+        let value = self.link.run(|request, attempt, connection| {
+            self.write_index(request, connection);
+            self.write_each(request, attempt, jobs);
+        })?;
+        self.chunk_pushed(Reply::new(value)?)
+    }
+
+    fn write_each(&self, request: &mut Request, attempt: Attempt, jobs: &[Encoded<'_>]) {
+        let window = retry_window(attempt);
+        let dues: Vec<(String, String)> = jobs.iter().map(|job| due_args(job.job.due)).collect();
+        let mut args: Vec<&[u8]> = Vec::with_capacity(2 + 6 * jobs.len());
+        args.extend([window.as_bytes(), b"each"]);
+        for (job, (delay, at)) in jobs.iter().zip(&dues) {
+            let mode: &[u8] = match job.job.on_duplicate {
+                OnDuplicate::Fail => b"fail",
+                OnDuplicate::Keep => b"keep",
+                OnDuplicate::Replace => b"replace",
+            };
+            args.extend([job.id.as_bytes(), &job.body, job.flags, delay.as_bytes(), at.as_bytes(), mode]);
+        }
+        self.write_script(request, &scripts::PUSH_MANY, &args);
+    }
+
+    fn chunk_pushed(&self, mut reply: Reply) -> Result<()> {
+        match reply.word.as_str() {
+            "OK" => Ok(()),
+            "DUPLICATE" | "RESERVED" => Err(self.duplicate(&reply.bytes()?)),
+            _ => Err(reply::unexpected()),
+        }
+    }
+}
+
+/// What a request contained.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sent {
+    Question,
+    Made,
+    Each,
+}
+
+/// Redis' time, for jobs that are made before they are sent.
+#[derive(Clone, Copy)]
+struct Times {
+    /// Not after they arrive: what is pushed later comes later.
+    stamps_us: i64,
+    /// Not before they arrive: none is early.
+    delays_us: i64,
+}
+
+impl Times {
+    /// The more bytes, the longer they are on their way: a millisecond for each 64 KiB begun.
+    fn new(claim: Claim, bytes: usize) -> Self {
+        let on_its_way_ms = i64::try_from(bytes / 65_536).unwrap_or(i64::MAX) + 1;
+        Self { stamps_us: claim.us, delays_us: claim.us.saturating_add(on_its_way_ms.saturating_mul(1000)) }
+    }
+
+    fn due_at_ms(&self, due: Due) -> i64 {
+        let offset_ms = clock::offset_ms();
+        match due {
+            Due::InMs(0) => self.stamps_us.div_euclid(1000) + offset_ms,
+            Due::InMs(delay) => {
+                let now_ms = self.delays_us.saturating_add(999).div_euclid(1000) + offset_ms;
+                now_ms.saturating_add_unsigned(delay)
+            }
+            Due::AtMs(at) => at.max(0),
+        }
+    }
+}
+
+/// Whether all are of default priority and new, as far as the client can know.
+fn can_be_made(jobs: &[Encoded<'_>]) -> bool {
+    let mut ids = FxHashSet::with_capacity_and_hasher(jobs.len(), FxBuildHasher);
+    jobs.iter().all(|Encoded { id, job, .. }| {
+        job.on_duplicate == OnDuplicate::Fail && !record::is_ranked(&job.options) && ids.insert(id.as_bytes())
+    })
+}
