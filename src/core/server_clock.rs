@@ -65,6 +65,12 @@ impl ServerClock {
         (self.best, self.next, self.heard_at) = (None, None, None);
     }
 
+    /// Whether it was heard lately.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.heard_at.is_some_and(|heard| heard.elapsed() < GOOD_FOR)
+    }
+
     /// Redis' time now, later than in each claim before; `None` when it was not heard lately. It is what a request will meet
     /// that travels as fast as the fastest did, so it is not earlier than now unless a clock has jumped.
     pub fn claim(&mut self) -> Option<Claim> {

@@ -6,7 +6,7 @@ use super::Queue;
 use super::push::{Encoded, Pushed};
 use crate::core::clock;
 use crate::core::connection::Connection;
-use crate::core::error::Result;
+use crate::core::error::{Doing, Error, Result};
 use crate::core::job::Due;
 use crate::core::link::Repeat;
 use crate::core::record::{self, Stamp};
@@ -56,8 +56,8 @@ impl Queue {
                     request.transaction(&[&put, &[b"HSETNX", jobs, job.id.as_bytes(), &record]]);
                 }
                 _ => {
-                    if is_late(job, 0) {
-                        request.transaction(&[]); // the clock, for the next one
+                    if is_late(job, 0) && !connection.clock.is_known() {
+                        request.transaction(&[]); // for the next one
                     }
                     self.write_push(request, job, attempt, place.as_ref().map(|place| place.stamp));
                 }
@@ -77,14 +77,7 @@ impl Queue {
         let take_back: [&[u8]; 3] = [b"ZREM", waiting, &place.member];
         match answers.as_slice() {
             [Value::Int(_), Value::Int(1)] if place.claim.is_borne_out(server_us, answered) => Ok(Pushed::New),
-            [Value::Int(_), Value::Int(1)] => {
-                if let Some(connection) = held {
-                    connection.clock.forget();
-                }
-                pushed(self.link.run_on(held, Repeat::Yes, &mut |request, attempt, _| {
-                    self.write_push(request, job, attempt, Some(place.stamp));
-                })?)
-            }
+            [Value::Int(_), Value::Int(1)] => self.put_right(held, job, place.stamp),
             [Value::Int(_), Value::Int(_)] => {
                 // Failing here leaves a member without its record, which whoever meets it drops.
                 let _ = self.link.run_on(held, Repeat::Yes, &mut |request, _, _| request.command(&take_back));
@@ -103,6 +96,21 @@ impl Queue {
             }
             _ => Err(reply::unexpected()),
         }
+    }
+
+    /// The job is there, and was stamped by a clock that does not go like Redis' own.
+    fn put_right(&self, held: &mut Option<Connection>, job: &Encoded<'_>, stamp: Stamp) -> Result<Pushed> {
+        if let Some(connection) = held {
+            connection.clock.forget();
+        }
+        let answer = self.link.run_on(held, Repeat::Yes, &mut |request, attempt, _| {
+            self.write_push(request, job, attempt, Some(stamp));
+        });
+        answer.and_then(pushed).map_err(|error| Error::Connection {
+            doing: Doing::default(),
+            message: format!("the job was pushed by a clock that had changed, and could not be put right: {error}"),
+            ambiguous: true,
+        })
     }
 }
 
