@@ -6,7 +6,7 @@
 -- ARGV[1] id   ARGV[2] options+payload   ARGV[3] delay (ms)   ARGV[4] stamp flags: 2 with options; without: 0 or nothing
 -- ARGV[5] clock offset (ms), or nothing   ARGV[6] absolute due time (ms) instead, or ''
 -- ARGV[7] retry: microseconds since this very push was first sent, or nothing
--- ARGV[8] the stamp under which a transaction may have placed this very job, or nothing: it gets its proper place
+-- ARGV[8] stamp+due under which a transaction has placed this very job, or, in a retry, may have: it gets its proper place. Or nothing
 -- Returns {"OK"} | {"DUPLICATE"} nothing changed
 -- Cost    O(log N), 4 commands; 3 more after a transaction
 -- Order   member before record: a member without its record is dropped by reserve, a record without member would be lost.
@@ -24,23 +24,33 @@ end
 local stamp = struct.pack('>I7', (us - 1577836800000000) * 32)
 if flags and flags ~= '0' then stamp = string.sub(stamp, 1, 6) .. string.char(string.byte(stamp, 7) + flags) end
 local id = ARGV[1]
-local member, placed, is_ours = stamp .. id, nil, false
+local member, body, placed, is_ours = stamp .. id, ARGV[2], nil, false
+local is_retry = ARGV[7] and ARGV[7] ~= ''
 if ARGV[8] then
   local found = call('HGET', KEYS[2], id)
-  placed = ARGV[8] .. id
-  is_ours = found and string.sub(found, 1, 7) == ARGV[8]
-  -- Has somebody reserved it? A ZSCORE that producers have the right to.
-  if is_ours and not call('ZADD', KEYS[1], 'XX', 'INCR', '0', placed) then return { 'OK' } end
+  local born = string.sub(ARGV[8], 1, 7)
+  placed = born .. id
+  is_ours = found and string.sub(found, 1, 7) == born
+  if not is_ours and not is_retry then -- somebody has reserved or cancelled it since, and it may have been pushed anew
+    call('ZREM', KEYS[1], placed)
+    return { 'OK' }
+  end
+  if is_ours then
+    body = string.sub(found, 14) -- somebody may have updated or rescheduled it
+    -- Does it wait? A ZSCORE that producers have the right to.
+    local waits = call('ZADD', KEYS[1], 'XX', 'INCR', '0', placed)
+    if not waits or string.sub(found, 8, 13) ~= string.sub(ARGV[8], 8) then return { 'OK' } end
+  end
 end
 
 call('ZADD', KEYS[1], string.format('%d', due), member)
-local record = stamp .. struct.pack('>I6', due) .. ARGV[2]
+local record = stamp .. struct.pack('>I6', due) .. body
 local added = is_ours and try('HSET', KEYS[2], id, record) == 0 and 1 or try('HSETNX', KEYS[2], id, record)
 if placed and placed ~= member and (added == 1 or not is_ours) then call('ZREM', KEYS[1], placed) end
 if added ~= 1 then
   call('ZREM', KEYS[1], member)
   if added ~= 0 then return added end
-  if ARGV[7] and ARGV[7] ~= '' then -- the answer to our own first try was lost: its job is younger than that try
+  if is_retry then -- the answer to our own first try was lost: its job is younger than that try
     local found = call('HGET', KEYS[2], id)
     local high, low = struct.unpack('>I4I3', found .. '\0\0\0\0\0\0\0')
     local age_us = us - ((high * 2097152 + math.floor(low / 8)) / 4 + 1577836800000000)

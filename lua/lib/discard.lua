@@ -2,7 +2,8 @@
 -- it means nothing and is dropped; otherwise the record is damaged or newer than we are: set aside with that reason.
 local function has_another_place(id, member, record)
   local last = string.byte(record, 7)
-  if not last or string.sub(record, 1, 6) == string.sub(member, 1, 6) then return false end
+  if not last or string.sub(record, 1, 6) == string.sub(member, 1, 6)
+    and math.floor(last / 8) == math.floor(string.byte(member, 7) / 8) then return false end
   for _, aged in ipairs({ false, true }) do
     if call('ZSCORE', waiting, string.sub(record, 1, 6) .. string.char(last - last % 2 + (aged and 1 or 0)) .. id) then
       return true

@@ -296,6 +296,10 @@ impl Connection {
         let not_redis = || io::Error::new(io::ErrorKind::InvalidData, "protocol error: this is not a reply of Redis");
         let mut again = false;
         loop {
+            if let Some((value, length)) = resp::status(self.input.filled()) {
+                self.input.consume(length);
+                return Ok(Some(value));
+            }
             if let Some(length) = resp::frame_length(self.input.filled(), LARGEST_REPLY).map_err(|_| not_redis())? {
                 let frame = self.input.filled().get(..length).unwrap_or_default();
                 let value = resp::parse(frame).map_err(|_| not_redis())?;

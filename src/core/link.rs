@@ -6,6 +6,7 @@ use super::pool::{self, Owner, PoolKey};
 use super::reply;
 use super::resp;
 use super::scripts::Script;
+use super::server_clock::Moment;
 use redis::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -40,8 +41,8 @@ pub struct Request {
     buffer: Vec<u8>,
     commands: usize,
     whole: bool,
-    /// Which reply has Redis' time as its last value.
-    time_at: Option<usize>,
+    /// Which reply has Redis' time as its last value, and since when it was asked for.
+    time_at: Option<(usize, Moment)>,
 }
 
 impl Request {
@@ -57,13 +58,13 @@ impl Request {
 
     /// Adds plain commands that are executed together or not at all, and a look at Redis' clock, which the connection hears of.
     pub fn transaction(&mut self, commands: &[&[&[u8]]]) {
-        self.command(&[b"MULTI"]);
+        self.buffer.extend_from_slice(b"*1\r\n$5\r\nMULTI\r\n");
         for command in commands {
-            self.command(command);
+            resp::write_command(&mut self.buffer, command.iter().copied());
         }
-        self.command(&[b"TIME"]);
-        self.time_at = Some(self.commands);
-        self.command(&[b"EXEC"]);
+        self.buffer.extend_from_slice(b"*1\r\n$4\r\nTIME\r\n*1\r\n$4\r\nEXEC\r\n");
+        self.commands += commands.len() + 3;
+        self.time_at = Some((self.commands - 1, Moment::now()));
     }
 
     /// Adds the script; it must be the last command of the request.
@@ -194,8 +195,26 @@ impl Link {
         repeat: Repeat,
         build: &mut impl FnMut(&mut Request, Attempt, &mut Connection),
     ) -> Result<Value> {
-        let started = Instant::now();
-        let until = capped(started + self.key.read_timeout);
+        self.run_until(self.deadline(), held, repeat, build)
+    }
+
+    /// When an operation that begins now has to be done.
+    #[must_use]
+    pub fn deadline(&self) -> Instant {
+        capped(Instant::now() + self.key.read_timeout)
+    }
+
+    /// The same for one of several requests of an operation.
+    ///
+    /// # Errors
+    /// As [`Link::run`].
+    pub fn run_until(
+        &self,
+        until: Instant,
+        held: &mut Option<Connection>,
+        repeat: Repeat,
+        build: &mut impl FnMut(&mut Request, Attempt, &mut Connection),
+    ) -> Result<Value> {
         let left = || until.saturating_duration_since(Instant::now());
         let mut attempt = Attempt::default();
         let mut first_sent: Option<Instant> = None;
@@ -225,10 +244,12 @@ impl Link {
                 None => connection.exchange(&request.buffer, request.commands, until),
             };
             connection.recycle(request.buffer);
-            if let (Ok(replies), Some(at)) = (&replies, request.time_at)
-                && let Some(server_us) = replies.get(at).and_then(reply::time_us)
-            {
-                connection.clock.hear(connection.sent_at(), server_us);
+            if let (Ok(replies), Some((at, asked))) = (&replies, request.time_at) {
+                match replies.get(at).map(|reply| (reply, reply::time_us(reply))) {
+                    Some((_, Some(server_us))) => connection.clock.hear(asked, Moment::now(), server_us),
+                    Some((Value::ServerError(error), _)) if is_denied(error) => connection.clock.deny(),
+                    _ => {}
+                }
             }
             match replies.map(last) {
                 Ok(value) => match value {
@@ -286,12 +307,23 @@ pub(super) fn capped(until: Instant) -> Instant {
     CAP.get().map_or(until, |cap| until.min(cap))
 }
 
-/// The reply to the last command. A transaction that was given up says why in the reply to the command that was refused.
+/// Whether the end of a transaction says that there will never be one.
+fn is_denied(error: &redis::ServerError) -> bool {
+    let has_cause = || error.details().is_some_and(|details| details.contains("because of: NOPERM"));
+    matches!(error.code(), "ERR" | "NOPERM") || error.code() == "EXECABORT" && has_cause()
+}
+
+/// The reply to the last command. A transaction that was given up says why in the reply to the command that was refused, or
+/// behind these words.
 fn last(mut replies: Vec<Value>) -> Option<Value> {
-    let is_refused = |value: &Value| matches!(value, Value::ServerError(error) if error.code() != "EXECABORT");
+    let is_refused = |value: &Value| matches!(value, Value::ServerError(_));
     match replies.pop()? {
         Value::ServerError(error) if error.code() == "EXECABORT" => {
-            Some(replies.into_iter().rfind(is_refused).unwrap_or(Value::ServerError(error)))
+            let details = error.details().unwrap_or_default();
+            let cause = details
+                .split_once("because of: ")
+                .and_then(|(_, why)| resp::parse(format!("-{why}\r\n").as_bytes()).ok());
+            cause.or_else(|| replies.into_iter().rfind(is_refused)).or(Some(Value::ServerError(error)))
         }
         value => Some(value),
     }

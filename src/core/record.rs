@@ -8,6 +8,8 @@ use super::job::{DEFAULT_PRIORITY, JobOptions};
 const EPOCH_MS: i64 = 1_577_836_800_000;
 const STAMP: usize = 7;
 const DUE: usize = 6;
+/// The length of what every record begins with: stamp and due time.
+pub const HEAD: usize = STAMP + DUE;
 const HAS_OPTIONS: u8 = 2;
 const UNKNOWN: u8 = 4;
 /// The birth of a job, and its flags.

@@ -3,6 +3,7 @@
 use super::error::{Doing, Error, Result};
 use super::job::{JobId, JobInfo, Receipt, Reserved, State};
 use super::record::{History, Record, Slot};
+use super::resp;
 use redis::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -195,8 +196,8 @@ pub fn time_us(transaction: &Value) -> Option<i64> {
     let Value::Array(values) = transaction else { return None };
     let Some(Value::Array(time)) = values.last() else { return None };
     let [Value::BulkString(seconds), Value::BulkString(micros)] = time.as_slice() else { return None };
-    let number = |digits: &[u8]| std::str::from_utf8(digits).ok()?.parse::<i64>().ok();
-    number(seconds)?.checked_mul(1_000_000)?.checked_add(number(micros)?)
+    let (seconds, micros) = (resp::small_int(seconds)?, resp::small_int(micros)?);
+    (seconds < 1 << 40 && micros < 1_000_000).then_some(seconds * 1_000_000 + micros)
 }
 
 /// The state a word means.

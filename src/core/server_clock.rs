@@ -1,63 +1,91 @@
 //! What Redis' clock says, as one connection has heard it: for a request that has to name a time before it arrives.
 
-use std::time::{Duration, Instant};
-
 /// Afterwards it is asked anew: the clocks of two machines may have drifted apart by a tenth of a millisecond.
-const GOOD_FOR: Duration = Duration::from_secs(2);
+const GOOD_FOR_US: i64 = 2_000_000;
 
-/// Redis' time in an answer, and when the request for it was sent.
+/// A point of time by a clock that nobody sets, and that goes on while the machine sleeps; in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment(i64);
+
+impl Moment {
+    #[must_use]
+    pub fn now() -> Self {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        const CLOCK: libc::clockid_t = libc::CLOCK_BOOTTIME;
+        #[cfg(not(any(target_os = "linux", target_os = "android")))]
+        const CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC;
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: writes one timespec.
+        unsafe { libc::clock_gettime(CLOCK, &raw mut time) };
+        Self(time.tv_sec * 1_000_000 + time.tv_nsec / 1000)
+    }
+
+    fn since(self, earlier: Self) -> i64 {
+        self.0 - earlier.0
+    }
+}
+
+/// Redis' time in an answer.
 #[derive(Debug, Clone, Copy)]
 struct Heard {
-    sent: Instant,
+    asked: Moment,
+    /// The round trip.
+    took_us: i64,
     server_us: i64,
 }
 
 impl Heard {
-    fn at(&self, now: Instant) -> i64 {
-        self.server_us + micros(now.saturating_duration_since(self.sent))
+    /// Not before Redis' time then: the question was on its way for a while. Unless a clock was set.
+    fn at(&self, moment: Moment) -> i64 {
+        self.server_us + moment.since(self.asked)
     }
 }
 
-/// A time that a request claims to be Redis'.
+/// A time that a request claims to be Redis', in microseconds since 1970.
 #[derive(Debug, Clone, Copy)]
 pub struct Claim {
-    /// Microseconds since 1970.
-    pub us: i64,
-    made: Instant,
+    /// Not before Redis' time when the claim was made: what is delayed from then on is not early.
+    pub delay_from_us: i64,
+    /// Not after Redis' time when the request arrives, unless it gets there a quarter of a round trip faster than the fastest so
+    /// far: what is stamped so comes before all that is pushed later. It is later than in each claim before.
+    pub stamp_us: i64,
+    made: Moment,
 }
 
 impl Claim {
-    /// Whether Redis' own time, in the answer to the request, bears it out: the claim is not before the request was made, and
-    /// not after its answer was here.
+    /// Whether Redis' own time, in the answer to the request, bears it out. A clock that was set by less than half of what the
+    /// request took goes unnoticed.
     #[must_use]
-    pub fn is_borne_out(&self, server_us: i64, answered: Instant) -> bool {
-        let took = micros(answered.saturating_duration_since(self.made));
-        (server_us - took..=server_us + took / 2).contains(&self.us)
+    pub fn is_borne_out(&self, server_us: i64, answered: Moment) -> bool {
+        self.stamp_us <= server_us && self.delay_from_us >= server_us - answered.since(self.made) / 2
     }
 }
 
 /// The clock of the server behind one connection.
 #[derive(Debug, Default)]
 pub struct ServerClock {
-    /// Of the last seconds, the request that was fastest on its way there: it makes the clock run ahead the least.
+    /// Of the last seconds, the question that was fastest on its way there.
     best: Option<Heard>,
     /// The same since `best` was heard.
     next: Option<Heard>,
-    heard_at: Option<Instant>,
-    last_us: i64,
+    heard_at: Option<Moment>,
+    last_stamp_us: i64,
+    is_denied: bool,
 }
 
 impl ServerClock {
-    /// The answer to a request sent at `sent` says what time it is.
-    pub fn hear(&mut self, sent: Instant, server_us: i64) {
-        let new = Heard { sent, server_us };
-        let better = |old: Option<Heard>| old.filter(|old| old.at(sent) <= server_us).unwrap_or(new);
+    /// The answer to a question says what time it is.
+    pub fn hear(&mut self, asked: Moment, answered: Moment, server_us: i64) {
+        let new = Heard { asked, took_us: answered.since(asked), server_us };
+        // What is believed is not before the time in any answer, less what that took: else a clock was set.
+        let is_true = |old: &Heard| old.at(asked) >= server_us - new.took_us;
+        let better = |old: Option<Heard>| old.filter(|old| is_true(old) && old.at(asked) <= server_us).unwrap_or(new);
         self.best = match self.best {
-            Some(best) if sent.saturating_duration_since(best.sent) > GOOD_FOR => Some(better(self.next.take())),
+            Some(best) if asked.since(best.asked) > GOOD_FOR_US => Some(better(self.next.take())),
             best => Some(better(best)),
         };
         self.next = Some(better(self.next));
-        self.heard_at = Some(sent);
+        self.heard_at = Some(asked);
     }
 
     /// What was heard is not true any more.
@@ -65,68 +93,102 @@ impl ServerClock {
         (self.best, self.next, self.heard_at) = (None, None, None);
     }
 
-    /// Whether it was heard lately.
+    /// This user may not ask in a transaction.
+    pub fn deny(&mut self) {
+        self.forget();
+        self.is_denied = true;
+    }
+
+    /// Whether it is worth asking: it was not heard lately, and may be.
     #[must_use]
-    pub fn is_known(&self) -> bool {
-        self.heard_at.is_some_and(|heard| heard.elapsed() < GOOD_FOR)
+    pub fn is_wanted(&self) -> bool {
+        !self.is_denied && !self.is_known(Moment::now())
     }
 
-    /// Redis' time now, later than in each claim before; `None` when it was not heard lately. It is what a request will meet
-    /// that travels as fast as the fastest did, so it is not earlier than now unless a clock has jumped.
+    fn is_known(&self, now: Moment) -> bool {
+        self.heard_at.is_some_and(|heard| now.since(heard) < GOOD_FOR_US)
+    }
+
+    /// Redis' time now; `None` when it was not heard lately.
     pub fn claim(&mut self) -> Option<Claim> {
-        let made = Instant::now();
-        let best = self.best.filter(|_| self.heard_at.is_some_and(|heard| made < heard + GOOD_FOR))?;
-        self.last_us = best.at(made).max(self.last_us + 1);
-        Some(Claim { us: self.last_us, made })
+        let made = Moment::now();
+        let best = self.best.filter(|_| self.is_known(made))?;
+        let delay_from_us = best.at(made);
+        self.last_stamp_us = (delay_from_us - best.took_us / 4).max(self.last_stamp_us + 1);
+        Some(Claim { delay_from_us, stamp_us: self.last_stamp_us, made })
     }
-}
-
-fn micros(duration: Duration) -> i64 {
-    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const MS: Duration = Duration::from_millis(1);
+    const MS: i64 = 1000;
 
-    #[test]
-    fn the_fastest_request_of_late_is_believed() {
-        let (start, mut clock) = (Instant::now().checked_sub(GOOD_FOR).unwrap() - 20 * MS, ServerClock::default());
-        assert!(clock.claim().is_none(), "never heard");
-        let offset = |clock: &ServerClock| clock.best.map(|best| best.at(start));
-        clock.hear(start, 1_000_800);
-        clock.hear(start + MS, 1_001_300);
-        assert_eq!(offset(&clock), Some(1_000_300), "it took less time to get there");
-        clock.hear(start + 2 * MS, 1_002_500);
-        assert_eq!(offset(&clock), Some(1_000_300), "it took more");
-        let later = start + MS + GOOD_FOR + MS;
-        clock.hear(later, 1_000_900 + micros(later - start));
-        assert_eq!(offset(&clock), Some(1_000_300), "the fastest since then is still known");
-        clock.forget();
-        assert!(clock.claim().is_none());
+    fn ago(us: i64) -> Moment {
+        Moment(Moment::now().0 - us)
+    }
+
+    fn after(moment: Moment, us: i64) -> Moment {
+        Moment(moment.0 + us)
+    }
+
+    /// Asks at a time of which Redis' clock is 1000 s ahead; the question takes so long to get there, and so does the answer back.
+    fn ask(clock: &mut ServerClock, asked: Moment, way_us: i64) {
+        clock.hear(asked, after(asked, 2 * way_us), asked.0 + 1_000_000 * MS + way_us);
+    }
+
+    fn ahead(clock: &ServerClock) -> Option<i64> {
+        clock.best.map(|best| best.at(Moment(0)) - 1_000_000 * MS)
     }
 
     #[test]
-    fn it_is_not_believed_for_long_and_never_goes_back() {
-        let (now, mut clock) = (Instant::now(), ServerClock::default());
-        clock.hear(now.checked_sub(GOOD_FOR).unwrap(), 5_000_000);
-        assert!(clock.claim().is_none());
-        clock.hear(now, 5_000_000);
+    fn the_fastest_question_of_late_is_believed() {
+        let (start, mut clock) = (ago(GOOD_FOR_US + 20 * MS), ServerClock::default());
+        assert!(clock.claim().is_none() && clock.is_wanted(), "never heard");
+        ask(&mut clock, start, 800);
+        assert_eq!(ahead(&clock), Some(800));
+        ask(&mut clock, after(start, MS), 300);
+        assert_eq!(ahead(&clock), Some(300), "it took less time to get there");
+        ask(&mut clock, after(start, 2 * MS), 500);
+        assert_eq!(ahead(&clock), Some(300), "it took more");
+        ask(&mut clock, after(start, GOOD_FOR_US + 2 * MS), 900);
+        assert_eq!(ahead(&clock), Some(300), "the fastest since the one before is still known");
+        assert!(clock.claim().is_some() && !clock.is_wanted());
+    }
+
+    #[test]
+    fn it_is_not_believed_for_long_and_stamps_never_go_back() {
+        let mut clock = ServerClock::default();
+        ask(&mut clock, ago(GOOD_FOR_US), 100);
+        assert!(clock.claim().is_none() && clock.is_wanted());
+        ask(&mut clock, ago(200), 100);
         let first = clock.claim().unwrap();
-        assert!(first.us >= 5_000_000);
+        assert_eq!(first.delay_from_us - first.stamp_us, 50, "a quarter of the round trip");
         clock.forget();
-        clock.hear(now, 4_000_000);
-        assert_eq!(clock.claim().unwrap().us, first.us + 1);
+        clock.hear(ago(200), ago(0), 4_000_000);
+        assert_eq!(clock.claim().unwrap().stamp_us, first.stamp_us + 1);
+        clock.deny();
+        assert!(clock.claim().is_none() && !clock.is_wanted());
+    }
+
+    #[test]
+    fn a_clock_that_was_set_is_believed_anew() {
+        for set_us in [-5_000 * MS, 5_000 * MS] {
+            let (start, mut clock) = (ago(10 * MS), ServerClock::default());
+            ask(&mut clock, start, 300);
+            let asked = after(start, MS);
+            clock.hear(asked, after(asked, 800), asked.0 + 1_000_000 * MS + 400 + set_us);
+            assert_eq!(ahead(&clock), Some(400 + set_us));
+        }
     }
 
     #[test]
     fn a_claim_lies_between_asking_and_being_answered() {
-        let made = Instant::now();
-        let claim = Claim { us: 10_000, made };
-        let answered = made + MS;
-        for (server_us, is_fine) in [(11_001, false), (11_000, true), (10_000, true), (9_500, true), (9_499, false)] {
+        let made = Moment(0);
+        let claim = Claim { delay_from_us: 10_000, stamp_us: 9_900, made };
+        let answered = after(made, MS);
+        for (server_us, is_fine) in [(10_501, false), (10_500, true), (9_900, true), (9_899, false)] {
             assert_eq!(claim.is_borne_out(server_us, answered), is_fine, "{server_us}");
         }
     }

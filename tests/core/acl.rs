@@ -61,7 +61,7 @@ fn push_retry(dsn: &Dsn, errors: &mut Errors) {
     let redis::Value::BulkString(record) = raw.run(&["HGET", jobs, "later"]) else { return };
     let mut after: Vec<&[u8]> = args.iter().map(|arg| arg.as_bytes()).collect();
     (after[6], after[12]) = (b"later", b"");
-    after.push(&record[..7]);
+    after.push(&record[..13]);
     for answer in [raw.run(&args), raw.run_bytes(&after)] {
         if let redis::Value::ServerError(error) = answer {
             errors.0.push(Error::from_redis(error.code(), error.details().unwrap_or_default()));

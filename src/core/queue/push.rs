@@ -66,14 +66,9 @@ impl Queue {
         }
     }
 
-    /// Writes `lua/push.lua` with what it needs to know; `placed` is the stamp under which a transaction may have pushed the job.
-    pub(super) fn write_push(
-        &self,
-        request: &mut Request,
-        job: &Encoded<'_>,
-        attempt: Attempt,
-        placed: Option<record::Stamp>,
-    ) {
+    /// Writes `lua/push.lua` with what it needs to know; `placed` is what the record begins with under
+    /// which a transaction may have stored the job.
+    pub(super) fn write_push(&self, request: &mut Request, job: &Encoded<'_>, attempt: Attempt, placed: Option<&[u8]>) {
         let offset = clock::offset_ms();
         let offset_text = if offset == 0 { String::new() } else { offset.to_string() };
         let (delay, at) = due_args(job.job.due);
@@ -86,7 +81,7 @@ impl Queue {
             if offset == 0 { b"0" } else { offset_text.as_bytes() },
             at.as_bytes(),
             window.as_bytes(),
-            placed.as_ref().map_or(&[], record::Stamp::as_slice),
+            placed.unwrap_or_default(),
         ];
         // What says nothing at the end need not be sent.
         let says =

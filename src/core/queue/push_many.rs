@@ -2,6 +2,7 @@
 
 use super::Queue;
 use super::push::{Encoded, due_args, retry_window};
+use super::transaction::{Place, due_at_ms, now_ms};
 use crate::core::connection::Connection;
 use crate::core::error::{Error, Result};
 use crate::core::job::{Due, JobId, NewJob, OnDuplicate};
@@ -68,14 +69,15 @@ impl Queue {
     /// it is for Redis; the script checks that.
     fn push_made(&self, held: &mut Option<Connection>, jobs: &[Encoded<'_>], bytes: usize) -> Result<()> {
         let (mut has_asked, mut is_refused) = (jobs.len() < ASKS_FROM, false);
+        let until = self.link.deadline();
         loop {
             let mut sent = Sent::Each;
-            let value = self.link.run_on(held, Repeat::Yes, &mut |request, attempt, connection| {
+            let value = self.link.run_until(until, held, Repeat::Yes, &mut |request, attempt, connection| {
                 let is_first = attempt.since_lost.is_none() && !is_refused && connection.slow_batches < MOST_SLOW;
                 let claim = if is_first { connection.clock.claim() } else { None };
                 sent = match claim {
                     Some(_) => Sent::Made,
-                    None if is_first && !has_asked => Sent::Question,
+                    None if is_first && !has_asked && connection.clock.is_wanted() => Sent::Question,
                     None => Sent::Each,
                 };
                 if sent == Sent::Question {
@@ -83,7 +85,7 @@ impl Queue {
                 }
                 self.write_index(request, connection);
                 match claim {
-                    Some(claim) => self.write_made(request, jobs, Times::new(claim, bytes)),
+                    Some(claim) => self.write_made(request, jobs, claim, bytes),
                     None => self.write_each(request, attempt, jobs),
                 }
             });
@@ -109,21 +111,22 @@ impl Queue {
         }
     }
 
-    fn write_made(&self, request: &mut Request, jobs: &[Encoded<'_>], times: Times) {
-        let mut quarter = 0;
-        let made: Vec<_> = jobs
-            .iter()
-            .map(|job| {
-                quarter += 1;
-                let (stamp, due_at_ms) =
-                    (record::stamp(times.stamps_us, quarter, job.flags), times.due_at_ms(job.job.due));
-                let member = [stamp.as_slice(), job.id.as_bytes()].concat();
-                (record::encode(stamp, due_at_ms, &job.body), due_at_ms.to_string(), member, due_at_ms)
+    fn write_made(&self, request: &mut Request, jobs: &[Encoded<'_>], claim: Claim, bytes: usize) {
+        // Not before they arrive: the more bytes, the longer they are on their way, a millisecond for each 64 KiB begun.
+        let on_its_way_ms = i64::try_from(bytes / 65_536).unwrap_or(i64::MAX) + 1;
+        let delay_from_us = claim.delay_from_us.saturating_add(on_its_way_ms.saturating_mul(1000));
+        let now_ms = now_ms(delay_from_us);
+        let at_once_ms = claim.stamp_us.div_euclid(1000).saturating_add(clock::offset_ms());
+        let places: Vec<Place> = (1..)
+            .zip(jobs)
+            .map(|(quarters, job)| {
+                let due_at_ms = if job.job.due == Due::InMs(0) { at_once_ms } else { due_at_ms(job.job.due, now_ms) };
+                Place::new(job, claim, quarters, due_at_ms)
             })
             .collect();
-        let first = made.iter().map(|(.., due)| *due).min().unwrap_or(0).to_string();
-        let (stamps, delays, count) =
-            (times.stamps_us.to_string(), times.delays_us.to_string(), jobs.len().to_string());
+        let dues: Vec<String> = places.iter().map(|place| place.due_at_ms.to_string()).collect();
+        let first = places.iter().map(|place| place.due_at_ms).min().unwrap_or(0).to_string();
+        let (stamps, delays, count) = (claim.stamp_us.to_string(), delay_from_us.to_string(), jobs.len().to_string());
         let mut args: Vec<&[u8]> = Vec::with_capacity(6 + 4 * jobs.len());
         args.extend([
             b"".as_slice(),
@@ -133,11 +136,11 @@ impl Queue {
             first.as_bytes(),
             count.as_bytes(),
         ]);
-        for (job, (record, ..)) in jobs.iter().zip(&made) {
-            args.extend([job.id.as_bytes(), record]);
+        for (job, place) in jobs.iter().zip(&places) {
+            args.extend([job.id.as_bytes(), &place.record]);
         }
-        for (_, due, member, _) in &made {
-            args.extend([due.as_bytes(), member]);
+        for (due, place) in dues.iter().zip(&places) {
+            args.extend([due.as_bytes(), &place.member]);
         }
         self.write_script(request, &scripts::PUSH_MANY, &args);
     }
@@ -182,35 +185,6 @@ enum Sent {
     Question,
     Made,
     Each,
-}
-
-/// Redis' time, for jobs that are made before they are sent.
-#[derive(Clone, Copy)]
-struct Times {
-    /// Not after they arrive: what is pushed later comes later.
-    stamps_us: i64,
-    /// Not before they arrive: none is early.
-    delays_us: i64,
-}
-
-impl Times {
-    /// The more bytes, the longer they are on their way: a millisecond for each 64 KiB begun.
-    fn new(claim: Claim, bytes: usize) -> Self {
-        let on_its_way_ms = i64::try_from(bytes / 65_536).unwrap_or(i64::MAX) + 1;
-        Self { stamps_us: claim.us, delays_us: claim.us.saturating_add(on_its_way_ms.saturating_mul(1000)) }
-    }
-
-    fn due_at_ms(&self, due: Due) -> i64 {
-        let offset_ms = clock::offset_ms();
-        match due {
-            Due::InMs(0) => self.stamps_us.div_euclid(1000) + offset_ms,
-            Due::InMs(delay) => {
-                let now_ms = self.delays_us.saturating_add(999).div_euclid(1000) + offset_ms;
-                now_ms.saturating_add_unsigned(delay)
-            }
-            Due::AtMs(at) => at.max(0),
-        }
-    }
 }
 
 /// Whether all are of default priority and new, as far as the client can know.

@@ -8,7 +8,7 @@ const MUTANTS: &[(&str, &str, &str)] = &[
     ("push.lua", "(us - 1577836800000000) * 32", "(9000000000000000 - us) * 32"), // push order reversed
     ("push.lua", "elseif delay == '0' then", "elseif true then"),                 // delays forgotten
     ("push.lua", "call('ZREM', KEYS[1], member)", ""), // a refused duplicate leaves its member
-    ("push.lua", "call('ZREM', KEYS[1], placed)", "call('ZCARD', KEYS[1])"), // what is put right stays in both places
+    ("push.lua", "(added == 1 or not is_ours)", "added == 7"), // what is put right stays in both places
     ("push_many.lua", "local at = quarter + n", "local at = quarter - n"), // batch order reversed
     ("reschedule.lua", "h.due = due", "h.due = h.due"), // forgotten at the next lease's end
     ("push_many.lua", "call('HDEL', history, ids[n])", ""), // replacing keeps attempts
