@@ -65,7 +65,7 @@ impl Queue {
         result
     }
 
-    /// Sends members and records as they shall be, which spares Redis more than a quarter of the work. It must be known what time
+    /// Sends members and records as they shall be, which spares Redis a quarter of the work. It must be known what time
     /// it is for Redis; the script checks that.
     fn push_made(&self, held: &mut Option<Connection>, jobs: &[Encoded<'_>], bytes: usize) -> Result<()> {
         let (mut has_asked, mut is_refused) = (jobs.len() < ASKS_FROM, false);
