@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 /// Jobs of one trip.
-const N: usize = 4;
+pub const N: usize = 4;
 
 struct NoAlarm;
 
@@ -23,17 +23,17 @@ impl Alarm for NoAlarm {
 }
 
 /// A worker on a queue of its own, behind a proxy; `queue` goes around it.
-struct Worker {
+pub struct Worker {
     server: Server,
-    proxy: Proxy,
+    pub proxy: Proxy,
     queue: Queue,
-    feed: Feed,
+    pub feed: Feed,
     /// In the order of delivery.
-    ids: Vec<String>,
+    pub ids: Vec<String>,
 }
 
 impl Worker {
-    fn new(read_timeout: Duration, ttr_ms: u64, jobs: usize) -> Self {
+    pub fn new(read_timeout: Duration, ttr_ms: u64, jobs: usize) -> Self {
         let server = Server::start(&[]);
         let proxy = Proxy::before(&server);
         let queue = server.queue("q");
@@ -43,7 +43,7 @@ impl Worker {
         Self { server, proxy, queue, feed, ids: Vec::new() }
     }
 
-    fn try_next(&mut self) -> delayqueue::core::error::Result<Option<Delivery>> {
+    pub fn try_next(&mut self) -> delayqueue::core::error::Result<Option<Delivery>> {
         Ok(match self.feed.next(Some(Duration::ZERO), &mut NoInterrupts)? {
             Fetched::Job(delivery) => {
                 self.ids.push(delivery.job.id.to_string());
@@ -58,7 +58,7 @@ impl Worker {
     }
 
     /// Handles so many jobs.
-    fn handle(&mut self, jobs: usize) {
+    pub fn handle(&mut self, jobs: usize) {
         for _ in 0..jobs {
             let delivery = self.next();
             self.feed.done(&delivery.ticket).unwrap();
@@ -89,7 +89,7 @@ impl Worker {
     }
 
     /// The same, and then the reply to the trip that the first job of the batch behind sends is broken. Returns that job.
-    fn get_ahead_and_break(&mut self, fault: Fault, times: u32) -> Delivery {
+    pub fn get_ahead_and_break(&mut self, fault: Fault, times: u32) -> Delivery {
         for _ in 0..20 {
             let first = self.get_ahead();
             self.feed.done(&first.ticket).unwrap();
@@ -122,7 +122,7 @@ impl Worker {
     }
 }
 
-fn name(n: usize) -> String {
+pub fn name(n: usize) -> String {
     format!("j{n:04}")
 }
 
@@ -393,30 +393,4 @@ fn no_more_is_fetched_than_is_wanted() {
         worker.feed.done(&delivery.ticket).unwrap();
     }
     assert_eq!(worker.leases(), 10 * N as u64 + 2);
-}
-
-#[test]
-fn a_slot_is_not_used_again_after_its_acknowledgements_were_given_up() {
-    let mut worker = Worker::new(Duration::from_millis(800), 1_000, 100);
-    let first = worker.get_ahead_and_break(Fault::Blackhole, 1_000);
-    worker.feed.done(&first.ticket).unwrap();
-    worker.handle(N - 1);
-    worker.try_next().unwrap_err();
-    until("the leases end", || {
-        worker.feed.give_up_ended();
-        !worker.feed.take_lost().is_empty()
-    });
-    worker.proxy.heal();
-    worker.try_next().unwrap();
-}
-
-#[test]
-fn a_slot_is_not_used_again_after_a_job_in_it_could_not_be_given_back() {
-    let mut worker = Worker::new(Duration::from_millis(800), 60_000, 100);
-    worker.handle(2);
-    worker.proxy.fail(Fault::Blackhole, 1_000);
-    worker.feed.return_rest().unwrap_err();
-    worker.proxy.heal();
-    worker.handle(2 * N);
-    assert!(!worker.ids.contains(&name(2)), "its lease lasts");
 }

@@ -19,6 +19,7 @@ mod network;
 mod oom;
 mod order;
 mod refusals;
+mod slots;
 mod storms;
 mod table;
 mod tls;
