@@ -7,11 +7,12 @@
 use delayqueue::core::backoff::Backoff;
 use delayqueue::core::duration;
 use delayqueue::core::job::{JobId, JobOptions};
+use delayqueue::core::packing;
 use delayqueue::core::record::{self, Record};
 use delayqueue::core::resp;
 use divan::{Bencher, black_box};
 
-const PAYLOAD: &[u8] = &[b'p'; 213];
+const PAYLOAD: &[u8] = br#"{"event":"order.close","order_id":"ord-000000000001","user_id":100001,"amount":"129.90","currency":"CNY","items":[{"sku":"SKU-88412","qty":2},{"sku":"SKU-10233","qty":1}],"create_time":1700000000,"shop":"shop-17"}"#;
 const ID: &[u8] = b"ord-000000000001";
 
 fn main() {
@@ -69,6 +70,17 @@ fn cut_and_parse_the_answer_to_a_reserve(bencher: Bencher, jobs: usize) {
         let length = resp::frame_length(black_box(&bytes), usize::MAX).unwrap().unwrap();
         resp::parse(&bytes[..length]).unwrap()
     });
+}
+
+#[divan::bench]
+fn pack_a_payload() -> usize {
+    packing::pack(black_box(PAYLOAD), true).len()
+}
+
+#[divan::bench]
+fn unpack_a_payload(bencher: Bencher) {
+    let stored = packing::pack(PAYLOAD, true);
+    bencher.bench_local(|| packing::unpack(black_box(&stored)).unwrap().len());
 }
 
 #[divan::bench]

@@ -24,6 +24,7 @@ namespace {
      *     connectTimeout?: int|float,
      *     readTimeout?: int|float,
      *     persistent?: bool,
+     *     compress?: bool,
      * }
      * @phpstan-type NewJob array{
      *     payload: mixed,
@@ -49,6 +50,7 @@ namespace {
      *     connectTimeout?: int|float,
      *     readTimeout?: int|float,
      *     persistent?: bool,
+     *     compress?: bool,
      * }
      * @psalm-type NewJob = array{
      *     payload: mixed,
@@ -76,7 +78,8 @@ namespace {
          *     null: ini delayqueue.dsn, else the environment's DELAYQUEUE_DSN, else redis://127.0.0.1:6379/0
          * @param Options $options prefix 'dq' (ini delayqueue.prefix), ttr 60 (0.1 s .. 30 days), maxAttempts 10 (0: no
          *     limit), backoff exponential('5s', 2, '1h', 0.1), priority 1024, format 'json', maxPayload 1 MiB,
-         *     connectTimeout 1 (seconds), readTimeout 2 (seconds), persistent true
+         *     connectTimeout 1 (seconds), readTimeout 2 (seconds), persistent true,
+         *     compress true: payloads of 64 bytes or more that LZ4 shortens by a sixteenth are packed in Redis; every consumer reads both
          *
          * @throws \ValueError when a name, the DSN or an option is wrong; nothing is sent
          */

@@ -13,6 +13,7 @@ pub mod input;
 pub mod job;
 pub mod keys;
 pub mod link;
+pub mod packing;
 pub mod pool;
 pub mod process;
 pub mod queue;

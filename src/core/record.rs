@@ -3,6 +3,8 @@
 use super::backoff::Backoff;
 use super::clock;
 use super::job::{DEFAULT_PRIORITY, JobOptions};
+use super::packing;
+use std::borrow::Cow;
 
 /// A stamp counts quarters of a microsecond from 2020-01-01T00:00:00Z.
 const EPOCH_MS: i64 = 1_577_836_800_000;
@@ -47,7 +49,7 @@ pub fn stamp(server_us: i64, quarters: u64, flags: &[u8]) -> Stamp {
     stamp
 }
 
-/// A record; `body` is options and payload.
+/// A record; `body` is options and packed payload.
 #[must_use]
 pub fn encode(stamp: Stamp, due_at_ms: i64, body: &[u8]) -> Vec<u8> {
     let [_, _, due @ ..] = due_at_ms.to_be_bytes();
@@ -75,11 +77,15 @@ impl Record {
         Self::from_bytes(bytes.to_vec())
     }
 
-    /// The same; the payload stays in these bytes.
+    /// The same; a payload that is not packed stays in these bytes.
     #[must_use]
     pub fn from_bytes(mut bytes: Vec<u8>) -> Option<Self> {
         let (created_at_ms, due_at_ms, options, payload_at) = Self::head(&bytes)?;
-        bytes.drain(..payload_at);
+        let length = match packing::unpack(bytes.get(payload_at..)?)? {
+            Cow::Owned(payload) => return Some(Self { created_at_ms, due_at_ms, options, payload }),
+            Cow::Borrowed(payload) => payload.len(),
+        };
+        bytes.drain(..bytes.len() - length);
         Some(Self { created_at_ms, due_at_ms, options, payload: bytes })
     }
 

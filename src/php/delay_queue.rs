@@ -141,6 +141,7 @@ fn create(call: &Call) -> Outcome<Zval> {
         prefix: options.prefix,
         dsn,
         max_payload: options.defaults.max_payload,
+        compress: options.compress,
         connect_timeout: options.connect_timeout,
         read_timeout: options.read_timeout,
         persistent: options.persistent,

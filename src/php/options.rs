@@ -32,6 +32,7 @@ pub struct Options {
     pub connect_timeout: Duration,
     pub read_timeout: Duration,
     pub persistent: bool,
+    pub compress: bool,
 }
 
 impl Default for Options {
@@ -46,6 +47,7 @@ impl Default for Options {
             connect_timeout: Duration::from_secs(1),
             read_timeout: Duration::from_secs(2),
             persistent: true,
+            compress: true,
         }
     }
 }
@@ -79,12 +81,8 @@ pub fn read(table: &ZendHashTable) -> Outcome<Options> {
             }
             "connectTimeout" => options.connect_timeout = timeout(value, place)?,
             "readTimeout" => options.read_timeout = timeout(value, place)?,
-            "persistent" => {
-                options.persistent = match args::bool(value, place)? {
-                    Some(flag) => flag,
-                    None => return Err(place.type_error("bool", value)),
-                };
-            }
+            "persistent" => options.persistent = bool(value, place)?,
+            "compress" => options.compress = bool(value, place)?,
             _ => return Err(unknown(&key)),
         }
     }
@@ -106,6 +104,13 @@ fn int(value: &Zval, place: Place<'_>) -> Outcome<i64> {
     match args::int(value, place)? {
         Some(number) => Ok(number),
         None => Err(place.type_error("int", value)),
+    }
+}
+
+fn bool(value: &Zval, place: Place<'_>) -> Outcome<bool> {
+    match args::bool(value, place)? {
+        Some(flag) => Ok(flag),
+        None => Err(place.type_error("bool", value)),
     }
 }
 

@@ -18,6 +18,7 @@ mod model;
 mod network;
 mod oom;
 mod order;
+mod packed;
 mod refusals;
 mod slots;
 mod storms;

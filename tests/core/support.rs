@@ -247,6 +247,7 @@ pub fn config(dsn: Dsn, name: &str) -> QueueConfig {
         prefix: "dq".into(),
         dsn: dsn.into(),
         max_payload: 1 << 20,
+        compress: true,
         connect_timeout: Duration::from_secs(5),
         read_timeout: Duration::from_secs(10),
         persistent: true,

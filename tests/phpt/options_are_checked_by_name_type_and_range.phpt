@@ -15,13 +15,14 @@ foreach ([
     ['connectTimeout' => 0], ['connectTimeout' => -1], ['connectTimeout' => NAN], ['connectTimeout' => 'x'], ['connectTimeout' => 3601],
     ['readTimeout' => 0], ['readTimeout' => []],
     ['persistent' => []], ['persistent' => null],
+    ['compress' => []], ['compress' => null],
 ] as $options) {
     caught(fn() => offline($options));
 }
 foreach ([
     ['prefix' => 'a.b'], ['ttr' => '30'], ['ttr' => new DateInterval('PT1M')], ['maxAttempts' => 0], ['priority' => '4294967295'],
     ['backoff' => DelayQueue\Backoff::fixed(1)], ['format' => 'raw'], ['maxPayload' => 1], ['connectTimeout' => 0.001],
-    ['readTimeout' => '2.5'], ['persistent' => 0],
+    ['readTimeout' => '2.5'], ['persistent' => 0], ['compress' => false],
 ] as $options) {
     echo get_debug_type(offline($options)), ' ';
 }
@@ -61,4 +62,6 @@ ValueError: DelayQueue::__construct(): Option "readTimeout" must be between 0.00
 TypeError: DelayQueue::__construct(): Option "readTimeout" must be of type int|float, array given
 TypeError: DelayQueue::__construct(): Option "persistent" must be of type bool, array given
 TypeError: DelayQueue::__construct(): Option "persistent" must be of type bool, null given
-DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue 
+TypeError: DelayQueue::__construct(): Option "compress" must be of type bool, array given
+TypeError: DelayQueue::__construct(): Option "compress" must be of type bool, null given
+DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue 

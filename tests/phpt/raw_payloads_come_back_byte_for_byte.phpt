@@ -5,7 +5,7 @@ format 'raw': any bytes, and nothing but a string
 require __DIR__ . '/helpers.inc';
 $queue = queue(['format' => 'raw']);
 $all = implode('', array_map('chr', range(0, 255)));
-foreach (['', '0', "\0", "\xff\xfe", $all, '{"json":', str_repeat($all, 4096)] as $bytes) {
+foreach (['', '0', "\0", "\xff\xfe", $all, '{"json":', '{"a":"b","c":"d"}', "\1", "\2\3", "\2", str_repeat($all, 4096)] as $bytes) {
     $id = $queue->push($bytes);
     $info = $queue->peek($id);
     $job = $queue->reserve();
@@ -22,6 +22,10 @@ $queue->pushMany([['payload' => "\0a"], ['payload' => "\0b"]]);
 var_dump($queue->consumer() === ["\0a", "\0b"], count($queue));
 ?>
 --EXPECT--
+bool(true)
+bool(true)
+bool(true)
+bool(true)
 bool(true)
 bool(true)
 bool(true)

@@ -4,6 +4,7 @@ use super::Queue;
 use super::push::due_args;
 use crate::core::error::{Error, Result};
 use crate::core::job::{Due, JobId, State};
+use crate::core::packing;
 use crate::core::record::Record;
 use crate::core::reply::{self, Reply};
 use crate::core::scripts::{self, Script};
@@ -98,7 +99,8 @@ impl Queue {
     /// [`Error::PayloadTooLarge`]; connection and server errors.
     pub fn update(&self, id: &JobId, payload: &[u8]) -> Result<bool> {
         self.check_payload(payload)?;
-        found(self.script_again(&scripts::UPDATE, &[id.as_bytes(), payload])).map_err(self.about("updating", id))
+        let stored = packing::pack(payload, self.compress);
+        found(self.script_again(&scripts::UPDATE, &[id.as_bytes(), &stored])).map_err(self.about("updating", id))
     }
 
     /// A buried or delayed job becomes ready now; false if it is neither.

@@ -36,6 +36,8 @@ pub struct QueueConfig {
     pub prefix: String,
     pub dsn: Arc<Dsn>,
     pub max_payload: usize,
+    /// Store payloads packed where that is worth it (see [`super::packing`]).
+    pub compress: bool,
     pub connect_timeout: Duration,
     /// The total deadline of one operation.
     pub read_timeout: Duration,
@@ -49,6 +51,7 @@ pub struct Queue {
     name: Arc<str>,
     keys: Arc<Keys>,
     max_payload: usize,
+    compress: bool,
     link: Link,
 }
 
@@ -63,7 +66,7 @@ impl Queue {
             Link::private(key, owner)
         };
         let keys = Keys::shared(&config.prefix, &config.name);
-        Self { name: Arc::clone(keys.queue()), keys, max_payload: config.max_payload, link }
+        Self { name: Arc::clone(keys.queue()), keys, max_payload: config.max_payload, compress: config.compress, link }
     }
 
     #[must_use]

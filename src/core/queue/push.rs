@@ -5,6 +5,7 @@ use crate::core::connection::Connection;
 use crate::core::error::{Error, Result};
 use crate::core::job::{Due, JobId, NewJob, OnDuplicate};
 use crate::core::link::{Attempt, Request};
+use crate::core::packing;
 use crate::core::record;
 use crate::core::{clock, keys, scripts};
 use std::borrow::Cow;
@@ -12,20 +13,17 @@ use std::borrow::Cow;
 /// One job as Redis gets it.
 pub(super) struct Encoded<'a> {
     pub(super) id: JobId,
-    /// Options and payload.
+    /// Options and packed payload.
     pub(super) body: Cow<'a, [u8]>,
     pub(super) flags: &'static [u8],
     pub(super) job: &'a NewJob,
 }
 
 impl<'a> Encoded<'a> {
-    pub(super) fn new(job: &'a NewJob) -> Self {
+    pub(super) fn new(job: &'a NewJob, compress: bool) -> Self {
         let (options, flags) = record::encode_options(&job.options);
-        let body = if options.is_empty() {
-            Cow::Borrowed(job.payload.as_slice())
-        } else {
-            Cow::Owned([options.as_slice(), &job.payload].concat())
-        };
+        let payload = packing::pack(&job.payload, compress);
+        let body = if options.is_empty() { payload } else { Cow::Owned([options.as_slice(), &payload].concat()) };
         Self { id: job.id.clone().unwrap_or_else(JobId::generate), body, flags, job }
     }
 }
@@ -52,7 +50,7 @@ impl Queue {
     /// [`Error::Duplicate`], [`Error::PayloadTooLarge`], [`Error::QueueFull`], connection and server errors.
     pub fn push(&self, job: &NewJob) -> Result<JobId> {
         self.check_size(job)?;
-        let encoded = Encoded::new(job);
+        let encoded = Encoded::new(job, self.compress);
         let doing =
             |error: Error| error.while_doing(|| format!("pushing job '{}' to queue '{}'", encoded.id, self.name));
         if record::is_ranked(&job.options) || job.on_duplicate == OnDuplicate::Replace {

@@ -42,7 +42,7 @@ impl Queue {
                 bytes <= CHUNK_BYTES
             });
             let (chunk, after) = rest.split_at(fits.count().max(1).min(rest.len()));
-            let encoded: Vec<Encoded<'_>> = chunk.iter().map(Encoded::new).collect();
+            let encoded: Vec<Encoded<'_>> = chunk.iter().map(|job| Encoded::new(job, self.compress)).collect();
             self.push_chunk(&encoded).map_err(|error| {
                 error.while_doing(|| format!("pushing {} jobs to queue '{}'", chunk.len(), self.name))
             })?;
