@@ -8,7 +8,7 @@
 -- Returns {"JOBS", leases, record…} or {"JOBS", leases, record…, histories}: leases as in the ledger; histories '' where there is none
 --       | {"UNUSUAL"} nothing done: ask reserve_or_wait.lua   | {"RANKED"} the same, and it will be so from now on
 -- Cost    O((J+A) log N) for J jobs leased and A acknowledged; 7 commands, 8 in a new slot;
---         1 more whenever a lease may have run out, one per job with a history, and two where TTRs are mixed
+--         1 more whenever a lease may have run out, one per job with a history, one per bucket that jobs are late in, and two where TTRs are mixed
 -- Order   lease before member: an error between the two may deliver twice, never lose.
 local KEYS, ARGV, call = KEYS, ARGV, redis.call
 local jobs, waiting, reserved, ledger, history, own = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], '@' .. ARGV[1]
@@ -64,19 +64,21 @@ for n = 1, count do
 end
 if first_due > now then return { 'UNUSUAL' } end
 --@include bucket
-local late, fields, counts, state = late_field(now - first_due), nil, nil, nil
-if count == 1 or late_field(now - due) == late then -- as usual: the first is the latest, the last one the least late
-  state = call('HMGET', ledger, own, 'head', late)
-else
-  --@include lateness
-  fields, counts = { own, 'head' }, lateness(records, pasts)
-  for field in pairs(counts) do fields[#fields + 1] = field end
-  state = call('HMGET', ledger, unpack(fields))
-end
-local kind, token, acknowledged, expiry = 16, 0, 0, 0
+local bucket, counts = bucket_of(now - first_due), nil
+local state = call('HMGET', ledger, own, 'head')
+local kind, token, acknowledged, expiry, last_bucket, uncounted = 16, 0, 0, 0, bucket, 0
 if state[2] then
   if #state[2] < 19 then return { 'UNUSUAL' } end
   kind, token, acknowledged, expiry = unpacked('>BI6I6I6', state[2])
+  if #state[2] >= 24 then last_bucket, uncounted = unpacked('>BI4', state[2], 20) end
+end
+if count == 1 or bucket_of(now - due) == bucket then -- as usual: the first is the latest, the last one the least late
+  if bucket == last_bucket then uncounted = uncounted + count else counts, uncounted = { [last_bucket] = uncounted }, count end
+else
+  --@include lateness
+  counts = lateness(records, pasts)
+  counts[last_bucket] = (counts[last_bucket] or 0) + uncounted
+  uncounted, counts[bucket] = counts[bucket], nil
 end
 if kind ~= 16 then return { kind == 17 and 'RANKED' or 'UNUSUAL' } end
 local deadline = now + ttr
@@ -127,19 +129,12 @@ else
   for n = 1, count do parts[n + 1] = struct.pack('>I6I6B', token + n, now + ttrs[n], #ids[n]) .. ids[n] end
   leases = table.concat(parts)
 end
-local head = struct.pack('>BI6I6I6', kind, token + count, acknowledged + acked, expiry)
-if not counts then
-  call('HSET', ledger, own, leases, 'head', head, late, format('%d', (state[3] or 0) + count))
-else
-  local write = { own, leases, 'head', head }
-  for n = 3, #fields do
-    write[2 * n - 1], write[2 * n] = fields[n], format('%d', (state[n] or 0) + counts[fields[n]])
-  end
-  call('HSET', ledger, unpack(write))
-end
+call('HSET', ledger, own, leases,
+  'head', struct.pack('>BI6I6I6BI4', kind, token + count, acknowledged + acked, expiry, bucket, uncounted))
 -- A slot that is used again may keep a time in `reserved` that is earlier than its leases end: somebody looks in vain, once.
 if not held or held_until == 0 or held_until > deadline then call('ZADD', reserved, format('%d', deadline), ARGV[1]) end
 call('ZREMRANGEBYRANK', waiting, '0', count == 1 and '0' or format('%d', count - 1))
+for counted, many in pairs(counts or {}) do redis.pcall('HINCRBY', ledger, 'late' .. counted, many) end
 if ttr < 2000 then -- an idle consumer may not look again before this lease ends
   local try, waiters, now_us = redis.pcall, KEYS[6], time[1] * 1000000 + us
   local function int(number) return format('%d', number) end

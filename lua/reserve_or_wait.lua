@@ -108,8 +108,8 @@ end
 --@include unlock
 local leases = slot_of(ARGV[3] .. (has_history == 1 and '\1' or '\0'), entries)
 if expiry <= now then expiry = next_due(reserved) or first_deadline end
-local head = struct.pack('>BI6I6I6', kind, token + #ids, acknowledged + acked, math.min(expiry, first_deadline))
-call('HSET', ledger, own, leases, 'head', head)
+call('HSET', ledger, own, leases)
+write_head(kind, token + #ids, acknowledged + acked, math.min(expiry, first_deadline))
 call('ZADD', reserved, int(first_deadline), slot_name)
 for n, member in ipairs(members) do
   local ready_one = of_ready[n]
@@ -121,7 +121,7 @@ for n, member in ipairs(members) do
   end
 end
 --@include lateness
-for field, many in pairs(lateness(records, pasts)) do call('HINCRBY', ledger, field, many) end
+for bucket, many in pairs(lateness(records, pasts)) do call('HINCRBY', ledger, 'late' .. bucket, many) end
 
 -- 6. Who waits: somebody must look at what is next once this waiter is busy, and at a lease that ends soon.
 if waiter ~= '' or first_deadline - now < 2000 then

@@ -28,6 +28,10 @@ for bucket = 0, 90 do names[#names + 1] = 'late' .. bucket end
 local values, counters = call('HMGET', ledger, unpack(names)), {}
 local _, _, acknowledged = read_head()
 values[1] = int((values[1] or 0) + acknowledged)
+if #uncounted >= 5 then
+  local bucket, many = struct.unpack('>BI4', uncounted)
+  values[bucket + 7] = int((values[bucket + 7] or 0) + many)
+end
 for n = 1, #names do
   if values[n] then counters[#counters + 1], counters[#counters + 2] = names[n], values[n] end
 end

@@ -1,12 +1,15 @@
 -- lib/head.lua: the ledger's field `head`, what every reserve reads and writes: kind 1 (schema × 16; 1: priorities are in use;
--- 2: paused) · last token 6 · acknowledged 6 · expiry 6: no lease ends before (ms; 0: unknown).
+-- 2: paused) · last token 6 · acknowledged 6 · expiry 6: no lease ends before (ms; 0: unknown); then, if jobs were handed out that
+-- `late<bucket>` has not counted, bucket 1 · how many 4.
+local uncounted = ''
 local function read_head()
   local packed = call('HGET', ledger, 'head')
-  if packed and #packed >= 19 then return struct.unpack('>BI6I6I6', packed) end
-  return 16, 0, 0, 0
+  if not packed or #packed < 19 then return 16, 0, 0, 0 end
+  uncounted = string.sub(packed, 20)
+  return struct.unpack('>BI6I6I6', packed)
 end
 local function write_head(kind, token, acknowledged, expiry)
-  call('HSET', ledger, 'head', struct.pack('>BI6I6I6', kind, token, acknowledged, expiry))
+  call('HSET', ledger, 'head', struct.pack('>BI6I6I6', kind, token, acknowledged, expiry) .. uncounted)
 end
 local function set_kind(bit, is_set)
   local kind, token, acknowledged, expiry = read_head()

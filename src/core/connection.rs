@@ -63,6 +63,8 @@ pub struct Connection {
     pub ranked: FxHashSet<String>,
     /// Queues that had nothing when last looked at.
     pub quiet: FxHashSet<String>,
+    /// How many more reserves go without `lua/reserve_next.lua`.
+    pub others: u8,
     /// Name under which this connection waits; empty until it does.
     pub waiter: String,
 }
@@ -94,6 +96,7 @@ impl Connection {
             indexed: FxHashSet::default(),
             ranked: FxHashSet::default(),
             quiet: FxHashSet::default(),
+            others: 0,
             waiter: String::new(),
         };
         connection.log_in(dsn, until)?;

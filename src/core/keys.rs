@@ -72,6 +72,13 @@ impl Keys {
         [jobs, waiting, reserved, ledger, history, waiters]
     }
 
+    /// Those of `lua/reserve_next.lua`: jobs, waiting, ledger.
+    #[must_use]
+    pub fn reserve_next(&self) -> [&[u8]; 3] {
+        let [jobs, waiting, _, ledger, ..] = self.each();
+        [jobs, waiting, ledger]
+    }
+
     /// Those of `lua/push.lua`: waiting, jobs, waiters.
     #[must_use]
     pub fn push(&self) -> [&[u8]; 3] {

@@ -113,6 +113,7 @@ fn keys_are_sent_in_the_order_the_headers_give() {
         match name {
             "push" => keys.push().iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect(),
             "reserve" => keys.reserve().iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect(),
+            "reserve_next" => keys.reserve_next().iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect(),
             "ack" => keys.ack().iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect(),
             _ => keys.all().iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect(),
         }
@@ -247,6 +248,7 @@ fn documented_commands(name: &str) -> Vec<i64> {
 fn the_hot_paths_run_no_more_commands_than_their_headers_count() {
     let server = Server::start(&[]);
     let (queue, mut raw) = (server.queue("q"), server.raw());
+    let old = |name: &str| NewJob { due: Due::AtMs(1_700_000_000_000), ..job(name) }; // all as late
     let mut count = |action: &mut dyn FnMut()| -> i64 {
         raw.run(&["CONFIG", "RESETSTAT"]);
         action();
@@ -260,7 +262,7 @@ fn the_hot_paths_run_no_more_commands_than_their_headers_count() {
     };
     queue.push(&job("first")).unwrap(); // also enters the index of queues
     assert_eq!(count(&mut || drop(queue.push(&job("a")).unwrap())), documented_commands("push")[0]);
-    queue.push_many(&[job("b"), job("c"), job("d")]).unwrap();
+    queue.push_many(&[old("b"), old("c"), old("d")]).unwrap();
     let [made, each] = documented_commands("push_many")[..] else { panic!("two numbers") };
     assert_eq!(count(&mut || drop(queue.push_many(&[job("e"), job("f")]).unwrap())), each);
     let mut batches = (0..50).map(|batch| {
@@ -275,15 +277,18 @@ fn the_hot_paths_run_no_more_commands_than_their_headers_count() {
     let [used, new, more] = documented_commands("reserve")[..] else { panic!("three numbers") };
     assert_eq!(count(&mut || held = reserve_many(&queue, 1)), new + more, "nothing is known yet");
     assert_eq!(count(&mut || queue.ack(&held[0].held()).unwrap()), documented_commands("ack")[0]);
-    let mut feed = Feed::new(vec![queue.sibling("loop")], 1, None);
-    queue.sibling("loop").push_many(&[job("a"), job("b"), job("c")]).unwrap();
-    let mut next = || match feed.next(None, &mut NoInterrupts).unwrap() {
-        Fetched::Job(delivery) => feed.done(&delivery.ticket).unwrap(),
-        other => panic!("{other:?}"),
-    };
-    next();
-    assert_eq!(count(&mut next), used, "fetching acknowledges");
-    queue.push_many(&[job("g"), job("h")]).unwrap();
+    for (most, used) in [(1, documented_commands("reserve_next")[0]), (2, used)] {
+        let queue = queue.sibling(&format!("loop of {most}").replace(' ', "-"));
+        let mut feed = Feed::new(vec![queue.clone()], most, None);
+        queue.push_many(&[old("a"), old("b"), old("c"), old("d")]).unwrap();
+        let mut next = || match feed.next(None, &mut NoInterrupts).unwrap() {
+            Fetched::Job(delivery) => feed.done(&delivery.ticket).unwrap(),
+            other => panic!("{other:?}"),
+        };
+        (0..most).for_each(|_| next());
+        assert_eq!(count(&mut next), used, "fetching {most} acknowledges");
+    }
+    queue.push_many(&[old("g"), old("h"), old("i"), old("j")]).unwrap();
     assert_eq!(count(&mut || held = reserve_many(&queue, 1)), new);
     assert_eq!(count(&mut || queue.ack(&held[0].held()).unwrap()), documented_commands("ack")[0]);
     assert_eq!(count(&mut || held = reserve_many(&queue, 5)), new);

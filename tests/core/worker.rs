@@ -44,6 +44,30 @@ fn push_numbered(queue: &Queue, count: usize) {
     queue.push_many(&jobs).unwrap();
 }
 
+/// What the shortest script cannot do: one of these alone, then many in a row.
+#[test]
+fn what_needs_another_script_needs_a_second_request_once_in_64() {
+    let server = Server::start(&[]);
+    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let mut feed = Feed::new(vec![queue.clone()], 1, None);
+    let mut requests_for = |jobs: &[NewJob]| {
+        queue.push_many(jobs).unwrap();
+        let before = raw.calls("evalsha");
+        for job in jobs {
+            let delivery = next(&mut feed).unwrap();
+            assert_eq!(Some(&delivery.job.id), job.id.as_ref());
+            feed.done(&delivery.ticket).unwrap();
+        }
+        raw.calls("evalsha") - before
+    };
+    let usual: Vec<NewJob> = (0..20).map(|n| job(&format!("usual {n}"))).collect();
+    let brief: Vec<NewJob> = (0..130).map(|n| short(&format!("brief {n}"), 1500)).collect();
+    requests_for(&usual[..2]);
+    assert_eq!(requests_for(&usual[2..]), 18);
+    assert_eq!(requests_for(&brief), 130 + 3, "tried with the first, the 65th and the 129th");
+    assert_eq!(queue.stats().unwrap().lateness.count, 150);
+}
+
 #[test]
 fn one_round_trip_acknowledges_and_fetches() {
     let queue = fresh();

@@ -1,4 +1,4 @@
-//! Consuming: one call of `reserve.lua`, or of `reserve_or_wait.lua` where that is not enough, and what the answers ask for.
+//! Consuming: one call of the shortest script that may do, of a longer one where that is not enough, and what the answers ask for.
 
 use super::settle::{Range, range_args, ranges};
 use super::{Flow, Queue, wait};
@@ -43,11 +43,22 @@ pub struct Trip<'a> {
     pub lost: Vec<u64>,
 }
 
+/// The scripts that reserve: each can do all that the ones before it can, and costs more.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Way {
+    /// `lua/reserve_next.lua`
+    Next,
+    /// `lua/reserve.lua`
+    Usual,
+    /// `lua/reserve_or_wait.lua`
+    Any,
+}
+
 /// How a queue is asked.
 #[derive(Clone, Copy)]
 struct How<'a> {
-    /// As far as is known, `lua/reserve.lua` will do.
-    is_usual: bool,
+    /// As far as is known, this one will do.
+    way: Way,
     /// The answer to an earlier try was lost.
     is_retry: bool,
     waiting: Option<Waiting<'a>>,
@@ -61,6 +72,9 @@ fn fits(done: &[Range<'_>], slot: &str) -> bool {
         _ => false,
     }
 }
+
+/// Where `lua/reserve_next.lua` would not do, as many reserves go without it, this one included: what it cannot do seldom comes alone.
+const OTHERS: u8 = 64;
 
 thread_local! {
     static SLOTS: RefCell<Option<(Generation, String, u64)>> = const { RefCell::new(None) };
@@ -113,7 +127,7 @@ impl Queue {
     /// Asks over this connection what [`Queue::look`] asks, which reads the answer when it is called with the same trip.
     pub fn begin_look(&self, connection: &mut Connection, trip: &Trip<'_>) {
         let done = ranges(trip.done.iter().copied());
-        let how = How { is_usual: true, is_retry: false, waiting: None };
+        let how = How { way: Way::Next, is_retry: false, waiting: None };
         self.link.begin(connection, |request, _, connection| self.ask(request, connection, trip, &done, how));
     }
 
@@ -122,9 +136,14 @@ impl Queue {
         let offset = clock::offset_ms();
         let args = range_args(done);
         let args = args.iter().map(Vec::as_slice);
-        let is_usual = how.is_usual && !how.is_retry && how.waiting.is_none() && offset == 0;
+        let is_usual = how.way < Way::Any && !how.is_retry && how.waiting.is_none() && offset == 0;
         let is_known = connection.ranked.contains(&*self.name) || connection.quiet.contains(&*self.name);
         if is_usual && fits(done, trip.slot) && !is_known {
+            if let (Way::Next, 1, 0, [Range { first, count: 1, .. }]) = (how.way, trip.max, connection.others, done) {
+                let mut token = itoa::Buffer::new();
+                let args: [&[u8]; 3] = [trip.slot.as_bytes(), &call, token.format(*first).as_bytes()];
+                return request.script(&scripts::RESERVE_NEXT, &self.keys.reserve_next(), &args);
+            }
             let head: [&[u8]; 3] = [trip.slot.as_bytes(), &call, most.as_bytes()];
             let args: Vec<&[u8]> = head.into_iter().chain(args.skip(1)).collect();
             return request.script(&scripts::RESERVE, &self.keys.reserve(), &args);
@@ -151,22 +170,29 @@ impl Queue {
     ) -> Result<Look> {
         let doing = |error: Error| error.while_doing(|| format!("reserving from queue '{}'", self.name));
         let mut done = ranges(trip.done.iter().copied());
-        let mut is_usual = true;
+        let mut way = Way::Next;
         loop {
             let mut sent = Instant::now();
             let mut was_lost = false;
             let value = self.link.run_on(held, Repeat::Yes, &mut |request, attempt, connection| {
                 sent = attempt.begun.unwrap_or_else(Instant::now);
                 was_lost = attempt.since_lost.is_some();
-                let how = How { is_usual, is_retry: was_lost, waiting };
+                let how = How { way, is_retry: was_lost, waiting };
                 self.ask(request, connection, trip, &done, how);
             });
             let mut reply = Reply::new(value.map_err(doing)?).map_err(doing)?;
             // After a lost answer, what is gone was acknowledged by the try before.
             let mut gone = |lost: Vec<u64>| trip.lost.extend(lost.into_iter().filter(|_| !was_lost));
             match reply.word.as_str() {
+                "OTHER" => {
+                    way = Way::Usual;
+                    if let Some(connection) = held {
+                        connection.others = OTHERS;
+                    }
+                    continue;
+                }
                 word @ ("RANKED" | "UNUSUAL") => {
-                    is_usual = false;
+                    way = Way::Any;
                     if let (Some(connection), "RANKED") = (held.as_mut(), word) {
                         connection.ranked.insert(self.name.to_string());
                     }
@@ -177,6 +203,7 @@ impl Queue {
                     gone(lost);
                     if let Some(connection) = held {
                         connection.quiet.remove(&*self.name);
+                        connection.others = connection.others.saturating_sub(1);
                     }
                     let jobs = self.keep_readable(leased)?;
                     if !jobs.is_empty() {

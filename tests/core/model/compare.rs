@@ -4,6 +4,7 @@ use super::reference::{Job, Place};
 use super::walk::Walk;
 use crate::support::*;
 use delayqueue::core::job::{Reserved, State};
+use delayqueue::core::queue::Lateness;
 
 impl Walk {
     pub(super) fn compare_reserved(&mut self, got: Vec<Reserved>, expected: Vec<Job>) {
@@ -89,6 +90,8 @@ impl Walk {
             (stats.pushed, stats.acked, stats.failed, stats.timed_out, stats.cancelled),
             (counters.pushed, counters.acked, counters.failed, counters.timed_out, counters.cancelled)
         );
+        let lateness: Vec<(u32, u64)> = self.model.lateness.iter().map(|(bucket, many)| (*bucket, *many)).collect();
+        assert_eq!(stats.lateness, Lateness::from_buckets(&lateness));
         assert_eq!(stats.paused, self.model.is_paused());
         self.check_redis();
     }

@@ -14,6 +14,22 @@ const MUTANTS: &[(&str, &str, &str)] = &[
     ("push_many.lua", "call('HDEL', history, ids[n])", ""), // replacing keeps attempts
     ("push_many.lua", "call('ZREM', buried, ids[n])", ""), // a replaced buried job is in two states
     ("reserve.lua", "call('ZREMRANGEBYRANK', waiting", "call('ZRANGE', waiting"), // reserved twice
+    ("reserve_next.lua", "call('ZREMRANGEBYRANK', waiting", "call('ZRANGE', waiting"), // reserved twice
+    ("reserve_next.lua", "if expiry <= now or", "if"), // leases never end
+    (
+        "reserve_next.lua",
+        "'head', struct.pack('>BI6I6I6BI4', kind, token + 1,",
+        "'head', struct.pack('>BI6I6I6BI4', kind, token,",
+    ), // tokens repeat
+    ("reserve_next.lua", "call('HDEL', jobs", "call('HGET', jobs"), // acknowledged and not removed
+    ("reserve_next.lua", "deadline < expiry then expiry", "deadline > expiry then expiry"), // believes no lease ends
+    (
+        "reserve_next.lua",
+        "bucket, uncounted, counted = this_bucket, 0,",
+        "bucket, uncounted, counted = this_bucket, 1,",
+    ), // counts too many
+    ("reserve_next.lua", "ttr = unpacked('>I4', record, 16)", "ttr = 60000"), // a TTR of its own is forgotten
+    ("reserve.lua", "counts[last_bucket] = ", "counts[last_bucket] = 0 * "), // lateness is forgotten
     ("bury.lua", "h.attempts + 1, due_of", "h.attempts, due_of"), // attempts not counted
     ("reserve.lua", "if expiry <= now then --", "if false then --"), // leases never end
     ("reserve.lua", "kind, token + count,", "kind, token,"), // tokens repeat

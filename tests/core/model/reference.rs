@@ -2,6 +2,7 @@
 
 use delayqueue::core::backoff::Backoff;
 use delayqueue::core::job::{Due, OnDuplicate, State};
+use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Place {
@@ -36,6 +37,8 @@ pub struct Reference {
     pub tokens: u64,
     pub paused_until: Option<i64>,
     pub counters: Counters,
+    /// Jobs handed out so late: `ms + 1` in `2^(bucket/2) .. 2^((bucket+1)/2)`.
+    pub lateness: BTreeMap<u32, u64>,
 }
 
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -165,7 +168,12 @@ impl Reference {
             return Vec::new();
         }
         let ids: Vec<String> = self.in_order(State::Ready).into_iter().take(max).map(|job| job.id.clone()).collect();
-        ids.iter().map(|id| self.lease(id)).collect()
+        let leased: Vec<Job> = ids.iter().map(|id| self.lease(id)).collect();
+        for job in &leased {
+            let late = (self.now - job.due + 1) as f64;
+            *self.lateness.entry((2.0 * late.log2()).floor() as u32).or_default() += 1;
+        }
+        leased
     }
 
     pub fn reserve_job(&mut self, id: &str) -> Option<Job> {

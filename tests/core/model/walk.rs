@@ -118,7 +118,7 @@ impl Walk {
             id: self.id(),
             payload: format!("p{number}").into_bytes(),
             priority,
-            ttr: self.pick(&[100, 500, 60_000]),
+            ttr: self.pick(&[100, 500, 3_000, 60_000]),
             max_attempts: self.pick(&[0, 1, 2, 3]),
             due: self.due(),
             on_duplicate: self.pick(&[OnDuplicate::Fail, OnDuplicate::Fail, OnDuplicate::Keep, OnDuplicate::Replace]),
@@ -154,12 +154,18 @@ impl Walk {
         let batch = std::mem::take(&mut self.batch);
         self.note(format!("trip {max}, acknowledging {batch:?}"));
         self.calls += 1;
+        let (link, forgets) = (self.queue.link().clone(), self.below(2) == 0);
         let done = batch.iter().collect();
         let mut trip = Trip { slot: &self.slot, call: self.calls, max, done, lost: Vec::new() };
-        let got = match self.queue.look(&mut None, &mut trip, None).unwrap() {
+        let mut held = link.take().ok();
+        if let Some(connection) = held.as_mut().filter(|_| forgets) {
+            connection.others = 0; // what is special here is too frequent for the shortest script to be tried much
+        }
+        let got = match self.queue.look(&mut held, &mut trip, None).unwrap() {
             Look::Jobs(jobs) => jobs,
             Look::Nothing(_) => Vec::new(),
         };
+        held.into_iter().for_each(|connection| link.give_back(connection));
         let lost = trip.lost;
         let mut expected: Vec<u64> = batch.iter().map(|receipt| receipt.token).collect();
         expected.retain(|token| !self.model.ack(*token));
