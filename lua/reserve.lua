@@ -29,39 +29,42 @@ if count == 0 then return { 'UNUSUAL' } end
 local ids = {}
 for n = 1, count do ids[n] = sub(picked[n], 8) end
 local records = call('HMGET', jobs, unpack(ids))
-local ttr, ttrs, pasts, first_due, due = nil, nil, nil, nil, nil
+local ttr, ttrs, pasts = 60000, nil, nil -- `ttr` is the shortest; `ttrs` those of the jobs that have their own
 for n = 1, count do
-  local record, member, own_ttr = records[n], picked[n], 60000
+  local record, member = records[n], picked[n]
   if not record or #record < 13 or #member < 8 or #member > 262 then return { 'UNUSUAL' } end
-  local stamp, last, born_due = unpacked('>I6BI6', record)
+  local stamp, last = unpacked('>I6B', record)
   local of_stamp, of_last = unpacked('>I6B', member)
-  due = born_due
   if stamp ~= of_stamp or last ~= of_last or last % 8 ~= 0 then
     local has_options = last % 8 == 2
     if stamp ~= of_stamp or last % 8 ~= 0 and not has_options then return { 'UNUSUAL' } end
     if has_options then
       if #record < 41 then return { 'UNUSUAL' } end
-      own_ttr = unpacked('>I4', record, 16)
+      ttrs = ttrs or {}
+      ttrs[n] = unpacked('>I4', record, 16)
     end
     if last ~= of_last then
       if last + 1 ~= of_last then return { 'UNUSUAL' } end
       local past = call('HGET', history, ids[n])
       if not past or #past < 26 then return { 'UNUSUAL' } end
       pasts = pasts or {}
-      pasts[n], due = past, unpacked('>I6', past, 21)
+      pasts[n] = past
     end
-  end
-  if n == 1 then
-    first_due, ttr = due, own_ttr
-  elseif own_ttr ~= ttr or ttrs then -- not all the same: `ttr` is the shortest
-    if not ttrs then
-      ttrs = {}
-      for before = 1, n - 1 do ttrs[before] = ttr end
-    end
-    ttrs[n] = own_ttr
-    if own_ttr < ttr then ttr = own_ttr end
   end
 end
+if ttrs then
+  local is_mixed = false
+  ttr = ttrs[1] or 60000
+  for n = 1, count do
+    ttrs[n] = ttrs[n] or 60000
+    is_mixed = is_mixed or ttrs[n] ~= ttr
+    if ttrs[n] < ttr then ttr = ttrs[n] end
+  end
+  if not is_mixed then ttrs = nil end
+end
+local first_past, last_past = pasts and pasts[1], pasts and pasts[count]
+local first_due = first_past and unpacked('>I6', first_past, 21) or unpacked('>I6', records[1], 8)
+local last_due = last_past and unpacked('>I6', last_past, 21) or unpacked('>I6', records[count], 8)
 if first_due > now then return { 'UNUSUAL' } end
 --@include bucket
 local bucket, counts = bucket_of(now - first_due), nil
@@ -72,7 +75,7 @@ if state[2] then
   kind, token, acknowledged, expiry = unpacked('>BI6I6I6', state[2])
   if #state[2] >= 24 then last_bucket, uncounted = unpacked('>BI4', state[2], 20) end
 end
-if count == 1 or bucket_of(now - due) == bucket then -- as usual: the first is the latest, the last one the least late
+if count == 1 or bucket_of(now - last_due) == bucket then -- as usual: the first is the latest, the last one the least late
   if bucket == last_bucket then uncounted = uncounted + count else counts, uncounted = { [last_bucket] = uncounted }, count end
 else
   --@include lateness
