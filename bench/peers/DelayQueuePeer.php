@@ -12,8 +12,10 @@ use DelayQueue\Bench\Traits;
 use DelayQueue\Job;
 
 /** This extension: push(), pushMany(), reserve() with ack(), consume(). */
-final class DelayQueuePeer implements Peer
+class DelayQueuePeer implements Peer
 {
+    protected const OPTIONS = [];
+
     private DelayQueue $queue;
 
     public static function traits(): Traits
@@ -26,7 +28,7 @@ final class DelayQueuePeer implements Peer
         $dsn = $endpoint->unix ? "redis+unix://$endpoint->socket" : "redis://$endpoint->host:$endpoint->port";
         // Patient, because Redis may run under valgrind. Raw, because no other peer decodes the payload either.
         $options = ['format' => 'raw', 'persistent' => $endpoint->persistent, 'connectTimeout' => 20, 'readTimeout' => 60];
-        $this->queue = new DelayQueue($endpoint->queue, $dsn, $options);
+        $this->queue = new DelayQueue($endpoint->queue, $dsn, $options + static::OPTIONS);
     }
 
     public function push(string $id, int $delayMs, string $payload): void

@@ -42,7 +42,7 @@ final class Cases
         $all = static fn () => true;
 
         return [
-            'push' => static fn () => [new Throughput('push', 'Push, one at a time, TCP', 'Push', $all)],
+            'push' => static fn () => [new Throughput('push', 'Push, one at a time, TCP', 'Push', $all, variants: true)],
             'push-unix' => static fn () => [new Throughput(
                 'push-unix', 'Push, one at a time, Unix socket', 'Push', static fn (Traits $peer) => $peer->server === 'redis', unix: true,
             )],
@@ -84,7 +84,7 @@ final class Cases
         return new Throughput(
             "consume-$prefetch", "A worker on a full queue, prefetch $prefetch", 'Consume',
             static fn (Traits $peer) => self::takesPart($peer, $prefetch),
-            note: $note, without: [], fills: true, task: ['prefetch' => $prefetch],
+            note: $note, without: [], fills: true, task: ['prefetch' => $prefetch], variants: true,
         );
     }
 }

@@ -12,6 +12,7 @@ final class Peers
     /** @var array<string, class-string<Peer>> */
     private const ALL = [
         'delayqueue' => Peers\DelayQueuePeer::class,
+        'delayqueue-compress' => Peers\CompressPeer::class,
         'two-key' => Peers\TwoKeyPeer::class,
         'illuminate' => Peers\IlluminatePeer::class,
         'symfony' => Peers\SymfonyPeer::class,

@@ -43,12 +43,19 @@ final class Session
      * The peers of the settings that this case is for.
      *
      * @param callable(Traits): bool $fits
+     * @param bool $variants also those that differ from another peer in an option
      *
      * @return list<string>
      */
-    public function peers(callable $fits): array
+    public function peers(callable $fits, bool $variants = false): array
     {
-        return array_values(array_filter($this->settings->peers, static fn (string $peer) => $fits(Peers::traits($peer))));
+        $takesPart = static function (string $peer) use ($fits, $variants): bool {
+            $traits = Peers::traits($peer);
+
+            return $fits($traits) && ($variants || !$traits->isVariant);
+        };
+
+        return array_values(array_filter($this->settings->peers, $takesPart));
     }
 
     /** A fresh, empty server of the kind the peer needs. It ends when nobody holds it any more. */

@@ -12,6 +12,7 @@ final class Traits
      * @param 'redis'|'beanstalkd' $server what it needs
      * @param list<string> $packages Debian packages it needs
      * @param list<int|null> $polls how often it looks while idle, in ms, its own default first; null: it is woken
+     * @param bool $isVariant another peer with an option: only where that option shows
      * @param int $resolutionMs of its delays
      */
     public function __construct(
@@ -22,6 +23,7 @@ final class Traits
         public readonly bool $prefetches = false,
         public readonly bool $persists = false,
         public readonly bool $isFloor = false,
+        public readonly bool $isVariant = false,
         public readonly array $polls = [null],
         public readonly int $resolutionMs = 1,
     ) {

@@ -13,6 +13,7 @@ use redis::Value;
 use rustc_hash::FxHashSet;
 use std::collections::{HashSet, VecDeque};
 use std::io::{self, Read, Write};
+use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::{Duration, Instant};
 
@@ -37,8 +38,11 @@ pub struct Wake {
     pub wait: Duration,
 }
 
-/// An open, authenticated connection speaking RESP3.
-pub struct Connection {
+/// An open, authenticated connection speaking RESP3. It goes from hand to hand with each request, so it is only a pointer.
+pub struct Connection(Box<Wire>);
+
+/// What a connection is made of.
+pub struct Wire {
     transport: Transport,
     input: Input,
     output: Vec<u8>,
@@ -69,6 +73,19 @@ pub struct Connection {
     pub waiter: String,
 }
 
+impl Deref for Connection {
+    type Target = Wire;
+    fn deref(&self) -> &Wire {
+        &self.0
+    }
+}
+
+impl DerefMut for Connection {
+    fn deref_mut(&mut self) -> &mut Wire {
+        &mut self.0
+    }
+}
+
 impl Connection {
     /// Connects and logs in.
     ///
@@ -79,7 +96,7 @@ impl Connection {
             |error: io::Error| Fault::Unsent(format!("cannot connect to {}: {}", dsn.redacted(), describe(&error)));
         let until = Instant::now() + connect_timeout;
         let transport = Transport::connect(dsn, connect_timeout).map_err(reach)?;
-        let mut connection = Self {
+        let mut wire = Wire {
             transport,
             input: Input::default(),
             output: Vec::with_capacity(1024),
@@ -99,11 +116,13 @@ impl Connection {
             others: 0,
             waiter: String::new(),
         };
-        connection.log_in(dsn, until)?;
-        connection.set_socket_timeout(read_timeout).map_err(reach)?;
-        Ok(connection)
+        wire.log_in(dsn, until)?;
+        wire.set_socket_timeout(read_timeout).map_err(reach)?;
+        Ok(Self(Box::new(wire)))
     }
+}
 
+impl Wire {
     fn log_in(&mut self, dsn: &Dsn, until: Instant) -> Result<(), Fault> {
         let name = format!("delayqueue:{}", std::process::id());
         let database = dsn.database.to_string();
@@ -183,7 +202,7 @@ impl Connection {
         self.finish(expected, until)
     }
 
-    /// Sends a request and leaves its `expected` replies to [`Connection::end`]. Until then the connection is not usable.
+    /// Sends a request and leaves its `expected` replies to [`Wire::end`]. Until then the connection is not usable.
     pub fn begin(&mut self, request: &[u8], expected: usize, until: Instant) {
         self.begun = match self.start(request, until) {
             Err(Fault::Unsent(_) | Fault::Refused(..)) => None,
@@ -200,7 +219,7 @@ impl Connection {
     /// Reads the replies to what was begun.
     ///
     /// # Errors
-    /// As [`Connection::exchange`].
+    /// As [`Wire::exchange`].
     pub fn end(&mut self, until: Instant) -> Result<Vec<Value>, Fault> {
         let Some(expected) = self.begun.take() else { return Err(Fault::Unsent("nothing was sent".into())) };
         self.limit(Instant::now(), until).map_err(Fault::Sent)?;
@@ -337,7 +356,7 @@ impl Connection {
     }
 }
 
-impl AsRawFd for Connection {
+impl AsRawFd for Wire {
     fn as_raw_fd(&self) -> RawFd {
         self.transport.as_raw_fd()
     }

@@ -218,8 +218,8 @@ impl Link {
         let left = || until.saturating_duration_since(Instant::now());
         let mut attempt = Attempt::default();
         let mut first_sent: Option<Instant> = None;
-        let mut begun = held.as_ref().and_then(Connection::begun);
-        let mut had_connection = begun.is_some() || held.as_ref().is_some_and(Connection::is_usable);
+        let mut begun = held.as_ref().and_then(|connection| connection.begun());
+        let mut had_connection = begun.is_some() || held.as_ref().is_some_and(|connection| connection.is_usable());
         let mut pause = Duration::from_millis(5);
         loop {
             let ready = held.take().filter(|connection| begun.is_some() || connection.is_usable());

@@ -47,7 +47,7 @@ impl Default for Options {
             connect_timeout: Duration::from_secs(1),
             read_timeout: Duration::from_secs(2),
             persistent: true,
-            compress: true,
+            compress: false,
         }
     }
 }

@@ -15,9 +15,8 @@ $values = [
     '"\\', [], new stdClass, (object) [], [1, 2], [1 => 'a'], ['a' => ['b' => []]], [[]], ['' => 1], Suit::Hearts, new Point(1, 2), new Plain,
     ['o' => new Plain, 's' => Suit::Hearts], ['r' => &$reference], new ArrayObject([1]), new DateTime('2024-01-02 UTC'), ['9223372036854775808'], $deep, range(1, 1000),
 ];
-$queue = queue();
 $wrong = 0;
-foreach ($values as $i => $value) {
+foreach ([queue(['compress' => true]), queue()] as $queue) foreach ($values as $i => $value) {
     $expected = json_encode($value, $flags);
     $queue->push($value);
     $job = $queue->reserve();

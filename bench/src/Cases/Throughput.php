@@ -41,6 +41,7 @@ final class Throughput implements Benchmark
         private readonly bool $fills = false,
         private readonly bool $unix = false,
         private readonly array $task = [],
+        private readonly bool $variants = false,
     ) {
     }
 
@@ -48,7 +49,8 @@ final class Throughput implements Benchmark
     {
         $columns = array_diff_key(self::COLUMNS, array_flip($this->without));
         $table = new Table($this->name, $this->title, $columns, $this->note);
-        $session->rotate($table, $session->peers($this->fits), strval(...), function (string $peer, Table $table) use ($session): void {
+        $peers = $session->peers($this->fits, $this->variants);
+        $session->rotate($table, $peers, strval(...), function (string $peer, Table $table) use ($session): void {
             $server = $session->server($peer);
             $endpoint = $server->endpoint()->with(unix: $this->unix);
             $count = $this->fills ? self::fill($session, $peer, $endpoint, $this->task['prefetch'] ?? 1) : PHP_INT_MAX;

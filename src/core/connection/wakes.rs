@@ -1,12 +1,12 @@
 //! Wake-ups that come over a connection between its replies.
 
-use super::{Connection, Fault, Wake, is_pause};
+use super::{Fault, Wake, Wire, is_pause};
 use crate::core::resp;
 use redis::{PushKind, Value};
 use std::io;
 use std::time::{Duration, Instant};
 
-impl Connection {
+impl Wire {
     pub(super) fn keep_wake(&mut self, kind: &PushKind, data: &[Value]) {
         if let (PushKind::Message, [Value::BulkString(channel), Value::BulkString(text)]) = (kind, data) {
             let wait_us = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(0);

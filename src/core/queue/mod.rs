@@ -36,7 +36,7 @@ pub struct QueueConfig {
     pub prefix: String,
     pub dsn: Arc<Dsn>,
     pub max_payload: usize,
-    /// Store payloads packed where that is worth it (see [`super::packing`]).
+    /// Store payloads packed where that makes them shorter (see [`super::packing`]).
     pub compress: bool,
     pub connect_timeout: Duration,
     /// The total deadline of one operation.

@@ -132,18 +132,21 @@ impl Queue {
     }
 
     fn ask(&self, request: &mut Request, connection: &Connection, trip: &Trip<'_>, done: &[Range<'_>], how: How<'_>) {
-        let (call, most) = (trip.call.to_be_bytes(), trip.max.clamp(1, MOST).to_string());
-        let offset = clock::offset_ms();
-        let args = range_args(done);
-        let args = args.iter().map(Vec::as_slice);
+        let (call, offset) = (trip.call.to_be_bytes(), clock::offset_ms());
         let is_usual = how.way < Way::Any && !how.is_retry && how.waiting.is_none() && offset == 0;
         let is_known = connection.ranked.contains(&*self.name) || connection.quiet.contains(&*self.name);
-        if is_usual && fits(done, trip.slot) && !is_known {
-            if let (Way::Next, 1, 0, [Range { first, count: 1, .. }]) = (how.way, trip.max, connection.others, done) {
-                let mut token = itoa::Buffer::new();
-                let args: [&[u8]; 3] = [trip.slot.as_bytes(), &call, token.format(*first).as_bytes()];
-                return request.script(&scripts::RESERVE_NEXT, &self.keys.reserve_next(), &args);
-            }
+        let is_short = is_usual && fits(done, trip.slot) && !is_known;
+        if let (true, Way::Next, 1, 0, [Range { first, count: 1, .. }]) =
+            (is_short, how.way, trip.max, connection.others, done)
+        {
+            let mut token = itoa::Buffer::new();
+            let args: [&[u8]; 3] = [trip.slot.as_bytes(), &call, token.format(*first).as_bytes()];
+            return request.script(&scripts::RESERVE_NEXT, &self.keys.reserve_next(), &args);
+        }
+        let most = trip.max.clamp(1, MOST).to_string();
+        let args = range_args(done);
+        let args = args.iter().map(Vec::as_slice);
+        if is_short {
             let head: [&[u8]; 3] = [trip.slot.as_bytes(), &call, most.as_bytes()];
             let args: Vec<&[u8]> = head.into_iter().chain(args.skip(1)).collect();
             return request.script(&scripts::RESERVE, &self.keys.reserve(), &args);

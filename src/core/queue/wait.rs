@@ -79,7 +79,7 @@ pub fn wait_for(
         return Ok(Waited::Nothing);
     }
     loop {
-        let connection = match held.take().filter(Connection::is_usable) {
+        let connection = match held.take().filter(|connection| connection.is_usable()) {
             Some(connection) => connection,
             None => link.take().map_err(|error| error.while_doing(|| waiting(queues)))?,
         };

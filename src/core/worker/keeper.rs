@@ -9,7 +9,7 @@ use super::thread;
 use crate::core::job::Receipt;
 use crate::core::process::Generation;
 use crate::core::queue::{Held, Queue};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -34,7 +34,8 @@ struct Run {
 
 #[derive(Default)]
 pub(super) struct State {
-    batches: HashMap<u64, (Queue, Vec<Arc<Lease>>)>,
+    /// A handful at most, and one comes and goes with each trip.
+    batches: BTreeMap<u64, (Queue, Vec<Arc<Lease>>)>,
     next_batch: u64,
     run: Option<Run>,
     /// When the thread will look by itself; `None`: it waits to be told.
