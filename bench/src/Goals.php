@@ -63,6 +63,7 @@ final class Goals implements Section
             ['earliest job, ms after its due time', $this->least('lateness', 'min_ms'), '>=', 0.0],
             ['idle worker, requests/s', $this->ours('idle', 'requests_per_s'), '<=', 1.0],
             ['memory per waiting job of 213 + 16 B, bytes', $this->ours('memory', 'bytes_213'), '<=', 440.0],
+            ['the same with the option compress', $this->table('memory')?->median('delayqueue-compress', 'bytes_213'), '<=', 440.0],
             ['push with 1M waiting, of that with 10k', $this->deeper(1_000_000), '<=', 1.4],
             ['push with 5M waiting, of that with 10k', $this->deeper(5_000_000), '<=', 1.6],
             ['longest PING while a worker starts on 1M due, best run, ms', $this->least('stall', 'stall_ms'), '<=', 3.0],
