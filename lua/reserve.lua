@@ -76,7 +76,11 @@ if state[2] then
   if #state[2] >= 24 then last_bucket, uncounted = unpacked('>BI4', state[2], 20) end
 end
 if count == 1 or bucket_of(now - last_due) == bucket then -- as usual: the first is the latest, the last one the least late
-  if bucket == last_bucket then uncounted = uncounted + count else counts, uncounted = { [last_bucket] = uncounted }, count end
+  if bucket == last_bucket and uncounted < 4000000000 then -- or it would not fit
+    uncounted = uncounted + count
+  else
+    counts, uncounted = { [last_bucket] = uncounted }, count
+  end
 else
   --@include lateness
   counts = lateness(records, pasts)
@@ -137,7 +141,7 @@ call('HSET', ledger, own, leases,
 -- A slot that is used again may keep a time in `reserved` that is earlier than its leases end: somebody looks in vain, once.
 if not held or held_until == 0 or held_until > deadline then call('ZADD', reserved, format('%d', deadline), ARGV[1]) end
 call('ZREMRANGEBYRANK', waiting, '0', count == 1 and '0' or format('%d', count - 1))
-for counted, many in pairs(counts or {}) do redis.pcall('HINCRBY', ledger, 'late' .. counted, many) end
+for counted, many in pairs(counts or {}) do redis.pcall('HINCRBY', ledger, 'late' .. counted, format('%d', many)) end
 if ttr < 2000 then -- an idle consumer may not look again before this lease ends
   local try, waiters, now_us = redis.pcall, KEYS[6], time[1] * 1000000 + us
   local function int(number) return format('%d', number) end

@@ -6,7 +6,7 @@
 --       | {"UNUSUAL"} nothing done: ask reserve_or_wait.lua   | {"RANKED"} the same, and it will be so from now on
 -- Cost    O(log N); 7 commands, 8 when this job is later or less late than those before
 -- Order   lease before member: an error between the two may deliver twice, never lose.
-local KEYS, ARGV, call, unpacked = KEYS, ARGV, redis.call, struct.unpack
+local KEYS, ARGV, call, unpacked, format = KEYS, ARGV, redis.call, struct.unpack, string.format
 local jobs, waiting, ledger, own = KEYS[1], KEYS[2], KEYS[3], '@' .. ARGV[1]
 
 -- 1. Look.
@@ -42,7 +42,9 @@ call('HDEL', jobs, string.sub(held, 20, -2))
 -- 3. Lease.
 --@include bucket
 local this_bucket, counted = bucket_of(now - due), nil
-if this_bucket ~= bucket then bucket, uncounted, counted = this_bucket, 0, { 'late' .. bucket, uncounted } end
+if this_bucket ~= bucket or uncounted > 4000000000 then -- or it would not fit
+  bucket, uncounted, counted = this_bucket, 0, { 'late' .. bucket, format('%d', uncounted) }
+end
 local leases = ARGV[2] .. struct.pack('>I3I6I6', 1, deadline, token + 1) .. id .. '\0'
 call('HSET', ledger, own, leases,
   'head', struct.pack('>BI6I6I6BI4', kind, token + 1, acknowledged + 1, expiry, bucket, uncounted + 1))

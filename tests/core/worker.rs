@@ -1,7 +1,7 @@
 //! What a consume loop is made of: fetching with acknowledging, and keeping leases alive.
 
 use crate::support::*;
-use delayqueue::core::job::{JobOptions, NewJob};
+use delayqueue::core::job::{Due, JobOptions, NewJob};
 use delayqueue::core::queue::{NoInterrupts, Queue};
 use delayqueue::core::worker::feed::{Delivery, Feed, Fetched};
 use delayqueue::core::worker::keeper::{Alarm, Keeper};
@@ -66,6 +66,31 @@ fn what_needs_another_script_needs_a_second_request_once_in_64() {
     assert_eq!(requests_for(&usual[2..]), 18);
     assert_eq!(requests_for(&brief), 130 + 3, "tried with the first, the 65th and the 129th");
     assert_eq!(queue.stats().unwrap().lateness.count, 150);
+}
+
+#[test]
+fn lateness_is_counted_past_what_the_head_can_hold() {
+    const MANY: u32 = 4_200_000_000;
+    for most in [1, 2] {
+        let queue = fresh();
+        let mut feed = Feed::new(vec![queue.clone()], most, None);
+        let due = Due::AtMs(1_700_000_000_000);
+        let jobs: Vec<NewJob> = (0..12).map(|n| NewJob { due, ..job(&format!("equally late {n}")) }).collect();
+        queue.push_many(&jobs).unwrap();
+        let mut handle = |count: usize| {
+            for _ in 0..count {
+                let delivery = next(&mut feed).unwrap();
+                feed.done(&delivery.ticket).unwrap();
+            }
+        };
+        handle(4);
+        let (ledger, mut raw) = (format!("dq:{{{}}}:ledger", queue.name()), shared().raw());
+        let redis::Value::BulkString(mut head) = raw.run(&["HGET", &ledger, "head"]) else { panic!("no head") };
+        head[20..24].copy_from_slice(&MANY.to_be_bytes());
+        raw.run_bytes(&[b"HSET", ledger.as_bytes(), b"head", &head]);
+        handle(4);
+        assert_eq!(queue.stats().unwrap().lateness.count, u64::from(MANY) + 4, "prefetch {most}");
+    }
 }
 
 #[test]
