@@ -84,8 +84,10 @@ if count == 1 or bucket_of(now - last_due) == bucket then -- as usual: the first
 else
   --@include lateness
   counts = lateness(records, pasts)
+  local in_bucket = counts[bucket]
+  counts[bucket] = nil
   counts[last_bucket] = (counts[last_bucket] or 0) + uncounted
-  uncounted, counts[bucket] = counts[bucket], nil
+  uncounted = in_bucket
 end
 if kind ~= 16 then return { kind == 17 and 'RANKED' or 'UNUSUAL' } end
 local deadline = now + ttr
@@ -141,6 +143,7 @@ call('HSET', ledger, own, leases,
 -- A slot that is used again may keep a time in `reserved` that is earlier than its leases end: somebody looks in vain, once.
 if not held or held_until == 0 or held_until > deadline then call('ZADD', reserved, format('%d', deadline), ARGV[1]) end
 call('ZREMRANGEBYRANK', waiting, '0', count == 1 and '0' or format('%d', count - 1))
+-- Who may not count, or meets something foreign there, has leased all the same.
 for counted, many in pairs(counts or {}) do redis.pcall('HINCRBY', ledger, 'late' .. counted, format('%d', many)) end
 if ttr < 2000 then -- an idle consumer may not look again before this lease ends
   local try, waiters, now_us = redis.pcall, KEYS[6], time[1] * 1000000 + us

@@ -68,7 +68,7 @@ pub struct Wire {
     /// Queues that had nothing when last looked at.
     pub quiet: FxHashSet<String>,
     /// How many more reserves go without `lua/reserve_next.lua`.
-    pub others: u8,
+    pub without_next: u8,
     /// Name under which this connection waits; empty until it does.
     pub waiter: String,
 }
@@ -113,7 +113,7 @@ impl Connection {
             indexed: FxHashSet::default(),
             ranked: FxHashSet::default(),
             quiet: FxHashSet::default(),
-            others: 0,
+            without_next: 0,
             waiter: String::new(),
         };
         wire.log_in(dsn, until)?;

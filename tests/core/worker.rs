@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use delayqueue::core::job::{Due, JobOptions, NewJob};
-use delayqueue::core::queue::{NoInterrupts, Queue};
+use delayqueue::core::queue::{Look, NoInterrupts, Queue, Trip, new_slot};
 use delayqueue::core::worker::feed::{Delivery, Feed, Fetched};
 use delayqueue::core::worker::keeper::{Alarm, Keeper};
 use std::sync::Arc;
@@ -71,11 +71,11 @@ fn what_needs_another_script_needs_a_second_request_once_in_64() {
 #[test]
 fn lateness_is_counted_past_what_the_head_can_hold() {
     const MANY: u32 = 4_200_000_000;
-    for most in [1, 2] {
+    for (most, equally_late) in [(1, 12), (2, 12), (4, 6)] {
         let queue = fresh();
         let mut feed = Feed::new(vec![queue.clone()], most, None);
-        let due = Due::AtMs(1_700_000_000_000);
-        let jobs: Vec<NewJob> = (0..12).map(|n| NewJob { due, ..job(&format!("equally late {n}")) }).collect();
+        let due = |n: usize| if n < equally_late { Due::AtMs(1_700_000_000_000) } else { Due::InMs(0) };
+        let jobs: Vec<NewJob> = (0..12).map(|n| NewJob { due: due(n), ..job(&format!("late {n}")) }).collect();
         queue.push_many(&jobs).unwrap();
         let mut handle = |count: usize| {
             for _ in 0..count {
@@ -214,4 +214,66 @@ fn a_run_that_ends_in_time_is_left_alone() {
     feed.keeper().unwrap().unwatch();
     std::thread::sleep(Duration::from_millis(200));
     assert_eq!(rung.load(Ordering::SeqCst), 0);
+}
+
+/// A loop that takes one job at a time and has taken a few: from here on its trips are the shortest script's.
+fn running(queue: &Queue) -> Feed {
+    push_numbered(queue, 4);
+    let mut feed = Feed::new(vec![queue.clone()], 1, None);
+    for _ in 0..3 {
+        let delivery = next(&mut feed).unwrap();
+        feed.done(&delivery.ticket).unwrap();
+    }
+    feed
+}
+
+#[test]
+fn a_running_loop_heeds_a_pause() {
+    let server = Server::start(&[]);
+    let queue = server.queue("q");
+    let mut feed = running(&queue);
+    queue.pause(None).unwrap();
+    assert!(next(&mut feed).is_none());
+    assert_eq!(states(&queue), [0, 1, 0, 0]);
+}
+
+#[test]
+fn a_lease_that_is_shorter_than_the_one_before_it_ends_in_time() {
+    let server = Server::start(&[]);
+    let queue = server.queue("q");
+    let mut feed = running(&queue);
+    queue.push(&short("brief", 2000)).unwrap();
+    for name in ["j0003", "brief"] {
+        let delivery = next(&mut feed).unwrap();
+        assert_eq!(delivery.job.id.to_string(), name);
+        if name != "brief" {
+            feed.done(&delivery.ticket).unwrap();
+        }
+    }
+    std::thread::sleep(Duration::from_millis(2100));
+    assert_eq!(reserve(&queue).map(|job| job.attempts), Some(2));
+}
+
+#[test]
+fn a_token_that_is_not_in_the_slot_acknowledges_nothing() {
+    let server = Server::start(&[]);
+    let queue = server.queue("q");
+    push_numbered(&queue, 4);
+    let (slot, link) = (new_slot(), queue.link().clone());
+    let trip = |call, done: Vec<_>| {
+        let mut held = link.take().ok();
+        held.as_mut().unwrap().without_next = 0;
+        let mut trip = Trip { slot: &slot, call, max: 1, done: done.iter().collect(), lost: Vec::new() };
+        let look = queue.look(&mut held, &mut trip, None);
+        held.into_iter().for_each(|connection| link.give_back(connection));
+        match look {
+            Ok(Look::Jobs(jobs)) => Ok(jobs[0].receipt.clone()),
+            Ok(_) => panic!("nothing"),
+            Err(error) => Err(error),
+        }
+    };
+    let first = trip(1, vec![]).unwrap();
+    trip(2, vec![first.clone()]).unwrap();
+    assert!(trip(3, vec![first]).unwrap_err().is_slot_taken());
+    assert_eq!(states(&queue), [0, 2, 1, 0]);
 }

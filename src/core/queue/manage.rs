@@ -137,6 +137,8 @@ impl Queue {
 
     /// The classic consumer: up to `limit` jobs due by then (`None`: now), oldest first, deleted as they are taken.
     ///
+    /// A record that cannot be read is gone as well, and nothing comes for it.
+    ///
     /// # Errors
     /// [`Error::Connection`] with `ambiguous` when an answer was lost, and the jobs in it.
     pub fn take(&self, max_due_at_ms: Option<i64>, limit: usize) -> Result<Vec<Vec<u8>>> {

@@ -73,7 +73,8 @@ fn fits(done: &[Range<'_>], slot: &str) -> bool {
     }
 }
 
-/// Where `lua/reserve_next.lua` would not do, as many reserves go without it, this one included: what it cannot do seldom comes alone.
+/// Where `lua/reserve_next.lua` would not do, as many reserves go without it, this one included: a short TTR or a history
+/// seldom comes alone.
 const OTHERS: u8 = 64;
 
 thread_local! {
@@ -133,11 +134,11 @@ impl Queue {
 
     fn ask(&self, request: &mut Request, connection: &Connection, trip: &Trip<'_>, done: &[Range<'_>], how: How<'_>) {
         let (call, offset) = (trip.call.to_be_bytes(), clock::offset_ms());
-        let is_usual = how.way < Way::Any && !how.is_retry && how.waiting.is_none() && offset == 0;
-        let is_known = connection.ranked.contains(&*self.name) || connection.quiet.contains(&*self.name);
-        let is_short = is_usual && fits(done, trip.slot) && !is_known;
+        let is_plain = how.way < Way::Any && !how.is_retry && how.waiting.is_none() && offset == 0;
+        let needs_any = connection.ranked.contains(&*self.name) || connection.quiet.contains(&*self.name);
+        let is_short = is_plain && fits(done, trip.slot) && !needs_any;
         if let (true, Way::Next, 1, 0, [Range { first, count: 1, .. }]) =
-            (is_short, how.way, trip.max, connection.others, done)
+            (is_short, how.way, trip.max, connection.without_next, done)
         {
             let mut token = itoa::Buffer::new();
             let args: [&[u8]; 3] = [trip.slot.as_bytes(), &call, token.format(*first).as_bytes()];
@@ -190,7 +191,7 @@ impl Queue {
                 "OTHER" => {
                     way = Way::Usual;
                     if let Some(connection) = held {
-                        connection.others = OTHERS;
+                        connection.without_next = OTHERS;
                     }
                     continue;
                 }
@@ -206,7 +207,7 @@ impl Queue {
                     gone(lost);
                     if let Some(connection) = held {
                         connection.quiet.remove(&*self.name);
-                        connection.others = connection.others.saturating_sub(1);
+                        connection.without_next = connection.without_next.saturating_sub(1);
                     }
                     let jobs = self.keep_readable(leased)?;
                     if !jobs.is_empty() {

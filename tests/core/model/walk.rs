@@ -134,6 +134,12 @@ impl Walk {
             _ => 0,
         };
         self.model.now = self.clock.advance(ms);
+        if (1..100).contains(&ms)
+            && let Ok(mut connection) = self.queue.link().take()
+        {
+            connection.clock.forget(); // a jump by less than half of what a slow trip takes goes unnoticed
+            self.queue.link().give_back(connection);
+        }
     }
 
     fn step(&mut self, ranked: bool) {
@@ -159,7 +165,7 @@ impl Walk {
         let mut trip = Trip { slot: &self.slot, call: self.calls, max, done, lost: Vec::new() };
         let mut held = link.take().ok();
         if let Some(connection) = held.as_mut().filter(|_| forgets) {
-            connection.others = 0; // what is special here is too frequent for the shortest script to be tried much
+            connection.without_next = 0; // what is special here is too frequent for the shortest script to be tried much
         }
         let got = match self.queue.look(&mut held, &mut trip, None).unwrap() {
             Look::Jobs(jobs) => jobs,
