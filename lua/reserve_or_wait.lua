@@ -108,8 +108,8 @@ end
 --@include unlock
 local leases = slot_of(ARGV[3] .. (has_history == 1 and '\1' or '\0'), entries)
 if expiry <= now then expiry = next_due(reserved) or first_deadline end
-call('HSET', ledger, own, leases)
-write_head(kind, token + #ids, acknowledged + acked, math.min(expiry, first_deadline))
+local head = head_of(kind, token + #ids, acknowledged + acked, math.min(expiry, first_deadline))
+call('HSET', ledger, own, leases, 'head', head)
 call('ZADD', reserved, int(first_deadline), slot_name)
 for n, member in ipairs(members) do
   local ready_one = of_ready[n]

@@ -8,9 +8,10 @@ local function read_head()
   uncounted = string.sub(packed, 20)
   return struct.unpack('>BI6I6I6', packed)
 end
-local function write_head(kind, token, acknowledged, expiry)
-  call('HSET', ledger, 'head', struct.pack('>BI6I6I6', kind, token, acknowledged, expiry) .. uncounted)
+local function head_of(kind, token, acknowledged, expiry)
+  return struct.pack('>BI6I6I6', kind, token, acknowledged, expiry) .. uncounted
 end
+local function write_head(...) call('HSET', ledger, 'head', head_of(...)) end
 local function set_kind(bit, is_set)
   local kind, token, acknowledged, expiry = read_head()
   local has = kind % (bit * 2) >= bit

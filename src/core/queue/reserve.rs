@@ -75,7 +75,7 @@ fn fits(done: &[Range<'_>], slot: &str) -> bool {
 
 /// Where `lua/reserve_next.lua` would not do, as many reserves go without it, this one included: a short TTR or a history
 /// seldom comes alone.
-const OTHERS: u8 = 64;
+const WITHOUT_NEXT: u8 = 64;
 
 thread_local! {
     static SLOTS: RefCell<Option<(Generation, String, u64)>> = const { RefCell::new(None) };
@@ -191,7 +191,7 @@ impl Queue {
                 "OTHER" => {
                     way = Way::Usual;
                     if let Some(connection) = held {
-                        connection.without_next = OTHERS;
+                        connection.without_next = WITHOUT_NEXT;
                     }
                     continue;
                 }
