@@ -25,6 +25,7 @@ namespace {
      *     readTimeout?: int|float,
      *     persistent?: bool,
      *     compress?: bool,
+     *     spin?: bool,
      * }
      * @phpstan-type NewJob array{
      *     payload: mixed,
@@ -51,6 +52,7 @@ namespace {
      *     readTimeout?: int|float,
      *     persistent?: bool,
      *     compress?: bool,
+     *     spin?: bool,
      * }
      * @psalm-type NewJob = array{
      *     payload: mixed,
@@ -79,7 +81,9 @@ namespace {
          * @param Options $options prefix 'dq' (ini delayqueue.prefix), ttr 60 (0.1 s .. 30 days), maxAttempts 10 (0: no
          *     limit), backoff exponential('5s', 2, '1h', 0.1), priority 1024, format 'json', maxPayload 1 MiB,
          *     connectTimeout 1 (seconds), readTimeout 2 (seconds), persistent true,
-         *     compress false (true: JSON is kept a fifth shorter in Redis; pushing takes a bit longer, and every consumer reads both)
+         *     compress false (true: JSON is kept a fifth shorter in Redis; pushing takes a bit longer, and every consumer reads both),
+         *     spin true (reserve(), ack() and consume() wait for Redis' answer awake for up to 60 µs, which makes the round trip to a
+         *     Redis nearby shorter; false: asleep, which takes less processor time)
          *
          * @throws \ValueError when a name, the DSN or an option is wrong; nothing is sent
          */

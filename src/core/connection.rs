@@ -2,6 +2,7 @@
 //! reply is ever read as another's.
 
 mod log_in;
+mod spin;
 mod wakes;
 
 use super::dsn::Dsn;
@@ -12,6 +13,7 @@ use super::server_clock::ServerClock;
 use super::transport::Transport;
 use redis::Value;
 use rustc_hash::FxHashSet;
+use spin::Spin;
 use std::collections::{HashSet, VecDeque};
 use std::io::{self, Read, Write};
 use std::ops::{Deref, DerefMut};
@@ -56,6 +58,7 @@ pub struct Wire {
     read_timeout: Duration,
     /// What one read or write of the socket may take at present.
     socket_timeout: Duration,
+    spin: Spin,
     wakes: VecDeque<Wake>,
     subscribed: HashSet<String>,
     /// What time it is for Redis.
@@ -107,6 +110,7 @@ impl Connection {
             begun: None,
             read_timeout,
             socket_timeout: connect_timeout,
+            spin: Spin::default(),
             wakes: VecDeque::new(),
             subscribed: HashSet::new(),
             clock: ServerClock::default(),
@@ -140,6 +144,11 @@ impl Wire {
     #[must_use]
     pub fn sent_at(&self) -> Instant {
         self.sent_at
+    }
+
+    /// The answer to the next request is waited for awake (see [`spin`]), unless this is not worth it.
+    pub fn spin(&mut self, is_wanted: bool) {
+        self.spin.want(is_wanted);
     }
 
     /// A fresh output buffer to write commands into with [`resp::write_command`].
@@ -302,7 +311,13 @@ impl Wire {
     }
 
     fn fill(&mut self) -> io::Result<()> {
-        match self.transport.read(self.input.room())? {
+        let Self { transport, input, spin, .. } = self;
+        let room = input.room();
+        let got = match spin.wait(|| transport.read_now(room)) {
+            Some(got) => got,
+            None => transport.read(room)?,
+        };
+        match got {
             0 => Err(io::ErrorKind::UnexpectedEof.into()),
             got => {
                 self.input.received(got);

@@ -41,13 +41,19 @@ pub struct Request {
     buffer: Vec<u8>,
     commands: usize,
     whole: bool,
+    spins: bool,
     /// Which reply has Redis' time as its last value, and since when it was asked for.
     time_at: Option<(usize, Moment)>,
 }
 
 impl Request {
     fn new(connection: &mut Connection, whole: bool) -> Self {
-        Self { buffer: connection.request(), commands: 0, whole, time_at: None }
+        Self { buffer: connection.request(), commands: 0, whole, spins: false, time_at: None }
+    }
+
+    /// Has the answer waited for awake: somebody does nothing else meanwhile.
+    pub fn spin(&mut self) {
+        self.spins = true;
     }
 
     /// Adds a plain command, the reply of which nobody reads.
@@ -241,7 +247,10 @@ impl Link {
             build(&mut request, attempt, &mut connection);
             let replies = match attempt.begun {
                 Some(_) => connection.end(until),
-                None => connection.exchange(&request.buffer, request.commands, until),
+                None => {
+                    connection.spin(request.spins);
+                    connection.exchange(&request.buffer, request.commands, until)
+                }
             };
             connection.recycle(request.buffer);
             if let (Ok(replies), Some((at, asked))) = (&replies, request.time_at) {

@@ -58,6 +58,16 @@ impl Transport {
         }
     }
 
+    /// What is there to be read, without waiting for it; `None` when there is nothing, and for whatever [`Read`] had better tell.
+    pub fn read_now(&mut self, room: &mut [u8]) -> Option<usize> {
+        if matches!(self, Self::Tls(_)) {
+            return None;
+        }
+        // SAFETY: the descriptor is open for as long as `self` lives, and no more is written than fits into the room.
+        let got = unsafe { libc::recv(self.as_raw_fd(), room.as_mut_ptr().cast(), room.len(), libc::MSG_DONTWAIT) };
+        usize::try_from(got).ok().filter(|got| *got > 0)
+    }
+
     /// True when the peer has closed, or bytes other than a push message lie unread. Costs one system call, no round trip.
     #[must_use]
     pub fn is_stale(&self) -> bool {

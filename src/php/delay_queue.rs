@@ -142,6 +142,7 @@ fn create(call: &Call) -> Outcome<Zval> {
         dsn,
         max_payload: options.defaults.max_payload,
         compress: options.compress,
+        spin: options.spin,
         connect_timeout: options.connect_timeout,
         read_timeout: options.read_timeout,
         persistent: options.persistent,

@@ -33,6 +33,7 @@ pub struct Options {
     pub read_timeout: Duration,
     pub persistent: bool,
     pub compress: bool,
+    pub spin: bool,
 }
 
 impl Default for Options {
@@ -48,6 +49,7 @@ impl Default for Options {
             read_timeout: Duration::from_secs(2),
             persistent: true,
             compress: false,
+            spin: true,
         }
     }
 }
@@ -82,6 +84,7 @@ pub fn read(table: &ZendHashTable) -> Outcome<Options> {
             "connectTimeout" => options.connect_timeout = timeout(value, place)?,
             "readTimeout" => options.read_timeout = timeout(value, place)?,
             "persistent" => options.persistent = bool(value, place)?,
+            "spin" => options.spin = bool(value, place)?,
             "compress" => options.compress = bool(value, place)?,
             _ => return Err(unknown(&key)),
         }

@@ -21,6 +21,7 @@ mod order;
 mod packed;
 mod refusals;
 mod slots;
+mod spin;
 mod storms;
 mod table;
 mod tls;

@@ -248,6 +248,7 @@ pub fn config(dsn: Dsn, name: &str) -> QueueConfig {
         dsn: dsn.into(),
         max_payload: 1 << 20,
         compress: true,
+        spin: true,
         connect_timeout: Duration::from_secs(5),
         read_timeout: Duration::from_secs(10),
         persistent: true,

@@ -38,6 +38,8 @@ pub struct QueueConfig {
     pub max_payload: usize,
     /// Store payloads packed where that makes them shorter (see [`super::packing`]).
     pub compress: bool,
+    /// Wait for the answers to reserving and acknowledging awake for a moment (see [`super::connection`]).
+    pub spin: bool,
     pub connect_timeout: Duration,
     /// The total deadline of one operation.
     pub read_timeout: Duration,
@@ -52,6 +54,7 @@ pub struct Queue {
     keys: Arc<Keys>,
     max_payload: usize,
     compress: bool,
+    spin: bool,
     link: Link,
 }
 
@@ -66,7 +69,8 @@ impl Queue {
             Link::private(key, owner)
         };
         let keys = Keys::shared(&config.prefix, &config.name);
-        Self { name: Arc::clone(keys.queue()), keys, max_payload: config.max_payload, compress: config.compress, link }
+        let QueueConfig { max_payload, compress, spin, .. } = config;
+        Self { name: Arc::clone(keys.queue()), keys, max_payload, compress, spin, link }
     }
 
     #[must_use]

@@ -133,6 +133,9 @@ impl Queue {
     }
 
     fn ask(&self, request: &mut Request, connection: &Connection, trip: &Trip<'_>, done: &[Range<'_>], how: How<'_>) {
+        if self.spin {
+            request.spin();
+        }
         let (call, offset) = (trip.call.to_be_bytes(), clock::offset_ms());
         let is_plain = how.way < Way::Any && !how.is_retry && how.waiting.is_none() && offset == 0;
         let needs_any = connection.ranked.contains(&*self.name) || connection.quiet.contains(&*self.name);

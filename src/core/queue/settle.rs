@@ -95,6 +95,9 @@ impl Queue {
         let mut was_lost = false;
         let value = self.link.run(|request, attempt: Attempt, _| {
             was_lost = attempt.since_lost.is_some();
+            if self.spin {
+                request.spin();
+            }
             request.script(&scripts::ACK, &self.keys.ack(), &args);
         })?;
         let mut reply = Reply::new(value)?;

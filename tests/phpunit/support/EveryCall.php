@@ -86,7 +86,8 @@ final class EveryCall
         return [
             'DelayQueue::__construct' => fn () => new DelayQueue('name', $this->dsn, [
                 'prefix' => 'p', 'ttr' => '30s', 'maxAttempts' => 3, 'backoff' => Backoff::fixed(1), 'priority' => 7,
-                'format' => 'raw', 'maxPayload' => 100, 'connectTimeout' => 1.5, 'readTimeout' => 2, 'persistent' => false, 'compress' => true,
+                'format' => 'raw', 'maxPayload' => 100, 'connectTimeout' => 1.5, 'readTimeout' => 2, 'persistent' => false,
+                'compress' => true, 'spin' => false,
             ]),
             'DelayQueue::__construct of nothing' => fn () => new DelayQueue(),
             'DelayQueue::__construct with a bad name' => self::fails(fn () => new DelayQueue('no spaces')),
