@@ -4,7 +4,6 @@ use super::backoff::Backoff;
 use super::clock;
 use super::job::{DEFAULT_PRIORITY, JobOptions};
 use super::packing;
-use std::borrow::Cow;
 
 /// A stamp counts quarters of a microsecond from 2020-01-01T00:00:00Z.
 const EPOCH_MS: i64 = 1_577_836_800_000;
@@ -49,14 +48,14 @@ pub fn stamp(server_us: i64, quarters: u64, flags: &[u8]) -> Stamp {
     stamp
 }
 
-/// A record; `body` is options and packed payload.
+/// A record; `body` is options and packed payload, in parts.
 #[must_use]
-pub fn encode(stamp: Stamp, due_at_ms: i64, body: &[u8]) -> Vec<u8> {
+pub fn encode(stamp: Stamp, due_at_ms: i64, body: [&[u8]; 3]) -> Vec<u8> {
     let [_, _, due @ ..] = due_at_ms.to_be_bytes();
-    let mut out = Vec::with_capacity(STAMP + DUE + body.len());
+    let mut out = Vec::with_capacity(HEAD + body.iter().map(|part| part.len()).sum::<usize>());
     out.extend_from_slice(&stamp);
     out.extend_from_slice(&due);
-    out.extend_from_slice(body);
+    body.iter().for_each(|part| out.extend_from_slice(part));
     out
 }
 
@@ -77,16 +76,11 @@ impl Record {
         Self::from_bytes(bytes.to_vec())
     }
 
-    /// The same; a payload that is not packed stays in these bytes.
+    /// The same; a payload without tokens stays in these bytes.
     #[must_use]
-    pub fn from_bytes(mut bytes: Vec<u8>) -> Option<Self> {
+    pub fn from_bytes(bytes: Vec<u8>) -> Option<Self> {
         let (created_at_ms, due_at_ms, options, payload_at) = Self::head(&bytes)?;
-        let length = match packing::unpack(bytes.get(payload_at..)?)? {
-            Cow::Owned(payload) => return Some(Self { created_at_ms, due_at_ms, options, payload }),
-            Cow::Borrowed(payload) => payload.len(),
-        };
-        bytes.drain(..bytes.len() - length);
-        Some(Self { created_at_ms, due_at_ms, options, payload: bytes })
+        Some(Self { created_at_ms, due_at_ms, options, payload: packing::unpack(bytes, payload_at)? })
     }
 
     /// Everything before the payload, and where that begins.
@@ -229,7 +223,7 @@ mod tests {
     fn a_record_is_what_a_script_would_write() {
         let server_us = (EPOCH_MS + 123_456_789) * 1000;
         for (flags, value) in [(b"0", 0), (b"2", 2)] {
-            let record = encode(stamp(server_us, 0, flags), 1_700_000_000_000, b"body");
+            let record = encode(stamp(server_us, 0, flags), 1_700_000_000_000, [b"", b"", b"body"]);
             assert_eq!(record, stamped(value, b"body"));
         }
     }

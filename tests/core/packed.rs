@@ -1,4 +1,4 @@
-//! JSON is kept shorter than it came, and every operation gives it as it came.
+//! Payloads are kept shorter than they came, and every operation gives them as they came.
 
 use crate::support::*;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, State};
@@ -57,7 +57,8 @@ fn queues_that_pack_and_queues_that_do_not_read_each_other() {
     let plain = with(&queue, false);
     plain.push(&order("plain")).unwrap();
     queue.push(&order("packed")).unwrap();
-    assert!(stored(&queue, "plain").ends_with(ORDER.as_bytes()));
+    let inner = &ORDER.as_bytes()[2..ORDER.len() - 1];
+    assert!(stored(&queue, "plain").ends_with(inner));
     assert!(stored(&queue, "packed").len() < stored(&queue, "plain").len());
     for reader in [&queue, &plain] {
         for name in ["plain", "packed"] {
@@ -65,14 +66,14 @@ fn queues_that_pack_and_queues_that_do_not_read_each_other() {
         }
     }
     assert!(plain.update(&id("packed"), ORDER.as_bytes()).unwrap());
-    assert!(stored(&queue, "packed").ends_with(ORDER.as_bytes()));
+    assert!(stored(&queue, "packed").ends_with(inner));
 }
 
 #[test]
 fn a_payload_that_looks_packed_is_what_it_was() {
     let queue = fresh();
     for compress in [true, false] {
-        for payload in [&b"\x02\x03"[..], b"\x01", b"\x02\x00", b""] {
+        for payload in [&b"\x02\x03"[..], b"\x01", b"\x02\x00", b"\x03", b"\x04a", b"{\"}", b"{\"\"}", b""] {
             let queue = with(&queue, compress);
             queue.push(&NewJob { payload: payload.into(), ..job("a") }).unwrap();
             let held = reserve(&queue).unwrap();
