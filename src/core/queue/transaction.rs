@@ -155,7 +155,7 @@ impl Place {
 
     /// What the record begins with.
     fn head(&self) -> &[u8] {
-        self.record.get(..record::HEAD).unwrap_or_default()
+        record::head(&self.record)
     }
 }
 
