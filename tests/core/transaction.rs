@@ -158,7 +158,7 @@ fn put_right(raw: &mut Raw, queue: &Queue, record: &[u8]) -> String {
     let head =
         ["EVAL", &scripts::PUSH.source, "3", &waiting, &jobs, &waiters, "a", "payload of a", "20000", "0", "0", "", ""];
     let mut args: Vec<&[u8]> = head.iter().map(|arg| arg.as_bytes()).collect();
-    args.push(record::head(&record));
+    args.push(record::head(record));
     let answer = match raw.run_bytes(&args) {
         redis::Value::Array(mut words) => words.remove(0),
         word => word,
