@@ -26,9 +26,9 @@ fn stages() -> JobOptions {
 /// A record as Redis holds it: stamp, due time, options unless they are the default ones, payload.
 fn stored(options: &JobOptions) -> Vec<u8> {
     let (block, flags) = record::encode_options(options);
-    let flag = if flags == b"0" { 0 } else { 2 };
-    let due = &1_700_000_000_000_u64.to_be_bytes()[2..];
-    [&[0x01, 0x23, 0x45, 0x67, 0x89, 0xab, flag], due, block.as_slice(), PAYLOAD].concat()
+    let (payload, pushed_ms) = (packing::pack(PAYLOAD, false), 1_700_000_000_000);
+    let [mark, rest] = payload.parts();
+    record::encode(record::stamp(pushed_ms * 1000, 0, flags), pushed_ms + 900_000, [&block, mark, rest])
 }
 
 /// The answer to a reserve: the first token, one deadline for all, the ids, the records.
@@ -72,15 +72,15 @@ fn cut_and_parse_the_answer_to_a_reserve(bencher: Bencher, jobs: usize) {
     });
 }
 
-#[divan::bench]
-fn pack_a_payload() -> usize {
-    packing::pack(black_box(PAYLOAD), true).len()
+#[divan::bench(args = [false, true])]
+fn pack_a_payload(compress: bool) -> Vec<u8> {
+    packing::pack(black_box(PAYLOAD), compress).parts().concat()
 }
 
-#[divan::bench]
-fn unpack_a_payload(bencher: Bencher) {
-    let stored = packing::pack(PAYLOAD, true);
-    bencher.bench_local(|| packing::unpack(black_box(&stored)).unwrap().len());
+#[divan::bench(args = [false, true])]
+fn unpack_a_payload(bencher: Bencher, compress: bool) {
+    let stored = packing::pack(PAYLOAD, compress).parts().concat();
+    bencher.with_inputs(|| stored.clone()).bench_local_values(|stored| packing::unpack(stored, 0).unwrap());
 }
 
 #[divan::bench]

@@ -13,11 +13,11 @@
 local call, try = redis.call, redis.pcall
 local time, delay, flags, offset = call('TIME'), ARGV[3], ARGV[4], ARGV[5] or 0
 local us = time[1] * 1000000 + time[2]
-local due
+local born, due = (us - us % 1000) / 1000, nil -- ms
 if ARGV[6] and ARGV[6] ~= '' then
   due = ARGV[6] + 0
 elseif delay == '0' then
-  due = (us - us % 1000) / 1000 + offset -- no delay is due now
+  due = born + offset -- no delay is due now
 else
   due = (us + -us % 1000) / 1000 + delay + offset -- rounded up, so that it is never early
 end
@@ -28,23 +28,25 @@ local member, body, placed, is_ours = stamp .. id, ARGV[2], nil, false
 local is_retry = ARGV[7] and ARGV[7] ~= ''
 if ARGV[8] then
   local found = call('HGET', KEYS[2], id)
-  local born = string.sub(ARGV[8], 1, 7)
-  placed = born .. id
-  is_ours = found and string.sub(found, 1, 7) == born
+  local head, own_stamp = ARGV[8], string.sub(ARGV[8], 1, 7)
+  placed = own_stamp .. id
+  is_ours = found and string.sub(found, 1, 7) == own_stamp
   if not is_ours and not is_retry then -- somebody has reserved or cancelled it since, and it may have been pushed anew
     call('ZREM', KEYS[1], placed)
     return { 'OK' }
   end
   if is_ours then
-    body = string.sub(found, 14) -- somebody may have updated or rescheduled it
-    -- Does it wait? A ZSCORE that producers have the right to.
+    -- Does it wait? A ZSCORE that producers have the right to. Somebody may have rescheduled or updated it.
     local waits = call('ZADD', KEYS[1], 'XX', 'INCR', '0', placed)
-    if not waits or string.sub(found, 8, 13) ~= string.sub(ARGV[8], 8) then return { 'OK' } end
+    if not waits or string.sub(found, 1, #head) ~= head then return { 'OK' } end
+    body = string.sub(found, #head + 1)
   end
 end
 
 call('ZADD', KEYS[1], string.format('%d', due), member)
-local record = stamp .. struct.pack('>I6', due) .. body
+local after = due - born
+local is_near = after >= 0 and after < 16777215 -- as in lib/due.lua
+local record = stamp .. (is_near and struct.pack('>I3', after) or struct.pack('>I3I6', 16777215, due)) .. body
 local added = is_ours and try('HSET', KEYS[2], id, record) == 0 and 1 or try('HSETNX', KEYS[2], id, record)
 if placed and placed ~= member and (added == 1 or not is_ours) then call('ZREM', KEYS[1], placed) end
 if added ~= 1 then
@@ -54,7 +56,8 @@ if added ~= 1 then
     local found = call('HGET', KEYS[2], id)
     local high, low = struct.unpack('>I4I3', found .. '\0\0\0\0\0\0\0')
     local age_us = us - ((high * 2097152 + math.floor(low / 8)) / 4 + 1577836800000000)
-    if age_us <= ARGV[7] + 0 and string.sub(found, 14) == ARGV[2] then return { 'OK' } end
+    --@include due
+    if age_us <= ARGV[7] + 0 and string.sub(found, body_at(found)) == ARGV[2] then return { 'OK' } end
   end
   return { 'DUPLICATE' }
 end

@@ -42,7 +42,7 @@ local own_since = ARGV[2] ~= '' and quarter - ARGV[2] * 4 or nil
 local function is_own(record, body) -- a retry: our own first try may have been applied
   if not own_since then return false end
   local high, low = struct.unpack('>I4I3', record .. '\0\0\0\0\0\0\0')
-  return high * 2097152 + math.floor(low / 8) >= own_since and string.sub(record, 14) == body
+  return high * 2097152 + math.floor(low / 8) >= own_since and string.sub(record, body_at(record)) == body
 end
 local seen, skip, replaced, replaced_here = {}, {}, {}, 0
 for n = 1, #ids do
@@ -82,7 +82,7 @@ for n = 1, #ids do
     local head = struct.pack('>I4I3', math.floor(at / 2097152), at % 2097152 * 8 + ARGV[base + 2])
     local due = ARGV[base + 4]
     if due == '' then due = int(due_in(ARGV[base + 3])) end
-    local record = head .. struct.pack('>I6', due + 0) .. ARGV[base + 1]
+    local record = head .. pack_due(math.floor(at / 32), due + 0) .. ARGV[base + 1]
     records[#records + 1], records[#records + 2] = ids[n], record
     if ARGV[base + 2] == DEFAULTS or select(3, options(record)) == 1024 then
       members[#members + 1], members[#members + 2] = due, head .. ids[n]

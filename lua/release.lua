@@ -18,12 +18,12 @@ local h, packed = read_history(entry.id)
 --@include probe
 --@include unlock
 if ARGV[6] ~= '' then
-  local value = struct.pack('>I4', ARGV[6] + 0)
+  local value, at = struct.pack('>I4', ARGV[6] + 0), body_at(record)
   if flag(string.byte(record, 7), OPTIONS) then
-    record = string.sub(record, 1, 23) .. value .. string.sub(record, 28)
+    record = string.sub(record, 1, at + 9) .. value .. string.sub(record, at + 14)
   else
-    record = string.sub(record, 1, 6) .. string.char(string.byte(record, 7) + OPTIONS) .. string.sub(record, 8, 13)
-      .. struct.pack('>I2I4I4', 26, 60000, 10) .. value .. struct.pack('>I6I4I4', 0, 0, 0) .. string.sub(record, 14)
+    record = string.sub(record, 1, 6) .. string.char(string.byte(record, 7) + OPTIONS) .. string.sub(record, 8, at - 1)
+      .. struct.pack('>I2I4I4', 26, 60000, 10) .. value .. struct.pack('>I6I4I4', 0, 0, 0) .. string.sub(record, at)
   end
   call('HSET', jobs, entry.id, record)
 end

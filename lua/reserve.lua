@@ -32,16 +32,21 @@ local records = call('HMGET', jobs, unpack(ids))
 local ttr, ttrs, pasts = 60000, nil, nil -- `ttr` is the shortest; `ttrs` those of the jobs that have their own
 for n = 1, count do
   local record, member = records[n], picked[n]
-  if not record or #record < 13 or #member < 8 or #member > 262 then return { 'UNUSUAL' } end
+  if not record or #record < 10 or #member < 8 or #member > 262 then return { 'UNUSUAL' } end
   local stamp, last = unpacked('>I6B', record)
   local of_stamp, of_last = unpacked('>I6B', member)
   if stamp ~= of_stamp or last ~= of_last or last % 8 ~= 0 then
     local has_options = last % 8 == 2
     if stamp ~= of_stamp or last % 8 ~= 0 and not has_options then return { 'UNUSUAL' } end
     if has_options then
-      if #record < 41 then return { 'UNUSUAL' } end
+      if #record < 38 then return { 'UNUSUAL' } end
+      local after, own_ttr = unpacked('>I3xxI4', record, 8)
+      if after == 16777215 then -- as in lib/due.lua
+        if #record < 44 then return { 'UNUSUAL' } end
+        own_ttr = unpacked('>I4', record, 19)
+      end
       ttrs = ttrs or {}
-      ttrs[n] = unpacked('>I4', record, 16)
+      ttrs[n] = own_ttr
     end
     if last ~= of_last then
       if last + 1 ~= of_last then return { 'UNUSUAL' } end
@@ -62,10 +67,23 @@ if ttrs then
   end
   if not is_mixed then ttrs = nil end
 end
-local first_past, last_past = pasts and pasts[1], pasts and pasts[count]
-local first_due = first_past and unpacked('>I6', first_past, 21) or unpacked('>I6', records[1], 8)
-local last_due = last_past and unpacked('>I6', last_past, 21) or unpacked('>I6', records[count], 8)
+local first_due -- as in lib/due.lua
+if pasts and pasts[1] then
+  first_due = unpacked('>I6', pasts[1], 21)
+else
+  local units, after = unpacked('>I6xI3', records[1])
+  first_due = (units - units % 125) / 125 + 1577836800000 + after
+  if after == 16777215 then first_due = #records[1] >= 16 and unpacked('>I6', records[1], 11) or now + 1 end
+end
 if first_due > now then return { 'UNUSUAL' } end
+local last_due = first_due
+if pasts and pasts[count] then
+  last_due = unpacked('>I6', pasts[count], 21)
+elseif count > 1 then
+  local units, after = unpacked('>I6xI3', records[count])
+  last_due = (units - units % 125) / 125 + 1577836800000 + after
+  if after == 16777215 then last_due = #records[count] >= 16 and unpacked('>I6', records[count], 11) or now + 1 end
+end
 --@include bucket
 local bucket, counts = bucket_of(now - first_due), nil
 local state = call('HMGET', ledger, own, 'head')

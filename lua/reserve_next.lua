@@ -14,18 +14,21 @@ local member = call('ZRANGE', waiting, '0', '0')[1]
 if not member or #member < 8 or #member > 262 then return { 'UNUSUAL' } end
 local id, ttr = string.sub(member, 8), 60000
 local record = call('HGET', jobs, id)
-if not record or #record < 13 then return { 'UNUSUAL' } end
-local stamp, last, due = unpacked('>I6BI6', record)
+if not record or #record < 10 then return { 'UNUSUAL' } end
+local stamp, last, after = unpacked('>I6BI3', record)
 local of_stamp, of_last = unpacked('>I6B', member)
 if stamp ~= of_stamp then return { 'UNUSUAL' } end
 if last ~= of_last or last % 8 ~= 0 then
-  if last ~= of_last or last % 8 ~= 2 or #record < 41 then return { 'OTHER' } end
-  ttr = unpacked('>I4', record, 16)
+  local at = after == 16777215 and 17 or 11
+  if last ~= of_last or last % 8 ~= 2 or #record < at + 27 then return { 'OTHER' } end
+  ttr = unpacked('>I4', record, at + 2)
   if ttr < 2000 then return { 'OTHER' } end -- somebody may have to be told
 end
 local time = call('TIME')
 local us = time[2] + 0
 local now = time[1] * 1000 + (us - us % 1000) / 1000
+local due = (stamp - stamp % 125) / 125 + 1577836800000 + after -- as in lib/due.lua
+if after == 16777215 then due = #record >= 16 and unpacked('>I6', record, 11) or now + 1 end
 if due > now then return { 'UNUSUAL' } end
 local state = call('HMGET', ledger, own, 'head')
 local held, head, deadline = state[1], state[2], now + ttr

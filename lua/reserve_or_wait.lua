@@ -114,8 +114,9 @@ call('ZADD', reserved, int(first_deadline), slot_name)
 for n, member in ipairs(members) do
   local ready_one = of_ready[n]
   if ready_one then
+    local priority = body_at(records[n]) + 10
     call('ZREM', ready, ready_one)
-    call('ZREM', ripe, string.sub(ready_one, 7, 13) .. string.sub(records[n], 24, 27) .. string.sub(ready_one, 14))
+    call('ZREM', ripe, string.sub(ready_one, 7, 13) .. string.sub(records[n], priority, priority + 3) .. string.sub(ready_one, 14))
   else
     call('ZREM', waiting, member)
   end

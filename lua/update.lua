@@ -16,7 +16,7 @@ local record = call('HGET', jobs, id)
 if not record or not options(record) then return { 'MISSING' } end
 local has_history = call('HEXISTS', history, id) == 1
 if not waits(id, record, has_history) and not call('ZSCORE', buried, id) then return { 'MISSING' } end
-local header = 13
-if flag(string.byte(record, 7), OPTIONS) then header = 15 + struct.unpack('>I2', record, 14) end
-call('HSET', jobs, id, string.sub(record, 1, header) .. ARGV[3])
+local payload_at = body_at(record)
+if flag(string.byte(record, 7), OPTIONS) then payload_at = payload_at + 2 + struct.unpack('>I2', record, payload_at) end
+call('HSET', jobs, id, string.sub(record, 1, payload_at - 1) .. ARGV[3])
 return { 'OK' }

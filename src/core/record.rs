@@ -4,14 +4,15 @@ use super::backoff::Backoff;
 use super::clock;
 use super::job::{DEFAULT_PRIORITY, JobOptions};
 use super::packing;
-use std::borrow::Cow;
 
 /// A stamp counts quarters of a microsecond from 2020-01-01T00:00:00Z.
 const EPOCH_MS: i64 = 1_577_836_800_000;
 const STAMP: usize = 7;
-const DUE: usize = 6;
-/// The length of what every record begins with: stamp and due time.
-pub const HEAD: usize = STAMP + DUE;
+/// The length of stamp and due time where the latter is so many milliseconds after the stamp's own.
+const NEAR: usize = STAMP + 3;
+/// Where it is earlier, or 4.66 hours later: then those three bytes are these, and the time itself follows.
+const FAR: usize = NEAR + 6;
+const FAR_MARK: [u8; NEAR - STAMP] = [0xff; NEAR - STAMP];
 const HAS_OPTIONS: u8 = 2;
 const UNKNOWN: u8 = 4;
 /// The birth of a job, and its flags.
@@ -49,15 +50,39 @@ pub fn stamp(server_us: i64, quarters: u64, flags: &[u8]) -> Stamp {
     stamp
 }
 
-/// A record; `body` is options and packed payload.
+/// A record; `body` is options and packed payload, in parts.
 #[must_use]
-pub fn encode(stamp: Stamp, due_at_ms: i64, body: &[u8]) -> Vec<u8> {
-    let [_, _, due @ ..] = due_at_ms.to_be_bytes();
-    let mut out = Vec::with_capacity(STAMP + DUE + body.len());
+pub fn encode(stamp: Stamp, due_at_ms: i64, body: [&[u8]; 3]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(FAR + body.iter().map(|part| part.len()).sum::<usize>());
     out.extend_from_slice(&stamp);
-    out.extend_from_slice(&due);
-    out.extend_from_slice(body);
+    match due_at_ms.checked_sub(stamped_at_ms(stamp)).and_then(near) {
+        Some(after_ms) => out.extend_from_slice(&after_ms),
+        None => {
+            let [_, _, due @ ..] = due_at_ms.to_be_bytes();
+            out.extend_from_slice(&FAR_MARK);
+            out.extend_from_slice(&due);
+        }
+    }
+    body.iter().for_each(|part| out.extend_from_slice(part));
     out
+}
+
+/// What a record begins with: stamp and due time.
+#[must_use]
+pub fn head(record: &[u8]) -> &[u8] {
+    let is_far = record.get(STAMP..NEAR) == Some(&FAR_MARK);
+    record.get(..if is_far { FAR } else { NEAR }).unwrap_or_default()
+}
+
+/// A due time in three bytes; `None` if they cannot hold it.
+fn near(after_ms: i64) -> Option<[u8; NEAR - STAMP]> {
+    let [high, bytes @ ..] = u32::try_from(after_ms).ok()?.to_be_bytes();
+    (high == 0 && bytes != FAR_MARK).then_some(bytes)
+}
+
+/// When this was by Redis' clock, which due times in three bytes count from. The flags are less than what is cut off.
+fn stamped_at_ms(stamp: Stamp) -> i64 {
+    i64::try_from((be(&stamp) >> 3) / 4000).unwrap_or(0) + EPOCH_MS
 }
 
 /// A record taken apart.
@@ -77,32 +102,30 @@ impl Record {
         Self::from_bytes(bytes.to_vec())
     }
 
-    /// The same; a payload that is not packed stays in these bytes.
+    /// The same; a payload without tokens stays in these bytes.
     #[must_use]
-    pub fn from_bytes(mut bytes: Vec<u8>) -> Option<Self> {
+    pub fn from_bytes(bytes: Vec<u8>) -> Option<Self> {
         let (created_at_ms, due_at_ms, options, payload_at) = Self::head(&bytes)?;
-        let length = match packing::unpack(bytes.get(payload_at..)?)? {
-            Cow::Owned(payload) => return Some(Self { created_at_ms, due_at_ms, options, payload }),
-            Cow::Borrowed(payload) => payload.len(),
-        };
-        bytes.drain(..bytes.len() - length);
-        Some(Self { created_at_ms, due_at_ms, options, payload: bytes })
+        Some(Self { created_at_ms, due_at_ms, options, payload: packing::unpack(bytes, payload_at)? })
     }
 
     /// Everything before the payload, and where that begins.
     fn head(bytes: &[u8]) -> Option<(i64, i64, JobOptions, usize)> {
-        let (stamp, rest) = bytes.split_at_checked(STAMP)?;
-        let (due, rest) = rest.split_at_checked(DUE)?;
-        let value = be(stamp);
-        let flags = (value & 7) as u8;
+        let head = head(bytes);
+        let (stamp, due) = head.split_first_chunk()?;
+        let flags = stamp.last()? & 7;
         if flags & UNKNOWN != 0 {
             return None;
         }
-        let due_at_ms = i64::try_from(be(due)).ok()?;
-        let created_at_ms = i64::try_from((value >> 3) / 4000).ok()? + EPOCH_MS;
+        let created_at_ms = stamped_at_ms(*stamp);
+        let due_at_ms = match due.split_first_chunk()? {
+            (&FAR_MARK, due) => i64::try_from(be(due)).ok()?,
+            (after_ms, _) => created_at_ms + i64::try_from(be(after_ms)).ok()?,
+        };
         if flags & HAS_OPTIONS == 0 {
-            return Some((created_at_ms, due_at_ms, JobOptions::default(), STAMP + DUE));
+            return Some((created_at_ms, due_at_ms, JobOptions::default(), head.len()));
         }
+        let rest = bytes.get(head.len()..)?;
         let (length, rest) = rest.split_at_checked(2)?;
         let length = usize::try_from(be(length)).ok()?;
         let (fixed, backoff) = rest.get(..length)?.split_at_checked(FIXED)?;
@@ -116,7 +139,7 @@ impl Record {
             // A kind of a newer version: the job matters more than its spacing.
             backoff: std::str::from_utf8(backoff).ok().and_then(|text| Backoff::decode(text).ok()).unwrap_or_default(),
         };
-        Some((created_at_ms.checked_add(offset_ms)?, due_at_ms, options, STAMP + DUE + 2 + length))
+        Some((created_at_ms.checked_add(offset_ms)?, due_at_ms, options, head.len() + 2 + length))
     }
 }
 
@@ -207,30 +230,77 @@ fn be(bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    fn stamped(flags: u64, rest: &[u8]) -> Vec<u8> {
-        let value = (123_456_789_u64 * 4000) << 3 | flags;
+    const CREATED_MS: i64 = EPOCH_MS + 123_456_789;
+
+    /// As a script would write it, due so long after the stamp.
+    fn stamped_for(flags: u64, after_ms: i64, rest: &[u8]) -> Vec<u8> {
+        let value = (123_456_789_u64 * 4000 + 3999) << 3 | flags;
         let mut out = value.to_be_bytes()[1..].to_vec();
-        out.extend_from_slice(&1_700_000_000_000_u64.to_be_bytes()[2..]);
+        if (0..0xff_ffff).contains(&after_ms) {
+            out.extend_from_slice(&after_ms.to_be_bytes()[5..]);
+        } else {
+            out.extend_from_slice(&[0xff; 3]);
+            out.extend_from_slice(&(CREATED_MS + after_ms).to_be_bytes()[2..]);
+        }
         out.extend_from_slice(rest);
         out
     }
 
-    #[test]
-    fn default_options_cost_thirteen_bytes() {
-        let (options, flags) = encode_options(&JobOptions::default());
-        assert_eq!((options.len(), flags), (0, b"0".as_slice()));
-        let record = Record::decode(&stamped(0, b"payload")).unwrap();
-        assert_eq!(record.created_at_ms, EPOCH_MS + 123_456_789);
-        assert_eq!(record.due_at_ms, 1_700_000_000_000);
-        assert_eq!((record.options, record.payload), (JobOptions::default(), b"payload".to_vec()));
+    fn stamped(flags: u64, rest: &[u8]) -> Vec<u8> {
+        stamped_for(flags, 900_000, rest)
     }
 
     #[test]
+    fn default_options_cost_ten_bytes() {
+        let (options, flags) = encode_options(&JobOptions::default());
+        assert_eq!((options.len(), flags), (0, b"0".as_slice()));
+        let bytes = stamped(0, b"payload");
+        assert_eq!(bytes.len(), 10 + b"payload".len());
+        let record = Record::decode(&bytes).unwrap();
+        assert_eq!((record.created_at_ms, record.due_at_ms), (CREATED_MS, CREATED_MS + 900_000));
+        assert_eq!((record.options, record.payload), (JobOptions::default(), b"payload".to_vec()));
+    }
+
+    /// What a job may be due after its stamp, and how long its record's head is.
+    const DUES: [(i64, usize); 9] = [
+        (0, 10),
+        (1, 10),
+        (0x01_0203, 10),
+        (0xff_fffe, 10),
+        (0xff_ffff, 16),
+        (0x0100_0000, 16),
+        (-1, 16),
+        (-CREATED_MS, 16),
+        (3_155_760_000_000, 16),
+    ];
+
+    #[test]
     fn a_record_is_what_a_script_would_write() {
-        let server_us = (EPOCH_MS + 123_456_789) * 1000;
-        for (flags, value) in [(b"0", 0), (b"2", 2)] {
-            let record = encode(stamp(server_us, 0, flags), 1_700_000_000_000, b"body");
-            assert_eq!(record, stamped(value, b"body"));
+        let server_us = CREATED_MS * 1000 + 999;
+        let (options, _) = encode_options(&JobOptions { ttr_ms: 7, ..JobOptions::default() });
+        for (after_ms, length) in DUES {
+            for (flags, value, options) in [(b"0", 0, &[][..]), (b"2", 2, &options)] {
+                let record = encode(stamp(server_us, 3, flags), CREATED_MS + after_ms, [options, b"\x03", b"body"]);
+                assert_eq!(record, stamped_for(value, after_ms, &[options, b"\x03body"].concat()), "{after_ms}");
+                assert_eq!(head(&record), &record[..length], "{after_ms}");
+                let read = Record::decode(&record).unwrap();
+                assert_eq!((read.created_at_ms, read.due_at_ms), (CREATED_MS, CREATED_MS + after_ms));
+                assert_eq!(read.options.ttr_ms, if value == 0 { 60_000 } else { 7 });
+                assert_eq!(read.payload, b"{\"body\"}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_due_time_counts_from_the_millisecond_of_the_stamp() {
+        for quarters in [0, 1, 31, 32, 3999, 4000, 4001, 7999] {
+            let stamp = stamp(CREATED_MS * 1000, quarters, b"2");
+            let after = i64::try_from(quarters / 4000).unwrap();
+            assert_eq!(
+                encode(stamp, CREATED_MS + 5, [b"", b"", b""])[7..],
+                (5 - after).to_be_bytes()[5..],
+                "{quarters}"
+            );
         }
     }
 
@@ -252,6 +322,13 @@ mod tests {
     #[test]
     fn damage_and_newer_formats_are_none() {
         assert_eq!(Record::decode(b"short"), None);
+        for after_ms in [0, -1] {
+            let whole = stamped_for(0, after_ms, b"");
+            assert!(Record::decode(&whole).is_some());
+            assert_eq!(Record::decode(&whole[..whole.len() - 1]), None, "cut off in the due time");
+            assert_eq!(head(&whole), whole);
+            assert!(head(&whole[..whole.len() - 1]).is_empty());
+        }
         assert_eq!(Record::decode(&stamped(4, b"x")), None);
         assert_eq!(Record::decode(&stamped(2, b"\0\xffx")), None);
     }

@@ -18,8 +18,8 @@ macro_rules! fragments {
 }
 
 const FRAGMENTS: &[(&str, &str)] = fragments![
-    "answer", "bucket", "clock", "discard", "head", "held", "history", "idle", "keys", "kick", "lateness", "lease",
-    "merge", "move", "next_due", "pick", "place", "probe", "promote", "reclaim", "record", "replay", "settle",
+    "answer", "bucket", "clock", "discard", "due", "head", "held", "history", "idle", "keys", "kick", "lateness",
+    "lease", "merge", "move", "next_due", "pick", "place", "probe", "promote", "reclaim", "record", "replay", "settle",
     "unlock", "wake",
 ];
 

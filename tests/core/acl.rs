@@ -7,6 +7,7 @@ use delayqueue::core::dsn::Dsn;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, State};
 use delayqueue::core::queue::{Flow, Interrupts, NoInterrupts, Queue, QueueConfig};
+use delayqueue::core::record;
 use delayqueue::core::scripts;
 use delayqueue::core::worker::feed::{Feed, Fetched};
 use std::time::{Duration, Instant};
@@ -61,7 +62,7 @@ fn push_retry(dsn: &Dsn, errors: &mut Errors) {
     let redis::Value::BulkString(record) = raw.run(&["HGET", jobs, "later"]) else { return };
     let mut after: Vec<&[u8]> = args.iter().map(|arg| arg.as_bytes()).collect();
     (after[6], after[12]) = (b"later", b"");
-    after.push(&record[..13]);
+    after.push(record::head(&record));
     for answer in [raw.run(&args), raw.run_bytes(&after)] {
         if let redis::Value::ServerError(error) = answer {
             errors.0.push(Error::from_redis(error.code(), error.details().unwrap_or_default()));

@@ -2,6 +2,7 @@
 
 use crate::support::*;
 use delayqueue::core::queue::Queue;
+use delayqueue::core::record::{self, Record};
 use delayqueue::core::reply;
 use redis::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -70,27 +71,31 @@ pub fn examine(raw: &mut Raw, queue: &Queue) -> (BTreeMap<String, &'static str>,
     };
     let records = hash(raw, jobs);
     let past = hash(raw, history);
-    let stamped = |id: &[u8], member: &[u8], faults: &mut Vec<String>| {
+    let stamped = |id: &[u8], member: &[u8], due: i64, faults: &mut Vec<String>| {
         let Some(record) = records.get(id) else { return };
         let mut stamp = record[..7].to_vec();
         stamp[6] += u8::from(past.contains_key(id));
         if member[..7] != stamp {
             faults.push(format!("'{}' lies under a stamp that is not its record's", String::from_utf8_lossy(id)));
         }
+        let stored = Record::decode(record).map(|record| record.due_at_ms);
+        if !past.contains_key(id) && stored.is_some_and(|stored| stored != due) {
+            faults.push(format!("'{}' is due {due}, and {stored:?} by its record", String::from_utf8_lossy(id)));
+        }
     };
-    for (member, _) in zset(raw, waiting) {
+    for (member, due) in zset(raw, waiting) {
         found(&member[7..], "waiting", &mut faults);
-        stamped(&member[7..], &member, &mut faults);
+        stamped(&member[7..], &member, due, &mut faults);
     }
-    for (member, _) in zset(raw, later) {
+    for (member, due) in zset(raw, later) {
         found(&member[11..], "later", &mut faults);
-        stamped(&member[11..], &member, &mut faults);
+        stamped(&member[11..], &member, due, &mut faults);
     }
     let by_priority: BTreeSet<(Vec<u8>, i64)> = zset(raw, ready).into_iter().collect();
     let mut expected = BTreeSet::new();
     for (member, due) in zset(raw, ripe) {
         found(&member[11..], "ready", &mut faults);
-        stamped(&member[11..], &member, &mut faults);
+        stamped(&member[11..], &member, due, &mut faults);
         let priority = i64::from(u32::from_be_bytes(member[7..11].try_into().unwrap()));
         expected.insert(([&due.to_be_bytes()[2..], &member[..7], &member[11..]].concat(), priority));
     }
@@ -122,7 +127,10 @@ pub fn examine(raw: &mut Raw, queue: &Queue) -> (BTreeMap<String, &'static str>,
     for (id, _) in zset(raw, buried) {
         found(&id, "buried", &mut faults);
     }
-    for id in records.keys() {
+    for (id, record) in &records {
+        if !is_as_short_as_can_be(record) {
+            faults.push(format!("'{}' has a due time in nine bytes for no reason", String::from_utf8_lossy(id)));
+        }
         if !places.contains_key(&*String::from_utf8_lossy(id)) {
             faults.push(format!("'{}' has a record but no place", String::from_utf8_lossy(id)));
         }
@@ -146,6 +154,13 @@ pub fn examine(raw: &mut Raw, queue: &Queue) -> (BTreeMap<String, &'static str>,
         }
     }
     (places, faults)
+}
+
+/// Whether the client would have written the same, knowing stamp and due time.
+fn is_as_short_as_can_be(record: &[u8]) -> bool {
+    let Some(known) = Record::decode(record) else { return true };
+    let (stamp, body) = (record[..7].try_into().unwrap(), &record[record::head(record).len()..]);
+    record == record::encode(stamp, known.due_at_ms, [body, b"", b""])
 }
 
 /// Id and deadline of each lease in a slot (layout in `lua/lib/lease.lua`).

@@ -8,6 +8,7 @@ use delayqueue::core::clock;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobId, JobOptions, NewJob, State};
 use delayqueue::core::queue::{NoInterrupts, Queue};
+use delayqueue::core::record;
 use delayqueue::core::scripts;
 use delayqueue::core::worker::feed::{Feed, Fetched};
 use std::collections::BTreeSet;
@@ -71,8 +72,21 @@ fn a_record_of_garbage_is_set_aside_with_a_reason() {
     let long = vec![b'z'; 5_000];
     let zeros = [0; 40];
     let cut = [b"\0\0\0\0\0\0\x02".as_slice(), b"\0\x1a\0"].concat();
-    let garbage: [&[u8]; 8] =
-        [b"", b"g", b"garbage", b"garbagf", b"\xff\xff\xff\xff\xff\xff\xff\xff", &long, &zeros, &cut];
+    let far = b"\0\0\0\0\0\0\0\xff\xff\xff\0\0\0\0\0\x01"; // without its last byte
+    let far_cut = [b"\0\0\0\0\0\0\x02\xff\xff\xff".as_slice(), &[0; 33]].concat();
+    let garbage: [&[u8]; 11] = [
+        b"",
+        b"g",
+        b"garbage",
+        b"garbagf",
+        b"\xff\xff\xff\xff\xff\xff\xff\xff",
+        &long,
+        &zeros,
+        &cut,
+        &far[..15],
+        &far[..10],
+        &far_cut,
+    ];
     for (n, bytes) in garbage.iter().enumerate() {
         for priority in [1024, 5] {
             let queue = fresh();
@@ -108,12 +122,49 @@ fn a_record_damaged_behind_its_stamp_is_set_aside_too() {
         let record = delayqueue::core::reply::bytes(raw.run(&["HGET", &key, "bad"])).unwrap();
         // The options claim to be longer than the record is.
         let mut broken = record.clone();
-        broken[13] = 0xff;
+        broken[record::head(&record).len()] = 0xff;
         raw.run_bytes(&[b"HSET", key.as_bytes(), b"bad", &broken]);
         queue.push(&job("good")).unwrap();
         assert_eq!(serve(&queue), all(&["good"]));
         assert_eq!(states(&queue), [0, 0, 0, 1], "priority {priority}");
         assert_eq!(audit::examine(&mut raw, &queue).1, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_record_that_ends_in_its_due_time_is_set_aside_too() {
+    let options = JobOptions { ttr_ms: 5_000, ..JobOptions::default() };
+    let cases = [(JobOptions::default(), 9), (JobOptions::default(), 10), (JobOptions::default(), 15), (options, 43)];
+    for (options, length) in cases {
+        for bad in 0..4 {
+            for most in [1, 10] {
+                let queue = fresh();
+                let mut raw = shared().raw();
+                let names = ["a", "b", "c", "d"];
+                let old = |name: &&str| NewJob { due: Due::AtMs(5), options: options.clone(), ..job(name) };
+                queue.push_many(&names.each_ref().map(old)).unwrap();
+                let key = audit::key(&queue, "jobs");
+                let record = delayqueue::core::reply::bytes(raw.run(&["HGET", &key, names[bad]])).unwrap();
+                raw.run_bytes(&[b"HSET", key.as_bytes(), names[bad].as_bytes(), &record[..length]]);
+                let mut feed = Feed::new(vec![queue.clone()], most, None);
+                let mut served = Vec::new();
+                let use_shortest_script = || {
+                    let mut connection = queue.link().take().unwrap();
+                    connection.without_next = 0;
+                    queue.link().give_back(connection);
+                };
+                while let Fetched::Job(delivery) = feed.next(Some(Duration::ZERO), &mut NoInterrupts).unwrap() {
+                    use_shortest_script();
+                    served.push(delivery.job.id.to_string());
+                    feed.done(&delivery.ticket).unwrap();
+                }
+                served.sort();
+                let good: Vec<&str> = names.into_iter().filter(|name| *name != names[bad]).collect();
+                assert_eq!(served, good, "{length} bytes of {}, {most} at a time", names[bad]);
+                let buried = queue.peek(&id(names[bad])).unwrap().unwrap();
+                assert_eq!((buried.state, buried.payload), (State::Buried, record[..length].to_vec()));
+            }
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod support;
 mod acl;
 mod ahead;
 mod denied;
+mod due;
 mod foreign;
 mod fork;
 mod headers;

@@ -5,8 +5,9 @@ use crate::audit;
 use crate::denied::as_user;
 use crate::support::*;
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{Due, JobId, JobOptions, NewJob, OnDuplicate};
+use delayqueue::core::job::{Due, JobId, JobInfo, JobOptions, NewJob, OnDuplicate};
 use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig};
+use delayqueue::core::record;
 use delayqueue::core::scripts;
 use std::time::Duration;
 
@@ -157,7 +158,7 @@ fn put_right(raw: &mut Raw, queue: &Queue, record: &[u8]) -> String {
     let head =
         ["EVAL", &scripts::PUSH.source, "3", &waiting, &jobs, &waiters, "a", "payload of a", "20000", "0", "0", "", ""];
     let mut args: Vec<&[u8]> = head.iter().map(|arg| arg.as_bytes()).collect();
-    args.push(&record[..13]);
+    args.push(record::head(record));
     let answer = match raw.run_bytes(&args) {
         redis::Value::Array(mut words) => words.remove(0),
         word => word,
@@ -170,7 +171,7 @@ fn what_happened_to_a_job_before_it_is_put_right_stays_so() {
     let server = Server::start(&[]);
     let (queue, mut raw) = (connected(&server, "q"), server.raw());
     type Happening<'a> = (&'a str, &'a dyn Fn() -> bool, [u64; 4]);
-    let happenings: [Happening<'_>; 7] = [
+    let happenings: [Happening<'_>; 8] = [
         ("nothing", &|| true, [1, 0, 0, 0]),
         ("reserved", &|| queue.reserve_job(&id("a")).unwrap().is_some(), [0, 0, 1, 0]),
         (
@@ -183,6 +184,7 @@ fn what_happened_to_a_job_before_it_is_put_right_stays_so() {
         ),
         ("cancelled", &|| queue.cancel(&[id("a")]) == Ok(1), [0, 0, 0, 0]),
         ("updated", &|| queue.update(&id("a"), b"new") == Ok(true), [1, 0, 0, 0]),
+        ("put off", &|| queue.reschedule(&id("a"), Due::InMs(30_000_000)) == Ok(true), [1, 0, 0, 0]),
         ("rescheduled", &|| queue.reschedule(&id("a"), Due::InMs(0)) == Ok(true), [0, 1, 0, 0]),
         (
             "cancelled, and pushed by somebody else",
@@ -190,15 +192,19 @@ fn what_happened_to_a_job_before_it_is_put_right_stays_so() {
             [0, 1, 0, 0],
         ),
     ];
-    for (what, happen, expected) in happenings {
+    let far = |ms: u64| happenings.iter().map(move |happening| (ms, happening));
+    for (delay_ms, (what, happen, expected)) in far(5000).chain(far(20_000_000)) {
         queue.purge(&[]).unwrap();
-        queue.push(&delayed("a", 5000)).unwrap();
+        queue.push(&delayed("a", delay_ms)).unwrap();
         let redis::Value::BulkString(record) = raw.run(&["HGET", &audit::key(&queue, "jobs"), "a"]) else { panic!() };
         assert!(happen(), "{what}");
-        let payload = queue.peek(&id("a")).unwrap().map(|info| info.payload);
+        let before = queue.peek(&id("a")).unwrap();
         assert_eq!(put_right(&mut raw, &queue, &record), "OK", "{what}");
-        assert_eq!(states(&queue), expected, "{what}");
-        assert_eq!(queue.peek(&id("a")).unwrap().map(|info| info.payload), payload, "{what}");
+        let is_put_right = ["nothing", "updated"].contains(what);
+        assert_eq!(states(&queue), *expected, "{what}");
+        let after = queue.peek(&id("a")).unwrap();
+        let seen = |info: &JobInfo| (info.payload.clone(), if is_put_right { 0 } else { info.due_at_ms });
+        assert_eq!(after.as_ref().map(seen), before.as_ref().map(seen), "{what}");
         let (_, faults) = audit::examine(&mut raw, &queue);
         assert!(faults.is_empty(), "{what}: {faults:?}");
     }

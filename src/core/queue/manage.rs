@@ -99,7 +99,7 @@ impl Queue {
     /// [`Error::PayloadTooLarge`]; connection and server errors.
     pub fn update(&self, id: &JobId, payload: &[u8]) -> Result<bool> {
         self.check_payload(payload)?;
-        let stored = packing::pack(payload, self.compress);
+        let stored = packing::pack(payload, self.compress).parts().concat();
         found(self.script_again(&scripts::UPDATE, &[id.as_bytes(), &stored])).map_err(self.about("updating", id))
     }
 

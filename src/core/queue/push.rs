@@ -5,7 +5,7 @@ use crate::core::connection::Connection;
 use crate::core::error::{Error, Result};
 use crate::core::job::{Due, JobId, NewJob, OnDuplicate};
 use crate::core::link::{Attempt, Request};
-use crate::core::packing;
+use crate::core::packing::{self, Packed};
 use crate::core::record;
 use crate::core::{clock, keys, scripts};
 use std::borrow::Cow;
@@ -13,8 +13,8 @@ use std::borrow::Cow;
 /// One job as Redis gets it.
 pub(super) struct Encoded<'a> {
     pub(super) id: JobId,
-    /// Options and packed payload.
-    pub(super) body: Cow<'a, [u8]>,
+    options: Vec<u8>,
+    payload: Packed<'a>,
     pub(super) flags: &'static [u8],
     pub(super) job: &'a NewJob,
 }
@@ -23,8 +23,25 @@ impl<'a> Encoded<'a> {
     pub(super) fn new(job: &'a NewJob, compress: bool) -> Self {
         let (options, flags) = record::encode_options(&job.options);
         let payload = packing::pack(&job.payload, compress);
-        let body = if options.is_empty() { payload } else { Cow::Owned([options.as_slice(), &payload].concat()) };
-        Self { id: job.id.clone().unwrap_or_else(JobId::generate), body, flags, job }
+        Self { id: job.id.clone().unwrap_or_else(JobId::generate), options, payload, flags, job }
+    }
+
+    /// What follows the due time in the record. In parts, since a record is made of them in one go.
+    pub(super) fn body_parts(&self) -> [&[u8]; 3] {
+        let [mark, payload] = self.payload.parts();
+        [&self.options, mark, payload]
+    }
+
+    /// The same in one, for scripts that make the record.
+    pub(super) fn body(&self) -> Cow<'_, [u8]> {
+        match self.body_parts() {
+            [[], [], payload] => Cow::Borrowed(payload),
+            parts => Cow::Owned(parts.concat()),
+        }
+    }
+
+    pub(super) fn body_len(&self) -> usize {
+        self.body_parts().iter().map(|part| part.len()).sum()
     }
 }
 
@@ -71,9 +88,10 @@ impl Queue {
         let offset_text = if offset == 0 { String::new() } else { offset.to_string() };
         let (delay, at) = due_args(job.job.due);
         let window = retry_window(attempt);
+        let body = job.body();
         let all: [&[u8]; 8] = [
             job.id.as_bytes(),
-            &job.body,
+            &body,
             delay.as_bytes(),
             job.flags,
             if offset == 0 { b"0" } else { offset_text.as_bytes() },

@@ -12,6 +12,7 @@ use crate::core::reply::{self, Reply};
 use crate::core::server_clock::Claim;
 use crate::core::{clock, scripts};
 use rustc_hash::{FxBuildHasher, FxHashSet};
+use std::borrow::Cow;
 
 /// Most jobs of one atomic chunk.
 pub const CHUNK: usize = 500;
@@ -53,7 +54,7 @@ impl Queue {
     }
 
     fn push_chunk(&self, jobs: &[Encoded<'_>]) -> Result<()> {
-        let bytes: usize = jobs.iter().map(|job| job.body.len() + job.id.as_bytes().len()).sum();
+        let bytes: usize = jobs.iter().map(|job| job.body_len() + job.id.as_bytes().len()).sum();
         if bytes > MADE_BYTES || !can_be_made(jobs) {
             return self.push_each(jobs);
         }
@@ -157,15 +158,16 @@ impl Queue {
     fn write_each(&self, request: &mut Request, attempt: Attempt, jobs: &[Encoded<'_>]) {
         let window = retry_window(attempt);
         let dues: Vec<(String, String)> = jobs.iter().map(|job| due_args(job.job.due)).collect();
+        let bodies: Vec<Cow<'_, [u8]>> = jobs.iter().map(Encoded::body).collect();
         let mut args: Vec<&[u8]> = Vec::with_capacity(2 + 6 * jobs.len());
         args.extend([window.as_bytes(), b"each"]);
-        for (job, (delay, at)) in jobs.iter().zip(&dues) {
+        for ((job, body), (delay, at)) in jobs.iter().zip(&bodies).zip(&dues) {
             let mode: &[u8] = match job.job.on_duplicate {
                 OnDuplicate::Fail => b"fail",
                 OnDuplicate::Keep => b"keep",
                 OnDuplicate::Replace => b"replace",
             };
-            args.extend([job.id.as_bytes(), &job.body, job.flags, delay.as_bytes(), at.as_bytes(), mode]);
+            args.extend([job.id.as_bytes(), body, job.flags, delay.as_bytes(), at.as_bytes(), mode]);
         }
         self.write_script(request, &scripts::PUSH_MANY, &args);
     }

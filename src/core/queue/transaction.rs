@@ -149,13 +149,13 @@ impl Place {
     pub(super) fn new(job: &Encoded<'_>, claim: Claim, quarters: u64, due_at_ms: i64) -> Self {
         let stamp = record::stamp(claim.stamp_us, quarters, job.flags);
         let member = [stamp.as_slice(), job.id.as_bytes()].concat();
-        let record = record::encode(stamp, due_at_ms, &job.body);
+        let record = record::encode(stamp, due_at_ms, job.body_parts());
         Self { claim, due_at_ms, member, record }
     }
 
     /// What the record begins with.
     fn head(&self) -> &[u8] {
-        self.record.get(..record::HEAD).unwrap_or_default()
+        record::head(&self.record)
     }
 }
 

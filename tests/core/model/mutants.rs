@@ -28,7 +28,7 @@ const MUTANTS: &[(&str, &str, &str)] = &[
         "bucket, uncounted, counted = this_bucket, 0,",
         "bucket, uncounted, counted = this_bucket, 1,",
     ), // counts too many
-    ("reserve_next.lua", "ttr = unpacked('>I4', record, 16)", "ttr = 60000"), // a TTR of its own is forgotten
+    ("reserve_next.lua", "ttr = unpacked('>I4', record, at + 2)", "ttr = 60000"), // a TTR of its own is forgotten
     ("reserve.lua", "counts[last_bucket] = ", "counts[last_bucket] = 0 * "), // lateness is forgotten
     ("bury.lua", "h.attempts + 1, due_of", "h.attempts, due_of"), // attempts not counted
     ("reserve.lua", "if expiry <= now then --", "if false then --"), // leases never end
@@ -61,6 +61,18 @@ const MUTANTS: &[(&str, &str, &str)] = &[
     ("lib/promote.lua", "call('ZREM', later, unpack(members))", ""),       // promoted twice
     ("lib/pick.lua", "add_ready('-inf', '(1024')", ""),                    // urgent jobs after the default ones
     ("lib/kick.lua", "if reset_attempts then h.attempts = 0 end", ""),
+    ("push.lua", "after >= 0 and after < 16777215", "after < 16777215"), // what was due before it was pushed is due in hours
+    ("lib/due.lua", "if after >= 0 and after < FAR", "if after < FAR"),  // the same of batches
+    ("lib/due.lua", "or struct.unpack('>I6', record, 11)", "or stamped_at(units)"), // such a job changes places when its lease ends
+    ("lib/due.lua", "and 17 or 11", "and 11 or 11"), // its options are read out of its due time
+    ("lib/record.lua", "string.sub(record, body_at(record))", "string.sub(record, 11)"), // rescheduled, it has them twice
+    ("push_many.lua", "pack_due(math.floor(at / 32),", "pack_due(math.floor(quarter / 32) - 125,"), // due a millisecond late
+    ("update.lua", "local payload_at = body_at(record)", "local payload_at = 11"), // an update damages it
+    ("release.lua", "body_at(record)", "11"),                                      // and so does another priority
+    ("reserve_or_wait.lua", "body_at(records[n]) + 10", "21"),                     // a ranked one stays among the ripe
+    ("reserve.lua", "own_ttr = unpacked('>I4', record, 19)", ""),                  // a lease of another TTR
+    ("reserve.lua", "1577836800000 + after", "1577836700000 + after"),             // later than it is
+    ("reserve_next.lua", "1577836800000 + after", "1577836700000 + after"),        // later than it is
     ("lib/move.lua", "if due > now or old ~= new then call('ZREM', ripe, old) end", ""),
 ];
 
