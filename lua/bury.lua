@@ -9,7 +9,7 @@
 --@include history
 --@include lease
 local entry = find_lease(ARGV[2], ARGV[3] + 0)
-local record = entry and call('HGET', jobs, entry.id)
+local record = entry and record_of(entry)
 if not record then return { 'LOST' } end
 local h, packed = read_history(entry.id)
 --@include unlock

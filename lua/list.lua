@@ -28,7 +28,7 @@ if state == 'reserved' then
   local slots = call('ZRANGE', reserved, offset, offset + 19)
   for _, slot in ipairs(slots) do
     for _, entry in ipairs(entries_of(call('HGET', ledger, '@' .. slot))) do
-      add(entry.id, nil, entry.deadline)
+      if not entry.stamp or record_of(entry) then add(entry.id, nil, entry.deadline) end
     end
   end
   reply[3] = #slots

@@ -44,7 +44,9 @@ else
   local slots = call('ZRANGE', reserved, 0, 19)
   for _, slot in ipairs(slots) do
     local ids = {}
-    for _, entry in ipairs(entries_of(call('HGET', ledger, '@' .. slot))) do ids[#ids + 1] = entry.id end
+    for _, entry in ipairs(entries_of(call('HGET', ledger, '@' .. slot))) do
+      if not entry.stamp or record_of(entry) then ids[#ids + 1] = entry.id end -- else it is another job's
+    end
     drop(ids)
     call('HDEL', ledger, '@' .. slot)
     call('ZREM', reserved, slot)

@@ -120,9 +120,10 @@ if deadline < expiry then expiry = deadline end
 local held, held_until, first, acked = state[1], 0, (ARGV[4] or 0) + 0, (ARGV[5] or 0) + 0 -- 0: not known
 if held then
   if #held < 20 then return { 'UNUSUAL' } end
-  local has_history, many, ends, first_token = unpacked('>BI2I6I6', held, 5)
+  local flags, many, ends, first_token = unpacked('>BI2I6I6', held, 5) -- 1: with a history; 2: with stamps
   local done
   if many == 0 then -- each has a deadline of its own
+    if flags > 1 then return { 'UNUSUAL' } end
     local at = 8
     done = { true }
     while at + 12 <= #held do
@@ -132,14 +133,14 @@ if held then
       done[many + 1], at = sub(held, at + 13, at + 12 + length), at + 13 + length
     end
   elseif first_token == first and many == acked then
-    done = many == 1 and { true, sub(held, 20, -2) } or { pcall(unpacked, string.rep('s', many), held, 20) }
+    done = many == 1 and flags < 2 and { true, sub(held, 20, -2) } or { pcall(unpacked, string.rep('s', many), held, 20) }
     held_until = ends
   end
   if many ~= acked or not done or not done[1] then return { 'UNUSUAL' } end
-  if has_history == 1 then call('HLEN', history) end -- as in lib/probe.lua
+  if flags == 1 then call('HLEN', history) end -- as in lib/probe.lua
   if held_until == 0 or held_until > deadline then call('ZREM', reserved, '') end
   call('HDEL', jobs, unpack(done, 2, many + 1))
-  if has_history == 1 then call('HDEL', history, unpack(done, 2, many + 1)) end
+  if flags == 1 then call('HDEL', history, unpack(done, 2, many + 1)) end
 elseif acked > 0 then
   return { 'UNUSUAL' }
 else

@@ -232,7 +232,8 @@ namespace {
          * @param Duration $graceTimeout how long a stuck handler is waited for after its timeout
          * @param bool $heartbeat renew the lease while the handler runs
          * @param bool $fetchAhead with $prefetch above 1 and a single queue: fetch the next batch over a second connection
-         *     while a full one is being handled, as long as a batch takes less than 50 ms; up to twice $prefetch jobs are held
+         *     while a full one is being handled, as long as a batch takes less than 50 ms; up to twice $prefetch jobs are held, with 32 and more up to
+         *     three times
          */
         public function consume(
             callable $handler,

@@ -1,5 +1,6 @@
 -- lib/reclaim.lua: lazy lease expiry. Takes back up to 100 jobs whose lease ran out: to their old place, or buried
--- when no attempt is left. Returns true when more are left: the caller answers AGAIN.
+-- when no attempt is left. What was leased unseen and is not the job of that id only goes. Returns true when more are left: the
+-- caller answers AGAIN.
 local function reclaim()
   local left, timed_out = 100, 0
   while left > 0 do
@@ -15,7 +16,7 @@ local function reclaim()
         kept[#kept + 1] = entry
       else
         left = left - 1
-        local job = call('HGET', jobs, entry.id)
+        local job = record_of(entry)
         if job then
           local h, packed = read_history(entry.id)
           local _, max_attempts = options(job)

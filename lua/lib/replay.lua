@@ -3,8 +3,8 @@
 local function replay(leases)
   local records, pasts, is_any = {}, {}, false
   for n, entry in ipairs(entries_of(leases)) do
-    records[n] = call('HGET', jobs, entry.id) -- false where the job is gone
-    pasts[n] = call('HGET', history, entry.id) or ''
+    records[n] = record_of(entry) -- false where the job is gone
+    pasts[n] = records[n] and call('HGET', history, entry.id) or ''
     is_any = is_any or records[n]
   end
   return is_any and answer(leases, records, pasts, {})

@@ -31,14 +31,14 @@ if not is_whole then
   if left[1] then kept, deadline = slot_of(string.sub(record, 1, 5), left) end
 end
 if done[1] then
-  if has_history == 1 then call('HLEN', history) end -- as in lib/probe.lua
+  if has_history % 2 == 1 then call('HLEN', history) end -- as in lib/probe.lua
   local score = not kept and call('ZSCORE', reserved, slot)
   call('ZREM', reserved, kept and '' or slot) -- also unlocks (lib/unlock.lua)
   if type(try('HDEL', jobs, unpack(done))) == 'table' then
     if score then call('ZADD', reserved, score, slot) end
     call('HDEL', jobs, unpack(done)) -- fails again, and says why
   end
-  if has_history == 1 then call('HDEL', history, unpack(done)) end
+  if has_history % 2 == 1 then call('HDEL', history, unpack(done)) end
   if kept then
     call('HSET', ledger, '@' .. slot, kept)
     call('ZADD', reserved, int(deadline), slot)

@@ -73,8 +73,12 @@ pub struct Wire {
     pub quiet: FxHashSet<String>,
     /// How many more reserves go without `lua/reserve_next.lua`.
     pub without_next: u8,
+    /// How many more go without `lua/reserve_unseen.lua`.
+    pub without_unseen: u8,
     /// Name under which this connection waits; empty until it does.
     pub waiter: String,
+    /// The reply that the last request asked to have beside its last one.
+    pub aside: Option<Value>,
 }
 
 impl Deref for Connection {
@@ -119,7 +123,9 @@ impl Connection {
             ranked: FxHashSet::default(),
             quiet: FxHashSet::default(),
             without_next: 0,
+            without_unseen: 0,
             waiter: String::new(),
+            aside: None,
         };
         wire.log_in(dsn, until)?;
         wire.set_socket_timeout(read_timeout).map_err(reach)?;

@@ -79,6 +79,20 @@ impl Keys {
         [jobs, waiting, ledger]
     }
 
+    /// Those of `lua/reserve_unseen.lua`: jobs, waiting, reserved, ledger.
+    #[must_use]
+    pub fn reserve_unseen(&self) -> [&[u8]; 4] {
+        let [jobs, waiting, reserved, ledger, ..] = self.each();
+        [jobs, waiting, reserved, ledger]
+    }
+
+    /// Those of `lua/disown.lua`: reserved, ledger.
+    #[must_use]
+    pub fn disown(&self) -> [&[u8]; 2] {
+        let [_, _, reserved, ledger, ..] = self.each();
+        [reserved, ledger]
+    }
+
     /// Those of `lua/push.lua`: waiting, jobs, waiters.
     #[must_use]
     pub fn push(&self) -> [&[u8]; 3] {

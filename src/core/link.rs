@@ -42,13 +42,15 @@ pub struct Request {
     commands: usize,
     whole: bool,
     spins: bool,
+    /// Which reply is wanted beside the last one.
+    aside: Option<usize>,
     /// Which reply has Redis' time as its last value, and since when it was asked for.
     time_at: Option<(usize, Moment)>,
 }
 
 impl Request {
     fn new(connection: &mut Connection, whole: bool) -> Self {
-        Self { buffer: connection.request(), commands: 0, whole, spins: false, time_at: None }
+        Self { buffer: connection.request(), commands: 0, whole, spins: false, aside: None, time_at: None }
     }
 
     /// Has the answer waited for awake: somebody does nothing else meanwhile.
@@ -60,6 +62,12 @@ impl Request {
     pub fn command(&mut self, args: &[&[u8]]) {
         resp::write_command(&mut self.buffer, args.iter().copied());
         self.commands += 1;
+    }
+
+    /// Adds a plain command the reply of which the connection has afterwards, beside the last one.
+    pub fn aside(&mut self, args: &[&[u8]]) {
+        self.aside = Some(self.commands);
+        self.command(args);
     }
 
     /// Adds plain commands that are executed together or not at all, and a look at Redis' clock, which the connection hears of.
@@ -245,7 +253,7 @@ impl Link {
             attempt.begun = begun.take();
             let mut request = Request::new(&mut connection, attempt.whole);
             build(&mut request, attempt, &mut connection);
-            let replies = match attempt.begun {
+            let mut replies = match attempt.begun {
                 Some(_) => connection.end(until),
                 None => {
                     connection.spin(request.spins);
@@ -260,6 +268,10 @@ impl Link {
                     _ => {}
                 }
             }
+            connection.aside = match (&mut replies, request.aside) {
+                (Ok(replies), Some(at)) => replies.get_mut(at).map(|reply| std::mem::replace(reply, Value::Nil)),
+                _ => None,
+            };
             match replies.map(last) {
                 Ok(value) => match value {
                     Some(Value::ServerError(error)) => {

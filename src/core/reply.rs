@@ -178,6 +178,21 @@ impl Reply {
     }
 }
 
+/// The answer to a plain `HMGET` of so many fields.
+///
+/// # Errors
+/// The server's, when it refused; [`Error::Server`] when the answer is another one.
+pub fn records(value: Option<Value>, count: usize) -> Result<Vec<Option<Vec<u8>>>> {
+    match value {
+        Some(Value::Array(values)) if values.len() == count => Ok(values
+            .into_iter()
+            .map(|value| if let Value::BulkString(record) = value { Some(record) } else { None })
+            .collect()),
+        Some(Value::ServerError(error)) => Err(Error::from_redis(error.code(), error.details().unwrap_or_default())),
+        _ => Err(unexpected()),
+    }
+}
+
 /// What the commands of a transaction answered (see [`Request::transaction`](super::link::Request::transaction)), without the
 /// time: its microseconds since 1970 are apart.
 ///

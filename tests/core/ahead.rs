@@ -24,9 +24,9 @@ impl Alarm for NoAlarm {
 
 /// A worker on a queue of its own, behind a proxy; `queue` goes around it.
 pub struct Worker {
-    server: Server,
+    pub server: Server,
     pub proxy: Proxy,
-    queue: Queue,
+    pub queue: Queue,
     pub feed: Feed,
     /// In the order of delivery.
     pub ids: Vec<String>,
@@ -34,12 +34,16 @@ pub struct Worker {
 
 impl Worker {
     pub fn new(read_timeout: Duration, ttr_ms: u64, jobs: usize) -> Self {
+        Self::fetching(N, read_timeout, ttr_ms, jobs)
+    }
+
+    pub fn fetching(prefetch: usize, read_timeout: Duration, ttr_ms: u64, jobs: usize) -> Self {
         let server = Server::start(&[]);
         let proxy = Proxy::before(&server);
         let queue = server.queue("q");
         push(&queue, ttr_ms, jobs);
         let keeper = Keeper::new(Box::new(NoAlarm), true);
-        let feed = Feed::new(vec![proxy.queue("q", read_timeout)], N, Some(keeper)).fetching_ahead();
+        let feed = Feed::new(vec![proxy.queue("q", read_timeout)], prefetch, Some(keeper)).fetching_ahead();
         Self { server, proxy, queue, feed, ids: Vec::new() }
     }
 
@@ -53,7 +57,7 @@ impl Worker {
         })
     }
 
-    fn next(&mut self) -> Delivery {
+    pub fn next(&mut self) -> Delivery {
         self.try_next().unwrap().expect("a job")
     }
 
@@ -65,7 +69,7 @@ impl Worker {
         }
     }
 
-    fn reserved(&self) -> u64 {
+    pub fn reserved(&self) -> u64 {
         self.queue.count(Some(State::Reserved)).unwrap()
     }
 
@@ -116,7 +120,7 @@ impl Worker {
         reserve(&self.queue).unwrap().receipt.token - 1
     }
 
-    fn assert_in_order(&self) {
+    pub fn assert_in_order(&self) {
         let expected: Vec<String> = (0..self.ids.len()).map(name).collect();
         assert_eq!(self.ids, expected);
     }
@@ -132,7 +136,7 @@ fn push(queue: &Queue, ttr_ms: u64, count: usize) {
     queue.push_many(&jobs).unwrap();
 }
 
-const LONG: Duration = Duration::from_secs(30);
+pub const LONG: Duration = Duration::from_secs(30);
 
 #[test]
 fn jobs_are_delivered_while_the_next_trip_is_under_way() {

@@ -7,7 +7,7 @@ use delayqueue::core::reply;
 use redis::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-const NAMES: [&str; 10] =
+pub const NAMES: [&str; 10] =
     ["jobs", "waiting", "reserved", "ledger", "history", "buried", "waiters", "later", "ready", "ripe"];
 
 pub fn key(queue: &Queue, name: &str) -> String {
@@ -25,7 +25,7 @@ pub fn list(raw: &mut Raw, args: &[&str]) -> Vec<Vec<u8>> {
     }
 }
 
-fn hash(raw: &mut Raw, key: &str) -> BTreeMap<Vec<u8>, Vec<u8>> {
+pub fn hash(raw: &mut Raw, key: &str) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let mut flat = list(raw, &["HGETALL", key]).into_iter();
     let mut out = BTreeMap::new();
     while let (Some(field), Some(value)) = (flat.next(), flat.next()) {
@@ -163,13 +163,14 @@ fn is_as_short_as_can_be(record: &[u8]) -> bool {
     record == record::encode(stamp, known.due_at_ms, [body, b"", b""])
 }
 
-/// Id and deadline of each lease in a slot (layout in `lua/lib/lease.lua`).
+/// Id and deadline of each lease in a slot, its stamp being left out (layout in `lua/lib/lease.lua`).
 fn leases(record: &[u8]) -> Vec<(Vec<u8>, i64)> {
     let number =
         |from: usize, to: usize| record[from..to].iter().fold(0_i64, |value, byte| value << 8 | i64::from(*byte));
     let count = usize::try_from(number(5, 7)).unwrap();
+    let stamp = if record[4] & 2 == 0 { 0 } else { 7 };
     if count > 0 {
-        let (end, ids) = record[19..].split_last().unwrap();
+        let (end, ids) = record[19..record.len() - count * stamp].split_last().unwrap();
         assert_eq!(*end, 0, "a zero byte behind each id");
         let ids: Vec<Vec<u8>> = ids.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect();
         assert_eq!(ids.len(), count, "as many ids as the slot says");
@@ -179,7 +180,7 @@ fn leases(record: &[u8]) -> Vec<(Vec<u8>, i64)> {
     while at < record.len() {
         let after = at + 13 + usize::from(record[at + 12]);
         found.push((record[at + 13..after].to_vec(), number(at + 6, at + 12)));
-        at = after;
+        at = after + stamp;
     }
     found
 }

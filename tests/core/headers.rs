@@ -1,6 +1,7 @@
 //! The header of every script says exactly what its body does.
 
 use crate::support::*;
+use crate::unseen::{edit_head, lease, old, prime};
 use delayqueue::core::job::{Due, NewJob};
 use delayqueue::core::keys::Keys;
 use delayqueue::core::queue::NoInterrupts;
@@ -114,6 +115,10 @@ fn keys_are_sent_in_the_order_the_headers_give() {
             "push" => keys.push().iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect(),
             "reserve" => keys.reserve().iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect(),
             "reserve_next" => keys.reserve_next().iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect(),
+            "reserve_unseen" => {
+                keys.reserve_unseen().iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect()
+            }
+            "disown" => keys.disown().iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect(),
             "ack" => keys.ack().iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect(),
             _ => keys.all().iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect(),
         }
@@ -248,7 +253,6 @@ fn documented_commands(name: &str) -> Vec<i64> {
 fn the_hot_paths_run_no_more_commands_than_their_headers_count() {
     let server = Server::start(&[]);
     let (queue, mut raw) = (server.queue("q"), server.raw());
-    let old = |name: &str| NewJob { due: Due::AtMs(1_700_000_000_000), ..job(name) }; // all as late
     let mut count = |action: &mut dyn FnMut()| -> i64 {
         raw.run(&["CONFIG", "RESETSTAT"]);
         action();
@@ -288,6 +292,15 @@ fn the_hot_paths_run_no_more_commands_than_their_headers_count() {
         (0..most).for_each(|_| next());
         assert_eq!(count(&mut next), used, "fetching {most} acknowledges");
     }
+    let [used, new_slot, more] = documented_commands("reserve_unseen")[..] else { panic!("three numbers") };
+    let (queue_unseen, mut beside) = (queue.sibling("unseen"), server.raw());
+    prime(&queue_unseen, &mut beside);
+    queue_unseen.push_many(&["a", "b", "c", "d", "e", "f"].map(old)).unwrap();
+    let mut unseen = |done| drop(lease(&mut beside, &queue_unseen, "s", 2, done).unwrap());
+    assert_eq!(count(&mut || unseen(None)), new_slot, "as late as those before");
+    assert_eq!(count(&mut || unseen(Some((2, 2)))), used);
+    edit_head(&mut server.raw(), &queue_unseen, |head| head[19] = 3);
+    assert_eq!(count(&mut || unseen(Some((4, 2)))), used + more);
     queue.push_many(&[old("g"), old("h"), old("i"), old("j")]).unwrap();
     assert_eq!(count(&mut || held = reserve_many(&queue, 1)), new);
     assert_eq!(count(&mut || queue.ack(&held[0].held()).unwrap()), documented_commands("ack")[0]);

@@ -78,7 +78,7 @@ const CALLS: &[(&str, Call, &str, [u64; 4])] = &[
         "feed",
         |queue, held| {
             let done = vec![&held.receipt];
-            let mut trip = Trip { slot: &held.receipt.slot, call: 2, max: 1, done, lost: Vec::new() };
+            let mut trip = Trip { call: 2, done, ..Trip::new(&held.receipt.slot, 1) };
             let mut connection = None;
             let look = queue.look(&mut connection, &mut trip, None)?;
             let Look::Jobs(jobs) = look else { return Ok("nothing".into()) };

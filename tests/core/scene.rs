@@ -135,7 +135,7 @@ fn reserve_waiting(queue: &Queue, max: usize, ms: u64) -> Result<(), Error> {
 /// Acknowledges and reserves in one trip, as a loop does.
 fn feed(queue: &Queue, slot: &std::sync::Arc<str>, call: u32, done: &[Receipt]) -> Result<(), Error> {
     let mut held = None;
-    let mut trip = Trip { slot, call, max: 1, done: done.iter().collect(), lost: Vec::new() };
+    let mut trip = Trip { call, done: done.iter().collect(), ..Trip::new(slot, 1) };
     let result = queue.look(&mut held, &mut trip, None).map(|_| ());
     if let Some(connection) = held {
         queue.link().give_back(connection);

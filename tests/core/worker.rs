@@ -263,7 +263,7 @@ fn a_token_that_is_not_in_the_slot_acknowledges_nothing() {
     let trip = |call, done: Vec<_>| {
         let mut held = link.take().ok();
         held.as_mut().unwrap().without_next = 0;
-        let mut trip = Trip { slot: &slot, call, max: 1, done: done.iter().collect(), lost: Vec::new() };
+        let mut trip = Trip { call, done: done.iter().collect(), ..Trip::new(&slot, 1) };
         let look = queue.look(&mut held, &mut trip, None);
         held.into_iter().for_each(|connection| link.give_back(connection));
         match look {

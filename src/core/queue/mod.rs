@@ -8,6 +8,7 @@ mod push_many;
 mod reserve;
 mod settle;
 mod transaction;
+mod unseen;
 mod wait;
 
 pub use super::keys::{check_prefix, check_queue_name};
@@ -15,6 +16,7 @@ pub use doctor::{Check, Level};
 pub use inspect::{Lateness, Stats};
 pub use reserve::{Look, Trip, Waiting, new_slot};
 pub use settle::{Failed, Held, random_unit};
+pub use unseen::Unseen;
 pub use wait::{Flow, Interrupts, NoInterrupts, Waited, rest, wait_for};
 
 use super::clock;

@@ -1,6 +1,7 @@
 //! Consuming: one call of the shortest script that may do, of a longer one where that is not enough, and what the answers ask for.
 
 use super::settle::{Range, range_args, ranges};
+use super::unseen::Unseen;
 use super::{Flow, Queue, wait};
 use crate::core::connection::{Connection, random_name};
 use crate::core::error::{Error, Result};
@@ -20,6 +21,8 @@ const MOST: usize = 500;
 #[derive(Debug)]
 pub enum Look {
     Jobs(Vec<Reserved>),
+    /// Only where [`Trip::may_be_unseen`].
+    Unseen(Vec<Unseen>),
     /// Nothing; look again after this long (`None`: nothing is coming).
     Nothing(Option<Duration>),
 }
@@ -41,13 +44,27 @@ pub struct Trip<'a> {
     pub done: Vec<&'a Receipt>,
     /// Tokens that were to be acknowledged and are not ours any more.
     pub lost: Vec<u64>,
+    /// The jobs may be leased without their records, to be read with the next trip.
+    pub may_be_unseen: bool,
+    /// Jobs that were leased so before: to be read along.
+    pub unseen: &'a [Unseen],
+    /// Those of them that are there.
+    pub seen: Option<Vec<Reserved>>,
+}
+
+impl<'a> Trip<'a> {
+    /// A first call, which acknowledges nothing.
+    #[must_use]
+    pub fn new(slot: &'a Arc<str>, max: usize) -> Self {
+        Self { slot, call: 1, max, done: Vec::new(), lost: Vec::new(), may_be_unseen: false, unseen: &[], seen: None }
+    }
 }
 
 /// The scripts that reserve: each can do all that the ones before it can, and costs more.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Way {
-    /// `lua/reserve_next.lua`
-    Next,
+    /// `lua/reserve_unseen.lua`, where this is allowed, or `lua/reserve_next.lua`, where there is one to acknowledge and one to lease
+    Shortest,
     /// `lua/reserve.lua`
     Usual,
     /// `lua/reserve_or_wait.lua`
@@ -76,6 +93,8 @@ fn fits(done: &[Range<'_>], slot: &str) -> bool {
 /// Where `lua/reserve_next.lua` would not do, as many reserves go without it, this one included: a short TTR or a history
 /// seldom comes alone.
 const WITHOUT_NEXT: u8 = 64;
+/// The same for `lua/reserve_unseen.lua`: a trip ahead in vain costs less than one that is waited for.
+const WITHOUT_UNSEEN: u8 = 16;
 
 thread_local! {
     static SLOTS: RefCell<Option<(Generation, String, u64)>> = const { RefCell::new(None) };
@@ -112,7 +131,7 @@ impl Queue {
         let mut held = None;
         let mut look = |queue: &Self, held: &mut Option<Connection>, waiting: Option<Waiting<'_>>| {
             let slot = new_slot();
-            queue.look(held, &mut Trip { slot: &slot, call: 1, max, done: Vec::new(), lost: Vec::new() }, waiting)
+            queue.look(held, &mut Trip::new(&slot, max), waiting)
         };
         let result = wait::wait_for(&self.link, &mut held, &queues, timeout, interrupts, &mut look);
         if let Some(connection) = held {
@@ -128,8 +147,11 @@ impl Queue {
     /// Asks over this connection what [`Queue::look`] asks, which reads the answer when it is called with the same trip.
     pub fn begin_look(&self, connection: &mut Connection, trip: &Trip<'_>) {
         let done = ranges(trip.done.iter().copied());
-        let how = How { way: Way::Next, is_retry: false, waiting: None };
-        self.link.begin(connection, |request, _, connection| self.ask(request, connection, trip, &done, how));
+        let how = How { way: Way::Shortest, is_retry: false, waiting: None };
+        self.link.begin(connection, |request, _, connection| {
+            self.write_see(request, trip.unseen);
+            self.ask(request, connection, trip, &done, how);
+        });
     }
 
     fn ask(&self, request: &mut Request, connection: &Connection, trip: &Trip<'_>, done: &[Range<'_>], how: How<'_>) {
@@ -140,7 +162,8 @@ impl Queue {
         let is_plain = how.way < Way::Any && !how.is_retry && how.waiting.is_none() && offset == 0;
         let needs_any = connection.ranked.contains(&*self.name) || connection.quiet.contains(&*self.name);
         let is_short = is_plain && fits(done, trip.slot) && !needs_any;
-        if let (true, Way::Next, 1, 0, [Range { first, count: 1, .. }]) =
+        let is_unseen = trip.may_be_unseen && how.way == Way::Shortest && connection.without_unseen == 0;
+        if let (true, Way::Shortest, 1, 0, [Range { first, count: 1, .. }]) =
             (is_short, how.way, trip.max, connection.without_next, done)
         {
             let mut token = itoa::Buffer::new();
@@ -153,6 +176,9 @@ impl Queue {
         if is_short {
             let head: [&[u8]; 3] = [trip.slot.as_bytes(), &call, most.as_bytes()];
             let args: Vec<&[u8]> = head.into_iter().chain(args.skip(1)).collect();
+            if is_unseen {
+                return request.script(&scripts::RESERVE_UNSEEN, &self.keys.reserve_unseen(), &args);
+            }
             return request.script(&scripts::RESERVE, &self.keys.reserve(), &args);
         }
         let offset = offset.to_string();
@@ -177,26 +203,41 @@ impl Queue {
     ) -> Result<Look> {
         let doing = |error: Error| error.while_doing(|| format!("reserving from queue '{}'", self.name));
         let mut done = ranges(trip.done.iter().copied());
-        let mut way = Way::Next;
+        let mut way = Way::Shortest;
         loop {
             let mut sent = Instant::now();
+            let unseen = if trip.seen.is_none() { trip.unseen } else { &[] };
             let mut was_lost = false;
             let value = self.link.run_on(held, Repeat::Yes, &mut |request, attempt, connection| {
                 sent = attempt.begun.unwrap_or_else(Instant::now);
                 was_lost = attempt.since_lost.is_some();
                 let how = How { way, is_retry: was_lost, waiting };
+                self.write_see(request, unseen);
                 self.ask(request, connection, trip, &done, how);
             });
-            let mut reply = Reply::new(value.map_err(doing)?).map_err(doing)?;
+            let value = value.map_err(doing)?;
+            if !unseen.is_empty() {
+                let records = held.as_mut().and_then(|connection| connection.aside.take());
+                trip.seen = Some(self.see_all(unseen, records).map_err(doing)?);
+            }
+            let mut reply = Reply::new(value).map_err(doing)?;
             // After a lost answer, what is gone was acknowledged by the try before.
             let mut gone = |lost: Vec<u64>| trip.lost.extend(lost.into_iter().filter(|_| !was_lost));
             match reply.word.as_str() {
                 "OTHER" => {
                     way = Way::Usual;
                     if let Some(connection) = held {
-                        connection.without_next = WITHOUT_NEXT;
+                        if trip.may_be_unseen {
+                            connection.without_unseen = WITHOUT_UNSEEN;
+                        } else {
+                            connection.without_next = WITHOUT_NEXT;
+                        }
                     }
                     continue;
+                }
+                "LEASES" => {
+                    let unseen = Unseen::read(reply, trip.slot, sent).map_err(doing)?;
+                    return Ok(Look::Unseen(unseen));
                 }
                 word @ ("RANKED" | "UNUSUAL") => {
                     way = Way::Any;
@@ -211,6 +252,7 @@ impl Queue {
                     if let Some(connection) = held {
                         connection.quiet.remove(&*self.name);
                         connection.without_next = connection.without_next.saturating_sub(1);
+                        connection.without_unseen = connection.without_unseen.saturating_sub(1);
                     }
                     let jobs = self.keep_readable(leased)?;
                     if !jobs.is_empty() {
@@ -242,7 +284,7 @@ impl Queue {
         Ok(leased.jobs)
     }
 
-    fn bury_receipt(&self, receipt: &Receipt, reason: &[u8]) -> Result<()> {
+    pub(super) fn bury_receipt(&self, receipt: &Receipt, reason: &[u8]) -> Result<()> {
         self.script(&scripts::BURY, &[receipt.slot.as_bytes(), receipt.token.to_string().as_bytes(), reason])
             .map(|_| ())
     }

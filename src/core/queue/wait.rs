@@ -6,6 +6,7 @@ use crate::core::connection::{Connection, random_name};
 use crate::core::error::{Error, Result};
 use crate::core::job::Reserved;
 use crate::core::link::{Link, to_error};
+use crate::core::reply;
 use crate::core::scripts;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
@@ -100,6 +101,7 @@ pub fn wait_for(
                     found = Some(Waited::Jobs(index, jobs));
                     break;
                 }
+                Look::Unseen(_) => return Err(reply::unexpected()), // not asked for
                 Look::Nothing(wait) => {
                     registered.push(queue);
                     if let Some(wait) = wait {

@@ -1,45 +1,65 @@
 //! Fetching ahead: while a batch is being handled, the next one is on its way. What the feed has to remember of that.
 
-use super::fetcher::{Answer, Fetcher};
+use super::fetcher::{Answer, Brought, Fetcher};
 use super::keeper::Keeper;
-use super::source::{Arrived, Batch, Departure, Source, Which};
+use super::source::{Arrived, Batch, Departure, Sealed, Source};
 use crate::core::error::Error;
 use crate::core::link;
+use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Instant;
 
-/// One trip ahead at a time, and what it brought.
+/// Of so many jobs on, a batch is leased sealed: below that, the command that reads the records costs as much as it saves.
+const SEALED_FROM: usize = 32;
+
+/// A trip under way.
+struct Flight {
+    departure: Departure,
+    /// The batch that it opens.
+    sealed: Option<Arc<Sealed>>,
+    sent: Instant,
+}
+
+/// One trip ahead at a time, and what the ones before it brought.
 #[derive(Default)]
 pub(super) struct Ahead {
     fetcher: Option<Fetcher>,
-    in_flight: Option<(Departure, Instant)>,
-    batch: Option<Batch>,
+    flight: Option<Flight>,
+    /// In their order.
+    batches: VecDeque<Batch>,
+    /// The one behind these.
+    sealed: Option<Arc<Sealed>>,
     /// The trip failed: to be told when nothing is left in hand.
     fault: Option<Error>,
 }
 
 impl Ahead {
-    /// Sends the trip for the batch behind the one in hand. False: it cannot be sent.
+    /// Sends the trip for the batch behind the one in hand, or, where that has been leased sealed, opens it and leases the next. False:
+    /// there is one already, or it cannot be sent.
     pub fn send(&mut self, source: &mut Source, max: usize, keeper: Option<&Keeper>) -> bool {
+        if self.flight.is_some() || !self.batches.is_empty() {
+            return false;
+        }
         if self.fetcher.is_none() {
             self.fetcher = Fetcher::start(source.index(), &source.queue, keeper.and_then(Keeper::shared));
         }
         let Some(fetcher) = &self.fetcher else { return false };
-        let departure = source.depart(Which::Behind);
-        fetcher.send(departure.request(max));
-        self.in_flight = Some((departure, Instant::now()));
+        let (departure, sealed) = (source.depart(), self.sealed.take());
+        fetcher.send(departure.request(max, max >= SEALED_FROM, sealed.clone()));
+        self.flight = Some(Flight { departure, sealed, sent: Instant::now() });
         true
     }
 
     /// Takes the answer if it is there.
     pub fn poll(&mut self, source: &mut Source) -> Option<Arrived> {
-        self.in_flight.as_ref()?;
+        self.flight.as_ref()?;
         let answer = self.fetcher.as_ref()?.take()?;
         self.arrived(source, answer)
     }
 
     /// Waits for the answer: as long as it takes, which [`crate::core::queue::Queue::look`] bounds.
     pub fn wait(&mut self, source: &mut Source) -> Option<Arrived> {
-        let fetcher = self.in_flight.as_ref().and(self.fetcher.as_ref())?;
+        let fetcher = self.flight.as_ref().and(self.fetcher.as_ref())?;
         let answer = fetcher.wait();
         self.ended(source, answer)
     }
@@ -47,8 +67,8 @@ impl Ahead {
     /// Waits for the answer no longer than an operation may take that began with the trip. Then the thread is left to itself:
     /// it gives back what it still gets.
     pub fn collect(&mut self, source: &mut Source) -> Option<Arrived> {
-        let (_, sent) = self.in_flight.as_ref()?;
-        let until = link::capped(*sent + source.queue.link().read_timeout());
+        let flight = self.flight.as_ref()?;
+        let until = link::capped(flight.sent + source.queue.link().read_timeout());
         let answer = self.fetcher.as_ref()?.wait_until(until);
         self.ended(source, answer)
     }
@@ -58,25 +78,33 @@ impl Ahead {
             return self.arrived(source, answer);
         }
         self.fetcher = None;
-        let (departure, _) = self.in_flight.take()?;
+        let Flight { departure, sealed, .. } = self.flight.take()?;
+        if let Some(sealed) = sealed {
+            sealed.let_go();
+        }
         source.miss(departure);
         None
     }
 
-    /// What the last trip brought, for somebody who asks for no more.
-    pub fn leave(&mut self) -> Option<Batch> {
-        self.fault = None;
-        self.batch.take()
-    }
-
     fn arrived(&mut self, source: &mut Source, answer: Answer) -> Option<Arrived> {
-        let (departure, _) = self.in_flight.take()?;
-        match answer.batch {
-            Ok(batch) => {
-                let tokens = batch.iter().flat_map(Batch::tokens);
-                let arrived = source.arrive(Which::Behind, departure, &answer.gone, tokens);
-                source.keep(Which::Behind, batch.as_ref().map_or(0, |batch| batch.kept));
-                self.batch = batch;
+        let Flight { departure, sealed, .. } = self.flight.take()?;
+        match (sealed, answer.seen) {
+            (Some(sealed), Some(seen)) => self.batches.push_back(source.open(&sealed, seen)),
+            (sealed, _) => self.sealed = sealed,
+        }
+        match answer.brought {
+            Ok(brought) => {
+                let (tokens, kept): (Vec<u64>, u64) = match &brought {
+                    Brought::Batch(batch) => (batch.tokens().collect(), batch.kept),
+                    Brought::Sealed(sealed) => (sealed.tokens().collect(), sealed.kept),
+                    Brought::Nothing => (Vec::new(), 0),
+                };
+                let arrived = source.arrive(departure, &answer.gone, tokens.into_iter(), kept);
+                match brought {
+                    Brought::Batch(batch) => self.batches.push_back(batch),
+                    Brought::Sealed(sealed) => self.sealed = Some(Arc::new(sealed)),
+                    Brought::Nothing => {}
+                }
                 Some(arrived)
             }
             Err(error) => {
@@ -87,14 +115,47 @@ impl Ahead {
         }
     }
 
-    /// What the last trip brought.
+    /// How many jobs are leased behind those in hand, as far as is known.
+    pub fn jobs(&self) -> usize {
+        let sealed = self.sealed.as_ref().map_or(0, |sealed| sealed.tokens().count());
+        self.batches.iter().map(|batch| batch.deliveries.len()).sum::<usize>() + sealed
+    }
+
+    /// Whether the next batch has not been seen.
+    pub fn is_sealed(&self) -> bool {
+        self.batches.is_empty() && self.sealed.is_some()
+    }
+
+    /// Opens the next batch by itself.
     ///
     /// # Errors
-    /// Its error.
-    pub fn take(&mut self) -> Result<Option<Batch>, Error> {
-        match self.fault.take() {
-            Some(fault) => Err(fault),
-            None => Ok(self.batch.take()),
+    /// Connection and server errors; it stays sealed.
+    pub fn open(&mut self, source: &mut Source) -> Result<(), Error> {
+        if let Some(sealed) = &self.sealed {
+            let seen = source.queue.see(&sealed.unseen)?;
+            self.batches.push_back(source.open(sealed, seen));
+            self.sealed = None;
         }
+        Ok(())
+    }
+
+    /// What the trips brought that is next.
+    ///
+    /// # Errors
+    /// That of the last trip.
+    pub fn take(&mut self) -> Result<Option<Batch>, Error> {
+        match (self.batches.pop_front(), self.fault.take()) {
+            (None, Some(fault)) => Err(fault),
+            (batch, fault) => {
+                self.fault = fault;
+                Ok(batch)
+            }
+        }
+    }
+
+    /// All that the trips brought, for somebody who asks for no more.
+    pub fn leave(&mut self) -> (VecDeque<Batch>, Option<Arc<Sealed>>) {
+        self.fault = None;
+        (std::mem::take(&mut self.batches), self.sealed.take())
     }
 }

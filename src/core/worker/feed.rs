@@ -3,7 +3,7 @@
 use super::ahead::Ahead;
 use super::keeper::Keeper;
 use super::lease::Lease;
-use super::source::{Arrived, Batch, Done, Source, Which};
+use super::source::{Arrived, Batch, Done, Sealed, Source};
 pub use super::source::{Delivery, Lost, Ticket};
 use crate::core::connection::Connection;
 use crate::core::error::{Error, Result};
@@ -112,8 +112,7 @@ impl Feed {
         }
         let was_quick = self.in_hand.take().is_some_and(|(began, is_full)| is_full && began.elapsed() < ACK_WITHIN);
         self.with_ahead(Ahead::wait);
-        if let Some(batch) = self.ahead.as_mut().map_or(Ok(None), Ahead::take)? {
-            self.sources.iter_mut().for_each(Source::turn);
+        while let Some(batch) = self.take_ahead(was_quick)? {
             if let Some(delivery) = self.begin(batch, was_quick)? {
                 return Ok(Fetched::Job(Box::new(delivery)));
             }
@@ -128,6 +127,22 @@ impl Feed {
             Waited::Nothing => Ok(Fetched::Nothing),
             Waited::Left(flow) => Ok(Fetched::Left(flow)),
         }
+    }
+
+    /// The next batch of those that were fetched ahead. One that is still sealed is opened, with the trip for the one behind it if there
+    /// is one.
+    fn take_ahead(&mut self, was_quick: bool) -> Result<Option<Batch>> {
+        if self.ahead.as_ref().is_some_and(Ahead::is_sealed) {
+            if was_quick && self.send_ahead(0) {
+                self.with_ahead(Ahead::wait);
+            }
+            if let (Some(ahead), Some(source)) = (&mut self.ahead, self.sources.first_mut())
+                && ahead.is_sealed()
+            {
+                ahead.open(source)?;
+            }
+        }
+        self.ahead.as_mut().map_or(Ok(None), Ahead::take)
     }
 
     fn with_ahead(&mut self, work: impl FnOnce(&mut Ahead, &mut Source) -> Option<Arrived>) {
@@ -158,7 +173,7 @@ impl Feed {
             let found = sources.iter_mut().find(|source| source.queue.name() == queue.name());
             let Some(source) = found else { return Ok(Look::Nothing(None)) };
             loop {
-                let departure = source.depart(Which::Next);
+                let departure = source.depart();
                 let is_used_again = departure.is_used_again();
                 let mut trip = departure.trip(max);
                 let result = source.queue.look(held, &mut trip, waiting);
@@ -167,7 +182,7 @@ impl Feed {
                     Ok(look) => {
                         let jobs = if let Look::Jobs(jobs) = look { jobs.as_slice() } else { &[] };
                         let tokens = jobs.iter().map(|job| job.receipt.token);
-                        news.add(source.arrive(Which::Next, departure, &gone, tokens), keeper.as_mut());
+                        news.add(source.arrive(departure, &gone, tokens, 0), keeper.as_mut());
                     }
                     Err(error) => {
                         source.miss(departure);
@@ -195,7 +210,7 @@ impl Feed {
         let batch = Batch::new(index, jobs, asked, |leases| {
             keeper.as_mut().map_or(0, |keeper| keeper.keep(&source.queue, leases))
         });
-        source.keep(Which::Next, batch.kept);
+        source.keep(batch.kept);
         batch
     }
 
@@ -204,7 +219,7 @@ impl Feed {
         self.in_hand = Some((Instant::now(), batch.is_full));
         self.buffer = batch.deliveries;
         let delivery = self.next_buffered();
-        if delivery.is_some() && batch.is_full && was_quick && self.send_ahead() {
+        if delivery.is_some() && batch.is_full && was_quick && self.send_ahead(self.buffer.len() + 1) {
             return Ok(delivery);
         }
         match (self.flush(), delivery) {
@@ -216,10 +231,10 @@ impl Feed {
         }
     }
 
-    /// False when no trip was sent.
-    fn send_ahead(&mut self) -> bool {
-        let max = self.prefetch.min(self.wanted.saturating_sub(self.buffer.len() + 1));
+    /// With so many jobs in hand. False when no trip was sent.
+    fn send_ahead(&mut self, in_hand: usize) -> bool {
         let (Some(ahead), [source]) = (&mut self.ahead, self.sources.as_mut_slice()) else { return false };
+        let max = self.prefetch.min(self.wanted.saturating_sub(in_hand + ahead.jobs()));
         let sent = max > 0 && ahead.send(source, max, self.keeper.as_ref());
         if sent {
             self.oldest_done = None;
@@ -322,13 +337,26 @@ impl Feed {
     pub fn return_rest(&mut self) -> Result<()> {
         let returned = self.return_buffered();
         self.with_ahead(Ahead::collect);
-        if let Some(batch) = self.ahead.as_mut().and_then(Ahead::leave) {
-            self.buffer.extend(batch.deliveries);
-        }
+        let (batches, sealed) = self.ahead.as_mut().map(Ahead::leave).unwrap_or_default();
+        self.buffer.extend(batches.into_iter().flat_map(|batch| batch.deliveries));
         self.in_hand = None;
+        let unsealed = sealed.map_or(Ok(()), |sealed| self.return_sealed(&sealed));
         returned?;
         self.return_buffered()?;
+        unsealed?;
         self.flush()
+    }
+
+    fn return_sealed(&mut self, sealed: &Sealed) -> Result<()> {
+        let Some(source) = self.sources.first_mut() else { return Ok(()) };
+        source.close_all(sealed);
+        for held in sealed.held() {
+            match source.queue.return_unstarted(&held) {
+                Ok(()) | Err(Error::LeaseLost { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     fn return_buffered(&mut self) -> Result<()> {

@@ -6,22 +6,32 @@
 //! not wait for it. A forked child has no such thread: its fetcher does nothing.
 
 use super::keeper;
-use super::source::{Batch, Request};
+use super::source::{Batch, Request, Sealed};
 use super::thread;
 use crate::core::connection::Connection;
 use crate::core::error::{Error, Result};
+use crate::core::job::Reserved;
 use crate::core::process::Generation;
-use crate::core::queue::{Look, Queue};
+use crate::core::queue::{Held, Look, Queue};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// For so long, the one who asked may be busy before the thread reads the answer.
 const STAND_IN_AFTER: Duration = Duration::from_millis(20);
 
+/// What a trip leased.
+pub(super) enum Brought {
+    Batch(Batch),
+    Sealed(Sealed),
+    /// Nothing was ready.
+    Nothing,
+}
+
 /// What a trip gave.
 pub(super) struct Answer {
-    /// `None`: nothing was ready.
-    pub batch: Result<Option<Batch>>,
+    pub brought: Result<Brought>,
+    /// The jobs of the sealed batch that it took along; `None`: it was not opened.
+    pub seen: Option<Vec<Reserved>>,
     /// Tokens that were to be acknowledged and are not ours any more.
     pub gone: Vec<u64>,
 }
@@ -182,7 +192,7 @@ fn run(shared: &Shared, errand: &Errand) {
             state = shared.state();
             if state.ends {
                 drop(state);
-                return errand.give_back(answer);
+                return errand.give_back(&request, answer);
             }
             state.connection = connection;
             state.answer = Some(answer);
@@ -208,21 +218,40 @@ impl Errand {
         let mut trip = request.trip();
         let look = self.queue.look(held, &mut trip, None);
         let keep = |leases| self.keeper.as_ref().map_or(0, |keeper| keeper.keep(&self.queue, leases));
-        let batch = look.map(|look| match look {
-            Look::Jobs(jobs) => Some(Batch::new(self.index, jobs, trip.max, keep)),
-            Look::Nothing(_) => None,
+        let brought = look.map(|look| match look {
+            Look::Jobs(jobs) => Brought::Batch(Batch::new(self.index, jobs, trip.max, keep)),
+            Look::Unseen(unseen) => Brought::Sealed(Sealed::new(unseen, trip.max, keep)),
+            Look::Nothing(_) => Brought::Nothing,
         });
-        Answer { batch, gone: trip.lost }
+        Answer { brought, seen: trip.seen, gone: trip.lost }
     }
 
     /// Nobody waits for these jobs any more. What cannot be given back comes back when its lease ends.
-    fn give_back(&self, answer: Answer) {
-        let Ok(Some(batch)) = answer.batch else { return };
-        if let Some(keeper) = &self.keeper {
-            keeper.forget(batch.kept);
+    fn give_back(&self, request: &Request, answer: Answer) {
+        let (mut held, mut kept): (Vec<Held>, Vec<u64>) = (Vec::new(), Vec::new());
+        if let Some(sealed) = &request.sealed {
+            kept.push(sealed.kept);
+            match answer.seen {
+                Some(seen) => held.extend(seen.iter().map(Reserved::held)),
+                None => held.extend(sealed.held()),
+            }
         }
-        for delivery in &batch.deliveries {
-            match self.queue.return_unstarted(&delivery.job.held()) {
+        match answer.brought {
+            Ok(Brought::Batch(batch)) => {
+                kept.push(batch.kept);
+                held.extend(batch.deliveries.iter().map(|delivery| delivery.job.held()));
+            }
+            Ok(Brought::Sealed(sealed)) => {
+                kept.push(sealed.kept);
+                held.extend(sealed.held());
+            }
+            Ok(Brought::Nothing) | Err(_) => {}
+        }
+        if let Some(keeper) = &self.keeper {
+            kept.into_iter().for_each(|batch| keeper.forget(batch));
+        }
+        for held in &held {
+            match self.queue.return_unstarted(held) {
                 Ok(()) | Err(Error::LeaseLost { .. }) => {}
                 Err(_) => return,
             }

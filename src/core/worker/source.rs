@@ -2,7 +2,7 @@
 
 use super::lease::Lease;
 use crate::core::job::{JobId, Receipt, Reserved};
-use crate::core::queue::{Queue, Trip, new_slot};
+use crate::core::queue::{Held, Queue, Trip, Unseen, new_slot};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -11,6 +11,12 @@ use std::sync::Arc;
 pub struct Delivery {
     pub job: Reserved,
     pub ticket: Ticket,
+}
+
+impl Delivery {
+    fn new(queue: usize, job: Reserved, lease: &Arc<Lease>) -> Self {
+        Self { ticket: Ticket { queue, id: job.id.clone(), lease: Arc::clone(lease) }, job }
+    }
 }
 
 /// What the feed needs to know of a job that it delivered.
@@ -46,7 +52,7 @@ impl Done {
     }
 }
 
-/// What one trip fetched, under leases that are being kept.
+/// Jobs that one trip fetched, under leases that are being kept.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub deliveries: VecDeque<Delivery>,
@@ -60,18 +66,57 @@ impl Batch {
     /// `keep` has the leases renewed from now on.
     pub fn new(queue: usize, jobs: Vec<Reserved>, asked: usize, keep: impl FnOnce(Vec<Arc<Lease>>) -> u64) -> Self {
         let is_full = jobs.len() >= asked;
-        let mut leases = Vec::with_capacity(jobs.len());
-        let deliver = |job: Reserved| {
-            let lease = Lease::new(job.receipt.clone(), job.options.ttr_ms, job.lease_until);
-            leases.push(Arc::clone(&lease));
-            Delivery { ticket: Ticket { queue, id: job.id.clone(), lease }, job }
-        };
-        let deliveries = jobs.into_iter().map(deliver).collect();
+        let lease = |job: &Reserved| Lease::new(job.receipt.clone(), job.options.ttr_ms, job.lease_until);
+        let leases: Vec<Arc<Lease>> = jobs.iter().map(lease).collect();
+        let deliveries = jobs.into_iter().zip(&leases).map(|(job, lease)| Delivery::new(queue, job, lease)).collect();
         Self { deliveries, is_full, kept: keep(leases) }
     }
 
     pub fn tokens(&self) -> impl Iterator<Item = u64> {
         self.deliveries.iter().map(|delivery| delivery.job.receipt.token)
+    }
+}
+
+/// The same, before anybody has seen the jobs.
+#[derive(Debug)]
+pub(super) struct Sealed {
+    pub unseen: Vec<Unseen>,
+    leases: Vec<Arc<Lease>>,
+    is_full: bool,
+    pub kept: u64,
+}
+
+impl Sealed {
+    pub fn new(unseen: Vec<Unseen>, asked: usize, keep: impl FnOnce(Vec<Arc<Lease>>) -> u64) -> Self {
+        let lease = |unseen: &Unseen| Lease::new(unseen.receipt.clone(), Unseen::TTR_MS, unseen.lease_until);
+        let leases: Vec<Arc<Lease>> = unseen.iter().map(lease).collect();
+        Self { is_full: unseen.len() >= asked, kept: keep(leases.clone()), unseen, leases }
+    }
+
+    /// The jobs as they turned out to be: some may be missing.
+    pub fn open(&self, queue: usize, seen: Vec<Reserved>) -> Batch {
+        let mut seen = seen.into_iter().peekable();
+        let mut deliveries = VecDeque::with_capacity(self.leases.len());
+        for lease in &self.leases {
+            match seen.next_if(|job| job.receipt.token == lease.receipt.token) {
+                Some(job) => deliveries.push_back(Delivery::new(queue, job, lease)),
+                None => lease.settle(),
+            }
+        }
+        Batch { deliveries, is_full: self.is_full, kept: self.kept }
+    }
+
+    /// Nobody renews the leases any more.
+    pub fn let_go(&self) {
+        self.leases.iter().for_each(|lease| lease.settle());
+    }
+
+    pub fn held(&self) -> impl Iterator<Item = Held> {
+        self.unseen.iter().map(Unseen::held)
+    }
+
+    pub fn tokens(&self) -> impl Iterator<Item = u64> {
+        self.unseen.iter().map(|unseen| unseen.receipt.token)
     }
 }
 
@@ -93,12 +138,18 @@ pub(super) struct Request {
     call: u32,
     max: usize,
     done: Vec<Receipt>,
+    /// Whether the next batch may come sealed.
+    pub may_be_unseen: bool,
+    /// The batch before it, to be opened.
+    pub sealed: Option<Arc<Sealed>>,
 }
 
 impl Request {
     pub fn trip(&self) -> Trip<'_> {
+        let unseen = self.sealed.as_ref().map_or(&[][..], |sealed| &sealed.unseen);
         let done = self.done.iter().collect();
-        Trip { slot: &self.slot, call: self.call, max: self.max, done, lost: Vec::new() }
+        let Self { call, may_be_unseen, .. } = *self;
+        Trip { call, done, may_be_unseen, unseen, ..Trip::new(&self.slot, self.max) }
     }
 }
 
@@ -118,32 +169,24 @@ impl Departure {
 
     pub fn trip(&self, max: usize) -> Trip<'_> {
         let done = self.done.iter().map(|done| &done.lease.receipt).collect();
-        Trip { slot: &self.slot.name, call: self.slot.call, max, done, lost: Vec::new() }
+        Trip { call: self.slot.call, done, ..Trip::new(&self.slot.name, max) }
     }
 
-    pub fn request(&self, max: usize) -> Request {
+    pub fn request(&self, max: usize, may_be_unseen: bool, sealed: Option<Arc<Sealed>>) -> Request {
         let done = self.done.iter().map(|done| done.lease.receipt.clone()).collect();
-        Request { slot: Arc::clone(&self.slot.name), call: self.slot.call, max, done }
+        Request { slot: Arc::clone(&self.slot.name), call: self.slot.call, max, done, may_be_unseen, sealed }
     }
 }
 
-/// Which batch a trip fetches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Which {
-    /// The next one, and none is in hand.
-    Next,
-    /// The one behind that in hand.
-    Behind,
-}
+/// So many batches are open at once at most: in hand, behind it, and sealed behind that.
+const SLOTS: usize = 3;
 
 /// One watched queue.
 pub(super) struct Source {
     pub queue: Queue,
     index: usize,
-    /// Of the batch in hand.
-    slot: Option<Slot>,
-    /// Of the batch before or behind it.
-    other: Option<Slot>,
+    /// In the order of their batches: the one in hand first.
+    slots: VecDeque<Slot>,
     pub done: Vec<Done>,
     /// Kept batches that no slot has any more.
     over: Vec<u64>,
@@ -151,7 +194,7 @@ pub(super) struct Source {
 
 impl Source {
     pub fn new(index: usize, queue: Queue) -> Self {
-        Self { queue, index, slot: None, other: None, done: Vec::new(), over: Vec::new() }
+        Self { queue, index, slots: VecDeque::with_capacity(SLOTS), done: Vec::new(), over: Vec::new() }
     }
 
     pub fn index(&self) -> usize {
@@ -159,45 +202,43 @@ impl Source {
     }
 
     /// A trip begins: takes along what is done. [`Source::arrive`] or [`Source::miss`] ends it.
-    pub fn depart(&mut self, which: Which) -> Departure {
-        let slot = match self.place(which).take() {
-            Some(Slot { name, call, open, kept }) if open.is_empty() => {
-                self.over.extend((kept > 0).then_some(kept));
+    pub fn depart(&mut self) -> Departure {
+        let of_done = self.done.first().map(|done| &done.lease.receipt.slot);
+        let place =
+            |wanted: &dyn Fn(&Slot) -> bool| self.slots.iter().position(|slot| slot.open.is_empty() && wanted(slot));
+        // The slot of what is done is acknowledged for least.
+        let free = place(&|slot| Some(&slot.name) == of_done).or_else(|| place(&|_| true));
+        // One that has been in use for so long holds what nobody acknowledges any more.
+        let old = free.or((self.slots.len() == SLOTS).then_some(0)).and_then(|place| self.slots.remove(place));
+        self.over.extend(old.as_ref().map(|slot| slot.kept).filter(|kept| *kept > 0));
+        let slot = match old {
+            Some(Slot { name, call, open, .. }) if free.is_some() => {
                 Slot { name, call: call.wrapping_add(1), open, kept: 0 }
             }
-            used => {
-                self.over.extend(used.map(|slot| slot.kept).filter(|kept| *kept > 0));
-                Slot { name: new_slot(), call: 1, open: VecDeque::new(), kept: 0 }
-            }
+            _ => Slot { name: new_slot(), call: 1, open: VecDeque::new(), kept: 0 },
         };
         Departure { slot, done: std::mem::take(&mut self.done), over: std::mem::take(&mut self.over) }
     }
 
-    /// A trip was answered with jobs of these tokens.
+    /// A trip was answered with jobs of these tokens, which the keeper keeps under this number.
     pub fn arrive(
         &mut self,
-        which: Which,
         departure: Departure,
         gone: &[u64],
         tokens: impl Iterator<Item = u64>,
+        kept: u64,
     ) -> Arrived {
         let Departure { mut slot, done, over } = departure;
         slot.open.extend(tokens);
-        *self.place(which) = Some(slot);
+        slot.kept = kept;
+        self.slots.push_back(slot);
         Arrived { over, ..Self::ends_of(self.index, done, gone) }
     }
 
-    /// Under this number the keeper keeps what has arrived.
-    pub fn keep(&mut self, which: Which, kept: u64) {
-        if let Some(slot) = self.place(which) {
+    /// Under this number the keeper keeps what has arrived last.
+    pub fn keep(&mut self, kept: u64) {
+        if let Some(slot) = self.slots.back_mut() {
             slot.kept = kept;
-        }
-    }
-
-    fn place(&mut self, which: Which) -> &mut Option<Slot> {
-        match which {
-            Which::Next => &mut self.slot,
-            Which::Behind => &mut self.other,
         }
     }
 
@@ -208,11 +249,6 @@ impl Source {
         let newer = std::mem::replace(&mut self.done, departure.done);
         self.doubt();
         self.done.extend(newer);
-    }
-
-    /// The batch behind is in hand now.
-    pub fn turn(&mut self) {
-        std::mem::swap(&mut self.slot, &mut self.other);
     }
 
     /// What is done may have been acknowledged by a request that failed.
@@ -249,21 +285,39 @@ impl Source {
     pub fn abandon(&mut self, done: &Done) {
         done.lease.settle(); // or it would be renewed, once Redis is back
         let Receipt { slot: name, token } = &done.lease.receipt;
-        let slots = [&mut self.slot, &mut self.other].into_iter().flatten();
-        slots.filter(|slot| slot.name == *name).for_each(|slot| slot.open.push_back(*token));
+        let slots = self.slots.iter_mut().filter(|slot| slot.name == *name);
+        slots.for_each(|slot| slot.open.push_back(*token));
     }
 
     /// The job of a ticket is settled or done.
     pub fn close(&mut self, ticket: &Ticket) {
-        let token = ticket.lease.receipt.token;
-        for slot in [&mut self.slot, &mut self.other].into_iter().flatten() {
-            if slot.open.front() == Some(&token) {
-                slot.open.pop_front();
-                return;
+        self.close_token(ticket.lease.receipt.token);
+    }
+
+    /// Opens a batch: what is not there is closed.
+    pub fn open(&mut self, sealed: &Sealed, seen: Vec<Reserved>) -> Batch {
+        let batch = sealed.open(self.index, seen);
+        let mut seen = batch.tokens().peekable();
+        for token in sealed.tokens() {
+            if seen.next_if_eq(&token).is_none() {
+                self.close_token(token);
             }
         }
-        for slot in [&mut self.slot, &mut self.other].into_iter().flatten() {
-            slot.open.retain(|open| *open != token);
+        drop(seen);
+        batch
+    }
+
+    /// These leases have been given back, or nobody could.
+    pub fn close_all(&mut self, sealed: &Sealed) {
+        sealed.let_go();
+        sealed.tokens().for_each(|token| self.close_token(token));
+    }
+
+    fn close_token(&mut self, token: u64) {
+        if let Some(slot) = self.slots.iter_mut().find(|slot| slot.open.front() == Some(&token)) {
+            slot.open.pop_front();
+        } else {
+            self.slots.iter_mut().for_each(|slot| slot.open.retain(|open| *open != token));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::reference::{Place, Push, Reference, backoff};
 use crate::support::*;
+use delayqueue::core::backoff::Backoff;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, Receipt, State};
 use delayqueue::core::queue::{Failed, Held, Look, Queue, Trip, new_slot};
@@ -21,8 +22,13 @@ pub(super) struct Walk {
     slot: Arc<str>,
     calls: u32,
     batch: Vec<Receipt>,
+    /// How many jobs have been leased unseen.
+    unseen: usize,
     log: Vec<String>,
 }
+
+/// What only jobs with the default options have here.
+const PLAIN_ATTEMPTS: u32 = 10;
 
 pub fn steps(default: usize) -> usize {
     std::env::var("DELAYQUEUE_MODEL_STEPS").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -48,6 +54,7 @@ fn jobs_are_never_lost_doubled_or_out_of_order() {
                 panic!("seed {seed}, step {step}; the last operations were:\n{}", walk.log[from..].join("\n"));
             }
         }
+        assert!(ranked || walk.unseen > 0, "no job was leased unseen");
     }
 }
 
@@ -64,6 +71,7 @@ impl Walk {
             slot: new_slot(),
             calls: 0,
             batch: Vec::new(),
+            unseen: 0,
             log: Vec::new(),
         }
     }
@@ -112,14 +120,20 @@ impl Walk {
     }
 
     fn new_push(&mut self, ranked: bool) -> Push {
+        let is_plain = self.below(8) == 0;
+        self.push_of(ranked, is_plain)
+    }
+
+    fn push_of(&mut self, ranked: bool, is_plain: bool) -> Push {
         let priority = if ranked { self.pick(&[0, 5, 1023, 1024, 1024, 1025, u32::MAX]) } else { 1024 };
         let number = self.below(1_000_000);
+        let is_plain = is_plain && priority == 1024;
         Push {
             id: self.id(),
             payload: format!("p{number}").into_bytes(),
             priority,
-            ttr: self.pick(&[100, 500, 3_000, 60_000]),
-            max_attempts: self.pick(&[0, 1, 2, 3]),
+            ttr: if is_plain { 60_000 } else { self.pick(&[100, 500, 3_000, 60_000]) },
+            max_attempts: if is_plain { PLAIN_ATTEMPTS } else { self.pick(&[0, 1, 2, 3]) },
             due: self.due(),
             on_duplicate: self.pick(&[OnDuplicate::Fail, OnDuplicate::Fail, OnDuplicate::Keep, OnDuplicate::Replace]),
         }
@@ -155,20 +169,34 @@ impl Walk {
     }
 
     /// A round trip of a loop: acknowledges all of its last batch, and leases the next into the same slot.
-    fn trip(&mut self) {
-        let max = self.pick(&[1, 1, 2, 3, 10]);
+    fn trip(&mut self, ranked: bool) {
+        let has_plain = !ranked && self.below(3) == 0;
+        if has_plain {
+            // Jobs with the default options lie together where many are pushed.
+            let due = Due::AtMs(self.model.now - 50_000 + i64::from(self.below(10_000)));
+            let batch =
+                (0..8).map(|_| Push { due, on_duplicate: OnDuplicate::Keep, ..self.push_of(ranked, true) }).collect();
+            self.push(batch);
+        }
+        let max = if has_plain { self.below(4) as usize + 2 } else { self.pick(&[1, 1, 1, 2, 3, 10]) };
         let batch = std::mem::take(&mut self.batch);
         self.note(format!("trip {max}, acknowledging {batch:?}"));
         self.calls += 1;
         let (link, forgets) = (self.queue.link().clone(), self.below(2) == 0);
+        let may_be_unseen = has_plain && self.below(4) > 0;
         let done = batch.iter().collect();
-        let mut trip = Trip { slot: &self.slot, call: self.calls, max, done, lost: Vec::new() };
+        let mut trip = Trip { call: self.calls, done, may_be_unseen, ..Trip::new(&self.slot, max) };
         let mut held = link.take().ok();
         if let Some(connection) = held.as_mut().filter(|_| forgets) {
-            connection.without_next = 0; // what is special here is too frequent for the shortest script to be tried much
+            // What is special here is too frequent for the shortest scripts to be tried much.
+            (connection.without_next, connection.without_unseen) = (0, 0);
         }
         let got = match self.queue.look(&mut held, &mut trip, None).unwrap() {
             Look::Jobs(jobs) => jobs,
+            Look::Unseen(unseen) => {
+                self.unseen += unseen.len();
+                self.queue.see(&unseen).unwrap()
+            }
             Look::Nothing(_) => Vec::new(),
         };
         held.into_iter().for_each(|connection| link.give_back(connection));
@@ -188,8 +216,8 @@ impl Walk {
                 let batch: Vec<Push> = (0..count).map(|_| self.new_push(ranked)).collect();
                 self.push(batch);
             }
-            22..34 => self.trip(),
-            34..50 => {
+            22..40 => self.trip(ranked),
+            40..50 => {
                 let max = self.pick(&[1, 1, 2, 3, 10]);
                 self.note(format!("reserve {max}"));
                 let got = reserve_many(&self.queue, max);
@@ -221,8 +249,15 @@ impl Walk {
             67..74 => {
                 let Some(held) = self.some_held() else { return };
                 self.note(format!("fail {held:?}"));
-                let expected = self.model.fail(held.receipt.token, backoff().delay_after_ms(held.attempts), "boom");
-                match (self.queue.fail(&held, Some(b"boom")), expected) {
+                let got = self.queue.fail(&held, Some(b"boom"));
+                let delay_ms = match got {
+                    Ok(Failed::Retried { due_at_ms }) if held.options.backoff != backoff() => {
+                        u64::try_from(due_at_ms - self.model.due(Due::InMs(1)) + 1).unwrap() // at random
+                    }
+                    _ => backoff().delay_after_ms(held.attempts),
+                };
+                let expected = self.model.fail(held.receipt.token, delay_ms, "boom");
+                match (got, expected) {
                     (Ok(Failed::Buried), Some(true)) | (Err(Error::LeaseLost { .. }), None) => {}
                     (Ok(Failed::Retried { due_at_ms }), Some(false)) => {
                         let id = held.id.to_string();
@@ -324,7 +359,7 @@ impl Walk {
                     priority: push.priority,
                     ttr_ms: u64::try_from(push.ttr).unwrap(),
                     max_attempts: push.max_attempts,
-                    backoff: backoff(),
+                    backoff: if push.max_attempts == PLAIN_ATTEMPTS { Backoff::default() } else { backoff() },
                     timeout_ms: 0,
                 },
                 on_duplicate: push.on_duplicate,
