@@ -44,13 +44,13 @@ pub struct Request {
     spins: bool,
     /// Which reply is wanted beside the last one.
     aside: Option<usize>,
-    /// Which reply has Redis' time as its last value, and since when it was asked for.
-    time_at: Option<(usize, Moment)>,
+    /// Which reply ends a transaction, and since when the time, which is asked for aside, was wanted.
+    transaction: Option<(usize, Moment)>,
 }
 
 impl Request {
     fn new(connection: &mut Connection, whole: bool) -> Self {
-        Self { buffer: connection.request(), commands: 0, whole, spins: false, aside: None, time_at: None }
+        Self { buffer: connection.request(), commands: 0, whole, spins: false, aside: None, transaction: None }
     }
 
     /// Has the answer waited for awake: somebody does nothing else meanwhile.
@@ -70,15 +70,17 @@ impl Request {
         self.command(args);
     }
 
-    /// Adds plain commands that are executed together or not at all, and a look at Redis' clock, which the connection hears of.
+    /// Adds a look at Redis' clock, which the connection hears of, and plain commands that are executed together or not at all. The
+    /// look comes before them: among them it would cost twice as much.
     pub fn transaction(&mut self, commands: &[&[&[u8]]]) {
+        self.aside(&[b"TIME"]);
         self.buffer.extend_from_slice(b"*1\r\n$5\r\nMULTI\r\n");
         for command in commands {
             resp::write_command(&mut self.buffer, command.iter().copied());
         }
-        self.buffer.extend_from_slice(b"*1\r\n$4\r\nTIME\r\n*1\r\n$4\r\nEXEC\r\n");
-        self.commands += commands.len() + 3;
-        self.time_at = Some((self.commands - 1, Moment::now()));
+        self.buffer.extend_from_slice(b"*1\r\n$4\r\nEXEC\r\n");
+        self.commands += commands.len() + 2;
+        self.transaction = Some((self.commands - 1, Moment::now()));
     }
 
     /// Adds the script; it must be the last command of the request.
@@ -261,17 +263,19 @@ impl Link {
                 }
             };
             connection.recycle(request.buffer);
-            if let (Ok(replies), Some((at, asked))) = (&replies, request.time_at) {
-                match replies.get(at).map(|reply| (reply, reply::time_us(reply))) {
-                    Some((_, Some(server_us))) => connection.clock.hear(asked, Moment::now(), server_us),
-                    Some((Value::ServerError(error), _)) if is_denied(error) => connection.clock.deny(),
-                    _ => {}
-                }
-            }
             connection.aside = match (&mut replies, request.aside) {
                 (Ok(replies), Some(at)) => replies.get_mut(at).map(|reply| std::mem::replace(reply, Value::Nil)),
                 _ => None,
             };
+            if let (Ok(replies), Some((at, asked))) = (&replies, request.transaction) {
+                let is_denied =
+                    |reply: Option<&Value>| matches!(reply, Some(Value::ServerError(error)) if is_denied(error));
+                if is_denied(replies.get(at)) || is_denied(connection.aside.as_ref()) {
+                    connection.clock.deny();
+                } else if let Some(server_us) = connection.aside.as_ref().and_then(reply::time_us) {
+                    connection.clock.hear(asked, Moment::now(), server_us);
+                }
+            }
             match replies.map(last) {
                 Ok(value) => match value {
                     Some(Value::ServerError(error)) => {

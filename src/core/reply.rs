@@ -193,23 +193,18 @@ pub fn records(value: Option<Value>, count: usize) -> Result<Vec<Option<Vec<u8>>
     }
 }
 
-/// What the commands of a transaction answered (see [`Request::transaction`](super::link::Request::transaction)), without the
-/// time: its microseconds since 1970 are apart.
+/// What the commands of a transaction answered.
 ///
 /// # Errors
 /// [`Error::Server`] when the answer is none of ours.
-pub fn transaction(value: Value) -> Result<(Vec<Value>, i64)> {
-    let server_us = time_us(&value).ok_or_else(unexpected)?;
-    let Value::Array(mut values) = value else { return Err(unexpected()) };
-    values.pop();
-    Ok((values, server_us))
+pub fn transaction(value: Value) -> Result<Vec<Value>> {
+    if let Value::Array(values) = value { Ok(values) } else { Err(unexpected()) }
 }
 
-/// Redis' time at the end of a transaction's answer, in microseconds since 1970.
+/// Redis' time in the answer to `TIME`, in microseconds since 1970.
 #[must_use]
-pub fn time_us(transaction: &Value) -> Option<i64> {
-    let Value::Array(values) = transaction else { return None };
-    let Some(Value::Array(time)) = values.last() else { return None };
+pub fn time_us(time: &Value) -> Option<i64> {
+    let Value::Array(time) = time else { return None };
     let [Value::BulkString(seconds), Value::BulkString(micros)] = time.as_slice() else { return None };
     let (seconds, micros) = (resp::small_int(seconds)?, resp::small_int(micros)?);
     (seconds < 1 << 40 && micros < 1_000_000).then_some(seconds * 1_000_000 + micros)

@@ -234,6 +234,23 @@ fn who_loses_the_right_to_transactions_pushes_nevertheless() {
 }
 
 #[test]
+fn who_may_not_ask_for_the_time_any_more_is_told_that_it_may_have_been_done() {
+    let server = Server::start(&[]);
+    let mut raw = server.raw();
+    raw.run(&["ACL", "SETUSER", "u", "on", ">secret", "~*", "&*", "+@all"]);
+    let queue = Queue::new(config(as_user(&server, "u"), "q"));
+    queue.push(&delayed("first", 5000)).unwrap();
+    queue.push(&delayed("second", 5000)).unwrap();
+    raw.run(&["ACL", "SETUSER", "u", "-time"]);
+    let found = queue.push(&delayed("a", 5000));
+    assert!(matches!(found, Err(Error::Connection { ambiguous: true, .. })), "{found:?}");
+    raw.run(&["ACL", "SETUSER", "u", "+time"]);
+    assert!(queue.peek(&id("a")).unwrap().is_some());
+    let (_, faults) = audit::examine(&mut raw, &queue);
+    assert!(faults.is_empty(), "{faults:?}");
+}
+
+#[test]
 fn what_cannot_be_undone_is_reported_as_possibly_done() {
     let server = Server::start(&[]);
     let mut raw = server.raw();

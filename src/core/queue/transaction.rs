@@ -83,9 +83,12 @@ impl Queue {
 
     fn read_transaction(&self, trip: &mut Trip<'_>, place: &Place, value: Value) -> Result<Pushed> {
         let answered = Moment::now();
-        let (answers, server_us) = reply::transaction(value)?;
+        let time = trip.held.as_mut().and_then(|connection| connection.aside.take());
+        let server_us = time.as_ref().and_then(reply::time_us);
+        let is_borne_out = server_us.is_some_and(|server_us| place.claim.is_borne_out(server_us, answered));
+        let answers = reply::transaction(value)?;
         match answers.as_slice() {
-            [Value::Int(_), Value::Int(1)] if place.claim.is_borne_out(server_us, answered) => Ok(Pushed::New),
+            [Value::Int(_), Value::Int(1)] if is_borne_out => Ok(Pushed::New),
             [Value::Int(_), Value::Int(1)] => self.put_right(trip, place),
             [Value::Int(_), Value::Int(_)] => {
                 // Failing here leaves a member without its record, which whoever meets it drops.
