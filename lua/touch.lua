@@ -14,8 +14,7 @@ while ARGV[at] do
   local entries = entries_of(record)
   for _, entry in ipairs(entries) do
     local ttr = ttrs[entry.token]
-    local is_ours = ttr and (entry.stamp and record_of(entry) or not entry.stamp and call('HEXISTS', jobs, entry.id) == 1)
-    if is_ours then
+    if ttr and call('HEXISTS', jobs, entry.id) == 1 then -- a stray is found out by who reads its record, not here
       entry.deadline, changed = now + ttr, true
       deadlines[entry.token] = int(entry.deadline)
       if not shortest or ttr < shortest then shortest = ttr end

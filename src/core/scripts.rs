@@ -85,10 +85,11 @@ macro_rules! scripts {
 }
 
 scripts! {
-    ACK = "ack", BURY = "bury", CANCEL = "cancel", DISOWN = "disown", FAIL = "fail", KICK = "kick", KICK_JOB = "kick_job", LEAVE = "leave",
-    LIST = "list", PAUSE = "pause", PEEK = "peek", PURGE = "purge", PUSH = "push", PUSH_MANY = "push_many",
+    ACK = "ack", BURY = "bury", CANCEL = "cancel", DISOWN = "disown", FAIL = "fail", KICK = "kick", KICK_JOB = "kick_job",
+    LEAVE = "leave", LIST = "list", PAUSE = "pause", PEEK = "peek", PURGE = "purge", PUSH = "push", PUSH_MANY = "push_many",
     RELEASE = "release", RESCHEDULE = "reschedule", RESERVE = "reserve", RESERVE_JOB = "reserve_job", RESERVE_NEXT = "reserve_next",
-    RESERVE_OR_WAIT = "reserve_or_wait", RESERVE_UNSEEN = "reserve_unseen", RESUME = "resume", STATS = "stats", TAKE = "take", TOUCH = "touch", UPDATE = "update",
+    RESERVE_OR_WAIT = "reserve_or_wait", RESERVE_UNSEEN = "reserve_unseen", RESUME = "resume", STATS = "stats",
+    TAKE = "take", TOUCH = "touch", UPDATE = "update",
 }
 
 #[cfg(test)]

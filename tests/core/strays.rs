@@ -112,14 +112,13 @@ fn is_lost<T: std::fmt::Debug>(result: Result<T, Error>) -> bool {
 #[test]
 fn who_settles_a_stray_hears_that_it_is_lost_and_changes_nothing() {
     type Settle = fn(&Queue, &Held) -> bool;
-    let settle: [(&str, Settle); 7] = [
+    let settle: [(&str, Settle); 6] = [
         ("release", |queue, held| is_lost(queue.release(held, Due::InMs(0), None))),
         ("release later", |queue, held| is_lost(queue.release(held, Due::InMs(HOUR), None))),
         ("release urgent", |queue, held| is_lost(queue.release(held, Due::InMs(0), Some(5)))),
         ("return unstarted", |queue, held| is_lost(queue.return_unstarted(held))),
         ("fail", |queue, held| is_lost(queue.fail(held, Some(b"boom")))),
         ("bury", |queue, held| is_lost(queue.bury(held, Some(b"boom")))),
-        ("touch", |queue, held| is_lost(queue.touch(held, Some(HOUR)))),
     ];
     for state in STATES {
         let mut scene = Scene::set(state, true);

@@ -1,5 +1,5 @@
-//! Waiting for an answer awake. To fall asleep and be woken again takes a worker a seventh of its round trip to a Redis nearby, so it
-//! looks for the answer again and again for a moment first, and lets others have the processor in between.
+//! Waiting for an answer awake. To fall asleep and be woken again takes a worker a seventh of its round trip to a Redis
+//! nearby, so it looks for the answer again and again for a moment first, and lets others have the processor in between.
 
 use std::time::{Duration, Instant};
 

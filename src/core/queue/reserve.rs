@@ -63,7 +63,8 @@ impl<'a> Trip<'a> {
 /// The scripts that reserve: each can do all that the ones before it can, and costs more.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Way {
-    /// `lua/reserve_unseen.lua`, where this is allowed, or `lua/reserve_next.lua`, where there is one to acknowledge and one to lease
+    /// `lua/reserve_unseen.lua`, where this is allowed, or `lua/reserve_next.lua`, where there is one to acknowledge and
+    /// one to lease
     Shortest,
     /// `lua/reserve.lua`
     Usual,
@@ -227,7 +228,7 @@ impl Queue {
                 "OTHER" => {
                     way = Way::Usual;
                     if let Some(connection) = held {
-                        if trip.may_be_unseen {
+                        if trip.max > 1 {
                             connection.without_unseen = WITHOUT_UNSEEN;
                         } else {
                             connection.without_next = WITHOUT_NEXT;

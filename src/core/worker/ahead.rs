@@ -34,10 +34,10 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    /// Sends the trip for the batch behind the one in hand, or, where that has been leased sealed, opens it and leases the next. False:
-    /// there is one already, or it cannot be sent.
+    /// Sends the trip for the batch behind the one in hand, or, where that has been leased sealed, opens it and leases the
+    /// next. False: there is one already, or it cannot be sent.
     pub fn send(&mut self, source: &mut Source, max: usize, keeper: Option<&Keeper>) -> bool {
-        if self.flight.is_some() || !self.batches.is_empty() {
+        if self.flight.is_some() || !self.batches.is_empty() || self.fault.is_some() {
             return false;
         }
         if self.fetcher.is_none() {
@@ -89,7 +89,7 @@ impl Ahead {
     fn arrived(&mut self, source: &mut Source, answer: Answer) -> Option<Arrived> {
         let Flight { departure, sealed, .. } = self.flight.take()?;
         match (sealed, answer.seen) {
-            (Some(sealed), Some(seen)) => self.batches.push_back(source.open(&sealed, seen)),
+            (Some(sealed), Some(seen)) => self.batches.push_back(source.unseal(&sealed, seen)),
             (sealed, _) => self.sealed = sealed,
         }
         match answer.brought {
@@ -121,19 +121,19 @@ impl Ahead {
         self.batches.iter().map(|batch| batch.deliveries.len()).sum::<usize>() + sealed
     }
 
-    /// Whether the next batch has not been seen.
+    /// Whether the next batch has not been seen, and there is nothing else to tell.
     pub fn is_sealed(&self) -> bool {
-        self.batches.is_empty() && self.sealed.is_some()
+        self.batches.is_empty() && self.fault.is_none() && self.sealed.is_some()
     }
 
-    /// Opens the next batch by itself.
+    /// Opens the next batch by itself, in a round trip of its own.
     ///
     /// # Errors
     /// Connection and server errors; it stays sealed.
-    pub fn open(&mut self, source: &mut Source) -> Result<(), Error> {
+    pub fn unseal(&mut self, source: &mut Source) -> Result<(), Error> {
         if let Some(sealed) = &self.sealed {
             let seen = source.queue.see(&sealed.unseen)?;
-            self.batches.push_back(source.open(sealed, seen));
+            self.batches.push_back(source.unseal(sealed, seen));
             self.sealed = None;
         }
         Ok(())
@@ -153,9 +153,26 @@ impl Ahead {
         }
     }
 
-    /// All that the trips brought, for somebody who asks for no more.
-    pub fn leave(&mut self) -> (VecDeque<Batch>, Option<Arc<Sealed>>) {
+    /// All that the trips brought, for somebody who asks for no more; but for what is sealed.
+    pub fn leave(&mut self) -> VecDeque<Batch> {
         self.fault = None;
-        (std::mem::take(&mut self.batches), self.sealed.take())
+        std::mem::take(&mut self.batches)
+    }
+
+    /// Gives the sealed batch back, without counting an attempt.
+    ///
+    /// # Errors
+    /// Connection and server errors: it stays, to be given back again.
+    pub fn return_sealed(&mut self, source: &mut Source) -> Result<(), Error> {
+        let Some(sealed) = &self.sealed else { return Ok(()) };
+        for held in sealed.held() {
+            match source.queue.return_unstarted(&held) {
+                Ok(()) | Err(Error::LeaseLost { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        source.close_all(sealed);
+        self.sealed = None;
+        Ok(())
     }
 }

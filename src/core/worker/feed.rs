@@ -3,7 +3,7 @@
 use super::ahead::Ahead;
 use super::keeper::Keeper;
 use super::lease::Lease;
-use super::source::{Arrived, Batch, Done, Sealed, Source};
+use super::source::{Arrived, Batch, Done, Source};
 pub use super::source::{Delivery, Lost, Ticket};
 use crate::core::connection::Connection;
 use crate::core::error::{Error, Result};
@@ -77,7 +77,7 @@ impl Feed {
     }
 
     /// While a full batch is being handled, the next one is on its way: from a single queue, and after a full batch that was
-    /// handled within 50 ms. Slow handlers would gain nothing, and hold twice as many jobs.
+    /// handled within 50 ms. Slow handlers would gain nothing, and hold two or three times as many jobs.
     #[must_use]
     pub fn fetching_ahead(mut self) -> Self {
         self.ahead = (self.prefetch > 1 && self.sources.len() == 1).then(Ahead::default);
@@ -139,7 +139,7 @@ impl Feed {
             if let (Some(ahead), Some(source)) = (&mut self.ahead, self.sources.first_mut())
                 && ahead.is_sealed()
             {
-                ahead.open(source)?;
+                ahead.unseal(source)?;
             }
         }
         self.ahead.as_mut().map_or(Ok(None), Ahead::take)
@@ -337,26 +337,15 @@ impl Feed {
     pub fn return_rest(&mut self) -> Result<()> {
         let returned = self.return_buffered();
         self.with_ahead(Ahead::collect);
-        let (batches, sealed) = self.ahead.as_mut().map(Ahead::leave).unwrap_or_default();
+        let batches = self.ahead.as_mut().map(Ahead::leave).unwrap_or_default();
         self.buffer.extend(batches.into_iter().flat_map(|batch| batch.deliveries));
         self.in_hand = None;
-        let unsealed = sealed.map_or(Ok(()), |sealed| self.return_sealed(&sealed));
         returned?;
         self.return_buffered()?;
-        unsealed?;
-        self.flush()
-    }
-
-    fn return_sealed(&mut self, sealed: &Sealed) -> Result<()> {
-        let Some(source) = self.sources.first_mut() else { return Ok(()) };
-        source.close_all(sealed);
-        for held in sealed.held() {
-            match source.queue.return_unstarted(&held) {
-                Ok(()) | Err(Error::LeaseLost { .. }) => {}
-                Err(error) => return Err(error),
-            }
+        if let (Some(ahead), Some(source)) = (&mut self.ahead, self.sources.first_mut()) {
+            ahead.return_sealed(source)?;
         }
-        Ok(())
+        self.flush()
     }
 
     fn return_buffered(&mut self) -> Result<()> {

@@ -77,7 +77,7 @@ impl Batch {
     }
 }
 
-/// The same, before anybody has seen the jobs.
+/// The same, of [`Unseen`] jobs.
 #[derive(Debug)]
 pub(super) struct Sealed {
     pub unseen: Vec<Unseen>,
@@ -94,7 +94,7 @@ impl Sealed {
     }
 
     /// The jobs as they turned out to be: some may be missing.
-    pub fn open(&self, queue: usize, seen: Vec<Reserved>) -> Batch {
+    pub fn unseal(&self, queue: usize, seen: Vec<Reserved>) -> Batch {
         let mut seen = seen.into_iter().peekable();
         let mut deliveries = VecDeque::with_capacity(self.leases.len());
         for lease in &self.leases {
@@ -294,9 +294,9 @@ impl Source {
         self.close_token(ticket.lease.receipt.token);
     }
 
-    /// Opens a batch: what is not there is closed.
-    pub fn open(&mut self, sealed: &Sealed, seen: Vec<Reserved>) -> Batch {
-        let batch = sealed.open(self.index, seen);
+    /// The jobs of a sealed batch have been read; what is not there is closed.
+    pub fn unseal(&mut self, sealed: &Sealed, seen: Vec<Reserved>) -> Batch {
+        let batch = sealed.unseal(self.index, seen);
         let mut seen = batch.tokens().peekable();
         for token in sealed.tokens() {
             if seen.next_if_eq(&token).is_none() {
@@ -307,7 +307,7 @@ impl Source {
         batch
     }
 
-    /// These leases have been given back, or nobody could.
+    /// These leases have been given back.
     pub fn close_all(&mut self, sealed: &Sealed) {
         sealed.let_go();
         sealed.tokens().for_each(|token| self.close_token(token));

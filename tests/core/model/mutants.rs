@@ -135,7 +135,6 @@ const UNSEEN: &[Mutant] = &[
     ("release.lua", "and record_of(entry)", "and call('HGET', jobs, entry.id)"), // the same
     ("fail.lua", "and record_of(entry)", "and call('HGET', jobs, entry.id)"),    // the same
     ("bury.lua", "and record_of(entry)", "and call('HGET', jobs, entry.id)"),    // the same
-    ("touch.lua", "entry.stamp and record_of(entry) or not entry.stamp and", ""), // a stray stays for ever
     ("list.lua", "if not entry.stamp or record_of(entry) then add", "if true then add"), // listed twice
     ("purge.lua", "if not entry.stamp or record_of(entry) then ids", "if true then ids"), // a job goes that is not held
 ];
