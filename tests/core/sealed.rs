@@ -186,6 +186,29 @@ fn leases_that_nobody_has_seen_are_renewed_while_a_handler_is_busy() {
     assert_eq!((worker.queue.stats().unwrap().timed_out, worker.feed.take_lost()), (0, vec![]));
 }
 
+#[test]
+fn a_batch_that_cannot_be_opened_stays_sealed_until_it_can() {
+    let mut worker = worker();
+    let first = get_ahead(&mut worker);
+    let (mut raw, aside) = (worker.server.raw(), "dq:{q}:aside");
+    raw.run(&["RENAME", "dq:{q}:jobs", aside]);
+    raw.run(&["SET", "dq:{q}:jobs", "foreign"]);
+    worker.feed.done(&first.ticket).unwrap();
+    let mut errors = 0;
+    while errors < 3 {
+        match worker.try_next() {
+            Ok(delivery) => worker.feed.done(&delivery.expect("a job").ticket).unwrap_or_default(),
+            Err(_) => errors += 1,
+        }
+    }
+    assert!(worker.ids.len() < JOBS - 2 * N);
+    raw.run(&["RENAME", aside, "dq:{q}:jobs"]);
+    finish(&mut worker);
+    worker.assert_in_order();
+    assert_eq!((worker.queue.stats().unwrap().acked, worker.feed.take_lost()), (JOBS as u64, vec![]));
+    assert_eq!(states(&worker.queue), [0; 4]);
+}
+
 /// A batch is in hand, and the reply to the trip that opens the one behind it is broken.
 fn with_a_broken_trip(fault: Fault, read_timeout: Duration) -> (Worker, Delivery) {
     for _ in 0..20 {
