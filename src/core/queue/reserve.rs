@@ -48,8 +48,8 @@ pub struct Trip<'a> {
     pub may_be_unseen: bool,
     /// Jobs that were leased so before: to be read along.
     pub unseen: &'a [Unseen],
-    /// Those of them that are there.
-    pub seen: Option<Vec<Reserved>>,
+    /// Those of them that are there; or why their records could not be read.
+    pub seen: Option<Result<Vec<Reserved>>>,
 }
 
 impl<'a> Trip<'a> {
@@ -219,7 +219,7 @@ impl Queue {
             let value = value.map_err(doing)?;
             if !unseen.is_empty() {
                 let records = held.as_mut().and_then(|connection| connection.aside.take());
-                trip.seen = Some(self.see_all(unseen, records).map_err(doing)?);
+                trip.seen = Some(self.see_all(unseen, records).map_err(doing));
             }
             let mut reply = Reply::new(value).map_err(doing)?;
             // After a lost answer, what is gone was acknowledged by the try before.

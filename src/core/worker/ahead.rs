@@ -27,8 +27,8 @@ pub(super) struct Ahead {
     flight: Option<Flight>,
     /// In their order.
     batches: VecDeque<Batch>,
-    /// The one behind these.
-    sealed: Option<Arc<Sealed>>,
+    /// The one behind these; and one more, if a trip could lease it and not open the other.
+    sealed: VecDeque<Arc<Sealed>>,
     /// The trip failed: to be told when nothing is left in hand.
     fault: Option<Error>,
 }
@@ -37,14 +37,15 @@ impl Ahead {
     /// Sends the trip for the batch behind the one in hand, or, where that has been leased sealed, opens it and leases the
     /// next. False: there is one already, or it cannot be sent.
     pub fn send(&mut self, source: &mut Source, max: usize, keeper: Option<&Keeper>) -> bool {
-        if self.flight.is_some() || !self.batches.is_empty() || self.fault.is_some() {
+        let has_enough = !self.batches.is_empty() || self.sealed.len() > 1;
+        if has_enough || self.flight.is_some() || self.fault.is_some() {
             return false;
         }
         if self.fetcher.is_none() {
             self.fetcher = Fetcher::start(source.index(), &source.queue, keeper.and_then(Keeper::shared));
         }
         let Some(fetcher) = &self.fetcher else { return false };
-        let (departure, sealed) = (source.depart(), self.sealed.take());
+        let (departure, sealed) = (source.depart(), self.sealed.pop_front());
         fetcher.send(departure.request(max, max >= SEALED_FROM, sealed.clone()));
         self.flight = Some(Flight { departure, sealed, sent: Instant::now() });
         true
@@ -89,8 +90,12 @@ impl Ahead {
     fn arrived(&mut self, source: &mut Source, answer: Answer) -> Option<Arrived> {
         let Flight { departure, sealed, .. } = self.flight.take()?;
         match (sealed, answer.seen) {
-            (Some(sealed), Some(seen)) => self.batches.push_back(source.unseal(&sealed, seen)),
-            (sealed, _) => self.sealed = sealed,
+            (Some(sealed), Some(Ok(seen))) => self.batches.push_back(source.unseal(&sealed, seen)),
+            (Some(sealed), seen) => {
+                self.sealed.push_front(sealed);
+                self.fault = seen.and_then(Result::err);
+            }
+            (None, _) => {}
         }
         match answer.brought {
             Ok(brought) => {
@@ -102,7 +107,7 @@ impl Ahead {
                 let arrived = source.arrive(departure, &answer.gone, tokens.into_iter(), kept);
                 match brought {
                     Brought::Batch(batch) => self.batches.push_back(batch),
-                    Brought::Sealed(sealed) => self.sealed = Some(Arc::new(sealed)),
+                    Brought::Sealed(sealed) => self.sealed.push_back(Arc::new(sealed)),
                     Brought::Nothing => {}
                 }
                 Some(arrived)
@@ -117,13 +122,13 @@ impl Ahead {
 
     /// How many jobs are leased behind those in hand, as far as is known.
     pub fn jobs(&self) -> usize {
-        let sealed = self.sealed.as_ref().map_or(0, |sealed| sealed.tokens().count());
+        let sealed: usize = self.sealed.iter().map(|sealed| sealed.unseen.len()).sum();
         self.batches.iter().map(|batch| batch.deliveries.len()).sum::<usize>() + sealed
     }
 
     /// Whether the next batch has not been seen, and there is nothing else to tell.
     pub fn is_sealed(&self) -> bool {
-        self.batches.is_empty() && self.fault.is_none() && self.sealed.is_some()
+        self.batches.is_empty() && self.fault.is_none() && !self.sealed.is_empty()
     }
 
     /// Opens the next batch by itself, in a round trip of its own.
@@ -131,10 +136,10 @@ impl Ahead {
     /// # Errors
     /// Connection and server errors; it stays sealed.
     pub fn unseal(&mut self, source: &mut Source) -> Result<(), Error> {
-        if let Some(sealed) = &self.sealed {
+        if let Some(sealed) = self.sealed.front() {
             let seen = source.queue.see(&sealed.unseen)?;
             self.batches.push_back(source.unseal(sealed, seen));
-            self.sealed = None;
+            self.sealed.pop_front();
         }
         Ok(())
     }
@@ -159,20 +164,21 @@ impl Ahead {
         std::mem::take(&mut self.batches)
     }
 
-    /// Gives the sealed batch back, without counting an attempt.
+    /// Gives back what is sealed, without counting an attempt.
     ///
     /// # Errors
     /// Connection and server errors: it stays, to be given back again.
     pub fn return_sealed(&mut self, source: &mut Source) -> Result<(), Error> {
-        let Some(sealed) = &self.sealed else { return Ok(()) };
-        for held in sealed.held() {
-            match source.queue.return_unstarted(&held) {
-                Ok(()) | Err(Error::LeaseLost { .. }) => {}
-                Err(error) => return Err(error),
+        while let Some(sealed) = self.sealed.front() {
+            for held in sealed.held() {
+                match source.queue.return_unstarted(&held) {
+                    Ok(()) | Err(Error::LeaseLost { .. }) => {}
+                    Err(error) => return Err(error),
+                }
             }
+            source.close_all(sealed);
+            self.sealed.pop_front();
         }
-        source.close_all(sealed);
-        self.sealed = None;
         Ok(())
     }
 }

@@ -30,8 +30,8 @@ pub(super) enum Brought {
 /// What a trip gave.
 pub(super) struct Answer {
     pub brought: Result<Brought>,
-    /// The jobs of the sealed batch that it took along; `None`: it was not opened.
-    pub seen: Option<Vec<Reserved>>,
+    /// The jobs of the sealed batch that it took along; `None`: nobody could ask for them.
+    pub seen: Option<Result<Vec<Reserved>>>,
     /// Tokens that were to be acknowledged and are not ours any more.
     pub gone: Vec<u64>,
 }
@@ -232,8 +232,8 @@ impl Errand {
         if let Some(sealed) = &request.sealed {
             kept.push(sealed.kept);
             match answer.seen {
-                Some(seen) => held.extend(seen.iter().map(Reserved::held)),
-                None => held.extend(sealed.held()),
+                Some(Ok(seen)) => held.extend(seen.iter().map(Reserved::held)),
+                Some(Err(_)) | None => held.extend(sealed.held()),
             }
         }
         match answer.brought {
