@@ -1,8 +1,9 @@
 //! Fetching ahead: while a batch is being handled, the next one is on its way. What the feed has to remember of that.
 
+use super::batch::{Batch, Sealed};
 use super::fetcher::{Answer, Brought, Fetcher};
 use super::keeper::Keeper;
-use super::source::{Arrived, Batch, Departure, Sealed, Source};
+use super::source::{Arrived, Departure, Source};
 use crate::core::error::Error;
 use crate::core::link;
 use std::collections::VecDeque;

@@ -1,10 +1,12 @@
 //! Jobs for a loop: what is done is acknowledged in the round trip that fetches the next ones.
 
 use super::ahead::Ahead;
+use super::batch::Batch;
+pub use super::batch::{Delivery, Ticket};
 use super::keeper::Keeper;
 use super::lease::Lease;
-use super::source::{Arrived, Batch, Done, Source};
-pub use super::source::{Delivery, Lost, Ticket};
+pub use super::source::Lost;
+use super::source::{Arrived, Done, Source};
 use crate::core::connection::Connection;
 use crate::core::error::{Error, Result};
 use crate::core::job::{Receipt, Reserved};

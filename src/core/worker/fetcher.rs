@@ -5,8 +5,9 @@
 //! The thread starts with the first request, sleeps without a timer while nothing is asked, and ends with its fetcher, which does
 //! not wait for it. A forked child has no such thread: its fetcher does nothing.
 
+use super::batch::{Batch, Sealed};
 use super::keeper;
-use super::source::{Batch, Request, Sealed};
+use super::source::Request;
 use super::thread;
 use crate::core::connection::Connection;
 use crate::core::error::{Error, Result};

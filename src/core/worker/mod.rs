@@ -3,6 +3,7 @@
 //! busy ([`keeper`]).
 
 mod ahead;
+mod batch;
 pub mod feed;
 mod fetcher;
 pub mod keeper;
