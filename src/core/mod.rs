@@ -22,5 +22,6 @@ pub mod reply;
 pub mod resp;
 pub mod scripts;
 pub mod server_clock;
+pub mod slot;
 pub mod transport;
 pub mod worker;

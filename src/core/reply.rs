@@ -2,8 +2,9 @@
 
 use super::error::{Doing, Error, Result};
 use super::job::{JobId, JobInfo, Receipt, Reserved, State};
-use super::record::{History, Record, Slot};
+use super::record::{History, Record};
 use super::resp;
+use super::slot::Slot;
 use redis::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -9,8 +9,8 @@ use delayqueue::core::clock;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, Receipt, State};
 use delayqueue::core::queue::{Held, Queue};
-use delayqueue::core::record::Slot;
 use delayqueue::core::scripts;
+use delayqueue::core::slot::Slot;
 use redis::Value;
 use std::collections::BTreeMap;
 

@@ -233,14 +233,20 @@ fn who_loses_the_right_to_transactions_pushes_nevertheless() {
     assert!(faults.is_empty(), "{faults:?}");
 }
 
+/// A queue of the user `u`, who pushes in transactions by now.
+fn of_a_user(server: &Server, raw: &mut Raw) -> Queue {
+    raw.run(&["ACL", "SETUSER", "u", "on", ">secret", "~*", "&*", "+@all"]);
+    let queue = Queue::new(config(as_user(server, "u"), "q"));
+    queue.push(&delayed("first", 5000)).unwrap();
+    queue.push(&delayed("second", 5000)).unwrap();
+    queue
+}
+
 #[test]
 fn who_may_not_ask_for_the_time_any_more_is_told_that_it_may_have_been_done() {
     let server = Server::start(&[]);
     let mut raw = server.raw();
-    raw.run(&["ACL", "SETUSER", "u", "on", ">secret", "~*", "&*", "+@all"]);
-    let queue = Queue::new(config(as_user(&server, "u"), "q"));
-    queue.push(&delayed("first", 5000)).unwrap();
-    queue.push(&delayed("second", 5000)).unwrap();
+    let queue = of_a_user(&server, &mut raw);
     raw.run(&["ACL", "SETUSER", "u", "-time"]);
     let found = queue.push(&delayed("a", 5000));
     assert!(matches!(found, Err(Error::Connection { ambiguous: true, .. })), "{found:?}");
@@ -254,10 +260,7 @@ fn who_may_not_ask_for_the_time_any_more_is_told_that_it_may_have_been_done() {
 fn what_cannot_be_undone_is_reported_as_possibly_done() {
     let server = Server::start(&[]);
     let mut raw = server.raw();
-    raw.run(&["ACL", "SETUSER", "u", "on", ">secret", "~*", "&*", "+@all"]);
-    let queue = Queue::new(config(as_user(&server, "u"), "q"));
-    queue.push(&delayed("first", 5000)).unwrap();
-    queue.push(&delayed("second", 5000)).unwrap();
+    let queue = of_a_user(&server, &mut raw);
     raw.run(&["SET", &audit::key(&queue, "waiting"), "foreign"]);
     raw.run(&["ACL", "SETUSER", "u", "-hdel"]);
     let found = queue.push(&delayed("a", 5000));

@@ -7,8 +7,8 @@ use delayqueue::core::clock;
 use delayqueue::core::job::{Due, NewJob, Receipt, Reserved, State};
 use delayqueue::core::keys::Keys;
 use delayqueue::core::queue::Queue;
-use delayqueue::core::record::Slot;
 use delayqueue::core::scripts::{self, Script};
+use delayqueue::core::slot::Slot;
 use redis::Value;
 use std::collections::BTreeMap;
 
