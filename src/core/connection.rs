@@ -2,6 +2,7 @@
 //! reply is ever read as another's.
 
 mod log_in;
+mod patience;
 mod spin;
 mod wakes;
 
@@ -11,6 +12,7 @@ use super::process::Generation;
 use super::resp;
 use super::server_clock::ServerClock;
 use super::transport::Transport;
+use patience::Patience;
 use redis::Value;
 use rustc_hash::FxHashSet;
 use spin::Spin;
@@ -63,6 +65,10 @@ pub struct Wire {
     subscribed: HashSet<String>,
     /// What time it is for Redis.
     pub clock: ServerClock,
+    /// A transaction has been begun, and keys are watched.
+    pub is_watching: bool,
+    /// Whether batches are added in transactions over watched keys.
+    pub watch: Patience,
     /// How many batches in a row took longer to get there than their size explains.
     pub slow_batches: u8,
     /// Names of queues whose index entry was written over this connection.
@@ -118,6 +124,8 @@ impl Connection {
             wakes: VecDeque::new(),
             subscribed: HashSet::new(),
             clock: ServerClock::default(),
+            is_watching: false,
+            watch: Patience::default(),
             slow_batches: 0,
             indexed: FxHashSet::default(),
             ranked: FxHashSet::default(),

@@ -82,6 +82,15 @@ impl Error {
         }
     }
 
+    /// The same, if all that was sent had only asked.
+    #[must_use]
+    pub fn of_a_question(mut self) -> Self {
+        if let Self::Connection { ambiguous, .. } = &mut self {
+            *ambiguous = false;
+        }
+        self
+    }
+
     /// Puts in what was being done, where that is still missing.
     #[must_use]
     pub fn while_doing(mut self, what: impl FnOnce() -> String) -> Self {

@@ -29,6 +29,14 @@ pub struct Attempt {
     whole: bool,
 }
 
+impl Attempt {
+    /// The same where what was lost had been decided on before it was sent.
+    #[must_use]
+    pub fn lost_since(self, started: Instant) -> Self {
+        Self { since_lost: self.since_lost.map(|_| started.elapsed()), ..self }
+    }
+}
+
 /// Whether a request may be sent again after its answer was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeat {
@@ -42,6 +50,7 @@ pub struct Request {
     commands: usize,
     whole: bool,
     spins: bool,
+    keeps_all: bool,
     /// Which reply is wanted beside the last one.
     aside: Option<usize>,
     /// Which reply ends a transaction, and since when the time, which is asked for aside, was wanted.
@@ -50,7 +59,15 @@ pub struct Request {
 
 impl Request {
     fn new(connection: &mut Connection, whole: bool) -> Self {
-        Self { buffer: connection.request(), commands: 0, whole, spins: false, aside: None, transaction: None }
+        Self {
+            buffer: connection.request(),
+            commands: 0,
+            whole,
+            spins: false,
+            keeps_all: false,
+            aside: None,
+            transaction: None,
+        }
     }
 
     /// Has the answer waited for awake: somebody does nothing else meanwhile.
@@ -81,6 +98,18 @@ impl Request {
         self.buffer.extend_from_slice(b"*1\r\n$4\r\nEXEC\r\n");
         self.commands += commands.len() + 2;
         self.transaction = Some((self.commands - 1, Moment::now()));
+    }
+
+    /// Adds a plain command, the arguments of which `write` appends with [`resp::write_arg`]: as many as it is said here.
+    pub fn command_of(&mut self, args: usize, write: impl FnOnce(&mut Vec<u8>)) {
+        resp::begin_command(&mut self.buffer, args);
+        write(&mut self.buffer);
+        self.commands += 1;
+    }
+
+    /// Has all replies given back, in a [`Value::Array`], errors among them.
+    pub fn keep_all(&mut self) {
+        self.keeps_all = true;
     }
 
     /// Adds the script; it must be the last command of the request.
@@ -275,6 +304,10 @@ impl Link {
                 } else if let Some(server_us) = connection.aside.as_ref().and_then(reply::time_us) {
                     connection.clock.hear(asked, Moment::now(), server_us);
                 }
+            }
+            if let (Ok(replies), true) = (&mut replies, request.keeps_all) {
+                *held = Some(connection);
+                return Ok(Value::Array(std::mem::take(replies)));
             }
             match replies.map(last) {
                 Ok(value) => match value {

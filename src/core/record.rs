@@ -50,21 +50,28 @@ pub fn stamp(server_us: i64, quarters: u64, flags: &[u8]) -> Stamp {
     stamp
 }
 
-/// A record; `body` is options and packed payload, in parts.
-#[must_use]
-pub fn encode(stamp: Stamp, due_at_ms: i64, body: [&[u8]; 3]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(FAR + body.iter().map(|part| part.len()).sum::<usize>());
-    out.extend_from_slice(&stamp);
-    match due_at_ms.checked_sub(stamped_at_ms(stamp)).and_then(near) {
-        Some(after_ms) => out.extend_from_slice(&after_ms),
-        None => {
-            let [_, _, due @ ..] = due_at_ms.to_be_bytes();
-            out.extend_from_slice(&FAR_MARK);
-            out.extend_from_slice(&due);
-        }
+/// What a record begins with: stamp and due time.
+#[derive(Debug, Clone, Copy)]
+pub struct Head {
+    bytes: [u8; FAR],
+    length: usize,
+}
+
+impl Head {
+    #[must_use]
+    pub fn new(stamp: Stamp, due_at_ms: i64) -> Self {
+        let [s0, s1, s2, s3, s4, s5, s6] = stamp;
+        let [_, _, d0, d1, d2, d3, d4, d5] = due_at_ms.to_be_bytes();
+        let near = due_at_ms.checked_sub(stamped_at_ms(stamp)).and_then(near);
+        let [n0, n1, n2] = near.unwrap_or(FAR_MARK);
+        let bytes = [s0, s1, s2, s3, s4, s5, s6, n0, n1, n2, d0, d1, d2, d3, d4, d5];
+        Self { bytes, length: if near.is_some() { NEAR } else { FAR } }
     }
-    body.iter().for_each(|part| out.extend_from_slice(part));
-    out
+
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
 }
 
 /// What a record begins with: stamp and due time.
@@ -226,9 +233,9 @@ mod tests {
     fn a_record_has_the_birth_of_its_stamp_whatever_its_flags() {
         let (born, next) = (stamp(CREATED_MS * 1000, 1, b"0"), stamp(CREATED_MS * 1000, 2, b"0"));
         for flags in [b"0", b"2"] {
-            assert!(has_birth(&encode(stamp(CREATED_MS * 1000, 1, flags), CREATED_MS, [b"", b"", b""]), born));
+            assert!(has_birth(Head::new(stamp(CREATED_MS * 1000, 1, flags), CREATED_MS).as_bytes(), born));
         }
-        assert!(!has_birth(&encode(next, CREATED_MS, [b"", b"", b""]), born));
+        assert!(!has_birth(Head::new(next, CREATED_MS).as_bytes(), born));
         assert!(!has_birth(&born[..6], born));
     }
 
@@ -251,7 +258,8 @@ mod tests {
         let (options, _) = encode_options(&JobOptions { ttr_ms: 7, ..JobOptions::default() });
         for (after_ms, length) in DUES {
             for (flags, value, options) in [(b"0", 0, &[][..]), (b"2", 2, &options)] {
-                let record = encode(stamp(server_us, 3, flags), CREATED_MS + after_ms, [options, b"\x03", b"body"]);
+                let begins = Head::new(stamp(server_us, 3, flags), CREATED_MS + after_ms);
+                let record = [begins.as_bytes(), options, b"\x03body"].concat();
                 assert_eq!(record, stamped_for(value, after_ms, &[options, b"\x03body"].concat()), "{after_ms}");
                 assert_eq!(head(&record), &record[..length], "{after_ms}");
                 let read = Record::decode(&record).unwrap();
@@ -267,11 +275,8 @@ mod tests {
         for quarters in [0, 1, 31, 32, 3999, 4000, 4001, 7999] {
             let stamp = stamp(CREATED_MS * 1000, quarters, b"2");
             let after = i64::try_from(quarters / 4000).unwrap();
-            assert_eq!(
-                encode(stamp, CREATED_MS + 5, [b"", b"", b""])[7..],
-                (5 - after).to_be_bytes()[5..],
-                "{quarters}"
-            );
+            let head = Head::new(stamp, CREATED_MS + 5);
+            assert_eq!(head.as_bytes()[7..], (5 - after).to_be_bytes()[5..], "{quarters}");
         }
     }
 

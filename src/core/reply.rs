@@ -202,6 +202,42 @@ pub fn transaction(value: Value) -> Result<Vec<Value>> {
     if let Value::Array(values) = value { Ok(values) } else { Err(unexpected()) }
 }
 
+/// What is known of a queue before jobs are added to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seen {
+    /// Redis' time, in microseconds since 1970.
+    pub time_us: i64,
+    /// Whether any of the ids is taken.
+    pub is_taken: bool,
+    /// Whether consumers wait.
+    pub has_waiters: bool,
+}
+
+/// The answers to `TIME`, `WATCH`, `ZCARD`, `HMGET` and `MULTI`, which may follow others; `None` when one of them is a refusal.
+#[must_use]
+pub fn seen(answers: &[Value]) -> Option<Seen> {
+    match answers {
+        [.., time, Value::Okay, Value::Int(waiters), Value::Array(records), Value::Okay] => Some(Seen {
+            time_us: time_us(time)?,
+            is_taken: records.iter().any(|record| *record != Value::Nil),
+            has_waiters: *waiters > 0,
+        }),
+        _ => None,
+    }
+}
+
+/// Whether the last of the answers says that a transaction has begun.
+#[must_use]
+pub fn is_in_transaction(answers: &[Value]) -> bool {
+    answers.last() == Some(&Value::Okay)
+}
+
+/// Whether one of the answers says that this user may not.
+#[must_use]
+pub fn is_denied(answers: &[Value]) -> bool {
+    answers.iter().any(|answer| matches!(answer, Value::ServerError(error) if error.code() == "NOPERM"))
+}
+
 /// Redis' time in the answer to `TIME`, in microseconds since 1970.
 #[must_use]
 pub fn time_us(time: &Value) -> Option<i64> {

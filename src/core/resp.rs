@@ -7,12 +7,25 @@ const DEEPEST: usize = 8;
 
 /// Appends one command.
 pub fn write_command<'a>(out: &mut Vec<u8>, args: impl ExactSizeIterator<Item = &'a [u8]>) {
-    write_header(out, b'*', args.len());
+    begin_command(out, args.len());
     for arg in args {
-        write_header(out, b'$', arg.len());
-        out.extend_from_slice(arg);
-        out.extend_from_slice(b"\r\n");
+        write_arg(out, &[arg]);
     }
+}
+
+/// Appends the beginning of a command that so many arguments follow, its name among them.
+pub fn begin_command(out: &mut Vec<u8>, args: usize) {
+    write_header(out, b'*', args);
+}
+
+/// Appends an argument that is these parts, one behind the other.
+#[inline]
+pub fn write_arg(out: &mut Vec<u8>, parts: &[&[u8]]) {
+    write_header(out, b'$', parts.iter().map(|part| part.len()).sum());
+    for part in parts {
+        out.extend_from_slice(part);
+    }
+    out.extend_from_slice(b"\r\n");
 }
 
 fn write_header(out: &mut Vec<u8>, kind: u8, length: usize) {
@@ -174,6 +187,7 @@ impl<'a> Plain<'a> {
                 Some(Value::BulkString(bytes.to_vec()))
             }
             b'*' if depth < DEEPEST => self.several(|plain| plain.value(depth + 1)).map(Value::Array),
+            b'_' => self.take(2).map(|_| Value::Nil),
             b'%' if depth < DEEPEST => {
                 self.several(|plain| Some((plain.value(depth + 1)?, plain.value(depth + 1)?))).map(Value::Map)
             }

@@ -3,6 +3,7 @@
 use super::call::{Fault, Outcome, guard, run};
 use super::convert;
 use super::exceptions::{throw_error, throw_payload};
+use super::place::Place;
 use super::sys;
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendObject, Zval};
@@ -16,13 +17,13 @@ const OBJECT_AS_ARRAY: i64 = 1;
 const DEPTH: i64 = 512;
 
 /// `json_encode()` with the contract's flags. The function itself is called: what it prints is the promise, and it
-/// leaves `json_last_error()` alone. `context` goes before the words of an error.
-pub fn encode(value: &Zval, context: &str) -> Outcome<Vec<u8>> {
+/// leaves `json_last_error()` alone. Errors say which item of a list it is.
+pub fn encode(value: &Zval, place: Place<'_>) -> Outcome<Vec<u8>> {
     if let Some(object) = value.object() {
         for class in ["Closure", "Generator"] {
             // SAFETY: classes of the engine live as long as the process.
             if unsafe { sys::find_class(class).as_ref() }.is_some_and(|ce| object.instance_of(ce)) {
-                return Err(throw_payload(&format!("{context}A {class} cannot be a payload"), 0));
+                return Err(throw_payload(&format!("{}A {class} cannot be a payload", place.context()), 0));
             }
         }
     }
@@ -37,7 +38,7 @@ pub fn encode(value: &Zval, context: &str) -> Outcome<Vec<u8>> {
             Some(text) => Ok(text.as_bytes().to_vec()),
             None => Err(throw_error("json_encode() did not return a string")),
         },
-        Err(Fault::Thrown) => Err(rename_json_exception(context)),
+        Err(Fault::Thrown) => Err(rename_json_exception(place)),
         Err(fault) => Err(fault),
     }
 }
@@ -64,13 +65,13 @@ pub fn decode(text: &[u8]) -> Outcome<Result<Zval, String>> {
 }
 
 /// A pending `JsonException` becomes the `previous` of a `PayloadException` with its words; others stay.
-fn rename_json_exception(context: &str) -> Fault {
+fn rename_json_exception(place: Place<'_>) -> Fault {
     let words = {
         let globals = ExecutorGlobals::get();
         globals.exception().filter(|e| is_json_exception(e)).map(|e| (message_of(e), code_of(e)))
     };
     match words {
-        Some((message, code)) => throw_payload(&format!("{context}{message}"), code),
+        Some((message, code)) => throw_payload(&format!("{}{message}", place.context()), code),
         None => Fault::Thrown,
     }
 }

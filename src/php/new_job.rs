@@ -119,12 +119,8 @@ impl<'a> Fields<'a> {
 
 /// The bytes to store for a payload, within `maxPayload`.
 pub fn encode(value: &Zval, place: Place<'_>, defaults: &Defaults) -> Outcome<Vec<u8>> {
-    let context = match place {
-        Place::Item(index, _) => format!("item {index}: "),
-        _ => String::new(),
-    };
     let bytes = match defaults.format {
-        Format::Json => json::encode(value, &context)?,
+        Format::Json => json::encode(value, place)?,
         Format::Raw => match value.zend_str() {
             Some(text) => text.as_bytes().to_vec(),
             None => return Err(place.type_error("string", value)),
@@ -132,7 +128,7 @@ pub fn encode(value: &Zval, place: Place<'_>, defaults: &Defaults) -> Outcome<Ve
     };
     if bytes.len() > defaults.max_payload {
         let error = Error::PayloadTooLarge { size: bytes.len(), limit: defaults.max_payload };
-        return Err(throw_payload(&format!("{context}{error}"), 0));
+        return Err(throw_payload(&format!("{}{error}", place.context()), 0));
     }
     Ok(bytes)
 }

@@ -24,6 +24,14 @@ pub enum Place<'a> {
 }
 
 impl Place<'_> {
+    /// What the words of an error begin with: which item of a list it is.
+    pub fn context(self) -> String {
+        match self {
+            Self::Item(index, _) => format!("item {index}: "),
+            _ => String::new(),
+        }
+    }
+
     /// Scalars of arguments follow the caller's `strict_types`; values in arrays are always coerced.
     pub fn is_strict(self) -> bool {
         matches!(self, Self::Argument(_)) && sys::caller_is_strict()

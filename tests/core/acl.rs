@@ -50,6 +50,14 @@ fn produce(queue: &Queue, errors: &mut Errors) {
     }
     errors.get(queue.push(&prioritized("c", 5)));
     errors.get(queue.push_many(&[job("d"), prioritized("e", 9), delayed("f", 60_000)]));
+    let mut many: Vec<NewJob> = (0..40).map(|n| delayed(&format!("many{n}"), 50_000)).collect();
+    errors.get(queue.push_many(&many)); // in a transaction
+    many.swap(0, 1);
+    if let Err(error) = queue.push_many(&many) // not in the one that was begun
+        && !matches!(error, Error::Duplicate { .. })
+    {
+        errors.0.push(error);
+    }
 }
 
 /// What a push sends when the answer to its first try was lost: it must know its own job again, and where a transaction put it.

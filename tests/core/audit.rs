@@ -160,7 +160,7 @@ pub fn examine(raw: &mut Raw, queue: &Queue) -> (BTreeMap<String, &'static str>,
 fn is_as_short_as_can_be(record: &[u8]) -> bool {
     let Some(known) = Record::decode(record) else { return true };
     let (stamp, body) = (record[..7].try_into().unwrap(), &record[record::head(record).len()..]);
-    record == record::encode(stamp, known.due_at_ms, [body, b"", b""])
+    record == [record::Head::new(stamp, known.due_at_ms).as_bytes(), body].concat()
 }
 
 /// Id and deadline of each lease in a slot, its stamp being left out (layout in `lua/lib/lease.lua`).

@@ -4,7 +4,7 @@ use crate::audit;
 use crate::support::*;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, State};
 use delayqueue::core::queue::{NoInterrupts, Queue};
-use delayqueue::core::record::{self, Record};
+use delayqueue::core::record::{self, Head, Record};
 use delayqueue::core::scripts;
 use delayqueue::core::worker::feed::{Feed, Fetched};
 use std::time::Duration;
@@ -202,7 +202,7 @@ fn assert_as_made(raw: &mut Raw, queue: &Queue, jobs: &[NewJob]) {
         let due = waiting.iter().find(|(found, _)| *found == member).unwrap().1;
         let (options, flags) = record::encode_options(&job.options);
         assert_eq!(record[6] & 7, flags[0] - b'0');
-        assert_eq!(record, record::encode(stamp, due, [&options, b"", &job.payload]), "{name}");
+        assert_eq!(record, [Head::new(stamp, due).as_bytes(), &options, &job.payload].concat(), "{name}");
     }
 }
 

@@ -60,6 +60,15 @@ const CALLS: &[(&str, Call, &str, [u64; 4])] = &[
         [2, 2, 1, 1],
     ),
     (
+        "push watched",
+        |queue, _| {
+            let jobs: Vec<NewJob> = (0..40).map(|n| delayed(&format!("new{n}"), n % 2 * 50_000)).collect();
+            Ok(queue.push_many(&jobs)?.len().to_string())
+        },
+        "40",
+        [21, 21, 1, 1],
+    ),
+    (
         "reserve",
         |queue, _| {
             let jobs = queue.reserve(&[queue.name().to_owned()], 1, Some(Duration::ZERO), &mut NoInterrupts)?;
@@ -183,6 +192,7 @@ fn a_call_that_never_gets_through_ends_in_time_and_says_that_it_may_have_been_do
         "push",
         "push late",
         "push many",
+        "push watched",
         "reserve",
         "feed",
         "ack",

@@ -1,5 +1,5 @@
 //! A TCP proxy before Redis that breaks the request of the next script or the end of the next transaction, or the reply to it,
-//! at a chosen byte.
+//! at a chosen byte. Or that of another command.
 
 use crate::support::*;
 use delayqueue::core::dsn::Dsn;
@@ -68,6 +68,8 @@ impl Fault {
 #[derive(Default)]
 struct Plan {
     fault: Option<Fault>,
+    /// The command that meets it; `None`: a script, or the end of a transaction that writes.
+    command: Option<&'static [u8]>,
     times: u32,
     met: u32,
 }
@@ -104,7 +106,12 @@ impl Proxy {
 
     /// Breaks the next `times` calls.
     pub fn fail(&self, fault: Fault, times: u32) {
-        *self.plan.lock().unwrap() = Plan { fault: Some(fault), times, met: 0 };
+        *self.plan.lock().unwrap() = Plan { fault: Some(fault), command: None, times, met: 0 };
+    }
+
+    /// Breaks the next command of this name.
+    pub fn fail_at(&self, command: &'static [u8], fault: Fault) {
+        *self.plan.lock().unwrap() = Plan { fault: Some(fault), command: Some(command), times: 1, met: 0 };
     }
 
     /// How many calls have met the fault so far.
@@ -165,7 +172,11 @@ fn pass(
         let is_call = is(b"EVAL") || is(b"EXEC") && writes;
         let fault = {
             let mut plan = plan.lock().unwrap();
-            let wanted = if plan.fault == Some(Fault::MuteLogin) { is(b"HELLO") } else { is_call };
+            let wanted = match plan.command {
+                _ if plan.fault == Some(Fault::MuteLogin) => is(b"HELLO"),
+                Some(command) => is(command),
+                None => is_call,
+            };
             let applies = wanted && plan.fault.is_some() && plan.met < plan.times;
             plan.met += u32::from(applies);
             if applies { plan.fault } else { None }

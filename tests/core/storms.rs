@@ -26,7 +26,7 @@ fn produce(queue: &Queue, name: &str, stop: &AtomicBool, ledger: &Mutex<Ledger>)
         if stop.load(Ordering::Relaxed) {
             return;
         }
-        let count = if n % 10 == 0 { 20 } else { 1 };
+        let count = [1, 20, 1, 40][if n % 5 == 0 { n / 5 % 4 } else { 0 }];
         let jobs: Vec<_> = (0..count).map(|at| job(&format!("{name}.{n}.{at}"))).collect();
         let ids = jobs.iter().map(|job| job.id.as_ref().unwrap().to_string());
         let pushed = if count == 1 { queue.push(&jobs[0]).map(|_| ()) } else { queue.push_many(&jobs).map(|_| ()) };

@@ -1,8 +1,8 @@
-//! What the client makes of jobs before it sends them is what the scripts would have made: a job that is due in a while is pushed
-//! by plain commands, and of a batch the script gets members and records as they shall be.
+//! A job that is due in a while is pushed by plain commands, and is what the script would have made of it.
 
 use crate::audit;
 use crate::denied::as_user;
+use crate::made::batch;
 use crate::support::*;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobId, JobInfo, JobOptions, NewJob, OnDuplicate};
@@ -12,7 +12,7 @@ use delayqueue::core::scripts;
 use std::time::Duration;
 
 /// A queue whose connection knows what time it is for Redis, which knows the scripts.
-fn connected(server: &Server, name: &str) -> Queue {
+pub fn connected(server: &Server, name: &str) -> Queue {
     let queue = server.queue(name);
     queue.sibling("other").push_many(&[job("now")]).unwrap();
     queue.sibling("other").push(&job("soon")).unwrap();
@@ -21,11 +21,11 @@ fn connected(server: &Server, name: &str) -> Queue {
 }
 
 /// How many scripts ran and transactions ended since.
-fn ways(raw: &mut Raw) -> [u64; 2] {
+pub fn ways(raw: &mut Raw) -> [u64; 2] {
     [raw.calls("evalsha") + raw.calls("eval"), raw.calls("exec")]
 }
 
-fn server_ms(raw: &mut Raw) -> i64 {
+pub fn server_ms(raw: &mut Raw) -> i64 {
     let redis::Value::Array(time) = raw.run(&["TIME"]) else { panic!("no time") };
     let number = |at: usize| delayqueue::core::reply::int(time[at].clone()).unwrap();
     number(0) * 1000 + number(1) / 1000
@@ -109,7 +109,7 @@ fn a_taken_id_is_refused_and_nothing_is_left_of_the_try() {
 
 /// Pushes jobs with a delay of 2000 s right after the clock of Redis has jumped, of which the connection knew what time it was;
 /// they must be due that long after the jump.
-fn push_after_jumps(late_ms: i64, mut push: impl FnMut(usize, &Queue, &mut Raw) -> Vec<JobId>) {
+pub fn push_after_jumps(late_ms: i64, mut push: impl FnMut(usize, &Queue, &mut Raw) -> Vec<JobId>) {
     let clock = Clock::new();
     let server = Server::start_with_clock(&clock);
     let (queue, mut raw) = (connected(&server, "q"), server.raw());
@@ -316,81 +316,6 @@ fn a_user_who_may_not_use_transactions_pushes_by_script() {
     let denied = format!("{denied:?}");
     assert!(denied.contains("multi") && denied.matches("entry-id").count() <= 2, "it is tried once: {denied}");
     assert_eq!(queue.count(None), Ok(19));
-}
-
-/// A batch with all that the client can make.
-fn batch(prefix: &str, at: i64) -> Vec<NewJob> {
-    let options = JobOptions { ttr_ms: 500, ..JobOptions::default() };
-    let mut jobs: Vec<NewJob> = (0..16).map(|n| job(&format!("{prefix}{n:02}"))).collect();
-    for (n, job) in jobs.iter_mut().enumerate() {
-        job.due = [Due::InMs(0), Due::InMs(1), Due::InMs(900_000), Due::AtMs(at), Due::AtMs(5)][n % 5];
-        if n % 3 == 0 {
-            job.options = options.clone();
-        }
-    }
-    jobs
-}
-
-#[test]
-fn a_batch_that_is_made_before_it_is_sent_is_what_the_script_would_make() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (connected(&server, "q"), server.raw());
-    let at = server_ms(&mut raw) + 600_000;
-    let mut made = 0;
-    for round in 0..20 {
-        let jobs = batch(&format!("r{round:02}."), at);
-        let (from, commands) = (server_ms(&mut raw), raw.calls("hset") + raw.calls("zcard"));
-        queue.push_many(&jobs).unwrap();
-        let to = server_ms(&mut raw) + 2;
-        made += u64::from(raw.calls("hset") + raw.calls("zcard") == commands + 2); // the script would make it three
-        for job in &jobs {
-            let info = queue.peek(job.id.as_ref().unwrap()).unwrap().unwrap();
-            let due = match job.due {
-                Due::InMs(delay) => from + delay as i64..=to + delay as i64,
-                Due::AtMs(at) => at..=at,
-            };
-            assert!(due.contains(&info.due_at_ms), "{due:?} {info:?}");
-            assert!((from - 1..=to).contains(&info.created_at_ms), "{from}..={to} {info:?}");
-            assert_eq!((&info.options, &info.payload), (&job.options, &job.payload));
-        }
-        if round == 0 {
-            queue.push(&NewJob { due: Due::AtMs(at), ..job("r00.99") }).unwrap(); // later than the batch, due with it
-        }
-    }
-    assert!(made > 0, "some were made by the client");
-    let (_, faults) = audit::examine(&mut raw, &queue);
-    assert!(faults.is_empty(), "{faults:?}");
-    travel(800_000);
-    let served: Vec<String> = reserve_many(&queue, 500).iter().map(|job| job.id.to_string()).collect();
-    let is_due_then =
-        |id: &&String| id.ends_with("99") || id.split('.').nth(1).unwrap().parse::<u32>().unwrap() % 5 == 3;
-    let due_then: Vec<&String> = served.iter().filter(is_due_then).collect();
-    assert_eq!(due_then.len(), 61);
-    assert!(due_then.is_sorted(), "in the order of pushes: {due_then:?}");
-}
-
-#[test]
-fn a_batch_that_is_made_is_refused_as_a_whole() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (connected(&server, "q"), server.raw());
-    queue.push(&delayed("b07", 9000)).unwrap();
-    for _ in 0..20 {
-        let before = raw.text(&["DEBUG", "DIGEST"]);
-        let found = queue.push_many(&batch("b", 5));
-        assert!(matches!(&found, Err(Error::Duplicate { id, .. }) if id == "b07"), "{found:?}");
-        assert_eq!(raw.text(&["DEBUG", "DIGEST"]), before);
-    }
-}
-
-#[test]
-fn a_batch_that_is_made_by_a_wrong_clock_is_made_by_the_script() {
-    push_after_jumps(2, |number, queue, raw| {
-        let jobs: Vec<NewJob> = (0..16).map(|n| delayed(&format!("{number}.{n}"), 2_000_000)).collect();
-        let before = ways(raw)[0];
-        let ids = queue.push_many(&jobs).unwrap();
-        assert_eq!(ways(raw)[0], before + 2, "refused, and made by the script");
-        ids
-    });
 }
 
 #[test]

@@ -1,31 +1,23 @@
 //! Waiting for an answer awake. To fall asleep and be woken again takes a worker a seventh of its round trip to a Redis
 //! nearby, so it looks for the answer again and again for a moment first, and lets others have the processor in between.
 
+use super::patience::Patience;
 use std::time::{Duration, Instant};
 
-/// What takes longer is waited for asleep.
+/// What takes longer is waited for asleep: Redis is busy, or far away.
 const LONGEST: Duration = Duration::from_micros(60);
-/// After so many in a row that took longer Redis is busy, or far away:
-const MOST_LATE: u8 = 3;
-/// so many answers are waited for asleep.
-const ASLEEP: u8 = 64;
 
 /// Whether one connection waits awake.
 #[derive(Debug, Default)]
 pub struct Spin {
     is_wanted: bool,
-    /// How many answers in a row took too long.
-    late: u8,
-    asleep: u8,
+    patience: Patience,
 }
 
 impl Spin {
     /// For the answer to the next request, unless they took too long lately.
     pub fn want(&mut self, is_wanted: bool) {
-        self.is_wanted = is_wanted && self.asleep == 0;
-        if is_wanted {
-            self.asleep = self.asleep.saturating_sub(1);
-        }
+        self.is_wanted = is_wanted && self.patience.tries();
     }
 
     /// What `look` finds in time, if that is wanted: once for each request.
@@ -37,14 +29,11 @@ impl Spin {
         loop {
             let found = look();
             if found.is_some() {
-                self.late = 0;
+                self.patience.saw(true);
                 return found;
             }
             if Instant::now() >= until {
-                self.late += 1;
-                if self.late == MOST_LATE {
-                    (self.late, self.asleep) = (0, ASLEEP);
-                }
+                self.patience.saw(false);
                 return None;
             }
             std::thread::yield_now();
@@ -76,7 +65,7 @@ mod tests {
             assert_eq!(spin.wait(|| found), found);
         }
         assert!(began.elapsed() >= 5 * LONGEST);
-        for _ in 0..ASLEEP {
+        for _ in 0..64 {
             spin.want(false);
             spin.want(true);
             assert_eq!(spin.wait(|| Some(())), None);

@@ -3,6 +3,7 @@
 mod doctor;
 mod inspect;
 mod manage;
+mod place;
 mod push;
 mod push_many;
 mod reserve;
@@ -10,6 +11,7 @@ mod settle;
 mod transaction;
 mod unseen;
 mod wait;
+mod watched;
 
 pub use super::keys::{check_prefix, check_queue_name};
 pub use doctor::{Check, Level};

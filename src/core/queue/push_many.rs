@@ -1,25 +1,26 @@
 //! Producing many jobs: push_many, in chunks that are added whole or not at all.
 
 use super::Queue;
+use super::place::{Place, Times};
 use super::push::{Encoded, due_args, retry_window};
-use super::transaction::{Place, due_at_ms, now_ms};
 use crate::core::connection::Connection;
 use crate::core::error::{Error, Result};
-use crate::core::job::{Due, JobId, NewJob, OnDuplicate};
+use crate::core::job::{JobId, NewJob, OnDuplicate};
 use crate::core::link::{Attempt, Repeat, Request};
 use crate::core::record;
 use crate::core::reply::{self, Reply};
+use crate::core::scripts;
 use crate::core::server_clock::Claim;
-use crate::core::{clock, scripts};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::borrow::Cow;
+use std::time::Instant;
 
 /// Most jobs of one atomic chunk.
 pub const CHUNK: usize = 500;
 /// Most payload bytes of one atomic chunk: a script should not hold Redis for long.
 const CHUNK_BYTES: usize = 8 << 20;
 /// Of so many jobs on, a round trip to learn what time it is pays.
-const ASKS_FROM: usize = 16;
+pub(super) const ASKS_FROM: usize = 16;
 /// More than this is too long on its way for its time to be claimed before it is sent.
 const MADE_BYTES: usize = 1 << 20;
 /// After so many slow ones in a row, a connection's batches are left to the script.
@@ -58,22 +59,29 @@ impl Queue {
         if bytes > MADE_BYTES || !can_be_made(jobs) {
             return self.push_each(jobs);
         }
-        let mut held = None;
-        let result = self.push_made(&mut held, jobs, bytes);
-        if let Some(connection) = held {
+        let mut batch = Batch { jobs, bytes, held: Some(self.link.take()?), until: self.link.deadline() };
+        let result = self.push_batch(&mut batch);
+        if let Some(connection) = batch.held.filter(|connection| !connection.is_watching) {
             self.link.give_back(connection);
         }
         result
     }
 
+    fn push_batch(&self, batch: &mut Batch<'_>) -> Result<()> {
+        if self.push_watched(batch)? { Ok(()) } else { self.push_made(batch) }
+    }
+
     /// Sends members and records as they shall be, which spares Redis a quarter of the work. It must be known what time
     /// it is for Redis; the script checks that.
-    fn push_made(&self, held: &mut Option<Connection>, jobs: &[Encoded<'_>], bytes: usize) -> Result<()> {
+    fn push_made(&self, batch: &mut Batch<'_>) -> Result<()> {
+        let Batch { jobs, bytes, held, until } = batch;
         let (mut has_asked, mut is_refused) = (jobs.len() < ASKS_FROM, false);
-        let until = self.link.deadline();
         loop {
             let mut sent = Sent::Each;
-            let value = self.link.run_until(until, held, Repeat::Yes, &mut |request, attempt, connection| {
+            let value = self.link.run_until(*until, held, Repeat::Yes, &mut |request, attempt, connection| {
+                if std::mem::take(&mut connection.is_watching) {
+                    request.command(&[b"DISCARD"]);
+                }
                 let is_first = attempt.since_lost.is_none() && !is_refused && connection.slow_batches < MOST_SLOW;
                 let claim = if is_first { connection.clock.claim() } else { None };
                 sent = match claim {
@@ -86,12 +94,12 @@ impl Queue {
                 }
                 self.write_index(request, connection);
                 match claim {
-                    Some(claim) => self.write_made(request, jobs, claim, bytes),
+                    Some(claim) => self.write_made(request, jobs, claim, *bytes),
                     None => self.write_each(request, attempt, jobs),
                 }
             });
             match (sent, value) {
-                (Sent::Question, Err(error @ Error::Connection { .. })) => return Err(error),
+                (Sent::Question, Err(error @ Error::Connection { .. })) => return Err(error.of_a_question()),
                 // What it was answered does not matter here: the clock has heard it, or nobody has.
                 (Sent::Question, _) => has_asked = true,
                 (Sent::Each, value) => return self.chunk_pushed(Reply::new(value?)?),
@@ -116,33 +124,24 @@ impl Queue {
         // Not before they arrive: the more bytes, the longer they are on their way, a millisecond for each 64 KiB begun.
         let on_its_way_ms = i64::try_from(bytes / 65_536).unwrap_or(i64::MAX) + 1;
         let delay_from_us = claim.delay_from_us.saturating_add(on_its_way_ms.saturating_mul(1000));
-        let now_ms = now_ms(delay_from_us);
-        let at_once_ms = claim.stamp_us.div_euclid(1000).saturating_add(clock::offset_ms());
-        let places: Vec<Place> = (1..)
-            .zip(jobs)
-            .map(|(quarters, job)| {
-                let due_at_ms = if job.job.due == Due::InMs(0) { at_once_ms } else { due_at_ms(job.job.due, now_ms) };
-                Place::new(job, claim, quarters, due_at_ms)
+        let times = Times::new(claim.stamp_us, delay_from_us);
+        let places: Vec<Place> = (1..).zip(jobs).map(|(quarters, job)| times.place(quarters, job)).collect();
+        let first = places.iter().map(|place| place.due_at_ms).min().unwrap_or(0);
+        let numbers = [claim.stamp_us, delay_from_us, first].map(|number| number.to_string());
+        let [stamped, delayed, first, count] = [&numbers[0], &numbers[1], &numbers[2], &jobs.len().to_string()];
+        let made: Vec<[Vec<u8>; 3]> = jobs
+            .iter()
+            .zip(&places)
+            .map(|(job, place)| {
+                let due = place.due_at_ms.to_string().into_bytes();
+                [place.record(job).concat(), due, place.member(job).concat()]
             })
             .collect();
-        let dues: Vec<String> = places.iter().map(|place| place.due_at_ms.to_string()).collect();
-        let first = places.iter().map(|place| place.due_at_ms).min().unwrap_or(0).to_string();
-        let (stamps, delays, count) = (claim.stamp_us.to_string(), delay_from_us.to_string(), jobs.len().to_string());
         let mut args: Vec<&[u8]> = Vec::with_capacity(6 + 4 * jobs.len());
-        args.extend([
-            b"".as_slice(),
-            b"made",
-            stamps.as_bytes(),
-            delays.as_bytes(),
-            first.as_bytes(),
-            count.as_bytes(),
-        ]);
-        for (job, place) in jobs.iter().zip(&places) {
-            args.extend([job.id.as_bytes(), &place.record]);
-        }
-        for (due, place) in dues.iter().zip(&places) {
-            args.extend([due.as_bytes(), &place.member]);
-        }
+        args.extend([b"".as_slice(), b"made"]);
+        args.extend([stamped, delayed, first, count].map(|text| text.as_bytes()));
+        args.extend(jobs.iter().zip(&made).flat_map(|(job, [record, ..])| [job.id.as_bytes(), record]));
+        args.extend(made.iter().flat_map(|[_, due, member]| [due.as_slice(), member]));
         self.write_script(request, &scripts::PUSH_MANY, &args);
     }
 
@@ -155,7 +154,7 @@ impl Queue {
         self.chunk_pushed(Reply::new(value)?)
     }
 
-    fn write_each(&self, request: &mut Request, attempt: Attempt, jobs: &[Encoded<'_>]) {
+    pub(super) fn write_each(&self, request: &mut Request, attempt: Attempt, jobs: &[Encoded<'_>]) {
         let window = retry_window(attempt);
         let dues: Vec<(String, String)> = jobs.iter().map(|job| due_args(job.job.due)).collect();
         let bodies: Vec<Cow<'_, [u8]>> = jobs.iter().map(Encoded::body).collect();
@@ -172,13 +171,21 @@ impl Queue {
         self.write_script(request, &scripts::PUSH_MANY, &args);
     }
 
-    fn chunk_pushed(&self, mut reply: Reply) -> Result<()> {
+    pub(super) fn chunk_pushed(&self, mut reply: Reply) -> Result<()> {
         match reply.word.as_str() {
             "OK" => Ok(()),
             "DUPLICATE" | "RESERVED" => Err(self.duplicate(&reply.bytes()?)),
             _ => Err(reply::unexpected()),
         }
     }
+}
+
+/// A chunk that the client can make itself: over which connection, and until when.
+pub(super) struct Batch<'a> {
+    pub(super) jobs: &'a [Encoded<'a>],
+    bytes: usize,
+    pub(super) held: Option<Connection>,
+    pub(super) until: Instant,
 }
 
 /// What a request contained.

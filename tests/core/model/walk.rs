@@ -3,6 +3,7 @@
 use super::reference::{Place, Push, Reference, backoff};
 use crate::support::*;
 use delayqueue::core::backoff::Backoff;
+use delayqueue::core::connection::Connection;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, Receipt, State};
 use delayqueue::core::queue::{Failed, Held, Look, Queue, Trip, new_slot};
@@ -26,6 +27,10 @@ pub(super) struct Walk {
     is_plain: bool,
     /// How many have been.
     unseen: usize,
+    /// Large batches are pushed.
+    is_bulky: bool,
+    /// How many were added without a script.
+    watched: u64,
     log: Vec<String>,
 }
 
@@ -40,8 +45,8 @@ pub fn steps(default: usize) -> usize {
 fn jobs_are_never_lost_doubled_or_out_of_order() {
     let clock = Clock::new();
     let server = Server::start_with_clock(&clock);
-    let (steps, mut unseen) = (steps(2_600), 0);
-    for seed in 0..26 {
+    let (steps, mut unseen, mut watched) = (steps(2_600), 0, 0);
+    for seed in 0..30 {
         let ranked = seed < 20 && seed % 2 == 1;
         let mut walk = Walk::new(seed, &server, &clock, ranked);
         for step in 0..steps {
@@ -57,8 +62,10 @@ fn jobs_are_never_lost_doubled_or_out_of_order() {
             }
         }
         unseen += walk.unseen;
+        watched += walk.watched;
     }
     assert!(unseen > 0, "no job was leased unseen");
+    assert!(watched > 0, "no batch was added without a script");
 }
 
 impl Walk {
@@ -74,8 +81,10 @@ impl Walk {
             slot: new_slot(),
             calls: 0,
             batch: Vec::new(),
-            is_plain: seed >= 20,
+            is_plain: (20..26).contains(&seed),
             unseen: 0,
+            is_bulky: seed >= 26,
+            watched: 0,
             log: Vec::new(),
         }
     }
@@ -163,6 +172,9 @@ impl Walk {
     fn step(&mut self, ranked: bool) {
         self.advance();
         let operation = self.below(100);
+        if self.is_bulky && operation < 5 {
+            return self.push_bulk();
+        }
         let before = self.clock.now_ms();
         self.run(operation, ranked);
         assert_eq!(self.clock.now_ms(), before, "the clock ticked within an operation");
@@ -170,6 +182,32 @@ impl Walk {
 
     fn note(&mut self, text: String) {
         self.log.push(format!("{:>8} {text}", self.model.now % 10_000_000));
+    }
+
+    /// So many jobs that a transaction over watched keys pays. Most of them are cancelled, or there would be too many soon.
+    fn push_bulk(&mut self) {
+        let ids: Vec<String> = (0..40).map(|n| if n < 2 { self.id() } else { format!("bulk{n}") }).collect();
+        let new = |walk: &mut Self, id: &String| Push {
+            id: id.clone(),
+            on_duplicate: OnDuplicate::Fail,
+            ..walk.push_of(false, false)
+        };
+        let batch = ids.iter().map(|id| new(self, id)).collect();
+        let with_connection = |walk: &Self, change: fn(&mut Connection)| {
+            let mut connection = walk.queue.link().take().unwrap();
+            change(&mut connection);
+            walk.queue.link().give_back(connection);
+        };
+        with_connection(self, |connection| connection.watch = Default::default()); // though looks are slow here
+        let before = self.raw.calls("exec");
+        self.push(batch);
+        self.watched += self.raw.calls("exec") - before;
+        with_connection(self, |connection| connection.clock.forget()); // as if no time had passed: this clock stands still
+        for some in ids[4..].chunks(9) {
+            self.model.now = self.clock.advance(0); // it is looked at often
+            let expected = self.model.cancel(some);
+            assert_eq!(self.queue.cancel(&some.iter().map(|text| id(text)).collect::<Vec<_>>()).unwrap(), expected);
+        }
     }
 
     /// A round trip of a loop: acknowledges all of its last batch, and leases the next into the same slot.

@@ -1,0 +1,146 @@
+//! Batches without a script: what a script would look at is asked for first and watched, and the transaction that adds the jobs
+//! is not executed if any of that has changed. Two round trips, but no payload goes through Lua.
+
+use super::Queue;
+use super::place::Times;
+use super::push::Encoded;
+use super::push_many::Batch;
+use super::transaction::in_doubt;
+use crate::core::error::{Error, Result};
+use crate::core::link::{Repeat, Request};
+use crate::core::reply::{self, Reply, Seen};
+use crate::core::resp::write_arg;
+use crate::core::server_clock::Moment;
+use redis::Value;
+use std::time::{Duration, Instant};
+
+/// With fewer jobs, what a second round trip costs even nearby is not spared.
+const WATCHES_FROM: usize = 32;
+/// What a job spares: a look that takes longer than this for each does not pay.
+const SPARED: Duration = Duration::from_micros(2);
+
+impl Queue {
+    /// Adds the jobs, or says `false`: then nothing has changed, and there is more to it than a transaction can do. Whoever goes on
+    /// over the same connection has to end the transaction that may have been begun.
+    pub(super) fn push_watched(&self, batch: &mut Batch<'_>) -> Result<bool> {
+        let tries = |batch: &mut Batch<'_>| batch.held.as_mut().is_some_and(|connection| connection.watch.tries());
+        if batch.jobs.len() < WATCHES_FROM || !tries(batch) {
+            return Ok(false);
+        }
+        let started = Instant::now();
+        let Some(seen) = self.watch(batch)? else { return Ok(false) };
+        let spared = SPARED.saturating_mul(u32::try_from(batch.jobs.len()).unwrap_or(u32::MAX));
+        let has_paid = started.elapsed() < spared;
+        let times = Times::new(seen.time_us, seen.time_us);
+        if seen.is_taken || seen.has_waiters && !batch.jobs.iter().all(|job| times.is_far_off(job)) {
+            return Ok(false);
+        }
+
+        let mut is_transaction = false;
+        let Batch { jobs, held, until, .. } = batch;
+        let value = self.link.run_until(*until, held, Repeat::Yes, &mut |request, attempt, connection| {
+            is_transaction = std::mem::take(&mut connection.is_watching);
+            if is_transaction {
+                self.write_jobs(request, jobs, times);
+            } else {
+                self.write_each(request, attempt.lost_since(started), jobs);
+            }
+        });
+        match value {
+            value if !is_transaction => self.chunk_pushed(Reply::new(value?)?).map(|()| true),
+            Err(Error::Server { code, .. }) if code == "NOPERM" => {
+                if let Some(connection) = held {
+                    connection.watch.deny();
+                    connection.is_watching = true; // if it was EXEC that is denied, Redis 6.0 still waits for one
+                }
+                Ok(false)
+            }
+            value => {
+                let value = value?;
+                if let Some(connection) = held {
+                    connection.watch.saw(has_paid && value != Value::Nil);
+                }
+                self.read_added(batch, value)
+            }
+        }
+    }
+
+    fn read_added(&self, batch: &mut Batch<'_>, value: Value) -> Result<bool> {
+        if value == Value::Nil {
+            return Ok(false); // what had been looked at has changed
+        }
+        match reply::transaction(value)?.as_slice() {
+            [Value::Int(_), Value::Int(_)] => Ok(true),
+            // They cannot wait where something else lies: the script says so.
+            [_, Value::Int(_)] => self.take_all_back(batch).map(|()| false).map_err(|error| {
+                in_doubt("the jobs were stored, but cannot wait for their time, and this could not be undone", &error)
+            }),
+            [_, _] => Ok(false), // members without their records are dropped by whoever meets them
+            _ => Err(reply::unexpected()),
+        }
+    }
+
+    /// What there is to know beforehand; `None` if Redis refuses to tell.
+    fn watch(&self, batch: &mut Batch<'_>) -> Result<Option<Seen>> {
+        let Batch { jobs, held, until, .. } = batch;
+        let mut asked = Moment::now();
+        let answers = self.link.run_until(*until, held, Repeat::Yes, &mut |request, _, connection| {
+            self.write_index(request, connection);
+            let [_, hash, waiters] = self.keys.push();
+            request.keep_all();
+            asked = Moment::now();
+            request.command(&[b"TIME"]); // first, since so it is known best when that was
+            request.command(&[b"WATCH", hash, waiters]);
+            request.command(&[b"ZCARD", waiters]);
+            request.command_of(2 + jobs.len(), |out| {
+                write_arg(out, &[b"HMGET"]);
+                write_arg(out, &[hash]);
+                jobs.iter().for_each(|job| write_arg(out, &[job.id.as_bytes()]));
+            });
+            request.command(&[b"MULTI"]);
+        });
+        let answers = reply::transaction(answers.map_err(Error::of_a_question)?)?;
+        let Some(connection) = held else { return Ok(None) };
+        connection.is_watching = reply::is_in_transaction(&answers);
+        let seen = reply::seen(&answers);
+        match seen {
+            Some(seen) => connection.clock.hear(asked, Moment::now(), seen.time_us),
+            None if reply::is_denied(&answers) => connection.watch.deny(),
+            None => {}
+        }
+        if seen.is_none() {
+            connection.indexed.clear();
+        }
+        Ok(seen)
+    }
+
+    /// Nobody can have met them: they wait nowhere.
+    fn take_all_back(&self, batch: &mut Batch<'_>) -> Result<()> {
+        let Batch { jobs, held, until, .. } = batch;
+        let [_, hash] = self.keys.places();
+        let ids: Vec<&[u8]> = [b"HDEL", hash].into_iter().chain(jobs.iter().map(|job| job.id.as_bytes())).collect();
+        self.link.run_until(*until, held, Repeat::No, &mut |request, _, _| request.command(&ids)).map(|_| ())
+    }
+
+    fn write_jobs(&self, request: &mut Request, jobs: &[Encoded<'_>], times: Times) {
+        let [waiting, hash] = self.keys.places();
+        request.command_of(2 + 2 * jobs.len(), |out| {
+            write_arg(out, &[b"ZADD"]);
+            write_arg(out, &[waiting]);
+            for (quarters, job) in (1..).zip(jobs) {
+                let place = times.place(quarters, job);
+                write_arg(out, &[itoa::Buffer::new().format(place.due_at_ms).as_bytes()]);
+                write_arg(out, &place.member(job));
+            }
+        });
+        request.command_of(2 + 2 * jobs.len(), |out| {
+            write_arg(out, &[b"HSET"]);
+            write_arg(out, &[hash]);
+            for (quarters, job) in (1..).zip(jobs) {
+                write_arg(out, &[job.id.as_bytes()]);
+                write_arg(out, &times.place(quarters, job).record(job));
+            }
+        });
+        request.command(&[b"EXEC"]);
+    }
+}

@@ -1,0 +1,353 @@
+//! A batch that is added by a transaction over watched keys is what the script would have made of it, or is left to the script.
+
+use crate::audit;
+use crate::denied::as_user;
+use crate::made::batch;
+use crate::proxy::{Fault, Proxy};
+use crate::support::*;
+use crate::transaction::{connected, push_after_jumps, server_ms, ways};
+use delayqueue::core::error::Error;
+use delayqueue::core::job::{Due, NewJob};
+use delayqueue::core::queue::{NoInterrupts, Queue};
+use std::thread;
+use std::time::Duration;
+
+const COUNT: usize = 40;
+
+/// Jobs that are due in an hour.
+fn late(prefix: &str) -> Vec<NewJob> {
+    (0..COUNT).map(|n| delayed(&format!("{prefix}{n:02}"), 3_600_000)).collect()
+}
+
+fn is_sound(raw: &mut Raw, queue: &Queue) {
+    let (_, faults) = audit::examine(raw, queue);
+    assert!(faults.is_empty(), "{faults:?}");
+}
+
+#[test]
+fn it_takes_no_script_and_is_what_the_script_would_make() {
+    let server = Server::start(&[]);
+    let (queue, mut raw) = (connected(&server, "q"), server.raw());
+    let at = server_ms(&mut raw) + 600_000;
+    let mut in_transactions = 0;
+    for round in 0..20 {
+        let jobs: Vec<NewJob> =
+            ["a", "b", "c"].iter().flat_map(|part| batch(&format!("r{round:02}.{part}"), at)).collect();
+        let (from, before) = (server_ms(&mut raw), ways(&mut raw));
+        let ids = queue.push_many(&jobs).unwrap();
+        let after = ways(&mut raw);
+        in_transactions += u64::from(after == [before[0], before[1] + 1]);
+        let to = server_ms(&mut raw) + 2;
+        assert_eq!(ids, jobs.iter().map(|job| job.id.clone().unwrap()).collect::<Vec<_>>());
+        for job in &jobs {
+            let info = queue.peek(job.id.as_ref().unwrap()).unwrap().unwrap();
+            let due = match job.due {
+                Due::InMs(delay) => from + delay as i64..=to + delay as i64,
+                Due::AtMs(at) => at..=at,
+            };
+            assert!(due.contains(&info.due_at_ms), "{due:?} {info:?}");
+            assert!((from..=to).contains(&info.created_at_ms), "{from}..={to} {info:?}");
+            assert_eq!((&info.options, &info.payload), (&job.options, &job.payload));
+        }
+    }
+    assert!(in_transactions > 0, "some were added without a script");
+    is_sound(&mut raw, &queue);
+    travel(800_000);
+    let number = |id: &str| id[id.len() - 2..].parse::<usize>().unwrap();
+    let due_then: Vec<String> = serve_all(&queue).into_iter().filter(|id| number(id) % 5 == 3).collect();
+    assert_eq!(due_then.len(), 20 * 9);
+    assert!(due_then.is_sorted(), "in the order of pushes: {due_then:?}");
+}
+
+#[test]
+fn one_taken_id_refuses_all_and_the_connection_goes_on() {
+    let server = Server::start(&[]);
+    let (queue, mut raw) = (connected(&server, "q"), server.raw());
+    queue.push(&delayed("b27", 9000)).unwrap();
+    for round in 0..5 {
+        let before = raw.text(&["DEBUG", "DIGEST"]);
+        let found = queue.push_many(&late("b"));
+        assert!(matches!(&found, Err(Error::Duplicate { id, .. }) if id == "b27"), "{found:?}");
+        assert_eq!(raw.text(&["DEBUG", "DIGEST"]), before);
+        queue.push(&delayed(&format!("after{round}"), 5000)).unwrap();
+    }
+    let transactions = raw.calls("exec");
+    queue.push_many(&late("c")).unwrap();
+    assert_eq!(raw.calls("exec"), transactions + 1, "what was watched before does not matter");
+    assert_eq!(queue.count(None), Ok(1 + 5 + COUNT as u64));
+}
+
+/// Pushes jobs; what happens between the look and the transaction is up to `meanwhile`. How many scripts and transactions it took.
+fn interrupted(
+    server: &Server,
+    jobs: &[NewJob],
+    meanwhile: impl FnOnce(&Proxy),
+) -> (Result<Vec<delayqueue::core::job::JobId>, Error>, [u64; 2]) {
+    let proxy = Proxy::before(server);
+    let queue = proxy.queue("q", Duration::from_secs(5));
+    queue.queues().unwrap();
+    proxy.fail_at(b"HMGET", Fault::Late);
+    let mut raw = server.raw();
+    thread::scope(|scope| {
+        let push = scope.spawn(|| queue.push_many(jobs));
+        until("it has looked", || proxy.met() == 1);
+        let before = ways(&mut raw);
+        meanwhile(&proxy);
+        if proxy.met() == 1 {
+            proxy.heal();
+        }
+        let pushed = push.join().unwrap();
+        let after = ways(&mut raw);
+        (pushed, [after[0] - before[0], after[1] - before[1]])
+    })
+}
+
+#[test]
+fn what_changes_after_the_look_is_seen() {
+    let server = Server::start(&[]);
+    let (direct, mut raw) = (server.queue("q"), server.raw());
+    direct.push(&delayed("old", 5_000_000)).unwrap();
+
+    let (pushed, _) = interrupted(&server, &late("a"), |_| drop(direct.push(&delayed("a39", 5_000_000)).unwrap()));
+    assert!(matches!(&pushed, Err(Error::Duplicate { id, .. }) if id == "a39"), "{pushed:?}");
+    assert_eq!(direct.count(None), Ok(2), "none of the others was added");
+    is_sound(&mut raw, &direct);
+
+    let (pushed, ways) = interrupted(&server, &late("b"), |_| assert_eq!(direct.cancel(&[id("old")]), Ok(1)));
+    assert!(
+        pushed.unwrap().len() == COUNT && ways[0] >= 2 && ways[1] == 1,
+        "something unrelated: the script adds them"
+    );
+    assert_eq!(direct.count(None), Ok(1 + COUNT as u64));
+
+    let (pushed, ways) = interrupted(&server, &late("c"), |_| {});
+    assert_eq!((pushed.unwrap().len(), ways), (COUNT, [0, 1]), "nothing");
+    assert_eq!(direct.count(None), Ok(1 + 2 * COUNT as u64));
+    is_sound(&mut raw, &direct);
+}
+
+#[test]
+fn a_batch_whose_transaction_was_not_answered_is_known_again_however_long_ago_the_look_was() {
+    let server = Server::start(&[]);
+    let (direct, mut raw) = (server.queue("q"), server.raw());
+    for (number, fault) in [Fault::DropReply, Fault::DropBefore].into_iter().enumerate() {
+        let (pushed, ways) = interrupted(&server, &late(&format!("a{number}.")), |proxy| {
+            thread::sleep(Duration::from_millis(400)); // more than the margin of a repeat
+            proxy.fail(fault, 1);
+        });
+        assert_eq!(pushed.as_ref().map(Vec::len), Ok(COUNT), "{pushed:?}");
+        assert_eq!(ways, [1, u64::from(fault.executes())], "the script repeats it");
+        assert_eq!(direct.count(None), Ok((COUNT * (number + 1)) as u64));
+    }
+    is_sound(&mut raw, &direct);
+}
+
+#[test]
+fn a_look_that_breaks_is_repeated_and_has_changed_nothing() {
+    let server = Server::start(&[]);
+    let proxy = Proxy::before(&server);
+    let (direct, mut raw) = (server.queue("q"), server.raw());
+    for (number, command) in [b"TIME".as_slice(), b"WATCH", b"ZCARD", b"HMGET", b"MULTI"].into_iter().enumerate() {
+        for (at, fault) in [Fault::DropBefore, Fault::DropReply, Fault::After(b"HTTP/1.1")].into_iter().enumerate() {
+            let queue = proxy.queue("q", Duration::from_secs(5));
+            queue.queues().unwrap();
+            proxy.fail_at(command, fault);
+            queue.push_many(&late(&format!("{number}.{at}."))).unwrap();
+            assert_eq!(proxy.heal(), 1);
+            assert_eq!(direct.count(None), Ok((COUNT * (3 * number + at + 1)) as u64));
+        }
+    }
+    let queue = proxy.queue("q", Duration::from_millis(300));
+    queue.queues().unwrap();
+    proxy.fail_at(b"HMGET", Fault::Blackhole);
+    let found = queue.push_many(&late("never"));
+    assert!(matches!(found, Err(Error::Connection { ambiguous: false, .. })), "it had only asked: {found:?}");
+    is_sound(&mut raw, &direct);
+}
+
+#[test]
+fn a_refusal_of_the_look_leaves_it_to_the_script() {
+    let server = Server::start(&[]);
+    let (proxy, direct) = (Proxy::before(&server), server.queue("q"));
+    for (number, command) in [b"TIME".as_slice(), b"WATCH", b"ZCARD", b"HMGET", b"MULTI"].into_iter().enumerate() {
+        let queue = proxy.queue("q", Duration::from_secs(5));
+        queue.queues().unwrap();
+        proxy.fail_at(command, Fault::Instead(b"-ERR not today\r\n"));
+        queue.push_many(&late(&format!("{number}."))).unwrap();
+        assert_eq!(proxy.heal(), 1);
+        assert_eq!(direct.count(None), Ok((COUNT * (number + 1)) as u64));
+        queue.push(&delayed(&format!("after{number}"), 1)).unwrap();
+        assert_eq!(direct.cancel(&[id(&format!("after{number}"))]), Ok(1));
+    }
+    is_sound(&mut server.raw(), &direct);
+}
+
+#[test]
+fn who_may_not_do_all_of_it_pushes_by_script_and_tries_it_once() {
+    let server = Server::start(&[]);
+    let mut raw = server.raw();
+    for (number, denied) in ["-watch", "-zcard", "-hmget", "-multi", "-exec"].into_iter().enumerate() {
+        raw.run(&["ACL", "LOG", "RESET"]);
+        raw.run(&["ACL", "SETUSER", "u", "reset", "on", ">secret", "~*", "&*", "+@all"]);
+        let queue = Queue::new(config(as_user(&server, "u"), &format!("q{number}")));
+        queue.push(&job("old")).unwrap();
+        raw.run(&["ACL", "SETUSER", "u", denied]);
+        let may_push = denied != "-hmget"; // the script needs that too
+        for round in 0..5 {
+            let pushed = queue.push_many(&late(&format!("{round}.")));
+            assert_eq!(pushed.is_ok(), may_push, "{denied}: {pushed:?}");
+        }
+        let redis::Value::Array(log) = raw.run(&["ACL", "LOG"]) else { panic!("no log") };
+        let tried = log.iter().filter(|entry| format!("{entry:?}").contains("toplevel")).count();
+        assert!(!may_push || tried <= 1, "{denied}: {log:?}");
+        raw.run(&["ACL", "SETUSER", "u", "+@all"]);
+        assert_eq!(queue.count(None), Ok(1 + if may_push { 5 * COUNT as u64 } else { 0 }), "{denied}");
+        queue.push(&delayed("after", 5000)).unwrap();
+        is_sound(&mut raw, &queue);
+        queue.close();
+    }
+}
+
+#[test]
+fn a_right_that_is_lost_after_the_look_leaves_it_to_the_script() {
+    let server = Server::start(&[]);
+    let (proxy, mut raw, direct) = (Proxy::before(&server), server.raw(), server.queue("q"));
+    for (number, error) in [
+        b"-NOPERM this user has no permissions to run the 'exec' command\r\n".as_slice(),
+        b"-EXECABORT Transaction discarded because of: NOPERM this user has no permissions\r\n",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let queue = proxy.queue("q", Duration::from_secs(5));
+        queue.queues().unwrap();
+        proxy.fail(Fault::Instead(error), 1); // and the transaction stays open, as that of Redis 6.0 does
+        queue.push_many(&late(&format!("{number}."))).unwrap();
+        assert_eq!(proxy.heal(), 1);
+        assert_eq!(direct.count(None), Ok((COUNT * (number + 1)) as u64));
+    }
+    is_sound(&mut raw, &direct);
+}
+
+#[test]
+fn a_foreign_key_is_reported_and_nothing_is_left_of_the_try() {
+    let server = Server::start(&[]);
+    let (queue, mut raw) = (connected(&server, "q"), server.raw());
+    for name in ["waiting", "jobs", "waiters"] {
+        raw.run(&["SET", &audit::key(&queue, name), "foreign"]);
+        let _ = queue.push(&job("a")); // it is in the index of queues
+        queue.cancel(&[id("a")]).ok();
+        let before = raw.text(&["DEBUG", "DIGEST"]);
+        let found = queue.push_many(&late("a"));
+        if name == "waiters" {
+            found.unwrap(); // nobody can be woken, which is no reason to refuse
+        } else {
+            assert!(matches!(&found, Err(Error::Server { code, .. }) if code == "WRONGTYPE"), "{found:?}");
+            assert_eq!(raw.text(&["DEBUG", "DIGEST"]), before, "foreign {name}");
+        }
+        raw.run(&["DEL", &audit::key(&queue, name)]);
+    }
+    assert_eq!(queue.count(None), Ok(COUNT as u64));
+    queue.push_many(&late("b")).unwrap();
+}
+
+#[test]
+fn what_cannot_be_undone_is_reported_as_possibly_done() {
+    let server = Server::start(&[]);
+    let mut raw = server.raw();
+    raw.run(&["ACL", "SETUSER", "u", "on", ">secret", "~*", "&*", "+@all", "-hdel"]);
+    let queue = Queue::new(config(as_user(&server, "u"), "q"));
+    queue.push(&job("old")).unwrap();
+    raw.run(&["SET", &audit::key(&queue, "waiting"), "foreign"]);
+    let found = queue.push_many(&late("a"));
+    assert!(matches!(&found, Err(Error::Connection { ambiguous: true, .. })), "{found:?}");
+    let text = found.unwrap_err().to_string();
+    assert!(text.starts_with("pushing 40 jobs to queue 'q': the jobs were stored"), "{text}");
+}
+
+#[test]
+fn a_refusal_says_why_and_the_connection_goes_on() {
+    let server = Server::start(&["--maxmemory-policy", "noeviction"]);
+    let (queue, mut raw) = (connected(&server, "q"), server.raw());
+    raw.run(&["CONFIG", "SET", "maxmemory", "1"]);
+    let found = queue.push_many(&late("a"));
+    raw.run(&["CONFIG", "SET", "maxmemory", "0"]);
+    assert!(matches!(&found, Err(Error::QueueFull { message, .. }) if message.contains("used memory")), "{found:?}");
+    raw.run(&["CONFIG", "SET", "min-replicas-to-write", "1"]);
+    let found = queue.push_many(&late("a"));
+    raw.run(&["CONFIG", "SET", "min-replicas-to-write", "0"]);
+    assert!(matches!(&found, Err(Error::Server { code, .. }) if code == "NOREPLICAS"), "{found:?}");
+    assert_eq!(queue.count(None), Ok(0));
+    queue.push_many(&late("a")).unwrap();
+    assert_eq!(queue.count(None), Ok(COUNT as u64));
+}
+
+#[test]
+fn the_time_is_that_of_redis_even_right_after_its_clock_was_set() {
+    push_after_jumps(2, |number, queue, raw| {
+        let jobs: Vec<NewJob> = (0..COUNT).map(|n| delayed(&format!("{number}.{n}"), 2_000_000)).collect();
+        let before = ways(raw);
+        let ids = queue.push_many(&jobs).unwrap();
+        assert_eq!(ways(raw), [before[0], before[1] + 1]);
+        ids
+    });
+}
+
+/// A consumer that waits for a job which is due at once, and gets it when it is pushed.
+fn waits_and_gets(queue: &Queue) {
+    let jobs = queue.reserve(&["q".to_owned()], 1, Some(Duration::from_secs(20)), &mut NoInterrupts).unwrap();
+    assert_eq!(jobs.len(), 1);
+}
+
+#[test]
+fn who_waits_is_woken_whether_he_was_there_before_the_look_or_came_after_it() {
+    let server = Server::start(&[]);
+    let mut raw = server.raw();
+    let soon = |prefix: &str| (0..COUNT).map(|n| job(&format!("{prefix}{n}"))).collect::<Vec<_>>();
+    let is_waiting = |raw: &mut Raw| raw.int(&["ZCARD", "dq:{q}:waiters"]) == 1;
+
+    let (queue, consumer) = (connected(&server, "q"), server.queue("q"));
+    let waiter = thread::spawn(move || waits_and_gets(&consumer));
+    until("it waits", || is_waiting(&mut raw));
+    let before = (ways(&mut raw), raw.calls("publish"));
+    queue.push_many(&late("late")).unwrap();
+    assert_eq!(
+        (ways(&mut raw), raw.calls("publish")),
+        ([before.0[0], before.0[1] + 1], before.1),
+        "nobody need be woken"
+    );
+    queue.push_many(&soon("a")).unwrap();
+    assert_eq!(raw.calls("publish"), before.1 + 1);
+    waiter.join().unwrap();
+    queue.purge(&[]).unwrap();
+
+    let published = raw.calls("publish");
+    let mut waiter = None;
+    let (pushed, ways) = interrupted(&server, &soon("b"), |_| {
+        let consumer = server.queue("q");
+        waiter = Some(thread::spawn(move || waits_and_gets(&consumer)));
+        until("it waits", || is_waiting(&mut raw));
+    });
+    pushed.unwrap();
+    assert_eq!(ways[1], 1, "a transaction that was not executed");
+    assert_eq!(raw.calls("publish"), published + 1);
+    waiter.unwrap().join().unwrap();
+}
+
+#[test]
+fn a_redis_that_is_far_away_or_always_busy_is_not_asked_first_for_long() {
+    let server = Server::start(&[]);
+    let proxy = Proxy::before(&server);
+    let (queue, mut raw) = (proxy.queue("q", Duration::from_secs(5)), server.raw());
+    queue.queues().unwrap();
+    let watches = |raw: &mut Raw| raw.calls("watch");
+    for n in 0..10 {
+        proxy.fail_at(b"HMGET", Fault::Slow(Duration::from_millis(1)));
+        queue.push_many(&late(&n.to_string())).unwrap();
+    }
+    assert_eq!(watches(&mut raw), 3);
+    assert_eq!(queue.count(None), Ok(10 * COUNT as u64));
+    let few: Vec<NewJob> = (0..31).map(|n| delayed(&format!("few{n}"), 5000)).collect();
+    server.queue("r").push_many(&few).unwrap();
+    assert_eq!(watches(&mut raw), 3, "too few to be worth it");
+}
