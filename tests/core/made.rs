@@ -2,9 +2,23 @@
 
 use crate::audit;
 use crate::support::*;
-use crate::transaction::{connected, push_after_jumps, server_ms, ways};
+use crate::transaction::{self, push_after_jumps, server_ms, ways};
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob};
+use delayqueue::core::queue::Queue;
+
+/// A queue whose connection sends batches made, over which nobody looks first.
+fn connected(server: &Server, name: &str) -> Queue {
+    let queue = transaction::connected(server, name);
+    deny_looks(&queue);
+    queue
+}
+
+pub fn deny_looks(queue: &Queue) {
+    let mut connection = queue.link().take().unwrap();
+    connection.watch.deny();
+    queue.link().give_back(connection);
+}
 
 /// A batch with all that the client can make.
 pub fn batch(prefix: &str, at: i64) -> Vec<NewJob> {
@@ -74,6 +88,7 @@ fn a_batch_that_is_made_is_refused_as_a_whole() {
 fn a_batch_that_is_made_by_a_wrong_clock_is_made_by_the_script() {
     push_after_jumps(2, |number, queue, raw| {
         let jobs: Vec<NewJob> = (0..16).map(|n| delayed(&format!("{number}.{n}"), 2_000_000)).collect();
+        deny_looks(queue);
         let before = ways(raw)[0];
         let ids = queue.push_many(&jobs).unwrap();
         assert_eq!(ways(raw)[0], before + 2, "refused, and made by the script");

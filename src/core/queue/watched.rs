@@ -14,10 +14,10 @@ use crate::core::server_clock::Moment;
 use redis::Value;
 use std::time::{Duration, Instant};
 
-/// With fewer jobs, what a second round trip costs even nearby is not spared.
-const WATCHES_FROM: usize = 32;
-/// What a job spares: a look that takes longer than this for each does not pay.
-const SPARED: Duration = Duration::from_micros(2);
+/// With fewer jobs, what a second round trip costs even nearby is hardly spared.
+const WATCHES_FROM: usize = 8;
+/// What a batch spares, and each job of it: a look that takes longer does not pay.
+const SPARED: (Duration, Duration) = (Duration::from_micros(20), Duration::from_nanos(2500));
 
 impl Queue {
     /// Adds the jobs, or says `false`: then nothing has changed, and there is more to it than a transaction can do. Whoever goes on
@@ -29,7 +29,7 @@ impl Queue {
         }
         let started = Instant::now();
         let Some(seen) = self.watch(batch)? else { return Ok(false) };
-        let spared = SPARED.saturating_mul(u32::try_from(batch.jobs.len()).unwrap_or(u32::MAX));
+        let spared = SPARED.0 + SPARED.1 * u32::try_from(batch.jobs.len()).unwrap_or(u32::MAX);
         let has_paid = started.elapsed() < spared;
         let times = Times::new(seen.time_us, seen.time_us);
         if seen.is_taken || seen.has_waiters && !batch.jobs.iter().all(|job| times.is_far_off(job)) {
