@@ -53,7 +53,7 @@ fn produce(queue: &Queue, errors: &mut Errors) {
     let mut many: Vec<NewJob> = (0..40).map(|n| delayed(&format!("many{n}"), 50_000)).collect();
     errors.get(queue.push_many(&many)); // in a transaction
     many.swap(0, 1);
-    if let Err(error) = queue.push_many(&many) // not in the one that was begun
+    if let Err(error) = queue.push_many(&many)
         && !matches!(error, Error::Duplicate { .. })
     {
         errors.0.push(error);

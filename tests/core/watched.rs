@@ -7,7 +7,7 @@ use crate::proxy::{Fault, Proxy};
 use crate::support::*;
 use crate::transaction::{connected, push_after_jumps, server_ms, ways};
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{Due, NewJob};
+use delayqueue::core::job::{Due, NewJob, State};
 use delayqueue::core::queue::{NoInterrupts, Queue};
 use std::thread;
 use std::time::Duration;
@@ -211,20 +211,18 @@ fn who_may_not_do_all_of_it_pushes_by_script_and_tries_it_once() {
 #[test]
 fn a_right_that_is_lost_after_the_look_leaves_it_to_the_script() {
     let server = Server::start(&[]);
-    let (proxy, mut raw, direct) = (Proxy::before(&server), server.raw(), server.queue("q"));
-    for (number, error) in [
-        b"-NOPERM this user has no permissions to run the 'exec' command\r\n".as_slice(),
-        b"-EXECABORT Transaction discarded because of: NOPERM this user has no permissions\r\n",
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let queue = proxy.queue("q", Duration::from_secs(5));
-        queue.queues().unwrap();
-        proxy.fail(Fault::Instead(error), 1); // and the transaction stays open, as that of Redis 6.0 does
-        queue.push_many(&late(&format!("{number}."))).unwrap();
-        assert_eq!(proxy.heal(), 1);
-        assert_eq!(direct.count(None), Ok((COUNT * (number + 1)) as u64));
+    let (mut raw, direct) = (server.raw(), server.queue("q"));
+    for right in ["exec", "hset"] {
+        let (pushed, ways) = interrupted(&server, &late(right), |_| {
+            raw.run(&["ACL", "SETUSER", "default", &format!("-{right}")]);
+        });
+        raw.run(&["ACL", "SETUSER", "default", &format!("+{right}")]);
+        if right == "exec" {
+            assert_eq!((pushed.unwrap().len(), ways), (COUNT, [1, 0])); // it is rejected, not executed
+        } else {
+            assert!(matches!(&pushed, Err(Error::Server { code, .. }) if code == "NOPERM"), "{pushed:?}"); // of the script
+        }
+        assert_eq!(direct.list(State::Delayed, 0, 100).unwrap().len(), COUNT, "{right}");
     }
     is_sound(&mut raw, &direct);
 }

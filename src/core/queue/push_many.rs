@@ -80,7 +80,7 @@ impl Queue {
             let mut sent = Sent::Each;
             let value = self.link.run_until(*until, held, Repeat::Yes, &mut |request, attempt, connection| {
                 if std::mem::take(&mut connection.is_watching) {
-                    request.command(&[b"DISCARD"]);
+                    request.command(&[b"EXEC"]); // of nothing; DISCARD would be one more right to have
                 }
                 let is_first = attempt.since_lost.is_none() && !is_refused && connection.slow_batches < MOST_SLOW;
                 let claim = if is_first { connection.clock.claim() } else { None };

@@ -51,7 +51,6 @@ impl Queue {
             Err(Error::Server { code, .. }) if code == "NOPERM" => {
                 if let Some(connection) = held {
                     connection.watch.deny();
-                    connection.is_watching = true; // if it was EXEC that is denied, Redis 6.0 still waits for one
                 }
                 Ok(false)
             }
