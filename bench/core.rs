@@ -28,7 +28,8 @@ fn stored(options: &JobOptions) -> Vec<u8> {
     let (block, flags) = record::encode_options(options);
     let (payload, pushed_ms) = (packing::pack(PAYLOAD, false), 1_700_000_000_000);
     let [mark, rest] = payload.parts();
-    record::encode(record::stamp(pushed_ms * 1000, 0, flags), pushed_ms + 900_000, [&block, mark, rest])
+    let head = record::Head::new(record::stamp(pushed_ms * 1000, 0, flags), pushed_ms + 900_000);
+    [head.as_bytes(), &block, mark, rest].concat()
 }
 
 /// The answer to a reserve: the first token, one deadline for all, the ids, the records.

@@ -20,14 +20,14 @@ pub const CHUNK: usize = 500;
 /// Most payload bytes of one atomic chunk: a script should not hold Redis for long.
 const CHUNK_BYTES: usize = 8 << 20;
 /// Of so many jobs on, a round trip to learn what time it is pays.
-pub(super) const ASKS_FROM: usize = 16;
+const ASKS_FROM: usize = 16;
 /// More than this is too long on its way for its time to be claimed before it is sent.
 const MADE_BYTES: usize = 1 << 20;
 /// After so many slow ones in a row, a connection's batches are left to the script.
 const MOST_SLOW: u8 = 3;
 
 impl Queue {
-    /// Adds many jobs in as few round trips as their size allows; each chunk of up to 500 is atomic.
+    /// Adds many jobs, in chunks of up to 500 as their size allows, each of which is added whole or not at all.
     ///
     /// # Errors
     /// As [`Queue::push`]; the chunks before the failing one stay.
