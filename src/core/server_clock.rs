@@ -47,7 +47,7 @@ pub struct Claim {
     /// Not before Redis' time when the claim was made: what is delayed from then on is not early.
     pub delay_from_us: i64,
     /// Not after Redis' time when the request arrives, unless it gets there a quarter of a round trip faster than the fastest so
-    /// far: what is stamped so comes before all that is pushed later. It is later than in each claim before.
+    /// far: what is stamped so comes before all that is pushed later. It is later than all that was stamped over this connection.
     pub stamp_us: i64,
     made: Moment,
 }
@@ -88,6 +88,11 @@ impl ServerClock {
         self.heard_at = Some(asked);
     }
 
+    /// So many jobs were stamped from this time on, a quarter of a microsecond after each other: what is claimed next comes after them.
+    pub fn stamped(&mut self, stamp_us: i64, jobs: usize) {
+        self.last_stamp_us = self.last_stamp_us.max(stamp_us + i64::try_from(jobs).unwrap_or(0) / 4);
+    }
+
     /// What was heard is not true any more.
     pub fn forget(&mut self) {
         (self.best, self.next, self.heard_at) = (None, None, None);
@@ -109,13 +114,14 @@ impl ServerClock {
         self.heard_at.is_some_and(|heard| now.since(heard) < GOOD_FOR_US)
     }
 
-    /// Redis' time now; `None` when it was not heard lately.
-    pub fn claim(&mut self) -> Option<Claim> {
+    /// Redis' time now, to stamp so many jobs; `None` when it was not heard lately.
+    pub fn claim(&mut self, jobs: usize) -> Option<Claim> {
         let made = Moment::now();
         let best = self.best.filter(|_| self.is_known(made))?;
         let delay_from_us = best.at(made);
-        self.last_stamp_us = (delay_from_us - best.took_us / 4).max(self.last_stamp_us + 1);
-        Some(Claim { delay_from_us, stamp_us: self.last_stamp_us, made })
+        let stamp_us = (delay_from_us - best.took_us / 4).max(self.last_stamp_us + 1);
+        self.stamped(stamp_us, jobs);
+        Some(Claim { delay_from_us, stamp_us, made })
     }
 }
 
@@ -145,7 +151,7 @@ mod tests {
     #[test]
     fn the_fastest_question_of_late_is_believed() {
         let (start, mut clock) = (ago(GOOD_FOR_US + 20 * MS), ServerClock::default());
-        assert!(clock.claim().is_none() && clock.is_wanted(), "never heard");
+        assert!(clock.claim(1).is_none() && clock.is_wanted(), "never heard");
         ask(&mut clock, start, 800);
         assert_eq!(ahead(&clock), Some(800));
         ask(&mut clock, after(start, MS), 300);
@@ -154,22 +160,26 @@ mod tests {
         assert_eq!(ahead(&clock), Some(300), "it took more");
         ask(&mut clock, after(start, GOOD_FOR_US + 2 * MS), 900);
         assert_eq!(ahead(&clock), Some(300), "the fastest since the one before is still known");
-        assert!(clock.claim().is_some() && !clock.is_wanted());
+        assert!(clock.claim(1).is_some() && !clock.is_wanted());
     }
 
     #[test]
     fn it_is_not_believed_for_long_and_stamps_never_go_back() {
         let mut clock = ServerClock::default();
         ask(&mut clock, ago(GOOD_FOR_US), 100);
-        assert!(clock.claim().is_none() && clock.is_wanted());
+        assert!(clock.claim(1).is_none() && clock.is_wanted());
         ask(&mut clock, ago(200), 100);
-        let first = clock.claim().unwrap();
+        let first = clock.claim(1).unwrap();
         assert_eq!(first.delay_from_us - first.stamp_us, 50, "a quarter of the round trip");
         clock.forget();
         clock.hear(ago(200), ago(0), 4_000_000);
-        assert_eq!(clock.claim().unwrap().stamp_us, first.stamp_us + 1);
+        assert_eq!(clock.claim(1).unwrap().stamp_us, first.stamp_us + 1);
+        clock.stamped(first.stamp_us + 50, 7);
+        clock.stamped(first.stamp_us + 50, 0);
+        assert_eq!(clock.claim(40).unwrap().stamp_us, first.stamp_us + 52);
+        assert_eq!(clock.claim(1).unwrap().stamp_us, first.stamp_us + 63);
         clock.deny();
-        assert!(clock.claim().is_none() && !clock.is_wanted());
+        assert!(clock.claim(1).is_none() && !clock.is_wanted());
     }
 
     #[test]

@@ -83,7 +83,7 @@ impl Queue {
                     request.command(&[b"EXEC"]); // of nothing; DISCARD would be one more right to have
                 }
                 let is_first = attempt.since_lost.is_none() && !is_refused && connection.slow_batches < MOST_SLOW;
-                let claim = if is_first { connection.clock.claim() } else { None };
+                let claim = if is_first { connection.clock.claim(jobs.len()) } else { None };
                 sent = match claim {
                     Some(_) => Sent::Made,
                     None if is_first && !has_asked && connection.clock.is_wanted() => Sent::Question,

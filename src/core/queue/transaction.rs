@@ -136,7 +136,7 @@ fn claim(job: &Encoded<'_>, connection: &mut Connection) -> Option<Claim> {
     if !may_be_far_off(job) {
         return None;
     }
-    connection.clock.claim().filter(|claim| Times::of(*claim).is_far_off(job))
+    connection.clock.claim(1).filter(|claim| Times::of(*claim).is_far_off(job))
 }
 
 fn pushed(value: Value) -> Result<Pushed> {

@@ -42,6 +42,7 @@ impl Queue {
             is_transaction = std::mem::take(&mut connection.is_watching);
             if is_transaction {
                 self.write_jobs(request, jobs, times);
+                connection.clock.stamped(seen.time_us, jobs.len());
             } else {
                 self.write_each(request, attempt.lost_since(started), jobs);
             }
