@@ -232,7 +232,13 @@ pub fn is_in_transaction(answers: &[Value]) -> bool {
     answers.last() == Some(&Value::Okay)
 }
 
-/// Whether one of the answers says that this user may not.
+/// Whether one of the answers is a refusal.
+#[must_use]
+pub fn is_refused(answers: &[Value]) -> bool {
+    answers.iter().any(|answer| matches!(answer, Value::ServerError(_)))
+}
+
+/// Whether one of them is, because this user may not.
 #[must_use]
 pub fn is_denied(answers: &[Value]) -> bool {
     answers.iter().any(|answer| matches!(answer, Value::ServerError(error) if error.code() == "NOPERM"))

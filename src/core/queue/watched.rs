@@ -108,8 +108,8 @@ impl Queue {
             None if reply::is_denied(&answers) => connection.watch.deny(),
             None => {}
         }
-        if seen.is_none() {
-            connection.indexed.clear();
+        if reply::is_refused(&answers) {
+            connection.indexed.clear(); // that may have been it
         }
         Ok(seen)
     }
