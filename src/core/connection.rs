@@ -65,10 +65,10 @@ pub struct Wire {
     subscribed: HashSet<String>,
     /// What time it is for Redis.
     pub clock: ServerClock,
-    /// A transaction has been begun, and keys are watched.
-    pub is_watching: bool,
-    /// Whether batches are added in transactions over watched keys.
-    pub watch: Patience,
+    /// A transaction has been begun, and not ended.
+    pub in_transaction: bool,
+    /// Whether to look before a batch is added, so that it takes no script.
+    pub looks: Patience,
     /// How many batches in a row took longer to get there than their size explains.
     pub slow_batches: u8,
     /// Names of queues whose index entry was written over this connection.
@@ -124,8 +124,8 @@ impl Connection {
             wakes: VecDeque::new(),
             subscribed: HashSet::new(),
             clock: ServerClock::default(),
-            is_watching: false,
-            watch: Patience::default(),
+            in_transaction: false,
+            looks: Patience::default(),
             slow_batches: 0,
             indexed: FxHashSet::default(),
             ranked: FxHashSet::default(),

@@ -29,14 +29,6 @@ pub struct Attempt {
     whole: bool,
 }
 
-impl Attempt {
-    /// The same where what was lost had been decided on before it was sent.
-    #[must_use]
-    pub fn lost_since(self, started: Instant) -> Self {
-        Self { since_lost: self.since_lost.map(|_| started.elapsed()), ..self }
-    }
-}
-
 /// Whether a request may be sent again after its answer was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeat {
@@ -189,7 +181,15 @@ impl Link {
     /// # Errors
     /// As [`Link::run`].
     pub fn take(&self) -> Result<Connection> {
-        self.key.take(Instant::now() + self.key.connect_timeout).map_err(|fault| to_error(fault, false))
+        self.take_until(Instant::now() + self.key.connect_timeout)
+    }
+
+    /// The same for the first of several requests of an operation, which has to be done by then.
+    ///
+    /// # Errors
+    /// As [`Link::run`].
+    pub fn take_until(&self, until: Instant) -> Result<Connection> {
+        self.key.take(until).map_err(|fault| to_error(fault, false))
     }
 
     pub fn give_back(&self, connection: Connection) {

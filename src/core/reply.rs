@@ -213,15 +213,20 @@ pub struct Seen {
     pub has_waiters: bool,
 }
 
-/// The answers to `TIME`, `WATCH`, `ZCARD`, `HMGET` and `MULTI`, which may follow others; `None` when one of them is a refusal.
+/// The answers to `TIME`, `WATCH`, `ZCARD`, `HMGET` of so many fields, and `MULTI`; `None` when one of them is a refusal, or one of others
+/// before them.
 #[must_use]
-pub fn seen(answers: &[Value]) -> Option<Seen> {
+pub fn seen(answers: &[Value], fields: usize) -> Option<Seen> {
     match answers {
-        [.., time, Value::Okay, Value::Int(waiters), Value::Array(records), Value::Okay] => Some(Seen {
-            time_us: time_us(time)?,
-            is_taken: records.iter().any(|record| *record != Value::Nil),
-            has_waiters: *waiters > 0,
-        }),
+        [others @ .., time, Value::Okay, Value::Int(waiters), Value::Array(records), Value::Okay]
+            if records.len() == fields && !others.iter().any(is_refusal) =>
+        {
+            Some(Seen {
+                time_us: time_us(time)?,
+                is_taken: records.iter().any(|record| *record != Value::Nil),
+                has_waiters: *waiters > 0,
+            })
+        }
         _ => None,
     }
 }
@@ -232,13 +237,11 @@ pub fn is_in_transaction(answers: &[Value]) -> bool {
     answers.last() == Some(&Value::Okay)
 }
 
-/// Whether one of the answers is a refusal.
-#[must_use]
-pub fn is_refused(answers: &[Value]) -> bool {
-    answers.iter().any(|answer| matches!(answer, Value::ServerError(_)))
+fn is_refusal(answer: &Value) -> bool {
+    matches!(answer, Value::ServerError(_))
 }
 
-/// Whether one of them is, because this user may not.
+/// Whether one of the answers says that this user may not.
 #[must_use]
 pub fn is_denied(answers: &[Value]) -> bool {
     answers.iter().any(|answer| matches!(answer, Value::ServerError(error) if error.code() == "NOPERM"))

@@ -1,11 +1,13 @@
 //! What the client makes of a batch before it sends it to the script is what the script would have made.
 
 use crate::audit;
+use crate::proxy::{Fault, Proxy};
 use crate::support::*;
 use crate::transaction::{self, push_after_jumps, server_ms, ways};
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob};
 use delayqueue::core::queue::Queue;
+use std::time::Duration;
 
 /// A queue whose connection sends batches made, over which nobody looks first.
 fn connected(server: &Server, name: &str) -> Queue {
@@ -16,7 +18,7 @@ fn connected(server: &Server, name: &str) -> Queue {
 
 pub fn deny_looks(queue: &Queue) {
     let mut connection = queue.link().take().unwrap();
-    connection.watch.deny();
+    connection.looks.deny();
     queue.link().give_back(connection);
 }
 
@@ -51,6 +53,7 @@ fn a_batch_that_is_made_before_it_is_sent_is_what_the_script_would_make() {
                 Due::InMs(delay) => from + delay as i64..=to + delay as i64,
                 Due::AtMs(at) => at..=at,
             };
+            let due = if job.due == Due::InMs(0) { from - 1..=to } else { due }; // that of its stamp
             assert!(due.contains(&info.due_at_ms), "{due:?} {info:?}");
             assert!((from - 1..=to).contains(&info.created_at_ms), "{from}..={to} {info:?}");
             assert_eq!((&info.options, &info.payload), (&job.options, &job.payload));
@@ -94,4 +97,17 @@ fn a_batch_that_is_made_by_a_wrong_clock_is_made_by_the_script() {
         assert_eq!(ways(raw)[0], before + 2, "refused, and made by the script");
         ids
     });
+}
+
+#[test]
+fn a_question_for_the_time_that_is_not_answered_has_changed_nothing() {
+    let server = Server::start(&[]);
+    let proxy = Proxy::before(&server);
+    let queue = proxy.queue("q", Duration::from_millis(300));
+    queue.queues().unwrap();
+    deny_looks(&queue);
+    proxy.fail_at(b"TIME", Fault::Blackhole);
+    let found = queue.push_many(&batch("a", 5));
+    assert!(matches!(found, Err(Error::Connection { ambiguous: false, .. })), "{found:?}");
+    assert_eq!((proxy.heal(), server.queue("q").count(None)), (1, Ok(0)));
 }

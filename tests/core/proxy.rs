@@ -37,6 +37,8 @@ pub enum Fault {
     Late,
     /// Nothing reaches Redis, nothing ever comes back.
     Blackhole,
+    /// The request takes so long.
+    Delay(Duration),
     /// The reply arrives byte by byte.
     Slow(Duration),
     /// Something else arrives instead of the reply; Redis saw nothing.
@@ -58,6 +60,7 @@ impl Fault {
                 | Self::CutReply(_)
                 | Self::Hold
                 | Self::Late
+                | Self::Delay(_)
                 | Self::Slow(_)
                 | Self::After(_)
                 | Self::Append(_)
@@ -72,6 +75,8 @@ struct Plan {
     command: Option<&'static [u8]>,
     times: u32,
     met: u32,
+    /// What the call after these meets.
+    then: Option<Fault>,
 }
 
 pub struct Proxy {
@@ -106,12 +111,17 @@ impl Proxy {
 
     /// Breaks the next `times` calls.
     pub fn fail(&self, fault: Fault, times: u32) {
-        *self.plan.lock().unwrap() = Plan { fault: Some(fault), command: None, times, met: 0 };
+        *self.plan.lock().unwrap() = Plan { fault: Some(fault), times, ..Plan::default() };
+    }
+
+    /// Breaks the next call, and the one after it.
+    pub fn fail_twice(&self, fault: Fault, then: Fault) {
+        *self.plan.lock().unwrap() = Plan { fault: Some(fault), times: 1, then: Some(then), ..Plan::default() };
     }
 
     /// Breaks the next command of this name.
     pub fn fail_at(&self, command: &'static [u8], fault: Fault) {
-        *self.plan.lock().unwrap() = Plan { fault: Some(fault), command: Some(command), times: 1, met: 0 };
+        *self.plan.lock().unwrap() = Plan { fault: Some(fault), command: Some(command), times: 1, ..Plan::default() };
     }
 
     /// How many calls have met the fault so far.
@@ -179,7 +189,11 @@ fn pass(
             };
             let applies = wanted && plan.fault.is_some() && plan.met < plan.times;
             plan.met += u32::from(applies);
-            if applies { plan.fault } else { None }
+            let fault = plan.fault.filter(|_| applies);
+            if applies && let Some(then) = plan.then.take() {
+                (plan.fault, plan.times) = (Some(then), 2);
+            }
+            fault
         };
         let forward = |redis: &mut UnixStream, from_redis: &mut Vec<u8>| {
             redis.write_all(&request).ok()?;
@@ -218,6 +232,10 @@ fn pass(
             Some(Fault::Blackhole | Fault::MuteLogin) => {
                 hang(client);
                 return None;
+            }
+            Some(Fault::Delay(pause)) => {
+                std::thread::sleep(pause);
+                client.write_all(&forward(redis, from_redis)?).ok()?;
             }
             Some(Fault::Slow(pause)) => {
                 for byte in forward(redis, from_redis)? {

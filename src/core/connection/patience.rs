@@ -14,11 +14,11 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// Whether to try. To be asked once for each chance.
-    pub fn tries(&mut self) -> bool {
-        let tries = self.left_out == 0 && !self.is_denied;
+    /// Whether to try it this time.
+    pub fn take_chance(&mut self) -> bool {
+        let is_tried = self.left_out == 0 && !self.is_denied;
         self.left_out = self.left_out.saturating_sub(1);
-        tries
+        is_tried
     }
 
     /// What was tried has paid, or has not.
@@ -43,16 +43,16 @@ mod tests {
     fn after_three_in_vain_in_a_row_it_is_left_out_for_a_while() {
         let mut patience = Patience::default();
         for has_paid in [false, false, true, false, false, false] {
-            assert!(patience.tries());
+            assert!(patience.take_chance());
             patience.saw(has_paid);
         }
-        assert_eq!((0..1000).position(|_| patience.tries()), Some(usize::from(LEFT_OUT)));
+        assert_eq!((0..1000).position(|_| patience.take_chance()), Some(usize::from(LEFT_OUT)));
     }
 
     #[test]
     fn what_is_denied_is_not_tried_again() {
         let mut patience = Patience::default();
         patience.deny();
-        assert!((0..1000).all(|_| !patience.tries()));
+        assert!((0..1000).all(|_| !patience.take_chance()));
     }
 }

@@ -17,7 +17,7 @@ pub struct Spin {
 impl Spin {
     /// For the answer to the next request, unless they took too long lately.
     pub fn want(&mut self, is_wanted: bool) {
-        self.is_wanted = is_wanted && self.patience.tries();
+        self.is_wanted = is_wanted && self.patience.take_chance();
     }
 
     /// What `look` finds in time, if that is wanted: once for each request.

@@ -6,7 +6,7 @@ use super::push::{Encoded, due_args, retry_window};
 use crate::core::connection::Connection;
 use crate::core::error::{Error, Result};
 use crate::core::job::{JobId, NewJob, OnDuplicate};
-use crate::core::link::{Attempt, Repeat, Request};
+use crate::core::link::{Repeat, Request};
 use crate::core::record;
 use crate::core::reply::{self, Reply};
 use crate::core::scripts;
@@ -59,9 +59,11 @@ impl Queue {
         if bytes > MADE_BYTES || !can_be_made(jobs) {
             return self.push_each(jobs);
         }
-        let mut batch = Batch { jobs, bytes, held: Some(self.link.take()?), until: self.link.deadline() };
+        let until = self.link.deadline();
+        let mut batch = Batch { jobs, bytes, held: Some(self.link.take_until(until)?), until };
         let result = self.push_batch(&mut batch);
-        if let Some(connection) = batch.held.filter(|connection| !connection.is_watching) {
+        // It cannot be in a transaction; if it were, the next request would go into that.
+        if let Some(connection) = batch.held.filter(|connection| !connection.in_transaction) {
             self.link.give_back(connection);
         }
         result
@@ -79,7 +81,7 @@ impl Queue {
         loop {
             let mut sent = Sent::Each;
             let value = self.link.run_until(*until, held, Repeat::Yes, &mut |request, attempt, connection| {
-                if std::mem::take(&mut connection.is_watching) {
+                if std::mem::take(&mut connection.in_transaction) {
                     request.command(&[b"EXEC"]); // of nothing; DISCARD would be one more right to have
                 }
                 let is_first = attempt.since_lost.is_none() && !is_refused && connection.slow_batches < MOST_SLOW;
@@ -95,7 +97,7 @@ impl Queue {
                 self.write_index(request, connection);
                 match claim {
                     Some(claim) => self.write_made(request, jobs, claim, *bytes),
-                    None => self.write_each(request, attempt, jobs),
+                    None => self.write_each(request, &retry_window(attempt), jobs),
                 }
             });
             match (sent, value) {
@@ -149,17 +151,16 @@ impl Queue {
     pub(super) fn push_each(&self, jobs: &[Encoded<'_>]) -> Result<()> {
         let value = self.link.run(|request, attempt, connection| {
             self.write_index(request, connection);
-            self.write_each(request, attempt, jobs);
+            self.write_each(request, &retry_window(attempt), jobs);
         })?;
         self.chunk_pushed(Reply::new(value)?)
     }
 
-    pub(super) fn write_each(&self, request: &mut Request, attempt: Attempt, jobs: &[Encoded<'_>]) {
-        let window = retry_window(attempt);
+    pub(super) fn write_each(&self, request: &mut Request, retry: &str, jobs: &[Encoded<'_>]) {
         let dues: Vec<(String, String)> = jobs.iter().map(|job| due_args(job.job.due)).collect();
         let bodies: Vec<Cow<'_, [u8]>> = jobs.iter().map(Encoded::body).collect();
         let mut args: Vec<&[u8]> = Vec::with_capacity(2 + 6 * jobs.len());
-        args.extend([window.as_bytes(), b"each"]);
+        args.extend([retry.as_bytes(), b"each"]);
         for ((job, body), (delay, at)) in jobs.iter().zip(&bodies).zip(&dues) {
             let mode: &[u8] = match job.job.on_duplicate {
                 OnDuplicate::Fail => b"fail",

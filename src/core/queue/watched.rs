@@ -20,48 +20,53 @@ const WATCHES_FROM: usize = 8;
 const SPARED: (Duration, Duration) = (Duration::from_micros(20), Duration::from_nanos(2500));
 
 impl Queue {
-    /// Adds the jobs, or says `false`: then nothing has changed, and there is more to it than a transaction can do. Whoever goes on
-    /// over the same connection has to end the transaction that may have been begun.
+    /// Adds the jobs, or says `false`: then none of them is there, and there is more to it than a transaction can do. Whoever goes on over
+    /// the same connection has to end the transaction that may have been begun.
     pub(super) fn push_watched(&self, batch: &mut Batch<'_>) -> Result<bool> {
-        let tries = |batch: &mut Batch<'_>| batch.held.as_mut().is_some_and(|connection| connection.watch.tries());
-        if batch.jobs.len() < WATCHES_FROM || !tries(batch) {
+        let has_chance = |batch: &mut Batch<'_>| batch.held.as_mut().is_some_and(|held| held.looks.take_chance());
+        if batch.jobs.len() < WATCHES_FROM || !has_chance(batch) {
             return Ok(false);
         }
         let started = Instant::now();
-        let Some(seen) = self.watch(batch)? else { return Ok(false) };
+        let seen = self.watch(batch)?;
         let spared = SPARED.0 + SPARED.1 * u32::try_from(batch.jobs.len()).unwrap_or(u32::MAX);
         let has_paid = started.elapsed() < spared;
+        let is_added = match seen {
+            Some(seen) if !seen.is_taken => self.push_seen(batch, seen)?,
+            _ => false,
+        };
+        if let Some(connection) = &mut batch.held {
+            connection.looks.saw(is_added && has_paid);
+        }
+        Ok(is_added)
+    }
+
+    fn push_seen(&self, batch: &mut Batch<'_>, seen: Seen) -> Result<bool> {
+        let Batch { jobs, held, until, .. } = batch;
         let times = Times::new(seen.time_us, seen.time_us);
-        if seen.is_taken || seen.has_waiters && !batch.jobs.iter().all(|job| times.is_far_off(job)) {
+        if seen.has_waiters && !jobs.iter().all(|job| times.is_far_off(job)) {
             return Ok(false);
         }
-
         let mut is_transaction = false;
-        let Batch { jobs, held, until, .. } = batch;
         let value = self.link.run_until(*until, held, Repeat::Yes, &mut |request, attempt, connection| {
-            is_transaction = std::mem::take(&mut connection.is_watching);
+            is_transaction = std::mem::take(&mut connection.in_transaction);
             if is_transaction {
                 self.write_jobs(request, jobs, times);
                 connection.clock.stamped(seen.time_us, jobs.len());
             } else {
-                self.write_each(request, attempt.lost_since(started), jobs);
+                let retry = attempt.since_lost.map_or_else(String::new, |_| format!("@{}", seen.time_us));
+                self.write_each(request, &retry, jobs);
             }
         });
         match value {
             value if !is_transaction => self.chunk_pushed(Reply::new(value?)?).map(|()| true),
             Err(Error::Server { code, .. }) if code == "NOPERM" => {
                 if let Some(connection) = held {
-                    connection.watch.deny();
+                    connection.looks.deny();
                 }
                 Ok(false)
             }
-            value => {
-                let value = value?;
-                if let Some(connection) = held {
-                    connection.watch.saw(has_paid && value != Value::Nil);
-                }
-                self.read_added(batch, value)
-            }
+            value => self.read_added(batch, value?),
         }
     }
 
@@ -101,15 +106,13 @@ impl Queue {
         });
         let answers = reply::transaction(answers.map_err(Error::of_a_question)?)?;
         let Some(connection) = held else { return Ok(None) };
-        connection.is_watching = reply::is_in_transaction(&answers);
-        let seen = reply::seen(&answers);
+        connection.in_transaction = reply::is_in_transaction(&answers);
+        let seen = reply::seen(&answers, jobs.len());
         match seen {
+            Some(Seen { is_taken: true, .. }) => {} // the records came with it, which takes its time
             Some(seen) => connection.clock.hear(asked, Moment::now(), seen.time_us),
-            None if reply::is_denied(&answers) => connection.watch.deny(),
-            None => {}
-        }
-        if reply::is_refused(&answers) {
-            connection.indexed.clear(); // that may have been it
+            None if reply::is_denied(&answers) => connection.looks.deny(),
+            None => connection.indexed.clear(), // that may have been refused
         }
         Ok(seen)
     }

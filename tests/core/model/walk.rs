@@ -198,10 +198,11 @@ impl Walk {
             change(&mut connection);
             walk.queue.link().give_back(connection);
         };
-        with_connection(self, |connection| connection.watch = Default::default()); // though looks are slow here
-        let before = self.raw.calls("exec");
+        with_connection(self, |connection| connection.looks = Default::default()); // though looks are slow here
+        let scripts = |walk: &mut Self| walk.raw.calls("evalsha") + walk.raw.calls("eval");
+        let before = scripts(self);
         self.push(batch);
-        self.watched += self.raw.calls("exec") - before;
+        self.watched += u64::from(scripts(self) == before);
         with_connection(self, |connection| connection.clock.forget()); // as if no time had passed: this clock stands still
         for some in ids[4..].chunks(9) {
             self.model.now = self.clock.advance(0); // it is looked at often
