@@ -143,6 +143,7 @@ fn create(call: &Call) -> Outcome<Zval> {
         max_payload: options.defaults.max_payload,
         compress: options.compress,
         spin: options.spin,
+        ask_first: options.ask_first,
         connect_timeout: options.connect_timeout,
         read_timeout: options.read_timeout,
         persistent: options.persistent,

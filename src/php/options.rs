@@ -34,6 +34,7 @@ pub struct Options {
     pub persistent: bool,
     pub compress: bool,
     pub spin: bool,
+    pub ask_first: bool,
 }
 
 impl Default for Options {
@@ -50,6 +51,7 @@ impl Default for Options {
             persistent: true,
             compress: false,
             spin: true,
+            ask_first: true,
         }
     }
 }
@@ -85,6 +87,7 @@ pub fn read(table: &ZendHashTable) -> Outcome<Options> {
             "readTimeout" => options.read_timeout = timeout(value, place)?,
             "persistent" => options.persistent = bool(value, place)?,
             "spin" => options.spin = bool(value, place)?,
+            "askFirst" => options.ask_first = bool(value, place)?,
             "compress" => options.compress = bool(value, place)?,
             _ => return Err(unknown(&key)),
         }

@@ -249,6 +249,7 @@ pub fn config(dsn: Dsn, name: &str) -> QueueConfig {
         max_payload: 1 << 20,
         compress: true,
         spin: true,
+        ask_first: true,
         connect_timeout: Duration::from_secs(5),
         read_timeout: Duration::from_secs(10),
         persistent: true,

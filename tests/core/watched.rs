@@ -8,7 +8,7 @@ use crate::support::*;
 use crate::transaction::{connected, push_after_jumps, server_ms, ways};
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, NewJob, State};
-use delayqueue::core::queue::{NoInterrupts, Queue};
+use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig};
 use delayqueue::core::server_clock::Moment;
 use std::thread;
 use std::time::Duration;
@@ -59,6 +59,15 @@ fn it_takes_no_script_and_is_what_the_script_would_make() {
     let due_then: Vec<String> = serve_all(&queue).into_iter().filter(|id| number(id) % 5 == 3).collect();
     assert_eq!(due_then.len(), 20 * 9);
     assert!(due_then.is_sorted(), "in the order of pushes: {due_then:?}");
+}
+
+#[test]
+fn it_can_be_turned_off() {
+    let server = Server::start(&[]);
+    let (mut raw, before) = (server.raw(), server.raw().calls("watch"));
+    let queue = Queue::new(QueueConfig { ask_first: false, ..config(server.dsn(), "q") });
+    queue.push_many(&late("a")).unwrap();
+    assert_eq!((raw.calls("watch"), queue.count(None)), (before, Ok(COUNT as u64)));
 }
 
 #[test]

@@ -15,14 +15,14 @@ foreach ([
     ['connectTimeout' => 0], ['connectTimeout' => -1], ['connectTimeout' => NAN], ['connectTimeout' => 'x'], ['connectTimeout' => 3601],
     ['readTimeout' => 0], ['readTimeout' => []],
     ['persistent' => []], ['persistent' => null],
-    ['compress' => []], ['compress' => null], ['spin' => []],
+    ['compress' => []], ['compress' => null], ['spin' => []], ['askFirst' => []],
 ] as $options) {
     caught(fn() => offline($options));
 }
 foreach ([
     ['prefix' => 'a.b'], ['ttr' => '30'], ['ttr' => new DateInterval('PT1M')], ['maxAttempts' => 0], ['priority' => '4294967295'],
     ['backoff' => DelayQueue\Backoff::fixed(1)], ['format' => 'raw'], ['maxPayload' => 1], ['connectTimeout' => 0.001],
-    ['readTimeout' => '2.5'], ['persistent' => 0], ['compress' => false], ['spin' => false],
+    ['readTimeout' => '2.5'], ['persistent' => 0], ['compress' => false], ['spin' => false], ['askFirst' => false],
 ] as $options) {
     echo get_debug_type(offline($options)), ' ';
 }
@@ -65,4 +65,5 @@ TypeError: DelayQueue::__construct(): Option "persistent" must be of type bool, 
 TypeError: DelayQueue::__construct(): Option "compress" must be of type bool, array given
 TypeError: DelayQueue::__construct(): Option "compress" must be of type bool, null given
 TypeError: DelayQueue::__construct(): Option "spin" must be of type bool, array given
-DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue 
+TypeError: DelayQueue::__construct(): Option "askFirst" must be of type bool, array given
+DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue 

@@ -44,6 +44,8 @@ pub struct QueueConfig {
     pub compress: bool,
     /// Wait for the answers to reserving and acknowledging awake for a moment (see [`super::connection`]).
     pub spin: bool,
+    /// Add batches without a script where Redis is near: two round trips (`watched.rs`).
+    pub ask_first: bool,
     pub connect_timeout: Duration,
     /// The total deadline of one operation.
     pub read_timeout: Duration,
@@ -59,6 +61,7 @@ pub struct Queue {
     max_payload: usize,
     compress: bool,
     spin: bool,
+    ask_first: bool,
     link: Link,
 }
 
@@ -73,8 +76,8 @@ impl Queue {
             Link::private(key, owner)
         };
         let keys = Keys::shared(&config.prefix, &config.name);
-        let QueueConfig { max_payload, compress, spin, .. } = config;
-        Self { name: Arc::clone(keys.queue()), keys, max_payload, compress, spin, link }
+        let QueueConfig { max_payload, compress, spin, ask_first, .. } = config;
+        Self { name: Arc::clone(keys.queue()), keys, max_payload, compress, spin, ask_first, link }
     }
 
     #[must_use]

@@ -24,7 +24,7 @@ impl Queue {
     /// the same connection has to end the transaction that may have been begun.
     pub(super) fn push_watched(&self, batch: &mut Batch<'_>) -> Result<bool> {
         let has_chance = |batch: &mut Batch<'_>| batch.held.as_mut().is_some_and(|held| held.looks.take_chance());
-        if batch.jobs.len() < WATCHES_FROM || !has_chance(batch) {
+        if !self.ask_first || batch.jobs.len() < WATCHES_FROM || !has_chance(batch) {
             return Ok(false);
         }
         let started = Instant::now();

@@ -87,7 +87,7 @@ final class EveryCall
             'DelayQueue::__construct' => fn () => new DelayQueue('name', $this->dsn, [
                 'prefix' => 'p', 'ttr' => '30s', 'maxAttempts' => 3, 'backoff' => Backoff::fixed(1), 'priority' => 7,
                 'format' => 'raw', 'maxPayload' => 100, 'connectTimeout' => 1.5, 'readTimeout' => 2, 'persistent' => false,
-                'compress' => true, 'spin' => false,
+                'compress' => true, 'spin' => false, 'askFirst' => false,
             ]),
             'DelayQueue::__construct of nothing' => fn () => new DelayQueue(),
             'DelayQueue::__construct with a bad name' => self::fails(fn () => new DelayQueue('no spaces')),
