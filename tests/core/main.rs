@@ -31,6 +31,7 @@ mod table;
 mod tls;
 mod transaction;
 mod unseen;
+mod unwatched;
 mod waiting;
 mod watched;
 mod worker;
