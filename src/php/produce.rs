@@ -26,7 +26,7 @@ pub fn push_many(call: &Call) -> Outcome<Zval> {
     let Some(jobs) = call.arg(1) else { return Err(throw_error("pushMany() needs jobs")) };
     let mut ids = Vec::new();
     if let Some(table) = jobs.array() {
-        let mut checked = Vec::new();
+        let mut checked = Vec::with_capacity(table.len());
         for (index, (_, item)) in array::entries(table).enumerate() {
             checked.push(checked_item(this, item, index)?);
         }
