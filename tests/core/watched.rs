@@ -162,10 +162,6 @@ fn a_repeat_that_takes_long_knows_the_batch_again() {
     assert_eq!(queue.push_many(&late("a")).as_ref().map(Vec::len), Ok(COUNT));
     assert_eq!((proxy.heal(), queue.count(None)), (2, Ok(COUNT as u64)));
     is_sound(&mut raw, &queue);
-
-    queue.sibling("other").push(&delayed("a07", 5000)).unwrap();
-    let found = queue.push_many(&late("a"));
-    assert!(matches!(found, Err(Error::Duplicate { .. })), "what is older than the look is none of its jobs");
 }
 
 #[test]
