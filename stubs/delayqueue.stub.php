@@ -87,7 +87,7 @@ namespace {
          *     spin true (reserve(), ack() and consume() wait for Redis' answer awake for up to 60 µs, which makes the round trip to a
          *     Redis nearby shorter; false: asleep, which takes less processor time),
          *     askFirst true (pushMany() of eight jobs and more asks a Redis nearby first whether the ids are free, and adds the jobs without
-         *     a script, which is quicker in all; false: always one round trip)
+         *     a script, which is quicker in all; false: always a script)
          *
          * @throws \ValueError when a name, the DSN or an option is wrong; nothing is sent
          */
