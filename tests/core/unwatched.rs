@@ -52,6 +52,19 @@ fn a_refusal_of_the_look_leaves_it_to_the_script() {
 }
 
 #[test]
+fn an_answer_that_does_not_tell_of_every_id_is_not_believed() {
+    let server = Server::start(&[]);
+    let (proxy, direct) = (Proxy::before(&server), server.queue("q"));
+    direct.push(&delayed("a07", 5000)).unwrap();
+    let queue = proxy.queue("q", Duration::from_secs(5));
+    queue.queues().unwrap();
+    proxy.fail_at(b"HMGET", Fault::Instead(b"*0\r\n"));
+    let found = queue.push_many(&late("a"));
+    assert!(matches!(&found, Err(Error::Duplicate { id, .. }) if id == "a07"), "{found:?}");
+    assert_eq!((proxy.heal(), direct.count(None)), (1, Ok(1)));
+}
+
+#[test]
 fn who_may_not_do_all_of_it_pushes_by_script_and_tries_it_once() {
     let server = Server::start(&[]);
     let mut raw = server.raw();
