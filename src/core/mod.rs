@@ -19,6 +19,7 @@ pub mod process;
 pub mod queue;
 pub mod record;
 pub mod reply;
+pub mod request;
 pub mod resp;
 pub mod scripts;
 pub mod server_clock;
