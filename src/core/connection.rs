@@ -69,8 +69,8 @@ pub struct Wire {
     pub in_transaction: bool,
     /// Whether to look before a batch is added, so that it takes no script.
     pub looks: Patience,
-    /// How many batches in a row took longer to get there than their size explains.
-    pub slow_batches: u8,
+    /// Whether to make the members and records of a batch for the script: in vain, if it takes longer to get there than its size explains.
+    pub makes: Patience,
     /// Names of queues whose index entry was written over this connection.
     pub indexed: FxHashSet<String>,
     /// Queues known to have used priorities: `lua/reserve.lua` does not do for them.
@@ -126,7 +126,7 @@ impl Connection {
             clock: ServerClock::default(),
             in_transaction: false,
             looks: Patience::default(),
-            slow_batches: 0,
+            makes: Patience::default(),
             indexed: FxHashSet::default(),
             ranked: FxHashSet::default(),
             quiet: FxHashSet::default(),

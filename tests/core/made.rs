@@ -20,7 +20,7 @@ fn connected(server: &Server, name: &str) -> Queue {
 pub fn have_batches_made(queue: &Queue) {
     let mut connection = queue.link().take().unwrap();
     connection.looks.deny();
-    connection.slow_batches = 0;
+    connection.makes = Default::default();
     queue.link().give_back(connection);
 }
 

@@ -81,6 +81,10 @@ fn one_taken_id_refuses_all_and_the_connection_goes_on() {
         assert_eq!(raw.text(&["DEBUG", "DIGEST"]), before);
         queue.push(&delayed(&format!("after{round}"), 5000)).unwrap();
     }
+    let stranger = Queue::new(QueueConfig { persistent: false, ..config(server.dsn(), "q") });
+    let begun = raw.calls("multi");
+    assert!(matches!(stranger.push_many(&late("b")), Err(Error::Duplicate { .. })));
+    assert_eq!(raw.calls("multi"), begun + 1, "the look, and no question for the time");
     let transactions = raw.calls("exec");
     queue.push_many(&late("c")).unwrap();
     assert_eq!(raw.calls("exec"), transactions + 1, "what was watched before does not matter");

@@ -23,8 +23,6 @@ const CHUNK_BYTES: usize = 8 << 20;
 const ASKS_FROM: usize = 16;
 /// More than this is too long on its way for its time to be claimed before it is sent.
 const MADE_BYTES: usize = 1 << 20;
-/// After so many slow ones in a row, a connection's batches are left to the script.
-const MOST_SLOW: u8 = 3;
 
 impl Queue {
     /// Adds many jobs, in chunks of up to 500 as their size allows, each of which is added whole or not at all.
@@ -60,7 +58,8 @@ impl Queue {
             return self.push_each(jobs);
         }
         let until = self.link.deadline();
-        let mut batch = Batch { jobs, bytes, held: Some(self.link.take_until(until)?), until };
+        let mut batch =
+            Batch { jobs, bytes, held: Some(self.link.take_until(until)?), until, has_asked: jobs.len() < ASKS_FROM };
         let result = self.push_batch(&mut batch);
         // It cannot be in a transaction; if it were, the next request would go into that.
         if let Some(connection) = batch.held.filter(|connection| !connection.in_transaction) {
@@ -76,19 +75,19 @@ impl Queue {
     /// Sends members and records as they shall be, which spares Redis a quarter of the work. It must be known what time
     /// it is for Redis; the script checks that.
     fn push_made(&self, batch: &mut Batch<'_>) -> Result<()> {
-        let Batch { jobs, bytes, held, until } = batch;
-        let (mut has_asked, mut is_refused) = (jobs.len() < ASKS_FROM, false);
+        let Batch { jobs, bytes, held, until, has_asked } = batch;
+        let mut is_made = held.as_mut().is_some_and(|connection| connection.makes.take_chance());
         loop {
             let mut sent = Sent::Each;
             let value = self.link.run_until(*until, held, Repeat::Yes, &mut |request, attempt, connection| {
                 if std::mem::take(&mut connection.in_transaction) {
                     request.command(&[b"EXEC"]); // of nothing; DISCARD would be one more right to have
                 }
-                let is_first = attempt.since_lost.is_none() && !is_refused && connection.slow_batches < MOST_SLOW;
-                let claim = if is_first { connection.clock.claim(jobs.len()) } else { None };
+                let is_made = is_made && attempt.since_lost.is_none();
+                let claim = if is_made { connection.clock.claim(jobs.len()) } else { None };
                 sent = match claim {
                     Some(_) => Sent::Made,
-                    None if is_first && !has_asked && connection.clock.is_wanted() => Sent::Question,
+                    None if is_made && !*has_asked && connection.clock.is_wanted() => Sent::Question,
                     None => Sent::Each,
                 };
                 if sent == Sent::Question {
@@ -103,18 +102,18 @@ impl Queue {
             match (sent, value) {
                 (Sent::Question, Err(error @ Error::Connection { .. })) => return Err(error.of_a_question()),
                 // What it was answered does not matter here: the clock has heard it, or nobody has.
-                (Sent::Question, _) => has_asked = true,
+                (Sent::Question, _) => *has_asked = true,
                 (Sent::Each, value) => return self.chunk_pushed(Reply::new(value?)?),
                 (Sent::Made, value) => {
                     let reply = Reply::new(value?)?;
-                    is_refused = reply.word == "CLOCK";
+                    is_made = reply.word != "CLOCK";
                     if let Some(connection) = held {
-                        connection.slow_batches = if is_refused { connection.slow_batches + 1 } else { 0 };
-                        if is_refused {
+                        connection.makes.saw(is_made);
+                        if !is_made {
                             connection.clock.forget();
                         }
                     }
-                    if !is_refused {
+                    if is_made {
                         return self.chunk_pushed(reply);
                     }
                 }
@@ -187,6 +186,8 @@ pub(super) struct Batch<'a> {
     bytes: usize,
     pub(super) held: Option<Connection>,
     pub(super) until: Instant,
+    /// Redis has been asked what time it is, or need not be.
+    pub(super) has_asked: bool,
 }
 
 /// What a request contained.

@@ -87,7 +87,7 @@ impl Queue {
 
     /// What there is to know beforehand; `None` if Redis refuses to tell.
     fn watch(&self, batch: &mut Batch<'_>) -> Result<Option<Seen>> {
-        let Batch { jobs, held, until, .. } = batch;
+        let Batch { jobs, held, until, has_asked, .. } = batch;
         let mut asked = Moment::now();
         let answers = self.link.run_until(*until, held, Repeat::Yes, &mut |request, _, connection| {
             self.write_index(request, connection);
@@ -105,6 +105,7 @@ impl Queue {
             request.command(&[b"MULTI"]);
         });
         let answers = reply::transaction(answers.map_err(Error::of_a_question)?)?;
+        *has_asked = true;
         let Some(connection) = held else { return Ok(None) };
         connection.in_transaction = reply::is_in_transaction(&answers);
         let seen = reply::seen(&answers, jobs.len());
