@@ -82,7 +82,13 @@ impl Error {
         }
     }
 
-    /// The same, if all that was sent had only asked.
+    /// Something was done half: how, and why not the rest.
+    #[must_use]
+    pub fn in_doubt(how: &str, why: &Self) -> Self {
+        Self::Connection { doing: Doing::default(), message: format!("{how}: {why}"), ambiguous: true }
+    }
+
+    /// This error, if all that was sent had only asked.
     #[must_use]
     pub fn of_a_question(mut self) -> Self {
         if let Self::Connection { ambiguous, .. } = &mut self {

@@ -6,7 +6,7 @@ use super::Queue;
 use super::place::{Place, Times, may_be_far_off};
 use super::push::{Encoded, Pushed};
 use crate::core::connection::Connection;
-use crate::core::error::{Doing, Error, Result};
+use crate::core::error::{Error, Result};
 use crate::core::link::Repeat;
 use crate::core::reply::{self, Reply};
 use crate::core::server_clock::{Claim, Moment};
@@ -90,7 +90,7 @@ impl Queue {
             // A key is not what it should be: the script says so, after nothing is left of this.
             [_, stored] => {
                 self.take_back(trip, place, *stored == Value::Int(1)).map_err(|error| {
-                    in_doubt("the job was stored but for its place, and this could not be undone", &error)
+                    Error::in_doubt("the job was stored but for its place, and this could not be undone", &error)
                 })?;
                 self.push_anew(trip)
             }
@@ -113,7 +113,7 @@ impl Queue {
             self.write_push(request, job, attempt, Some(place.head()));
         });
         answer.and_then(pushed).map_err(|error| {
-            in_doubt("the job was stored with a time that was not right, and could not be put right", &error)
+            Error::in_doubt("the job was stored with a time that was not right, and could not be put right", &error)
         })
     }
 
@@ -145,8 +145,4 @@ fn pushed(value: Value) -> Result<Pushed> {
         "DUPLICATE" => Ok(Pushed::Duplicate),
         _ => Err(reply::unexpected()),
     }
-}
-
-pub(super) fn in_doubt(how: &str, why: &Error) -> Error {
-    Error::Connection { doing: Doing::default(), message: format!("{how}: {why}"), ambiguous: true }
 }

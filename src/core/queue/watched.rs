@@ -5,7 +5,6 @@ use super::Queue;
 use super::place::Times;
 use super::push::Encoded;
 use super::push_many::Batch;
-use super::transaction::in_doubt;
 use crate::core::error::{Error, Result};
 use crate::core::link::{Repeat, Request};
 use crate::core::reply::{self, Reply, Seen};
@@ -78,7 +77,10 @@ impl Queue {
             [Value::Int(_), Value::Int(_)] => Ok(true),
             // They cannot wait where something else lies: the script says so.
             [_, Value::Int(_)] => self.take_all_back(batch).map(|()| false).map_err(|error| {
-                in_doubt("the jobs were stored, but cannot wait for their time, and this could not be undone", &error)
+                Error::in_doubt(
+                    "the jobs were stored, but cannot wait for their time, and this could not be undone",
+                    &error,
+                )
             }),
             [_, _] => Ok(false), // members without their records are dropped by whoever meets them
             _ => Err(reply::unexpected()),
