@@ -1,8 +1,8 @@
 //! The header of every script says exactly what its body does.
 
+use crate::leases::{edit_head, lease, old, prime};
 use crate::made::have_batches_made;
 use crate::support::*;
-use crate::unseen::{edit_head, lease, old, prime};
 use delayqueue::core::job::{Due, NewJob};
 use delayqueue::core::keys::Keys;
 use delayqueue::core::queue::NoInterrupts;

@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod audit;
+mod leases;
 mod proxy;
 mod scene;
 mod support;
+mod worker_loop;
 
 mod acl;
 mod ahead;

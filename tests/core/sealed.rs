@@ -1,8 +1,8 @@
 //! Large batches are leased before anybody has seen their records, which come with the trip for the batch behind.
 
-use crate::ahead::{LONG, REPEATED, Worker, name};
 use crate::proxy::Fault;
 use crate::support::*;
+use crate::worker_loop::{LONG, REPEATED, Worker, name};
 use delayqueue::core::job::{Due, NewJob, State};
 use delayqueue::core::worker::feed::Delivery;
 use redis::Value;

@@ -1,8 +1,8 @@
 //! A lease slot that Redis may still hold is not used again.
 
-use crate::ahead::{N, Worker, name};
 use crate::proxy::Fault;
 use crate::support::until;
+use crate::worker_loop::{N, Worker, name};
 use std::time::Duration;
 
 #[test]

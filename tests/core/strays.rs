@@ -3,8 +3,8 @@
 
 use crate::audit::{self, key};
 use crate::denied::as_user;
+use crate::leases::{CALL, DUE_MS, digest, disown, eval, held_in, keys, lease, old, primed};
 use crate::support::*;
-use crate::unseen::{CALL, DUE_MS, digest, disown, eval, held_in, keys, lease, old, primed};
 use delayqueue::core::clock;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, Receipt, State};
@@ -334,7 +334,7 @@ fn leases_of_their_own_deadlines_keep_their_stamps() {
 fn a_release_that_failed_half_way_leaves_the_job_to_its_lease() {
     let server = Server::start(&[]);
     let (queue, mut raw) = (server.queue("q"), server.raw());
-    crate::unseen::prime(&queue, &mut raw);
+    crate::leases::prime(&queue, &mut raw);
     queue.push_many(&[old("y"), old("z")]).unwrap();
     let record = lease(&mut raw, &queue, "s", 2, None).unwrap();
     let token = Slot::decode(&record).unwrap()[0].token;
