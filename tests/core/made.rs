@@ -3,7 +3,7 @@
 use crate::audit;
 use crate::proxy::{Fault, Proxy};
 use crate::support::*;
-use crate::transaction::{self, push_after_jumps, server_ms, ways};
+use crate::transaction::{self, check_stored, push_after_jumps, server_ms, ways};
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob};
 use delayqueue::core::queue::Queue;
@@ -50,17 +50,7 @@ fn a_batch_that_is_made_before_it_is_sent_is_what_the_script_would_make() {
         queue.push_many(&jobs).unwrap();
         let to = server_ms(&mut raw) + 2;
         made += u64::from(raw.calls("hset") + raw.calls("zcard") == commands + 2); // the script would make it three
-        for job in &jobs {
-            let info = queue.peek(job.id.as_ref().unwrap()).unwrap().unwrap();
-            let due = match job.due {
-                Due::InMs(delay) => from + delay as i64..=to + delay as i64,
-                Due::AtMs(at) => at..=at,
-            };
-            let due = if job.due == Due::InMs(0) { from - 1..=to } else { due }; // that of its stamp
-            assert!(due.contains(&info.due_at_ms), "{due:?} {info:?}");
-            assert!((from - 1..=to).contains(&info.created_at_ms), "{from}..={to} {info:?}");
-            assert_eq!((&info.options, &info.payload), (&job.options, &job.payload));
-        }
+        jobs.iter().for_each(|job| check_stored(&queue, job, from..=to, 1));
         if round == 0 {
             queue.push(&NewJob { due: Due::AtMs(at), ..job("r00.99") }).unwrap(); // later than the batch, due with it
         }

@@ -9,6 +9,7 @@ use delayqueue::core::job::{Due, JobId, JobInfo, JobOptions, NewJob, OnDuplicate
 use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig};
 use delayqueue::core::record;
 use delayqueue::core::scripts;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// A queue whose connection knows what time it is for Redis, which knows the scripts.
@@ -29,6 +30,20 @@ pub fn server_ms(raw: &mut Raw) -> i64 {
     let redis::Value::Array(time) = raw.run(&["TIME"]) else { panic!("no time") };
     let number = |at: usize| delayqueue::core::reply::int(time[at].clone()).unwrap();
     number(0) * 1000 + number(1) / 1000
+}
+
+/// What is stored of a job that was pushed between these times of Redis, with a stamp that may be so much earlier.
+pub fn check_stored(queue: &Queue, job: &NewJob, pushed_ms: RangeInclusive<i64>, earlier_ms: i64) {
+    let (from, to) = pushed_ms.into_inner();
+    let info = queue.peek(job.id.as_ref().unwrap()).unwrap().unwrap();
+    let due = match job.due {
+        Due::InMs(0) => from - earlier_ms..=to, // that of its stamp
+        Due::InMs(delay) => from + delay as i64..=to + delay as i64,
+        Due::AtMs(at) => at..=at,
+    };
+    assert!(due.contains(&info.due_at_ms), "{due:?} {info:?}");
+    assert!((from - earlier_ms..=to).contains(&info.created_at_ms), "{from}..={to} {info:?}");
+    assert_eq!((&info.options, &info.payload), (&job.options, &job.payload));
 }
 
 #[test]
@@ -56,15 +71,8 @@ fn it_takes_no_script_and_is_due_when_it_should_be() {
         let (from, scripts_before) = (server_ms(&mut raw), ways(&mut raw)[0]);
         queue.push(job).unwrap();
         scripts += ways(&mut raw)[0] - scripts_before;
-        let info = queue.peek(job.id.as_ref().unwrap()).unwrap().unwrap();
         let to = server_ms(&mut raw) + 1;
-        let due = match job.due {
-            Due::InMs(delay) => from + delay as i64..=to + delay as i64,
-            Due::AtMs(at) => at..=at,
-        };
-        assert!(due.contains(&info.due_at_ms), "{due:?} {info:?}");
-        assert!((from - 1..=to).contains(&info.created_at_ms), "{from}..={to} {info:?}");
-        assert_eq!((&info.options, &info.payload), (&job.options, &job.payload));
+        check_stored(&queue, job, from..=to, 1);
     }
     assert_eq!(ways(&mut raw)[1] - before[1], jobs.len() as u64);
     assert!(scripts < jobs.len() as u64, "most need no script");
@@ -284,22 +292,27 @@ fn a_foreign_key_is_reported_and_nothing_is_left_of_the_try() {
     }
 }
 
-#[test]
-fn a_refusal_says_why_and_the_connection_goes_on() {
+/// Pushes while Redis has no memory left, while it misses replicas, and while nothing is wrong.
+pub fn push_while_redis_refuses(jobs: u64, push: impl Fn(&Queue) -> Result<(), Error>) {
     let server = Server::start(&["--maxmemory-policy", "noeviction"]);
     let (queue, mut raw) = (connected(&server, "q"), server.raw());
     queue.push(&delayed("first", 5000)).unwrap();
     raw.run(&["CONFIG", "SET", "maxmemory", "1"]);
-    let found = queue.push(&delayed("a", 5000));
+    let found = push(&queue);
     raw.run(&["CONFIG", "SET", "maxmemory", "0"]);
     assert!(matches!(&found, Err(Error::QueueFull { message, .. }) if message.contains("used memory")), "{found:?}");
     raw.run(&["CONFIG", "SET", "min-replicas-to-write", "1"]);
-    let found = queue.push(&delayed("a", 5000));
+    let found = push(&queue);
     raw.run(&["CONFIG", "SET", "min-replicas-to-write", "0"]);
     assert!(matches!(&found, Err(Error::Server { code, .. }) if code == "NOREPLICAS"), "{found:?}");
     assert_eq!(states(&queue), [1, 0, 0, 0]);
-    queue.push(&delayed("a", 5000)).unwrap();
-    assert_eq!(states(&queue), [2, 0, 0, 0]);
+    push(&queue).unwrap();
+    assert_eq!(states(&queue), [1 + jobs, 0, 0, 0]);
+}
+
+#[test]
+fn a_refusal_says_why_and_the_connection_goes_on() {
+    push_while_redis_refuses(1, |queue| queue.push(&delayed("a", 5000)).map(|_| ()));
 }
 
 #[test]

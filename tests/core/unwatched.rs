@@ -4,7 +4,7 @@ use crate::audit;
 use crate::denied::as_user;
 use crate::proxy::{Fault, Proxy};
 use crate::support::*;
-use crate::transaction::{connected, ways};
+use crate::transaction::{connected, push_while_redis_refuses, ways};
 use crate::watched::{COUNT, interrupted, is_sound, late};
 use delayqueue::core::error::Error;
 use delayqueue::core::job::State;
@@ -180,17 +180,5 @@ fn what_cannot_be_undone_is_reported_as_possibly_done() {
 
 #[test]
 fn a_refusal_says_why_and_the_connection_goes_on() {
-    let server = Server::start(&["--maxmemory-policy", "noeviction"]);
-    let (queue, mut raw) = (connected(&server, "q"), server.raw());
-    raw.run(&["CONFIG", "SET", "maxmemory", "1"]);
-    let found = queue.push_many(&late("a"));
-    raw.run(&["CONFIG", "SET", "maxmemory", "0"]);
-    assert!(matches!(&found, Err(Error::QueueFull { message, .. }) if message.contains("used memory")), "{found:?}");
-    raw.run(&["CONFIG", "SET", "min-replicas-to-write", "1"]);
-    let found = queue.push_many(&late("a"));
-    raw.run(&["CONFIG", "SET", "min-replicas-to-write", "0"]);
-    assert!(matches!(&found, Err(Error::Server { code, .. }) if code == "NOREPLICAS"), "{found:?}");
-    assert_eq!(queue.count(None), Ok(0));
-    queue.push_many(&late("a")).unwrap();
-    assert_eq!(queue.count(None), Ok(COUNT as u64));
+    push_while_redis_refuses(COUNT as u64, |queue| queue.push_many(&late("a")).map(|_| ()));
 }

@@ -4,9 +4,9 @@ use crate::audit;
 use crate::made::batch;
 use crate::proxy::{Fault, Proxy};
 use crate::support::*;
-use crate::transaction::{connected, push_after_jumps, server_ms, ways};
+use crate::transaction::{check_stored, connected, push_after_jumps, server_ms, ways};
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{Due, NewJob};
+use delayqueue::core::job::NewJob;
 use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig};
 use delayqueue::core::server_clock::Moment;
 use std::thread;
@@ -40,16 +40,7 @@ fn it_takes_no_script_and_is_what_the_script_would_make() {
         in_transactions += u64::from(is_transaction);
         let to = server_ms(&mut raw) + 2;
         assert_eq!(ids, jobs.iter().map(|job| job.id.clone().unwrap()).collect::<Vec<_>>());
-        for job in jobs.iter().filter(|_| is_transaction) {
-            let info = queue.peek(job.id.as_ref().unwrap()).unwrap().unwrap();
-            let due = match job.due {
-                Due::InMs(delay) => from + delay as i64..=to + delay as i64,
-                Due::AtMs(at) => at..=at,
-            };
-            assert!(due.contains(&info.due_at_ms), "{due:?} {info:?}");
-            assert!((from..=to).contains(&info.created_at_ms), "{from}..={to} {info:?}");
-            assert_eq!((&info.options, &info.payload), (&job.options, &job.payload));
-        }
+        jobs.iter().filter(|_| is_transaction).for_each(|job| check_stored(&queue, job, from..=to, 0));
     }
     assert!(in_transactions > 0, "some were added without a script");
     is_sound(&mut raw, &queue);
