@@ -62,6 +62,7 @@ final class Goals implements Section
             ['lateness p99, ms', $this->ours('lateness', 'p99_ms'), '<=', 4.0],
             ['earliest job, ms after its due time', $this->least('lateness', 'min_ms'), '>=', 0.0],
             ['idle worker, requests/s', $this->ours('idle', 'requests_per_s'), '<=', 1.0],
+            ['idle worker, commands/s, those in scripts included', $this->ours('idle', 'commands_per_s'), '<=', 1.0],
             ['memory per waiting job of 213 + 16 B, bytes', $this->ours('memory', 'bytes_213'), '<=', 440.0],
             ['the same with the option compress', $this->table('memory')?->median('delayqueue-compress', 'bytes_213'), '<=', 440.0],
             ['push with 1M waiting, of that with 10k', $this->deeper(1_000_000), '<=', 1.4],
