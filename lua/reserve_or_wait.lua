@@ -5,8 +5,9 @@
 -- ARGV[8…] to acknowledge, in threes: slot · first token · how many tokens
 -- Returns {"JOBS", leases, record…, histories, lost, now} the first as of reserve.lua; a record may be missing; lost: the tokens
 --         to acknowledge that are not ours any more
---       | {"EMPTY", lost, wait_us} look again then; -1: nothing is coming
---       | {"PAUSED", lost, wait_us}
+--       | {"EMPTY", lost, wait_us, next} look again after this long (-1: nothing is coming); next: when there is something to do (ms),
+--         or ''; somebody looks then
+--       | {"PAUSED", lost, wait_us, next}
 --       | {"AGAIN", lost} a bounded part of the housekeeping is done: call again without acknowledging
 --       | error DQSLOT: the slot holds leases that are not acknowledged here
 --       | error DQSCHEMA nothing done: the queue belongs to a newer version
@@ -101,7 +102,7 @@ if not ids[1] then
   elseif is_paused ~= 'forever' then
     soonest = is_paused + 0
   end
-  return { is_paused and 'PAUSED' or 'EMPTY', lost or {}, idle(waiter, soonest, ARGV[7] + 0) }
+  return { is_paused and 'PAUSED' or 'EMPTY', lost or {}, idle(waiter, soonest, ARGV[7] + 0), soonest or '' }
 end
 
 -- 5. Lease.

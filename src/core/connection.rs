@@ -4,6 +4,7 @@
 mod log_in;
 mod patience;
 mod spin;
+mod tracking;
 mod wakes;
 
 use super::dsn::Dsn;
@@ -21,6 +22,7 @@ use std::io::{self, Read, Write};
 use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::{Duration, Instant};
+use tracking::Tracking;
 
 /// Replies larger than this are refused rather than buffered.
 const LARGEST_REPLY: usize = 1 << 30;
@@ -63,6 +65,8 @@ pub struct Wire {
     spin: Spin,
     wakes: VecDeque<Wake>,
     subscribed: HashSet<String>,
+    /// Whether what was read over this connection is as it was.
+    pub tracking: Tracking,
     /// What time it is for Redis.
     pub clock: ServerClock,
     /// A transaction has been begun, and not ended.
@@ -123,6 +127,7 @@ impl Connection {
             spin: Spin::default(),
             wakes: VecDeque::new(),
             subscribed: HashSet::new(),
+            tracking: Tracking::default(),
             clock: ServerClock::default(),
             in_transaction: false,
             looks: Patience::default(),
@@ -307,7 +312,7 @@ impl Wire {
                 self.input.consume(length);
                 return Ok(match value {
                     Value::Push { kind, data } => {
-                        self.keep_wake(&kind, &data);
+                        self.hear(&kind, &data);
                         None
                     }
                     value => Some(value),

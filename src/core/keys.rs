@@ -107,6 +107,19 @@ impl Keys {
         [waiting, jobs]
     }
 
+    /// The first of each of these says when there is something to do: waiting, reserved, later, ripe.
+    #[must_use]
+    pub fn heads(&self) -> [&[u8]; 4] {
+        let [_, waiting, reserved, _, _, _, _, later, _, ripe] = self.each();
+        [waiting, reserved, later, ripe]
+    }
+
+    #[must_use]
+    pub fn ledger(&self) -> &[u8] {
+        let [_, _, _, ledger, ..] = self.each();
+        ledger
+    }
+
     /// Those of `lua/ack.lua`: jobs, reserved, ledger, history.
     #[must_use]
     pub fn ack(&self) -> [&[u8]; 4] {

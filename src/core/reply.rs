@@ -231,6 +231,59 @@ pub fn seen(answers: &[Value], fields: usize) -> Option<Seen> {
     }
 }
 
+/// The answers to several plain commands, one by one.
+pub struct Answers(std::vec::IntoIter<Value>);
+
+impl Answers {
+    /// # Errors
+    /// [`Error::Server`] when there are none.
+    pub fn new(value: Value) -> Result<Self> {
+        transaction(value).map(|values| Self(values.into_iter()))
+    }
+
+    /// Why the next command was refused, if it was.
+    pub fn refusal(&mut self) -> Option<String> {
+        match self.0.next() {
+            Some(Value::ServerError(error)) => Some(error.code().to_owned()),
+            Some(_) => None,
+            None => Some(String::new()),
+        }
+    }
+
+    /// Redis' time, in microseconds since 1970, from the answer to `TIME`; `None` when it is another one.
+    pub fn time_us(&mut self) -> Option<i64> {
+        self.0.next().as_ref().and_then(time_us)
+    }
+
+    /// The lowest score, a time in milliseconds, in the answers to as many `ZRANGE`s of a first member with its score (`None`: there is no
+    /// member); `None` when they are others.
+    pub fn earliest(&mut self, keys: usize) -> Option<Option<i64>> {
+        let answers: Vec<Value> = self.0.by_ref().take(keys).collect();
+        let scores: Option<Vec<Option<i64>>> = answers.iter().map(first_score).collect();
+        scores.map(|scores| scores.into_iter().flatten().min())
+    }
+
+    /// When a pause ends, in milliseconds, from the answer to an `HGET` of it (`None`: nobody knows); `None` when it is another one.
+    pub fn end_of_pause(&mut self) -> Option<Option<i64>> {
+        match self.0.next()? {
+            Value::Nil => Some(Some(i64::MIN)), // it has ended
+            Value::BulkString(ends) if ends == b"forever" => Some(None),
+            Value::BulkString(ends) => std::str::from_utf8(&ends).ok()?.parse().ok().map(Some),
+            _ => None,
+        }
+    }
+}
+
+/// The score of the first member, a time in milliseconds, if there is one.
+fn first_score(answer: &Value) -> Option<Option<i64>> {
+    let Value::Array(members) = answer else { return None };
+    let Some(first) = members.first() else { return Some(None) };
+    let Value::Array(member) = first else { return None };
+    let Some(Value::Double(score)) = member.get(1) else { return None };
+    #[expect(clippy::cast_possible_truncation, reason = "out of range it becomes the first or the last moment")]
+    (!score.is_nan()).then_some(Some(*score as i64))
+}
+
 /// Whether the last of the answers says that a transaction has begun.
 #[must_use]
 pub fn is_in_transaction(answers: &[Value]) -> bool {

@@ -133,7 +133,7 @@ fn consume_plainly(queue: &Queue, errors: &mut Errors) {
     errors.get(feed.flush());
 }
 
-/// One waits; a push of another wakes it.
+/// One waits, until it has glanced at the queue; a push of another wakes the next.
 fn wait(queue: &Queue, waiters: &str, raw: &mut Raw, errors: &mut Errors) {
     struct Deadline(Instant);
     impl Interrupts for Deadline {
@@ -141,9 +141,10 @@ fn wait(queue: &Queue, waiters: &str, raw: &mut Raw, errors: &mut Errors) {
             if Instant::now() > self.0 { Flow::Return } else { Flow::Continue }
         }
     }
+    let watch = [queue.name().to_owned()];
+    errors.get(queue.reserve(&watch, 1, Some(Duration::from_millis(2100)), &mut NoInterrupts));
     let waiter = queue.clone();
     let thread = std::thread::spawn(move || {
-        let watch = [waiter.name().to_owned()];
         waiter.reserve(
             &watch,
             1,

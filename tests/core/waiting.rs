@@ -154,20 +154,6 @@ fn watching_several_queues_serves_the_first_one_first() {
 }
 
 #[test]
-fn idle_waiting_costs_less_than_two_commands_a_second() {
-    let queue = fresh();
-    let server = Server::start(&[]);
-    let idle = server.queue(queue.name());
-    idle.push(&delayed("far", 3_600_000)).unwrap();
-    let mut raw = server.raw();
-    assert_eq!(wait(&idle, 0.1), None);
-    let before = raw.calls("evalsha");
-    assert_eq!(wait(&idle, 4.0), None);
-    let used = raw.calls("evalsha") - before;
-    assert!((2..=6).contains(&used), "{used} scripts in 4 s");
-}
-
-#[test]
 fn looking_again_at_an_empty_queue_is_one_request() {
     let server = Server::start(&[]);
     let (queue, mut raw) = (server.queue("q"), server.raw());

@@ -67,7 +67,7 @@ final class CrashTest extends ProcessTestCase
 
         $outcome = $other->outcome();
         $this->assertSame('job', $outcome['result']['id']);
-        $this->assertLessThan(2.5, $outcome['seconds'], 'a waiter looks at least every two seconds');
+        $this->assertLessThan(2.5, $outcome['seconds'], 'a waiter glances every two seconds');
         $other->kill();
     }
 

@@ -14,11 +14,14 @@ use DelayQueue\Bench\Table;
 use DelayQueue\Bench\Task;
 use DelayQueue\Bench\Traits;
 
-/** What a worker costs that has nothing to do: a thousand jobs wait, none is due. */
+/** What a worker costs that has nothing to do: a thousand jobs wait, none is due. All wait at the same time, each beside a server of its own. */
 final class Idle implements Benchmark
 {
     /** The worker's start is not what is measured. */
     private const SETTLING_US = 500_000;
+
+    /** The longest time after which any of them does something else than before. */
+    private const SECONDS = 120;
 
     public function run(Session $session): iterable
     {
@@ -37,7 +40,8 @@ final class Idle implements Benchmark
             }
         }
         $rows[] = [null, null];
-        $session->rotate($table, $rows, self::name(...), static function (array $row, Table $table) use ($session): void {
+        $idlers = [];
+        $session->rotate($table, $rows, self::name(...), static function (array $row) use ($session, &$idlers): void {
             [$peer, $pollMs] = $row;
             $server = $session->server($peer ?? 'floor');
             $worker = null;
@@ -49,8 +53,11 @@ final class Idle implements Benchmark
                 $worker->start();
             }
             usleep(self::SETTLING_US);
-            $before = self::look($server, $worker);
-            usleep((int) (1e6 * $session->seconds(10, 3)));
+            $idlers[] = [$row, $server, $worker, self::look($server, $worker)];
+        });
+        $session->say('all of them wait');
+        usleep((int) (1e6 * $session->seconds(self::SECONDS, self::SECONDS)));
+        foreach ($idlers as [$row, $server, $worker, $before]) {
             $after = self::look($server, $worker);
             $seconds = $after['at'] - $before['at'];
             $table->add(self::name($row), [
@@ -59,7 +66,7 @@ final class Idle implements Benchmark
                 'client_percent' => ($after['client_us'] - $before['client_us']) / $seconds / 1e4,
                 'server_percent' => ($after['server_us'] - $before['server_us']) / $seconds / 1e4,
             ]);
-        });
+        }
         yield $table;
     }
 

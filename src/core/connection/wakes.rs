@@ -1,4 +1,4 @@
-//! Wake-ups that come over a connection between its replies.
+//! What Redis tells a connection between its replies: wake-ups, and that something has changed.
 
 use super::{Fault, Wake, Wire, is_pause};
 use crate::core::resp;
@@ -7,7 +7,10 @@ use std::io;
 use std::time::{Duration, Instant};
 
 impl Wire {
-    pub(super) fn keep_wake(&mut self, kind: &PushKind, data: &[Value]) {
+    pub(super) fn hear(&mut self, kind: &PushKind, data: &[Value]) {
+        if *kind == PushKind::Invalidate {
+            self.tracking.hear();
+        }
         if let (PushKind::Message, [Value::BulkString(channel), Value::BulkString(text)]) = (kind, data) {
             let wait_us = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
             self.wakes.push_back(Wake { channel: channel.clone(), wait: Duration::from_micros(wait_us) });

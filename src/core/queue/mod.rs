@@ -1,6 +1,7 @@
 //! One queue: every operation is one script, or a bounded sequence of them.
 
 mod doctor;
+mod glance;
 mod inspect;
 mod manage;
 mod place;
@@ -8,6 +9,7 @@ mod push;
 mod push_many;
 mod reserve;
 mod settle;
+mod sleep;
 mod transaction;
 mod unseen;
 mod wait;
@@ -15,11 +17,13 @@ mod watched;
 
 pub use super::keys::{check_prefix, check_queue_name};
 pub use doctor::{Check, Level};
+pub use glance::Outlook;
 pub use inspect::{Lateness, Stats};
 pub use reserve::{Look, Trip, Waiting, new_slot};
 pub use settle::{Failed, Held, random_unit};
+pub use sleep::{Flow, Interrupts, NoInterrupts, rest};
 pub use unseen::Unseen;
-pub use wait::{Flow, Interrupts, NoInterrupts, Waited, rest, wait_for};
+pub use wait::{Waited, wait_for};
 
 use super::clock;
 use super::connection::Connection;

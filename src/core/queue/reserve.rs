@@ -1,5 +1,6 @@
 //! Consuming: one call of the shortest script that may do, of a longer one where that is not enough, and what the answers ask for.
 
+use super::glance::Outlook;
 use super::settle::{Range, range_args, ranges};
 use super::unseen::Unseen;
 use super::{Flow, Queue, wait};
@@ -23,8 +24,7 @@ pub enum Look {
     Jobs(Vec<Reserved>),
     /// Only where [`Trip::may_be_unseen`].
     Unseen(Vec<Unseen>),
-    /// Nothing; look again after this long (`None`: nothing is coming).
-    Nothing(Option<Duration>),
+    Nothing(Outlook),
 }
 
 /// A waiter's part of a look: its name, and how long it may sleep at most (zero: it stops waiting).
@@ -260,7 +260,8 @@ impl Queue {
                         return Ok(Look::Jobs(jobs));
                     }
                 }
-                "EMPTY" | "PAUSED" => {
+                word @ ("EMPTY" | "PAUSED") => {
+                    let is_paused = word == "PAUSED";
                     if let Some(connection) = held
                         && !connection.quiet.contains(&*self.name)
                     {
@@ -268,7 +269,9 @@ impl Queue {
                     }
                     gone(reply.tokens().map_err(doing)?);
                     let wait_us = reply.int().map_err(doing)?;
-                    return Ok(Look::Nothing(u64::try_from(wait_us).ok().map(Duration::from_micros)));
+                    let wait = u64::try_from(wait_us).ok().map(Duration::from_micros);
+                    let next_ms = reply.optional_int().map_err(doing)?;
+                    return Ok(Look::Nothing(Outlook { wait, next_ms, is_paused }));
                 }
                 "AGAIN" => gone(reply.tokens().map_err(doing)?),
                 _ => return Err(doing(reply::unexpected())),

@@ -10,7 +10,7 @@ use super::source::{Arrived, Done, Source};
 use crate::core::connection::Connection;
 use crate::core::error::{Error, Result};
 use crate::core::job::{Receipt, Reserved};
-use crate::core::queue::{Flow, Interrupts, Look, Queue, Waited, Waiting, wait_for};
+use crate::core::queue::{Flow, Interrupts, Look, Outlook, Queue, Waited, Waiting, wait_for};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -173,7 +173,7 @@ impl Feed {
         let mut held = None;
         let mut look = |queue: &Queue, held: &mut Option<Connection>, waiting: Option<Waiting<'_>>| {
             let found = sources.iter_mut().find(|source| source.queue.name() == queue.name());
-            let Some(source) = found else { return Ok(Look::Nothing(None)) };
+            let Some(source) = found else { return Ok(Look::Nothing(Outlook::default())) };
             loop {
                 let departure = source.depart();
                 let is_used_again = departure.is_used_again();

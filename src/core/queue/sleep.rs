@@ -1,0 +1,138 @@
+//! Sleeping between looks, so that a wake-up ends it, and a signal is heard at once.
+
+use crate::core::connection::Connection;
+use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
+
+/// What the embedding language wants after a signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// Go on waiting.
+    Continue,
+    /// Return without a job (`stop()` was called).
+    Return,
+    /// Return [`crate::core::error::Error::Interrupted`]: an exception is pending.
+    Raise,
+}
+
+/// Asked before each sleep and whenever a signal ended one. May run arbitrary code, also on the same queue.
+pub trait Interrupts {
+    fn poll(&mut self) -> Flow;
+}
+
+/// Never interrupts.
+pub struct NoInterrupts;
+
+impl Interrupts for NoInterrupts {
+    fn poll(&mut self) -> Flow {
+        Flow::Continue
+    }
+}
+
+/// Why a sleep ended.
+pub(super) enum Woken {
+    /// Time to look, or somebody said so.
+    Look,
+    /// Time to glance.
+    Glance,
+    Leave(Flow),
+    Lost,
+}
+
+/// Sleeps until `look_at`, which a wake-up may make earlier, or `glance_at`, or a signal whose handler wants to leave.
+pub(super) fn sleep(
+    held: &mut Option<Connection>,
+    look_at: &mut Instant,
+    glance_at: Instant,
+    interrupts: &mut dyn Interrupts,
+) -> Woken {
+    let Some(connection) = held else { return Woken::Lost };
+    let descriptor = connection.as_raw_fd();
+    loop {
+        match interrupts.poll() {
+            Flow::Continue => {}
+            flow => return Woken::Leave(flow),
+        }
+        let readable = {
+            // Once more with signals blocked until the wait itself, so that none falls in between.
+            let blocked = BlockedSignals::new();
+            match interrupts.poll() {
+                Flow::Continue => {}
+                flow => return Woken::Leave(flow),
+            }
+            // A wake-up that came right behind a reply is read already: the socket will not tell of it.
+            let until = if connection.has_wake() { Instant::now() } else { glance_at.min(*look_at) };
+            poll_readable(descriptor, until.saturating_duration_since(Instant::now()), &blocked)
+        };
+        match connection.next_wake(readable) {
+            Err(_) => return Woken::Lost,
+            Ok(Some(wake)) if wake.wait.is_zero() => return Woken::Look,
+            Ok(Some(wake)) => *look_at = (*look_at).min(Instant::now() + wake.wait),
+            Ok(None) => {}
+        }
+        let now = Instant::now();
+        if now >= *look_at {
+            return Woken::Look;
+        }
+        if now >= glance_at && !connection.has_wake() {
+            return Woken::Glance;
+        }
+    }
+}
+
+/// Sleeps without any queue, as [`super::wait_for`] sleeps between looks.
+pub fn rest(length: Duration, interrupts: &mut dyn Interrupts) -> Flow {
+    let end = Instant::now() + length;
+    loop {
+        match interrupts.poll() {
+            Flow::Continue => {}
+            flow => return flow,
+        }
+        let blocked = BlockedSignals::new();
+        match interrupts.poll() {
+            Flow::Continue => {}
+            flow => return flow,
+        }
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Flow::Continue;
+        }
+        poll_readable(-1, left, &blocked);
+    }
+}
+
+/// All signals blocked in this thread until dropped.
+struct BlockedSignals {
+    before: libc::sigset_t,
+}
+
+impl BlockedSignals {
+    fn new() -> Self {
+        // SAFETY: both sets are plain memory that sigfillset and pthread_sigmask initialise.
+        unsafe {
+            let mut all = std::mem::zeroed();
+            let mut before = std::mem::zeroed();
+            libc::sigfillset(&raw mut all);
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before);
+            Self { before }
+        }
+    }
+}
+
+impl Drop for BlockedSignals {
+    fn drop(&mut self) {
+        // SAFETY: `before` was filled by pthread_sigmask.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut()) };
+    }
+}
+
+/// Waits with the signal mask from before; false after the time, or a signal.
+fn poll_readable(descriptor: i32, left: Duration, blocked: &BlockedSignals) -> bool {
+    let mut entry = libc::pollfd { fd: descriptor, events: libc::POLLIN, revents: 0 };
+    let limit = libc::timespec {
+        tv_sec: libc::time_t::try_from(left.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_nsec: libc::c_long::from(left.subsec_nanos()),
+    };
+    // SAFETY: one pollfd, a valid timespec and a mask that pthread_sigmask filled.
+    unsafe { libc::ppoll(&raw mut entry, 1, &raw const limit, &raw const blocked.before) > 0 }
+}
