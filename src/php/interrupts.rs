@@ -28,7 +28,8 @@ impl<'a> PhpInterrupts<'a> {
         }
     }
 
-    fn raise(&mut self, fault: Fault) -> Flow {
+    /// Has the wait end with this.
+    pub fn raise(&mut self, fault: Fault) -> Flow {
         self.fault = Some(fault);
         Flow::Raise
     }

@@ -78,10 +78,15 @@ final class WorkerTripsTest extends ProcessTestCase
     public function testAnIdleWorkerAsksForNothingButALookNowAndThen(): void
     {
         $this->push(1);
-        $this->worker = new Worker($this->redis->dsn(), $this->queueName, ['idleTimeout' => 60]);
-        $this->worker->hear('ended job-1');
-        Wait::until(fn () => $this->redis->waiters($this->queueName) === 1, 5, 'it waits');
+        $this->worker = new Worker($this->redis->dsn(), $this->queueName, ['idleTimeout' => 0.5], 'Idle');
+        foreach (['ended job-1', 'event Idle', 'event Idle'] as $line) {
+            $this->worker->hear($line);
+        }
+        $this->assertSame(1, $this->redis->waiters($this->queueName), 'it waits');
         $this->assertQuiet();
+        for ($n = 0; $n < 5; $n++) {
+            $this->worker->hear('event Idle');
+        }
         $this->assertSame(1, $this->queue()->stats()->acked, 'what is done is acknowledged before the wait');
     }
 

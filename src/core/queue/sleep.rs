@@ -18,6 +18,16 @@ pub enum Flow {
 /// Asked before each sleep and whenever a signal ended one. May run arbitrary code, also on the same queue.
 pub trait Interrupts {
     fn poll(&mut self) -> Flow;
+
+    /// When [`Interrupts::alarm`] is to be called, if the sleep lasts until then.
+    fn alarm_at(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Something that is to be done now and then. May run arbitrary code, too.
+    fn alarm(&mut self) -> Flow {
+        Flow::Continue
+    }
 }
 
 /// Never interrupts.
@@ -49,6 +59,12 @@ pub(super) fn sleep(
     let Some(connection) = held else { return Woken::Lost };
     let descriptor = connection.as_raw_fd();
     loop {
+        if interrupts.alarm_at().is_some_and(|alarm_at| alarm_at <= Instant::now()) {
+            match interrupts.alarm() {
+                Flow::Continue => {}
+                flow => return Woken::Leave(flow),
+            }
+        }
         match interrupts.poll() {
             Flow::Continue => {}
             flow => return Woken::Leave(flow),
@@ -61,7 +77,8 @@ pub(super) fn sleep(
                 flow => return Woken::Leave(flow),
             }
             // A wake-up that came right behind a reply is read already: the socket will not tell of it.
-            let until = if connection.has_wake() { Instant::now() } else { glance_at.min(*look_at) };
+            let due_at = glance_at.min(*look_at).min(interrupts.alarm_at().unwrap_or(glance_at));
+            let until = if connection.has_wake() { Instant::now() } else { due_at };
             poll_readable(descriptor, until.saturating_duration_since(Instant::now()), &blocked)
         };
         match connection.next_wake(readable) {

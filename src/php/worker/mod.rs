@@ -4,6 +4,7 @@ pub mod alarm;
 mod callable;
 pub mod events;
 mod handle;
+mod interrupts;
 mod outage;
 mod run;
 mod settle;

@@ -9,7 +9,7 @@ use super::signals::{self, Signals};
 use crate::core::error::Error;
 use crate::core::link;
 use crate::core::process::Generation;
-use crate::core::queue::{Flow, Interrupts, Queue, rest};
+use crate::core::queue::{Flow, Queue, rest};
 use crate::core::worker::feed::{Feed, Fetched};
 use crate::core::worker::keeper::Keeper;
 use crate::php::call::{Outcome, guard};
@@ -53,31 +53,13 @@ pub struct Loop<'a> {
     /// Since when Redis is away, and the pause before it is asked again.
     pub(super) away: Option<Duration>,
     /// The process that runs the loop: a forked child must not go on with it.
-    process: Generation,
+    pub(super) process: Generation,
     pub(super) in_hand: Option<InHand>,
     pub(super) rung: Rung,
     /// Objects of jobs that are done and not acknowledged yet, for those who listen to lost leases.
     /// By the index of their queue, and their token.
     pub(super) unacknowledged: HashMap<(usize, u64), Zval>,
     _signals: Signals,
-}
-
-/// Asks for handlers and for what the loop itself watches.
-pub(super) struct LoopInterrupts<'a> {
-    pub(super) php: PhpInterrupts<'a>,
-    /// What SIGUSR2 and SIGCONT had said when the wait began.
-    paused: bool,
-    process: Generation,
-}
-
-impl Interrupts for LoopInterrupts<'_> {
-    fn poll(&mut self) -> Flow {
-        match self.php.poll() {
-            Flow::Continue if signals::stop_requested() || signals::paused() != self.paused => Flow::Return,
-            Flow::Continue if !self.process.is_current() => Flow::Return, // a signal handler forked
-            flow => flow,
-        }
-    }
 }
 
 impl<'a> Loop<'a> {
@@ -164,6 +146,8 @@ impl<'a> Loop<'a> {
     }
 
     fn rounds(&mut self) -> Outcome<Stop> {
+        // What the last job's end has come to is heard of with the next look.
+        let mut is_settled = true;
         loop {
             self.same_process()?;
             if let Some(stop) = self.reason_to_stop() {
@@ -180,11 +164,12 @@ impl<'a> Loop<'a> {
                 let left = self.options.max_jobs.saturating_sub(self.jobs);
                 self.feed.want(usize::try_from(left).unwrap_or(usize::MAX));
             }
-            let wait = self.longest_wait();
+            let wait = self.longest_wait(is_settled);
             let waited = Instant::now();
-            let mut interrupts = self.interrupts(false);
-            match self.feed.next(Some(wait), &mut interrupts) {
+            let mut interrupts = if is_settled { self.idling() } else { self.interrupts(false) };
+            match self.feed.next(wait, &mut interrupts) {
                 Ok(Fetched::Job(delivery)) => {
+                    is_settled = false;
                     if let Err(fault) = self.back().and_then(|()| self.report_lost()) {
                         self.feed.put_back(*delivery);
                         return Err(fault);
@@ -197,18 +182,15 @@ impl<'a> Loop<'a> {
                     if self.options.stop_when_empty {
                         return Ok(Stop::Empty);
                     }
-                    if waited.elapsed() >= self.options.idle_timeout {
+                    if !is_settled && waited.elapsed() >= self.options.idle_timeout {
                         self.emit(Event::Idle, None, None)?;
+                        is_settled = true;
                     }
                 }
                 Ok(Fetched::Left(flow)) => self.left(interrupts.php, flow)?,
                 Err(error) => self.away(error)?,
             }
         }
-    }
-
-    pub(super) fn interrupts(&self, paused: bool) -> LoopInterrupts<'a> {
-        LoopInterrupts { php: PhpInterrupts::new(&self.queue.stop), paused, process: self.process }
     }
 
     pub(super) fn left(&self, interrupts: PhpInterrupts<'_>, flow: Flow) -> Outcome<()> {
@@ -236,14 +218,15 @@ impl<'a> Loop<'a> {
         None
     }
 
-    fn longest_wait(&self) -> Duration {
+    /// `None`: for ever. The first wait after a job ends in any case, so that listeners hear of a lost lease.
+    fn longest_wait(&self, is_settled: bool) -> Option<Duration> {
+        let Options { idle_timeout, max_time, stop_when_empty, .. } = self.options;
         // After an outage a look, so that listeners hear at once that it is over.
-        if self.options.stop_when_empty || self.away.is_some() {
-            return Duration::ZERO;
+        if stop_when_empty || self.away.is_some() {
+            return Some(Duration::ZERO);
         }
-        if self.options.max_time.is_zero() {
-            return self.options.idle_timeout;
-        }
-        self.options.idle_timeout.min(self.options.max_time.saturating_sub(self.started.elapsed()))
+        let at_most = if is_settled { Duration::MAX } else { idle_timeout };
+        let left = if max_time.is_zero() { Duration::MAX } else { max_time.saturating_sub(self.started.elapsed()) };
+        Some(at_most.min(left)).filter(|wait| *wait < Duration::MAX)
     }
 }

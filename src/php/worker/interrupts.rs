@@ -1,0 +1,68 @@
+//! What the loop does while it waits: it heeds signals, and tells listeners that it is idle.
+
+use super::events::{Event, Listeners};
+use super::run::Loop;
+use super::signals;
+use crate::core::process::Generation;
+use crate::core::queue::{Flow, Interrupts};
+use crate::php::interrupts::PhpInterrupts;
+use crate::php::sys;
+use std::time::{Duration, Instant};
+
+/// Asks for handlers and for what the loop itself watches.
+pub(super) struct LoopInterrupts<'a> {
+    pub(super) php: PhpInterrupts<'a>,
+    /// What SIGUSR2 and SIGCONT had said when the wait began.
+    paused: bool,
+    process: Generation,
+    idling: Option<Idling<'a>>,
+}
+
+/// A wait that lasts for longer than the idle timeout: to begin a new one would cost Redis more than to go on with this one.
+struct Idling<'a> {
+    listeners: &'a Listeners,
+    every: Duration,
+    next: Instant,
+    /// In bytes; 0: none.
+    memory_limit: u64,
+}
+
+impl<'a> Loop<'a> {
+    pub(super) fn interrupts(&self, paused: bool) -> LoopInterrupts<'a> {
+        LoopInterrupts { php: PhpInterrupts::new(&self.queue.stop), paused, process: self.process, idling: None }
+    }
+
+    /// The same for a wait that may be longer than the idle timeout.
+    pub(super) fn idling(&self) -> LoopInterrupts<'a> {
+        let every = self.options.idle_timeout;
+        let (next, memory_limit) = (Instant::now() + every, self.options.memory_limit);
+        let idling = Idling { listeners: &self.queue.listeners, every, next, memory_limit };
+        LoopInterrupts { idling: Some(idling), ..self.interrupts(false) }
+    }
+}
+
+impl Interrupts for LoopInterrupts<'_> {
+    fn poll(&mut self) -> Flow {
+        match self.php.poll() {
+            Flow::Continue if signals::stop_requested() || signals::paused() != self.paused => Flow::Return,
+            Flow::Continue if !self.process.is_current() => Flow::Return, // a signal handler forked
+            flow => flow,
+        }
+    }
+
+    fn alarm_at(&self) -> Option<Instant> {
+        self.idling.as_ref().map(|idling| idling.next)
+    }
+
+    fn alarm(&mut self) -> Flow {
+        let Some(idling) = &mut self.idling else { return Flow::Continue };
+        let told = idling.listeners.emit(Event::Idle, None, None);
+        idling.next = Instant::now() + idling.every;
+        let is_too_large = idling.memory_limit > 0 && sys::memory_usage() >= idling.memory_limit;
+        match told {
+            Err(fault) => self.php.raise(fault),
+            Ok(()) if is_too_large => Flow::Return,
+            Ok(()) => Flow::Continue,
+        }
+    }
+}
