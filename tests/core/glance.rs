@@ -87,6 +87,17 @@ fn what_changes_after_a_glance_is_found() {
 }
 
 #[test]
+fn a_lease_of_a_job_that_did_not_wait_is_found_when_it_ends() {
+    let server = Server::start(&[]);
+    let queue = server.queue("q");
+    queue.push(&NewJob { options: JobOptions { ttr_ms: 500, ..JobOptions::default() }, ..job("a") }).unwrap();
+    queue.bury(&reserve(&queue).unwrap().held(), None).unwrap();
+    let waiter = waiting(&server, &[&queue], true);
+    unheard(&server, &queue, || assert!(queue.reserve_job(&id("a")).unwrap().is_some()));
+    is_found(waiter, "a", "its lease has ended");
+}
+
+#[test]
 fn who_may_not_hear_of_changes_finds_it_by_asking_each_time() {
     for rights in ["-client|tracking", "-client|caching", "-exists"] {
         all_are_found(true, rights);
