@@ -105,6 +105,24 @@ fn who_may_not_hear_of_changes_finds_it_by_asking_each_time() {
 }
 
 #[test]
+fn who_has_been_refused_asks_from_the_next_glance_on_and_is_not_refused_again() {
+    let server = Server::start(&[]);
+    let mut raw = server.raw();
+    raw.run(&["ACL", "SETUSER", "u", "on", ">secret", "~*", "&*", "+@all", "-client|tracking"]);
+    let queue = Queue::new(config(as_user(&server, "u"), "q"));
+    let waiter = waiting(&server, &[&queue], true);
+    let before = (raw.calls("time"), raw.calls("zrange"));
+    until("it glances twice", || raw.calls("time") == before.0 + 2);
+    assert_eq!(raw.calls("zrange"), before.1 + 8);
+    server.queue("q").push(&job("a")).unwrap();
+    is_found(waiter, "a", "pushed");
+    let redis::Value::Array(log) = raw.run(&["ACL", "LOG"]) else { panic!("no log") };
+    assert_eq!(log.len(), 1);
+    let entry = format!("{:?}", log[0]);
+    assert!(entry.contains("'\"count\"'), int(1)"), "{entry}");
+}
+
+#[test]
 fn every_queue_is_glanced_at_and_one_after_another_may_change() {
     let server = Server::start(&[]);
     let queues = ["a", "b", "c"].map(|name| server.queue(name));
