@@ -2,7 +2,10 @@
 
 use crate::audit::key;
 use crate::denied::as_user;
+use crate::proxy::{Fault, Proxy};
 use crate::support::*;
+use crate::transaction::server_ms;
+use delayqueue::core::clock;
 use delayqueue::core::job::{Due, JobOptions, NewJob};
 use delayqueue::core::queue::{NoInterrupts, Queue};
 use std::thread::JoinHandle;
@@ -64,6 +67,7 @@ fn all_are_found(has_glanced: bool, rights: &str) {
     let scenes = EVENTS.map(|(what, happen)| {
         let server = Server::start(&[]);
         server.raw().run(&["ACL", "SETUSER", "u", "on", ">secret", "~*", "&*", "+@all", rights]);
+        server.queue("q").push(&delayed("far", 3_600_000)).unwrap();
         let waiter = waiting(&server, &[&Queue::new(config(as_user(&server, "u"), "q"))], has_glanced);
         (what, happen, server, waiter)
     });
@@ -99,9 +103,9 @@ fn a_lease_of_a_job_that_did_not_wait_is_found_when_it_ends() {
 
 #[test]
 fn who_may_not_hear_of_changes_finds_it_by_asking_each_time() {
-    for rights in ["-client|tracking", "-client|caching", "-exists"] {
-        all_are_found(true, rights);
-    }
+    let rights = ["-client|tracking", "-client|caching", "-exists"];
+    let tried = rights.map(|rights| std::thread::spawn(move || all_are_found(true, rights)));
+    tried.into_iter().for_each(|tried| tried.join().unwrap());
 }
 
 #[test]
@@ -175,6 +179,44 @@ fn a_pause_that_begins_while_somebody_waits_is_heeded() {
     is_found(waiter, "a", "after the pause");
 }
 
+/// Also by the clock of a test that has travelled.
+#[test]
+fn whoever_was_to_look_and_is_gone_is_stood_in_for() {
+    for ahead_ms in [0, 3_600_000] {
+        let server = Server::start(&[]);
+        let (queue, mut raw) = (server.queue("q"), server.raw());
+        queue.push(&delayed("a", 1500 + ahead_ms)).unwrap();
+        let due = queue.peek(&id("a")).unwrap().unwrap().due_at_ms;
+        raw.run(&["ZADD", &key(&queue, "waiters"), &due.to_string(), "who has died"]);
+        let started = Instant::now();
+        let waiter = std::thread::spawn(move || {
+            clock::set_thread_offset_ms(i64::try_from(ahead_ms).unwrap());
+            let jobs = queue.reserve(&["q".to_owned()], 1, Some(Duration::from_secs(30)), &mut NoInterrupts).unwrap();
+            jobs.first().map(|job| job.id.to_string())
+        });
+        is_found(waiter, "a", "due");
+        assert!(started.elapsed() > Duration::from_millis(1500), "by who is not there");
+    }
+}
+
+#[test]
+fn who_loses_the_connection_while_glancing_registers_anew() {
+    let server = Server::start(&[]);
+    let (proxy, mut raw) = (Proxy::before(&server), server.raw());
+    let queue = proxy.queue("q", Duration::from_secs(2));
+    let waiter = std::thread::spawn(move || {
+        let _ = queue.reserve(&["q".to_owned()], 1, Some(Duration::from_secs(30)), &mut NoInterrupts);
+    });
+    let mut waiters =
+        || raw.text(&["EVAL", "return table.concat(redis.call('ZRANGE', KEYS[1], 0, -1), ' ')", "1", "dq:{q}:waiters"]);
+    until("it waits", || !waiters().is_empty());
+    let before = waiters();
+    proxy.fail_at(b"TIME", Fault::DropReply);
+    until("it waits under another name", || waiters().split(' ').any(|name| name != before));
+    assert_eq!(proxy.heal(), 1);
+    drop((server, waiter));
+}
+
 #[test]
 fn a_clock_that_is_set_ahead_is_noticed() {
     let clock = Clock::new();
@@ -216,6 +258,12 @@ fn costs(arrange: fn(&Queue)) -> (u64, f64) {
     let observer = std::thread::spawn(move || {
         until("it waits", || raw.int(&["ZCARD", "dq:{q}:waiters"]) == 1);
         let looks = commands(&mut raw) - 2; // SUBSCRIBE and PING
+        let redis::Value::Array(waiter) = raw.run(&["ZRANGE", "dq:{q}:waiters", "0", "0", "WITHSCORES"]) else {
+            panic!()
+        };
+        let redis::Value::Array(first) = &waiter[0] else { panic!("{waiter:?}") };
+        let redis::Value::Double(looks_at) = first[1] else { panic!("{waiter:?}") };
+        assert!(looks_at - server_ms(&mut raw) as f64 > 85_000.0, "it looks for itself then");
         raw.run(&["CONFIG", "RESETSTAT"]);
         until("it glances", || raw.calls("time") == 1);
         let (first, at) = (commands(&mut raw), Instant::now());

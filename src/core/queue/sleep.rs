@@ -91,7 +91,7 @@ pub(super) fn sleep(
         if now >= *look_at {
             return Woken::Look;
         }
-        if now >= glance_at && !connection.has_wake() {
+        if now >= glance_at {
             return Woken::Glance;
         }
     }
