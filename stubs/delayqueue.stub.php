@@ -226,7 +226,7 @@ namespace {
          *
          * @param callable(\DelayQueue\Job, \DelayQueue): mixed $handler returns: ack; returns false: fail; throws
          *     Release, Bury or anything else: release, bury or fail; a job the handler settled itself is left alone
-         * @param int|float $idleTimeout seconds of the longest single wait
+         * @param int|float $idleTimeout seconds without a job after which listeners hear of Event::Idle, and again after each as many
          * @param int<0, max> $maxJobs 0: no limit
          * @param Duration $maxTime 0: no limit
          * @param int<0, max>|non-empty-string $memoryLimit bytes, or as in php.ini ('128M'); 0: no limit
@@ -459,6 +459,10 @@ namespace DelayQueue {
     enum Event: string
     {
         case WorkerStarting = 'workerStarting';
+        /**
+         * Nothing came for $idleTimeout of consume(). Listeners run while the loop goes on waiting: they may use the queue (over a second
+         * connection), but what is pushed while they run may be found two seconds later, so they should be short.
+         */
         case Idle = 'idle';
         case Processing = 'processing';
         case Succeeded = 'succeeded';

@@ -63,12 +63,12 @@ impl PoolKey {
         }
     }
 
-    /// Puts a connection back, unless it is broken or another took its place.
+    /// Puts a connection back, unless it is broken or enough have taken its place: there are two when one was needed while another waited.
     pub fn give_back(&self, connection: Connection) {
         if connection.is_whole() {
             let _ = IDLE.try_with(|idle| {
                 let mut idle = idle.borrow_mut();
-                if !idle.iter().any(|(key, _)| key == self) {
+                if idle.iter().filter(|(key, _)| key == self).count() < 2 {
                     idle.push((self.clone(), connection));
                 }
             });
@@ -76,10 +76,11 @@ impl PoolKey {
     }
 }
 
-/// Closes the idle connection of a key.
+/// Closes the idle connections of a key.
 pub fn forget(key: &PoolKey) {
-    let gone = IDLE.try_with(|idle| remove(&mut idle.borrow_mut(), key));
-    drop(gone);
+    while let Ok(Some(gone)) = IDLE.try_with(|idle| remove(&mut idle.borrow_mut(), key)) {
+        drop(gone);
+    }
 }
 
 /// A process has few of them: looking through is quicker than hashing a DSN.

@@ -4,7 +4,7 @@
 use super::Queue;
 use crate::core::clock;
 use crate::core::connection::Connection;
-use crate::core::error::Result;
+use crate::core::error::{Error, Result};
 use crate::core::link::{Link, Repeat, Request};
 use crate::core::reply::Answers;
 use std::time::Duration;
@@ -87,7 +87,7 @@ pub(super) fn glance(link: &Link, held: &mut Option<Connection>, registered: &mu
         registered.iter().filter(|one| one.seen.is_none()).for_each(|one| one.ask(request, is_tracked));
         request.command(&[b"TIME"]);
     });
-    let mut answers = Answers::new(answers?)?;
+    let mut answers = Answers::new(answers.map_err(Error::of_a_question)?)?;
     let mut refusal = if is_new { answers.refusal() } else { None };
     for one in registered.iter_mut().filter(|one| one.seen.is_none()) {
         if is_tracked {

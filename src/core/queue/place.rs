@@ -6,7 +6,7 @@ use crate::core::job::Due;
 use crate::core::record::{self, Head, Stamp};
 use crate::core::server_clock::Claim;
 
-/// An idle consumer looks every two seconds, so what falls due later than this need wake nobody.
+/// An idle consumer glances every two seconds, so what falls due later than this need wake nobody.
 const LEAST_DELAY_MS: i64 = 3000;
 
 /// What time it is for jobs that are pushed together.

@@ -13,7 +13,7 @@ use crate::core::scripts;
 use std::time::{Duration, Instant};
 
 /// A waiter is registered for so long at most. Then it looks, whatever its glances have seen.
-const LOOK_AFTER: Duration = Duration::from_secs(120);
+const LOOK_AFTER: Duration = Duration::from_secs(150);
 
 /// What waiting gave.
 pub enum Waited {
@@ -158,9 +158,10 @@ struct Stay<'a> {
 }
 
 impl Stay<'_> {
-    /// Whether it is over, since the connection was replaced: nobody would be woken over the new one.
+    /// Whether it is over: the connection was replaced, and nobody would be woken over the new one, or this is a child of the process
+    /// that waits.
     fn is_over(&self, held: &Option<Connection>) -> bool {
-        held.as_ref().is_none_or(|connection| connection.waiter != self.waiter)
+        held.as_ref().is_none_or(|connection| connection.waiter != self.waiter || !connection.is_whole())
     }
 
     /// Sleeps until it is time to look, glancing at the queues meanwhile.
@@ -190,8 +191,8 @@ impl Stay<'_> {
     }
 }
 
-/// Between three quarters and all of it, different for each waiter, so that idle workers do not look in step.
+/// A bit less than that, different for each waiter, so that idle workers do not look in step.
 fn jittered(longest: Duration, waiter: &str) -> Duration {
     let seed = waiter.bytes().fold(0u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(byte)));
-    longest.mul_f64(0.75 + 0.25 * f64::from(seed % 1000) / 1000.0)
+    longest.mul_f64(0.85 + 0.15 * f64::from(seed % 1000) / 1000.0)
 }

@@ -18,7 +18,7 @@ pub(super) struct LoopInterrupts<'a> {
     idling: Option<Idling<'a>>,
 }
 
-/// A wait that lasts for longer than the idle timeout: to begin a new one would cost Redis more than to go on with this one.
+/// What is done each idle timeout, while the wait goes on: to begin a new one would cost Redis more.
 struct Idling<'a> {
     listeners: &'a Listeners,
     every: Duration,
@@ -32,7 +32,7 @@ impl<'a> Loop<'a> {
         LoopInterrupts { php: PhpInterrupts::new(&self.queue.stop), paused, process: self.process, idling: None }
     }
 
-    /// The same for a wait that may be longer than the idle timeout.
+    /// The same for a wait in which the loop is idle.
     pub(super) fn idling(&self) -> LoopInterrupts<'a> {
         let every = self.options.idle_timeout;
         let (next, memory_limit) = (Instant::now() + every, self.options.memory_limit);

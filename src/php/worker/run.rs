@@ -146,7 +146,7 @@ impl<'a> Loop<'a> {
     }
 
     fn rounds(&mut self) -> Outcome<Stop> {
-        // What the last job's end has come to is heard of with the next look.
+        // Whether listeners know what has become of all that is done.
         let mut is_settled = true;
         loop {
             self.same_process()?;
@@ -164,17 +164,15 @@ impl<'a> Loop<'a> {
                 let left = self.options.max_jobs.saturating_sub(self.jobs);
                 self.feed.want(usize::try_from(left).unwrap_or(usize::MAX));
             }
-            let wait = self.longest_wait(is_settled);
-            let waited = Instant::now();
-            let mut interrupts = if is_settled { self.idling() } else { self.interrupts(false) };
-            match self.feed.next(wait, &mut interrupts) {
+            let mut interrupts = self.idling();
+            match self.feed.next(self.longest_wait(is_settled), &mut interrupts) {
                 Ok(Fetched::Job(delivery)) => {
-                    is_settled = false;
                     if let Err(fault) = self.back().and_then(|()| self.report_lost()) {
                         self.feed.put_back(*delivery);
                         return Err(fault);
                     }
                     self.handle(*delivery)?;
+                    is_settled = self.unacknowledged.is_empty();
                 }
                 Ok(Fetched::Nothing) => {
                     self.back()?;
@@ -182,10 +180,7 @@ impl<'a> Loop<'a> {
                     if self.options.stop_when_empty {
                         return Ok(Stop::Empty);
                     }
-                    if !is_settled && waited.elapsed() >= self.options.idle_timeout {
-                        self.emit(Event::Idle, None, None)?;
-                        is_settled = true;
-                    }
+                    is_settled = true;
                 }
                 Ok(Fetched::Left(flow)) => self.left(interrupts.php, flow)?,
                 Err(error) => self.away(error)?,
@@ -218,15 +213,13 @@ impl<'a> Loop<'a> {
         None
     }
 
-    /// `None`: for ever. The first wait after a job ends in any case, so that listeners hear of a lost lease.
+    /// `None`: for ever.
     fn longest_wait(&self, is_settled: bool) -> Option<Duration> {
-        let Options { idle_timeout, max_time, stop_when_empty, .. } = self.options;
-        // After an outage a look, so that listeners hear at once that it is over.
-        if stop_when_empty || self.away.is_some() {
+        // After an outage a look, so that listeners hear at once that it is over; the same if they have yet to hear what was acknowledged.
+        if self.options.stop_when_empty || self.away.is_some() || !is_settled {
             return Some(Duration::ZERO);
         }
-        let at_most = if is_settled { Duration::MAX } else { idle_timeout };
-        let left = if max_time.is_zero() { Duration::MAX } else { max_time.saturating_sub(self.started.elapsed()) };
-        Some(at_most.min(left)).filter(|wait| *wait < Duration::MAX)
+        let max_time = Some(self.options.max_time).filter(|max_time| !max_time.is_zero());
+        max_time.map(|max_time| max_time.saturating_sub(self.started.elapsed()))
     }
 }

@@ -22,7 +22,7 @@ final class Limits
             ->addOption('memory-limit', null, $value, 'End when PHP uses more than this, such as 128M; 0: no limit', '0')
             ->addOption('timeout', null, $value, 'Limit of one run of the handler, of jobs without one of their own; 0: none', '0')
             ->addOption('grace-timeout', null, $value, 'How long a stuck handler is waited for after its timeout', '5')
-            ->addOption('idle-timeout', null, $value, 'Seconds of the longest single wait', '5')
+            ->addOption('idle-timeout', null, $value, 'Seconds without a job after which it is idle', '5')
             ->addOption('stop-when-empty', null, InputOption::VALUE_NONE, 'End as soon as nothing is due')
             ->addOption('no-heartbeat', null, InputOption::VALUE_NONE, 'Do not renew leases while the handler runs')
             ->addOption('no-fetch-ahead', null, InputOption::VALUE_NONE, 'Do not fetch the next jobs while quick ones are being handled')
