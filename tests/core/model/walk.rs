@@ -140,8 +140,8 @@ impl Walk {
             6..12 => 1,
             _ => 0,
         };
-        self.model.now = self.clock.advance(ms);
-        if (1..100).contains(&ms)
+        let before = std::mem::replace(&mut self.model.now, self.clock.advance(ms));
+        if (1..100).contains(&(self.model.now - before))
             && let Ok(mut connection) = self.queue.link().take()
         {
             connection.clock.forget(); // a jump by less than half of what a slow trip takes goes unnoticed
