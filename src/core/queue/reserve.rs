@@ -24,6 +24,7 @@ pub enum Look {
     Jobs(Vec<Reserved>),
     /// Only where [`Trip::may_be_unseen`].
     Unseen(Vec<Unseen>),
+    /// And what was learned of the queue.
     Nothing(Outlook),
 }
 

@@ -19,13 +19,13 @@ pub enum Flow {
 pub trait Interrupts {
     fn poll(&mut self) -> Flow;
 
-    /// When [`Interrupts::alarm`] is to be called, if the sleep lasts until then.
-    fn alarm_at(&self) -> Option<Instant> {
+    /// When [`Interrupts::tick`] is to be called, if the sleep lasts until then.
+    fn tick_at(&self) -> Option<Instant> {
         None
     }
 
     /// Something that is to be done now and then. May run arbitrary code, too.
-    fn alarm(&mut self) -> Flow {
+    fn tick(&mut self) -> Flow {
         Flow::Continue
     }
 }
@@ -59,8 +59,8 @@ pub(super) fn sleep(
     let Some(connection) = held else { return Woken::Lost };
     let descriptor = connection.as_raw_fd();
     loop {
-        if interrupts.alarm_at().is_some_and(|alarm_at| alarm_at <= Instant::now()) {
-            match interrupts.alarm() {
+        if interrupts.tick_at().is_some_and(|tick_at| tick_at <= Instant::now()) {
+            match interrupts.tick() {
                 Flow::Continue => {}
                 flow => return Woken::Leave(flow),
             }
@@ -77,7 +77,7 @@ pub(super) fn sleep(
                 flow => return Woken::Leave(flow),
             }
             // A wake-up that came right behind a reply is read already: the socket will not tell of it.
-            let due_at = glance_at.min(*look_at).min(interrupts.alarm_at().unwrap_or(glance_at));
+            let due_at = glance_at.min(*look_at).min(interrupts.tick_at().unwrap_or(glance_at));
             let until = if connection.has_wake() { Instant::now() } else { due_at };
             poll_readable(descriptor, until.saturating_duration_since(Instant::now()), &blocked)
         };

@@ -50,11 +50,11 @@ impl Interrupts for LoopInterrupts<'_> {
         }
     }
 
-    fn alarm_at(&self) -> Option<Instant> {
+    fn tick_at(&self) -> Option<Instant> {
         self.idling.as_ref().map(|idling| idling.next)
     }
 
-    fn alarm(&mut self) -> Flow {
+    fn tick(&mut self) -> Flow {
         let Some(idling) = &mut self.idling else { return Flow::Continue };
         let told = idling.listeners.emit(Event::Idle, None, None);
         idling.next = Instant::now() + idling.every;
