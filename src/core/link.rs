@@ -174,12 +174,10 @@ impl Link {
             attempt.begun = begun.take();
             let mut request = Request::new(&mut connection, attempt.whole);
             build(&mut request, attempt, &mut connection);
+            connection.spin(request.spins);
             let mut replies = match attempt.begun {
                 Some(_) => connection.end(until),
-                None => {
-                    connection.spin(request.spins);
-                    connection.exchange(&request.buffer, request.commands, until)
-                }
+                None => connection.exchange(&request.buffer, request.commands, until),
             };
             connection.recycle(request.buffer);
             connection.aside = match (&mut replies, request.aside) {

@@ -50,14 +50,18 @@ pub struct Claim {
     /// far: what is stamped so comes before all that is pushed later. It is later than all that was stamped over this connection.
     pub stamp_us: i64,
     made: Moment,
+    /// The round trip by which the time is known.
+    known_by_us: i64,
 }
 
 impl Claim {
     /// Whether Redis' own time, in the answer to the request, bears it out. A clock that was set by less than half of what the
-    /// request took goes unnoticed.
+    /// request took, or by less than what that was slower than the one by which the time is known, goes unnoticed.
     #[must_use]
     pub fn is_borne_out(&self, server_us: i64, answered: Moment) -> bool {
-        self.stamp_us <= server_us && self.delay_from_us >= server_us - answered.since(self.made) / 2
+        let took_us = answered.since(self.made);
+        let on_its_way_us = (took_us / 2).max(took_us - self.known_by_us * 3 / 4);
+        self.stamp_us <= server_us && self.delay_from_us >= server_us - on_its_way_us
     }
 }
 
@@ -121,7 +125,7 @@ impl ServerClock {
         let delay_from_us = best.at(made);
         let stamp_us = (delay_from_us - best.took_us / 4).max(self.last_stamp_us + 1);
         self.stamped(stamp_us, jobs);
-        Some(Claim { delay_from_us, stamp_us, made })
+        Some(Claim { delay_from_us, stamp_us, made, known_by_us: best.took_us })
     }
 }
 
@@ -196,10 +200,11 @@ mod tests {
     #[test]
     fn a_claim_lies_between_asking_and_being_answered() {
         let made = Moment(0);
-        let claim = Claim { delay_from_us: 10_000, stamp_us: 9_900, made };
-        let answered = after(made, MS);
-        for (server_us, is_fine) in [(10_501, false), (10_500, true), (9_900, true), (9_899, false)] {
-            assert_eq!(claim.is_borne_out(server_us, answered), is_fine, "{server_us}");
+        let claim = Claim { delay_from_us: 10_000, stamp_us: 9_900, made, known_by_us: 800 };
+        for (took_us, latest) in [(400, 10_200), (1000, 10_500), (1200, 10_600), (1600, 11_000), (5000, 14_400)] {
+            for (server_us, is_fine) in [(latest + 1, false), (latest, true), (9_900, true), (9_899, false)] {
+                assert_eq!(claim.is_borne_out(server_us, after(made, took_us)), is_fine, "{took_us}, {server_us}");
+            }
         }
     }
 }

@@ -38,4 +38,5 @@ mod unwatched;
 mod waiting;
 mod watched;
 mod worker;
+mod written;
 mod wrongtype;

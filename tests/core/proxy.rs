@@ -119,6 +119,12 @@ impl Proxy {
         *self.plan.lock().unwrap() = Plan { fault: Some(fault), times: 1, then: Some(then), ..Plan::default() };
     }
 
+    /// Breaks the next command of this name, and the one after it.
+    pub fn fail_twice_at(&self, command: &'static [u8], fault: Fault, then: Fault) {
+        self.fail_twice(fault, then);
+        self.plan.lock().unwrap().command = Some(command);
+    }
+
     /// Breaks the next command of this name.
     pub fn fail_at(&self, command: &'static [u8], fault: Fault) {
         *self.plan.lock().unwrap() = Plan { fault: Some(fault), command: Some(command), times: 1, ..Plan::default() };

@@ -5,6 +5,7 @@ use crate::made::batch;
 use crate::proxy::{Fault, Proxy};
 use crate::support::*;
 use crate::transaction::{check_stored, connected, push_after_jumps, server_ms, ways};
+use crate::written::believe;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::NewJob;
 use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig};
@@ -40,7 +41,7 @@ fn it_takes_no_script_and_is_what_the_script_would_make() {
         in_transactions += u64::from(is_transaction);
         let to = server_ms(&mut raw) + 2;
         assert_eq!(ids, jobs.iter().map(|job| job.id.clone().unwrap()).collect::<Vec<_>>());
-        jobs.iter().filter(|_| is_transaction).for_each(|job| check_stored(&queue, job, from..=to, 0));
+        jobs.iter().filter(|_| is_transaction).for_each(|job| check_stored(&queue, job, from..=to, 1));
     }
     assert!(in_transactions > 0, "some were added without a script");
     is_sound(&mut raw, &queue);
@@ -90,11 +91,13 @@ pub fn interrupted(
 ) -> (Result<Vec<delayqueue::core::job::JobId>, Error>, [u64; 2]) {
     let proxy = Proxy::before(server);
     let queue = proxy.queue("q", Duration::from_secs(5));
-    queue.queues().unwrap();
-    proxy.fail_at(b"HMGET", Fault::Late);
     let mut raw = server.raw();
+    proxy.fail_at(b"HMGET", Fault::Late);
     thread::scope(|scope| {
-        let push = scope.spawn(|| queue.push_many(jobs));
+        let push = scope.spawn(|| {
+            believe(&queue, &mut server.raw(), 0); // the connection is this thread's
+            queue.push_many(jobs)
+        });
         until("it has looked", || proxy.met() == 1);
         let before = ways(&mut raw);
         meanwhile(&proxy);

@@ -1,11 +1,11 @@
-//! Waiting for an answer awake. To fall asleep and be woken again takes a worker a seventh of its round trip to a Redis
-//! nearby, so it looks for the answer again and again for a moment first, and lets others have the processor in between.
+//! Waiting for an answer awake. To fall asleep and be woken again takes a seventh of the round trip to a Redis
+//! nearby, or half of it in some virtual machines, so a worker looks for the answer again and again for a moment first, and lets others have the processor in between.
 
 use super::patience::Patience;
 use std::time::{Duration, Instant};
 
 /// What takes longer is waited for asleep: Redis is busy, or far away.
-const LONGEST: Duration = Duration::from_micros(60);
+const LONGEST: Duration = Duration::from_micros(100);
 
 /// Whether one connection waits awake.
 #[derive(Debug, Default)]

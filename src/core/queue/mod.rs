@@ -46,7 +46,8 @@ pub struct QueueConfig {
     pub max_payload: usize,
     /// Store payloads packed where that makes them shorter (see [`super::packing`]).
     pub compress: bool,
-    /// Wait for the answers to reserving and acknowledging awake for a moment (see [`super::connection`]).
+    /// Wait for the answers to reserving and acknowledging, and to what is asked before a batch is added, awake for a moment (see
+    /// [`super::connection`]).
     pub spin: bool,
     /// Add batches without a script where Redis is near: two round trips (`watched.rs`).
     pub ask_first: bool,

@@ -33,6 +33,10 @@ impl Times {
         Self::new(claim.stamp_us, claim.delay_from_us)
     }
 
+    pub(super) fn stamp_us(&self) -> i64 {
+        self.stamp_us
+    }
+
     /// The place of the job so many quarters of a microsecond after the first.
     pub(super) fn place(&self, quarters: u64, job: &Encoded<'_>) -> Place {
         let due_at_ms = match job.job.due {

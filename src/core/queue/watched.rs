@@ -1,15 +1,17 @@
 //! Batches without a script: what a script would look at is asked for first and watched, and the transaction that adds the jobs
-//! is not executed if any of that has changed. Two round trips, but no payload goes through Lua.
+//! is not executed if any of that has changed. Two round trips, but no payload goes through Lua, and while the first one is under way,
+//! the second one is written.
 
 use super::Queue;
 use super::place::Times;
 use super::push::Encoded;
 use super::push_many::Batch;
+use crate::core::connection::Connection;
 use crate::core::error::{Error, Result};
-use crate::core::link::{Repeat, Request};
+use crate::core::link::{Attempt, Repeat, Request};
 use crate::core::reply::{self, Reply, Seen};
 use crate::core::resp::write_arg;
-use crate::core::server_clock::Moment;
+use crate::core::server_clock::{Claim, Moment};
 use redis::Value;
 use std::time::{Duration, Instant};
 
@@ -17,6 +19,12 @@ use std::time::{Duration, Instant};
 const WATCHES_FROM: usize = 8;
 /// What a batch spares, and each job of it: a look that takes longer does not pay.
 const SPARED: (Duration, Duration) = (Duration::from_micros(20), Duration::from_nanos(2500));
+
+/// What adds the jobs, written before it was known what time it is for Redis.
+struct Written {
+    claim: Claim,
+    request: Request,
+}
 
 impl Queue {
     /// Adds the jobs, or says `false`: then none of them is there, and there is more to it than a transaction can do. Whoever goes on over
@@ -27,11 +35,11 @@ impl Queue {
             return Ok(false);
         }
         let started = Instant::now();
-        let seen = self.watch(batch)?;
+        let (seen, written) = self.watch(batch)?;
         let spared = SPARED.0 + SPARED.1 * u32::try_from(batch.jobs.len()).unwrap_or(u32::MAX);
         let has_paid = started.elapsed() < spared;
         let is_added = match seen {
-            Some(seen) if !seen.is_taken => self.push_seen(batch, seen)?,
+            Some(seen) if !seen.is_taken => self.push_seen(batch, seen, written)?,
             _ => false,
         };
         if let Some(connection) = &mut batch.held {
@@ -40,21 +48,25 @@ impl Queue {
         Ok(is_added)
     }
 
-    fn push_seen(&self, batch: &mut Batch<'_>, seen: Seen) -> Result<bool> {
+    fn push_seen(&self, batch: &mut Batch<'_>, seen: Seen, mut written: Option<Written>) -> Result<bool> {
         let Batch { jobs, held, until, .. } = batch;
-        let times = Times::new(seen.time_us, seen.time_us);
+        let times = written.as_ref().map_or(Times::new(seen.time_us, seen.time_us), |written| Times::of(written.claim));
         if seen.has_waiters && !jobs.iter().all(|job| times.is_far_off(job)) {
             return Ok(false);
         }
         let mut is_transaction = false;
         let value = self.link.run_until(*until, held, Repeat::Yes, &mut |request, attempt, connection| {
             is_transaction = std::mem::take(&mut connection.in_transaction);
-            if is_transaction {
-                self.write_jobs(request, jobs, times);
-                connection.clock.stamped(seen.time_us, jobs.len());
-            } else {
-                let retry = attempt.since_lost.map_or_else(String::new, |_| format!("@{}", seen.time_us));
-                self.write_each(request, &retry, jobs);
+            match written.take() {
+                Some(written) if is_transaction => *request = written.request,
+                _ if is_transaction => {
+                    self.write_jobs(request, jobs, times);
+                    connection.clock.stamped(times.stamp_us(), jobs.len());
+                }
+                _ => {
+                    let retry = attempt.since_lost.map_or_else(String::new, |_| format!("@{}", times.stamp_us()));
+                    self.write_each(request, &retry, jobs);
+                }
             }
         });
         match value {
@@ -87,37 +99,62 @@ impl Queue {
         }
     }
 
-    /// What there is to know beforehand; `None` if Redis refuses to tell.
-    fn watch(&self, batch: &mut Batch<'_>) -> Result<Option<Seen>> {
+    /// What there is to know beforehand; `None` if Redis refuses to tell. And what adds the jobs if nothing is in the way, unless the time
+    /// in it has turned out to be wrong.
+    fn watch(&self, batch: &mut Batch<'_>) -> Result<(Option<Seen>, Option<Written>)> {
         let Batch { jobs, held, until, has_asked, .. } = batch;
-        let mut asked = Moment::now();
-        let answers = self.link.run_until(*until, held, Repeat::Yes, &mut |request, _, connection| {
-            self.write_index(request, connection);
-            let [_, hash, waiters] = self.keys.push();
+        let (mut asked, mut times_sent) = (Moment::now(), 0);
+        let mut ask = |request: &mut Request, attempt: Attempt, connection: &mut Connection| {
             request.keep_all();
-            asked = Moment::now();
-            request.command(&[b"TIME"]); // first, since so it is known best when that was
-            request.command(&[b"WATCH", hash, waiters]);
-            request.command(&[b"ZCARD", waiters]);
-            request.command_of(2 + jobs.len(), |out| {
-                write_arg(out, &[b"HMGET"]);
-                write_arg(out, &[hash]);
-                jobs.iter().for_each(|job| write_arg(out, &[job.id.as_bytes()]));
-            });
-            request.command(&[b"MULTI"]);
+            if self.spin {
+                request.spin();
+            }
+            if attempt.begun.is_none() {
+                (asked, times_sent) = (Moment::now(), times_sent + 1);
+                self.write_look(request, connection, jobs);
+            }
+        };
+        let written = held.as_mut().and_then(|connection| {
+            self.link.begin(connection, &mut ask);
+            self.write_ahead(connection, jobs)
         });
+        let answers = self.link.run_until(*until, held, Repeat::Yes, &mut ask);
         let answers = reply::transaction(answers.map_err(Error::of_a_question)?)?;
+        let answered = Moment::now();
         *has_asked = true;
-        let Some(connection) = held else { return Ok(None) };
+        let Some(connection) = held else { return Ok((None, None)) };
         connection.in_transaction = reply::is_in_transaction(&answers);
         let seen = reply::seen(&answers, jobs.len());
         match seen {
             Some(Seen { is_taken: true, .. }) => {} // the records came with it, which takes its time
-            Some(seen) => connection.clock.hear(asked, Moment::now(), seen.time_us),
+            Some(seen) => connection.clock.hear(asked, answered, seen.time_us),
             None if reply::is_denied(&answers) => connection.looks.deny(),
             None => connection.indexed.clear(), // that may have been refused
         }
-        Ok(seen)
+        let is_right = |claim: Claim| seen.is_some_and(|seen| claim.is_borne_out(seen.time_us, answered));
+        Ok((seen, written.filter(|written| times_sent == 1 && is_right(written.claim))))
+    }
+
+    fn write_look(&self, request: &mut Request, connection: &mut Connection, jobs: &[Encoded<'_>]) {
+        self.write_index(request, connection);
+        let [_, hash, waiters] = self.keys.push();
+        request.command(&[b"TIME"]); // first, since so it is known best when that was
+        request.command(&[b"WATCH", hash, waiters]);
+        request.command(&[b"ZCARD", waiters]);
+        request.command_of(2 + jobs.len(), |out| {
+            write_arg(out, &[b"HMGET"]);
+            write_arg(out, &[hash]);
+            jobs.iter().for_each(|job| write_arg(out, &[job.id.as_bytes()]));
+        });
+        request.command(&[b"MULTI"]);
+    }
+
+    /// `None` if it was not heard lately what time it is for Redis.
+    fn write_ahead(&self, connection: &mut Connection, jobs: &[Encoded<'_>]) -> Option<Written> {
+        let claim = connection.clock.claim(jobs.len())?;
+        let mut request = Request::new(connection, false);
+        self.write_jobs(&mut request, jobs, Times::of(claim));
+        Some(Written { claim, request })
     }
 
     /// Nobody can have met them: they wait nowhere.
