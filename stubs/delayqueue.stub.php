@@ -85,7 +85,8 @@ namespace {
          *     connectTimeout 1 (seconds), readTimeout 2 (seconds), persistent true,
          *     compress false (true: JSON is kept a fifth shorter in Redis; pushing takes a bit longer, and every consumer reads both),
          *     spin true (reserve(), ack() and consume() wait for Redis' answer awake for up to 100 µs, and so does pushMany() for the first
-         *     one where it asks first, which makes the round trip to a Redis nearby shorter; false: asleep, which takes less processor time),
+         *     one where it asks first, which makes the round trip to a Redis nearby shorter; and an idle worker for the last 200 µs before a job
+         *     falls due; false: asleep, which takes less processor time),
          *     askFirst true (pushMany() of eight jobs and more asks a Redis nearby first whether the ids are free, and adds the jobs without
          *     a script, which is quicker in all; false: always a script)
          *

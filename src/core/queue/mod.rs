@@ -47,7 +47,7 @@ pub struct QueueConfig {
     /// Store payloads packed where that makes them shorter (see [`super::packing`]).
     pub compress: bool,
     /// Wait for the answers to reserving and acknowledging, and to what is asked before a batch is added, awake for a moment (see
-    /// [`super::connection`]).
+    /// [`super::connection`]), and so for the last moment before a job falls due.
     pub spin: bool,
     /// Add batches without a script where Redis is near: two round trips (`watched.rs`).
     pub ask_first: bool,

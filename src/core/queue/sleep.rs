@@ -4,6 +4,11 @@ use crate::core::connection::Connection;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
+/// The last of the time before a look is waited for awake: so late may a system's timer be.
+const AWAKE: Duration = Duration::from_micros(200);
+/// Linux ends a wait later by up to this part of it, that of a process of low priority (`__estimate_accuracy()` in its fs/select.c).
+const SLACK: u32 = 200;
+
 /// What the embedding language wants after a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
@@ -49,11 +54,13 @@ pub(super) enum Woken {
     Lost,
 }
 
-/// Sleeps until `look_at`, which a wake-up may make earlier, or `glance_at`, or a signal whose handler wants to leave.
+/// Sleeps until `look_at`, which a wake-up may make earlier, or `glance_at`, or a signal whose handler wants to leave. The very last of it
+/// awake, if that is wanted.
 pub(super) fn sleep(
     held: &mut Option<Connection>,
     look_at: &mut Instant,
     glance_at: Instant,
+    is_awake: bool,
     interrupts: &mut dyn Interrupts,
 ) -> Woken {
     let Some(connection) = held else { return Woken::Lost };
@@ -76,10 +83,20 @@ pub(super) fn sleep(
                 Flow::Continue => {}
                 flow => return Woken::Leave(flow),
             }
-            // A wake-up that came right behind a reply is read already: the socket will not tell of it.
-            let due_at = glance_at.min(*look_at).min(interrupts.tick_at().unwrap_or(glance_at));
-            let until = if connection.has_wake() { Instant::now() } else { due_at };
-            poll_readable(descriptor, until.saturating_duration_since(Instant::now()), &blocked)
+            let other_at = glance_at.min(interrupts.tick_at().unwrap_or(glance_at));
+            let left = look_at.saturating_duration_since(Instant::now());
+            let nap = match nap(left, if is_awake { AWAKE } else { Duration::ZERO }) {
+                // A wake-up that came right behind a reply is read already: the socket will not tell of it.
+                _ if connection.has_wake() => Duration::ZERO,
+                Some(nap) => nap.min(other_at.saturating_duration_since(Instant::now())),
+                None => {
+                    while Instant::now() < *look_at {
+                        std::thread::yield_now();
+                    }
+                    Duration::ZERO
+                }
+            };
+            poll_readable(descriptor, nap, &blocked)
         };
         match connection.next_wake(readable) {
             Err(_) => return Woken::Lost,
@@ -95,6 +112,14 @@ pub(super) fn sleep(
             return Woken::Glance;
         }
     }
+}
+
+/// How long to sleep if so much time is left, the last of which is to be spent awake; `None`: not any more. Not all of it in one go, since the
+/// longer a sleep, the later its end.
+fn nap(left: Duration, awake: Duration) -> Option<Duration> {
+    const SHORTEST: Duration = Duration::from_micros(1);
+    let early = awake + left / SLACK;
+    (left > awake + SHORTEST).then(|| left.saturating_sub(early).max(SHORTEST))
 }
 
 /// Sleeps without any queue, as [`super::wait_for`] sleeps between looks.
@@ -152,4 +177,25 @@ fn poll_readable(descriptor: i32, left: Duration, blocked: &BlockedSignals) -> b
     };
     // SAFETY: one pollfd, a valid timespec and a mask that pthread_sigmask filled.
     unsafe { libc::ppoll(&raw mut entry, 1, &raw const limit, &raw const blocked.before) > 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_naps_end_in_time_however_long_each_is_drawn_out() {
+        for awake in [Duration::ZERO, AWAKE] {
+            for ms in [0, 1, 2, 10, 300, 2_000, 150_000] {
+                let mut left = awake + Duration::from_micros(3) + Duration::from_millis(ms);
+                let mut naps = 0;
+                while let Some(nap) = nap(left, awake) {
+                    let took = nap + nap / SLACK;
+                    assert!(took <= left, "{took:?} of {left:?}");
+                    (left, naps) = (left - took, naps + 1);
+                }
+                assert!(left <= awake + Duration::from_micros(1) && naps <= 6, "{left:?} after {naps} of {ms} ms");
+            }
+        }
+    }
 }

@@ -58,7 +58,8 @@ pub fn wait_for(
         *held = Some(connection);
         let is_last = until.is_some_and(|until| Instant::now() >= until);
         let at_most = if is_last { Duration::ZERO } else { jittered(LOOK_AFTER, &waiter) };
-        let mut stay = Stay { waiter, registered: Vec::new(), look_at: Instant::now() + at_most };
+        let is_awake = queues.iter().any(|queue| queue.spin);
+        let mut stay = Stay { waiter, registered: Vec::new(), look_at: Instant::now() + at_most, is_awake };
         let mut found = None;
         for (index, queue) in queues.iter().enumerate() {
             // The next request takes as long to get there as this one: sent so much later, it arrives in time.
@@ -155,6 +156,8 @@ struct Stay<'a> {
     waiter: String,
     registered: Vec<Registered<'a>>,
     look_at: Instant,
+    /// Whether the last moment before that is waited for awake.
+    is_awake: bool,
 }
 
 impl Stay<'_> {
@@ -168,7 +171,7 @@ impl Stay<'_> {
     fn sleep(&mut self, link: &Link, held: &mut Option<Connection>, interrupts: &mut dyn Interrupts) -> Result<Woken> {
         while !self.is_over(held) {
             let glance_at = Instant::now() + jittered(GLANCE_AFTER, &self.waiter);
-            match sleep(held, &mut self.look_at, glance_at, interrupts) {
+            match sleep(held, &mut self.look_at, glance_at, self.is_awake, interrupts) {
                 Woken::Glance if glance(link, held, &mut self.registered)? => break,
                 Woken::Glance => {}
                 woken => return Ok(woken),
