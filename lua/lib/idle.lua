@@ -8,15 +8,7 @@ local function idle(waiter, soonest, cap)
     if soonest then wake(soonest) end
     return wait_us
   end
-  local covered = false
-  for _ = 1, soonest and 16 or 0 do
-    local first = try('ZRANGE', waiters, 0, 0, 'WITHSCORES')
-    if not first[1] or first[2] + 0 > soonest then break end
-    covered = first[2] + 0 >= now - 1000 and is_there(first[1], first[2] + 0)
-    if covered then break end
-    try('ZREM', waiters, first[1])
-  end
-  if covered or wait_us < 0 or wait_us > cap * 1000 then wait_us = cap * 1000 end
+  if wait_us < 0 or wait_us > cap * 1000 or is_covered(soonest, false) then wait_us = cap * 1000 end
   try('ZADD', waiters, int(now + math.ceil(wait_us / 1000)), waiter)
   return wait_us
 end

@@ -1,4 +1,5 @@
-//! One connection per process, thread and DSN, opened when first needed, never shared with a forked child.
+//! One connection per process, thread and DSN, opened when first needed, never shared with a forked child. Two where one was needed while
+//! another waited.
 
 use super::connection::{Connection, Fault};
 use super::dsn::Dsn;

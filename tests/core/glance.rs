@@ -1,7 +1,7 @@
 //! What a waiter finds by glancing, when nobody has woken it; and how little it asks for that.
 
 use crate::audit::key;
-use crate::denied::as_user;
+use crate::denied::user_without;
 use crate::proxy::{Fault, Proxy};
 use crate::support::*;
 use crate::transaction::server_ms;
@@ -63,12 +63,11 @@ const EVENTS: [Event; 5] = [
 ];
 
 /// All of them, each while somebody waits.
-fn all_are_found(has_glanced: bool, rights: &str) {
+fn all_are_found(has_glanced: bool, denied: &str) {
     let scenes = EVENTS.map(|(what, happen)| {
         let server = Server::start(&[]);
-        server.raw().run(&["ACL", "SETUSER", "u", "on", ">secret", "~*", "&*", "+@all", rights]);
         server.queue("q").push(&delayed("far", 3_600_000)).unwrap();
-        let waiter = waiting(&server, &[&Queue::new(config(as_user(&server, "u"), "q"))], has_glanced);
+        let waiter = waiting(&server, &[&Queue::new(config(user_without(&server, &[denied]), "q"))], has_glanced);
         (what, happen, server, waiter)
     });
     for (_, happen, server, _) in &scenes {
@@ -112,8 +111,7 @@ fn who_may_not_hear_of_changes_finds_it_by_asking_each_time() {
 fn who_has_been_refused_asks_from_the_next_glance_on_and_is_not_refused_again() {
     let server = Server::start(&[]);
     let mut raw = server.raw();
-    raw.run(&["ACL", "SETUSER", "u", "on", ">secret", "~*", "&*", "+@all", "-client|tracking"]);
-    let queue = Queue::new(config(as_user(&server, "u"), "q"));
+    let queue = Queue::new(config(user_without(&server, &["-client|tracking"]), "q"));
     let waiter = waiting(&server, &[&queue], true);
     let before = (raw.calls("time"), raw.calls("zrange"));
     until("it glances twice", || raw.calls("time") == before.0 + 2);

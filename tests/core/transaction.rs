@@ -1,7 +1,7 @@
 //! A job that is due in a while is pushed by plain commands, and is what the script would have made of it.
 
 use crate::audit;
-use crate::denied::as_user;
+use crate::denied::user_without;
 use crate::made::batch;
 use crate::support::*;
 use delayqueue::core::error::Error;
@@ -149,8 +149,7 @@ fn what_cannot_be_put_right_is_reported_as_possibly_done() {
     let clock = Clock::new();
     let server = Server::start_with_clock(&clock);
     let mut raw = server.raw();
-    raw.run(&["ACL", "SETUSER", "u", "on", ">secret", "~*", "&*", "+@all"]);
-    let queue = Queue::new(config(as_user(&server, "u"), "q"));
+    let queue = Queue::new(config(user_without(&server, &[]), "q"));
     queue.push(&job("now")).unwrap();
     queue.push(&delayed("first", 5000)).unwrap();
     raw.run(&["ACL", "SETUSER", "u", "-eval", "-evalsha"]);
@@ -222,8 +221,7 @@ fn what_happened_to_a_job_before_it_is_put_right_stays_so() {
 fn who_loses_the_right_to_transactions_pushes_nevertheless() {
     let server = Server::start(&[]);
     let mut raw = server.raw();
-    raw.run(&["ACL", "SETUSER", "u", "on", ">secret", "~*", "&*", "+@all"]);
-    let queue = Queue::new(QueueConfig { persistent: false, ..config(as_user(&server, "u"), "q") });
+    let queue = Queue::new(QueueConfig { persistent: false, ..config(user_without(&server, &[]), "q") });
     queue.push(&job("now")).unwrap();
     queue.push(&delayed("first", 5000)).unwrap();
     for (n, denied) in ["-multi", "-exec"].into_iter().enumerate() {
@@ -242,9 +240,8 @@ fn who_loses_the_right_to_transactions_pushes_nevertheless() {
 }
 
 /// A queue of the user `u`, who pushes in transactions by now.
-fn of_a_user(server: &Server, raw: &mut Raw) -> Queue {
-    raw.run(&["ACL", "SETUSER", "u", "on", ">secret", "~*", "&*", "+@all"]);
-    let queue = Queue::new(config(as_user(server, "u"), "q"));
+fn of_a_user(server: &Server) -> Queue {
+    let queue = Queue::new(config(user_without(server, &[]), "q"));
     queue.push(&delayed("first", 5000)).unwrap();
     queue.push(&delayed("second", 5000)).unwrap();
     queue
@@ -254,7 +251,7 @@ fn of_a_user(server: &Server, raw: &mut Raw) -> Queue {
 fn who_may_not_ask_for_the_time_any_more_is_told_that_it_may_have_been_done() {
     let server = Server::start(&[]);
     let mut raw = server.raw();
-    let queue = of_a_user(&server, &mut raw);
+    let queue = of_a_user(&server);
     raw.run(&["ACL", "SETUSER", "u", "-time"]);
     let found = queue.push(&delayed("a", 5000));
     assert!(matches!(found, Err(Error::Connection { ambiguous: true, .. })), "{found:?}");
@@ -268,7 +265,7 @@ fn who_may_not_ask_for_the_time_any_more_is_told_that_it_may_have_been_done() {
 fn what_cannot_be_undone_is_reported_as_possibly_done() {
     let server = Server::start(&[]);
     let mut raw = server.raw();
-    let queue = of_a_user(&server, &mut raw);
+    let queue = of_a_user(&server);
     raw.run(&["SET", &audit::key(&queue, "waiting"), "foreign"]);
     raw.run(&["ACL", "SETUSER", "u", "-hdel"]);
     let found = queue.push(&delayed("a", 5000));
@@ -319,8 +316,7 @@ fn a_refusal_says_why_and_the_connection_goes_on() {
 fn a_user_who_may_not_use_transactions_pushes_by_script() {
     let server = Server::start(&[]);
     let mut raw = server.raw();
-    raw.run(&["ACL", "SETUSER", "old", "on", ">secret", "~*", "&*", "+@all", "-multi"]);
-    let queue = Queue::new(config(as_user(&server, "old"), "q"));
+    let queue = Queue::new(config(user_without(&server, &["-multi"]), "q"));
     for name in ["a", "b", "c"] {
         queue.push(&delayed(name, 5000)).unwrap();
     }

@@ -1,7 +1,7 @@
 //! `lua/reserve_unseen.lua`: leases what `lua/reserve.lua` would, or nothing.
 
 use crate::audit::{self, NAMES, key};
-use crate::denied::as_user;
+use crate::denied::user_without;
 use crate::leases::*;
 use crate::support::*;
 use delayqueue::core::clock;
@@ -302,19 +302,7 @@ fn no_job_is_lost_when_a_command_is_denied_to_it() {
             prime(&queue, &mut raw);
             push(&queue, &["a", "b", "c", "d"]);
             let held = if is_used { seen(&queue, &mut raw, 2) } else { None };
-            raw.run(&[
-                "ACL",
-                "SETUSER",
-                "limited",
-                "reset",
-                "on",
-                ">secret",
-                "~*",
-                "&*",
-                "+@all",
-                &format!("-{command}"),
-            ]);
-            let mut limited = Raw::open(&as_user(&server, "limited"));
+            let mut limited = Raw::open(&user_without(&server, &[&format!("-{command}")]));
             let answer = ask(&mut limited, &queue, &scripts::RESERVE_UNSEEN, "s", 2, held);
             let is_refused = matches!(answer, Value::ServerError(_));
             refused += usize::from(is_refused);

@@ -1,7 +1,7 @@
 //! A batch that was to be added by a transaction, and Redis refuses a part of it: the script adds it, or says why not.
 
 use crate::audit;
-use crate::denied::as_user;
+use crate::denied::user_without;
 use crate::proxy::{Fault, Proxy};
 use crate::support::*;
 use crate::transaction::{connected, push_while_redis_refuses, ways};
@@ -70,8 +70,7 @@ fn who_may_not_do_all_of_it_pushes_by_script_and_tries_it_once() {
     let mut raw = server.raw();
     for (number, denied) in ["-watch", "-hmget", "-multi", "-exec"].into_iter().enumerate() {
         raw.run(&["ACL", "LOG", "RESET"]);
-        raw.run(&["ACL", "SETUSER", "u", "reset", "on", ">secret", "~*", "&*", "+@all"]);
-        let queue = Queue::new(config(as_user(&server, "u"), &format!("q{number}")));
+        let queue = Queue::new(config(user_without(&server, &[]), &format!("q{number}")));
         queue.push(&job("old")).unwrap();
         raw.run(&["ACL", "SETUSER", "u", denied]);
         let may_push = denied != "-hmget"; // the script needs that too
@@ -97,8 +96,7 @@ fn who_may_not_do_all_of_it_pushes_by_script_and_tries_it_once() {
 fn what_is_watched_still_does_not_keep_a_push_from_being_made() {
     let server = Server::start(&[]);
     let (mut raw, direct) = (server.raw(), server.queue("q"));
-    raw.run(&["ACL", "SETUSER", "u", "reset", "on", ">secret", "~*", "&*", "+@all"]);
-    let queue = Queue::new(config(as_user(&server, "u"), "q"));
+    let queue = Queue::new(config(user_without(&server, &[]), "q"));
     queue.push(&delayed("first", 5000)).unwrap();
     queue.push(&delayed("second", 5000)).unwrap();
     raw.run(&["ACL", "SETUSER", "u", "-multi"]);
@@ -168,8 +166,7 @@ fn a_foreign_key_is_reported_and_nothing_is_left_of_the_try() {
 fn what_cannot_be_undone_is_reported_as_possibly_done() {
     let server = Server::start(&[]);
     let mut raw = server.raw();
-    raw.run(&["ACL", "SETUSER", "u", "on", ">secret", "~*", "&*", "+@all", "-hdel"]);
-    let queue = Queue::new(config(as_user(&server, "u"), "q"));
+    let queue = Queue::new(config(user_without(&server, &["-hdel"]), "q"));
     queue.push(&job("old")).unwrap();
     raw.run(&["SET", &audit::key(&queue, "waiting"), "foreign"]);
     let found = queue.push_many(&late("a"));

@@ -172,8 +172,7 @@ impl Stay<'_> {
         while !self.is_over(held) {
             let glance_at = Instant::now() + jittered(GLANCE_AFTER, &self.waiter);
             match sleep(held, &mut self.look_at, glance_at, self.is_awake, interrupts) {
-                Woken::Glance if glance(link, held, &mut self.registered)? => break,
-                Woken::Glance => {}
+                Woken::Glance if !glance(link, held, &mut self.registered)? => {}
                 woken => return Ok(woken),
             }
         }

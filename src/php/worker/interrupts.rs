@@ -1,12 +1,12 @@
 //! What the loop does while it waits: it heeds signals, and tells listeners that it is idle.
 
 use super::events::{Event, Listeners};
+use super::has_reached;
 use super::run::Loop;
 use super::signals;
 use crate::core::process::Generation;
 use crate::core::queue::{Flow, Interrupts};
 use crate::php::interrupts::PhpInterrupts;
-use crate::php::sys;
 use std::time::{Duration, Instant};
 
 /// Asks for handlers and for what the loop itself watches.
@@ -58,10 +58,9 @@ impl Interrupts for LoopInterrupts<'_> {
         let Some(idling) = &mut self.idling else { return Flow::Continue };
         let told = idling.listeners.emit(Event::Idle, None, None);
         idling.next = Instant::now() + idling.every;
-        let is_too_large = idling.memory_limit > 0 && sys::memory_usage() >= idling.memory_limit;
         match told {
             Err(fault) => self.php.raise(fault),
-            Ok(()) if is_too_large => Flow::Return,
+            Ok(()) if has_reached(idling.memory_limit) => Flow::Return,
             Ok(()) => Flow::Continue,
         }
     }

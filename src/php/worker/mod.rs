@@ -18,6 +18,7 @@ use super::duration_arg;
 use super::enums;
 use super::exceptions::At;
 use super::place::Place;
+use super::sys;
 use crate::core::duration;
 use events::Event;
 use ext_php_rs::types::Zval;
@@ -142,6 +143,11 @@ fn memory_limit(call: &Call, number: u32) -> Outcome<u64> {
         return bytes.ok_or_else(|| place.value_error("must be a number of bytes, such as 134217728 or \"128M\""));
     }
     call.at_least(number, call.int(number)?, 0)
+}
+
+/// Whether the program has taken that many bytes; 0: no limit.
+fn has_reached(memory_limit: u64) -> bool {
+    memory_limit > 0 && sys::memory_usage() >= memory_limit
 }
 
 impl Stop {

@@ -1,11 +1,11 @@
 //! The loop: fetch, call, settle, until there is a reason to stop.
 
-use super::Options;
 use super::alarm::{Engine, Rung};
 use super::callable::discard;
 use super::events::{Event, Listeners};
 use super::handle::InHand;
 use super::signals::{self, Signals};
+use super::{Options, has_reached};
 use crate::core::error::Error;
 use crate::core::link;
 use crate::core::process::Generation;
@@ -17,7 +17,6 @@ use crate::php::delay_queue::DelayQueue;
 use crate::php::exceptions;
 use crate::php::interrupts::PhpInterrupts;
 use crate::php::place::active_function;
-use crate::php::sys;
 use ext_php_rs::types::Zval;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -207,7 +206,7 @@ impl<'a> Loop<'a> {
         if !options.max_time.is_zero() && self.started.elapsed() >= options.max_time {
             return Some(Stop::MaxTime);
         }
-        if options.memory_limit > 0 && sys::memory_usage() >= options.memory_limit {
+        if has_reached(options.memory_limit) {
             return Some(Stop::MemoryLimit);
         }
         None
