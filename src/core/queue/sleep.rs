@@ -101,7 +101,7 @@ pub(super) fn sleep(
         match connection.next_wake(readable) {
             Err(_) => return Woken::Lost,
             Ok(Some(wake)) if wake.wait.is_zero() => return Woken::Look,
-            Ok(Some(wake)) => *look_at = (*look_at).min(Instant::now() + wake.wait),
+            Ok(Some(wake)) => *look_at = (*look_at).min(Instant::now() + look_after(wake.wait)),
             Ok(None) => {}
         }
         let now = Instant::now();
@@ -112,6 +112,16 @@ pub(super) fn sleep(
             return Woken::Glance;
         }
     }
+}
+
+/// When to look at a queue in which there is something to do after so long. Not only then, if that is not soon: a look shortly before says anew
+/// how long it is, since the clocks of two machines drift apart, and has Redis awake for the one that counts.
+pub(super) fn look_after(wait: Duration) -> Duration {
+    const SOON: Duration = Duration::from_millis(10);
+    const BEFORE: Duration = Duration::from_millis(1);
+    /// Clocks that are set right bit by bit gain or lose up to this part: NTP's limit is 500 parts per million.
+    const DRIFT: u32 = 2000;
+    if wait > SOON { wait - BEFORE - wait / DRIFT } else { wait }
 }
 
 /// How long to sleep if so much time is left, the last of which is to be spent awake; `None`: not any more. Not all of it in one go, since the
@@ -182,6 +192,22 @@ fn poll_readable(descriptor: i32, left: Duration, blocked: &BlockedSignals) -> b
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_look_is_in_time_however_the_clocks_drift_apart() {
+        for drift in [-0.0005, 0.0, 0.0005] {
+            for ms in [1, 10, 11, 300, 2_000, 150_000] {
+                let (mut left, mut looks) = (Duration::from_millis(ms), 0);
+                while look_after(left) < left {
+                    let took = look_after(left).mul_f64(1.0 + drift);
+                    assert!(took < left, "{took:?} of {left:?}");
+                    (left, looks) = (left - took, looks + 1);
+                }
+                assert!(looks <= 2 && left <= Duration::from_millis(10), "{looks} of {ms} ms, {left:?}");
+                assert_eq!(looks == 0, ms <= 10);
+            }
+        }
+    }
 
     #[test]
     fn a_few_naps_end_in_time_however_long_each_is_drawn_out() {

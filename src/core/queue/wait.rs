@@ -3,7 +3,7 @@
 use super::Queue;
 use super::glance::{GLANCE_AFTER, Registered, glance};
 use super::reserve::{Look, Waiting};
-use super::sleep::{Flow, Interrupts, Woken, sleep};
+use super::sleep::{Flow, Interrupts, Woken, look_after, sleep};
 use crate::core::connection::{Connection, random_name};
 use crate::core::error::{Error, Result};
 use crate::core::job::Reserved;
@@ -72,7 +72,7 @@ pub fn wait_for(
                 Look::Unseen(_) => return Err(reply::unexpected()), // not asked for
                 Look::Nothing(outlook) => {
                     if let Some(wait) = outlook.wait {
-                        stay.look_at = stay.look_at.min(asked + wait);
+                        stay.look_at = stay.look_at.min(asked + look_after(wait));
                     }
                     stay.registered.push(Registered::new(queue, outlook));
                 }
