@@ -4,14 +4,14 @@
 local function is_there(waiter, at)
   return try('PUBLISH', waiters .. ':' .. waiter, int(math.max(0, at * 1000 - now_us))) ~= 0
 end
--- Whether somebody will have looked by then. Who should have looked before now is gone, and so is who does not listen; `is_far`: nobody
--- is asked.
-local function is_covered(due, is_far)
+-- Whether somebody will have looked by then. Who should have looked a second ago is gone, and so is who does not listen, unless
+-- nobody is asked.
+local function is_covered(due, unasked)
   for _ = 1, 100 do
     local first = try('ZRANGE', waiters, 0, 0, 'WITHSCORES')
     local at = tonumber(first[2])
     if not at or at > due then return false end
-    if at >= now - 1000 and (is_far or is_there(first[1], at)) then return true end
+    if at >= now - 1000 and (unasked or is_there(first[1], at)) then return true end
     try('ZREM', waiters, first[1])
   end
 end

@@ -57,8 +57,8 @@ pub struct Wire {
     broken: bool,
     /// When the last request was sent.
     sent_at: Instant,
-    /// How many replies to it have been left unread.
-    begun: Option<usize>,
+    /// How many replies to it have been left unread, or why it could not be sent.
+    begun: Option<Result<usize, Fault>>,
     read_timeout: Duration,
     /// What one read or write of the socket may take at present.
     socket_timeout: Duration,
@@ -188,16 +188,16 @@ impl Wire {
 
     /// Sends a request and leaves its `expected` replies to [`Wire::end`]. Until then the connection is not usable.
     pub fn begin(&mut self, request: &[u8], expected: usize, until: Instant) {
-        self.begun = match self.start(request, until) {
-            Err(Fault::Unsent(_) | Fault::Refused(..)) => None,
-            Ok(()) | Err(Fault::Sent(_)) => Some(expected), // sent in part: its end will tell
-        };
+        self.begun = Some(match self.start(request, until) {
+            Ok(()) | Err(Fault::Sent(_)) => Ok(expected), // sent in part: its end will tell
+            Err(fault) => Err(fault),
+        });
     }
 
     /// When the request was sent whose replies have not been read.
     #[must_use]
     pub fn begun(&self) -> Option<Instant> {
-        self.begun.filter(|_| self.owner.is_current()).map(|_| self.sent_at)
+        self.begun.as_ref().filter(|_| self.owner.is_current()).map(|_| self.sent_at)
     }
 
     /// Reads the replies to what was begun.
@@ -205,7 +205,8 @@ impl Wire {
     /// # Errors
     /// As [`Wire::exchange`].
     pub fn end(&mut self, until: Instant) -> Result<Vec<Value>, Fault> {
-        let Some(expected) = self.begun.take() else { return Err(Fault::Unsent("nothing was sent".into())) };
+        let begun = self.begun.take().unwrap_or_else(|| Err(Fault::Unsent("nothing was sent".into())));
+        let expected = begun?;
         self.limit(Instant::now(), until).map_err(Fault::Sent)?;
         self.finish(expected, until)
     }

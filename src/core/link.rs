@@ -86,11 +86,16 @@ impl Link {
         self.key.give_back(connection);
     }
 
-    /// Sends what `build` writes, and does not wait: [`Link::run_on`] with the same `build` and this connection does.
-    pub fn begin(&self, connection: &mut Connection, build: impl FnOnce(&mut Request, Attempt, &mut Connection)) {
+    /// Sends what `build` writes by then, and does not wait: [`Link::run_until`] with the same `build` and this connection does.
+    pub fn begin(
+        &self,
+        until: Instant,
+        connection: &mut Connection,
+        build: impl FnOnce(&mut Request, Attempt, &mut Connection),
+    ) {
         let mut request = Request::new(connection, false);
         build(&mut request, Attempt::default(), connection);
-        connection.begin(&request.buffer, request.commands, capped(Instant::now() + self.key.read_timeout));
+        connection.begin(&request.buffer, request.commands, until);
         connection.recycle(request.buffer);
     }
 

@@ -29,7 +29,7 @@ impl Moment {
 #[derive(Debug, Clone, Copy)]
 struct Heard {
     asked: Moment,
-    /// The round trip.
+    /// The shortest round trip lately.
     took_us: i64,
     server_us: i64,
 }
@@ -50,18 +50,19 @@ pub struct Claim {
     /// far: what is stamped so comes before all that is pushed later. It is later than all that was stamped over this connection.
     pub stamp_us: i64,
     made: Moment,
-    /// The round trip by which the time is known.
-    known_by_us: i64,
+    /// The shortest round trip lately.
+    shortest_us: i64,
 }
 
 impl Claim {
     /// Whether Redis' own time, in the answer to the request, bears it out. A clock that was set by less than half of what the
-    /// request took, or by less than what that was slower than the one by which the time is known, goes unnoticed.
+    /// request took, or by less than what that took longer than the shortest one lately, goes unnoticed.
     #[must_use]
     pub fn is_borne_out(&self, server_us: i64, answered: Moment) -> bool {
         let took_us = answered.since(self.made);
-        let on_its_way_us = (took_us / 2).max(took_us - self.known_by_us * 3 / 4);
-        self.stamp_us <= server_us && self.delay_from_us >= server_us - on_its_way_us
+        let on_its_way_us = (took_us / 2).max(took_us - self.shortest_us * 3 / 4);
+        let could_be_then = self.stamp_us <= server_us && self.stamp_us >= server_us - took_us;
+        could_be_then && self.delay_from_us >= server_us - on_its_way_us
     }
 }
 
@@ -83,7 +84,13 @@ impl ServerClock {
         let new = Heard { asked, took_us: answered.since(asked), server_us };
         // What is believed is not before the time in any answer, less what that took: else a clock was set.
         let is_true = |old: &Heard| old.at(asked) >= server_us - new.took_us;
-        let better = |old: Option<Heard>| old.filter(|old| is_true(old) && old.at(asked) <= server_us).unwrap_or(new);
+        let better = |old: Option<Heard>| match old.filter(is_true) {
+            Some(old) => {
+                let best = if old.at(asked) <= server_us { old } else { new };
+                Heard { took_us: old.took_us.min(new.took_us), ..best } // an answer may have lain unread for a while
+            }
+            None => new,
+        };
         self.best = match self.best {
             Some(best) if asked.since(best.asked) > GOOD_FOR_US => Some(better(self.next.take())),
             best => Some(better(best)),
@@ -125,7 +132,7 @@ impl ServerClock {
         let delay_from_us = best.at(made);
         let stamp_us = (delay_from_us - best.took_us / 4).max(self.last_stamp_us + 1);
         self.stamped(stamp_us, jobs);
-        Some(Claim { delay_from_us, stamp_us, made, known_by_us: best.took_us })
+        Some(Claim { delay_from_us, stamp_us, made, shortest_us: best.took_us })
     }
 }
 
@@ -168,6 +175,23 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_that_lay_unread_makes_no_stamp_early() {
+        let mut clock = ServerClock::default();
+        let asked = ago(20 * MS);
+        clock.hear(asked, after(asked, 12 * MS), asked.0 + 1_000_000 * MS + 100);
+        let claim = clock.claim(1).unwrap();
+        assert!(
+            !claim.is_borne_out(claim.made.0 + 1_000_000 * MS + 100, after(claim.made, 600)),
+            "the only one so far"
+        );
+        ask(&mut clock, ago(3 * MS), 300);
+        assert_eq!(ahead(&clock), Some(100));
+        let claim = clock.claim(1).unwrap();
+        assert_eq!(claim.delay_from_us - claim.stamp_us, 150, "a quarter of the shortest");
+        assert!(claim.is_borne_out(claim.made.0 + 1_000_000 * MS + 100, after(claim.made, 600)));
+    }
+
+    #[test]
     fn it_is_not_believed_for_long_and_stamps_never_go_back() {
         let mut clock = ServerClock::default();
         ask(&mut clock, ago(GOOD_FOR_US), 100);
@@ -200,7 +224,11 @@ mod tests {
     #[test]
     fn a_claim_lies_between_asking_and_being_answered() {
         let made = Moment(0);
-        let claim = Claim { delay_from_us: 10_000, stamp_us: 9_900, made, known_by_us: 800 };
+        let claim = Claim { delay_from_us: 10_000, stamp_us: 9_900, made, shortest_us: 800 };
+        assert!(
+            !claim.is_borne_out(10_101, after(made, 200)) && claim.is_borne_out(10_100, after(made, 200)),
+            "long ago"
+        );
         for (took_us, latest) in [(400, 10_200), (1000, 10_500), (1200, 10_600), (1600, 11_000), (5000, 14_400)] {
             for (server_us, is_fine) in [(latest + 1, false), (latest, true), (9_900, true), (9_899, false)] {
                 assert_eq!(claim.is_borne_out(server_us, after(made, took_us)), is_fine, "{took_us}, {server_us}");

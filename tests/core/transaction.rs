@@ -26,10 +26,14 @@ pub fn ways(raw: &mut Raw) -> [u64; 2] {
     [raw.calls("evalsha") + raw.calls("eval"), raw.calls("exec")]
 }
 
-pub fn server_ms(raw: &mut Raw) -> i64 {
+pub fn server_us(raw: &mut Raw) -> i64 {
     let redis::Value::Array(time) = raw.run(&["TIME"]) else { panic!("no time") };
     let number = |at: usize| delayqueue::core::reply::int(time[at].clone()).unwrap();
-    number(0) * 1000 + number(1) / 1000
+    number(0) * 1_000_000 + number(1)
+}
+
+pub fn server_ms(raw: &mut Raw) -> i64 {
+    server_us(raw) / 1000
 }
 
 /// What is stored of a job that was pushed between these times of Redis, with a stamp that may be so much earlier.

@@ -47,6 +47,17 @@ fn a_push_wakes_a_waiter_at_once() {
 }
 
 #[test]
+fn a_waiter_looks_once_more_shortly_before_a_job_falls_due() {
+    let server = Server::start(&[]);
+    let (queue, mut raw) = (server.queue("q"), server.raw());
+    queue.push(&delayed("a", 300)).unwrap();
+    let before = raw.calls("evalsha") + raw.calls("eval");
+    assert!(wait(&queue, 10.0).is_some());
+    let scripts = raw.calls("evalsha") + raw.calls("eval") - before;
+    assert!(scripts >= 5, "the first look, that of a waiter, the one before, the one that counts, and ack: {scripts}");
+}
+
+#[test]
 fn a_due_time_wakes_a_waiter_and_never_early() {
     let queue = fresh();
     let waiter = waiting(&queue, 1, 10.0);

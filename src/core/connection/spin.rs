@@ -28,11 +28,12 @@ impl Spin {
         let until = Instant::now() + LONGEST;
         loop {
             let found = look();
+            let is_late = Instant::now() >= until;
             if found.is_some() {
-                self.patience.saw(true);
+                self.patience.saw(!is_late); // others had the processor for longer than that
                 return found;
             }
-            if Instant::now() >= until {
+            if is_late {
                 self.patience.saw(false);
                 return None;
             }

@@ -150,7 +150,7 @@ impl Queue {
     pub fn begin_look(&self, connection: &mut Connection, trip: &Trip<'_>) {
         let done = ranges(trip.done.iter().copied());
         let how = How { way: Way::Shortest, is_retry: false, waiting: None };
-        self.link.begin(connection, |request, _, connection| {
+        self.link.begin(self.link.deadline(), connection, |request, _, connection| {
             self.write_see(request, trip.unseen);
             self.ask(request, connection, trip, &done, how);
         });

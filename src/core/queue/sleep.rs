@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 /// The last of the time before a look is waited for awake: so late may a system's timer be.
 const AWAKE: Duration = Duration::from_micros(200);
-/// Linux ends a wait later by up to this part of it, that of a process of low priority (`__estimate_accuracy()` in its fs/select.c).
+/// Linux ends a wait later by up to a thousandth of it, that of a process of low priority by up to this part (`__estimate_accuracy()` in its
+/// fs/select.c).
 const SLACK: u32 = 200;
 
 /// What the embedding language wants after a signal.
@@ -54,11 +55,40 @@ pub(super) enum Woken {
     Lost,
 }
 
-/// Sleeps until `look_at`, which a wake-up may make earlier, or `glance_at`, or a signal whose handler wants to leave. The very last of it
-/// awake, if that is wanted.
+/// When to look, and whether it is for something that falls due then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct NextLook {
+    pub(super) at: Instant,
+    is_due: bool,
+}
+
+impl NextLook {
+    pub(super) fn sometime(at: Instant) -> Self {
+        Self { at, is_due: false }
+    }
+
+    /// For something that there is to do so long after this. If that is not soon, a look shortly before says anew how long it is, since the clocks
+    /// of two machines drift apart, and has Redis awake for the one that counts.
+    pub(super) fn after(start: Instant, wait: Duration) -> Self {
+        const SOON: Duration = Duration::from_millis(10);
+        const BEFORE: Duration = Duration::from_millis(1);
+        /// NTP has each of them gain or lose up to 500 parts per million.
+        const DRIFT: u32 = 1000;
+        let is_due = wait <= SOON;
+        Self { at: start + if is_due { wait } else { wait - BEFORE - wait / DRIFT }, is_due }
+    }
+
+    /// The earlier one.
+    pub(super) fn or(self, other: Self) -> Self {
+        if other.at < self.at { other } else { self }
+    }
+}
+
+/// Sleeps until it is time to look, which a wake-up may make earlier, or `glance_at`, or a signal whose handler wants to leave. The very last of it
+/// awake, if that is wanted and something falls due.
 pub(super) fn sleep(
     held: &mut Option<Connection>,
-    look_at: &mut Instant,
+    look: &mut NextLook,
     glance_at: Instant,
     is_awake: bool,
     interrupts: &mut dyn Interrupts,
@@ -84,14 +114,14 @@ pub(super) fn sleep(
                 flow => return Woken::Leave(flow),
             }
             let other_at = glance_at.min(interrupts.tick_at().unwrap_or(glance_at));
-            let left = look_at.saturating_duration_since(Instant::now());
-            let nap = match nap(left, if is_awake { AWAKE } else { Duration::ZERO }) {
+            let left = look.at.saturating_duration_since(Instant::now());
+            let nap = match nap(left, if is_awake && look.is_due { AWAKE } else { Duration::ZERO }) {
                 // A wake-up that came right behind a reply is read already: the socket will not tell of it.
                 _ if connection.has_wake() => Duration::ZERO,
                 Some(nap) => nap.min(other_at.saturating_duration_since(Instant::now())),
                 None => {
-                    while Instant::now() < *look_at {
-                        std::thread::yield_now();
+                    while Instant::now() < look.at {
+                        std::hint::spin_loop(); // whom one yields to keeps the processor for milliseconds
                     }
                     Duration::ZERO
                 }
@@ -101,27 +131,17 @@ pub(super) fn sleep(
         match connection.next_wake(readable) {
             Err(_) => return Woken::Lost,
             Ok(Some(wake)) if wake.wait.is_zero() => return Woken::Look,
-            Ok(Some(wake)) => *look_at = (*look_at).min(Instant::now() + look_after(wake.wait)),
+            Ok(Some(wake)) => *look = look.or(NextLook::after(Instant::now(), wake.wait)),
             Ok(None) => {}
         }
         let now = Instant::now();
-        if now >= *look_at {
+        if now >= look.at {
             return Woken::Look;
         }
         if now >= glance_at {
             return Woken::Glance;
         }
     }
-}
-
-/// When to look at a queue in which there is something to do after so long. Not only then, if that is not soon: a look shortly before says anew
-/// how long it is, since the clocks of two machines drift apart, and has Redis awake for the one that counts.
-pub(super) fn look_after(wait: Duration) -> Duration {
-    const SOON: Duration = Duration::from_millis(10);
-    const BEFORE: Duration = Duration::from_millis(1);
-    /// Clocks that are set right bit by bit gain or lose up to this part: NTP's limit is 500 parts per million.
-    const DRIFT: u32 = 2000;
-    if wait > SOON { wait - BEFORE - wait / DRIFT } else { wait }
 }
 
 /// How long to sleep if so much time is left, the last of which is to be spent awake; `None`: not any more. Not all of it in one go, since the
@@ -132,7 +152,7 @@ fn nap(left: Duration, awake: Duration) -> Option<Duration> {
     (left > awake + SHORTEST).then(|| left.saturating_sub(early).max(SHORTEST))
 }
 
-/// Sleeps without any queue, as [`super::wait_for`] sleeps between looks.
+/// Sleeps without any queue, heeding signals.
 pub fn rest(length: Duration, interrupts: &mut dyn Interrupts) -> Flow {
     let end = Instant::now() + length;
     loop {
@@ -194,17 +214,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_look_is_in_time_however_the_clocks_drift_apart() {
-        for drift in [-0.0005, 0.0, 0.0005] {
+    fn the_last_look_is_in_time_though_clocks_drift_apart() {
+        let start = Instant::now();
+        for drift in [-0.001, 0.0, 0.001] {
             for ms in [1, 10, 11, 300, 2_000, 150_000] {
                 let (mut left, mut looks) = (Duration::from_millis(ms), 0);
-                while look_after(left) < left {
-                    let took = look_after(left).mul_f64(1.0 + drift);
+                let mut look = NextLook::after(start, left);
+                while !look.is_due {
+                    let took = (look.at - start).mul_f64(1.0 + drift);
                     assert!(took < left, "{took:?} of {left:?}");
                     (left, looks) = (left - took, looks + 1);
+                    look = NextLook::after(start, left);
                 }
-                assert!(looks <= 2 && left <= Duration::from_millis(10), "{looks} of {ms} ms, {left:?}");
-                assert_eq!(looks == 0, ms <= 10);
+                assert_eq!(look.at - start, left);
+                assert!(looks <= 2 && (looks == 0) == (ms <= 10), "{looks} of {ms} ms");
             }
         }
     }

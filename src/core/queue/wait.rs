@@ -3,7 +3,7 @@
 use super::Queue;
 use super::glance::{GLANCE_AFTER, Registered, glance};
 use super::reserve::{Look, Waiting};
-use super::sleep::{Flow, Interrupts, Woken, look_after, sleep};
+use super::sleep::{Flow, Interrupts, NextLook, Woken, sleep};
 use crate::core::connection::{Connection, random_name};
 use crate::core::error::{Error, Result};
 use crate::core::job::Reserved;
@@ -59,7 +59,8 @@ pub fn wait_for(
         let is_last = until.is_some_and(|until| Instant::now() >= until);
         let at_most = if is_last { Duration::ZERO } else { jittered(LOOK_AFTER, &waiter) };
         let is_awake = queues.iter().any(|queue| queue.spin);
-        let mut stay = Stay { waiter, registered: Vec::new(), look_at: Instant::now() + at_most, is_awake };
+        let mut stay =
+            Stay { waiter, registered: Vec::new(), look: NextLook::sometime(Instant::now() + at_most), is_awake };
         let mut found = None;
         for (index, queue) in queues.iter().enumerate() {
             // The next request takes as long to get there as this one: sent so much later, it arrives in time.
@@ -72,7 +73,7 @@ pub fn wait_for(
                 Look::Unseen(_) => return Err(reply::unexpected()), // not asked for
                 Look::Nothing(outlook) => {
                     if let Some(wait) = outlook.wait {
-                        stay.look_at = stay.look_at.min(asked + look_after(wait));
+                        stay.look = stay.look.or(NextLook::after(asked, wait));
                     }
                     stay.registered.push(Registered::new(queue, outlook));
                 }
@@ -86,7 +87,7 @@ pub fn wait_for(
             return Ok(found);
         }
         if let Some(until) = until {
-            stay.look_at = stay.look_at.min(until);
+            stay.look = stay.look.or(NextLook::sometime(until));
         }
         match stay.sleep(link, held, interrupts).map_err(|error| error.while_doing(|| waiting(queues)))? {
             Woken::Look | Woken::Glance => {}
@@ -155,8 +156,8 @@ fn subscribe(mut connection: Connection, queues: &[Queue]) -> Result<Connection>
 struct Stay<'a> {
     waiter: String,
     registered: Vec<Registered<'a>>,
-    look_at: Instant,
-    /// Whether the last moment before that is waited for awake.
+    look: NextLook,
+    /// Whether the last moment before something falls due is waited for awake.
     is_awake: bool,
 }
 
@@ -171,7 +172,7 @@ impl Stay<'_> {
     fn sleep(&mut self, link: &Link, held: &mut Option<Connection>, interrupts: &mut dyn Interrupts) -> Result<Woken> {
         while !self.is_over(held) {
             let glance_at = Instant::now() + jittered(GLANCE_AFTER, &self.waiter);
-            match sleep(held, &mut self.look_at, glance_at, self.is_awake, interrupts) {
+            match sleep(held, &mut self.look, glance_at, self.is_awake, interrupts) {
                 Woken::Glance if !glance(link, held, &mut self.registered)? => {}
                 woken => return Ok(woken),
             }

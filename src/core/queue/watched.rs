@@ -103,20 +103,21 @@ impl Queue {
     /// in it has turned out to be wrong.
     fn watch(&self, batch: &mut Batch<'_>) -> Result<(Option<Seen>, Option<Written>)> {
         let Batch { jobs, held, until, has_asked, .. } = batch;
-        let (mut asked, mut times_sent) = (Moment::now(), 0);
+        let (mut asked, mut was_asked, mut was_repeated) = (Moment::now(), false, false);
         let mut ask = |request: &mut Request, attempt: Attempt, connection: &mut Connection| {
             request.keep_all();
             if self.spin {
                 request.spin();
             }
             if attempt.begun.is_none() {
-                (asked, times_sent) = (Moment::now(), times_sent + 1);
+                (asked, was_asked, was_repeated) = (Moment::now(), true, was_asked);
                 self.write_look(request, connection, jobs);
             }
         };
         let written = held.as_mut().and_then(|connection| {
-            self.link.begin(connection, &mut ask);
-            self.write_ahead(connection, jobs)
+            let claim = connection.clock.claim(jobs.len()); // first: it is the look's time that bears it out
+            self.link.begin(*until, connection, &mut ask);
+            Some(self.write_ahead(connection, jobs, claim?))
         });
         let answers = self.link.run_until(*until, held, Repeat::Yes, &mut ask);
         let answers = reply::transaction(answers.map_err(Error::of_a_question)?)?;
@@ -131,8 +132,8 @@ impl Queue {
             None if reply::is_denied(&answers) => connection.looks.deny(),
             None => connection.indexed.clear(), // that may have been refused
         }
-        let is_right = |claim: Claim| seen.is_some_and(|seen| claim.is_borne_out(seen.time_us, answered));
-        Ok((seen, written.filter(|written| times_sent == 1 && is_right(written.claim))))
+        let is_right = |written: &Written| seen.is_some_and(|seen| written.claim.is_borne_out(seen.time_us, answered));
+        Ok((seen, written.filter(|written| !was_repeated && is_right(written))))
     }
 
     fn write_look(&self, request: &mut Request, connection: &mut Connection, jobs: &[Encoded<'_>]) {
@@ -149,12 +150,10 @@ impl Queue {
         request.command(&[b"MULTI"]);
     }
 
-    /// `None` if it was not heard lately what time it is for Redis.
-    fn write_ahead(&self, connection: &mut Connection, jobs: &[Encoded<'_>]) -> Option<Written> {
-        let claim = connection.clock.claim(jobs.len())?;
+    fn write_ahead(&self, connection: &mut Connection, jobs: &[Encoded<'_>], claim: Claim) -> Written {
         let mut request = Request::new(connection, false);
         self.write_jobs(&mut request, jobs, Times::of(claim));
-        Some(Written { claim, request })
+        Written { claim, request }
     }
 
     /// Nobody can have met them: they wait nowhere.
