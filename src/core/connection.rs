@@ -194,7 +194,7 @@ impl Wire {
         });
     }
 
-    /// When the request was sent whose replies have not been read.
+    /// When the request was sent whose replies have not been read, or when that was tried.
     #[must_use]
     pub fn begun(&self) -> Option<Instant> {
         self.begun.as_ref().filter(|_| self.owner.is_current()).map(|_| self.sent_at)

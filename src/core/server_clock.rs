@@ -29,8 +29,8 @@ impl Moment {
 #[derive(Debug, Clone, Copy)]
 struct Heard {
     asked: Moment,
-    /// The shortest round trip lately.
-    took_us: i64,
+    /// The round trip, or a shorter one lately.
+    shortest_us: i64,
     server_us: i64,
 }
 
@@ -56,7 +56,7 @@ pub struct Claim {
 
 impl Claim {
     /// Whether Redis' own time, in the answer to the request, bears it out. A clock that was set by less than half of what the
-    /// request took, or by less than what that took longer than the shortest one lately, goes unnoticed.
+    /// request took, or by less than what that took longer than the shortest one lately, goes unnoticed. A stamp from before the claim was made is none.
     #[must_use]
     pub fn is_borne_out(&self, server_us: i64, answered: Moment) -> bool {
         let took_us = answered.since(self.made);
@@ -81,13 +81,13 @@ pub struct ServerClock {
 impl ServerClock {
     /// The answer to a question says what time it is.
     pub fn hear(&mut self, asked: Moment, answered: Moment, server_us: i64) {
-        let new = Heard { asked, took_us: answered.since(asked), server_us };
+        let new = Heard { asked, shortest_us: answered.since(asked), server_us };
         // What is believed is not before the time in any answer, less what that took: else a clock was set.
-        let is_true = |old: &Heard| old.at(asked) >= server_us - new.took_us;
+        let is_true = |old: &Heard| old.at(asked) >= server_us - new.shortest_us;
         let better = |old: Option<Heard>| match old.filter(is_true) {
             Some(old) => {
                 let best = if old.at(asked) <= server_us { old } else { new };
-                Heard { took_us: old.took_us.min(new.took_us), ..best } // an answer may have lain unread for a while
+                Heard { shortest_us: old.shortest_us.min(new.shortest_us), ..best } // an answer may have lain unread for a while
             }
             None => new,
         };
@@ -130,9 +130,9 @@ impl ServerClock {
         let made = Moment::now();
         let best = self.best.filter(|_| self.is_known(made))?;
         let delay_from_us = best.at(made);
-        let stamp_us = (delay_from_us - best.took_us / 4).max(self.last_stamp_us + 1);
+        let stamp_us = (delay_from_us - best.shortest_us / 4).max(self.last_stamp_us + 1);
         self.stamped(stamp_us, jobs);
-        Some(Claim { delay_from_us, stamp_us, made, shortest_us: best.took_us })
+        Some(Claim { delay_from_us, stamp_us, made, shortest_us: best.shortest_us })
     }
 }
 

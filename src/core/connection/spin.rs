@@ -1,5 +1,6 @@
 //! Waiting for an answer awake. To fall asleep and be woken again takes a seventh of the round trip to a Redis
-//! nearby, or half of it in some virtual machines, so a worker looks for the answer again and again for a moment first, and lets others have the processor in between.
+//! nearby, or half of it in some virtual machines, so a worker looks for the answer again and again for a moment first, and lets others have
+//! the processor in between.
 
 use super::patience::Patience;
 use std::time::{Duration, Instant};

@@ -58,9 +58,7 @@ pub fn wait_for(
         *held = Some(connection);
         let is_last = until.is_some_and(|until| Instant::now() >= until);
         let at_most = if is_last { Duration::ZERO } else { jittered(LOOK_AFTER, &waiter) };
-        let is_awake = queues.iter().any(|queue| queue.spin);
-        let mut stay =
-            Stay { waiter, registered: Vec::new(), look: NextLook::sometime(Instant::now() + at_most), is_awake };
+        let mut stay = Stay { waiter, registered: Vec::new(), look: NextLook::sometime(Instant::now() + at_most) };
         let mut found = None;
         for (index, queue) in queues.iter().enumerate() {
             // The next request takes as long to get there as this one: sent so much later, it arrives in time.
@@ -157,8 +155,6 @@ struct Stay<'a> {
     waiter: String,
     registered: Vec<Registered<'a>>,
     look: NextLook,
-    /// Whether the last moment before something falls due is waited for awake.
-    is_awake: bool,
 }
 
 impl Stay<'_> {
@@ -170,9 +166,10 @@ impl Stay<'_> {
 
     /// Sleeps until it is time to look, glancing at the queues meanwhile.
     fn sleep(&mut self, link: &Link, held: &mut Option<Connection>, interrupts: &mut dyn Interrupts) -> Result<Woken> {
+        let is_awake = self.registered.iter().any(|registered| registered.queue.spin);
         while !self.is_over(held) {
             let glance_at = Instant::now() + jittered(GLANCE_AFTER, &self.waiter);
-            match sleep(held, &mut self.look, glance_at, self.is_awake, interrupts) {
+            match sleep(held, &mut self.look, glance_at, is_awake, interrupts) {
                 Woken::Glance if !glance(link, held, &mut self.registered)? => {}
                 woken => return Ok(woken),
             }
