@@ -16,7 +16,7 @@ class DelayQueuePeer implements Peer
 {
     protected const OPTIONS = [];
 
-    private DelayQueue $queue;
+    protected readonly DelayQueue $queue;
 
     public static function traits(): Traits
     {

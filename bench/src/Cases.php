@@ -33,7 +33,7 @@ final class Cases
     /** Whether a worker of this peer is measured with this prefetch. */
     public static function takesPart(Traits $peer, int $prefetch): bool
     {
-        return $prefetch === 1 || $peer->prefetches || $peer->server === 'beanstalkd';
+        return $peer->takesIds && ($prefetch === 1 || $peer->prefetches || $peer->server === 'beanstalkd');
     }
 
     /** @return array<string, callable(): list<Benchmark>> */
@@ -72,7 +72,7 @@ final class Cases
             "push-many-$batch", "pushMany() of $batch", 'PushMany', static fn (Traits $peer) => $peer->batches,
             note: 'two-key and illuminate in a phpredis pipeline. Times are per job.',
             without: ['client_us', 'server_us', 'first_ms'],
-            task: ['batch' => $batch],
+            task: ['batch' => $batch], variants: true,
         );
     }
 

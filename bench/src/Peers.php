@@ -13,6 +13,7 @@ final class Peers
     private const ALL = [
         'delayqueue' => Peers\DelayQueuePeer::class,
         'delayqueue-compress' => Peers\CompressPeer::class,
+        'delayqueue-own-ids' => Peers\OwnIdsPeer::class,
         'two-key' => Peers\TwoKeyPeer::class,
         'illuminate' => Peers\IlluminatePeer::class,
         'symfony' => Peers\SymfonyPeer::class,

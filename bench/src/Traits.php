@@ -13,6 +13,7 @@ final class Traits
      * @param list<string> $packages Debian packages it needs
      * @param list<int|null> $polls how often it looks while idle, in ms, its own default first; null: it is woken
      * @param bool $isVariant another peer with an option: only where that option shows
+     * @param bool $takesIds false: makes up the ids itself, and only takes part in pushing
      * @param int $resolutionMs of its delays
      */
     public function __construct(
@@ -24,6 +25,7 @@ final class Traits
         public readonly bool $persists = false,
         public readonly bool $isFloor = false,
         public readonly bool $isVariant = false,
+        public readonly bool $takesIds = true,
         public readonly array $polls = [null],
         public readonly int $resolutionMs = 1,
     ) {

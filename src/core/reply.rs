@@ -202,6 +202,23 @@ pub fn transaction(value: Value) -> Result<Vec<Value>> {
     if let Value::Array(values) = value { Ok(values) } else { Err(unexpected()) }
 }
 
+/// Whether these scripts did what they had to.
+///
+/// # Errors
+/// The server's, when it refused one; [`Error::Server`] when one says anything else.
+pub fn all_ok(values: Vec<Value>) -> Result<()> {
+    values.into_iter().try_for_each(|value| match value {
+        Value::ServerError(error) => Err(Error::from_redis(error.code(), error.details().unwrap_or_default())),
+        value => {
+            if Reply::new(value)?.word == "OK" {
+                Ok(())
+            } else {
+                Err(unexpected())
+            }
+        }
+    })
+}
+
 /// What is known of a queue before jobs are added to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seen {

@@ -48,17 +48,14 @@ impl Request {
         self.command(args);
     }
 
-    /// Adds a look at Redis' clock, which the connection hears of, and plain commands that are executed together or not at all. The
-    /// look comes before them: among them it would cost twice as much.
-    pub fn transaction(&mut self, commands: &[&[&[u8]]]) {
+    /// Adds a look at Redis' clock, which the connection hears of, and the plain commands that `write` adds, which are executed together
+    /// or not at all. The look comes before them: among them it would cost twice as much.
+    pub fn transaction(&mut self, write: impl FnOnce(&mut Self)) {
         self.aside(&[b"TIME"]);
-        self.buffer.extend_from_slice(b"*1\r\n$5\r\nMULTI\r\n");
-        for command in commands {
-            resp::write_command(&mut self.buffer, command.iter().copied());
-        }
-        self.buffer.extend_from_slice(b"*1\r\n$4\r\nEXEC\r\n");
-        self.commands += commands.len() + 2;
-        self.transaction = Some((self.commands - 1, Moment::now()));
+        self.command(&[b"MULTI"]);
+        write(self);
+        self.transaction = Some((self.commands, Moment::now()));
+        self.command(&[b"EXEC"]);
     }
 
     /// Adds a plain command, the arguments of which `write` appends with [`resp::write_arg`]: as many as it is said here.

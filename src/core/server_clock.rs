@@ -115,6 +115,12 @@ impl ServerClock {
         self.is_denied = true;
     }
 
+    /// The shortest round trip of the last seconds in which it was heard.
+    #[must_use]
+    pub fn shortest_us(&self) -> Option<i64> {
+        self.best.map(|best| best.shortest_us)
+    }
+
     /// Whether it is worth asking: it was not heard lately, and may be.
     #[must_use]
     pub fn is_wanted(&self) -> bool {

@@ -15,6 +15,7 @@ mod denied;
 mod due;
 mod foreign;
 mod fork;
+mod fresh;
 mod glance;
 mod headers;
 mod lifecycle;

@@ -30,7 +30,7 @@ final class Memory implements Benchmark
         }
         $title = 'Bytes of server memory per waiting job, ' . number_format($count) . ' jobs';
         $table = new Table('memory', $title, $columns, 'Ids have 16 bytes. Redis: used_memory; beanstalkd: resident memory.');
-        $peers = $session->peers(static fn (Traits $peer) => !$peer->isFloor, variants: true);
+        $peers = $session->peers(static fn (Traits $peer) => !$peer->isFloor && $peer->takesIds, variants: true);
         $measure = static function (string $peer, Table $table) use ($session, $count): void {
             $result = [];
             foreach (self::PAYLOAD_BYTES as $bytes) {

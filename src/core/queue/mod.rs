@@ -1,6 +1,8 @@
 //! One queue: every operation is one script, or a bounded sequence of them.
 
+mod batch;
 mod doctor;
+mod fresh;
 mod glance;
 mod inspect;
 mod manage;

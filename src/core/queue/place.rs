@@ -37,6 +37,11 @@ impl Times {
         self.stamp_us
     }
 
+    /// What tells a script which jobs have been pushed with these times: those that it may meet after an answer was lost.
+    pub(super) fn own_since(&self) -> String {
+        format!("@{}", self.stamp_us)
+    }
+
     /// The place of the job so many quarters of a microsecond after the first.
     pub(super) fn place(&self, quarters: u64, job: &Encoded<'_>) -> Place {
         let due_at_ms = match job.job.due {

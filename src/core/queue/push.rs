@@ -20,10 +20,11 @@ pub(super) struct Encoded<'a> {
 }
 
 impl<'a> Encoded<'a> {
-    pub(super) fn new(job: &'a NewJob, compress: bool) -> Self {
+    /// `generate` gives the id of a job without one.
+    pub(super) fn new(job: &'a NewJob, generate: impl FnOnce() -> JobId, compress: bool) -> Self {
         let (options, flags) = record::encode_options(&job.options);
         let payload = packing::pack(&job.payload, compress);
-        Self { id: job.id.clone().unwrap_or_else(JobId::generate), options, payload, flags, job }
+        Self { id: job.id.clone().unwrap_or_else(generate), options, payload, flags, job }
     }
 
     /// What follows the due time in the record. In parts, since a record is made of them in one go.
@@ -67,7 +68,7 @@ impl Queue {
     /// [`Error::Duplicate`], [`Error::PayloadTooLarge`], [`Error::QueueFull`], connection and server errors.
     pub fn push(&self, job: &NewJob) -> Result<JobId> {
         self.check_size(job)?;
-        let encoded = Encoded::new(job, self.compress);
+        let encoded = Encoded::new(job, JobId::generate, self.compress);
         let doing =
             |error: Error| error.while_doing(|| format!("pushing job '{}' to queue '{}'", encoded.id, self.name));
         if record::is_ranked(&job.options) || job.on_duplicate == OnDuplicate::Replace {

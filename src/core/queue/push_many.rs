@@ -1,28 +1,23 @@
 //! Producing many jobs: push_many, in chunks that are added whole or not at all.
 
 use super::Queue;
+use super::batch::Batch;
 use super::place::{Place, Times};
 use super::push::{Encoded, due_args, retry_window};
-use crate::core::connection::Connection;
 use crate::core::error::{Error, Result};
 use crate::core::job::{JobId, NewJob, OnDuplicate};
 use crate::core::link::{Repeat, Request};
-use crate::core::record;
 use crate::core::reply::{self, Reply};
 use crate::core::scripts;
 use crate::core::server_clock::Claim;
-use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::borrow::Cow;
-use std::time::Instant;
 
 /// Most jobs of one atomic chunk.
 pub const CHUNK: usize = 500;
 /// Most payload bytes of one atomic chunk: a script should not hold Redis for long.
 const CHUNK_BYTES: usize = 8 << 20;
 /// Of so many jobs on, a round trip to learn what time it is pays.
-const ASKS_FROM: usize = 16;
-/// More than this is too long on its way for its time to be claimed before it is sent.
-const MADE_BYTES: usize = 1 << 20;
+pub(super) const ASKS_FROM: usize = 16;
 
 impl Queue {
     /// Adds many jobs, in chunks of up to 500 as their size allows, each of which is added whole or not at all.
@@ -42,7 +37,9 @@ impl Queue {
                 bytes <= CHUNK_BYTES
             });
             let (chunk, after) = rest.split_at(fits.count().max(1).min(rest.len()));
-            let encoded: Vec<Encoded<'_>> = chunk.iter().map(|job| Encoded::new(job, self.compress)).collect();
+            let mut generate = JobId::series();
+            let encoded: Vec<Encoded<'_>> =
+                chunk.iter().map(|job| Encoded::new(job, &mut generate, self.compress)).collect();
             self.push_chunk(&encoded).map_err(|error| {
                 error.while_doing(|| format!("pushing {} jobs to queue '{}'", chunk.len(), self.name))
             })?;
@@ -53,13 +50,9 @@ impl Queue {
     }
 
     fn push_chunk(&self, jobs: &[Encoded<'_>]) -> Result<()> {
-        let bytes: usize = jobs.iter().map(|job| job.body_len() + job.id.as_bytes().len()).sum();
-        if bytes > MADE_BYTES || !can_be_made(jobs) {
-            return self.push_each(jobs);
-        }
         let until = self.link.deadline();
-        let mut batch =
-            Batch { jobs, bytes, held: Some(self.link.take_until(until)?), until, has_asked: jobs.len() < ASKS_FROM };
+        let Some(mut batch) = Batch::new(jobs, until) else { return self.push_each(jobs) };
+        batch.held = Some(self.link.take_until(until)?);
         let result = self.push_batch(&mut batch);
         // It cannot be in a transaction; if it were, the next request would go into that.
         if let Some(connection) = batch.held.filter(|connection| !connection.in_transaction) {
@@ -69,13 +62,13 @@ impl Queue {
     }
 
     fn push_batch(&self, batch: &mut Batch<'_>) -> Result<()> {
-        if self.push_watched(batch)? { Ok(()) } else { self.push_made(batch) }
+        if self.push_fresh(batch)? || self.push_watched(batch)? { Ok(()) } else { self.push_made(batch) }
     }
 
     /// Sends members and records as they shall be, which spares Redis a quarter of the work. It must be known what time
     /// it is for Redis; the script checks that.
     fn push_made(&self, batch: &mut Batch<'_>) -> Result<()> {
-        let Batch { jobs, bytes, held, until, has_asked } = batch;
+        let Batch { jobs, bytes, held, until, has_asked, is_fresh } = batch;
         let mut is_made = held.as_mut().is_some_and(|connection| connection.makes.take_chance());
         loop {
             let mut sent = Sent::Each;
@@ -91,9 +84,12 @@ impl Queue {
                     None => Sent::Each,
                 };
                 if sent == Sent::Question {
-                    return request.transaction(&[]);
+                    return request.transaction(|_| {});
                 }
                 self.write_index(request, connection);
+                if claim.is_none() && *is_fresh && connection.clock.is_wanted() {
+                    request.transaction(|_| {}); // for the next one
+                }
                 match claim {
                     Some(claim) => self.write_made(request, jobs, claim, *bytes),
                     None => self.write_each(request, &retry_window(attempt), jobs),
@@ -180,28 +176,10 @@ impl Queue {
     }
 }
 
-/// A chunk that the client can make itself: over which connection, and until when.
-pub(super) struct Batch<'a> {
-    pub(super) jobs: &'a [Encoded<'a>],
-    bytes: usize,
-    pub(super) held: Option<Connection>,
-    pub(super) until: Instant,
-    /// Redis has been asked what time it is, or need not be.
-    pub(super) has_asked: bool,
-}
-
 /// What a request contained.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sent {
     Question,
     Made,
     Each,
-}
-
-/// Whether all are of default priority and new, as far as the client can know.
-fn can_be_made(jobs: &[Encoded<'_>]) -> bool {
-    let mut ids = FxHashSet::with_capacity_and_hasher(jobs.len(), FxBuildHasher);
-    jobs.iter().all(|Encoded { id, job, .. }| {
-        job.on_duplicate == OnDuplicate::Fail && !record::is_ranked(&job.options) && ids.insert(id.as_bytes())
-    })
 }

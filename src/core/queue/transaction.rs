@@ -46,14 +46,15 @@ impl Queue {
                     Some(place) if is_transaction => {
                         let [waiting, jobs] = self.keys.places();
                         let mut due = itoa::Buffer::new();
-                        let put: [&[u8]; 4] =
-                            [b"ZADD", waiting, due.format(place.due_at_ms).as_bytes(), &place.member(job).concat()];
-                        request
-                            .transaction(&[&put, &[b"HSETNX", jobs, job.id.as_bytes(), &place.record(job).concat()]]);
+                        let due = due.format(place.due_at_ms).as_bytes();
+                        request.transaction(|request| {
+                            request.command(&[b"ZADD", waiting, due, &place.member(job).concat()]);
+                            request.command(&[b"HSETNX", jobs, job.id.as_bytes(), &place.record(job).concat()]);
+                        });
                     }
                     _ => {
                         if may_be_far_off(job) && connection.clock.is_wanted() {
-                            request.transaction(&[]); // for the next one
+                            request.transaction(|_| {}); // for the next one
                         }
                         self.write_push(request, job, attempt, place.as_ref().map(Place::head));
                     }

@@ -3,22 +3,20 @@
 //! the second one is written.
 
 use super::Queue;
+use super::batch::Batch;
 use super::place::Times;
 use super::push::Encoded;
-use super::push_many::Batch;
 use crate::core::connection::Connection;
 use crate::core::error::{Error, Result};
 use crate::core::link::{Attempt, Repeat, Request};
 use crate::core::reply::{self, Reply, Seen};
 use crate::core::resp::write_arg;
 use crate::core::server_clock::{Claim, Moment};
-use redis::Value;
-use std::time::{Duration, Instant};
 
 /// With fewer jobs, what a second round trip costs even nearby is hardly spared.
 const WATCHES_FROM: usize = 8;
-/// What a batch spares, and each job of it: a look that takes longer does not pay.
-const SPARED: (Duration, Duration) = (Duration::from_micros(20), Duration::from_nanos(2500));
+/// What a batch spares, and each job of it, in microseconds: if Redis is further away than that, a look does not pay.
+const SPARED_US: (f64, f64) = (20.0, 2.5);
 
 /// What adds the jobs, written before it was known what time it is for Redis.
 struct Written {
@@ -34,16 +32,16 @@ impl Queue {
         if !self.ask_first || batch.jobs.len() < WATCHES_FROM || !has_chance(batch) {
             return Ok(false);
         }
-        let started = Instant::now();
         let (seen, written) = self.watch(batch)?;
-        let spared = SPARED.0 + SPARED.1 * u32::try_from(batch.jobs.len()).unwrap_or(u32::MAX);
-        let has_paid = started.elapsed() < spared;
         let is_added = match seen {
             Some(seen) if !seen.is_taken => self.push_seen(batch, seen, written)?,
             _ => false,
         };
         if let Some(connection) = &mut batch.held {
-            connection.looks.saw(is_added && has_paid);
+            // The fastest trip of late tells how far it is. What this one took longer Redis was busy, and a script would have waited too.
+            let spared_us = SPARED_US.0 + SPARED_US.1 * batch.jobs.len() as f64;
+            let is_near = connection.clock.shortest_us().is_some_and(|us| (us as f64) < spared_us);
+            connection.looks.saw(is_added && is_near);
         }
         Ok(is_added)
     }
@@ -61,10 +59,11 @@ impl Queue {
                 Some(written) if is_transaction => *request = written.request,
                 _ if is_transaction => {
                     self.write_jobs(request, jobs, times);
+                    request.command(&[b"EXEC"]);
                     connection.clock.stamped(times.stamp_us(), jobs.len());
                 }
                 _ => {
-                    let retry = attempt.since_lost.map_or_else(String::new, |_| format!("@{}", times.stamp_us()));
+                    let retry = attempt.since_lost.map_or_else(String::new, |_| times.own_since());
                     self.write_each(request, &retry, jobs);
                 }
             }
@@ -77,25 +76,7 @@ impl Queue {
                 }
                 Ok(false)
             }
-            value => self.read_added(batch, value?),
-        }
-    }
-
-    fn read_added(&self, batch: &mut Batch<'_>, value: Value) -> Result<bool> {
-        if value == Value::Nil {
-            return Ok(false); // what had been looked at has changed
-        }
-        match reply::transaction(value)?.as_slice() {
-            [Value::Int(_), Value::Int(_)] => Ok(true),
-            // They cannot wait where something else lies: the script says so.
-            [_, Value::Int(_)] => self.take_all_back(batch).map(|()| false).map_err(|error| {
-                Error::in_doubt(
-                    "the jobs were stored, but cannot wait for their time, and this could not be undone",
-                    &error,
-                )
-            }),
-            [_, _] => Ok(false), // members without their records are dropped by whoever meets them
-            _ => Err(reply::unexpected()),
+            value => self.read_added(batch, times, value?),
         }
     }
 
@@ -153,36 +134,7 @@ impl Queue {
     fn write_ahead(&self, connection: &mut Connection, jobs: &[Encoded<'_>], claim: Claim) -> Written {
         let mut request = Request::new(connection, false);
         self.write_jobs(&mut request, jobs, Times::of(claim));
-        Written { claim, request }
-    }
-
-    /// Nobody can have met them: they wait nowhere.
-    fn take_all_back(&self, batch: &mut Batch<'_>) -> Result<()> {
-        let Batch { jobs, held, until, .. } = batch;
-        let [_, hash] = self.keys.places();
-        let ids: Vec<&[u8]> = [b"HDEL", hash].into_iter().chain(jobs.iter().map(|job| job.id.as_bytes())).collect();
-        self.link.run_until(*until, held, Repeat::No, &mut |request, _, _| request.command(&ids)).map(|_| ())
-    }
-
-    fn write_jobs(&self, request: &mut Request, jobs: &[Encoded<'_>], times: Times) {
-        let [waiting, hash] = self.keys.places();
-        request.command_of(2 + 2 * jobs.len(), |out| {
-            write_arg(out, &[b"ZADD"]);
-            write_arg(out, &[waiting]);
-            for (quarters, job) in (1..).zip(jobs) {
-                let place = times.place(quarters, job);
-                write_arg(out, &[itoa::Buffer::new().format(place.due_at_ms).as_bytes()]);
-                write_arg(out, &place.member(job));
-            }
-        });
-        request.command_of(2 + 2 * jobs.len(), |out| {
-            write_arg(out, &[b"HSET"]);
-            write_arg(out, &[hash]);
-            for (quarters, job) in (1..).zip(jobs) {
-                write_arg(out, &[job.id.as_bytes()]);
-                write_arg(out, &times.place(quarters, job).record(job));
-            }
-        });
         request.command(&[b"EXEC"]);
+        Written { claim, request }
     }
 }
