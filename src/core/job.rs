@@ -29,8 +29,7 @@ impl JobId {
     pub fn series() -> impl FnMut() -> Self {
         let mut next = None;
         move || {
-            // They count up, which changes the last 32 bits at most; what this process generates next differs in those before.
-            let number = *next.get_or_insert_with(|| uuid::Uuid::now_v7().as_u128() & !(1 << 31));
+            let number = *next.get_or_insert_with(|| first_of_many(uuid::Uuid::now_v7()));
             next = Some(number + 1);
             let text = uuid::Uuid::from_u128(number).hyphenated();
             Self(Arc::from(text.encode_lower(&mut uuid::Uuid::encode_buffer()).as_bytes()))
@@ -62,6 +61,11 @@ impl JobId {
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
+}
+
+/// To count up from it changes the last 32 bits alone, which are random: what this process generates next differs in those before.
+fn first_of_many(uuid: uuid::Uuid) -> u128 {
+    uuid.as_u128() & !(1 << 31)
 }
 
 impl std::fmt::Display for JobId {
@@ -193,4 +197,26 @@ pub struct JobInfo {
     pub buries: u32,
     pub kicks: u32,
     pub last_error: Option<Vec<u8>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generated_ids_are_uuids_in_the_order_of_their_making() {
+        let mut ids: Vec<JobId> = (0..3).flat_map(|_| std::iter::repeat_with(JobId::series()).take(1000)).collect();
+        ids.push(JobId::generate());
+        assert!(ids.windows(2).all(|two| two[0] < two[1]));
+        for id in ids {
+            let uuid = uuid::Uuid::try_parse_ascii(id.as_bytes()).unwrap();
+            assert_eq!((uuid.get_version_num(), uuid.get_variant()), (7, uuid::Variant::RFC4122));
+        }
+    }
+
+    #[test]
+    fn counting_up_changes_nothing_but_what_is_random() {
+        let first = first_of_many(uuid::Uuid::from_u128(0x01a2_025a_fcc6_71af_bfff_ffff_ffff_ffff));
+        assert_eq!((first + 1_000_000) >> 32, 0x01a2_025a_fcc6_71af_bfff_ffff);
+    }
 }

@@ -198,6 +198,30 @@ fn what_cannot_be_put_right_is_reported_as_possibly_done() {
 }
 
 #[test]
+fn a_job_that_cannot_be_put_right_with_the_others_is_reported() {
+    let server = Server::start(&[]);
+    let (proxy, mut raw) = (Proxy::before(&server), server.raw());
+    let queue = knowing(&proxy, &mut raw);
+    believe(&queue, &mut raw, 100_000);
+    // The first job is put right alone, the others together.
+    proxy.fail_twice_at(b"EVAL", Fault::Delay(Duration::ZERO), Fault::Instead(b"-ERR not today\r\n"));
+    let found = queue.push_many(&anonymous(3));
+    assert!(matches!(&found, Err(Error::Connection { ambiguous: true, .. })), "{found:?}");
+    assert_eq!((proxy.heal(), queue.count(None)), (2, Ok(3)));
+}
+
+#[test]
+fn it_enters_the_queue_into_the_index() {
+    let server = Server::start(&[]);
+    let mut raw = server.raw();
+    let queue = server.queue("q");
+    assert_eq!(queue.queues(), Ok(Vec::new()));
+    believe(&queue, &mut raw, 0);
+    queue.push_many(&anonymous(3)).unwrap();
+    assert_eq!(queue.queues(), Ok(vec!["q".to_owned()]));
+}
+
+#[test]
 fn who_loses_a_right_pushes_nevertheless() {
     let server = Server::start(&[]);
     let mut raw = server.raw();

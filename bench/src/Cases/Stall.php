@@ -13,14 +13,18 @@ use DelayQueue\Bench\Task;
 use DelayQueue\Bench\Traits;
 use RuntimeException;
 
-/** How long others wait for Redis while a worker starts on a queue with very many due jobs. */
+/**
+ * How long others wait for Redis while a worker starts on a queue with very many due jobs.
+ *
+ * They wait for Redis, not for a processor that the worker has: it is of the lowest priority.
+ */
 final class Stall implements Benchmark
 {
     public function run(Session $session): iterable
     {
         $count = $session->jobs(1_000_000);
         $columns = ['stall_ms' => 'longest PING ms', 'command_ms' => 'longest command ms', 'first_ms' => 'first job after ms'];
-        $note = 'A bystander pings all the time; "no worker" is what the machine itself does to it. Longest command: SLOWLOG.';
+        $note = 'A bystander pings all the time; "no worker" is what the machine itself does to it. Longest command: SLOWLOG. The worker has the lowest priority.';
         $title = number_format($count) . ' due jobs, a worker starts (prefetch 64 where there is such a thing)';
         $table = new Table('stall', $title, $columns, $note, compared: null);
         $rows = [...$session->peers(static fn (Traits $peer) => $peer->server === 'redis' && !$peer->isFloor), null];
@@ -31,11 +35,11 @@ final class Stall implements Benchmark
             if ($peer !== null) {
                 Child::run(new Task($peer, 'Fill', $server->endpoint(), count: $count, delayMs: 0));
                 $seconds = $session->seconds(2.0, 1.0);
-                $worker = new Child(new Task($peer, 'Consume', $server->endpoint(), seconds: $seconds, prefetch: 64, onSignal: true));
+                $worker = new Child(new Task($peer, 'Consume', $server->endpoint(), seconds: $seconds, prefetch: 64, onSignal: true), ['nice', '-n', '19']);
                 $worker->waitUntilReady();
             }
             $table->add($name($peer), self::watch($server, $worker, $session->seconds(3.0, 1.5)));
-        }, runs: $session->settings->quick ? 1 : min(3, $session->settings->runs));
+        }, runs: min(5, $session->settings->runs));
         yield $table;
     }
 
