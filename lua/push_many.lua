@@ -1,7 +1,8 @@
 -- push_many.lua: add up to 500 jobs of any priority, all or none. Also one job that replaces another.
 -- KEYS    all
 -- ARGV[1] clock offset (ms)   ARGV[2] retry: microseconds since this very push was first sent, or '@' and the time that a transaction has
---         stamped its jobs with, if it was executed (µs). Or ''
+--         stamped its jobs with, if it was executed (µs); or 'fresh': nobody else can have these ids, so if one is there, an earlier try has
+--         added all. Or ''
 -- ARGV[3] each, or made: the client has made the members and the records, by what it believes Redis' clock to say; their ids are
 --         different, and none may be there; this is no retry
 -- ARGV[4…] each: six per job: id · options+payload · stamp flags · delay (ms) or '' · absolute due (ms) or '' · on duplicate: fail, keep, replace
@@ -40,7 +41,11 @@ for i = 4, #ARGV, 6 do ids[#ids + 1] = ARGV[i] end
 local old = call('HMGET', jobs, unpack(ids))
 call('ZCARD', waiting)
 local own_since = nil
-if string.sub(ARGV[2], 1, 1) == '@' then
+if ARGV[2] == 'fresh' then
+  for n = 1, #ids do
+    if old[n] then return 'OK' end
+  end
+elseif string.sub(ARGV[2], 1, 1) == '@' then
   own_since = (string.sub(ARGV[2], 2) - 1577836800000000) * 4
 elseif ARGV[2] ~= '' then
   own_since = quarter - ARGV[2] * 4

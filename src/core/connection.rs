@@ -10,8 +10,9 @@ mod wakes;
 use super::dsn::Dsn;
 use super::input::Input;
 use super::process::Generation;
+use super::reply;
 use super::resp;
-use super::server_clock::ServerClock;
+use super::server_clock::{Claim, Moment, ServerClock};
 use super::transport::Transport;
 use patience::Patience;
 use redis::Value;
@@ -168,6 +169,13 @@ impl Wire {
     /// The answer to the next request is waited for awake (see [`spin`]), unless this is not worth it.
     pub fn spin(&mut self, is_wanted: bool) {
         self.spin.want(is_wanted);
+    }
+
+    /// Whether the time that was asked for beside the last reply bears out what the request claimed.
+    pub fn bears_out(&mut self, claim: Claim) -> bool {
+        let answered = Moment::now();
+        let server_us = self.aside.take().as_ref().and_then(reply::time_us);
+        server_us.is_some_and(|server_us| claim.is_borne_out(server_us, answered))
     }
 
     /// A fresh output buffer to write commands into with [`resp::write_command`].

@@ -82,9 +82,16 @@ impl Error {
         }
     }
 
-    /// Something was done half: how, and why not the rest.
+    /// Something was done half, or may have been done: how, and why not the rest.
     #[must_use]
-    pub fn in_doubt(how: &str, why: &Self) -> Self {
+    pub fn in_doubt(how: &str, why: Self) -> Self {
+        let why = match why {
+            Self::Server { code, message, .. } => format!("{code} {message}"),
+            Self::QueueFull { message, .. }
+            | Self::Authentication { message, .. }
+            | Self::Connection { message, .. } => message,
+            other => other.to_string(),
+        };
         Self::Connection { doing: Doing::default(), message: format!("{how}: {why}"), ambiguous: true }
     }
 

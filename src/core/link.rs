@@ -5,6 +5,7 @@ use super::error::{Doing, Error, Result};
 use super::pool::{self, Owner, PoolKey};
 use super::reply;
 pub use super::request::Request;
+use super::request::Transaction;
 use super::resp;
 use super::server_clock::Moment;
 use redis::Value;
@@ -189,10 +190,16 @@ impl Link {
                 (Ok(replies), Some(at)) => replies.get_mut(at).map(|reply| std::mem::replace(reply, Value::Nil)),
                 _ => None,
             };
-            if let (Ok(replies), Some((at, asked))) = (&replies, request.transaction) {
-                let is_denied =
+            if let (Ok(replies), Some(Transaction { begins, ends, asked })) = (&mut replies, request.transaction) {
+                let refused =
                     |reply: Option<&Value>| matches!(reply, Some(Value::ServerError(error)) if is_denied(error));
-                if is_denied(replies.get(at)) || is_denied(connection.aside.as_ref()) {
+                if refused(replies.get(begins)) {
+                    connection.clock.deny();
+                    // Whatever its end was answered: there was none, and what was to be in it has been executed.
+                    if let (Some(end), Ok(none)) = (replies.get_mut(ends), resp::parse(NO_TRANSACTION)) {
+                        *end = none;
+                    }
+                } else if refused(replies.get(ends)) || refused(connection.aside.as_ref()) {
                     connection.clock.deny();
                 } else if let Some(server_us) = connection.aside.as_ref().and_then(reply::time_us) {
                     connection.clock.hear(asked, Moment::now(), server_us);
@@ -258,7 +265,16 @@ pub(super) fn capped(until: Instant) -> Instant {
     CAP.get().map_or(until, |cap| until.min(cap))
 }
 
-/// Whether the end of a transaction says that there will never be one.
+/// The answer to the end of a transaction that Redis refused to begin; [`is_no_transaction`] knows it.
+const NO_TRANSACTION: &[u8] = b"-DQMULTI the commands were executed one by one, if at all\r\n";
+
+/// Whether Redis refused to begin the transaction: its commands were executed one by one, if at all.
+#[must_use]
+pub fn is_no_transaction(error: &Error) -> bool {
+    matches!(error, Error::Server { code, .. } if code == "DQMULTI")
+}
+
+/// Whether the answer to a part of a transaction says that there will never be one.
 fn is_denied(error: &redis::ServerError) -> bool {
     let has_cause = || error.details().is_some_and(|details| details.contains("because of: NOPERM"));
     matches!(error.code(), "ERR" | "NOPERM") || error.code() == "EXECABORT" && has_cause()
@@ -288,15 +304,7 @@ fn passes_by_itself(error: &Error) -> bool {
 
 /// A refusal says nothing about the try before it whose answer was lost.
 fn in_doubt(error: Error) -> Error {
-    let refusal = match error {
-        Error::Server { code, message, .. } => format!("{code} {message}"),
-        Error::QueueFull { message, .. }
-        | Error::Authentication { message, .. }
-        | Error::Connection { message, .. } => message,
-        other => other.to_string(),
-    };
-    let message = format!("the answer was lost, and the next try was refused: {refusal}");
-    Error::Connection { doing: Doing::default(), message, ambiguous: true }
+    Error::in_doubt("the answer was lost, and the next try was refused", error)
 }
 
 /// What a fault means to the caller; `ambiguous` when a try before may have been executed.

@@ -14,8 +14,15 @@ pub struct Request {
     pub(super) keeps_all: bool,
     /// Which reply is wanted beside the last one.
     pub(super) aside: Option<usize>,
-    /// Which reply ends a transaction, and since when the time, which is asked for aside, was wanted.
-    pub(super) transaction: Option<(usize, Moment)>,
+    pub(super) transaction: Option<Transaction>,
+}
+
+/// Which replies begin and end a transaction, and since when the time, which is asked for aside, was wanted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Transaction {
+    pub(super) begins: usize,
+    pub(super) ends: usize,
+    pub(super) asked: Moment,
 }
 
 impl Request {
@@ -52,9 +59,10 @@ impl Request {
     /// or not at all. The look comes before them: among them it would cost twice as much.
     pub fn transaction(&mut self, write: impl FnOnce(&mut Self)) {
         self.aside(&[b"TIME"]);
+        let begins = self.commands;
         self.command(&[b"MULTI"]);
         write(self);
-        self.transaction = Some((self.commands, Moment::now()));
+        self.transaction = Some(Transaction { begins, ends: self.commands, asked: Moment::now() });
         self.command(&[b"EXEC"]);
     }
 
@@ -70,11 +78,16 @@ impl Request {
         self.keeps_all = true;
     }
 
-    /// Adds the script; it must be the last command of the request.
+    /// Has the next script sent whole: those after it can rely on Redis to know it.
+    pub fn whole(&mut self) {
+        self.whole = true;
+    }
+
+    /// Adds the script; it must be the last command of the request, or come after it was sent whole.
     pub fn script(&mut self, script: &Script, keys: &[&[u8]], args: &[&[u8]]) {
         let mut digits = itoa::Buffer::new();
         let count = digits.format(keys.len()).as_bytes();
-        let head: [&[u8]; 3] = if self.whole {
+        let head: [&[u8]; 3] = if std::mem::take(&mut self.whole) {
             [b"EVAL", script.source.as_bytes(), count]
         } else {
             [b"EVALSHA", script.sha.as_bytes(), count]

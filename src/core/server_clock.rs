@@ -82,6 +82,9 @@ impl ServerClock {
     /// The answer to a question says what time it is.
     pub fn hear(&mut self, asked: Moment, answered: Moment, server_us: i64) {
         let new = Heard { asked, shortest_us: answered.since(asked), server_us };
+        if self.last_stamp_us > server_us + new.shortest_us {
+            self.last_stamp_us = 0; // the clock was set back: what is pushed now cannot come after that
+        }
         // What is believed is not before the time in any answer, less what that took: else a clock was set.
         let is_true = |old: &Heard| old.at(asked) >= server_us - new.shortest_us;
         let better = |old: Option<Heard>| match old.filter(is_true) {
@@ -129,6 +132,13 @@ impl ServerClock {
 
     fn is_known(&self, now: Moment) -> bool {
         self.heard_at.is_some_and(|heard| now.since(heard) < GOOD_FOR_US)
+    }
+
+    /// A time that is not before Redis' time now; `None` when it was not heard lately.
+    #[must_use]
+    pub fn now_us(&self) -> Option<i64> {
+        let now = Moment::now();
+        self.best.filter(|_| self.is_known(now)).map(|best| best.at(now))
     }
 
     /// Redis' time now, to stamp so many jobs; `None` when it was not heard lately.
@@ -206,14 +216,25 @@ mod tests {
         let first = clock.claim(1).unwrap();
         assert_eq!(first.delay_from_us - first.stamp_us, 50, "a quarter of the round trip");
         clock.forget();
-        clock.hear(ago(200), ago(0), 4_000_000);
+        clock.hear(ago(200), ago(0), first.stamp_us - 200);
         assert_eq!(clock.claim(1).unwrap().stamp_us, first.stamp_us + 1);
         clock.stamped(first.stamp_us + 50, 7);
         clock.stamped(first.stamp_us + 50, 0);
         assert_eq!(clock.claim(40).unwrap().stamp_us, first.stamp_us + 52);
         assert_eq!(clock.claim(1).unwrap().stamp_us, first.stamp_us + 63);
         clock.deny();
-        assert!(clock.claim(1).is_none() && !clock.is_wanted());
+        assert!(clock.claim(1).is_none() && clock.now_us().is_none() && !clock.is_wanted());
+    }
+
+    #[test]
+    fn stamps_go_back_with_a_clock_that_was_set_back() {
+        let mut clock = ServerClock::default();
+        ask(&mut clock, ago(200), 100);
+        let first = clock.claim(1).unwrap();
+        clock.hear(ago(200), ago(0), first.stamp_us - 3_600_000 * MS);
+        let claim = clock.claim(1).unwrap();
+        assert!((first.stamp_us - claim.stamp_us - 3_600_000 * MS).abs() < 100 * MS);
+        assert!(clock.now_us().is_some_and(|now| now >= claim.delay_from_us));
     }
 
     #[test]

@@ -70,7 +70,14 @@ fn no_job_is_lost_when_a_command_is_denied() {
                 let Err(error) = result else { continue };
                 failed += 1;
                 let case = format!("{name} without {command}, {setting:?}");
-                if !matches!(&error, Error::Server { code, .. } if code == "NOPERM") {
+                // In a transaction nobody sees before it is done that the time was not told.
+                let may_be_done = *name == "push many without ids" && command == "time";
+                let is_said = match &error {
+                    Error::Server { code, .. } => code == "NOPERM",
+                    Error::Connection { ambiguous, .. } => *ambiguous && may_be_done,
+                    _ => false,
+                };
+                if !is_said {
                     wrong.push(format!("{case}: {error}"));
                 }
                 if name.starts_with("push")
@@ -87,7 +94,7 @@ fn no_job_is_lost_when_a_command_is_denied() {
                 if name.starts_with("push")
                     && !name.contains("repl")
                     && !name.contains("dupl")
-                    && !done.iter().any(|id| id.starts_with("new"))
+                    && done.is_subset(&scene.ids)
                 {
                     wrong.push(format!("{case}: the new job is lost"));
                 }

@@ -40,19 +40,18 @@ fn it_takes_one_round_trip_however_few_they_are_and_the_order_of_the_array_stays
     let server = Server::start(&[]);
     let (queue, mut raw) = (connected(&server, "q"), server.raw());
     let at = server_ms(&mut raw) + 3_600_000;
-    let (mut in_one, mut all, looks) = (0, Vec::new(), raw.calls("watch"));
-    for count in [1, 2, 7, 8, 40, 500].repeat(3) {
+    let (mut in_one, mut all) = (0, Vec::new());
+    for count in [1, 2, 7, 8, 40, 500, 700].repeat(3) {
         let mut jobs = anonymous(count);
-        jobs[count - 1].due = Due::AtMs(at);
         jobs.iter_mut().for_each(|job| job.due = Due::AtMs(at));
         let (from, before) = (server_ms(&mut raw), ways(&mut raw));
         let ids = queue.push_many(&jobs).unwrap();
-        in_one += u64::from(ways(&mut raw) == [before[0], before[1] + 1]); // on a busy machine a trip may bear out nothing
+        let trips = count.div_ceil(500) as u64;
+        in_one += u64::from(ways(&mut raw) == [before[0], before[1] + trips]); // on a busy machine a trip may bear out nothing
         check(&queue, &ids, &jobs, from, server_ms(&mut raw) + 2);
         all.extend(ids);
     }
-    assert!(in_one >= 12, "{in_one} of 18 took a transaction alone");
-    assert_eq!(raw.calls("watch"), looks);
+    assert!(in_one >= 10, "{in_one} of 21 took transactions alone");
     assert!(all.is_sorted() && all.windows(2).all(|two| two[0] != two[1]), "each id comes after the one before");
     is_sound(&mut raw, &queue);
     travel(4_000_000);
@@ -64,7 +63,8 @@ fn what_is_due_soon_or_ranked_or_may_be_known_to_somebody_goes_another_way() {
     let server = Server::start(&[]);
     let (queue, mut raw) = (connected(&server, "q"), server.raw());
     let soon = server_ms(&mut raw) + 2000;
-    let odd: [&dyn Fn(&mut NewJob); 4] = [
+    let odd: [&dyn Fn(&mut NewJob); 5] = [
+        &|_| {}, // but this one
         &|job| job.due = Due::InMs(2999),
         &|job| job.due = Due::AtMs(soon),
         &|job| job.options = priority_options(5),
@@ -73,9 +73,13 @@ fn what_is_due_soon_or_ranked_or_may_be_known_to_somebody_goes_another_way() {
     for (number, change) in odd.into_iter().enumerate() {
         let mut jobs = anonymous(4);
         change(&mut jobs[3]);
-        let before = ways(&mut raw)[0];
+        believe(&queue, &mut raw, 0);
+        let before = ways(&mut raw);
         queue.push_many(&jobs).unwrap();
-        assert_eq!(ways(&mut raw)[0], before + 1, "{number}");
+        let after = ways(&mut raw);
+        // On a busy machine a script may be refused what was made for it, and be followed by another one.
+        let is_by_script = (1..=2).contains(&(after[0] - before[0]));
+        assert!(if number == 0 { after[1] > before[1] } else { is_by_script }, "{number}: {before:?} {after:?}");
     }
     is_sound(&mut raw, &queue);
 }
@@ -106,6 +110,21 @@ fn when_the_clock_of_redis_jumps_due_times_are_put_right_before_push_many_return
         assert_eq!(ways(raw), [before[0] + 20, before[1] + 1], "a transaction, and the script for each job");
         ids
     });
+}
+
+#[test]
+fn when_the_clock_of_redis_was_set_back_one_batch_is_put_right_and_the_next_needs_not_be() {
+    let server = Server::start(&[]);
+    let (queue, mut raw) = (connected(&server, "q"), server.raw());
+    believe(&queue, &mut raw, 3_600_000);
+    queue.push_many(&anonymous(20)).unwrap();
+    let needs_no_script = (0..20).any(|_| {
+        let before = ways(&mut raw)[0];
+        queue.push_many(&anonymous(20)).unwrap();
+        ways(&mut raw)[0] == before
+    });
+    assert!(needs_no_script);
+    is_sound(&mut raw, &queue);
 }
 
 #[test]
@@ -203,10 +222,12 @@ fn a_job_that_cannot_be_put_right_with_the_others_is_reported() {
     let (proxy, mut raw) = (Proxy::before(&server), server.raw());
     let queue = knowing(&proxy, &mut raw);
     believe(&queue, &mut raw, 100_000);
-    // The first job is put right alone, the others together.
     proxy.fail_twice_at(b"EVAL", Fault::Delay(Duration::ZERO), Fault::Instead(b"-ERR not today\r\n"));
     let found = queue.push_many(&anonymous(3));
-    assert!(matches!(&found, Err(Error::Connection { ambiguous: true, .. })), "{found:?}");
+    assert!(
+        matches!(&found, Err(Error::Connection { ambiguous: true, message, .. }) if message.contains(": ERR not today")),
+        "{found:?}"
+    );
     assert_eq!((proxy.heal(), queue.count(None)), (2, Ok(3)));
 }
 
@@ -225,7 +246,7 @@ fn it_enters_the_queue_into_the_index() {
 fn who_loses_a_right_pushes_nevertheless() {
     let server = Server::start(&[]);
     let mut raw = server.raw();
-    for (number, denied) in ["-multi", "-exec", "-time"].into_iter().enumerate() {
+    for (number, denied) in ["-multi", "-exec", "-@transaction", "-time"].into_iter().enumerate() {
         let queue = Queue::new(config(user_without(&server, &[]), &format!("q{number}")));
         queue.push(&job("now")).unwrap();
         queue.push(&delayed("first", 5000)).unwrap();
@@ -243,6 +264,70 @@ fn who_loses_a_right_pushes_nevertheless() {
         is_sound(&mut raw, &queue);
         queue.close();
     }
+}
+
+#[test]
+fn what_was_stored_without_a_transaction_and_cannot_be_made_sure_is_reported_as_possibly_done() {
+    let server = Server::start(&[]);
+    let mut raw = server.raw();
+    let only_plain = ["-@all", "+evalsha", "+eval", "+zadd", "+hset"];
+    for (number, denied) in [&["-multi", "-eval", "-evalsha"][..], &only_plain].into_iter().enumerate() {
+        let queue = Queue::new(config(user_without(&server, &[]), &format!("q{number}")));
+        queue.push(&job("now")).unwrap();
+        queue.push(&delayed("first", 5000)).unwrap();
+        raw.run(&[&["ACL", "SETUSER", "u"], denied].concat());
+        let found = queue.push_many(&anonymous(20));
+        raw.run(&["ACL", "SETUSER", "u", "+@all"]);
+        assert!(matches!(&found, Err(Error::Connection { ambiguous: true, .. })), "{denied:?}: {found:?}");
+        assert_eq!(raw.int(&["HLEN", &audit::key(&queue, "jobs")]), 22, "{denied:?}");
+        queue.close();
+    }
+}
+
+#[test]
+fn a_script_that_got_lost_after_a_refused_transaction_knows_its_jobs_again() {
+    let server = Server::start(&[]);
+    let (proxy, mut raw) = (Proxy::before(&server), server.raw());
+    let queue = knowing(&proxy, &mut raw);
+    // The connection to what is no master any more ends, and nobody has heard the time over the next one.
+    proxy.fail_twice(Fault::Instead(b"-READONLY You can't write against a read only replica.\r\n"), Fault::DropReply);
+    assert_eq!(queue.push_many(&anonymous(20)).as_ref().map(Vec::len), Ok(20));
+    assert_eq!((proxy.heal(), queue.count(None)), (2, Ok(20)));
+    is_sound(&mut raw, &queue);
+}
+
+#[test]
+fn what_somebody_does_to_a_job_before_a_lost_batch_is_repeated_stays_so() {
+    let server = Server::start(&[]);
+    let proxy = Proxy::before(&server);
+    let (direct, mut raw) = (server.queue("q"), server.raw());
+    thread::scope(|scope| {
+        let push = scope.spawn(|| {
+            let queue = knowing(&proxy, &mut server.raw());
+            proxy.fail_twice(Fault::DropReply, Fault::Delay(Duration::from_secs(2)));
+            queue.push_many(&anonymous(10)).unwrap()
+        });
+        until("it got lost and is repeated", || proxy.met() == 2);
+        let ids: Vec<JobId> = direct.list(State::Delayed, 0, 10).unwrap().into_iter().map(|info| info.id).collect();
+        assert_eq!(direct.update(&ids[3], b"new"), Ok(true));
+        assert_eq!(direct.cancel(&ids[5..6]), Ok(1));
+        assert_eq!(push.join().unwrap(), ids);
+        assert_eq!(direct.peek(&ids[3]).unwrap().unwrap().payload, b"new");
+        assert!(direct.peek(&ids[5]).unwrap().is_none());
+    });
+    assert_eq!(direct.count(None), Ok(9));
+    is_sound(&mut raw, &direct);
+}
+
+#[test]
+fn scripts_that_redis_forgets_meanwhile_do_not_matter_when_times_are_put_right() {
+    let server = Server::start(&[]);
+    let (proxy, mut raw) = (Proxy::before(&server), server.raw());
+    let queue = knowing(&proxy, &mut raw);
+    believe(&queue, &mut raw, 100_000);
+    raw.run(&["SCRIPT", "FLUSH"]);
+    assert_eq!(queue.push_many(&anonymous(20)).as_ref().map(Vec::len), Ok(20));
+    is_sound(&mut raw, &queue);
 }
 
 #[test]

@@ -164,6 +164,10 @@ pub const OPERATIONS: &[(&str, Operation)] = &[
             .push_many(&[job("new1"), prioritized("new2", 5), prioritized("new3", 9), delayed("new4", 500)])
             .map(|_| ())
     }),
+    ("push many without ids", |_, queue| {
+        let anonymous = NewJob { id: None, ..delayed("none", 5_000) };
+        queue.push_many(&[anonymous.clone(), anonymous.clone(), anonymous]).map(|_| ())
+    }),
     ("push replacing", |_, queue| {
         queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, ..job("again") }).map(|_| ())
     }),

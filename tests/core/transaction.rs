@@ -228,14 +228,14 @@ fn who_loses_the_right_to_transactions_pushes_nevertheless() {
     let queue = Queue::new(QueueConfig { persistent: false, ..config(user_without(&server, &[]), "q") });
     queue.push(&job("now")).unwrap();
     queue.push(&delayed("first", 5000)).unwrap();
-    for (n, denied) in ["-multi", "-exec"].into_iter().enumerate() {
+    for (n, denied) in ["-multi", "-exec", "-@transaction"].into_iter().enumerate() {
         queue.push(&delayed(&format!("known{n}"), 5000)).unwrap();
         raw.run(&["ACL", "SETUSER", "u", denied]);
         let name = format!("a{n}");
         queue.push(&delayed(&name, 5000)).unwrap();
         assert!(queue.peek(&id(&name)).unwrap().is_some(), "{denied}");
         queue.push(&delayed(&format!("after{n}"), 5000)).unwrap();
-        raw.run(&["ACL", "SETUSER", "u", "+multi", "+exec"]);
+        raw.run(&["ACL", "SETUSER", "u", "+@transaction"]);
         queue.close();
         queue.push(&delayed(&format!("again{n}"), 5000)).unwrap();
     }

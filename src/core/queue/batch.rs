@@ -3,7 +3,6 @@
 use super::Queue;
 use super::place::{Times, may_be_far_off};
 use super::push::Encoded;
-use super::push_many::ASKS_FROM;
 use crate::core::connection::Connection;
 use crate::core::error::{Error, Result};
 use crate::core::job::OnDuplicate;
@@ -15,6 +14,8 @@ use redis::Value;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::time::Instant;
 
+/// Of so many jobs on, a round trip to learn what time it is pays.
+const ASKS_FROM: usize = 16;
 /// More than this is too long on its way for its time to be claimed before it is sent.
 const MADE_BYTES: usize = 1 << 20;
 
@@ -43,7 +44,8 @@ impl<'a> Batch<'a> {
 
 /// Whether all are of default priority and new, as far as the client can know.
 fn can_be_made(jobs: &[Encoded<'_>]) -> bool {
-    let mut ids = FxHashSet::with_capacity_and_hasher(jobs.len(), FxBuildHasher);
+    let chosen = jobs.iter().filter(|job| job.job.id.is_some()).count();
+    let mut ids = FxHashSet::with_capacity_and_hasher(chosen, FxBuildHasher);
     jobs.iter().all(|Encoded { id, job, .. }| {
         let is_new = job.on_duplicate == OnDuplicate::Fail && (job.id.is_none() || ids.insert(id.as_bytes()));
         is_new && !record::is_ranked(&job.options)
@@ -84,7 +86,7 @@ impl Queue {
             [_, Value::Int(_)] => self.take_records_back(batch).map(|()| false).map_err(|error| {
                 Error::in_doubt(
                     "the jobs were stored, but cannot wait for their time, and this could not be undone",
-                    &error,
+                    error,
                 )
             }),
             [_, _] => {

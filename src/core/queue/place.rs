@@ -4,7 +4,7 @@ use super::push::Encoded;
 use crate::core::clock;
 use crate::core::job::Due;
 use crate::core::record::{self, Head, Stamp};
-use crate::core::server_clock::Claim;
+use crate::core::server_clock::{Claim, ServerClock};
 
 /// An idle consumer glances every two seconds, so what falls due later than this need wake nobody.
 const LEAST_DELAY_MS: i64 = 3000;
@@ -57,6 +57,14 @@ impl Times {
     pub(super) fn is_far_off(&self, job: &Encoded<'_>) -> bool {
         is_far_off(job, self.now_ms)
     }
+}
+
+/// Redis' time for these jobs; `None` when one of them falls due so soon that somebody may have to be woken, or that is not known.
+pub(super) fn claim(jobs: &[Encoded<'_>], clock: &mut ServerClock) -> Option<Claim> {
+    let now_us = clock.now_us()?;
+    let times = Times::new(now_us, now_us);
+    // Decided before: a claim that is not used stamps later ones ahead.
+    if jobs.iter().all(|job| times.is_far_off(job)) { clock.claim(jobs.len()) } else { None }
 }
 
 /// Whether the job may fall due so late that nobody need be woken, whatever the time.

@@ -16,8 +16,6 @@ use std::borrow::Cow;
 pub const CHUNK: usize = 500;
 /// Most payload bytes of one atomic chunk: a script should not hold Redis for long.
 const CHUNK_BYTES: usize = 8 << 20;
-/// Of so many jobs on, a round trip to learn what time it is pays.
-pub(super) const ASKS_FROM: usize = 16;
 
 impl Queue {
     /// Adds many jobs, in chunks of up to 500 as their size allows, each of which is added whole or not at all.

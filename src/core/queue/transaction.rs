@@ -3,13 +3,13 @@
 //! is free; and what is not as it was taken to be is put right by the script before `push` returns.
 
 use super::Queue;
-use super::place::{Place, Times, may_be_far_off};
+use super::place::{self, Place, Times, may_be_far_off};
 use super::push::{Encoded, Pushed};
 use crate::core::connection::Connection;
 use crate::core::error::{Error, Result};
-use crate::core::link::Repeat;
+use crate::core::link::{Repeat, is_no_transaction};
 use crate::core::reply::{self, Reply};
-use crate::core::server_clock::{Claim, Moment};
+use crate::core::server_clock::Claim;
 use redis::Value;
 use std::time::Instant;
 
@@ -38,7 +38,7 @@ impl Queue {
             self.link.run_until(trip.until, &mut trip.held, Repeat::Yes, &mut |request, attempt, connection| {
                 self.write_index(request, connection);
                 if attempt.since_lost.is_none() {
-                    trip.claim = claim(job, connection);
+                    trip.claim = place::claim(std::slice::from_ref(job), &mut connection.clock);
                     place = trip.claim.map(|claim| Times::of(claim).place(0, job));
                 }
                 is_transaction = attempt.since_lost.is_none() && place.is_some();
@@ -62,11 +62,7 @@ impl Queue {
             });
         match (&place, value) {
             // The right to MULTI has been taken away meanwhile: the commands were executed one by one.
-            (Some(place), Err(Error::Server { message, .. }))
-                if is_transaction && message.contains("EXEC without MULTI") =>
-            {
-                self.put_right(trip, place)
-            }
+            (Some(place), Err(error)) if is_transaction && is_no_transaction(&error) => self.put_right(trip, place),
             (Some(_), Err(Error::Server { code, .. })) if is_transaction && code == "NOPERM" => self.push_anew(trip),
             (Some(_), Ok(Value::Nil)) if is_transaction => self.push_anew(trip), // something was still watched
             (Some(place), Ok(value)) if is_transaction => self.read_transaction(trip, place, value),
@@ -75,10 +71,8 @@ impl Queue {
     }
 
     fn read_transaction(&self, trip: &mut Trip<'_>, place: &Place, value: Value) -> Result<Pushed> {
-        let answered = Moment::now();
-        let time = trip.held.as_mut().and_then(|connection| connection.aside.take());
-        let server_us = time.as_ref().and_then(reply::time_us);
-        let is_borne_out = trip.claim.zip(server_us).is_some_and(|(claim, us)| claim.is_borne_out(us, answered));
+        let claimed = trip.held.as_mut().zip(trip.claim);
+        let is_borne_out = claimed.is_some_and(|(connection, claim)| connection.bears_out(claim));
         let answers = reply::transaction(value)?;
         match answers.as_slice() {
             [Value::Int(_), Value::Int(1)] if is_borne_out => Ok(Pushed::New),
@@ -91,7 +85,7 @@ impl Queue {
             // A key is not what it should be: the script says so, after nothing is left of this.
             [_, stored] => {
                 self.take_back(trip, place, *stored == Value::Int(1)).map_err(|error| {
-                    Error::in_doubt("the job was stored but for its place, and this could not be undone", &error)
+                    Error::in_doubt("the job was stored but for its place, and this could not be undone", error)
                 })?;
                 self.push_anew(trip)
             }
@@ -114,7 +108,7 @@ impl Queue {
             self.write_push(request, job, attempt, Some(place.head()));
         });
         answer.and_then(pushed).map_err(|error| {
-            Error::in_doubt("the job was stored with a time that was not right, and could not be put right", &error)
+            Error::in_doubt("the job was stored with a time that was not right, and could not be put right", error)
         })
     }
 
@@ -130,14 +124,6 @@ impl Queue {
             })
             .map(|_| ())
     }
-}
-
-/// Redis' time for the job; `None` when it falls due too soon, or that is not known.
-fn claim(job: &Encoded<'_>, connection: &mut Connection) -> Option<Claim> {
-    if !may_be_far_off(job) {
-        return None;
-    }
-    connection.clock.claim(1).filter(|claim| Times::of(*claim).is_far_off(job))
 }
 
 fn pushed(value: Value) -> Result<Pushed> {
