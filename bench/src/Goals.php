@@ -54,7 +54,6 @@ final class Goals implements Section
             ['push: jobs/s, of beanstalkd', $this->times('push', 'jobs_per_s', 'beanstalkd'), '>=', 1.05],
             ['push: client CPU, of two-key (phpredis)', $this->times('push', 'client_us', 'two-key'), '<=', 1.0],
             ['pushMany(100): jobs/s, of two-key in a pipeline', $this->times('push-many-100', 'jobs_per_s', 'two-key'), '>=', 2.2],
-            ['the same of jobs that get their ids', $this->ownIds(), '>=', 2.2],
             ['prefetch 1: jobs/s, of beanstalkd', $this->times('consume-1', 'jobs_per_s', 'beanstalkd'), '>=', 1.4],
             ['prefetch 1: jobs/s, of two-key without ack', $this->times('consume-1', 'jobs_per_s', 'two-key'), '>=', 0.85],
             ['prefetch 64: jobs/s, of beanstalkd', $this->times('consume-64', 'jobs_per_s', 'beanstalkd'), '>=', 12.0],
@@ -100,13 +99,6 @@ final class Goals implements Section
     private function times(string $table, string $metric, string $peer): ?float
     {
         return self::ratio($this->ours($table, $metric), $this->table($table)?->median($peer, $metric));
-    }
-
-    private function ownIds(): ?float
-    {
-        $table = $this->table('push-many-100');
-
-        return self::ratio($table?->median('delayqueue-own-ids', 'jobs_per_s'), $table?->median('two-key', 'jobs_per_s'));
     }
 
     private function deeper(int $level): ?float
