@@ -87,8 +87,8 @@ namespace {
          *     spin true (reserve(), ack() and consume() wait for Redis' answer awake for up to 100 µs, and so does pushMany() for the first
          *     one where it asks first, which makes the round trip to a Redis nearby shorter; and an idle worker for the last 200 µs before a job
          *     falls due; false: asleep, which takes less processor time),
-         *     askFirst true (pushMany() of eight jobs and more asks a Redis nearby first whether the ids are free, and adds the jobs without
-         *     a script, which is quicker in all; false: always a script)
+         *     askFirst true (pushMany() of eight jobs and more asks a Redis nearby first whether the ids are free, unless that is certain, and
+         *     adds the jobs without a script, which is quicker in all; false: it does not ask)
          *
          * @throws \ValueError when a name, the DSN or an option is wrong; nothing is sent
          */

@@ -51,7 +51,7 @@ pub struct QueueConfig {
     /// Wait for the answers to reserving and acknowledging, and to what is asked before a batch is added, awake for a moment (see
     /// [`super::connection`]), and so for the last moment before a job falls due.
     pub spin: bool,
-    /// Add batches without a script where Redis is near: two round trips (`watched.rs`).
+    /// Add batches without a script where Redis is near, though their ids may be taken: two round trips (`watched.rs`).
     pub ask_first: bool,
     pub connect_timeout: Duration,
     /// The total deadline of one operation.
