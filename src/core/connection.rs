@@ -25,6 +25,8 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::time::{Duration, Instant};
 use tracking::Tracking;
 
+/// What every command ends with.
+pub const END: &[u8] = b"\r\n";
 /// Replies larger than this are refused rather than buffered.
 const LARGEST_REPLY: usize = 1 << 30;
 
@@ -64,6 +66,10 @@ pub struct Wire {
     /// What one read or write of the socket may take at present.
     socket_timeout: Duration,
     spin: Spin,
+    /// Something was sent behind what was begun.
+    is_opening: bool,
+    /// All of a command has been sent but its [`END`].
+    pub is_open: bool,
     wakes: VecDeque<Wake>,
     subscribed: HashSet<String>,
     /// Whether what was read over this connection is as it was.
@@ -123,6 +129,8 @@ impl Connection {
             broken: false,
             sent_at: Instant::now(),
             begun: None,
+            is_opening: false,
+            is_open: false,
             read_timeout,
             socket_timeout: connect_timeout,
             spin: Spin::default(),
@@ -208,6 +216,17 @@ impl Wire {
         self.begun.as_ref().filter(|_| self.owner.is_current()).map(|_| self.sent_at)
     }
 
+    /// Sends all of a command but its last two bytes, behind what was begun: Redis reads it meanwhile, and does nothing with it before
+    /// it has the rest, which the next request begins with.
+    pub fn send_open(&mut self, command: &[u8], until: Instant) {
+        if let Some(Ok(_)) = self.begun {
+            let sent = self.send(command.strip_suffix(END).unwrap_or(command), until);
+            self.is_opening = sent.is_ok();
+            // Nobody knows how much of it has gone: whatever came next would be taken for the rest.
+            self.begun = self.begun.take().map(|begun| sent.and(begun));
+        }
+    }
+
     /// Reads the replies to what was begun.
     ///
     /// # Errors
@@ -216,7 +235,9 @@ impl Wire {
         let begun = self.begun.take().unwrap_or_else(|| Err(Fault::Unsent("nothing was sent".into())));
         let expected = begun?;
         self.limit(Instant::now(), until).map_err(Fault::Sent)?;
-        self.finish(expected, until)
+        let replies = self.finish(expected, until)?;
+        self.is_open = std::mem::take(&mut self.is_opening);
+        Ok(replies)
     }
 
     /// Broken until proven otherwise: whatever leaves it early, a panic included, leaves it so.

@@ -1,6 +1,6 @@
 //! Writes requests: commands and scripts, and which of their replies are wanted.
 
-use super::connection::Connection;
+use super::connection::{Connection, END};
 use super::resp;
 use super::scripts::Script;
 use super::server_clock::Moment;
@@ -26,10 +26,15 @@ pub(super) struct Transaction {
 }
 
 impl Request {
+    /// It begins with the rest of a command that was sent but for that.
     pub(super) fn new(connection: &mut Connection, whole: bool) -> Self {
+        let (mut buffer, is_open) = (connection.request(), std::mem::take(&mut connection.is_open));
+        if is_open {
+            buffer.extend_from_slice(END);
+        }
         Self {
-            buffer: connection.request(),
-            commands: 0,
+            buffer,
+            commands: usize::from(is_open),
             whole,
             spins: false,
             keeps_all: false,
@@ -71,6 +76,21 @@ impl Request {
         resp::begin_command(&mut self.buffer, args);
         write(&mut self.buffer);
         self.commands += 1;
+    }
+
+    /// Adds what is in another one.
+    pub fn append(&mut self, other: &Self) {
+        self.buffer.extend_from_slice(&other.buffer);
+        self.commands += other.commands;
+    }
+
+    /// Ends a transaction, nothing of which is executed.
+    pub fn abort(&mut self) {
+        // Redis gives up a transaction with such a command in it. DISCARD would be one more right to have.
+        if self.commands > 0 {
+            self.command(&[b"ZADD"]);
+        }
+        self.command(&[b"EXEC"]);
     }
 
     /// Has all replies given back, in a [`Value::Array`], errors among them.

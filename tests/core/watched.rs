@@ -1,8 +1,9 @@
 //! A batch that is added by a transaction over watched keys is what the script would have made of it, or is left to the script.
 
 use crate::audit;
+use crate::denied::user_without;
 use crate::made::batch;
-use crate::proxy::{Fault, Proxy};
+use crate::proxy::{Cut, Fault, Proxy};
 use crate::support::*;
 use crate::transaction::{check_stored, connected, push_after_jumps, server_ms, ways};
 use crate::written::believe;
@@ -165,14 +166,17 @@ fn a_repeat_that_takes_long_knows_the_batch_again() {
 #[test]
 fn what_is_pushed_after_a_batch_is_stamped_later() {
     let server = Server::start(&[]);
-    let queue = connected(&server, "q");
+    let (queue, mut raw) = (connected(&server, "q"), server.raw());
     let asked = Moment::now();
     thread::sleep(Duration::from_millis(80));
     let answered = Moment::now();
-    let mut jobs = late("a");
-    jobs.extend((0..400).map(|n| delayed(&format!("b{n}"), 3_600_000)));
-    queue.push_many(&jobs).unwrap();
-    let stamped_us = queue.peek(&id("b399")).unwrap().unwrap().created_at_ms * 1000;
+    let last = (0..20).find_map(|round| {
+        let jobs: Vec<NewJob> = (0..440).map(|n| delayed(&format!("{round}.{n}"), 3_600_000)).collect();
+        let before = ways(&mut raw)[0];
+        queue.push_many(&jobs).unwrap();
+        (ways(&mut raw)[0] == before).then(|| format!("{round}.439")) // stamped by the client
+    });
+    let stamped_us = queue.peek(&id(&last.unwrap())).unwrap().unwrap().created_at_ms * 1000;
     let mut connection = queue.link().take().unwrap();
     connection.clock.forget();
     connection.clock.hear(asked, answered, stamped_us - 79_000); // it took so long that a stamp might lie before those
@@ -185,7 +189,7 @@ fn the_time_is_that_of_redis_even_right_after_its_clock_was_set() {
         let jobs: Vec<NewJob> = (0..COUNT).map(|n| delayed(&format!("{number}.{n}"), 2_000_000)).collect();
         let before = ways(raw);
         let ids = queue.push_many(&jobs).unwrap();
-        assert_eq!(ways(raw), [before[0], before[1] + 1]);
+        assert_eq!(ways(raw)[1], before[1] + 1, "a transaction was given up, or executed");
         ids
     });
 }
@@ -206,13 +210,9 @@ fn who_waits_is_woken_whether_he_was_there_before_the_look_or_came_after_it() {
     let (queue, consumer) = (connected(&server, "q"), server.queue("q"));
     let waiter = thread::spawn(move || waits_and_gets(&consumer));
     until("it waits", || is_waiting(&mut raw));
-    let before = (ways(&mut raw), raw.calls("publish"));
+    let before = (ways(&mut raw)[1], raw.calls("publish"));
     queue.push_many(&late("late")).unwrap();
-    assert_eq!(
-        (ways(&mut raw), raw.calls("publish")),
-        ([before.0[0], before.0[1] + 1], before.1),
-        "nobody need be woken"
-    );
+    assert_eq!((ways(&mut raw)[1], raw.calls("publish")), (before.0 + 1, before.1), "nobody need be woken");
     queue.push_many(&soon("a")).unwrap();
     assert_eq!(raw.calls("publish"), before.1 + 1);
     waiter.join().unwrap();
@@ -229,6 +229,51 @@ fn who_waits_is_woken_whether_he_was_there_before_the_look_or_came_after_it() {
     assert_eq!(ways[1], 1, "a transaction that was not executed");
     assert_eq!(raw.calls("publish"), published + 1);
     waiter.unwrap().join().unwrap();
+}
+
+#[test]
+fn no_record_is_stored_by_itself_if_there_is_no_transaction() {
+    let server = Server::start(&[]);
+    let mut raw = server.raw();
+    for (number, denied) in ["-multi", "-@transaction", "-watch", "-exec", "-hset"].into_iter().enumerate() {
+        let queue = Queue::new(config(user_without(&server, &[]), &format!("q{number}")));
+        queue.push(&delayed("b27", 9000)).unwrap();
+        queue.push_many(&late("first")).unwrap();
+        believe(&queue, &mut raw, 0); // so that records are sent before it is known what Redis says to it
+        let before = raw.text(&["DEBUG", "DIGEST"]);
+        raw.run(&["ACL", "SETUSER", "u", denied]);
+        let found = queue.push_many(&late("b"));
+        assert!(matches!(&found, Err(Error::Duplicate { id, .. }) if id == "b27"), "{denied}: {found:?}");
+        assert_eq!(raw.text(&["DEBUG", "DIGEST"]), before, "{denied}");
+        if denied != "-hset" {
+            queue.push_many(&late("free")).unwrap();
+        }
+        raw.run(&["ACL", "SETUSER", "u", "+@all"]);
+        queue.push_many(&late("after")).unwrap();
+        is_sound(&mut raw, &queue);
+        queue.close();
+    }
+}
+
+#[test]
+fn what_was_sent_before_the_answer_came_is_given_up_with_a_connection_that_breaks() {
+    let server = Server::start(&[]);
+    let proxy = Proxy::before(&server);
+    let (direct, mut raw) = (server.queue("q"), server.raw());
+    let mut added = 0;
+    for command in [b"TIME".as_slice(), b"HMGET", b"MULTI", b"HSET", b"ZADD", b"EXEC"] {
+        for fault in [Fault::DropBefore, Fault::DropReply, Fault::CutRequest(Cut::Half), Fault::After(b"HTTP/1.1")] {
+            let queue = proxy.queue("q", Duration::from_secs(5));
+            queue.push(&job(&format!("now{added}"))).unwrap();
+            believe(&queue, &mut raw, 0);
+            proxy.fail_at(command, fault);
+            queue.push_many(&late(&format!("{added}."))).unwrap();
+            assert_eq!(proxy.heal(), 1, "{} {fault:?}", String::from_utf8_lossy(command));
+            added += COUNT as u64 + 1;
+            assert_eq!(direct.count(None), Ok(added), "{} {fault:?}", String::from_utf8_lossy(command));
+        }
+    }
+    is_sound(&mut raw, &direct);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::proxy::{Fault, Proxy};
 use crate::support::*;
 use crate::transaction::{check_stored, connected, server_ms, server_us, ways};
 use crate::watched::{COUNT, is_sound, late};
+use delayqueue::core::job::NewJob;
 use delayqueue::core::queue::Queue;
 use delayqueue::core::server_clock::Moment;
 use std::thread;
@@ -18,15 +19,16 @@ pub fn believe(queue: &Queue, raw: &mut Raw, ahead_ms: i64) {
     queue.link().give_back(connection);
 }
 
-/// Pushes a batch, the times in which are Redis' own although the connection believes another one.
-fn push_misled(queue: &Queue, raw: &mut Raw, prefix: &str, ahead_ms: i64) {
+/// Pushes a batch, the times in which are Redis' own although the connection believes another one. Whether it took a script.
+fn push_misled(queue: &Queue, raw: &mut Raw, jobs: &[NewJob], ahead_ms: i64) -> bool {
     believe(queue, raw, ahead_ms);
-    let (jobs, before, from) = (late(prefix), ways(raw), server_ms(raw));
-    queue.push_many(&jobs).unwrap();
-    assert_eq!(ways(raw), [before[0], before[1] + 1], "a transaction and no script");
-    let to = server_ms(raw) + 2;
-    jobs.iter().for_each(|job| check_stored(queue, job, from..=to, 0));
+    let (before, from) = (ways(raw), server_ms(raw));
+    queue.push_many(jobs).unwrap();
+    let (after, to) = (ways(raw), server_ms(raw) + 2);
+    assert_eq!(after[1], before[1] + 1, "a transaction, even if it was given up");
+    jobs.iter().for_each(|job| check_stored(queue, job, from..=to, 1));
     is_sound(raw, queue);
+    after[0] > before[0]
 }
 
 #[test]
@@ -34,7 +36,17 @@ fn what_was_written_by_a_wrong_time_is_written_anew() {
     let server = Server::start(&[]);
     let (queue, mut raw) = (connected(&server, "q"), server.raw());
     for ahead_ms in [-100_000, 100_000] {
-        push_misled(&queue, &mut raw, &format!("{ahead_ms}."), ahead_ms);
+        let soon: Vec<NewJob> = (0..COUNT).map(|n| delayed(&format!("{ahead_ms}.{n}"), 1500)).collect();
+        assert!(!push_misled(&queue, &mut raw, &soon, ahead_ms));
+    }
+}
+
+#[test]
+fn what_was_sent_with_a_wrong_time_is_given_up_and_made_by_the_script() {
+    let server = Server::start(&[]);
+    let (queue, mut raw) = (connected(&server, "q"), server.raw());
+    for ahead_ms in [-100_000, 100_000] {
+        assert!(push_misled(&queue, &mut raw, &late(&format!("{ahead_ms}.")), ahead_ms));
     }
 }
 
@@ -46,7 +58,7 @@ fn a_look_that_was_lost_bears_out_no_time() {
     queue.queues().unwrap();
     // So long a trip could have begun at the time that is believed.
     proxy.fail_twice_at(b"HMGET", Fault::DropBefore, Fault::Delay(Duration::from_millis(400)));
-    push_misled(&queue, &mut raw, "a", -100);
+    assert!(!push_misled(&queue, &mut raw, &late("a"), -100));
     assert_eq!(proxy.heal(), 2);
 }
 

@@ -53,9 +53,9 @@ fn can_be_made(jobs: &[Encoded<'_>]) -> bool {
 }
 
 impl Queue {
-    /// Adds what a transaction adds the jobs with: members before records (see `lua/push.lua`).
-    pub(super) fn write_jobs(&self, request: &mut Request, jobs: &[Encoded<'_>], times: Times) {
-        let [waiting, hash] = self.keys.places();
+    /// Adds what stores where the jobs wait.
+    pub(super) fn write_members(&self, request: &mut Request, jobs: &[Encoded<'_>], times: Times) {
+        let [waiting, _] = self.keys.places();
         request.command_of(2 + 2 * jobs.len(), |out| {
             write_arg(out, &[b"ZADD"]);
             write_arg(out, &[waiting]);
@@ -65,6 +65,11 @@ impl Queue {
                 write_arg(out, &place.member(job));
             }
         });
+    }
+
+    /// Adds what stores the jobs.
+    pub(super) fn write_records(&self, request: &mut Request, jobs: &[Encoded<'_>], times: Times) {
+        let [_, hash] = self.keys.places();
         request.command_of(2 + 2 * jobs.len(), |out| {
             write_arg(out, &[b"HSET"]);
             write_arg(out, &[hash]);
@@ -75,7 +80,7 @@ impl Queue {
         });
     }
 
-    /// Reads what the transaction answered: whether it added the jobs. Otherwise none of them is there.
+    /// Reads what a transaction of members and records, in this order, answered: whether it added the jobs. Otherwise none of them is there.
     pub(super) fn read_added(&self, batch: &mut Batch<'_>, times: Times, value: Value) -> Result<bool> {
         if value == Value::Nil {
             return Ok(false); // what is watched has changed

@@ -29,7 +29,11 @@ impl Queue {
             }
             self.write_index(request, connection);
             match claim.filter(|_| !was_lost) {
-                Some(claim) => request.transaction(|request| self.write_jobs(request, jobs, Times::of(claim))),
+                Some(claim) => request.transaction(|request| {
+                    // Should it be none: members without their records are dropped by whoever meets them.
+                    self.write_members(request, jobs, Times::of(claim));
+                    self.write_records(request, jobs, Times::of(claim));
+                }),
                 None => self.write_each(request, REPEATED, jobs),
             }
         });
@@ -57,7 +61,6 @@ impl Queue {
     /// What was to be in a transaction has been executed one by one, or not at all.
     fn push_loose(&self, batch: &mut Batch<'_>, claim: Claim) -> Result<()> {
         let Batch { jobs, held, until, .. } = batch;
-        // Members without records are dropped by whoever meets them.
         let repeated = self.link.run_until(*until, held, Repeat::Yes, &mut |request, _, _| {
             self.write_each(request, REPEATED, jobs);
         });

@@ -72,7 +72,7 @@ impl Queue {
             let mut sent = Sent::Each;
             let value = self.link.run_until(*until, held, Repeat::Yes, &mut |request, attempt, connection| {
                 if std::mem::take(&mut connection.in_transaction) {
-                    request.command(&[b"EXEC"]); // of nothing; DISCARD would be one more right to have
+                    request.abort();
                 }
                 let is_made = is_made && attempt.since_lost.is_none();
                 let claim = if is_made { connection.clock.claim(jobs.len()) } else { None };

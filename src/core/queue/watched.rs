@@ -1,6 +1,6 @@
 //! Batches without a script: what a script would look at is asked for first and watched, and the transaction that adds the jobs
 //! is not executed if any of that has changed. Two round trips, but no payload goes through Lua, and while the first one is under way,
-//! the second one is written.
+//! the second one is written, and sent but for its end.
 
 use super::Queue;
 use super::batch::Batch;
@@ -12,6 +12,8 @@ use crate::core::link::{Attempt, Repeat, Request};
 use crate::core::reply::{self, Reply, Seen};
 use crate::core::resp::write_arg;
 use crate::core::server_clock::{Claim, Moment};
+use redis::Value;
+use std::time::Instant;
 
 /// With fewer jobs, what a second round trip costs even nearby is hardly spared.
 const WATCHES_FROM: usize = 8;
@@ -21,6 +23,7 @@ const SPARED_US: (f64, f64) = (20.0, 2.5);
 /// What adds the jobs, written before it was known what time it is for Redis.
 struct Written {
     claim: Claim,
+    /// All of it, or what comes behind the records if those are on their way.
     request: Request,
 }
 
@@ -34,7 +37,9 @@ impl Queue {
         }
         let (seen, written) = self.watch(batch)?;
         let is_added = match seen {
-            Some(seen) if !seen.is_taken => self.push_seen(batch, seen, written)?,
+            Some(seen) if !seen.is_taken && (written.is_some() || !is_open(batch)) => {
+                self.push_seen(batch, seen, written)?
+            }
             _ => false,
         };
         if let Some(connection) = &mut batch.held {
@@ -56,9 +61,10 @@ impl Queue {
         let value = self.link.run_until(*until, held, Repeat::Yes, &mut |request, attempt, connection| {
             is_transaction = std::mem::take(&mut connection.in_transaction);
             match written.take() {
-                Some(written) if is_transaction => *request = written.request,
+                Some(written) if is_transaction => request.append(&written.request),
                 _ if is_transaction => {
-                    self.write_jobs(request, jobs, times);
+                    self.write_records(request, jobs, times);
+                    self.write_members(request, jobs, times);
                     request.command(&[b"EXEC"]);
                     connection.clock.stamped(times.stamp_us(), jobs.len());
                 }
@@ -76,7 +82,7 @@ impl Queue {
                 }
                 Ok(false)
             }
-            value => self.read_added(batch, times, value?),
+            value => self.read_added(batch, times, members_first(value?)),
         }
     }
 
@@ -98,7 +104,7 @@ impl Queue {
         let written = held.as_mut().and_then(|connection| {
             let claim = connection.clock.claim(jobs.len()); // first: it is the look's time that bears it out
             self.link.begin(*until, connection, &mut ask);
-            Some(self.write_ahead(connection, jobs, claim?))
+            Some(self.write_ahead(connection, jobs, claim?, *until))
         });
         let answers = self.link.run_until(*until, held, Repeat::Yes, &mut ask);
         let answers = reply::transaction(answers.map_err(Error::of_a_question)?)?;
@@ -106,6 +112,10 @@ impl Queue {
         *has_asked = true;
         let Some(connection) = held else { return Ok((None, None)) };
         connection.in_transaction = reply::is_in_transaction(&answers);
+        if connection.is_open && !connection.in_transaction {
+            *held = None; // the records must never be stored by themselves
+            return Ok((None, None));
+        }
         let seen = reply::seen(&answers, jobs.len());
         match seen {
             Some(Seen { is_taken: true, .. }) => {} // the records came with it, which takes its time
@@ -131,10 +141,31 @@ impl Queue {
         request.command(&[b"MULTI"]);
     }
 
-    fn write_ahead(&self, connection: &mut Connection, jobs: &[Encoded<'_>], claim: Claim) -> Written {
-        let mut request = Request::new(connection, false);
-        self.write_jobs(&mut request, jobs, Times::of(claim));
+    /// Writes what adds the jobs while Redis looks, and sends the records but for their end: Redis takes them in, and does nothing with them
+    /// yet. Unless it may turn out that the script has to add them, since somebody waits.
+    fn write_ahead(&self, connection: &mut Connection, jobs: &[Encoded<'_>], claim: Claim, until: Instant) -> Written {
+        let (mut request, times) = (Request::new(connection, false), Times::of(claim));
+        self.write_records(&mut request, jobs, times);
+        if jobs.iter().all(|job| times.is_far_off(job)) {
+            connection.send_open(&request.buffer, until);
+            connection.recycle(request.buffer);
+            request = Request::new(connection, false);
+        }
+        self.write_members(&mut request, jobs, times);
         request.command(&[b"EXEC"]);
         Written { claim, request }
     }
+}
+
+/// Whether a part of the transaction is on its way.
+fn is_open(batch: &Batch<'_>) -> bool {
+    batch.held.as_ref().is_some_and(|connection| connection.is_open)
+}
+
+/// The answer to a transaction of records and members, the other way round.
+fn members_first(mut answers: Value) -> Value {
+    if let Value::Array(answers) = &mut answers {
+        answers.reverse();
+    }
+    answers
 }
