@@ -133,10 +133,10 @@ impl Scan<'_> {
             return Ok(Some(None));
         }
         let is_number = !digits.is_empty() && digits.len() <= 10 && digits.iter().all(u8::is_ascii_digit);
-        let length = digits.iter().fold(0_usize, |length, digit| length * 10 + usize::from(digit.wrapping_sub(b'0')));
         if !is_number {
             return Err(Malformed);
         }
+        let length = digits.iter().fold(0_usize, |length, digit| length * 10 + usize::from(digit.wrapping_sub(b'0')));
         if length > limit { Err(Malformed) } else { Ok(Some(Some(length))) }
     }
 }
@@ -287,6 +287,7 @@ mod tests {
             b"+a\n",
             b"$3\r\nabcde",
             b"$99999999999\r\n",
+            b"$no number, and longer than any number that fits\r\n",
         ] {
             assert_eq!(frame_length(bytes, LIMIT), Err(Malformed), "{bytes:?}");
         }
