@@ -204,10 +204,7 @@ impl Wire {
 
     /// Sends a request and leaves its `expected` replies to [`Wire::end`]. Until then the connection is not usable.
     pub fn begin(&mut self, request: &[u8], expected: usize, until: Instant) {
-        self.begun = Some(match self.start(request, until) {
-            Ok(()) | Err(Fault::Sent(_)) => Ok(expected), // sent in part: its end will tell
-            Err(fault) => Err(fault),
-        });
+        self.begun = Some(self.start(request, until).map(|()| expected));
     }
 
     /// When the request was sent whose replies have not been read, or when that was tried.
@@ -216,8 +213,8 @@ impl Wire {
         self.begun.as_ref().filter(|_| self.owner.is_current()).map(|_| self.sent_at)
     }
 
-    /// Sends all of a command but its last two bytes, behind what was begun: Redis reads it meanwhile, and does nothing with it before
-    /// it has the rest, which the next request begins with.
+    /// Sends all of a command but its last two bytes, behind what was begun, if all of that was sent: Redis reads it meanwhile, and does
+    /// nothing with it before it has the rest, which the next request begins with.
     pub fn send_open(&mut self, command: &[u8], until: Instant) {
         if let Some(Ok(_)) = self.begun {
             let sent = self.send(command.strip_suffix(END).unwrap_or(command), until);

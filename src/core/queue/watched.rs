@@ -20,6 +20,9 @@ const WATCHES_FROM: usize = 8;
 /// What a batch spares, and each job of it, in microseconds: if Redis is further away than that, a look does not pay.
 const SPARED_US: (f64, f64) = (20.0, 2.5);
 
+/// More takes so long to send that it would tell little how long the look took.
+const AHEAD_BYTES: usize = 256 << 10;
+
 /// What adds the jobs, written before it was known what time it is for Redis.
 struct Written {
     claim: Claim,
@@ -146,7 +149,7 @@ impl Queue {
     fn write_ahead(&self, connection: &mut Connection, jobs: &[Encoded<'_>], claim: Claim, until: Instant) -> Written {
         let (mut request, times) = (Request::new(connection, false), Times::of(claim));
         self.write_records(&mut request, jobs, times);
-        if jobs.iter().all(|job| times.is_far_off(job)) {
+        if request.buffer.len() <= AHEAD_BYTES && jobs.iter().all(|job| times.is_far_off(job)) {
             connection.send_open(&request.buffer, until);
             connection.recycle(request.buffer);
             request = Request::new(connection, false);
