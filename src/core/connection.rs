@@ -1,6 +1,7 @@
 //! One connection: strictly request, then its replies. Whatever goes wrong in between makes it unusable, so that no
 //! reply is ever read as another's.
 
+mod begun;
 mod log_in;
 mod patience;
 mod spin;
@@ -14,6 +15,7 @@ use super::reply;
 use super::resp;
 use super::server_clock::{Claim, Moment, ServerClock};
 use super::transport::Transport;
+use begun::Begun;
 use patience::Patience;
 use redis::Value;
 use rustc_hash::FxHashSet;
@@ -60,14 +62,12 @@ pub struct Wire {
     broken: bool,
     /// When the last request was sent.
     sent_at: Instant,
-    /// How many replies to it have been left unread, or why it could not be sent.
-    begun: Option<Result<usize, Fault>>,
+    /// What has been left unanswered, or why it could not be sent.
+    begun: Option<Result<Begun, Fault>>,
     read_timeout: Duration,
     /// What one read or write of the socket may take at present.
     socket_timeout: Duration,
     spin: Spin,
-    /// Something was sent behind what was begun.
-    is_opening: bool,
     /// All of a command has been sent but its [`END`].
     pub is_open: bool,
     wakes: VecDeque<Wake>,
@@ -129,7 +129,6 @@ impl Connection {
             broken: false,
             sent_at: Instant::now(),
             begun: None,
-            is_opening: false,
             is_open: false,
             read_timeout,
             socket_timeout: connect_timeout,
@@ -200,41 +199,6 @@ impl Wire {
     pub fn exchange(&mut self, request: &[u8], expected: usize, until: Instant) -> Result<Vec<Value>, Fault> {
         self.start(request, until)?;
         self.finish(expected, until)
-    }
-
-    /// Sends a request and leaves its `expected` replies to [`Wire::end`]. Until then the connection is not usable.
-    pub fn begin(&mut self, request: &[u8], expected: usize, until: Instant) {
-        self.begun = Some(self.start(request, until).map(|()| expected));
-    }
-
-    /// When the request was sent whose replies have not been read, or when that was tried.
-    #[must_use]
-    pub fn begun(&self) -> Option<Instant> {
-        self.begun.as_ref().filter(|_| self.owner.is_current()).map(|_| self.sent_at)
-    }
-
-    /// Sends all of a command but its last two bytes, behind what was begun, if all of that was sent: Redis reads it meanwhile, and does
-    /// nothing with it before it has the rest, which the next request begins with.
-    pub fn send_open(&mut self, command: &[u8], until: Instant) {
-        if let Some(Ok(_)) = self.begun {
-            let sent = self.send(command.strip_suffix(END).unwrap_or(command), until);
-            self.is_opening = sent.is_ok();
-            // Nobody knows how much of it has gone: whatever came next would be taken for the rest.
-            self.begun = self.begun.take().map(|begun| sent.and(begun));
-        }
-    }
-
-    /// Reads the replies to what was begun.
-    ///
-    /// # Errors
-    /// As [`Wire::exchange`].
-    pub fn end(&mut self, until: Instant) -> Result<Vec<Value>, Fault> {
-        let begun = self.begun.take().unwrap_or_else(|| Err(Fault::Unsent("nothing was sent".into())));
-        let expected = begun?;
-        self.limit(Instant::now(), until).map_err(Fault::Sent)?;
-        let replies = self.finish(expected, until)?;
-        self.is_open = std::mem::take(&mut self.is_opening);
-        Ok(replies)
     }
 
     /// Broken until proven otherwise: whatever leaves it early, a panic included, leaves it so.

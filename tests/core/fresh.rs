@@ -4,7 +4,9 @@ use crate::audit;
 use crate::denied::user_without;
 use crate::proxy::{Cut, Fault, Proxy};
 use crate::support::*;
-use crate::transaction::{check_stored, connected, push_after_jumps, push_while_redis_refuses, server_ms, ways};
+use crate::transaction::{
+    check_stored, connected, push_after_jumps, push_beside_foreign_keys, push_while_redis_refuses, server_ms, ways,
+};
 use crate::watched::is_sound;
 use crate::written::believe;
 use delayqueue::core::error::Error;
@@ -335,19 +337,7 @@ fn scripts_that_redis_forgets_meanwhile_do_not_matter_when_times_are_put_right()
 
 #[test]
 fn a_foreign_key_is_reported_and_nothing_is_left_of_the_try() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (connected(&server, "q"), server.raw());
-    for name in ["waiting", "jobs"] {
-        raw.run(&["SET", &audit::key(&queue, name), "foreign"]);
-        queue.push(&job("a")).unwrap_err(); // it is in the index of queues
-        let before = raw.text(&["DEBUG", "DIGEST"]);
-        let found = queue.push_many(&anonymous(20));
-        assert!(matches!(&found, Err(Error::Server { code, .. }) if code == "WRONGTYPE"), "{found:?}");
-        assert_eq!(raw.text(&["DEBUG", "DIGEST"]), before, "foreign {name}");
-        raw.run(&["DEL", &audit::key(&queue, name)]);
-        queue.push_many(&anonymous(20)).unwrap();
-        assert_eq!(queue.purge(&[]), Ok(20));
-    }
+    push_beside_foreign_keys(20, |queue| queue.push_many(&anonymous(20)).map(|_| ()));
 }
 
 #[test]

@@ -276,21 +276,26 @@ fn what_cannot_be_undone_is_reported_as_possibly_done() {
     assert!(matches!(&found, Err(Error::Connection { ambiguous: true, .. })), "{found:?}");
 }
 
-#[test]
-fn a_foreign_key_is_reported_and_nothing_is_left_of_the_try() {
+/// Pushes while something else lies under a key of the queue, and while nothing does.
+pub fn push_beside_foreign_keys(jobs: u64, push: impl Fn(&Queue) -> Result<(), Error>) {
     let server = Server::start(&[]);
     let (queue, mut raw) = (connected(&server, "q"), server.raw());
     for name in ["waiting", "jobs"] {
         raw.run(&["SET", &audit::key(&queue, name), "foreign"]);
         queue.push(&job("a")).unwrap_err(); // it is in the index of queues
         let before = raw.text(&["DEBUG", "DIGEST"]);
-        let found = queue.push(&delayed("a", 5000));
+        let found = push(&queue);
         assert!(matches!(&found, Err(Error::Server { code, .. }) if code == "WRONGTYPE"), "{found:?}");
         assert_eq!(raw.text(&["DEBUG", "DIGEST"]), before, "foreign {name}");
         raw.run(&["DEL", &audit::key(&queue, name)]);
-        queue.push(&delayed("a", 5000)).unwrap();
-        assert!(queue.cancel(&[id("a")]).unwrap() == 1);
+        push(&queue).unwrap();
+        assert_eq!(queue.purge(&[]), Ok(jobs));
     }
+}
+
+#[test]
+fn a_foreign_key_is_reported_and_nothing_is_left_of_the_try() {
+    push_beside_foreign_keys(1, |queue| queue.push(&delayed("a", 5000)).map(|_| ()));
 }
 
 /// Pushes while Redis has no memory left, while it misses replicas, and while nothing is wrong.
