@@ -86,7 +86,8 @@ impl Request {
 
     /// Ends a transaction, nothing of which is executed.
     pub fn abort(&mut self) {
-        // Redis gives up a transaction with such a command in it. DISCARD would be one more right to have.
+        // DISCARD would be one more right to have. Redis gives up a transaction with a command in it that lacks its arguments; one with
+        // nothing in it may as well be executed.
         if self.commands > 0 {
             self.command(&[b"ZADD"]);
         }
