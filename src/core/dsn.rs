@@ -22,7 +22,7 @@ pub struct Tls {
     pub key: Option<String>,
 }
 
-/// A parsed DSN: `redis://[user:pass@]host:port/db`, `rediss://…[?ca=&cert=&key=]`, `redis+unix:///path[?db=]`.
+/// A parsed DSN: `redis://[user:pass@]host:port/db`, `rediss://…[?ca=&cert=&key=]`, `redis+unix:///path[?db=]`, each also with `valkey`.
 /// Neither `Debug` nor `Display` shows the password.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Dsn {
@@ -65,17 +65,19 @@ impl Dsn {
         let Some((scheme, _)) = text.split_once("://") else {
             return Err(invalid("such as redis://127.0.0.1:6379/0"));
         };
-        match scheme {
+        // Valkey's own spelling means the same.
+        let text = text.strip_prefix("valkey").map_or_else(|| text.to_owned(), |rest| format!("redis{rest}"));
+        match text.split_once("://").map_or("", |(scheme, _)| scheme) {
             "redis" | "rediss" | "redis+unix" => {}
-            "redis+sentinel" | "redis+cluster" => {
+            "redis+sentinel" | "redis+cluster" | "rediss+sentinel" | "rediss+cluster" => {
                 return Err(invalid(&format!("{scheme}:// is not supported yet")));
             }
-            _ => return Err(invalid("its scheme is unknown: redis, rediss or redis+unix")),
+            _ => return Err(invalid("its scheme is unknown: redis, rediss or redis+unix, or the same with valkey")),
         }
         // Url knows no login without a host, as a unix socket has it: give it a host for the moment.
         let with_host = match text.strip_prefix("redis+unix://").and_then(|rest| rest.split_once("@/")) {
             Some((login, path)) if !login.contains('/') => format!("redis+unix://{login}@localhost/{path}"),
-            _ => text.to_owned(),
+            _ => text.clone(),
         };
         let is_local = with_host != text;
         // Url treats non-special schemes the same way: authority, path, query.
@@ -94,13 +96,13 @@ impl Dsn {
         };
         let mut dsn = Self {
             target: Target::Unix { path: String::new() },
-            tls: (scheme == "rediss").then(Tls::default),
+            tls: text.starts_with("rediss").then(Tls::default),
             user: decode(url.username(), "user")?,
             password: decode(url.password().unwrap_or(""), "password")?,
             database: 0,
         };
         let database = |value: &str| value.parse::<u32>().map_err(|_| invalid("its database must be a number"));
-        if scheme == "redis+unix" {
+        if text.starts_with("redis+unix") {
             let path = decode(url.path(), "path")?.filter(|path| path.starts_with('/') && path.len() > 1);
             dsn.target =
                 Target::Unix { path: path.ok_or_else(|| invalid("it must name a socket: redis+unix:///path"))? };
@@ -206,6 +208,25 @@ mod tests {
         assert_eq!(dsn.target, Target::Unix { path: "/run/redis.sock".into() });
         assert_eq!(Dsn::parse("redis://[::1]:7000").unwrap().target, tcp("::1", 7000));
         assert_eq!(Dsn::parse("redis://:secret@localhost").unwrap().password.as_deref(), Some("secret"));
+    }
+
+    #[test]
+    fn valkeys_spelling_means_the_same() {
+        for (valkey, redis) in [
+            ("valkey://app:p%40ss@h:1/2", "redis://app:p%40ss@h:1/2"),
+            ("valkeys://h?ca=/etc/ca.pem", "rediss://h?ca=/etc/ca.pem"),
+            ("valkey+unix:///run/v.sock?db=3", "redis+unix:///run/v.sock?db=3"),
+            ("valkey+unix://app:secret@/run/v.sock", "redis+unix://app:secret@/run/v.sock"),
+        ] {
+            let dsn = Dsn::parse(valkey).unwrap();
+            assert!(dsn == Dsn::parse(redis).unwrap(), "{valkey}");
+            assert!(dsn.redacted().starts_with("redis"), "{valkey}: {dsn:?}");
+        }
+        for kind in ["valkey+sentinel", "valkeys+sentinel", "valkeys+cluster", "rediss+cluster", "redis+sentinel"] {
+            let error = Dsn::parse(&format!("{kind}://h:1")).unwrap_err().to_string();
+            assert!(error.contains(&format!("{kind}:// is not supported yet")), "{error}");
+        }
+        assert!(Dsn::parse("valkey+tls://h").unwrap_err().to_string().contains("unknown"));
     }
 
     #[test]
