@@ -24,5 +24,6 @@ pub mod resp;
 pub mod scripts;
 pub mod server_clock;
 pub mod slot;
+mod thread;
 pub mod transport;
 pub mod worker;

@@ -9,4 +9,5 @@ mod fetcher;
 pub mod keeper;
 pub mod lease;
 mod source;
-mod thread;
+
+use super::thread;
