@@ -1,6 +1,8 @@
 //! One connection per process, thread and DSN, opened when first needed, never shared with a forked child. Two where one was needed while
 //! another waited.
 
+mod silence;
+
 use super::connection::{Connection, Fault};
 use super::dsn::Dsn;
 use std::cell::RefCell;
@@ -59,7 +61,7 @@ impl PoolKey {
             Some(connection) if connection.is_usable() => Ok(connection),
             _ => {
                 let left = until.saturating_duration_since(Instant::now());
-                Connection::open(&self.dsn, left.min(self.connect_timeout), self.read_timeout)
+                silence::open(self, left.min(self.connect_timeout), until)
             }
         }
     }

@@ -1,49 +1,45 @@
 //! A blocking byte stream to Redis: TCP, unix socket or TLS, with timeouts on everything.
 
-use super::dsn::{Dsn, Target, Tls};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
-use socket2::{SockRef, TcpKeepalive};
+mod tcp;
+mod tls;
+mod unix;
+
+use super::dsn::{Dsn, Target};
+use socket2::SockRef;
 use std::io::{self, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::TcpStream;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tls::TlsStream;
 
 /// The stream of one connection. Dropping it only closes the descriptor: nothing is written, so a forked child may
 /// drop what it inherited.
 pub enum Transport {
     Tcp(TcpStream),
     Unix(UnixStream),
-    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
+    Tls(Box<TlsStream>),
 }
 
 impl Transport {
-    /// Connects, TLS handshake included.
+    /// Connects, in time: name lookup, all addresses and TLS handshake included.
     ///
     /// # Errors
-    /// The last address' error; `TimedOut` when `timeout` passed.
+    /// What went wrong, and what helps.
     pub fn connect(dsn: &Dsn, timeout: Duration) -> io::Result<Self> {
-        match &dsn.target {
-            Target::Unix { path } => {
-                let stream = UnixStream::connect(path)?;
-                set_timeouts(&SockRef::from(&stream), timeout)?;
-                Ok(Self::Unix(stream))
-            }
-            Target::Tcp { host, port } => {
-                let stream = connect_tcp(host, *port, timeout)?;
-                match &dsn.tls {
-                    None => Ok(Self::Tcp(stream)),
-                    Some(tls) => {
-                        let mut stream = StreamOwned::new(tls_client(tls, host)?, stream);
-                        stream.conn.complete_io(&mut stream.sock).map_err(handshake_error)?;
-                        Ok(Self::Tls(Box::new(stream)))
-                    }
+        let deadline = Deadline { until: Instant::now() + timeout, total: timeout };
+        let transport = match (&dsn.target, &dsn.tls) {
+            (Target::Unix { path }, _) => Self::Unix(unix::connect(path, &deadline)?),
+            (Target::Tcp { host, port }, tls) => {
+                let stream = tcp::connect(host, *port, &deadline)?;
+                match tls {
+                    None => Self::Tcp(stream),
+                    Some(tls) => Self::Tls(Box::new(tls::handshake(tls, host, stream, &deadline)?)),
                 }
             }
-        }
+        };
+        transport.set_timeouts(timeout)?;
+        Ok(transport)
     }
 
     /// One read or write blocks no longer than this; it also lets signals interrupt it.
@@ -98,7 +94,7 @@ impl Read for Transport {
         match self {
             Self::Tcp(stream) => stream.read(buffer),
             Self::Unix(stream) => stream.read(buffer),
-            Self::Tls(stream) => stream.read(buffer),
+            Self::Tls(stream) => tls::read(stream, buffer),
         }
     }
 }
@@ -125,71 +121,27 @@ fn set_timeouts(socket: &SockRef<'_>, timeout: Duration) -> io::Result<()> {
     socket.set_write_timeout(Some(timeout))
 }
 
-fn connect_tcp(host: &str, port: u16, timeout: Duration) -> io::Result<TcpStream> {
-    let until = Instant::now() + timeout;
-    let mut last = None;
-    for address in (host, port).to_socket_addrs()? {
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        match TcpStream::connect_timeout(&address, left) {
-            Ok(stream) => {
-                let socket = SockRef::from(&stream);
-                socket.set_tcp_nodelay(true)?;
-                socket.set_tcp_keepalive(
-                    &TcpKeepalive::new().with_time(Duration::from_secs(30)).with_interval(Duration::from_secs(10)),
-                )?;
-                set_timeouts(&socket, timeout)?;
-                return Ok(stream);
-            }
-            Err(error) => last = Some(error),
-        }
-    }
-    Err(last.unwrap_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the host name has no address")))
+/// When a connection has to be there.
+struct Deadline {
+    until: Instant,
+    total: Duration,
 }
 
-fn tls_client(tls: &Tls, host: &str) -> io::Result<ClientConnection> {
-    let mut roots = RootCertStore::empty();
-    match &tls.ca {
-        Some(path) => {
-            for cert in CertificateDer::pem_file_iter(path).map_err(|error| file_error(path, &error))? {
-                roots.add(cert.map_err(|error| file_error(path, &error))?).map_err(tls_error)?;
-            }
-        }
-        None => {
-            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        }
+impl Deadline {
+    /// What is left of it; `TimedOut` when nothing is.
+    fn left(&self) -> io::Result<Duration> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
     }
-    let builder = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(tls_error)?
-        .with_root_certificates(roots);
-    let config = match (&tls.cert, &tls.key) {
-        (Some(cert), Some(key)) => {
-            let chain: Result<Vec<_>, _> =
-                CertificateDer::pem_file_iter(cert).map_err(|error| file_error(cert, &error))?.collect();
-            let chain = chain.map_err(|error| file_error(cert, &error))?;
-            let private = PrivateKeyDer::from_pem_file(key).map_err(|error| file_error(key, &error))?;
-            builder.with_client_auth_cert(chain, private).map_err(tls_error)?
-        }
-        _ => builder.with_no_client_auth(),
-    };
-    let name = ServerName::try_from(host.to_owned()).map_err(tls_error)?;
-    ClientConnection::new(Arc::new(config), name).map_err(tls_error)
-}
 
-fn handshake_error(error: io::Error) -> io::Error {
-    match error.kind() {
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => io::ErrorKind::TimedOut.into(),
-        _ => tls_error(error),
+    /// The error of a stage that took too long.
+    fn missed(&self, advice: &str) -> io::Error {
+        let total = (self.total.as_secs_f64() * 1000.0).round() / 1000.0;
+        io::Error::other(format!("timed out after {total} s (see connectTimeout): {advice}"))
     }
 }
 
-fn tls_error(error: impl std::fmt::Display) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("TLS: {error}"))
-}
-
-fn file_error(path: &str, error: &impl std::fmt::Display) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, format!("TLS: cannot read '{path}': {error}"))
+/// Whether a socket or a [`Deadline`] has run out of time.
+fn is_late(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock)
 }

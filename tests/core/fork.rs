@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 /// Runs `child` in a forked process; its exit code is 0 when it did not panic.
-fn fork(child: impl FnOnce()) -> libc::pid_t {
+pub fn fork(child: impl FnOnce()) -> libc::pid_t {
     // SAFETY: the child runs only `child` and leaves with _exit, so it never returns into the test harness.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0);
@@ -19,7 +19,7 @@ fn fork(child: impl FnOnce()) -> libc::pid_t {
     pid
 }
 
-fn wait_for(pid: libc::pid_t) -> i32 {
+pub fn wait_for(pid: libc::pid_t) -> i32 {
     let mut status = 0;
     // SAFETY: a child of ours that nobody else waits for.
     assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);

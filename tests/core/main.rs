@@ -4,6 +4,7 @@
 
 mod audit;
 mod leases;
+mod names;
 mod proxy;
 mod scene;
 mod support;
@@ -11,6 +12,7 @@ mod worker_loop;
 
 mod acl;
 mod ahead;
+mod connect;
 mod denied;
 mod due;
 mod foreign;

@@ -105,8 +105,11 @@ impl Proxy {
 
     /// A queue behind the proxy, over a connection of its own.
     pub fn queue(&self, name: &str, read_timeout: Duration) -> Queue {
-        let dsn = Dsn::parse(&format!("redis://127.0.0.1:{}", self.port)).unwrap();
-        Queue::new(QueueConfig { persistent: false, read_timeout, ..config(dsn, name) })
+        Queue::new(QueueConfig { persistent: false, read_timeout, ..config(self.dsn(), name) })
+    }
+
+    pub fn dsn(&self) -> Dsn {
+        Dsn::parse(&format!("redis://127.0.0.1:{}", self.port)).unwrap()
     }
 
     /// Breaks the next `times` calls.

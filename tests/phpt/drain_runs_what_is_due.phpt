@@ -26,4 +26,4 @@ due due due due due, 1 left
 int(1)
 LogicException: wrong
 int(1)
-DelayQueue\ConnectionException: reserving from queue 'offline': cannot connect to redis+unix:///nonexistent/redis.sock?db=0: No such file or directory (os error 2)
+DelayQueue\ConnectionException: reserving from queue 'offline': cannot connect to redis+unix:///nonexistent/redis.sock?db=0: no such socket: is Redis running, with this 'unixsocket'?

@@ -39,7 +39,7 @@ delayqueue.testing="0" "on" "0"
 delayqueue.testing="off" "0" "off"
 delayqueue.testing="maybe" false "off"
 delayqueue.testing="2" false "off"
-DelayQueue\ConnectionException: looking at queue 'q': cannot connect to redis+unix:///nonexistent/from-ini.sock?db=0: No such file or directory (os error 2)
+DelayQueue\ConnectionException: looking at queue 'q': cannot connect to redis+unix:///nonexistent/from-ini.sock?db=0: no such socket: is Redis running, with this 'unixsocket'?
 int(1)
 int(0)
 array(1) {

@@ -73,7 +73,7 @@ LogicException: from jsonSerialize
 LogicException: from jsonSerialize
 DelayQueue\PayloadException: Malformed UTF-8 characters, possibly incorrectly encoded
 DelayQueue\PayloadException: the payload of 4 bytes is larger than maxPayload (3 bytes)
-DelayQueue\ConnectionException: pushing job 'fits' to queue 'offline': cannot connect to redis+unix:///nonexistent/redis.sock?db=0: No such file or directory (os error 2)
+DelayQueue\ConnectionException: pushing job 'fits' to queue 'offline': cannot connect to redis+unix:///nonexistent/redis.sock?db=0: no such socket: is Redis running, with this 'unixsocket'?
 DelayQueue\PayloadException: item 0: the payload of 5 bytes is larger than maxPayload (4 bytes)
 DelayQueue\PayloadException: the payload of 3 bytes is larger than maxPayload (2 bytes)
 DelayQueue\PayloadException: the payload of 1048578 bytes is larger than maxPayload (1048576 bytes)

@@ -1,7 +1,7 @@
 //! How a connection begins: who we are, which database, and whether this Redis is new enough.
 
 use super::{Fault, Wire};
-use crate::core::dsn::Dsn;
+use crate::core::dsn::{Dsn, Target};
 use crate::core::resp;
 use redis::Value;
 use std::time::Instant;
@@ -12,45 +12,69 @@ impl Wire {
         let database = dsn.database.to_string();
         let mut hello: Vec<&[u8]> = vec![b"HELLO", b"3"];
         if let Some(password) = &dsn.password {
-            hello.extend([
-                b"AUTH".as_slice(),
-                dsn.user.as_deref().unwrap_or("default").as_bytes(),
-                password.as_bytes(),
-            ]);
+            hello.extend([b"AUTH".as_slice(), user(dsn).as_bytes(), password.as_bytes()]);
         }
         hello.extend([b"SETNAME".as_slice(), name.as_bytes()]);
-        let mut request = Vec::new();
-        resp::write_command(&mut request, hello.into_iter());
-        let mut expected = 1;
-        if dsn.database != 0 {
-            resp::write_command(&mut request, [b"SELECT".as_slice(), database.as_bytes()].into_iter());
-            expected = 2;
-        }
-        let replies = self.exchange(&request, expected, until).map_err(|fault| match fault {
-            Fault::Sent(why) | Fault::Unsent(why) => {
-                Fault::Unsent(format!("cannot log in to {}: {why}", dsn.redacted()))
-            }
-            refused @ Fault::Refused(..) => refused,
-        })?;
-        for reply in replies {
-            if let Value::Map(fields) = &reply {
-                check_version(fields)?;
-            }
-            if let Value::ServerError(error) = reply {
-                let detail = dsn.redact(error.details().unwrap_or_default());
-                return Err(match error.code() {
-                    "NOPROTO" | "ERR" if detail.contains("unknown command") || detail.contains("HELLO") => {
-                        Fault::Refused(
-                            "ERR".into(),
-                            format!("this server is too old, Redis 6.2 or newer is needed ({detail})"),
-                        )
-                    }
-                    code => Fault::Refused(code.to_owned(), detail),
-                });
+        let select: &[&[u8]] = &[b"SELECT", database.as_bytes()];
+        // One after the other: a server that closes behind its first answer must not take it along.
+        for command in [Some(hello.as_slice()), (dsn.database != 0).then_some(select)].into_iter().flatten() {
+            let mut request = Vec::new();
+            resp::write_command(&mut request, command.iter().copied());
+            let replies = self.exchange(&request, 1, until).or_else(|fault| match fault {
+                // A server that has enough clients says so and closes without reading.
+                Fault::Unsent(_) if Instant::now() < until => self.finish(1, until).map_err(|_| fault),
+                fault => Err(fault),
+            });
+            let replies = replies.map_err(|fault| {
+                let (Fault::Sent(why) | Fault::Unsent(why) | Fault::Refused(_, why)) = fault;
+                Fault::Unsent(format!("cannot log in to {}: {why}{}", dsn.redacted(), advice(dsn, until)))
+            })?;
+            match replies.first() {
+                Some(Value::Map(fields)) => check_version(fields)?,
+                Some(Value::ServerError(error)) => {
+                    return Err(refusal(dsn, error.code(), error.details().unwrap_or_default()));
+                }
+                _ => {}
             }
         }
         Ok(())
     }
+}
+
+/// Whom we log in as. A user without a password is not sent.
+fn user(dsn: &Dsn) -> &str {
+    dsn.user.as_deref().filter(|_| dsn.password.is_some()).unwrap_or("default")
+}
+
+/// What helps where no answer came, or none that Redis gives.
+fn advice(dsn: &Dsn, until: Instant) -> &'static str {
+    if Instant::now() >= until {
+        return " (see connectTimeout): the server accepts connections and does not answer, is it stopped or busy?";
+    }
+    match (&dsn.target, &dsn.tls) {
+        (Target::Unix { .. }, _) => "",
+        (_, None) => ": is this Redis? If the server expects TLS, use rediss:// in the DSN",
+        (_, Some(_)) => ": if the server asks for a client certificate, see cert= and key= in the DSN",
+    }
+}
+
+/// Redis does not want us: why, who we are there, and what helps.
+fn refusal(dsn: &Dsn, code: &str, detail: &str) -> Fault {
+    let says = |words: &str| detail.contains(words);
+    if matches!(code, "NOPROTO" | "ERR") && (says("unknown command") || says("HELLO")) {
+        let why = format!("this server is too old, Redis 6.2 or newer is needed ({})", dsn.redact(detail));
+        return Fault::Refused("ERR".into(), why);
+    }
+    let advice = match code {
+        "NOAUTH" => "the server asks for a password, check user and password in the DSN",
+        _ if code == "WRONGPASS" || says("without any password configured") => "check user and password in the DSN",
+        "NOPERM" => "check user and password in the DSN, and the rights of the user",
+        _ if says("DB index") => "check the database in the DSN",
+        _ if says("max number of clients") => "raise 'maxclients' of Redis, or see who keeps so many connections",
+        _ => "logging in failed",
+    };
+    let detail = dsn.redact(detail);
+    Fault::Refused(code.to_owned(), format!("{detail} (user '{}' at {}: {advice})", user(dsn), dsn.redacted()))
 }
 
 /// HELLO tells the version; scripts need commands of 6.2.
