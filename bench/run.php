@@ -22,20 +22,14 @@ try {
 }
 
 if ($settings->help) {
-    echo "usage: ./build.sh bench [--quick] [--cases=a,b] [--peers=a,b] [--runs=5] [--scale=1] [--out=NAME]\n\n";
+    echo "usage: ./build.sh bench [--quick] [--cases=a,b] [--peers=a,b] [--runs=5] [--scale=1] [--out=FILE]\n\n";
     echo '  cases: ', implode(', ', Cases::names()), "\n  peers: ", implode(', ', Peers::names()), "\n\n";
     echo "bench/README.md says more.\n";
     exit(0);
 }
 
-/** @var array<string, list<DelayQueue\Bench\Benchmark>> $cases */
-$cases = array_combine($settings->cases, array_map(Cases::get(...), $settings->cases));
-
 if ($settings->packages) {
     $packages = array_map(static fn (string $peer) => Peers::traits($peer)->packages, $settings->peers);
-    foreach (array_merge(...array_values($cases)) as $benchmark) {
-        $packages[] = $benchmark->packages();
-    }
     echo implode("\n", array_unique(array_merge(...$packages))), "\n";
     exit(0);
 }
@@ -44,12 +38,9 @@ Signals::listen();
 $session = new Session($settings);
 try {
     $report = new Report($settings);
-    foreach ($cases as $benchmarks) {
-        foreach ($benchmarks as $benchmark) {
-            foreach ($benchmark->run($session) as $section) {
-                $report->add($section);
-            }
-        }
+    foreach (array_map(Cases::get(...), $settings->cases) as $case) {
+        $table = $case->run($session);
+        $report->add($table, ...$case->figures($table));
     }
     $report->finish();
 } catch (Interrupted $interrupted) {

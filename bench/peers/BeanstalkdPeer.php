@@ -5,17 +5,17 @@ declare(strict_types=1);
 namespace DelayQueue\Bench\Peers;
 
 use DelayQueue\Bench\Endpoint;
+use DelayQueue\Bench\OneByOne;
 use DelayQueue\Bench\Order;
 use DelayQueue\Bench\Peer;
-use DelayQueue\Bench\Polling;
 use DelayQueue\Bench\Traits;
 use LogicException;
 use Pheanstalk\Pheanstalk;
 
-/** beanstalkd through Pheanstalk: put with a delay in whole seconds, reserve, delete. Waiting is the server's work. */
+/** beanstalkd through Pheanstalk: put with a delay in whole seconds, reserve, delete. */
 final class BeanstalkdPeer implements Peer
 {
-    use Polling;
+    use OneByOne;
 
     private const PRIORITY = 1024;
 
@@ -29,7 +29,6 @@ final class BeanstalkdPeer implements Peer
             'beanstalkd through Pheanstalk; delays in whole seconds, jobs in memory only',
             server: 'beanstalkd',
             packages: ['beanstalkd', 'php-pda-pheanstalk'],
-            resolutionMs: 1000,
         );
     }
 
@@ -51,9 +50,9 @@ final class BeanstalkdPeer implements Peer
         throw new LogicException('beanstalkd puts one job at a time');
     }
 
-    public function take(float $seconds): ?string
+    public function take(): ?string
     {
-        $job = $this->pheanstalk->reserveWithTimeout((int) ceil($seconds));
+        $job = $this->pheanstalk->reserveWithTimeout(0);
         if ($job === null) {
             return null;
         }

@@ -12,23 +12,20 @@ use DelayQueue\Bench\Traits;
 use DelayQueue\Job;
 
 /** This extension: push(), pushMany(), reserve() with ack(), consume(). */
-class DelayQueuePeer implements Peer
+final class DelayQueuePeer implements Peer
 {
-    protected const OPTIONS = [];
-
-    protected readonly DelayQueue $queue;
+    public readonly DelayQueue $queue;
 
     public static function traits(): Traits
     {
-        return new Traits('this extension', batches: true, prefetches: true, persists: true);
+        return new Traits('this extension', batches: true, persists: true);
     }
 
     public function __construct(Endpoint $endpoint)
     {
-        $dsn = $endpoint->unix ? "redis+unix://$endpoint->socket" : "redis://$endpoint->host:$endpoint->port";
         // Patient, because Redis may run under valgrind. Raw, because no other peer decodes the payload either.
         $options = ['format' => 'raw', 'persistent' => $endpoint->persistent, 'connectTimeout' => 20, 'readTimeout' => 60];
-        $this->queue = new DelayQueue($endpoint->queue, $dsn, $options + static::OPTIONS);
+        $this->queue = new DelayQueue($endpoint->queue, "redis://$endpoint->host:$endpoint->port", $options);
     }
 
     public function push(string $id, int $delayMs, string $payload): void
@@ -45,9 +42,9 @@ class DelayQueuePeer implements Peer
         $this->queue->pushMany($list);
     }
 
-    public function take(float $seconds): ?string
+    public function take(): ?string
     {
-        $job = $this->queue->reserve($seconds);
+        $job = $this->queue->reserve();
         $job?->ack();
 
         return $job?->body;

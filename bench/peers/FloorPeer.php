@@ -5,17 +5,17 @@ declare(strict_types=1);
 namespace DelayQueue\Bench\Peers;
 
 use DelayQueue\Bench\Endpoint;
+use DelayQueue\Bench\OneByOne;
 use DelayQueue\Bench\Order;
 use DelayQueue\Bench\Peer;
-use DelayQueue\Bench\Polling;
 use DelayQueue\Bench\Traits;
 use LogicException;
 use RuntimeException;
 
-/** No queue: one PING over a plain PHP stream wherever a peer moves one job. What needs a round trip per job cannot be faster. */
+/** No queue: one PING over a plain PHP stream wherever a peer moves one job. A queue with a round trip per job cannot be faster. */
 final class FloorPeer implements Peer
 {
-    use Polling;
+    use OneByOne;
 
     /** @var resource */
     private $stream;
@@ -29,8 +29,8 @@ final class FloorPeer implements Peer
 
     public function __construct(Endpoint $endpoint)
     {
-        $address = $endpoint->unix ? "unix://$endpoint->socket" : "tcp://$endpoint->host:$endpoint->port";
-        $this->stream = stream_socket_client($address, context: stream_context_create(['socket' => ['tcp_nodelay' => true]]));
+        $context = stream_context_create(['socket' => ['tcp_nodelay' => true]]);
+        $this->stream = stream_socket_client("tcp://$endpoint->host:$endpoint->port", context: $context);
         $this->payload = Order::payload(1);
     }
 
@@ -47,7 +47,7 @@ final class FloorPeer implements Peer
         throw new LogicException('one PING is one PING');
     }
 
-    public function take(float $seconds): ?string
+    public function take(): ?string
     {
         $this->push('', 0, '');
 

@@ -5,9 +5,9 @@ declare(strict_types=1);
 namespace DelayQueue\Bench\Peers;
 
 use DelayQueue\Bench\Endpoint;
+use DelayQueue\Bench\OneByOne;
 use DelayQueue\Bench\Order;
 use DelayQueue\Bench\Peer;
-use DelayQueue\Bench\Polling;
 use DelayQueue\Bench\Traits;
 use Redis;
 
@@ -18,19 +18,17 @@ use Redis;
  */
 final class TwoKeyPeer implements Peer
 {
-    use Polling {
-        consume as private consumeOneByOne;
-    }
+    use OneByOne;
 
     private const PUSH = "redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2]) redis.call('HSET', KEYS[2], ARGV[2], ARGV[3]) return 1";
 
     private const TAKE = <<<'LUA'
-        local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[2])
-        if #ids == 0 then return {} end
-        redis.call('ZREM', KEYS[1], unpack(ids))
-        local payloads = redis.call('HMGET', KEYS[2], unpack(ids))
-        redis.call('HDEL', KEYS[2], unpack(ids))
-        return payloads
+        local id = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, 1)[1]
+        if not id then return nil end
+        redis.call('ZREM', KEYS[1], id)
+        local payload = redis.call('HGET', KEYS[2], id)
+        redis.call('HDEL', KEYS[2], id)
+        return payload
         LUA;
 
     private Redis $redis;
@@ -38,17 +36,13 @@ final class TwoKeyPeer implements Peer
     /** @var array{string, string} the ZSET and the HASH */
     private array $keys;
 
-    private int $pollMs;
-
     public static function traits(): Traits
     {
         return new Traits(
             'ZSET + HASH and two Lua scripts over phpredis; deletes what it hands out, so no ack',
             packages: ['php-redis'],
             batches: true,
-            prefetches: true,
             persists: true,
-            polls: [1000, 10],
         );
     }
 
@@ -56,9 +50,8 @@ final class TwoKeyPeer implements Peer
     {
         $this->redis = new Redis();
         $connect = $endpoint->persistent ? 'pconnect' : 'connect';
-        $endpoint->unix ? $this->redis->$connect($endpoint->socket) : $this->redis->$connect($endpoint->host, $endpoint->port);
+        $this->redis->$connect($endpoint->host, $endpoint->port);
         $this->keys = [$endpoint->queue, "$endpoint->queue:payloads"];
-        $this->pollMs = $endpoint->pollMs ?? 1000;
     }
 
     public function push(string $id, int $delayMs, string $payload): void
@@ -77,32 +70,9 @@ final class TwoKeyPeer implements Peer
         $pipeline->exec();
     }
 
-    public function take(float $seconds): ?string
+    public function take(): ?string
     {
-        return $this->poll(fn () => $this->look(1)[0] ?? null, $seconds, $this->pollMs);
-    }
-
-    public function consume(int $count, callable $onJob, int $prefetch, float $seconds): void
-    {
-        if ($prefetch === 1) {
-            $this->consumeOneByOne($count, $onJob, 1, $seconds);
-
-            return;
-        }
-        $end = microtime(true) + $seconds;
-        for ($done = 0; $done < $count; ) {
-            $most = min($prefetch, $count - $done);
-            $payloads = $this->poll(fn () => $this->look($most) ?: null, max(0.0, $end - microtime(true)), $this->pollMs);
-            foreach ($payloads ?? [] as $payload) {
-                if (!$onJob($payload)) {
-                    return;
-                }
-            }
-            if ($payloads === null) {
-                return;
-            }
-            $done += count($payloads);
-        }
+        return $this->script(self::TAKE, self::nowMs()) ?: null;
     }
 
     public function fill(int $count, int $delayMs, int $payloadBytes): void
@@ -118,18 +88,12 @@ final class TwoKeyPeer implements Peer
         }
     }
 
-    /** @return list<string> payloads of what is due */
-    private function look(int $most): array
-    {
-        return $this->script(self::TAKE, self::nowMs(), $most);
-    }
-
     private function script(string $source, int|string ...$arguments): mixed
     {
         static $names = [];
         $name = $names[$source] ??= sha1($source);
         $answer = $this->redis->evalSha($name, [...$this->keys, ...$arguments], 2);
-        if ($answer === false) {
+        if ($answer === false && $this->redis->getLastError() !== null) {
             $this->redis->clearLastError();
             $answer = $this->redis->eval($source, [...$this->keys, ...$arguments], 2);
         }

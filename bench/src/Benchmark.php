@@ -4,12 +4,11 @@ declare(strict_types=1);
 
 namespace DelayQueue\Bench;
 
-/** One case: what is measured with each peer, in each run. */
+/** One case: it measures one table, and says which figures that table holds. */
 interface Benchmark
 {
-    /** @return iterable<Section> each as soon as it is complete */
-    public function run(Session $session): iterable;
+    public function run(Session $session): Table;
 
-    /** @return list<string> Debian packages it needs beside those of the peers */
-    public function packages(): array;
+    /** @return list<Figure> none, if nothing is wanted of this case */
+    public function figures(Table $table): array;
 }

@@ -24,21 +24,15 @@ interface Peer
      */
     public function pushMany(array $jobs): void;
 
-    /**
-     * Reserves and acknowledges one job, each as the call of its own that it is.
-     *
-     * @param float $seconds how long to wait for one, in the way this peer waits
-     *
-     * @return string|null its payload
-     */
-    public function take(float $seconds): ?string;
+    /** Reserves a due job and acknowledges it, each with a call of its own; returns its payload, or null if none is due. */
+    public function take(): ?string;
 
     /**
      * The loop of a worker: hands over payloads and acknowledges them, until it has handled $count, $onJob says false, or $seconds
      * are over.
      *
      * @param callable(string): bool $onJob
-     * @param int $prefetch jobs a round trip; without {@see Traits::$prefetches} it is one, whatever this says
+     * @param int $prefetch jobs a round trip; peers that cannot do it take one
      */
     public function consume(int $count, callable $onJob, int $prefetch, float $seconds): void;
 

@@ -9,14 +9,12 @@ use InvalidArgumentException;
 /** The peers by name, in the order of the tables. */
 final class Peers
 {
+    public const OURS = 'delayqueue';
+
     /** @var array<string, class-string<Peer>> */
     private const ALL = [
-        'delayqueue' => Peers\DelayQueuePeer::class,
-        'delayqueue-compress' => Peers\CompressPeer::class,
-        'delayqueue-own-ids' => Peers\OwnIdsPeer::class,
+        self::OURS => Peers\DelayQueuePeer::class,
         'two-key' => Peers\TwoKeyPeer::class,
-        'illuminate' => Peers\IlluminatePeer::class,
-        'symfony' => Peers\SymfonyPeer::class,
         'beanstalkd' => Peers\BeanstalkdPeer::class,
         'floor' => Peers\FloorPeer::class,
     ];

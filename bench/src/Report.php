@@ -6,55 +6,66 @@ namespace DelayQueue\Bench;
 
 use RuntimeException;
 
-/** Prints the sections as they come, and keeps all of them in a Markdown and a JSON file. */
+/** Prints the tables as they come and the figures at the end, and keeps all of it in a Markdown and a JSON file. */
 final class Report
 {
     private string $markdown = '';
 
-    /** @var array<string, Section> */
-    private array $sections = [];
+    /** @var array<string, Table> */
+    private array $tables = [];
+
+    /** @var list<Figure> */
+    private array $figures = [];
 
     /** @var array<string, string> */
     private array $about;
 
     public function __construct(private readonly Settings $settings)
     {
+        $scaled = $settings->scale === 1.0 ? '' : ", scaled by $settings->scale: only good for trying the benchmarks";
         $this->about = [
             'date' => date(DATE_ATOM),
-            'run' => sprintf(
-                '%s, %d runs%s',
-                $settings->quick ? 'quick' : 'full',
-                $settings->runs,
-                $settings->scale == 1 ? '' : ", scaled by $settings->scale: only good for trying the benchmarks",
-            ),
+            'run' => sprintf('%s, %d runs%s', $settings->quick ? 'quick' : 'full', $settings->runs, $scaled),
         ] + Machine::describe() + ['load before' => Machine::load()];
         $this->print("# Benchmarks of delayqueue\n\n" . self::items($this->about));
         $this->print("Peers:\n\n" . self::items(self::legend($settings->peers)));
-        $this->print("Medians; compare rows of one table, and nothing else (see bench/README.md).\n");
+        $this->print("Medians of the runs. Compare rows of one table, and nothing else (see bench/README.md).\n");
     }
 
-    public function add(Section $section): void
+    public function add(Table $table, Figure ...$figures): void
     {
-        $this->sections[$section->name()] = $section;
-        $this->print($section->toMarkdown());
+        $this->tables[$table->name] = $table;
+        array_push($this->figures, ...$figures);
+        $this->print($table->toMarkdown());
     }
 
-    /** Adds the goals and writes the files. */
+    /** Prints the figures and writes the files. */
     public function finish(): void
     {
-        $goals = new Goals(array_filter($this->sections, static fn (Section $section) => $section instanceof Table));
-        if (!$goals->isEmpty()) {
-            $this->add($goals);
+        if ($this->figures !== []) {
+            $this->print($this->figuresAsMarkdown());
         }
         $this->about['load after'] = Machine::load();
         $this->print(self::items(['load after' => $this->about['load after'], 'finished' => date(DATE_ATOM)]));
-        $result = ['about' => $this->about, 'peers' => self::legend($this->settings->peers)];
-        foreach ($this->sections as $name => $section) {
-            $result['sections'][$name] = $section->toArray();
-        }
+        $result = [
+            'about' => $this->about,
+            'peers' => self::legend($this->settings->peers),
+            'tables' => array_map(static fn (Table $table) => $table->toArray(), $this->tables),
+            'figures' => array_map(static fn (Figure $figure) => $figure->cells(), $this->figures),
+        ];
         $this->write('md', $this->markdown);
         $flags = JSON_PRETTY_PRINT | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR;
         $this->write('json', json_encode($result, $flags) . "\n");
+    }
+
+    private function figuresAsMarkdown(): string
+    {
+        $text = "## Figures\n\n| figure | measured | wanted | met |\n| --- | --: | --: | --- |\n";
+        foreach ($this->figures as $figure) {
+            $text .= '| ' . implode(' | ', $figure->cells()) . " |\n";
+        }
+
+        return $text;
     }
 
     private function print(string $text): void

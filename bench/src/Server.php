@@ -39,11 +39,8 @@ abstract class Server
 
     public function endpoint(): Endpoint
     {
-        return new Endpoint($this->process->pid, $this->port, $this->socket());
+        return new Endpoint($this->process->pid, $this->port);
     }
-
-    /** @return array{requests: int, commands: int} so far, this question included; commands are also those that scripts give */
-    abstract public function counters(): array;
 
     /** Bytes it holds. */
     abstract public function memory(): int;

@@ -40,25 +40,29 @@ final class Session
     }
 
     /**
-     * The peers of the settings that this case is for.
+     * The chosen peers that a case is for.
      *
-     * @param callable(Traits): bool $fits
-     * @param bool $variants also those that differ from another peer in an option
+     * @param (callable(Traits): bool)|null $fits null: all of them
      *
      * @return list<string>
      */
-    public function peers(callable $fits, bool $variants = false): array
+    public function peers(?callable $fits = null): array
     {
-        $takesPart = static function (string $peer) use ($fits, $variants): bool {
-            $traits = Peers::traits($peer);
+        $fits ??= static fn () => true;
 
-            return $fits($traits) && ($variants || !$traits->isVariant);
-        };
-
-        return array_values(array_filter($this->settings->peers, $takesPart));
+        return array_values(array_filter($this->settings->peers, static fn (string $peer) => $fits(Peers::traits($peer))));
     }
 
-    /** A fresh, empty server of the kind the peer needs. It ends when nobody holds it any more. */
+    public function has(string $peer): bool
+    {
+        return in_array($peer, $this->settings->peers, true);
+    }
+
+    /**
+     * A fresh, empty server of the kind the peer needs. It ends when nobody holds it any more.
+     *
+     * @param list<string> $under a command to run it under, such as valgrind's
+     */
     public function server(string $peer, array $under = []): Server
     {
         $directory = $this->folder->path . '/' . ++$this->servers;
@@ -67,29 +71,32 @@ final class Session
         return Server::start(Peers::traits($peer)->server, $directory, $under);
     }
 
-    /**
-     * All rows, in each run, each time beginning with another one. What goes wrong with a row is noted in the table; the others
-     * go on.
-     *
-     * @template T
-     *
-     * @param list<T> $rows
-     * @param callable(T): string $name
-     * @param callable(T, Table, int): void $measure
-     */
-    public function rotate(Table $table, array $rows, callable $name, callable $measure, ?int $runs = null): void
+    /** A fresh server with due jobs in its queue; the worker that is measured takes no more than that. */
+    public function filledServer(string $peer, int $count): Server
     {
-        foreach ($rows as $row) {
-            $table->add($name($row), []);
-        }
+        $server = $this->server($peer);
+        Child::run(new Task($peer, 'Fill', $server->endpoint(), count: $count, delayMs: 0));
+
+        return $server;
+    }
+
+    /**
+     * Measures all rows in each run, each time beginning with another one. If a row fails, the table notes it and the others go on.
+     *
+     * @param array<string, callable(): array<string, mixed>> $rows by name; each call is one measurement
+     */
+    public function rotate(Table $table, array $rows, ?int $runs = null): void
+    {
+        $names = array_keys($rows);
+        array_map($table->addRow(...), $names);
         for ($run = 0, $all = $runs ?? $this->settings->runs; $run < $all; $run++) {
-            foreach (array_keys($rows) as $at) {
-                $row = $rows[($at + $run) % count($rows)];
-                $this->say(sprintf('%s %d/%d %s', $table->name(), $run + 1, $all, $name($row)));
+            foreach (array_keys($names) as $at) {
+                $name = $names[($at + $run) % count($names)];
+                $this->say(sprintf('%s %d/%d %s', $table->name, $run + 1, $all, $name));
                 try {
-                    $measure($row, $table, $run);
+                    $table->add($name, $run, $rows[$name]());
                 } catch (RuntimeException $error) {
-                    $table->fail($name($row), $error->getMessage());
+                    $table->fail($name, $error->getMessage());
                     fwrite(STDERR, $error->getMessage() . "\n");
                 }
             }

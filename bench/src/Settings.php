@@ -6,7 +6,7 @@ namespace DelayQueue\Bench;
 
 use InvalidArgumentException;
 
-/** What was asked for on the command line. */
+/** The options of the command line. */
 final class Settings
 {
     private const OPTIONS = ['quick', 'cases:', 'peers:', 'runs:', 'scale:', 'out:', 'packages', 'help'];
@@ -15,8 +15,8 @@ final class Settings
      * @param list<string> $cases
      * @param list<string> $peers
      * @param float $scale factor of all durations and numbers of jobs
-     * @param string $out where the results go, less the ending
-     * @param bool $packages only list the Debian packages that this run needs
+     * @param string $out path of the results, less the ending
+     * @param bool $packages only list the Debian packages that the peers need
      */
     private function __construct(
         public readonly bool $quick,
@@ -46,15 +46,15 @@ final class Settings
             $options[$found[1]] = $found[3] ?? true;
         }
         $quick = isset($options['quick']);
-        $name = $options['out'] ?? ($quick ? 'quick' : 'full');
+        $target = getenv('CARGO_TARGET_DIR') ?: dirname(__DIR__, 2) . '/target';
 
         return new self(
             $quick,
-            self::chosen($options['cases'] ?? null, Cases::names(), $quick ? Cases::quick() : Cases::names(), 'case'),
+            self::chosen($options['cases'] ?? null, Cases::names(), Cases::withFigures(), 'case'),
             self::chosen($options['peers'] ?? null, Peers::names(), Peers::names(), 'peer'),
             self::atLeast('runs', $options['runs'] ?? ($quick ? 3 : 5), 1),
             (float) self::atLeast('scale', $options['scale'] ?? 1, 0.0001),
-            str_contains($name, '/') ? $name : dirname(__DIR__) . '/results/' . date('Y-m-d') . "-$name",
+            $options['out'] ?? "$target/bench/" . ($quick ? 'quick' : 'full'),
             isset($options['packages']),
             isset($options['help']),
         );
@@ -66,14 +66,14 @@ final class Settings
      *
      * @return list<string> in the order of $all
      */
-    private static function chosen(?string $text, array $all, array $default, string $what): array
+    private static function chosen(?string $text, array $all, array $default, string $kind): array
     {
         if ($text === null) {
             return $default;
         }
         $names = explode(',', $text);
         foreach (array_diff($names, $all) as $name) {
-            throw new InvalidArgumentException("no $what '$name'; there are: " . implode(', ', $all));
+            throw new InvalidArgumentException("no $kind '$name'; there are: " . implode(', ', $all));
         }
 
         return array_values(array_intersect($all, $names));

@@ -12,8 +12,7 @@ final class Task
      * @param float $seconds how long to measure, or to wait for jobs
      * @param int $count how many jobs at most
      * @param int $batch jobs a pushMany()
-     * @param bool $wholeSeconds delays are whole seconds, and the pushes spread instead
-     * @param bool $onSignal says "ready", and starts when it is told a line
+     * @param bool $onSignal it says "ready", and starts when it is told a line
      * @param list<Endpoint> $others more servers, for work with several
      */
     public function __construct(
@@ -26,7 +25,6 @@ final class Task
         public readonly int $batch = 1,
         public readonly int $delayMs = 3_600_000,
         public readonly int $payloadBytes = Order::BYTES,
-        public readonly bool $wholeSeconds = false,
         public readonly bool $onSignal = false,
         public readonly array $others = [],
     ) {

@@ -20,58 +20,57 @@ final class Fpm implements Benchmark
 {
     private const WARM = 10;
 
-    public function run(Session $session): iterable
+    public function run(Session $session): Table
     {
         $columns = ['over_us' => 'over the empty request µs', 'request_us' => 'request p50 µs', 'p99_us' => 'request p99 µs'];
         $note = 'The empty request loads the same files and does not connect. Persistent: the connection outlives the request.';
-        $table = new Table('fpm', 'A php-fpm request that pushes one job', $columns, $note, compared: 'delayqueue, persistent');
+        $table = new Table('fpm', 'A php-fpm request that pushes one job', $columns, $note);
+        $extensions = Machine::sharedExtensions(['ctype', 'mbstring', 'igbinary', 'redis']);
+        // The peers' libraries use what newer versions of PHP deprecate.
+        $pool = ['php_value[error_reporting]' => (string) (E_ALL & ~E_DEPRECATED)];
+        $fpm = Signals::hold(static fn () => new PhpFpm($session->folder, $pool, extensions: $extensions));
         $rows = [];
         foreach ($session->peers(static fn (Traits $peer) => !$peer->isFloor) as $peer) {
-            if (Peers::traits($peer)->persists) {
-                $rows[] = [$peer, true];
+            foreach (Peers::traits($peer)->persists ? [true, false] : [false] as $persistent) {
+                $name = $peer . ($persistent ? ', persistent' : ', new connection');
+                $rows[$name] = static fn () => self::measure($session, $fpm, $peer, $persistent);
             }
-            $rows[] = [$peer, false];
         }
-        // Illuminate's files say things that newer versions of PHP deprecate.
-        $pool = ['php_value[error_reporting]' => (string) (E_ALL & ~E_DEPRECATED)];
-        $extensions = Machine::sharedExtensions(['ctype', 'mbstring', 'tokenizer', 'igbinary', 'redis']);
-        $fpm = Signals::hold(static fn () => new PhpFpm($session->folder, $pool, extensions: $extensions));
-        $session->rotate($table, $rows, self::name(...), static function (array $row, Table $table) use ($session, $fpm): void {
-            [$peer, $persistent] = $row;
-            $server = $session->server($peer);
-            $query = ['peer' => $peer, 'persistent' => (int) $persistent, 'port' => $server->endpoint()->port];
-            $page = dirname(__DIR__, 2) . '/page.php';
-            $times = ['push' => [], 'empty' => []];
-            for ($request = 0, $all = $session->jobs(300, 150); $request < $all + self::WARM; $request++) {
-                foreach (array_keys($times) as $kind) {
-                    $started = hrtime(true);
-                    $response = $fpm->get($page, $query + ['push' => (int) ($kind === 'push'), 'number' => $request]);
-                    if ($request >= self::WARM) {
-                        $times[$kind][] = (hrtime(true) - $started) / 1000;
-                    }
-                    if ($response->body !== 'ok') {
-                        throw new RuntimeException("the page said: $response->body $response->errors");
-                    }
-                }
-            }
-            $table->add(self::name($row), [
-                'over_us' => Numbers::median($times['push']) - Numbers::median($times['empty']),
-                'request_us' => Numbers::median($times['push']),
-                'p99_us' => Numbers::percentile($times['push'], 99),
-            ]);
-        });
+        $session->rotate($table, $rows);
         $fpm->stop();
-        yield $table;
+
+        return $table;
     }
 
-    public function packages(): array
+    public function figures(Table $table): array
     {
         return [];
     }
 
-    /** @param array{string, bool} $row */
-    private static function name(array $row): string
+    /** @return array<string, float> */
+    private static function measure(Session $session, PhpFpm $fpm, string $peer, bool $persistent): array
     {
-        return $row[0] . ($row[1] ? ', persistent' : ', new connection');
+        $server = $session->server($peer);
+        $page = dirname(__DIR__, 2) . '/page.php';
+        $query = ['peer' => $peer, 'persistent' => (int) $persistent, 'port' => $server->endpoint()->port];
+        $timesUs = ['push' => [], 'empty' => []];
+        for ($request = 0, $all = $session->jobs(300, 150); $request < $all + self::WARM; $request++) {
+            foreach (array_keys($timesUs) as $kind) {
+                $started = hrtime(true);
+                $response = $fpm->get($page, $query + ['push' => (int) ($kind === 'push'), 'number' => $request]);
+                if ($request >= self::WARM) {
+                    $timesUs[$kind][] = (hrtime(true) - $started) / 1000;
+                }
+                if ($response->body !== 'ok') {
+                    throw new RuntimeException("the page said: $response->body $response->errors");
+                }
+            }
+        }
+
+        return [
+            'over_us' => Numbers::median($timesUs['push']) - Numbers::median($timesUs['empty']),
+            'request_us' => Numbers::median($timesUs['push']),
+            'p99_us' => Numbers::percentile($timesUs['push'], 99),
+        ];
     }
 }

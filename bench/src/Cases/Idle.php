@@ -7,87 +7,98 @@ namespace DelayQueue\Bench\Cases;
 use DelayQueue\Bench\Benchmark;
 use DelayQueue\Bench\Child;
 use DelayQueue\Bench\Cpu;
+use DelayQueue\Bench\Figure;
 use DelayQueue\Bench\Peers;
-use DelayQueue\Bench\Server;
+use DelayQueue\Bench\RedisServer;
 use DelayQueue\Bench\Session;
 use DelayQueue\Bench\Table;
 use DelayQueue\Bench\Task;
-use DelayQueue\Bench\Traits;
 
-/** What a worker costs that has nothing to do: a thousand jobs wait, none is due. All wait at the same time, each beside a server of its own. */
+/**
+ * What Redis does for a worker of this extension that has nothing to do: in a queue that nobody else uses, and in one to which another
+ * process pushes far-off jobs. The same pushes to a queue without a worker are subtracted from the latter.
+ */
 final class Idle implements Benchmark
 {
-    /** The worker's start is not what is measured. */
-    private const SETTLING_US = 500_000;
+    private const DEAD = 'nobody else uses the queue';
 
-    /** The longest time after which any of them does something else than before. */
-    private const SECONDS = 150;
+    private const LIVE = 'another process pushes far-off jobs';
 
-    public function run(Session $session): iterable
+    /** The worker's start is not measured. */
+    private const SETTLING_US = 1_000_000;
+
+    private const WAITING = 1000;
+
+    private const PUSHES_PER_S = 10;
+
+    public function run(Session $session): Table
     {
-        $columns = [
-            'requests_per_s' => 'requests/s',
-            'commands_per_s' => 'commands/s',
-            'client_percent' => 'worker CPU %',
-            'server_percent' => 'server CPU %',
-        ];
-        $note = 'Commands: those that scripts give count as well. "No worker" is the server by itself.';
-        $table = new Table('idle', 'An idle worker', $columns, $note, compared: null);
-        $rows = [];
-        foreach ($session->peers(static fn (Traits $peer) => !$peer->isFloor) as $peer) {
-            foreach (Peers::traits($peer)->polls as $pollMs) {
-                $rows[] = [$peer, $pollMs];
-            }
+        $columns = ['commands_per_s' => 'commands/s', 'client_percent' => 'worker CPU %'];
+        $note = 'Commands that Redis executed for the worker, those in scripts included. ' . self::PUSHES_PER_S . ' pushes a second.';
+        $table = new Table('idle', 'An idle worker', $columns, $note);
+        if (!$session->has(Peers::OURS)) {
+            return $table;
         }
-        $rows[] = [null, null];
-        $idlers = [];
-        $session->rotate($table, $rows, self::name(...), static function (array $row) use ($session, &$idlers): void {
-            [$peer, $pollMs] = $row;
-            $server = $session->server($peer ?? 'floor');
-            $worker = null;
-            if ($peer !== null) {
-                $endpoint = $server->endpoint()->with(pollMs: $pollMs);
-                Child::run(new Task($peer, 'Fill', $endpoint, count: 1000));
-                $worker = new Child(new Task($peer, 'Listen', $endpoint, seconds: 3600, onSignal: true));
-                $worker->waitUntilReady();
-                $worker->start();
-            }
-            usleep(self::SETTLING_US);
-            $idlers[] = [$row, $server, $worker, self::look($server, $worker)];
-        });
-        $session->say('all of them wait');
-        usleep((int) (1e6 * $session->seconds(self::SECONDS, self::SECONDS)));
-        foreach ($idlers as [$row, $server, $worker, $before]) {
-            $after = self::look($server, $worker);
-            $seconds = $after['at'] - $before['at'];
-            $table->add(self::name($row), [
-                'requests_per_s' => ($after['requests'] - $before['requests'] - 1) / $seconds,
-                'commands_per_s' => ($after['commands'] - $before['commands'] - 1) / $seconds,
-                'client_percent' => ($after['client_us'] - $before['client_us']) / $seconds / 1e4,
-                'server_percent' => ($after['server_us'] - $before['server_us']) / $seconds / 1e4,
+        $seconds = $session->seconds(60, 20);
+        $session->say(sprintf('idle for %.1f s', $seconds));
+        [$dead, $live, $alone] = [self::filled($session), self::filled($session), self::filled($session)];
+        $workers = [self::worker($dead), self::worker($live)];
+        usleep(self::SETTLING_US);
+        $count = (int) ceil($seconds * self::PUSHES_PER_S);
+        $pushers = [self::pusher($live, $seconds, $count), self::pusher($alone, $seconds, $count)];
+
+        $commandsBefore = array_map(static fn (RedisServer $server) => $server->commands(), [$dead, $live, $alone]);
+        $cpuBefore = array_map(static fn (Child $worker) => Cpu::ofProcessUs($worker->process->pid), $workers);
+        $started = hrtime(true);
+        array_map(static fn (Child $pusher) => $pusher->start(), $pushers);
+        array_map(static fn (Child $pusher) => $pusher->result(), $pushers);
+        $elapsed = (hrtime(true) - $started) / 1e9;
+        $commandsAfter = array_map(static fn (RedisServer $server) => $server->commands(), [$dead, $live, $alone]);
+        $cpuAfter = array_map(static fn (Child $worker) => Cpu::ofProcessUs($worker->process->pid), $workers);
+
+        [$ofDead, $ofLive, $ofAlone] = array_map(static fn (int $after, int $before) => $after - $before, $commandsAfter, $commandsBefore);
+        foreach ([self::DEAD => $ofDead, self::LIVE => $ofLive - $ofAlone] as $row => $commands) {
+            $at = $row === self::DEAD ? 0 : 1;
+            $table->add($row, 0, [
+                'commands_per_s' => $commands / $elapsed,
+                'client_percent' => ($cpuAfter[$at] - $cpuBefore[$at]) / $elapsed / 1e4,
             ]);
         }
-        yield $table;
+
+        return $table;
     }
 
-    public function packages(): array
+    public function figures(Table $table): array
     {
-        return [];
-    }
-
-    /** @return array<string, float|int> */
-    private static function look(Server $server, ?Child $worker): array
-    {
-        return $server->counters() + [
-            'at' => hrtime(true) / 1e9,
-            'client_us' => $worker === null ? 0.0 : Cpu::ofProcessUs($worker->process->pid),
-            'server_us' => Cpu::ofProcessUs($server->endpoint()->pid),
+        return [
+            Figure::atMost('idle commands a second', 1.0, $table->values(self::DEAD, 'commands_per_s')),
+            Figure::atMost('idle commands a second in a queue that others push to', 1.0, $table->values(self::LIVE, 'commands_per_s')),
         ];
     }
 
-    /** @param array{?string, ?int} $row */
-    private static function name(array $row): string
+    private static function filled(Session $session): RedisServer
     {
-        return $row[0] === null ? 'no worker' : $row[0] . ($row[1] === null ? '' : ", looks every $row[1] ms");
+        $server = $session->server(Peers::OURS);
+        assert($server instanceof RedisServer);
+        Child::run(new Task(Peers::OURS, 'Fill', $server->endpoint(), count: self::WAITING));
+
+        return $server;
+    }
+
+    private static function worker(RedisServer $server): Child
+    {
+        $worker = new Child(new Task(Peers::OURS, 'Listen', $server->endpoint(), seconds: 3600, onSignal: true));
+        $worker->waitUntilReady();
+        $worker->start();
+
+        return $worker;
+    }
+
+    private static function pusher(RedisServer $server, float $seconds, int $count): Child
+    {
+        $pusher = new Child(new Task(Peers::OURS, 'PushSlowly', $server->endpoint(), seconds: $seconds, count: $count, onSignal: true));
+        $pusher->waitUntilReady();
+
+        return $pusher;
     }
 }

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace DelayQueue\Bench\Cases;
 
 use DelayQueue\Bench\Benchmark;
-use DelayQueue\Bench\Cases;
 use DelayQueue\Bench\Child;
 use DelayQueue\Bench\Peers;
 use DelayQueue\Bench\Session;
@@ -15,7 +14,7 @@ use RuntimeException;
 
 /**
  * Instructions that client and server execute for one job outside the kernel, counted by callgrind. Unlike times they do not depend on
- * what else the machine does. Two runs with different numbers of jobs are subtracted, so that starting up is not in them.
+ * the other work of the machine. Two runs with different numbers of jobs are subtracted, so that starting up is not in them.
  */
 final class Instructions implements Benchmark
 {
@@ -26,10 +25,9 @@ final class Instructions implements Benchmark
         'push' => ['Push', 1, 'push'],
         'take' => ['Take', 1, 'reserve + ack'],
         'consume_1' => ['Consume', 1, 'prefetch 1'],
+        'consume_16' => ['Consume', 16, 'prefetch 16'],
         'consume_64' => ['Consume', 64, 'prefetch 64'],
     ];
-
-    private const PEERS = ['delayqueue', 'two-key', 'beanstalkd', 'floor'];
 
     /** Jobs of the two runs: whole batches of 64. */
     private const FEW = 256;
@@ -38,7 +36,7 @@ final class Instructions implements Benchmark
 
     private const FILL = 1500;
 
-    public function run(Session $session): iterable
+    public function run(Session $session): Table
     {
         $columns = [];
         foreach (self::WORK as $name => [, , $heading]) {
@@ -47,32 +45,40 @@ final class Instructions implements Benchmark
         }
         $note = 'The harness is in all of them: the row of the floor tells about how much.';
         $table = new Table('instructions', 'Instructions per job outside the kernel', $columns, $note);
-        $peers = array_values(array_intersect($session->settings->peers, self::PEERS));
-        $measure = static function (string $peer, Table $table) use ($session): void {
-            $result = [];
-            foreach (self::WORK as $name => [$work, $prefetch]) {
-                if (!Cases::takesPart(Peers::traits($peer), $prefetch)) {
-                    continue;
-                }
-                foreach (['client', 'server'] as $side) {
-                    $session->say("instructions: $name with $peer, $side");
-                    [$few, $many] = [self::count($session, $peer, $work, $prefetch, self::FEW, $side),
-                        self::count($session, $peer, $work, $prefetch, self::MANY, $side)];
-                    $result["{$name}_$side"] = ($many - $few) / (self::MANY - self::FEW);
-                }
-            }
-            $table->add($peer, $result);
-        };
-        $session->rotate($table, $peers, strval(...), $measure, runs: 1);
-        yield $table;
+        $rows = [];
+        foreach ($session->peers() as $peer) {
+            $rows[$peer] = static fn () => self::measure($session, $peer);
+        }
+        $session->rotate($table, $rows, runs: 1);
+
+        return $table;
     }
 
-    public function packages(): array
+    public function figures(Table $table): array
     {
-        return ['valgrind'];
+        return [];
     }
 
-    /** @param 'client'|'server' $side which of the two is looked at */
+    /** @return array<string, float> */
+    private static function measure(Session $session, string $peer): array
+    {
+        $result = [];
+        foreach (self::WORK as $name => [$work, $prefetch]) {
+            if ($prefetch > 1 && $peer !== Peers::OURS) {
+                continue;
+            }
+            foreach (['client', 'server'] as $side) {
+                $session->say("instructions: $name with $peer, $side");
+                $few = self::count($session, $peer, $work, $prefetch, self::FEW, $side);
+                $many = self::count($session, $peer, $work, $prefetch, self::MANY, $side);
+                $result["{$name}_$side"] = ($many - $few) / (self::MANY - self::FEW);
+            }
+        }
+
+        return $result;
+    }
+
+    /** @param 'client'|'server' $side the one that callgrind looks at */
     private static function count(Session $session, string $peer, string $work, int $prefetch, int $jobs, string $side): int
     {
         $server = $session->server($peer, $side === 'server' ? self::CALLGRIND : []);

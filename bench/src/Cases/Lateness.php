@@ -6,76 +6,54 @@ namespace DelayQueue\Bench\Cases;
 
 use DelayQueue\Bench\Benchmark;
 use DelayQueue\Bench\Child;
+use DelayQueue\Bench\Figure;
 use DelayQueue\Bench\Numbers;
 use DelayQueue\Bench\Peers;
 use DelayQueue\Bench\Session;
 use DelayQueue\Bench\Table;
 use DelayQueue\Bench\Task;
-use DelayQueue\Bench\Traits;
 use RuntimeException;
 
-/** How long after its due time an idle worker gets a delayed job. */
+/** How long after its due time an idle worker of this extension gets a delayed job. */
 final class Lateness implements Benchmark
 {
-    public function run(Session $session): iterable
+    public function run(Session $session): Table
     {
-        $columns = ['p50_ms' => 'p50 ms', 'p99_ms' => 'p99 ms', 'max_ms' => 'latest ms', 'min_ms' => 'earliest ms'];
-        $note = 'Below zero is early. "Whole seconds": with delays that a resolution of one second can keep.';
-        $table = new Table('lateness', 'Lateness of delayed jobs, idle worker, Redis at hz 10', $columns, $note);
-        $rows = [];
-        foreach ($session->peers(static fn (Traits $peer) => !$peer->isFloor) as $peer) {
-            foreach (Peers::traits($peer)->polls as $pollMs) {
-                $rows[] = [$peer, $pollMs, false];
-            }
-            if (Peers::traits($peer)->resolutionMs > 1) {
-                $rows[] = [$peer, Peers::traits($peer)->polls[0], true];
-            }
-        }
-        $session->rotate($table, $rows, self::name(...), static function (array $row, Table $table) use ($session): void {
-            [$peer, $pollMs, $whole] = $row;
-            $server = $session->server($peer);
-            $seconds = $session->seconds(10, 3);
-            $result = Child::run(new Task(
-                $peer,
-                'Lateness',
-                $server->endpoint()->with(pollMs: $pollMs),
-                seconds: $whole ? $seconds / 2 : $seconds,
-                count: $session->jobs(300, 100, least: 20),
-                wholeSeconds: $whole,
-            ));
-            $table->add(self::name($row), self::summary($result['late_ms']));
-            if ($result['lost'] > 0) {
-                throw new RuntimeException("$result[lost] jobs did not come in time");
-            }
-        });
-        yield $table;
+        $columns = ['p50_ms' => 'p50 ms', 'p99_ms' => 'p99 ms', 'latest_ms' => 'latest ms', 'earliest_ms' => 'earliest ms'];
+        $table = new Table('lateness', 'Lateness of delayed jobs, idle worker', $columns, 'Below zero is early. Redis runs at hz 10.');
+        $rows = $session->has(Peers::OURS) ? [Peers::OURS => static fn () => self::measure($session)] : [];
+        $session->rotate($table, $rows);
+
+        return $table;
     }
 
-    public function packages(): array
+    public function figures(Table $table): array
     {
-        return [];
-    }
+        $earliest = $table->values(Peers::OURS, 'earliest_ms');
 
-    /**
-     * @param list<float> $lateMs
-     *
-     * @return array<string, float>
-     */
-    public static function summary(array $lateMs): array
-    {
-        return $lateMs === [] ? [] : [
-            'p50_ms' => Numbers::percentile($lateMs, 50),
-            'p99_ms' => Numbers::percentile($lateMs, 99),
-            'max_ms' => max($lateMs),
-            'min_ms' => min($lateMs),
+        return [
+            Figure::atMost('lateness of an idle worker, p50, ms', 1.2, $table->values(Peers::OURS, 'p50_ms')),
+            Figure::atMost('lateness of an idle worker, p99, ms', 4.0, $table->values(Peers::OURS, 'p99_ms')),
+            // One early job in any run is too many.
+            Figure::atLeast('never early: the earliest job, ms after its due time', 0.0, $earliest === [] ? [] : [min($earliest)]),
         ];
     }
 
-    /** @param array{string, ?int, bool} $row peer, poll interval, whole seconds */
-    private static function name(array $row): string
+    /** @return array<string, float> */
+    private static function measure(Session $session): array
     {
-        [$peer, $pollMs, $whole] = $row;
+        $server = $session->server(Peers::OURS);
+        $count = $session->jobs(300, 100, least: 20);
+        $result = Child::run(new Task(Peers::OURS, 'Lateness', $server->endpoint(), seconds: $session->seconds(10, 3), count: $count));
+        if ($result['lost'] > 0) {
+            throw new RuntimeException("$result[lost] jobs did not come in time");
+        }
 
-        return $peer . ($pollMs === null ? '' : ", looks every $pollMs ms") . ($whole ? ', whole seconds' : '');
+        return [
+            'p50_ms' => Numbers::percentile($result['late_ms'], 50),
+            'p99_ms' => Numbers::percentile($result['late_ms'], 99),
+            'latest_ms' => max($result['late_ms']),
+            'earliest_ms' => min($result['late_ms']),
+        ];
     }
 }

@@ -6,46 +6,57 @@ namespace DelayQueue\Bench\Cases;
 
 use DelayQueue\Bench\Benchmark;
 use DelayQueue\Bench\Child;
+use DelayQueue\Bench\Peers;
 use DelayQueue\Bench\RedisServer;
 use DelayQueue\Bench\Session;
 use DelayQueue\Bench\Table;
 use DelayQueue\Bench\Task;
-use DelayQueue\Bench\Traits;
-use RuntimeException;
 
 /**
  * How long others wait for Redis while a worker starts on a queue with very many due jobs.
  *
- * They wait for Redis, not for a processor that the worker has: it is of the lowest priority.
+ * They wait for Redis, not for a processor that the worker has: the worker is of the lowest priority.
  */
 final class Stall implements Benchmark
 {
-    public function run(Session $session): iterable
+    public function run(Session $session): Table
     {
         $count = $session->jobs(1_000_000);
-        $columns = ['stall_ms' => 'longest PING ms', 'command_ms' => 'longest command ms', 'first_ms' => 'first job after ms'];
-        $note = 'A bystander pings all the time; "no worker" is what the machine itself does to it. Longest command: SLOWLOG. The worker has the lowest priority.';
-        $title = number_format($count) . ' due jobs, a worker starts (prefetch 64 where there is such a thing)';
-        $table = new Table('stall', $title, $columns, $note, compared: null);
-        $rows = [...$session->peers(static fn (Traits $peer) => $peer->server === 'redis' && !$peer->isFloor), null];
-        $name = static fn (?string $peer) => $peer ?? 'no worker';
-        $session->rotate($table, $rows, $name, static function (?string $peer, Table $table) use ($session, $count, $name): void {
-            $server = $session->server($peer ?? 'floor');
-            $worker = null;
-            if ($peer !== null) {
-                Child::run(new Task($peer, 'Fill', $server->endpoint(), count: $count, delayMs: 0));
-                $seconds = $session->seconds(2.0, 1.0);
-                $worker = new Child(new Task($peer, 'Consume', $server->endpoint(), seconds: $seconds, prefetch: 64, onSignal: true), ['nice', '-n', '19']);
-                $worker->waitUntilReady();
-            }
-            $table->add($name($peer), self::watch($server, $worker, $session->seconds(3.0, 1.5)));
-        }, runs: min(5, $session->settings->runs));
-        yield $table;
+        $columns = ['ping_ms' => 'longest PING ms', 'command_ms' => 'longest command ms', 'first_ms' => 'first job after ms'];
+        $note = 'Another process pings all the time; "no worker" is the share of the machine itself. Longest command: SLOWLOG.';
+        $table = new Table('stall', number_format($count) . ' due jobs, a worker with prefetch 64 starts', $columns, $note);
+        $rows = ['no worker' => static fn () => self::watch(self::server($session, 0), null, $session->seconds(3.0, 1.5))];
+        if ($session->has(Peers::OURS)) {
+            $rows[Peers::OURS] = static fn () => self::measure($session, $count);
+        }
+        $session->rotate($table, $rows);
+
+        return $table;
     }
 
-    public function packages(): array
+    public function figures(Table $table): array
     {
         return [];
+    }
+
+    /** @return array<string, mixed> */
+    private static function measure(Session $session, int $count): array
+    {
+        $server = self::server($session, $count);
+        $seconds = $session->seconds(2.0, 1.0);
+        $task = new Task(Peers::OURS, 'Consume', $server->endpoint(), seconds: $seconds, prefetch: 64, onSignal: true);
+        $worker = new Child($task, ['nice', '-n', '19']);
+        $worker->waitUntilReady();
+
+        return self::watch($server, $worker, $session->seconds(3.0, 1.5)) + $worker->result();
+    }
+
+    private static function server(Session $session, int $count): RedisServer
+    {
+        $server = $session->filledServer(Peers::OURS, $count);
+        assert($server instanceof RedisServer);
+
+        return $server;
     }
 
     /** @return array<string, float> */
@@ -54,18 +65,14 @@ final class Stall implements Benchmark
         $server->ask('CONFIG', 'SET', 'slowlog-log-slower-than', '100');
         $server->ask('CONFIG', 'SET', 'slowlog-max-len', '10000');
         $server->ask('SLOWLOG', 'RESET');
-        $longest = $server->pingMs();
+        $longestMs = $server->pingMs();
         $worker?->start();
         for ($end = hrtime(true) + (int) ($seconds * 1e9); hrtime(true) < $end;) {
-            $longest = max($longest, $server->pingMs());
+            $longestMs = max($longestMs, $server->pingMs());
             usleep(200);
         }
-        $slowest = max([0, ...array_column($server->ask('SLOWLOG', 'GET', '-1'), 2)]);
-        $result = ['stall_ms' => $longest, 'command_ms' => $slowest / 1000];
-        if ($worker !== null && !$worker->process->isRunning()) {
-            $result['first_ms'] = $worker->result()['first_ms'] ?? throw new RuntimeException('the worker got nothing');
-        }
+        $slowestUs = max([0, ...array_column($server->ask('SLOWLOG', 'GET', '-1'), 2)]);
 
-        return $result;
+        return ['ping_ms' => $longestMs, 'command_ms' => $slowestUs / 1000];
     }
 }

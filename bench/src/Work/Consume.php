@@ -13,8 +13,8 @@ use RuntimeException;
 /** A worker on a full queue. The time of a job is that from the call of its handler to the next one's. */
 final class Consume implements Work
 {
-    /** How long some peers sort due jobs before they hand out the first, in seconds. */
-    private const PATIENCE = 20;
+    /** How long the first job may take. */
+    private const PATIENCE_SECONDS = 20.0;
 
     public static function run(Peer $peer, Task $task): array
     {
@@ -34,7 +34,7 @@ final class Consume implements Work
             $meter->step();
 
             return $meter->elapsed() < $task->seconds;
-        }, $task->prefetch, $task->seconds + self::PATIENCE);
+        }, $task->prefetch, $task->seconds + self::PATIENCE_SECONDS);
         if ($meter === null) {
             throw new RuntimeException('a full queue gave nothing');
         }

@@ -43,7 +43,7 @@ final class Depth implements Work
                     [$id, $payload] = [Order::id($number), Order::payload($number)];
                     $cycles->skip();
                     $queue->push($id, 0, $payload);
-                    $queue->take(3) ?? throw new RuntimeException('a due job was not handed out');
+                    $queue->take() ?? throw new RuntimeException('a due job was not handed out');
                     $round < 0 ?: $cycles->step();
                 }
             }

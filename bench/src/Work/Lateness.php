@@ -18,8 +18,8 @@ final class Lateness implements Work
     /** Nothing is due before the worker waits. */
     private const LEAD_MS = 500;
 
-    /** Slow pollers may need that long for the last job. */
-    private const PATIENCE = 5.0;
+    /** How long after its due time the last job is waited for. */
+    private const PATIENCE_SECONDS = 5.0;
 
     public static function run(Peer $peer, Task $task): array
     {
@@ -27,13 +27,7 @@ final class Lateness implements Work
         $payloads = array_map(Order::payload(...), range(0, $task->count - 1));
         $due = [];
         foreach ($payloads as $number => $payload) {
-            if ($task->wholeSeconds) {
-                // Whole seconds are exact for everybody if it is the pushes that are spread.
-                usleep((int) (2000 * random_int(0, $spreadMs) / $task->count));
-                $delay = 1000 * (int) ceil(2 * $spreadMs / 1000 + 1);
-            } else {
-                $delay = self::LEAD_MS + random_int(0, $spreadMs);
-            }
+            $delay = self::LEAD_MS + random_int(0, $spreadMs);
             $due[] = microtime(true) * 1000 + $delay;
             $peer->push(Order::id($number), $delay, $payload);
         }
@@ -42,7 +36,7 @@ final class Lateness implements Work
             $late[] = round(microtime(true) * 1000 - $due[Order::number($payload)], 3);
 
             return true;
-        }, 1, max($due) / 1000 - microtime(true) + self::PATIENCE);
+        }, 1, max($due) / 1000 - microtime(true) + self::PATIENCE_SECONDS);
 
         return ['late_ms' => $late, 'lost' => $task->count - count($late)];
     }

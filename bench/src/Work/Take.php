@@ -15,10 +15,10 @@ final class Take implements Work
 {
     public static function run(Peer $peer, Task $task): array
     {
-        // The first one connects, and some peers sort all due jobs before they hand it out.
-        $peer->take(60) ?? throw new RuntimeException('a full queue gave nothing');
+        // The first one connects and loads scripts.
+        $peer->take() ?? throw new RuntimeException('a full queue gave nothing');
         $meter = new Meter($task->endpoint->pid);
-        for ($done = 0; $done < $task->count && $meter->elapsed() < $task->seconds && $peer->take(0) !== null; $done++) {
+        for ($done = 0; $done < $task->count && $meter->elapsed() < $task->seconds && $peer->take() !== null; $done++) {
             $meter->step();
         }
 
