@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Bench;
 
-/** What it was measured on. */
+/** The machine that is measured on. */
 final class Machine
 {
     /** @return array<string, string> */

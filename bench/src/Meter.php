@@ -33,7 +33,7 @@ final class Meter
         $this->last = $now;
     }
 
-    /** What comes before the next step is not its time. */
+    /** The next step begins now. */
     public function skip(): void
     {
         $this->last = hrtime(true);

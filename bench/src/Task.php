@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Bench;
 
-/** What a child process is to do with one peer. Goes to it as JSON. */
+/** An order for a child process: the work it does, with which peer, how long. Goes to it as JSON. */
 final class Task
 {
     /**

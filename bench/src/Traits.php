@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Bench;
 
-/** What a peer is and can do. */
+/** A peer's nature and abilities. */
 final class Traits
 {
     /**

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Bench;
 
-/** What one child process does with one peer. */
+/** The work of one child process with one peer. */
 interface Work
 {
     /** @return array<string, int|float|list<float>> what it measured, by name; units are in the names */

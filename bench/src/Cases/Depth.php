@@ -11,7 +11,7 @@ use DelayQueue\Bench\Session;
 use DelayQueue\Bench\Table;
 use DelayQueue\Bench\Task;
 
-/** What a push and a whole job cost when many delayed jobs wait. */
+/** The cost of a push and of a whole job while many delayed jobs wait. */
 final class Depth implements Benchmark
 {
     private const LEVELS = [10_000, 100_000, 1_000_000];

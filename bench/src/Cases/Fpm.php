@@ -15,7 +15,7 @@ use DelayQueue\Bench\Traits;
 use DelayQueue\Tests\Support\Fpm as PhpFpm;
 use RuntimeException;
 
-/** What connecting and pushing one job adds to a short request: php-fpm with one worker and opcache. */
+/** The time that connecting and pushing one job adds to a short request: php-fpm with one worker and opcache. */
 final class Fpm implements Benchmark
 {
     private const WARM = 10;

@@ -15,8 +15,8 @@ use DelayQueue\Bench\Table;
 use DelayQueue\Bench\Task;
 
 /**
- * What Redis does for a worker of this extension that has nothing to do: in a queue that nobody else uses, and in one to which another
- * process pushes far-off jobs. The same pushes to a queue without a worker are subtracted from the latter.
+ * The commands that Redis executes for a worker of this extension that has nothing to do: in a queue that nobody else uses, and in one to
+ * which another process pushes far-off jobs. The same pushes to a queue without a worker are subtracted from the latter.
  */
 final class Idle implements Benchmark
 {

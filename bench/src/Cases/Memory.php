@@ -14,7 +14,7 @@ use DelayQueue\Bench\Table;
 use DelayQueue\Bench\Task;
 use DelayQueue\Bench\Traits;
 
-/** What the server holds for each waiting job. */
+/** The server's memory for each waiting job. */
 final class Memory implements Benchmark
 {
     /** A server that has just been filled may still be tidying up its tables. */
