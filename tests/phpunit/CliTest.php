@@ -131,6 +131,39 @@ final class CliTest extends CliTestCase
         $this->assertStringContainsString('no job nowhere', $this->cliExpecting(1, 'show', 'nowhere'));
     }
 
+    /** Whoever may push, or be in the message of an exception, gives no orders to the terminal of whoever looks. */
+    public function testStoredBytesGiveATerminalNoOrders(): void
+    {
+        // Set the title, clear the screen, begin a new line; the same with one character of C1; turn the direction of writing around; DEL.
+        $hostile = "<b>\e]0;title\x07\e[2J\r\nstate ready \u{9B}31m \u{202E}txt\x7F";
+        $escaped = '<b>\u001b]0;title\u0007\u001b[2J\r\nstate ready \u009b31m \u202etxt\u007f';
+        $id = "id-\u{202E}-\u{9B}2J";
+        $queue = $this->queue(['format' => 'raw']);
+        $queue->push($hostile, id: $id, maxAttempts: 1);
+        $queue->reserveJob($id)->bury("not: $hostile");
+        $queue->push("\xFF\e\0", id: 'bytes');
+
+        $shown = $this->cliExpecting(0, 'show', $id);
+        $this->assertStringContainsString("payload      $escaped\n", $shown);
+        $this->assertStringContainsString("last error   not: $escaped\n", $shown);
+        $this->assertStringContainsString('payload      \xFF\u001b\u0000', $this->cliExpecting(0, 'show', 'bytes'));
+        $json = $this->cliExpecting(0, 'show', $id, '--format=json');
+        $this->assertSame([$id, $hostile], [json_decode($json)->id, json_decode($json)->body], 'escaped, but the same');
+        $dump = $this->cliExpecting(0, 'dump');
+        $this->assertStringContainsString($escaped, $dump);
+
+        file_put_contents($file = "{$this->redis->folder->path}/throws.php", '<?php return fn ($job) => throw new Exception($job->body);');
+        $queue->kick();
+        $log = $this->cliExpecting(0, 'drain', $file);
+        $this->assertStringContainsString(' id-\u202e-\u009b2J attempt 1', $log);
+        $error = $this->cliExpecting(1, 'show', "\u{9B}2J");
+        $this->assertStringContainsString('there is no job \u009b2J in queue', $error);
+
+        $printed = $shown . $json . $dump . $log . $error . $this->cliExpecting(0, 'list', 'buried') . $this->cliExpecting(0, 'list', 'buried', '--format=json');
+        $this->assertStringContainsString('txt', $printed);
+        $this->assertSame(0, preg_match('/[\x00-\x09\x0B-\x1F\x7F-\x{9F}\x{202E}]/u', $printed), $printed);
+    }
+
     public function testJobsAreManaged(): void
     {
         $queue = $this->queue();

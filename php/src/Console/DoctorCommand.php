@@ -30,7 +30,7 @@ final class DoctorCommand extends Command
             Format::json($output, $findings);
         } else {
             foreach ($findings as ['level' => $level, 'check' => $check, 'message' => $message]) {
-                Format::raw($output, sprintf('%-5s %s: %s', $level, $check, $message));
+                Format::line($output, sprintf('%-5s %s: %s', $level, $check, $message));
             }
         }
 

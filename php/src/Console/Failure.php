@@ -23,7 +23,7 @@ final class Failure
         };
     }
 
-    /** Without a password, whoever wrote the message. */
+    /** Without a password and without control characters, whoever wrote the message. */
     public static function line(Throwable $error): string
     {
         $message = $error->getMessage();
@@ -37,7 +37,7 @@ final class Failure
         }
         $message = (string) preg_replace('/\s*\R\s*/', ' ', trim($message));
 
-        return self::withoutPasswords($message === '' ? $error::class : $message);
+        return Text::printable(self::withoutPasswords($message === '' ? $error::class : $message));
     }
 
     /** @return list<string> where it came from, without the arguments, for those who asked with -v */

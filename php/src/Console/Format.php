@@ -37,16 +37,22 @@ final class Format
 
     /**
      * @param list<string> $header
-     * @param list<list<string>> $rows plain text
+     * @param list<list<string>> $rows stored bytes, or what else there is to print
      */
     public static function table(OutputInterface $output, array $header, array $rows): void
     {
-        $plain = static fn (string $cell): string => OutputFormatter::escape($cell);
+        $plain = static fn (string $cell): string => OutputFormatter::escape(Text::printable($cell));
         (new Table($output))
             ->setStyle('compact')
             ->setHeaders($header)
             ->setRows(array_map(static fn (array $row): array => array_map($plain, $row), $rows))
             ->render();
+    }
+
+    /** A line for people, of stored bytes or words that may contain some. */
+    public static function line(OutputInterface $output, string $text): void
+    {
+        self::raw($output, Text::printable($text));
     }
 
     /** Text as it is, whatever it contains. */

@@ -34,7 +34,7 @@ final class ShowCommand extends Command
             Format::json($output, JobView::toArray($job));
         } else {
             foreach (JobView::toText($job) as $name => $text) {
-                Format::raw($output, sprintf('%-12s %s', $name, $text));
+                Format::line($output, sprintf('%-12s %s', $name, $text));
             }
         }
 

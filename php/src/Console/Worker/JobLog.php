@@ -109,7 +109,7 @@ final class JobLog
             'pid' => getmypid(),
         ];
         $present = array_filter($fields, static fn (mixed $value): bool => $value !== null);
-        $this->output->writeln($this->asJson ? Text::json($present) : self::text($present), OutputInterface::OUTPUT_RAW);
+        $this->output->writeln($this->asJson ? Text::json($present) : Text::printable(self::text($present)), OutputInterface::OUTPUT_RAW);
     }
 
     /** @param array<string, mixed> $fields */
