@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Processes;
 
+use DateTimeImmutable;
 use DelayQueue;
 use DelayQueue\Backoff;
 use DelayQueue\Console\Dump\JobPages;
@@ -100,13 +101,69 @@ final class CliDumpTest extends CliTestCase
         $dump = $this->dump('a.ndjson');
         $good = (string) file_get_contents($dump);
         $this->queue()->purge();
-        foreach (['{' => 'not JSON', '5' => 'not an object', '{"queue":"x","id":"b"}' => '"payload"'] as $line => $words) {
+        $with = static fn (string $json): string => json_encode(array_replace(json_decode($good, true), ['id' => 'b'], json_decode($json, true)));
+        $lines = [
+            '{' => 'not JSON', '5' => 'not an object', '{"queue":"x","id":"b","attempts":0}' => '"payload"',
+            $with('{"attempts": -1}') => '"attempts"', $with('{"attempts": 1.5}') => '"attempts"', $with('{"maxAttempts": "1"}') => '"maxAttempts"',
+            str_replace('"ttr":60.0', '"ttr":1e999', $good) => '"ttr"', $with('{"ttr": 1e9}') => 'ttr must', $with('{"priority": 4294967296}') => 'priority must',
+            $with('{"dueAt": 1e300}') => 'not a moment', $with('{"dueAt": 1e12}') => '100 years', $with('{"backoff": "never"}') => '"backoff"',
+            $with('{"queue": "a b"}') => 'queue', $with('{"id": ""}') => 'id must',
+        ];
+        foreach ($lines as $line => $words) {
             file_put_contents($dump, "$good\n$line\n");
             $errors = $this->cliExpecting(1, 'load', $dump);
             $this->assertStringContainsString('line 3 ', $errors);
             $this->assertStringContainsString($words, $errors);
+            $this->assertSame(1, substr_count($errors, "\n"));
         }
-        $this->assertSame(1, count($this->queue()));
+        $this->assertSame(['a'], array_column($this->queue()->list(State::Delayed), 'id'));
+        $this->assertSame([$this->queueName], $this->queue()->queues());
+    }
+
+    /** One line would otherwise keep the load busy for days, with its job half restored. */
+    public function testAJobWithMoreAttemptsThanCanBeCountedIsRefusedBeforeItIsTouched(): void
+    {
+        $this->queue()->push(1, id: 'a', delay: 60);
+        $dump = $this->dump('a.ndjson');
+        $this->queue()->purge();
+        file_put_contents($dump, str_replace('"attempts":0', '"attempts":1000000000', (string) file_get_contents($dump)));
+        $errors = $this->cliExpecting(1, 'load', $dump);
+        $this->assertStringContainsString('line 1 ', $errors);
+        $this->assertStringContainsString('"attempts" is 1000000000', $errors);
+        $this->assertSame(0, count($this->queue()));
+    }
+
+    /** Wherever a load parks its own jobs, it takes no job of a program for one of them. */
+    public function testAJobThatIsDueInTheFarFutureIsKept(): void
+    {
+        $queue = $this->queue();
+        $queue->push('old', id: 'never', delay: 60);
+        $queue->reserveJob('never')->fail('not yet');
+        $dump = $this->dump('never.ndjson');
+        foreach (['2099-12-31T23:59:59Z', '2099-12-31T00:00:00Z', '2070-01-01T00:00:00Z'] as $moment) {
+            $queue->purge();
+            $queue->push('new', new DateTimeImmutable($moment), 'never');
+            $this->assertSame("0 loaded, 1 kept\n", $this->cliExpecting(0, 'load', $dump));
+            $this->assertSame('new', $queue->peek('never')?->payload, $moment);
+        }
+    }
+
+    public function testABuriedJobThatWasLoadedIsKeptWhateverAnotherDumpSaysOfIt(): void
+    {
+        $queue = $this->queue();
+        $queue->push(1, id: 'a');
+        $queue->reserveJob('a')->bury('first');
+        $dump = $this->dump('a.ndjson');
+        $this->assertSame("1 loaded, 0 kept\n", $this->cliExpecting(0, 'load', $dump, '--queue=other'));
+        file_put_contents($dump, str_replace('first', 'second', (string) file_get_contents($dump)));
+        $this->assertSame("0 loaded, 1 kept\n", $this->cliExpecting(0, 'load', $dump, '--queue=other'));
+        $this->assertSame('first', (new DelayQueue('other', $this->redis->dsn()))->peek('a')?->lastError);
+    }
+
+    public function testAPayloadAsLargeAsItsQueueAllowedIsLoaded(): void
+    {
+        $this->queue(['maxPayload' => 2 << 20])->push(str_repeat('x', 3 << 19), id: 'large', delay: 60);
+        $this->assertSame("1 loaded, 0 kept\n", $this->cliExpecting(0, 'load', $this->dump('large.ndjson'), '--queue=other'));
     }
 
     /** Jobs that leave the front while their list is read in pages do not hide others. */

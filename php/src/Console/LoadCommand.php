@@ -6,14 +6,19 @@ namespace DelayQueue\Console;
 
 use DelayQueue\Console\Dump\JobLine;
 use DelayQueue\Console\Dump\Restorer;
+use DelayQueue\PayloadException;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 use UnexpectedValueException;
+use ValueError;
 
 final class LoadCommand extends Command
 {
+    /** The payloads are bytes, as large as any queue takes. */
+    private const OPTIONS = ['format' => 'raw', 'maxPayload' => 512 << 20];
+
     public function __construct()
     {
         parent::__construct('load');
@@ -21,15 +26,17 @@ final class LoadCommand extends Command
 
     protected function configure(): void
     {
+        $most = JobLine::MOST_ATTEMPTS;
         $this->setDescription('Puts the jobs of a dump back; those whose id is there already are left as they are')
             ->addArgument('file', InputArgument::OPTIONAL, 'What dump printed; -, or none: standard input')
-            ->setHelp(<<<'TEXT'
+            ->setHelp(<<<TEXT
                   delayqueue load orders.ndjson
                   delayqueue load orders.ndjson --queue=other        into this queue, whatever the dump says
 
                 Restored are id, payload, state, due time, priority, TTR, time limit, backoff, attempts, their limit and the last error.
                 A job that was held is restored as if its lease had run out. Not restored are the due time of buried jobs (which nothing
                 looks at), the time of creation, the counters of the history, and the last error of a job without attempts.
+                A line that cannot be loaded is named and ends the load; so does one of a job with more than $most attempts.
 
                 A load that was broken off is finished by running it again.
                 TEXT . "\n\n" . Application::EXIT_CODES);
@@ -38,18 +45,19 @@ final class LoadCommand extends Command
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $target = new Target($input);
-        $into = $target->named() === [] ? null : $target->queue(['format' => 'raw']);
+        $into = $target->named() === [] ? null : $target->queue(self::OPTIONS);
         $restorers = [];
         $loaded = $kept = 0;
         foreach (self::lines($input->getArgument('file') ?? '-') as $number => $line) {
             try {
                 $job = JobLine::read($line);
-            } catch (UnexpectedValueException $error) {
-                throw new UnexpectedValueException("line $number is not of a dump, {$error->getMessage()} ($loaded loaded before it)", 0, $error);
+                $restorer = $restorers[$into === null ? $job->queue : '']
+                    ??= new Restorer($into ?? $target->open($job->queue, self::OPTIONS));
+                $restorer->restore($job) ? $loaded++ : $kept++;
+            } catch (UnexpectedValueException|ValueError|UsageException|PayloadException $error) {
+                $why = Failure::line($error);
+                throw new NothingDone("line $number is not a job that can be loaded: $why ($loaded loaded, $kept kept before it)", 0, $error);
             }
-            $restorer = $restorers[$into === null ? $job->queue : '']
-                ??= new Restorer($into ?? $target->open($job->queue, ['format' => 'raw']));
-            $restorer->restore($job) ? $loaded++ : $kept++;
         }
         Format::raw($output, "$loaded loaded, $kept kept");
 

@@ -15,6 +15,9 @@ use ValueError;
 /** A job as one line of a dump. */
 final class JobLine
 {
+    /** A load counts attempts by taking the job as often: more of them would keep it busy for minutes, or for ever. */
+    public const MOST_ATTEMPTS = 10_000;
+
     private function __construct(
         public readonly string $queue,
         public readonly string $id,
@@ -62,7 +65,7 @@ final class JobLine
         ]);
     }
 
-    /** @throws UnexpectedValueException when this is not a line of a dump */
+    /** @throws UnexpectedValueException when this is not a line of a dump, or not one that can be loaded */
     public static function read(string $line): self
     {
         try {
@@ -74,6 +77,10 @@ final class JobLine
             throw new UnexpectedValueException('not an object');
         }
         $text = static fn (string $name): ?string => self::text($fields, $name);
+        $attempts = self::count($fields, 'attempts');
+        if ($attempts > self::MOST_ATTEMPTS) {
+            throw new UnexpectedValueException('"attempts" is ' . $attempts . ', and more than ' . self::MOST_ATTEMPTS . ' cannot be restored: lower it');
+        }
 
         return new self(
             $text('queue') ?? throw self::missing('queue'),
@@ -81,12 +88,12 @@ final class JobLine
             $text('payload') ?? throw self::missing('payload'),
             State::tryFrom($text('state') ?? '') ?? throw self::missing('state'),
             self::number($fields, 'dueAt'),
-            (int) self::number($fields, 'priority'),
+            self::count($fields, 'priority'),
             self::number($fields, 'ttr'),
             self::number($fields, 'timeout'),
             self::backoff($text('backoff') ?? throw self::missing('backoff')),
-            (int) self::number($fields, 'attempts'),
-            (int) self::number($fields, 'maxAttempts'),
+            $attempts,
+            self::count($fields, 'maxAttempts'),
             $text('lastError'),
         );
     }
@@ -107,7 +114,15 @@ final class JobLine
     {
         $number = $fields[$name] ?? null;
 
-        return is_int($number) || is_float($number) ? (float) $number : throw self::missing($name);
+        return is_int($number) || (is_float($number) && is_finite($number)) ? (float) $number : throw self::missing($name);
+    }
+
+    /** @param array<string, mixed> $fields */
+    private static function count(array $fields, string $name): int
+    {
+        $count = $fields[$name] ?? null;
+
+        return is_int($count) && $count >= 0 ? $count : throw self::missing($name);
     }
 
     private static function backoff(string $text): Backoff

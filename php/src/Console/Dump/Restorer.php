@@ -8,19 +8,24 @@ use DateTimeImmutable;
 use DelayQueue;
 use DelayQueue\Console\Text;
 use DelayQueue\DuplicateJobException;
+use DelayQueue\JobInfo;
 use DelayQueue\LeaseLostException;
 use DelayQueue\State;
 
 /**
  * Puts the jobs of a dump back, with nothing but what every program can do to a queue.
  *
- * Attempts are counted by taking the job as often. While that goes on it is parked far in the future, out of reach of the
- * workers, so that none gets it early or half restored; and a job found parked is one that a load did not finish.
+ * The restorer counts attempts by taking the job as often. While that goes on, the job is parked far in the future, out of reach
+ * of the workers, so that none gets it early or half restored. Each id has its own moment to be parked at, to the millisecond:
+ * a job that is found at that moment was left there by a load that was broken off, and no program's job is there by chance.
  */
 final class Restorer
 {
-    /** 2099-12-31T23:59:59Z */
-    private const PARKED = 4102444799.0;
+    /** 2070-01-01T00:00:00Z */
+    private const PARKED_FROM = 3_155_760_000;
+
+    /** 30 years. */
+    private const PARKED_WITHIN_MS = 946_684_800_000;
 
     private const TRIES = 5;
 
@@ -42,9 +47,12 @@ final class Restorer
             return $this->push($job, $due);
         }
         for ($try = 1; ; $try++) {
-            if (!$this->push($job, Text::toMoment(self::PARKED))) {
-                if (!$this->isUnfinished($job->id, $isBuried, $reason)) {
+            if (!$this->push($job, self::parkedUntil($job->id, $isBuried))) {
+                if (!self::isUnfinished($this->queue->peek($job->id))) {
                     return false;
+                }
+                if ($try >= self::TRIES) {
+                    throw new LeaseLostException("job $job->id is being loaded by another process as well");
                 }
                 $this->queue->cancel($job->id);
                 continue;
@@ -55,7 +63,7 @@ final class Restorer
                 return true;
             } catch (LeaseLostException $lost) {
                 // A TTR shorter than a round trip took; from the beginning.
-                if ($try === self::TRIES) {
+                if ($try >= self::TRIES) {
                     throw $lost;
                 }
             }
@@ -73,19 +81,32 @@ final class Restorer
         return true;
     }
 
-    private function isUnfinished(string $id, bool $isBuried, ?string $reason): bool
+    /** A buried job keeps the moment at which it was parked: the two moments of an id tell a finished one from an unfinished one. */
+    private static function isUnfinished(?JobInfo $found): bool
     {
-        $found = $this->queue->peek($id);
+        if ($found === null) {
+            return false;
+        }
+        $isDue = static fn (DateTimeImmutable $moment): bool => abs($found->dueAt - (float) $moment->format('U.v')) < 0.0005;
 
-        return $found !== null && $found->dueAt === self::PARKED
-            && !($isBuried && $found->state === State::Buried && $found->lastError === $reason);
+        return $isDue(self::parkedUntil($found->id, false))
+            || ($found->state !== State::Buried && $isDue(self::parkedUntil($found->id, true)));
+    }
+
+    /** @param bool $toBury whether the job is buried at the end of its load */
+    private static function parkedUntil(string $id, bool $toBury): DateTimeImmutable
+    {
+        $number = (int) hexdec(substr(hash('sha256', ($toBury ? 'bury ' : 'wait ') . $id), 0, 13));
+
+        return Text::toMoment(self::PARKED_FROM + $number % self::PARKED_WITHIN_MS / 1000);
     }
 
     /** Takes a parked job as often as it has been taken, and leaves it in its last state. */
     private function replay(JobLine $job, DateTimeImmutable $due, bool $isBuried, ?string $reason): void
     {
+        $parked = self::parkedUntil($job->id, $isBuried);
         for ($attempt = 1; $attempt < $job->attempts; $attempt++) {
-            $this->take($job->id)->release(Text::toMoment(self::PARKED));
+            $this->take($job->id)->release($parked);
         }
         $last = $this->take($job->id);
         if (!$isBuried && $reason === null) {
