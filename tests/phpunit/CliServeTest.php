@@ -34,6 +34,42 @@ final class CliServeTest extends CliTestCase
         $this->assertSame(0, $server->exitCode());
     }
 
+    /** As a deploy makes folders, and with what a server without our rights has left there. */
+    public function testDataIsForItsUserOnlyInAFolderThatWasOpen(): void
+    {
+        mkdir("$this->folder/appendonlydir", 0o755, true);
+        foreach (['appendonlydir/old.aof', 'old.rdb', 'notes.txt'] as $name) {
+            file_put_contents("$this->folder/$name", '');
+            chmod("$this->folder/$name", 0o644);
+        }
+        chmod($this->folder, 0o755);
+        $before = umask(0o022);
+        try {
+            [$server, $dsn] = $this->serve();
+        } finally {
+            umask($before);
+        }
+        (new DelayQueue('orders', $dsn))->push(['card' => 'secret'], 60);
+        $this->heard($server, '/^delayqueue: other users could read the data in .*with space; from now on they cannot$/m');
+
+        $rights = fn (string $name): string => sprintf('%o', fileperms("$this->folder/$name") & 0o777);
+        $this->assertSame(['755', '644'], [$rights(''), $rights('notes.txt')], 'files of anybody else\'s are left alone');
+        $names = array_diff(scandir($this->folder), ['.', '..', 'notes.txt']);
+        $names = [...$names, ...array_map(static fn (string $name): string => "appendonlydir/$name", array_diff(scandir("$this->folder/appendonlydir"), ['.', '..']))];
+        $this->assertGreaterThanOrEqual(5, count($names), implode(' ', $names));
+        foreach ($names as $name) {
+            $this->assertSame('00', substr($rights($name), -2), $name);
+        }
+    }
+
+    public function testAFolderWithDataThatCannotBeClosedToOthersIsRefused(): void
+    {
+        mkdir($this->folder);
+        // A file whose rights nobody can change, not even root.
+        symlink('/proc/self/status', "$this->folder/old.rdb");
+        $this->assertStringContainsString('old.rdb, and its rights are not yours', $this->cliExpecting(1, 'serve', '--dir', $this->folder));
+    }
+
     /** @dataProvider ends */
     public function testWhatItWasGivenIsThereAgain(int $signal): void
     {

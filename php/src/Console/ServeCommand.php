@@ -7,6 +7,7 @@ namespace DelayQueue\Console;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
+use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 
 /**
@@ -27,7 +28,7 @@ final class ServeCommand extends Command
     {
         $value = InputOption::VALUE_REQUIRED;
         $this->setDescription('Runs a private redis-server that keeps its jobs, for development and small sites')
-            ->addOption('dir', null, $value, 'Where its data and its socket are; made if it is missing')
+            ->addOption('dir', null, $value, 'Where its data and its socket are, for this user only; made if it is missing')
             ->addOption('port', null, $value, 'Listen on this port of the loopback interface, too, for every user of the machine', '0')
             ->addOption('maxmemory', null, $value, 'Pushes are refused beyond this, such as 256mb; 0: no limit', '0')
             ->addOption('binary', null, $value, 'Which redis-server; else the environment\'s REDIS_SERVER, else the one in PATH')
@@ -42,7 +43,8 @@ final class ServeCommand extends Command
 
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
-        $directory = $this->directory($input->getOption('dir') ?? throw new UsageException('--dir says where the data is'));
+        $folder = DataFolder::open($input->getOption('dir') ?? throw new UsageException('--dir says where the data is'));
+        $directory = $folder->path;
         $port = Number::of($input->getOption('port'), '--port');
         $binary = $this->binary($input->getOption('binary') ?? (getenv('REDIS_SERVER') ?: 'redis-server'));
         $socket = "$directory/redis.sock";
@@ -53,37 +55,35 @@ final class ServeCommand extends Command
         if ($lock === false || !flock($lock, LOCK_EX | LOCK_NB)) {
             throw new NothingDone("$directory is being served already");
         }
+        if ($folder->close() && $output instanceof ConsoleOutputInterface) {
+            $output->getErrorOutput()->writeln("delayqueue: other users could read the data in $directory; from now on they cannot", OutputInterface::OUTPUT_RAW);
+        }
 
         Format::raw($output, 'redis+unix://' . implode('/', array_map(rawurlencode(...), explode('/', $socket))) . '?db=0');
         if ($port !== 0) {
             Format::raw($output, "redis://127.0.0.1:$port/0");
         }
-        pcntl_exec($binary, $this->settings($directory, $socket, $port, $input->getOption('maxmemory')));
+        pcntl_exec($binary, $this->settings([
+            'dir' => $directory, 'unixsocket' => $socket, 'port' => (string) $port, 'appendfsync' => 'everysec',
+            'maxmemory' => $input->getOption('maxmemory'),
+        ]));
         throw new NothingDone("cannot run $binary");
     }
 
-    /** @return list<string> */
-    private function settings(string $directory, string $socket, int $port, string $maxmemory): array
+    /**
+     * @param array<string, string> $settings beside those that are always the same
+     *
+     * @return list<string>
+     */
+    private function settings(array $settings): array
     {
-        $settings = [
-            'dir' => $directory, 'unixsocket' => $socket, 'unixsocketperm' => '600', 'port' => (string) $port, 'bind' => '127.0.0.1',
-            'appendonly' => 'yes', 'appendfsync' => 'everysec', 'save' => '', 'maxmemory' => $maxmemory, 'maxmemory-policy' => 'noeviction',
-        ];
+        $always = ['unixsocketperm' => '600', 'bind' => '127.0.0.1', 'appendonly' => 'yes', 'save' => '', 'maxmemory-policy' => 'noeviction'];
         $arguments = [];
-        foreach ($settings as $name => $value) {
+        foreach ($settings + $always as $name => $value) {
             array_push($arguments, "--$name", $value);
         }
 
         return $arguments;
-    }
-
-    private function directory(string $directory): string
-    {
-        if (!is_dir($directory) && !@mkdir($directory, 0o700, true)) {
-            throw new NothingDone("cannot make the folder $directory");
-        }
-
-        return realpath($directory) ?: throw new NothingDone("cannot enter the folder $directory");
     }
 
     private function binary(string $name): string
