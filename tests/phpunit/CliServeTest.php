@@ -9,6 +9,7 @@ use DelayQueue\Exception;
 use DelayQueue\Tests\Support\CliResult;
 use DelayQueue\Tests\Support\CliTestCase;
 use DelayQueue\Tests\Support\Process;
+use DelayQueue\Tests\Support\RedisClient;
 use DelayQueue\Tests\Support\Wait;
 
 /** delayqueue serve: a Redis with the right settings that keeps what it was given. */
@@ -71,10 +72,16 @@ final class CliServeTest extends CliTestCase
     }
 
     /** @dataProvider ends */
-    public function testWhatItWasGivenIsThereAgain(int $signal): void
+    public function testWhatItWasGivenIsThereAgain(int $signal, string $appendfsync): void
     {
-        [$server, $dsn] = $this->serve();
+        [$server, $dsn] = $this->serve("--appendfsync=$appendfsync");
         (new DelayQueue('orders', $dsn))->pushMany(array_map(static fn (int $n): array => ['payload' => $n, 'id' => "job-$n"], range(1, 50)));
+        $redis = new RedisClient("$this->folder/redis.sock");
+        $this->assertSame(['appendfsync', $appendfsync], $redis->ask('CONFIG', 'GET', 'appendfsync'));
+        if ($signal === SIGKILL && $appendfsync === 'everysec') {
+            // While an fsync is under way, Redis keeps changes to itself: a kill would lose them.
+            Wait::until(static fn (): bool => str_contains($redis->ask('INFO', 'persistence'), "aof_buffer_length:0\r\n"), 20, 'the kernel has it');
+        }
         $server->signal($signal);
         $this->assertSame($signal === SIGKILL ? SIGKILL : null, $server->endedBy(20));
 
@@ -86,10 +93,10 @@ final class CliServeTest extends CliTestCase
         $this->assertSame(0, $server->exitCode());
     }
 
-    /** @return array<string, array{int}> */
+    /** @return array<string, array{int, string}> */
     public static function ends(): array
     {
-        return ['TERM' => [SIGTERM], 'KILL' => [SIGKILL]];
+        return ['TERM' => [SIGTERM, 'everysec'], 'KILL' => [SIGKILL, 'everysec'], 'KILL, always' => [SIGKILL, 'always']];
     }
 
     public function testAFolderIsServedOnce(): void
@@ -121,6 +128,7 @@ final class CliServeTest extends CliTestCase
     {
         $this->assertStringContainsString('--dir', $this->cliExpecting(2, 'serve', '--dir', "{$this->redis->folder->path}/" . str_repeat('long', 30)));
         $this->assertStringContainsString('nosuch', $this->cliExpecting(1, 'serve', '--dir', $this->folder, '--binary=nosuch'));
+        $this->assertStringContainsString('--appendfsync', $this->cliExpecting(2, 'serve', '--dir', $this->folder, '--appendfsync=no'));
         $this->assertStringContainsString('cannot make', $this->cliExpecting(1, 'serve', '--dir=/dev/null/x'));
     }
 
