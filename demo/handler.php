@@ -1,8 +1,8 @@
 <?php
 
 /**
- * The handler of the example, until the file DEMO_WANTED appears: then one worker, and only one, says in the file DEMO_HELD
- * who it is and which job it has, and dawdles over it until it is killed.
+ * The handler of the example, until the file DEMO_WANTED appears: then one worker, and only one, writes its process id and its
+ * job into the file DEMO_HELD, and sleeps over that job until it is killed.
  */
 
 declare(strict_types=1);

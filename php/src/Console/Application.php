@@ -23,7 +23,7 @@ final class Application extends SymfonyApplication
     public const EXIT_CODES = <<<'TEXT'
         <comment>Exit codes:</comment>
           0  done
-          1  not done: nothing of that name, refused, or in a bad state
+          1  not done: there is no such job, it may not be done, or something is in a bad state
           2  wrong usage: an option, an argument, or a handler that cannot be loaded
           3  Redis cannot be reached, or does not accept the credentials
           4  Redis was reached and refused
@@ -62,7 +62,7 @@ final class Application extends SymfonyApplication
     public function doRun(InputInterface $input, OutputInterface $output): int
     {
         try {
-            // Only once it knows the options can it tell their values from the command's name.
+            // Symfony can tell the command's name from the value of an option only once it knows the options.
             $input->bind($this->getDefinition());
         } catch (ExceptionInterface) {
             // Options of a command; the command will look at them.

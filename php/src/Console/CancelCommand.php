@@ -19,7 +19,7 @@ final class CancelCommand extends Command
     protected function configure(): void
     {
         $this->setDescription('Removes jobs in any state and prints how many there were')
-            ->addArgument('id', InputArgument::REQUIRED | InputArgument::IS_ARRAY)
+            ->addArgument('id', InputArgument::REQUIRED | InputArgument::IS_ARRAY, 'Ids of jobs')
             ->setHelp("  delayqueue cancel order-4711 order-4712 --queue=orders\n\n" . Application::EXIT_CODES);
     }
 

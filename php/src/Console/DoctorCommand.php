@@ -18,7 +18,7 @@ final class DoctorCommand extends Command
     protected function configure(): void
     {
         $this->setDescription('Tells what about this Redis endangers jobs, and the cure')
-            ->setHelp("  delayqueue doctor\n\n" . Application::EXIT_CODES . "\n\n  1 is for findings of level error; warnings alone are 0.");
+            ->setHelp("  delayqueue doctor\n\n" . Application::EXIT_CODES . "\n\n  The exit code is 1 if there is a finding of level error; with warnings alone it is 0.");
         Format::describe($this);
     }
 

@@ -27,7 +27,7 @@ final class DrainCommand extends Command
             ->setHelp(<<<'TEXT'
                   * * * * *  delayqueue drain -q /srv/shop/handler.php --queue=orders
 
-                One line per job goes to standard output; -q leaves them out.
+                The command writes one line per job to standard output; with -q it writes none.
                 TEXT . "\n\n" . Application::EXIT_CODES);
     }
 

@@ -19,10 +19,10 @@ final class KickCommand extends Command
 
     protected function configure(): void
     {
-        $this->setDescription('Makes buried jobs ready again, and delayed ones that are named')
-            ->addArgument('id', InputArgument::OPTIONAL | InputArgument::IS_ARRAY)
-            ->addOption('max', null, InputOption::VALUE_REQUIRED, 'Instead of ids: so many buried jobs, the oldest first')
-            ->addOption('keep-attempts', null, InputOption::VALUE_NONE, 'Attempts go on counting; without it they begin at 0')
+        $this->setDescription('Makes buried jobs ready again, and delayed ones if they are named')
+            ->addArgument('id', InputArgument::OPTIONAL | InputArgument::IS_ARRAY, 'Ids of buried or delayed jobs')
+            ->addOption('max', null, InputOption::VALUE_REQUIRED, 'Instead of ids: up to this many buried jobs, the oldest first')
+            ->addOption('keep-attempts', null, InputOption::VALUE_NONE, 'Keep counting attempts; without this option they begin at 0')
             ->setHelp("  delayqueue kick --max=100 --queue=orders\n  delayqueue kick order-4711 --queue=orders\n\n" . Application::EXIT_CODES);
     }
 

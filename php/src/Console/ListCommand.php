@@ -22,8 +22,8 @@ final class ListCommand extends Command
     {
         $this->setDescription('Lists the jobs of one state, in their order')
             ->addArgument('state', InputArgument::REQUIRED, 'delayed, ready, reserved or buried')
-            ->addOption('offset', null, InputOption::VALUE_REQUIRED, 'How many to leave out', '0')
-            ->addOption('limit', null, InputOption::VALUE_REQUIRED, 'How many at most', '100')
+            ->addOption('offset', null, InputOption::VALUE_REQUIRED, 'How many jobs to skip', '0')
+            ->addOption('limit', null, InputOption::VALUE_REQUIRED, 'How many jobs to list at most', '100')
             ->setHelp("  delayqueue list buried --queue=orders\n\n" . Application::EXIT_CODES);
         Format::describe($this);
     }

@@ -28,17 +28,17 @@ final class LoadCommand extends Command
     {
         $most = JobLine::MOST_ATTEMPTS;
         $this->setDescription('Puts the jobs of a dump back; those whose id is there already are left as they are')
-            ->addArgument('file', InputArgument::OPTIONAL, 'What dump printed; -, or none: standard input')
+            ->addArgument('file', InputArgument::OPTIONAL, 'A file with the output of dump; -, or none: standard input')
             ->setHelp(<<<TEXT
                   delayqueue load orders.ndjson
                   delayqueue load orders.ndjson --queue=other        into this queue, whatever the dump says
 
-                Restored are id, payload, state, due time, priority, TTR, time limit, backoff, attempts, their limit and the last error.
-                A job that was held is restored as if its lease had run out. Not restored are the due time of buried jobs (which nothing
-                looks at), the time of creation, the counters of the history, and the last error of a job without attempts.
-                A line that cannot be loaded is named and ends the load; so does one of a job with more than $most attempts.
+                The command restores id, payload, state, due time, priority, TTR, time limit, backoff, attempts, their limit and the last
+                error. It restores a job that was held as if its lease had run out. It does not restore the due time of buried jobs (which
+                nothing looks at), the time of creation, the counters of the history, and the last error of a job without attempts.
+                At a line that it cannot load it ends and names the line; a job with more than $most attempts is one.
 
-                A load that was broken off is finished by running it again.
+                To finish a load that was broken off, run it again.
                 TEXT . "\n\n" . Application::EXIT_CODES);
     }
 

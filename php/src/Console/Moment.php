@@ -15,7 +15,7 @@ final class Moment
 {
     public static function describe(Command $command): void
     {
-        $help = 'Due at a moment as strtotime() reads it: "tomorrow 9:00", 2030-01-31T12:00:00Z, @1700000000';
+        $help = 'The job is due at this moment, as strtotime() reads it: "tomorrow 9:00", 2030-01-31T12:00:00Z, @1700000000';
         $command->addOption('at', null, InputOption::VALUE_REQUIRED, $help);
     }
 

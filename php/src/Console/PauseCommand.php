@@ -18,8 +18,8 @@ final class PauseCommand extends Command
 
     protected function configure(): void
     {
-        $this->setDescription('Gives no more jobs to any worker; pushing goes on')
-            ->addOption('for', null, InputOption::VALUE_REQUIRED, 'Ends by itself after this: seconds, 15m, PT15M (default: until resume)')
+        $this->setDescription('Keeps jobs from all workers; pushes are still accepted')
+            ->addOption('for', null, InputOption::VALUE_REQUIRED, 'End the pause after this: seconds, 15m, PT15M (default: when resume ends it)')
             ->setHelp("  delayqueue pause --for=10m --queue=orders --queue=refunds\n\n" . Application::EXIT_CODES);
     }
 

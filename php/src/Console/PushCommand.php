@@ -26,13 +26,13 @@ final class PushCommand extends Command
         $this->setDescription('Adds a job and prints its id')
             ->addArgument('payload', InputArgument::OPTIONAL, 'JSON, stored byte for byte; -, or none: from standard input')
             ->addOption('raw', null, InputOption::VALUE_NONE, 'The payload is bytes, not JSON')
-            ->addOption('delay', null, $value, 'Due after this: seconds, 500ms, 15m, 2h30m, PT15M (default: now)')
+            ->addOption('delay', null, $value, 'The job is due after this: seconds, 500ms, 15m, 2h30m, PT15M (default: now)')
             ->addOption('id', null, $value, 'Its id (default: a UUIDv7)')
             ->addOption('priority', null, $value, 'Smaller is sooner (default: 1024)')
             ->addOption('ttr', null, $value, 'How long a worker may hold it (default: 60s)')
-            ->addOption('max-attempts', null, $value, 'Buried after so many; 0: no limit (default: 10)')
+            ->addOption('max-attempts', null, $value, 'Bury the job when this many attempts have failed; 0: no limit (default: 10)')
             ->addOption('backoff', null, $value, 'Delays between the attempts: "15s 3m 10m", the last one repeats; or "fixed 1m", "linear 2m 1m" (default: "exponential 5s 2 1h 0.1")')
-            ->addOption('timeout', null, $value, 'Limit of one run of the handler; 0: none')
+            ->addOption('timeout', null, $value, 'Time limit of one run of the handler; 0: none')
             ->addOption('on-duplicate', null, $value, 'When the id is in the queue already: fail, keep or replace', 'fail')
             ->setHelp(<<<'TEXT'
                   delayqueue push '{"order": 4711}' --queue=orders --delay=15m --id=order-4711

@@ -19,7 +19,7 @@ final class RescheduleCommand extends Command
     protected function configure(): void
     {
         $this->setDescription('Moves a delayed, ready or buried job to a new time')
-            ->addArgument('id', InputArgument::REQUIRED)
+            ->addArgument('id', InputArgument::REQUIRED, 'The id of the job')
             ->addArgument('delay', InputArgument::OPTIONAL, 'Due after this: seconds, 500ms, 15m, 2h30m, PT15M')
             ->setHelp("  delayqueue reschedule order-4711 1h --queue=orders\n\n" . Application::EXIT_CODES);
         Moment::describe($this);
@@ -30,7 +30,7 @@ final class RescheduleCommand extends Command
         $target = new Target($input);
         $id = $input->getArgument('id');
         if (!$target->queue()->reschedule($id, Moment::of($input, $input->getArgument('delay')))) {
-            throw new NothingDone("there is no job $id in queue {$target->names()[0]} that nobody holds");
+            throw new NothingDone("there is no job $id in queue {$target->names()[0]}, or a worker holds it");
         }
 
         return ExitCode::OK;

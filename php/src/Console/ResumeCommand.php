@@ -17,7 +17,7 @@ final class ResumeCommand extends Command
 
     protected function configure(): void
     {
-        $this->setDescription('Ends a pause')
+        $this->setDescription('Ends a pause: workers get jobs again')
             ->setHelp("  delayqueue resume --queue=orders\n\n" . Application::EXIT_CODES);
     }
 

@@ -19,7 +19,7 @@ final class ShowCommand extends Command
     protected function configure(): void
     {
         $this->setDescription('Shows everything about one job')
-            ->addArgument('id', InputArgument::REQUIRED)
+            ->addArgument('id', InputArgument::REQUIRED, 'The id of the job')
             ->setHelp("  delayqueue show order-4711 --queue=orders\n\n" . Application::EXIT_CODES);
         Format::describe($this);
     }

@@ -24,7 +24,7 @@ final class StatsCommand extends Command
     {
         $this->setDescription('Shows the numbers of all queues, or of some')
             ->addArgument('name', InputArgument::OPTIONAL | InputArgument::IS_ARRAY, 'Names of queues, as with --queue; none: all under the prefix')
-            ->addOption('watch', null, InputOption::VALUE_OPTIONAL, 'Again and again, every so many seconds, until a signal', false)
+            ->addOption('watch', null, InputOption::VALUE_OPTIONAL, 'Print again and again until a signal, with this many seconds between (default: 2)', false)
             ->setHelp("  delayqueue stats\n  delayqueue stats orders --watch=0.5\n  delayqueue stats --format=prometheus\n\n" . Application::EXIT_CODES);
         Format::describe($this, self::PROMETHEUS);
     }

@@ -62,7 +62,7 @@ final class Text
         return implode('', array_filter($parts, static fn (string $part): bool => $part[0] !== '0'));
     }
 
-    /** On one line, and not longer than so many characters. */
+    /** On one line, and no longer than this many characters. */
     public static function short(string $text, int $length): string
     {
         $line = (string) preg_replace('/[\x00-\x1F\x7F]+/', ' ', $text);

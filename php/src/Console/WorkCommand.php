@@ -32,14 +32,15 @@ final class WorkCommand extends Command
         HandlerLoader::describe($this);
         JobLog::describe($this);
         $this->setDescription('Runs a handler for each job that is due, in one process or many')
-            ->addOption('processes', null, InputOption::VALUE_REQUIRED, 'How many workers; more than one need pcntl', '1')
+            ->addOption('processes', null, InputOption::VALUE_REQUIRED, 'How many worker processes; more than one needs PHP\'s pcntl and posix', '1')
             ->setHelp(<<<'TEXT'
                   delayqueue work handler.php --queue=orders --queue=refunds --processes=4
 
-                One line per job goes to standard output, what workers say about themselves to standard error. SIGTERM, SIGINT and
-                SIGQUIT end it: jobs in hand are finished, a second signal changes nothing. SIGUSR2 takes no more jobs until SIGCONT. SIGHUP
-                replaces the workers one after another by new processes, with new code; a single worker just ends, for its supervisor to
-                start it again. Limits end a worker; with several processes another takes its place.
+                A worker writes one line per job to standard output, and lines about itself to standard error. After SIGTERM, SIGINT or
+                SIGQUIT the workers finish the jobs in hand and end; a second signal changes nothing. After SIGUSR2 they take no more
+                jobs until SIGCONT. After SIGHUP the parent replaces the workers one after another by new processes, with new code; a
+                single worker just ends, for its supervisor to start it again. A limit ends one worker; with several processes another
+                takes its place.
                 TEXT . "\n\n" . Application::EXIT_CODES . "\n  124  a handler was stuck beyond its --timeout and --grace-timeout");
         Limits::describe($this);
     }

@@ -34,7 +34,7 @@ final class JobLog
 
     public static function describe(Command $command): void
     {
-        $command->addOption('log', null, InputOption::VALUE_REQUIRED, 'How to write the lines: text or json', Format::TEXT);
+        $command->addOption('log', null, InputOption::VALUE_REQUIRED, 'How to write the lines about jobs: text or json', Format::TEXT);
     }
 
     /** @throws UsageException when --log is neither */
