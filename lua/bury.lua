@@ -1,6 +1,7 @@
--- bury.lua: set a reserved job aside until somebody kicks it.
+-- bury.lua: set a reserved job aside until it is kicked.
 -- KEYS    all
--- ARGV[1] clock offset (ms)   ARGV[2] slot   ARGV[3] token   ARGV[4] reason, or ''
+-- ARGV[1] clock offset (µs)   ARGV[2] id   ARGV[3] lease   ARGV[4] a consumer that has had the answer to its last reserve, or ''
+-- ARGV[5] reason, or ''
 -- Returns {"OK"} | {"LOST"} not ours any more, nothing changed
 -- Cost    O(log N)
 --@include clock
@@ -8,12 +9,17 @@
 --@include record
 --@include history
 --@include lease
-local entry = find_lease(ARGV[2], ARGV[3] + 0)
-local record = entry and record_of(entry)
-if not record then return { 'LOST' } end
-local h, packed = read_history(entry.id)
---@include unlock
-h.attempts, h.due = h.attempts + 1, due_of(record, h, packed)
-set_aside(entry.id, h, ARGV[4])
-end_lease(ARGV[2], entry)
+--@include bury
+local id = ARGV[2]
+local record = call('HGET', leases, id) == ARGV[3] and call('HGET', jobs, id)
+if not record then
+  forget_call(ARGV[4])
+  return { 'LOST' }
+end
+local past = read_history(id)
+--@include allow_when_full
+past.attempts = past.attempts + 1
+bury(id, record, past, ARGV[5])
+end_lease(id)
+forget_call(ARGV[4])
 return { 'OK' }

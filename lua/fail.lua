@@ -1,35 +1,38 @@
 -- fail.lua: an attempt failed: back after the delay, or buried when no attempt is left.
 -- KEYS    all
--- ARGV[1] clock offset (ms)   ARGV[2] slot   ARGV[3] token   ARGV[4] delay (ms)   ARGV[5] reason, or ''
+-- ARGV[1] clock offset (µs)   ARGV[2] id   ARGV[3] lease   ARGV[4] a consumer that has had the answer to its last reserve, or ''
+-- ARGV[5] reason, or ''   ARGV[6] delay (µs)
 -- Returns {"OK", due} | {"BURIED"} | {"LOST"} not ours any more, nothing changed
 -- Cost    O(log N)
 --@include clock
 --@include keys
 --@include record
---@include place
 --@include history
+--@include place
 --@include lease
-local entry = find_lease(ARGV[2], ARGV[3] + 0)
-local record = entry and record_of(entry)
-if not record then return { 'LOST' } end
-local h, packed = read_history(entry.id)
-local _, max_attempts = options(record)
-local due = due_in(ARGV[4])
-h.attempts = h.attempts + 1
-local spent = max_attempts and max_attempts > 0 and h.attempts >= max_attempts
---@include probe
---@include unlock
-h.due = spent and due_of(record, h, packed) or due
-if spent then
-  set_aside(entry.id, h, ARGV[5])
-else
-  h.error = ARGV[5]
-  place(entry.id, record, due, true)
-  write_history(entry.id, h)
+--@include bury
+local id = ARGV[2]
+local record = call('HGET', leases, id) == ARGV[3] and call('HGET', jobs, id)
+if not record then
+  forget_call(ARGV[4])
+  return { 'LOST' }
 end
-end_lease(ARGV[2], entry)
-call('HINCRBY', ledger, 'failed', 1)
-if spent then return { 'BURIED' } end
+local past, _, max_attempts, priority = read_history(id), options(record)
+local due = due_at(ARGV[6])
+--@include check_types
+--@include allow_when_full
+past.attempts, past.error = past.attempts + 1, ARGV[5]
+local is_spent = max_attempts and max_attempts > 0 and past.attempts >= max_attempts
+if is_spent then
+  bury(id, record, past, ARGV[5])
+else
+  place(id, priority or DEFAULT_PRIORITY, due)
+  write_history(id, record, past)
+end
+end_lease(id)
+forget_call(ARGV[4])
+call('HINCRBY', meta, 'failed', 1)
+if is_spent then return { 'BURIED' } end
 --@include wake
 wake(due)
 return { 'OK', int(due) }

@@ -1,32 +1,28 @@
 -- peek.lua: look at one job without holding it.
 -- KEYS    all
--- ARGV[1] clock offset (ms)   ARGV[2] id   ARGV[3] rank of the first lease slot to look through, 0 first
--- Returns {"JOB", state, id, record, due, history, attempts, deadline} attempts and deadline: '' unless reserved
---       | {"MISSING"} | {"AGAIN"} a bounded part of the housekeeping is done | {"NEXT", rank} held: look on from there
--- Cost    O(log N); 200 lease slots a call for a held job
+-- ARGV[1] clock offset (µs)   ARGV[2] id
+-- Returns {"JOB", state, id, record, history, due, deadline} history and deadline: '' where there is none; due of a buried job: since when
+--       | {"MISSING"} | {"AGAIN"} a bounded part of the housekeeping is done
+-- Cost    O(log N)
 --@include clock
 --@include keys
 --@include record
---@include place
 --@include history
+--@include place
 --@include lease
+--@include bury
 --@include reclaim
---@include held
 if reclaim() then return { 'AGAIN' } end
 local id = ARGV[2]
-local record = call('HGET', jobs, id)
+local record, past = call('HGET', jobs, id), call('HGET', history, id) or ''
 if not record then return { 'MISSING' } end
-local h, packed = read_history(id)
-local due = options(record) and waits(id, record, packed and true)
-if due then
-  return { 'JOB', due <= now and 'ready' or 'delayed', id, record, int(due), packed or '', '', '' }
+local due = waits(id)
+if due then return { 'JOB', due <= now and 'ready' or 'delayed', id, record, past, int(due), '' } end
+local deadline = call('ZSCORE', reserved, id)
+if deadline then
+  due = read_lease(call('HGET', leases, id))
+  return { 'JOB', 'reserved', id, record, past, int(due), int(deadline) }
 end
-if call('ZSCORE', buried, id) then return { 'JOB', 'buried', id, record, int(due_of(record, h, packed)), packed or '', '', '' } end
-local reply
-local rank = held({ [id] = true }, ARGV[3] + 0, function(_, _, entry)
-  due = due_of(record, h, packed)
-  reply = { 'JOB', 'reserved', id, record, int(due), packed or '', int(h.attempts + 1), int(entry.deadline) }
-end)
-if reply then return reply end
-if rank then return { 'NEXT', int(rank) } end
+local since = call('ZSCORE', buried, id)
+if since then return { 'JOB', 'buried', id, record, past, int(since), '' } end
 return { 'MISSING' }

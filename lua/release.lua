@@ -1,43 +1,43 @@
--- release.lua: give a job back before its lease ends. The attempt stays counted; it is never buried.
+-- release.lua: give up to 500 jobs back before their leases end; they are never buried.
 -- KEYS    all
--- ARGV[1] clock offset (ms)   ARGV[2] slot   ARGV[3] token
--- ARGV[4] delay (ms), or ''   ARGV[5] absolute due time (ms), or ''   ARGV[6] new priority, or '' to keep it
--- ARGV[7] 1: do not count the attempt (a job that was never started)
--- Returns {"OK", due} | {"LOST"} not ours any more, nothing changed
--- Cost    O(log N)
+-- ARGV[1] clock offset (µs)   ARGV[2] due: a delay (µs), or '@' and a moment; '' their old times   ARGV[3] new priority, or '' to keep it
+-- ARGV[4] 1: count the attempts; 0: as if nobody had reserved them   ARGV[5] a consumer that has had the answer to its last reserve, or ''
+-- ARGV[6…] in pairs: id · lease
+-- Returns {"OK", lost} lost: the positions of those that are not ours any more; nothing changed for them
+-- Cost    O(J log N) for J jobs
 --@include clock
 --@include keys
 --@include record
---@include place
 --@include history
+--@include place
 --@include lease
-local entry = find_lease(ARGV[2], ARGV[3] + 0)
-local record = entry and record_of(entry)
-if not record then return { 'LOST' } end
-local h, packed = read_history(entry.id)
---@include probe
---@include unlock
-if ARGV[6] ~= '' then
-  local value, at = struct.pack('>I4', ARGV[6] + 0), body_at(record)
-  if flag(string.byte(record, 7), OPTIONS) then
-    record = string.sub(record, 1, at + 9) .. value .. string.sub(record, at + 14)
+--@include check_types
+--@include allow_when_full
+local lost, soonest = {}, math.huge
+for n = 6, #ARGV, 2 do
+  local id, lease = ARGV[n], ARGV[n + 1]
+  local record = call('HGET', leases, id) == lease and call('HGET', jobs, id)
+  if record then
+    local _, _, priority = options(record)
+    if priority and ARGV[3] ~= '' then
+      priority = ARGV[3] + 0
+      record = with_priority(record, priority)
+      call('HSET', jobs, id, record)
+    end
+    local due = ARGV[2] == '' and read_lease(lease) or due_at(ARGV[2])
+    place(id, priority or DEFAULT_PRIORITY, due)
+    if ARGV[4] == '1' then
+      local past = read_history(id)
+      past.attempts, past.releases = past.attempts + 1, past.releases + 1
+      write_history(id, record, past)
+    end
+    end_lease(id)
+    if due < soonest then soonest = due end
   else
-    record = string.sub(record, 1, 6) .. string.char(string.byte(record, 7) + OPTIONS) .. string.sub(record, 8, at - 1)
-      .. struct.pack('>I2I4I4', 26, 60000, 10) .. value .. struct.pack('>I6I4I4', 0, 0, 0) .. string.sub(record, at)
+    lost[#lost + 1] = n / 2 - 2
   end
-  call('HSET', jobs, entry.id, record)
 end
-local due = tonumber(ARGV[5]) or due_in(ARGV[4])
-if ARGV[7] == '1' then
-  due = due_of(record, h, packed)
-else
-  h.attempts, h.releases = h.attempts + 1, h.releases + 1
-end
-h.due = due
-local has_history = ARGV[7] ~= '1' or packed
-place(entry.id, record, due, has_history and true)
-if has_history then write_history(entry.id, h) end
-end_lease(ARGV[2], entry)
+forget_call(ARGV[5])
 --@include wake
-wake(due)
-return { 'OK', int(due) }
+wake(soonest)
+return { 'OK', lost }

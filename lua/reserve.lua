@@ -1,178 +1,153 @@
--- reserve.lua: lease the next ready jobs, and acknowledge those that the slot held. The hot path of consumers, and only that:
--- whatever is out of the ordinary is left to reserve_or_wait.lua.
--- KEYS[1] jobs      HASH  id → record            KEYS[2] waiting   ZSET  stamp+id → due (ms)
--- KEYS[3] reserved  ZSET  slot → deadline (ms)   KEYS[4] ledger    HASH  head, counters, '@'+slot → leases
--- KEYS[5] history   HASH  id → past              KEYS[6] waiters   ZSET  idle consumer → when it looks by itself (ms)
--- ARGV[1] slot   ARGV[2] call number, 4 bytes   ARGV[3] most jobs to lease
--- ARGV[4] first token   ARGV[5] how many tokens: all that the slot holds; neither when it is a new one
--- Returns {"JOBS", leases, record…} or {"JOBS", leases, record…, histories}: leases as in the ledger; histories '' where there is none
---       | {"UNUSUAL"} nothing done: ask reserve_or_wait.lua   | {"RANKED"} the same, and it will be so from now on
--- Cost    O((J+A) log N) for J jobs leased and A acknowledged; 7 commands, 8 in a new slot;
---         1 more whenever a lease may have run out, one per job with a history, one per bucket that jobs are late in, and two where TTRs are mixed
--- Order   lease before member: an error between the two may deliver twice, never lose.
-local KEYS, ARGV, call = KEYS, ARGV, redis.call
-local jobs, waiting, reserved, ledger, history, own = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], '@' .. ARGV[1]
-local sub, unpacked, format = string.sub, struct.unpack, string.format
-
--- 1. Look.
-local time = call('TIME')
-local us = time[2] + 0
-local now = time[1] * 1000 + (us - us % 1000) / 1000
-local picked -- one is had for less by its rank: that it is due shows when its record has been read
-if ARGV[3] == '1' then
-  picked = call('ZRANGE', waiting, '0', '0')
-else
-  picked = call('ZRANGEBYSCORE', waiting, '-inf', format('%d', now), 'LIMIT', '0', ARGV[3])
+-- reserve.lua: acknowledge jobs, and lease the next ready ones.
+-- KEYS    all
+-- ARGV[1] clock offset (µs)   ARGV[2] consumer   ARGV[3] number of the call   ARGV[4] most jobs; 0: only tell whether one is ready
+-- ARGV[5] '', or four words: 1 if the call may have been executed before · most bytes of records · waiter, or '-' · longest wait
+--         (µs; 0: it waits no longer)
+-- ARGV[6…] to acknowledge, in pairs: id · lease
+-- Returns {"JOBS", lost, now, …} then four per job: id · lease · record · history, or ''; lost: the positions of those to acknowledge that
+--         are not ours any more
+--       | {"READY", lost} a job is ready, and was not to be leased
+--       | {"EMPTY", lost, wait} nothing is ready: look again after this long (µs; -1: nothing is coming)   | {"PAUSED", lost, wait}
+--       | {"AGAIN", lost} a bounded part of the housekeeping is done: call again without acknowledging
+--       | error DQSCHEMA: the queue was written by a newer version, nothing was leased
+-- Cost    O((J+A) log N) for J jobs leased and A acknowledged; 11 commands, 4 more to acknowledge, 1 more where such a job came back before,
+--         1 per bucket of lateness, 1 per history, 1 for 20 more jobs
+-- Order   lease before place: an error between the two may deliver twice, never lose.
+local KEYS, ARGV = KEYS, ARGV
+--@include clock
+--@include keys
+local consumer, most, now_text, lost = ARGV[2], ARGV[4], int(now), {}
+local is_repeat, most_bytes, waiter, longest_us = '0', 2000000, '-', 0
+if ARGV[5] ~= '' then is_repeat, most_bytes, waiter, longest_us = string.match(ARGV[5], '^(%S+) (%S+) (%S+) (%S+)$') end
+if ARGV[6] then
+  --@include finish
+  --@include acknowledge
+  lost = acknowledge(6)
 end
-local count = #picked
-if count == 0 then return { 'UNUSUAL' } end
-local ids = {}
-for n = 1, count do ids[n] = sub(picked[n], 8) end
-local records = call('HMGET', jobs, unpack(ids))
-local ttr, ttrs, pasts = 60000, nil, nil -- `ttr` is the shortest; `ttrs` those of the jobs that have their own
-for n = 1, count do
-  local record, member = records[n], picked[n]
-  if not record or #record < 10 or #member < 8 or #member > 262 then return { 'UNUSUAL' } end
-  local stamp, last = unpacked('>I6B', record)
-  local of_stamp, of_last = unpacked('>I6B', member)
-  if stamp ~= of_stamp or last ~= of_last or last % 8 ~= 0 then
-    local has_options = last % 8 == 2
-    if stamp ~= of_stamp or last % 8 ~= 0 and not has_options then return { 'UNUSUAL' } end
-    if has_options then
-      if #record < 38 then return { 'UNUSUAL' } end
-      local after, own_ttr = unpacked('>I3xxI4', record, 8)
-      if after == 16777215 then -- as in lib/due.lua
-        if #record < 44 then return { 'UNUSUAL' } end
-        own_ttr = unpacked('>I4', record, 19)
+
+-- 1. Pick the jobs: id · due, in their order.
+local picked, paused_until, wanted = nil, nil, most == '0' and '1' or most
+local is_prioritized = call('EXISTS', prioritized) == 1
+if is_prioritized or is_repeat == '1' or call('HEXISTS', meta, 'paused') == 1
+  or call('ZCOUNT', reserved, '-inf', now_text) > 0 then
+  --@include record
+  --@include history
+  --@include place
+  --@include lease
+  --@include bury
+  --@include reclaim
+  --@include promote
+  --@include pause_end
+  if is_repeat == '1' then
+    --@include give_back
+    --@include undo_call
+    undo_call(consumer, ARGV[3])
+  end
+  local is_more = reclaim()
+  is_prioritized = call('EXISTS', prioritized) == 1 -- jobs may have come back there
+  if is_prioritized then is_more = promote() or is_more end
+  if is_more then return { 'AGAIN', lost } end
+  paused_until = pause_end()
+  if paused_until then
+    picked = {}
+  elseif is_prioritized then
+    --@include pick
+    picked = pick(wanted + 0)
+  end
+end
+picked = picked or call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', '0', wanted)
+
+-- 2. Read their records, 20 at a time. A job whose lease expired once, or that has one attempt left, is leased alone.
+local ids, dues, records, ttrs, pasts, count, bytes = {}, {}, {}, {}, {}, 0, 0
+local is_full, dropped = false, false
+for first = 1, #picked, 40 do
+  if is_full then break end
+  local names = { '' }
+  for n = first, math.min(first + 38, #picked - 1), 2 do names[#names + 1] = picked[n] end
+  local found = call('HMGET', jobs, unpack(names))
+  if found[1] then return redis.error_reply('DQSCHEMA the queue was written by a newer version of delayqueue') end
+  for n = 2, #names do
+    local id, record, due, is_alone, ttr_ms, past = names[n], found[n], picked[first + 2 * n - 3], false, nil, nil
+    local flags = record and string.byte(record)
+    if flags ~= 0 or #record < 7 then
+      --@include record
+      local own_ttr_ms, max_attempts = options(record or '')
+      if own_ttr_ms then
+        local attempts, timeouts = 0, 0
+        if flags >= HAS_HISTORY then past = call('HGET', history, id) end
+        if past and #past >= 20 then attempts, timeouts = struct.unpack('>I4I4', past) end
+        is_alone = timeouts > 0 or max_attempts > 0 and attempts + 1 >= max_attempts
+        ttr_ms = own_ttr_ms
+      else
+        --@include discard
+        discard(id, record, due + 0)
+        record, dropped = nil, true
       end
-      ttrs = ttrs or {}
-      ttrs[n] = own_ttr
     end
-    if last ~= of_last then
-      if last + 1 ~= of_last then return { 'UNUSUAL' } end
-      local past = call('HGET', history, ids[n])
-      if not past or #past < 26 then return { 'UNUSUAL' } end
-      pasts = pasts or {}
-      pasts[n] = past
+    if record then
+      if count > 0 and (is_alone or bytes + #record > most_bytes + 0) then is_full = true end
+      if is_full then break end
+      count, is_full, bytes = count + 1, is_alone, bytes + #record
+      ids[count], dues[count], records[count], ttrs[count], pasts[count] = id, due, record, ttr_ms, past
     end
   end
-end
-if ttrs then
-  local is_mixed = false
-  ttr = ttrs[1] or 60000
-  for n = 1, count do
-    ttrs[n] = ttrs[n] or 60000
-    is_mixed = is_mixed or ttrs[n] ~= ttr
-    if ttrs[n] < ttr then ttr = ttrs[n] end
-  end
-  if not is_mixed then ttrs = nil end
-end
-local first_due -- as in lib/due.lua
-if pasts and pasts[1] then
-  first_due = unpacked('>I6', pasts[1], 21)
-else
-  local units, after = unpacked('>I6xI3', records[1])
-  first_due = (units - units % 125) / 125 + 1577836800000 + after
-  if after == 16777215 then first_due = #records[1] >= 16 and unpacked('>I6', records[1], 11) or now + 1 end
-end
-if first_due > now then return { 'UNUSUAL' } end
-local last_due = first_due
-if pasts and pasts[count] then
-  last_due = unpacked('>I6', pasts[count], 21)
-elseif count > 1 then
-  local units, after = unpacked('>I6xI3', records[count])
-  last_due = (units - units % 125) / 125 + 1577836800000 + after
-  if after == 16777215 then last_due = #records[count] >= 16 and unpacked('>I6', records[count], 11) or now + 1 end
-end
---@include bucket
-local bucket, counts = bucket_of(now - first_due), nil
-local state = call('HMGET', ledger, own, 'head')
-local kind, token, acknowledged, expiry, last_bucket, uncounted = 16, 0, 0, 0, bucket, 0
-if state[2] then
-  if #state[2] < 19 then return { 'UNUSUAL' } end
-  kind, token, acknowledged, expiry = unpacked('>BI6I6I6', state[2])
-  if #state[2] >= 24 then last_bucket, uncounted = unpacked('>BI4', state[2], 20) end
-end
-if count == 1 or bucket_of(now - last_due) == bucket then -- as usual: the first is the latest, the last one the least late
-  if bucket == last_bucket and uncounted < 4000000000 then -- or it would not fit
-    uncounted = uncounted + count
-  else
-    counts, uncounted = { [last_bucket] = uncounted }, count
-  end
-else
-  --@include lateness
-  counts = lateness(records, pasts)
-  local in_bucket = counts[bucket]
-  counts[bucket] = nil
-  counts[last_bucket] = (counts[last_bucket] or 0) + uncounted
-  uncounted = in_bucket
-end
-if kind ~= 16 then return { kind == 17 and 'RANKED' or 'UNUSUAL' } end
-local deadline = now + ttr
-if expiry <= now then -- what we believed has come true: look when the next lease ends
-  local soonest = call('ZRANGE', reserved, '0', '0', 'WITHSCORES')[2]
-  expiry = soonest and soonest + 0 or deadline
-  if expiry <= now then return { 'UNUSUAL' } end
-end
-if deadline < expiry then expiry = deadline end
-
--- 2. Acknowledge, or take a new slot. Either write is one that Redis allows while it refuses memory (lib/unlock.lua).
-local held, held_until, first, acked = state[1], 0, (ARGV[4] or 0) + 0, (ARGV[5] or 0) + 0 -- 0: not known
-if held then
-  if #held < 20 then return { 'UNUSUAL' } end
-  local flags, many, ends, first_token = unpacked('>BI2I6I6', held, 5) -- 1: with a history; 2: with stamps
-  local done
-  if many == 0 then -- each has a deadline of its own
-    if flags > 1 then return { 'UNUSUAL' } end
-    local at = 8
-    done = { true }
-    while at + 12 <= #held do
-      local token_of, _, length = unpacked('>I6I6B', held, at)
-      if token_of ~= first + many then return { 'UNUSUAL' } end
-      many = many + 1
-      done[many + 1], at = sub(held, at + 13, at + 12 + length), at + 13 + length
-    end
-  elseif first_token == first and many == acked then
-    done = many == 1 and flags < 2 and { true, sub(held, 20, -2) } or { pcall(unpacked, string.rep('s', many), held, 20) }
-    held_until = ends
-  end
-  if many ~= acked or not done or not done[1] then return { 'UNUSUAL' } end
-  if flags == 1 then call('HLEN', history) end -- as in lib/probe.lua
-  if held_until == 0 or held_until > deadline then call('ZREM', reserved, '') end
-  call('HDEL', jobs, unpack(done, 2, many + 1))
-  if flags == 1 then call('HDEL', history, unpack(done, 2, many + 1)) end
-elseif acked > 0 then
-  return { 'UNUSUAL' }
-else
-  call('ZREM', reserved, '')
 end
 
--- 3. Lease.
-local leases
-if not ttrs then
-  leases = ARGV[2] .. struct.pack('>BI2I6I6', pasts and 1 or 0, count, deadline, token + 1)
-    .. (count == 1 and ids[1] or table.concat(ids, '\0')) .. '\0'
-else
-  local parts = { ARGV[2] .. struct.pack('>BI2', pasts and 1 or 0, 0) }
-  for n = 1, count do parts[n + 1] = struct.pack('>I6I6B', token + n, now + ttrs[n], #ids[n]) .. ids[n] end
-  leases = table.concat(parts)
-end
-call('HSET', ledger, own, leases,
-  'head', struct.pack('>BI6I6I6BI4', kind, token + count, acknowledged + acked, expiry, bucket, uncounted))
--- A slot that is used again may keep a time in `reserved` that is earlier than its leases end: somebody looks in vain, once.
-if not held or held_until == 0 or held_until > deadline then call('ZADD', reserved, format('%d', deadline), ARGV[1]) end
-call('ZREMRANGEBYRANK', waiting, '0', count == 1 and '0' or format('%d', count - 1))
--- Who may not count, or meets something foreign there, has leased all the same.
-for counted, many in pairs(counts or {}) do redis.pcall('HINCRBY', ledger, 'late' .. counted, format('%d', many)) end
-if ttr < 2000 then -- an idle consumer may not look again before this lease ends
-  local try, waiters, now_us = redis.pcall, KEYS[6], time[1] * 1000000 + us
-  local function int(number) return format('%d', number) end
+-- 3. Nothing to lease.
+if count == 0 or most == '0' then
   --@include next_due
   --@include wake
-  wake(next_due(waiting, reserved))
+  --@include idle
+  if count > 0 then
+    if waiter ~= '-' then
+      try('ZREM', waiters, waiter)
+      wake(now) -- the job is still there for others
+    end
+    return { 'READY', lost }
+  end
+  if dropped then return { 'AGAIN', lost } end
+  call('HDEL', leases, '\n' .. consumer)
+  local wait_us = idle(waiter, paused_until or next_due(), longest_us + 0)
+  return { paused_until and 'PAUSED' or 'EMPTY', lost, int(wait_us) }
 end
-if not pasts then return { 'JOBS', leases, unpack(records) } end
-for n = 1, count do pasts[n] = pasts[n] or '' end
-local answer = { 'JOBS', leases, unpack(records) }
-answer[count + 3] = pasts
-return answer
+
+-- 4. Lease.
+if #lost * 2 == #ARGV - 5 then -- nothing has been acknowledged
+  --@include allow_when_full
+end
+local token = call('HINCRBY', meta, 'token', int(count)) - count
+local reply, new_leases, deadlines, late, deadline = { 'JOBS', lost, now_text }, {}, {}, {}, int(now + 60000000)
+local shortest_ms = 60000
+for n = 1, count do
+  local id, due, past, ttr_ms, at = ids[n], dues[n], pasts[n], ttrs[n], 2 * n
+  local lease = string.format('%d %s %s', token + n, due, consumer)
+  if past then lease = lease .. '+' end
+  new_leases[at - 1], new_leases[at] = id, lease
+  deadlines[at - 1], deadlines[at] = ttr_ms and int(now + ttr_ms * 1000) or deadline, id
+  if ttr_ms and ttr_ms < shortest_ms then shortest_ms = ttr_ms end
+  at = 4 * n
+  reply[at], reply[at + 1], reply[at + 2], reply[at + 3] = id, lease, records[n], past or ''
+  -- Two buckets for each doubling of the milliseconds.
+  local mantissa, exponent = math.frexp((now - due) / 1000 + 1)
+  local bucket = 2 * exponent - (mantissa < 0.70710678118654752 and 2 or 1)
+  late[bucket] = (late[bucket] or 0) + 1
+end
+--@include call_of
+call('HSET', leases, '\n' .. consumer, call_of(ARGV[3], ids), unpack(new_leases))
+call('ZADD', reserved, unpack(deadlines))
+if is_prioritized then
+  --@include place
+  for n = 1, count do unplace(ids[n], dues[n] + 0, true) end
+end
+call('ZREM', waiting, unpack(ids))
+for bucket, many in pairs(late) do call('HINCRBY', meta, 'late' .. bucket, int(many)) end
+
+-- 5. Once this waiter is busy, another one must look at the next moment, and at a lease that ends before idle consumers check again.
+if waiter ~= '-' or shortest_ms < 6000 then
+  --@include next_due
+  --@include wake
+  try('ZREM', waiters, waiter)
+  local soonest = next_due()
+  if soonest then wake(soonest) end
+end
+return reply

@@ -1,43 +1,37 @@
--- take.lua: the classic consumer: due jobs by due time, whatever their priority, deleted as they are taken.
+-- take.lua: the classic consumer: jobs that fell due by a moment, by due time, whatever their priority, deleted as they are taken.
 -- KEYS    all
--- ARGV[1] clock offset (ms)   ARGV[2] latest due time (ms), or '' for now   ARGV[3] how many, at most 500
--- Returns {"OK", record, …} | {"AGAIN"} a bounded part of the housekeeping is done
--- Cost    O(J log N)
+-- ARGV[1] clock offset (µs)   ARGV[2] '@' and the latest due time, or '' for now   ARGV[3] most jobs, at most 500   ARGV[4] most bytes
+-- Returns {"OK", 1 if more may be due, record, …} | {"AGAIN"} a bounded part of the housekeeping is done
+-- Cost    O(J log N) for J jobs
 --@include clock
 --@include keys
 --@include record
---@include place
 --@include history
+--@include place
 --@include lease
+--@include bury
 --@include reclaim
---@include probe
+--@include pause_end
+--@include remove
+--@include check_types
 if reclaim() then return { 'AGAIN' } end
-local paused = call('HGET', ledger, 'paused')
-if paused and (paused == 'forever' or paused + 0 > now) then return { 'OK' } end
-local latest = ARGV[2] ~= '' and ARGV[2] or int(now)
-local found = {} -- {due, id, member, key}
-for _, key in ipairs({ waiting, later, ripe }) do
-  local list = call('ZRANGEBYSCORE', key, '-inf', latest, 'WITHSCORES', 'LIMIT', 0, ARGV[3])
-  for n = 1, #list, 2 do
-    local id = string.sub(list[n], key == waiting and 8 or 12)
-    found[#found + 1] = { due = list[n + 1] + 0, id = id, member = list[n], key = key }
-  end
+if pause_end() then return { 'OK', 0 } end
+local latest, found = ARGV[2] == '' and now or due_at(ARGV[2]), {}
+for _, key in ipairs({ waiting, prioritized }) do
+  local some = call('ZRANGEBYSCORE', key, '-inf', int(latest), 'WITHSCORES', 'LIMIT', 0, ARGV[3])
+  for n = 1, #some, 2 do found[#found + 1] = { some[n], some[n + 1] + 0 } end
 end
-table.sort(found, function(a, b)
-  if a.due ~= b.due then return a.due < b.due end
-  return a.member < b.member
-end)
-local reply, taken = { 'OK' }, 0
-for n = 1, math.min(#found, ARGV[3] + 0) do
-  local job = found[n]
-  local record = call('HGET', jobs, job.id)
-  if record and options(record) and string.sub(record, 1, 6) == string.sub(job.member, 1, 6) then
-    reply[#reply + 1], taken = record, taken + 1
-    call('HDEL', jobs, job.id)
-    call('HDEL', history, job.id)
-  end
-  if job.key == ripe then call('ZREM', ready, ready_member(job.due, job.member)) end
-  call('ZREM', job.key, job.member)
+table.sort(found, function(a, b) return a[2] < b[2] or a[2] == b[2] and a[1] < b[1] end)
+local ids, reply, bytes, most = {}, { 'OK', 0 }, 0, math.min(#found, ARGV[3] + 0)
+for n = 1, most do
+  local record = call('HGET', jobs, found[n][1])
+  bytes = bytes + (record and #record or 0)
+  if n > 1 and bytes > ARGV[4] + 0 then break end
+  ids[n] = found[n][1]
+  if record and options(record) then reply[#reply + 1] = record end
 end
-if taken > 0 then call('HINCRBY', ledger, 'acked', taken) end
+if not ids[1] then return reply end
+if #found > #ids or #found == ARGV[3] + 0 then reply[2] = 1 end
+remove(ids)
+if #reply > 2 then call('HINCRBY', meta, 'acked', #reply - 2) end
 return reply

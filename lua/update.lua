@@ -1,22 +1,32 @@
--- update.lua: replace the payload of a job that nobody holds; its time and options stay.
+-- update.lua: replace the payload of a job that the caller holds, or that nobody holds; its time and, unless given, its options stay.
 -- KEYS    all
--- ARGV[1] clock offset (ms)   ARGV[2] id   ARGV[3] payload
--- Returns {"OK"} | {"MISSING"} not there, or held | {"AGAIN"} a bounded part of the housekeeping is done
+-- ARGV[1] clock offset (µs)   ARGV[2] id   ARGV[3] lease of the caller; '' if no consumer may hold the job   ARGV[4] payload
+-- ARGV[5] new options and ARGV[6] the ones that the caller has read, each with its length in front or '' for the defaults; or neither
+-- Returns {"OK"} | {"MISSING"} not there, or held | {"LOST"} not ours any more | {"CHANGED"} it has other options by now
+--       | {"AGAIN"} a bounded part of the housekeeping is done. All but the first have changed nothing
 -- Cost    O(log N)
 --@include clock
 --@include keys
 --@include record
---@include place
 --@include history
+--@include place
 --@include lease
+--@include bury
 --@include reclaim
-if reclaim() then return { 'AGAIN' } end
-local id = ARGV[2]
+local id, lease = ARGV[2], ARGV[3]
+if lease == '' and reclaim() then return { 'AGAIN' } end
 local record = call('HGET', jobs, id)
-if not record or not options(record) then return { 'MISSING' } end
-local has_history = call('HEXISTS', history, id) == 1
-if not waits(id, record, has_history) and not call('ZSCORE', buried, id) then return { 'MISSING' } end
-local payload_at = body_at(record)
-if flag(string.byte(record, 7), OPTIONS) then payload_at = payload_at + 2 + struct.unpack('>I2', record, payload_at) end
-call('HSET', jobs, id, string.sub(record, 1, payload_at - 1) .. ARGV[3])
+local is_readable = record and options(record)
+if lease ~= '' then
+  if call('HGET', leases, id) ~= lease or not is_readable then return { 'LOST' } end
+elseif not is_readable or call('ZSCORE', reserved, id) or not waits(id) and not call('ZSCORE', buried, id) then
+  return { 'MISSING' }
+end
+local kept = string.sub(record, 8, payload_at(record) - 1)
+if ARGV[6] and kept ~= ARGV[6] then return { 'CHANGED' } end
+local flags = string.byte(record)
+if ARGV[5] then
+  flags, kept = flags - flags % 2 + (ARGV[5] ~= '' and HAS_OPTIONS or 0), ARGV[5]
+end
+call('HSET', jobs, id, string.char(flags) .. string.sub(record, 2, 7) .. kept .. ARGV[4])
 return { 'OK' }

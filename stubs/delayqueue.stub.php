@@ -5,6 +5,12 @@
  *
  * Durations are seconds (int, float, or a numeric string), a duration string such as '500ms', '15m', '2h30m', '1d' or
  * 'PT15M', or a DateInterval. Resolution is 1 ms, rounded up. Negative, NaN, infinite or > 100-year ones are a \ValueError.
+ * A delay counts from Redis' own clock, so $dueAt, $reservedAt and $leaseUntil have microseconds. A moment (DateTimeInterface) is exact to
+ * the microsecond.
+ *
+ * Headers are an array<string, string> beside the payload, untouched by every script: trace context, content type, tenant … At most 64 of
+ * them, names of 1..100 bytes of [A-Za-z0-9._-], values of valid UTF-8, 8 KiB of names and values together; anything else is a
+ * \ValueError, and a value that is no string a \TypeError. As in every PHP array, a name such as '123' is the key 123.
  */
 
 namespace {
@@ -13,6 +19,7 @@ namespace {
      * A delay queue on Redis. The object opens its connection with the first command.
      *
      * @phpstan-type Duration int|float|numeric-string|non-empty-string|\DateInterval
+     * @phpstan-type Headers array<array-key, string>
      * @phpstan-type Options array{
      *     prefix?: non-empty-string,
      *     ttr?: Duration,
@@ -24,9 +31,6 @@ namespace {
      *     connectTimeout?: int|float,
      *     readTimeout?: int|float,
      *     persistent?: bool,
-     *     compress?: bool,
-     *     spin?: bool,
-     *     askFirst?: bool,
      * }
      * @phpstan-type NewJob array{
      *     payload: mixed,
@@ -38,9 +42,11 @@ namespace {
      *     backoff?: \DelayQueue\Backoff|null,
      *     timeout?: Duration|null,
      *     onDuplicate?: \DelayQueue\OnDuplicate,
+     *     headers?: Headers,
      * }
      *
      * @psalm-type Duration = int|float|numeric-string|non-empty-string|\DateInterval
+     * @psalm-type Headers = array<array-key, string>
      * @psalm-type Options = array{
      *     prefix?: non-empty-string,
      *     ttr?: Duration,
@@ -52,9 +58,6 @@ namespace {
      *     connectTimeout?: int|float,
      *     readTimeout?: int|float,
      *     persistent?: bool,
-     *     compress?: bool,
-     *     spin?: bool,
-     *     askFirst?: bool,
      * }
      * @psalm-type NewJob = array{
      *     payload: mixed,
@@ -66,6 +69,7 @@ namespace {
      *     backoff?: \DelayQueue\Backoff|null,
      *     timeout?: Duration|null,
      *     onDuplicate?: \DelayQueue\OnDuplicate,
+     *     headers?: Headers,
      * }
      */
     final class DelayQueue implements \Countable
@@ -82,20 +86,15 @@ namespace {
          *     null: ini delayqueue.dsn, else the environment's DELAYQUEUE_DSN, else redis://127.0.0.1:6379/0
          * @param Options $options prefix 'dq' (ini delayqueue.prefix), ttr 60 (0.1 s .. 30 days), maxAttempts 10 (0: no
          *     limit), backoff exponential('5s', 2, '1h', 0.1), priority 1024, format 'json', maxPayload 1 MiB,
-         *     connectTimeout 1 (seconds), readTimeout 2 (seconds), persistent true,
-         *     compress false (true: JSON is kept a fifth shorter in Redis; pushing takes a bit longer, and every consumer reads both),
-         *     spin true (reserve(), ack() and consume() wait for Redis' answer awake for up to 100 µs, and so does pushMany() for the first
-         *     one where it asks first, which makes the round trip to a Redis nearby shorter; and an idle worker for the last 200 µs before a job
-         *     falls due; false: asleep, which takes less processor time),
-         *     askFirst true (pushMany() of eight jobs and more asks a Redis nearby first whether the ids are free, unless that is certain, and
-         *     adds the jobs without a script, which is quicker in all; false: it does not ask)
+         *     connectTimeout 1 (seconds), readTimeout 2 (seconds), persistent true
          *
          * @throws \ValueError when a name, the DSN or an option is wrong; nothing is sent
          */
         public function __construct(string $queue = 'default', #[\SensitiveParameter] ?string $dsn = null, array $options = []) {}
 
         /**
-         * Adds one job in one atomic round trip. A push whose answer was lost is repeated without making a second job.
+         * Adds one job in one atomic round trip. A push whose answer was lost is repeated: there is no second job while the first is in the
+         * queue, and the repetition does not count as a duplicate.
          *
          * @param mixed $payload what json_encode() accepts, except a Closure or Generator; with format 'raw' a string
          * @param Duration|\DateTimeInterface $delay seconds, or an absolute moment; a past moment is due at once
@@ -105,6 +104,7 @@ namespace {
          * @param int<0, 4294967295>|null $maxAttempts 0: no limit; null: the queue's
          * @param \DelayQueue\Backoff|null $backoff null: the queue's
          * @param Duration|null $timeout limit of one run of the handler, 0: none
+         * @param Headers $headers
          *
          * @return non-empty-string the id
          *
@@ -123,11 +123,13 @@ namespace {
             ?\DelayQueue\Backoff $backoff = null,
             int|float|string|\DateInterval|null $timeout = null,
             \DelayQueue\OnDuplicate $onDuplicate = \DelayQueue\OnDuplicate::Fail,
+            array $headers = [],
         ): string {}
 
         /**
          * Adds many jobs in few round trips; each chunk of up to 500 is atomic. An array is checked as a whole before
-         * anything is sent; a Traversable is read, checked and sent chunk by chunk.
+         * anything is sent; a Traversable is read, checked and sent chunk by chunk. Where Redis fails or refuses, $stored of the exception
+         * names the jobs of the chunks before.
          *
          * @param iterable<NewJob> $jobs keys as the parameters of push()
          *
@@ -179,7 +181,8 @@ namespace {
         public function watch(string ...$queues): static {}
 
         /**
-         * Takes the next job under a lease of its TTR. Order: smaller priority, then earlier due time, then push order.
+         * Takes the next job under a lease of its TTR. Order: smaller priority, then earlier due time, then push order; jobs that were
+         * pushed for the very same absolute moment come in the order of their ids (generated ids are time-ordered).
          * Signal handlers run while it waits.
          *
          * @param int|float|null $timeout seconds to wait at most; 0: do not wait, null: for ever
@@ -192,7 +195,8 @@ namespace {
         public function reserve(int|float|null $timeout = 0): ?\DelayQueue\Job {}
 
         /**
-         * Takes up to $max jobs in one round trip, as soon as at least one is there.
+         * Takes up to $max jobs in one round trip, as soon as at least one is there. A job whose lease expired once, and one on its last
+         * attempt, comes alone.
          *
          * @param positive-int $max
          * @param int|float|null $timeout as in reserve()
@@ -213,7 +217,20 @@ namespace {
         public function reserveJob(string $id): ?\DelayQueue\Job {}
 
         /**
-         * Acknowledges many jobs in one round trip per queue.
+         * Waits until one of the watched queues has a ready job, and takes none. Signal handlers run while it waits.
+         *
+         * @param int|float|null $timeout as in reserve()
+         *
+         * @return bool false when there was none in time, or stop() was called
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function wait(int|float|null $timeout = null): bool {}
+
+        /**
+         * Acknowledges many jobs in one round trip for each Redis and queue. Where one of these fails, the others are acknowledged before it
+         * throws.
          *
          * @return int<0, max> how many were still ours
          *
@@ -232,13 +249,12 @@ namespace {
          * @param Duration $maxTime 0: no limit
          * @param int<0, max>|non-empty-string $memoryLimit bytes, or as in php.ini ('128M'); 0: no limit
          * @param bool $stopWhenEmpty return as soon as nothing is ready
-         * @param positive-int $prefetch how many jobs one round trip may take
+         * @param int<1, 500> $prefetch how many jobs one round trip may take. A job that is done is acknowledged with the next trip or 50 ms
+         *     later, whichever is first, and its lease is kept until then. A job whose lease expired once, and one on its last attempt, is
+         *     leased alone, so that a crash never buries jobs that no handler saw
          * @param Duration $timeout limit of one run of the handler; 0: none
          * @param Duration $graceTimeout how long a stuck handler is waited for after its timeout
-         * @param bool $heartbeat renew the lease while the handler runs
-         * @param bool $fetchAhead with $prefetch above 1 and a single queue: fetch the next batch over a second connection
-         *     while a full one is being handled, as long as a batch takes less than 50 ms; up to twice $prefetch jobs are held, with 32 and more up to
-         *     three times
+         * @param bool $heartbeat renew leases until their jobs are settled; it never shortens one
          */
         public function consume(
             callable $handler,
@@ -251,7 +267,6 @@ namespace {
             int|float|string|\DateInterval $timeout = 0,
             int|float|string|\DateInterval $graceTimeout = 5,
             bool $heartbeat = true,
-            bool $fetchAhead = true,
         ): \DelayQueue\StopReason {}
 
         /**
@@ -305,7 +320,9 @@ namespace {
         public function reschedule(string $id, int|float|string|\DateInterval|\DateTimeInterface $delay): bool {}
 
         /**
-         * Replaces the payload of a job that nobody holds.
+         * Replaces the payload and, unless null, the headers of a job that no worker holds.
+         *
+         * @param Headers|null $headers [] removes them
          *
          * @return bool false when it is not there, or reserved
          *
@@ -313,7 +330,7 @@ namespace {
          * @throws \DelayQueue\ConnectionException
          * @throws \DelayQueue\ServerException
          */
-        public function update(string $id, mixed $payload): bool {}
+        public function update(string $id, mixed $payload, ?array $headers = null): bool {}
 
         /**
          * Makes a buried or delayed job ready now.
@@ -409,14 +426,16 @@ namespace {
         public function queues(): array {}
 
         /**
-         * What about this Redis endangers jobs, each with a cure.
+         * Checks this Redis for facts that endanger jobs, and names a cure for each.
+         *
+         * @param bool $repair jobs of this queue that lie in no state, because another program has changed its keys, become ready again
          *
          * @return list<array{level: 'ok'|'warn'|'error', check: string, message: string}>
          *
          * @throws \DelayQueue\ConnectionException
          * @throws \DelayQueue\ServerException
          */
-        public function doctor(): array {}
+        public function doctor(bool $repair = false): array {}
 
         /** Closes the connection; the next command opens a new one. */
         public function close(): void {}
@@ -434,7 +453,7 @@ namespace DelayQueue {
         case Buried = 'buried';
     }
 
-    /** What push() does when its id is in the queue already, in any state. */
+    /** The answer of push() to an id that is in the queue already, in any state. */
     enum OnDuplicate: string
     {
         /** Throws DuplicateJobException. */
@@ -456,13 +475,13 @@ namespace DelayQueue {
         case Stopped = 'stopped';
     }
 
-    /** What a worker tells its listeners. */
+    /** The events that a worker reports to its listeners. */
     enum Event: string
     {
         case WorkerStarting = 'workerStarting';
         /**
-         * Nothing came for $idleTimeout of consume(). Listeners run while the loop goes on waiting: they may use the queue (over a second
-         * connection), but what is pushed while they run may be found two seconds later, so they should be short.
+         * No job came for $idleTimeout of consume(). Listeners run while the loop goes on waiting: they may use the queue (over a second
+         * connection), but a job that falls due while they run waits for them, so they should be short.
          */
         case Idle = 'idle';
         case Processing = 'processing';
@@ -483,7 +502,9 @@ namespace DelayQueue {
      * child may not use its parent's.
      *
      * @phpstan-import-type Duration from \DelayQueue
+     * @phpstan-import-type Headers from \DelayQueue
      * @psalm-import-type Duration from \DelayQueue
+     * @psalm-import-type Headers from \DelayQueue
      */
     final class Job
     {
@@ -505,7 +526,7 @@ namespace DelayQueue {
         public readonly float $ttr;
         /** Unix seconds. */
         public readonly float $createdAt;
-        /** Unix seconds. */
+        /** Unix seconds; of a job that was taken by reserveJob() while it was buried, since when. */
         public readonly float $dueAt;
         /** Unix seconds. */
         public readonly float $reservedAt;
@@ -513,6 +534,8 @@ namespace DelayQueue {
         public readonly int $token;
         /** Of the attempt before. */
         public readonly ?string $lastError;
+        /** @var Headers */
+        public readonly array $headers;
 
         /**
          * Done: removes the job.
@@ -524,16 +547,17 @@ namespace DelayQueue {
         public function ack(): void {}
 
         /**
-         * Gives the job back. The attempt stays counted; a released job is never buried.
+         * Gives the job back. A released job is never buried.
          *
          * @param Duration|\DateTimeInterface $delay
          * @param int<0, 4294967295>|null $priority null keeps it
+         * @param bool $countAttempt false: as if the job had not been reserved ("not now": a rate limit, a maintenance window)
          *
          * @throws LeaseLostException
          * @throws ConnectionException
          * @throws ServerException
          */
-        public function release(int|float|string|\DateInterval|\DateTimeInterface $delay = 0, ?int $priority = null): void {}
+        public function release(int|float|string|\DateInterval|\DateTimeInterface $delay = 0, ?int $priority = null, bool $countAttempt = true): void {}
 
         /**
          * Failed: back after the backoff's delay for this attempt, or buried when no attempt is left.
@@ -558,7 +582,7 @@ namespace DelayQueue {
         public function bury(\Throwable|string|null $reason = null): void {}
 
         /**
-         * The lease starts anew.
+         * The lease starts anew. The heartbeat of consume(), and keepAlive(), never shorten it.
          *
          * @param Duration|null $ttr 0.1 s .. 30 days; null: the job's own
          *
@@ -570,6 +594,30 @@ namespace DelayQueue {
          */
         public function touch(int|float|string|\DateInterval|null $ttr = null): float {}
 
+        /**
+         * From now on a native thread renews the lease whenever a third of the TTR has passed, also while PHP is busy: until the job is settled
+         * or lost, the object is gone, the request ends, or $atMost is over, which is counted from now. In consume() with its heartbeat the
+         * lease is renewed anyway: there $atMost is a limit for the rest of the handler's run. Called again, it sets a new limit, or none.
+         *
+         * @param Duration|null $atMost greater than 0; null: no limit
+         *
+         * @throws LeaseLostException when the job is no longer ours, as far as this process knows: nothing is sent
+         */
+        public function keepAlive(int|float|string|\DateInterval|null $atMost = null): void {}
+
+        /**
+         * Replaces the payload and, unless null, the headers of the job in hand, for its next attempt. $payload, $body and $headers of
+         * this object stay as they were read.
+         *
+         * @param Headers|null $headers [] removes them
+         *
+         * @throws LeaseLostException
+         * @throws PayloadException
+         * @throws ConnectionException
+         * @throws ServerException
+         */
+        public function update(mixed $payload, ?array $headers = null): void {}
+
         /** Seconds until the lease ends; 0.0 once it has, or the job is not ours any more. */
         public function timeLeft(): float {}
 
@@ -579,7 +627,12 @@ namespace DelayQueue {
         public function isLost(): bool {}
     }
 
-    /** A look at a job without holding it. */
+    /**
+     * A look at a job without holding it.
+     *
+     * @phpstan-import-type Headers from \DelayQueue
+     * @psalm-import-type Headers from \DelayQueue
+     */
     final class JobInfo
     {
         /** @var non-empty-string */
@@ -604,7 +657,7 @@ namespace DelayQueue {
         public readonly Backoff $backoff;
         /** Unix seconds. */
         public readonly float $createdAt;
-        /** Unix seconds. */
+        /** Unix seconds; of a buried job since when it is buried. */
         public readonly float $dueAt;
         /** Unix seconds; null unless it is reserved. */
         public readonly ?float $leaseUntil;
@@ -617,6 +670,8 @@ namespace DelayQueue {
         /** @var int<0, max> */
         public readonly int $kicks;
         public readonly ?string $lastError;
+        /** @var Headers */
+        public readonly array $headers;
     }
 
     /** Numbers of one queue. Counters run since the queue was made. */
@@ -706,7 +761,7 @@ namespace DelayQueue {
 
         /**
          * Reads what a Backoff prints: 'fixed 5s', 'linear 2m 1m', 'stages 15s 3m 10m', 'exponential 5s 2 1h 0.1'; delays alone
-         * are stages, and what is left out at the end is as in the methods of that name.
+         * are stages, and parts left out at the end are as in the methods of that name.
          *
          * @param non-empty-string $text
          *
@@ -737,6 +792,8 @@ namespace DelayQueue {
     {
         /** The write may have been applied: its answer was lost, and so were the retries. */
         public bool $ambiguous = false;
+        /** @var list<non-empty-string> ids that pushMany() had stored before; of the others one chunk may be stored, too, if $ambiguous */
+        public array $stored = [];
     }
 
     /** Redis did not accept the credentials (WRONGPASS, NOAUTH). */
@@ -747,16 +804,22 @@ namespace DelayQueue {
     {
         /** The first word of Redis' error. */
         public string $redisCode = '';
+        /** @var list<non-empty-string> ids that pushMany() had stored before */
+        public array $stored = [];
     }
 
-    /** Redis has no memory left (OOM); nothing was stored. */
+    /** Redis has no memory left (OOM); nothing was stored, but for $stored of pushMany(). */
     class QueueFullException extends ServerException {}
 
     /** The lease ran out, the job was cancelled, or it is settled already; nothing was changed. */
     class LeaseLostException extends \RuntimeException implements Exception {}
 
     /** A job of this id is in the queue already. */
-    class DuplicateJobException extends \RuntimeException implements Exception {}
+    class DuplicateJobException extends \RuntimeException implements Exception
+    {
+        /** @var list<non-empty-string> ids that pushMany() had stored before */
+        public array $stored = [];
+    }
 
     /** A payload that cannot be encoded, or is too large; getCode() is json_last_error(). */
     class PayloadException extends \InvalidArgumentException implements Exception {}

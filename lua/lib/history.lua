@@ -1,19 +1,16 @@
--- lib/history.lua: what happened to a job before; kept only for jobs that came back once.
+-- lib/history.lua: the past of a job that came back at least once: attempts 4 · timeouts 4 · releases 4 · buries 4 · kicks 4 · last error.
 local function read_history(id)
   local packed = call('HGET', history, id)
-  if not packed or #packed < 26 then
-    return { attempts = 0, timeouts = 0, releases = 0, buries = 0, kicks = 0, due = 0, error = '' }, packed
+  if not packed or #packed < 20 then
+    return { attempts = 0, timeouts = 0, releases = 0, buries = 0, kicks = 0, error = '' }
   end
-  local h = { error = string.sub(packed, 27) }
-  h.attempts, h.timeouts, h.releases, h.buries, h.kicks, h.due = struct.unpack('>I4I4I4I4I4I6', packed)
-  return h, packed
+  local past = { error = string.sub(packed, 21) }
+  past.attempts, past.timeouts, past.releases, past.buries, past.kicks = struct.unpack('>I4I4I4I4I4', packed)
+  return past
 end
-local function write_history(id, h)
-  call('HSET', history, id,
-    struct.pack('>I4I4I4I4I4I6', h.attempts, h.timeouts, h.releases, h.buries, h.kicks, math.max(0, h.due)) .. h.error)
-end
-local function set_aside(id, h, reason)
-  h.buries, h.error = h.buries + 1, reason
-  call('ZADD', buried, int(now), id)
-  write_history(id, h)
+-- Also marks the record, so that the script that reserves the job reads its history.
+local function write_history(id, record, past)
+  local counts = struct.pack('>I4I4I4I4I4', past.attempts, past.timeouts, past.releases, past.buries, past.kicks)
+  call('HSET', history, id, counts .. past.error)
+  if options(record) and string.byte(record) < HAS_HISTORY then call('HSET', jobs, id, with_history(record)) end
 end

@@ -1,14 +1,22 @@
--- lib/idle.lua: registers a waiter that found nothing, and returns for how long it may sleep (µs). Only one waiter
--- sleeps until the next moment; the others sleep `cap` ms, so that a due job does not wake a herd.
-local function idle(waiter, soonest, cap)
-  local wait_us = soonest and math.max(0, soonest * 1000 - now_us) or -1
-  if waiter == '' then return wait_us end
-  try('ZREM', waiters, waiter)
-  if cap == 0 then
+-- lib/idle.lua: registers a waiter that found nothing, and returns for how long it may sleep (µs; -1: nothing is coming). One waiter looks at
+-- the next moment, a second one 200 ms later; the others sleep for `longest_us`, so that a due job does not wake a herd.
+-- `longest_us` 0: it waits no longer.
+local function idle(waiter, soonest, longest_us)
+  if waiter ~= '-' then
+    try('ZREM', waiters, waiter)
+    if longest_us > 0 then
+      local at = now + longest_us
+      if soonest and soonest < at then
+        if not is_covered(soonest, 0) then
+          at = math.max(soonest, now)
+        elseif not is_covered(soonest + SECOND_LOOK_US, 1) then
+          at = math.min(at, soonest + SECOND_LOOK_US)
+        end
+      end
+      try('ZADD', waiters, int(at), waiter)
+      return at - now
+    end
     if soonest then wake(soonest) end
-    return wait_us
   end
-  if wait_us < 0 or wait_us > cap * 1000 or is_covered(soonest, false) then wait_us = cap * 1000 end
-  try('ZADD', waiters, int(now + math.ceil(wait_us / 1000)), waiter)
-  return wait_us
+  return soonest and soonest < math.huge and math.max(0, soonest - now) or -1
 end

@@ -1,18 +1,16 @@
--- lib/kick.lua: one buried job becomes ready now. A job whose record is gone or unreadable cannot.
+-- lib/kick.lua: one buried or delayed job becomes ready now. False when it is neither, or its record cannot be read.
 local function kick(id, reset_attempts)
   local record = call('HGET', jobs, id)
-  local h = read_history(id)
-  call('ZREM', reserved, '') -- see lib/unlock.lua
-  if not record then
-    call('ZREM', buried, id)
-    call('HDEL', history, id)
-    return false
-  end
-  if not options(record) then return false end
-  h.kicks, h.due = h.kicks + 1, now
-  if reset_attempts then h.attempts = 0 end
-  place(id, record, now, true)
-  write_history(id, h)
-  call('ZREM', buried, id)
+  local _, _, priority = options(record or '')
+  local old_due, was_prioritized = waits(id)
+  local is_buried = not old_due and call('ZSCORE', buried, id)
+  if not priority or not is_buried and not (old_due and old_due > now) then return false end
+  --@include allow_when_full
+  local past = read_history(id)
+  past.kicks = past.kicks + 1
+  if reset_attempts then past.attempts, past.timeouts = 0, 0 end
+  place(id, priority, now, old_due, was_prioritized)
+  write_history(id, record, past)
+  if is_buried then call('ZREM', buried, id) end
   return true
 end

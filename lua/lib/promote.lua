@@ -1,24 +1,32 @@
--- lib/promote.lua: moves up to 500 prioritized jobs that fell due from `later` to `ready` and `ripe`.
--- Returns true when more are due: order is exact only when none is left, so the caller answers AGAIN.
+-- lib/promote.lua: brings `prioritized_ready` up to now: jobs that fell due go in, at most 500 and 4 MiB of them; jobs that are not due any
+-- more, because the clock was set back, go out. Returns true when more may be to do: the order is exact only when nothing is.
 local function promote()
-  local due = call('ZRANGEBYSCORE', later, '-inf', int(now), 'WITHSCORES', 'LIMIT', 0, 500)
-  if not due[1] then return false end
-  local to_ready, to_ripe, members = {}, {}, {}
-  for i = 1, #due, 2 do
-    local member, score = due[i], due[i + 1]
-    members[#members + 1] = member
-    if #member > 11 then -- shorter than any of ours: only goes
-      to_ripe[#to_ripe + 1], to_ripe[#to_ripe + 2] = score, member
-      to_ready[#to_ready + 1] = int(struct.unpack('>I4', member, 8))
-      to_ready[#to_ready + 1] = ready_member(tonumber(score), member)
+  local ready, due_now = call('ZCARD', prioritized_ready), call('ZCOUNT', prioritized, '-inf', int(now))
+  local changed, bytes = 0, 0
+  if ready > due_now then
+    local early = call('ZRANGE', prioritized, math.max(due_now, ready - 500), ready - 1, 'WITHSCORES')
+    for n = 1, #early, 2 do
+      changed = changed + call('ZREM', prioritized_ready, ready_member(early[n + 1] + 0, early[n]))
     end
+    return changed == 500
   end
-  --@include probe
-  --@include unlock
-  if to_ready[1] then
-    call('ZADD', ready, unpack(to_ready))
-    call('ZADD', ripe, unpack(to_ripe))
+  local due = due_now > ready and call('ZRANGE', prioritized, ready, math.min(due_now, ready + 500) - 1, 'WITHSCORES') or {}
+  if due[1] then
+    --@include check_types
+    --@include allow_when_full
   end
-  call('ZREM', later, unpack(members))
-  return #members == 500
+  for n = 1, #due, 2 do
+    local record = call('HGET', jobs, due[n])
+    changed = changed + 1
+    if record then
+      local _, _, priority = options(record)
+      bytes = bytes + #record
+      -- Priority 0: reserve meets a record that cannot be read first, and buries its job.
+      call('ZADD', prioritized_ready, int(priority or 0), ready_member(due[n + 1] + 0, due[n]))
+    else
+      call('ZREM', prioritized, due[n])
+    end
+    if bytes > 4194304 then return true end
+  end
+  return changed == 500
 end

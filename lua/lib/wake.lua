@@ -1,28 +1,37 @@
--- lib/wake.lua: makes sure that a live waiter looks at `due`. A waiter is known by the time at which it will look
--- by itself; it hears on its own channel, so that one push wakes one of them. Never fails the operation.
--- Whether somebody listens who will look then: it is told so again, which changes nothing.
-local function is_there(waiter, at)
-  return try('PUBLISH', waiters .. ':' .. waiter, int(math.max(0, at * 1000 - now_us))) ~= 0
+-- lib/wake.lua: has an idle consumer look at a due time, and a second one 200 ms later, in case the first is stopped or busy. `waiters` says
+-- when each of them looks by itself; each hears on its own channel after how many microseconds to look instead. PUBLISH says whether
+-- anybody listens there, so consumers that died are skipped and removed. Waking never fails the operation.
+local HORIZON_US, SECOND_LOOK_US, GONE_AFTER_US = 6000000, 200000, 1000000
+
+local function listens(waiter, at)
+  return try('PUBLISH', waiters .. ':' .. waiter, int(math.max(0, at - now))) ~= 0
 end
--- Whether somebody will have looked by then. Who should have looked a second ago is gone, and so is who does not listen, unless
--- nobody is asked.
-local function is_covered(due, unasked)
+-- Whether the waiter of this rank is alive and looks by then.
+local function is_covered(at, rank)
   for _ = 1, 100 do
-    local first = try('ZRANGE', waiters, 0, 0, 'WITHSCORES')
-    local at = tonumber(first[2])
-    if not at or at > due then return false end
-    if at >= now - 1000 and (unasked or is_there(first[1], at)) then return true end
-    try('ZREM', waiters, first[1])
+    local found = try('ZRANGE', waiters, rank, rank, 'WITHSCORES')
+    local own = tonumber(found[2])
+    if not own or own > at then return false end
+    if own > now - GONE_AFTER_US and listens(found[1], own) then return true end
+    try('ZREM', waiters, found[1])
   end
 end
-local function wake(due)
-  -- Before what is far, somebody glances at the queue and finds out.
-  if due > now and is_covered(due, due > now + 3000) then return end
+-- Unless the waiter of this rank looks by then, has the one that would look last do it.
+local function cover(at, rank)
+  if at > now and is_covered(at, rank) then return end
   for _ = 1, 100 do
+    if try('ZCARD', waiters) == rank then return end
     local last = try('ZRANGE', waiters, -1, -1)[1]
     if not last then return end
-    if due > now then try('ZADD', waiters, int(due), last) else try('ZREM', waiters, last) end
-    if is_there(last, due) then return end
-    try('ZREM', waiters, last) -- nobody listens there any more
+    if at > now then try('ZADD', waiters, int(at), last) else try('ZREM', waiters, last) end
+    if listens(last, at) then return end
+    try('ZREM', waiters, last)
   end
+end
+-- An idle consumer checks every five seconds by itself, so a script wakes none for a moment that is further away.
+local function wake(due)
+  if due > now + HORIZON_US or try('ZCARD', waiters) == 0 then return end
+  local at = math.max(due, now)
+  cover(at, 0)
+  cover(at + SECOND_LOOK_US, at > now and 1 or 0)
 end

@@ -87,7 +87,7 @@ impl Backoff {
     }
 
     /// Reads what [`Backoff`] prints: `fixed 5s`, `linear 2m 1m`, `stages 15s 3m 10m` or `exponential 5s 2 1h 0.1`; delays alone
-    /// are stages. What is left out at the end is as in the functions of that name.
+    /// are stages. Parts left out at the end are as in the functions of that name.
     ///
     /// # Errors
     /// [`Error::Invalid`], to follow a name.

@@ -15,6 +15,12 @@ pub fn offset_ms() -> i64 {
     OFFSET_MS.load(Ordering::Relaxed) + THREAD_OFFSET_MS.get()
 }
 
+/// The same in microseconds.
+#[must_use]
+pub fn offset_us() -> i64 {
+    offset_ms() * 1000
+}
+
 /// Moves this process' view of Redis' time; 0 returns to the present.
 pub fn set_offset_ms(offset_ms: i64) {
     OFFSET_MS.store(offset_ms, Ordering::Relaxed);

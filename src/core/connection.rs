@@ -1,34 +1,22 @@
-//! One connection: strictly request, then its replies. Whatever goes wrong in between makes it unusable, so that no
-//! reply is ever read as another's.
+//! One connection: strictly request, then its replies. Any error in between makes it unusable, so that the client never takes one
+//! reply for another.
 
-mod begun;
 mod log_in;
-mod patience;
-mod spin;
-mod tracking;
 mod wakes;
 
 use super::dsn::Dsn;
 use super::input::Input;
 use super::process::Generation;
-use super::reply;
 use super::resp;
-use super::server_clock::{Claim, Moment, ServerClock};
 use super::transport::Transport;
-use begun::Begun;
-use patience::Patience;
 use redis::Value;
-use rustc_hash::FxHashSet;
-use spin::Spin;
+use rustc_hash::FxHashMap;
 use std::collections::{HashSet, VecDeque};
 use std::io::{self, Read, Write};
 use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::{Duration, Instant};
-use tracking::Tracking;
 
-/// What every command ends with.
-pub const END: &[u8] = b"\r\n";
 /// Replies larger than this are refused rather than buffered.
 const LARGEST_REPLY: usize = 1 << 30;
 
@@ -53,7 +41,7 @@ pub struct Wake {
 /// An open, authenticated connection speaking RESP3. It goes from hand to hand with each request, so it is only a pointer.
 pub struct Connection(Box<Wire>);
 
-/// What a connection is made of.
+/// The parts of a connection.
 pub struct Wire {
     transport: Transport,
     input: Input,
@@ -62,40 +50,15 @@ pub struct Wire {
     broken: bool,
     /// When the last request was sent.
     sent_at: Instant,
-    /// What has been left unanswered, or why it could not be sent.
-    begun: Option<Result<Begun, Fault>>,
     read_timeout: Duration,
-    /// What one read or write of the socket may take at present.
+    /// How long one read or write of the socket may take at present.
     socket_timeout: Duration,
-    spin: Spin,
-    /// All of a command has been sent but its [`END`].
-    pub is_open: bool,
     wakes: VecDeque<Wake>,
     subscribed: HashSet<String>,
-    /// Whether what was read over this connection is as it was.
-    pub tracking: Tracking,
-    /// What time it is for Redis.
-    pub clock: ServerClock,
-    /// A transaction has been begun, and not ended.
-    pub in_transaction: bool,
-    /// Whether to look before a batch is added, so that it takes no script.
-    pub looks: Patience,
-    /// Whether to make the members and records of a batch for the script: in vain, if it takes longer to get there than its size explains.
-    pub makes: Patience,
-    /// Names of queues whose index entry was written over this connection.
-    pub indexed: FxHashSet<String>,
-    /// Queues known to have used priorities: `lua/reserve.lua` does not do for them.
-    pub ranked: FxHashSet<String>,
-    /// Queues that had nothing when last looked at.
-    pub quiet: FxHashSet<String>,
-    /// How many more reserves go without `lua/reserve_next.lua`.
-    pub without_next: u8,
-    /// How many more go without `lua/reserve_unseen.lua`.
-    pub without_unseen: u8,
+    /// When the index entries of queues were written over this connection.
+    pub indexed: FxHashMap<String, Instant>,
     /// Name under which this connection waits; empty until it does.
     pub waiter: String,
-    /// The reply that the last request asked to have beside its last one.
-    pub aside: Option<Value>,
 }
 
 impl Deref for Connection {
@@ -128,25 +91,12 @@ impl Connection {
             owner: Generation::current(),
             broken: false,
             sent_at: Instant::now(),
-            begun: None,
-            is_open: false,
             read_timeout,
             socket_timeout: connect_timeout,
-            spin: Spin::default(),
             wakes: VecDeque::new(),
             subscribed: HashSet::new(),
-            tracking: Tracking::default(),
-            clock: ServerClock::default(),
-            in_transaction: false,
-            looks: Patience::default(),
-            makes: Patience::default(),
-            indexed: FxHashSet::default(),
-            ranked: FxHashSet::default(),
-            quiet: FxHashSet::default(),
-            without_next: 0,
-            without_unseen: 0,
+            indexed: FxHashMap::default(),
             waiter: String::new(),
-            aside: None,
         };
         wire.log_in(dsn, until)?;
         wire.set_socket_timeout(read_timeout).map_err(reach)?;
@@ -167,24 +117,6 @@ impl Wire {
         self.is_whole() && (self.sent_at.elapsed() < Duration::from_secs(1) || !self.transport.is_stale())
     }
 
-    /// When the last request was sent.
-    #[must_use]
-    pub fn sent_at(&self) -> Instant {
-        self.sent_at
-    }
-
-    /// The answer to the next request is waited for awake (see [`spin`]), unless this is not worth it.
-    pub fn spin(&mut self, is_wanted: bool) {
-        self.spin.want(is_wanted);
-    }
-
-    /// Whether the time that was asked for beside the last reply bears out what the request claimed.
-    pub fn bears_out(&mut self, claim: Claim) -> bool {
-        let answered = Moment::now();
-        let server_us = self.aside.take().as_ref().and_then(reply::time_us);
-        server_us.is_some_and(|server_us| claim.is_borne_out(server_us, answered))
-    }
-
     /// A fresh output buffer to write commands into with [`resp::write_command`].
     pub fn request(&mut self) -> Vec<u8> {
         let mut buffer = std::mem::take(&mut self.output);
@@ -196,24 +128,32 @@ impl Wire {
     ///
     /// # Errors
     /// [`Fault::Unsent`] or [`Fault::Sent`].
-    pub fn exchange(&mut self, request: &[u8], expected: usize, until: Instant) -> Result<Vec<Value>, Fault> {
-        self.start(request, until)?;
-        self.finish(expected, until)
-    }
-
-    /// Broken until proven otherwise: whatever leaves it early, a panic included, leaves it so.
-    fn start(&mut self, request: &[u8], until: Instant) -> Result<(), Fault> {
+    pub fn exchange(&mut self, request: &[u8], expected: usize, deadline: Instant) -> Result<Vec<Value>, Fault> {
+        // Broken until proven otherwise: every early return, and a panic, leaves the connection so.
         if std::mem::replace(&mut self.broken, true) {
             return Err(Fault::Unsent("the connection is closed".into()));
         }
         self.sent_at = Instant::now();
-        self.limit(self.sent_at, until).map_err(Fault::Unsent)?;
-        self.send(request, until)
+        self.limit(self.sent_at, deadline).map_err(Fault::Unsent)?;
+        self.send(request, deadline)?;
+        self.receive(expected, deadline)
     }
 
-    /// Sets what the next read or write may take.
-    fn limit(&mut self, now: Instant, until: Instant) -> Result<(), String> {
-        let left = until.saturating_duration_since(now).min(self.read_timeout);
+    /// Reads so many replies to what was sent.
+    fn receive(&mut self, expected: usize, deadline: Instant) -> Result<Vec<Value>, Fault> {
+        let mut replies = Vec::with_capacity(expected);
+        while replies.len() < expected {
+            if let Some(value) = self.next_value(Some(deadline)).map_err(|error| Fault::Sent(describe(&error)))? {
+                replies.push(value);
+            }
+        }
+        self.broken = self.has_uninvited_input();
+        Ok(replies)
+    }
+
+    /// Sets how long the next read or write may take.
+    fn limit(&mut self, now: Instant, deadline: Instant) -> Result<(), String> {
+        let left = deadline.saturating_duration_since(now).min(self.read_timeout);
         if left.is_zero() {
             return Err("timed out".into());
         }
@@ -224,18 +164,7 @@ impl Wire {
         Ok(())
     }
 
-    fn finish(&mut self, expected: usize, until: Instant) -> Result<Vec<Value>, Fault> {
-        let mut replies = Vec::with_capacity(expected);
-        while replies.len() < expected {
-            if let Some(value) = self.next_value(Some(until)).map_err(|error| Fault::Sent(describe(&error)))? {
-                replies.push(value);
-            }
-        }
-        self.broken = self.has_uninvited_input();
-        Ok(replies)
-    }
-
-    /// Whether more than wake-ups came with the replies: the next request would take it for its own.
+    /// Whether more than wake-ups came with the replies: the next request would take it for its own reply.
     fn has_uninvited_input(&mut self) -> bool {
         while self.input.filled().first() == Some(&b'>') {
             let before = self.input.filled().len();
@@ -261,21 +190,21 @@ impl Wire {
         Ok(())
     }
 
-    /// Lets no single read or write last (much) longer than until then.
-    fn keep_within(&mut self, until: Instant) -> io::Result<()> {
-        let left = until.saturating_duration_since(Instant::now());
+    /// Lets no single read or write last (much) longer than the deadline allows.
+    fn keep_within(&mut self, deadline: Instant) -> io::Result<()> {
+        let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(io::ErrorKind::TimedOut.into());
         }
         if left.mul_f64(1.1) < self.socket_timeout { self.set_socket_timeout(left) } else { Ok(()) }
     }
 
-    fn send(&mut self, request: &[u8], until: Instant) -> Result<(), Fault> {
+    fn send(&mut self, request: &[u8], deadline: Instant) -> Result<(), Fault> {
         let (mut rest, mut again) = (request, false);
         while !rest.is_empty() {
             let fault = |why: String| if rest.len() == request.len() { Fault::Unsent(why) } else { Fault::Sent(why) };
             if std::mem::replace(&mut again, true) {
-                self.keep_within(until).map_err(|error| fault(describe(&error)))?;
+                self.keep_within(deadline).map_err(|error| fault(describe(&error)))?;
             }
             match self.transport.write(rest) {
                 Ok(0) => return Err(fault("the connection was closed".into())),
@@ -287,16 +216,12 @@ impl Wire {
         self.transport.flush().map_err(|error| Fault::Sent(describe(&error)))
     }
 
-    /// The next reply; `None` when it was a push message (kept if it is a wake-up) or, without `until`, when nothing
+    /// The next reply; `None` when it was a push message (kept if it is a wake-up) or, without a deadline, when nothing
     /// complete is buffered.
-    fn next_value(&mut self, until: Option<Instant>) -> io::Result<Option<Value>> {
+    fn next_value(&mut self, deadline: Option<Instant>) -> io::Result<Option<Value>> {
         let not_redis = || io::Error::new(io::ErrorKind::InvalidData, "protocol error: this is not a reply of Redis");
         let mut again = false;
         loop {
-            if let Some((value, length)) = resp::status(self.input.filled()) {
-                self.input.consume(length);
-                return Ok(Some(value));
-            }
             if let Some(length) = resp::frame_length(self.input.filled(), LARGEST_REPLY).map_err(|_| not_redis())? {
                 let frame = self.input.filled().get(..length).unwrap_or_default();
                 let value = resp::parse(frame).map_err(|_| not_redis())?;
@@ -309,9 +234,9 @@ impl Wire {
                     value => Some(value),
                 });
             }
-            let Some(until) = until else { return Ok(None) };
+            let Some(deadline) = deadline else { return Ok(None) };
             if std::mem::replace(&mut again, true) {
-                self.keep_within(until)?; // the first read is bounded by the socket's timeout, see `exchange`
+                self.keep_within(deadline)?; // the first read is bounded by the socket's timeout, see `exchange`
             }
             match self.fill() {
                 Err(error) if is_pause(&error) => {}
@@ -321,13 +246,7 @@ impl Wire {
     }
 
     fn fill(&mut self) -> io::Result<()> {
-        let Self { transport, input, spin, .. } = self;
-        let room = input.room();
-        let got = match spin.wait(|| transport.read_now(room)) {
-            Some(got) => got,
-            None => transport.read(room)?,
-        };
-        match got {
+        match self.transport.read(self.input.room())? {
             0 => Err(io::ErrorKind::UnexpectedEof.into()),
             got => {
                 self.input.received(got);

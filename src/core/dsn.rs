@@ -1,4 +1,4 @@
-//! Where Redis is, and who we are there.
+//! Where Redis is, and our user there.
 
 use super::error::{Error, Result};
 use percent_encoding::percent_decode_str;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What was being done when an error happened: "pushing job 'a' to queue 'orders'".
+/// The operation during which an error happened: "pushing job 'a' to queue 'orders'".
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Doing(pub String);
 
@@ -30,7 +30,7 @@ pub enum Error {
     /// Redis refused the command; `code` is the first word of its error.
     #[error("{doing}: {code} {message}")]
     Server { doing: Doing, code: String, message: String },
-    /// Redis has no memory left (`OOM`); nothing was stored.
+    /// Redis has no memory left (`OOM`) and refused the request.
     #[error("{doing}: {message}")]
     QueueFull { doing: Doing, message: String },
     /// The lease ran out, or the job was cancelled or taken over.
@@ -54,12 +54,6 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// The lease slot holds what its owner does not know of: another one will do.
-    #[must_use]
-    pub fn is_slot_taken(&self) -> bool {
-        matches!(self, Self::Server { code, .. } if code == "DQSLOT")
-    }
-
     /// Whether the same call may succeed later without anyone changing anything.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
@@ -82,7 +76,7 @@ impl Error {
         }
     }
 
-    /// Something was done half, or may have been done: how, and why not the rest.
+    /// An operation was done in part, or may have been done: `how` says which, and `why` is the error that stopped it.
     #[must_use]
     pub fn in_doubt(how: &str, why: Self) -> Self {
         let why = match why {
@@ -95,16 +89,7 @@ impl Error {
         Self::Connection { doing: Doing::default(), message: format!("{how}: {why}"), ambiguous: true }
     }
 
-    /// This error, if all that was sent had only asked.
-    #[must_use]
-    pub fn of_a_question(mut self) -> Self {
-        if let Self::Connection { ambiguous, .. } = &mut self {
-            *ambiguous = false;
-        }
-        self
-    }
-
-    /// Puts in what was being done, where that is still missing.
+    /// Puts in the operation, where that is still missing.
     #[must_use]
     pub fn while_doing(mut self, what: impl FnOnce() -> String) -> Self {
         if let Self::Connection { doing, .. }
@@ -140,9 +125,10 @@ impl Error {
                 Self::Authentication { doing, message }
             }
             "ERR" if message.contains("max number of clients") => Self::Connection { doing, message, ambiguous: false },
-            "OOM" => {
-                Self::QueueFull { doing, message: format!("Redis has no memory left, nothing was stored ({message})") }
-            }
+            "OOM" => Self::QueueFull {
+                doing,
+                message: format!("Redis has no memory left and refused the request ({message})"),
+            },
             _ => Self::Server { doing, code: code.to_owned(), message },
         }
     }

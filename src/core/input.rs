@@ -13,7 +13,7 @@ const LEAST: usize = 4 * 1024;
 const MOST: usize = 1 << 20;
 
 impl Input {
-    /// What was received and not consumed.
+    /// The bytes received and not consumed.
     #[must_use]
     pub fn filled(&self) -> &[u8] {
         self.bytes.get(self.from..self.to).unwrap_or_default()
@@ -39,7 +39,7 @@ impl Input {
         self.to = (self.to + count).min(self.bytes.len());
     }
 
-    /// The first `count` bytes have been read by somebody. Lets go of the room that a large reply took.
+    /// The caller has used the first `count` bytes. Frees the room that a large reply took.
     pub fn consume(&mut self, count: usize) {
         self.from = (self.from + count).min(self.to);
         if self.from == self.to {

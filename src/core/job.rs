@@ -1,4 +1,4 @@
-//! What a job is: the options it is pushed with, a reservation of it, a look at it.
+//! A job: the options it is pushed with, a reservation of it, a look at it.
 
 use super::backoff::Backoff;
 use super::error::{Error, Result};
@@ -18,22 +18,11 @@ pub const TTR_RANGE_MS: std::ops::RangeInclusive<u64> = 100..=2_592_000_000;
 pub struct JobId(Arc<[u8]>);
 
 impl JobId {
-    /// A time-ordered `UUIDv7`.
+    /// A `UUIDv7`, which comes after those that this process made before.
     #[must_use]
     pub fn generate() -> Self {
-        Self::series()()
-    }
-
-    /// The same for many: each call gives one that comes after those before. The system's random source, which takes as long as all
-    /// else that there is to do for a job, is asked once.
-    pub fn series() -> impl FnMut() -> Self {
-        let mut next = None;
-        move || {
-            let number = *next.get_or_insert_with(|| first_of_many(uuid::Uuid::now_v7()));
-            next = Some(number + 1);
-            let text = uuid::Uuid::from_u128(number).hyphenated();
-            Self(Arc::from(text.encode_lower(&mut uuid::Uuid::encode_buffer()).as_bytes()))
-        }
+        let text = uuid::Uuid::now_v7().hyphenated();
+        Self(Arc::from(text.encode_lower(&mut uuid::Uuid::encode_buffer()).as_bytes()))
     }
 
     /// Checks an id that a user chose.
@@ -63,11 +52,6 @@ impl JobId {
     }
 }
 
-/// To count up from it changes the last 32 bits alone, which are random: what this process generates next differs in those before.
-fn first_of_many(uuid: uuid::Uuid) -> u128 {
-    uuid.as_u128() & !(1 << 31)
-}
-
 impl std::fmt::Display for JobId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&String::from_utf8_lossy(&self.0))
@@ -79,11 +63,11 @@ impl std::fmt::Display for JobId {
 pub enum Due {
     /// Milliseconds from the moment it is pushed.
     InMs(u64),
-    /// An absolute Unix time in milliseconds; a past one is due at once and keeps its place.
-    AtMs(i64),
+    /// An absolute Unix time in microseconds; a past one is due at once and keeps its place.
+    AtUs(i64),
 }
 
-/// What to do when the id is in the queue already.
+/// The rule for an id that is in the queue already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnDuplicate {
     #[default]
@@ -102,6 +86,10 @@ pub struct JobOptions {
     pub backoff: Backoff,
     /// Limit of one run of the handler; 0: none.
     pub timeout_ms: u64,
+    /// Beside the payload, for the handler of the job. No script reads them.
+    pub headers: Vec<(String, String)>,
+    /// Members that a newer version has stored with the job: kept as they are.
+    pub unknown: serde_json::Map<String, serde_json::Value>,
 }
 
 impl Default for JobOptions {
@@ -112,6 +100,8 @@ impl Default for JobOptions {
             max_attempts: DEFAULT_MAX_ATTEMPTS,
             backoff: Backoff::default(),
             timeout_ms: 0,
+            headers: Vec::new(),
+            unknown: serde_json::Map::new(),
         }
     }
 }
@@ -151,13 +141,36 @@ impl State {
     }
 }
 
-/// What proves that a reservation is still ours: the lease slot it lies in, and its token.
+/// Proves that a reservation is still ours.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Receipt {
-    /// Name of the lease slot, made by the client before the first send.
-    pub slot: Arc<str>,
+    pub id: JobId,
+    /// The text of the lease: token, due time, consumer.
+    pub lease: Arc<[u8]>,
+}
+
+impl Receipt {
     /// Fencing number: grows with every reservation in the queue.
-    pub token: u64,
+    #[must_use]
+    pub fn token(&self) -> u64 {
+        self.field(0)
+    }
+
+    /// When the job fell due, in microseconds since 1970.
+    #[must_use]
+    pub fn due_at_us(&self) -> i64 {
+        i64::try_from(self.field(1)).unwrap_or(0)
+    }
+
+    fn field(&self, index: usize) -> u64 {
+        let field = self.lease.split(|byte| *byte == b' ').nth(index).and_then(|field| std::str::from_utf8(field).ok());
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "times of the far future have no more digits"
+        )]
+        field.map_or(0, |text| text.parse().unwrap_or_else(|_| text.parse::<f64>().map_or(0, |number| number as u64)))
+    }
 }
 
 /// A job held under a lease.
@@ -170,10 +183,8 @@ pub struct Reserved {
     /// Reservations so far, this one included.
     pub attempts: u32,
     pub created_at_ms: i64,
-    pub due_at_ms: i64,
-    pub reserved_at_ms: i64,
-    /// End of the lease on Redis' clock.
-    pub lease_until_ms: i64,
+    pub due_at_us: i64,
+    pub reserved_at_us: i64,
     /// End of the lease on this process' monotonic clock, counted from before the request was sent.
     pub lease_until: std::time::Instant,
     pub receipt: Receipt,
@@ -190,8 +201,9 @@ pub struct JobInfo {
     pub options: JobOptions,
     pub attempts: u32,
     pub created_at_ms: i64,
-    pub due_at_ms: i64,
-    pub lease_until_ms: Option<i64>,
+    /// Of a buried job: since when it is buried.
+    pub due_at_us: i64,
+    pub lease_until_us: Option<i64>,
     pub timeouts: u32,
     pub releases: u32,
     pub buries: u32,
@@ -205,18 +217,11 @@ mod tests {
 
     #[test]
     fn generated_ids_are_uuids_in_the_order_of_their_making() {
-        let mut ids: Vec<JobId> = (0..3).flat_map(|_| std::iter::repeat_with(JobId::series()).take(1000)).collect();
-        ids.push(JobId::generate());
+        let ids: Vec<JobId> = std::iter::repeat_with(JobId::generate).take(3000).collect();
         assert!(ids.windows(2).all(|two| two[0] < two[1]));
         for id in ids {
             let uuid = uuid::Uuid::try_parse_ascii(id.as_bytes()).unwrap();
             assert_eq!((uuid.get_version_num(), uuid.get_variant()), (7, uuid::Variant::RFC4122));
         }
-    }
-
-    #[test]
-    fn counting_up_changes_nothing_but_what_is_random() {
-        let first = first_of_many(uuid::Uuid::from_u128(0x01a2_025a_fcc6_71af_bfff_ffff_ffff_ffff));
-        assert_eq!((first + 1_000_000) >> 32, 0x01a2_025a_fcc6_71af_bfff_ffff);
     }
 }

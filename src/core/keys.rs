@@ -4,10 +4,21 @@ use super::error::{Error, Result};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-const NAMES: [&str; 10] =
-    ["jobs", "waiting", "reserved", "ledger", "history", "buried", "waiters", "later", "ready", "ripe"];
+/// Name and type of each key of a queue, in the order of `lua/lib/keys.lua`.
+const KEYS: [(&str, &str); 10] = [
+    ("jobs", "hash"),
+    ("waiting", "zset"),
+    ("reserved", "zset"),
+    ("leases", "hash"),
+    ("meta", "hash"),
+    ("history", "hash"),
+    ("buried", "zset"),
+    ("waiters", "zset"),
+    ("prioritized", "zset"),
+    ("prioritized_ready", "zset"),
+];
 
-/// The ten keys of a queue, in the order of `lua/lib/keys.lua`; all share the hash tag `{queue}`.
+/// The keys of a queue; all share the hash tag `{queue}`.
 ///
 /// They lie behind each other in one text, which is one allocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,15 +26,15 @@ pub struct Keys {
     prefix: Box<str>,
     queue: Arc<str>,
     text: String,
-    ends: [usize; NAMES.len()],
+    ends: [usize; KEYS.len()],
 }
 
 impl Keys {
     #[must_use]
     pub fn new(prefix: &str, queue: &str) -> Self {
         let head = [prefix, ":{", queue, "}:"].concat();
-        let mut text = String::with_capacity(NAMES.len() * (head.len() + "reserved".len()));
-        let ends = NAMES.map(|name| {
+        let mut text = String::with_capacity(KEYS.len() * (head.len() + "prioritized".len()));
+        let ends = KEYS.map(|(name, _)| {
             text.push_str(&head);
             text.push_str(name);
             text.len()
@@ -54,84 +65,61 @@ impl Keys {
         &self.queue
     }
 
-    fn each(&self) -> [&[u8]; NAMES.len()] {
+    /// `KEYS all` of the scripts.
+    #[must_use]
+    pub fn all(&self) -> [&[u8]; KEYS.len()] {
         let mut from = 0;
         self.ends.map(|end| self.text.as_bytes().get(std::mem::replace(&mut from, end)..end).unwrap_or_default())
     }
 
-    /// `KEYS all` of the scripts.
-    #[must_use]
-    pub fn all(&self) -> Vec<&[u8]> {
-        self.each().to_vec()
-    }
-
-    /// Those of `lua/reserve.lua`: jobs, waiting, reserved, ledger, history, waiters.
-    #[must_use]
-    pub fn reserve(&self) -> [&[u8]; 6] {
-        let [jobs, waiting, reserved, ledger, history, _, waiters, ..] = self.each();
-        [jobs, waiting, reserved, ledger, history, waiters]
-    }
-
-    /// Those of `lua/reserve_next.lua`: jobs, waiting, ledger.
-    #[must_use]
-    pub fn reserve_next(&self) -> [&[u8]; 3] {
-        let [jobs, waiting, _, ledger, ..] = self.each();
-        [jobs, waiting, ledger]
-    }
-
-    /// Those of `lua/reserve_unseen.lua`: jobs, waiting, reserved, ledger.
-    #[must_use]
-    pub fn reserve_unseen(&self) -> [&[u8]; 4] {
-        let [jobs, waiting, reserved, ledger, ..] = self.each();
-        [jobs, waiting, reserved, ledger]
-    }
-
-    /// Those of `lua/disown.lua`: reserved, ledger.
-    #[must_use]
-    pub fn disown(&self) -> [&[u8]; 2] {
-        let [_, _, reserved, ledger, ..] = self.each();
-        [reserved, ledger]
-    }
-
-    /// Those of `lua/push.lua`: waiting, jobs, waiters.
+    /// Those of `lua/push.lua`: jobs, waiting, waiters.
     #[must_use]
     pub fn push(&self) -> [&[u8]; 3] {
-        let [jobs, waiting, _, _, _, _, waiters, ..] = self.each();
-        [waiting, jobs, waiters]
+        let [jobs, waiting, _, _, _, _, _, waiters, ..] = self.all();
+        [jobs, waiting, waiters]
     }
 
-    /// Where a job of default priority goes: waiting, jobs.
+    /// Those of `lua/ack.lua`: jobs, reserved, leases, meta, history.
     #[must_use]
-    pub fn places(&self) -> [&[u8]; 2] {
-        let [jobs, waiting, ..] = self.each();
-        [waiting, jobs]
+    pub fn ack(&self) -> [&[u8]; 5] {
+        let [jobs, _, reserved, leases, meta, history, ..] = self.all();
+        [jobs, reserved, leases, meta, history]
     }
 
-    /// The first of each of these says when there is something to do: waiting, reserved, later, ripe.
+    /// The first of each of these says when there is something to do: waiting, reserved, prioritized.
     #[must_use]
-    pub fn heads(&self) -> [&[u8]; 4] {
-        let [_, waiting, reserved, _, _, _, _, later, _, ripe] = self.each();
-        [waiting, reserved, later, ripe]
+    pub fn due(&self) -> [&[u8]; 3] {
+        let [_, waiting, reserved, _, _, _, _, _, prioritized, _] = self.all();
+        [waiting, reserved, prioritized]
     }
 
     #[must_use]
-    pub fn ledger(&self) -> &[u8] {
-        let [_, _, _, ledger, ..] = self.each();
-        ledger
+    pub fn jobs(&self) -> &[u8] {
+        let [jobs, ..] = self.all();
+        jobs
     }
 
-    /// Those of `lua/ack.lua`: jobs, reserved, ledger, history.
     #[must_use]
-    pub fn ack(&self) -> [&[u8]; 4] {
-        let [jobs, _, reserved, ledger, history, ..] = self.each();
-        [jobs, reserved, ledger, history]
+    pub fn meta(&self) -> &[u8] {
+        let [_, _, _, _, meta, ..] = self.all();
+        meta
+    }
+
+    #[must_use]
+    pub fn waiters(&self) -> &[u8] {
+        let [_, _, _, _, _, _, _, waiters, ..] = self.all();
+        waiters
+    }
+
+    /// Each key, and the type that it must have.
+    pub fn typed(&self) -> impl Iterator<Item = (&[u8], &'static str)> {
+        self.all().into_iter().zip(KEYS.map(|(_, kind)| kind))
     }
 
     /// The channel on which one waiter hears that it should look (see `lua/lib/wake.lua`).
     #[must_use]
     pub fn channel(&self, waiter: &str) -> String {
-        let [_, _, _, _, _, _, waiters, ..] = self.each();
-        format!("{}:{waiter}", String::from_utf8_lossy(waiters))
+        format!("{}:{waiter}", String::from_utf8_lossy(self.waiters()))
     }
 }
 

@@ -86,7 +86,7 @@ pub fn forget(key: &PoolKey) {
     }
 }
 
-/// The one that was given back last: it knows best what time it is. A process has few of them: looking through is quicker than hashing a DSN.
+/// The one that was given back last. A process has few of them: looking through is quicker than hashing a DSN.
 fn remove(idle: &mut Vec<(PoolKey, Connection)>, key: &PoolKey) -> Option<Connection> {
     let at = idle.iter().rposition(|(known, _)| known == key)?;
     Some(idle.remove(at).1)

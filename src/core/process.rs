@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
-/// Tells a process from the parents it was forked from. What was made under another value belongs to a parent.
+/// Tells a process from the parents it was forked from. A thing made under another value belongs to a parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Generation(u64);
 

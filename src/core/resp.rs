@@ -7,25 +7,12 @@ const DEEPEST: usize = 8;
 
 /// Appends one command.
 pub fn write_command<'a>(out: &mut Vec<u8>, args: impl ExactSizeIterator<Item = &'a [u8]>) {
-    begin_command(out, args.len());
+    write_header(out, b'*', args.len());
     for arg in args {
-        write_arg(out, &[arg]);
+        write_header(out, b'$', arg.len());
+        out.extend_from_slice(arg);
+        out.extend_from_slice(b"\r\n");
     }
-}
-
-/// Appends the beginning of a command that so many arguments follow, its name among them.
-pub fn begin_command(out: &mut Vec<u8>, args: usize) {
-    write_header(out, b'*', args);
-}
-
-/// Appends an argument that is these parts, one behind the other.
-#[inline]
-pub fn write_arg(out: &mut Vec<u8>, parts: &[&[u8]]) {
-    write_header(out, b'$', parts.iter().map(|part| part.len()).sum());
-    for part in parts {
-        out.extend_from_slice(part);
-    }
-    out.extend_from_slice(b"\r\n");
 }
 
 fn write_header(out: &mut Vec<u8>, kind: u8, length: usize) {
@@ -139,18 +126,6 @@ impl Scan<'_> {
         let length = digits.iter().fold(0_usize, |length, digit| length * 10 + usize::from(digit.wrapping_sub(b'0')));
         if length > limit { Err(Malformed) } else { Ok(Some(Some(length))) }
     }
-}
-
-/// The short replies that plain commands of a transaction get, and their lengths, read in one go; `None`: any other. `QUEUED` is
-/// nil, which costs nothing, and is no answer to anything if it should come as one.
-#[must_use]
-pub fn status(buffer: &[u8]) -> Option<(Value, usize)> {
-    const OK: &[u8] = b"+OK\r\n";
-    const QUEUED: &[u8] = b"+QUEUED\r\n";
-    if buffer.starts_with(QUEUED) {
-        return Some((Value::Nil, QUEUED.len()));
-    }
-    buffer.starts_with(OK).then_some((Value::Okay, OK.len()))
 }
 
 /// Parses one complete frame.
@@ -293,16 +268,6 @@ mod tests {
         }
         let deep = b"*1\r\n".repeat(100);
         assert_eq!(frame_length(&deep, LIMIT), Err(Malformed));
-    }
-
-    #[test]
-    fn short_statuses_are_read_in_one_go() {
-        for (frame, value) in [(b"+OK\r\n".as_slice(), Value::Okay), (b"+QUEUED\r\n", Value::Nil)] {
-            let longer = [frame, b"+OK\r\n"].concat();
-            assert_eq!(status(&longer), Some((value, frame.len())));
-            assert_eq!(status(&frame[..frame.len() - 1]), None);
-        }
-        assert_eq!(status(b"+OKAY\r\n"), None);
     }
 
     fn values() -> impl proptest::strategy::Strategy<Value = Value> {

@@ -7,7 +7,7 @@ use once_cell::sync::Lazy;
 pub struct Script {
     pub name: &'static str,
     pub source: String,
-    /// What EVALSHA wants: the SHA-1 of the source in lower-case hex.
+    /// The argument of EVALSHA: the SHA-1 of the source in lower-case hex.
     pub sha: String,
 }
 
@@ -18,9 +18,32 @@ macro_rules! fragments {
 }
 
 const FRAGMENTS: &[(&str, &str)] = fragments![
-    "answer", "bucket", "clock", "discard", "due", "head", "held", "history", "idle", "keys", "kick", "lateness",
-    "lease", "merge", "move", "next_due", "pick", "place", "probe", "promote", "reclaim", "record", "replay", "settle",
-    "unlock", "wake",
+    "acknowledge",
+    "allow_when_full",
+    "bury",
+    "call_of",
+    "check_types",
+    "clock",
+    "discard",
+    "finish",
+    "forget_calls",
+    "give_back",
+    "history",
+    "idle",
+    "keys",
+    "kick",
+    "lease",
+    "merge",
+    "next_due",
+    "pause_end",
+    "pick",
+    "place",
+    "promote",
+    "reclaim",
+    "record",
+    "remove",
+    "undo_call",
+    "wake",
 ];
 
 impl Script {
@@ -33,8 +56,8 @@ impl Script {
     }
 }
 
-/// Appends `text` without what only readers of the files need: Redis would parse it at each loading. A fragment that has been
-/// included where the whole script sees it is not included again.
+/// Appends `text` without comments and indentation, which Redis would read at each loading. A fragment that has been included where the whole
+/// script sees it is not included again.
 fn assemble(text: &str, is_outermost: bool, included: &mut Vec<String>, out: &mut String) {
     for line in text.lines() {
         let code = line.trim_start();
@@ -85,11 +108,7 @@ macro_rules! scripts {
 }
 
 scripts! {
-    ACK = "ack", BURY = "bury", CANCEL = "cancel", DISOWN = "disown", FAIL = "fail", KICK = "kick", KICK_JOB = "kick_job",
-    LEAVE = "leave", LIST = "list", PAUSE = "pause", PEEK = "peek", PURGE = "purge", PUSH = "push", PUSH_MANY = "push_many",
-    RELEASE = "release", RESCHEDULE = "reschedule", RESERVE = "reserve", RESERVE_JOB = "reserve_job", RESERVE_NEXT = "reserve_next",
-    RESERVE_OR_WAIT = "reserve_or_wait", RESERVE_UNSEEN = "reserve_unseen", RESUME = "resume", STATS = "stats",
-    TAKE = "take", TOUCH = "touch", UPDATE = "update",
+    ACK = "ack", BURY = "bury", CANCEL = "cancel", FAIL = "fail", KICK = "kick", KICK_JOB = "kick_job", LEAVE = "leave", LIST = "list", PAUSE = "pause", PEEK = "peek", PURGE = "purge", PUSH = "push", PUSH_ANY = "push_any", RELEASE = "release", REPAIR = "repair", RESCHEDULE = "reschedule", RESERVE = "reserve", RESERVE_JOB = "reserve_job", RESUME = "resume", STATS = "stats", TAKE = "take", TOUCH = "touch", UPDATE = "update",
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Threads of ours beside the one that runs the embedding language. They take no signals, nobody joins them, and they may
+//! Threads of ours beside the one that runs the embedding language. They take no signals, no thread joins them, and they may
 //! outlive the unloading of this library.
 
 /// Starts one; false when the system has none to give.

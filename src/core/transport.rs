@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use tls::TlsStream;
 
 /// The stream of one connection. Dropping it only closes the descriptor: nothing is written, so a forked child may
-/// drop what it inherited.
+/// drop the one that it inherited.
 pub enum Transport {
     Tcp(TcpStream),
     Unix(UnixStream),
@@ -25,7 +25,7 @@ impl Transport {
     /// Connects, in time: name lookup, all addresses and TLS handshake included.
     ///
     /// # Errors
-    /// What went wrong, and what helps.
+    /// The cause, with advice.
     pub fn connect(dsn: &Dsn, timeout: Duration) -> io::Result<Self> {
         let deadline = Deadline { until: Instant::now() + timeout, total: timeout };
         let transport = match (&dsn.target, &dsn.tls) {
@@ -52,16 +52,6 @@ impl Transport {
             Self::Unix(stream) => set_timeouts(&SockRef::from(stream), timeout),
             Self::Tls(stream) => set_timeouts(&SockRef::from(&stream.sock), timeout),
         }
-    }
-
-    /// What is there to be read, without waiting for it; `None` when there is nothing, and for whatever [`Read`] had better tell.
-    pub fn read_now(&mut self, room: &mut [u8]) -> Option<usize> {
-        if matches!(self, Self::Tls(_)) {
-            return None;
-        }
-        // SAFETY: the descriptor is open for as long as `self` lives, and no more is written than fits into the room.
-        let got = unsafe { libc::recv(self.as_raw_fd(), room.as_mut_ptr().cast(), room.len(), libc::MSG_DONTWAIT) };
-        usize::try_from(got).ok().filter(|got| *got > 0)
     }
 
     /// True when the peer has closed, or bytes other than a push message lie unread. Costs one system call, no round trip.
@@ -128,7 +118,7 @@ struct Deadline {
 }
 
 impl Deadline {
-    /// What is left of it; `TimedOut` when nothing is.
+    /// The time that is left; `TimedOut` when none is.
     fn left(&self) -> io::Result<Duration> {
         let left = self.until.saturating_duration_since(Instant::now());
         if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }

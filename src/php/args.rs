@@ -56,7 +56,7 @@ pub fn bool(value: &Zval, place: Place<'_>) -> Outcome<Option<bool>> {
     }
 }
 
-/// The bytes of a string, or `None`: the value's own, or what PHP makes of it. Copy them before PHP code runs again, which
+/// The bytes of a string, or `None`: the value's own, or those of PHP's conversion. Copy them before PHP code runs again, which
 /// may change a value in an array by a reference to it.
 pub fn bytes<'a>(value: &'a Zval, place: Place<'_>) -> Outcome<Option<Cow<'a, [u8]>>> {
     if let Some(text) = value.zend_str() {

@@ -12,7 +12,7 @@ use crate::core::backoff::{Backoff as Core, MAX_STAGES};
 use ext_php_rs::types::Zval;
 use std::sync::OnceLock;
 
-/// What a `DelayQueue\Backoff` object holds.
+/// The fields of a `DelayQueue\Backoff` object.
 pub struct Backoff(pub Core);
 
 static CLASS: Class = Class::new("DelayQueue\\Backoff");

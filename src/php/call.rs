@@ -1,6 +1,6 @@
 //! One call of a method of ours: its arguments, its `$this`, and the way out of it.
 //!
-//! Whatever runs PHP code goes through [`guard`], so that a fatal error leaves by returning like every other error:
+//! All code that runs PHP code goes through [`guard`], so that a fatal error leaves by returning like every other error:
 //! all Rust values on the way are dropped before the engine takes over.
 
 use super::exceptions;
@@ -152,7 +152,7 @@ impl Call {
     }
 }
 
-/// What every method handler does: check, run, hand over the result or the fault.
+/// The body of every method handler: check, run, hand over the result or the fault.
 ///
 /// # Safety
 /// Only for the engine: `frame` is the running frame of an internal method, `out` its return value.

@@ -1,7 +1,7 @@
 //! Registers classes, interfaces and enums from declarations written as PHP writes them.
 //!
 //! `ext-php-rs`' macros know no union types, no typed properties, no `static` and no enum-case defaults, so the
-//! argument tables are made here; what the engine is given is what a class of `php-src` gives it.
+//! argument tables are made here; the engine gets the same as from a class of `php-src`.
 
 use super::signature::{Signature, Type, parse_method, parse_property};
 use super::sys;
@@ -151,7 +151,7 @@ fn non_null<T>(pointer: *mut T) -> Result<*mut T, Rejected> {
     if pointer.is_null() { Err(Rejected) } else { Ok(pointer) }
 }
 
-/// What the engine keeps pointers into for as long as the module lives.
+/// Data into which the engine keeps pointers for as long as the module lives.
 enum Kept {
     Text(#[expect(dead_code, reason = "held for the engine")] CString),
     Table(#[expect(dead_code, reason = "held for the engine")] Box<[zend_internal_arg_info]>),
@@ -246,6 +246,12 @@ fn declare_property(ce: *mut zend_class_entry, text: &str) -> Result<(), Rejecte
             value
         }
         Some("''") => interned(""),
+        Some("[]") => {
+            let mut empty = Zval::new();
+            empty.value.arr = (&raw const sys::zend_empty_array).cast_mut();
+            empty.u1.type_info = ffi::IS_ARRAY;
+            empty
+        }
         Some(_) => return Err(Rejected),
     };
     let access = sys::ACC_PUBLIC | if property.readonly { sys::ACC_READONLY } else { 0 };

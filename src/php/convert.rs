@@ -13,6 +13,11 @@ pub fn unix_seconds(ms: i64) -> f64 {
     ms as f64 / 1000.0
 }
 
+/// Unix microseconds as PHP's Unix seconds.
+pub fn unix_seconds_of_us(us: i64) -> f64 {
+    us as f64 / 1_000_000.0
+}
+
 pub fn bytes(value: impl AsRef<[u8]>) -> Zval {
     let mut out = Zval::new();
     out.set_zend_string(ZendStr::new(value.as_ref(), false));
@@ -61,10 +66,21 @@ pub fn list(values: impl IntoIterator<Item = Zval>) -> Zval {
 
 /// An array with string keys.
 pub fn map<const N: usize>(entries: [(&str, Zval); N]) -> Zval {
+    named(entries)
+}
+
+/// The same of any number; names that PHP takes for numbers become such keys, as in an array literal.
+pub fn named<'a>(entries: impl IntoIterator<Item = (&'a str, Zval)>) -> Zval {
     let mut table = ZendHashTable::new();
     for (key, mut value) in entries {
+        let number = key.parse::<i64>().ok().filter(|number| number.to_string() == key);
         // SAFETY: as in `list`; the key is passed with its length and copied.
-        unsafe { ffi::zend_hash_str_update(&raw mut *table, key.as_ptr().cast(), key.len(), &raw mut value) };
+        unsafe {
+            match number {
+                Some(number) => ffi::zend_hash_index_update(&raw mut *table, number.cast_unsigned(), &raw mut value),
+                None => ffi::zend_hash_str_update(&raw mut *table, key.as_ptr().cast(), key.len(), &raw mut value),
+            };
+        }
         std::mem::forget(value);
     }
     let mut out = Zval::new();

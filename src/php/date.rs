@@ -74,7 +74,7 @@ pub fn ms_up(us: i64) -> i64 {
     us.div_euclid(1000) + i64::from(us.rem_euclid(1000) != 0)
 }
 
-/// Calls a method of the class itself, whatever subclasses made of it.
+/// Calls a method of the class itself, even where a subclass overrides it.
 fn call_method<const N: usize>(class: &str, method: &str, object: &ZendObject, args: [Zval; N]) -> Outcome<Zval> {
     let ce: *mut zend_class_entry = sys::find_class(class);
     if ce.is_null() {

@@ -1,4 +1,4 @@
-//! `DelayQueue`: the class, its constructor, and what concerns the object itself.
+//! `DelayQueue`: the class, its constructor, and the methods that concern the object itself.
 
 use super::call::{Call, Outcome, method};
 use super::class::{Class, Declaration, Kind, Method, Rejected, interned};
@@ -19,7 +19,7 @@ use ext_php_rs::types::Zval;
 use std::cell::{Cell, RefCell};
 use std::sync::OnceLock;
 
-/// What a `DelayQueue` object holds.
+/// The fields of a `DelayQueue` object.
 pub struct DelayQueue {
     pub queue: Queue,
     pub defaults: Defaults,
@@ -53,7 +53,7 @@ impl DelayQueue {
     }
 }
 
-static METHODS: [Method; 33] = [
+static METHODS: [Method; 34] = [
     method!(
         "__construct(string $queue = 'default', #[\\SensitiveParameter] ?string $dsn = null, array $options = [])",
         create
@@ -62,7 +62,7 @@ static METHODS: [Method; 33] = [
         "push(mixed $payload, int|float|string|\\DateInterval|\\DateTimeInterface $delay = 0, ?string $id = null, \
          ?int $priority = null, int|float|string|\\DateInterval|null $ttr = null, ?int $maxAttempts = null, \
          ?\\DelayQueue\\Backoff $backoff = null, int|float|string|\\DateInterval|null $timeout = null, \
-         \\DelayQueue\\OnDuplicate $onDuplicate = \\DelayQueue\\OnDuplicate::Fail): string",
+         \\DelayQueue\\OnDuplicate $onDuplicate = \\DelayQueue\\OnDuplicate::Fail, array $headers = []): string",
         produce::push
     ),
     method!("pushMany(iterable $jobs): array", produce::push_many),
@@ -72,13 +72,13 @@ static METHODS: [Method; 33] = [
     method!("reserve(int|float|null $timeout = 0): ?\\DelayQueue\\Job", reserve::reserve),
     method!("reserveMany(int $max, int|float|null $timeout = 0): array", reserve::reserve_many),
     method!("reserveJob(string $id): ?\\DelayQueue\\Job", reserve::reserve_job),
+    method!("wait(int|float|null $timeout = null): bool", reserve::wait),
     method!("ackMany(\\DelayQueue\\Job ...$jobs): int", reserve::ack_many),
     method!(
         "consume(callable $handler, int|float $idleTimeout = 5, int $maxJobs = 0, \
          int|float|string|\\DateInterval $maxTime = 0, int|string $memoryLimit = 0, bool $stopWhenEmpty = false, \
          int $prefetch = 1, int|float|string|\\DateInterval $timeout = 0, \
-         int|float|string|\\DateInterval $graceTimeout = 5, bool $heartbeat = true, \
-         bool $fetchAhead = true): \\DelayQueue\\StopReason",
+         int|float|string|\\DateInterval $graceTimeout = 5, bool $heartbeat = true): \\DelayQueue\\StopReason",
         worker::consume
     ),
     method!("drain(callable $handler, int $limit = 0): int", worker::drain),
@@ -90,7 +90,7 @@ static METHODS: [Method; 33] = [
         "reschedule(string $id, int|float|string|\\DateInterval|\\DateTimeInterface $delay): bool",
         manage::reschedule
     ),
-    method!("update(string $id, mixed $payload): bool", manage::update),
+    method!("update(string $id, mixed $payload, ?array $headers = null): bool", manage::update),
     method!("kickJob(string $id, bool $resetAttempts = true): bool", manage::kick_job),
     method!("peekReady(): ?\\DelayQueue\\JobInfo", manage::peek_ready),
     method!("peekDelayed(): ?\\DelayQueue\\JobInfo", manage::peek_delayed),
@@ -104,7 +104,7 @@ static METHODS: [Method; 33] = [
     method!("purge(\\DelayQueue\\State ...$states): int", manage::purge),
     method!("stats(): \\DelayQueue\\Stats", manage::stats),
     method!("queues(): array", manage::queues),
-    method!("doctor(): array", manage::doctor),
+    method!("doctor(bool $repair = false): array", manage::doctor),
     method!("close(): void", close),
 ];
 
@@ -140,10 +140,7 @@ fn create(call: &Call) -> Outcome<Zval> {
         name,
         prefix: options.prefix,
         dsn,
-        max_payload: options.defaults.max_payload,
-        compress: options.compress,
-        spin: options.spin,
-        ask_first: options.ask_first,
+        max_payload: options.defaults.encoding.max_payload,
         connect_timeout: options.connect_timeout,
         read_timeout: options.read_timeout,
         persistent: options.persistent,

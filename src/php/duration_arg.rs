@@ -32,12 +32,12 @@ pub fn due(value: &Zval, place: Place<'_>) -> Outcome<Due> {
     let value = value.dereference();
     if let Some(object) = value.object() {
         if date::is_moment(object) {
-            let at = date::ms_up(date::moment_us(object)?);
-            let limit = i64::try_from(duration::MAX_MS).unwrap_or(i64::MAX);
-            if at.saturating_sub(date::now_ms()) > limit {
+            let at_us = date::moment_us(object)?;
+            let limit_ms = i64::try_from(duration::MAX_MS).unwrap_or(i64::MAX);
+            if date::ms_up(at_us).saturating_sub(date::now_ms()) > limit_ms {
                 return Err(place.value_error("must be at most 100 years"));
             }
-            return Ok(Due::AtMs(at));
+            return Ok(Due::AtUs(at_us));
         }
         if date::is_interval(object) {
             return millis(value, place).map(Due::InMs);
@@ -59,7 +59,7 @@ fn scalar(value: &Zval, place: Place<'_>, expected: &str) -> Outcome<u64> {
     if let Some(seconds) = value.double() {
         return duration::from_seconds(seconds).at(place);
     }
-    // What PHP makes of a bool or a Stringable where int|float|string is declared.
+    // As PHP converts a bool or a Stringable where int|float|string is declared.
     let text = match value.bool() {
         Some(_) if place.is_strict() => None,
         Some(flag) => return duration::from_seconds(f64::from(u8::from(flag))).at(place),

@@ -2,10 +2,12 @@
 
 use super::call::{Call, Fault, Outcome, method};
 use super::class::{Class, Declaration, Kind, Method, Rejected};
+use super::convert;
 use super::duration_arg;
 use super::place::{Place, active_function};
 use super::sys;
 use crate::core::error::Error;
+use crate::core::job::JobId;
 use ext_php_rs::ffi::{self, zend_class_entry};
 use ext_php_rs::types::{ZendObject, ZendStr, Zval};
 use std::ffi::CString;
@@ -44,12 +46,12 @@ pub fn register() -> Result<(), Rejected> {
         methods: &[],
         create: None,
     })?;
-    CONNECTION.register(&marked("RuntimeException", &["bool $ambiguous = false"], &[]))?;
+    CONNECTION.register(&marked("RuntimeException", &["bool $ambiguous = false", "array $stored = []"], &[]))?;
     AUTHENTICATION.register(&plain("DelayQueue\\ConnectionException", &[], &[]))?;
-    SERVER.register(&marked("RuntimeException", &["string $redisCode = ''"], &[]))?;
+    SERVER.register(&marked("RuntimeException", &["string $redisCode = ''", "array $stored = []"], &[]))?;
     QUEUE_FULL.register(&plain("DelayQueue\\ServerException", &[], &[]))?;
     LEASE_LOST.register(&marked("RuntimeException", &[], &[]))?;
-    DUPLICATE.register(&marked("RuntimeException", &[], &[]))?;
+    DUPLICATE.register(&marked("RuntimeException", &["array $stored = []"], &[]))?;
     PAYLOAD.register(&marked("InvalidArgumentException", &[], &[]))?;
     TIMEOUT.register(&marked("RuntimeException", &[], &[]))?;
     RELEASE.register(&marked("RuntimeException", &["readonly float $delay"], &RELEASE_METHODS))?;
@@ -68,7 +70,7 @@ fn release_construct(call: &Call) -> Outcome<Zval> {
     let message = call.optional_bytes(2)?;
     let object = call.object()?;
     let mut delay = Zval::new();
-    delay.set_double(super::convert::seconds(delay_ms));
+    delay.set_double(convert::seconds(delay_ms));
     set_property(RELEASE.entry(), object, "delay", &mut delay);
     if let Some(message) = message {
         let mut text = Zval::new();
@@ -95,7 +97,7 @@ pub fn c_text(text: &[u8]) -> CString {
     CString::new(clean).unwrap_or_default()
 }
 
-/// Throws, with whatever is pending already as `previous`. Returns the exception to add properties to.
+/// Throws, with an exception that is pending already as `previous`. Returns the exception to add properties to.
 fn throw(class: *mut zend_class_entry, message: &str, code: i64) -> Option<*mut ZendObject> {
     // SAFETY: the class is registered; the engine copies the message.
     let object = unsafe { ffi::zend_throw_exception(class, c_text(message.as_bytes()).as_ptr(), code) };
@@ -108,7 +110,7 @@ pub fn throw_error(message: &str) -> Fault {
     Fault::Thrown
 }
 
-/// Throws what was caught.
+/// Throws an exception that was caught.
 pub fn throw_again(mut exception: Zval) -> Fault {
     // SAFETY: an object of a Throwable class; the engine takes over our reference.
     unsafe { ffi::zend_throw_exception_object(&raw mut exception) };
@@ -128,7 +130,7 @@ pub fn throw_payload(message: &str, code: i64) -> Fault {
     Fault::Thrown
 }
 
-/// A `DelayQueue\\PayloadException` that nobody throws: for listeners.
+/// A `DelayQueue\\PayloadException` that is not thrown: for listeners.
 pub fn payload(message: &str) -> Zval {
     let _ = throw_payload(message, 0);
     taken()
@@ -188,39 +190,58 @@ pub fn throw_lease_lost(queue: &str, id: &str, reason: &'static str) -> Fault {
 impl From<Error> for Fault {
     /// Every error of the core, as the contract names it.
     fn from(error: Error) -> Self {
-        let message = error.to_string();
-        match error {
-            Error::Interrupted => {}
-            Error::Connection { ambiguous, .. } => {
-                if let Some(object) = throw(CONNECTION.entry(), &message, 0) {
-                    let mut value = Zval::new();
-                    value.set_bool(ambiguous);
-                    set_property(CONNECTION.entry(), object, "ambiguous", &mut value);
-                }
-            }
-            Error::Authentication { .. } => {
-                throw(AUTHENTICATION.entry(), &message, 0);
-            }
-            Error::Server { code, .. } => throw_server(SERVER.entry(), &message, &code),
-            Error::QueueFull { .. } => throw_server(QUEUE_FULL.entry(), &message, "OOM"),
-            Error::LeaseLost { .. } => {
-                throw(LEASE_LOST.entry(), &message, 0);
-            }
-            Error::Duplicate { .. } => {
-                throw(DUPLICATE.entry(), &message, 0);
-            }
-            Error::PayloadTooLarge { .. } => return throw_payload(&message, 0),
-            Error::Invalid(_) => return throw_value_error(&format!("{}(): {message}", active_function())),
-        }
-        Self::Thrown
+        throw_storing(error, &[])
     }
 }
 
-fn throw_server(class: *mut zend_class_entry, message: &str, code: &str) {
-    if let Some(object) = throw(class, message, 0) {
-        let mut value = Zval::new();
-        value.set_zend_string(ZendStr::new(code.as_bytes(), false));
-        set_property(SERVER.entry(), object, "redisCode", &mut value);
+/// The same for an error of `pushMany()`, with the ids of the jobs that had been stored before it.
+pub fn throw_storing(error: Error, stored: &[JobId]) -> Fault {
+    let message = error.to_string();
+    match error {
+        Error::Interrupted => {}
+        Error::Connection { ambiguous, .. } => {
+            throw_with(&CONNECTION, &CONNECTION, &message, "ambiguous", convert::bool(ambiguous), stored);
+        }
+        Error::Authentication { .. } => {
+            let unambiguous = convert::bool(false);
+            throw_with(&AUTHENTICATION, &CONNECTION, &message, "ambiguous", unambiguous, stored);
+        }
+        Error::Server { code, .. } => {
+            throw_with(&SERVER, &SERVER, &message, "redisCode", convert::bytes(code), stored);
+        }
+        Error::QueueFull { .. } => {
+            throw_with(&QUEUE_FULL, &SERVER, &message, "redisCode", convert::bytes("OOM"), stored);
+        }
+        Error::LeaseLost { .. } => {
+            throw(LEASE_LOST.entry(), &message, 0);
+        }
+        Error::Duplicate { .. } => {
+            let message = match stored.len() {
+                0 => message,
+                before => format!("{message} (jobs stored before: {before})"),
+            };
+            if let Some(object) = throw(DUPLICATE.entry(), &message, 0) {
+                set_stored(&DUPLICATE, object, stored);
+            }
+        }
+        Error::PayloadTooLarge { .. } => return throw_payload(&message, 0),
+        Error::Invalid(_) => return throw_value_error(&format!("{}(): {message}", active_function())),
+    }
+    Fault::Thrown
+}
+
+/// Throws a `class` with a property that `scope` declares, as it does `$stored`.
+fn throw_with(class: &Class, scope: &Class, message: &str, name: &str, mut value: Zval, stored: &[JobId]) {
+    if let Some(object) = throw(class.entry(), message, 0) {
+        set_property(scope.entry(), object, name, &mut value);
+        set_stored(scope, object, stored);
+    }
+}
+
+fn set_stored(scope: &Class, object: *mut ZendObject, stored: &[JobId]) {
+    if !stored.is_empty() {
+        let mut ids = convert::list(stored.iter().map(|id| convert::bytes(id.as_bytes())));
+        set_property(scope.entry(), object, "stored", &mut ids);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What PHP wants while a wait goes on: signal handlers, exceptions, `stop()`.
+//! The wishes of PHP while a wait goes on: signal handlers, exceptions, `stop()`.
 
 use super::call::{Fault, Outcome, guard, run};
 use super::sys::{self, Interrupt};
@@ -6,7 +6,7 @@ use crate::core::error::Error;
 use crate::core::queue::{Flow, Interrupts};
 use std::cell::Cell;
 
-/// Asked by the core between the slices of a wait. PHP code runs in here: whoever asks must hold no borrow.
+/// The core asks it between the slices of a wait. PHP code runs in here: the caller must hold no borrow.
 pub struct PhpInterrupts<'a> {
     stop: &'a Cell<bool>,
     fault: Option<Fault>,

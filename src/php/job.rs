@@ -5,33 +5,36 @@ use super::call::{Call, Outcome, method};
 use super::class::{Class, Declaration, Kind, Method, Rejected};
 use super::convert;
 use super::duration_arg;
-use super::exceptions::throw_lease_lost;
+use super::exceptions::{throw_error, throw_lease_lost};
+use super::headers;
+use super::keep_alive::KeepAlive;
+use super::new_job::{Encoding, encode};
 use super::object::{Handlers, Inside, creator, make};
 use super::place::Place;
 use super::reason;
 use crate::core::clock;
 use crate::core::error::Error;
-use crate::core::job::{Due, Reserved};
+use crate::core::job::{Due, Receipt, Reserved};
 use crate::core::process::Generation;
 use crate::core::queue::{Held, Queue};
 use crate::core::worker::lease::Lease;
 use ext_php_rs::types::Zval;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// What a `DelayQueue\Job` object holds.
+/// The fields of a `DelayQueue\Job` object.
 pub struct Job {
     pub queue: Queue,
     held: Held,
+    /// How `update()` stores a payload.
+    encoding: Encoding,
     settled: Cell<bool>,
-    /// Shared with whoever renews the lease.
-    lost: Arc<AtomicBool>,
-    /// Kept alive by a loop: its end moves.
-    lease: Option<Arc<Lease>>,
-    /// End of the lease on the monotonic clock, and how far tests had moved the time then.
-    lease_until: Cell<(Instant, i64)>,
+    /// Shared with the thread that renews it.
+    lease: Arc<Lease>,
+    keep_alive: KeepAlive,
+    /// How far tests had moved the time when the lease began.
+    offset_ms: Cell<i64>,
     /// A child of this process holds a copy of the object, not the lease.
     process: Generation,
 }
@@ -48,15 +51,18 @@ impl Inside for Job {
     }
 }
 
-static METHODS: [Method; 8] = [
+static METHODS: [Method; 10] = [
     method!("ack(): void", ack),
     method!(
-        "release(int|float|string|\\DateInterval|\\DateTimeInterface $delay = 0, ?int $priority = null): void",
+        "release(int|float|string|\\DateInterval|\\DateTimeInterface $delay = 0, ?int $priority = null, \
+         bool $countAttempt = true): void",
         release
     ),
     method!("fail(\\Throwable|string|null $reason = null): void", fail),
     method!("bury(\\Throwable|string|null $reason = null): void", bury),
     method!("touch(int|float|string|\\DateInterval|null $ttr = null): float", touch),
+    method!("keepAlive(int|float|string|\\DateInterval|null $atMost = null): void", keep_alive),
+    method!("update(mixed $payload, ?array $headers = null): void", update),
     method!("timeLeft(): float", time_left),
     method!("isSettled(): bool", is_settled),
     method!("isLost(): bool", is_lost),
@@ -81,6 +87,7 @@ pub fn register() -> Result<(), Rejected> {
             "readonly float $reservedAt",
             "readonly int $token",
             "readonly ?string $lastError",
+            "readonly array $headers",
         ],
         methods: &METHODS,
         create: Some(creator::<Job>()),
@@ -88,16 +95,7 @@ pub fn register() -> Result<(), Rejected> {
 }
 
 /// The PHP object of a reservation; properties in the order of their declaration.
-pub fn object(queue: Queue, reserved: Reserved, payload: Zval) -> Outcome<Zval> {
-    build(queue, reserved, payload, None)
-}
-
-/// The same for a job whose lease a loop keeps alive.
-pub fn leased(queue: Queue, reserved: Reserved, payload: Zval, lease: &Arc<Lease>) -> Outcome<Zval> {
-    build(queue, reserved, payload, Some(Arc::clone(lease)))
-}
-
-fn build(queue: Queue, reserved: Reserved, payload: Zval, lease: Option<Arc<Lease>>) -> Outcome<Zval> {
+pub fn object(queue: Queue, reserved: Reserved, payload: Zval, lease: Arc<Lease>, encoding: Encoding) -> Outcome<Zval> {
     let properties = vec![
         convert::bytes(reserved.id.as_bytes()),
         convert::bytes(reserved.queue.as_bytes()),
@@ -108,64 +106,65 @@ fn build(queue: Queue, reserved: Reserved, payload: Zval, lease: Option<Arc<Leas
         convert::int(reserved.options.priority),
         convert::float(convert::seconds(reserved.options.ttr_ms)),
         convert::float(convert::unix_seconds(reserved.created_at_ms)),
-        convert::float(convert::unix_seconds(reserved.due_at_ms)),
-        convert::float(convert::unix_seconds(reserved.reserved_at_ms)),
-        convert::int(reserved.receipt.token),
+        convert::float(convert::unix_seconds_of_us(reserved.due_at_us)),
+        convert::float(convert::unix_seconds_of_us(reserved.reserved_at_us)),
+        convert::int(reserved.receipt.token()),
         convert::nullable(reserved.last_error.as_deref(), convert::bytes),
+        headers::array(&reserved.options.headers),
     ];
     let job = Job {
         queue,
         held: reserved.held(),
+        encoding,
         settled: Cell::new(false),
-        lost: lease.as_ref().map_or_else(Arc::default, |lease| lease.lost_flag()),
         lease,
-        lease_until: Cell::new((reserved.lease_until, clock::offset_ms())),
+        keep_alive: KeepAlive::default(),
+        offset_ms: Cell::new(clock::offset_ms()),
         process: Generation::current(),
     };
     make(job, properties)
 }
 
 impl Job {
-    pub fn held(&self) -> Held {
-        self.held.clone()
+    pub fn receipt(&self) -> &Receipt {
+        &self.held.receipt
     }
 
     /// As far as this process knows: not settled, not lost, not inherited by a fork.
     pub fn is_ours(&self) -> bool {
-        !self.settled.get() && !self.lost.load(Ordering::Relaxed) && self.process.is_current()
+        !self.settled.get() && !self.lease.is_lost() && self.process.is_current()
+    }
+
+    /// It is done; its loop keeps the lease until it is acknowledged.
+    pub fn set_done(&self) {
+        self.settled.set(true);
     }
 
     pub fn set_settled(&self) {
         self.settled.set(true);
-        if let Some(lease) = &self.lease {
-            lease.settle();
-        }
+        self.lease.settle();
     }
 
     pub fn is_settled(&self) -> bool {
         self.settled.get()
     }
 
-    pub fn is_lost(&self) -> bool {
-        self.lost.load(Ordering::Relaxed)
-    }
-
     pub fn set_lost(&self) {
-        self.lost.store(true, Ordering::Relaxed);
+        self.lease.lose();
     }
 
-    /// Refuses without a round trip what cannot succeed.
+    /// Refuses a call that cannot succeed, without a round trip.
     fn check(&self) -> Outcome<()> {
         let reason = if !self.process.is_current() {
             "it was reserved by the process this one was forked from"
         } else if self.settled.get() {
             "it is settled already"
-        } else if self.lost.load(Ordering::Relaxed) {
+        } else if self.lease.is_lost() {
             "it was cancelled or taken over"
         } else {
             return Ok(());
         };
-        Err(throw_lease_lost(self.queue.name(), &self.held.id.to_string(), reason))
+        Err(throw_lease_lost(self.queue.name(), &self.held.id().to_string(), reason))
     }
 
     /// Settles with `work`, which the core has done or refused.
@@ -185,6 +184,12 @@ impl Job {
     }
 }
 
+impl Drop for Job {
+    fn drop(&mut self) {
+        self.keep_alive.end(&self.lease);
+    }
+}
+
 fn ack(call: &Call) -> Outcome<Zval> {
     let job = call.this::<Job>()?;
     job.settle(|held| job.queue.ack(held))
@@ -200,7 +205,8 @@ fn release(call: &Call) -> Outcome<Zval> {
         Some(number) => Some(args::u32_in(number, Place::Argument(2), 0, u32::MAX)?),
         None => None,
     };
-    job.settle(|held| job.queue.release(held, due, priority))
+    let count_attempt = call.bool_or(3, true)?;
+    job.settle(|held| job.queue.release(held, due, priority, count_attempt))
 }
 
 fn fail(call: &Call) -> Outcome<Zval> {
@@ -223,15 +229,37 @@ fn touch(call: &Call) -> Outcome<Zval> {
     };
     job.check()?;
     let before = Instant::now();
-    let until_ms = job.note(job.queue.touch(&job.held, ttr_ms))?;
+    let until_us = job.note(job.queue.touch(&job.held, ttr_ms))?;
     let length = Duration::from_millis(ttr_ms.unwrap_or(job.held.options.ttr_ms));
     if let Some(end) = before.checked_add(length) {
-        job.lease_until.set((end, clock::offset_ms()));
-        if let Some(lease) = &job.lease {
-            lease.renewed(end);
-        }
+        job.offset_ms.set(clock::offset_ms());
+        job.lease.touched(end);
     }
-    Ok(convert::float(convert::unix_seconds(until_ms)))
+    Ok(convert::float(convert::unix_seconds_of_us(until_us)))
+}
+
+fn keep_alive(call: &Call) -> Outcome<Zval> {
+    let job = call.this::<Job>()?;
+    let at_most_ms = match call.non_null(1) {
+        Some(value) => Some(duration_arg::millis(value, Place::Argument(1))?),
+        None => None,
+    };
+    if at_most_ms == Some(0) {
+        return Err(Place::Argument(1).value_error("must be greater than 0"));
+    }
+    job.check()?;
+    job.keep_alive.start(&job.queue, &job.lease, at_most_ms.map(Duration::from_millis));
+    Ok(convert::null())
+}
+
+fn update(call: &Call) -> Outcome<Zval> {
+    let job = call.this::<Job>()?;
+    let Some(payload) = call.arg(1) else { return Err(throw_error("update() needs a payload")) };
+    let bytes = encode(payload, Place::Argument(1), job.encoding)?;
+    let headers = headers::nullable(call, 2)?;
+    job.check()?;
+    job.note(job.queue.update_held(&job.held, &bytes, headers.as_deref()))?;
+    Ok(convert::null())
 }
 
 /// Seconds until the lease ends, 0 once it has or the job is no longer ours.
@@ -240,10 +268,8 @@ fn time_left(call: &Call) -> Outcome<Zval> {
     if !job.is_ours() {
         return Ok(convert::float(0.0));
     }
-    let (touched, offset_ms) = job.lease_until.get();
-    let until = job.lease.as_ref().map_or(touched, |lease| lease.until().max(touched));
-    let travelled = clock::offset_ms().saturating_sub(offset_ms) as f64 / 1000.0;
-    let left = until.saturating_duration_since(Instant::now()).as_secs_f64() - travelled;
+    let travelled = clock::offset_ms().saturating_sub(job.offset_ms.get()) as f64 / 1000.0;
+    let left = job.lease.until().saturating_duration_since(Instant::now()).as_secs_f64() - travelled;
     Ok(convert::float(left.max(0.0)))
 }
 
@@ -252,5 +278,5 @@ fn is_settled(call: &Call) -> Outcome<Zval> {
 }
 
 fn is_lost(call: &Call) -> Outcome<Zval> {
-    Ok(convert::bool(call.this::<Job>()?.lost.load(Ordering::Relaxed)))
+    Ok(convert::bool(call.this::<Job>()?.lease.is_lost()))
 }

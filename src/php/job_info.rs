@@ -5,6 +5,7 @@ use super::call::Outcome;
 use super::class::{Class, Declaration, Kind, Rejected};
 use super::convert;
 use super::enums;
+use super::headers;
 use super::json;
 use super::new_job::Format;
 use super::object::{Handlers, Inside, creator, make};
@@ -52,6 +53,7 @@ pub fn register() -> Result<(), Rejected> {
             "readonly int $buries",
             "readonly int $kicks",
             "readonly ?string $lastError",
+            "readonly array $headers",
         ],
         methods: &[],
         create: Some(creator::<JobInfo>()),
@@ -77,13 +79,14 @@ pub fn object(info: &Core, format: Format) -> Outcome<Zval> {
         convert::float(convert::seconds(info.options.timeout_ms)),
         backoff::object(info.options.backoff.clone())?,
         convert::float(convert::unix_seconds(info.created_at_ms)),
-        convert::float(convert::unix_seconds(info.due_at_ms)),
-        convert::nullable(info.lease_until_ms, |ms| convert::float(convert::unix_seconds(ms))),
+        convert::float(convert::unix_seconds_of_us(info.due_at_us)),
+        convert::nullable(info.lease_until_us, |us| convert::float(convert::unix_seconds_of_us(us))),
         convert::int(info.timeouts),
         convert::int(info.releases),
         convert::int(info.buries),
         convert::int(info.kicks),
         convert::nullable(info.last_error.as_deref(), convert::bytes),
+        headers::array(&info.options.headers),
     ];
     make(JobInfo, properties)
 }

@@ -16,7 +16,7 @@ const THROW_ON_ERROR: i64 = 1 << 22;
 const OBJECT_AS_ARRAY: i64 = 1;
 const DEPTH: i64 = 512;
 
-/// `json_encode()` with the contract's flags. The function itself is called: what it prints is the promise, and it
+/// `json_encode()` with the contract's flags. The function itself is called: its output is the promise, and it
 /// leaves `json_last_error()` alone. Errors say which item of a list it is.
 pub fn encode(value: &Zval, place: Place<'_>) -> Outcome<Vec<u8>> {
     if let Some(object) = value.object() {
@@ -43,7 +43,7 @@ pub fn encode(value: &Zval, place: Place<'_>) -> Outcome<Vec<u8>> {
     }
 }
 
-/// `json_decode($text, true, 512)`; the error is what `json_last_error_msg()` would say.
+/// `json_decode($text, true, 512)`; the error has the words of `json_last_error_msg()`.
 pub fn decode(text: &[u8]) -> Outcome<Result<Zval, String>> {
     // The parser reads one byte past the end and wants to find NUL there.
     let mut buffer = Vec::with_capacity(text.len() + 1);

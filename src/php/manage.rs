@@ -6,6 +6,7 @@ use super::delay_queue::DelayQueue;
 use super::duration_arg;
 use super::enums;
 use super::exceptions::{At, throw_error};
+use super::headers;
 use super::job_info;
 use super::new_job::encode;
 use super::place::Place;
@@ -25,7 +26,7 @@ fn state(call: &Call, number: u32, value: &Zval) -> Outcome<State> {
 pub fn peek(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     match this.queue.peek(&id(call)?)? {
-        Some(info) => job_info::object(&info, this.defaults.format),
+        Some(info) => job_info::object(&info, this.defaults.encoding.format),
         None => Ok(convert::null()),
     }
 }
@@ -33,7 +34,7 @@ pub fn peek(call: &Call) -> Outcome<Zval> {
 fn peek_state(call: &Call, state: State) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     match this.queue.peek_state(state)? {
-        Some(info) => job_info::object(&info, this.defaults.format),
+        Some(info) => job_info::object(&info, this.defaults.encoding.format),
         None => Ok(convert::null()),
     }
 }
@@ -58,7 +59,7 @@ pub fn list(call: &Call) -> Outcome<Zval> {
     let limit = call.at_least(3, call.int_or(3, 100)?, 1)?;
     let mut out = Vec::new();
     for info in this.queue.list(state, offset, limit)? {
-        out.push(job_info::object(&info, this.defaults.format)?);
+        out.push(job_info::object(&info, this.defaults.encoding.format)?);
     }
     Ok(convert::list(out))
 }
@@ -96,8 +97,9 @@ pub fn update(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let id = id(call)?;
     let Some(payload) = call.arg(2) else { return Err(throw_error("update() needs a payload")) };
-    let bytes = encode(payload, Place::Argument(2), &this.defaults)?;
-    Ok(convert::bool(this.queue.update(&id, &bytes)?))
+    let bytes = encode(payload, Place::Argument(2), this.defaults.encoding)?;
+    let headers = headers::nullable(call, 3)?;
+    Ok(convert::bool(this.queue.update(&id, &bytes, headers.as_deref())?))
 }
 
 pub fn kick_job(call: &Call) -> Outcome<Zval> {
@@ -156,7 +158,8 @@ pub fn queues(call: &Call) -> Outcome<Zval> {
 }
 
 pub fn doctor(call: &Call) -> Outcome<Zval> {
-    let checks = call.this::<DelayQueue>()?.queue.doctor()?;
+    let repair = call.bool_or(1, false)?;
+    let checks = call.this::<DelayQueue>()?.queue.doctor(repair)?;
     Ok(convert::list(checks.iter().map(|check| {
         let level = match check.level {
             Level::Ok => "ok",

@@ -14,11 +14,13 @@ mod delay_queue;
 mod duration_arg;
 mod enums;
 mod exceptions;
+mod headers;
 mod ini;
 mod interrupts;
 mod job;
 mod job_info;
 mod json;
+mod keep_alive;
 mod manage;
 mod new_job;
 mod object;
@@ -67,6 +69,11 @@ fn register_classes() -> Result<(), Rejected> {
     delay_queue::register()
 }
 
+extern "C" fn end_request(_kind: i32, _module: i32) -> i32 {
+    let _ = catch_unwind(keep_alive::end_request);
+    SUCCESS
+}
+
 /// The section in `phpinfo()` and `php --ri delayqueue`.
 extern "C" fn info(module: *mut ModuleEntry) {
     let _ = catch_unwind(|| {
@@ -84,5 +91,6 @@ extern "C" fn info(module: *mut ModuleEntry) {
 #[php_module]
 #[php(startup = startup)]
 pub fn get_module(module: ModuleBuilder) -> ModuleBuilder {
-    module.name("delayqueue").version(env!("CARGO_PKG_VERSION")).info_function(info)
+    let module = module.name("delayqueue").version(env!("CARGO_PKG_VERSION"));
+    module.request_shutdown_function(end_request).info_function(info)
 }

@@ -7,6 +7,7 @@ use super::call::{Call, Outcome};
 use super::duration_arg;
 use super::enums;
 use super::exceptions::{At, throw_payload};
+use super::headers;
 use super::json;
 use super::place::Place;
 use crate::core::error::Error;
@@ -20,16 +21,22 @@ pub enum Format {
     Raw,
 }
 
-/// What the constructor's options say about jobs.
+/// The options of the constructor that concern jobs.
 pub struct Defaults {
     pub options: JobOptions,
+    pub encoding: Encoding,
+}
+
+/// How payloads become bytes, and how many these may be.
+#[derive(Debug, Clone, Copy)]
+pub struct Encoding {
     pub format: Format,
     pub max_payload: usize,
 }
 
 /// The parameters of `push()` in their order, and the keys of an item.
-const KEYS: [&str; 9] =
-    ["payload", "delay", "id", "priority", "ttr", "maxAttempts", "backoff", "timeout", "onDuplicate"];
+const KEYS: [&str; 10] =
+    ["payload", "delay", "id", "priority", "ttr", "maxAttempts", "backoff", "timeout", "onDuplicate", "headers"];
 
 /// The values given, by their position in [`KEYS`].
 pub struct Fields<'a> {
@@ -94,6 +101,11 @@ impl<'a> Fields<'a> {
             max_attempts: self.u32("maxAttempts", 0)?.unwrap_or(defaults.options.max_attempts),
             backoff: self.nullable("backoff", backoff::argument)?.unwrap_or_else(|| defaults.options.backoff.clone()),
             timeout_ms: self.nullable("timeout", duration_arg::millis)?.unwrap_or(defaults.options.timeout_ms),
+            headers: match self.get("headers") {
+                (Some(value), place) => headers::read(value, place)?,
+                (None, _) => Vec::new(),
+            },
+            unknown: serde_json::Map::new(),
         };
         let on_duplicate = match self.get("onDuplicate") {
             (Some(value), place) => match enums::on_duplicate(value) {
@@ -103,7 +115,7 @@ impl<'a> Fields<'a> {
             (None, _) => OnDuplicate::Fail,
         };
         let payload = match self.get("payload") {
-            (Some(value), place) => encode(value, place, defaults)?,
+            (Some(value), place) => encode(value, place, defaults.encoding)?,
             (None, place) => return Err(place.value_error("must be given")),
         };
         Ok(NewJob { id, payload, due, options, on_duplicate })
@@ -118,16 +130,16 @@ impl<'a> Fields<'a> {
 }
 
 /// The bytes to store for a payload, within `maxPayload`.
-pub fn encode(value: &Zval, place: Place<'_>, defaults: &Defaults) -> Outcome<Vec<u8>> {
-    let bytes = match defaults.format {
+pub fn encode(value: &Zval, place: Place<'_>, encoding: Encoding) -> Outcome<Vec<u8>> {
+    let bytes = match encoding.format {
         Format::Json => json::encode(value, place)?,
         Format::Raw => match value.zend_str() {
             Some(text) => text.as_bytes().to_vec(),
             None => return Err(place.type_error("string", value)),
         },
     };
-    if bytes.len() > defaults.max_payload {
-        let error = Error::PayloadTooLarge { size: bytes.len(), limit: defaults.max_payload };
+    if bytes.len() > encoding.max_payload {
+        let error = Error::PayloadTooLarge { size: bytes.len(), limit: encoding.max_payload };
         return Err(throw_payload(&format!("{}{error}", place.context()), 0));
     }
     Ok(bytes)

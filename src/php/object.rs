@@ -22,7 +22,7 @@ pub trait Inside: Sized + 'static {
     fn held_values(&self) -> (*mut Zval, usize) {
         (std::ptr::null_mut(), 0)
     }
-    /// What `==` says.
+    /// The answer to `==`.
     fn equals(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
     }

@@ -7,7 +7,7 @@ use super::call::Outcome;
 use super::duration_arg;
 use super::exceptions::{At, throw_value_error};
 use super::ini;
-use super::new_job::{Defaults, Format};
+use super::new_job::{Defaults, Encoding, Format};
 use super::place::{Place, active_function};
 use crate::core::dsn::Dsn;
 use crate::core::error::Error;
@@ -32,9 +32,6 @@ pub struct Options {
     pub connect_timeout: Duration,
     pub read_timeout: Duration,
     pub persistent: bool,
-    pub compress: bool,
-    pub spin: bool,
-    pub ask_first: bool,
 }
 
 impl Default for Options {
@@ -43,15 +40,11 @@ impl Default for Options {
             prefix: ini::prefix(),
             defaults: Defaults {
                 options: JobOptions::default(),
-                format: Format::Json,
-                max_payload: DEFAULT_MAX_PAYLOAD,
+                encoding: Encoding { format: Format::Json, max_payload: DEFAULT_MAX_PAYLOAD },
             },
             connect_timeout: Duration::from_secs(1),
             read_timeout: Duration::from_secs(2),
             persistent: true,
-            compress: false,
-            spin: true,
-            ask_first: true,
         }
     }
 }
@@ -71,14 +64,14 @@ pub fn read(table: &ZendHashTable) -> Outcome<Options> {
             "priority" => options.defaults.options.priority = args::u32_in(int(value, place)?, place, 0, u32::MAX)?,
             "backoff" => options.defaults.options.backoff = backoff::argument(value, place)?,
             "format" => {
-                options.defaults.format = match text(value, place)?.as_ref() {
+                options.defaults.encoding.format = match text(value, place)?.as_ref() {
                     b"json" => Format::Json,
                     b"raw" => Format::Raw,
                     _ => return Err(place.value_error("must be \"json\" or \"raw\"")),
                 };
             }
             "maxPayload" => {
-                options.defaults.max_payload = match usize::try_from(int(value, place)?) {
+                options.defaults.encoding.max_payload = match usize::try_from(int(value, place)?) {
                     Ok(size) if (1..=LARGEST_PAYLOAD).contains(&size) => size,
                     _ => return Err(place.value_error(&format!("must be between 1 and {LARGEST_PAYLOAD}"))),
                 };
@@ -86,9 +79,6 @@ pub fn read(table: &ZendHashTable) -> Outcome<Options> {
             "connectTimeout" => options.connect_timeout = timeout(value, place)?,
             "readTimeout" => options.read_timeout = timeout(value, place)?,
             "persistent" => options.persistent = bool(value, place)?,
-            "spin" => options.spin = bool(value, place)?,
-            "askFirst" => options.ask_first = bool(value, place)?,
-            "compress" => options.compress = bool(value, place)?,
             _ => return Err(unknown(&key)),
         }
     }

@@ -24,7 +24,7 @@ pub enum Place<'a> {
 }
 
 impl Place<'_> {
-    /// What the words of an error begin with: which item of a list it is.
+    /// The beginning of an error's words: which item of a list it is.
     pub fn context(self) -> String {
         match self {
             Self::Item(index, _) => format!("item {index}: "),
@@ -107,7 +107,7 @@ pub fn active_function() -> String {
     }
 }
 
-/// What `get_debug_type()` would call it in an error message.
+/// Its name in an error message, as `get_debug_type()` gives it.
 pub fn type_name(value: &Zval) -> String {
     // SAFETY: the engine returns a string that lives at least as long as the value.
     let name = unsafe { CStr::from_ptr(sys::zend_zval_type_name(value)) };

@@ -4,7 +4,7 @@ use super::array;
 use super::call::{Call, Fault, Outcome, guard};
 use super::convert;
 use super::delay_queue::DelayQueue;
-use super::exceptions::{At, throw_error};
+use super::exceptions::{At, throw_error, throw_storing};
 use super::new_job::{Fields, encode};
 use super::place::Place;
 use super::sys;
@@ -59,10 +59,10 @@ fn checked_item(this: &DelayQueue, item: &Zval, index: usize) -> Outcome<NewJob>
 }
 
 fn send(this: &DelayQueue, jobs: &[NewJob], ids: &mut Vec<JobId>) -> Outcome<()> {
-    if !jobs.is_empty() {
-        ids.extend(this.queue.push_many(jobs)?);
+    if jobs.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    this.queue.push_many(jobs, ids).map_err(|error| throw_storing(error, ids))
 }
 
 /// A `Traversable`, one item after the other. After a fatal error in it nothing of it is touched any more.
@@ -137,17 +137,17 @@ impl Drop for Items {
 pub fn producer(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let id = JobId::new(call.bytes(1)?).at(Place::Argument(1))?;
-    let at_ms = moment_ms(call.number(2)?, f64::ceil, Place::Argument(2))?;
+    let at_us = moment_us(call.number(2)?, f64::ceil, Place::Argument(2))?;
     let message = match call.arg(3) {
         Some(message) if message.is_array() => message,
         Some(other) => return Err(call.type_error(3, other)),
         None => return Err(throw_error("producer() needs a message")),
     };
-    let payload = encode(message, Place::Argument(3), &this.defaults)?;
+    let payload = encode(message, Place::Argument(3), this.defaults.encoding)?;
     let job = NewJob {
         id: Some(id),
         payload,
-        due: Due::AtMs(at_ms),
+        due: Due::AtUs(at_us),
         options: this.defaults.options.clone(),
         on_duplicate: OnDuplicate::Replace,
     };
@@ -155,17 +155,17 @@ pub fn producer(call: &Call) -> Outcome<Zval> {
     Ok(convert::bool(true))
 }
 
-/// Unix seconds as milliseconds. `round` settles what lies between two of them.
-pub fn moment_ms(seconds: f64, round: fn(f64) -> f64, place: Place<'_>) -> Outcome<i64> {
-    const LAST_MS: f64 = 253_402_300_799_999.0; // the end of the year 9999
+/// Unix seconds as microseconds. `round` decides between two of them.
+pub fn moment_us(seconds: f64, round: fn(f64) -> f64, place: Place<'_>) -> Outcome<i64> {
+    const LAST_US: f64 = 253_402_300_799_999_999.0; // the end of the year 9999
     if !seconds.is_finite() {
         return Err(place.value_error("must be finite"));
     }
-    let ms = seconds * 1000.0;
-    // 1.1 * 1000.0 is 1100.0000000000002: forgive the float's own error before rounding.
-    let ms = if (ms - ms.round()).abs() < 1e-3 { ms.round() } else { round(ms) };
-    if ms.abs() > LAST_MS {
+    let us = seconds * 1_000_000.0;
+    // A float of today is exact to a quarter of a microsecond: forgive its error before rounding.
+    let us = if (us - us.round()).abs() < 0.3 { us.round() } else { round(us) };
+    if us.abs() > LAST_US {
         return Err(place.value_error("must lie before the year 10000"));
     }
-    Ok(ms as i64)
+    Ok(us as i64)
 }

@@ -23,13 +23,13 @@ pub fn text(queue: &str, stats: &Stats) -> String {
         page.family(name, "counter", help);
         page.sample(name, "", &count.to_string());
     }
-    if let Some(age_ms) = stats.oldest_ready_age_ms {
+    if let Some(age_us) = stats.oldest_ready_age_us {
         page.family("oldest_ready_age_seconds", "gauge", "How long the oldest ready job has been due.");
-        page.sample("oldest_ready_age_seconds", "", &(age_ms as f64 / 1000.0).to_string());
+        page.sample("oldest_ready_age_seconds", "", &(age_us as f64 / 1_000_000.0).to_string());
     }
-    if let Some(due_ms) = stats.next_due_at_ms {
+    if let Some(due_us) = stats.next_due_at_us {
         page.family("next_due_timestamp_seconds", "gauge", "When the next delayed job falls due.");
-        page.sample("next_due_timestamp_seconds", "", &(due_ms as f64 / 1000.0).to_string());
+        page.sample("next_due_timestamp_seconds", "", &(due_us as f64 / 1_000_000.0).to_string());
     }
     page.family("paused", "gauge", "1 while the queue is paused.");
     page.sample("paused", "", if stats.paused { "1" } else { "0" });

@@ -48,7 +48,7 @@ pub fn message(object: &ZendObject) -> Vec<u8> {
 
 /// Valid UTF-8, without NUL, at most [`MAX_BYTES`], cut between characters.
 pub fn bounded(text: &[u8]) -> Vec<u8> {
-    // No byte of the input makes less than one of the output: what lies beyond cannot be kept.
+    // No byte of the input makes less than one of the output: the bytes beyond cannot be kept.
     let head = text.get(..MAX_BYTES + 4).unwrap_or(text);
     let clean = String::from_utf8_lossy(head).replace('\0', "\\0");
     let mut end = clean.len().min(MAX_BYTES);

@@ -10,28 +10,29 @@ use super::json;
 use super::new_job::Format;
 use super::object::inside;
 use super::place::Place;
-use super::produce::moment_ms;
+use super::produce::moment_us;
 use crate::core::error::Error;
-use crate::core::job::{JobId, Reserved};
-use crate::core::queue::{Held, Queue};
+use crate::core::job::{JobId, Receipt, Reserved};
+use crate::core::queue::{Queue, Settled};
+use crate::core::worker::lease::Lease;
 use ext_php_rs::error::php_error;
 use ext_php_rs::flags::ErrorType;
 use ext_php_rs::types::Zval;
 use std::time::{Duration, Instant};
 
 pub fn reserve(call: &Call) -> Outcome<Zval> {
-    let jobs = wait(call.this()?, 1, call.timeout(1)?)?;
+    let jobs = fetch(call.this()?, 1, call.timeout(1)?)?;
     Ok(jobs.into_iter().next().unwrap_or_else(convert::null))
 }
 
 pub fn reserve_many(call: &Call) -> Outcome<Zval> {
     let max = call.at_least(1, call.int(1)?, 1)?;
     let max = usize::try_from(max).unwrap_or(usize::MAX);
-    Ok(convert::list(wait(call.this()?, max, call.timeout(2)?)?))
+    Ok(convert::list(fetch(call.this()?, max, call.timeout(2)?)?))
 }
 
 /// Job objects; none when the time ran out or `stop()` was called.
-pub fn wait(this: &DelayQueue, max: usize, timeout: Option<Duration>) -> Outcome<Vec<Zval>> {
+fn fetch(this: &DelayQueue, max: usize, timeout: Option<Duration>) -> Outcome<Vec<Zval>> {
     let watched = this.watched();
     let deadline = timeout.and_then(|t| Instant::now().checked_add(t));
     let mut left = timeout;
@@ -47,9 +48,25 @@ pub fn wait(this: &DelayQueue, max: usize, timeout: Option<Duration>) -> Outcome
         if !jobs.is_empty() {
             return Ok(jobs);
         }
-        // Every one of them was undecodable and is buried: look for the next in the time that is left.
+        // Every one of them was undecodable and is buried: reserve again in the time that is left.
         left = timeout.map(|t| deadline.map_or(t, |d| d.saturating_duration_since(Instant::now())));
     }
+}
+
+/// True when one of the watched queues has a ready job.
+pub fn wait(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let timeout = match call.arg(1) {
+        Some(_) => call.timeout(1)?,
+        None => None,
+    };
+    let mut interrupts = PhpInterrupts::new(&this.stop);
+    let result = this.queue.wait(&this.watched(), timeout, &mut interrupts);
+    let is_ready = interrupts.finish(result)?;
+    if !is_ready {
+        this.stop.set(false);
+    }
+    Ok(convert::bool(is_ready))
 }
 
 pub fn reserve_job(call: &Call) -> Outcome<Zval> {
@@ -66,12 +83,15 @@ fn deliver(this: &DelayQueue, reserved: Vec<Reserved>) -> Outcome<Vec<Zval>> {
     let mut failure = None;
     for one in reserved {
         let queue = if *one.queue == *this.queue.name() { this.queue.clone() } else { this.queue.sibling(&one.queue) };
-        let payload = match this.defaults.format {
+        let payload = match this.defaults.encoding.format {
             Format::Raw => Ok(convert::bytes(&one.payload)),
             Format::Json => json::decode(&one.payload)?,
         };
         match payload {
-            Ok(payload) => jobs.push(job::object(queue, one, payload)?),
+            Ok(payload) => {
+                let lease = Lease::of(&one);
+                jobs.push(job::object(queue, one, payload, lease, this.defaults.encoding)?);
+            }
             Err(words) => {
                 if let Err(error) = bury(&queue, one, &words) {
                     failure = Some(error);
@@ -95,7 +115,6 @@ fn bury(queue: &Queue, reserved: Reserved, words: &str) -> Result<(), Error> {
 
 /// Counts those that were still ours; the others are settled or lost, and stay so.
 pub fn ack_many(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
     let mut jobs: Vec<&Job> = Vec::new();
     for number in call.rest(1) {
         let Some(value) = call.arg(number) else { continue };
@@ -106,41 +125,50 @@ pub fn ack_many(call: &Call) -> Outcome<Zval> {
     }
     jobs.retain(|job| job.is_ours());
     let mut done: u64 = 0;
-    // One round trip per queue: jobs of several watched queues may come together.
+    let mut failure = None;
+    // One round trip per queue: jobs of several watched queues, or of several servers, may come together.
     while let Some(first) = jobs.first() {
-        let name = first.queue.name().to_owned();
-        let (same, others): (Vec<&Job>, Vec<&Job>) = jobs.into_iter().partition(|job| job.queue.name() == name);
-        let held: Vec<Held> = same.iter().map(|job| job.held()).collect();
-        let queue = same.first().map_or_else(|| this.queue.clone(), |job| job.queue.clone());
-        for (job, ours) in same.iter().zip(queue.ack_many(&held)?) {
-            if ours {
-                done += 1;
-                job.set_settled();
-            } else {
-                job.set_lost();
+        let queue = first.queue.clone();
+        let (same, others): (Vec<&Job>, Vec<&Job>) = jobs.into_iter().partition(|job| job.queue.is_same(&queue));
+        let receipts: Vec<&Receipt> = same.iter().map(|job| job.receipt()).collect();
+        match queue.ack_many(&receipts) {
+            Ok(settled) => {
+                for (job, settled) in same.iter().zip(settled) {
+                    match settled {
+                        Settled::Ours => {
+                            done += 1;
+                            job.set_settled();
+                        }
+                        Settled::Lost => job.set_lost(),
+                    }
+                }
             }
+            Err(error) => failure = failure.or(Some(error)),
         }
         jobs = others;
     }
-    Ok(convert::int(done))
+    match failure {
+        Some(error) => Err(error.into()),
+        None => Ok(convert::int(done)),
+    }
 }
 
 /// The classic consumer: takes and deletes.
 pub fn consumer(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let max_score = match call.nullable_number(1)?.flatten() {
-        Some(seconds) => Some(moment_ms(seconds, f64::floor, Place::Argument(1))?),
+        Some(seconds) => Some(moment_us(seconds, f64::floor, Place::Argument(1))?),
         None => None,
     };
     let limit = call.at_least(2, call.int_or(2, 10)?, 1)?;
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut out = Vec::new();
     for body in this.queue.take(max_score, limit)? {
-        out.push(match this.defaults.format {
+        out.push(match this.defaults.encoding.format {
             Format::Raw => convert::bytes(&body),
             Format::Json => match json::decode(&body)? {
                 Ok(value) => value,
-                // It is deleted already: what cannot be decoded is handed over as it was stored.
+                // The script has deleted it already: the caller gets bytes that cannot be decoded as they were stored.
                 Err(words) => {
                     let message = format!("A payload is not valid JSON: {words}");
                     super::call::guard(|| php_error(&ErrorType::Warning, &message))?;

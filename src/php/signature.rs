@@ -1,7 +1,7 @@
 //! Reads declarations as PHP writes them, so that a class shows in Reflection exactly what its source line says:
 //! `push(mixed $payload, int|string $delay = 0, ?string $id = null): string`.
 
-/// A type: what it may be, and the classes among that.
+/// A type: the engine's bits for it, and the classes among its alternatives.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Type {
     /// The engine's `MAY_BE_*` bits.

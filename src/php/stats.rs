@@ -9,7 +9,7 @@ use crate::core::queue::Stats as Core;
 use ext_php_rs::types::Zval;
 use std::sync::OnceLock;
 
-/// What a `DelayQueue\Stats` object holds.
+/// The fields of a `DelayQueue\Stats` object.
 pub struct Stats {
     pub queue: String,
     pub numbers: Core,
@@ -65,8 +65,8 @@ pub fn object(queue: &str, numbers: Core) -> Outcome<Zval> {
         convert::int(numbers.failed),
         convert::int(numbers.timed_out),
         convert::int(numbers.cancelled),
-        convert::nullable(numbers.oldest_ready_age_ms, |ms| convert::float(convert::seconds(ms))),
-        convert::nullable(numbers.next_due_at_ms, |ms| convert::float(convert::unix_seconds(ms))),
+        convert::nullable(numbers.oldest_ready_age_us, |us| convert::float(us as f64 / 1_000_000.0)),
+        convert::nullable(numbers.next_due_at_us, |us| convert::float(convert::unix_seconds_of_us(us))),
         convert::bool(numbers.paused),
     ];
     make(Stats { queue: queue.to_owned(), numbers }, properties)

@@ -27,6 +27,8 @@ unsafe extern "C" {
         number: *mut i64,
         position: *const u32,
     ) -> c_int;
+    /// One for all, which is never written to.
+    pub static zend_empty_array: ZendHashTable;
     // classes
     pub fn zend_declare_typed_property(
         ce: *mut zend_class_entry,
@@ -108,14 +110,14 @@ pub fn exception_pending() -> bool {
 
 /// The exception that is on its way, unless it is only what `exit()` looks like.
 pub fn pending_throwable() -> Option<&'static ZendObject> {
-    // SAFETY: a pending exception is live until somebody takes it; classes of the engine live as long as the process.
+    // SAFETY: a pending exception is live until it is taken; classes of the engine live as long as the process.
     unsafe {
         let exception = (*ffi::ext_php_rs_executor_globals()).exception.as_ref()?;
         exception.instance_of(find_class("Throwable").as_ref()?).then_some(exception)
     }
 }
 
-/// Whether what is on its way is the end of a suspended fiber that nobody will resume.
+/// Whether the pending exception is the end of a suspended fiber that the engine destroys.
 pub fn fiber_is_destroyed() -> bool {
     // SAFETY: see `exception_pending`; a pending exception is a live object.
     unsafe {
@@ -157,7 +159,7 @@ pub fn caller_is_strict() -> bool {
     }
 }
 
-/// What to do after looking at the engine's interrupt flag.
+/// The next step after reading the engine's interrupt flag.
 pub enum Interrupt {
     None,
     /// The time limit has passed: the engine raises its fatal error as soon as it runs again.
@@ -192,7 +194,7 @@ pub fn current_frame() -> *mut zend_execute_data {
     unsafe { (*ffi::ext_php_rs_executor_globals()).current_execute_data }
 }
 
-/// Whether `frame` is `caller`, or was called from there; a fiber counts as called by who started or resumed it.
+/// Whether `frame` is `caller`, or was called from there; a fiber counts as called by the frame that started or resumed it.
 pub fn is_called_from(mut frame: *const zend_execute_data, caller: *const zend_execute_data) -> bool {
     while !frame.is_null() {
         if std::ptr::eq(frame, caller) {
@@ -250,7 +252,7 @@ pub unsafe fn slot(object: *mut ZendObject, index: usize) -> *mut Zval {
     unsafe { (&raw mut (*object).properties_table).cast::<Zval>().add(index) }
 }
 
-/// What the engine does with a signal that it handles itself (`--enable-zend-signals`): the handler it calls, or `SIG_DFL` or
+/// The engine's own disposition of a signal that it handles itself (`--enable-zend-signals`): the handler it calls, or `SIG_DFL` or
 /// `SIG_IGN`. `None` when `handler`, the one the system knows, is not the engine's.
 pub fn engine_signal_handler(signal: c_int, handler: usize) -> Option<usize> {
     type Sigaction = unsafe extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction);

@@ -1,41 +1,226 @@
-//! The whole state of a queue, read key by key: each job is in exactly one place, and nothing else is there.
+//! The whole state of a queue, read in one step: each job is in exactly one place, and nothing else is there.
 
 use crate::support::*;
+use delayqueue::core::job::DEFAULT_PRIORITY;
 use delayqueue::core::queue::Queue;
-use delayqueue::core::record::{self, Record};
+use delayqueue::core::record::Record;
 use delayqueue::core::reply;
 use redis::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub const NAMES: [&str; 10] =
-    ["jobs", "waiting", "reserved", "ledger", "history", "buried", "waiters", "later", "ready", "ripe"];
+pub use crate::support::key;
 
-pub fn key(queue: &Queue, name: &str) -> String {
-    format!("dq:{{{}}}:{name}", queue.name())
+pub const NAMES: [&str; 10] = [
+    "jobs",
+    "waiting",
+    "reserved",
+    "leases",
+    "meta",
+    "history",
+    "buried",
+    "waiters",
+    "prioritized",
+    "prioritized_ready",
+];
+
+/// Of a record: it has a history.
+const HAS_HISTORY: u8 = 2;
+
+type Hash = BTreeMap<Vec<u8>, Vec<u8>>;
+/// Members with their scores, in their order.
+type Zset = Vec<(Vec<u8>, i64)>;
+
+/// The keys of a queue that hold its jobs.
+#[derive(Debug, Default, PartialEq)]
+pub struct Snapshot {
+    pub jobs: Hash,
+    pub leases: Hash,
+    pub history: Hash,
+    pub meta: Hash,
+    pub waiting: Zset,
+    pub reserved: Zset,
+    pub buried: Zset,
+    pub prioritized: Zset,
+    pub prioritized_ready: Zset,
+}
+
+const READ: &str = "local out = {}
+    for n, key in ipairs(KEYS) do
+      out[n] = n <= 4 and redis.call('HGETALL', key) or redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
+    end
+    return out";
+
+impl Snapshot {
+    pub fn of(raw: &mut Raw, queue: &Queue) -> Self {
+        let hashes = ["jobs", "leases", "history", "meta"];
+        let zsets = ["waiting", "reserved", "buried", "prioritized", "prioritized_ready"];
+        let keys: Vec<String> = hashes.iter().chain(&zsets).map(|name| key(queue, name)).collect();
+        let args: Vec<&str> = ["EVAL", READ, "9"].into_iter().chain(keys.iter().map(String::as_str)).collect();
+        let Value::Array(all) = raw.run(&args) else { panic!("the keys of the queue are of their types") };
+        let mut all = all.into_iter().map(pairs);
+        let mut next_hash = || all.next().unwrap().into_iter().collect();
+        let (jobs, leases, history, meta) = (next_hash(), next_hash(), next_hash(), next_hash());
+        let score = |text: Vec<u8>| String::from_utf8(text).unwrap().parse().expect("scores are whole microseconds");
+        let mut next_zset = || all.next().unwrap().into_iter().map(|(member, text)| (member, score(text))).collect();
+        Self {
+            jobs,
+            leases,
+            history,
+            meta,
+            waiting: next_zset(),
+            reserved: next_zset(),
+            buried: next_zset(),
+            prioritized: next_zset(),
+            prioritized_ready: next_zset(),
+        }
+    }
+
+    /// Where each job is, and the faults found.
+    pub fn examine(&self) -> (BTreeMap<String, &'static str>, Vec<String>) {
+        let (mut places, mut faults) = (BTreeMap::<String, &'static str>::new(), Vec::new());
+        let sets = [
+            ("waiting", &self.waiting),
+            ("prioritized", &self.prioritized),
+            ("reserved", &self.reserved),
+            ("buried", &self.buried),
+        ];
+        for (place, (id, _)) in sets.into_iter().flat_map(|(place, set)| set.iter().map(move |entry| (place, entry))) {
+            if let Some(other) = places.insert(text(id), place) {
+                faults.push(format!("'{}' is in {other} and in {place}", text(id)));
+            }
+            match self.jobs.get(id).map(|record| Record::decode(record.clone())) {
+                None => faults.push(format!("'{}' is in {place} and has no record", text(id))),
+                Some(Some(record)) if (record.options.priority == DEFAULT_PRIORITY) != (place == "waiting") => {
+                    if matches!(place, "waiting" | "prioritized") {
+                        faults.push(format!("'{}' of priority {} is in {place}", text(id), record.options.priority));
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+        for id in self.jobs.keys().filter(|id| !places.contains_key(&text(id))) {
+            faults.push(format!("'{}' has a record but no place", text(id)));
+        }
+        self.examine_leases(&mut faults);
+        self.examine_histories(&mut faults);
+        self.examine_ready(&mut faults);
+        self.examine_meta(&mut faults);
+        (places, faults)
+    }
+
+    /// Each entry of `reserved` has a lease, nothing else has, and no token is given twice.
+    fn examine_leases(&self, faults: &mut Vec<String>) {
+        let held: BTreeSet<&Vec<u8>> = self.reserved.iter().map(|(id, _)| id).collect();
+        for id in held.iter().filter(|id| !self.leases.contains_key(**id)) {
+            faults.push(format!("'{}' is reserved and has no lease", text(id)));
+        }
+        let mut tokens = BTreeSet::new();
+        // Behind a newline are the consumers' last calls.
+        for (id, lease) in self.leases.iter().filter(|(id, _)| id.first() != Some(&b'\n')) {
+            if !held.contains(id) {
+                faults.push(format!("'{}' has a lease and is not reserved", text(id)));
+            }
+            match parse_lease(lease) {
+                Some((token, _, _)) if token > self.counter("token") || !tokens.insert(token) => {
+                    faults.push(format!("'{}' has token {token} of another lease", text(id)));
+                }
+                Some((_, _, consumer)) if !consumer.is_empty() => {}
+                _ => faults.push(format!("'{}' has the lease '{}'", text(id), text(lease))),
+            }
+        }
+    }
+
+    /// A reserve asks for a job's history only where the record says that it has one.
+    fn examine_histories(&self, faults: &mut Vec<String>) {
+        for (id, past) in &self.history {
+            let is_said = self
+                .jobs
+                .get(id)
+                .is_some_and(|record| says_history(record) || Record::decode(record.clone()).is_none());
+            if !is_said || past.len() < 20 {
+                faults.push(format!("'{}' has a history and no record that says so", text(id)));
+            }
+        }
+    }
+
+    /// `prioritized_ready` holds the first of `prioritized`, by their priorities.
+    fn examine_ready(&self, faults: &mut Vec<String>) {
+        let first = self.prioritized.iter().take(self.prioritized_ready.len());
+        let expected: BTreeSet<(Vec<u8>, Option<u32>)> = first
+            .map(|(id, due)| {
+                let record = self.jobs.get(id).and_then(|record| Record::decode(record.clone()));
+                ([&due.to_be_bytes()[..], id].concat(), record.map(|record| record.options.priority))
+            })
+            .collect();
+        let found = self.prioritized_ready.iter();
+        let found = found.map(|(member, priority)| (member.clone(), u32::try_from(*priority).ok())).collect();
+        if expected != found {
+            faults.push(format!("prioritized_ready is {found:?}, the first of prioritized are {expected:?}"));
+        }
+    }
+
+    fn examine_meta(&self, faults: &mut Vec<String>) {
+        let mut late = 0;
+        for (name, value) in &self.meta {
+            let (name, value) = (text(name), text(value));
+            let number = value.parse::<u64>();
+            late += if name.starts_with("late") { number.clone().unwrap_or(0) } else { 0 };
+            let is_known = ["token", "acked", "failed", "timed_out", "cancelled", "replaced", "paused"];
+            let is_bucket = name.strip_prefix("late").is_some_and(|bucket| bucket.parse::<u32>().is_ok());
+            let is_pause = name == "paused" && value == "forever";
+            if !is_known.contains(&&*name) && !is_bucket || number.is_err() && !is_pause {
+                faults.push(format!("meta has {name}: {value}"));
+            }
+        }
+        if late > self.counter("token") {
+            faults.push(format!("{late} jobs were handed out, with {} tokens", self.counter("token")));
+        }
+    }
+
+    pub fn counter(&self, name: &str) -> u64 {
+        self.meta.get(name.as_bytes()).map_or(0, |value| text(value).parse().unwrap())
+    }
+}
+
+/// Whether the flags of a record say that the job has a history.
+pub fn says_history(record: &[u8]) -> bool {
+    record.first().is_some_and(|flags| flags & HAS_HISTORY != 0)
+}
+
+/// Token, due time and consumer.
+pub fn parse_lease(lease: &[u8]) -> Option<(u64, i64, String)> {
+    let lease = text(lease);
+    let mut fields = lease.splitn(3, ' ');
+    Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?, fields.next()?.to_owned()))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn pairs(value: Value) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let Value::Array(values) = value else { panic!("{value:?}") };
+    let mut values = values.into_iter().map(|value| reply::bytes(value).unwrap());
+    let mut pairs = Vec::new();
+    while let (Some(one), Some(other)) = (values.next(), values.next()) {
+        pairs.push((one, other));
+    }
+    pairs
+}
+
+pub fn hash(raw: &mut Raw, key: &str) -> Hash {
+    pairs(raw.run(&["EVAL", "return redis.call('HGETALL', KEYS[1])", "1", key])).into_iter().collect()
 }
 
 pub fn list(raw: &mut Raw, args: &[&str]) -> Vec<Vec<u8>> {
     match raw.run(args) {
         Value::Array(values) => values.into_iter().map(|value| reply::bytes(value).unwrap()).collect(),
-        Value::Map(fields) => fields
-            .into_iter()
-            .flat_map(|(name, value)| [reply::bytes(name).unwrap(), reply::bytes(value).unwrap()])
-            .collect(),
         other => panic!("{args:?}: {other:?}"),
     }
 }
 
-pub fn hash(raw: &mut Raw, key: &str) -> BTreeMap<Vec<u8>, Vec<u8>> {
-    let mut flat = list(raw, &["HGETALL", key]).into_iter();
-    let mut out = BTreeMap::new();
-    while let (Some(field), Some(value)) = (flat.next(), flat.next()) {
-        out.insert(field, value);
-    }
-    out
-}
-
 /// Members with their scores.
-pub fn zset(raw: &mut Raw, key: &str) -> Vec<(Vec<u8>, i64)> {
+pub fn zset(raw: &mut Raw, key: &str) -> Zset {
     let Value::Array(pairs) = raw.run(&["ZRANGE", key, "0", "-1", "WITHSCORES"]) else {
         panic!("{key} is no sorted set")
     };
@@ -44,143 +229,30 @@ pub fn zset(raw: &mut Raw, key: &str) -> Vec<(Vec<u8>, i64)> {
         .map(|pair| {
             let Value::Array(mut pair) = pair else { panic!("{pair:?}") };
             let Some(Value::Double(score)) = pair.pop() else { panic!("{pair:?}") };
-            assert_eq!(score.fract(), 0.0, "scores are whole milliseconds");
+            assert_eq!(score.fract(), 0.0, "scores are whole microseconds");
             (reply::bytes(pair.pop().unwrap()).unwrap(), score as i64)
         })
         .collect()
 }
 
-/// Where each job is: `waiting`, `later`, `ready`, `reserved` or `buried`. Fails when the keys of the queue disagree.
+/// Where each job is: `waiting`, `prioritized`, `reserved` or `buried`. Fails when the keys of the queue disagree.
 pub fn places(raw: &mut Raw, queue: &Queue) -> BTreeMap<String, &'static str> {
     let (places, faults) = examine(raw, queue);
     assert!(faults.is_empty(), "{faults:#?}");
     places
 }
 
-/// The same, naming what is wrong instead of failing.
+/// The same, naming faults instead of failing. No key expires.
 pub fn examine(raw: &mut Raw, queue: &Queue) -> (BTreeMap<String, &'static str>, Vec<String>) {
-    let keys = NAMES.map(|name| key(queue, name));
-    let [jobs, waiting, reserved, ledger, history, buried, _, later, ready, ripe] = &keys;
-    let mut faults = Vec::new();
-    let mut places: BTreeMap<String, &'static str> = BTreeMap::new();
-    let mut found = |id: &[u8], place: &'static str, faults: &mut Vec<String>| {
-        let id = String::from_utf8_lossy(id).into_owned();
-        if let Some(other) = places.insert(id.clone(), place) {
-            faults.push(format!("'{id}' is in {other} and in {place}"));
-        }
-    };
-    let records = hash(raw, jobs);
-    let past = hash(raw, history);
-    let stamped = |id: &[u8], member: &[u8], due: i64, faults: &mut Vec<String>| {
-        let Some(record) = records.get(id) else { return };
-        let mut stamp = record[..7].to_vec();
-        stamp[6] += u8::from(past.contains_key(id));
-        if member[..7] != stamp {
-            faults.push(format!("'{}' lies under a stamp that is not its record's", String::from_utf8_lossy(id)));
-        }
-        let stored = Record::decode(record).map(|record| record.due_at_ms);
-        if !past.contains_key(id) && stored.is_some_and(|stored| stored != due) {
-            faults.push(format!("'{}' is due {due}, and {stored:?} by its record", String::from_utf8_lossy(id)));
-        }
-    };
-    for (member, due) in zset(raw, waiting) {
-        found(&member[7..], "waiting", &mut faults);
-        stamped(&member[7..], &member, due, &mut faults);
-    }
-    for (member, due) in zset(raw, later) {
-        found(&member[11..], "later", &mut faults);
-        stamped(&member[11..], &member, due, &mut faults);
-    }
-    let by_priority: BTreeSet<(Vec<u8>, i64)> = zset(raw, ready).into_iter().collect();
-    let mut expected = BTreeSet::new();
-    for (member, due) in zset(raw, ripe) {
-        found(&member[11..], "ready", &mut faults);
-        stamped(&member[11..], &member, due, &mut faults);
-        let priority = i64::from(u32::from_be_bytes(member[7..11].try_into().unwrap()));
-        expected.insert(([&due.to_be_bytes()[2..], &member[..7], &member[11..]].concat(), priority));
-    }
-    if by_priority != expected {
-        faults.push(format!("ready and ripe disagree: {by_priority:?} {expected:?}"));
-    }
-    let ledger_fields = hash(raw, ledger);
-    let mut slots: BTreeSet<Vec<u8>> =
-        ledger_fields.keys().filter_map(|name| name.strip_prefix(b"@")).map(<[u8]>::to_vec).collect();
-    for (slot, deadline) in zset(raw, reserved) {
-        if !slots.remove(&slot) {
-            faults.push("a slot without leases".into());
-            continue;
-        }
-        let record = &ledger_fields[&[b"@", slot.as_slice()].concat()];
-        let leases = leases(record);
-        for (id, _) in &leases {
-            found(id, "reserved", &mut faults);
-        }
-        // A slot that is used again keeps its place; it may only be looked at too early.
-        match leases.iter().map(|(_, deadline)| *deadline).min() {
-            Some(first) if deadline <= first => {}
-            first => faults.push(format!("a slot under {deadline} that first ends at {first:?}")),
-        }
-    }
-    if !slots.is_empty() {
-        faults.push(format!("{} leases that lie in no slot", slots.len()));
-    }
-    for (id, _) in zset(raw, buried) {
-        found(&id, "buried", &mut faults);
-    }
-    for (id, record) in &records {
-        if !is_as_short_as_can_be(record) {
-            faults.push(format!("'{}' has a due time in nine bytes for no reason", String::from_utf8_lossy(id)));
-        }
-        if !places.contains_key(&*String::from_utf8_lossy(id)) {
-            faults.push(format!("'{}' has a record but no place", String::from_utf8_lossy(id)));
-        }
-    }
-    for id in places.keys() {
-        if !records.contains_key(id.as_bytes()) {
-            faults.push(format!("'{id}' has no record"));
-        }
-    }
-    for id in past.keys().filter(|id| !records.contains_key(*id)) {
-        faults.push(format!("'{}' has a history but no record", String::from_utf8_lossy(id)));
-    }
-    let pattern = format!("dq:{{{}}}:*", queue.name());
-    for found in list(raw, &["KEYS", &pattern]) {
-        let found = String::from_utf8(found).unwrap();
-        if !keys.contains(&found) {
+    let (places, mut faults) = Snapshot::of(raw, queue).examine();
+    for found in list(raw, &["KEYS", &key(queue, "*")]) {
+        let found = text(&found);
+        let left_ms = raw.int(&["PTTL", &found]);
+        if !NAMES.iter().any(|name| found == key(queue, name)) {
             faults.push(format!("a key that is none of ours: {found}"));
-        }
-        if raw.int(&["PTTL", &found]) != -1 {
+        } else if left_ms != -1 {
             faults.push(format!("{found} expires"));
         }
     }
     (places, faults)
-}
-
-/// Whether the client would have written the same, knowing stamp and due time.
-fn is_as_short_as_can_be(record: &[u8]) -> bool {
-    let Some(known) = Record::decode(record) else { return true };
-    let (stamp, body) = (record[..7].try_into().unwrap(), &record[record::head(record).len()..]);
-    record == [record::Head::new(stamp, known.due_at_ms).as_bytes(), body].concat()
-}
-
-/// Id and deadline of each lease in a slot, its stamp being left out (layout in `lua/lib/lease.lua`).
-fn leases(record: &[u8]) -> Vec<(Vec<u8>, i64)> {
-    let number =
-        |from: usize, to: usize| record[from..to].iter().fold(0_i64, |value, byte| value << 8 | i64::from(*byte));
-    let count = usize::try_from(number(5, 7)).unwrap();
-    let stamp = if record[4] & 2 == 0 { 0 } else { 7 };
-    if count > 0 {
-        let (end, ids) = record[19..record.len() - count * stamp].split_last().unwrap();
-        assert_eq!(*end, 0, "a zero byte behind each id");
-        let ids: Vec<Vec<u8>> = ids.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect();
-        assert_eq!(ids.len(), count, "as many ids as the slot says");
-        return ids.into_iter().map(|id| (id, number(7, 13))).collect();
-    }
-    let (mut at, mut found) = (7, Vec::new());
-    while at < record.len() {
-        let after = at + 13 + usize::from(record[at + 12]);
-        found.push((record[at + 13..after].to_vec(), number(at + 6, at + 12)));
-        at = after + stamp;
-    }
-    found
 }

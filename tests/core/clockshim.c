@@ -1,5 +1,6 @@
 /* Gives a redis-server a clock that the test owns: microseconds in a mapped file. Every look adds one microsecond, so
- * that no two scripts see the same time. Preloaded by support.rs; never part of the product. */
+ * that no two scripts see the same time, unless the highest bit is set: then the clock stands still. Preloaded by
+ * support.rs; never part of the product. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -10,6 +11,8 @@
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
+
+#define STANDS_STILL (UINT64_C(1) << 63)
 
 static _Atomic uint64_t *shared;
 
@@ -24,7 +27,11 @@ __attribute__((constructor)) static void map_clock(void) {
 
 int gettimeofday(struct timeval *restrict tv, void *restrict tz) {
     if (!shared) return (int)syscall(SYS_gettimeofday, tv, tz);
-    uint64_t us = atomic_fetch_add(shared, 1);
+    uint64_t us = atomic_load(shared);
+    if (us & STANDS_STILL)
+        us &= ~STANDS_STILL;
+    else
+        us = atomic_fetch_add(shared, 1);
     tv->tv_sec = (time_t)(us / 1000000);
     tv->tv_usec = (suseconds_t)(us % 1000000);
     return 0;

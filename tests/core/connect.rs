@@ -1,4 +1,4 @@
-//! Reaching Redis: in time whatever keeps silent, and with an error that says what helps.
+//! Reaching Redis: in time though a server keeps silent, and with advice in the error.
 
 use crate::fork::{fork, wait_for};
 use crate::names;
@@ -79,7 +79,7 @@ impl Full {
     }
 }
 
-/// A server that sends these bytes one by one, slowly, to whoever connects.
+/// A server that sends these bytes one by one, slowly, to each client.
 fn dripping(bytes: &'static [u8]) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -224,12 +224,12 @@ fn a_server_that_did_not_answer_is_not_waited_for_again_within_a_second() {
         assert!(took >= LIMIT && !error.contains("tried"), "{took:?}: {error}");
     });
     assert_eq!(wait_for(child), 0);
-    // Somebody who would wait longer does.
+    // A client with a longer timeout waits.
     let patient = server.queue("q");
     let push = std::thread::spawn(move || patient.push(&job("patient")));
     server.signal(libc::SIGCONT);
     push.join().unwrap().unwrap();
-    // Its answer is news for all.
+    // After its answer all clients try the server again.
     queue(server.dsn()).push(&job("b")).unwrap();
     assert!(failed.elapsed() < Duration::from_secs(8));
 }
@@ -284,7 +284,7 @@ fn a_socket_that_one_may_not_use_is_said_so() {
     std::fs::set_permissions(server.dir.path(), std::fs::Permissions::from_mode(0o000)).unwrap();
     let dsn = server.dsn();
     let child = fork(|| {
-        // Root may do everything: be somebody else.
+        // Root may do everything: become another user.
         // SAFETY: changes only this child.
         unsafe { libc::setuid(65_534) };
         assert_has(&failure(dsn).0, &["permission denied", "unixsocketperm"]);

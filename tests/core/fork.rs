@@ -2,6 +2,7 @@
 
 use crate::support::*;
 use delayqueue::core::dsn::Dsn;
+use delayqueue::core::job::Reserved;
 use delayqueue::core::queue::{NoInterrupts, Queue};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -21,7 +22,7 @@ pub fn fork(child: impl FnOnce()) -> libc::pid_t {
 
 pub fn wait_for(pid: libc::pid_t) -> i32 {
     let mut status = 0;
-    // SAFETY: a child of ours that nobody else waits for.
+    // SAFETY: a child of ours that no other code waits for.
     assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);
     assert!(libc::WIFEXITED(status), "the child was killed: {status}");
     libc::WEXITSTATUS(status)
@@ -88,16 +89,20 @@ fn a_child_leaves_the_tls_session_of_its_parent_alone() {
 }
 
 #[test]
-fn leases_of_parent_and_child_lie_in_slots_of_their_own() {
+fn parent_and_child_are_two_consumers() {
     let server = Server::start(&[]);
     let queue = server.queue("q");
-    queue.push_many(&["a", "b", "c"].map(job)).unwrap();
+    push_many(&queue, &["a", "b", "c"].map(job));
     let first = reserve(&queue).unwrap();
     let other = queue.clone();
     let child = fork(move || assert!(reserve(&other).is_some()));
     assert_eq!(wait_for(child), 0);
     let last = reserve(&queue).unwrap();
-    assert_ne!(first.receipt.slot, last.receipt.slot);
+    let consumer = |job: &Reserved| String::from_utf8_lossy(&job.receipt.lease).split(' ').nth(2).unwrap().to_owned();
+    assert_eq!(consumer(&first), consumer(&last));
+    let mut raw = server.raw();
+    let redis::Value::BulkString(lease) = raw.run(&["HGET", &key(&queue, "leases"), "b"]) else { panic!("no lease") };
+    assert!(!String::from_utf8_lossy(&lease).ends_with(&consumer(&first)));
     assert_eq!(states(&queue), [0, 0, 3, 0]);
     queue.ack(&first.held()).unwrap();
     queue.ack(&last.held()).unwrap();

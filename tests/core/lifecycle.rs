@@ -4,7 +4,8 @@ use crate::support::*;
 use delayqueue::core::backoff::Backoff;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, State};
-use delayqueue::core::queue::Failed;
+use delayqueue::core::queue::{Failed, Level, Settled};
+use std::time::Duration;
 
 #[test]
 fn push_reserve_ack_leaves_nothing_behind() {
@@ -22,7 +23,7 @@ fn push_reserve_ack_leaves_nothing_behind() {
     assert!(matches!(queue.ack(&held.held()), Err(Error::LeaseLost { .. })));
     let stats = queue.stats().unwrap();
     assert_eq!((stats.pushed, stats.acked, stats.lateness.count), (1, 1, 1));
-    assert!(shared().raw().int(&["EXISTS", &format!("dq:{{{}}}:jobs", queue.name())]) == 0);
+    assert!(shared().raw().int(&["EXISTS", &key(&queue, "jobs")]) == 0);
 }
 
 #[test]
@@ -34,14 +35,14 @@ fn a_delayed_job_is_never_early_and_served_when_due() {
     assert_eq!(reserve(&queue), None);
     travel(1_001);
     let held = reserve(&queue).unwrap();
-    assert!(held.reserved_at_ms >= held.due_at_ms);
+    assert!(held.reserved_at_us >= held.due_at_us);
     assert_eq!(queue.stats().unwrap().reserved, 1);
 }
 
 #[test]
 fn order_is_priority_then_due_time_then_push_order() {
     let queue = fresh();
-    let at = |name: &str, due: i64, priority: u32| NewJob { due: Due::AtMs(due), ..prioritized(name, priority) };
+    let at = |name: &str, due: i64, priority: u32| NewJob { due: Due::AtUs(due * 1000), ..prioritized(name, priority) };
     for (name, due, priority) in [
         ("e", 2_000, 1024),
         ("f", 2_000, 1024),
@@ -72,7 +73,7 @@ fn an_expired_lease_returns_the_job_to_its_old_place() {
         (again.id.clone(), again.attempts, again.last_error.as_deref()),
         (lost.id.clone(), 2, Some(b"lease expired".as_slice()))
     );
-    assert!(again.receipt.token > lost.receipt.token);
+    assert!(again.receipt.token() > lost.receipt.token());
     assert!(matches!(queue.ack(&lost.held()), Err(Error::LeaseLost { .. })));
     queue.ack(&again.held()).unwrap();
     assert_eq!(serve_all(&queue).join(""), "bc");
@@ -110,10 +111,10 @@ fn release_keeps_the_attempt_and_may_change_the_priority() {
     queue.push(&job("a")).unwrap();
     queue.push(&job("b")).unwrap();
     let held = reserve(&queue).unwrap();
-    queue.release(&held.held(), Due::InMs(0), Some(1)).unwrap();
+    queue.release(&held.held(), Due::InMs(0), Some(1), true).unwrap();
     let again = reserve(&queue).unwrap();
     assert_eq!((again.id.to_string(), again.attempts, again.options.priority), ("a".into(), 2, 1));
-    queue.release(&again.held(), Due::InMs(10_000), None).unwrap();
+    queue.release(&again.held(), Due::InMs(10_000), None, true).unwrap();
     assert_eq!(states(&queue), [1, 1, 0, 0]);
     assert_eq!(queue.peek(&id("a")).unwrap().unwrap().releases, 2);
     assert_eq!(serve_all(&queue).join(""), "b");
@@ -164,7 +165,7 @@ fn touch_starts_the_lease_anew() {
     queue.push(&job("a")).unwrap();
     let held = reserve(&queue).unwrap();
     travel(50_000);
-    assert_eq!(queue.touch(&held.held(), None).unwrap() / 1000, (held.lease_until_ms + 50_000) / 1000);
+    assert!(queue.touch(&held.held(), None).unwrap() >= held.reserved_at_us + 110_000_000);
     travel(50_000);
     assert_eq!(reserve(&queue), None);
     queue.touch(&held.held(), Some(1_000)).unwrap();
@@ -177,15 +178,12 @@ fn touch_starts_the_lease_anew() {
 fn jobs_of_one_reserve_have_leases_of_their_own() {
     let queue = fresh();
     let ttr = |name: &str, ttr_ms: u64| NewJob { options: JobOptions { ttr_ms, ..JobOptions::default() }, ..job(name) };
-    queue.push_many(&[ttr("a", 1_000), ttr("b", 2_000), ttr("c", 3_000), job("d")]).unwrap();
+    push_many(&queue, &[ttr("a", 1_000), ttr("b", 2_000), ttr("c", 30_000), job("d")]);
     let held = reserve_many(&queue, 10);
     assert_eq!(held.len(), 4);
     travel(2_001);
     assert_eq!(states(&queue), [0, 2, 2, 0]);
-    assert_eq!(
-        queue.ack_many(&held.iter().map(|job| job.held()).collect::<Vec<_>>()).unwrap(),
-        [false, false, true, true]
-    );
+    assert_eq!(ack_each(&queue, &held), [Settled::Lost, Settled::Lost, Settled::Ours, Settled::Ours]);
     assert_eq!(serve_all(&queue).join(""), "ab");
 }
 
@@ -232,7 +230,7 @@ fn reschedule_update_and_peek() {
         assert!(queue.reschedule(&id(name), Due::InMs(1_000)).unwrap());
         assert_eq!(queue.peek(&id(name)).unwrap().unwrap().state, State::Delayed);
         assert!(queue.reschedule(&id(name), Due::InMs(0)).unwrap());
-        assert!(queue.update(&id(name), b"changed").unwrap());
+        assert!(queue.update(&id(name), b"changed", None).unwrap());
         let info = queue.peek(&id(name)).unwrap().unwrap();
         assert_eq!(
             (info.state, info.payload.as_slice(), info.options.priority),
@@ -243,9 +241,10 @@ fn reschedule_update_and_peek() {
         travel(2_001);
         let held = reserve(&queue).unwrap();
         assert!(!queue.reschedule(&id(name), Due::InMs(0)).unwrap());
-        assert!(!queue.update(&id(name), b"no").unwrap());
+        assert!(!queue.update(&id(name), b"no", None).unwrap());
         let info = queue.peek(&id(name)).unwrap().unwrap();
-        assert_eq!((info.state, info.attempts, info.lease_until_ms), (State::Reserved, 1, Some(held.lease_until_ms)));
+        let until_us = held.reserved_at_us + 60_000_000;
+        assert_eq!((info.state, info.attempts, info.lease_until_us), (State::Reserved, 1, Some(until_us)));
         queue.ack(&held.held()).unwrap();
     }
     assert!(!queue.reschedule(&id("nobody"), Due::InMs(0)).unwrap());
@@ -269,15 +268,40 @@ fn pause_stops_serving_until_resume_or_its_time() {
 }
 
 #[test]
+fn a_pause_that_is_over_leaves_no_trace() {
+    let server = Server::start(&[]);
+    let queue = server.queue("q");
+    let mut raw = server.raw();
+    push_many(&queue, &["a", "b", "c", "d"].map(job));
+    let cost = |raw: &mut Raw| {
+        let count = |raw: &mut Raw| {
+            let stats = raw.text(&["INFO", "commandstats"]);
+            let calls = stats.lines().filter(|line| !line.starts_with("cmdstat_info"));
+            calls.filter_map(|line| line.split_once(":calls=")?.1.split(',').next()?.parse::<u64>().ok()).sum::<u64>()
+        };
+        let before = count(raw);
+        assert!(reserve(&queue).is_some());
+        count(raw) - before
+    };
+    reserve(&queue).unwrap();
+    let usual = cost(&mut raw);
+    queue.pause(Some(1_000)).unwrap();
+    travel(1_001);
+    assert!(reserve(&queue).is_some());
+    assert_eq!(raw.int(&["HEXISTS", &key(&queue, "meta"), "paused"]), 0);
+    assert_eq!(cost(&mut raw), usual);
+}
+
+#[test]
 fn take_is_by_due_time_whatever_the_priority() {
     let queue = fresh();
-    queue.push(&NewJob { due: Due::AtMs(3_000), ..prioritized("c", 1) }).unwrap();
-    queue.push(&NewJob { due: Due::AtMs(1_000), ..job("a") }).unwrap();
-    queue.push(&NewJob { due: Due::AtMs(2_000), ..prioritized("b", 5_000) }).unwrap();
+    queue.push(&NewJob { due: Due::AtUs(3_000_000), ..prioritized("c", 1) }).unwrap();
+    queue.push(&NewJob { due: Due::AtUs(1_000_000), ..job("a") }).unwrap();
+    queue.push(&NewJob { due: Due::AtUs(2_000_000), ..prioritized("b", 5_000) }).unwrap();
     queue.push(&delayed("d", 60_000)).unwrap();
     let taken = queue.take(None, 2).unwrap();
     assert_eq!(taken, [b"payload of a".to_vec(), b"payload of b".to_vec()]);
-    assert_eq!(queue.take(Some(i64::MAX / 1_000_000), 10).unwrap().len(), 2);
+    assert_eq!(queue.take(Some(i64::MAX / 1_000), 10).unwrap().len(), 2);
     assert_eq!(queue.count(None).unwrap(), 0);
 }
 
@@ -286,7 +310,7 @@ fn purge_empties_the_states_it_is_given() {
     let queue = fresh();
     let jobs: Vec<NewJob> =
         (0..700).map(|n| job(&format!("r{n}"))).chain((0..700).map(|n| delayed(&format!("d{n}"), 60_000))).collect();
-    queue.push_many(&jobs).unwrap();
+    push_many(&queue, &jobs);
     queue.push(&prioritized("p", 1)).unwrap();
     let held = reserve_many(&queue, 100);
     queue.bury(&held[0].held(), None).unwrap();
@@ -305,9 +329,40 @@ fn queues_are_listed_without_scanning() {
     assert!(queue.queues().unwrap().contains(&queue.name().to_owned()));
 }
 
+/// The database may be flushed while a connection lives: it writes the index entry again after a minute.
+#[test]
+fn a_queue_is_in_the_index_again_after_a_flush() {
+    let server = Server::start(&[]);
+    let (queue, mut raw) = (server.queue("q"), server.raw());
+    queue.push(&job("a")).unwrap();
+    raw.run(&["FLUSHALL"]);
+    queue.push(&job("a")).unwrap();
+    assert_eq!(queue.queues().unwrap().len(), 0, "the entry of this connection is not a minute old");
+    let mut connection = queue.client().take().unwrap();
+    *connection.indexed.get_mut("q").expect("an entry") -= Duration::from_secs(60);
+    queue.client().give_back(connection);
+    queue.push(&job("b")).unwrap();
+    assert_eq!(queue.queues().unwrap(), ["q"]);
+}
+
+#[test]
+fn doctor_reports_maxmemory() {
+    let server = Server::start(&["--maxmemory-policy", "noeviction"]);
+    let (queue, mut raw) = (server.queue("q"), server.raw());
+    for (maxmemory, level, text) in [
+        ("0", Level::Ok, "maxmemory is not set"),
+        ("1gb", Level::Ok, "maxmemory 1024 MiB"),
+        ("1", Level::Error, "raise it"),
+    ] {
+        raw.run(&["CONFIG", "SET", "maxmemory", maxmemory]);
+        let check = queue.doctor(false).unwrap().into_iter().find(|check| check.check == "memory").unwrap();
+        assert_eq!((check.level, check.message.contains(text)), (level, true), "{maxmemory}: {}", check.message);
+    }
+}
+
 #[test]
 fn doctor_names_what_endangers_jobs() {
-    let checks = fresh().doctor().unwrap();
+    let checks = fresh().doctor(false).unwrap();
     assert!(
         checks.iter().any(|check| check.check == "persistence" && check.message.contains("appendonly")),
         "{checks:?}"

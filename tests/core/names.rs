@@ -1,4 +1,4 @@
-//! Host names for tests: `getaddrinfo` of this program. It knows a name that nobody ever answers for, and one with two addresses.
+//! Host names for tests: `getaddrinfo` of this program. It knows a name for which no server ever answers, and one with two addresses.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::net::Ipv4Addr;
@@ -25,7 +25,7 @@ unsafe extern "C" fn getaddrinfo(
     found: *mut *mut libc::addrinfo,
 ) -> c_int {
     static REAL: OnceLock<usize> = OnceLock::new();
-    // SAFETY: the caller passes what the C library takes; `found` is a place for a list that `freeaddrinfo` can free.
+    // SAFETY: the caller passes arguments of the C library; `found` is a place for a list that `freeaddrinfo` can free.
     unsafe {
         match (!node.is_null()).then(|| CStr::from_ptr(node).to_bytes()) {
             Some(name) if name == SILENT.as_bytes() => {

@@ -5,13 +5,19 @@ use crate::proxy::{Cut, Fault, Proxy};
 use crate::support::*;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, NewJob, OnDuplicate};
-use delayqueue::core::queue::{Failed, Held, Look, NoInterrupts, Queue, Trip};
+use delayqueue::core::queue::{Failed, Fetch, Held, NoInterrupts, Queue, ReserveOutcome};
 use std::time::{Duration, Instant};
 
 type Call = fn(&Queue, &Held) -> Result<String, Error>;
 
 fn word<T>(result: Result<T, Error>, word: &str) -> Result<String, Error> {
     result.map(|_| word.to_owned())
+}
+
+fn push_each(queue: &Queue, jobs: &[NewJob]) -> Result<String, Error> {
+    let mut stored = Vec::new();
+    queue.push_many(jobs, &mut stored)?;
+    Ok(stored.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
 }
 
 /// A call, its answer, and how many jobs are delayed, ready, reserved and buried afterwards: of each there is one before.
@@ -43,31 +49,12 @@ const CALLS: &[(&str, Call, &str, [u64; 4])] = &[
     ),
     (
         "push many",
-        |queue, _| {
-            let ids = queue.push_many(&[job("new"), prioritized("urgent", 5), delayed("late", 50_000)])?;
-            Ok(ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
-        },
+        |queue, _| push_each(queue, &[job("new"), prioritized("urgent", 5), delayed("late", 50_000)]),
         "new urgent late",
         [2, 3, 1, 1],
     ),
-    (
-        "push batch",
-        |queue, _| {
-            let ids = queue.push_many(&[job("new"), delayed("late", 50_000)])?;
-            Ok(ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
-        },
-        "new late",
-        [2, 2, 1, 1],
-    ),
-    (
-        "push watched",
-        |queue, _| {
-            let jobs: Vec<NewJob> = (0..40).map(|n| delayed(&format!("new{n}"), n % 2 * 50_000)).collect();
-            Ok(queue.push_many(&jobs)?.len().to_string())
-        },
-        "40",
-        [21, 21, 1, 1],
-    ),
+    ("push batch", |queue, _| push_each(queue, &[job("new"), delayed("late", 50_000)]), "new late", [2, 2, 1, 1]),
+    ("push anonymous", |queue, _| word(queue.push(&NewJob { id: None, ..job("any") }), "ok"), "ok", [1, 2, 1, 1]),
     (
         "reserve",
         |queue, _| {
@@ -86,26 +73,20 @@ const CALLS: &[(&str, Call, &str, [u64; 4])] = &[
     (
         "feed",
         |queue, held| {
-            let done = vec![&held.receipt];
-            let mut trip = Trip { call: 2, done, ..Trip::new(&held.receipt.slot, 1) };
-            let mut connection = None;
-            let look = queue.look(&mut connection, &mut trip, None)?;
-            let Look::Jobs(jobs) = look else { return Ok("nothing".into()) };
-            Ok(format!("{} {:?}", jobs[0].id, trip.lost))
+            let mut fetch = Fetch { max: 1, done: vec![&held.receipt], lost: Vec::new() };
+            let ReserveOutcome::Jobs(jobs) = queue.reserve_now(&mut None, &mut fetch, None)? else {
+                return Ok("nothing".into());
+            };
+            Ok(format!("{} {} {:?}", jobs[0].id, jobs[0].attempts, fetch.lost))
         },
-        "ready []",
+        "ready 1 []",
         [1, 0, 1, 1],
     ),
     ("ack", |queue, held| word(queue.ack(held), "ok"), "ok", [1, 1, 0, 1]),
-    (
-        "ack many",
-        |queue, held| Ok(format!("{:?}", queue.ack_many(std::slice::from_ref(held))?)),
-        "[true]",
-        [1, 1, 0, 1],
-    ),
-    ("release", |queue, held| word(queue.release(held, Due::InMs(0), None), "ok"), "ok", [1, 2, 0, 1]),
-    ("release urgent", |queue, held| word(queue.release(held, Due::InMs(0), Some(5)), "ok"), "ok", [1, 2, 0, 1]),
-    ("return unstarted", |queue, held| word(queue.return_unstarted(held), "ok"), "ok", [1, 2, 0, 1]),
+    ("ack many", |queue, held| Ok(format!("{:?}", queue.ack_many(&[&held.receipt])?)), "[Ours]", [1, 1, 0, 1]),
+    ("release", |queue, held| word(queue.release(held, Due::InMs(0), None, true), "ok"), "ok", [1, 2, 0, 1]),
+    ("release urgent", |queue, held| word(queue.release(held, Due::InMs(0), Some(5), true), "ok"), "ok", [1, 2, 0, 1]),
+    ("give back", |queue, held| Ok(format!("{:?}", queue.give_back(&[&held.receipt])?)), "[Ours]", [1, 2, 0, 1]),
     (
         "fail",
         |queue, held| Ok(if queue.fail(held, None)? == Failed::Buried { "buried" } else { "retried" }.into()),
@@ -118,7 +99,9 @@ const CALLS: &[(&str, Call, &str, [u64; 4])] = &[
     ("kick job", |queue, _| Ok(queue.kick_job(&id("buried"), false)?.to_string()), "true", [1, 2, 1, 0]),
     ("kick delayed job", |queue, _| Ok(queue.kick_job(&id("delayed"), false)?.to_string()), "true", [0, 2, 1, 1]),
     ("reschedule", |queue, _| Ok(queue.reschedule(&id("delayed"), Due::InMs(0))?.to_string()), "true", [0, 2, 1, 1]),
-    ("update", |queue, _| Ok(queue.update(&id("ready"), b"changed")?.to_string()), "true", [1, 1, 1, 1]),
+    ("renew", |queue, held| word(queue.renew(&[(&held.receipt, 60_000)]), "ok"), "ok", [1, 1, 1, 1]),
+    ("update", |queue, _| Ok(queue.update(&id("ready"), b"changed", None)?.to_string()), "true", [1, 1, 1, 1]),
+    ("update held", |queue, held| word(queue.update_held(held, b"changed", None), "ok"), "ok", [1, 1, 1, 1]),
     (
         "peek",
         |queue, _| Ok(queue.peek(&id("held"))?.map_or("none".into(), |info| info.id.to_string())),
@@ -138,13 +121,6 @@ fn arrange(queue: &Queue) -> Held {
     queue.push(&job("ready")).unwrap();
     queue.push(&delayed("delayed", 3_600_000)).unwrap();
     held
-}
-
-/// A queue behind the proxy that knows what time it is for Redis: it pushes what is due later in a transaction.
-fn connected(proxy: &Proxy, name: &str, read_timeout: Duration) -> Queue {
-    let queue = proxy.queue(name, read_timeout);
-    queue.sibling(&format!("{name}.other")).push(&delayed("other", 3_600_000)).unwrap();
-    queue
 }
 
 fn check(server: &Server, queue: &Queue, expected: [u64; 4], case: &str) {
@@ -169,7 +145,7 @@ fn a_call_that_breaks_once_is_repeated_and_has_its_effect_once() {
             let case = format!("{name}, {fault:?}");
             let direct = server.queue(&format!("q{number}.{at}"));
             let held = arrange(&direct);
-            let queue = connected(&proxy, direct.name(), Duration::from_secs(5));
+            let queue = proxy.queue(direct.name(), Duration::from_secs(5));
             proxy.fail(*fault, 1);
             let found = call(&queue, &held);
             assert_eq!(proxy.heal(), 1, "{case}: it met the fault");
@@ -192,7 +168,7 @@ fn a_call_that_never_gets_through_ends_in_time_and_says_that_it_may_have_been_do
         "push",
         "push late",
         "push many",
-        "push watched",
+        "push urgent",
         "reserve",
         "feed",
         "ack",
@@ -228,7 +204,7 @@ fn a_call_that_never_gets_through_ends_in_time_and_says_that_it_may_have_been_do
                     let case = format!("{name}, {fault:?}");
                     let direct = server.queue(&format!("q{number}.{at}"));
                     let held = arrange(&direct);
-                    let queue = connected(&proxy, direct.name(), limit);
+                    let queue = proxy.queue(direct.name(), limit);
                     until("it is connected", || queue.peek(&id("held")).is_ok());
                     proxy.fail(fault, u32::MAX);
                     let started = Instant::now();
@@ -256,7 +232,7 @@ fn a_call_that_never_gets_through_ends_in_time_and_says_that_it_may_have_been_do
 }
 
 #[test]
-fn what_must_not_be_done_twice_is_not_repeated() {
+fn an_operation_that_must_not_be_done_twice_is_not_repeated() {
     let server = Server::start(&[]);
     let proxy = Proxy::before(&server);
     for (number, fault) in [Fault::DropBefore, Fault::DropReply, Fault::CutReply(Cut::Half)].into_iter().enumerate() {
@@ -361,7 +337,7 @@ fn a_login_that_is_never_answered_meets_the_connect_timeout_and_is_not_ambiguous
 }
 
 #[test]
-fn the_retry_of_a_push_is_no_duplicate_but_somebody_elses_job_is() {
+fn the_retry_of_a_push_is_no_duplicate_but_the_job_of_another_is() {
     let server = Server::start(&[]);
     let proxy = Proxy::before(&server);
     let (direct, queue) = (server.queue("q"), proxy.queue("q", Duration::from_secs(5)));
@@ -372,7 +348,7 @@ fn the_retry_of_a_push_is_no_duplicate_but_somebody_elses_job_is() {
         assert!(matches!(queue.push(&job("a")), Err(Error::Duplicate { .. })));
         proxy.heal();
         proxy.fail(fault, 1);
-        assert!(matches!(queue.push_many(&[job("b"), job("a")]), Err(Error::Duplicate { .. })));
+        assert!(matches!(queue.push_many(&[job("b"), job("a")], &mut Vec::new()), Err(Error::Duplicate { .. })));
         proxy.heal();
     }
     assert_eq!(states(&direct), [0, 1, 0, 0]);

@@ -1,5 +1,4 @@
-//! A TCP proxy before Redis that breaks the request of the next script or the end of the next transaction, or the reply to it,
-//! at a chosen byte. Or that of another command.
+//! A TCP proxy before Redis that breaks the request of the next script, or the reply to it, at a chosen byte. Or that of another command.
 
 use crate::support::*;
 use delayqueue::core::dsn::Dsn;
@@ -20,7 +19,7 @@ pub enum Cut {
     Last,
 }
 
-/// What happens to one call.
+/// The fault that one call meets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Fault {
     /// The connection ends before Redis sees anything.
@@ -33,8 +32,6 @@ pub enum Fault {
     CutReply(Cut),
     /// Redis executes it; nothing ever comes back.
     Hold,
-    /// Redis executes it; the reply waits for [`Proxy::heal`].
-    Late,
     /// Nothing reaches Redis, nothing ever comes back.
     Blackhole,
     /// The request takes so long.
@@ -45,7 +42,7 @@ pub enum Fault {
     Instead(&'static [u8]),
     /// Something else arrives instead of the reply, after Redis executed it.
     After(&'static [u8]),
-    /// The reply, and more that nobody asked for.
+    /// The reply, and bytes behind it that belong to none.
     Append(&'static [u8]),
     /// Logging in is never answered.
     MuteLogin,
@@ -59,7 +56,6 @@ impl Fault {
             Self::DropReply
                 | Self::CutReply(_)
                 | Self::Hold
-                | Self::Late
                 | Self::Delay(_)
                 | Self::Slow(_)
                 | Self::After(_)
@@ -71,11 +67,11 @@ impl Fault {
 #[derive(Default)]
 struct Plan {
     fault: Option<Fault>,
-    /// The command that meets it; `None`: a script, or the end of a transaction that writes.
+    /// The command that meets it; `None`: a script.
     command: Option<&'static [u8]>,
     times: u32,
     met: u32,
-    /// What the call after these meets.
+    /// The fault that the call after these meets.
     then: Option<Fault>,
 }
 
@@ -122,20 +118,9 @@ impl Proxy {
         *self.plan.lock().unwrap() = Plan { fault: Some(fault), times: 1, then: Some(then), ..Plan::default() };
     }
 
-    /// Breaks the next command of this name, and the one after it.
-    pub fn fail_twice_at(&self, command: &'static [u8], fault: Fault, then: Fault) {
-        self.fail_twice(fault, then);
-        self.plan.lock().unwrap().command = Some(command);
-    }
-
     /// Breaks the next command of this name.
     pub fn fail_at(&self, command: &'static [u8], fault: Fault) {
         *self.plan.lock().unwrap() = Plan { fault: Some(fault), command: Some(command), times: 1, ..Plan::default() };
-    }
-
-    /// How many calls have met the fault so far.
-    pub fn met(&self) -> u32 {
-        self.plan.lock().unwrap().met
     }
 
     /// Lets everything through again; returns how many calls met the fault.
@@ -182,19 +167,16 @@ fn pass(
     from_redis: &mut Vec<u8>,
     plan: &Mutex<Plan>,
 ) -> Option<()> {
-    let mut writes = false;
     loop {
         let request = message(client, from_client)?;
         let head = &request[..request.len().min(20)];
         let is = |name: &[u8]| head.windows(name.len()).any(|word| word == name);
-        writes = is(b"ZADD") || writes && !is(b"MULTI");
-        let is_call = is(b"EVAL") || is(b"EXEC") && writes;
         let fault = {
             let mut plan = plan.lock().unwrap();
             let wanted = match plan.command {
                 _ if plan.fault == Some(Fault::MuteLogin) => is(b"HELLO"),
                 Some(command) => is(command),
-                None => is_call,
+                None => is(b"EVAL"),
             };
             let applies = wanted && plan.fault.is_some() && plan.met < plan.times;
             plan.met += u32::from(applies);
@@ -230,13 +212,6 @@ fn pass(
                 forward(redis, from_redis)?;
                 hang(client);
                 return None;
-            }
-            Some(Fault::Late) => {
-                let reply = forward(redis, from_redis)?;
-                while plan.lock().unwrap().fault == fault {
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-                client.write_all(&reply).ok()?;
             }
             Some(Fault::Blackhole | Fault::MuteLogin) => {
                 hang(client);

@@ -5,28 +5,28 @@ use crate::support::*;
 use delayqueue::core::clock;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, Receipt, Reserved, State};
-use delayqueue::core::queue::{NoInterrupts, Queue, Trip};
+use delayqueue::core::queue::{Fetch, Held, NoInterrupts, Queue};
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 pub type Operation = fn(&Scene, &Queue) -> Result<(), Error>;
 
-/// What there is to be met.
+/// The jobs that an operation meets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Setting {
     /// Leases that ran out.
     Plain,
     /// The same, and jobs of other priorities.
-    Ranked,
-    /// Nothing of the kind: a reserve needs no more than `lua/reserve.lua`.
+    Prioritized,
+    /// Neither: a reserve takes its shortest way.
     Tidy,
 }
 
 impl Setting {
-    pub const ALL: [Self; 3] = [Self::Plain, Self::Ranked, Self::Tidy];
+    pub const ALL: [Self; 3] = [Self::Plain, Self::Prioritized, Self::Tidy];
 }
 
-/// What a holder has in hand, by the name of the job.
+/// The reservations of a holder, by the name of the job.
 pub struct Scene {
     pub held: HashMap<String, Reserved>,
     /// Every job there is.
@@ -45,7 +45,7 @@ impl Scene {
         let mut scene = Self { held: HashMap::new(), ids: BTreeSet::new(), offset_ms: 0 };
         clock::set_thread_offset_ms(0);
         server.raw().run(&["FLUSHALL"]);
-        let urgent = if setting == Setting::Ranked { 5 } else { 1024 };
+        let urgent = if setting == Setting::Prioritized { 5 } else { 1024 };
         let short_ms = if setting == Setting::Tidy { 600_000 } else { 1_000 };
         let mut add = |name: &str, delay_ms: u64, options: JobOptions| {
             scene.ids.insert(name.to_owned());
@@ -71,14 +71,14 @@ impl Scene {
         }
         for suffix in ["", "!"] {
             let hold = |name: &str| queue.reserve_job(&id(&format!("{name}{suffix}"))).unwrap().unwrap();
-            queue.release(&hold("again").held(), Due::InMs(0), None).unwrap();
-            queue.release(&hold("old").held(), Due::InMs(0), None).unwrap();
+            queue.release(&hold("again").held(), Due::InMs(0), None, true).unwrap();
+            queue.release(&hold("old").held(), Due::InMs(0), None, true).unwrap();
             queue.bury(&hold("buried").held(), Some(b"why")).unwrap();
             for name in ["held", "old", "last", "expired", "spent"] {
                 scene.held.insert(format!("{name}{suffix}"), hold(name));
             }
         }
-        // Four jobs in one slot.
+        // Four jobs that one reserve has leased.
         let others: Vec<NewJob> = ["ready", "ready!", "again", "again!", "due", "due!"].map(job).to_vec();
         for job in others {
             let _ = queue.reschedule(job.id.as_ref().unwrap(), Due::InMs(700)).unwrap();
@@ -103,7 +103,7 @@ impl Scene {
         clock::set_thread_offset_ms(self.offset_ms);
     }
 
-    fn held(&self, name: &str) -> delayqueue::core::queue::Held {
+    fn held(&self, name: &str) -> Held {
         self.held[name].held()
     }
 
@@ -119,9 +119,15 @@ impl Scene {
                 break;
             }
             travel(5_000_000);
-            let jobs = reserve_many(queue, 100);
-            queue.ack_many(&jobs.iter().map(Reserved::held).collect::<Vec<_>>()).unwrap();
-            done.extend(jobs.iter().map(|job| job.id.to_string()));
+            loop {
+                // A job that timed out comes alone.
+                let jobs = reserve_many(queue, 100);
+                if jobs.is_empty() {
+                    break;
+                }
+                ack_each(queue, &jobs);
+                done.extend(jobs.iter().map(|job| job.id.to_string()));
+            }
             queue.kick(1_000, true).unwrap();
         }
         done
@@ -132,13 +138,13 @@ fn reserve_waiting(queue: &Queue, max: usize, ms: u64) -> Result<(), Error> {
     queue.reserve(&[queue.name().to_owned()], max, Some(Duration::from_millis(ms)), &mut NoInterrupts).map(|_| ())
 }
 
-/// Acknowledges and reserves in one trip, as a loop does.
-fn feed(queue: &Queue, slot: &std::sync::Arc<str>, call: u32, done: &[Receipt]) -> Result<(), Error> {
+/// Acknowledges and reserves in one round trip, as a loop does.
+fn feed(queue: &Queue, done: &[Receipt]) -> Result<(), Error> {
     let mut held = None;
-    let mut trip = Trip { call, done: done.iter().collect(), ..Trip::new(slot, 1) };
-    let result = queue.look(&mut held, &mut trip, None).map(|_| ());
+    let mut fetch = Fetch { max: 1, done: done.iter().collect(), lost: Vec::new() };
+    let result = queue.reserve_now(&mut held, &mut fetch, None).map(|_| ());
     if let Some(connection) = held {
-        queue.link().give_back(connection);
+        queue.client().give_back(connection);
     }
     result
 }
@@ -160,13 +166,17 @@ pub const OPERATIONS: &[(&str, Operation)] = &[
         other => other.map(|_| ()),
     }),
     ("push many", |_, queue| {
-        queue
-            .push_many(&[job("new1"), prioritized("new2", 5), prioritized("new3", 9), delayed("new4", 500)])
-            .map(|_| ())
+        queue.push_many(
+            &[job("new1"), prioritized("new2", 5), prioritized("new3", 9), delayed("new4", 500)],
+            &mut vec![],
+        )
+    }),
+    ("push many of default priority", |_, queue| {
+        queue.push_many(&[job("new1"), delayed("new2", 5_000), job("new3")], &mut vec![])
     }),
     ("push many without ids", |_, queue| {
         let anonymous = NewJob { id: None, ..delayed("none", 5_000) };
-        queue.push_many(&[anonymous.clone(), anonymous.clone(), anonymous]).map(|_| ())
+        queue.push_many(&[anonymous.clone(), anonymous.clone(), anonymous], &mut vec![])
     }),
     ("push replacing", |_, queue| {
         queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, ..job("again") }).map(|_| ())
@@ -179,34 +189,36 @@ pub const OPERATIONS: &[(&str, Operation)] = &[
     }),
     ("reserve", |_, queue| reserve_waiting(queue, 1, 0)),
     ("reserve many", |_, queue| reserve_waiting(queue, 100, 0)),
-    ("feed", |scene, queue| feed(queue, &scene.held["held"].receipt.slot, 2, &[scene.receipt("held")])),
-    ("feed after four", |scene, queue| {
-        let done = ["one", "two", "one!", "two!"].map(|name| scene.receipt(name));
-        feed(queue, &scene.held["one"].receipt.slot, 2, &done)
-    }),
-    ("feed from elsewhere", |scene, queue| {
-        feed(queue, &"new".into(), 1, &[scene.receipt("old"), scene.receipt("one")])
-    }),
+    ("feed", |scene, queue| feed(queue, &[scene.receipt("held")])),
+    ("feed after four", |scene, queue| feed(queue, &["one", "two", "one!", "two!"].map(|name| scene.receipt(name)))),
     ("ack", |scene, queue| lease_kept(queue.ack(&scene.held("held")))),
     ("ack with a past", |scene, queue| lease_kept(queue.ack(&scene.held("old")))),
     ("ack one of four", |scene, queue| lease_kept(queue.ack(&scene.held("one")))),
     ("ack many", |scene, queue| {
-        let held: Vec<_> = ["one", "two", "held", "old!", "last"].map(|name| scene.held(name)).into();
-        queue.ack_many(&held).map(|_| ())
+        let receipts = ["one", "two", "held", "old!", "last"].map(|name| scene.receipt(name));
+        queue.ack_many(&receipts.each_ref()).map(|_| ())
     }),
-    ("release", |scene, queue| lease_kept(queue.release(&scene.held("held"), Due::InMs(0), None))),
-    ("release urgent", |scene, queue| lease_kept(queue.release(&scene.held("held!"), Due::InMs(0), None))),
-    ("release later", |scene, queue| lease_kept(queue.release(&scene.held("old!"), Due::InMs(9_000), None))),
+    ("release", |scene, queue| lease_kept(queue.release(&scene.held("held"), Due::InMs(0), None, true))),
+    ("release urgent", |scene, queue| lease_kept(queue.release(&scene.held("held!"), Due::InMs(0), None, true))),
+    ("release later", |scene, queue| lease_kept(queue.release(&scene.held("old!"), Due::InMs(9_000), None, true))),
     ("release to another priority", |scene, queue| {
-        lease_kept(queue.release(&scene.held("one"), Due::InMs(0), Some(7)))
+        lease_kept(queue.release(&scene.held("one"), Due::InMs(0), Some(7), true))
     }),
-    ("return unstarted", |scene, queue| lease_kept(queue.return_unstarted(&scene.held("two!")))),
+    ("release uncounted", |scene, queue| lease_kept(queue.release(&scene.held("old"), Due::InMs(0), None, false))),
+    ("give back", |scene, queue| {
+        let receipts = ["one", "two!", "held", "old!", "last"].map(|name| scene.receipt(name));
+        queue.give_back(&receipts.each_ref()).map(|_| ())
+    }),
     ("fail", |scene, queue| lease_kept(queue.fail(&scene.held("held"), Some(b"boom")).map(|_| ()))),
     ("fail urgent", |scene, queue| lease_kept(queue.fail(&scene.held("one!"), Some(b"boom")).map(|_| ()))),
     ("fail last", |scene, queue| lease_kept(queue.fail(&scene.held("last"), Some(b"boom")).map(|_| ()))),
     ("bury", |scene, queue| lease_kept(queue.bury(&scene.held("held!"), Some(b"boom")))),
     ("touch", |scene, queue| lease_kept(queue.touch(&scene.held("held"), None).map(|_| ()))),
     ("touch one of four", |scene, queue| lease_kept(queue.touch(&scene.held("two"), Some(500)).map(|_| ()))),
+    ("renew", |scene, queue| {
+        let receipts = ["one", "two!", "old"].map(|name| scene.receipt(name));
+        queue.renew(&receipts.each_ref().map(|receipt| (receipt, 60_000))).map(|_| ())
+    }),
     ("cancel waiting", |_, queue| queue.cancel(&["ready", "delayed!", "due!"].map(id)).map(|_| ())),
     ("cancel held", |_, queue| queue.cancel(&["held", "old!", "one"].map(id)).map(|_| ())),
     ("cancel buried", |_, queue| queue.cancel(&["buried", "buried!"].map(id)).map(|_| ())),
@@ -214,7 +226,11 @@ pub const OPERATIONS: &[(&str, Operation)] = &[
     ("reschedule urgent", |_, queue| queue.reschedule(&id("delayed!"), Due::InMs(0)).map(|_| ())),
     ("reschedule later", |_, queue| queue.reschedule(&id("again!"), Due::InMs(9_000)).map(|_| ())),
     ("reschedule buried", |_, queue| queue.reschedule(&id("buried!"), Due::InMs(0)).map(|_| ())),
-    ("update", |_, queue| queue.update(&id("delayed!"), b"changed").map(|_| ())),
+    ("update", |_, queue| queue.update(&id("delayed!"), b"changed", None).map(|_| ())),
+    ("update with headers", |_, queue| {
+        queue.update(&id("delayed"), b"changed", Some(&[("trace".into(), "1".into())])).map(|_| ())
+    }),
+    ("update held", |scene, queue| lease_kept(queue.update_held(&scene.held("one!"), b"changed", None))),
     ("kick", |_, queue| queue.kick(10, true).map(|_| ())),
     ("kick job", |_, queue| queue.kick_job(&id("buried!"), false).map(|_| ())),
     ("kick delayed job", |_, queue| queue.kick_job(&id("delayed"), false).map(|_| ())),
@@ -230,6 +246,7 @@ pub const OPERATIONS: &[(&str, Operation)] = &[
     ("peek", |_, queue| queue.peek(&id("held")).map(|_| ())),
     ("list", |_, queue| queue.list(State::Ready, 0, 10).map(|_| ())),
     ("stats", |_, queue| queue.stats().map(|_| ())),
+    ("repair", |_, queue| queue.doctor(true).map(|_| ())),
     ("pause", |_, queue| queue.pause(None)),
     ("resume", |_, queue| queue.resume()),
 ];

@@ -3,16 +3,15 @@
 use crate::audit;
 use crate::support::*;
 use delayqueue::core::error::Error;
-use delayqueue::core::job::Reserved;
-use delayqueue::core::queue::{NoInterrupts, Queue};
+use delayqueue::core::queue::{NoInterrupts, Queue, Settled};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Barrier, Mutex};
 use std::time::{Duration, Instant};
 
-/// What became of every job.
+/// The fate of every job.
 #[derive(Default)]
-struct Ledger {
+struct Report {
     accepted: BTreeSet<String>,
     ambiguous: BTreeSet<String>,
     refused: BTreeSet<String>,
@@ -21,7 +20,7 @@ struct Ledger {
     errors: Vec<Error>,
 }
 
-fn produce(queue: &Queue, name: &str, stop: &AtomicBool, ledger: &Mutex<Ledger>) {
+fn produce(queue: &Queue, name: &str, stop: &AtomicBool, report: &Mutex<Report>) {
     for n in 0.. {
         if stop.load(Ordering::Relaxed) {
             return;
@@ -29,46 +28,47 @@ fn produce(queue: &Queue, name: &str, stop: &AtomicBool, ledger: &Mutex<Ledger>)
         let count = [1, 20, 1, 40][if n % 5 == 0 { n / 5 % 4 } else { 0 }];
         let jobs: Vec<_> = (0..count).map(|at| job(&format!("{name}.{n}.{at}"))).collect();
         let ids = jobs.iter().map(|job| job.id.as_ref().unwrap().to_string());
-        let pushed = if count == 1 { queue.push(&jobs[0]).map(|_| ()) } else { queue.push_many(&jobs).map(|_| ()) };
-        let mut ledger = ledger.lock().unwrap();
+        let pushed =
+            if count == 1 { queue.push(&jobs[0]).map(|_| ()) } else { queue.push_many(&jobs, &mut Vec::new()) };
+        let mut report = report.lock().unwrap();
         match pushed {
-            Ok(()) => ledger.accepted.extend(ids),
+            Ok(()) => report.accepted.extend(ids),
             Err(error) => {
                 if matches!(error, Error::Connection { ambiguous: true, .. }) {
-                    ledger.ambiguous.extend(ids);
+                    report.ambiguous.extend(ids);
                 } else {
-                    ledger.refused.extend(ids);
+                    report.refused.extend(ids);
                 }
-                ledger.errors.push(error);
+                report.errors.push(error);
             }
         }
     }
 }
 
-fn consume(queue: &Queue, stop: &AtomicBool, ledger: &Mutex<Ledger>) {
+fn consume(queue: &Queue, stop: &AtomicBool, report: &Mutex<Report>) {
     while !stop.load(Ordering::Relaxed) {
         match queue.reserve(&[queue.name().to_owned()], 7, Some(Duration::ZERO), &mut NoInterrupts) {
             Ok(jobs) if jobs.is_empty() => std::thread::yield_now(),
             Ok(jobs) => {
-                let acked = queue.ack_many(&jobs.iter().map(Reserved::held).collect::<Vec<_>>());
-                let mut ledger = ledger.lock().unwrap();
+                let acked = queue.ack_many(&receipts(&jobs));
+                let mut report = report.lock().unwrap();
                 for (n, job) in jobs.iter().enumerate() {
                     let done = match &acked {
-                        Ok(acked) => acked[n],
+                        Ok(acked) => acked[n] == Settled::Ours,
                         Err(error) => matches!(error, Error::Connection { ambiguous: true, .. }),
                     };
                     if done {
-                        *ledger.done.entry(job.id.to_string()).or_default() += 1;
+                        *report.done.entry(job.id.to_string()).or_default() += 1;
                     }
                 }
-                ledger.errors.extend(acked.err());
+                report.errors.extend(acked.err());
             }
-            Err(error) => ledger.lock().unwrap().errors.push(error),
+            Err(error) => report.lock().unwrap().errors.push(error),
         }
     }
 }
 
-/// Who works while Redis is disturbed.
+/// The threads that work while Redis is disturbed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Load {
     Producers,
@@ -77,19 +77,19 @@ enum Load {
 }
 
 /// Four threads work while `disturb` is called again and again.
-fn under_load(queue: &Queue, load: Load, ledger: Ledger, seconds: f64, mut disturb: impl FnMut()) -> Ledger {
-    let (stop, ledger) = (AtomicBool::new(false), Mutex::new(ledger));
+fn under_load(queue: &Queue, load: Load, report: Report, seconds: f64, mut disturb: impl FnMut()) -> Report {
+    let (stop, report) = (AtomicBool::new(false), Mutex::new(report));
     let connected = Barrier::new(5); // a first connection that fails is reported at once
     std::thread::scope(|scope| {
         for (n, name) in ["a", "b", "c", "d"].into_iter().enumerate() {
-            let (stop, ledger, connected) = (&stop, &ledger, &connected);
+            let (stop, report, connected) = (&stop, &report, &connected);
             scope.spawn(move || {
                 queue.queues().unwrap();
                 connected.wait();
                 if load == Load::Producers || load == Load::Both && n % 2 == 0 {
-                    produce(queue, name, stop, ledger);
+                    produce(queue, name, stop, report);
                 } else {
-                    consume(queue, stop, ledger);
+                    consume(queue, stop, report);
                 }
             });
         }
@@ -100,11 +100,11 @@ fn under_load(queue: &Queue, load: Load, ledger: Ledger, seconds: f64, mut distu
         }
         stop.store(true, Ordering::Relaxed);
     });
-    ledger.into_inner().unwrap()
+    report.into_inner().unwrap()
 }
 
 /// Everything that is left, leases included.
-fn drain(queue: &Queue, ledger: &mut Ledger) {
+fn drain(queue: &Queue, report: &mut Report) {
     for _ in 0..3 {
         travel(61_000);
         loop {
@@ -112,36 +112,36 @@ fn drain(queue: &Queue, ledger: &mut Ledger) {
             if jobs.is_empty() {
                 break;
             }
-            queue.ack_many(&jobs.iter().map(Reserved::held).collect::<Vec<_>>()).unwrap();
+            ack_all(queue, &jobs);
             for job in jobs {
-                *ledger.done.entry(job.id.to_string()).or_default() += 1;
+                *report.done.entry(job.id.to_string()).or_default() += 1;
             }
         }
     }
     assert_eq!(states(queue), [0, 0, 0, 0]);
 }
 
-fn assert_nothing_lost(ledger: &Ledger) {
-    let done: BTreeSet<String> = ledger.done.keys().cloned().collect();
-    let lost: Vec<_> = ledger.accepted.difference(&done).collect();
-    assert!(lost.is_empty(), "{} of {} lost: {lost:?}", lost.len(), ledger.accepted.len());
-    let risen: Vec<_> = ledger.refused.intersection(&done).collect();
+fn assert_nothing_lost(report: &Report) {
+    let done: BTreeSet<String> = report.done.keys().cloned().collect();
+    let lost: Vec<_> = report.accepted.difference(&done).collect();
+    assert!(lost.is_empty(), "{} of {} lost: {lost:?}", lost.len(), report.accepted.len());
+    let risen: Vec<_> = report.refused.intersection(&done).collect();
     assert!(risen.is_empty(), "refused, not even ambiguous, and there nevertheless: {risen:?}");
-    assert!(ledger.accepted.len() > 100, "only {} jobs", ledger.accepted.len());
+    assert!(report.accepted.len() > 100, "only {} jobs", report.accepted.len());
 }
 
 #[test]
 fn forgotten_scripts_are_sent_again_without_an_error() {
     let server = Server::start(&[]);
     let (queue, mut raw) = (server.queue("q"), server.raw());
-    let mut ledger = under_load(&queue, Load::Both, Ledger::default(), 2.0, || {
+    let mut report = under_load(&queue, Load::Both, Report::default(), 2.0, || {
         raw.run(&["SCRIPT", "FLUSH"]);
         std::thread::sleep(Duration::from_millis(2));
     });
-    assert_eq!(ledger.errors, []);
-    drain(&queue, &mut ledger);
-    assert_nothing_lost(&ledger);
-    assert!(ledger.done.values().all(|times| *times == 1));
+    assert_eq!(report.errors, []);
+    drain(&queue, &mut report);
+    assert_nothing_lost(&report);
+    assert!(report.done.values().all(|times| *times == 1));
 }
 
 #[test]
@@ -153,15 +153,15 @@ fn closed_connections_lose_nothing_and_double_nothing() {
         std::thread::sleep(Duration::from_millis(10));
     };
     // One after the other: a job that is done before the retry of its push arrives would be pushed again.
-    let ledger = under_load(&queue, Load::Producers, Ledger::default(), 1.0, &mut storm);
-    assert_eq!(states(&queue), [0, ledger.accepted.len() as u64, 0, 0]);
-    let mut ledger = under_load(&queue, Load::Consumers, ledger, 1.0, &mut storm);
-    assert_eq!(ledger.errors, []);
+    let report = under_load(&queue, Load::Producers, Report::default(), 1.0, &mut storm);
+    assert_eq!(states(&queue), [0, report.accepted.len() as u64, 0, 0]);
+    let mut report = under_load(&queue, Load::Consumers, report, 1.0, &mut storm);
+    assert_eq!(report.errors, []);
     let (_, faults) = audit::examine(&mut raw, &queue);
     assert!(faults.is_empty(), "{faults:?}");
-    drain(&queue, &mut ledger);
-    assert_nothing_lost(&ledger);
-    let doubled: Vec<_> = ledger.done.iter().filter(|(_, times)| **times != 1).collect();
+    drain(&queue, &mut report);
+    assert_nothing_lost(&report);
+    let doubled: Vec<_> = report.done.iter().filter(|(_, times)| **times != 1).collect();
     assert!(doubled.is_empty(), "{doubled:?}");
 }
 
@@ -170,7 +170,7 @@ fn a_killed_redis_with_aof_loses_nothing_it_accepted() {
     let mut server = Server::start(&["--appendonly", "yes", "--appendfsync", "always"]);
     let queue = server.hasty_queue("q", Duration::from_millis(300));
     let mut killed = 0;
-    let mut ledger = under_load(&queue, Load::Both, Ledger::default(), 3.0, || {
+    let mut report = under_load(&queue, Load::Both, Report::default(), 3.0, || {
         std::thread::sleep(Duration::from_millis(400));
         server.kill();
         std::thread::sleep(Duration::from_millis(if killed % 2 == 0 { 0 } else { 500 }));
@@ -180,12 +180,12 @@ fn a_killed_redis_with_aof_loses_nothing_it_accepted() {
     assert!(killed >= 2);
     let (_, faults) = audit::examine(&mut server.raw(), &queue);
     assert!(faults.is_empty(), "{faults:?}");
-    drain(&server.queue("q"), &mut ledger);
-    assert_nothing_lost(&ledger);
+    drain(&server.queue("q"), &mut report);
+    assert_nothing_lost(&report);
     assert!(
-        ledger.errors.iter().all(|error| matches!(error, Error::Connection { .. }) || error.is_retryable()),
+        report.errors.iter().all(|error| matches!(error, Error::Connection { .. }) || error.is_retryable()),
         "{:?}",
-        ledger.errors
+        report.errors
     );
 }
 
@@ -208,7 +208,7 @@ fn a_redis_that_stands_still_costs_no_more_than_the_deadline() {
     assert!(started.elapsed() < Duration::from_millis(1_500), "{:?}", started.elapsed());
     server.signal(libc::SIGCONT);
     until("the queue works again", || queue.peek(&id("before")).is_ok_and(|info| info.is_some()));
-    // What was said to be possible happened: it was in the socket all the time.
+    // The push that was called ambiguous happened: it was in the socket all the time.
     until("the ambiguous push was applied", || queue.peek(&id("while")).is_ok_and(|info| info.is_some()));
     assert!(matches!(server.queue("q").push(&job("while")), Err(Error::Duplicate { .. })));
 }
@@ -232,7 +232,7 @@ fn a_waiting_worker_survives_a_restart_of_redis() {
         }
     });
     let mut raw = server.raw();
-    until("it waits", || raw.int(&["ZCARD", &audit::key(&queue, "waiters")]) == 1);
+    until("it waits", || raw.int(&["ZCARD", &key(&queue, "waiters")]) == 1);
     server.kill();
     server.restart();
     let mut raw = server.raw();

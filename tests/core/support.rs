@@ -1,9 +1,9 @@
-//! A private redis-server, queues on it, and short words for what tests do all the time.
+//! A private redis-server, queues on it, and short words for frequent steps.
 
 use delayqueue::core::clock;
 use delayqueue::core::dsn::Dsn;
-use delayqueue::core::job::{Due, JobId, JobOptions, NewJob, OnDuplicate, Reserved, State};
-use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig};
+use delayqueue::core::job::{Due, JobId, JobOptions, NewJob, OnDuplicate, Receipt, Reserved, State};
+use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig, Settled};
 use std::ffi::OsString;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
@@ -49,8 +49,22 @@ impl Clock {
         Self { file: std::sync::Arc::new(file), cell }
     }
 
+    pub fn now_us(&self) -> i64 {
+        i64::try_from(self.cell.load(Ordering::SeqCst)).unwrap()
+    }
+
     pub fn now_ms(&self) -> i64 {
-        i64::try_from(self.cell.load(Ordering::SeqCst) / 1000).unwrap()
+        self.now_us() / 1000
+    }
+
+    /// Sets the clock, also back.
+    pub fn set_us(&self, now_us: i64) {
+        self.cell.store(u64::try_from(now_us).unwrap(), Ordering::SeqCst);
+    }
+
+    /// Sets the clock and stops it: looking at it does not move it any more.
+    pub fn stand_still_at(&self, now_us: i64) {
+        self.cell.store(u64::try_from(now_us).unwrap() | 1 << 63, Ordering::SeqCst);
     }
 
     /// Moves on by whole milliseconds, and by one more when the current one is nearly used up by the looks at it. The
@@ -241,15 +255,24 @@ impl Raw {
     }
 }
 
+/// As a Redis user of the password `secret`.
+pub fn as_user(server: &Server, user: &str) -> Dsn {
+    Dsn { user: Some(user.into()), password: Some("secret".into()), ..server.dsn() }
+}
+
+/// The user `u` with the right to all commands but these.
+pub fn user_without(server: &Server, denied: &[&str]) -> Dsn {
+    let may = ["ACL", "SETUSER", "u", "reset", "on", ">secret", "~*", "&*", "+@all"];
+    server.raw().run(&[&may, denied].concat());
+    as_user(server, "u")
+}
+
 pub fn config(dsn: Dsn, name: &str) -> QueueConfig {
     QueueConfig {
         name: name.into(),
         prefix: "dq".into(),
         dsn: dsn.into(),
         max_payload: 1 << 20,
-        compress: true,
-        spin: true,
-        ask_first: true,
         connect_timeout: Duration::from_secs(5),
         read_timeout: Duration::from_secs(10),
         persistent: true,
@@ -262,7 +285,7 @@ pub fn shared() -> &'static Server {
     SERVER.get_or_init(|| Server::start(&[]))
 }
 
-/// A queue that nobody else uses.
+/// A queue that no other test uses.
 pub fn fresh() -> Queue {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     shared().queue(&format!("q{}", NEXT.fetch_add(1, Ordering::Relaxed)))
@@ -294,6 +317,13 @@ pub fn priority_options(priority: u32) -> JobOptions {
     JobOptions { priority, ..JobOptions::default() }
 }
 
+/// Pushes all of them.
+pub fn push_many(queue: &Queue, jobs: &[NewJob]) -> Vec<JobId> {
+    let mut stored = Vec::new();
+    queue.push_many(jobs, &mut stored).unwrap();
+    stored
+}
+
 /// Reserves at once; `None` when nothing is ready.
 pub fn reserve(queue: &Queue) -> Option<Reserved> {
     reserve_many(queue, 1).pop()
@@ -301,6 +331,19 @@ pub fn reserve(queue: &Queue) -> Option<Reserved> {
 
 pub fn reserve_many(queue: &Queue, max: usize) -> Vec<Reserved> {
     queue.reserve(&[queue.name().to_owned()], max, Some(Duration::ZERO), &mut NoInterrupts).unwrap()
+}
+
+/// Acknowledges all of them; fails when one is not ours any more.
+pub fn ack_all(queue: &Queue, jobs: &[Reserved]) {
+    assert!(ack_each(queue, jobs).iter().all(|settled| *settled == Settled::Ours));
+}
+
+pub fn ack_each(queue: &Queue, jobs: &[Reserved]) -> Vec<Settled> {
+    queue.ack_many(&receipts(jobs)).unwrap()
+}
+
+pub fn receipts(jobs: &[Reserved]) -> Vec<&Receipt> {
+    jobs.iter().map(|job| &job.receipt).collect()
 }
 
 /// Ids in the order in which they are served, acknowledged on the way.
@@ -315,6 +358,11 @@ pub fn serve_all(queue: &Queue) -> Vec<String> {
 
 pub fn states(queue: &Queue) -> [u64; 4] {
     State::ALL.map(|state| queue.count(Some(state)).unwrap())
+}
+
+/// The name of a key of a queue.
+pub fn key(queue: &Queue, name: &str) -> String {
+    format!("dq:{{{}}}:{name}", queue.name())
 }
 
 /// Moves this thread's clock forward.

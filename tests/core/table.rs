@@ -1,52 +1,55 @@
-//! Every operation on a job in every state: one table of what it answers and where the job is afterwards.
+//! Every operation on a job in every state: one table of its answer and the job's place afterwards.
 
 use crate::audit;
 use crate::support::*;
 use delayqueue::core::clock;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, State};
-use delayqueue::core::queue::{Failed, Held, Queue};
+use delayqueue::core::queue::{Failed, Held, Queue, Settled};
 use std::collections::BTreeMap;
 
 /// `answer state`. States: `-` gone, `D` delayed, `R` ready, `L` leased to us, `N` newly leased (another token), `T` leased
-/// to another, `B` buried. `expired`: our lease ran out and nobody noticed yet; `spent`: so did the last attempt.
+/// to another, `B` buried. `expired`: our lease ran out and no script has noticed yet; `spent`: so did the last attempt.
 const TABLE: &str = "
-operation        | absent    | delayed     | ready       | ours        | expired     | spent       | theirs      | buried
-ack              | lost -    | lost D      | lost R      | ok -        | ok -        | ok -        | lost T      | lost B
-ack many         | lost -    | lost D      | lost R      | ok -        | ok -        | ok -        | lost T      | lost B
-release          | lost -    | lost D      | lost R      | ok R        | ok R        | ok R        | lost T      | lost B
-release later    | lost -    | lost D      | lost R      | ok D        | ok D        | ok D        | lost T      | lost B
-release urgent   | lost -    | lost D      | lost R      | ok R        | ok R        | ok R        | lost T      | lost B
-release plain    | lost -    | lost D      | lost R      | ok R        | ok R        | ok R        | lost T      | lost B
-return unstarted | lost -    | lost D      | lost R      | ok R        | ok R        | ok R        | lost T      | lost B
-fail             | lost -    | lost D      | lost R      | retry D     | retry D     | buried B    | lost T      | lost B
-fail last        | lost -    | lost D      | lost R      | buried B    | buried B    | buried B    | lost T      | lost B
-bury             | lost -    | lost D      | lost R      | ok B        | ok B        | ok B        | lost T      | lost B
-touch            | lost -    | lost D      | lost R      | ok L        | ok L        | ok L        | lost T      | lost B
-cancel           | 0 -       | 1 -         | 1 -         | 1 -         | 1 -         | 1 -         | 1 -         | 1 -
-reschedule now   | no -      | yes R       | yes R       | no L        | yes R       | yes R       | no T        | yes R
-reschedule later | no -      | yes D       | yes D       | no L        | yes D       | yes D       | no T        | yes D
-update           | no -      | yes D       | yes R       | no L        | yes R       | yes B       | no T        | yes B
-kick job         | no -      | yes R       | no R        | no L        | no L        | no L        | no T        | yes R
-kick             | 0 -       | 0 D         | 0 R         | 0 L         | 0 L         | 0 L         | 0 T         | 1 R
-peek             | none -    | delayed D   | ready R     | reserved L  | ready R     | buried B    | reserved T  | buried B
-reserve job      | none -    | got N       | got N       | none L      | got N       | got N       | none T      | got N
-reserve          | none -    | none D      | got N       | none L      | got N       | none B      | none T      | none B
-push fail        | pushed R  | duplicate D | duplicate R | duplicate L | duplicate L | duplicate L | duplicate T | duplicate B
-push keep        | pushed R  | pushed D    | pushed R    | pushed L    | pushed L    | pushed L    | pushed T    | pushed B
-push replace     | pushed R  | pushed R    | pushed R    | duplicate L | duplicate L | duplicate L | duplicate T | pushed R
-replace later    | pushed D  | pushed D    | pushed D    | duplicate L | duplicate L | duplicate L | duplicate T | pushed D
-replace urgent   | pushed R  | pushed R    | pushed R    | duplicate L | duplicate L | duplicate L | duplicate T | pushed R
-take             | 0 -       | 0 D         | 1 -         | 0 L         | 1 -         | 0 B         | 0 T         | 0 B
-take ahead       | 0 -       | 1 -         | 1 -         | 0 L         | 1 -         | 0 B         | 0 T         | 0 B
-purge delayed    | 0 -       | 1 -         | 0 R         | 0 L         | 0 R         | 0 B         | 0 T         | 0 B
-purge ready      | 0 -       | 0 D         | 1 -         | 0 L         | 1 -         | 0 B         | 0 T         | 0 B
-purge reserved   | 0 -       | 0 D         | 0 R         | 1 -         | 0 R         | 0 B         | 1 -         | 0 B
-purge buried     | 0 -       | 0 D         | 0 R         | 0 L         | 0 R         | 1 -         | 0 T         | 1 -
-purge            | 0 -       | 1 -         | 1 -         | 1 -         | 1 -         | 1 -         | 1 -         | 1 -
-list             | 0000 -    | 1000 D      | 0100 R      | 0010 L      | 0100 R      | 0001 B      | 0010 T      | 0001 B
-stats            | 0000 -    | 1000 D      | 0100 R      | 0010 L      | 0100 R      | 0001 B      | 0010 T      | 0001 B
-pause and resume | ok -      | ok D        | ok R        | ok L        | ok L        | ok L        | ok T        | ok B
+operation         | absent   | delayed     | ready       | ours        | expired     | spent       | theirs      | buried
+ack               | lost -   | lost D      | lost R      | ok -        | ok -        | ok -        | lost T      | lost B
+ack many          | lost -   | lost D      | lost R      | ok -        | ok -        | ok -        | lost T      | lost B
+release           | lost -   | lost D      | lost R      | ok R        | ok R        | ok R        | lost T      | lost B
+release later     | lost -   | lost D      | lost R      | ok D        | ok D        | ok D        | lost T      | lost B
+release urgent    | lost -   | lost D      | lost R      | ok R        | ok R        | ok R        | lost T      | lost B
+release plain     | lost -   | lost D      | lost R      | ok R        | ok R        | ok R        | lost T      | lost B
+give back         | lost -   | lost D      | lost R      | ok R        | ok R        | ok R        | lost T      | lost B
+release uncounted | lost -   | lost D      | lost R      | ok R        | ok R        | ok R        | lost T      | lost B
+fail              | lost -   | lost D      | lost R      | retry D     | retry D     | buried B    | lost T      | lost B
+fail last         | lost -   | lost D      | lost R      | buried B    | buried B    | buried B    | lost T      | lost B
+bury              | lost -   | lost D      | lost R      | ok B        | ok B        | ok B        | lost T      | lost B
+touch             | lost -   | lost D      | lost R      | ok L        | ok L        | ok L        | lost T      | lost B
+renew             | lost -   | lost D      | lost R      | ok L        | ok L        | ok L        | lost T      | lost B
+update held       | lost -   | lost D      | lost R      | ok L        | ok L        | ok L        | lost T      | lost B
+cancel            | 0 -      | 1 -         | 1 -         | 1 -         | 1 -         | 1 -         | 1 -         | 1 -
+reschedule now    | no -     | yes R       | yes R       | no L        | yes R       | yes R       | no T        | yes R
+reschedule later  | no -     | yes D       | yes D       | no L        | yes D       | yes D       | no T        | yes D
+update            | no -     | yes D       | yes R       | no L        | yes R       | yes B       | no T        | yes B
+kick job          | no -     | yes R       | no R        | no L        | no L        | no L        | no T        | yes R
+kick              | 0 -      | 0 D         | 0 R         | 0 L         | 0 L         | 0 L         | 0 T         | 1 R
+peek              | none -   | delayed D   | ready R     | reserved L  | ready R     | buried B    | reserved T  | buried B
+reserve job       | none -   | got N       | got N       | none L      | got N       | got N       | none T      | got N
+reserve           | none -   | none D      | got N       | none L      | got N       | none B      | none T      | none B
+push fail         | pushed R | duplicate D | duplicate R | duplicate L | duplicate L | duplicate L | duplicate T | duplicate B
+push keep         | pushed R | pushed D    | pushed R    | pushed L    | pushed L    | pushed L    | pushed T    | pushed B
+push replace      | pushed R | pushed R    | pushed R    | duplicate L | duplicate L | duplicate L | duplicate T | pushed R
+replace later     | pushed D | pushed D    | pushed D    | duplicate L | duplicate L | duplicate L | duplicate T | pushed D
+replace urgent    | pushed R | pushed R    | pushed R    | duplicate L | duplicate L | duplicate L | duplicate T | pushed R
+take              | 0 -      | 0 D         | 1 -         | 0 L         | 1 -         | 0 B         | 0 T         | 0 B
+take ahead        | 0 -      | 1 -         | 1 -         | 0 L         | 1 -         | 0 B         | 0 T         | 0 B
+purge delayed     | 0 -      | 1 -         | 0 R         | 0 L         | 0 R         | 0 B         | 0 T         | 0 B
+purge ready       | 0 -      | 0 D         | 1 -         | 0 L         | 1 -         | 0 B         | 0 T         | 0 B
+purge reserved    | 0 -      | 0 D         | 0 R         | 1 -         | 0 R         | 0 B         | 1 -         | 0 B
+purge buried      | 0 -      | 0 D         | 0 R         | 0 L         | 0 R         | 1 -         | 0 T         | 1 -
+purge             | 0 -      | 1 -         | 1 -         | 1 -         | 1 -         | 1 -         | 1 -         | 1 -
+list              | 0000 -   | 1000 D      | 0100 R      | 0010 L      | 0100 R      | 0001 B      | 0010 T      | 0001 B
+stats             | 0000 -   | 1000 D      | 0100 R      | 0010 L      | 0100 R      | 0001 B      | 0010 T      | 0001 B
+pause and resume  | ok -     | ok D        | ok R        | ok L        | ok L        | ok L        | ok T        | ok B
 ";
 
 /// How the job got its past: pushed only, or held and given back before.
@@ -65,20 +68,20 @@ fn subject(priority: u32, last: bool) -> NewJob {
     NewJob { options, ..job("x") }
 }
 
-/// Brings job `x` into a state; returns what an earlier or the present holder has in hand.
+/// Brings job `x` into a state; returns the reservation of an earlier or the present holder.
 fn arrange(queue: &Queue, state: &str, priority: u32, past: Past, last: bool) -> Held {
     let hold = || queue.reserve_job(&id("x")).unwrap().unwrap();
     queue.push(&subject(priority, last)).unwrap();
     if past == Past::Released {
         let held = hold().held();
-        queue.release(&held, Due::InMs(0), None).unwrap();
+        queue.release(&held, Due::InMs(0), None, true).unwrap();
     }
     let held = hold();
     match state {
         "absent" => queue.ack(&held.held()).unwrap(),
         "delayed" | "ready" => {
             if past == Past::Released {
-                queue.release(&held.held(), Due::InMs(if state == "ready" { 0 } else { FAR }), None).unwrap();
+                queue.release(&held.held(), Due::InMs(if state == "ready" { 0 } else { FAR }), None, true).unwrap();
             } else {
                 // As if it had never been held: no history.
                 queue.ack(&held.held()).unwrap();
@@ -89,7 +92,7 @@ fn arrange(queue: &Queue, state: &str, priority: u32, past: Past, last: bool) ->
         "ours" => {}
         "expired" | "spent" => travel(i64::try_from(TTR).unwrap() + 1),
         "theirs" if last => {
-            // A last attempt that runs out is buried: somebody kicked it before the other one got it.
+            // A last attempt that runs out is buried: it was kicked before the other one got it.
             queue.bury(&held.held(), None).unwrap();
             hold();
         }
@@ -137,22 +140,31 @@ fn perform(queue: &Queue, operation: &str, held: &Held, priority: u32) -> String
     let got = |job: Option<delayqueue::core::job::Reserved>| if job.is_some() { "got" } else { "none" }.to_owned();
     match operation {
         "ack" => lease(queue.ack(held)),
-        "ack many" => match queue.ack_many(std::slice::from_ref(held)).unwrap()[..] {
-            [true] => "ok".into(),
+        "ack many" => match queue.ack_many(&[&held.receipt]).unwrap()[..] {
+            [Settled::Ours] => "ok".into(),
             _ => "lost".into(),
         },
-        "release" => lease(queue.release(held, Due::InMs(0), None)),
-        "release later" => lease(queue.release(held, Due::InMs(FAR), None)),
-        "release urgent" => lease(queue.release(held, Due::InMs(0), Some(3))),
-        "release plain" => lease(queue.release(held, Due::InMs(0), Some(1024))),
-        "return unstarted" => lease(queue.return_unstarted(held)),
+        "release" => lease(queue.release(held, Due::InMs(0), None, true)),
+        "release later" => lease(queue.release(held, Due::InMs(FAR), None, true)),
+        "release urgent" => lease(queue.release(held, Due::InMs(0), Some(3), true)),
+        "release plain" => lease(queue.release(held, Due::InMs(0), Some(1024), true)),
+        "give back" => match queue.give_back(&[&held.receipt]).unwrap()[..] {
+            [Settled::Ours] => "ok".into(),
+            _ => "lost".into(),
+        },
+        "release uncounted" => lease(queue.release(held, Due::InMs(0), None, false)),
+        "renew" => match queue.renew(&[(&held.receipt, TTR)]).unwrap()[..] {
+            [Some(_)] => "ok".into(),
+            _ => "lost".into(),
+        },
+        "update held" => lease(queue.update_held(held, b"new", None)),
         "fail" | "fail last" => failed(queue.fail(held, Some(b"boom"))),
         "bury" => lease(queue.bury(held, Some(b"boom"))),
         "touch" => lease(queue.touch(held, None).map(|_| ())),
         "cancel" => queue.cancel(&[x]).unwrap().to_string(),
         "reschedule now" => yes(queue.reschedule(&x, Due::InMs(0)).unwrap()),
         "reschedule later" => yes(queue.reschedule(&x, Due::InMs(FAR)).unwrap()),
-        "update" => yes(queue.update(&x, b"new").unwrap()),
+        "update" => yes(queue.update(&x, b"new", None).unwrap()),
         "kick job" => yes(queue.kick_job(&x, false).unwrap()),
         "kick" => queue.kick(10, false).unwrap().to_string(),
         "peek" => queue.peek(&x).unwrap().map_or("none", |info| info.state.word()).into(),
@@ -167,7 +179,7 @@ fn perform(queue: &Queue, operation: &str, held: &Held, priority: u32) -> String
             pushed(queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, ..subject(other, false) }))
         }
         "take" => queue.take(None, 10).unwrap().len().to_string(),
-        "take ahead" => queue.take(Some(99_999_999_999_999), 10).unwrap().len().to_string(),
+        "take ahead" => queue.take(Some(9_000_000_000_000_000), 10).unwrap().len().to_string(),
         "purge" => queue.purge(&[]).unwrap().to_string(),
         "purge delayed" => queue.purge(&[State::Delayed]).unwrap().to_string(),
         "purge ready" => queue.purge(&[State::Ready]).unwrap().to_string(),
@@ -193,31 +205,20 @@ fn shown(
     state_before: &str,
 ) -> String {
     assert!(places.len() <= 1, "{places:?}");
-    let now_ms = raw_now(raw);
-    let due = |raw: &mut Raw, name: &str| audit::zset(raw, &audit::key(queue, name))[0].1;
+    let now_us = raw_now_us(raw);
     match places.get("x").copied() {
         None => "-",
         Some("buried") => "B",
-        Some("ready") => "R",
-        Some("later") => {
-            if due(raw, "later") > now_ms {
-                "D"
-            } else {
-                "R"
-            }
-        }
-        Some("waiting") => {
-            if due(raw, "waiting") > now_ms {
+        Some(place @ ("waiting" | "prioritized")) => {
+            if audit::zset(raw, &key(queue, place))[0].1 > now_us {
                 "D"
             } else {
                 "R"
             }
         }
         _ => {
-            let ledger = audit::list(raw, &["HGETALL", &audit::key(queue, "ledger")]);
-            let record = ledger.chunks(2).find(|pair| pair[0].starts_with(b"@")).unwrap()[1].clone();
-            let token = u64::from_be_bytes([&[0, 0], &record[13..19]].concat().try_into().unwrap());
-            match (token == held.receipt.token, state_before) {
+            let lease = audit::hash(raw, &key(queue, "leases")).remove(b"x".as_slice()).unwrap();
+            match (*lease == *held.receipt.lease, state_before) {
                 (true, _) => "L",
                 (false, "theirs") => "T",
                 _ => "N",
@@ -227,10 +228,8 @@ fn shown(
     .into()
 }
 
-fn raw_now(raw: &mut Raw) -> i64 {
-    let parts = audit::list(raw, &["TIME"]);
-    let number = |at: usize| String::from_utf8_lossy(&parts[at]).parse::<i64>().unwrap();
-    number(0) * 1000 + number(1) / 1000 + clock::offset_ms()
+fn raw_now_us(raw: &mut Raw) -> i64 {
+    delayqueue::core::reply::time_us(&raw.run(&["TIME"])).unwrap() + clock::offset_ms() * 1000
 }
 
 #[test]

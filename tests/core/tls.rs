@@ -1,4 +1,4 @@
-//! TLS: who is let in, and whom we talk to.
+//! TLS: the server proves its name, and the client its own where the server asks.
 
 use crate::support::*;
 use delayqueue::core::dsn::Dsn;

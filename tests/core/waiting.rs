@@ -17,7 +17,7 @@ fn wait(queue: &Queue, seconds: f64) -> Option<(String, Instant)> {
 }
 
 fn waiters(queue: &Queue) -> i64 {
-    shared().raw().int(&["ZCARD", &format!("dq:{{{}}}:waiters", queue.name())])
+    shared().raw().int(&["ZCARD", &key(queue, "waiters")])
 }
 
 /// Runs `count` waiting threads; each reports what it got, and when.
@@ -42,19 +42,8 @@ fn a_push_wakes_a_waiter_at_once() {
     queue.push(&job("a")).unwrap();
     let (id, at) = waiter.recv().unwrap().unwrap();
     assert_eq!(id, "a");
-    assert!(at - pushed < Duration::from_millis(500), "{:?}", at - pushed);
+    assert!(at - pushed < Duration::from_secs(2), "{:?}", at - pushed);
     assert_eq!(waiters(&queue), 0);
-}
-
-#[test]
-fn a_waiter_looks_once_more_shortly_before_a_job_falls_due() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
-    queue.push(&delayed("a", 300)).unwrap();
-    let before = raw.calls("evalsha") + raw.calls("eval");
-    assert!(wait(&queue, 10.0).is_some());
-    let scripts = raw.calls("evalsha") + raw.calls("eval") - before;
-    assert!(scripts >= 5, "the first look, that of a waiter, the one before, the one that counts, and ack: {scripts}");
 }
 
 #[test]
@@ -65,7 +54,7 @@ fn a_due_time_wakes_a_waiter_and_never_early() {
     queue.push(&delayed("a", 300)).unwrap();
     let (_, at) = waiter.recv().unwrap().unwrap();
     assert!(at - pushed >= Duration::from_millis(300));
-    assert!(at - pushed < Duration::from_millis(900), "{:?}", at - pushed);
+    assert!(at - pushed < Duration::from_secs(2), "{:?}", at - pushed);
 }
 
 #[test]
@@ -91,12 +80,12 @@ fn a_burst_of_due_jobs_reaches_all_waiters() {
     let queue = fresh();
     let receiver = waiting(&queue, 8, 10.0);
     let jobs: Vec<_> = (0..8).map(|n| delayed(&format!("j{n}"), 200)).collect();
-    queue.push_many(&jobs).unwrap();
+    push_many(&queue, &jobs);
     let started = Instant::now();
     let mut got: Vec<String> = receiver.iter().take(8).map(|got| got.unwrap().0).collect();
     got.sort();
     assert_eq!(got.len(), 8);
-    assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
 }
 
 #[test]
@@ -120,7 +109,7 @@ fn a_leaving_waiter_hands_its_wake_up_to_another() {
     queue.push(&delayed("a", 600)).unwrap();
     let other = queue.clone();
     let leaver = std::thread::spawn(move || {
-        // The owner of the timer is asked once when it falls asleep and once when it wakes, early by 300 ms.
+        // It was to look at the job that is due in 600 ms, and leaves before.
         let mut interrupts = LeaveAfter(Instant::now() + Duration::from_millis(100));
         other
             .reserve(&[other.name().to_owned()], 1, Some(Duration::from_millis(300)), &mut interrupts)
@@ -165,24 +154,47 @@ fn watching_several_queues_serves_the_first_one_first() {
 }
 
 #[test]
-fn looking_again_at_an_empty_queue_is_one_request() {
+fn looking_is_one_script() {
     let server = Server::start(&[]);
     let (queue, mut raw) = (server.queue("q"), server.raw());
-    let mut requests = |queue: &Queue| -> (usize, usize) {
-        raw.run(&["CONFIG", "RESETSTAT"]);
+    let mut looks = |queue: &Queue| {
+        let before = raw.calls("evalsha");
         let found = reserve_many(queue, 1).len();
-        let stats = raw.text(&["INFO", "commandstats"]);
-        let calls = |name: &str| {
-            let line = stats.lines().find_map(|line| line.strip_prefix(&format!("cmdstat_{name}:calls=")));
-            line.map_or(0, |rest| rest.split(',').next().unwrap().parse::<usize>().unwrap())
-        };
-        (found, calls("evalsha") + calls("eval"))
+        (found, raw.calls("evalsha") - before)
     };
-    requests(&queue);
-    assert_eq!(requests(&queue), (0, 1));
-    queue.push_many(&[job("a"), job("b")]).unwrap();
-    assert_eq!(requests(&queue), (1, 1));
-    assert!(requests(&queue).0 == 1, "the short script again");
-    assert!(requests(&queue).1 <= 2, "it is found to be empty");
-    assert_eq!(requests(&queue), (0, 1));
+    looks(&queue);
+    assert_eq!(looks(&queue), (0, 1));
+    push_many(&queue, &[job("a"), job("b")]);
+    assert_eq!(looks(&queue), (1, 1));
+    assert_eq!(looks(&queue), (1, 1));
+    assert_eq!(looks(&queue), (0, 1));
+}
+
+#[test]
+fn waiting_for_a_job_takes_none_and_does_not_keep_it_from_others() {
+    let queue = fresh();
+    let wait = |queue: &Queue, seconds: f64| {
+        queue.wait(&[queue.name().to_owned()], Some(Duration::from_secs_f64(seconds)), &mut NoInterrupts).unwrap()
+    };
+    assert!(!wait(&queue, 0.0) && !wait(&queue, 0.1));
+    assert_eq!(waiters(&queue), 0);
+    queue.push(&delayed("a", 200)).unwrap();
+    assert!(wait(&queue, 10.0));
+    assert_eq!(states(&queue), [0, 1, 0, 0]);
+    assert_eq!(queue.list(delayqueue::core::job::State::Ready, 0, 1).unwrap()[0].attempts, 0);
+    assert_eq!(serve_all(&queue), ["a"]);
+    // Whichever of the two is told first, the one that takes jobs gets it.
+    for (round, pushed) in [job("b"), delayed("c", 300), prioritized("d", 5)].into_iter().enumerate() {
+        let looker = queue.clone();
+        let looking = std::thread::spawn(move || wait(&looker, 10.0));
+        until("one waits", || waiters(&queue) == 1);
+        let taker = waiting_more(&queue, 2);
+        queue.push(&pushed).unwrap();
+        let started = Instant::now();
+        assert!(taker.recv().unwrap().is_some(), "round {round}");
+        assert!(started.elapsed() < Duration::from_secs(3), "round {round}: {:?}", started.elapsed());
+        queue.push(&delayed("for the other", 0)).unwrap(); // should it have come too late
+        assert!(looking.join().unwrap());
+        queue.purge(&[]).unwrap();
+    }
 }

@@ -62,6 +62,7 @@ echo "-- waits\n";
 foreach ([-1, -0.5, NAN, INF, PHP_INT_MAX] as $timeout) {
     caught(fn() => $queue->reserve($timeout));
     caught(fn() => $queue->reserveMany(1, $timeout));
+    caught(fn() => $queue->wait($timeout));
 }
 caught(fn() => $queue->pause(-1));
 caught(fn() => $queue->pause('soon'));
@@ -162,14 +163,19 @@ ValueError: DelayQueue::list(): Argument #3 ($limit) must be greater than or equ
 -- waits
 ValueError: DelayQueue::reserve(): Argument #1 ($timeout) must be greater than or equal to 0
 ValueError: DelayQueue::reserveMany(): Argument #2 ($timeout) must be greater than or equal to 0
+ValueError: DelayQueue::wait(): Argument #1 ($timeout) must be greater than or equal to 0
 ValueError: DelayQueue::reserve(): Argument #1 ($timeout) must be greater than or equal to 0
 ValueError: DelayQueue::reserveMany(): Argument #2 ($timeout) must be greater than or equal to 0
+ValueError: DelayQueue::wait(): Argument #1 ($timeout) must be greater than or equal to 0
 ValueError: DelayQueue::reserve(): Argument #1 ($timeout) must be finite
 ValueError: DelayQueue::reserveMany(): Argument #2 ($timeout) must be finite
+ValueError: DelayQueue::wait(): Argument #1 ($timeout) must be finite
 ValueError: DelayQueue::reserve(): Argument #1 ($timeout) must be finite
 ValueError: DelayQueue::reserveMany(): Argument #2 ($timeout) must be finite
+ValueError: DelayQueue::wait(): Argument #1 ($timeout) must be finite
 ValueError: DelayQueue::reserve(): Argument #1 ($timeout) must be at most 100 years
 ValueError: DelayQueue::reserveMany(): Argument #2 ($timeout) must be at most 100 years
+ValueError: DelayQueue::wait(): Argument #1 ($timeout) must be at most 100 years
 ValueError: DelayQueue::pause(): Argument #1 ($for) must be greater than or equal to 0
 ValueError: DelayQueue::pause(): Argument #1 ($for) must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
 -- moments

@@ -5,7 +5,7 @@ Fibers inside handlers, and loops inside fibers
 require __DIR__ . '/helpers.inc';
 use DelayQueue\Job;
 $queue = queue();
-$numbers = fn (int $count) => $queue->pushMany(array_map(fn ($n) => ['payload' => $n, 'id' => "job-$n", 'maxAttempts' => 1], range(1, $count)));
+$numbers = fn (int $count, int $maxAttempts = 1) => $queue->pushMany(array_map(fn ($n) => ['payload' => $n, 'id' => "job-$n", 'maxAttempts' => $maxAttempts], range(1, $count)));
 
 $numbers(2);
 $queue->consume(function (Job $job) {
@@ -23,7 +23,7 @@ for ($payload = $loop->start(); !$loop->isTerminated(); $payload = $loop->resume
 }
 echo $loop->getReturn()->name, ', ', count($queue), " left\n";
 
-$numbers(4);
+$numbers(4, 2); // one with a single attempt would be leased alone
 $loops = [];
 foreach (['a', 'b'] as $name) {
     $loops[$name] = new Fiber(fn () => $queue->consume(fn (Job $job) => Fiber::suspend("$name $job->payload"), stopWhenEmpty: true, prefetch: 2, timeout: 20));
@@ -35,7 +35,7 @@ while ($loops = array_filter($loops, fn ($loop) => !$loop->isTerminated())) {
 }
 echo implode(', ', array_filter($said)), ', ', count($queue), " left\n";
 
-$numbers(2);
+$numbers(2, 2);
 $loop = new Fiber(fn () => $queue->consume(fn () => Fiber::suspend(), prefetch: 2));
 $loop->start();
 echo 'reserved: ', $queue->count(DelayQueue\State::Reserved), "\n";
@@ -67,6 +67,6 @@ got answer to 3
 Empty, 0 left
 a 1, b 3, a 2, b 4, 0 left
 reserved: 2
-buried: the fiber in which the handler ran was destroyed
+delayed: the fiber in which the handler ran was destroyed
 ready, attempts: 0
 MaxJobs: LogicException: from outside

@@ -15,14 +15,14 @@ foreach ([
     ['connectTimeout' => 0], ['connectTimeout' => -1], ['connectTimeout' => NAN], ['connectTimeout' => 'x'], ['connectTimeout' => 3601],
     ['readTimeout' => 0], ['readTimeout' => []],
     ['persistent' => []], ['persistent' => null],
-    ['compress' => []], ['compress' => null], ['spin' => []], ['askFirst' => []],
+    ['compress' => true], ['spin' => true],
 ] as $options) {
     caught(fn() => offline($options));
 }
 foreach ([
     ['prefix' => 'a.b'], ['ttr' => '30'], ['ttr' => new DateInterval('PT1M')], ['maxAttempts' => 0], ['priority' => '4294967295'],
     ['backoff' => DelayQueue\Backoff::fixed(1)], ['format' => 'raw'], ['maxPayload' => 1], ['connectTimeout' => 0.001],
-    ['readTimeout' => '2.5'], ['persistent' => 0], ['compress' => false], ['spin' => false], ['askFirst' => false],
+    ['readTimeout' => '2.5'], ['persistent' => 0],
 ] as $options) {
     echo get_debug_type(offline($options)), ' ';
 }
@@ -62,8 +62,6 @@ ValueError: DelayQueue::__construct(): Option "readTimeout" must be between 0.00
 TypeError: DelayQueue::__construct(): Option "readTimeout" must be of type int|float, array given
 TypeError: DelayQueue::__construct(): Option "persistent" must be of type bool, array given
 TypeError: DelayQueue::__construct(): Option "persistent" must be of type bool, null given
-TypeError: DelayQueue::__construct(): Option "compress" must be of type bool, array given
-TypeError: DelayQueue::__construct(): Option "compress" must be of type bool, null given
-TypeError: DelayQueue::__construct(): Option "spin" must be of type bool, array given
-TypeError: DelayQueue::__construct(): Option "askFirst" must be of type bool, array given
-DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue 
+ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "compress"
+ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "spin"
+DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue 

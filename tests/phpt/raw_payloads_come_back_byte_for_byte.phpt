@@ -3,7 +3,7 @@ format 'raw': any bytes, and nothing but a string
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';
-$queue = queue(['format' => 'raw', 'compress' => true]);
+$queue = queue(['format' => 'raw']);
 $all = implode('', array_map('chr', range(0, 255)));
 foreach (['', '0', "\0", "\xff\xfe", $all, '{"json":', '{"a":"b","c":"d"}', "\1", "\2\3", "\2", str_repeat($all, 4096)] as $bytes) {
     $id = $queue->push($bytes);

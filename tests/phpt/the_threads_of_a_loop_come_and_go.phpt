@@ -1,5 +1,5 @@
 --TEST--
-The threads that keep leases and fetch ahead start when they are needed, end with their loop, and are not inherited
+The thread that keeps leases and acknowledges starts when it is needed, and ends with its loop
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';
@@ -30,7 +30,7 @@ for ($n = 0; $n < 50; $n++) {
     $queue->drain(fn () => null);
 }
 echo 'after many: ', $until(fn () => $threads() === $base) ? 'as before' : $threads(), "\n";
-foreach ([[], ['fetchAhead' => false], ['heartbeat' => false]] as $options) {
+foreach ([[], ['heartbeat' => false]] as $options) {
     $queue->pushMany(array_fill(0, 200, ['payload' => 1]));
     $most = 0;
     $queue->consume(function () use ($threads, &$most) {
@@ -51,9 +51,7 @@ without heartbeat: 1
 two loops: 3
 after: as before
 after many: as before
-[]: 3
-after: as before
-{"fetchAhead":false}: 2
+[]: 2
 after: as before
 {"heartbeat":false}: 2
 after: as before

@@ -71,6 +71,18 @@ final class FpmTest extends ProcessTestCase
         $this->assertGoodRequest();
     }
 
+    public function testAJobIsKeptAliveForAsLongAsTheRequestLasts(): void
+    {
+        $this->start();
+        for ($n = 0; $n < 2; $n++) {
+            $this->assertSame([2, false, 0], $this->result('keep a job alive', "kept-$n"));
+            Wait::until(fn () => $this->queue->count(State::Ready) === 1, 5, 'it comes back');
+            Wait::until(fn () => count(scandir("/proc/{$this->pid()}/task")) - 2 === 1, 5, 'the thread is gone');
+            $this->queue->purge();
+        }
+        $this->assertGoodRequest();
+    }
+
     /** @dataProvider ends */
     public function testTheNextRequestIsRight(string $do, string $says): void
     {

@@ -106,6 +106,83 @@ final class WorkerOutageTest extends ProcessTestCase
         $this->assertSame(1, $this->queue()->count(State::Reserved), 'it comes back when its lease ends');
     }
 
+    /**
+     * Whatever it is doing: handling, settling, idle, or trying to get back.
+     *
+     * @dataProvider outages
+     */
+    public function testAWorkerThatIsAskedToEndInAnOutageIsGoneWithinFiveSeconds(int $signal): void
+    {
+        $options = ['prefetch' => 3, 'idleTimeout' => 60, 'queue' => ['readTimeout' => 2]];
+        $workers = $ended = [];
+        foreach (['hold', 'hold and throw', 'hold and release', 'hold and bury'] as $deed) {
+            foreach (['before', 'after'] as $when) {
+                $name = strtr("$deed $when", ' ', '-');
+                $queue = new DelayQueue($name, $this->redis->dsn());
+                $queue->pushMany(array_fill(0, $when === 'before' ? 4 : 1, ['payload' => ['do' => $deed], 'ttr' => 60]));
+                $workers[$name] = $this->worker($this->redis, $name, $options);
+            }
+        }
+        foreach (['at-once', 'reconnecting'] as $name) {
+            $workers[$name] = $this->worker($this->redis, $name, $options);
+            Wait::until(fn () => $this->redis->waiters($name) === 1, 5, 'it waits');
+        }
+        $of = static fn (string $like): array => array_filter($workers, static fn (string $name) => (bool) preg_match($like, $name), ARRAY_FILTER_USE_KEY);
+        foreach ($of('/hold/') as $worker) {
+            $this->assertStringStartsWith('started', $worker->line());
+        }
+        $this->redis->signal($signal);
+        foreach ($of('/before|at-once/') as $worker) {
+            $worker->signal(SIGTERM);
+        }
+        foreach ($of('/hold/') as $name => $worker) {
+            $worker->say('go');
+            $this->assertStringStartsWith('ended', $worker->line());
+            $ended[$name] = microtime(true);
+        }
+        usleep(300_000); // the others are settling now, or on their way back
+        foreach ($of('/after|reconnecting/') as $name => $worker) {
+            $worker->signal(SIGTERM);
+            $ended[$name] = microtime(true);
+        }
+        $took = [];
+        foreach ($workers as $name => $worker) {
+            $this->assertSame(0, $worker->exitCode(20), $worker->errors());
+            $took[$name] = microtime(true) - ($ended[$name] ?? $ended['hold-before']);
+        }
+        $this->assertLessThan(5.0, max($took), print_r($took, true));
+        $this->redis->signal(SIGCONT);
+    }
+
+    /** @return array<string, array{int}> */
+    public static function outages(): array
+    {
+        return ['Redis is gone' => [SIGKILL], 'Redis hangs' => [SIGSTOP]];
+    }
+
+    public function testAcknowledgementsThatRedisHasAndDoesNotAnswerAreReportedAsLost(): void
+    {
+        $queue = $this->queue();
+        $queue->push([]);
+        $queue->pushMany([['payload' => ['do' => 'hold'], 'id' => 'first'], ['payload' => ['do' => 'hold'], 'id' => 'second']]);
+        $worker = $this->worker($this->redis, $this->queueName, ['prefetch' => 3, 'queue' => ['readTimeout' => 4]], 'LeaseLost,WorkerStopping');
+        $worker->hear('started first 1');
+        Wait::until(static fn () => $queue->stats()->acked === 1, 5, 'the thread has its connection');
+        $this->redis->signal(SIGSTOP);
+        $worker->say('go');
+        $worker->hear('started second 1');
+        usleep(300_000); // the first is being acknowledged
+        $worker->signal(SIGTERM);
+        $worker->say('go');
+        $said = $worker->lines();
+        $this->redis->signal(SIGCONT);
+        sort($said);
+        $this->assertSame(
+            ['ended second', 'event LeaseLost first', 'event LeaseLost second', 'event WorkerStopping', 'stopped Signal'],
+            $said,
+        );
+    }
+
     public function testARedisThatIsKilledAtFullSpeedLosesNothing(): void
     {
         $jobs = array_map(static fn (int $n) => ['payload' => [], 'id' => "job-$n", 'ttr' => 5], range(1, 3000));

@@ -42,6 +42,27 @@ final class WorkerPoisonTest extends ProcessTestCase
         $this->assertSame(100, $queue->stats()->acked);
     }
 
+    public function testItDoesNotTakeItsBatchAlong(): void
+    {
+        $queue = $this->queue(['backoff' => \DelayQueue\Backoff::fixed(0), 'ttr' => 0.3, 'maxAttempts' => 3]);
+        $queue->push(['do' => 'kill', 'signal' => SIGKILL], id: 'poison');
+        $queue->pushMany(array_map(static fn (int $n) => ['payload' => [], 'id' => "job-$n"], range(1, 40)));
+        $attempts = [];
+        for ($deadline = microtime(true) + 30; $queue->count() > 1 || $queue->peek('poison')->state !== State::Buried;) {
+            $this->assertLessThan($deadline, microtime(true), 'it ends');
+            $this->worker = new Worker($this->redis->dsn(), $this->queueName, ['prefetch' => 50, 'maxTime' => 1, 'idleTimeout' => 0.2]);
+            foreach (preg_grep('/^started/', $this->worker->lines()) as $line) {
+                [, $id, $attempt] = explode(' ', $line);
+                $attempts[$id] = max($attempts[$id] ?? 0, (int) $attempt);
+            }
+            $this->worker->kill();
+        }
+        $this->assertSame([1, 40], [$queue->count(State::Buried), $queue->stats()->acked], 'only the poisoned one is buried');
+        $this->assertSame(3, $attempts['poison']);
+        unset($attempts['poison']);
+        $this->assertLessThanOrEqual(2, max($attempts), 'a crash costs a neighbour one attempt, once');
+    }
+
     /** @return array<string, array{array<string, mixed>, string}> */
     public static function poisons(): array
     {

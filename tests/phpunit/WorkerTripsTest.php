@@ -75,7 +75,43 @@ final class WorkerTripsTest extends ProcessTestCase
         $this->assertSame('job-1', $queue->reserve()->id, 'in their old place');
     }
 
-    public function testAnIdleWorkerAsksForNothingButALookNowAndThen(): void
+    public function testGivingBackAWholeBatchTakesOneScript(): void
+    {
+        $this->queue()->push(['do' => 'hold'], id: 'held');
+        $this->push(600);
+        $this->worker = new Worker($this->redis->dsn(), $this->queueName, ['prefetch' => 500]);
+        $this->worker->hear('started held 1');
+        $this->assertSame(500, $this->queue()->count(State::Reserved));
+        $before = $this->trips();
+        $this->worker->signal(SIGTERM);
+        $this->worker->say('go');
+        $this->worker->hear('stopped Signal');
+        // One acknowledges, one gives back; each is sent twice where Redis does not know it yet.
+        $this->assertLessThanOrEqual(4, $this->trips() - $before);
+        $this->assertSame([600, 1], [$this->queue()->count(State::Ready), $this->queue()->stats()->acked]);
+        $this->assertSame('job-1', $this->queue()->reserve()->id, 'in their old place');
+    }
+
+    public function testADoneJobIsAcknowledgedWhileTheNextHandlerRuns(): void
+    {
+        $queue = $this->queue();
+        $queue->push([], id: 'quick');
+        $queue->push(['do' => 'hold'], id: 'held');
+        foreach ([['prefetch' => 2], ['prefetch' => 2, 'heartbeat' => false]] as $options) {
+            $acked = $queue->stats()->acked;
+            $this->worker = new Worker($this->redis->dsn(), $this->queueName, $options + ['maxJobs' => 2], 'LeaseLost');
+            $this->worker->hear('started held 1');
+            Wait::until(static fn () => $queue->stats()->acked === $acked + 1, 5, 'it is acknowledged');
+            $this->assertNull($queue->peek('quick'));
+            $this->worker->say('go');
+            $this->assertSame(['ended held', 'stopped MaxJobs'], $this->worker->lines());
+            $this->assertSame($acked + 2, $queue->stats()->acked);
+            $queue->push([], id: 'quick');
+            $queue->push(['do' => 'hold'], id: 'held');
+        }
+    }
+
+    public function testAnIdleWorkerRunsNoScripts(): void
     {
         $this->push(1);
         $this->worker = new Worker($this->redis->dsn(), $this->queueName, ['idleTimeout' => 0.5], 'Idle');
@@ -104,11 +140,11 @@ final class WorkerTripsTest extends ProcessTestCase
         $this->assertLessThan(1.0, microtime(true) - $resumed, 'woken, not found by a look');
     }
 
-    /** A waiter glances after one and a half to two seconds, and looks after one and a half to two minutes. */
+    /** A waiter checks its queues every four to five seconds by two plain commands, and reserves after two minutes. */
     private function assertQuiet(): void
     {
-        [$trips, $glances] = [$this->trips(), $this->redis->calls('time')];
-        Wait::until(fn () => $this->redis->calls('time') >= $glances + 2, 6, 'it glances');
+        [$trips, $checks] = [$this->trips(), $this->redis->calls('time')];
+        Wait::until(fn () => $this->redis->calls('time') >= $checks + 2, 15, 'it checks');
         $this->assertSame($trips, $this->trips());
     }
 

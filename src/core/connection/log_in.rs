@@ -1,4 +1,4 @@
-//! How a connection begins: who we are, which database, and whether this Redis is new enough.
+//! How a connection begins: the client logs in, selects the database, and checks that this Redis is new enough.
 
 use super::{Fault, Wire};
 use crate::core::dsn::{Dsn, Target};
@@ -22,7 +22,7 @@ impl Wire {
             resp::write_command(&mut request, command.iter().copied());
             let replies = self.exchange(&request, 1, until).or_else(|fault| match fault {
                 // A server that has enough clients says so and closes without reading.
-                Fault::Unsent(_) if Instant::now() < until => self.finish(1, until).map_err(|_| fault),
+                Fault::Unsent(_) if Instant::now() < until => self.receive(1, until).map_err(|_| fault),
                 fault => Err(fault),
             });
             let replies = replies.map_err(|fault| {
@@ -46,7 +46,7 @@ fn user(dsn: &Dsn) -> &str {
     dsn.user.as_deref().filter(|_| dsn.password.is_some()).unwrap_or("default")
 }
 
-/// What helps where no answer came, or none that Redis gives.
+/// Advice for the case that no answer came, or none that Redis gives.
 fn advice(dsn: &Dsn, until: Instant) -> &'static str {
     if Instant::now() >= until {
         return " (see connectTimeout): the server accepts connections and does not answer, is it stopped or busy?";
@@ -58,7 +58,7 @@ fn advice(dsn: &Dsn, until: Instant) -> &'static str {
     }
 }
 
-/// Redis does not want us: why, who we are there, and what helps.
+/// The error when Redis does not want us: the reason, our user, and advice.
 fn refusal(dsn: &Dsn, code: &str, detail: &str) -> Fault {
     let says = |words: &str| detail.contains(words);
     if matches!(code, "NOPROTO" | "ERR") && (says("unknown command") || says("HELLO")) {

@@ -1,4 +1,4 @@
-//! What Redis tells a connection between its replies: wake-ups, and that something has changed.
+//! Wake-ups: push messages that Redis sends a connection between its replies.
 
 use super::{Fault, Wake, Wire, is_pause};
 use crate::core::resp;
@@ -8,9 +8,6 @@ use std::time::{Duration, Instant};
 
 impl Wire {
     pub(super) fn hear(&mut self, kind: &PushKind, data: &[Value]) {
-        if *kind == PushKind::Invalidate {
-            self.tracking.hear();
-        }
         if let (PushKind::Message, [Value::BulkString(channel), Value::BulkString(text)]) = (kind, data) {
             let wait_us = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
             self.wakes.push_back(Wake { channel: channel.clone(), wait: Duration::from_micros(wait_us) });
@@ -45,7 +42,7 @@ impl Wire {
         Ok(())
     }
 
-    /// Forgets wake-ups that came while nobody waited.
+    /// Forgets wake-ups that came while this thread did not wait.
     pub fn clear_wakes(&mut self) {
         self.wakes.clear();
     }

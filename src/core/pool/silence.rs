@@ -1,5 +1,5 @@
-//! Servers that did not answer a moment ago. Each call of a web page would wait for the whole connectTimeout while Redis hangs: whoever
-//! asks such a server again within a second is told at once. A server that refuses a connection answers, and fast: it is not here.
+//! Servers that did not answer a moment ago. Each call of a web page would wait for the whole connectTimeout while Redis hangs: a call
+//! that asks such a server again within a second fails at once. A server that refuses a connection answers, and fast: it is not here.
 
 use super::PoolKey;
 use crate::core::connection::{Connection, Fault};

@@ -1,8 +1,8 @@
 //! Facts about the Redis behind a queue that endanger jobs, each with a cure.
 
 use super::Queue;
-use crate::core::error::Result;
-use crate::core::reply;
+use crate::core::error::{Error, Result};
+use crate::core::{reply, scripts};
 use redis::Value;
 use std::collections::HashMap;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -23,30 +23,87 @@ pub struct Check {
 }
 
 impl Queue {
-    /// Checks version, eviction, persistence, role, clock, latency, connections. Needs the ACL right `+info`.
+    /// Checks the server (version, eviction, memory, persistence, role, disk, clock, latency, connections) and the queue. Needs the ACL right
+    /// `+info`. `repair`: jobs of the queue that lie in no state become ready again.
     ///
     /// # Errors
     /// Connection and server errors.
-    pub fn doctor(&self) -> Result<Vec<Check>> {
-        let doing = |error: crate::core::error::Error| error.while_doing(|| "examining Redis".into());
+    pub fn doctor(&self, repair: bool) -> Result<Vec<Check>> {
+        let doing = |error: Error| error.while_doing(|| "examining Redis".into());
         let started = Instant::now();
         let before = SystemTime::now();
-        let time = self.link.run(|request, _, _| request.command(&[b"TIME"])).map_err(doing)?;
+        let time = self.client.run(|request, _, _| request.command(&[b"TIME"])).map_err(doing)?;
         let latency_ms = started.elapsed().as_secs_f64() * 1000.0;
-        let info = self.link.run(|request, _, _| request.command(&[b"INFO"])).map_err(doing)?;
+        let info = self.client.run(|request, _, _| request.command(&[b"INFO"])).map_err(doing)?;
         let text = reply::text(info).unwrap_or_default();
         let facts: HashMap<&str, &str> = text.lines().filter_map(|line| line.trim().split_once(':')).collect();
-        let mut checks = vec![
+        Ok(vec![
             version(&facts),
             eviction(&facts),
+            memory(&facts),
             persistence(&facts),
             role(&facts),
             last_writes(&facts),
-            clock(time, before, latency_ms),
+            clock(&time, before, latency_ms),
             latency(latency_ms),
-        ];
-        checks.push(connections(&facts));
-        Ok(checks)
+            connections(&facts),
+            self.examine_schema().map_err(doing)?,
+            if repair { self.repair().map_err(doing)? } else { self.examine_jobs()? },
+        ])
+    }
+
+    /// A newer version of delayqueue marks its queues in `jobs`.
+    fn examine_schema(&self) -> Result<Check> {
+        let schema = self.client.run(|request, _, _| request.command(&[b"HGET", self.keys.jobs(), b""]));
+        let schema = schema.map_err(|error| self.naming_key(error))?;
+        Ok(match reply::text(schema) {
+            None => finding("schema", Level::Ok, format!("queue '{}' has the schema of this version", self.name)),
+            Some(newer) => finding(
+                "schema",
+                Level::Error,
+                format!("queue '{}' has schema {newer} of a newer version; update delayqueue here", self.name),
+            ),
+        })
+    }
+
+    fn examine_jobs(&self) -> Result<Check> {
+        let unplaced = self.stats()?.unplaced;
+        Ok(match unplaced {
+            0 => finding("jobs", Level::Ok, format!("every job of queue '{}' lies in one state", self.name)),
+            1.. => finding(
+                "jobs",
+                Level::Error,
+                format!(
+                    "{unplaced} jobs of queue '{}' lie in no state and are never served: somebody has deleted a key; run \
+                     delayqueue doctor --repair",
+                    self.name
+                ),
+            ),
+            ..0 => finding(
+                "jobs",
+                Level::Warn,
+                format!(
+                    "queue '{}' has {} entries without a job, which workers drop when they meet them; jobs were deleted by hand",
+                    self.name, -unplaced
+                ),
+            ),
+        })
+    }
+
+    fn repair(&self) -> Result<Check> {
+        let (mut cursor, mut repaired) = ("0".to_owned(), 0);
+        loop {
+            let mut reply = self.script(&scripts::REPAIR, &[cursor.as_bytes()])?;
+            cursor = reply.text()?;
+            repaired += reply.int()?;
+            if cursor == "0" {
+                let message = match repaired {
+                    0 => format!("every job of queue '{}' lies in one state", self.name),
+                    _ => format!("{repaired} jobs of queue '{}' lay in no state and are ready again", self.name),
+                };
+                return Ok(finding("jobs", Level::Ok, message));
+            }
+        }
     }
 }
 
@@ -87,6 +144,24 @@ fn eviction(facts: &HashMap<&str, &str>) -> Check {
     }
 }
 
+fn memory(facts: &HashMap<&str, &str>) -> Check {
+    let number = |name: &str| fact(facts, name).parse::<u64>().unwrap_or(0);
+    let (used, most) = (number("used_memory"), number("maxmemory"));
+    let mib = |bytes: u64| bytes >> 20;
+    if most == 0 {
+        return finding("memory", Level::Ok, format!("{} MiB are used; maxmemory is not set", mib(used)));
+    }
+    let level = if used >= most {
+        Level::Error
+    } else if used / 8 >= most / 10 {
+        Level::Warn
+    } else {
+        Level::Ok
+    };
+    let cure = if level == Level::Ok { "" } else { ": pushes are refused when it is reached; raise it or add workers" };
+    finding("memory", level, format!("{} MiB of maxmemory {} MiB are used{cure}", mib(used), mib(most)))
+}
+
 fn persistence(facts: &HashMap<&str, &str>) -> Check {
     if fact(facts, "aof_enabled") == "1" {
         return finding(
@@ -124,14 +199,8 @@ fn last_writes(facts: &HashMap<&str, &str>) -> Check {
     finding("disk", Level::Ok, "the last write to disk went well")
 }
 
-fn clock(time: Value, before: SystemTime, latency_ms: f64) -> Check {
-    let server_ms = match time {
-        Value::Array(parts) => {
-            let mut numbers = parts.into_iter().filter_map(reply::int);
-            numbers.next().unwrap_or(0) as f64 * 1000.0 + numbers.next().unwrap_or(0) as f64 / 1000.0
-        }
-        _ => 0.0,
-    };
+fn clock(time: &Value, before: SystemTime, latency_ms: f64) -> Check {
+    let server_ms = reply::time_us(time).map_or(0.0, |us| us as f64 / 1000.0);
     let here_ms =
         before.duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64() * 1000.0) + latency_ms / 2.0;
     let skew_ms = server_ms - here_ms;

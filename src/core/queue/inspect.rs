@@ -21,10 +21,12 @@ pub struct Stats {
     pub failed: u64,
     pub timed_out: u64,
     pub cancelled: u64,
-    pub oldest_ready_age_ms: Option<u64>,
-    pub next_due_at_ms: Option<i64>,
+    pub oldest_ready_age_us: Option<u64>,
+    pub next_due_at_us: Option<i64>,
     pub paused: bool,
     pub lateness: Lateness,
+    /// Records that lie in no state, less entries without a record: not 0 when another program has changed keys.
+    pub unplaced: i64,
 }
 
 /// Percentiles of due → reserved in milliseconds, from a histogram with two buckets per doubling.
@@ -71,19 +73,14 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn peek(&self, id: &JobId) -> Result<Option<JobInfo>> {
-        let mut rank = "0".to_owned();
-        loop {
-            let (mut reply, _) =
-                self.script_again(&scripts::PEEK, &[id.as_bytes(), rank.as_bytes()]).map_err(self.looking())?;
-            match reply.word.as_str() {
-                "JOB" => {
-                    let state = reply::state(&reply.text()?)?;
-                    return reply.info(&self.name, state).map(Some);
-                }
-                "MISSING" => return Ok(None),
-                "NEXT" => rank = reply.text()?,
-                _ => return Err(reply::unexpected()),
+        let (mut reply, _) = self.script_again(&scripts::PEEK, &[id.as_bytes()]).map_err(self.looking())?;
+        match reply.word.as_str() {
+            "JOB" => {
+                let state = reply::state(&reply.text()?)?;
+                reply.info(&self.name, state).map(Some)
             }
+            "MISSING" => Ok(None),
+            _ => Err(reply::unexpected()),
         }
     }
 
@@ -101,9 +98,6 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn list(&self, state: State, offset: u64, limit: u64) -> Result<Vec<JobInfo>> {
-        if state == State::Reserved {
-            return self.list_reserved(offset, limit);
-        }
         let mut jobs = Vec::new();
         let mut at = offset;
         while (jobs.len() as u64) < limit {
@@ -132,23 +126,6 @@ impl Queue {
         Ok((jobs, looked))
     }
 
-    /// Leases lie in slots of different sizes: walk them from the first.
-    fn list_reserved(&self, offset: u64, limit: u64) -> Result<Vec<JobInfo>> {
-        let mut jobs: Vec<JobInfo> = Vec::new();
-        let mut slot = 0;
-        while (jobs.len() as u64) < offset + limit {
-            let (page, looked) = self.list_page(State::Reserved, slot, 20)?;
-            jobs.extend(page);
-            slot += 20;
-            if looked < 20 {
-                break;
-            }
-        }
-        jobs.sort_by_key(|job| (job.lease_until_ms, job.due_at_ms));
-        let skip = usize::try_from(offset).unwrap_or(usize::MAX);
-        Ok(jobs.into_iter().skip(skip).take(usize::try_from(limit).unwrap_or(usize::MAX)).collect())
-    }
-
     /// Jobs in one state, or in all.
     ///
     /// # Errors
@@ -174,34 +151,35 @@ impl Queue {
     /// Connection and server errors.
     pub fn stats(&self) -> Result<Stats> {
         let (mut reply, _) = self.script_again(&scripts::STATS, &[]).map_err(self.looking())?;
-        let now_ms = reply.int()?;
+        let now_us = reply.int()?;
         let mut next = || reply.int().map(|number| u64::try_from(number).unwrap_or(0));
-        let (delayed, ready, reserved, buried) = (next()?, next()?, next()?, next()?);
+        let (delayed, ready, reserved, buried, records) = (next()?, next()?, next()?, next()?, next()?);
+        let placed = delayed + ready + reserved + buried;
         let oldest = reply.optional_int()?;
-        let next_due_at_ms = reply.optional_int()?;
+        let next_due_at_us = reply.optional_int()?;
         let paused = reply.int()? == 1;
-        let counters = counters(reply.list()?)?;
+        let counters = counters(reply.rest()?);
         let get = |name: &str| counters.get(name).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
         let buckets: Vec<(u32, u64)> = counters
             .iter()
             .filter_map(|(name, many)| Some((name.strip_prefix("late")?.parse().ok()?, many.parse().ok()?)))
             .collect();
-        // Nothing counts pushes: every job that was ever pushed is still here, or was acknowledged, cancelled or replaced.
-        let pushed = delayed + ready + reserved + buried + get("acked") + get("cancelled") + get("replaced");
         Ok(Stats {
             delayed,
             ready,
             reserved,
             buried,
-            pushed,
+            // Nothing counts pushes: every job that was ever pushed is still here, or was acknowledged, cancelled or replaced.
+            pushed: placed + get("acked") + get("cancelled") + get("replaced"),
             acked: get("acked"),
             failed: get("failed"),
             timed_out: get("timed_out"),
             cancelled: get("cancelled"),
-            oldest_ready_age_ms: oldest.map(|due| u64::try_from(now_ms - due).unwrap_or(0)),
-            next_due_at_ms,
+            oldest_ready_age_us: oldest.map(|due| u64::try_from(now_us - due).unwrap_or(0)),
+            next_due_at_us,
             paused,
             lateness: Lateness::from_buckets(&buckets),
+            unplaced: i64::try_from(records).unwrap_or(i64::MAX) - i64::try_from(placed).unwrap_or(0),
         })
     }
 
@@ -210,33 +188,30 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn queues(&self) -> Result<Vec<String>> {
+        const PAGE: usize = 1000;
         let index = keys::index(self.keys.prefix());
-        let mut names = Vec::new();
+        let (mut names, mut first) = (Vec::new(), 0);
         loop {
-            let (first, last) = (names.len().to_string(), (names.len() + 999).to_string());
+            let (from, to) = (first.to_string(), (first + PAGE - 1).to_string());
             let value = self
-                .link
-                .run(|request, _, _| request.command(&[b"ZRANGE", index.as_bytes(), first.as_bytes(), last.as_bytes()]))
+                .client
+                .run(|request, _, _| request.command(&[b"ZRANGE", index.as_bytes(), from.as_bytes(), to.as_bytes()]))
                 .map_err(|error| error.while_doing(|| "listing queues".into()))?;
             let Value::Array(page) = value else { return Err(reply::unexpected()) };
-            let end = page.len() < 1000;
+            let is_last = page.len() < PAGE;
+            first += page.len();
+            // A name that is not UTF-8 is none of ours.
             names.extend(page.into_iter().filter_map(reply::text));
-            if end {
+            if is_last {
                 return Ok(names);
             }
         }
     }
 }
 
-fn counters(values: Vec<Value>) -> Result<HashMap<String, String>> {
-    let mut out = HashMap::new();
-    let mut values = values.into_iter();
-    while let (Some(name), Some(value)) = (values.next(), values.next()) {
-        let (name, value) =
-            (reply::text(name).ok_or_else(reply::unexpected)?, reply::text(value).ok_or_else(reply::unexpected)?);
-        out.insert(name, value);
-    }
-    Ok(out)
+fn counters(values: Vec<Vec<u8>>) -> HashMap<String, String> {
+    let texts: Vec<String> = values.iter().map(|value| String::from_utf8_lossy(value).into_owned()).collect();
+    texts.chunks_exact(2).filter_map(|pair| Some((pair.first()?.clone(), pair.get(1)?.clone()))).collect()
 }
 
 #[cfg(test)]

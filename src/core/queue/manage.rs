@@ -1,13 +1,11 @@
 //! Operations on jobs that nobody holds, and on the queue as a whole.
 
-use super::Queue;
-use super::push::due_args;
+use super::{Queue, due_arg};
 use crate::core::error::{Error, Result};
 use crate::core::job::{Due, JobId, State};
-use crate::core::packing;
 use crate::core::record::Record;
 use crate::core::reply::{self, Reply};
-use crate::core::scripts::{self, Script};
+use crate::core::scripts;
 use std::collections::HashSet;
 
 /// Most ids of one script call.
@@ -35,44 +33,17 @@ impl Queue {
     }
 
     fn cancel_chunk(&self, ids: &[&JobId]) -> Result<u64> {
-        let mut left: Vec<Vec<u8>> = ids.iter().map(|id| id.as_bytes().to_vec()).collect();
-        let mut rank = "0".to_owned();
-        let mut cancelled = 0;
-        loop {
-            let asked = left.len() as u64;
-            let mut args: Vec<&[u8]> = vec![rank.as_bytes()];
-            args.extend(left.iter().map(Vec::as_slice));
-            let (mut reply, was_lost) = self.script_knowing(&scripts::CANCEL, |_| args.clone())?;
-            let found = u64::try_from(reply.int()?).unwrap_or(0);
-            cancelled += found;
-            match reply.word.as_str() {
-                "OK" if was_lost && found < asked => {
-                    return Err(Error::Connection {
-                        doing: Default::default(),
-                        message: "the answer was lost; the jobs are gone, how many there were is unknown".into(),
-                        ambiguous: true,
-                    });
-                }
-                "OK" => return Ok(cancelled),
-                "AGAIN" => {
-                    rank = reply.text()?;
-                    left = reply.rest()?;
-                }
-                _ => return Err(reply::unexpected()),
-            }
+        let args: Vec<&[u8]> = ids.iter().map(|id| id.as_bytes()).collect();
+        let (mut reply, was_lost) = self.script_knowing(&scripts::CANCEL, |_| args.clone())?;
+        let cancelled = count(reply.int()?);
+        if was_lost && cancelled < ids.len() as u64 {
+            return Err(Error::Connection {
+                doing: Default::default(),
+                message: "the answer was lost; the jobs are gone, how many there were is unknown".into(),
+                ambiguous: true,
+            });
         }
-    }
-
-    /// Runs a script until it no longer answers `AGAIN`.
-    pub(super) fn script_again(&self, script: &Script, args: &[&[u8]]) -> Result<(Reply, bool)> {
-        let mut was_ever_lost = false;
-        loop {
-            let (reply, was_lost) = self.script_knowing(script, |_| args.to_vec())?;
-            was_ever_lost |= was_lost;
-            if reply.word != "AGAIN" {
-                return Ok((reply, was_ever_lost));
-            }
-        }
+        Ok(cancelled)
     }
 
     fn about<'a>(&'a self, what: &'a str, id: &'a JobId) -> impl Fn(Error) -> Error + 'a {
@@ -88,19 +59,8 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn reschedule(&self, id: &JobId, due: Due) -> Result<bool> {
-        let (delay, at) = due_args(due);
-        let args = [id.as_bytes(), delay.as_bytes(), at.as_bytes()];
+        let args = [id.as_bytes(), &due_arg(due).into_bytes()];
         found(self.script_again(&scripts::RESCHEDULE, &args)).map_err(self.about("rescheduling", id))
-    }
-
-    /// Replaces the payload of a job that nobody holds; false if it is not there, or held.
-    ///
-    /// # Errors
-    /// [`Error::PayloadTooLarge`]; connection and server errors.
-    pub fn update(&self, id: &JobId, payload: &[u8]) -> Result<bool> {
-        self.check_payload(payload)?;
-        let stored = packing::pack(payload, self.compress).parts().concat();
-        found(self.script_again(&scripts::UPDATE, &[id.as_bytes(), &stored])).map_err(self.about("updating", id))
     }
 
     /// A buried or delayed job becomes ready now; false if it is neither.
@@ -119,16 +79,17 @@ impl Queue {
     /// # Errors
     /// [`Error::Connection`] with `ambiguous` when an answer was lost: a repetition would kick others.
     pub fn kick(&self, max: u64, reset_attempts: bool) -> Result<u64> {
-        let mut kicked = 0;
+        let (mut kicked, mut passed_over) = (0, 0_u64);
         while kicked < max {
             let want = (max - kicked).min(IDS as u64);
-            let text = want.to_string();
+            let (many, skip) = (want.to_string(), passed_over.to_string());
             let mut reply = self
-                .script_once(&scripts::KICK, &[text.as_bytes(), flag(reset_attempts)])
+                .script_once(&scripts::KICK, &[many.as_bytes(), flag(reset_attempts), skip.as_bytes()])
                 .map_err(self.on_queue("kicking jobs of"))?;
-            let (done, looked) = (count(reply.int()?), count(reply.int()?));
+            let (done, looked, left) = (count(reply.int()?), count(reply.int()?), count(reply.int()?));
             kicked += done;
-            if looked < want || done == 0 {
+            passed_over += left;
+            if looked < want {
                 break;
             }
         }
@@ -141,24 +102,23 @@ impl Queue {
     ///
     /// # Errors
     /// [`Error::Connection`] with `ambiguous` when an answer was lost, and the jobs in it.
-    pub fn take(&self, max_due_at_ms: Option<i64>, limit: usize) -> Result<Vec<Vec<u8>>> {
-        let latest = max_due_at_ms.map(|at| at.to_string()).unwrap_or_default();
+    pub fn take(&self, max_due_at_us: Option<i64>, limit: usize) -> Result<Vec<Vec<u8>>> {
+        let latest = max_due_at_us.map(|at_us| due_arg(Due::AtUs(at_us))).unwrap_or_default();
         let mut payloads = Vec::new();
         while payloads.len() < limit {
             let want = (limit - payloads.len()).min(500);
-            let text = want.to_string();
-            let reply = self
-                .script_once(&scripts::TAKE, &[latest.as_bytes(), text.as_bytes()])
+            let (most, bytes) = (want.to_string(), self.most_bytes().to_string());
+            let mut reply = self
+                .script_once(&scripts::TAKE, &[latest.as_bytes(), most.as_bytes(), bytes.as_bytes()])
                 .map_err(self.on_queue("taking from"))?;
             match reply.word.as_str() {
                 "AGAIN" => continue,
                 "OK" => {}
                 _ => return Err(self.on_queue("taking from")(reply::unexpected())),
             }
-            let records = reply.rest()?;
-            let got = records.len();
-            payloads.extend(records.iter().filter_map(|bytes| Record::decode(bytes)).map(|record| record.payload));
-            if got < want {
+            let may_be_more = reply.int()? == 1;
+            payloads.extend(reply.rest()?.into_iter().filter_map(Record::decode).map(|record| record.payload));
+            if !may_be_more {
                 break;
             }
         }
@@ -170,7 +130,7 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn pause(&self, for_ms: Option<u64>) -> Result<()> {
-        let text = for_ms.map(|ms| ms.to_string()).unwrap_or_default();
+        let text = for_ms.map(|ms| (ms * 1000).to_string()).unwrap_or_default();
         self.script(&scripts::PAUSE, &[text.as_bytes()]).map(|_| ()).map_err(self.on_queue("pausing"))
     }
 

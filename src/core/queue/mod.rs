@@ -1,40 +1,33 @@
 //! One queue: every operation is one script, or a bounded sequence of them.
 
-mod batch;
+mod consumer;
 mod doctor;
-mod fresh;
-mod glance;
+mod idle_check;
 mod inspect;
 mod manage;
-mod place;
 mod push;
-mod push_many;
 mod reserve;
 mod settle;
 mod sleep;
-mod transaction;
-mod unseen;
+mod update;
 mod wait;
-mod watched;
 
 pub use super::keys::{check_prefix, check_queue_name};
 pub use doctor::{Check, Level};
-pub use glance::Outlook;
 pub use inspect::{Lateness, Stats};
-pub use reserve::{Look, Trip, Waiting, new_slot};
-pub use settle::{Failed, Held, random_unit};
+pub use reserve::{Fetch, NextDue, ReserveOutcome, Waiting};
+pub use settle::{Failed, Held, Settled, random_unit};
 pub use sleep::{Flow, Interrupts, NoInterrupts, rest};
-pub use unseen::Unseen;
 pub use wait::{Waited, wait_for};
 
+use super::client::{Attempt, Client, Request};
 use super::clock;
-use super::connection::Connection;
 use super::dsn::Dsn;
-use super::error::Result;
+use super::error::{Error, Result};
+use super::job::Due;
 use super::keys::Keys;
-use super::link::{Attempt, Link, Request};
 use super::pool::PoolKey;
-use super::reply::Reply;
+use super::reply::{self, Reply};
 use super::scripts::Script;
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,13 +39,6 @@ pub struct QueueConfig {
     pub prefix: String,
     pub dsn: Arc<Dsn>,
     pub max_payload: usize,
-    /// Store payloads packed where that makes them shorter (see [`super::packing`]).
-    pub compress: bool,
-    /// Wait for the answers to reserving and acknowledging, and to what is asked before a batch is added, awake for a moment (see
-    /// [`super::connection`]), and so for the last moment before a job falls due.
-    pub spin: bool,
-    /// Add batches without a script where Redis is near, though their ids may be taken: two round trips (`watched.rs`).
-    pub ask_first: bool,
     pub connect_timeout: Duration,
     /// The total deadline of one operation.
     pub read_timeout: Duration,
@@ -66,25 +52,21 @@ pub struct Queue {
     name: Arc<str>,
     keys: Arc<Keys>,
     max_payload: usize,
-    compress: bool,
-    spin: bool,
-    ask_first: bool,
-    link: Link,
+    client: Client,
 }
 
 impl Queue {
     #[must_use]
     pub fn new(config: QueueConfig) -> Self {
         let dsn = config.dsn;
-        let link = if config.persistent {
-            Link::shared(PoolKey::shared(dsn, config.connect_timeout, config.read_timeout))
+        let client = if config.persistent {
+            Client::shared(PoolKey::shared(dsn, config.connect_timeout, config.read_timeout))
         } else {
             let (key, owner) = PoolKey::private(dsn, config.connect_timeout, config.read_timeout);
-            Link::private(key, owner)
+            Client::private(key, owner)
         };
         let keys = Keys::shared(&config.prefix, &config.name);
-        let QueueConfig { max_payload, compress, spin, ask_first, .. } = config;
-        Self { name: Arc::clone(keys.queue()), keys, max_payload, compress, spin, ask_first, link }
+        Self { name: Arc::clone(keys.queue()), keys, max_payload: config.max_payload, client }
     }
 
     #[must_use]
@@ -102,21 +84,27 @@ impl Queue {
     /// The same queue, without a part in how long its connection lasts.
     #[must_use]
     pub fn detached(&self) -> Self {
-        Self { link: self.link.detached(), ..self.clone() }
+        Self { client: self.client.detached(), ..self.clone() }
     }
 
     /// How this queue reaches Redis.
     #[must_use]
-    pub fn link(&self) -> &Link {
-        &self.link
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Whether the other is the same queue of the same Redis, user and database.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.keys == other.keys && self.client.key().dsn == other.client.key().dsn
     }
 
     /// Closes the connection. The next operation opens a new one.
     pub fn close(&self) {
-        self.link.close();
+        self.client.close();
     }
 
-    /// Runs a script that gets all ten keys, with the clock offset as its first argument.
+    /// Runs a script that gets all keys, with the clock offset as its first argument.
     fn script(&self, script: &Script, args: &[&[u8]]) -> Result<Reply> {
         self.script_knowing(script, |_| args.to_vec()).map(|(reply, _)| reply)
     }
@@ -124,23 +112,64 @@ impl Queue {
     /// The same where arguments depend on the attempt; says whether the answer of a try before was lost.
     fn script_knowing<'a>(&self, script: &Script, args: impl Fn(Attempt) -> Vec<&'a [u8]>) -> Result<(Reply, bool)> {
         let mut was_lost = false;
-        let value = self.link.run(|request, attempt, _| {
-            was_lost = attempt.since_lost.is_some();
+        let value = self.client.run(|request, attempt, _| {
+            was_lost = attempt.is_repeat;
             self.write_script(request, script, &args(attempt));
-        })?;
-        Ok((Reply::new(value)?, was_lost))
+        });
+        Ok((Reply::new(value.map_err(|error| self.naming_key(error))?)?, was_lost))
     }
 
-    /// For what must not run twice.
+    /// For a script that must not run twice.
     fn script_once(&self, script: &Script, args: &[&[u8]]) -> Result<Reply> {
-        Reply::new(self.link.run_once(|request, _, _: &mut Connection| self.write_script(request, script, args))?)
+        let value = self.client.run_once(|request, _, _| self.write_script(request, script, args));
+        Reply::new(value.map_err(|error| self.naming_key(error))?)
+    }
+
+    /// Runs a script until it no longer answers `AGAIN`.
+    fn script_again(&self, script: &Script, args: &[&[u8]]) -> Result<(Reply, bool)> {
+        let mut was_ever_lost = false;
+        loop {
+            let (reply, was_lost) = self.script_knowing(script, |_| args.to_vec())?;
+            was_ever_lost |= was_lost;
+            if reply.word != "AGAIN" {
+                return Ok((reply, was_ever_lost));
+            }
+        }
     }
 
     fn write_script(&self, request: &mut Request, script: &Script, args: &[&[u8]]) {
-        let offset = clock::offset_ms().to_string();
+        let offset_us = clock::offset_us().to_string();
         let mut all: Vec<&[u8]> = Vec::with_capacity(args.len() + 1);
-        all.push(offset.as_bytes());
+        all.push(offset_us.as_bytes());
         all.extend_from_slice(args);
         request.script(script, &self.keys.all(), &all);
+    }
+
+    /// Redis does not say which key is of a wrong type: asks for it, if that is the error.
+    fn naming_key(&self, error: Error) -> Error {
+        let Error::Server { doing, code, message } = error else { return error };
+        let mut wrong = Vec::new();
+        if code == "WRONGTYPE" {
+            let types = self.client.run(|request, _, _| {
+                request.all_replies();
+                self.keys.all().iter().for_each(|key| request.command(&[b"TYPE", key]));
+            });
+            let types = types.and_then(reply::all).into_iter().flatten().filter_map(reply::text);
+            for ((key, wanted), found) in self.keys.typed().zip(types) {
+                if found != wanted && found != "none" {
+                    wrong.push(format!("key '{}' holds a {found}, not a {wanted}", String::from_utf8_lossy(key)));
+                }
+            }
+        }
+        let message = if wrong.is_empty() { message } else { format!("{message} ({})", wrong.join(", ")) };
+        Error::Server { doing, code, message }
+    }
+}
+
+/// A due time as scripts take it: a delay in microseconds, or `@` and a moment.
+fn due_arg(due: Due) -> String {
+    match due {
+        Due::InMs(delay_ms) => (delay_ms * 1000).to_string(),
+        Due::AtUs(at_us) => format!("@{}", at_us.max(0)),
     }
 }

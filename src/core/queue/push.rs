@@ -1,126 +1,155 @@
-//! Producing one job: push. Many: [`super::push_many`].
+//! Producing jobs, one or many: each chunk is one script, and added whole or not at all.
 
-use super::Queue;
+use super::{Queue, due_arg};
+use crate::core::client::Request;
 use crate::core::connection::Connection;
 use crate::core::error::{Error, Result};
-use crate::core::job::{Due, JobId, NewJob, OnDuplicate};
-use crate::core::link::{Attempt, Request};
-use crate::core::packing::{self, Packed};
-use crate::core::record;
-use crate::core::{clock, keys, scripts};
-use std::borrow::Cow;
+use crate::core::job::{JobId, NewJob, OnDuplicate};
+use crate::core::reply::{self, Reply};
+use crate::core::{clock, keys, record, scripts};
+use rustc_hash::{FxBuildHasher, FxHashSet};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// One job as Redis gets it.
-pub(super) struct Encoded<'a> {
-    pub(super) id: JobId,
-    options: Vec<u8>,
-    payload: Packed<'a>,
-    pub(super) flags: &'static [u8],
-    pub(super) job: &'a NewJob,
+/// Most jobs of one atomic chunk.
+pub const CHUNK: usize = 500;
+/// Most payload bytes of one atomic chunk: a script should not hold Redis for long.
+const CHUNK_BYTES: usize = 8 << 20;
+/// The client enters a queue into the index of names again after this time, in case the database was flushed.
+const INDEX_AGAIN: Duration = Duration::from_secs(60);
+
+/// One job as Redis gets it. It is made once, so that a repeat is the same job.
+struct Encoded<'a> {
+    id: JobId,
+    record: Vec<u8>,
+    due: String,
+    job: &'a NewJob,
 }
 
 impl<'a> Encoded<'a> {
-    /// `generate` gives the id of a job without one.
-    pub(super) fn new(job: &'a NewJob, generate: impl FnOnce() -> JobId, compress: bool) -> Self {
-        let (options, flags) = record::encode_options(&job.options);
-        let payload = packing::pack(&job.payload, compress);
-        Self { id: job.id.clone().unwrap_or_else(generate), options, payload, flags, job }
-    }
-
-    /// What follows the due time in the record. In parts, since a record is made of them in one go.
-    pub(super) fn body_parts(&self) -> [&[u8]; 3] {
-        let [mark, payload] = self.payload.parts();
-        [&self.options, mark, payload]
-    }
-
-    /// The same in one, for scripts that make the record.
-    pub(super) fn body(&self) -> Cow<'_, [u8]> {
-        match self.body_parts() {
-            [[], [], payload] => Cow::Borrowed(payload),
-            parts => Cow::Owned(parts.concat()),
-        }
-    }
-
-    pub(super) fn body_len(&self) -> usize {
-        self.body_parts().iter().map(|part| part.len()).sum()
+    fn new(job: &'a NewJob) -> Self {
+        let mut record = record::encode_head(&job.options, now_ms());
+        record.extend_from_slice(&job.payload);
+        Self { id: job.id.clone().unwrap_or_else(JobId::generate), record, due: due_arg(job.due), job }
     }
 }
 
-/// What became of one job.
-pub(super) enum Pushed {
-    New,
-    /// The id is taken; nothing changed.
-    Duplicate,
+/// The producer's own clock, for `createdAt`.
+fn now_ms() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
+    i64::try_from(now).unwrap_or(0).saturating_add(clock::offset_ms()).max(0)
 }
 
-/// A due time as the scripts take it: a delay or an absolute time, the other one empty.
-pub(super) fn due_args(due: Due) -> (String, String) {
-    match due {
-        Due::InMs(delay) => (delay.to_string(), String::new()),
-        Due::AtMs(at) => (String::new(), at.max(0).to_string()),
+const fn word(mode: OnDuplicate) -> &'static [u8] {
+    match mode {
+        OnDuplicate::Fail => b"fail",
+        OnDuplicate::Keep => b"keep",
+        OnDuplicate::Replace => b"replace",
     }
+}
+
+/// The rule for taken ids, if `lua/push.lua` can add all of them: jobs of default priority and different ids, with one rule, which is not to
+/// replace.
+fn plain_mode(jobs: &[Encoded<'_>]) -> Option<OnDuplicate> {
+    let mode = jobs.first()?.job.on_duplicate;
+    let mut ids = FxHashSet::with_capacity_and_hasher(jobs.len(), FxBuildHasher);
+    let is_plain = |one: &Encoded<'_>| one.job.on_duplicate == mode && !record::is_prioritized(&one.job.options);
+    let are_different = jobs.len() == 1 || jobs.iter().all(|one| one.job.id.is_none() || ids.insert(one.id.clone()));
+    (mode != OnDuplicate::Replace && are_different && jobs.iter().all(is_plain)).then_some(mode)
 }
 
 impl Queue {
-    /// Adds one job and returns its id. A retry after a lost answer is the same job.
+    /// Adds one job and returns its id.
     ///
     /// # Errors
     /// [`Error::Duplicate`], [`Error::PayloadTooLarge`], [`Error::QueueFull`], connection and server errors.
     pub fn push(&self, job: &NewJob) -> Result<JobId> {
-        self.check_size(job)?;
-        let encoded = Encoded::new(job, JobId::generate, self.compress);
-        let doing =
-            |error: Error| error.while_doing(|| format!("pushing job '{}' to queue '{}'", encoded.id, self.name));
-        if record::is_ranked(&job.options) || job.on_duplicate == OnDuplicate::Replace {
-            self.push_each(std::slice::from_ref(&encoded)).map_err(doing)?;
-            return Ok(encoded.id);
+        self.check_payload(&job.payload)?;
+        let encoded = [Encoded::new(job)];
+        let [Encoded { id, .. }] = &encoded;
+        self.push_chunk(&encoded)
+            .map_err(|error| error.while_doing(|| format!("pushing job '{id}' to queue '{}'", self.name)))?;
+        Ok(id.clone())
+    }
+
+    /// Adds many jobs, in chunks of up to 500 as their size allows, each of which is added whole or not at all. Appends the ids of each
+    /// chunk to `stored`.
+    ///
+    /// # Errors
+    /// As [`Queue::push`]; the chunks before the failing one are stored.
+    pub fn push_many(&self, jobs: &[NewJob], stored: &mut Vec<JobId>) -> Result<()> {
+        jobs.iter().try_for_each(|job| self.check_payload(&job.payload))?;
+        let mut rest = jobs;
+        while !rest.is_empty() {
+            let mut bytes = 0;
+            let fits = rest.iter().take(CHUNK).take_while(|job| {
+                bytes += job.payload.len();
+                bytes <= CHUNK_BYTES
+            });
+            let (chunk, after) = rest.split_at(fits.count().max(1).min(rest.len()));
+            let encoded: Vec<Encoded<'_>> = chunk.iter().map(Encoded::new).collect();
+            self.push_chunk(&encoded).map_err(|error| {
+                error.while_doing(|| match stored.len() {
+                    0 => format!("pushing {} jobs to queue '{}'", chunk.len(), self.name),
+                    before => format!("pushing jobs to queue '{}', {before} of which are stored", self.name),
+                })
+            })?;
+            stored.extend(encoded.into_iter().map(|job| job.id));
+            rest = after;
         }
-        match self.push_one(&encoded).map_err(doing)? {
-            Pushed::New => Ok(encoded.id),
-            Pushed::Duplicate if job.on_duplicate == OnDuplicate::Keep => Ok(encoded.id),
-            Pushed::Duplicate => Err(self.duplicate(encoded.id.as_bytes())),
+        Ok(())
+    }
+
+    fn push_chunk(&self, jobs: &[Encoded<'_>]) -> Result<()> {
+        let mode = plain_mode(jobs);
+        let value = self.client.run(|request, attempt, connection| {
+            self.write_index(request, connection);
+            match mode {
+                Some(mode) => self.write_push(request, jobs, mode, attempt.is_repeat),
+                None => self.write_push_any(request, jobs, attempt.is_repeat),
+            }
+        });
+        let mut reply = Reply::new(value.map_err(|error| self.naming_key(error))?)?;
+        match reply.word.as_str() {
+            "OK" => Ok(()),
+            "DUPLICATE" | "RESERVED" => Err(Error::Duplicate {
+                queue: self.name.to_string(),
+                id: String::from_utf8_lossy(&reply.bytes()?).into_owned(),
+            }),
+            _ => Err(reply::unexpected()),
         }
     }
 
-    /// Writes `lua/push.lua` with what it needs to know; `placed` is what the record begins with under
-    /// which a transaction may have stored the job.
-    pub(super) fn write_push(&self, request: &mut Request, job: &Encoded<'_>, attempt: Attempt, placed: Option<&[u8]>) {
-        let offset = clock::offset_ms();
-        let offset_text = if offset == 0 { String::new() } else { offset.to_string() };
-        let (delay, at) = due_args(job.job.due);
-        let window = retry_window(attempt);
-        let body = job.body();
-        let all: [&[u8]; 8] = [
-            job.id.as_bytes(),
-            &body,
-            delay.as_bytes(),
-            job.flags,
-            if offset == 0 { b"0" } else { offset_text.as_bytes() },
-            at.as_bytes(),
-            window.as_bytes(),
-            placed.unwrap_or_default(),
-        ];
-        // What says nothing at the end need not be sent.
-        let says =
-            [true, true, true, job.flags != b"0", offset != 0, !at.is_empty(), !window.is_empty(), placed.is_some()];
-        let used = says.iter().rposition(|says| *says).map_or(0, |last| last + 1);
-        request.script(&scripts::PUSH, &self.keys.push(), all.get(..used).unwrap_or(&all));
+    fn write_push(&self, request: &mut Request, jobs: &[Encoded<'_>], mode: OnDuplicate, is_repeat: bool) {
+        let offset_us = clock::offset_us();
+        let offset = offset_us.to_string();
+        let mode = if is_repeat && mode == OnDuplicate::Fail { b"repeat" } else { word(mode) };
+        let mut args: Vec<&[u8]> = Vec::with_capacity(2 + 3 * jobs.len());
+        args.extend(jobs.iter().flat_map(|job| [job.id.as_bytes(), &job.record, job.due.as_bytes()]));
+        // Each argument costs Redis as much as some lines of Lua.
+        if mode != b"fail" || offset_us != 0 {
+            args.extend([mode, offset.as_bytes()]);
+        }
+        request.script(&scripts::PUSH, &self.keys.push(), &args);
     }
 
-    /// Enters the queue into the index of names, once per connection.
-    pub(super) fn write_index(&self, request: &mut Request, connection: &mut Connection) {
-        if !connection.indexed.contains(self.name.as_ref()) {
-            connection.indexed.insert(self.name.to_string());
+    fn write_push_any(&self, request: &mut Request, jobs: &[Encoded<'_>], is_repeat: bool) {
+        let priorities: Vec<String> = jobs.iter().map(|job| job.job.options.priority.to_string()).collect();
+        let mut args: Vec<&[u8]> = Vec::with_capacity(1 + 5 * jobs.len());
+        args.push(if is_repeat { b"1" } else { b"0" });
+        for (job, priority) in jobs.iter().zip(&priorities) {
+            let mode = word(job.job.on_duplicate);
+            args.extend([job.id.as_bytes(), &job.record, job.due.as_bytes(), mode, priority.as_bytes()]);
+        }
+        self.write_script(request, &scripts::PUSH_ANY, &args);
+    }
+
+    /// Enters the queue into the index of names now and then. A push does not depend on it: the client ignores the reply.
+    fn write_index(&self, request: &mut Request, connection: &mut Connection) {
+        let now = Instant::now();
+        if connection.indexed.get(&*self.name).is_none_or(|at| now.duration_since(*at) >= INDEX_AGAIN) {
+            connection.indexed.insert(self.name.to_string(), now);
             request.command(&[b"ZADD", keys::index(self.keys.prefix()).as_bytes(), b"NX", b"0", self.name.as_bytes()]);
         }
-    }
-
-    pub(super) fn duplicate(&self, id: &[u8]) -> Error {
-        Error::Duplicate { queue: self.name.to_string(), id: String::from_utf8_lossy(id).into_owned() }
-    }
-
-    pub(super) fn check_size(&self, job: &NewJob) -> Result<()> {
-        self.check_payload(&job.payload)
     }
 
     pub(super) fn check_payload(&self, payload: &[u8]) -> Result<()> {
@@ -129,12 +158,4 @@ impl Queue {
         }
         Ok(())
     }
-}
-
-/// By how much later than its first try a retry may be executed than it was sent.
-const MARGIN_US: u128 = 100_000;
-
-/// Microseconds since the lost try was sent, with a margin for a slow answer; empty on a first try.
-pub(super) fn retry_window(attempt: Attempt) -> String {
-    attempt.since_lost.map_or_else(String::new, |since| (since.as_micros() + MARGIN_US).to_string())
 }

@@ -1,52 +1,67 @@
-//! What the holder of a job does with it.
+//! Operations of the holder of a job.
 
-use super::Queue;
-use super::push::due_args;
+use super::consumer::answered_consumer;
+use super::{Queue, due_arg};
+use crate::core::client::Request;
 use crate::core::error::{Error, Result};
 use crate::core::job::{Due, JobId, JobOptions, Receipt, Reserved};
-use crate::core::link::Attempt;
 use crate::core::reply::{self, Reply};
 use crate::core::scripts;
 use std::collections::HashSet;
 
-/// What a holder needs to settle a job.
+/// Most jobs of one script call.
+const MOST: usize = 500;
+
+/// The data that a holder needs to settle a job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Held {
-    pub id: JobId,
     pub receipt: Receipt,
     pub attempts: u32,
     pub options: JobOptions,
 }
 
-impl Reserved {
-    /// What is needed to settle it later.
+impl Held {
     #[must_use]
-    pub fn held(&self) -> Held {
-        Held {
-            id: self.id.clone(),
-            receipt: self.receipt.clone(),
-            attempts: self.attempts,
-            options: self.options.clone(),
-        }
+    pub fn id(&self) -> &JobId {
+        &self.receipt.id
     }
 }
 
-/// What became of a failed attempt.
+impl Reserved {
+    /// The data to settle it later.
+    #[must_use]
+    pub fn held(&self) -> Held {
+        Held { receipt: self.receipt.clone(), attempts: self.attempts, options: self.options.clone() }
+    }
+}
+
+/// The outcome of a failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failed {
-    Retried { due_at_ms: i64 },
+    Retried { due_at_us: i64 },
     Buried,
+}
+
+/// Whether a job was still ours when it was settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settled {
+    Ours,
+    Lost,
 }
 
 const TAKEN: &str = "its time ran out and it was taken back, or it was cancelled";
 
 impl Queue {
-    fn lost(&self, held: &Held) -> Error {
-        Error::LeaseLost { queue: self.name.to_string(), id: held.id.to_string(), reason: TAKEN }
+    pub(super) fn lost(&self, held: &Held) -> Error {
+        Error::LeaseLost { queue: self.name.to_string(), id: held.id().to_string(), reason: TAKEN }
     }
 
-    fn doing<'a>(&'a self, what: &'a str, held: &'a Held) -> impl Fn(Error) -> Error + 'a {
-        move |error| error.while_doing(|| format!("{what} job '{}' of queue '{}'", held.id, self.name))
+    pub(super) fn doing<'a>(&'a self, what: &'a str, held: &'a Held) -> impl Fn(Error) -> Error + 'a {
+        move |error| error.while_doing(|| format!("{what} job '{}' of queue '{}'", held.id(), self.name))
+    }
+
+    fn must_be_ours(&self, held: &Held, settled: &[Settled]) -> Result<()> {
+        if settled.first() == Some(&Settled::Ours) { Ok(()) } else { Err(self.lost(held)) }
     }
 
     /// Done: removes the job.
@@ -54,83 +69,107 @@ impl Queue {
     /// # Errors
     /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
     pub fn ack(&self, held: &Held) -> Result<()> {
-        match self
-            .ack_all(std::slice::from_ref(held))
-            .map_err(self.doing("acknowledging", held))?
-            .contains(&held.receipt)
-        {
-            true => Err(self.lost(held)),
-            false => Ok(()),
-        }
+        let settled = self.ack_receipts(&[&held.receipt]).map_err(self.doing("acknowledging", held))?;
+        self.must_be_ours(held, &settled)
     }
 
-    /// Acknowledges many in one round trip; one answer per job: was it still ours.
+    /// Acknowledges many in one round trip; one answer per job.
     ///
     /// # Errors
     /// Connection and server errors.
-    pub fn ack_many(&self, held: &[Held]) -> Result<Vec<bool>> {
-        if held.is_empty() {
-            return Ok(Vec::new());
-        }
-        let lost = self.ack_all(held).map_err(|error| {
-            error.while_doing(|| format!("acknowledging {} jobs of queue '{}'", held.len(), self.name))
-        })?;
+    pub fn ack_many(&self, receipts: &[&Receipt]) -> Result<Vec<Settled>> {
+        self.ack_receipts(receipts).map_err(|error| {
+            error.while_doing(|| format!("acknowledging {} jobs of queue '{}'", receipts.len(), self.name))
+        })
+    }
+
+    fn ack_receipts(&self, receipts: &[&Receipt]) -> Result<Vec<Settled>> {
+        let consumer = answered_consumer(self);
+        self.settle_many(receipts, |args| {
+            let args: Vec<&[u8]> = args.iter().copied().chain(consumer.as_ref().map(|name| name.as_bytes())).collect();
+            let mut was_lost = false;
+            let value = self.client.run(|request, attempt, _| {
+                was_lost = attempt.is_repeat;
+                request.script(&scripts::ACK, &self.keys.ack(), &args);
+            });
+            Ok((Reply::new(value.map_err(|error| self.naming_key(error))?)?, was_lost))
+        })
+    }
+
+    /// This thread asks the queue for no more jobs: nothing of its last reserve need be remembered.
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn forget_call(&self) -> Result<()> {
+        let Some(consumer) = answered_consumer(self) else { return Ok(()) };
+        let build = |request: &mut Request, _, _: &mut _| {
+            request.script(&scripts::ACK, &self.keys.ack(), &[consumer.as_bytes()]);
+        };
+        self.client.run(build).map(|_| ()).map_err(|error| self.naming_key(error))
+    }
+
+    /// Runs a script over pairs of id and lease. A job that is named twice is ours once, and sent once: it counts once.
+    fn settle_many(
+        &self,
+        receipts: &[&Receipt],
+        mut run: impl FnMut(&[&[u8]]) -> Result<(Reply, bool)>,
+    ) -> Result<Vec<Settled>> {
         let mut seen = HashSet::new();
-        Ok(held.iter().map(|job| !lost.contains(&job.receipt) && seen.insert(&job.receipt)).collect())
+        let unique: Vec<(usize, &Receipt)> =
+            receipts.iter().copied().enumerate().filter(|(_, receipt)| seen.insert(*receipt)).collect();
+        let mut settled = vec![Settled::Lost; receipts.len()];
+        unique.iter().for_each(|(at, _)| set(&mut settled, *at, Settled::Ours));
+        for part in unique.chunks(MOST) {
+            let args: Vec<&[u8]> =
+                part.iter().flat_map(|(_, receipt)| [receipt.id.as_bytes(), &receipt.lease]).collect();
+            let (mut reply, was_lost) = run(&args)?;
+            if reply.word != "OK" {
+                return Err(reply::unexpected());
+            }
+            // After a lost answer, a job that is gone was settled by the try before.
+            for lost in if was_lost { Vec::new() } else { reply.positions()? } {
+                part.get(lost).into_iter().for_each(|(at, _)| set(&mut settled, *at, Settled::Lost));
+            }
+        }
+        Ok(settled)
     }
 
-    fn ack_all(&self, held: &[Held]) -> Result<HashSet<Receipt>> {
-        let receipts: Vec<Receipt> = held.iter().map(|job| job.receipt.clone()).collect();
-        let gone = self.ack_receipts(&receipts)?;
-        Ok(receipts.into_iter().filter(|receipt| gone.contains(&receipt.token)).collect())
+    /// Back to the queue. `priority` `None` keeps it; without `count_attempt` it is as if the job had not been reserved.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
+    pub fn release(&self, held: &Held, due: Due, priority: Option<u32>, count_attempt: bool) -> Result<()> {
+        let priority = priority.map(|priority| priority.to_string()).unwrap_or_default();
+        let settled = self
+            .release_receipts(&[&held.receipt], &due_arg(due), &priority, count_attempt)
+            .map_err(self.doing("releasing", held))?;
+        self.must_be_ours(held, &settled)
     }
 
-    /// Acknowledges by receipt; returns the tokens that were not ours any more.
+    /// Back to their old places without counting an attempt: no handler has started them.
     ///
     /// # Errors
     /// Connection and server errors.
-    pub fn ack_receipts(&self, receipts: &[Receipt]) -> Result<Vec<u64>> {
-        let args = range_args(&ranges(receipts.iter()));
-        let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
-        let mut was_lost = false;
-        let value = self.link.run(|request, attempt: Attempt, _| {
-            was_lost = attempt.since_lost.is_some();
-            if self.spin {
-                request.spin();
-            }
-            request.script(&scripts::ACK, &self.keys.ack(), &args);
-        })?;
-        let mut reply = Reply::new(value)?;
-        if reply.word != "OK" {
-            return Err(reply::unexpected());
-        }
-        if was_lost {
-            return Ok(Vec::new()); // what is gone now was acknowledged by the try whose answer was lost
-        }
-        reply.tokens()
+    pub fn give_back(&self, receipts: &[&Receipt]) -> Result<Vec<Settled>> {
+        self.release_receipts(receipts, "", "", false).map_err(|error| {
+            error.while_doing(|| format!("giving {} jobs back to queue '{}'", receipts.len(), self.name))
+        })
     }
 
-    /// Back to the queue, the attempt stays counted. `priority` `None` keeps it.
-    ///
-    /// # Errors
-    /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
-    pub fn release(&self, held: &Held, due: Due, priority: Option<u32>) -> Result<()> {
-        let (delay, at) = due_args(due);
-        let priority = priority.map(|priority| priority.to_string()).unwrap_or_default();
-        self.give_back(held, &[delay.as_bytes(), at.as_bytes(), priority.as_bytes(), b"0"])
-    }
-
-    /// Back to its old place without counting the attempt: it was never started.
-    ///
-    /// # Errors
-    /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
-    pub fn return_unstarted(&self, held: &Held) -> Result<()> {
-        self.give_back(held, &[b"0", b"", b"", b"1"])
-    }
-
-    fn give_back(&self, held: &Held, rest: &[&[u8]]) -> Result<()> {
-        let reply = self.settle(&scripts::RELEASE, "releasing", held, rest)?;
-        if reply.word == "LOST" { Err(self.lost(held)) } else { Ok(()) }
+    fn release_receipts(
+        &self,
+        receipts: &[&Receipt],
+        due: &str,
+        priority: &str,
+        count_attempt: bool,
+    ) -> Result<Vec<Settled>> {
+        let consumer = answered_consumer(self).unwrap_or_default();
+        let count_attempt: &[u8] = if count_attempt { b"1" } else { b"0" };
+        let head = [due.as_bytes(), priority.as_bytes(), count_attempt, consumer.as_bytes()];
+        self.settle_many(receipts, |args| {
+            let args: Vec<&[u8]> = head.iter().chain(args).copied().collect();
+            self.script_knowing(&scripts::RELEASE, |_| args.clone())
+        })
     }
 
     /// Failed: back after the backoff's delay, jittered, or buried when no attempt is left.
@@ -139,18 +178,21 @@ impl Queue {
     /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
     pub fn fail(&self, held: &Held, reason: Option<&[u8]>) -> Result<Failed> {
         let delay_ms = held.options.backoff.jittered_after_ms(held.attempts, random_unit());
-        let delay = delay_ms.to_string();
-        let mut reply =
-            self.settle(&scripts::FAIL, "failing", held, &[delay.as_bytes(), reason.unwrap_or_default()])?;
+        let delay = due_arg(Due::InMs(delay_ms));
+        let (mut reply, was_lost) = self.settle(&scripts::FAIL, "failing", held, reason, &[delay.as_bytes()])?;
         match reply.word.as_str() {
-            "OK" if !reply.is_at_end() => Ok(Failed::Retried { due_at_ms: reply.int()? }),
-            // Only its answer was lost: what the script did follows from what we know.
-            "OK" if held.options.max_attempts == 0 || held.attempts < held.options.max_attempts => {
-                Ok(Failed::Retried { due_at_ms: 0 })
-            }
-            "OK" | "BURIED" => Ok(Failed::Buried),
+            "OK" => Ok(Failed::Retried { due_at_us: reply.int()? }),
+            "BURIED" => Ok(Failed::Buried),
+            _ if was_lost => Ok(self.failed_unseen(held)),
             _ => Err(self.lost(held)),
         }
+    }
+
+    /// The result of a failure whose answer was lost: it follows from what the holder knows.
+    #[must_use]
+    pub fn failed_unseen(&self, held: &Held) -> Failed {
+        let is_spent = held.options.max_attempts > 0 && held.attempts >= held.options.max_attempts;
+        if is_spent { Failed::Buried } else { Failed::Retried { due_at_us: 0 } }
     }
 
     /// Set aside until kicked.
@@ -158,112 +200,68 @@ impl Queue {
     /// # Errors
     /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
     pub fn bury(&self, held: &Held, reason: Option<&[u8]>) -> Result<()> {
-        let reply = self.settle(&scripts::BURY, "burying", held, &[reason.unwrap_or_default()])?;
-        if reply.word == "LOST" { Err(self.lost(held)) } else { Ok(()) }
+        let (reply, was_lost) = self.settle(&scripts::BURY, "burying", held, reason, &[])?;
+        if reply.word == "LOST" && !was_lost { Err(self.lost(held)) } else { Ok(()) }
     }
 
-    /// Runs a script that takes one lease. When it finds the lease gone after an answer of its own was lost, it was this
-    /// very call that ended it: that counts as done, with a bare `OK`.
-    fn settle(&self, script: &scripts::Script, what: &str, held: &Held, rest: &[&[u8]]) -> Result<Reply> {
-        let token = held.receipt.token.to_string();
-        let mut args: Vec<&[u8]> = vec![held.receipt.slot.as_bytes(), token.as_bytes()];
+    /// Runs a script that ends one lease. If it answers `LOST` after an answer of its own was lost, it was this very call that ended it.
+    fn settle(
+        &self,
+        script: &scripts::Script,
+        what: &str,
+        held: &Held,
+        reason: Option<&[u8]>,
+        rest: &[&[u8]],
+    ) -> Result<(Reply, bool)> {
+        let consumer = answered_consumer(self).unwrap_or_default();
+        let mut args: Vec<&[u8]> = vec![held.id().as_bytes(), &held.receipt.lease, consumer.as_bytes()];
+        args.push(reason.unwrap_or_default());
         args.extend_from_slice(rest);
-        let (mut reply, was_lost) = self.script_knowing(script, |_| args.clone()).map_err(self.doing(what, held))?;
+        let (reply, was_lost) = self.script_knowing(script, |_| args.clone()).map_err(self.doing(what, held))?;
         match reply.word.as_str() {
-            "LOST" if was_lost => reply.word = "OK".into(),
-            "OK" | "BURIED" | "LOST" => {}
-            _ => return Err(self.doing(what, held)(reply::unexpected())),
+            "OK" | "BURIED" | "LOST" => Ok((reply, was_lost)),
+            _ => Err(self.doing(what, held)(reply::unexpected())),
         }
-        Ok(reply)
     }
 
-    /// The lease starts anew with the job's TTR, or `ttr_ms`. Returns its new end in Unix milliseconds.
+    /// The lease starts anew with the job's TTR, or `ttr_ms`. Returns its new end in Unix microseconds.
     ///
     /// # Errors
     /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
     pub fn touch(&self, held: &Held, ttr_ms: Option<u64>) -> Result<i64> {
         let ttr_ms = ttr_ms.unwrap_or(held.options.ttr_ms);
-        match self.touch_many(&[(&held.receipt, ttr_ms)]).map_err(self.doing("touching", held))?.first() {
-            Some(Some(until_ms)) => Ok(*until_ms),
+        match self.touch_many(&[(&held.receipt, ttr_ms)], b"0").map_err(self.doing("touching", held))?.first() {
+            Some(Some(until_us)) => Ok(*until_us),
             _ => Err(self.lost(held)),
         }
     }
 
-    /// Renews many leases in one round trip: their new ends, `None` where the job is no longer ours.
+    /// Renews leases, none of which gets shorter: their new ends, `None` where the job is no longer ours.
     ///
     /// # Errors
     /// Connection and server errors.
-    pub fn touch_many(&self, leases: &[(&Receipt, u64)]) -> Result<Vec<Option<i64>>> {
-        /// Position in `leases`, token, TTR.
-        type Item = (usize, u64, u64);
-        let mut slots: Vec<(&str, Vec<Item>)> = Vec::new();
-        for (index, (receipt, ttr_ms)) in leases.iter().enumerate() {
-            let item = (index, receipt.token, *ttr_ms);
-            match slots.iter_mut().find(|(slot, _)| **slot == *receipt.slot) {
-                Some((_, items)) => items.push(item),
-                None => slots.push((&receipt.slot, vec![item])),
-            }
+    pub fn renew(&self, leases: &[(&Receipt, u64)]) -> Result<Vec<Option<i64>>> {
+        self.touch_many(leases, b"1")
+    }
+
+    fn touch_many(&self, leases: &[(&Receipt, u64)], never_shortens: &[u8]) -> Result<Vec<Option<i64>>> {
+        let ttrs: Vec<String> = leases.iter().map(|(_, ttr_ms)| ttr_ms.to_string()).collect();
+        let mut args = vec![never_shortens];
+        for ((receipt, _), ttr) in leases.iter().zip(&ttrs) {
+            args.extend([receipt.id.as_bytes(), &receipt.lease, ttr.as_bytes()]);
         }
-        let mut owned: Vec<Vec<u8>> = Vec::new();
-        for (slot, items) in &slots {
-            owned.push(slot.as_bytes().to_vec());
-            owned.push(items.len().to_string().into_bytes());
-            for (_, token, ttr_ms) in items {
-                owned.push(token.to_string().into_bytes());
-                owned.push(ttr_ms.to_string().into_bytes());
-            }
-        }
-        let args: Vec<&[u8]> = owned.iter().map(Vec::as_slice).collect();
         let mut reply = self.script(&scripts::TOUCH, &args)?;
         if reply.word != "OK" {
             return Err(reply::unexpected());
         }
-        let mut ends = vec![None; leases.len()];
-        for (index, _, _) in slots.iter().flat_map(|(_, items)| items) {
-            let until_ms = reply.int()?;
-            if let Some(end) = ends.get_mut(*index) {
-                *end = (until_ms > 0).then_some(until_ms);
-            }
-        }
-        Ok(ends)
+        leases.iter().map(|_| reply.int().map(|until_us| (until_us > 0).then_some(until_us))).collect()
     }
 }
 
-/// Consecutive tokens of one slot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Range<'a> {
-    pub slot: &'a str,
-    pub first: u64,
-    pub count: u64,
-}
-
-/// Receipts as the fewest ranges.
-pub(super) fn ranges<'a>(receipts: impl Iterator<Item = &'a Receipt>) -> Vec<Range<'a>> {
-    let mut ranges: Vec<Range<'_>> = Vec::new();
-    for Receipt { slot, token } in receipts {
-        match ranges.last_mut() {
-            Some(last) if *last.slot == **slot && last.first + last.count == *token => last.count += 1,
-            _ => ranges.push(Range { slot, first: *token, count: 1 }),
-        }
+fn set(settled: &mut [Settled], at: usize, to: Settled) {
+    if let Some(one) = settled.get_mut(at) {
+        *one = to;
     }
-    if ranges.len() < 2 {
-        return ranges;
-    }
-    // Not in order, of several slots, or some of them twice.
-    let every = |range: &Range<'a>| (range.first..range.first + range.count).map(|token| (range.slot, token)).collect();
-    let mut tokens: Vec<(&str, u64)> = ranges.iter().flat_map::<Vec<_>, _>(every).collect();
-    tokens.sort_unstable();
-    tokens.dedup();
-    let parts = tokens.chunk_by(|before, next| before.0 == next.0 && before.1 + 1 == next.1);
-    parts
-        .filter_map(|part| part.first().map(|(slot, first)| Range { slot, first: *first, count: part.len() as u64 }))
-        .collect()
-}
-
-/// Ranges as the scripts take them, in threes: slot, first token, how many tokens.
-pub(super) fn range_args(ranges: &[Range<'_>]) -> Vec<Vec<u8>> {
-    let three = |range: &Range<'_>| [range.slot.to_owned(), range.first.to_string(), range.count.to_string()];
-    ranges.iter().flat_map(three).map(String::into_bytes).collect()
 }
 
 /// A random number in `0.0..1.0`; one half when the system has none.

@@ -1,16 +1,14 @@
-//! Sleeping between looks, so that a wake-up ends it, and a signal is heard at once.
+//! Sleeping between two reserves: a wake-up ends the sleep, and so does a signal.
 
 use crate::core::connection::Connection;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
-/// The last of the time before a look is waited for awake: so late may a system's timer be.
-const AWAKE: Duration = Duration::from_micros(200);
-/// Linux ends a wait later by up to a thousandth of it, that of a process of low priority by up to this part (`__estimate_accuracy()` in its
-/// fs/select.c).
+/// Linux ends a wait late by up to a thousandth of its length; for a process of low priority it is one part in so many
+/// (`__estimate_accuracy()` in its fs/select.c).
 const SLACK: u32 = 200;
 
-/// What the embedding language wants after a signal.
+/// The wish of the embedding language after a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
     /// Go on waiting.
@@ -47,50 +45,19 @@ impl Interrupts for NoInterrupts {
 
 /// Why a sleep ended.
 pub(super) enum Woken {
-    /// Time to look, or somebody said so.
-    Look,
-    /// Time to glance.
-    Glance,
+    /// The time to reserve has come, or a wake-up.
+    Reserve,
+    /// Time for the waiter's own check.
+    Check,
     Leave(Flow),
     Lost,
 }
 
-/// When to look, and whether it is for something that falls due then.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct NextLook {
-    pub(super) at: Instant,
-    is_due: bool,
-}
-
-impl NextLook {
-    pub(super) fn sometime(at: Instant) -> Self {
-        Self { at, is_due: false }
-    }
-
-    /// For something that there is to do so long after this. If that is not soon, a look shortly before says anew how long it is, since the clocks
-    /// of two machines drift apart, and has Redis awake for the one that counts.
-    pub(super) fn after(start: Instant, wait: Duration) -> Self {
-        const SOON: Duration = Duration::from_millis(10);
-        const BEFORE: Duration = Duration::from_millis(1);
-        /// NTP has each of them gain or lose up to 500 parts per million.
-        const DRIFT: u32 = 1000;
-        let is_due = wait <= SOON;
-        Self { at: start + if is_due { wait } else { wait - BEFORE - wait / DRIFT }, is_due }
-    }
-
-    /// The earlier one.
-    pub(super) fn or(self, other: Self) -> Self {
-        if other.at < self.at { other } else { self }
-    }
-}
-
-/// Sleeps until it is time to look, which a wake-up may make earlier, or `glance_at`, or a signal whose handler wants to leave. The very last of it
-/// awake, if that is wanted and something falls due.
+/// Sleeps until `reserve_at`, which a wake-up may make earlier, or `check_at`, or a signal whose handler wants to leave.
 pub(super) fn sleep(
     held: &mut Option<Connection>,
-    look: &mut NextLook,
-    glance_at: Instant,
-    is_awake: bool,
+    reserve_at: &mut Instant,
+    check_at: Instant,
     interrupts: &mut dyn Interrupts,
 ) -> Woken {
     let Some(connection) = held else { return Woken::Lost };
@@ -113,43 +80,32 @@ pub(super) fn sleep(
                 Flow::Continue => {}
                 flow => return Woken::Leave(flow),
             }
-            let other_at = glance_at.min(interrupts.tick_at().unwrap_or(glance_at));
-            let left = look.at.saturating_duration_since(Instant::now());
-            let nap = match nap(left, if is_awake && look.is_due { AWAKE } else { Duration::ZERO }) {
-                // A wake-up that came right behind a reply is read already: the socket will not tell of it.
-                _ if connection.has_wake() => Duration::ZERO,
-                Some(nap) => nap.min(other_at.saturating_duration_since(Instant::now())),
-                None => {
-                    while Instant::now() < look.at {
-                        std::hint::spin_loop(); // whom one yields to keeps the processor for milliseconds
-                    }
-                    Duration::ZERO
-                }
-            };
-            poll_readable(descriptor, nap, &blocked)
+            let other_at = check_at.min(interrupts.tick_at().unwrap_or(check_at));
+            let now = Instant::now();
+            let left = nap(reserve_at.saturating_duration_since(now)).min(other_at.saturating_duration_since(now));
+            // A wake-up that came right behind a reply is read already: the socket will not tell of it.
+            poll_readable(descriptor, if connection.has_wake() { Duration::ZERO } else { left }, &blocked)
         };
         match connection.next_wake(readable) {
             Err(_) => return Woken::Lost,
-            Ok(Some(wake)) if wake.wait.is_zero() => return Woken::Look,
-            Ok(Some(wake)) => *look = look.or(NextLook::after(Instant::now(), wake.wait)),
+            Ok(Some(wake)) if wake.wait.is_zero() => return Woken::Reserve,
+            Ok(Some(wake)) => *reserve_at = (*reserve_at).min(Instant::now() + wake.wait),
             Ok(None) => {}
         }
         let now = Instant::now();
-        if now >= look.at {
-            return Woken::Look;
+        if now >= *reserve_at {
+            return Woken::Reserve;
         }
-        if now >= glance_at {
-            return Woken::Glance;
+        if now >= check_at {
+            return Woken::Check;
         }
     }
 }
 
-/// How long to sleep if so much time is left, the last of which is to be spent awake; `None`: not any more. Not all of it in one go, since the
-/// longer a sleep, the later its end.
-fn nap(left: Duration, awake: Duration) -> Option<Duration> {
+/// How long to sleep if so much time is left: not all of it in one go, since the kernel ends a longer sleep later.
+fn nap(left: Duration) -> Duration {
     const SHORTEST: Duration = Duration::from_micros(1);
-    let early = awake + left / SLACK;
-    (left > awake + SHORTEST).then(|| left.saturating_sub(early).max(SHORTEST))
+    left.saturating_sub(left / SLACK).max(SHORTEST).min(left)
 }
 
 /// Sleeps without any queue, heeding signals.
@@ -214,37 +170,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_look_is_in_time_though_clocks_drift_apart() {
-        let start = Instant::now();
-        for drift in [-0.001, 0.0, 0.001] {
-            for ms in [1, 10, 11, 300, 2_000, 150_000] {
-                let (mut left, mut looks) = (Duration::from_millis(ms), 0);
-                let mut look = NextLook::after(start, left);
-                while !look.is_due {
-                    let took = (look.at - start).mul_f64(1.0 + drift);
-                    assert!(took < left, "{took:?} of {left:?}");
-                    (left, looks) = (left - took, looks + 1);
-                    look = NextLook::after(start, left);
-                }
-                assert_eq!(look.at - start, left);
-                assert!(looks <= 2 && (looks == 0) == (ms <= 10), "{looks} of {ms} ms");
-            }
-        }
-    }
-
-    #[test]
     fn a_few_naps_end_in_time_however_long_each_is_drawn_out() {
-        for awake in [Duration::ZERO, AWAKE] {
-            for ms in [0, 1, 2, 10, 300, 2_000, 150_000] {
-                let mut left = awake + Duration::from_micros(3) + Duration::from_millis(ms);
-                let mut naps = 0;
-                while let Some(nap) = nap(left, awake) {
-                    let took = nap + nap / SLACK;
-                    assert!(took <= left, "{took:?} of {left:?}");
-                    (left, naps) = (left - took, naps + 1);
-                }
-                assert!(left <= awake + Duration::from_micros(1) && naps <= 6, "{left:?} after {naps} of {ms} ms");
+        for ms in [0, 1, 2, 10, 300, 2_000, 150_000] {
+            let (mut left, mut naps) = (Duration::from_micros(3) + Duration::from_millis(ms), 0);
+            while left > Duration::from_micros(1) {
+                let nap = nap(left);
+                let took = nap + nap / SLACK;
+                assert!(took <= left, "{took:?} of {left:?}");
+                (left, naps) = (left - took, naps + 1);
             }
+            assert!(naps <= 6, "{naps} for {ms} ms");
         }
     }
 }

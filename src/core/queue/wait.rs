@@ -1,21 +1,20 @@
 //! Waiting for a job without polling: a timer of our own until the next due time, and a channel on which a push wakes us.
 
 use super::Queue;
-use super::glance::{GLANCE_AFTER, Registered, glance};
-use super::reserve::{Look, Waiting};
-use super::sleep::{Flow, Interrupts, NextLook, Woken, sleep};
+use super::idle_check::{CHECK_EVERY, must_reserve};
+use super::reserve::{NextDue, ReserveOutcome, Waiting};
+use super::sleep::{Flow, Interrupts, Woken, sleep};
+use crate::core::client::{Client, Repeat, to_error};
 use crate::core::connection::{Connection, random_name};
 use crate::core::error::{Error, Result};
 use crate::core::job::Reserved;
-use crate::core::link::{Link, Repeat, to_error};
-use crate::core::reply;
 use crate::core::scripts;
 use std::time::{Duration, Instant};
 
-/// A waiter is registered for so long at most. Then it looks, whatever its glances have seen.
-const LOOK_AFTER: Duration = Duration::from_secs(150);
+/// A waiter is registered for so long at most. Then it reserves, even if its checks have seen nothing.
+const REGISTERED_FOR: Duration = Duration::from_secs(150);
 
-/// What waiting gave.
+/// The result of waiting.
 pub enum Waited {
     /// Jobs of the queue with that index.
     Jobs(usize, Vec<Reserved>),
@@ -23,99 +22,49 @@ pub enum Waited {
     Left(Flow),
 }
 
-/// How a queue is looked at.
-pub type LookAt<'a> = dyn FnMut(&Queue, &mut Option<Connection>, Option<Waiting<'_>>) -> Result<Look> + 'a;
+/// How a queue is asked for jobs.
+pub type Reserve<'a> = dyn FnMut(&Queue, &mut Option<Connection>, Option<Waiting<'_>>) -> Result<ReserveOutcome> + 'a;
 
-/// Looks at the queues, first one first, until one has jobs or the time is over (`None`: never).
+/// Asks the queues, first one first, until one has jobs or the time is over (`None`: never).
 ///
 /// # Errors
 /// Connection and server errors.
 pub fn wait_for(
-    link: &Link,
+    client: &Client,
     held: &mut Option<Connection>,
     queues: &[Queue],
     timeout: Option<Duration>,
     interrupts: &mut dyn Interrupts,
-    look: &mut LookAt<'_>,
+    reserve: &mut Reserve<'_>,
 ) -> Result<Waited> {
-    let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    for (index, queue) in queues.iter().enumerate() {
-        if let Look::Jobs(jobs) = look(queue, held, None)? {
-            return Ok(Waited::Jobs(index, jobs));
-        }
+    let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    if let Some(found) = ask_all(queues, held, reserve)? {
+        return Ok(found);
     }
     if timeout == Some(Duration::ZERO) {
         return Ok(Waited::Nothing);
     }
-    loop {
-        let connection = match held.take().filter(|connection| connection.is_usable()) {
-            Some(connection) => connection,
-            None => link.take().map_err(|error| error.while_doing(|| waiting(queues)))?,
-        };
-        let mut connection = subscribe(connection, queues)?;
-        connection.clear_wakes();
-        let waiter = connection.waiter.clone();
-        *held = Some(connection);
-        let is_last = until.is_some_and(|until| Instant::now() >= until);
-        let at_most = if is_last { Duration::ZERO } else { jittered(LOOK_AFTER, &waiter) };
-        let mut stay = Stay { waiter, registered: Vec::new(), look: NextLook::sometime(Instant::now() + at_most) };
-        let mut found = None;
-        for (index, queue) in queues.iter().enumerate() {
-            // The next request takes as long to get there as this one: sent so much later, it arrives in time.
-            let asked = Instant::now();
-            match look(queue, held, Some(Waiting { name: &stay.waiter, at_most }))? {
-                Look::Jobs(jobs) => {
-                    found = Some(Waited::Jobs(index, jobs));
-                    break;
-                }
-                Look::Unseen(_) => return Err(reply::unexpected()), // not asked for
-                Look::Nothing(outlook) => {
-                    if let Some(wait) = outlook.wait {
-                        stay.look = stay.look.or(NextLook::after(asked, wait));
-                    }
-                    stay.registered.push(Registered::new(queue, outlook));
-                }
-            }
-        }
-        if is_last {
-            return Ok(found.unwrap_or(Waited::Nothing));
-        }
-        if let Some(found) = found {
-            stay.end(held);
-            return Ok(found);
-        }
-        if let Some(until) = until {
-            stay.look = stay.look.or(NextLook::sometime(until));
-        }
-        match stay.sleep(link, held, interrupts).map_err(|error| error.while_doing(|| waiting(queues)))? {
-            Woken::Look | Woken::Glance => {}
-            Woken::Lost => {
-                *held = None;
-                match reconnect(link, held, interrupts).map_err(|error| error.while_doing(|| waiting(queues)))? {
-                    Flow::Continue => {}
-                    flow => return Ok(Waited::Left(flow)),
-                }
-                // A look that waits for a Redis which is still loading; to wait, it must be there.
-                for (index, queue) in queues.iter().enumerate() {
-                    if let Look::Jobs(jobs) = look(queue, held, None)? {
-                        return Ok(Waited::Jobs(index, jobs));
-                    }
-                }
-            }
-            Woken::Leave(flow) => {
-                stay.end(held);
-                return Ok(Waited::Left(flow));
-            }
+    let mut registration = Registration::default();
+    let result = registration.wait(client, held, queues, deadline, interrupts, reserve);
+    registration.end(held);
+    result
+}
+
+fn ask_all(queues: &[Queue], held: &mut Option<Connection>, reserve: &mut Reserve<'_>) -> Result<Option<Waited>> {
+    for (index, queue) in queues.iter().enumerate() {
+        if let ReserveOutcome::Jobs(jobs) = reserve(queue, held, None)? {
+            return Ok(Some(Waited::Jobs(index, jobs)));
         }
     }
+    Ok(None)
 }
 
 /// Redis went away while we slept. It may be restarting: tries for as long as one operation may take.
-fn reconnect(link: &Link, held: &mut Option<Connection>, interrupts: &mut dyn Interrupts) -> Result<Flow> {
-    let until = Instant::now() + link.read_timeout();
+fn reconnect(client: &Client, held: &mut Option<Connection>, interrupts: &mut dyn Interrupts) -> Result<Flow> {
+    let until = Instant::now() + client.read_timeout();
     let mut pause = Duration::from_millis(5);
     loop {
-        match link.take() {
+        match client.take() {
             Ok(connection) => {
                 *held = Some(connection);
                 return Ok(Flow::Continue);
@@ -150,48 +99,113 @@ fn subscribe(mut connection: Connection, queues: &[Queue]) -> Result<Connection>
     Ok(connection)
 }
 
-/// A waiter that is registered.
-struct Stay<'a> {
+/// A waiter that scripts know of, and the queues in which it is registered.
+#[derive(Default)]
+struct Registration<'a> {
     waiter: String,
-    registered: Vec<Registered<'a>>,
-    look: NextLook,
+    queues: Vec<(&'a Queue, NextDue)>,
 }
 
-impl Stay<'_> {
-    /// Whether it is over: the connection was replaced, and nobody would be woken over the new one, or this is a child of the process
+impl<'a> Registration<'a> {
+    fn wait(
+        &mut self,
+        client: &Client,
+        held: &mut Option<Connection>,
+        queues: &'a [Queue],
+        deadline: Option<Instant>,
+        interrupts: &mut dyn Interrupts,
+        reserve: &mut Reserve<'_>,
+    ) -> Result<Waited> {
+        let doing = |error: Error| error.while_doing(|| waiting(queues));
+        loop {
+            let connection = match held.take().filter(|connection| connection.is_usable()) {
+                Some(connection) => connection,
+                None => client.take().map_err(doing)?,
+            };
+            let mut connection = subscribe(connection, queues)?;
+            connection.clear_wakes();
+            if self.waiter != connection.waiter {
+                *self = Self { waiter: connection.waiter.clone(), queues: Vec::new() };
+            }
+            *held = Some(connection);
+            let is_last = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            let at_most = if is_last { Duration::ZERO } else { jittered(REGISTERED_FOR, &self.waiter) };
+            let mut reserve_at = Instant::now() + at_most;
+            for (index, queue) in queues.iter().enumerate() {
+                // The next request takes as long to reach Redis as this one, so the wait counts from the moment this one is sent.
+                let asked = Instant::now();
+                let outcome = reserve(queue, held, Some(Waiting { name: &self.waiter, at_most }))?;
+                self.queues.retain(|(known, _)| known.name() != queue.name());
+                match outcome {
+                    ReserveOutcome::Jobs(jobs) => return Ok(Waited::Jobs(index, jobs)),
+                    ReserveOutcome::Nothing(_) if is_last => {}
+                    ReserveOutcome::Nothing(next) => {
+                        reserve_at = next.wait.map_or(reserve_at, |wait| reserve_at.min(asked + wait));
+                        self.queues.push((queue, next));
+                    }
+                }
+            }
+            if is_last {
+                return Ok(Waited::Nothing);
+            }
+            reserve_at = deadline.map_or(reserve_at, |deadline| reserve_at.min(deadline));
+            match self.sleep(client, held, reserve_at, interrupts).map_err(doing)? {
+                Woken::Reserve | Woken::Check => {}
+                Woken::Lost => {
+                    *held = None;
+                    match reconnect(client, held, interrupts).map_err(doing)? {
+                        Flow::Continue => {}
+                        flow => return Ok(Waited::Left(flow)),
+                    }
+                    // A reserve that waits for a Redis which is still loading; to subscribe, it must be there.
+                    if let Some(found) = ask_all(queues, held, reserve)? {
+                        return Ok(found);
+                    }
+                }
+                Woken::Leave(flow) => return Ok(Waited::Left(flow)),
+            }
+        }
+    }
+
+    /// Whether it is over: the connection was replaced, and no wake-up would come over the new one, or this is a child of the process
     /// that waits.
     fn is_over(&self, held: &Option<Connection>) -> bool {
         held.as_ref().is_none_or(|connection| connection.waiter != self.waiter || !connection.is_whole())
     }
 
-    /// Sleeps until it is time to look, glancing at the queues meanwhile.
-    fn sleep(&mut self, link: &Link, held: &mut Option<Connection>, interrupts: &mut dyn Interrupts) -> Result<Woken> {
-        let is_awake = self.registered.iter().any(|registered| registered.queue.spin);
+    /// Sleeps until it is time to reserve, checking the queues meanwhile.
+    fn sleep(
+        &self,
+        client: &Client,
+        held: &mut Option<Connection>,
+        mut reserve_at: Instant,
+        interrupts: &mut dyn Interrupts,
+    ) -> Result<Woken> {
         while !self.is_over(held) {
-            let glance_at = Instant::now() + jittered(GLANCE_AFTER, &self.waiter);
-            match sleep(held, &mut self.look, glance_at, is_awake, interrupts) {
-                Woken::Glance if !glance(link, held, &mut self.registered)? => {}
+            let check_at = Instant::now() + jittered(CHECK_EVERY, &self.waiter);
+            match sleep(held, &mut reserve_at, check_at, interrupts) {
+                Woken::Check if !must_reserve(client, held, &self.queues)? => {}
                 woken => return Ok(woken),
             }
         }
-        Ok(Woken::Look)
+        Ok(Woken::Reserve)
     }
 
     /// Tells the queues that this waiter is gone, so that a wake-up meant for it reaches another. Best effort: when it fails, the
-    /// others notice by themselves after [`GLANCE_AFTER`].
+    /// others notice with their next check.
     fn end(&self, held: &mut Option<Connection>) {
-        for Registered { queue, .. } in &self.registered {
+        for (queue, _) in &self.queues {
             if self.is_over(held) {
                 return;
             }
-            let _ = queue.link.run_on(held, Repeat::No, &mut |request, _, _| {
+            let _ = queue.client.run_on(held, Repeat::No, &mut |request, _, _| {
                 queue.write_script(request, &scripts::LEAVE, &[self.waiter.as_bytes()]);
             });
         }
     }
 }
 
-/// A bit less than that, different for each waiter, so that idle workers do not look in step.
+/// A little less than `longest`, different for each waiter, so that idle workers do not check in step.
 fn jittered(longest: Duration, waiter: &str) -> Duration {
     let seed = waiter.bytes().fold(0u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(byte)));
     longest.mul_f64(0.85 + 0.15 * f64::from(seed % 1000) / 1000.0)

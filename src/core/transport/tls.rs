@@ -93,7 +93,7 @@ fn certificates(path: &str) -> io::Result<Vec<CertificateDer<'static>>> {
     CertificateDer::pem_file_iter(path).and_then(Iterator::collect).map_err(|error| file_error(path, &error))
 }
 
-/// The error, and what helps.
+/// The error, with advice.
 fn explain(error: &rustls::Error) -> io::Error {
     use CertificateError as Cert;
     let advice = match error {

@@ -1,23 +1,17 @@
-//! Jobs for a loop: what is done is acknowledged in the round trip that fetches the next ones.
+//! Jobs for a loop: the round trip that fetches the next ones acknowledges those that are done.
 
-use super::ahead::Ahead;
-use super::batch::Batch;
-pub use super::batch::{Delivery, Ticket};
+pub use super::delivery::{Delivery, JobKey, Ticket};
+use super::done::Done;
 use super::keeper::Keeper;
-use super::lease::Lease;
-pub use super::source::Lost;
-use super::source::{Arrived, Done, Source};
 use crate::core::connection::Connection;
-use crate::core::error::{Error, Result};
+use crate::core::error::Result;
 use crate::core::job::{Receipt, Reserved};
-use crate::core::queue::{Flow, Interrupts, Look, Outlook, Queue, Waited, Waiting, wait_for};
+use crate::core::queue::{Fetch, Flow, Interrupts, Queue, Settled, Waited, Waiting, wait_for};
 use std::collections::VecDeque;
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-/// Acknowledgements wait for the next fetch no longer than this, and a batch that takes longer is fetched without haste.
-const ACK_WITHIN: Duration = Duration::from_millis(50);
-
-/// What a fetch gave.
+/// The result of a fetch.
 #[derive(Debug)]
 pub enum Fetched {
     Job(Box<Delivery>),
@@ -27,63 +21,24 @@ pub enum Fetched {
     Left(Flow),
 }
 
-/// What was acknowledged and what was lost since last asked.
-#[derive(Default)]
-struct News {
-    lost: Vec<Lost>,
-    acknowledged: Vec<(usize, u64)>,
-}
-
-impl News {
-    fn add(&mut self, arrived: Arrived, keeper: Option<&mut Keeper>) {
-        self.lost.extend(arrived.lost);
-        self.acknowledged.extend(arrived.acknowledged);
-        if let Some(keeper) = keeper {
-            arrived.over.into_iter().for_each(|batch| keeper.forget(batch));
-        }
-    }
-}
-
 /// Fetches jobs of several queues, first one first.
 pub struct Feed {
-    sources: Vec<Source>,
     queues: Vec<Queue>,
     prefetch: usize,
     /// How many more jobs are wanted.
     wanted: usize,
+    /// Leased, and not started.
     buffer: VecDeque<Delivery>,
-    /// Since when the batch in hand is being handled, and whether it was full.
-    in_hand: Option<(Instant, bool)>,
-    ahead: Option<Ahead>,
-    oldest_done: Option<Instant>,
-    keeper: Option<Keeper>,
-    news: News,
+    keeper: Keeper,
 }
 
 impl Feed {
-    /// A feed over `queues`, fetching up to `prefetch` jobs a round trip; `keeper` renews their leases.
+    /// A feed over `queues`, fetching up to `prefetch` jobs a round trip; `keeper` renews their leases, and acknowledges jobs that are done
+    /// while the loop is busy.
     #[must_use]
-    pub fn new(queues: Vec<Queue>, prefetch: usize, keeper: Option<Keeper>) -> Self {
-        Self {
-            sources: queues.iter().enumerate().map(|(index, queue)| Source::new(index, queue.clone())).collect(),
-            queues,
-            prefetch: prefetch.max(1),
-            wanted: usize::MAX,
-            buffer: VecDeque::new(),
-            in_hand: None,
-            ahead: None,
-            oldest_done: None,
-            keeper,
-            news: News::default(),
-        }
-    }
-
-    /// While a full batch is being handled, the next one is on its way: from a single queue, and after a full batch that was
-    /// handled within 50 ms. Slow handlers would gain nothing, and hold two or three times as many jobs.
-    #[must_use]
-    pub fn fetching_ahead(mut self) -> Self {
-        self.ahead = (self.prefetch > 1 && self.sources.len() == 1).then(Ahead::default);
-        self
+    pub fn new(queues: Vec<Queue>, prefetch: usize, mut keeper: Keeper) -> Self {
+        keeper.serve(&queues);
+        Self { queues, prefetch: prefetch.max(1), wanted: usize::MAX, buffer: VecDeque::new(), keeper }
     }
 
     /// No more than so many jobs are wanted from now on.
@@ -98,60 +53,26 @@ impl Feed {
     }
 
     /// The thread that keeps the leases.
-    pub fn keeper(&mut self) -> Option<&mut Keeper> {
-        self.keeper.as_mut()
+    pub fn keeper(&mut self) -> &mut Keeper {
+        &mut self.keeper
     }
 
     /// The next job; fetches when none is left, waiting up to `timeout` (`None`: for ever). A prefetched job whose lease ran
     /// out meanwhile is not delivered.
     ///
     /// # Errors
-    /// Connection and server errors. What is done stays to be acknowledged.
+    /// Connection and server errors. Jobs that are done stay to be acknowledged.
     pub fn next(&mut self, timeout: Option<Duration>, interrupts: &mut dyn Interrupts) -> Result<Fetched> {
-        self.with_ahead(Ahead::poll);
         if let Some(delivery) = self.next_buffered() {
             return Ok(Fetched::Job(Box::new(delivery)));
         }
-        let was_quick = self.in_hand.take().is_some_and(|(began, is_full)| is_full && began.elapsed() < ACK_WITHIN);
-        self.with_ahead(Ahead::wait);
-        while let Some(batch) = self.take_ahead(was_quick)? {
-            if let Some(delivery) = self.begin(batch, was_quick)? {
-                return Ok(Fetched::Job(Box::new(delivery)));
-            }
-        }
-        let max = self.prefetch.min(self.wanted).max(1);
-        match self.fetch(max, timeout, interrupts)? {
+        match self.fetch(timeout, interrupts)? {
             Waited::Jobs(index, jobs) => {
-                let batch = self.keep(index, jobs, max);
-                let delivery = self.begin(batch, was_quick)?;
-                Ok(delivery.map_or(Fetched::Nothing, |delivery| Fetched::Job(Box::new(delivery))))
+                self.keep(index, jobs);
+                Ok(self.next_buffered().map_or(Fetched::Nothing, |delivery| Fetched::Job(Box::new(delivery))))
             }
             Waited::Nothing => Ok(Fetched::Nothing),
             Waited::Left(flow) => Ok(Fetched::Left(flow)),
-        }
-    }
-
-    /// The next batch of those that were fetched ahead. One that is still sealed is opened, with the trip for the one behind it if there
-    /// is one.
-    fn take_ahead(&mut self, was_quick: bool) -> Result<Option<Batch>> {
-        if self.ahead.as_ref().is_some_and(Ahead::is_sealed) {
-            if was_quick && self.send_ahead(0) {
-                self.with_ahead(Ahead::wait);
-            }
-            if let (Some(ahead), Some(source)) = (&mut self.ahead, self.sources.first_mut())
-                && ahead.is_sealed()
-            {
-                ahead.unseal(source)?;
-            }
-        }
-        self.ahead.as_mut().map_or(Ok(None), Ahead::take)
-    }
-
-    fn with_ahead(&mut self, work: impl FnOnce(&mut Ahead, &mut Source) -> Option<Arrived>) {
-        if let (Some(ahead), Some(source)) = (&mut self.ahead, self.sources.first_mut())
-            && let Some(arrived) = work(ahead, source)
-        {
-            self.news.add(arrived, self.keeper.as_mut());
         }
     }
 
@@ -166,164 +87,108 @@ impl Feed {
         None
     }
 
-    /// Fetches with this thread, acknowledging what is done on the way.
-    fn fetch(&mut self, max: usize, timeout: Option<Duration>, interrupts: &mut dyn Interrupts) -> Result<Waited> {
-        let Self { sources, queues, keeper, news, .. } = self;
-        let Some(link) = queues.first().map(|queue| queue.link().clone()) else { return Ok(Waited::Nothing) };
+    fn fetch(&mut self, timeout: Option<Duration>, interrupts: &mut dyn Interrupts) -> Result<Waited> {
+        let max = self.prefetch.min(self.wanted).max(1);
+        let Self { queues, keeper, .. } = self;
+        let Some(client) = queues.first().map(|queue| queue.client().clone()) else { return Ok(Waited::Nothing) };
         let mut held = None;
-        let mut look = |queue: &Queue, held: &mut Option<Connection>, waiting: Option<Waiting<'_>>| {
-            let found = sources.iter_mut().find(|source| source.queue.name() == queue.name());
-            let Some(source) = found else { return Ok(Look::Nothing(Outlook::default())) };
-            loop {
-                let departure = source.depart();
-                let is_used_again = departure.is_used_again();
-                let mut trip = departure.trip(max);
-                let result = source.queue.look(held, &mut trip, waiting);
-                let gone = trip.lost;
+        let mut reserve = |queue: &Queue, held: &mut Option<Connection>, waiting: Option<Waiting<'_>>| {
+            let index = queues.iter().position(|known| known.name() == queue.name()).unwrap_or(0);
+            let done = keeper.state().map(|mut state| state.done.take(index)).unwrap_or_default();
+            let mut fetch = Fetch { max, done: receipts(&done), lost: Vec::new() };
+            let result = queue.reserve_now(held, &mut fetch, waiting);
+            let lost = std::mem::take(&mut fetch.lost);
+            if let Some(mut state) = keeper.state() {
+                let settled = |at| Some(if lost.contains(&at) { Settled::Lost } else { Settled::Ours });
                 match &result {
-                    Ok(look) => {
-                        let jobs = if let Look::Jobs(jobs) = look { jobs.as_slice() } else { &[] };
-                        let tokens = jobs.iter().map(|job| job.receipt.token);
-                        news.add(source.arrive(departure, &gone, tokens, 0), keeper.as_mut());
-                    }
-                    Err(error) => {
-                        source.miss(departure);
-                        if error.is_slot_taken() && is_used_again {
-                            continue;
-                        }
-                    }
+                    Ok(_) => state.done.answered(done, settled),
+                    Err(_) => keeper.put_back(&mut state, done),
                 }
-                return result;
             }
+            result
         };
-        let result = wait_for(&link, &mut held, queues, timeout, interrupts, &mut look);
+        let result = wait_for(&client, &mut held, queues, timeout, interrupts, &mut reserve);
         if let Some(connection) = held {
-            link.give_back(connection);
-        }
-        if result.is_ok() {
-            self.oldest_done = None;
+            client.give_back(connection);
         }
         result
     }
 
-    fn keep(&mut self, index: usize, jobs: Vec<Reserved>, asked: usize) -> Batch {
-        let Self { sources, keeper, .. } = self;
-        let Some(source) = sources.get_mut(index) else { return Batch::default() };
-        let batch = Batch::new(index, jobs, asked, |leases| {
-            keeper.as_mut().map_or(0, |keeper| keeper.keep(&source.queue, leases))
-        });
-        source.keep(batch.kept);
-        batch
-    }
-
-    /// The batch is in hand now: fetches the one behind it, or sends what no trip took along.
-    fn begin(&mut self, batch: Batch, was_quick: bool) -> Result<Option<Delivery>> {
-        self.in_hand = Some((Instant::now(), batch.is_full));
-        self.buffer = batch.deliveries;
-        let delivery = self.next_buffered();
-        if delivery.is_some() && batch.is_full && was_quick && self.send_ahead(self.buffer.len() + 1) {
-            return Ok(delivery);
-        }
-        match (self.flush(), delivery) {
-            (Ok(()), delivery) => Ok(delivery),
-            (Err(error), delivery) => {
-                delivery.into_iter().for_each(|delivery| self.put_back(delivery));
-                Err(error)
-            }
+    fn keep(&mut self, index: usize, jobs: Vec<Reserved>) {
+        self.buffer = jobs.into_iter().map(|job| Delivery::new(index, job)).collect();
+        let leases = self.buffer.iter().map(|delivery| delivery.ticket.lease.clone()).collect();
+        if let Some(queue) = self.queues.get(index) {
+            self.keeper.keep(queue, leases);
         }
     }
 
-    /// With so many jobs in hand. False when no trip was sent.
-    fn send_ahead(&mut self, in_hand: usize) -> bool {
-        let (Some(ahead), [source]) = (&mut self.ahead, self.sources.as_mut_slice()) else { return false };
-        let max = self.prefetch.min(self.wanted.saturating_sub(in_hand + ahead.jobs()));
-        let sent = max > 0 && ahead.send(source, max, self.keeper.as_ref());
-        if sent {
-            self.oldest_done = None;
-        }
-        sent
+    /// The job is done: the next fetch acknowledges it, or the keeper within 50 ms. Its lease is kept until then.
+    pub fn done(&mut self, ticket: &Ticket) {
+        self.keeper.done(ticket.clone());
     }
 
-    /// The job is done: to be acknowledged with the next fetch, or within 50 ms while prefetched ones are being handled.
+    /// Acknowledges all that is done. A queue that refuses does not keep the others from it.
     ///
     /// # Errors
-    /// Connection and server errors. It stays to be acknowledged.
-    pub fn done(&mut self, ticket: &Ticket) -> Result<()> {
-        if let Some(source) = self.sources.get_mut(ticket.queue) {
-            source.done(ticket);
-        }
-        let oldest = *self.oldest_done.get_or_insert_with(Instant::now);
-        if !self.buffer.is_empty() && oldest.elapsed() >= ACK_WITHIN {
-            return self.flush();
-        }
-        Ok(())
-    }
-
-    /// The job was settled in another way: nothing is left to do for it.
-    pub fn settled(&mut self, ticket: &Ticket) {
-        ticket.lease.settle();
-        if let Some(source) = self.sources.get_mut(ticket.queue) {
-            source.close(ticket);
-        }
-    }
-
-    /// Settling the job failed, and nobody tries again: Redis may still have its lease, so its slot is not used again.
-    pub fn abandoned(&self, ticket: &Ticket) {
-        ticket.lease.settle(); // or it would be renewed
-    }
-
-    /// Sends what is to be acknowledged, but for what a trip ahead has taken along.
-    ///
-    /// # Errors
-    /// Connection and server errors. It stays to be acknowledged.
+    /// Connection and server errors, the first one. Jobs of that queue stay to be acknowledged.
     pub fn flush(&mut self) -> Result<()> {
-        for source in &mut self.sources {
-            if source.done.is_empty() {
+        self.wait_for_keeper();
+        let mut result = Ok(());
+        for (index, queue) in self.queues.iter().enumerate() {
+            let Some(done) = self.keeper.state().map(|mut state| state.done.take(index)) else { return result };
+            if done.is_empty() {
                 continue;
             }
-            let receipts: Vec<Receipt> = source.done.iter().map(|done| done.lease.receipt.clone()).collect();
-            match source.queue.ack_receipts(&receipts) {
-                Ok(gone) => self.news.add(source.acknowledged(&gone), None),
+            let answer = queue.ack_many(&receipts(&done));
+            let Some(mut state) = self.keeper.state() else { return result };
+            match answer {
+                Ok(settled) => state.done.answered(done, |at| settled.get(at).copied()),
                 Err(error) => {
-                    source.doubt();
-                    return Err(error);
+                    self.keeper.put_back(&mut state, done);
+                    result = result.and(Err(error));
                 }
             }
         }
-        self.oldest_done = None;
-        Ok(())
+        result
+    }
+
+    /// The keeper may be sending acknowledgements: waits for as long as one operation may take.
+    fn wait_for_keeper(&self) {
+        let Some(client) = self.queues.first().map(Queue::client) else { return };
+        let deadline = client.deadline();
+        let Some(mut state) = self.keeper.state() else { return };
+        while state.done.is_sending {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            state = self.keeper.shared().sent.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
     }
 
     /// Acknowledgements that can no longer succeed, because their leases ended while Redis was away, count as lost.
     pub fn give_up_ended(&mut self) {
         let now = Instant::now();
-        self.give_up(|lease| lease.until() <= now);
-    }
-
-    /// Acknowledgements that nobody will send any more count as lost.
-    pub fn give_up_all(&mut self) {
-        self.give_up(|_| true);
-    }
-
-    fn give_up(&mut self, is_over: impl Fn(&Lease) -> bool) {
-        for (index, source) in self.sources.iter_mut().enumerate() {
-            let (over, open): (Vec<Done>, Vec<Done>) = source.done.drain(..).partition(|done| is_over(&done.lease));
-            source.done = open;
-            for done in over {
-                source.abandon(&done);
-                self.news.lost.push(done.lost(index));
-            }
+        if let Some(mut state) = self.keeper.state() {
+            state.done.give_up(|ticket| ticket.lease.until() <= now);
         }
     }
 
-    /// Jobs that have been acknowledged since last asked: index of the queue, and token.
-    pub fn take_acknowledged(&mut self) -> Vec<(usize, u64)> {
-        std::mem::take(&mut self.news.acknowledged)
+    /// Acknowledgements that neither loop nor keeper will send any more count as lost.
+    pub fn give_up_all(&mut self) {
+        if let Some(mut state) = self.keeper.state() {
+            state.done.give_up(|_| true);
+        }
+    }
+
+    /// Jobs that have been acknowledged since last asked.
+    pub fn take_acknowledged(&mut self) -> Vec<JobKey> {
+        self.keeper.state().map(|mut state| std::mem::take(&mut state.done.acknowledged)).unwrap_or_default()
     }
 
     /// Jobs whose leases were gone when they were to be acknowledged, since last asked.
-    pub fn take_lost(&mut self) -> Vec<Lost> {
-        std::mem::take(&mut self.news.lost)
+    pub fn take_lost(&mut self) -> Vec<JobKey> {
+        self.keeper.state().map(|mut state| std::mem::take(&mut state.done.lost)).unwrap_or_default()
     }
 
     /// The job is not started after all: it is the next one again.
@@ -331,36 +196,25 @@ impl Feed {
         self.buffer.push_front(delivery);
     }
 
-    /// Gives back what was fetched and not started, without counting an attempt. A trip ahead is waited for as long as one
-    /// operation may take; what it took along is acknowledged or, if it failed, to be acknowledged again.
+    /// The loop ends: gives back what was fetched and not started, without counting an attempt, in one script per queue.
     ///
     /// # Errors
-    /// Connection and server errors; such jobs come back when their leases end.
+    /// Connection and server errors, the first one; such jobs come back when their leases end.
     pub fn return_rest(&mut self) -> Result<()> {
-        let returned = self.return_buffered();
-        self.with_ahead(Ahead::collect);
-        let batches = self.ahead.as_mut().map(Ahead::leave).unwrap_or_default();
-        self.buffer.extend(batches.into_iter().flat_map(|batch| batch.deliveries));
-        self.in_hand = None;
-        returned?;
-        self.return_buffered()?;
-        if let (Some(ahead), Some(source)) = (&mut self.ahead, self.sources.first_mut()) {
-            ahead.return_sealed(source)?;
+        let rest = std::mem::take(&mut self.buffer);
+        // Or they would be renewed.
+        rest.iter().for_each(|delivery| delivery.ticket.lease.settle());
+        let mut result = Ok(());
+        for (index, queue) in self.queues.iter().enumerate() {
+            let of_queue = rest.iter().filter(|delivery| delivery.ticket.queue == index);
+            let receipts: Vec<&Receipt> = of_queue.map(|delivery| &delivery.job.receipt).collect();
+            let returned = if receipts.is_empty() { queue.forget_call() } else { queue.give_back(&receipts).map(drop) };
+            result = result.and(returned);
         }
-        self.flush()
+        result
     }
+}
 
-    fn return_buffered(&mut self) -> Result<()> {
-        while let Some(delivery) = self.buffer.pop_front() {
-            let Some(queue) = self.queues.get(delivery.ticket.queue) else { continue };
-            match queue.return_unstarted(&delivery.job.held()) {
-                Ok(()) | Err(Error::LeaseLost { .. }) => self.settled(&delivery.ticket),
-                Err(error) => {
-                    self.abandoned(&delivery.ticket);
-                    return Err(error);
-                }
-            }
-        }
-        Ok(())
-    }
+fn receipts(done: &[Done]) -> Vec<&Receipt> {
+    done.iter().map(|done| &done.ticket.lease.receipt).collect()
 }

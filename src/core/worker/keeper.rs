@@ -1,16 +1,15 @@
-//! A thread of our own that renews leases and ends runs that take too long. It never touches memory of the embedding
-//! language; what it must do there it does through [`Alarm`].
+//! A thread of our own that renews leases, acknowledges jobs that are done, and ends runs that take too long. It never touches memory of
+//! the embedding language; to reach it, it calls [`Alarm`].
 //!
-//! It starts with the first batch it is given, sleeps without a timer while there is nothing to keep, and ends with its keeper.
+//! It starts with the first lease it is given, sleeps without a timer while there is nothing to do, and ends with its keeper.
 //! A forked child has no such thread: its keeper does nothing.
 
+use super::done::{ACK_WITHIN, Done, DoneJobs};
 use super::lease::Lease;
-use super::thread;
 use crate::core::job::Receipt;
 use crate::core::process::Generation;
 use crate::core::queue::{Held, Queue};
-use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::Ordering;
+use crate::core::thread;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -32,11 +31,17 @@ struct Run {
     rung: u32,
 }
 
+/// A batch of leases, and their queue.
+type Kept = (Queue, Vec<Arc<Lease>>);
+
 #[derive(Default)]
 pub(super) struct State {
-    /// A handful at most, and one comes and goes with each trip.
-    batches: BTreeMap<u64, (Queue, Vec<Arc<Lease>>)>,
-    next_batch: u64,
+    kept: Vec<Kept>,
+    pub done: DoneJobs,
+    /// The queues of `done`, by their index.
+    queues: Vec<Queue>,
+    /// Jobs were done since the thread last looked.
+    is_active: bool,
     run: Option<Run>,
     /// When the thread will look by itself; `None`: it waits to be told.
     planned: Option<Instant>,
@@ -46,36 +51,23 @@ pub(super) struct State {
 pub(super) struct Shared {
     state: Mutex<State>,
     told: Condvar,
+    /// The thread has sent its acknowledgements.
+    pub sent: Condvar,
     alarm: Mutex<Box<dyn Alarm>>,
 }
 
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Shared")
+    }
+}
+
 impl Shared {
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+    pub fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// See [`Keeper::keep`]; 0 when there is nothing to keep, or the keeper is gone.
-    pub(super) fn keep(self: &Arc<Self>, queue: &Queue, leases: Vec<Arc<Lease>>) -> u64 {
-        let Some(first) = leases.iter().map(|lease| lease.renew_at()).min() else { return 0 };
-        let mut state = self.state();
-        if state.ends {
-            return 0;
-        }
-        state.next_batch += 1;
-        let batch = state.next_batch;
-        for lease in &leases {
-            let _ = lease.keeper.set(Arc::downgrade(self));
-        }
-        state.batches.insert(batch, (queue.clone(), leases));
-        self.tell_if_earlier(&mut state, first);
-        batch
-    }
-
-    pub(super) fn forget(&self, batch: u64) {
-        self.state().batches.remove(&batch);
-    }
-
-    pub(super) fn tell_if_earlier(&self, state: &mut State, at: Instant) {
+    pub fn tell_if_earlier(&self, state: &mut State, at: Instant) {
         if state.planned.is_none_or(|planned| at < planned) {
             state.planned = Some(at);
             self.told.notify_one();
@@ -92,37 +84,63 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// `renews`: without it only time limits are watched.
+    /// `renews`: without it the thread only sends acknowledgements and checks time limits.
     #[must_use]
     pub fn new(alarm: Box<dyn Alarm>, renews: bool) -> Self {
-        let shared = Shared { state: Mutex::default(), told: Condvar::new(), alarm: Mutex::new(alarm) };
+        let (told, sent) = (Condvar::new(), Condvar::new());
+        let shared = Shared { state: Mutex::default(), told, sent, alarm: Mutex::new(alarm) };
         Self { shared: Arc::new(shared), is_started: false, process: Generation::current(), renews }
     }
 
     /// In a forked child the thread does not exist, and it may have held the lock: touch nothing.
-    fn state(&self) -> Option<MutexGuard<'_, State>> {
+    pub(super) fn state(&self) -> Option<MutexGuard<'_, State>> {
         self.process.is_current().then(|| self.shared.state())
     }
 
-    /// Keeps the leases of a batch alive until [`Keeper::forget`].
-    pub fn keep(&mut self, queue: &Queue, leases: Vec<Arc<Lease>>) -> u64 {
-        if !self.renews || !self.process.is_current() {
-            return 0;
+    pub(super) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    /// The queues of the jobs that [`Keeper::done`] is told of, by their index.
+    pub(super) fn serve(&mut self, queues: &[Queue]) {
+        if let Some(mut state) = self.state() {
+            state.queues = queues.iter().map(Queue::detached).collect();
+        }
+    }
+
+    /// Keeps these leases alive until they are settled or lost.
+    pub fn keep(&mut self, queue: &Queue, leases: Vec<Arc<Lease>>) {
+        let Some(first) = leases.iter().map(|lease| lease.renew_at()).min() else { return };
+        if !self.renews {
+            return;
         }
         self.start();
-        self.shared.keep(queue, leases)
-    }
-
-    /// For the thread that fetches ahead; `None` when no leases are renewed.
-    pub(super) fn shared(&self) -> Option<Arc<Shared>> {
-        self.renews.then(|| Arc::clone(&self.shared))
-    }
-
-    /// The batch is settled.
-    pub fn forget(&mut self, batch: u64) {
-        if self.process.is_current() {
-            self.shared.forget(batch);
+        let Some(mut state) = self.state() else { return };
+        for lease in &leases {
+            let _ = lease.keeper.set(Arc::downgrade(&self.shared));
         }
+        // The thread forgets settled leases when it wakes, which may be in an hour. Before the list grows, they go.
+        if state.kept.len() == state.kept.capacity() {
+            let now = Instant::now();
+            state.kept.retain(|(_, leases)| leases.iter().any(|lease| lease.is_open(now)));
+        }
+        state.kept.push((queue.detached(), leases));
+        self.shared.tell_if_earlier(&mut state, first);
+    }
+
+    /// Has a job acknowledged that is done, should no fetch do it before.
+    pub(super) fn done(&mut self, ticket: super::feed::Ticket) {
+        self.start();
+        let Some(mut state) = self.state() else { return };
+        state.done.add(ticket);
+        state.is_active = true;
+        self.shared.tell_if_earlier(&mut state, Instant::now() + ACK_WITHIN);
+    }
+
+    /// Has jobs acknowledged once more, should no fetch do it before.
+    pub(super) fn put_back(&self, state: &mut State, failed: Vec<Done>) {
+        state.done.put_back(failed);
+        self.shared.tell_if_earlier(state, Instant::now() + RETRY);
     }
 
     /// Watches the run of one job.
@@ -156,7 +174,7 @@ impl Drop for Keeper {
     fn drop(&mut self) {
         if let Some(mut state) = self.state() {
             state.ends = true;
-            state.batches.clear();
+            state.kept.clear();
             state.run = None;
             self.shared.told.notify_one();
         }
@@ -183,22 +201,21 @@ fn run(shared: &Shared) {
             }
             None => {}
         }
-        let due = due_renewals(&state, now);
+        let mut is_reached = true;
+        let due = due_renewals(&mut state, now);
         if !due.is_empty() {
             drop(state);
-            let mut reached = true;
-            for (queue, leases) in due {
-                reached &= renew(&queue, &leases);
+            for (queue, leases) in &due {
+                is_reached &= renew(queue, leases); // one that cannot be reached must not cost the others their leases
             }
             state = shared.state();
-            if !reached {
-                state.planned = Some(Instant::now() + RETRY);
-                let (guard, _) = shared.told.wait_timeout(state, RETRY).unwrap_or_else(PoisonError::into_inner);
-                state = guard;
-            }
-            continue;
         }
-        state.planned = next_look(&state);
+        if state.done.due_at().is_some_and(|at| at <= now) {
+            let was_sent;
+            (state, was_sent) = acknowledge(shared, state);
+            is_reached &= was_sent;
+        }
+        state.planned = if is_reached { next_look(&mut state) } else { Some(next_try(&state)) };
         state = match state.planned {
             Some(at) => {
                 let left = at.saturating_duration_since(Instant::now());
@@ -209,11 +226,45 @@ fn run(shared: &Shared) {
     }
 }
 
-fn next_look(state: &State) -> Option<Instant> {
-    let leases = state.batches.values().flat_map(|(_, leases)| leases);
-    let renewals = leases.filter(|lease| lease.is_open()).map(|lease| lease.renew_at());
+fn next_look(state: &mut State) -> Option<Instant> {
+    let now = Instant::now();
+    let leases = state.kept.iter().flat_map(|(_, leases)| leases);
+    let renewals = leases.filter(|lease| lease.is_open(now)).map(|lease| lease.renew_at()).min();
     let alarm = state.run.as_ref().map(|run| ring_at(run).min(run.grace_ends));
-    renewals.chain(alarm).min()
+    // As long as jobs come and go, the thread looks by itself: waking it for each would cost more than its work.
+    let next_done = std::mem::take(&mut state.is_active).then_some(now + ACK_WITHIN);
+    [renewals, alarm, state.done.due_at().or(next_done)].into_iter().flatten().min()
+}
+
+/// When Redis is asked again that could not be reached; earlier, if a run has to be ended.
+fn next_try(state: &State) -> Instant {
+    let retry_at = Instant::now() + RETRY;
+    state.run.as_ref().map_or(retry_at, |run| retry_at.min(ring_at(run).min(run.grace_ends)))
+}
+
+/// Acknowledges all that is done. False when Redis could not be asked.
+fn acknowledge<'a>(shared: &'a Shared, mut state: MutexGuard<'a, State>) -> (MutexGuard<'a, State>, bool) {
+    let mut is_reached = true;
+    state.done.is_sending = true;
+    for index in state.done.queues() {
+        let Some(queue) = state.queues.get(index).cloned() else { continue };
+        let done = state.done.take(index);
+        drop(state);
+        let receipts: Vec<&Receipt> = done.iter().map(|done| &done.ticket.lease.receipt).collect();
+        let result = queue.ack_many(&receipts);
+        state = shared.state();
+        match result {
+            Ok(settled) => state.done.answered(done, |at| settled.get(at).copied()),
+            Err(_) => {
+                state.done.put_back(done);
+                is_reached = false;
+                break; // the others wait no longer than for this one
+            }
+        }
+    }
+    state.done.is_sending = false;
+    shared.sent.notify_all();
+    (state, is_reached)
 }
 
 fn ring_at(run: &Run) -> Instant {
@@ -237,17 +288,22 @@ fn due_alarm(state: &mut State, now: Instant) -> Option<Ring> {
     None
 }
 
-/// All open leases of every queue that has one to renew: one round trip renews them together.
-fn due_renewals(state: &State, now: Instant) -> Vec<(Queue, Vec<Arc<Lease>>)> {
-    let mut queues: HashMap<&str, (Queue, Vec<Arc<Lease>>, bool)> = HashMap::new();
-    for (queue, leases) in state.batches.values() {
-        let (_, open, is_due) = queues.entry(queue.name()).or_insert_with(|| (queue.clone(), Vec::new(), false));
-        for lease in leases.iter().filter(|lease| lease.is_open()) {
-            open.push(Arc::clone(lease));
-            *is_due |= lease.renew_at() <= now;
+/// All open leases of every queue that has one to renew: one round trip renews them together. Forgets the others.
+fn due_renewals(state: &mut State, now: Instant) -> Vec<Kept> {
+    let mut queues: Vec<(Kept, bool)> = Vec::new();
+    state.kept.retain_mut(|(queue, leases)| {
+        leases.retain(|lease| lease.is_open(now));
+        let is_due = leases.iter().any(|lease| lease.renew_at() <= now);
+        match queues.iter_mut().find(|((known, _), _)| known.is_same(queue)) {
+            Some(((_, all), is_any_due)) => {
+                all.extend(leases.iter().cloned());
+                *is_any_due |= is_due;
+            }
+            None => queues.push(((queue.clone(), leases.clone()), is_due)),
         }
-    }
-    queues.into_values().filter(|(_, _, is_due)| *is_due).map(|(queue, leases, _)| (queue, leases)).collect()
+        !leases.is_empty()
+    });
+    queues.into_iter().filter_map(|(kept, is_due)| is_due.then_some(kept)).collect()
 }
 
 /// False when Redis could not be asked.
@@ -255,11 +311,11 @@ fn renew(queue: &Queue, leases: &[Arc<Lease>]) -> bool {
     for some in leases.chunks(500) {
         let asked = Instant::now();
         let receipts: Vec<(&Receipt, u64)> = some.iter().map(|lease| (&lease.receipt, lease.ttr_ms)).collect();
-        let Ok(ends) = queue.touch_many(&receipts) else { return false };
+        let Ok(ends) = queue.renew(&receipts) else { return false };
         for (lease, end) in some.iter().zip(ends) {
             match end {
-                Some(_) => lease.extend(asked + Duration::from_millis(lease.ttr_ms)),
-                None if lease.is_open() => lease.lost.store(true, Ordering::Relaxed),
+                Some(_) => lease.renewed(asked + Duration::from_millis(lease.ttr_ms)),
+                None if lease.is_open(asked) => lease.lose(),
                 None => {}
             }
         }
@@ -279,6 +335,7 @@ fn give_up(shared: &Shared, run: &Run) -> ! {
         Ok(_) => String::new(),
         Err(error) => format!(" (not recorded: {error})"),
     };
-    let message = format!("job '{}' of queue '{}' {reason} and did not stop{recorded}", run.held.id, run.queue.name());
+    let message =
+        format!("job '{}' of queue '{}' {reason} and did not stop{recorded}", run.held.id(), run.queue.name());
     shared.alarm.lock().unwrap_or_else(PoisonError::into_inner).give_up(&message)
 }

@@ -1,7 +1,7 @@
 //! A lease as the loop, the job object and the thread that renews it share it.
 
 use super::keeper::Shared;
-use crate::core::job::Receipt;
+use crate::core::job::{Receipt, Reserved};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
@@ -13,41 +13,59 @@ pub struct Lease {
     pub(super) ttr_ms: u64,
     /// End of the lease, in microseconds after `base`.
     until_us: AtomicU64,
+    /// The thread renews it until then, in microseconds after `base`.
+    keep_until_us: AtomicU64,
     base: Instant,
     settled: AtomicBool,
-    pub(super) lost: Arc<AtomicBool>,
-    /// Who renews it.
+    lost: AtomicBool,
+    /// The keeper that renews it.
     pub(super) keeper: OnceLock<Weak<Shared>>,
 }
 
 impl Lease {
     #[must_use]
-    pub fn new(receipt: Receipt, ttr_ms: u64, until: Instant) -> Arc<Self> {
+    pub fn of(job: &Reserved) -> Arc<Self> {
         let base = Instant::now();
         let lease = Self {
-            receipt,
-            ttr_ms,
+            receipt: job.receipt.clone(),
+            ttr_ms: job.options.ttr_ms,
             until_us: AtomicU64::new(0),
+            keep_until_us: AtomicU64::new(u64::MAX),
             base,
             settled: AtomicBool::new(false),
-            lost: Arc::default(),
+            lost: AtomicBool::new(false),
             keeper: OnceLock::new(),
         };
-        lease.extend(until);
+        lease.until_us.store(lease.after_base(job.lease_until), Ordering::Relaxed);
         Arc::new(lease)
     }
 
-    pub(super) fn extend(&self, until: Instant) {
-        let us = u64::try_from(until.saturating_duration_since(self.base).as_micros()).unwrap_or(u64::MAX);
-        self.until_us.store(us, Ordering::Relaxed);
+    fn after_base(&self, at: Instant) -> u64 {
+        u64::try_from(at.saturating_duration_since(self.base).as_micros()).unwrap_or(u64::MAX)
     }
 
-    /// It was renewed by somebody else than the thread, perhaps for less time than the thread counts on.
-    pub fn renewed(&self, until: Instant) {
-        self.extend(until);
+    /// The thread has renewed it; the job's holder may have renewed it for longer.
+    pub(super) fn renewed(&self, until: Instant) {
+        self.until_us.fetch_max(self.after_base(until), Ordering::Relaxed);
+    }
+
+    /// Its holder has touched it, perhaps for less time than the thread counts on.
+    pub fn touched(&self, until: Instant) {
+        self.until_us.store(self.after_base(until), Ordering::Relaxed);
         if let Some(shared) = self.keeper.get().and_then(Weak::upgrade) {
             shared.tell_if_earlier(&mut shared.state(), self.renew_at());
         }
+    }
+
+    /// The thread renews it no longer than until then.
+    pub fn keep_until(&self, at: Option<Instant>) {
+        self.keep_until_us.store(at.map_or(u64::MAX, |at| self.after_base(at)), Ordering::Relaxed);
+    }
+
+    /// Whether a thread renews it.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        self.keeper.get().is_some_and(|keeper| keeper.strong_count() > 0)
     }
 
     /// When it ends, as far as this process knows; never later than in Redis.
@@ -62,10 +80,8 @@ impl Lease {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// The flag behind [`Lease::is_lost`].
-    #[must_use]
-    pub fn lost_flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.lost)
+    pub fn lose(&self) {
+        self.lost.store(true, Ordering::Relaxed);
     }
 
     /// No renewal is needed any more.
@@ -78,7 +94,9 @@ impl Lease {
         self.until().checked_sub(third * 2).unwrap_or_else(Instant::now)
     }
 
-    pub(super) fn is_open(&self) -> bool {
-        !self.settled.load(Ordering::Relaxed) && !self.is_lost()
+    /// Whether the thread is to renew it.
+    pub(super) fn is_open(&self, now: Instant) -> bool {
+        let is_over = self.after_base(now) >= self.keep_until_us.load(Ordering::Relaxed);
+        !self.settled.load(Ordering::Relaxed) && !self.is_lost() && !is_over
     }
 }

@@ -18,7 +18,7 @@ thread_local! {
     static LIMITS: RefCell<Vec<Rc<Limited>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// MINIT: puts our hook before whatever hooks there are (pcntl's).
+/// MINIT: puts our hook before the hooks that are there (pcntl's).
 pub fn hook() {
     // SAFETY: the module is starting, no request runs.
     unsafe {
@@ -63,7 +63,7 @@ struct Limited {
 }
 
 impl Limited {
-    /// Only what the handler has called is ended: when its fiber is suspended, other code runs.
+    /// The alarm ends only code that the handler has called: when its fiber is suspended, other code runs.
     fn is_due(&self, running: *const zend_execute_data) -> bool {
         self.rung.load(Ordering::SeqCst) && !self.thrown.get() && sys::is_called_from(running, self.frame)
     }

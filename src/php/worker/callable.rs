@@ -1,5 +1,5 @@
-//! Calling what the user gave us to call. Letting go of a value is such a call too: destructors run, and the collector of
-//! cycles; whatever they do must not jump over the loop.
+//! Calls the callables of the user. Letting go of a value is such a call too: destructors run, and the collector of cycles;
+//! nothing that they do may jump over the loop.
 
 use crate::php::call::{Call, Fault, Outcome, guard};
 use crate::php::place::Place;
@@ -78,7 +78,7 @@ pub enum Ending {
     Fatal,
 }
 
-/// Calls it and takes what it throws.
+/// Calls it and takes the exception that it throws.
 pub fn attempt<const N: usize>(callable: &Zval, arguments: [Zval; N]) -> Ending {
     match invoke(callable, arguments) {
         Ok(is_false) => Ending::Returned(is_false),
@@ -90,7 +90,7 @@ pub fn attempt<const N: usize>(callable: &Zval, arguments: [Zval; N]) -> Ending 
     }
 }
 
-/// Takes a pending exception, but not what looks like one: `exit()` travels the same way and must go on.
+/// Takes a pending exception, but not the engine's mark of `exit()`, which travels the same way and must go on.
 pub fn take_throwable() -> Option<Zval> {
     sys::pending_throwable()?;
     let exception = ExecutorGlobals::take_exception()?;

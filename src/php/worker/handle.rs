@@ -5,28 +5,30 @@ use super::callable::{Ending, attempt, discard};
 use super::events::Event;
 use super::run::Loop;
 use super::settle::{Job, Verdict, last_words};
-use crate::core::error::Error;
 use crate::core::queue::{Held, Queue};
-use crate::core::worker::feed::{Delivery, Ticket};
+use crate::core::worker::feed::Delivery;
 use crate::core::worker::keeper::timeout_reason;
+use crate::core::worker::lease::Lease;
 use crate::php::call::{Fault, Outcome};
 use crate::php::new_job::Format;
 use crate::php::{convert, exceptions, json};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The job that is being handled, should the loop end before it is settled.
 pub struct InHand {
     queue: Queue,
     held: Held,
-    ticket: Ticket,
+    lease: Arc<Lease>,
 }
 
 impl Loop<'_> {
     pub(super) fn handle(&mut self, delivery: Delivery) -> Outcome<()> {
         let Some(queue) = self.feed.queue(delivery.ticket.queue).cloned() else { return Ok(()) };
-        let (held, ticket) = (delivery.job.held(), delivery.ticket.clone());
-        self.in_hand = Some(InHand { queue: queue.clone(), held, ticket });
-        let payload = match self.queue.defaults.format {
+        let (held, lease) = (delivery.job.held(), Arc::clone(&delivery.ticket.lease));
+        self.in_hand = Some(InHand { queue: queue.clone(), held, lease });
+        let encoding = self.queue.defaults.encoding;
+        let payload = match encoding.format {
             Format::Raw => Ok(convert::bytes(&delivery.job.payload)),
             Format::Json => json::decode(&delivery.job.payload)?,
         };
@@ -35,12 +37,12 @@ impl Loop<'_> {
             Err(words) => {
                 let why = format!("payload is not valid JSON: {words}");
                 let verdict = Verdict::Bury(why.clone().into_bytes(), exceptions::payload(&why));
-                let job = Job::new(queue, delivery, convert::null())?;
+                let job = Job::new(queue, delivery, convert::null(), encoding)?;
                 self.settle(&job, &verdict)?;
                 return discard((job, verdict));
             }
         };
-        let job = Job::new(queue, delivery, payload)?;
+        let job = Job::new(queue, delivery, payload, encoding)?;
         self.jobs += 1;
         self.emit(Event::Processing, Some(&job.object), None)?;
         let timeout = match job.held.options.timeout_ms {
@@ -68,23 +70,17 @@ impl Loop<'_> {
             return (attempt(&self.handler, arguments), false);
         }
         let limit = Limit::start(timeout_reason(timeout), &self.rung);
-        if let Some(keeper) = self.feed.keeper() {
-            keeper.watch(&job.queue, &job.held, timeout, self.options.grace);
-        }
+        self.feed.keeper().watch(&job.queue, &job.held, timeout, self.options.grace);
         let ending = attempt(&self.handler, arguments);
-        if let Some(keeper) = self.feed.keeper() {
-            keeper.unwatch();
-        }
+        self.feed.keeper().unwatch();
         (ending, limit.has_thrown())
     }
 
     /// Fails the job in hand: the process ends, or something that is not the handler's threw.
     pub(super) fn drop_job_in_hand(&mut self) {
-        if let Some(InHand { queue, held, ticket }) = self.in_hand.take() {
-            match queue.fail(&held, Some(&last_words())) {
-                Ok(_) | Err(Error::LeaseLost { .. }) => self.feed.settled(&ticket),
-                Err(_) => self.feed.abandoned(&ticket),
-            }
+        if let Some(InHand { queue, held, lease }) = self.in_hand.take() {
+            let _ = queue.fail(&held, Some(&last_words()));
+            lease.settle();
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the loop does while it waits: it heeds signals, and tells listeners that it is idle.
+//! The loop while it waits: it heeds signals, and tells listeners that it is idle.
 
 use super::events::{Event, Listeners};
 use super::has_reached;
@@ -9,16 +9,16 @@ use crate::core::queue::{Flow, Interrupts};
 use crate::php::interrupts::PhpInterrupts;
 use std::time::{Duration, Instant};
 
-/// Asks for handlers and for what the loop itself watches.
+/// Lets signal handlers run, and checks the signals and limits of the loop.
 pub(super) struct LoopInterrupts<'a> {
     pub(super) php: PhpInterrupts<'a>,
-    /// What SIGUSR2 and SIGCONT had said when the wait began.
+    /// Whether SIGUSR2 had paused the loop when the wait began.
     paused: bool,
     process: Generation,
     idling: Option<Idling<'a>>,
 }
 
-/// What is done each idle timeout, while the wait goes on: to begin a new one would cost Redis more.
+/// The work of each idle timeout, done while the wait goes on: to begin a new wait would cost Redis more.
 struct Idling<'a> {
     listeners: &'a Listeners,
     every: Duration,

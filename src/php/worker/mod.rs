@@ -25,7 +25,7 @@ use ext_php_rs::types::Zval;
 use run::{Loop, Stop};
 use std::time::Duration;
 
-/// What the parameters of `consume()` say.
+/// The parameters of `consume()`.
 pub struct Options {
     pub idle_timeout: Duration,
     /// 0: no limit, here and below.
@@ -37,7 +37,6 @@ pub struct Options {
     pub timeout: Duration,
     pub grace: Duration,
     pub heartbeat: bool,
-    pub fetch_ahead: bool,
 }
 
 impl Default for Options {
@@ -52,7 +51,6 @@ impl Default for Options {
             timeout: Duration::ZERO,
             grace: Duration::from_secs(5),
             heartbeat: true,
-            fetch_ahead: true,
         }
     }
 }
@@ -92,7 +90,6 @@ pub fn consume(call: &Call) -> Outcome<Zval> {
         timeout: length(8, default.timeout)?,
         grace: length(9, default.grace)?,
         heartbeat: call.bool_or(10, true)?,
-        fetch_ahead: call.bool_or(11, true)?,
     };
     let object = call.this_value()?;
     let ended = Loop::new(this, &object, handler, options).run()?;
@@ -118,7 +115,7 @@ pub fn on(call: &Call) -> Outcome<Zval> {
     call.this_value()
 }
 
-/// Bytes, or what php.ini calls them: `128M`.
+/// Bytes, as a number or in the words of php.ini: `128M`.
 fn memory_limit(call: &Call, number: u32) -> Outcome<u64> {
     let place = Place::Argument(number);
     let Some(value) = call.arg(number) else { return Ok(0) };

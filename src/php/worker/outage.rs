@@ -1,4 +1,4 @@
-//! A Redis that goes away, and what was lost with it.
+//! A Redis that goes away, and the leases that are lost with it.
 
 use super::callable::discard;
 use super::events::Event;
@@ -45,9 +45,18 @@ impl Loop<'_> {
         Ok(())
     }
 
+    /// The thread that keeps the leases was still waiting for Redis to confirm these when the loop ended: they may run again.
+    pub(super) fn report_unanswered(&mut self) -> Outcome<()> {
+        for (_, job) in std::mem::take(&mut self.unacknowledged) {
+            self.emit(Event::LeaseLost, Some(&job), None)?;
+            discard(job)?;
+        }
+        Ok(())
+    }
+
     pub(super) fn report_lost(&mut self) -> Outcome<()> {
-        for lost in self.feed.take_lost() {
-            let job = self.unacknowledged.remove(&(lost.queue, lost.token));
+        for key in self.feed.take_lost() {
+            let job = self.unacknowledged.remove(&key);
             self.emit(Event::LeaseLost, job.as_ref(), None)?;
             discard(job)?;
         }

@@ -6,11 +6,11 @@ use super::events::{Event, Listeners};
 use super::handle::InHand;
 use super::signals::{self, Signals};
 use super::{Options, has_reached};
+use crate::core::client;
 use crate::core::error::Error;
-use crate::core::link;
 use crate::core::process::Generation;
 use crate::core::queue::{Flow, Queue, rest};
-use crate::core::worker::feed::{Feed, Fetched};
+use crate::core::worker::feed::{Feed, Fetched, JobKey};
 use crate::core::worker::keeper::Keeper;
 use crate::php::call::{Outcome, guard};
 use crate::php::delay_queue::DelayQueue;
@@ -38,8 +38,15 @@ pub struct Ended {
     pub jobs: u64,
 }
 
-/// What a dying process may still spend on Redis.
+/// The time that a dying process may still spend on Redis.
 const LAST_WORDS: Duration = Duration::from_millis(200);
+/// The same of a loop that ends in good order.
+const FAREWELL: Duration = Duration::from_secs(3);
+/// The same once a signal has asked to end. The process is to be gone within five seconds, and the operation that was under way may have
+/// taken two of them.
+const AFTER_SIGNAL: Duration = Duration::from_secs(2);
+/// The thread that keeps the leases may be acknowledging: its answer is looked for so often.
+const ACKNOWLEDGED_WITHIN: Duration = Duration::from_millis(50);
 
 pub struct Loop<'a> {
     pub(super) queue: &'a DelayQueue,
@@ -53,11 +60,12 @@ pub struct Loop<'a> {
     pub(super) away: Option<Duration>,
     /// The process that runs the loop: a forked child must not go on with it.
     pub(super) process: Generation,
+    /// When the loop noticed a signal that asks it to end.
+    ending: Option<Instant>,
     pub(super) in_hand: Option<InHand>,
     pub(super) rung: Rung,
-    /// Objects of jobs that are done and not acknowledged yet, for those who listen to lost leases.
-    /// By the index of their queue, and their token.
-    pub(super) unacknowledged: HashMap<(usize, u64), Zval>,
+    /// Objects of jobs that are done and not acknowledged yet, for listeners to lost leases.
+    pub(super) unacknowledged: HashMap<JobKey, Zval>,
     _signals: Signals,
 }
 
@@ -68,17 +76,18 @@ impl<'a> Loop<'a> {
         let queues: Vec<Queue> = queue.watched().iter().map(sibling).collect();
         let rung = Rung::default();
         let keeper = Keeper::new(Box::new(Engine::current(Rung::clone(&rung))), options.heartbeat);
-        let feed = Feed::new(queues, options.prefetch, Some(keeper));
+        let feed = Feed::new(queues, options.prefetch, keeper);
         Self {
             queue,
             object,
             handler,
-            feed: if options.fetch_ahead { feed.fetching_ahead() } else { feed },
+            feed,
             options,
             started: Instant::now(),
             jobs: 0,
             away: None,
             process: Generation::current(),
+            ending: None,
             in_hand: None,
             rung,
             unacknowledged: HashMap::new(),
@@ -113,10 +122,10 @@ impl<'a> Loop<'a> {
 
     /// Works until there is a reason to stop.
     pub fn run(mut self) -> Outcome<Ended> {
-        // What nothing on the way has caught, be it a fatal error in a destructor, is caught here: the loop is still whole.
+        // The loop catches here every error that nothing on the way has caught, even a fatal one in a destructor: it is still whole.
         let result = guard(|| self.work()).and_then(|result| result);
         if result.is_err() {
-            link::within(LAST_WORDS, || self.leave());
+            client::within(LAST_WORDS, || self.leave());
         }
         let values = (std::mem::take(&mut self.unacknowledged), std::mem::replace(&mut self.handler, Zval::new()));
         drop(self);
@@ -127,14 +136,17 @@ impl<'a> Loop<'a> {
     fn work(&mut self) -> Outcome<Ended> {
         self.emit(Event::WorkerStarting, None, None)?;
         let stop = self.rounds()?;
-        self.leave();
+        let time = self.time_to_end().unwrap_or(FAREWELL);
+        client::within(time, || self.leave());
         self.feed.give_up_all();
         self.report_lost()?;
+        self.report_unanswered()?;
         self.emit(Event::WorkerStopping, None, None)?;
         Ok(Ended { stop, jobs: self.jobs })
     }
 
-    /// Fails the job in hand, sends what is done and gives back what was not started; what fails comes back when its lease ends.
+    /// Fails the job in hand, acknowledges jobs that are done and gives back those that were not started. A job for which this fails comes back
+    /// when its lease ends.
     fn leave(&mut self) {
         if self.is_child() {
             return;
@@ -145,8 +157,8 @@ impl<'a> Loop<'a> {
     }
 
     fn rounds(&mut self) -> Outcome<Stop> {
-        // Whether listeners know what has become of all that is done.
-        let mut is_settled = true;
+        // How long to wait at most while listeners have yet to hear of acknowledgements.
+        let mut unacknowledged = None;
         loop {
             self.same_process()?;
             if let Some(stop) = self.reason_to_stop() {
@@ -164,14 +176,14 @@ impl<'a> Loop<'a> {
                 self.feed.want(usize::try_from(left).unwrap_or(usize::MAX));
             }
             let mut interrupts = self.idling();
-            match self.feed.next(self.longest_wait(is_settled), &mut interrupts) {
+            match self.feed.next(self.longest_wait(unacknowledged), &mut interrupts) {
                 Ok(Fetched::Job(delivery)) => {
                     if let Err(fault) = self.back().and_then(|()| self.report_lost()) {
                         self.feed.put_back(*delivery);
                         return Err(fault);
                     }
                     self.handle(*delivery)?;
-                    is_settled = self.unacknowledged.is_empty();
+                    unacknowledged = self.is_unacknowledged().then_some(Duration::ZERO);
                 }
                 Ok(Fetched::Nothing) => {
                     self.back()?;
@@ -179,12 +191,18 @@ impl<'a> Loop<'a> {
                     if self.options.stop_when_empty {
                         return Ok(Stop::Empty);
                     }
-                    is_settled = true;
+                    unacknowledged = self.is_unacknowledged().then_some(ACKNOWLEDGED_WITHIN);
                 }
                 Ok(Fetched::Left(flow)) => self.left(interrupts.php, flow)?,
                 Err(error) => self.away(error)?,
             }
         }
+    }
+
+    /// The time that the loop may still spend on Redis, once a signal has asked to end.
+    pub(super) fn time_to_end(&mut self) -> Option<Duration> {
+        signals::stop_requested()
+            .then(|| AFTER_SIGNAL.saturating_sub(self.ending.get_or_insert_with(Instant::now).elapsed()))
     }
 
     pub(super) fn left(&self, interrupts: PhpInterrupts<'_>, flow: Flow) -> Outcome<()> {
@@ -212,13 +230,19 @@ impl<'a> Loop<'a> {
         None
     }
 
+    /// Whether listeners have yet to hear if jobs that are done were acknowledged.
+    fn is_unacknowledged(&self) -> bool {
+        !self.unacknowledged.is_empty()
+    }
+
     /// `None`: for ever.
-    fn longest_wait(&self, is_settled: bool) -> Option<Duration> {
-        // After an outage a look, so that listeners hear at once that it is over; the same if they have yet to hear what was acknowledged.
-        if self.options.stop_when_empty || self.away.is_some() || !is_settled {
+    fn longest_wait(&self, unacknowledged: Option<Duration>) -> Option<Duration> {
+        // After an outage the loop asks without waiting, so that listeners hear at once that it is over.
+        if self.options.stop_when_empty || self.away.is_some() {
             return Some(Duration::ZERO);
         }
         let max_time = Some(self.options.max_time).filter(|max_time| !max_time.is_zero());
-        max_time.map(|max_time| max_time.saturating_sub(self.started.elapsed()))
+        let left = max_time.map(|max_time| max_time.saturating_sub(self.started.elapsed()));
+        [left, unacknowledged].into_iter().flatten().min()
     }
 }

@@ -1,17 +1,20 @@
-//! What becomes of a job after its handler ran.
+//! Settles a job after its handler ran.
 
 use super::callable::Ending;
 use super::events::Event;
 use super::run::Loop;
+use crate::core::client;
 use crate::core::error::{Error, Result};
 use crate::core::job::Due;
 use crate::core::queue::{Failed, Held, Queue};
 use crate::core::worker::feed::{Delivery, Ticket};
 use crate::core::worker::keeper::timeout_reason;
 use crate::php::call::{Fault, Outcome};
+use crate::php::new_job::Encoding;
 use crate::php::object::inside;
 use crate::php::{exceptions, job, reason, sys};
 use ext_php_rs::types::Zval;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A job in the hands of the handler.
@@ -23,9 +26,10 @@ pub struct Job {
 }
 
 impl Job {
-    pub fn new(queue: Queue, delivery: Delivery, payload: Zval) -> Outcome<Self> {
+    pub fn new(queue: Queue, delivery: Delivery, payload: Zval, encoding: Encoding) -> Outcome<Self> {
         let held = delivery.job.held();
-        let object = job::leased(queue.clone(), delivery.job, payload, &delivery.ticket.lease)?;
+        let lease = Arc::clone(&delivery.ticket.lease);
+        let object = job::object(queue.clone(), delivery.job, payload, lease, encoding)?;
         Ok(Self { queue, held, ticket: delivery.ticket, object })
     }
 
@@ -34,7 +38,7 @@ impl Job {
     }
 }
 
-/// What the handler's end means.
+/// The meaning of the handler's end.
 pub enum Verdict {
     Done,
     Release(Due, Zval),
@@ -83,7 +87,7 @@ pub fn last_words() -> Vec<u8> {
     format!("the handler called exit() with status {}", sys::exit_status()).into_bytes()
 }
 
-/// How long a settling is repeated while Redis is away: until the lease ends, and a signal does not shorten it.
+/// The pause before a settling is repeated while Redis is away.
 const SETTLE_RETRY: Duration = Duration::from_millis(100);
 
 impl Loop<'_> {
@@ -94,37 +98,32 @@ impl Loop<'_> {
         self.in_hand = None;
         let inner = job.inner();
         if inner.is_some_and(job::Job::is_settled) {
-            self.feed.settled(&job.ticket);
             return Ok(());
         }
-        if inner.is_some_and(job::Job::is_lost) || job.ticket.lease.is_lost() {
-            self.feed.settled(&job.ticket);
+        if job.ticket.lease.is_lost() {
             return self.emit(Event::LeaseLost, Some(&job.object), None);
         }
         match verdict {
             Verdict::Done => {
                 if let Some(inner) = inner {
-                    inner.set_settled();
+                    inner.set_done();
                 }
                 if self.listeners().has(Event::LeaseLost) {
-                    let key = (job.ticket.queue, job.held.receipt.token);
-                    self.unacknowledged.insert(key, job.object.shallow_clone());
+                    self.unacknowledged.insert(job.ticket.key(), job.object.shallow_clone());
                 }
-                let sent = self.feed.done(&job.ticket);
-                self.emit(Event::Succeeded, Some(&job.object), None)?;
-                match sent {
-                    Err(error) if !error.is_retryable() => Err(error.into()),
-                    _ => Ok(()), // it stays to be acknowledged
-                }
+                // A limit of keepAlive() is over with the handler: the lease is kept until the job is acknowledged.
+                job.ticket.lease.keep_until(None);
+                self.feed.done(&job.ticket);
+                self.emit(Event::Succeeded, Some(&job.object), None)
             }
             Verdict::Release(due, exception) => {
-                if self.settled(job, || job.queue.release(&job.held, *due, None))?.is_some() {
+                if self.settled(job, (), || job.queue.release(&job.held, *due, None, true))?.is_some() {
                     self.emit(Event::Released, Some(&job.object), Some(exception))?;
                 }
                 Ok(())
             }
             Verdict::Bury(why, exception) => {
-                if self.settled(job, || job.queue.bury(&job.held, Some(why)))?.is_some() {
+                if self.settled(job, (), || job.queue.bury(&job.held, Some(why)))?.is_some() {
                     self.emit(Event::Buried, Some(&job.object), Some(exception))?;
                 }
                 Ok(())
@@ -139,7 +138,8 @@ impl Loop<'_> {
     }
 
     fn fail(&mut self, job: &Job, why: &[u8], exception: Option<&Zval>) -> Outcome<()> {
-        let Some(failed) = self.settled(job, || job.queue.fail(&job.held, Some(why)))? else { return Ok(()) };
+        let failed = job.queue.failed_unseen(&job.held);
+        let Some(failed) = self.settled(job, failed, || job.queue.fail(&job.held, Some(why)))? else { return Ok(()) };
         self.emit(Event::Failed, Some(&job.object), exception)?;
         if failed == Failed::Buried {
             self.emit(Event::Buried, Some(&job.object), exception)?;
@@ -147,20 +147,31 @@ impl Loop<'_> {
         Ok(())
     }
 
-    /// Runs a settling operation, again while Redis is away and the lease lasts. `None`: the lease was lost.
-    fn settled<T>(&mut self, job: &Job, work: impl Fn() -> Result<T>) -> Outcome<Option<T>> {
+    /// Runs a settling operation, again while Redis is away, the lease lasts, and no signal asks to end. `None`: the lease was lost.
+    /// `unseen`: the result of one whose answer was lost.
+    fn settled<T>(&mut self, job: &Job, unseen: T, work: impl Fn() -> Result<T>) -> Outcome<Option<T>> {
+        let mut is_ambiguous = false;
         let result = loop {
-            match work() {
-                Err(error) if error.is_retryable() && Instant::now() < job.ticket.lease.until() => {
-                    std::thread::sleep(SETTLE_RETRY)
+            let time = self.time_to_end();
+            let result = match time {
+                Some(left) => client::within(left, &work),
+                None => work(),
+            };
+            is_ambiguous |= matches!(&result, Err(Error::Connection { ambiguous: true, .. }));
+            match result {
+                Err(error)
+                    if error.is_retryable()
+                        && Instant::now() < job.ticket.lease.until()
+                        && time.is_none_or(|left| left > SETTLE_RETRY) =>
+                {
+                    std::thread::sleep(SETTLE_RETRY);
                 }
+                // The try before has ended the lease.
+                Err(Error::LeaseLost { .. }) if is_ambiguous => break Ok(unseen),
                 result => break result,
             }
         };
-        match &result {
-            Ok(_) | Err(Error::LeaseLost { .. }) => self.feed.settled(&job.ticket),
-            Err(_) => self.feed.abandoned(&job.ticket),
-        }
+        job.ticket.lease.settle();
         if let Some(inner) = job.inner() {
             if result.is_ok() { inner.set_settled() } else { inner.set_lost() }
         }

@@ -13,7 +13,7 @@ const SIGNALS: [c_int; 5] = [libc::SIGTERM, libc::SIGINT, libc::SIGQUIT, libc::S
 
 static STOP: AtomicBool = AtomicBool::new(false);
 static PAUSE: AtomicBool = AtomicBool::new(false);
-/// What handled each of [`SIGNALS`] before and is to run too; 0: nothing.
+/// The handlers that each of [`SIGNALS`] had before, which are to run too; 0: none.
 static BEFORE: [AtomicUsize; 5] = [const { AtomicUsize::new(0) }; 5];
 static BEFORE_TAKES_INFO: [AtomicBool; 5] = [const { AtomicBool::new(false) }; 5];
 
@@ -25,7 +25,7 @@ type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut libc::c_void);
 thread_local! {
     /// How many loops are running, one in a handler of another or in fibers.
     static LOOPS: Cell<u32> = const { Cell::new(0) };
-    /// What was there before the first of them.
+    /// The dispositions before the first of them.
     static OLD: RefCell<Vec<(c_int, libc::sigaction)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -63,11 +63,11 @@ impl Signals {
 fn take(signal: c_int, before: &AtomicUsize, takes_info: &AtomicBool) -> Option<(c_int, libc::sigaction)> {
     let old = disposition(signal)?;
     let meant = match sys::engine_signal_handler(signal, old.sa_sigaction) {
-        // The engine handles every signal itself, and does then what would have been done without it.
+        // The engine handles every signal itself, and then calls the handler that would have run without it.
         Some(meant) => meant,
         None => old.sa_sigaction,
     };
-    // Somebody (nohup, a shell) wants it ignored: it stays ignored.
+    // The parent process (nohup, a shell) wants it ignored: it stays ignored.
     if meant == libc::SIG_IGN && signal != libc::SIGCONT {
         return None;
     }
@@ -104,7 +104,7 @@ impl Drop for Signals {
             return;
         }
         for (signal, old) in OLD.take() {
-            // What the user has put in our place meanwhile stays.
+            // A handler that the user has put in our place meanwhile stays.
             if disposition(signal).is_some_and(|now| now.sa_sigaction == on_signal as Handler as usize) {
                 // SAFETY: puts back what sigaction gave.
                 unsafe { libc::sigaction(signal, &raw const old, std::ptr::null_mut()) };

@@ -1,37 +1,25 @@
-//! What the walk compares: a reservation, and now and then everything.
+//! The comparisons of the walk: each reservation, the keys in Redis after each step, and now and then all that the API tells.
 
 use super::reference::{Job, Place};
 use super::walk::Walk;
-use crate::support::*;
-use delayqueue::core::job::{Reserved, State};
+use crate::audit::{self, Snapshot, parse_lease, says_history};
+use delayqueue::core::job::{JobInfo, Reserved, State};
 use delayqueue::core::queue::Lateness;
+use delayqueue::core::record::{History, Record};
+use std::collections::BTreeMap;
 
 impl Walk {
-    pub(super) fn compare_reserved(&mut self, got: Vec<Reserved>, expected: Vec<Job>) {
-        assert_eq!(got.len(), expected.len(), "reserved {got:?}, expected {expected:?}");
-        for (job, model) in got.iter().zip(&expected) {
-            assert_eq!(job.id.to_string(), model.id, "wrong job: order");
-            let Place::Held { token, deadline } = model.place else { panic!() };
-            let real = (
-                job.payload.clone(),
-                job.options.priority,
-                job.attempts,
-                job.due_at_ms,
-                job.receipt.token,
-                job.lease_until_ms,
-                job.last_error.clone().map(|text| String::from_utf8(text).unwrap()),
-            );
+    pub(super) fn compare_reserved(&mut self, got: Vec<Reserved>, expected: &[Job]) {
+        let ids: Vec<String> = got.iter().map(|job| job.id.to_string()).collect();
+        let of_model: Vec<String> = expected.iter().map(|job| job.id.clone()).collect();
+        assert_eq!(ids, of_model, "which jobs, and their order: {expected:?} {:?}", self.model.in_order(State::Ready));
+        for (job, model) in got.iter().zip(expected) {
+            let Place::Held { token, .. } = model.place else { panic!("{model:?}") };
+            assert_eq!((&job.payload, &job.options), (&model.payload, &model.options));
+            let error = job.last_error.clone().map(|text| String::from_utf8(text).unwrap()).unwrap_or_default();
             assert_eq!(
-                real,
-                (
-                    model.payload.clone(),
-                    model.priority,
-                    model.attempts,
-                    model.due,
-                    token,
-                    deadline,
-                    model.error.clone()
-                )
+                (job.attempts, job.due_at_us, job.reserved_at_us, job.receipt.token(), error),
+                (model.attempts + 1, model.due, self.model.now, token, model.error.clone())
             );
             self.held.push(job.held());
         }
@@ -40,99 +28,118 @@ impl Walk {
         }
     }
 
-    /// Whole state: every list, every counter, and what lies in Redis itself.
-    pub(super) fn compare_all(&mut self) {
+    /// Every key: each job with all that is known of it is in its one place, and nothing else is there.
+    pub(super) fn compare_keys(&mut self) {
+        let found = Snapshot::of(&mut self.raw, &self.queue);
+        let (places, faults) = found.examine();
+        assert!(faults.is_empty(), "{faults:#?}");
+        assert_eq!(found.jobs.len(), self.model.jobs.len(), "jobs: {places:?}");
+        let sets = [&found.waiting, &found.prioritized, &found.reserved, &found.buried];
+        let scores: BTreeMap<&[u8], i64> = sets.into_iter().flatten().map(|(id, at)| (id.as_slice(), *at)).collect();
+        for job in &self.model.jobs {
+            let id = job.id.as_bytes();
+            let record = Record::decode(found.jobs.get(id).expect("a record").clone()).unwrap();
+            assert_eq!((&record.payload, &record.options), (&job.payload, &job.options), "{}", job.id);
+            let (place, at) = match job.place {
+                Place::Waiting if job.options.priority == 1024 => ("waiting", job.due),
+                Place::Waiting => ("prioritized", job.due),
+                Place::Held { deadline, .. } => ("reserved", deadline),
+                Place::Buried { since } => ("buried", since),
+            };
+            assert_eq!((places[&job.id], scores[id]), (place, at), "{}", job.id);
+            if let Place::Held { token, .. } = job.place {
+                let (found_token, due, _) = parse_lease(&found.leases[id]).unwrap();
+                assert_eq!((found_token, due), (token, job.due), "{}", job.id);
+            }
+            let past = found.history.get(id);
+            let is_said = says_history(&found.jobs[id]);
+            assert_eq!((past.is_some(), is_said), (job.came_back, job.came_back), "the history of '{}'", job.id);
+            let past = past.map(|bytes| History::decode(bytes)).unwrap_or_default();
+            let error = past.last_error.map(|text| String::from_utf8(text).unwrap()).unwrap_or_default();
+            assert_eq!(
+                (past.attempts, past.timeouts, past.releases, past.buries, past.kicks, error),
+                (job.attempts, job.timeouts, job.releases, job.buries, job.kicks, job.error.clone()),
+                "the history of '{}'",
+                job.id
+            );
+        }
+        let (counters, jobs) = (&self.model.counters, self.model.jobs.len() as u64);
+        let expected = [
+            ("token", self.model.tokens),
+            ("acked", counters.acked),
+            ("failed", counters.failed),
+            ("timed_out", counters.timed_out),
+            ("cancelled", counters.cancelled),
+            ("replaced", counters.pushed - jobs - counters.acked - counters.cancelled),
+        ];
+        let mut meta: BTreeMap<String, String> = expected
+            .into_iter()
+            .filter(|(_, many)| *many > 0)
+            .map(|(name, many)| (name.into(), many.to_string()))
+            .collect();
+        meta.extend(self.model.lateness.iter().map(|(bucket, many)| (format!("late{bucket}"), many.to_string())));
+        let until =
+            self.model.paused_until.map(|until| if until == i64::MAX { "forever".into() } else { until.to_string() });
+        meta.extend(until.map(|until| ("paused".to_owned(), until)));
+        let text = |bytes: &Vec<u8>| String::from_utf8(bytes.clone()).unwrap();
+        let found: BTreeMap<String, String> =
+            found.meta.iter().map(|(name, value)| (text(name), text(value))).collect();
+        assert_eq!(found, meta, "meta");
+    }
+
+    /// The answers of all operations that only look.
+    pub(super) fn compare_answers(&mut self) {
         self.model.reclaim();
         for state in State::ALL {
-            let mut real = self.queue.list(state, 0, 1_000).unwrap();
-            if state == State::Reserved {
-                real.sort_by(|a, b| a.id.cmp(&b.id));
-            }
+            let found = self.queue.list(state, 0, 1_000).unwrap();
             let model = self.model.in_order(state);
-            let seen: Vec<_> = real
-                .iter()
-                .map(|job| {
-                    let error = job.last_error.clone().map(|text| String::from_utf8(text).unwrap());
-                    (
-                        job.id.to_string(),
-                        job.due_at_ms,
-                        job.attempts,
-                        job.timeouts,
-                        job.releases,
-                        job.buries,
-                        job.kicks,
-                        error,
-                        job.priority(),
-                    )
-                })
-                .collect();
-            let expected: Vec<_> = model
-                .iter()
-                .map(|job| {
-                    (
-                        job.id.clone(),
-                        job.due,
-                        job.attempts,
-                        job.timeouts,
-                        job.releases,
-                        job.buries,
-                        job.kicks,
-                        job.error.clone(),
-                        job.priority,
-                    )
-                })
-                .collect();
-            assert_eq!(seen, expected, "{state:?}");
+            assert_eq!(found.len(), model.len(), "{state:?}: {found:?}");
+            for (info, job) in found.iter().zip(&model) {
+                compare_info(info, job, state);
+            }
+            let (offset, limit) = (model.len() / 3, model.len() / 2);
+            let page = self.queue.list(state, offset as u64, limit as u64).unwrap();
+            assert_eq!(page, found[offset..offset + limit], "a page of {state:?}");
         }
+        for job in self.model.jobs.iter().take(10) {
+            let info = self.queue.peek(&crate::support::id(&job.id)).unwrap().expect("the job is there");
+            compare_info(&info, job, self.model.state(job));
+        }
+        assert_eq!(self.queue.peek(&crate::support::id("nobody")).unwrap(), None);
+        self.compare_stats();
+        let (_, faults) = audit::examine(&mut self.raw, &self.queue);
+        assert!(faults.is_empty(), "{faults:#?}");
+    }
+
+    fn compare_stats(&mut self) {
         let stats = self.queue.stats().unwrap();
         let counters = &self.model.counters;
         assert_eq!(
             (stats.pushed, stats.acked, stats.failed, stats.timed_out, stats.cancelled),
             (counters.pushed, counters.acked, counters.failed, counters.timed_out, counters.cancelled)
         );
+        let counts = State::ALL.map(|state| self.model.in_order(state).len() as u64);
+        assert_eq!([stats.delayed, stats.ready, stats.reserved, stats.buried], counts);
+        let first = |state| self.model.in_order(state).into_iter().map(|job| job.due).min();
+        let oldest = first(State::Ready).map(|due| u64::try_from(self.model.now - due).unwrap());
+        assert_eq!((stats.oldest_ready_age_us, stats.next_due_at_us), (oldest, first(State::Delayed)));
         let lateness: Vec<(u32, u64)> = self.model.lateness.iter().map(|(bucket, many)| (*bucket, *many)).collect();
         assert_eq!(stats.lateness, Lateness::from_buckets(&lateness));
-        assert_eq!(stats.paused, self.model.is_paused());
-        self.check_redis();
-    }
-
-    /// A job is in exactly one place, nothing points at a job that is not there, no key has a TTL.
-    fn check_redis(&mut self) {
-        let key = |name: &str| format!("dq:{{{}}}:{name}", self.queue.name());
-        let count = |raw: &mut Raw, command: &str, name: &str| raw.int(&[command, &key(name)]);
-        let raw = &mut self.raw;
-        let jobs = count(raw, "HLEN", "jobs");
-        let held = self.model.in_order(State::Reserved).len() as i64;
-        let places = count(raw, "ZCARD", "waiting")
-            + count(raw, "ZCARD", "later")
-            + count(raw, "ZCARD", "ripe")
-            + count(raw, "ZCARD", "buried")
-            + held;
-        assert_eq!(jobs, places, "jobs and their places");
-        assert_eq!(jobs, self.model.jobs.len() as i64);
-        assert_eq!(count(raw, "ZCARD", "ready"), count(raw, "ZCARD", "ripe"), "ready and ripe");
-        let came_back = self
-            .model
-            .jobs
-            .iter()
-            .filter(|job| job.timeouts + job.releases + job.buries + job.kicks > 0 || job.error.is_some())
-            .count();
-        assert!(count(raw, "HLEN", "history") >= came_back as i64);
-        assert!(count(raw, "HLEN", "history") <= jobs);
-        if held == 0 {
-            assert_eq!(count(raw, "ZCARD", "reserved"), 0);
-        }
-        for name in ["jobs", "waiting", "later", "ready", "ripe", "reserved", "buried", "history", "ledger"] {
-            assert!(count(raw, "PTTL", name) < 0, "{name} has a TTL");
-        }
+        assert_eq!((stats.paused, stats.unplaced), (self.model.is_paused(), 0));
     }
 }
 
-trait Priority {
-    fn priority(&self) -> u32;
-}
-impl Priority for delayqueue::core::job::JobInfo {
-    fn priority(&self) -> u32 {
-        self.options.priority
-    }
+fn compare_info(info: &JobInfo, job: &Job, state: State) {
+    let error = info.last_error.clone().map(|text| String::from_utf8(text).unwrap()).unwrap_or_default();
+    let deadline = if let Place::Held { deadline, .. } = job.place { Some(deadline) } else { None };
+    assert_eq!(
+        (info.id.to_string(), info.state, info.due_at_us, info.lease_until_us),
+        (job.id.clone(), state, job.due, deadline)
+    );
+    assert_eq!((&info.payload, &info.options), (&job.payload, &job.options));
+    let attempts = job.attempts + u32::from(state == State::Reserved);
+    assert_eq!(
+        (info.attempts, info.timeouts, info.releases, info.buries, info.kicks, error),
+        (attempts, job.timeouts, job.releases, job.buries, job.kicks, job.error.clone())
+    );
 }

@@ -1,7 +1,7 @@
-//! What a queue does, in a hundred lines: one flat list of jobs, no indexes, no laziness but the documented one.
+//! A model of a queue in a few hundred lines: one flat list of jobs, no indexes, no laziness but the documented one.
 
 use delayqueue::core::backoff::Backoff;
-use delayqueue::core::job::{Due, OnDuplicate, State};
+use delayqueue::core::job::{Due, JobOptions, OnDuplicate, State};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -11,29 +11,28 @@ pub enum Place {
     Buried { since: i64 },
 }
 
+/// All times in microseconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
     pub id: String,
     pub payload: Vec<u8>,
-    pub priority: u32,
-    pub ttr: i64,
-    pub max_attempts: u32,
+    pub options: JobOptions,
     pub due: i64,
-    pub pushed: u64,
     pub place: Place,
+    /// Those that have ended.
     pub attempts: u32,
     pub timeouts: u32,
     pub releases: u32,
     pub buries: u32,
     pub kicks: u32,
-    pub error: Option<String>,
+    pub error: String,
+    pub came_back: bool,
 }
 
 #[derive(Debug, Default)]
 pub struct Reference {
     pub jobs: Vec<Job>,
     pub now: i64,
-    pub pushes: u64,
     pub tokens: u64,
     pub paused_until: Option<i64>,
     pub counters: Counters,
@@ -53,19 +52,40 @@ pub struct Counters {
 pub struct Push {
     pub id: String,
     pub payload: Vec<u8>,
-    pub priority: u32,
-    pub ttr: i64,
-    pub max_attempts: u32,
+    pub options: JobOptions,
     pub due: Due,
     pub on_duplicate: OnDuplicate,
+}
+
+impl Job {
+    fn is_held(&self) -> bool {
+        matches!(self.place, Place::Held { .. })
+    }
+
+    fn is_spent(&self) -> bool {
+        self.options.max_attempts > 0 && self.attempts >= self.options.max_attempts
+    }
+
+    /// Its lease expired once, or it has one attempt left: it is leased alone.
+    fn goes_alone(&self) -> bool {
+        self.timeouts > 0 || self.options.max_attempts > 0 && self.attempts + 1 >= self.options.max_attempts
+    }
+
+    fn wait_from(&mut self, due: i64) {
+        (self.due, self.place) = (due, Place::Waiting);
+    }
+
+    fn bury(&mut self, now: i64, error: &str) {
+        (self.buries, self.error, self.came_back) = (self.buries + 1, error.to_owned(), true);
+        (self.due, self.place) = (now, Place::Buried { since: now });
+    }
 }
 
 impl Reference {
     pub fn due(&self, due: Due) -> i64 {
         match due {
-            Due::InMs(0) => self.now,
-            Due::InMs(ms) => self.now + 1 + i64::try_from(ms).unwrap(), // the clock is never at a whole millisecond
-            Due::AtMs(at) => at,
+            Due::InMs(ms) => self.now + i64::try_from(ms).unwrap() * 1000,
+            Due::AtUs(at) => at,
         }
     }
 
@@ -73,8 +93,13 @@ impl Reference {
         self.jobs.iter_mut().find(|job| job.id == id)
     }
 
-    fn by_token(&mut self, token: u64) -> Option<&mut Job> {
+    fn held_by(&mut self, token: u64) -> Option<&mut Job> {
         self.jobs.iter_mut().find(|job| matches!(job.place, Place::Held { token: held, .. } if held == token))
+    }
+
+    /// A job that nobody holds.
+    fn free(&mut self, id: &str) -> Option<&mut Job> {
+        self.find(id).filter(|job| !job.is_held())
     }
 
     pub fn state(&self, job: &Job) -> State {
@@ -86,44 +111,41 @@ impl Reference {
         }
     }
 
-    /// All or none; true when all were accepted.
-    pub fn push(&mut self, batch: Vec<Push>) -> bool {
-        let before = (self.jobs.clone(), self.pushes, self.counters.clone());
-        for push in batch {
-            self.pushes += 1;
-            let due = self.due(push.due);
+    /// All or none; else the id of the first job that was refused.
+    pub fn push(&mut self, batch: &[Push]) -> Result<(), String> {
+        let before = (self.jobs.clone(), self.counters.clone());
+        for (push, after) in batch.iter().zip(0..) {
             let index = self.jobs.iter().position(|job| job.id == push.id);
             if let Some(index) = index {
                 match push.on_duplicate {
                     OnDuplicate::Keep => continue,
-                    OnDuplicate::Replace if !matches!(self.jobs[index].place, Place::Held { .. }) => {
+                    OnDuplicate::Replace if !self.jobs[index].is_held() => {
                         self.jobs.remove(index);
                     }
                     _ => {
-                        (self.jobs, self.pushes, self.counters) = before;
-                        return false;
+                        (self.jobs, self.counters) = before;
+                        return Err(push.id.clone());
                     }
                 }
             }
             self.counters.pushed += 1;
+            let is_moment = matches!(push.due, Due::AtUs(_));
             self.jobs.push(Job {
-                id: push.id,
-                payload: push.payload,
-                priority: push.priority,
-                ttr: push.ttr,
-                max_attempts: push.max_attempts,
-                due,
-                pushed: self.pushes,
+                id: push.id.clone(),
+                payload: push.payload.clone(),
+                options: push.options.clone(),
+                due: self.due(push.due) + if is_moment { 0 } else { after },
                 place: Place::Waiting,
                 attempts: 0,
                 timeouts: 0,
                 releases: 0,
                 buries: 0,
                 kicks: 0,
-                error: None,
+                error: String::new(),
+                came_back: false,
             });
         }
-        true
+        Ok(())
     }
 
     /// Leases that ran out: back to the old place, or buried.
@@ -131,12 +153,11 @@ impl Reference {
         let now = self.now;
         for job in &mut self.jobs {
             if matches!(job.place, Place::Held { deadline, .. } if deadline <= now) {
-                job.timeouts += 1;
+                (job.attempts, job.timeouts) = (job.attempts + 1, job.timeouts + 1);
+                (job.error, job.came_back) = ("lease expired".into(), true);
                 self.counters.timed_out += 1;
-                job.error = Some("lease expired".into());
-                if job.max_attempts > 0 && job.attempts >= job.max_attempts {
-                    job.buries += 1;
-                    job.place = Place::Buried { since: now };
+                if job.is_spent() {
+                    job.bury(now, "lease expired");
                 } else {
                     job.place = Place::Waiting;
                 }
@@ -146,20 +167,27 @@ impl Reference {
 
     pub fn in_order(&self, state: State) -> Vec<&Job> {
         let mut jobs: Vec<&Job> = self.jobs.iter().filter(|job| self.state(job) == state).collect();
-        match state {
-            State::Ready => jobs.sort_by_key(|job| (job.priority, job.due, job.pushed)),
-            State::Delayed => jobs.sort_by_key(|job| (job.due, job.pushed)),
-            State::Reserved => jobs.sort_by_key(|job| job.id.clone()),
-            State::Buried => jobs.sort_by_key(|job| match job.place {
-                Place::Buried { since } => (since, job.id.clone()),
-                _ => unreachable!(),
-            }),
-        }
+        jobs.sort_by_key(|job| {
+            let (priority, at) = match job.place {
+                Place::Waiting if state == State::Ready => (job.options.priority, job.due),
+                Place::Waiting => (0, job.due),
+                Place::Held { deadline, .. } => (0, deadline),
+                Place::Buried { since } => (0, since),
+            };
+            (priority, at, job.id.clone())
+        });
         jobs
     }
 
-    pub fn is_paused(&self) -> bool {
-        self.paused_until.is_some_and(|until| until > self.now)
+    /// Forgets a pause that is over, as the scripts that ask do: the clock may be set back.
+    pub fn is_paused(&mut self) -> bool {
+        self.paused_until = self.paused_until.filter(|until| *until > self.now);
+        self.paused_until.is_some()
+    }
+
+    pub fn is_ready(&mut self) -> bool {
+        self.reclaim();
+        !self.is_paused() && !self.in_order(State::Ready).is_empty()
     }
 
     pub fn reserve(&mut self, max: usize) -> Vec<Job> {
@@ -167,10 +195,15 @@ impl Reference {
         if self.is_paused() {
             return Vec::new();
         }
-        let ids: Vec<String> = self.in_order(State::Ready).into_iter().take(max).map(|job| job.id.clone()).collect();
+        let ready = self.in_order(State::Ready);
+        let together = match ready.first() {
+            Some(first) if first.goes_alone() => 1,
+            _ => ready.iter().take(max).take_while(|job| !job.goes_alone()).count(),
+        };
+        let ids: Vec<String> = ready[..together.min(ready.len())].iter().map(|job| job.id.clone()).collect();
         let leased: Vec<Job> = ids.iter().map(|id| self.lease(id)).collect();
         for job in &leased {
-            let late = (self.now - job.due + 1) as f64;
+            let late = (self.now - job.due) as f64 / 1000.0 + 1.0;
             *self.lateness.entry((2.0 * late.log2()).floor() as u32).or_default() += 1;
         }
         leased
@@ -178,70 +211,82 @@ impl Reference {
 
     pub fn reserve_job(&mut self, id: &str) -> Option<Job> {
         self.reclaim();
-        let job = self.find(id)?;
-        (!matches!(job.place, Place::Held { .. })).then_some(())?;
+        self.free(id)?;
         Some(self.lease(id))
+    }
+
+    /// The answer of a reserve was lost: it is as if it had not been, but for the numbers that were used.
+    pub fn forget_lease(&mut self, leased: &[Job]) {
+        for job in leased {
+            self.find(&job.id).unwrap().place = Place::Waiting;
+        }
     }
 
     fn lease(&mut self, id: &str) -> Job {
         self.tokens += 1;
         let (token, now) = (self.tokens, self.now);
         let job = self.find(id).unwrap();
-        job.attempts += 1;
-        job.place = Place::Held { token, deadline: now + job.ttr };
+        let deadline = now + i64::try_from(job.options.ttr_ms).unwrap() * 1000;
+        job.place = Place::Held { token, deadline };
         job.clone()
     }
 
     pub fn ack(&mut self, token: u64) -> bool {
-        let Some(index) =
-            self.jobs.iter().position(|job| matches!(job.place, Place::Held { token: held, .. } if held == token))
-        else {
-            return false;
-        };
-        self.jobs.remove(index);
-        self.counters.acked += 1;
-        true
+        let before = self.jobs.len();
+        self.jobs.retain(|job| !matches!(job.place, Place::Held { token: held, .. } if held == token));
+        let was_ours = self.jobs.len() < before;
+        self.counters.acked += u64::from(was_ours);
+        was_ours
     }
 
-    pub fn release(&mut self, token: u64, due: Due, priority: Option<u32>) -> bool {
+    pub fn release(&mut self, token: u64, due: Due, priority: Option<u32>, counts: bool) -> bool {
         let due = self.due(due);
-        let Some(job) = self.by_token(token) else { return false };
-        job.releases += 1;
-        (job.due, job.place, job.priority) = (due, Place::Waiting, priority.unwrap_or(job.priority));
+        let Some(job) = self.held_by(token) else { return false };
+        job.wait_from(due);
+        job.options.priority = priority.unwrap_or(job.options.priority);
+        if counts {
+            (job.attempts, job.releases, job.came_back) = (job.attempts + 1, job.releases + 1, true);
+        }
         true
     }
 
-    /// `None`: not ours; else whether it was buried.
-    pub fn fail(&mut self, token: u64, delay: u64, reason: &str) -> Option<bool> {
-        let (now, due) = (self.now, self.due(Due::InMs(delay)));
-        let job = self.by_token(token)?;
-        job.error = (!reason.is_empty()).then(|| reason.to_owned());
-        let spent = job.max_attempts > 0 && job.attempts >= job.max_attempts;
-        if spent {
-            job.buries += 1;
-            job.place = Place::Buried { since: now };
+    pub fn give_back(&mut self, token: u64) -> bool {
+        let Some(job) = self.held_by(token) else { return false };
+        job.place = Place::Waiting;
+        true
+    }
+
+    /// `None`: not ours; else whether it was buried. `due`: if it was not.
+    pub fn fail(&mut self, token: u64, due: i64, reason: &str) -> Option<bool> {
+        let now = self.now;
+        let job = self.held_by(token)?;
+        (job.attempts, job.error, job.came_back) = (job.attempts + 1, reason.to_owned(), true);
+        let is_spent = job.is_spent();
+        if is_spent {
+            job.bury(now, reason);
         } else {
-            (job.due, job.place) = (due, Place::Waiting);
+            job.wait_from(due);
         }
         self.counters.failed += 1;
-        Some(spent)
+        Some(is_spent)
     }
 
     pub fn bury(&mut self, token: u64, reason: &str) -> bool {
         let now = self.now;
-        let Some(job) = self.by_token(token) else { return false };
-        job.buries += 1;
-        job.error = (!reason.is_empty()).then(|| reason.to_owned());
-        job.place = Place::Buried { since: now };
+        let Some(job) = self.held_by(token) else { return false };
+        job.attempts += 1;
+        job.bury(now, reason);
         true
     }
 
-    pub fn touch(&mut self, token: u64, ttr: Option<i64>) -> Option<i64> {
-        let now = self.now;
-        let job = self.by_token(token)?;
-        let until = now + ttr.unwrap_or(job.ttr);
-        job.place = Place::Held { token, deadline: until };
-        Some(until)
+    /// The new deadline.
+    pub fn touch(&mut self, token: u64, ttr_ms: u64, never_shortens: bool) -> Option<i64> {
+        let until = self.now + i64::try_from(ttr_ms).unwrap() * 1000;
+        let job = self.held_by(token)?;
+        let Place::Held { deadline: old, .. } = job.place else { unreachable!() };
+        let deadline = if never_shortens { until.max(old) } else { until };
+        job.place = Place::Held { token, deadline };
+        Some(deadline)
     }
 
     pub fn cancel(&mut self, ids: &[String]) -> u64 {
@@ -255,53 +300,44 @@ impl Reference {
     pub fn reschedule(&mut self, id: &str, due: Due) -> bool {
         self.reclaim();
         let due = self.due(due);
-        match self.find(id) {
-            Some(job) if !matches!(job.place, Place::Held { .. }) => {
-                (job.due, job.place) = (due, Place::Waiting);
-                true
-            }
-            _ => false,
-        }
+        self.free(id).map(|job| job.wait_from(due)).is_some()
     }
 
-    pub fn update(&mut self, id: &str, payload: &[u8]) -> bool {
+    pub fn update(&mut self, id: &str, payload: &[u8], headers: Option<&[(String, String)]>) -> bool {
+        if headers.is_some() && self.find(id).is_none() {
+            return false; // the client has looked
+        }
         self.reclaim();
-        match self.find(id) {
-            Some(job) if !matches!(job.place, Place::Held { .. }) => {
-                job.payload = payload.to_vec();
-                true
-            }
-            _ => false,
-        }
+        self.free(id).map(|job| change(job, payload, headers)).is_some()
     }
 
-    fn kick_one(&mut self, id: &str, reset: bool) {
+    pub fn update_held(&mut self, token: u64, payload: &[u8], headers: Option<&[(String, String)]>) -> bool {
+        self.held_by(token).map(|job| change(job, payload, headers)).is_some()
+    }
+
+    fn kick_one(&mut self, id: &str, resets: bool) {
         let now = self.now;
         let job = self.find(id).unwrap();
-        job.kicks += 1;
-        if reset {
-            job.attempts = 0;
+        (job.kicks, job.came_back) = (job.kicks + 1, true);
+        if resets {
+            (job.attempts, job.timeouts) = (0, 0);
         }
-        (job.due, job.place) = (now, Place::Waiting);
+        job.wait_from(now);
     }
 
-    pub fn kick(&mut self, max: usize, reset: bool) -> u64 {
+    pub fn kick(&mut self, max: usize, resets: bool) -> u64 {
         let ids: Vec<String> = self.in_order(State::Buried).into_iter().take(max).map(|job| job.id.clone()).collect();
-        ids.iter().for_each(|id| self.kick_one(id, reset));
+        ids.iter().for_each(|id| self.kick_one(id, resets));
         ids.len() as u64
     }
 
-    pub fn kick_job(&mut self, id: &str, reset: bool) -> bool {
+    pub fn kick_job(&mut self, id: &str, resets: bool) -> bool {
         let now = self.now;
-        match self.find(id) {
-            Some(job)
-                if matches!(job.place, Place::Buried { .. }) || (job.place == Place::Waiting && job.due > now) =>
-            {
-                self.kick_one(id, reset);
-                true
-            }
-            _ => false,
+        let can_be = self.free(id).is_some_and(|job| job.place != Place::Waiting || job.due > now);
+        if can_be {
+            self.kick_one(id, resets);
         }
+        can_be
     }
 
     pub fn take(&mut self, latest: i64, limit: usize) -> Vec<Vec<u8>> {
@@ -311,7 +347,7 @@ impl Reference {
         }
         let mut jobs: Vec<&Job> =
             self.jobs.iter().filter(|job| job.place == Place::Waiting && job.due <= latest).collect();
-        jobs.sort_by_key(|job| (job.due, job.pushed));
+        jobs.sort_by_key(|job| (job.due, &job.id));
         let taken: Vec<(String, Vec<u8>)> =
             jobs.into_iter().take(limit).map(|job| (job.id.clone(), job.payload.clone())).collect();
         self.jobs.retain(|job| !taken.iter().any(|(id, _)| *id == job.id));
@@ -323,6 +359,13 @@ impl Reference {
         self.reclaim();
         let ids: Vec<String> = self.in_order(state).into_iter().map(|job| job.id.clone()).collect();
         self.cancel(&ids)
+    }
+}
+
+fn change(job: &mut Job, payload: &[u8], headers: Option<&[(String, String)]>) {
+    job.payload = payload.to_vec();
+    if let Some(headers) = headers {
+        job.options.headers = headers.to_vec();
     }
 }
 

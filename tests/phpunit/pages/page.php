@@ -32,6 +32,13 @@ switch ($_GET['do']) {
         $GLOBALS['kept'] = $queue->reserveJob($queue->push(['of' => $id], id: $id));
         $answer($GLOBALS['kept']->attempts);
         break;
+    case 'keep a job alive':
+        $queue->push(['of' => $id], id: $id, ttr: 1);
+        $GLOBALS['kept'] = $queue->reserveJob($id);
+        $GLOBALS['kept']->keepAlive();
+        usleep(2_200_000);
+        $answer([count(scandir('/proc/self/task')) - 2, $GLOBALS['kept']->isLost(), $queue->peek($id)->timeouts]);
+        exit;
     case 'opcache':
         $answer(opcache_get_status(false)['opcache_enabled'] ?? false);
         break;

@@ -6,6 +6,7 @@ declare(strict_types=1);
 
 use DelayQueue\Bury;
 use DelayQueue\Job;
+use DelayQueue\Release;
 use DelayQueue\TimeoutException;
 
 // In C, without looking at PHP's interrupt flag; no signal breaks it off.
@@ -28,6 +29,10 @@ return [
         $told = trim((string) fgets(STDIN));
 
         return $told === 'go' ? null : (require __FILE__)[$told]($job, $queue);
+    },
+    'hold and release' => static function () use ($hold): void {
+        $hold();
+        throw new Release('1h');
     },
     'hold and bury' => static function () use ($hold): void {
         $hold();

@@ -87,7 +87,6 @@ final class EveryCall
             'DelayQueue::__construct' => fn () => new DelayQueue('name', $this->dsn, [
                 'prefix' => 'p', 'ttr' => '30s', 'maxAttempts' => 3, 'backoff' => Backoff::fixed(1), 'priority' => 7,
                 'format' => 'raw', 'maxPayload' => 100, 'connectTimeout' => 1.5, 'readTimeout' => 2, 'persistent' => false,
-                'compress' => true, 'spin' => false, 'askFirst' => false,
             ]),
             'DelayQueue::__construct of nothing' => fn () => new DelayQueue(),
             'DelayQueue::__construct with a bad name' => self::fails(fn () => new DelayQueue('no spaces')),
@@ -117,8 +116,9 @@ final class EveryCall
             'DelayQueue::push' => fn () => $clean($this->queue->push(['a' => [1, 2.5, null, 'ü'], 'b' => str_repeat('x', 300)])),
             'DelayQueue::push with everything' => fn () => $clean($this->queue->push(
                 new DateTimeImmutable('2026-01-01'), new DateTimeImmutable('+1 hour'), 'everything', 5, '1m', 3,
-                Backoff::stages('15s 3m 10m'), new DateInterval('PT30S'), OnDuplicate::Replace,
+                Backoff::stages('15s 3m 10m'), new DateInterval('PT30S'), OnDuplicate::Replace, ['trace' => 'abc', '7' => 'ü'],
             )),
+            'DelayQueue::push with wrong headers' => self::fails(fn () => $this->queue->push(1, headers: ['good' => 'x', 'not good' => 'x'])),
             'DelayQueue::push raw' => fn () => $this->raw->cancel($this->raw->push("\0\xff")),
             'DelayQueue::push of a JsonSerializable that pushes' => fn () => $clean($this->queue->push(new PushingPayload($this->queue), id: 'outer'), 'inner'),
             'DelayQueue::push of a duplicate' => function () use ($clean): void {
@@ -135,6 +135,11 @@ final class EveryCall
                     yield "key $n" => ['payload' => $n, 'id' => "yielded-$n"];
                 }
             })())),
+            'DelayQueue::pushMany that fails after the first chunk' => function (): void {
+                $jobs = array_map(static fn (int $n) => ['payload' => 1, 'id' => "chunk-$n"], range(1, 501));
+                self::fails(fn () => $this->queue->pushMany([...$jobs, $jobs[0]]))();
+                $this->queue->purge();
+            },
             'DelayQueue::pushMany of an iterator' => fn () => $clean(...$this->queue->pushMany(new ArrayIterator([['payload' => 1, 'ttr' => 5]]))),
             'DelayQueue::pushMany of a generator that throws' => self::fails(fn () => $this->queue->pushMany((static function () {
                 yield ['payload' => 1, 'id' => 'never sent'];
@@ -180,6 +185,12 @@ final class EveryCall
             'DelayQueue::reserveJob' => function (): void {
                 $this->queue->reserveJob($this->queue->push(1, '1h'))->ack();
                 $this->queue->reserveJob('missing');
+            },
+            'DelayQueue::wait' => function (): void {
+                $this->queue->push(1);
+                $this->queue->wait();
+                $this->queue->reserve()->ack();
+                $this->queue->wait(0.000_1);
             },
             'DelayQueue::ackMany' => function (): void {
                 $this->queue->push(1);
@@ -229,6 +240,9 @@ final class EveryCall
             }),
             'DelayQueue\Job::bury' => $settle(static fn (Job $job) => $job->bury('reason')),
             'DelayQueue\Job::touch' => $settle(static fn (Job $job) => $job->touch() + $job->touch('5m')),
+            'DelayQueue\Job::keepAlive' => $settle(static fn (Job $job) => $job->keepAlive() ?? $job->keepAlive('5m')),
+            'DelayQueue\Job::update' => $settle(static fn (Job $job) => $job->update(['b' => 1]) ?? $job->update('c', ['n' => 'v', '7' => 'w'])),
+            'DelayQueue\Job::update with wrong headers' => $settle(static fn (Job $job) => self::fails(fn () => $job->update('c', ['n' => 1]))()),
             'DelayQueue\Job::timeLeft' => $settle(static fn (Job $job) => $job->timeLeft()),
             'DelayQueue\Job::isSettled' => $settle(static fn (Job $job) => $job->isSettled()),
             'DelayQueue\Job::isLost' => $settle(static fn (Job $job) => $job->isLost()),
@@ -261,9 +275,10 @@ final class EveryCall
             'DelayQueue::consume' => $work(static fn (Job $job) => $job->payload),
             'DelayQueue::consume several at once' => $work(static fn (Job $job, DelayQueue $queue) => $job->id, prefetch: 5, maxJobs: 2),
             'DelayQueue::consume without heartbeat' => $work(static fn () => null, heartbeat: false, idleTimeout: 0.1),
-            'DelayQueue::consume fetching ahead' => $many(fetchAhead: true),
-            'DelayQueue::consume fetching ahead, stopped' => $many(fetchAhead: true, maxJobs: 7),
-            'DelayQueue::consume without fetching ahead' => $many(fetchAhead: false),
+            'DelayQueue::consume by twos' => $many(),
+            'DelayQueue::consume by twos, stopped' => $many(maxJobs: 7),
+            'DelayQueue::consume without heartbeat' => $many(heartbeat: false),
+            'DelayQueue::consume and keep alive' => $work(static fn (Job $job) => $job->keepAlive('1m'), heartbeat: false),
             'DelayQueue::consume with a time limit' => $work(static fn () => null, timeout: '5s', maxTime: 10, memoryLimit: '1G'),
             'DelayQueue::consume and fail' => $work(static fn () => false),
             'DelayQueue::consume and throw' => $work(static fn () => throw new RuntimeException('broken')),
@@ -313,7 +328,7 @@ final class EveryCall
             'DelayQueue::peekBuried' => fn () => $looked->peekBuried(),
             'DelayQueue::cancel' => fn () => $this->queue->cancel('missing', 'also missing'),
             'DelayQueue::reschedule' => fn () => [$looked->reschedule('job-3', '1h'), $looked->reschedule('missing', 1)],
-            'DelayQueue::update' => fn () => [$looked->update('job-3', ['new' => [1, 2]]), $looked->update('missing', 1)],
+            'DelayQueue::update' => fn () => [$looked->update('job-3', ['new' => [1, 2]], ['n' => 'v']), $looked->update('missing', 1)],
             'DelayQueue::kickJob' => function (): void {
                 $this->queue->push(1, id: 'kicked');
                 $this->queue->reserve()->bury();

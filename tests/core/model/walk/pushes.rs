@@ -1,91 +1,99 @@
-//! What is pushed at random: one job, a few, or so many that no script is needed.
+//! Pushes at random: one job, a few, or so many that housekeeping takes more than one call.
 
 use super::super::reference::{Push, backoff};
-use super::{PLAIN_ATTEMPTS, Walk};
+use super::Walk;
 use crate::support::*;
 use delayqueue::core::backoff::Backoff;
-use delayqueue::core::connection::Connection;
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{JobOptions, NewJob, OnDuplicate};
+use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate};
 
 impl Walk {
-    pub(super) fn new_push(&mut self, ranked: bool) -> Push {
-        let is_plain = self.is_plain && self.below(8) == 0;
-        self.push_of(ranked, is_plain)
+    pub(super) fn new_push(&mut self) -> Push {
+        let number = self.below(1_000_000);
+        let on_duplicate = match self.below(4) {
+            0 => OnDuplicate::Keep,
+            1 => OnDuplicate::Replace,
+            _ => OnDuplicate::Fail,
+        };
+        let id = self.id();
+        Push { id, payload: format!("p{number}").into_bytes(), options: self.options(), due: self.due(), on_duplicate }
     }
 
-    pub(super) fn push_of(&mut self, ranked: bool, is_plain: bool) -> Push {
-        let priority = if ranked { self.pick(&[0, 5, 1023, 1024, 1024, 1025, u32::MAX]) } else { 1024 };
-        let number = self.below(1_000_000);
-        let is_plain = is_plain && priority == 1024;
-        Push {
-            id: self.id(),
-            payload: format!("p{number}").into_bytes(),
+    /// The default ones are stored as nothing at all.
+    fn options(&mut self) -> JobOptions {
+        if self.below(2) == 0 {
+            return JobOptions::default();
+        }
+        let priority = if self.has_priorities() { self.pick(&[0, 5, 1023, 1024, 1025, u32::MAX]) } else { 1024 };
+        let headers = self.headers().unwrap_or_default();
+        JobOptions {
             priority,
-            ttr: if is_plain { 60_000 } else { self.pick(&[100, 500, 3_000, 60_000]) },
-            max_attempts: if is_plain { PLAIN_ATTEMPTS } else { self.pick(&[0, 1, 2, 3]) },
-            due: self.due(),
-            on_duplicate: self.pick(&[OnDuplicate::Fail, OnDuplicate::Fail, OnDuplicate::Keep, OnDuplicate::Replace]),
+            ttr_ms: self.pick(&[100, 500, 3_000, 60_000]),
+            max_attempts: self.pick(&[0, 1, 2, 3]),
+            backoff: self.pick(&[backoff(), Backoff::default()]),
+            timeout_ms: self.pick(&[0, 0, 1_500]),
+            headers,
+            ..JobOptions::default()
         }
     }
 
-    pub(super) fn push(&mut self, batch: Vec<Push>) {
+    pub(super) fn headers(&mut self) -> Option<Vec<(String, String)>> {
+        let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        self.pick(&[
+            None,
+            None,
+            Some(Vec::new()),
+            Some(vec![header("trace", "a\"b")]),
+            Some(vec![header("tenant", "7"), header("a.b", "")]),
+        ])
+    }
+
+    pub(super) fn push(&mut self, batch: &[Push], is_lost: bool) {
         let jobs: Vec<NewJob> = batch
             .iter()
             .map(|push| NewJob {
                 id: Some(id(&push.id)),
                 payload: push.payload.clone(),
                 due: push.due,
-                options: JobOptions {
-                    priority: push.priority,
-                    ttr_ms: u64::try_from(push.ttr).unwrap(),
-                    max_attempts: push.max_attempts,
-                    backoff: if push.max_attempts == PLAIN_ATTEMPTS { Backoff::default() } else { backoff() },
-                    timeout_ms: 0,
-                },
+                options: push.options.clone(),
                 on_duplicate: push.on_duplicate,
             })
             .collect();
-        self.note(format!(
-            "push {:?}",
-            batch.iter().map(|push| (&push.id, push.due, push.priority, push.on_duplicate)).collect::<Vec<_>>()
-        ));
-        let expected = self.model.push(batch);
+        let said: Vec<_> =
+            batch.iter().map(|push| (&push.id, push.due, push.options.priority, push.on_duplicate)).collect();
+        self.note(format!("push {said:?}"));
+        let queue = self.queue(is_lost);
+        let mut stored = Vec::new();
         let got = if let [one] = jobs.as_slice() {
-            self.queue.push(one).map(|_| ())
+            queue.push(one).map(|one| stored.push(one))
         } else {
-            self.queue.push_many(&jobs).map(|_| ())
+            queue.push_many(&jobs, &mut stored)
         };
-        match (&got, expected) {
-            (Ok(()), true) | (Err(Error::Duplicate { .. }), false) => {}
-            _ => panic!("push gave {got:?}, expected {expected}"),
+        match (got, self.model.push(batch)) {
+            (Ok(()), Ok(())) => assert_eq!(stored.len(), batch.len()),
+            (Err(Error::Duplicate { id, .. }), Err(expected)) => assert_eq!((id, stored), (expected, Vec::new())),
+            (got, expected) => panic!("push gave {got:?}, expected {expected:?}"),
         }
     }
 
-    /// So many jobs that a transaction over watched keys pays. Most of them are cancelled, or there would be too many soon.
+    /// So many jobs that one script does not take all their leases back. The walk acknowledges none of them; most are removed, or there would be
+    /// too many soon.
     pub(super) fn push_bulk(&mut self) {
-        let ids: Vec<String> = (0..40).map(|n| if n < 2 { self.id() } else { format!("bulk{n}") }).collect();
-        let new = |walk: &mut Self, id: &String| Push {
-            id: id.clone(),
-            on_duplicate: OnDuplicate::Fail,
-            ..walk.push_of(false, false)
-        };
-        let batch = ids.iter().map(|id| new(self, id)).collect();
-        let with_connection = |walk: &Self, change: fn(&mut Connection)| {
-            let mut connection = walk.queue.link().take().unwrap();
-            change(&mut connection);
-            walk.queue.link().give_back(connection);
-        };
-        with_connection(self, |connection| connection.looks = Default::default()); // though looks are slow here
-        let scripts = |walk: &mut Self| walk.raw.calls("evalsha") + walk.raw.calls("eval");
-        let before = scripts(self);
-        self.push(batch);
-        self.watched += u64::from(scripts(self) == before);
-        with_connection(self, |connection| connection.clock.forget()); // as if no time had passed: this clock stands still
-        for some in ids[4..].chunks(9) {
-            self.model.now = self.clock.advance(0); // it is looked at often
-            let expected = self.model.cancel(some);
-            assert_eq!(self.queue.cancel(&some.iter().map(|text| id(text)).collect::<Vec<_>>()).unwrap(), expected);
+        let ids: Vec<String> = (0..130).map(|n| format!("bulk{n}")).collect();
+        let mut batch = Vec::new();
+        for id in &ids {
+            let mut options = JobOptions { ttr_ms: 100, ..JobOptions::default() };
+            options.priority = if self.has_priorities() { self.pick(&[5, 1024, 1024]) } else { 1024 };
+            let due = Due::AtUs(self.model.now - 60_000_000);
+            batch.push(Push { id: id.clone(), options, due, on_duplicate: OnDuplicate::Keep, ..self.new_push() });
+        }
+        self.push(&batch, false);
+        self.reserve(125, false);
+        self.set_clock(self.model.now + 100_000);
+        let max = self.pick(&[1, 30]);
+        self.reserve(max, false);
+        for some in ids.chunks(43) {
+            self.cancel(some.to_vec(), false);
         }
     }
 }

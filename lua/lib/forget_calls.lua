@@ -1,0 +1,18 @@
+-- lib/forget_calls.lua: these leases have ended. A consumer that holds no job of its last reserve any more may have died: that reserve is
+-- forgotten.
+local function forget_calls(ended_leases)
+  local seen = {}
+  for _, ended in ipairs(ended_leases) do
+    local _, consumer = read_lease(ended)
+    local lines = consumer and not seen[consumer] and call('HGET', leases, '\n' .. consumer)
+    if lines then
+      local is_held = false
+      seen[consumer] = true
+      for id in string.gmatch(lines, '\n([^\n]+)') do
+        local _, holder = read_lease(call('HGET', leases, id))
+        is_held = is_held or holder == consumer
+      end
+      if not is_held then call('HDEL', leases, '\n' .. consumer) end
+    end
+  end
+end

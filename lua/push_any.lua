@@ -1,0 +1,63 @@
+-- push_any.lua: add up to 500 jobs of any priority, each with its own rule for a taken id; all or none.
+-- KEYS    all
+-- ARGV[1] clock offset (µs)   ARGV[2] 1: a repeat of a push whose answer was lost
+-- ARGV[3…] five per job: id · record · due: a delay (µs), or '@' and a moment · on duplicate: fail, keep, replace · priority
+-- Returns {"OK"} | {"DUPLICATE", id} nothing changed | {"RESERVED", id} nothing changed: a reserved job is not replaced
+--       | error DQSCHEMA: the queue was written by a newer version, nothing changed
+-- Cost    O(J log N) for J jobs
+--@include clock
+--@include keys
+--@include record
+--@include place
+local ids = {}
+for at = 3, #ARGV, 5 do ids[#ids + 1] = ARGV[at] end
+local found = call('HMGET', jobs, '', unpack(ids))
+if table.remove(found, 1) then return redis.error_reply('DQSCHEMA the queue was written by a newer version of delayqueue') end
+
+-- 1. Look, change nothing.
+--@include check_types
+local last, skip, replaced, renewed, stored = {}, {}, 0, {}, {}
+for n, id in ipairs(ids) do
+  local old = ARGV[2] == '1' and found[n]
+  if old and string.sub(old, 2) == string.sub(ARGV[5 * n - 1], 2) then stored[id] = n end
+end
+for n, id in ipairs(ids) do
+  local mode, old = ARGV[5 * n + 1], found[n]
+  if stored[id] then
+    -- The try whose answer was lost has stored it. A job that was to be replaced may look the same, and have another due time: it is
+    -- placed again, unless a worker has held it since.
+    skip[n] = stored[id] ~= n or mode ~= 'replace' or string.byte(old) >= HAS_HISTORY or call('ZSCORE', reserved, id)
+  elseif old or last[id] then
+    if mode == 'fail' then return { 'DUPLICATE', id } end
+    if mode == 'keep' then skip[n] = true end
+    if mode == 'replace' then
+      if old and call('ZSCORE', reserved, id) then return { 'RESERVED', id } end
+      if last[id] then skip[last[id]] = true end
+      if old then renewed[#renewed + 1] = id end
+      replaced = replaced + 1
+    end
+  end
+  if not skip[n] then last[id] = n end
+end
+
+-- 2. Write. Places before records (see push.lua).
+call('ZADD', waiting, 'XX', '0', '') -- changes nothing, and is refused in a full Redis
+local records, soonest = {}, math.huge
+for n, id in ipairs(ids) do
+  if not skip[n] then
+    local due, old_due, was_prioritized = due_at(ARGV[5 * n]), waits(id)
+    if string.byte(ARGV[5 * n]) ~= 64 then due = due + n - 1 end
+    place(id, ARGV[5 * n + 2] + 0, due, old_due, was_prioritized)
+    records[#records + 1], records[#records + 2] = id, ARGV[5 * n - 1]
+    if due < soonest then soonest = due end
+  end
+end
+if records[1] then call('HSET', jobs, unpack(records)) end
+if renewed[1] then
+  call('HDEL', history, unpack(renewed))
+  call('ZREM', buried, unpack(renewed))
+end
+if replaced > 0 then call('HINCRBY', meta, 'replaced', replaced) end
+--@include wake
+wake(soonest)
+return 'OK'

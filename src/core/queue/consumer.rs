@@ -1,0 +1,73 @@
+//! This thread as Redis knows it when it reserves: a name, and numbers of its calls. A reserve whose answer did not arrive is repeated under
+//! its number, so that the script first gives back the jobs that no handler saw.
+
+use super::Queue;
+use crate::core::connection::random_name;
+use crate::core::process::Generation;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+struct Consumer {
+    process: Generation,
+    name: Arc<str>,
+    calls: u64,
+    /// The calls that have not been answered: one, but for queues that failed.
+    unanswered: Vec<(Queue, u64)>,
+}
+
+impl Consumer {
+    fn unanswered(&self, queue: &Queue) -> Option<u64> {
+        self.unanswered.iter().find(|(known, _)| known.is_same(queue)).map(|(_, number)| *number)
+    }
+}
+
+thread_local! {
+    static CONSUMER: RefCell<Option<Consumer>> = const { RefCell::new(None) };
+}
+
+fn with_consumer<T>(work: impl FnOnce(&mut Consumer) -> T) -> T {
+    CONSUMER.with_borrow_mut(|consumer| {
+        if consumer.as_ref().is_some_and(|consumer| !consumer.process.is_current()) {
+            *consumer = None; // that of the parent, in a forked child
+        }
+        work(consumer.get_or_insert_with(|| Consumer {
+            process: Generation::current(),
+            name: random_name().into(),
+            calls: 0,
+            unanswered: Vec::new(),
+        }))
+    })
+}
+
+/// One call of a script that reserves.
+pub(super) struct Call {
+    pub consumer: Arc<str>,
+    pub number: u64,
+    /// It was sent before, and may have been executed.
+    pub is_repeat: bool,
+}
+
+impl Call {
+    /// The next call, or once more the one that this queue has not answered.
+    pub fn begin(queue: &Queue) -> Self {
+        with_consumer(|consumer| {
+            let unanswered = consumer.unanswered(queue);
+            let number = unanswered.unwrap_or_else(|| {
+                consumer.calls += 1;
+                consumer.unanswered.push((queue.detached(), consumer.calls));
+                consumer.calls
+            });
+            Self { consumer: Arc::clone(&consumer.name), number, is_repeat: unanswered.is_some() }
+        })
+    }
+
+    /// Its answer has arrived.
+    pub fn answered(&self, queue: &Queue) {
+        with_consumer(|consumer| consumer.unanswered.retain(|(known, _)| !known.is_same(queue)));
+    }
+}
+
+/// The name of this thread's consumer, if this queue has answered every reserve of it: scripts may forget the last one then.
+pub(super) fn answered_consumer(queue: &Queue) -> Option<Arc<str>> {
+    with_consumer(|consumer| consumer.unanswered(queue).is_none().then(|| Arc::clone(&consumer.name)))
+}

@@ -1,0 +1,75 @@
+//! Jobs that are done and not known to be acknowledged: with the next fetch, or by the keeper, whichever comes first.
+
+use super::delivery::{JobKey, Ticket};
+use crate::core::queue::Settled;
+use std::time::{Duration, Instant};
+
+/// A job that is done waits no longer than this for its acknowledgement.
+pub(super) const ACK_WITHIN: Duration = Duration::from_millis(50);
+
+/// A finished job.
+#[derive(Debug)]
+pub(super) struct Done {
+    pub ticket: Ticket,
+    at: Instant,
+    /// A send failed: it may have been acknowledged all the same.
+    is_ambiguous: bool,
+}
+
+/// All finished jobs of a loop, shared between the loop and its keeper.
+#[derive(Debug, Default)]
+pub(super) struct DoneJobs {
+    open: Vec<Done>,
+    /// The keeper is sending some of them.
+    pub is_sending: bool,
+    pub acknowledged: Vec<JobKey>,
+    /// Their leases were gone when they were to be acknowledged.
+    pub lost: Vec<JobKey>,
+}
+
+impl DoneJobs {
+    pub fn add(&mut self, ticket: Ticket) {
+        self.open.push(Done { ticket, at: Instant::now(), is_ambiguous: false });
+    }
+
+    /// When the oldest of them has waited long enough.
+    pub fn due_at(&self) -> Option<Instant> {
+        self.open.first().map(|done| done.at + ACK_WITHIN)
+    }
+
+    /// Takes those of one queue, to acknowledge them.
+    pub fn take(&mut self, queue: usize) -> Vec<Done> {
+        self.open.extract_if(.., |done| done.ticket.queue == queue).collect()
+    }
+
+    pub fn queues(&self) -> Vec<usize> {
+        let mut queues: Vec<usize> = self.open.iter().map(|done| done.ticket.queue).collect();
+        queues.sort_unstable();
+        queues.dedup();
+        queues
+    }
+
+    /// The answer is missing, so they may or may not have been acknowledged: they are to be acknowledged again.
+    pub fn put_back(&mut self, mut failed: Vec<Done>) {
+        failed.iter_mut().for_each(|done| done.is_ambiguous = true);
+        failed.append(&mut self.open);
+        self.open = failed;
+    }
+
+    /// They have been acknowledged, but for those that were not ours any more.
+    pub fn answered(&mut self, sent: Vec<Done>, settled: impl Fn(usize) -> Option<Settled>) {
+        for (at, done) in sent.into_iter().enumerate() {
+            done.ticket.lease.settle();
+            let is_lost = settled(at) == Some(Settled::Lost) && !done.is_ambiguous;
+            if is_lost { &mut self.lost } else { &mut self.acknowledged }.push(done.ticket.key());
+        }
+    }
+
+    /// Acknowledgements that can no longer succeed count as lost.
+    pub fn give_up(&mut self, is_over: impl Fn(&Ticket) -> bool) {
+        for done in self.open.extract_if(.., |done| is_over(&done.ticket)) {
+            done.ticket.lease.settle(); // or it would be renewed, once Redis is back
+            self.lost.push(done.ticket.key());
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Operations without a lease: on jobs that no worker holds, and on the queue as a whole.
+
+use super::Walk;
+use crate::support::*;
+use delayqueue::core::error::Error;
+use delayqueue::core::job::State;
+
+impl Walk {
+    pub(super) fn cancel(&mut self, ids: Vec<String>, is_lost: bool) {
+        self.note(format!("cancel {ids:?}"));
+        let expected = self.model.cancel(&ids);
+        let got = self.queue(is_lost).cancel(&ids.iter().map(|text| id(text)).collect::<Vec<_>>());
+        assert_eq!(unless_in_doubt(got), if is_lost { None } else { Some(expected) });
+    }
+
+    pub(super) fn reschedule(&mut self, is_lost: bool) {
+        let (name, due) = (self.id(), self.due());
+        self.note(format!("reschedule {name} {due:?}"));
+        let expected = self.model.reschedule(&name, due);
+        assert_eq!(self.queue(is_lost).reschedule(&id(&name), due).unwrap(), expected);
+    }
+
+    pub(super) fn update(&mut self, is_lost: bool) {
+        let (name, headers) = (self.id(), self.headers());
+        self.note(format!("update {name} {headers:?}"));
+        let expected = self.model.update(&name, b"updated", headers.as_deref());
+        assert_eq!(self.queue(is_lost).update(&id(&name), b"updated", headers.as_deref()).unwrap(), expected);
+    }
+
+    pub(super) fn kick(&mut self, is_lost: bool) {
+        let (max, resets) = (self.below(5) as usize + 1, self.below(2) == 0);
+        self.note(format!("kick {max} {resets}"));
+        let expected = self.model.kick(max, resets);
+        let got = self.queue(is_lost).kick(max as u64, resets);
+        assert_eq!(unless_in_doubt(got), if is_lost { None } else { Some(expected) });
+    }
+
+    pub(super) fn kick_job(&mut self, name: &str, resets: bool, is_lost: bool) {
+        self.note(format!("kick_job {name} {resets}"));
+        let expected = self.model.kick_job(name, resets);
+        assert_eq!(self.queue(is_lost).kick_job(&id(name), resets).unwrap(), expected || is_lost);
+    }
+
+    pub(super) fn take(&mut self, is_lost: bool) {
+        let (ahead_ms, limit) = (self.pick(&[None, None, Some(50)]), self.below(3) as usize + 1);
+        self.note(format!("take {ahead_ms:?} {limit}"));
+        let asked = ahead_ms.map(|ahead_ms| self.model.now + ahead_ms * 1000);
+        let expected = self.model.take(asked.unwrap_or(self.model.now), limit);
+        let got = self.queue(is_lost).take(asked, limit);
+        assert_eq!(unless_in_doubt(got), if is_lost { None } else { Some(expected) });
+    }
+
+    pub(super) fn purge(&mut self, state: State, is_lost: bool) {
+        self.note(format!("purge {state:?}"));
+        let expected = self.model.purge(state);
+        let got = self.queue(is_lost).purge(&[state]).unwrap();
+        assert!(got == expected || is_lost && got < expected, "{got} instead of {expected}");
+    }
+
+    pub(super) fn pause(&mut self, is_lost: bool) {
+        let for_ms = self.pick(&[None, Some(30), Some(30)]);
+        self.note(format!("pause {for_ms:?}"));
+        self.queue(is_lost).pause(for_ms).unwrap();
+        let until = for_ms.map(|ms| self.model.now + i64::try_from(ms).unwrap() * 1000);
+        self.model.paused_until = Some(until.unwrap_or(i64::MAX));
+    }
+
+    pub(super) fn resume(&mut self, is_lost: bool) {
+        self.note("resume".into());
+        self.queue(is_lost).resume().unwrap();
+        self.model.paused_until = None;
+    }
+}
+
+/// `None`: the answer was lost, and the error says so.
+fn unless_in_doubt<T>(result: Result<T, Error>) -> Option<T> {
+    match result {
+        Ok(value) => Some(value),
+        Err(Error::Connection { ambiguous: true, .. }) => None,
+        Err(error) => panic!("{error}"),
+    }
+}

@@ -1,0 +1,182 @@
+//! Reserving, and the operations of a holder.
+
+use super::super::reference::backoff;
+use super::Walk;
+use crate::support::*;
+use delayqueue::core::error::Error;
+use delayqueue::core::queue::{Failed, Fetch, Held, NoInterrupts, Queue, ReserveOutcome, Settled};
+use std::time::Duration;
+
+impl Walk {
+    pub(super) fn reserve(&mut self, max: usize, is_lost: bool) {
+        self.note(format!("reserve {max}"));
+        let got = reserve_many(&self.queue(is_lost), max);
+        let mut expected = self.model.reserve(max);
+        if is_lost {
+            self.model.forget_lease(&expected);
+            expected = self.model.reserve(max);
+        }
+        self.compare_reserved(got, &expected);
+    }
+
+    /// A round trip of a loop: acknowledges all of its last batch, and leases the next.
+    pub(super) fn trip(&mut self, is_lost: bool) {
+        let (max, batch) = (self.pick(&[1, 1, 2, 3, 10, 30]), std::mem::take(&mut self.batch));
+        self.note(format!("trip {max}, acknowledging {}", names(&batch)));
+        let queue = self.queue(is_lost);
+        let mut fetch = Fetch { max, done: batch.iter().map(|held| &held.receipt).collect(), lost: Vec::new() };
+        let got = match with_connection(&queue, |held| queue.reserve_now(held, &mut fetch, None)) {
+            ReserveOutcome::Jobs(jobs) => jobs,
+            ReserveOutcome::Nothing(_) => Vec::new(),
+        };
+        let acked: Vec<bool> = batch.iter().map(|held| self.model.ack(held.receipt.token())).collect();
+        let lost: Vec<usize> = (0..acked.len()).filter(|at| !acked[*at]).collect();
+        assert_eq!(fetch.lost, if is_lost { Vec::new() } else { lost }, "which were not ours any more");
+        self.batch = got.iter().map(|job| job.held()).collect();
+        let mut expected = self.model.reserve(max);
+        if is_lost {
+            self.model.forget_lease(&expected);
+            expected = self.model.reserve(max);
+        }
+        self.compare_reserved(got, &expected);
+    }
+
+    pub(super) fn wait(&mut self, is_lost: bool) {
+        self.note("wait".into());
+        let watch = [self.queue.name().to_owned()];
+        let got = self.queue(is_lost).wait(&watch, Some(Duration::ZERO), &mut NoInterrupts).unwrap();
+        assert_eq!(got, self.model.is_ready());
+    }
+
+    pub(super) fn reserve_job(&mut self, name: &str, is_lost: bool) {
+        self.note(format!("reserve_job {name}"));
+        let got = self.queue(is_lost).reserve_job(&id(name)).unwrap();
+        let mut expected = self.model.reserve_job(name);
+        if is_lost {
+            self.model.forget_lease(expected.as_slice());
+            expected = self.model.reserve_job(name);
+        }
+        self.compare_reserved(got.into_iter().collect(), expected.as_slice());
+    }
+
+    pub(super) fn ack(&mut self, many: &[Held], is_lost: bool) {
+        self.note(format!("ack {}", names(many)));
+        let expected: Vec<bool> = many.iter().map(|held| self.model.ack(held.receipt.token())).collect();
+        let queue = self.queue(is_lost);
+        if let [one] = many {
+            assert_eq!(is_ours(queue.ack(one)), expected[0] || is_lost);
+        } else {
+            let receipts: Vec<_> = many.iter().map(|held| &held.receipt).collect();
+            let settled = queue.ack_many(&receipts).unwrap();
+            assert_eq!(settled, with_lost(&receipts, expected, is_lost));
+        }
+    }
+
+    pub(super) fn release(&mut self, is_lost: bool) {
+        let Some(held) = self.some_held() else { return };
+        let (due, counts) = (self.due(), self.below(3) > 0);
+        let priority = if self.has_priorities() { self.pick(&[None, Some(3), Some(1024), Some(9_999)]) } else { None };
+        self.note(format!("release {} {due:?} {priority:?} {counts}", name(&held)));
+        let expected = self.model.release(held.receipt.token(), due, priority, counts);
+        assert_eq!(is_ours(self.queue(is_lost).release(&held, due, priority, counts)), expected || is_lost);
+    }
+
+    pub(super) fn give_back(&mut self, is_lost: bool) {
+        let many = self.some_of_held();
+        self.note(format!("give_back {}", names(&many)));
+        let expected: Vec<bool> = many.iter().map(|held| self.model.give_back(held.receipt.token())).collect();
+        let receipts: Vec<_> = many.iter().map(|held| &held.receipt).collect();
+        let settled = self.queue(is_lost).give_back(&receipts).unwrap();
+        assert_eq!(settled, with_lost(&receipts, expected, is_lost));
+    }
+
+    pub(super) fn fail(&mut self, is_lost: bool) {
+        let Some(held) = self.some_held() else { return };
+        let is_known = held.options.backoff == backoff();
+        let (is_lost, reason) = (is_lost && is_known, self.pick(&["boom", ""]));
+        self.note(format!("fail {} {reason}", name(&held)));
+        let got = self.queue(is_lost).fail(&held, Some(reason.as_bytes()));
+        let due = |unit| {
+            let delay_ms = held.options.backoff.jittered_after_ms(held.attempts, unit);
+            self.model.now + i64::try_from(delay_ms).unwrap() * 1000
+        };
+        let (soonest, latest) = (due(0.0), due(0.999_999_999));
+        let due = match got {
+            Ok(Failed::Retried { due_at_us }) if !is_known => due_at_us,
+            _ => soonest,
+        };
+        assert!((soonest..=latest).contains(&due), "{soonest} {due} {latest}");
+        let is_last = held.options.max_attempts > 0 && held.attempts >= held.options.max_attempts;
+        match (got, self.model.fail(held.receipt.token(), due, reason)) {
+            (Ok(Failed::Buried), Some(true)) | (Err(Error::LeaseLost { .. }), None) => {}
+            (Ok(Failed::Retried { due_at_us }), Some(false)) if due_at_us == due => {}
+            (Ok(Failed::Retried { due_at_us: 0 }), _) if is_lost && !is_last => {}
+            (Ok(Failed::Buried), _) if is_lost && is_last => {}
+            (got, expected) => panic!("fail gave {got:?}, expected {expected:?}"),
+        }
+    }
+
+    pub(super) fn bury(&mut self, is_lost: bool) {
+        let Some(held) = self.some_held() else { return };
+        self.note(format!("bury {}", name(&held)));
+        let expected = self.model.bury(held.receipt.token(), "why");
+        assert_eq!(is_ours(self.queue(is_lost).bury(&held, Some(b"why"))), expected || is_lost);
+    }
+
+    pub(super) fn touch(&mut self, is_lost: bool) {
+        let Some(held) = self.some_held() else { return };
+        let ttr_ms = self.pick(&[None, Some(100), Some(5_000)]);
+        self.note(format!("touch {} {ttr_ms:?}", name(&held)));
+        let expected = self.model.touch(held.receipt.token(), ttr_ms.unwrap_or(held.options.ttr_ms), false);
+        assert_eq!(self.queue(is_lost).touch(&held, ttr_ms).ok(), expected);
+    }
+
+    pub(super) fn renew(&mut self, is_lost: bool) {
+        let (many, ttr_ms) = (self.some_of_held(), self.pick(&[100, 5_000]));
+        self.note(format!("renew {} {ttr_ms}", names(&many)));
+        let leases: Vec<_> = many.iter().map(|held| (&held.receipt, ttr_ms)).collect();
+        let expected: Vec<_> = many.iter().map(|held| self.model.touch(held.receipt.token(), ttr_ms, true)).collect();
+        assert_eq!(self.queue(is_lost).renew(&leases).unwrap(), expected);
+    }
+
+    pub(super) fn update_held(&mut self, is_lost: bool) {
+        let Some(held) = self.some_held() else { return };
+        let headers = self.headers();
+        self.note(format!("update_held {} {headers:?}", name(&held)));
+        let expected = self.model.update_held(held.receipt.token(), b"in hand", headers.as_deref());
+        assert_eq!(is_ours(self.queue(is_lost).update_held(&held, b"in hand", headers.as_deref())), expected);
+    }
+}
+
+fn name(held: &Held) -> String {
+    format!("{}#{}", held.id(), held.receipt.token())
+}
+
+fn names(many: &[Held]) -> String {
+    many.iter().map(name).collect::<Vec<_>>().join(" ")
+}
+
+/// The answer to settling many jobs. Where the first answer was lost, a job that is gone counts as settled by the first try, once.
+fn with_lost<T: PartialEq>(receipts: &[T], settled: Vec<bool>, is_lost: bool) -> Vec<Settled> {
+    let is_first = |at: usize| !receipts[..at].contains(&receipts[at]);
+    let one = |(at, is_ours)| if is_ours || is_lost && is_first(at) { Settled::Ours } else { Settled::Lost };
+    settled.into_iter().enumerate().map(one).collect()
+}
+
+fn with_connection<T>(
+    queue: &Queue,
+    work: impl FnOnce(&mut Option<delayqueue::core::connection::Connection>) -> Result<T, Error>,
+) -> T {
+    let mut held = None;
+    let result = work(&mut held);
+    held.into_iter().for_each(|connection| queue.client().give_back(connection));
+    result.unwrap()
+}
+
+pub(super) fn is_ours(result: Result<(), Error>) -> bool {
+    match result {
+        Ok(()) => true,
+        Err(Error::LeaseLost { .. }) => false,
+        Err(error) => panic!("{error}"),
+    }
+}

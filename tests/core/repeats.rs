@@ -1,0 +1,83 @@
+//! A repeat must respect the work of other clients between the two tries. The tests call the scripts one by one.
+
+use crate::support::*;
+use delayqueue::core::job::{Due, NewJob, OnDuplicate};
+use delayqueue::core::keys::Keys;
+use delayqueue::core::queue::Queue;
+use delayqueue::core::reply;
+use delayqueue::core::scripts::{self, Script};
+
+struct Scripts {
+    raw: Raw,
+    keys: Keys,
+}
+
+impl Scripts {
+    fn of(queue: &Queue) -> Self {
+        Self { raw: shared().raw(), keys: Keys::new("dq", queue.name()) }
+    }
+
+    fn run(&mut self, script: &Script, keys: &[&[u8]], args: &[&[u8]]) -> redis::Value {
+        let count = keys.len().to_string();
+        let mut command = vec![b"EVAL".as_slice(), script.source.as_bytes(), count.as_bytes(), b"0"];
+        command.splice(3..3, keys.iter().copied());
+        command.extend(args);
+        self.raw.run_bytes(&command)
+    }
+
+    /// The jobs that a consumer's first call gives. Each of them takes four values.
+    fn reserve(&mut self, consumer: &str, is_repeat: bool) -> usize {
+        let keys = self.keys.clone();
+        let details = if is_repeat { b"1 1000000 - 0".as_slice() } else { b"" };
+        let args: [&[u8]; 4] = [consumer.as_bytes(), b"1", b"10", details];
+        match self.run(&scripts::RESERVE, &keys.all(), &args) {
+            redis::Value::Array(values) => values.len().saturating_sub(3) / 4,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_repeated_reserve_takes_nothing_from_another_consumer() {
+    let queue = fresh();
+    let mut scripts = Scripts::of(&queue);
+    queue.push(&job("a")).unwrap();
+    assert_eq!(scripts.reserve("first", false), 1);
+    queue.cancel(&[id("a")]).unwrap();
+    queue.push(&job("a")).unwrap();
+    let held = reserve(&queue).unwrap();
+    assert_eq!(scripts.reserve("first", true), 0);
+    queue.ack(&held.held()).unwrap();
+}
+
+#[test]
+fn a_repeated_replacement_does_not_put_off_what_was_released_since() {
+    let queue = fresh();
+    let mut scripts = Scripts::of(&queue);
+    queue.push(&prioritized("a", 5)).unwrap();
+    let key = key(&queue, "jobs");
+    let record = reply::bytes(scripts.raw.run(&["HGET", &key, "a"])).unwrap();
+    let held = reserve(&queue).unwrap();
+    queue.release(&held.held(), Due::InMs(0), None, true).unwrap();
+    let keys = scripts.keys.clone();
+    let args: [&[u8]; 6] = [b"1", b"a", &record, b"60000000", b"replace", b"5"];
+    assert_eq!(reply::text(scripts.run(&scripts::PUSH_ANY, &keys.all(), &args)).unwrap(), "OK");
+    let again = reserve(&queue).expect("it is ready");
+    assert_eq!(again.attempts, 2);
+    let replacing = NewJob { on_duplicate: OnDuplicate::Replace, ..prioritized("a", 5) };
+    queue.push(&replacing).unwrap_err();
+}
+
+#[test]
+fn an_update_with_options_that_others_have_changed_since_changes_nothing() {
+    let queue = fresh();
+    let mut scripts = Scripts::of(&queue);
+    queue.push(&job("a")).unwrap();
+    queue.update(&id("a"), b"first", Some(&[("trace".into(), "1".into())])).unwrap();
+    let keys = scripts.keys.clone();
+    let args: [&[u8]; 5] = [b"a", b"", b"second", b"", b""];
+    let answer = reply::Reply::new(scripts.run(&scripts::UPDATE, &keys.all(), &args)).unwrap();
+    assert_eq!(answer.word, "CHANGED");
+    let info = queue.peek(&id("a")).unwrap().unwrap();
+    assert_eq!((info.payload, info.options.headers.len()), (b"first".to_vec(), 1));
+}

@@ -1,0 +1,53 @@
+//! Every operation that makes a job ready, or ready soon, wakes an idle consumer. Here that consumer is registered and has died: the script
+//! that wants to wake it finds that no connection listens, and removes it.
+
+use crate::support::*;
+use delayqueue::core::backoff::Backoff;
+use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate};
+use delayqueue::core::queue::{Held, Queue};
+
+type Step = fn(&Queue, &Held);
+
+/// The job `held` is held, `delayed` waits, `buried` is buried.
+const STEPS: &[(&str, Step)] = &[
+    ("push", |queue, _| drop(queue.push(&job("new")).unwrap())),
+    ("push later", |queue, _| drop(queue.push(&delayed("new", 2_000)).unwrap())),
+    ("push another priority", |queue, _| drop(queue.push(&prioritized("new", 5)).unwrap())),
+    ("replace", |queue, _| {
+        queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, ..job("delayed") }).unwrap();
+    }),
+    ("release", |queue, held| queue.release(held, Due::InMs(0), None, true).unwrap()),
+    ("give back", |queue, held| drop(queue.give_back(&[&held.receipt]).unwrap())),
+    ("fail", |queue, held| assert!(queue.fail(held, None).is_ok())),
+    ("touch", |queue, held| assert!(queue.touch(held, Some(1_000)).is_ok())),
+    ("reschedule", |queue, _| assert!(queue.reschedule(&id("delayed"), Due::InMs(1_000)).unwrap())),
+    ("kick", |queue, _| assert_eq!(queue.kick(1, true).unwrap(), 1)),
+    ("kick a job", |queue, _| assert!(queue.kick_job(&id("delayed"), true).unwrap())),
+    ("reserve a job", |queue, _| drop(queue.reserve_job(&id("delayed")).unwrap().unwrap())),
+    ("resume", |queue, _| queue.resume().unwrap()),
+    ("repair", |queue, _| drop(queue.doctor(true).unwrap())),
+];
+
+#[test]
+fn every_operation_that_makes_a_job_ready_wakes_an_idle_consumer() {
+    let mut raw = shared().raw();
+    for (name, step) in STEPS {
+        let queue = fresh();
+        let options = JobOptions { ttr_ms: 1_000, backoff: Backoff::Fixed { delay_ms: 100 }, ..JobOptions::default() };
+        let held = ["buried", "held"].map(|name| {
+            queue.push(&NewJob { options: JobOptions { ttr_ms: 60_000, ..options.clone() }, ..job(name) }).unwrap();
+            reserve(&queue).unwrap().held()
+        });
+        queue.bury(&held[0], None).unwrap();
+        queue.push(&NewJob { options, ..delayed("delayed", 60_000) }).unwrap();
+        queue.pause(None).unwrap();
+        if *name == "repair" {
+            raw.run(&["ZREM", &key(&queue, "waiting"), "delayed"]);
+        }
+        raw.run(&["ZADD", &key(&queue, "waiters"), "9000000000000000", "died"]);
+        queue.stats().unwrap();
+        assert_eq!(raw.int(&["ZCARD", &key(&queue, "waiters")]), 1, "looking wakes nobody");
+        step(&queue, &held[1]);
+        assert_eq!(raw.int(&["ZCARD", &key(&queue, "waiters")]), 0, "nobody was woken: {name}");
+    }
+}
