@@ -107,7 +107,8 @@ final class CliDumpTest extends CliTestCase
             $with('{"attempts": -1}') => '"attempts"', $with('{"attempts": 1.5}') => '"attempts"', $with('{"maxAttempts": "1"}') => '"maxAttempts"',
             str_replace('"ttr":60.0', '"ttr":1e999', $good) => '"ttr"', $with('{"ttr": 1e9}') => 'ttr must', $with('{"priority": 4294967296}') => 'priority must',
             $with('{"dueAt": 1e300}') => 'not a moment', $with('{"dueAt": 1e12}') => '100 years', $with('{"backoff": "never"}') => '"backoff"',
-            $with('{"queue": "a b"}') => 'queue', $with('{"id": ""}') => 'id must',
+            $with('{"headers": {"a": 1}}') => '"headers"', $with('{"headers": "a"}') => '"headers"',
+            $with('{"headers": {"a b": "c"}}') => 'headers', $with('{"queue": "a b"}') => 'queue', $with('{"id": ""}') => 'id must',
         ];
         foreach ($lines as $line => $words) {
             file_put_contents($dump, "$good\n$line\n");
@@ -118,6 +119,28 @@ final class CliDumpTest extends CliTestCase
         }
         $this->assertSame(['a'], array_column($this->queue()->list(State::Delayed), 'id'));
         $this->assertSame([$this->queueName], $this->queue()->queues());
+    }
+
+    public function testHeadersMoveWithTheirJobsInEveryState(): void
+    {
+        $queue = $this->queue();
+        $headers = ['tenant' => 'acme', '0' => 'zero', 'umlaut' => "\u{FC}"];
+        foreach (['fresh', 'failed', 'buried'] as $id) {
+            $queue->push(1, 60, $id, headers: $headers);
+        }
+        $queue->reserveJob('failed')->fail('not yet');
+        $queue->reserveJob('buried')->bury('never');
+        $queue->push(1, 60, 'none');
+        $dump = $this->dump('headers.ndjson');
+        $this->assertEquals($headers, self::jobs($dump)['fresh']['headers']);
+        $this->assertArrayNotHasKey('headers', self::jobs($dump)['none']);
+
+        $this->assertSame("4 loaded, 0 kept\n", $this->cliExpecting(0, 'load', $dump, '--queue=other'));
+        $other = new DelayQueue('other', $this->redis->dsn());
+        foreach (['fresh', 'failed', 'buried'] as $id) {
+            $this->assertEquals($headers, $other->peek($id)->headers, $id);
+        }
+        $this->assertSame([], $other->peek('none')->headers);
     }
 
     /** One line would otherwise keep the load busy for days, with its job half restored. */

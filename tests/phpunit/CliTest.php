@@ -76,7 +76,7 @@ final class CliTest extends CliTestCase
         $job = $this->queue()->peek('one');
         $this->assertSame('{"a": {}, "n": 1.0}', $job->body, 'byte for byte');
         $this->assertSame([State::Delayed, 5, 30.0, 3], [$job->state, $job->priority, $job->ttr, $job->maxAttempts]);
-        $this->assertEqualsWithDelta(900, $job->dueAt - $job->createdAt, 0.002);
+        $this->assertEqualsWithDelta(900, $job->dueAt - $job->createdAt, 10, 'createdAt is the clock of the producer');
 
         $this->queue()->reserveJob('one')->fail();
         $this->assertEqualsWithDelta(3600, $this->queue()->peek('one')->dueAt - microtime(true), 60);
@@ -139,13 +139,14 @@ final class CliTest extends CliTestCase
         $escaped = '<b>\u001b]0;title\u0007\u001b[2J\r\nstate ready \u009b31m \u202etxt\u007f';
         $id = "id-\u{202E}-\u{9B}2J";
         $queue = $this->queue(['format' => 'raw']);
-        $queue->push($hostile, id: $id, maxAttempts: 1);
+        $queue->push($hostile, id: $id, maxAttempts: 1, headers: ['note' => "\u{9B}2J"]);
         $queue->reserveJob($id)->bury("not: $hostile");
         $queue->push("\xFF\e\0", id: 'bytes');
 
         $shown = $this->cliExpecting(0, 'show', $id);
         $this->assertStringContainsString("payload      $escaped\n", $shown);
         $this->assertStringContainsString("last error   not: $escaped\n", $shown);
+        $this->assertStringContainsString("header       note: \\u009b2J\n", $shown);
         $this->assertStringContainsString('payload      \xFF\u001b\u0000', $this->cliExpecting(0, 'show', 'bytes'));
         $json = $this->cliExpecting(0, 'show', $id, '--format=json');
         $this->assertSame([$id, $hostile], [json_decode($json)->id, json_decode($json)->body], 'escaped, but the same');
@@ -162,6 +163,37 @@ final class CliTest extends CliTestCase
         $printed = $shown . $json . $dump . $log . $error . $this->cliExpecting(0, 'list', 'buried') . $this->cliExpecting(0, 'list', 'buried', '--format=json');
         $this->assertStringContainsString('txt', $printed);
         $this->assertSame(0, preg_match('/[\x00-\x09\x0B-\x1F\x7F-\x{9F}\x{202E}]/u', $printed), $printed);
+    }
+
+    public function testHeadersArePushedAndShown(): void
+    {
+        $this->cliExpecting(0, 'push', '1', '--id=a', '--header=tenant: acme', '--header=note:  two: parts ', '--header=7:seven', '--header=empty:');
+        $headers = ['tenant' => 'acme', 'note' => 'two: parts ', '7' => 'seven', 'empty' => ''];
+        $this->assertEquals($headers, $this->queue()->peek('a')->headers);
+
+        $text = $this->cliExpecting(0, 'show', 'a');
+        $this->assertMatchesRegularExpression('/^header +tenant: acme$.*^payload +1$/ms', $text);
+        $this->assertMatchesRegularExpression('/^header +7: seven$/m', $text);
+        $this->assertSame(4, preg_match_all('/^header /m', $text));
+        $this->assertEquals($headers, $this->json('show', 'a', '--format=json')['headers']);
+        $this->assertEquals($headers, $this->json('list', 'ready', '--format=json')[0]['headers']);
+        $this->assertStringNotContainsString('acme', $this->cliExpecting(0, 'list', 'ready'));
+
+        $this->cliExpecting(0, 'push', '1', '--id=none');
+        $this->assertStringNotContainsString('header', $this->cliExpecting(0, 'show', 'none'));
+        $this->assertStringContainsString('"headers":{}', $this->cliExpecting(0, 'show', 'none', '--format=json'), 'an object');
+    }
+
+    public function testAWrongHeaderIsNamedByItsNumberAndNotByItsValue(): void
+    {
+        $wrong = fn (string ...$headers): string => $this->cliExpecting(2, 'push', '1', ...array_map(static fn (string $line) => "--header=$line", $headers));
+        $this->assertStringContainsString("--header number 2 is not of the form 'name: value'", $errors = $wrong('a: b', 'Bearer s3cret'));
+        $this->assertStringNotContainsString('s3cret', $errors);
+        $this->assertStringContainsString('--header number 2 says a again', $wrong('a: b', 'a: c'));
+        $this->assertStringContainsString('headers', $wrong(': nameless'));
+        $this->assertStringContainsString('headers', $wrong('not a name: x'));
+        $this->assertStringContainsString('headers', $wrong('large: ' . str_repeat('x', 9000)));
+        $this->assertSame(0, count($this->queue()));
     }
 
     public function testJobsAreManaged(): void
@@ -225,11 +257,30 @@ final class CliTest extends CliTestCase
     public function testDoctorFailsWhereRedisIsDangerous(): void
     {
         $this->assertContains('persistence', array_column($this->json('doctor', '--format=json'), 'check'));
+        $this->queue()->push(1, id: 'a', delay: 60);
+        $this->assertContains('persistence', array_column($this->json('doctor', '--repair', '--format=json'), 'check'));
+        $this->assertSame(State::Delayed, $this->queue()->peek('a')?->state, 'nothing was to be repaired');
         $this->redis->ask('CONFIG', 'SET', 'maxmemory', '100mb');
         $this->redis->ask('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
         $result = $this->cli('doctor');
         $this->assertSame(1, $result->exitCode);
         $this->assertMatchesRegularExpression('/^error eviction: .*noeviction/m', $result->output);
+    }
+
+    public function testDoctorFindsJobsThatLieNowhereAndRepairsThem(): void
+    {
+        $queue = $this->queue();
+        $queue->push('delayed', '1h', id: 'a');
+        $queue->push('reserved', id: 'b');
+        $this->assertSame('b', $queue->reserve()?->id);
+        $this->redis->ask('DEL', 'dq:{' . $this->queueName . '}:waiting', 'dq:{' . $this->queueName . '}:reserved');
+
+        $found = $this->cli('doctor');
+        $this->assertSame(1, $found->exitCode, $found->errors);
+        $this->assertStringContainsString("2 jobs of queue '{$this->queueName}' lie in no state", $found->output);
+
+        $this->assertStringContainsString('2 jobs', $this->cliExpecting(0, 'doctor', '--repair'));
+        $this->assertSame([2, 2], [$queue->count(State::Ready), $queue->drain(static fn () => null)]);
     }
 
     /** @dataProvider wrongCommandLines */

@@ -205,19 +205,6 @@ final class CliWorkTest extends CliTestCase
         }
     }
 
-    public function testJobsAreNotFetchedAheadWhenItIsToldNotTo(): void
-    {
-        $jobs = array_map(static fn (int $n) => ['payload' => [], 'id' => "job$n"], range(1, 30));
-        $jobs[5]['payload'] = ['do' => 'wait'];
-        $this->queue()->pushMany($jobs);
-        $worker = $this->start('work', self::HANDLER, '--prefetch=4', '--no-fetch-ahead');
-        $this->holder('job6');
-        $worker->signal(SIGTERM);
-        $this->letGo('job6');
-        $this->assertSame(0, $this->finish($worker)->exitCode);
-        $this->assertSame(2 * 4 + 1, $this->queue()->reserve()->token, 'two batches, and this lease');
-    }
-
     /** @dataProvider signals */
     public function testASignalLetsItFinishTheJobInHand(int $signal): void
     {

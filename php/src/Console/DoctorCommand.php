@@ -6,6 +6,7 @@ namespace DelayQueue\Console;
 
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
 use Symfony\Component\Console\Output\OutputInterface;
 
 final class DoctorCommand extends Command
@@ -18,14 +19,15 @@ final class DoctorCommand extends Command
     protected function configure(): void
     {
         $this->setDescription('Tells what about this Redis endangers jobs, and the cure')
-            ->setHelp("  delayqueue doctor\n\n" . Application::EXIT_CODES . "\n\n  The exit code is 1 if there is a finding of level error; with warnings alone it is 0.");
+            ->addOption('repair', null, InputOption::VALUE_NONE, 'Repair what can be repaired in the queue, then print what was found')
+            ->setHelp("  delayqueue doctor\n  delayqueue doctor --repair --queue=orders\n\n" . Application::EXIT_CODES . "\n\n  The exit code is 1 if there is a finding of level error; with warnings alone it is 0.");
         Format::describe($this);
     }
 
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $format = Format::of($input);
-        $findings = (new Target($input))->queue()->doctor();
+        $findings = (new Target($input))->queue()->doctor(repair: $input->getOption('repair'));
         if ($format === Format::JSON) {
             Format::json($output, $findings);
         } else {

@@ -12,13 +12,16 @@ final class JobView
     /** @return array<string, mixed> for JSON; times in Unix seconds */
     public static function toArray(JobInfo $job): array
     {
-        return ['state' => $job->state->value, 'backoff' => (string) $job->backoff] + get_object_vars($job);
+        // An object: an array without members, or with numbers for names, would be a list in JSON.
+        $replaced = ['state' => $job->state->value, 'backoff' => (string) $job->backoff, 'headers' => (object) $job->headers];
+
+        return $replaced + get_object_vars($job);
     }
 
-    /** @return array<string, string> for people */
+    /** @return list<array{string, string}> for people: label and text */
     public static function toText(JobInfo $job): array
     {
-        return array_filter([
+        $texts = array_filter([
             'id' => $job->id,
             'queue' => $job->queue,
             'state' => $job->state->value,
@@ -32,8 +35,13 @@ final class JobView
             'backoff' => (string) $job->backoff,
             'history' => self::history($job),
             'last error' => $job->lastError ?? '',
-            'payload' => $job->body,
         ], static fn (string $text): bool => $text !== '');
+        $lines = array_map(null, array_keys($texts), $texts);
+        foreach ($job->headers as $name => $value) {
+            $lines[] = ['header', "$name: $value"];
+        }
+
+        return [...$lines, ['payload', $job->body]];
     }
 
     private static function history(JobInfo $job): string

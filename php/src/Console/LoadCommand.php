@@ -33,7 +33,7 @@ final class LoadCommand extends Command
                   delayqueue load orders.ndjson
                   delayqueue load orders.ndjson --queue=other        into this queue, whatever the dump says
 
-                The command restores id, payload, state, due time, priority, TTR, time limit, backoff, attempts, their limit and the last
+                The command restores id, payload, headers, state, due time, priority, TTR, time limit, backoff, attempts, their limit and the last
                 error. It restores a job that was held as if its lease had run out. It does not restore the due time of buried jobs (which
                 nothing looks at), the time of creation, the counters of the history, and the last error of a job without attempts.
                 At a line that it cannot load it ends and names the line; a job with more than $most attempts is one.

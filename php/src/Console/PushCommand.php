@@ -33,9 +33,11 @@ final class PushCommand extends Command
             ->addOption('max-attempts', null, $value, 'Bury the job when this many attempts have failed; 0: no limit (default: 10)')
             ->addOption('backoff', null, $value, 'Delays between the attempts: "15s 3m 10m", the last one repeats; or "fixed 1m", "linear 2m 1m" (default: "exponential 5s 2 1h 0.1")')
             ->addOption('timeout', null, $value, 'Time limit of one run of the handler; 0: none')
+            ->addOption('header', null, $value | InputOption::VALUE_IS_ARRAY, 'A header of the job: "name: value"; give the option once for each')
             ->addOption('on-duplicate', null, $value, 'When the id is in the queue already: fail, keep or replace', 'fail')
             ->setHelp(<<<'TEXT'
                   delayqueue push '{"order": 4711}' --queue=orders --delay=15m --id=order-4711
+                  delayqueue push '{"order": 4711}' --header='tenant: acme' --header='traceparent: 00-4bf9…-01'
                   generate-report | delayqueue push - --raw --at='tomorrow 3:00'
                 TEXT . "\n\n" . Application::EXIT_CODES . "\n\n  1 is also for an id that is taken with --on-duplicate=fail.");
         Moment::describe($this);
@@ -57,6 +59,7 @@ final class PushCommand extends Command
             backoff: $option('backoff') === null ? null : Backoff::parse($option('backoff')),
             timeout: $option('timeout'),
             onDuplicate: OnDuplicate::tryFrom($option('on-duplicate')) ?? throw new UsageException('--on-duplicate must be fail, keep or replace'),
+            headers: Headers::parse($option('header')),
         );
         Format::raw($output, $id);
 

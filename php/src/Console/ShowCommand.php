@@ -33,8 +33,8 @@ final class ShowCommand extends Command
         if ($format === Format::JSON) {
             Format::json($output, JobView::toArray($job));
         } else {
-            foreach (JobView::toText($job) as $name => $text) {
-                Format::line($output, sprintf('%-12s %s', $name, $text));
+            foreach (JobView::toText($job) as [$label, $text]) {
+                Format::line($output, sprintf('%-12s %s', $label, $text));
             }
         }
 

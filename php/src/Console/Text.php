@@ -22,10 +22,10 @@ final class Text
         return self::toMoment($seconds)->format('Y-m-d\TH:i:s.v\Z');
     }
 
-    /** The moment itself, exact to the millisecond. */
+    /** The moment itself, exact to the microsecond. */
     public static function toMoment(float $seconds): DateTimeImmutable
     {
-        $moment = DateTimeImmutable::createFromFormat('U.v', sprintf('%.3F', $seconds), new DateTimeZone('UTC'));
+        $moment = DateTimeImmutable::createFromFormat('U.u', sprintf('%.6F', $seconds), new DateTimeZone('UTC'));
 
         return $moment ?: throw new UsageException("$seconds is not a moment in Unix seconds");
     }

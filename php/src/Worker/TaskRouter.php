@@ -23,9 +23,9 @@ use Psr\Container\ContainerInterface;
  *         'remind' => Reminder::class,
  *     ], $container));
  *
- * A task's handler is called as (mixed $params, Job $job, DelayQueue $queue); a payload without params gives null. What it
- * returns or throws settles the job as consume() says. Handler objects may have afterSucceeded() and afterFailed(), see
- * HandlerObject.
+ * A task's handler is called as (mixed $params, Job $job, DelayQueue $queue); a payload without params gives null. Headers
+ * are in $job->headers; they do not choose the task. What the handler returns or throws settles the job as consume() says. Handler
+ * objects may have afterSucceeded() and afterFailed(), see HandlerObject.
  *
  * A job of an unknown task, or with a payload of another shape, is buried: kick() it once a worker knows its task. A payload
  * reaches the tasks named here, and nothing else in the container.

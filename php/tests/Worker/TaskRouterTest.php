@@ -44,6 +44,29 @@ final class TaskRouterTest extends TestCase
         $this->assertQueueEmpty();
     }
 
+    public function testAHandlerAndItsHooksSeeTheHeaders(): void
+    {
+        $handler = new class () {
+            /** @var list<array<string>> */
+            public array $seen = [];
+
+            public function handle(mixed $params, Job $job): void
+            {
+                $this->seen[] = $job->headers;
+            }
+
+            public function afterSucceeded(Job $job): void
+            {
+                $this->seen[] = $job->headers;
+            }
+        };
+        $this->delayQueue()->push(['task' => 'close'], headers: ['tenant' => 'acme']);
+
+        $this->runDueJobs(new TaskRouter(['close' => $handler]));
+
+        $this->assertSame([['tenant' => 'acme'], ['tenant' => 'acme']], $handler->seen);
+    }
+
     public function testServicesComeFromTheContainerWhenTheyAreNeeded(): void
     {
         $made = new ArrayObject();

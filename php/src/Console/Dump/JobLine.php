@@ -34,6 +34,8 @@ final class JobLine
         public readonly int $attempts,
         public readonly int $maxAttempts,
         public readonly ?string $lastError,
+        /** @var array<string> by name */
+        public readonly array $headers,
     ) {
     }
 
@@ -45,6 +47,10 @@ final class JobLine
         foreach ($texts as $name => $text) {
             $isText = preg_match('//u', $text ?? '') === 1;
             $fields += $isText ? [$name => $text] : [$name . 'Base64' => base64_encode((string) $text)];
+        }
+        if ($job->headers !== []) {
+            // An object, also when the names are numbers.
+            $fields['headers'] = (object) $job->headers;
         }
 
         return Text::json($fields + [
@@ -95,6 +101,7 @@ final class JobLine
             $attempts,
             self::count($fields, 'maxAttempts'),
             $text('lastError'),
+            self::headers($fields),
         );
     }
 
@@ -123,6 +130,18 @@ final class JobLine
         $count = $fields[$name] ?? null;
 
         return is_int($count) && $count >= 0 ? $count : throw self::missing($name);
+    }
+
+    /**
+     * @param array<string, mixed> $fields
+     *
+     * @return array<string> none in a line without this member
+     */
+    private static function headers(array $fields): array
+    {
+        $headers = $fields['headers'] ?? [];
+
+        return is_array($headers) && array_filter($headers, is_string(...)) === $headers ? $headers : throw self::missing('headers');
     }
 
     private static function backoff(string $text): Backoff

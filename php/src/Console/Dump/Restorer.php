@@ -73,7 +73,9 @@ final class Restorer
     private function push(JobLine $job, DateTimeImmutable $due): bool
     {
         try {
-            $this->queue->push($job->payload, $due, $job->id, $job->priority, $job->ttr, $job->maxAttempts, $job->backoff, $job->timeout);
+            $this->queue->push(
+                $job->payload, $due, $job->id, $job->priority, $job->ttr, $job->maxAttempts, $job->backoff, $job->timeout, headers: $job->headers,
+            );
         } catch (DuplicateJobException) {
             return false;
         }
@@ -81,13 +83,13 @@ final class Restorer
         return true;
     }
 
-    /** A buried job keeps the moment at which it was parked: the two moments of an id tell a finished one from an unfinished one. */
+    /** A job that is still at the moment at which its load has parked it. */
     private static function isUnfinished(?JobInfo $found): bool
     {
         if ($found === null) {
             return false;
         }
-        $isDue = static fn (DateTimeImmutable $moment): bool => abs($found->dueAt - (float) $moment->format('U.v')) < 0.0005;
+        $isDue = static fn (DateTimeImmutable $moment): bool => abs($found->dueAt - (float) $moment->format('U.u')) < 0.0005;
 
         return $isDue(self::parkedUntil($found->id, false))
             || ($found->state !== State::Buried && $isDue(self::parkedUntil($found->id, true)));
