@@ -31,13 +31,6 @@ pub enum Fault {
     Refused(String, String),
 }
 
-/// A wake-up for a waiter: the channel it came on, and in how many microseconds to look.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wake {
-    pub channel: Vec<u8>,
-    pub wait: Duration,
-}
-
 /// An open, authenticated connection speaking RESP3. It goes from hand to hand with each request, so it is only a pointer.
 pub struct Connection(Box<Wire>);
 
@@ -53,7 +46,8 @@ pub struct Wire {
     read_timeout: Duration,
     /// How long one read or write of the socket may take at present.
     socket_timeout: Duration,
-    wakes: VecDeque<Wake>,
+    /// Wake-ups for the waiter: after how long to reserve.
+    wakes: VecDeque<Duration>,
     subscribed: HashSet<String>,
     /// When the index entries of queues were written over this connection.
     pub indexed: FxHashMap<String, Instant>,

@@ -1,6 +1,6 @@
 //! Wake-ups: push messages that Redis sends a connection between its replies.
 
-use super::{Fault, Wake, Wire, is_pause};
+use super::{Fault, Wire, is_pause};
 use crate::core::resp;
 use redis::{PushKind, Value};
 use std::io;
@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 impl Wire {
     pub(super) fn hear(&mut self, kind: &PushKind, data: &[Value]) {
-        if let (PushKind::Message, [Value::BulkString(channel), Value::BulkString(text)]) = (kind, data) {
+        if let (PushKind::Message, [Value::BulkString(_), Value::BulkString(text)]) = (kind, data) {
             let wait_us = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
-            self.wakes.push_back(Wake { channel: channel.clone(), wait: Duration::from_micros(wait_us) });
+            self.wakes.push_back(Duration::from_micros(wait_us));
         }
     }
 
@@ -57,7 +57,7 @@ impl Wire {
     ///
     /// # Errors
     /// When the connection is lost.
-    pub fn next_wake(&mut self, readable: bool) -> io::Result<Option<Wake>> {
+    pub fn next_wake(&mut self, readable: bool) -> io::Result<Option<Duration>> {
         if let Some(wake) = self.wakes.pop_front() {
             return Ok(Some(wake));
         }

@@ -88,8 +88,8 @@ pub(super) fn sleep(
         };
         match connection.next_wake(readable) {
             Err(_) => return Woken::Lost,
-            Ok(Some(wake)) if wake.wait.is_zero() => return Woken::Reserve,
-            Ok(Some(wake)) => *reserve_at = (*reserve_at).min(Instant::now() + wake.wait),
+            Ok(Some(wait)) if wait.is_zero() => return Woken::Reserve,
+            Ok(Some(wait)) => *reserve_at = (*reserve_at).min(Instant::now() + wait),
             Ok(None) => {}
         }
         let now = Instant::now();
