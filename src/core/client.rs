@@ -120,19 +120,19 @@ impl Client {
     /// As [`Client::run`].
     pub fn run_on(
         &self,
-        held: &mut Option<Connection>,
+        connection: &mut Option<Connection>,
         repeat: Repeat,
         build: &mut impl FnMut(&mut Request, Attempt, &mut Connection),
     ) -> Result<Value> {
         let deadline = self.deadline();
         let left = || deadline.saturating_duration_since(Instant::now());
         let mut attempt = Attempt::default();
-        let mut had_connection = held.as_ref().is_some_and(|connection| connection.is_usable());
+        let mut had_connection = connection.as_ref().is_some_and(|open| open.is_usable());
         let mut pause = Duration::from_millis(5);
         loop {
-            let ready = held.take().filter(|connection| connection.is_usable());
-            let mut connection = match ready.map_or_else(|| self.key.take(deadline), Ok) {
-                Ok(connection) => connection,
+            let ready = connection.take().filter(|open| open.is_usable());
+            let mut open = match ready.map_or_else(|| self.key.take(deadline), Ok) {
+                Ok(open) => open,
                 // A connection was lost on the way: Redis may be restarting. There was none: the caller hears of it at once.
                 Err(Fault::Unsent(_)) if had_connection && left() > pause => {
                     std::thread::sleep(pause);
@@ -142,13 +142,13 @@ impl Client {
                 Err(fault) => return Err(to_error(fault, attempt.is_repeat)),
             };
             had_connection = true;
-            let mut request = Request::new(connection.request(), attempt.with_source);
-            build(&mut request, attempt, &mut connection);
-            let replies = connection.exchange(&request.buffer, request.commands, deadline);
-            connection.recycle(request.buffer);
+            let mut request = Request::new(open.request(), attempt.with_source);
+            build(&mut request, attempt, &mut open);
+            let replies = open.exchange(&request.buffer, request.commands, deadline);
+            open.recycle(request.buffer);
             match replies {
                 Ok(replies) if request.all_replies => {
-                    *held = Some(connection);
+                    *connection = Some(open);
                     return Ok(Value::Array(replies));
                 }
                 Ok(mut replies) => match replies.pop() {
@@ -156,20 +156,20 @@ impl Client {
                         let code = error.code();
                         if code == "NOSCRIPT" && !attempt.with_source {
                             attempt.with_source = true;
-                            *held = Some(connection);
+                            *connection = Some(open);
                             continue;
                         }
-                        connection.indexed.clear(); // the same may have been refused for a command that was sent along
+                        open.indexed.clear(); // the same may have been refused for a command that was sent along
                         let error = Error::from_redis(code, &self.key.dsn.redact(error.details().unwrap_or_default()));
                         if !matches!(&error, Error::Server { code, .. } if code == "READONLY" || code == "NOREPLICAS") {
-                            *held = Some(connection);
+                            *connection = Some(open);
                         }
                         if !passes_by_itself(&error) || left() <= pause {
                             return Err(if attempt.is_repeat { in_doubt(error) } else { error });
                         }
                     }
                     Some(value) => {
-                        *held = Some(connection);
+                        *connection = Some(open);
                         return Ok(value);
                     }
                     None => return Err(to_error(Fault::Sent("no reply".into()), true)),
@@ -200,8 +200,8 @@ pub fn within<T>(time: Duration, work: impl FnOnce() -> T) -> T {
 }
 
 /// A deadline, or that of [`within`] if it is earlier.
-fn capped(until: Instant) -> Instant {
-    CAP.get().map_or(until, |cap| until.min(cap))
+fn capped(deadline: Instant) -> Instant {
+    CAP.get().map_or(deadline, |cap| deadline.min(cap))
 }
 
 /// Whether Redis will soon stop refusing, so that the client tries again. The caller gets any other refusal at once.

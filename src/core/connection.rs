@@ -76,7 +76,7 @@ impl Connection {
     pub fn open(dsn: &Dsn, connect_timeout: Duration, read_timeout: Duration) -> Result<Self, Fault> {
         let reach =
             |error: io::Error| Fault::Unsent(format!("cannot connect to {}: {}", dsn.redacted(), describe(&error)));
-        let until = Instant::now() + connect_timeout;
+        let deadline = Instant::now() + connect_timeout;
         let transport = Transport::connect(dsn, connect_timeout).map_err(reach)?;
         let mut wire = Wire {
             transport,
@@ -92,7 +92,7 @@ impl Connection {
             indexed: FxHashMap::default(),
             waiter: String::new(),
         };
-        wire.log_in(dsn, until)?;
+        wire.log_in(dsn, deadline)?;
         wire.set_socket_timeout(read_timeout).map_err(reach)?;
         Ok(Self(Box::new(wire)))
     }

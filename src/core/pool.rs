@@ -49,19 +49,19 @@ impl PoolKey {
         (key.clone(), Arc::new(Owner(key)))
     }
 
-    /// The idle connection of this key, or a new one, which has to be open by `until`. It is taken out of the pool, so that
+    /// The idle connection of this key, or a new one, which has to be open by `deadline`. It is taken out of the pool, so that
     /// PHP code that runs in between (a signal handler) cannot meet it half-way through a request; a fatal error in such
     /// code loses it, nothing else.
     ///
     /// # Errors
     /// As [`Connection::open`].
-    pub fn take(&self, until: Instant) -> Result<Connection, Fault> {
+    pub fn take(&self, deadline: Instant) -> Result<Connection, Fault> {
         let idle = IDLE.try_with(|idle| remove(&mut idle.borrow_mut(), self)).ok().flatten();
         match idle {
             Some(connection) if connection.is_usable() => Ok(connection),
             _ => {
-                let left = until.saturating_duration_since(Instant::now());
-                silence::open(self, left.min(self.connect_timeout), until)
+                let left = deadline.saturating_duration_since(Instant::now());
+                silence::open(self, left.min(self.connect_timeout), deadline)
             }
         }
     }

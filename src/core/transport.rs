@@ -27,7 +27,7 @@ impl Transport {
     /// # Errors
     /// The cause, with advice.
     pub fn connect(dsn: &Dsn, timeout: Duration) -> io::Result<Self> {
-        let deadline = Deadline { until: Instant::now() + timeout, total: timeout };
+        let deadline = Deadline { at: Instant::now() + timeout, total: timeout };
         let transport = match (&dsn.target, &dsn.tls) {
             (Target::Unix { path }, _) => Self::Unix(unix::connect(path, &deadline)?),
             (Target::Tcp { host, port }, tls) => {
@@ -113,14 +113,14 @@ fn set_timeouts(socket: &SockRef<'_>, timeout: Duration) -> io::Result<()> {
 
 /// When a connection has to be there.
 struct Deadline {
-    until: Instant,
+    at: Instant,
     total: Duration,
 }
 
 impl Deadline {
     /// The time that is left; `TimedOut` when none is.
     fn left(&self) -> io::Result<Duration> {
-        let left = self.until.saturating_duration_since(Instant::now());
+        let left = self.at.saturating_duration_since(Instant::now());
         if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
     }
 

@@ -7,7 +7,7 @@ use redis::Value;
 use std::time::Instant;
 
 impl Wire {
-    pub(super) fn log_in(&mut self, dsn: &Dsn, until: Instant) -> Result<(), Fault> {
+    pub(super) fn log_in(&mut self, dsn: &Dsn, deadline: Instant) -> Result<(), Fault> {
         let name = format!("delayqueue:{}", std::process::id());
         let database = dsn.database.to_string();
         let mut hello: Vec<&[u8]> = vec![b"HELLO", b"3"];
@@ -20,14 +20,14 @@ impl Wire {
         for command in [Some(hello.as_slice()), (dsn.database != 0).then_some(select)].into_iter().flatten() {
             let mut request = Vec::new();
             resp::write_command(&mut request, command.iter().copied());
-            let replies = self.exchange(&request, 1, until).or_else(|fault| match fault {
+            let replies = self.exchange(&request, 1, deadline).or_else(|fault| match fault {
                 // A server that has enough clients says so and closes without reading.
-                Fault::Unsent(_) if Instant::now() < until => self.receive(1, until).map_err(|_| fault),
+                Fault::Unsent(_) if Instant::now() < deadline => self.receive(1, deadline).map_err(|_| fault),
                 fault => Err(fault),
             });
             let replies = replies.map_err(|fault| {
                 let (Fault::Sent(why) | Fault::Unsent(why) | Fault::Refused(_, why)) = fault;
-                Fault::Unsent(format!("cannot log in to {}: {why}{}", dsn.redacted(), advice(dsn, until)))
+                Fault::Unsent(format!("cannot log in to {}: {why}{}", dsn.redacted(), advice(dsn, deadline)))
             })?;
             match replies.first() {
                 Some(Value::Map(fields)) => check_version(fields)?,
@@ -47,8 +47,8 @@ fn user(dsn: &Dsn) -> &str {
 }
 
 /// Advice for the case that no answer came, or none that Redis gives.
-fn advice(dsn: &Dsn, until: Instant) -> &'static str {
-    if Instant::now() >= until {
+fn advice(dsn: &Dsn, deadline: Instant) -> &'static str {
+    if Instant::now() >= deadline {
         return " (see connectTimeout): the server accepts connections and does not answer, is it stopped or busy?";
     }
     match (&dsn.target, &dsn.tls) {

@@ -22,7 +22,7 @@ const HORIZON: Duration = Duration::from_millis(6000);
 /// Connection and server errors.
 pub(super) fn must_reserve(
     client: &Client,
-    held: &mut Option<Connection>,
+    connection: &mut Option<Connection>,
     registered: &[(&Queue, NextDue)],
 ) -> Result<bool> {
     let mut ask = |request: &mut Request, _, _: &mut Connection| {
@@ -30,7 +30,7 @@ pub(super) fn must_reserve(
         request.command(&[b"TIME"]);
         registered.iter().for_each(|(queue, next)| ask_for_due(request, queue, *next));
     };
-    let mut replies = reply::all(client.run_on(held, Repeat::Yes, &mut ask)?)?;
+    let mut replies = reply::all(client.run_on(connection, Repeat::Yes, &mut ask)?)?;
     let Some(server_us) = replies.next().as_ref().and_then(reply::time_us) else { return Ok(true) };
     let now_us = server_us.saturating_add(clock::offset_us());
     let horizon_us = now_us.saturating_add(i64::try_from(HORIZON.as_micros()).unwrap_or(i64::MAX));
@@ -52,7 +52,7 @@ pub(super) fn must_reserve(
             request.command(&[b"ZRANGE", queue.keys.waiters(), b"0", b"0", b"WITHSCORES"]);
         }
     };
-    let looks = reply::all(client.run_on(held, Repeat::Yes, &mut ask)?)?;
+    let looks = reply::all(client.run_on(connection, Repeat::Yes, &mut ask)?)?;
     let is_covered = |(look, (_, due_us)): (Value, &(&Queue, i64))| matches!(reply::first_score(&look), Some(Some(at)) if at <= *due_us);
     Ok(!looks.zip(&soon).all(is_covered))
 }

@@ -86,12 +86,12 @@ impl Queue {
     ) -> Result<Option<Vec<Reserved>>> {
         let queues: Vec<Self> =
             watch.iter().map(|name| if **name == *self.name { self.clone() } else { self.sibling(name) }).collect();
-        let mut held = None;
-        let mut reserve = |queue: &Self, held: &mut Option<Connection>, waiting: Option<Waiting<'_>>| {
-            queue.reserve_now(held, &mut Fetch { max, ..Fetch::default() }, waiting)
+        let mut connection = None;
+        let mut reserve = |queue: &Self, connection: &mut Option<Connection>, waiting: Option<Waiting<'_>>| {
+            queue.reserve_now(connection, &mut Fetch { max, ..Fetch::default() }, waiting)
         };
-        let result = wait::wait_for(&self.client, &mut held, &queues, timeout, interrupts, &mut reserve);
-        if let Some(connection) = held {
+        let result = wait::wait_for(&self.client, &mut connection, &queues, timeout, interrupts, &mut reserve);
+        if let Some(connection) = connection {
             self.client.give_back(connection);
         }
         match result? {
@@ -107,7 +107,7 @@ impl Queue {
     /// Connection and server errors; Redis may have acknowledged the jobs all the same.
     pub fn reserve_now(
         &self,
-        held: &mut Option<Connection>,
+        connection: &mut Option<Connection>,
         fetch: &mut Fetch<'_>,
         waiting: Option<Waiting<'_>>,
     ) -> Result<ReserveOutcome> {
@@ -120,7 +120,7 @@ impl Queue {
             let call = Call::begin(self);
             let number = call.number.to_string();
             let (mut sent, mut was_lost) = (Instant::now(), false);
-            let value = self.client.run_on(held, Repeat::Yes, &mut |request, attempt, _| {
+            let value = self.client.run_on(connection, Repeat::Yes, &mut |request, attempt, _| {
                 sent = Instant::now();
                 was_lost = attempt.is_repeat;
                 let is_repeat = call.is_repeat || attempt.is_repeat;

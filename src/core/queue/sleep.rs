@@ -55,12 +55,12 @@ pub(super) enum Woken {
 
 /// Sleeps until `reserve_at`, which a wake-up may make earlier, or `check_at`, or a signal whose handler wants to leave.
 pub(super) fn sleep(
-    held: &mut Option<Connection>,
+    connection: &mut Option<Connection>,
     reserve_at: &mut Instant,
     check_at: Instant,
     interrupts: &mut dyn Interrupts,
 ) -> Woken {
-    let Some(connection) = held else { return Woken::Lost };
+    let Some(connection) = connection else { return Woken::Lost };
     let descriptor = connection.as_raw_fd();
     loop {
         if interrupts.tick_at().is_some_and(|tick_at| tick_at <= Instant::now()) {

@@ -31,28 +31,28 @@ pub type Reserve<'a> = dyn FnMut(&Queue, &mut Option<Connection>, Option<Waiting
 /// Connection and server errors.
 pub fn wait_for(
     client: &Client,
-    held: &mut Option<Connection>,
+    connection: &mut Option<Connection>,
     queues: &[Queue],
     timeout: Option<Duration>,
     interrupts: &mut dyn Interrupts,
     reserve: &mut Reserve<'_>,
 ) -> Result<Waited> {
     let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    if let Some(found) = ask_all(queues, held, reserve)? {
+    if let Some(found) = ask_all(queues, connection, reserve)? {
         return Ok(found);
     }
     if timeout == Some(Duration::ZERO) {
         return Ok(Waited::Nothing);
     }
     let mut registration = Registration::default();
-    let result = registration.wait(client, held, queues, deadline, interrupts, reserve);
-    registration.end(held);
+    let result = registration.wait(client, connection, queues, deadline, interrupts, reserve);
+    registration.end(connection);
     result
 }
 
-fn ask_all(queues: &[Queue], held: &mut Option<Connection>, reserve: &mut Reserve<'_>) -> Result<Option<Waited>> {
+fn ask_all(queues: &[Queue], connection: &mut Option<Connection>, reserve: &mut Reserve<'_>) -> Result<Option<Waited>> {
     for (index, queue) in queues.iter().enumerate() {
-        if let ReserveOutcome::Jobs(jobs) = reserve(queue, held, None)? {
+        if let ReserveOutcome::Jobs(jobs) = reserve(queue, connection, None)? {
             return Ok(Some(Waited::Jobs(index, jobs)));
         }
     }
@@ -60,16 +60,16 @@ fn ask_all(queues: &[Queue], held: &mut Option<Connection>, reserve: &mut Reserv
 }
 
 /// Redis went away while we slept. It may be restarting: tries for as long as one operation may take.
-fn reconnect(client: &Client, held: &mut Option<Connection>, interrupts: &mut dyn Interrupts) -> Result<Flow> {
-    let until = Instant::now() + client.read_timeout();
+fn reconnect(client: &Client, connection: &mut Option<Connection>, interrupts: &mut dyn Interrupts) -> Result<Flow> {
+    let deadline = Instant::now() + client.read_timeout();
     let mut pause = Duration::from_millis(5);
     loop {
         match client.take() {
-            Ok(connection) => {
-                *held = Some(connection);
+            Ok(open) => {
+                *connection = Some(open);
                 return Ok(Flow::Continue);
             }
-            Err(Error::Connection { .. }) if Instant::now() + pause < until => {}
+            Err(Error::Connection { .. }) if Instant::now() + pause < deadline => {}
             Err(error) => return Err(error),
         }
         match interrupts.poll() {
@@ -110,7 +110,7 @@ impl<'a> Registration<'a> {
     fn wait(
         &mut self,
         client: &Client,
-        held: &mut Option<Connection>,
+        connection: &mut Option<Connection>,
         queues: &'a [Queue],
         deadline: Option<Instant>,
         interrupts: &mut dyn Interrupts,
@@ -118,23 +118,23 @@ impl<'a> Registration<'a> {
     ) -> Result<Waited> {
         let doing = |error: Error| error.while_doing(|| waiting(queues));
         loop {
-            let connection = match held.take().filter(|connection| connection.is_usable()) {
-                Some(connection) => connection,
+            let open = match connection.take().filter(|open| open.is_usable()) {
+                Some(open) => open,
                 None => client.take().map_err(doing)?,
             };
-            let mut connection = subscribe(connection, queues)?;
-            connection.clear_wakes();
-            if self.waiter != connection.waiter {
-                *self = Self { waiter: connection.waiter.clone(), queues: Vec::new() };
+            let mut open = subscribe(open, queues)?;
+            open.clear_wakes();
+            if self.waiter != open.waiter {
+                *self = Self { waiter: open.waiter.clone(), queues: Vec::new() };
             }
-            *held = Some(connection);
+            *connection = Some(open);
             let is_last = deadline.is_some_and(|deadline| Instant::now() >= deadline);
             let at_most = if is_last { Duration::ZERO } else { jittered(REGISTERED_FOR, &self.waiter) };
             let mut reserve_at = Instant::now() + at_most;
             for (index, queue) in queues.iter().enumerate() {
                 // The next request takes as long to reach Redis as this one, so the wait counts from the moment this one is sent.
                 let asked = Instant::now();
-                let outcome = reserve(queue, held, Some(Waiting { name: &self.waiter, at_most }))?;
+                let outcome = reserve(queue, connection, Some(Waiting { name: &self.waiter, at_most }))?;
                 self.queues.retain(|(known, _)| known.name() != queue.name());
                 match outcome {
                     ReserveOutcome::Jobs(jobs) => return Ok(Waited::Jobs(index, jobs)),
@@ -149,16 +149,16 @@ impl<'a> Registration<'a> {
                 return Ok(Waited::Nothing);
             }
             reserve_at = deadline.map_or(reserve_at, |deadline| reserve_at.min(deadline));
-            match self.sleep(client, held, reserve_at, interrupts).map_err(doing)? {
+            match self.sleep(client, connection, reserve_at, interrupts).map_err(doing)? {
                 Woken::Reserve | Woken::Check => {}
                 Woken::Lost => {
-                    *held = None;
-                    match reconnect(client, held, interrupts).map_err(doing)? {
+                    *connection = None;
+                    match reconnect(client, connection, interrupts).map_err(doing)? {
                         Flow::Continue => {}
                         flow => return Ok(Waited::Left(flow)),
                     }
                     // A reserve that waits for a Redis which is still loading; to subscribe, it must be there.
-                    if let Some(found) = ask_all(queues, held, reserve)? {
+                    if let Some(found) = ask_all(queues, connection, reserve)? {
                         return Ok(found);
                     }
                 }
@@ -169,22 +169,22 @@ impl<'a> Registration<'a> {
 
     /// Whether it is over: the connection was replaced, and no wake-up would come over the new one, or this is a child of the process
     /// that waits.
-    fn is_over(&self, held: &Option<Connection>) -> bool {
-        held.as_ref().is_none_or(|connection| connection.waiter != self.waiter || !connection.is_whole())
+    fn is_over(&self, connection: &Option<Connection>) -> bool {
+        connection.as_ref().is_none_or(|open| open.waiter != self.waiter || !open.is_whole())
     }
 
     /// Sleeps until it is time to reserve, checking the queues meanwhile.
     fn sleep(
         &self,
         client: &Client,
-        held: &mut Option<Connection>,
+        connection: &mut Option<Connection>,
         mut reserve_at: Instant,
         interrupts: &mut dyn Interrupts,
     ) -> Result<Woken> {
-        while !self.is_over(held) {
+        while !self.is_over(connection) {
             let check_at = Instant::now() + jittered(CHECK_EVERY, &self.waiter);
-            match sleep(held, &mut reserve_at, check_at, interrupts) {
-                Woken::Check if !must_reserve(client, held, &self.queues)? => {}
+            match sleep(connection, &mut reserve_at, check_at, interrupts) {
+                Woken::Check if !must_reserve(client, connection, &self.queues)? => {}
                 woken => return Ok(woken),
             }
         }
@@ -193,12 +193,12 @@ impl<'a> Registration<'a> {
 
     /// Tells the queues that this waiter is gone, so that a wake-up meant for it reaches another. Best effort: when it fails, the
     /// others notice with their next check.
-    fn end(&self, held: &mut Option<Connection>) {
+    fn end(&self, connection: &mut Option<Connection>) {
         for (queue, _) in &self.queues {
-            if self.is_over(held) {
+            if self.is_over(connection) {
                 return;
             }
-            let _ = queue.client.run_on(held, Repeat::No, &mut |request, _, _| {
+            let _ = queue.client.run_on(connection, Repeat::No, &mut |request, _, _| {
                 queue.write_script(request, &scripts::LEAVE, &[self.waiter.as_bytes()]);
             });
         }

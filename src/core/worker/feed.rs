@@ -91,12 +91,12 @@ impl Feed {
         let max = self.prefetch.min(self.wanted).max(1);
         let Self { queues, keeper, .. } = self;
         let Some(client) = queues.first().map(|queue| queue.client().clone()) else { return Ok(Waited::Nothing) };
-        let mut held = None;
-        let mut reserve = |queue: &Queue, held: &mut Option<Connection>, waiting: Option<Waiting<'_>>| {
+        let mut connection = None;
+        let mut reserve = |queue: &Queue, connection: &mut Option<Connection>, waiting: Option<Waiting<'_>>| {
             let index = queues.iter().position(|known| known.name() == queue.name()).unwrap_or(0);
             let done = keeper.state().map(|mut state| state.done.take(index)).unwrap_or_default();
             let mut fetch = Fetch { max, done: receipts(&done), lost: Vec::new() };
-            let result = queue.reserve_now(held, &mut fetch, waiting);
+            let result = queue.reserve_now(connection, &mut fetch, waiting);
             let lost = std::mem::take(&mut fetch.lost);
             if let Some(mut state) = keeper.state() {
                 let settled = |at| Some(if lost.contains(&at) { Settled::Lost } else { Settled::Ours });
@@ -107,8 +107,8 @@ impl Feed {
             }
             result
         };
-        let result = wait_for(&client, &mut held, queues, timeout, interrupts, &mut reserve);
-        if let Some(connection) = held {
+        let result = wait_for(&client, &mut connection, queues, timeout, interrupts, &mut reserve);
+        if let Some(connection) = connection {
             client.give_back(connection);
         }
         result
