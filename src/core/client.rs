@@ -1,17 +1,22 @@
-//! Runs scripts: finds a connection, loads scripts that Redis forgot, repeats requests that got lost, within one total deadline.
+//! Runs scripts: finds a connection, follows a cluster, loads scripts that Redis forgot, repeats requests that got lost, within one total deadline.
 
 use super::connection::{Connection, Fault};
+use super::connections::Connections;
+use super::dsn::{Server, Topology};
 use super::error::{Doing, Error, Result};
 use super::pool::{self, Owner, PoolKey};
 pub use super::request::Request;
+use super::resolver::{self, Redirection};
 use redis::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How a queue reaches Redis.
+/// How the keys of one slot are reached.
 #[derive(Debug, Clone)]
 pub struct Client {
     key: PoolKey,
+    /// Chooses the node, where the topology is a cluster.
+    slot: u16,
     _owner: Option<Arc<Owner>>,
 }
 
@@ -32,25 +37,31 @@ pub enum Repeat {
 }
 
 impl Client {
-    /// The connection this thread shares under the same DSN and timeouts.
+    /// The connections this thread shares under the same DSN and timeouts.
     #[must_use]
-    pub fn shared(key: PoolKey) -> Self {
-        Self { key, _owner: None }
+    pub fn shared(key: PoolKey, slot: u16) -> Self {
+        Self { key, slot, _owner: None }
     }
 
-    /// A connection that ends with this client.
+    /// Connections that end with this client.
     #[must_use]
-    pub fn private(key: PoolKey, owner: Arc<Owner>) -> Self {
-        Self { key, _owner: Some(owner) }
+    pub fn private(key: PoolKey, slot: u16, owner: Arc<Owner>) -> Self {
+        Self { key, slot, _owner: Some(owner) }
     }
 
-    /// A client of the same connection that does not keep it open: it lasts as long as its owners do.
+    /// The same for keys of another slot.
+    #[must_use]
+    pub fn for_slot(&self, slot: u16) -> Self {
+        Self { slot, ..self.clone() }
+    }
+
+    /// A client of the same connections that does not keep them open: they last as long as their owners do.
     #[must_use]
     pub fn detached(&self) -> Self {
-        Self::shared(self.key.clone())
+        Self::shared(self.key.clone(), self.slot)
     }
 
-    /// Closes the connection if it is idle.
+    /// Closes the connections that are idle.
     pub fn close(&self) {
         pool::forget(&self.key);
     }
@@ -73,16 +84,70 @@ impl Client {
         capped(Instant::now() + self.key.read_timeout)
     }
 
-    /// A connection to hold for longer (waiting); [`Client::give_back`] returns it.
+    /// Whether another server may become the right one for this slot.
+    #[must_use]
+    pub fn may_move(&self) -> bool {
+        resolver::may_move(&self.key.dsn)
+    }
+
+    /// Whether keys of another slot may lie on another server.
+    #[must_use]
+    pub fn has_slots(&self) -> bool {
+        matches!(self.key.dsn.topology, Topology::Cluster { .. })
+    }
+
+    /// The server of this slot, as far as is known.
+    ///
+    /// # Errors
+    /// [`Error::Connection`] when nobody knows.
+    pub fn server(&self) -> Result<Arc<Server>> {
+        let time = self.key.connect_timeout;
+        resolver::find(&self.key.dsn, self.slot, time, Instant::now() + time).map_err(|fault| to_error(fault, false))
+    }
+
+    /// Takes the connection to the server of this slot out of those that a caller holds, or out of the pool, or opens one.
     ///
     /// # Errors
     /// As [`Client::run`].
-    pub fn take(&self) -> Result<Connection> {
-        self.key.take(Instant::now() + self.key.connect_timeout).map_err(|fault| to_error(fault, false))
+    pub fn connect(&self, connections: &mut Connections) -> Result<Connection> {
+        let deadline = Instant::now() + self.key.connect_timeout;
+        self.connection(connections, None, deadline).map_err(|fault| to_error(fault, false))
     }
 
-    pub fn give_back(&self, connection: Connection) {
-        self.key.give_back(connection);
+    /// Connections that the caller no longer needs.
+    pub fn give_back(&self, connections: Connections) {
+        connections.into_iter().for_each(|connection| self.key.give_back(connection));
+    }
+
+    fn connection(
+        &self,
+        connections: &mut Connections,
+        detour: Option<Arc<Server>>,
+        deadline: Instant,
+    ) -> std::result::Result<Connection, Fault> {
+        let dsn = &self.key.dsn;
+        let server = match detour {
+            Some(server) => server,
+            None => resolver::find(dsn, self.slot, self.key.connect_timeout, deadline)?,
+        };
+        let opened = match connections.take(&server) {
+            Some(connection) => Ok(connection),
+            None => self.key.take(&server, deadline),
+        };
+        match opened {
+            Ok(connection) if connection.is_replica && matches!(dsn.topology, Topology::Sentinel { .. }) => {
+                resolver::doubt(dsn);
+                Err(Fault::Unsent(format!(
+                    "{} is a replica, and the Sentinels name no other master yet",
+                    server.redacted()
+                )))
+            }
+            Err(fault) => {
+                resolver::doubt(dsn);
+                Err(fault)
+            }
+            opened => opened,
+        }
     }
 
     /// Sends what `build` writes and returns the last reply. `build` is called once per try.
@@ -106,84 +171,137 @@ impl Client {
         repeat: Repeat,
         mut build: impl FnMut(&mut Request, Attempt, &mut Connection),
     ) -> Result<Value> {
-        let mut connection = None;
-        let result = self.run_on(&mut connection, repeat, &mut build);
-        if let Some(connection) = connection {
-            self.key.give_back(connection);
-        }
+        let mut connections = Connections::default();
+        let result = self.run_on(&mut connections, repeat, &mut build);
+        self.give_back(connections);
         result
     }
 
-    /// The same over a connection that the caller holds; a lost one is replaced.
+    /// The same over connections that the caller holds; a lost one is replaced.
     ///
     /// # Errors
     /// As [`Client::run`].
     pub fn run_on(
         &self,
-        connection: &mut Option<Connection>,
+        connections: &mut Connections,
         repeat: Repeat,
         build: &mut impl FnMut(&mut Request, Attempt, &mut Connection),
     ) -> Result<Value> {
         let deadline = self.deadline();
         let left = || deadline.saturating_duration_since(Instant::now());
         let mut attempt = Attempt::default();
-        let mut had_connection = connection.as_ref().is_some_and(|open| open.is_usable());
+        let mut may_come_back = self.may_move() || connections.iter().any(|connection| connection.is_usable());
         let mut pause = Duration::from_millis(5);
+        let (mut detour, mut redirections) = (None, 0);
         loop {
-            let ready = connection.take().filter(|open| open.is_usable());
-            let mut open = match ready.map_or_else(|| self.key.take(deadline), Ok) {
-                Ok(open) => open,
-                // A connection was lost on the way: Redis may be restarting. There was none: the caller hears of it at once.
-                Err(Fault::Unsent(_)) if had_connection && left() > pause => {
-                    std::thread::sleep(pause);
-                    pause = (pause * 2).min(Duration::from_millis(200));
+            let is_asking = detour.is_some();
+            let mut connection = match self.connection(connections, detour.take(), deadline) {
+                Ok(connection) => connection,
+                // A connection was lost on the way, or there are other servers: one may be restarting or taking over. Otherwise the
+                // caller hears of it at once.
+                Err(Fault::Unsent(_)) if may_come_back && left() > pause => {
+                    rest(&mut pause);
                     continue;
                 }
                 Err(fault) => return Err(to_error(fault, attempt.is_repeat)),
             };
-            had_connection = true;
-            let mut request = Request::new(open.request(), attempt.with_source);
-            build(&mut request, attempt, &mut open);
-            let replies = open.exchange(&request.buffer, request.commands, deadline);
-            open.recycle(request.buffer);
+            may_come_back = true;
+            let mut request = Request::new(connection.request(), attempt.with_source);
+            if is_asking {
+                request.command(&[b"ASKING"]);
+            }
+            build(&mut request, attempt, &mut connection);
+            let replies = connection.exchange(&request.buffer, request.commands, deadline);
+            connection.recycle(request.buffer);
             match replies {
-                Ok(replies) if request.all_replies => {
-                    *connection = Some(open);
-                    return Ok(Value::Array(replies));
-                }
-                Ok(mut replies) => match replies.pop() {
-                    Some(Value::ServerError(error)) => {
-                        let code = error.code();
-                        if code == "NOSCRIPT" && !attempt.with_source {
-                            attempt.with_source = true;
-                            *connection = Some(open);
+                Ok(mut replies) => {
+                    let Some((code, details)) = refusal(&replies, request.all_replies) else {
+                        connections.put(connection);
+                        return match request.all_replies {
+                            true => Ok(Value::Array(replies)),
+                            false => replies.pop().ok_or_else(|| to_error(Fault::Sent("no reply".into()), true)),
+                        };
+                    };
+                    let server = Arc::clone(&connection.server);
+                    connection.indexed.clear(); // the same may have been refused for a command that was sent along
+                    if !NOT_OURS_ANY_MORE.contains(&code.as_str()) {
+                        connections.put(connection);
+                    }
+                    if code == "NOSCRIPT" && !attempt.with_source {
+                        attempt.with_source = true;
+                        continue;
+                    }
+                    if let Some(redirection) = Redirection::read(&code, &details, &server) {
+                        detour = self.follow(redirection);
+                        redirections += 1;
+                        if redirections <= MOST_REDIRECTIONS {
                             continue;
                         }
-                        open.indexed.clear(); // the same may have been refused for a command that was sent along
-                        let error = Error::from_redis(code, &self.key.dsn.redact(error.details().unwrap_or_default()));
-                        if !matches!(&error, Error::Server { code, .. } if code == "READONLY" || code == "NOREPLICAS") {
-                            *connection = Some(open);
-                        }
-                        if !passes_by_itself(&error) || left() <= pause {
-                            return Err(if attempt.is_repeat { in_doubt(error) } else { error });
-                        }
                     }
-                    Some(value) => {
-                        *connection = Some(open);
-                        return Ok(value);
+                    let error = Error::from_redis(&code, &server.redact(&details));
+                    if !self.passes_by_itself(&error) || left() <= pause {
+                        return Err(if attempt.is_repeat { in_doubt(error) } else { error });
                     }
-                    None => return Err(to_error(Fault::Sent("no reply".into()), true)),
-                },
+                }
                 Err(fault) => {
+                    resolver::doubt(&self.key.dsn);
                     attempt.is_repeat |= matches!(fault, Fault::Sent(_));
                     if left() <= pause || (repeat == Repeat::No && attempt.is_repeat) {
                         return Err(to_error(fault, attempt.is_repeat));
                     }
                 }
             }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(200));
+            rest(&mut pause);
         }
+    }
+
+    /// Where the same request goes next, if that is not the server of the slot.
+    fn follow(&self, redirection: Redirection) -> Option<Arc<Server>> {
+        let dsn = &self.key.dsn;
+        match redirection {
+            Redirection::Ask(target) => Some(dsn.server(target)),
+            Redirection::Moved(slot, target) => {
+                resolver::moved(dsn, slot, dsn.server(target));
+                None
+            }
+        }
+    }
+
+    /// Whether the refusal is one that ends soon, so that the client tries again. The caller gets any other at once.
+    fn passes_by_itself(&self, error: &Error) -> bool {
+        const OF_ANOTHER_SERVER: [&str; 6] =
+            ["LOADING", "MASTERDOWN", "CLUSTERDOWN", "READONLY", "NOREPLICAS", "UNBLOCKED"];
+        const OF_THIS_MOMENT: [&str; 4] = ["BUSY", "TRYAGAIN", "MOVED", "ASK"];
+        let Error::Server { code, .. } = error else { return false };
+        let may_be_elsewhere = OF_ANOTHER_SERVER.contains(&code.as_str());
+        if may_be_elsewhere {
+            resolver::doubt(&self.key.dsn);
+        }
+        may_be_elsewhere || OF_THIS_MOMENT.contains(&code.as_str())
+    }
+}
+
+/// One request is sent on so often without a pause.
+const MOST_REDIRECTIONS: u32 = 5;
+/// Refusals of a server that is no longer a master, or that will not be for long: the connection is of no use.
+const NOT_OURS_ANY_MORE: [&str; 3] = ["READONLY", "NOREPLICAS", "UNBLOCKED"];
+
+fn rest(pause: &mut Duration) {
+    std::thread::sleep(*pause);
+    *pause = (*pause * 2).min(Duration::from_millis(200));
+}
+
+/// First word and rest of the error with which Redis refused the request. A caller that wants all replies looks at their errors itself, but for
+/// those of a node that serves the keys no more.
+fn refusal(replies: &[Value], all_replies: bool) -> Option<(String, String)> {
+    let error = |reply: &Value| match reply {
+        Value::ServerError(error) => Some((error.code().to_owned(), error.details().unwrap_or_default().to_owned())),
+        _ => None,
+    };
+    if all_replies {
+        replies.iter().filter_map(error).find(|(code, _)| code == "MOVED")
+    } else {
+        replies.last().and_then(error)
     }
 }
 
@@ -193,7 +311,7 @@ thread_local! {
 
 /// Runs `work`, all operations of which have to be done in time: for a process that is about to end.
 pub fn within<T>(time: Duration, work: impl FnOnce() -> T) -> T {
-    let before = CAP.replace(Some(Instant::now() + time));
+    let before = CAP.replace(Some(capped(Instant::now() + time)));
     let result = work();
     CAP.set(before);
     result
@@ -202,12 +320,6 @@ pub fn within<T>(time: Duration, work: impl FnOnce() -> T) -> T {
 /// A deadline, or that of [`within`] if it is earlier.
 fn capped(deadline: Instant) -> Instant {
     CAP.get().map_or(deadline, |cap| deadline.min(cap))
-}
-
-/// Whether Redis will soon stop refusing, so that the client tries again. The caller gets any other refusal at once.
-fn passes_by_itself(error: &Error) -> bool {
-    matches!(error, Error::Server { code, .. }
-        if matches!(code.as_str(), "LOADING" | "BUSY" | "MASTERDOWN" | "TRYAGAIN" | "CLUSTERDOWN" | "READONLY"))
 }
 
 /// A refusal says nothing about the try before it whose answer was lost.

@@ -4,7 +4,7 @@
 mod log_in;
 mod wakes;
 
-use super::dsn::Dsn;
+use super::dsn::Server;
 use super::input::Input;
 use super::process::Generation;
 use super::resp;
@@ -15,6 +15,7 @@ use std::collections::{HashSet, VecDeque};
 use std::io::{self, Read, Write};
 use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsRawFd, RawFd};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Replies larger than this are refused rather than buffered.
@@ -36,6 +37,9 @@ pub struct Connection(Box<Wire>);
 
 /// The parts of a connection.
 pub struct Wire {
+    pub server: Arc<Server>,
+    /// Whether the server said so when the connection was opened.
+    pub is_replica: bool,
     transport: Transport,
     input: Input,
     output: Vec<u8>,
@@ -73,12 +77,14 @@ impl Connection {
     ///
     /// # Errors
     /// [`Fault::Unsent`] when Redis cannot be reached, [`Fault::Refused`] when it does not want us.
-    pub fn open(dsn: &Dsn, connect_timeout: Duration, read_timeout: Duration) -> Result<Self, Fault> {
+    pub fn open(server: &Arc<Server>, connect_timeout: Duration, read_timeout: Duration) -> Result<Self, Fault> {
         let reach =
-            |error: io::Error| Fault::Unsent(format!("cannot connect to {}: {}", dsn.redacted(), describe(&error)));
+            |error: io::Error| Fault::Unsent(format!("cannot connect to {}: {}", server.redacted(), describe(&error)));
         let deadline = Instant::now() + connect_timeout;
-        let transport = Transport::connect(dsn, connect_timeout).map_err(reach)?;
+        let transport = Transport::connect(server, connect_timeout).map_err(reach)?;
         let mut wire = Wire {
+            server: Arc::clone(server),
+            is_replica: false,
             transport,
             input: Input::default(),
             output: Vec::with_capacity(1024),
@@ -92,7 +98,7 @@ impl Connection {
             indexed: FxHashMap::default(),
             waiter: String::new(),
         };
-        wire.log_in(dsn, deadline)?;
+        wire.log_in(server, deadline)?;
         wire.set_socket_timeout(read_timeout).map_err(reach)?;
         Ok(Self(Box::new(wire)))
     }

@@ -1,6 +1,7 @@
 //! The only file that spells a Redis key.
 
 use super::error::{Error, Result};
+use super::resolver::slot_of;
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -58,6 +59,12 @@ impl Keys {
     #[must_use]
     pub fn prefix(&self) -> &str {
         &self.prefix
+    }
+
+    /// The slot of all keys, in a cluster.
+    #[must_use]
+    pub fn slot(&self) -> u16 {
+        slot_of(self.queue.as_bytes())
     }
 
     #[must_use]
@@ -123,10 +130,16 @@ impl Keys {
     }
 }
 
-/// The index of queue names under a prefix: a sorted set, so that it can be read in pages.
+/// The index of queue names under a prefix: a sorted set, so that it can be read in pages. In a cluster its slot is another one than those
+/// of the queues: see [`index_slot`].
 #[must_use]
 pub fn index(prefix: &str) -> String {
     format!("{prefix}:queues")
+}
+
+#[must_use]
+pub fn index_slot(prefix: &str) -> u16 {
+    slot_of(index(prefix).as_bytes())
 }
 
 fn is_name_byte(byte: u8) -> bool {

@@ -1,12 +1,13 @@
 //! The queue itself: pure Rust over the Redis protocol, without any PHP.
 //!
 //! Read in this order: [`job`] (a job and its options), [`queue`] (the operations), [`keys`] and [`scripts`] (the same in Redis),
-//! [`client`] and [`connection`] (the way there).
+//! [`client`], [`resolver`] and [`connection`] (the way there).
 
 pub mod backoff;
 pub mod client;
 pub mod clock;
 pub mod connection;
+pub mod connections;
 pub mod dsn;
 pub mod duration;
 pub mod error;
@@ -19,6 +20,7 @@ pub mod queue;
 pub mod record;
 pub mod reply;
 pub mod request;
+pub mod resolver;
 pub mod resp;
 pub mod scripts;
 mod thread;

@@ -1,10 +1,10 @@
-//! One connection per process, thread and DSN, opened when first needed, never shared with a forked child. Two where one was needed while
+//! One connection per process, thread, DSN and server, opened when first needed, never shared with a forked child. Two where one was needed while
 //! another waited.
 
 mod silence;
 
 use super::connection::{Connection, Fault};
-use super::dsn::Dsn;
+use super::dsn::{Dsn, Server};
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -49,19 +49,19 @@ impl PoolKey {
         (key.clone(), Arc::new(Owner(key)))
     }
 
-    /// The idle connection of this key, or a new one, which has to be open by `deadline`. It is taken out of the pool, so that
+    /// The idle connection of this key to that server, or a new one, which has to be open by `deadline`. It is taken out of the pool, so that
     /// PHP code that runs in between (a signal handler) cannot meet it half-way through a request; a fatal error in such
     /// code loses it, nothing else.
     ///
     /// # Errors
     /// As [`Connection::open`].
-    pub fn take(&self, deadline: Instant) -> Result<Connection, Fault> {
-        let idle = IDLE.try_with(|idle| remove(&mut idle.borrow_mut(), self)).ok().flatten();
+    pub fn take(&self, server: &Arc<Server>, deadline: Instant) -> Result<Connection, Fault> {
+        let idle = IDLE.try_with(|idle| remove(&mut idle.borrow_mut(), self, Some(server))).ok().flatten();
         match idle {
             Some(connection) if connection.is_usable() => Ok(connection),
             _ => {
                 let left = deadline.saturating_duration_since(Instant::now());
-                silence::open(self, left.min(self.connect_timeout), deadline)
+                silence::open(server, left.min(self.connect_timeout), self.read_timeout, deadline)
             }
         }
     }
@@ -71,7 +71,8 @@ impl PoolKey {
         if connection.is_whole() {
             let _ = IDLE.try_with(|idle| {
                 let mut idle = idle.borrow_mut();
-                if idle.iter().filter(|(key, _)| key == self).count() < 2 {
+                let is_same = |(key, other): &&(PoolKey, Connection)| key == self && other.server == connection.server;
+                if idle.iter().filter(is_same).count() < 2 {
                     idle.push((self.clone(), connection));
                 }
             });
@@ -81,13 +82,14 @@ impl PoolKey {
 
 /// Closes the idle connections of a key.
 pub fn forget(key: &PoolKey) {
-    while let Ok(Some(gone)) = IDLE.try_with(|idle| remove(&mut idle.borrow_mut(), key)) {
+    while let Ok(Some(gone)) = IDLE.try_with(|idle| remove(&mut idle.borrow_mut(), key, None)) {
         drop(gone);
     }
 }
 
 /// The one that was given back last. A process has few of them: looking through is quicker than hashing a DSN.
-fn remove(idle: &mut Vec<(PoolKey, Connection)>, key: &PoolKey) -> Option<Connection> {
-    let at = idle.iter().rposition(|(known, _)| known == key)?;
+fn remove(idle: &mut Vec<(PoolKey, Connection)>, key: &PoolKey, server: Option<&Arc<Server>>) -> Option<Connection> {
+    let is_wanted = |connection: &Connection| server.is_none_or(|server| connection.server == *server);
+    let at = idle.iter().rposition(|(known, connection)| known == key && is_wanted(connection))?;
     Some(idle.remove(at).1)
 }

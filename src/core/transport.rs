@@ -4,7 +4,7 @@ mod tcp;
 mod tls;
 mod unix;
 
-use super::dsn::{Dsn, Target};
+use super::dsn::{Server, Target};
 use socket2::SockRef;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -26,9 +26,9 @@ impl Transport {
     ///
     /// # Errors
     /// The cause, with advice.
-    pub fn connect(dsn: &Dsn, timeout: Duration) -> io::Result<Self> {
+    pub fn connect(server: &Server, timeout: Duration) -> io::Result<Self> {
         let deadline = Deadline { at: Instant::now() + timeout, total: timeout };
-        let transport = match (&dsn.target, &dsn.tls) {
+        let transport = match (&server.target, &server.login.tls) {
             (Target::Unix { path }, _) => Self::Unix(unix::connect(path, &deadline)?),
             (Target::Tcp { host, port }, tls) => {
                 let stream = tcp::connect(host, *port, &deadline)?;

@@ -1,7 +1,6 @@
 //! The users of `docs/acl.md` have all the rights they need, and not one more.
 
 use crate::audit::Snapshot;
-use crate::denied::as_user;
 use crate::support::*;
 use crate::worker_loop;
 use delayqueue::core::clock;
@@ -160,12 +159,11 @@ fn refused(server: &Server, raw: &mut Raw, user: &str, line: &[String]) -> Vec<S
     raw.run(&["ACL", "LOG", "RESET"]);
     set_user(raw, line);
     let mut errors = Errors::default();
-    let mut dsn = as_user(server, user);
-    dsn.database = 1;
+    let dsn = with_database(&as_user(server, user), 1);
     let queue = Queue::new(QueueConfig { persistent: false, ..config(dsn.clone(), "q") });
     clock::set_thread_offset_ms(0);
     produce(&queue, &mut errors);
-    let admin = Queue::new(config(Dsn { database: 1, ..server.dsn() }, "q"));
+    let admin = Queue::new(config(with_database(&server.dsn(), 1), "q"));
     raw.run(&["SELECT", "1"]);
     if user == "dqworker" {
         replace(&queue, &mut errors);

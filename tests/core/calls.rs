@@ -2,6 +2,7 @@
 
 use crate::support::*;
 use crate::worker_loop;
+use delayqueue::core::connections::Connections;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, State};
 use delayqueue::core::queue::{Fetch, NoInterrupts, Queue};
@@ -96,7 +97,7 @@ fn a_reserve_whose_acknowledgements_are_all_lost_works_in_a_full_redis() {
     queue.cancel(&[id("a")]).unwrap();
     raw.run(&["CONFIG", "SET", "maxmemory", "1"]);
     let mut fetch = Fetch { max: 1, done: vec![&lost.receipt], lost: Vec::new() };
-    let outcome = queue.reserve_now(&mut None, &mut fetch, None);
+    let outcome = queue.reserve_now(&mut Connections::default(), &mut fetch, None);
     raw.run(&["CONFIG", "SET", "maxmemory", "0"]);
     assert!(outcome.is_ok(), "{outcome:?}");
     assert_eq!(fetch.lost, [0]);

@@ -4,7 +4,7 @@ use crate::fork::{fork, wait_for};
 use crate::names;
 use crate::proxy::{Fault, Proxy};
 use crate::support::*;
-use delayqueue::core::dsn::Dsn;
+use delayqueue::core::dsn::{Dsn, Login};
 use delayqueue::core::error::Error;
 use delayqueue::core::queue::{Queue, QueueConfig};
 use socket2::{Domain, SockAddr, Socket, Type};
@@ -203,7 +203,8 @@ fn a_login_over_tls_that_drips_costs_no_more_than_the_connect_timeout() {
             }
         }
     });
-    let slow = Dsn { target: dsn(&format!("redis://127.0.0.1:{port}")).target, ..files.dsn("127.0.0.1") };
+    let slow =
+        with_login(&dsn(&format!("redis://127.0.0.1:{port}")), |login| login.tls = files.dsn("127.0.0.1").login.tls);
     assert_late(slow, &["cannot log in", "does not answer"]);
 }
 
@@ -214,7 +215,7 @@ fn a_server_that_did_not_answer_is_not_waited_for_again_within_a_second() {
     let (error, took) = failure(server.dsn());
     assert!(took >= LIMIT && !error.contains("tried"), "{took:?}: {error}");
     let failed = Instant::now();
-    let (error, took) = failure(Dsn { database: 3, ..server.dsn() });
+    let (error, took) = failure(with_database(&server.dsn(), 3));
     assert!(error.contains(" s ago)"), "{error}");
     assert!(took < LIMIT / 2, "{took:?}");
     // A forked child knows nothing of it.
@@ -298,11 +299,10 @@ fn a_refused_login_names_server_user_and_cure() {
     let server = Server::start(&[]);
     server.raw().run(&["CONFIG", "SET", "requirepass", "letmein9"]);
     let base = server.dsn();
-    let as_user = |user: Option<&str>, password: Option<&str>, database| Dsn {
-        user: user.map(Into::into),
-        password: password.map(Into::into),
-        database,
-        ..base.clone()
+    let as_user = |user: Option<&str>, password: Option<&str>, database| {
+        with_login(&base, |login| {
+            *login = Login { user: user.map(Into::into), password: password.map(Into::into), database, tls: None };
+        })
     };
     let mut raw = Raw::open(&as_user(None, Some("letmein9"), 0));
     raw.run(&["ACL", "SETUSER", "app", "on", ">hunter2", "~*", "&*", "+@all", "-select"]);
@@ -324,7 +324,7 @@ fn a_server_that_has_enough_clients_says_so_whatever_the_database() {
     let server = Server::start(&[]);
     let mut only = server.raw();
     only.run(&["CONFIG", "SET", "maxclients", "1"]);
-    let error = queue(Dsn { database: 1, ..server.dsn() }).push(&job("a")).unwrap_err();
+    let error = queue(with_database(&server.dsn(), 1)).push(&job("a")).unwrap_err();
     assert!(matches!(&error, Error::Connection { ambiguous: false, .. }), "{error:?}");
     assert_has(&error.to_string(), &["max number of clients", "'maxclients'"]);
 }

@@ -3,7 +3,6 @@
 use crate::audit;
 use crate::scene::{OPERATIONS, Operation, Scene, Setting};
 use crate::support::*;
-use delayqueue::core::dsn::Dsn;
 use delayqueue::core::error::Error;
 use delayqueue::core::queue::Queue;
 use delayqueue::core::scripts;
@@ -21,17 +20,6 @@ pub fn commands() -> BTreeSet<String> {
         }
     }
     found
-}
-
-pub fn as_user(server: &Server, user: &str) -> Dsn {
-    Dsn { user: Some(user.into()), password: Some("secret".into()), ..server.dsn() }
-}
-
-/// The user `u` with the right to all commands but these.
-pub fn user_without(server: &Server, denied: &[&str]) -> Dsn {
-    let may = ["ACL", "SETUSER", "u", "reset", "on", ">secret", "~*", "&*", "+@all"];
-    server.raw().run(&[&may, denied].concat());
-    as_user(server, "u")
 }
 
 /// The jobs an operation is there to remove: those may be gone after it failed half-way.

@@ -1,6 +1,7 @@
 //! The header of every script says exactly what its body does.
 
 use crate::support::*;
+use delayqueue::core::connections::Connections;
 use delayqueue::core::job::{Due, NewJob, Receipt, State};
 use delayqueue::core::keys::Keys;
 use delayqueue::core::queue::Fetch;
@@ -274,9 +275,10 @@ fn the_hot_paths_run_no_more_commands_than_their_headers_count() {
     queue.release(&held.held(), Due::InMs(0), None, true).unwrap();
     let held = reserve(&queue).unwrap();
     let fetch = |done: &[&Receipt]| {
-        let (mut connection, mut fetch) = (None, Fetch { max: 1, done: done.to_vec(), lost: Vec::new() });
-        queue.reserve_now(&mut connection, &mut fetch, None).unwrap();
-        queue.client().give_back(connection.unwrap());
+        let mut fetch = Fetch { max: 1, done: done.to_vec(), lost: Vec::new() };
+        let mut connections = Connections::default();
+        queue.reserve_now(&mut connections, &mut fetch, None).unwrap();
+        queue.client().give_back(connections);
     };
     push_many(&queue, &several);
     assert_eq!(count(&mut || fetch(&[&held.receipt])), lease + acknowledge + bucket);

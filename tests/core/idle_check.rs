@@ -144,7 +144,7 @@ fn a_pause_that_begins_while_a_consumer_waits_is_heeded() {
 /// Registers a waiter that never looks, but may be listening, until the result is dropped.
 fn register(server: &Server, looks_at_us: i64, is_listening: bool) -> Connection {
     let limit = Duration::from_secs(2);
-    let mut connection = Connection::open(&server.dsn(), limit, limit).unwrap();
+    let mut connection = Connection::open(&server_of(&server.dsn()), limit, limit).unwrap();
     if is_listening {
         connection.subscribe("dq:{q}:waiters:other").unwrap();
     }

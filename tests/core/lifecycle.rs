@@ -2,6 +2,7 @@
 
 use crate::support::*;
 use delayqueue::core::backoff::Backoff;
+use delayqueue::core::connections::Connections;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, State};
 use delayqueue::core::queue::{Failed, Level, Settled};
@@ -338,9 +339,11 @@ fn a_queue_is_in_the_index_again_after_a_flush() {
     raw.run(&["FLUSHALL"]);
     queue.push(&job("a")).unwrap();
     assert_eq!(queue.queues().unwrap().len(), 0, "the entry of this connection is not a minute old");
-    let mut connection = queue.client().take().unwrap();
+    let mut connections = Connections::default();
+    let mut connection = queue.client().connect(&mut connections).unwrap();
     *connection.indexed.get_mut("q").expect("an entry") -= Duration::from_secs(60);
-    queue.client().give_back(connection);
+    connections.put(connection);
+    queue.client().give_back(connections);
     queue.push(&job("b")).unwrap();
     assert_eq!(queue.queues().unwrap(), ["q"]);
 }

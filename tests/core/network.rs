@@ -3,6 +3,7 @@
 use crate::audit;
 use crate::proxy::{Cut, Fault, Proxy};
 use crate::support::*;
+use delayqueue::core::connections::Connections;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, NewJob, OnDuplicate};
 use delayqueue::core::queue::{Failed, Fetch, Held, NoInterrupts, Queue, ReserveOutcome};
@@ -74,7 +75,7 @@ const CALLS: &[(&str, Call, &str, [u64; 4])] = &[
         "feed",
         |queue, held| {
             let mut fetch = Fetch { max: 1, done: vec![&held.receipt], lost: Vec::new() };
-            let ReserveOutcome::Jobs(jobs) = queue.reserve_now(&mut None, &mut fetch, None)? else {
+            let ReserveOutcome::Jobs(jobs) = queue.reserve_now(&mut Connections::default(), &mut fetch, None)? else {
                 return Ok("nothing".into());
             };
             Ok(format!("{} {} {:?}", jobs[0].id, jobs[0].attempts, fetch.lost))

@@ -171,7 +171,7 @@ fn order_is_exact_within_batches_and_among_them() {
 fn a_push_that_redis_executes_right_behind_a_batch_comes_after_it() {
     let queue = fresh();
     let limit = Duration::from_secs(5);
-    let mut connection = Connection::open(&shared().dsn(), limit, limit).unwrap();
+    let mut connection = Connection::open(&server_of(&shared().dsn()), limit, limit).unwrap();
     let keys = ["jobs", "waiting", "waiters"].map(|name| key(&queue, name));
     let head = record::encode_head(&delayed("x", 0).options, 1);
     let mut n = 0;

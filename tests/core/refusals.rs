@@ -161,7 +161,9 @@ fn wrong_and_missing_passwords_are_named_and_never_shown() {
     let mut raw = server.raw();
     raw.run(&["CONFIG", "SET", "requirepass", SECRET]);
     let with = |user: Option<&str>, password: Option<&str>| {
-        hasty(Dsn { user: user.map(Into::into), password: password.map(Into::into), ..server.dsn() })
+        hasty(with_login(&server.dsn(), |login| {
+            (login.user, login.password) = (user.map(Into::into), password.map(Into::into));
+        }))
     };
     let started = Instant::now();
     for (user, password, word) in [
@@ -229,10 +231,10 @@ fn a_full_redis_refuses_connections_as_a_connection_error() {
 #[test]
 fn a_database_that_does_not_exist_is_refused_on_connecting() {
     let server = Server::start(&["--databases", "4"]);
-    let error = hasty(Dsn { database: 4, ..server.dsn() }).push(&job("a")).unwrap_err();
+    let error = hasty(with_database(&server.dsn(), 4)).push(&job("a")).unwrap_err();
     assert!(matches!(&error, Error::Server { message, .. } if message.contains("out of range")), "{error:?}");
     assert!(!error.is_retryable());
-    hasty(Dsn { database: 3, ..server.dsn() }).push(&job("a")).unwrap();
+    hasty(with_database(&server.dsn(), 3)).push(&job("a")).unwrap();
 }
 
 #[test]

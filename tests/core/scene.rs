@@ -3,6 +3,7 @@
 
 use crate::support::*;
 use delayqueue::core::clock;
+use delayqueue::core::connections::Connections;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, Receipt, Reserved, State};
 use delayqueue::core::queue::{Fetch, Held, NoInterrupts, Queue};
@@ -140,12 +141,10 @@ fn reserve_waiting(queue: &Queue, max: usize, ms: u64) -> Result<(), Error> {
 
 /// Acknowledges and reserves in one round trip, as a loop does.
 fn feed(queue: &Queue, done: &[Receipt]) -> Result<(), Error> {
-    let mut held = None;
+    let mut connections = Connections::default();
     let mut fetch = Fetch { max: 1, done: done.iter().collect(), lost: Vec::new() };
-    let result = queue.reserve_now(&mut held, &mut fetch, None).map(|_| ());
-    if let Some(connection) = held {
-        queue.client().give_back(connection);
-    }
+    let result = queue.reserve_now(&mut connections, &mut fetch, None).map(|_| ());
+    queue.client().give_back(connections);
     result
 }
 

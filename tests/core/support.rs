@@ -1,7 +1,7 @@
 //! A private redis-server, queues on it, and short words for frequent steps.
 
 use delayqueue::core::clock;
-use delayqueue::core::dsn::Dsn;
+use delayqueue::core::dsn::{self, Dsn, Login, Topology};
 use delayqueue::core::job::{Due, JobId, JobOptions, NewJob, OnDuplicate, Receipt, Reserved, State};
 use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig, Settled};
 use std::ffi::OsString;
@@ -9,8 +9,8 @@ use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// A redis-server of our own on a unix socket; killed by pid when dropped, or with this process.
@@ -225,7 +225,7 @@ pub struct Raw(delayqueue::core::connection::Connection);
 impl Raw {
     pub fn open(dsn: &Dsn) -> Self {
         let timeout = Duration::from_secs(10);
-        Self(delayqueue::core::connection::Connection::open(dsn, timeout, timeout).unwrap())
+        Self(delayqueue::core::connection::Connection::open(&server_of(dsn), timeout, timeout).unwrap())
     }
 
     pub fn run(&mut self, args: &[&str]) -> redis::Value {
@@ -255,9 +255,33 @@ impl Raw {
     }
 }
 
+/// The server of a DSN that names one.
+pub fn server_of(dsn: &Dsn) -> Arc<dsn::Server> {
+    match &dsn.topology {
+        Topology::Server(server) => Arc::clone(server),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The same server, with another login.
+pub fn with_login(dsn: &Dsn, change: impl FnOnce(&mut Login)) -> Dsn {
+    let mut login = dsn.login.clone();
+    change(&mut login);
+    let target = server_of(dsn).target.clone();
+    Dsn { topology: Topology::Server(Arc::new(dsn::Server { target, login: login.clone() })), login }
+}
+
+/// The same server, with another database.
+pub fn with_database(dsn: &Dsn, database: u32) -> Dsn {
+    with_login(dsn, |login| login.database = database)
+}
+
 /// As a Redis user of the password `secret`.
 pub fn as_user(server: &Server, user: &str) -> Dsn {
-    Dsn { user: Some(user.into()), password: Some("secret".into()), ..server.dsn() }
+    with_login(&server.dsn(), |login| {
+        login.user = Some(user.into());
+        login.password = Some("secret".into());
+    })
 }
 
 /// The user `u` with the right to all commands but these.

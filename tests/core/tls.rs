@@ -148,10 +148,9 @@ fn an_unknown_ca_a_wrong_name_and_an_expired_certificate_are_refused() {
         let (_server, files) = server_with(certificate, &[]);
         assert_refused(files.dsn("127.0.0.1"), cure);
     }
-    let missing = Dsn {
-        tls: Some(delayqueue::core::dsn::Tls { ca: Some("/nowhere/ca.pem".into()), ..Default::default() }),
-        ..files.dsn("127.0.0.1")
-    };
+    let missing = with_login(&files.dsn("127.0.0.1"), |login| {
+        login.tls = Some(delayqueue::core::dsn::Tls { ca: Some("/nowhere/ca.pem".into()), ..Default::default() });
+    });
     assert_refused(missing, "/nowhere/ca.pem");
 }
 

@@ -1,23 +1,23 @@
 //! How a connection begins: the client logs in, selects the database, and checks that this Redis is new enough.
 
 use super::{Fault, Wire};
-use crate::core::dsn::{Dsn, Target};
+use crate::core::dsn::{Server, Target};
 use crate::core::resp;
 use redis::Value;
 use std::time::Instant;
 
 impl Wire {
-    pub(super) fn log_in(&mut self, dsn: &Dsn, deadline: Instant) -> Result<(), Fault> {
+    pub(super) fn log_in(&mut self, server: &Server, deadline: Instant) -> Result<(), Fault> {
         let name = format!("delayqueue:{}", std::process::id());
-        let database = dsn.database.to_string();
+        let database = server.login.database.to_string();
         let mut hello: Vec<&[u8]> = vec![b"HELLO", b"3"];
-        if let Some(password) = &dsn.password {
-            hello.extend([b"AUTH".as_slice(), user(dsn).as_bytes(), password.as_bytes()]);
+        if let Some(password) = &server.login.password {
+            hello.extend([b"AUTH".as_slice(), user(server).as_bytes(), password.as_bytes()]);
         }
         hello.extend([b"SETNAME".as_slice(), name.as_bytes()]);
         let select: &[&[u8]] = &[b"SELECT", database.as_bytes()];
         // One after the other: a server that closes behind its first answer must not take it along.
-        for command in [Some(hello.as_slice()), (dsn.database != 0).then_some(select)].into_iter().flatten() {
+        for command in [Some(hello.as_slice()), (server.login.database != 0).then_some(select)].into_iter().flatten() {
             let mut request = Vec::new();
             resp::write_command(&mut request, command.iter().copied());
             let replies = self.exchange(&request, 1, deadline).or_else(|fault| match fault {
@@ -27,12 +27,15 @@ impl Wire {
             });
             let replies = replies.map_err(|fault| {
                 let (Fault::Sent(why) | Fault::Unsent(why) | Fault::Refused(_, why)) = fault;
-                Fault::Unsent(format!("cannot log in to {}: {why}{}", dsn.redacted(), advice(dsn, deadline)))
+                Fault::Unsent(format!("cannot log in to {}: {why}{}", server.redacted(), advice(server, deadline)))
             })?;
             match replies.first() {
-                Some(Value::Map(fields)) => check_version(fields)?,
+                Some(Value::Map(fields)) => {
+                    check_version(fields)?;
+                    self.is_replica = field(fields, "role").is_some_and(|role| role == "replica");
+                }
                 Some(Value::ServerError(error)) => {
-                    return Err(refusal(dsn, error.code(), error.details().unwrap_or_default()));
+                    return Err(refusal(server, error.code(), error.details().unwrap_or_default()));
                 }
                 _ => {}
             }
@@ -42,16 +45,16 @@ impl Wire {
 }
 
 /// Whom we log in as. A user without a password is not sent.
-fn user(dsn: &Dsn) -> &str {
-    dsn.user.as_deref().filter(|_| dsn.password.is_some()).unwrap_or("default")
+fn user(server: &Server) -> &str {
+    server.login.user.as_deref().filter(|_| server.login.password.is_some()).unwrap_or("default")
 }
 
 /// Advice for the case that no answer came, or none that Redis gives.
-fn advice(dsn: &Dsn, deadline: Instant) -> &'static str {
+fn advice(server: &Server, deadline: Instant) -> &'static str {
     if Instant::now() >= deadline {
         return " (see connectTimeout): the server accepts connections and does not answer, is it stopped or busy?";
     }
-    match (&dsn.target, &dsn.tls) {
+    match (&server.target, &server.login.tls) {
         (Target::Unix { .. }, _) => "",
         (_, None) => ": is this Redis? If the server expects TLS, use rediss:// in the DSN",
         (_, Some(_)) => ": if the server asks for a client certificate, see cert= and key= in the DSN",
@@ -59,10 +62,10 @@ fn advice(dsn: &Dsn, deadline: Instant) -> &'static str {
 }
 
 /// The error when Redis does not want us: the reason, our user, and advice.
-fn refusal(dsn: &Dsn, code: &str, detail: &str) -> Fault {
+fn refusal(server: &Server, code: &str, detail: &str) -> Fault {
     let says = |words: &str| detail.contains(words);
     if matches!(code, "NOPROTO" | "ERR") && (says("unknown command") || says("HELLO")) {
-        let why = format!("this server is too old, Redis 6.2 or newer is needed ({})", dsn.redact(detail));
+        let why = format!("this server is too old, Redis 6.2 or newer is needed ({})", server.redact(detail));
         return Fault::Refused("ERR".into(), why);
     }
     let advice = match code {
@@ -73,21 +76,25 @@ fn refusal(dsn: &Dsn, code: &str, detail: &str) -> Fault {
         _ if says("max number of clients") => "raise 'maxclients' of Redis, or see who keeps so many connections",
         _ => "logging in failed",
     };
-    let detail = dsn.redact(detail);
-    Fault::Refused(code.to_owned(), format!("{detail} (user '{}' at {}: {advice})", user(dsn), dsn.redacted()))
+    let detail = server.redact(detail);
+    Fault::Refused(code.to_owned(), format!("{detail} (user '{}' at {}: {advice})", user(server), server.redacted()))
 }
 
-/// HELLO tells the version; scripts need commands of 6.2.
-fn check_version(fields: &[(Value, Value)]) -> Result<(), Fault> {
+/// A text that HELLO tells.
+fn field(fields: &[(Value, Value)], wanted: &str) -> Option<String> {
     let text = |value: &Value| match value {
         Value::BulkString(bytes) => String::from_utf8_lossy(bytes).into_owned(),
         Value::SimpleString(text) => text.clone(),
         _ => String::new(),
     };
-    let version = fields.iter().find(|(name, _)| text(name) == "version").map(|(_, value)| text(value));
-    let mut parts = version.as_deref().unwrap_or_default().split('.').map(|part| part.parse::<u32>().unwrap_or(0));
-    if version.is_some() && (parts.next(), parts.next()) < (Some(6), Some(2)) {
-        let found = version.unwrap_or_default();
+    fields.iter().find(|(name, _)| text(name) == wanted).map(|(_, value)| text(value))
+}
+
+/// Scripts need commands of 6.2.
+fn check_version(fields: &[(Value, Value)]) -> Result<(), Fault> {
+    let Some(found) = field(fields, "version") else { return Ok(()) };
+    let mut parts = found.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+    if (parts.next(), parts.next()) < (Some(6), Some(2)) {
         return Err(Fault::Refused("ERR".into(), format!("Redis {found} is too old, 6.2 or newer is needed")));
     }
     Ok(())

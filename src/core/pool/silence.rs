@@ -1,11 +1,10 @@
 //! Servers that did not answer a moment ago. Each call of a web page would wait for the whole connectTimeout while Redis hangs: a call
 //! that asks such a server again within a second fails at once. A server that refuses a connection answers, and fast: it is not here.
 
-use super::PoolKey;
 use crate::core::connection::{Connection, Fault};
-use crate::core::dsn::Target;
+use crate::core::dsn::{Server, Target};
 use crate::core::process::Generation;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 const REMEMBERED: Duration = Duration::from_secs(1);
@@ -36,8 +35,13 @@ fn with<T>(work: impl FnOnce(&mut Vec<Silence>) -> Option<T>) -> Option<T> {
 ///
 /// # Errors
 /// As [`Connection::open`].
-pub(super) fn open(key: &PoolKey, time: Duration, operation: Instant) -> Result<Connection, Fault> {
-    let (server, now) = ((key.dsn.target.clone(), key.dsn.tls.is_some()), Instant::now());
+pub(super) fn open(
+    at: &Arc<Server>,
+    time: Duration,
+    read_timeout: Duration,
+    operation: Instant,
+) -> Result<Connection, Fault> {
+    let (server, now) = ((at.target.clone(), at.login.tls.is_some()), Instant::now());
     if let Some(why) = with(|silences| {
         let silence = silences.iter().find(|silence| {
             silence.server == server && silence.operation != operation && time <= silence.waited.mul_f64(1.1)
@@ -46,7 +50,7 @@ pub(super) fn open(key: &PoolKey, time: Duration, operation: Instant) -> Result<
     }) {
         return Err(Fault::Unsent(why));
     }
-    let opened = Connection::open(&key.dsn, time, key.read_timeout);
+    let opened = Connection::open(at, time, read_timeout);
     with(|silences| {
         match &opened {
             Ok(_) => silences.retain(|silence| silence.server != server),

@@ -2,9 +2,10 @@
 //! script wakes a waiter for a job that is due later than [`HORIZON`].
 
 use super::{NextDue, Queue};
-use crate::core::client::{Client, Repeat, Request};
+use crate::core::client::{Repeat, Request};
 use crate::core::clock;
 use crate::core::connection::Connection;
+use crate::core::connections::Connections;
 use crate::core::error::Result;
 use crate::core::reply;
 use redis::Value;
@@ -20,41 +21,28 @@ const HORIZON: Duration = Duration::from_millis(6000);
 ///
 /// # Errors
 /// Connection and server errors.
-pub(super) fn must_reserve(
-    client: &Client,
-    connection: &mut Option<Connection>,
-    registered: &[(&Queue, NextDue)],
-) -> Result<bool> {
+pub(super) fn must_reserve(queue: &Queue, next: NextDue, connections: &mut Connections) -> Result<bool> {
     let mut ask = |request: &mut Request, _, _: &mut Connection| {
         request.all_replies();
         request.command(&[b"TIME"]);
-        registered.iter().for_each(|(queue, next)| ask_for_due(request, queue, *next));
+        ask_for_due(request, queue, next);
     };
-    let mut replies = reply::all(client.run_on(connection, Repeat::Yes, &mut ask)?)?;
+    let mut replies = reply::all(queue.client.run_on(connections, Repeat::Yes, &mut ask)?)?;
     let Some(server_us) = replies.next().as_ref().and_then(reply::time_us) else { return Ok(true) };
+    let Some(due) = read_due(&mut replies, next) else { return Ok(true) };
     let now_us = server_us.saturating_add(clock::offset_us());
     let horizon_us = now_us.saturating_add(i64::try_from(HORIZON.as_micros()).unwrap_or(i64::MAX));
-    let mut soon: Vec<(&Queue, i64)> = Vec::new();
-    for (queue, next) in registered {
-        match read_due(&mut replies, *next) {
-            None => return Ok(true),
-            Some(Some(due_us)) if due_us <= now_us => return Ok(true),
-            Some(Some(due_us)) if due_us <= horizon_us => soon.push((queue, due_us)),
-            Some(_) => {}
-        }
-    }
-    if soon.is_empty() {
-        return Ok(false);
+    let Some(due_us) = due.filter(|due_us| *due_us <= horizon_us) else { return Ok(false) };
+    if due_us <= now_us {
+        return Ok(true);
     }
     let mut ask = |request: &mut Request, _, _: &mut Connection| {
         request.all_replies();
-        for (queue, _) in &soon {
-            request.command(&[b"ZRANGE", queue.keys.waiters(), b"0", b"0", b"WITHSCORES"]);
-        }
+        request.command(&[b"ZRANGE", queue.keys.waiters(), b"0", b"0", b"WITHSCORES"]);
     };
-    let looks = reply::all(client.run_on(connection, Repeat::Yes, &mut ask)?)?;
-    let is_covered = |(look, (_, due_us)): (Value, &(&Queue, i64))| matches!(reply::first_score(&look), Some(Some(at)) if at <= *due_us);
-    Ok(!looks.zip(&soon).all(is_covered))
+    let look = reply::all(queue.client.run_on(connections, Repeat::Yes, &mut ask)?)?.next();
+    let is_covered = matches!(look.as_ref().and_then(reply::first_score), Some(Some(at)) if at <= due_us);
+    Ok(!is_covered)
 }
 
 fn ask_for_due(request: &mut Request, queue: &Queue, next: NextDue) {

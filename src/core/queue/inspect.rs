@@ -195,6 +195,7 @@ impl Queue {
             let (from, to) = (first.to_string(), (first + PAGE - 1).to_string());
             let value = self
                 .client
+                .for_slot(keys::index_slot(self.keys.prefix()))
                 .run(|request, _, _| request.command(&[b"ZRANGE", index.as_bytes(), from.as_bytes(), to.as_bytes()]))
                 .map_err(|error| error.while_doing(|| "listing queues".into()))?;
             let Value::Array(page) = value else { return Err(reply::unexpected()) };

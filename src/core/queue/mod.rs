@@ -58,14 +58,14 @@ pub struct Queue {
 impl Queue {
     #[must_use]
     pub fn new(config: QueueConfig) -> Self {
+        let keys = Keys::shared(&config.prefix, &config.name);
         let dsn = config.dsn;
         let client = if config.persistent {
-            Client::shared(PoolKey::shared(dsn, config.connect_timeout, config.read_timeout))
+            Client::shared(PoolKey::shared(dsn, config.connect_timeout, config.read_timeout), keys.slot())
         } else {
             let (key, owner) = PoolKey::private(dsn, config.connect_timeout, config.read_timeout);
-            Client::private(key, owner)
+            Client::private(key, keys.slot(), owner)
         };
-        let keys = Keys::shared(&config.prefix, &config.name);
         Self { name: Arc::clone(keys.queue()), keys, max_payload: config.max_payload, client }
     }
 
@@ -78,7 +78,8 @@ impl Queue {
     #[must_use]
     pub fn sibling(&self, name: &str) -> Self {
         let keys = Keys::shared(self.keys.prefix(), name);
-        Self { name: Arc::clone(keys.queue()), keys, ..self.clone() }
+        let client = self.client.for_slot(keys.slot());
+        Self { name: Arc::clone(keys.queue()), keys, client, max_payload: self.max_payload }
     }
 
     /// The same queue, without a part in how long its connection lasts.

@@ -1,7 +1,7 @@
 //! Producing jobs, one or many: each chunk is one script, and added whole or not at all.
 
 use super::{Queue, due_arg};
-use crate::core::client::Request;
+use crate::core::client::{Request, within};
 use crate::core::connection::Connection;
 use crate::core::error::{Error, Result};
 use crate::core::job::{JobId, NewJob, OnDuplicate};
@@ -16,6 +16,9 @@ pub const CHUNK: usize = 500;
 const CHUNK_BYTES: usize = 8 << 20;
 /// The client enters a queue into the index of names again after this time, in case the database was flushed.
 const INDEX_AGAIN: Duration = Duration::from_secs(60);
+
+/// A push that has succeeded waits no longer than this for the index.
+const INDEX_PATIENCE: Duration = Duration::from_millis(100);
 
 /// One job as Redis gets it. It is made once, so that a repeat is the same job.
 struct Encoded<'a> {
@@ -101,8 +104,12 @@ impl Queue {
 
     fn push_chunk(&self, jobs: &[Encoded<'_>]) -> Result<()> {
         let mode = plain_mode(jobs);
+        let mut must_index = false;
         let value = self.client.run(|request, attempt, connection| {
-            self.write_index(request, connection);
+            must_index = self.must_index(connection);
+            if must_index && !self.client.has_slots() {
+                self.write_index(request);
+            }
             match mode {
                 Some(mode) => self.write_push(request, jobs, mode, attempt.is_repeat),
                 None => self.write_push_any(request, jobs, attempt.is_repeat),
@@ -110,7 +117,12 @@ impl Queue {
         });
         let mut reply = Reply::new(value.map_err(|error| self.naming_key(error))?)?;
         match reply.word.as_str() {
-            "OK" => Ok(()),
+            "OK" => {
+                if must_index && self.client.has_slots() {
+                    self.index_elsewhere();
+                }
+                Ok(())
+            }
             "DUPLICATE" | "RESERVED" => Err(Error::Duplicate {
                 queue: self.name.to_string(),
                 id: String::from_utf8_lossy(&reply.bytes()?).into_owned(),
@@ -143,13 +155,24 @@ impl Queue {
         self.write_script(request, &scripts::PUSH_ANY, &args);
     }
 
-    /// Enters the queue into the index of names now and then. A push does not depend on it: the client ignores the reply.
-    fn write_index(&self, request: &mut Request, connection: &mut Connection) {
+    /// Whether it is time to enter the queue into the index of names again. A push does not depend on it.
+    fn must_index(&self, connection: &mut Connection) -> bool {
         let now = Instant::now();
-        if connection.indexed.get(&*self.name).is_none_or(|at| now.duration_since(*at) >= INDEX_AGAIN) {
+        let must = connection.indexed.get(&*self.name).is_none_or(|at| now.duration_since(*at) >= INDEX_AGAIN);
+        if must {
             connection.indexed.insert(self.name.to_string(), now);
-            request.command(&[b"ZADD", keys::index(self.keys.prefix()).as_bytes(), b"NX", b"0", self.name.as_bytes()]);
         }
+        must
+    }
+
+    fn write_index(&self, request: &mut Request) {
+        request.command(&[b"ZADD", keys::index(self.keys.prefix()).as_bytes(), b"NX", b"0", self.name.as_bytes()]);
+    }
+
+    /// In a cluster the index may lie on another node. If that one is slow or down, the next push of a minute later will enter the queue.
+    fn index_elsewhere(&self) {
+        let client = self.client.for_slot(keys::index_slot(self.keys.prefix()));
+        let _ = within(INDEX_PATIENCE, || client.run(|request, _, _| self.write_index(request)));
     }
 
     pub(super) fn check_payload(&self, payload: &[u8]) -> Result<()> {

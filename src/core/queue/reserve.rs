@@ -3,7 +3,7 @@
 use super::consumer::Call;
 use super::{Flow, Queue, wait};
 use crate::core::client::Repeat;
-use crate::core::connection::Connection;
+use crate::core::connections::Connections;
 use crate::core::error::{Error, Result};
 use crate::core::job::{JobId, Receipt, Reserved};
 use crate::core::reply::{self, Leased, Reply};
@@ -86,15 +86,10 @@ impl Queue {
     ) -> Result<Option<Vec<Reserved>>> {
         let queues: Vec<Self> =
             watch.iter().map(|name| if **name == *self.name { self.clone() } else { self.sibling(name) }).collect();
-        let mut connection = None;
-        let mut reserve = |queue: &Self, connection: &mut Option<Connection>, waiting: Option<Waiting<'_>>| {
-            queue.reserve_now(connection, &mut Fetch { max, ..Fetch::default() }, waiting)
+        let mut reserve = |_, queue: &Self, connections: &mut Connections, waiting: Option<Waiting<'_>>| {
+            queue.reserve_now(connections, &mut Fetch { max, ..Fetch::default() }, waiting)
         };
-        let result = wait::wait_for(&self.client, &mut connection, &queues, timeout, interrupts, &mut reserve);
-        if let Some(connection) = connection {
-            self.client.give_back(connection);
-        }
-        match result? {
+        match wait::wait_for(&queues, timeout, interrupts, &mut reserve)? {
             wait::Waited::Jobs(_, jobs) => Ok(Some(jobs)),
             wait::Waited::Nothing | wait::Waited::Left(Flow::Continue | Flow::Return) => Ok(None),
             wait::Waited::Left(Flow::Raise) => Err(Error::Interrupted),
@@ -107,7 +102,7 @@ impl Queue {
     /// Connection and server errors; Redis may have acknowledged the jobs all the same.
     pub fn reserve_now(
         &self,
-        connection: &mut Option<Connection>,
+        connections: &mut Connections,
         fetch: &mut Fetch<'_>,
         waiting: Option<Waiting<'_>>,
     ) -> Result<ReserveOutcome> {
@@ -120,7 +115,7 @@ impl Queue {
             let call = Call::begin(self);
             let number = call.number.to_string();
             let (mut sent, mut was_lost) = (Instant::now(), false);
-            let value = self.client.run_on(connection, Repeat::Yes, &mut |request, attempt, _| {
+            let value = self.client.run_on(connections, Repeat::Yes, &mut |request, attempt, _| {
                 sent = Instant::now();
                 was_lost = attempt.is_repeat;
                 let is_repeat = call.is_repeat || attempt.is_repeat;

@@ -1,6 +1,6 @@
 //! Sleeping between two reserves: a wake-up ends the sleep, and so does a signal.
 
-use crate::core::connection::Connection;
+use crate::core::connections::Connections;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
@@ -55,13 +55,15 @@ pub(super) enum Woken {
 
 /// Sleeps until `reserve_at`, which a wake-up may make earlier, or `check_at`, or a signal whose handler wants to leave.
 pub(super) fn sleep(
-    connection: &mut Option<Connection>,
+    connections: &mut Connections,
     reserve_at: &mut Instant,
     check_at: Instant,
     interrupts: &mut dyn Interrupts,
 ) -> Woken {
-    let Some(connection) = connection else { return Woken::Lost };
-    let descriptor = connection.as_raw_fd();
+    let mut sockets: Vec<libc::pollfd> = connections
+        .iter()
+        .map(|connection| libc::pollfd { fd: connection.as_raw_fd(), events: libc::POLLIN, revents: 0 })
+        .collect();
     loop {
         if interrupts.tick_at().is_some_and(|tick_at| tick_at <= Instant::now()) {
             match interrupts.tick() {
@@ -73,7 +75,7 @@ pub(super) fn sleep(
             Flow::Continue => {}
             flow => return Woken::Leave(flow),
         }
-        let readable = {
+        {
             // Once more with signals blocked until the wait itself, so that none falls in between.
             let blocked = BlockedSignals::new();
             match interrupts.poll() {
@@ -84,13 +86,16 @@ pub(super) fn sleep(
             let now = Instant::now();
             let left = nap(reserve_at.saturating_duration_since(now)).min(other_at.saturating_duration_since(now));
             // A wake-up that came right behind a reply is read already: the socket will not tell of it.
-            poll_readable(descriptor, if connection.has_wake() { Duration::ZERO } else { left }, &blocked)
-        };
-        match connection.next_wake(readable) {
-            Err(_) => return Woken::Lost,
-            Ok(Some(wait)) if wait.is_zero() => return Woken::Reserve,
-            Ok(Some(wait)) => *reserve_at = (*reserve_at).min(Instant::now() + wait),
-            Ok(None) => {}
+            let has_wake = connections.iter().any(|connection| connection.has_wake());
+            poll_readable(&mut sockets, if has_wake { Duration::ZERO } else { left }, &blocked);
+        }
+        for (connection, socket) in connections.iter_mut().zip(&sockets) {
+            match connection.next_wake(socket.revents != 0) {
+                Err(_) => return Woken::Lost,
+                Ok(Some(wait)) if wait.is_zero() => return Woken::Reserve,
+                Ok(Some(wait)) => *reserve_at = (*reserve_at).min(Instant::now() + wait),
+                Ok(None) => {}
+            }
         }
         let now = Instant::now();
         if now >= *reserve_at {
@@ -125,7 +130,7 @@ pub fn rest(length: Duration, interrupts: &mut dyn Interrupts) -> Flow {
         if left.is_zero() {
             return Flow::Continue;
         }
-        poll_readable(-1, left, &blocked);
+        poll_readable(&mut [], left, &blocked);
     }
 }
 
@@ -154,15 +159,17 @@ impl Drop for BlockedSignals {
     }
 }
 
-/// Waits with the signal mask from before; false after the time, or a signal.
-fn poll_readable(descriptor: i32, left: Duration, blocked: &BlockedSignals) -> bool {
-    let mut entry = libc::pollfd { fd: descriptor, events: libc::POLLIN, revents: 0 };
+/// Waits with the signal mask from before, until a socket can be read, the time is over, or a signal comes.
+fn poll_readable(sockets: &mut [libc::pollfd], left: Duration, blocked: &BlockedSignals) {
+    sockets.iter_mut().for_each(|socket| socket.revents = 0);
     let limit = libc::timespec {
         tv_sec: libc::time_t::try_from(left.as_secs()).unwrap_or(libc::time_t::MAX),
         tv_nsec: libc::c_long::from(left.subsec_nanos()),
     };
-    // SAFETY: one pollfd, a valid timespec and a mask that pthread_sigmask filled.
-    unsafe { libc::ppoll(&raw mut entry, 1, &raw const limit, &raw const blocked.before) > 0 }
+    // SAFETY: so many pollfds, a valid timespec and a mask that pthread_sigmask filled.
+    unsafe {
+        libc::ppoll(sockets.as_mut_ptr(), sockets.len() as libc::nfds_t, &raw const limit, &raw const blocked.before)
+    };
 }
 
 #[cfg(test)]

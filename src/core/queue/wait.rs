@@ -4,10 +4,12 @@ use super::Queue;
 use super::idle_check::{CHECK_EVERY, must_reserve};
 use super::reserve::{NextDue, ReserveOutcome, Waiting};
 use super::sleep::{Flow, Interrupts, Woken, sleep};
-use crate::core::client::{Client, Repeat, to_error};
+use crate::core::client::{Repeat, to_error};
 use crate::core::connection::{Connection, random_name};
+use crate::core::connections::Connections;
 use crate::core::error::{Error, Result};
 use crate::core::job::Reserved;
+use crate::core::resolver::MASTER_IS_KNOWN_FOR;
 use crate::core::scripts;
 use std::time::{Duration, Instant};
 
@@ -22,63 +24,67 @@ pub enum Waited {
     Left(Flow),
 }
 
-/// How a queue is asked for jobs.
-pub type Reserve<'a> = dyn FnMut(&Queue, &mut Option<Connection>, Option<Waiting<'_>>) -> Result<ReserveOutcome> + 'a;
+/// How a queue, the one of that index, is asked for jobs.
+pub type Reserve<'a> = dyn FnMut(usize, &Queue, &mut Connections, Option<Waiting<'_>>) -> Result<ReserveOutcome> + 'a;
 
 /// Asks the queues, first one first, until one has jobs or the time is over (`None`: never).
 ///
 /// # Errors
 /// Connection and server errors.
 pub fn wait_for(
-    client: &Client,
-    connection: &mut Option<Connection>,
     queues: &[Queue],
     timeout: Option<Duration>,
     interrupts: &mut dyn Interrupts,
     reserve: &mut Reserve<'_>,
 ) -> Result<Waited> {
     let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    if let Some(found) = ask_all(queues, connection, reserve)? {
-        return Ok(found);
+    let mut connections = Connections::default();
+    let mut result = ask_all(queues, &mut connections, reserve);
+    if matches!(result, Ok(Waited::Nothing)) && timeout != Some(Duration::ZERO) {
+        let mut registration = Registration::default();
+        result = registration.wait(&mut connections, queues, deadline, interrupts, reserve);
+        registration.end(&mut connections);
     }
-    if timeout == Some(Duration::ZERO) {
-        return Ok(Waited::Nothing);
+    if let Some(queue) = queues.first() {
+        queue.client.give_back(connections);
     }
-    let mut registration = Registration::default();
-    let result = registration.wait(client, connection, queues, deadline, interrupts, reserve);
-    registration.end(connection);
     result
 }
 
-fn ask_all(queues: &[Queue], connection: &mut Option<Connection>, reserve: &mut Reserve<'_>) -> Result<Option<Waited>> {
+fn ask_all(queues: &[Queue], connections: &mut Connections, reserve: &mut Reserve<'_>) -> Result<Waited> {
     for (index, queue) in queues.iter().enumerate() {
-        if let ReserveOutcome::Jobs(jobs) = reserve(queue, connection, None)? {
-            return Ok(Some(Waited::Jobs(index, jobs)));
+        if let ReserveOutcome::Jobs(jobs) = reserve(index, queue, connections, None)? {
+            return Ok(Waited::Jobs(index, jobs));
         }
     }
-    Ok(None)
+    Ok(Waited::Nothing)
 }
 
-/// Redis went away while we slept. It may be restarting: tries for as long as one operation may take.
-fn reconnect(client: &Client, connection: &mut Option<Connection>, interrupts: &mut dyn Interrupts) -> Result<Flow> {
-    let deadline = Instant::now() + client.read_timeout();
+/// A server went away while we slept. It may be restarting: tries for as long as one operation may take.
+fn reconnect(connections: &mut Connections, queues: &[Queue], interrupts: &mut dyn Interrupts) -> Result<Flow> {
+    let read_timeout = queues.first().map(|queue| queue.client.read_timeout()).unwrap_or_default();
+    let deadline = Instant::now() + read_timeout;
     let mut pause = Duration::from_millis(5);
-    loop {
-        match client.take() {
-            Ok(open) => {
-                *connection = Some(open);
-                return Ok(Flow::Continue);
+    connections.drop_broken();
+    for queue in queues {
+        loop {
+            match queue.client.connect(connections) {
+                Ok(connection) => {
+                    connections.put(connection);
+                    break;
+                }
+                Err(Error::Connection { .. }) if Instant::now() + pause < deadline => {}
+                Err(error) => return Err(error),
             }
-            Err(Error::Connection { .. }) if Instant::now() + pause < deadline => {}
-            Err(error) => return Err(error),
+            match interrupts.poll() {
+                Flow::Continue => {}
+                flow => return Ok(flow),
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(100));
         }
-        match interrupts.poll() {
-            Flow::Continue => {}
-            flow => return Ok(flow),
-        }
-        std::thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(100));
     }
+    Ok(Flow::Continue)
 }
 
 fn waiting(queues: &[Queue]) -> String {
@@ -86,31 +92,46 @@ fn waiting(queues: &[Queue]) -> String {
     format!("waiting for {} {}", if names.len() == 1 { "queue" } else { "queues" }, names.join(", "))
 }
 
-fn subscribe(mut connection: Connection, queues: &[Queue]) -> Result<Connection> {
+/// Makes the connection of a queue listen for wake-ups; returns the name under which it waits.
+fn subscribe(queue: &Queue, connections: &mut Connections) -> Result<String> {
+    let mut connection = queue.client.connect(connections)?;
     if connection.waiter.is_empty() {
         connection.waiter = random_name();
     }
-    for queue in queues {
-        let channel = queue.keys.channel(&connection.waiter);
-        connection
-            .subscribe(&channel)
-            .map_err(|fault| to_error(fault, false).while_doing(|| format!("waiting for queue '{}'", queue.name)))?;
-    }
-    Ok(connection)
+    let waiter = connection.waiter.clone();
+    connection.subscribe(&queue.keys.channel(&waiter)).map_err(|fault| to_error(fault, false))?;
+    connections.put(connection);
+    Ok(waiter)
 }
 
-/// A waiter that scripts know of, and the queues in which it is registered.
-#[derive(Default)]
-struct Registration<'a> {
+/// A queue that knows of the waiter.
+struct Registered<'a> {
+    queue: &'a Queue,
     waiter: String,
-    queues: Vec<(&'a Queue, NextDue)>,
+    next: NextDue,
 }
+
+impl Registered<'_> {
+    /// Whether it is over: the connection was replaced, or another server has the queue now, and no wake-up would come; or this is a child
+    /// of the process that waits.
+    fn is_over(&self, connections: &Connections) -> bool {
+        let connection =
+            connections.iter().find(|connection| connection.waiter == self.waiter && connection.is_whole());
+        let is_right = |connection: &Connection| {
+            !self.queue.client.may_move() || self.queue.client.server().is_ok_and(|server| server == connection.server)
+        };
+        !connection.is_some_and(is_right)
+    }
+}
+
+/// The queues in which this waiter is registered.
+#[derive(Default)]
+struct Registration<'a>(Vec<Registered<'a>>);
 
 impl<'a> Registration<'a> {
     fn wait(
         &mut self,
-        client: &Client,
-        connection: &mut Option<Connection>,
+        connections: &mut Connections,
         queues: &'a [Queue],
         deadline: Option<Instant>,
         interrupts: &mut dyn Interrupts,
@@ -118,30 +139,23 @@ impl<'a> Registration<'a> {
     ) -> Result<Waited> {
         let doing = |error: Error| error.while_doing(|| waiting(queues));
         loop {
-            let open = match connection.take().filter(|open| open.is_usable()) {
-                Some(open) => open,
-                None => client.take().map_err(doing)?,
-            };
-            let mut open = subscribe(open, queues)?;
-            open.clear_wakes();
-            if self.waiter != open.waiter {
-                *self = Self { waiter: open.waiter.clone(), queues: Vec::new() };
-            }
-            *connection = Some(open);
+            connections.drop_broken();
+            connections.iter_mut().for_each(|connection| connection.clear_wakes());
             let is_last = deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            let at_most = if is_last { Duration::ZERO } else { jittered(REGISTERED_FOR, &self.waiter) };
-            let mut reserve_at = Instant::now() + at_most;
+            let mut reserve_at = Instant::now() + REGISTERED_FOR;
             for (index, queue) in queues.iter().enumerate() {
+                let waiter = subscribe(queue, connections).map_err(doing)?;
+                let at_most = if is_last { Duration::ZERO } else { jittered(REGISTERED_FOR, &waiter) };
                 // The next request takes as long to reach Redis as this one, so the wait counts from the moment this one is sent.
                 let asked = Instant::now();
-                let outcome = reserve(queue, connection, Some(Waiting { name: &self.waiter, at_most }))?;
-                self.queues.retain(|(known, _)| known.name() != queue.name());
+                let outcome = reserve(index, queue, connections, Some(Waiting { name: &waiter, at_most }))?;
+                self.0.retain(|known| !known.queue.is_same(queue));
                 match outcome {
                     ReserveOutcome::Jobs(jobs) => return Ok(Waited::Jobs(index, jobs)),
                     ReserveOutcome::Nothing(_) if is_last => {}
                     ReserveOutcome::Nothing(next) => {
-                        reserve_at = next.wait.map_or(reserve_at, |wait| reserve_at.min(asked + wait));
-                        self.queues.push((queue, next));
+                        reserve_at = reserve_at.min(asked + next.wait.unwrap_or(at_most).min(at_most));
+                        self.0.push(Registered { queue, waiter, next });
                     }
                 }
             }
@@ -149,17 +163,17 @@ impl<'a> Registration<'a> {
                 return Ok(Waited::Nothing);
             }
             reserve_at = deadline.map_or(reserve_at, |deadline| reserve_at.min(deadline));
-            match self.sleep(client, connection, reserve_at, interrupts).map_err(doing)? {
+            match self.sleep(connections, reserve_at, interrupts).map_err(doing)? {
                 Woken::Reserve | Woken::Check => {}
                 Woken::Lost => {
-                    *connection = None;
-                    match reconnect(client, connection, interrupts).map_err(doing)? {
+                    match reconnect(connections, queues, interrupts).map_err(doing)? {
                         Flow::Continue => {}
                         flow => return Ok(Waited::Left(flow)),
                     }
                     // A reserve that waits for a Redis which is still loading; to subscribe, it must be there.
-                    if let Some(found) = ask_all(queues, connection, reserve)? {
-                        return Ok(found);
+                    match ask_all(queues, connections, reserve)? {
+                        Waited::Nothing => {}
+                        found => return Ok(found),
                     }
                 }
                 Woken::Leave(flow) => return Ok(Waited::Left(flow)),
@@ -167,24 +181,33 @@ impl<'a> Registration<'a> {
         }
     }
 
-    /// Whether it is over: the connection was replaced, and no wake-up would come over the new one, or this is a child of the process
-    /// that waits.
-    fn is_over(&self, connection: &Option<Connection>) -> bool {
-        connection.as_ref().is_none_or(|open| open.waiter != self.waiter || !open.is_whole())
+    fn is_over(&self, connections: &Connections) -> bool {
+        self.0.iter().any(|registered| registered.is_over(connections))
     }
 
     /// Sleeps until it is time to reserve, checking the queues meanwhile.
     fn sleep(
         &self,
-        client: &Client,
-        connection: &mut Option<Connection>,
+        connections: &mut Connections,
         mut reserve_at: Instant,
         interrupts: &mut dyn Interrupts,
     ) -> Result<Woken> {
-        while !self.is_over(connection) {
-            let check_at = Instant::now() + jittered(CHECK_EVERY, &self.waiter);
-            match sleep(connection, &mut reserve_at, check_at, interrupts) {
-                Woken::Check if !must_reserve(client, connection, &self.queues)? => {}
+        let seed = self.0.first().map(|registered| registered.waiter.as_str()).unwrap_or_default();
+        let may_move = self.0.iter().any(|registered| registered.queue.client.may_move());
+        let mut check_at = Instant::now() + jittered(CHECK_EVERY, seed);
+        while !self.is_over(connections) {
+            let resolve_at = Instant::now() + MASTER_IS_KNOWN_FOR;
+            let look_at = if may_move { check_at.min(resolve_at) } else { check_at };
+            match sleep(connections, &mut reserve_at, look_at, interrupts) {
+                Woken::Check if Instant::now() < check_at => {}
+                Woken::Check => {
+                    for Registered { queue, next, .. } in &self.0 {
+                        if must_reserve(queue, *next, connections)? {
+                            return Ok(Woken::Check);
+                        }
+                    }
+                    check_at = Instant::now() + jittered(CHECK_EVERY, seed);
+                }
                 woken => return Ok(woken),
             }
         }
@@ -193,14 +216,13 @@ impl<'a> Registration<'a> {
 
     /// Tells the queues that this waiter is gone, so that a wake-up meant for it reaches another. Best effort: when it fails, the
     /// others notice with their next check.
-    fn end(&self, connection: &mut Option<Connection>) {
-        for (queue, _) in &self.queues {
-            if self.is_over(connection) {
-                return;
+    fn end(&self, connections: &mut Connections) {
+        for registered @ Registered { queue, waiter, .. } in &self.0 {
+            if !registered.is_over(connections) {
+                let _ = queue.client.run_on(connections, Repeat::No, &mut |request, _, _| {
+                    queue.write_script(request, &scripts::LEAVE, &[waiter.as_bytes()]);
+                });
             }
-            let _ = queue.client.run_on(connection, Repeat::No, &mut |request, _, _| {
-                queue.write_script(request, &scripts::LEAVE, &[self.waiter.as_bytes()]);
-            });
         }
     }
 }

@@ -3,7 +3,7 @@
 pub use super::delivery::{Delivery, JobKey, Ticket};
 use super::done::Done;
 use super::keeper::Keeper;
-use crate::core::connection::Connection;
+use crate::core::connections::Connections;
 use crate::core::error::Result;
 use crate::core::job::{Receipt, Reserved};
 use crate::core::queue::{Fetch, Flow, Interrupts, Queue, Settled, Waited, Waiting, wait_for};
@@ -90,13 +90,10 @@ impl Feed {
     fn fetch(&mut self, timeout: Option<Duration>, interrupts: &mut dyn Interrupts) -> Result<Waited> {
         let max = self.prefetch.min(self.wanted).max(1);
         let Self { queues, keeper, .. } = self;
-        let Some(client) = queues.first().map(|queue| queue.client().clone()) else { return Ok(Waited::Nothing) };
-        let mut connection = None;
-        let mut reserve = |queue: &Queue, connection: &mut Option<Connection>, waiting: Option<Waiting<'_>>| {
-            let index = queues.iter().position(|known| known.name() == queue.name()).unwrap_or(0);
+        let mut reserve = |index, queue: &Queue, connections: &mut Connections, waiting: Option<Waiting<'_>>| {
             let done = keeper.state().map(|mut state| state.done.take(index)).unwrap_or_default();
             let mut fetch = Fetch { max, done: receipts(&done), lost: Vec::new() };
-            let result = queue.reserve_now(connection, &mut fetch, waiting);
+            let result = queue.reserve_now(connections, &mut fetch, waiting);
             let lost = std::mem::take(&mut fetch.lost);
             if let Some(mut state) = keeper.state() {
                 let settled = |at| Some(if lost.contains(&at) { Settled::Lost } else { Settled::Ours });
@@ -107,11 +104,7 @@ impl Feed {
             }
             result
         };
-        let result = wait_for(&client, &mut connection, queues, timeout, interrupts, &mut reserve);
-        if let Some(connection) = connection {
-            client.give_back(connection);
-        }
-        result
+        wait_for(queues, timeout, interrupts, &mut reserve)
     }
 
     fn keep(&mut self, index: usize, jobs: Vec<Reserved>) {

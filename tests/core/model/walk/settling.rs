@@ -3,6 +3,7 @@
 use super::super::reference::backoff;
 use super::Walk;
 use crate::support::*;
+use delayqueue::core::connections::Connections;
 use delayqueue::core::error::Error;
 use delayqueue::core::queue::{Failed, Fetch, Held, NoInterrupts, Queue, ReserveOutcome, Settled};
 use std::time::Duration;
@@ -25,7 +26,7 @@ impl Walk {
         self.note(format!("trip {max}, acknowledging {}", names(&batch)));
         let queue = self.queue(is_lost);
         let mut fetch = Fetch { max, done: batch.iter().map(|held| &held.receipt).collect(), lost: Vec::new() };
-        let got = match with_connection(&queue, |held| queue.reserve_now(held, &mut fetch, None)) {
+        let got = match with_connections(&queue, |connections| queue.reserve_now(connections, &mut fetch, None)) {
             ReserveOutcome::Jobs(jobs) => jobs,
             ReserveOutcome::Nothing(_) => Vec::new(),
         };
@@ -163,13 +164,10 @@ fn with_lost<T: PartialEq>(receipts: &[T], settled: Vec<bool>, is_lost: bool) ->
     settled.into_iter().enumerate().map(one).collect()
 }
 
-fn with_connection<T>(
-    queue: &Queue,
-    work: impl FnOnce(&mut Option<delayqueue::core::connection::Connection>) -> Result<T, Error>,
-) -> T {
-    let mut held = None;
-    let result = work(&mut held);
-    held.into_iter().for_each(|connection| queue.client().give_back(connection));
+fn with_connections<T>(queue: &Queue, work: impl FnOnce(&mut Connections) -> Result<T, Error>) -> T {
+    let mut connections = Connections::default();
+    let result = work(&mut connections);
+    queue.client().give_back(connections);
     result.unwrap()
 }
 

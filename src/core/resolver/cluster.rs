@@ -1,0 +1,159 @@
+//! Which node of a cluster serves a slot.
+
+use super::first_answer::first_answer;
+use super::target;
+use crate::core::connection::Fault;
+use crate::core::dsn::{Dsn, Server, Target};
+use crate::core::reply;
+use crc::{CRC_16_XMODEM, Crc};
+use redis::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+const SLOTS: u16 = 16384;
+const QUESTION: &[&[u8]] = &[b"CLUSTER", b"SLOTS"];
+
+/// The slot of a hash tag, or of a key that has none.
+#[must_use]
+pub fn slot_of(tag: &[u8]) -> u16 {
+    const CRC: Crc<u16, crc::Table<1>> = Crc::<u16, crc::Table<1>>::new(&CRC_16_XMODEM);
+    CRC.checksum(tag) % SLOTS
+}
+
+/// First and last slot of a range, and the node that serves it.
+type Range = (u16, u16, Target);
+
+/// Slots and their nodes, as the cluster last told.
+#[derive(Default)]
+pub(super) struct Slots {
+    /// Later ranges replace earlier ones.
+    ranges: Vec<(u16, u16, Arc<Server>)>,
+    is_doubted: bool,
+}
+
+impl Slots {
+    pub(super) fn doubt(&mut self) {
+        self.is_doubted = true;
+    }
+
+    pub(super) fn moved(&mut self, slot: u16, server: Arc<Server>) {
+        // A slot that moves to and fro must not make the list grow.
+        self.ranges.retain(|(first, last, _)| (*first, *last) != (slot, slot));
+        self.ranges.push((slot, slot, server));
+    }
+
+    pub(super) fn find(
+        &mut self,
+        dsn: &Dsn,
+        seeds: &[Arc<Server>],
+        slot: u16,
+        time: Duration,
+    ) -> Result<Arc<Server>, Fault> {
+        if self.is_doubted || self.ranges.is_empty() {
+            let mut nodes = seeds.to_vec();
+            for (_, _, node) in &self.ranges {
+                if !nodes.contains(node) {
+                    nodes.push(Arc::clone(node));
+                }
+            }
+            let whose = || format!("no node of {} says which of them serves which slot", dsn.redacted());
+            let (ranges, _) = first_answer(&nodes, QUESTION, None, read, time)
+                .map_err(|why| Fault::Unsent(format!("{} ({why})", whose())))?;
+            self.ranges = ranges.into_iter().map(|(first, last, node)| (first, last, dsn.server(node))).collect();
+            self.is_doubted = false;
+        }
+        let serves = |(first, last, _): &&(u16, u16, Arc<Server>)| (*first..=*last).contains(&slot);
+        self.ranges.iter().rev().find(serves).map(|(_, _, server)| Arc::clone(server)).ok_or_else(|| {
+            self.is_doubted = true;
+            Fault::Unsent(format!("no node of {} serves slot {slot}", dsn.redacted()))
+        })
+    }
+}
+
+fn read(value: &Value, asked: &Server) -> Result<Vec<Range>, String> {
+    let Value::Array(ranges) = value else { return Err("this is not an answer to CLUSTER SLOTS".into()) };
+    Ok(ranges.iter().filter_map(|range| read_range(range, asked)).collect())
+}
+
+/// First slot, last slot, then the master and its replicas, each as host and port and more.
+fn read_range(range: &Value, asked: &Server) -> Option<Range> {
+    let Value::Array(parts) = range else { return None };
+    let slot = |part: Option<&Value>| u16::try_from(reply::int(part?.clone())?).ok();
+    let Value::Array(master) = parts.get(2)? else { return None };
+    let host = master.first().cloned().and_then(reply::text).unwrap_or_default();
+    let port = u16::try_from(reply::int(master.get(1)?.clone())?).ok()?;
+    Some((slot(parts.first())?, slot(parts.get(1))?, at(&host, port, asked)))
+}
+
+/// A node that does not know its own address leaves it out: it has that under which it was asked.
+fn at(host: &str, port: u16, asked: &Server) -> Target {
+    match &asked.target {
+        Target::Tcp { host: known, .. } if host.is_empty() || host == "?" => target(known, port),
+        _ => target(host, port),
+    }
+}
+
+/// A node does not serve the slot of a request.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Redirection {
+    /// From now on, another one does.
+    Moved(u16, Target),
+    /// Another one serves this request; the slot is on its way there.
+    Ask(Target),
+}
+
+impl Redirection {
+    /// Reads an error of Redis: `MOVED` or `ASK`, then slot and address.
+    #[must_use]
+    pub fn read(code: &str, details: &str, asked: &Server) -> Option<Self> {
+        let mut words = details.split_ascii_whitespace();
+        let slot = words.next()?.parse().ok()?;
+        let (host, port) = words.next()?.rsplit_once(':')?;
+        let target = at(host.trim_start_matches('[').trim_end_matches(']'), port.parse().ok()?, asked);
+        match code {
+            "MOVED" => Some(Self::Moved(slot, target)),
+            "ASK" => Some(Self::Ask(target)),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(host: &str) -> Server {
+        Server { target: target(host, 7000), login: Default::default() }
+    }
+
+    #[test]
+    fn slots_are_those_of_redis() {
+        assert_eq!((slot_of(b"123456789"), slot_of(b"orders"), slot_of(b"")), (12739, 105, 0));
+    }
+
+    #[test]
+    fn reads_redirections() {
+        let read = |code, details| Redirection::read(code, details, &server("n1"));
+        assert_eq!(read("MOVED", "3999 10.0.0.2:6381"), Some(Redirection::Moved(3999, target("10.0.0.2", 6381))));
+        assert_eq!(read("ASK", "3999 ::1:6381"), Some(Redirection::Ask(target("::1", 6381))));
+        assert_eq!(read("MOVED", "3999 :6381"), Some(Redirection::Moved(3999, target("n1", 6381))));
+        for (code, details) in
+            [("ERR", "3999 h:1"), ("MOVED", "x h:1"), ("MOVED", "1 h"), ("MOVED", ""), ("MOVED", "99999 h:1")]
+        {
+            assert_eq!(read(code, details), None, "{code} {details}");
+        }
+    }
+
+    #[test]
+    fn a_slot_that_moved_is_at_its_new_node() {
+        let dsn = Dsn::parse("redis+cluster://n1").unwrap();
+        let (one, two) = (Arc::new(server("n1")), Arc::new(server("n2")));
+        let mut slots = Slots { ranges: vec![(0, 16383, Arc::clone(&one))], is_doubted: false };
+        for _ in 0..3 {
+            slots.moved(5, Arc::clone(&two));
+        }
+        let mut find = |slot| slots.find(&dsn, &[], slot, Duration::ZERO).unwrap();
+        assert_eq!((find(4), find(5), find(6)), (Arc::clone(&one), two, one));
+        assert_eq!(slots.ranges.len(), 2);
+    }
+}

@@ -1,0 +1,97 @@
+//! Sentinels know which server is the master of a service.
+
+use super::first_answer::{ask, first_answer};
+use super::{MASTER_IS_KNOWN_FOR, target};
+use crate::core::connection::{Connection, Fault};
+use crate::core::dsn::{Dsn, Server, Target};
+use crate::core::reply;
+use redis::Value;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const QUESTION: &[&[u8]] = &[b"SENTINEL", b"GET-MASTER-ADDR-BY-NAME"];
+/// A Sentinel that told before and is silent now holds a request up for no longer than this; then all of them are asked.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// The answer of the Sentinels, and when it came.
+#[derive(Default)]
+pub(super) struct Master {
+    known: Option<(Arc<Server>, Instant)>,
+    is_doubted: bool,
+    /// To the Sentinel that answered last.
+    connection: Option<Connection>,
+}
+
+impl Master {
+    pub(super) fn doubt(&mut self) {
+        self.is_doubted = true;
+    }
+
+    /// Asks again when the answer is old or doubted. While no Sentinel answers, an answer that nobody doubts still holds.
+    pub(super) fn find(
+        &mut self,
+        dsn: &Dsn,
+        sentinels: &[Arc<Server>],
+        service: &str,
+        time: Duration,
+    ) -> Result<Arc<Server>, Fault> {
+        if let Some((server, asked)) = &self.known
+            && !self.is_doubted
+            && asked.elapsed() < MASTER_IS_KNOWN_FOR
+        {
+            return Ok(Arc::clone(server));
+        }
+        let undoubted = self.known.clone().filter(|_| !self.is_doubted);
+        let time = if undoubted.is_some() { time.min(PATIENCE) } else { time };
+        let asked = match self.ask_again(service, time) {
+            Some(found) => Ok(found),
+            None => self.ask_all(dsn, sentinels, service, time),
+        };
+        let found = match (asked, undoubted) {
+            (Ok(found), _) => found,
+            (Err(_), Some((server, _))) => server.target.clone(),
+            (Err(fault), None) => return Err(fault),
+        };
+        self.is_doubted = false;
+        let server = match self.known.take() {
+            Some((server, _)) if server.target == found => server,
+            _ => dsn.server(found),
+        };
+        self.known = Some((Arc::clone(&server), Instant::now()));
+        Ok(server)
+    }
+
+    fn ask_again(&mut self, service: &str, time: Duration) -> Option<Target> {
+        // One that nobody doubts is enough; after a failover another Sentinel may know it first.
+        let mut connection = self.connection.take().filter(|connection| !self.is_doubted && connection.is_usable())?;
+        let command: Vec<&[u8]> = QUESTION.iter().copied().chain([service.as_bytes()]).collect();
+        let found = ask(&mut connection, &command, read, Instant::now() + time.min(PATIENCE)).ok()?;
+        self.connection = Some(connection);
+        Some(found)
+    }
+
+    fn ask_all(
+        &mut self,
+        dsn: &Dsn,
+        sentinels: &[Arc<Server>],
+        service: &str,
+        time: Duration,
+    ) -> Result<Target, Fault> {
+        let (found, connection) = first_answer(sentinels, QUESTION, Some(service), |value, _| read(value), time)
+            .map_err(|why| {
+                Fault::Unsent(format!("no Sentinel of {} knows the master of '{service}' ({why})", dsn.redacted()))
+            })?;
+        self.connection = Some(connection);
+        Ok(found)
+    }
+}
+
+fn read(value: &Value) -> Result<Target, String> {
+    let unknown = || "it knows no service of that name".to_owned();
+    let Value::Array(parts) = value else { return Err(unknown()) };
+    let mut texts = parts.iter().cloned().filter_map(reply::text);
+    match (texts.next(), texts.next().and_then(|port| port.parse().ok())) {
+        (Some(host), Some(port)) => Ok(target(&host, port)),
+        _ => Err(unknown()),
+    }
+}
