@@ -31,6 +31,8 @@ namespace {
      *     connectTimeout?: int|float,
      *     readTimeout?: int|float,
      *     persistent?: bool,
+     *     durability?: 'memory'|'replica'|'disk',
+     *     partitions?: int<1, 256>,
      * }
      * @phpstan-type NewJob array{
      *     payload: mixed,
@@ -58,6 +60,8 @@ namespace {
      *     connectTimeout?: int|float,
      *     readTimeout?: int|float,
      *     persistent?: bool,
+     *     durability?: 'memory'|'replica'|'disk',
+     *     partitions?: int<1, 256>,
      * }
      * @psalm-type NewJob = array{
      *     payload: mixed,
@@ -82,11 +86,19 @@ namespace {
 
         /**
          * @param non-empty-string $queue 1..200 bytes of [A-Za-z0-9._:-]
-         * @param non-empty-string|null $dsn redis://[user:pass@]host:port/db, rediss://… or redis+unix:///path?db=0;
-         *     null: ini delayqueue.dsn, else the environment's DELAYQUEUE_DSN, else redis://127.0.0.1:6379/0
+         * @param non-empty-string|null $dsn redis://[user:pass@]host:port/db, redis+unix:///path?db=0,
+         *     redis+sentinel://[user:pass@]host:26379,host,…/service/db[?sentinel_user=&sentinel_password=],
+         *     redis+cluster://[user:pass@]host:6379,host,…; with TLS rediss://, rediss+sentinel:// and rediss+cluster://, each with
+         *     ?ca=&cert=&key= of PEM files; valkey instead of redis means the same; null: ini delayqueue.dsn, else the environment's DELAYQUEUE_DSN, else redis://127.0.0.1:6379/0
          * @param Options $options prefix 'dq' (ini delayqueue.prefix), ttr 60 (0.1 s .. 30 days), maxAttempts 10 (0: no
          *     limit), backoff exponential('5s', 2, '1h', 0.1), priority 1024, format 'json', maxPayload 1 MiB,
-         *     connectTimeout 1 (seconds), readTimeout 2 (seconds), persistent true
+         *     connectTimeout 1 (seconds), readTimeout 2 (seconds), persistent true,
+         *     durability 'memory': 'replica' or 'disk' make push(), pushMany(), ack(), ackMany(), cancel(), reschedule() and update() wait, for
+         *     half of the readTimeout, until a replica has the change, or the append-only file on disk (Redis 7.2); short of it they throw
+         *     a ConnectionException with $ambiguous true. consume() does not wait: a loop cannot undo what its handler has done.
+         *     partitions 1: the queue is spread over so many hash tags, for a cluster. Order, ids and fencing tokens hold within a
+         *     partition, which the id chooses; list() shows one partition after the other. Workers and producers need the same number.
+         *     Raise it in the workers first: they find older jobs. Lower it only when the queue is empty
          *
          * @throws \ValueError when a name, the DSN or an option is wrong; nothing is sent
          */
@@ -424,6 +436,16 @@ namespace {
          * @throws \DelayQueue\ServerException
          */
         public function queues(): array {}
+
+        /**
+         * How many partitions of this queue have been pushed to, as far as the index of queues knows; 0 for a queue that is not in it.
+         *
+         * @return non-negative-int
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function partitions(): int {}
 
         /**
          * Checks this Redis for facts that endanger jobs, and names a cure for each.

@@ -3,6 +3,7 @@
 use super::connection::{Connection, Fault};
 use super::connections::Connections;
 use super::dsn::{Server, Topology};
+use super::durability::Durability;
 use super::error::{Doing, Error, Result};
 use super::pool::{self, Owner, PoolKey};
 pub use super::request::Request;
@@ -17,6 +18,7 @@ pub struct Client {
     key: PoolKey,
     /// Chooses the node, where the topology is a cluster.
     slot: u16,
+    durability: Durability,
     _owner: Option<Arc<Owner>>,
 }
 
@@ -40,13 +42,13 @@ impl Client {
     /// The connections this thread shares under the same DSN and timeouts.
     #[must_use]
     pub fn shared(key: PoolKey, slot: u16) -> Self {
-        Self { key, slot, _owner: None }
+        Self { key, slot, durability: Durability::default(), _owner: None }
     }
 
     /// Connections that end with this client.
     #[must_use]
     pub fn private(key: PoolKey, slot: u16, owner: Arc<Owner>) -> Self {
-        Self { key, slot, _owner: Some(owner) }
+        Self { key, slot, durability: Durability::default(), _owner: Some(owner) }
     }
 
     /// The same for keys of another slot.
@@ -55,10 +57,16 @@ impl Client {
         Self { slot, ..self.clone() }
     }
 
+    /// The same, whose changes have to be so safe.
+    #[must_use]
+    pub fn with_durability(&self, durability: Durability) -> Self {
+        Self { durability, ..self.clone() }
+    }
+
     /// A client of the same connections that does not keep them open: they last as long as their owners do.
     #[must_use]
     pub fn detached(&self) -> Self {
-        Self::shared(self.key.clone(), self.slot)
+        Self { _owner: None, ..self.clone() }
     }
 
     /// Closes the connections that are idle.
@@ -211,12 +219,18 @@ impl Client {
                 request.command(&[b"ASKING"]);
             }
             build(&mut request, attempt, &mut connection);
-            let replies = connection.exchange(&request.buffer, request.commands, deadline);
+            let waits = self.durability.write_wait(&mut request, connection.version, left() / 2);
+            let replies = match &waits {
+                Ok(_) => connection.exchange(&request.buffer, request.commands, deadline),
+                Err(_) => Ok(Vec::new()),
+            };
             connection.recycle(request.buffer);
             match replies {
                 Ok(mut replies) => {
+                    let confirmation = if waits? { Some(replies.pop()) } else { None };
                     let Some((code, details)) = refusal(&replies, request.all_replies) else {
                         connections.put(connection);
+                        confirmation.map_or(Ok(()), |reply| self.durability.confirmed(reply))?;
                         return match request.all_replies {
                             true => Ok(Value::Array(replies)),
                             false => replies.pop().ok_or_else(|| to_error(Fault::Sent("no reply".into()), true)),

@@ -40,6 +40,8 @@ pub struct Wire {
     pub server: Arc<Server>,
     /// Whether the server said so when the connection was opened.
     pub is_replica: bool,
+    /// Of Redis, or the version of Redis with which Valkey is compatible.
+    pub version: (u32, u32),
     transport: Transport,
     input: Input,
     output: Vec<u8>,
@@ -53,7 +55,7 @@ pub struct Wire {
     /// Wake-ups for the waiter: after how long to reserve.
     wakes: VecDeque<Duration>,
     subscribed: HashSet<String>,
-    /// When the index entries of queues were written over this connection.
+    /// When the index entries of queues were written over this connection, by their hash tags.
     pub indexed: FxHashMap<String, Instant>,
     /// Name under which this connection waits; empty until it does.
     pub waiter: String,
@@ -85,6 +87,7 @@ impl Connection {
         let mut wire = Wire {
             server: Arc::clone(server),
             is_replica: false,
+            version: (0, 0),
             transport,
             input: Input::default(),
             output: Vec::with_capacity(1024),

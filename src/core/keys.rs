@@ -2,6 +2,7 @@
 
 use super::error::{Error, Result};
 use super::resolver::slot_of;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -19,40 +20,44 @@ const KEYS: [(&str, &str); 10] = [
     ("prioritized_ready", "zset"),
 ];
 
-/// The keys of a queue; all share the hash tag `{queue}`.
+/// The keys of a partition of a queue; all share a hash tag: `{queue}`, and `{queue#1}`, `{queue#2}`, … in further partitions. No queue's
+/// name has a `#`.
 ///
 /// They lie behind each other in one text, which is one allocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keys {
     prefix: Box<str>,
     queue: Arc<str>,
+    partition: u16,
     text: String,
     ends: [usize; KEYS.len()],
 }
 
 impl Keys {
     #[must_use]
-    pub fn new(prefix: &str, queue: &str) -> Self {
-        let head = [prefix, ":{", queue, "}:"].concat();
+    pub fn new(prefix: &str, queue: &str, partition: u16) -> Self {
+        let head = [prefix, ":{", &tag(queue, partition), "}:"].concat();
         let mut text = String::with_capacity(KEYS.len() * (head.len() + "prioritized".len()));
         let ends = KEYS.map(|(name, _)| {
             text.push_str(&head);
             text.push_str(name);
             text.len()
         });
-        Self { prefix: prefix.into(), queue: queue.into(), text, ends }
+        Self { prefix: prefix.into(), queue: queue.into(), partition, text, ends }
     }
 
     /// The same as [`Keys::new`]; those that this thread made last are not made again. A page makes its queue object in
     /// every request.
     #[must_use]
-    pub fn shared(prefix: &str, queue: &str) -> Arc<Self> {
+    pub fn shared(prefix: &str, queue: &str, partition: u16) -> Arc<Self> {
         thread_local! {
             static LAST: RefCell<Option<Arc<Keys>>> = const { RefCell::new(None) };
         }
         LAST.with_borrow_mut(|last| match last {
-            Some(known) if *known.queue == *queue && *known.prefix == *prefix => Arc::clone(known),
-            last => Arc::clone(last.insert(Arc::new(Self::new(prefix, queue)))),
+            Some(known) if *known.queue == *queue && *known.prefix == *prefix && known.partition == partition => {
+                Arc::clone(known)
+            }
+            last => Arc::clone(last.insert(Arc::new(Self::new(prefix, queue, partition)))),
         })
     }
 
@@ -61,10 +66,22 @@ impl Keys {
         &self.prefix
     }
 
+    /// How many partitions the queue has at least.
+    #[must_use]
+    pub fn parts_up_to_here(&self) -> u32 {
+        u32::from(self.partition) + 1
+    }
+
+    /// The hash tag of all keys.
+    #[must_use]
+    pub fn tag(&self) -> Cow<'_, str> {
+        tag(&self.queue, self.partition)
+    }
+
     /// The slot of all keys, in a cluster.
     #[must_use]
     pub fn slot(&self) -> u16 {
-        slot_of(self.queue.as_bytes())
+        slot_of(self.tag().as_bytes())
     }
 
     #[must_use]
@@ -130,7 +147,7 @@ impl Keys {
     }
 }
 
-/// The index of queue names under a prefix: a sorted set, so that it can be read in pages. In a cluster its slot is another one than those
+/// The index of queues under a prefix: name → number of partitions. A sorted set, so that it can be read in pages. In a cluster its slot is another one than those
 /// of the queues: see [`index_slot`].
 #[must_use]
 pub fn index(prefix: &str) -> String {
@@ -140,6 +157,10 @@ pub fn index(prefix: &str) -> String {
 #[must_use]
 pub fn index_slot(prefix: &str) -> u16 {
     slot_of(index(prefix).as_bytes())
+}
+
+fn tag(queue: &str, partition: u16) -> Cow<'_, str> {
+    if partition == 0 { Cow::Borrowed(queue) } else { Cow::Owned(format!("{queue}#{partition}")) }
 }
 
 fn is_name_byte(byte: u8) -> bool {
@@ -173,21 +194,24 @@ mod tests {
 
     #[test]
     fn all_keys_of_a_queue_share_one_hash_tag() {
-        let keys = Keys::new("dq", "orders:eu");
+        let keys = Keys::new("dq", "orders:eu", 0);
         assert_eq!(keys.all().len(), 10);
         for key in keys.all() {
             assert!(key.starts_with(b"dq:{orders:eu}:"));
         }
         assert_eq!(keys.channel("w1"), "dq:{orders:eu}:waiters:w1");
+        assert_eq!(Keys::new("dq", "orders", 12).jobs(), b"dq:{orders#12}:jobs");
+        assert_eq!(Keys::new("dq", "orders", 12).slot(), slot_of(b"orders#12"));
     }
 
     #[test]
     fn shared_keys_are_those_of_the_queue_that_was_asked_for() {
         for (prefix, queue) in [("dq", "orders"), ("dq", "orders"), ("dq", "mails"), ("d", "q:mails"), ("dq", "orders")]
         {
-            assert_eq!(*Keys::shared(prefix, queue), Keys::new(prefix, queue));
+            assert_eq!(*Keys::shared(prefix, queue, 0), Keys::new(prefix, queue, 0));
+            assert_eq!(*Keys::shared(prefix, queue, 1), Keys::new(prefix, queue, 1));
         }
-        assert!(Arc::ptr_eq(&Keys::shared("dq", "orders"), &Keys::shared("dq", "orders")));
+        assert!(Arc::ptr_eq(&Keys::shared("dq", "orders", 0), &Keys::shared("dq", "orders", 0)));
     }
 
     #[test]

@@ -8,13 +8,15 @@ pub struct Request {
     pub(super) buffer: Vec<u8>,
     pub(super) commands: usize,
     pub(super) all_replies: bool,
+    /// The script that is run.
+    pub(super) script: Option<&'static str>,
     with_source: bool,
 }
 
 impl Request {
     /// `with_source`: Redis does not know the script; its text is sent.
     pub(super) fn new(buffer: Vec<u8>, with_source: bool) -> Self {
-        Self { buffer, commands: 0, all_replies: false, with_source }
+        Self { buffer, commands: 0, all_replies: false, script: None, with_source }
     }
 
     /// Adds a plain command.
@@ -30,6 +32,7 @@ impl Request {
 
     /// Adds the script; it must be the last command of the request.
     pub fn script(&mut self, script: &Script, keys: &[&[u8]], args: &[&[u8]]) {
+        self.script = Some(script.name);
         let mut digits = itoa::Buffer::new();
         let count = digits.format(keys.len()).as_bytes();
         let head: [&[u8]; 3] = if self.with_source {

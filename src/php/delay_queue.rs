@@ -14,6 +14,7 @@ use super::reserve;
 use super::worker;
 use super::worker::events::Listeners;
 use crate::core::job::DEFAULT_PRIORITY;
+use crate::core::partitions::Partitions;
 use crate::core::queue::{Queue, QueueConfig, check_queue_name};
 use ext_php_rs::types::Zval;
 use std::cell::{Cell, RefCell};
@@ -21,7 +22,7 @@ use std::sync::OnceLock;
 
 /// The fields of a `DelayQueue` object.
 pub struct DelayQueue {
-    pub queue: Queue,
+    pub queue: Partitions,
     pub defaults: Defaults,
     /// Names to reserve from, in their order; empty: the queue's own. Never borrowed while PHP code runs.
     watch: RefCell<Vec<String>>,
@@ -53,7 +54,7 @@ impl DelayQueue {
     }
 }
 
-static METHODS: [Method; 34] = [
+static METHODS: [Method; 35] = [
     method!(
         "__construct(string $queue = 'default', #[\\SensitiveParameter] ?string $dsn = null, array $options = [])",
         create
@@ -104,6 +105,7 @@ static METHODS: [Method; 34] = [
     method!("purge(\\DelayQueue\\State ...$states): int", manage::purge),
     method!("stats(): \\DelayQueue\\Stats", manage::stats),
     method!("queues(): array", manage::queues),
+    method!("partitions(): int", manage::partitions),
     method!("doctor(bool $repair = false): array", manage::doctor),
     method!("close(): void", close),
 ];
@@ -143,10 +145,11 @@ fn create(call: &Call) -> Outcome<Zval> {
         max_payload: options.defaults.encoding.max_payload,
         connect_timeout: options.connect_timeout,
         read_timeout: options.read_timeout,
+        durability: options.durability,
         persistent: options.persistent,
     });
     let value = DelayQueue {
-        queue,
+        queue: Partitions::new(&queue, options.partitions),
         defaults: options.defaults,
         watch: RefCell::default(),
         stop: Cell::new(false),

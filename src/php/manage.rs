@@ -157,6 +157,10 @@ pub fn queues(call: &Call) -> Outcome<Zval> {
     Ok(convert::list(call.this::<DelayQueue>()?.queue.queues()?.iter().map(convert::bytes)))
 }
 
+pub fn partitions(call: &Call) -> Outcome<Zval> {
+    Ok(convert::int(call.this::<DelayQueue>()?.queue.known()?))
+}
+
 pub fn doctor(call: &Call) -> Outcome<Zval> {
     let repair = call.bool_or(1, false)?;
     let checks = call.this::<DelayQueue>()?.queue.doctor(repair)?;

@@ -10,6 +10,7 @@ use super::ini;
 use super::new_job::{Defaults, Encoding, Format};
 use super::place::{Place, active_function};
 use crate::core::dsn::Dsn;
+use crate::core::durability::Durability;
 use crate::core::error::Error;
 use crate::core::job::JobOptions;
 use crate::core::queue::check_prefix;
@@ -22,6 +23,8 @@ const DEFAULT_DSN: &str = "redis://127.0.0.1:6379/0";
 const DEFAULT_MAX_PAYLOAD: usize = 1 << 20;
 /// Redis takes no larger strings.
 const LARGEST_PAYLOAD: usize = 512 << 20;
+/// A worker asks each of them.
+const MOST_PARTITIONS: u16 = 256;
 /// Longer than any connection attempt should take, and well within what sockets accept.
 const LONGEST_TIMEOUT_MS: u64 = 3_600_000;
 
@@ -32,6 +35,8 @@ pub struct Options {
     pub connect_timeout: Duration,
     pub read_timeout: Duration,
     pub persistent: bool,
+    pub partitions: u16,
+    pub durability: Durability,
 }
 
 impl Default for Options {
@@ -45,6 +50,8 @@ impl Default for Options {
             connect_timeout: Duration::from_secs(1),
             read_timeout: Duration::from_secs(2),
             persistent: true,
+            partitions: 1,
+            durability: Durability::default(),
         }
     }
 }
@@ -78,6 +85,20 @@ pub fn read(table: &ZendHashTable) -> Outcome<Options> {
             }
             "connectTimeout" => options.connect_timeout = timeout(value, place)?,
             "readTimeout" => options.read_timeout = timeout(value, place)?,
+            "durability" => {
+                options.durability = match text(value, place)?.as_ref() {
+                    b"memory" => Durability::Memory,
+                    b"replica" => Durability::Replica,
+                    b"disk" => Durability::Disk,
+                    _ => return Err(place.value_error("must be \"memory\", \"replica\" or \"disk\"")),
+                };
+            }
+            "partitions" => {
+                options.partitions = match u16::try_from(int(value, place)?) {
+                    Ok(count) if (1..=MOST_PARTITIONS).contains(&count) => count,
+                    _ => return Err(place.value_error(&format!("must be between 1 and {MOST_PARTITIONS}"))),
+                };
+            }
             "persistent" => options.persistent = bool(value, place)?,
             _ => return Err(unknown(&key)),
         }

@@ -30,7 +30,7 @@ pub fn push_many(call: &Call) -> Outcome<Zval> {
         for (index, (_, item)) in array::entries(table).enumerate() {
             checked.push(checked_item(this, item, index)?);
         }
-        send(this, &checked, &mut ids)?;
+        send(this, checked, &mut ids)?;
     } else {
         let mut items = Items::new(jobs).unwrap_or_else(|| Err(call.type_error(1, jobs)))?;
         let mut index = 0;
@@ -43,7 +43,7 @@ pub fn push_many(call: &Call) -> Outcome<Zval> {
                 index += 1;
             }
             let last = checked.len() < CHUNK;
-            send(this, &checked, &mut ids)?;
+            send(this, checked, &mut ids)?;
             if last {
                 break;
             }
@@ -58,7 +58,7 @@ fn checked_item(this: &DelayQueue, item: &Zval, index: usize) -> Outcome<NewJob>
     Fields::of_item(&item, index)?.job(&this.defaults)
 }
 
-fn send(this: &DelayQueue, jobs: &[NewJob], ids: &mut Vec<JobId>) -> Outcome<()> {
+fn send(this: &DelayQueue, jobs: Vec<NewJob>, ids: &mut Vec<JobId>) -> Outcome<()> {
     if jobs.is_empty() {
         return Ok(());
     }

@@ -34,7 +34,7 @@ pub fn text(queue: &str, stats: &Stats) -> String {
     page.family("paused", "gauge", "1 while the queue is paused.");
     page.sample("paused", "", if stats.paused { "1" } else { "0" });
     page.family("lateness_seconds", "summary", "Time from due to reserved.");
-    let late = stats.lateness;
+    let late = stats.lateness();
     for (quantile, ms) in [("0.5", late.p50_ms), ("0.95", late.p95_ms), ("0.99", late.p99_ms)] {
         // Without observations a quantile is not a number.
         let value = if late.count == 0 { String::from("NaN") } else { (ms / 1000.0).to_string() };

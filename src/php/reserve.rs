@@ -39,12 +39,11 @@ fn fetch(this: &DelayQueue, max: usize, timeout: Option<Duration>) -> Outcome<Ve
     loop {
         let mut interrupts = PhpInterrupts::new(&this.stop);
         let result = this.queue.reserve(&watched, max, left, &mut interrupts);
-        let reserved = interrupts.finish(result)?;
-        if reserved.is_empty() {
+        let Some((queue, reserved)) = interrupts.finish(result)? else {
             this.stop.set(false);
             return Ok(Vec::new());
-        }
-        let jobs = deliver(this, reserved)?;
+        };
+        let jobs = deliver(this, &queue, reserved)?;
         if !jobs.is_empty() {
             return Ok(jobs);
         }
@@ -72,17 +71,16 @@ pub fn wait(call: &Call) -> Outcome<Zval> {
 pub fn reserve_job(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let id = JobId::new(call.bytes(1)?).at(Place::Argument(1))?;
-    let reserved = this.queue.reserve_job(&id)?;
-    let jobs = deliver(this, reserved.into_iter().collect())?;
+    let Some((queue, reserved)) = this.queue.reserve_job(&id)? else { return Ok(convert::null()) };
+    let jobs = deliver(this, &queue, vec![reserved])?;
     Ok(jobs.into_iter().next().unwrap_or_else(convert::null))
 }
 
 /// Decodes payloads; a job whose body cannot be decoded is buried with that reason.
-fn deliver(this: &DelayQueue, reserved: Vec<Reserved>) -> Outcome<Vec<Zval>> {
+fn deliver(this: &DelayQueue, queue: &Queue, reserved: Vec<Reserved>) -> Outcome<Vec<Zval>> {
     let mut jobs = Vec::with_capacity(reserved.len());
     let mut failure = None;
     for one in reserved {
-        let queue = if *one.queue == *this.queue.name() { this.queue.clone() } else { this.queue.sibling(&one.queue) };
         let payload = match this.defaults.encoding.format {
             Format::Raw => Ok(convert::bytes(&one.payload)),
             Format::Json => json::decode(&one.payload)?,
@@ -90,10 +88,10 @@ fn deliver(this: &DelayQueue, reserved: Vec<Reserved>) -> Outcome<Vec<Zval>> {
         match payload {
             Ok(payload) => {
                 let lease = Lease::of(&one);
-                jobs.push(job::object(queue, one, payload, lease, this.defaults.encoding)?);
+                jobs.push(job::object(queue.clone(), one, payload, lease, this.defaults.encoding)?);
             }
             Err(words) => {
-                if let Err(error) = bury(&queue, one, &words) {
+                if let Err(error) = bury(queue, one, &words) {
                     failure = Some(error);
                 }
             }

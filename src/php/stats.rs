@@ -73,7 +73,7 @@ pub fn object(queue: &str, numbers: Core) -> Outcome<Zval> {
 }
 
 fn lateness(call: &Call) -> Outcome<Zval> {
-    let lateness = call.this::<Stats>()?.numbers.lateness;
+    let lateness = call.this::<Stats>()?.numbers.lateness();
     Ok(convert::map([
         ("p50", convert::float(lateness.p50_ms)),
         ("p95", convert::float(lateness.p95_ms)),

@@ -112,7 +112,7 @@ fn consume_plainly(queue: &Queue, errors: &mut Errors) {
 
 /// The request of a reserve when the answer to its first try was lost.
 fn repeat(dsn: &Dsn, errors: &mut Errors) {
-    let keys = Keys::new("dq", "q");
+    let keys = Keys::new("dq", "q", 0);
     let mut command = vec![b"EVAL".as_slice(), scripts::RESERVE.source.as_bytes(), b"10"];
     command.extend(keys.all());
     command.extend(["0", "consumer", "1", "1", "1 1000000 - 0"].map(str::as_bytes));

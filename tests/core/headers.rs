@@ -105,7 +105,7 @@ fn the_documented_keys_are_the_used_ones() {
 
 #[test]
 fn keys_are_sent_in_the_order_the_headers_give() {
-    let keys = Keys::new("dq", "q");
+    let keys = Keys::new("dq", "q", 0);
     let sent = |name: &str| -> Vec<String> {
         let keys = match name {
             "push" => keys.push().to_vec(),

@@ -14,7 +14,7 @@ struct Scripts {
 
 impl Scripts {
     fn of(queue: &Queue) -> Self {
-        Self { raw: shared().raw(), keys: Keys::new("dq", queue.name()) }
+        Self { raw: shared().raw(), keys: Keys::new("dq", queue.name(), 0) }
     }
 
     fn run(&mut self, script: &Script, keys: &[&[u8]], args: &[&[u8]]) -> redis::Value {

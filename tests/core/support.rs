@@ -2,8 +2,11 @@
 
 use delayqueue::core::clock;
 use delayqueue::core::dsn::{self, Dsn, Login, Topology};
+use delayqueue::core::durability::Durability;
+use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobId, JobOptions, NewJob, OnDuplicate, Receipt, Reserved, State};
-use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig, Settled};
+use delayqueue::core::partitions::Partitions;
+use delayqueue::core::queue::{Check, Interrupts, NoInterrupts, Queue, QueueConfig, Settled, reserve_from};
 use std::ffi::OsString;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
@@ -297,6 +300,7 @@ pub fn config(dsn: Dsn, name: &str) -> QueueConfig {
         prefix: "dq".into(),
         dsn: dsn.into(),
         max_payload: 1 << 20,
+        durability: Durability::default(),
         connect_timeout: Duration::from_secs(5),
         read_timeout: Duration::from_secs(10),
         persistent: true,
@@ -349,6 +353,51 @@ pub fn push_many(queue: &Queue, jobs: &[NewJob]) -> Vec<JobId> {
 }
 
 /// Reserves at once; `None` when nothing is ready.
+/// Operations of a queue as users have it: with all its partitions, which is one here.
+pub trait Whole {
+    fn doctor(&self, repair: bool) -> Result<Vec<Check>, Error>;
+
+    /// Jobs of the first of these queues that has any, waiting for so long.
+    fn reserve(
+        &self,
+        watch: &[String],
+        max: usize,
+        timeout: Option<Duration>,
+        interrupts: &mut dyn Interrupts,
+    ) -> Result<Vec<Reserved>, Error>;
+
+    /// The same without taking any.
+    fn wait(&self, watch: &[String], timeout: Option<Duration>, interrupts: &mut dyn Interrupts)
+    -> Result<bool, Error>;
+}
+
+impl Whole for Queue {
+    fn doctor(&self, repair: bool) -> Result<Vec<Check>, Error> {
+        Partitions::new(self, 1).doctor(repair)
+    }
+
+    fn reserve(
+        &self,
+        watch: &[String],
+        max: usize,
+        timeout: Option<Duration>,
+        interrupts: &mut dyn Interrupts,
+    ) -> Result<Vec<Reserved>, Error> {
+        let queues: Vec<Self> = watch.iter().map(|name| self.sibling(name)).collect();
+        Ok(reserve_from(&queues, max, timeout, interrupts)?.map(|(_, jobs)| jobs).unwrap_or_default())
+    }
+
+    fn wait(
+        &self,
+        watch: &[String],
+        timeout: Option<Duration>,
+        interrupts: &mut dyn Interrupts,
+    ) -> Result<bool, Error> {
+        let queues: Vec<Self> = watch.iter().map(|name| self.sibling(name)).collect();
+        Ok(reserve_from(&queues, 0, timeout, interrupts)?.is_some())
+    }
+}
+
 pub fn reserve(queue: &Queue) -> Option<Reserved> {
     reserve_many(queue, 1).pop()
 }

@@ -31,7 +31,7 @@ environment.sock
 environment variable DELAYQUEUE_DSN must be a valid DSN, such as redis://127.0.0.1:6379/0
 ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, such as redis://127.0.0.1:6379/0
 ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, such as redis://127.0.0.1:6379/0
-ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its scheme is unknown: redis, rediss or redis+unix, or the same with valkey
+ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its scheme is unknown: redis, rediss, redis+unix, redis+sentinel or redis+cluster, or the same with valkey
 ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its host is missing
 ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its port must be between 1 and 65535
 ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, invalid port number

@@ -10,6 +10,7 @@ echo implode("\n", differences($contract, $stub)), "\n";
 --EXPECT--
 /DelayQueue/constants/VERSION is unexpected
 /DelayQueue/methods/doctor/parameters/0 is unexpected
+/DelayQueue/methods/partitions is unexpected
 /DelayQueue\Backoff/interfaces/0 is unexpected
 /DelayQueue\Backoff/methods/__toString is unexpected
 /DelayQueue\Backoff/methods/parse is unexpected

@@ -31,7 +31,7 @@ impl Wire {
             })?;
             match replies.first() {
                 Some(Value::Map(fields)) => {
-                    check_version(fields)?;
+                    self.version = version(fields)?;
                     self.is_replica = field(fields, "role").is_some_and(|role| role == "replica");
                 }
                 Some(Value::ServerError(error)) => {
@@ -91,11 +91,12 @@ fn field(fields: &[(Value, Value)], wanted: &str) -> Option<String> {
 }
 
 /// Scripts need commands of 6.2.
-fn check_version(fields: &[(Value, Value)]) -> Result<(), Fault> {
-    let Some(found) = field(fields, "version") else { return Ok(()) };
-    let mut parts = found.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
-    if (parts.next(), parts.next()) < (Some(6), Some(2)) {
+fn version(fields: &[(Value, Value)]) -> Result<(u32, u32), Fault> {
+    let Some(found) = field(fields, "version") else { return Ok((0, 0)) };
+    let mut parts = found.split('.').map(|part| part.parse().unwrap_or(0));
+    let version = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
+    if version < (6, 2) {
         return Err(Fault::Refused("ERR".into(), format!("Redis {found} is too old, 6.2 or newer is needed")));
     }
-    Ok(())
+    Ok(version)
 }

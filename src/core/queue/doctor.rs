@@ -23,13 +23,11 @@ pub struct Check {
 }
 
 impl Queue {
-    /// Checks the server (version, eviction, memory, persistence, role, disk, clock, latency, connections) and the queue. Needs the ACL right
-    /// `+info`. `repair`: jobs of the queue that lie in no state become ready again.
+    /// Checks the server (version, eviction, memory, persistence, role, disk, clock, latency, connections). Needs the ACL right `+info`.
     ///
     /// # Errors
     /// Connection and server errors.
-    pub fn doctor(&self, repair: bool) -> Result<Vec<Check>> {
-        let doing = |error: Error| error.while_doing(|| "examining Redis".into());
+    pub fn examine_server(&self) -> Result<Vec<Check>> {
         let started = Instant::now();
         let before = SystemTime::now();
         let time = self.client.run(|request, _, _| request.command(&[b"TIME"])).map_err(doing)?;
@@ -47,9 +45,17 @@ impl Queue {
             clock(&time, before, latency_ms),
             latency(latency_ms),
             connections(&facts),
-            self.examine_schema().map_err(doing)?,
-            if repair { self.repair().map_err(doing)? } else { self.examine_jobs()? },
         ])
+    }
+
+    /// Checks the queue. `repair`: jobs of it that lie in no state become ready again.
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn examine(&self, repair: bool) -> Result<Vec<Check>> {
+        let schema = self.examine_schema().map_err(doing)?;
+        let jobs = if repair { self.repair().map_err(doing)? } else { self.examine_jobs()? };
+        Ok(vec![schema, jobs])
     }
 
     /// A newer version of delayqueue marks its queues in `jobs`.
@@ -105,6 +111,10 @@ impl Queue {
             }
         }
     }
+}
+
+fn doing(error: Error) -> Error {
+    error.while_doing(|| "examining Redis".into())
 }
 
 fn finding(check: &'static str, level: Level, message: impl Into<String>) -> Check {

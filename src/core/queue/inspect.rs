@@ -1,6 +1,7 @@
 //! Looking without touching.
 
 use super::Queue;
+use crate::core::client::Request;
 use crate::core::error::{Error, Result};
 use crate::core::job::{JobId, JobInfo, State};
 use crate::core::reply;
@@ -24,7 +25,8 @@ pub struct Stats {
     pub oldest_ready_age_us: Option<u64>,
     pub next_due_at_us: Option<i64>,
     pub paused: bool,
-    pub lateness: Lateness,
+    /// How many jobs were how late: see [`Lateness::from_buckets`].
+    pub late: Vec<(u32, u64)>,
     /// Records that lie in no state, less entries without a record: not 0 when another program has changed keys.
     pub unplaced: i64,
 }
@@ -36,6 +38,40 @@ pub struct Lateness {
     pub p95_ms: f64,
     pub p99_ms: f64,
     pub count: u64,
+}
+
+impl Stats {
+    #[must_use]
+    pub fn lateness(&self) -> Lateness {
+        Lateness::from_buckets(&self.late)
+    }
+
+    /// The same of two sets of jobs together.
+    pub fn add(&mut self, other: &Self) {
+        for (sum, more) in [
+            (&mut self.delayed, other.delayed),
+            (&mut self.ready, other.ready),
+            (&mut self.reserved, other.reserved),
+            (&mut self.buried, other.buried),
+            (&mut self.pushed, other.pushed),
+            (&mut self.acked, other.acked),
+            (&mut self.failed, other.failed),
+            (&mut self.timed_out, other.timed_out),
+            (&mut self.cancelled, other.cancelled),
+        ] {
+            *sum += more;
+        }
+        self.oldest_ready_age_us = self.oldest_ready_age_us.max(other.oldest_ready_age_us);
+        self.next_due_at_us = self.next_due_at_us.into_iter().chain(other.next_due_at_us).min();
+        self.paused |= other.paused;
+        for (bucket, many) in &other.late {
+            match self.late.iter_mut().find(|(known, _)| known == bucket) {
+                Some((_, sum)) => *sum += many,
+                None => self.late.push((*bucket, *many)),
+            }
+        }
+        self.unplaced += other.unplaced;
+    }
 }
 
 impl Lateness {
@@ -178,7 +214,7 @@ impl Queue {
             oldest_ready_age_us: oldest.map(|due| u64::try_from(now_us - due).unwrap_or(0)),
             next_due_at_us,
             paused,
-            lateness: Lateness::from_buckets(&buckets),
+            late: buckets,
             unplaced: i64::try_from(records).unwrap_or(i64::MAX) - i64::try_from(placed).unwrap_or(0),
         })
     }
@@ -189,24 +225,43 @@ impl Queue {
     /// Connection and server errors.
     pub fn queues(&self) -> Result<Vec<String>> {
         const PAGE: usize = 1000;
-        let index = keys::index(self.keys.prefix());
         let (mut names, mut first) = (Vec::new(), 0);
         loop {
             let (from, to) = (first.to_string(), (first + PAGE - 1).to_string());
-            let value = self
-                .client
-                .for_slot(keys::index_slot(self.keys.prefix()))
-                .run(|request, _, _| request.command(&[b"ZRANGE", index.as_bytes(), from.as_bytes(), to.as_bytes()]))
-                .map_err(|error| error.while_doing(|| "listing queues".into()))?;
+            let value = self.ask_index(|request, index| {
+                request.command(&[b"ZRANGE", index, from.as_bytes(), to.as_bytes()]);
+            })?;
             let Value::Array(page) = value else { return Err(reply::unexpected()) };
             let is_last = page.len() < PAGE;
             first += page.len();
             // A name that is not UTF-8 is none of ours.
             names.extend(page.into_iter().filter_map(reply::text));
             if is_last {
+                names.sort_unstable();
+                names.dedup();
                 return Ok(names);
             }
         }
+    }
+
+    /// How many partitions of this queue have been pushed to, as far as the index knows; 0 for a queue that is not in it.
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn known_partitions(&self) -> Result<u64> {
+        let score = self.ask_index(|request, index| request.command(&[b"ZSCORE", index, self.name.as_bytes()]))?;
+        Ok(match score {
+            Value::Double(count) => count as u64,
+            other => reply::text(other).and_then(|count| count.parse().ok()).unwrap_or(0),
+        })
+    }
+
+    /// The index of queues lies in a slot of its own.
+    fn ask_index(&self, ask: impl Fn(&mut Request, &[u8])) -> Result<Value> {
+        let prefix = self.keys.prefix();
+        let (client, index) = (self.client.for_slot(keys::index_slot(prefix)), keys::index(prefix));
+        let value = client.run(|request, _, _| ask(request, index.as_bytes()));
+        value.map_err(|error| error.while_doing(|| "looking at the index of queues".into()))
     }
 }
 

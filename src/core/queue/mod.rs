@@ -15,7 +15,7 @@ mod wait;
 pub use super::keys::{check_prefix, check_queue_name};
 pub use doctor::{Check, Level};
 pub use inspect::{Lateness, Stats};
-pub use reserve::{Fetch, NextDue, ReserveOutcome, Waiting};
+pub use reserve::{Fetch, NextDue, ReserveOutcome, Waiting, reserve_from};
 pub use settle::{Failed, Held, Settled, random_unit};
 pub use sleep::{Flow, Interrupts, NoInterrupts, rest};
 pub use wait::{Waited, wait_for};
@@ -23,6 +23,7 @@ pub use wait::{Waited, wait_for};
 use super::client::{Attempt, Client, Request};
 use super::clock;
 use super::dsn::Dsn;
+use super::durability::Durability;
 use super::error::{Error, Result};
 use super::job::Due;
 use super::keys::Keys;
@@ -42,6 +43,7 @@ pub struct QueueConfig {
     pub connect_timeout: Duration,
     /// The total deadline of one operation.
     pub read_timeout: Duration,
+    pub durability: Durability,
     /// Keep the connection for the process; otherwise it ends with the last clone of the queue or `close()`.
     pub persistent: bool,
 }
@@ -58,7 +60,7 @@ pub struct Queue {
 impl Queue {
     #[must_use]
     pub fn new(config: QueueConfig) -> Self {
-        let keys = Keys::shared(&config.prefix, &config.name);
+        let keys = Keys::shared(&config.prefix, &config.name, 0);
         let dsn = config.dsn;
         let client = if config.persistent {
             Client::shared(PoolKey::shared(dsn, config.connect_timeout, config.read_timeout), keys.slot())
@@ -66,7 +68,12 @@ impl Queue {
             let (key, owner) = PoolKey::private(dsn, config.connect_timeout, config.read_timeout);
             Client::private(key, keys.slot(), owner)
         };
-        Self { name: Arc::clone(keys.queue()), keys, max_payload: config.max_payload, client }
+        Self {
+            name: Arc::clone(keys.queue()),
+            keys,
+            max_payload: config.max_payload,
+            client: client.with_durability(config.durability),
+        }
     }
 
     #[must_use]
@@ -74,10 +81,16 @@ impl Queue {
         &self.name
     }
 
-    /// Another queue over the same connection, prefix and limits.
+    /// Another queue over the same connections, prefix and limits.
     #[must_use]
     pub fn sibling(&self, name: &str) -> Self {
-        let keys = Keys::shared(self.keys.prefix(), name);
+        self.partition(name, 0)
+    }
+
+    /// A partition of another queue, over the same connections.
+    #[must_use]
+    pub fn partition(&self, name: &str, partition: u16) -> Self {
+        let keys = Keys::shared(self.keys.prefix(), name, partition);
         let client = self.client.for_slot(keys.slot());
         Self { name: Arc::clone(keys.queue()), keys, client, max_payload: self.max_payload }
     }
@@ -86,6 +99,12 @@ impl Queue {
     #[must_use]
     pub fn detached(&self) -> Self {
         Self { client: self.client.detached(), ..self.clone() }
+    }
+
+    /// The same queue, whose changes count when the master has them in memory.
+    #[must_use]
+    pub fn hasty(&self) -> Self {
+        Self { client: self.client.with_durability(Durability::Memory), ..self.clone() }
     }
 
     /// How this queue reaches Redis.

@@ -158,15 +158,17 @@ impl Queue {
     /// Whether it is time to enter the queue into the index of names again. A push does not depend on it.
     fn must_index(&self, connection: &mut Connection) -> bool {
         let now = Instant::now();
-        let must = connection.indexed.get(&*self.name).is_none_or(|at| now.duration_since(*at) >= INDEX_AGAIN);
+        let tag = self.keys.tag();
+        let must = connection.indexed.get(&*tag).is_none_or(|at| now.duration_since(*at) >= INDEX_AGAIN);
         if must {
-            connection.indexed.insert(self.name.to_string(), now);
+            connection.indexed.insert(tag.into_owned(), now);
         }
         must
     }
 
     fn write_index(&self, request: &mut Request) {
-        request.command(&[b"ZADD", keys::index(self.keys.prefix()).as_bytes(), b"NX", b"0", self.name.as_bytes()]);
+        let (index, parts) = (keys::index(self.keys.prefix()), self.keys.parts_up_to_here().to_string());
+        request.command(&[b"ZADD", index.as_bytes(), b"GT", parts.as_bytes(), self.name.as_bytes()]);
     }
 
     /// In a cluster the index may lie on another node. If that one is slow or down, the next push of a minute later will enter the queue.

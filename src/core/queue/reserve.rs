@@ -48,54 +48,28 @@ pub struct Fetch<'a> {
     pub lost: Vec<usize>,
 }
 
+/// Leases up to `max` jobs of the first queue that has any, waiting up to `timeout` (`None`: for ever); with `max` 0 it takes none and only
+/// waits for a ready one. Tells the queue by its index. `None`: nothing in time, or [`super::Flow::Return`].
+///
+/// # Errors
+/// [`Error::Interrupted`] after [`super::Flow::Raise`]; connection and server errors.
+pub fn reserve_from(
+    queues: &[Queue],
+    max: usize,
+    timeout: Option<Duration>,
+    interrupts: &mut dyn super::Interrupts,
+) -> Result<Option<(usize, Vec<Reserved>)>> {
+    let mut reserve = |_, queue: &Queue, connections: &mut Connections, waiting: Option<Waiting<'_>>| {
+        queue.reserve_now(connections, &mut Fetch { max, ..Fetch::default() }, waiting)
+    };
+    match wait::wait_for(queues, timeout, interrupts, &mut reserve)? {
+        wait::Waited::Jobs(index, jobs) => Ok(Some((index, jobs))),
+        wait::Waited::Nothing | wait::Waited::Left(Flow::Continue | Flow::Return) => Ok(None),
+        wait::Waited::Left(Flow::Raise) => Err(Error::Interrupted),
+    }
+}
+
 impl Queue {
-    /// Leases up to `max` jobs of the first watched queue that has any, waiting up to `timeout` (`None`: for ever). An empty
-    /// result: nothing in time, or [`super::Flow::Return`].
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] after [`super::Flow::Raise`]; connection and server errors.
-    pub fn reserve(
-        &self,
-        watch: &[String],
-        max: usize,
-        timeout: Option<Duration>,
-        interrupts: &mut dyn super::Interrupts,
-    ) -> Result<Vec<Reserved>> {
-        Ok(self.wait_and_fetch(watch, max.max(1), timeout, interrupts)?.unwrap_or_default())
-    }
-
-    /// Waits as [`Queue::reserve`] does until one of the queues has a ready job, and takes none. True: there was one.
-    ///
-    /// # Errors
-    /// As [`Queue::reserve`].
-    pub fn wait(
-        &self,
-        watch: &[String],
-        timeout: Option<Duration>,
-        interrupts: &mut dyn super::Interrupts,
-    ) -> Result<bool> {
-        Ok(self.wait_and_fetch(watch, 0, timeout, interrupts)?.is_some())
-    }
-
-    fn wait_and_fetch(
-        &self,
-        watch: &[String],
-        max: usize,
-        timeout: Option<Duration>,
-        interrupts: &mut dyn super::Interrupts,
-    ) -> Result<Option<Vec<Reserved>>> {
-        let queues: Vec<Self> =
-            watch.iter().map(|name| if **name == *self.name { self.clone() } else { self.sibling(name) }).collect();
-        let mut reserve = |_, queue: &Self, connections: &mut Connections, waiting: Option<Waiting<'_>>| {
-            queue.reserve_now(connections, &mut Fetch { max, ..Fetch::default() }, waiting)
-        };
-        match wait::wait_for(&queues, timeout, interrupts, &mut reserve)? {
-            wait::Waited::Jobs(_, jobs) => Ok(Some(jobs)),
-            wait::Waited::Nothing | wait::Waited::Left(Flow::Continue | Flow::Return) => Ok(None),
-            wait::Waited::Left(Flow::Raise) => Err(Error::Interrupted),
-        }
-    }
-
     /// Asks once, without waiting. Repeats while a bounded part of housekeeping is being done.
     ///
     /// # Errors

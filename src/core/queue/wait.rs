@@ -3,6 +3,7 @@
 use super::Queue;
 use super::idle_check::{CHECK_EVERY, must_reserve};
 use super::reserve::{NextDue, ReserveOutcome, Waiting};
+use super::settle::random_unit;
 use super::sleep::{Flow, Interrupts, Woken, sleep};
 use crate::core::client::{Repeat, to_error};
 use crate::core::connection::{Connection, random_name};
@@ -27,7 +28,7 @@ pub enum Waited {
 /// How a queue, the one of that index, is asked for jobs.
 pub type Reserve<'a> = dyn FnMut(usize, &Queue, &mut Connections, Option<Waiting<'_>>) -> Result<ReserveOutcome> + 'a;
 
-/// Asks the queues, first one first, until one has jobs or the time is over (`None`: never).
+/// Asks the queues, first one first and the partitions of one in any order, until one has jobs or the time is over (`None`: never).
 ///
 /// # Errors
 /// Connection and server errors.
@@ -52,12 +53,26 @@ pub fn wait_for(
 }
 
 fn ask_all(queues: &[Queue], connections: &mut Connections, reserve: &mut Reserve<'_>) -> Result<Waited> {
-    for (index, queue) in queues.iter().enumerate() {
+    for (index, queue) in in_turn(queues) {
         if let ReserveOutcome::Jobs(jobs) = reserve(index, queue, connections, None)? {
             return Ok(Waited::Jobs(index, jobs));
         }
     }
     Ok(Waited::Nothing)
+}
+
+/// The queues with their indexes. Partitions of one queue begin with any of them, so that none starves.
+fn in_turn(queues: &[Queue]) -> impl Iterator<Item = (usize, &Queue)> {
+    let mut at = 0;
+    queues.chunk_by(|one, next| one.name() == next.name()).flat_map(move |parts| {
+        let first = at;
+        at += parts.len();
+        let begin = if parts.len() == 1 { 0 } else { (random_unit() * parts.len() as f64) as usize };
+        (0..parts.len()).filter_map(move |turn| {
+            let number = (begin + turn) % parts.len();
+            Some((first + number, parts.get(number)?))
+        })
+    })
 }
 
 /// A server went away while we slept. It may be restarting: tries for as long as one operation may take.
@@ -143,7 +158,7 @@ impl<'a> Registration<'a> {
             connections.iter_mut().for_each(|connection| connection.clear_wakes());
             let is_last = deadline.is_some_and(|deadline| Instant::now() >= deadline);
             let mut reserve_at = Instant::now() + REGISTERED_FOR;
-            for (index, queue) in queues.iter().enumerate() {
+            for (index, queue) in in_turn(queues) {
                 let waiter = subscribe(queue, connections).map_err(doing)?;
                 let at_most = if is_last { Duration::ZERO } else { jittered(REGISTERED_FOR, &waiter) };
                 // The next request takes as long to reach Redis as this one, so the wait counts from the moment this one is sent.

@@ -37,6 +37,8 @@ impl Feed {
     /// while the loop is busy.
     #[must_use]
     pub fn new(queues: Vec<Queue>, prefetch: usize, mut keeper: Keeper) -> Self {
+        // Waiting for a replica after each job would gain nothing: a loop cannot take back what its handler has done.
+        let queues: Vec<Queue> = queues.iter().map(Queue::hasty).collect();
         keeper.serve(&queues);
         Self { queues, prefetch: prefetch.max(1), wanted: usize::MAX, buffer: VecDeque::new(), keeper }
     }

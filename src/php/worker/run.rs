@@ -9,7 +9,7 @@ use super::{Options, has_reached};
 use crate::core::client;
 use crate::core::error::Error;
 use crate::core::process::Generation;
-use crate::core::queue::{Flow, Queue, rest};
+use crate::core::queue::{Flow, rest};
 use crate::core::worker::feed::{Feed, Fetched, JobKey};
 use crate::core::worker::keeper::Keeper;
 use crate::php::call::{Outcome, guard};
@@ -71,12 +71,9 @@ pub struct Loop<'a> {
 
 impl<'a> Loop<'a> {
     pub fn new(queue: &'a DelayQueue, object: &'a Zval, handler: Zval, options: Options) -> Self {
-        let sibling =
-            |name: &String| if **name == *queue.queue.name() { queue.queue.clone() } else { queue.queue.sibling(name) };
-        let queues: Vec<Queue> = queue.watched().iter().map(sibling).collect();
         let rung = Rung::default();
         let keeper = Keeper::new(Box::new(Engine::current(Rung::clone(&rung))), options.heartbeat);
-        let feed = Feed::new(queues, options.prefetch, keeper);
+        let feed = Feed::new(queue.queue.of_all(&queue.watched()), options.prefetch, keeper);
         Self {
             queue,
             object,

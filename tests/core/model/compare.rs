@@ -124,7 +124,7 @@ impl Walk {
         let oldest = first(State::Ready).map(|due| u64::try_from(self.model.now - due).unwrap());
         assert_eq!((stats.oldest_ready_age_us, stats.next_due_at_us), (oldest, first(State::Delayed)));
         let lateness: Vec<(u32, u64)> = self.model.lateness.iter().map(|(bucket, many)| (*bucket, *many)).collect();
-        assert_eq!(stats.lateness, Lateness::from_buckets(&lateness));
+        assert_eq!(stats.lateness(), Lateness::from_buckets(&lateness));
         assert_eq!((stats.paused, stats.unplaced), (self.model.is_paused(), 0));
     }
 }

@@ -1,0 +1,73 @@
+//! How safe a change has to be before its operation succeeds: Redis answers a write when it is in the memory of one server.
+
+use super::error::{Doing, Error, Result};
+use super::reply;
+use super::request::Request;
+use redis::Value;
+use std::time::Duration;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// In the memory of the master.
+    #[default]
+    Memory,
+    /// In the memory of a replica as well.
+    Replica,
+    /// In the append-only file of the master.
+    Disk,
+}
+
+/// The scripts whose changes are waited for: those that would be missed. A lost release, say, only makes a job wait for the end of its lease.
+const AWAITED: [&str; 6] = ["push", "push_any", "ack", "cancel", "reschedule", "update"];
+
+impl Durability {
+    /// Has Redis wait behind the script, for as long as `time`. Says whether the last reply is the one to that.
+    ///
+    /// # Errors
+    /// [`Error::Server`] when this server cannot; nothing must be sent then.
+    pub fn write_wait(self, request: &mut Request, version: (u32, u32), time: Duration) -> Result<bool> {
+        if self == Self::Memory || !request.script.is_some_and(|script| AWAITED.contains(&script)) {
+            return Ok(false);
+        }
+        let ms = time.as_millis().max(1).to_string();
+        match self {
+            Self::Disk if version < (7, 2) => {
+                let message =
+                    format!("durability 'disk' needs Redis 7.2 or newer, this is {}.{}", version.0, version.1);
+                return Err(Error::Server { doing: Doing::default(), code: "ERR".into(), message });
+            }
+            Self::Disk => request.command(&[b"WAITAOF", b"1", b"0", ms.as_bytes()]),
+            _ => request.command(&[b"WAIT", b"1", ms.as_bytes()]),
+        }
+        Ok(true)
+    }
+
+    /// Reads the reply: how many have it.
+    ///
+    /// # Errors
+    /// [`Error::Connection`] with `ambiguous`: the change is made, and may be lost.
+    pub fn confirmed(self, confirmation: Option<Value>) -> Result<()> {
+        let many = match confirmation {
+            Some(Value::Array(counts)) => counts.into_iter().next().and_then(reply::int),
+            Some(Value::ServerError(error)) => {
+                let refused = Error::from_redis(error.code(), error.details().unwrap_or_default());
+                return Err(Error::in_doubt(
+                    "Redis has done it, so that the job may be there, but cannot say how safely",
+                    refused,
+                ));
+            }
+            other => other.and_then(reply::int),
+        };
+        if many.is_some_and(|many| many > 0) {
+            return Ok(());
+        }
+        let whose = if self == Self::Disk { "it is not on disk yet" } else { "no replica has it yet" };
+        Err(Error::Connection {
+            doing: Doing::default(),
+            message: format!(
+                "Redis has done it, so that the job may be there, but {whose}: it is lost if this server fails now"
+            ),
+            ambiguous: true,
+        })
+    }
+}

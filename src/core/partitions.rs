@@ -1,0 +1,348 @@
+//! One queue over several hash tags, so that a cluster spreads it over its nodes. Each partition is a [`Queue`] of its own: order, leases and
+//! fencing numbers hold within it. A job lies in the partition that its id chooses.
+
+use super::error::Result;
+use super::job::{Due, JobId, JobInfo, NewJob, Reserved, State};
+use super::queue::{Check, Interrupts, Level, Queue, Stats, random_unit, reserve_from};
+use crc::{CRC_64_XZ, Crc};
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+/// A queue by its partitions.
+#[derive(Clone)]
+pub struct Partitions {
+    /// The one that a queue has which is not spread.
+    first: Queue,
+    further: Vec<Queue>,
+}
+
+impl Partitions {
+    #[must_use]
+    pub fn new(queue: &Queue, count: u16) -> Self {
+        let further = (1..count).map(|number| queue.partition(queue.name(), number)).collect();
+        Self { first: queue.clone(), further }
+    }
+
+    fn count_of_parts(&self) -> usize {
+        1 + self.further.len()
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &Queue> + Clone {
+        std::iter::once(&self.first).chain(&self.further)
+    }
+
+    fn part(&self, number: usize) -> &Queue {
+        number.checked_sub(1).and_then(|at| self.further.get(at)).unwrap_or(&self.first)
+    }
+
+    /// The partitions of these queues, in their order.
+    #[must_use]
+    pub fn of_all(&self, names: &[String]) -> Vec<Queue> {
+        names.iter().flat_map(|name| self.parts().zip(0..).map(|(part, number)| part.partition(name, number))).collect()
+    }
+
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.first.name()
+    }
+
+    /// Closes the connections.
+    pub fn close(&self) {
+        self.first.close();
+    }
+
+    /// Where a job is pushed to.
+    fn home(&self, id: &JobId) -> usize {
+        homes(id, self.count_of_parts()).last().unwrap_or(0)
+    }
+
+    /// Asks the partition of a job, and then those where it was pushed to when there were fewer, until one has it.
+    fn at_home<T>(&self, id: &JobId, ask: impl Fn(&Queue) -> Result<T>, is_there: impl Fn(&T) -> bool) -> Result<T> {
+        let mut homes: Vec<usize> = homes(id, self.count_of_parts()).collect();
+        loop {
+            let answer = ask(self.part(homes.pop().unwrap_or(0)))?;
+            if is_there(&answer) || homes.is_empty() {
+                return Ok(answer);
+            }
+        }
+    }
+
+    /// # Errors
+    /// As [`Queue::push`].
+    pub fn push(&self, job: &NewJob) -> Result<JobId> {
+        match &job.id {
+            _ if self.further.is_empty() => self.first.push(job),
+            Some(id) => self.part(self.home(id)).push(job),
+            None => self.push(&NewJob { id: Some(JobId::generate()), ..job.clone() }),
+        }
+    }
+
+    /// Adds many jobs, in chunks each of which is added whole or not at all, partition by partition. `stored` gets the ids of those that are
+    /// stored, in the order of the jobs.
+    ///
+    /// # Errors
+    /// As [`Queue::push`]; the chunks before the failing one are stored.
+    pub fn push_many(&self, jobs: Vec<NewJob>, stored: &mut Vec<JobId>) -> Result<()> {
+        if self.further.is_empty() {
+            return self.first.push_many(&jobs, stored);
+        }
+        let ids: Vec<JobId> = jobs.iter().map(|job| job.id.clone().unwrap_or_else(JobId::generate)).collect();
+        let mut chosen: BTreeMap<usize, Vec<NewJob>> = BTreeMap::new();
+        for (job, id) in jobs.into_iter().zip(&ids) {
+            chosen.entry(self.home(id)).or_default().push(NewJob { id: Some(id.clone()), ..job });
+        }
+        let mut here = Vec::new();
+        let result = chosen.iter().try_for_each(|(home, jobs)| self.part(*home).push_many(jobs, &mut here));
+        let positions: HashMap<&JobId, usize> = ids.iter().zip(0..).collect();
+        here.sort_by_key(|id| positions.get(id));
+        stored.append(&mut here);
+        result
+    }
+
+    /// Leases up to `max` jobs of the first watched queue that has any, waiting up to `timeout` (`None`: for ever), and tells the partition
+    /// from which they are.
+    ///
+    /// # Errors
+    /// As [`reserve_from`].
+    pub fn reserve(
+        &self,
+        watch: &[String],
+        max: usize,
+        timeout: Option<Duration>,
+        interrupts: &mut dyn Interrupts,
+    ) -> Result<Option<(Queue, Vec<Reserved>)>> {
+        let mut parts = self.of_all(watch);
+        let found = reserve_from(&parts, max.max(1), timeout, interrupts)?;
+        Ok(found.map(|(at, jobs)| (parts.swap_remove(at), jobs)))
+    }
+
+    /// Waits as [`Partitions::reserve`] does until one of the queues has a ready job, and takes none. True: there was one.
+    ///
+    /// # Errors
+    /// As [`reserve_from`].
+    pub fn wait(&self, watch: &[String], timeout: Option<Duration>, interrupts: &mut dyn Interrupts) -> Result<bool> {
+        Ok(reserve_from(&self.of_all(watch), 0, timeout, interrupts)?.is_some())
+    }
+
+    /// # Errors
+    /// As [`Queue::reserve_job`].
+    pub fn reserve_job(&self, id: &JobId) -> Result<Option<(Queue, Reserved)>> {
+        let ask = |part: &Queue| Ok(part.reserve_job(id)?.map(|job| (part.clone(), job)));
+        self.at_home(id, ask, Option::is_some)
+    }
+
+    /// # Errors
+    /// As [`Queue::peek`].
+    pub fn peek(&self, id: &JobId) -> Result<Option<JobInfo>> {
+        self.at_home(id, |part| part.peek(id), Option::is_some)
+    }
+
+    /// The job that is first in a state: of all partitions the one that is served, falls due, or was buried first.
+    ///
+    /// # Errors
+    /// As [`Queue::peek`].
+    pub fn peek_state(&self, state: State) -> Result<Option<JobInfo>> {
+        let mut found = Vec::new();
+        for part in self.parts() {
+            found.extend(part.peek_state(state)?);
+        }
+        Ok(found.into_iter().min_by_key(|job| (job.options.priority, job.due_at_us)))
+    }
+
+    /// A page of jobs of one state: those of the first partition in their order, then those of the second, and so on.
+    ///
+    /// # Errors
+    /// As [`Queue::list`].
+    pub fn list(&self, state: State, offset: u64, limit: u64) -> Result<Vec<JobInfo>> {
+        let (mut jobs, mut skip) = (Vec::new(), offset);
+        for part in self.parts() {
+            let left = limit - jobs.len() as u64;
+            if left == 0 {
+                break;
+            }
+            let page = part.list(state, skip, left)?;
+            // How many of this partition were skipped matters only where there is a next one.
+            if page.is_empty() && skip > 0 && !self.further.is_empty() {
+                skip = skip.saturating_sub(part.count(Some(state))?);
+            } else {
+                skip = 0;
+            }
+            jobs.extend(page);
+        }
+        Ok(jobs)
+    }
+
+    /// # Errors
+    /// As [`Queue::count`].
+    pub fn count(&self, state: Option<State>) -> Result<u64> {
+        self.parts().map(|part| part.count(state)).sum()
+    }
+
+    /// # Errors
+    /// As [`Queue::stats`].
+    pub fn stats(&self) -> Result<Stats> {
+        let mut sum = Stats::default();
+        for part in self.parts() {
+            sum.add(&part.stats()?);
+        }
+        Ok(sum)
+    }
+
+    /// # Errors
+    /// As [`Queue::is_paused`].
+    pub fn is_paused(&self) -> Result<bool> {
+        Ok(self.stats()?.paused)
+    }
+
+    /// # Errors
+    /// As [`Queue::queues`].
+    pub fn queues(&self) -> Result<Vec<String>> {
+        self.first.queues()
+    }
+
+    /// How many partitions the index knows of; 0 for a queue that is not in it.
+    ///
+    /// # Errors
+    /// As [`Queue::known_partitions`].
+    pub fn known(&self) -> Result<u64> {
+        self.first.known_partitions()
+    }
+
+    /// # Errors
+    /// As [`Queue::cancel`].
+    pub fn cancel(&self, ids: &[JobId]) -> Result<u64> {
+        let mut chosen: BTreeMap<usize, Vec<JobId>> = BTreeMap::new();
+        for id in ids {
+            homes(id, self.count_of_parts()).for_each(|home| chosen.entry(home).or_default().push(id.clone()));
+        }
+        chosen.iter().map(|(home, ids)| self.part(*home).cancel(ids)).sum()
+    }
+
+    /// # Errors
+    /// As [`Queue::reschedule`].
+    pub fn reschedule(&self, id: &JobId, due: Due) -> Result<bool> {
+        self.at_home(id, |part| part.reschedule(id, due), |moved| *moved)
+    }
+
+    /// # Errors
+    /// As [`Queue::update`].
+    pub fn update(&self, id: &JobId, payload: &[u8], headers: Option<&[(String, String)]>) -> Result<bool> {
+        self.at_home(id, |part| part.update(id, payload, headers), |updated| *updated)
+    }
+
+    /// # Errors
+    /// As [`Queue::kick_job`].
+    pub fn kick_job(&self, id: &JobId, reset_attempts: bool) -> Result<bool> {
+        self.at_home(id, |part| part.kick_job(id, reset_attempts), |kicked| *kicked)
+    }
+
+    /// # Errors
+    /// As [`Queue::kick`].
+    pub fn kick(&self, max: u64, reset_attempts: bool) -> Result<u64> {
+        let mut kicked = 0;
+        for part in self.parts() {
+            if kicked < max {
+                kicked += part.kick(max - kicked, reset_attempts)?;
+            }
+        }
+        Ok(kicked)
+    }
+
+    /// The classic consumer. It begins with any partition, so that none starves.
+    ///
+    /// # Errors
+    /// As [`Queue::take`].
+    pub fn take(&self, max_due_at_us: Option<i64>, limit: usize) -> Result<Vec<Vec<u8>>> {
+        let count = self.count_of_parts();
+        let begin = (random_unit() * count as f64) as usize;
+        let mut payloads = Vec::new();
+        for part in self.parts().cycle().skip(begin).take(count) {
+            if payloads.len() < limit {
+                payloads.extend(part.take(max_due_at_us, limit - payloads.len())?);
+            }
+        }
+        Ok(payloads)
+    }
+
+    /// # Errors
+    /// As [`Queue::pause`].
+    pub fn pause(&self, for_ms: Option<u64>) -> Result<()> {
+        self.parts().try_for_each(|part| part.pause(for_ms))
+    }
+
+    /// # Errors
+    /// As [`Queue::resume`].
+    pub fn resume(&self) -> Result<()> {
+        self.parts().try_for_each(Queue::resume)
+    }
+
+    /// # Errors
+    /// As [`Queue::purge`].
+    pub fn purge(&self, states: &[State]) -> Result<u64> {
+        self.parts().map(|part| part.purge(states)).sum()
+    }
+
+    /// # Errors
+    /// As [`Queue::doctor`].
+    pub fn doctor(&self, repair: bool) -> Result<Vec<Check>> {
+        let mut checks = self.first.examine_server()?;
+        let known = self.first.known_partitions()?;
+        if known > self.count_of_parts() as u64 {
+            let message = format!(
+                "queue '{}' has jobs in {known} partitions, and this client looks at {}: raise its option 'partitions'",
+                self.name(),
+                self.count_of_parts()
+            );
+            checks.push(Check { level: Level::Error, check: "partitions", message });
+        }
+        for part in self.parts() {
+            checks.extend(part.examine(repair)?);
+        }
+        Ok(checks)
+    }
+}
+
+/// The partitions that an id chooses from one, two, … `count` of them, each named once: a jump consistent hash (Lamping and Veach, 2014).
+/// With more partitions a job moves only to a new one, so that few are to be asked for it.
+fn homes(id: &JobId, count: usize) -> impl Iterator<Item = usize> {
+    const CRC: Crc<u64> = Crc::<u64>::new(&CRC_64_XZ);
+    let (mut key, mut next) = (CRC.checksum(id.as_bytes()), 0_usize);
+    std::iter::from_fn(move || {
+        let home = next;
+        key = key.wrapping_mul(2_862_933_555_777_941_757).wrapping_add(1);
+        next = ((home as f64 + 1.0) * ((1_u64 << 31) as f64 / ((key >> 33) as f64 + 1.0))) as usize;
+        (home < count).then_some(home)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(number: usize) -> JobId {
+        JobId::new(format!("order-{number}")).unwrap()
+    }
+
+    #[test]
+    fn the_homes_of_a_job_grow_and_stay() {
+        let mut moved = 0;
+        for number in 0..1000 {
+            let before: Vec<usize> = homes(&id(number), 4).collect();
+            let after: Vec<usize> = homes(&id(number), 5).collect();
+            assert_eq!(before[0], 0);
+            assert_eq!(before, after[..before.len()], "homes before the raise stay homes");
+            assert!(after.len() == before.len() || after.ends_with(&[4]));
+            moved += usize::from(after.len() > before.len());
+        }
+        assert!((150..250).contains(&moved), "a fifth moves: {moved}");
+    }
+
+    #[test]
+    fn ids_are_spread_evenly_and_for_ever_the_same() {
+        let mut counts = [0; 4];
+        (0..4000).for_each(|number| counts[homes(&id(number), 4).last().unwrap()] += 1);
+        assert!(counts.iter().all(|count| (900..1100).contains(count)), "{counts:?}");
+        let chosen: Vec<usize> = (0..8).map(|number| homes(&id(number), 8).last().unwrap()).collect();
+        assert_eq!(chosen, [2, 4, 2, 2, 5, 1, 3, 3], "another choice would lose the jobs that lie in Redis");
+    }
+}

@@ -1,0 +1,108 @@
+//! A change counts when a replica has it, or the disk.
+
+use crate::support::*;
+use delayqueue::core::durability::Durability;
+use delayqueue::core::error::Error;
+use delayqueue::core::job::{Due, JobId, NewJob, OnDuplicate};
+use delayqueue::core::queue::{Queue, QueueConfig};
+use std::net::TcpListener;
+use std::time::Duration;
+
+/// Waits for so long, and so long again for the answer.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+fn queue(server: &Server, durability: Durability) -> Queue {
+    let read_timeout = 2 * PATIENCE;
+    Queue::new(QueueConfig { durability, persistent: false, read_timeout, ..config(server.dsn(), "q") })
+}
+
+/// A master and its replica, which has all that the master has.
+fn pair() -> (Server, Server) {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let master = Server::start(&["--port", &port, "--bind", "127.0.0.1", "--repl-diskless-sync-delay", "0"]);
+    let replica = Server::start(&["--replicaof", "127.0.0.1", &port]);
+    let mut raw = master.raw();
+    until("the replica is there", || raw.text(&["INFO", "replication"]).contains("state=online"));
+    (master, replica)
+}
+
+fn assert_in_doubt<T: std::fmt::Debug>(result: Result<T, Error>, words: &str) {
+    let error = result.unwrap_err();
+    assert!(matches!(&error, Error::Connection { ambiguous: true, .. }), "{error:?}");
+    let text = error.to_string();
+    assert!(text.contains(words) && text.contains("may be there") && text.contains("queue 'q'"), "{text}");
+}
+
+#[test]
+fn a_change_that_a_replica_has_succeeds() {
+    let (master, _replica) = pair();
+    let queue = Queue::new(QueueConfig { durability: Durability::Replica, ..config(master.dsn(), "q") });
+    queue.push(&job("a")).unwrap();
+    queue.push_many(&[job("b"), job("c")], &mut Vec::new()).unwrap();
+    assert!(queue.update(&id("b"), b"2", None).unwrap());
+    assert!(queue.reschedule(&id("c"), Due::InMs(60_000)).unwrap());
+    assert_eq!(queue.cancel(&[id("c")]).unwrap(), 1);
+    let held = reserve(&queue).unwrap();
+    queue.ack(&held.held()).unwrap();
+    assert_eq!(queue.count(None).unwrap(), 1);
+}
+
+#[test]
+fn a_change_that_no_replica_has_is_in_doubt_and_says_so() {
+    let (master, replica) = pair();
+    let queue = queue(&master, Durability::Replica);
+    queue.hasty().push(&job("held")).unwrap();
+    let held = reserve(&queue).unwrap();
+    replica.signal(libc::SIGSTOP);
+    let words = "no replica has it yet";
+    assert_in_doubt(queue.push(&job("a")), words);
+    assert_in_doubt(queue.push_many(&[job("b"), job("c")], &mut Vec::new()), words);
+    assert_in_doubt(queue.ack(&held.held()), words);
+    assert_in_doubt(queue.update(&id("a"), b"2", None), words);
+    assert_in_doubt(queue.reschedule(&id("b"), Due::InMs(60_000)), words);
+    assert_in_doubt(queue.cancel(&[id("c")]), words);
+    // What changes nothing that would be missed does not wait.
+    assert!(reserve(&queue).is_some());
+    replica.signal(libc::SIGCONT);
+    let keep = NewJob { on_duplicate: OnDuplicate::Keep, ..job("b") };
+    until("the replica follows again", || queue.push(&keep).is_ok());
+    assert_eq!(queue.count(None).unwrap(), 2, "in doubt, and done");
+}
+
+/// A repeat writes nothing that could be waited for: Redis has to count what others wrote before.
+#[test]
+fn a_push_that_finds_its_job_there_waits_for_the_replica_too() {
+    let (master, replica) = pair();
+    replica.signal(libc::SIGSTOP);
+    queue(&master, Durability::Memory).push(&job("a")).unwrap();
+    let keep = NewJob { on_duplicate: OnDuplicate::Keep, ..job("a") };
+    assert_in_doubt(queue(&master, Durability::Replica).push(&keep), "no replica has it yet");
+    replica.signal(libc::SIGCONT);
+}
+
+#[test]
+fn durability_disk_needs_a_redis_that_can_and_says_so_before_anything_is_sent() {
+    let server = Server::start(&["--appendonly", "yes"]);
+    let version: Vec<u32> = server
+        .raw()
+        .text(&["INFO", "server"])
+        .lines()
+        .find_map(|line| line.strip_prefix("redis_version:"))
+        .unwrap()
+        .split('.')
+        .map(|part| part.parse().unwrap())
+        .collect();
+    let result: Result<JobId, Error> = queue(&server, Durability::Disk).push(&job("a"));
+    if version.as_slice() < [7, 2].as_slice() {
+        let error = result.unwrap_err();
+        assert!(matches!(&error, Error::Server { .. }), "{error:?}");
+        assert!(error.to_string().contains("durability 'disk' needs Redis 7.2 or newer"), "{error}");
+        assert_eq!(queue(&server, Durability::Memory).count(None).unwrap(), 0);
+    } else {
+        result.unwrap();
+        server.raw().run(&["CONFIG", "SET", "appendonly", "no"]);
+        let error = queue(&server, Durability::Disk).push(&job("b")).unwrap_err();
+        assert!(matches!(&error, Error::Connection { ambiguous: true, .. }), "{error:?}");
+        assert!(error.to_string().contains("appendonly"), "{error}");
+    }
+}

@@ -1,0 +1,168 @@
+//! One queue over several hash tags.
+
+use crate::support::*;
+use delayqueue::core::error::Error;
+use delayqueue::core::job::{Due, JobId, NewJob, State};
+use delayqueue::core::partitions::Partitions;
+use delayqueue::core::queue::{Level, NoInterrupts, Queue};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+const MANY: usize = 40;
+
+fn jobs(count: usize) -> Vec<NewJob> {
+    (0..count).map(|number| job(&format!("order-{number}"))).collect()
+}
+
+fn names(count: usize) -> BTreeSet<String> {
+    (0..count).map(|number| format!("order-{number}")).collect()
+}
+
+fn one(partitions: &Partitions) -> Option<(Queue, delayqueue::core::job::Reserved)> {
+    let found = partitions.reserve(&["q".into()], 1, Some(Duration::ZERO), &mut NoInterrupts).unwrap();
+    found.map(|(queue, mut jobs)| (queue, jobs.remove(0)))
+}
+
+/// Takes and acknowledges everything; returns the ids in their order.
+fn drain(partitions: &Partitions) -> Vec<String> {
+    std::iter::from_fn(|| one(partitions))
+        .map(|(queue, job)| {
+            queue.ack(&job.held()).unwrap();
+            job.id.to_string()
+        })
+        .collect()
+}
+
+#[test]
+fn jobs_are_spread_over_partitions_and_all_of_them_are_found() {
+    let server = Server::start(&[]);
+    let partitions = Partitions::new(&server.queue("q"), 4);
+    let mut stored = Vec::new();
+    partitions.push_many(jobs(MANY), &mut stored).unwrap();
+    let ids: Vec<String> = stored.iter().map(ToString::to_string).collect();
+    assert_eq!(ids, (0..MANY).map(|number| format!("order-{number}")).collect::<Vec<_>>(), "in the order of the jobs");
+    let mut raw = server.raw();
+    let sizes: Vec<i64> =
+        ["q", "q#1", "q#2", "q#3"].map(|tag| raw.int(&["HLEN", &format!("dq:{{{tag}}}:jobs")])).into();
+    assert!(sizes.iter().all(|size| *size > 0) && sizes.iter().sum::<i64>() == MANY as i64, "{sizes:?}");
+    assert_eq!(partitions.count(Some(State::Ready)).unwrap(), MANY as u64);
+    assert!(matches!(partitions.push(&job("order-7")), Err(Error::Duplicate { .. })));
+    let drained: BTreeSet<String> = drain(&partitions).into_iter().collect();
+    assert_eq!(drained, names(MANY));
+}
+
+#[test]
+fn every_operation_on_a_job_finds_its_partition() {
+    let server = Server::start(&[]);
+    let partitions = Partitions::new(&server.queue("q"), 5);
+    for number in 0..12 {
+        let name = format!("order-{number}");
+        let id = id(&name);
+        partitions.push(&NewJob { due: Due::InMs(60_000), ..job(&name) }).unwrap();
+        assert_eq!(partitions.peek(&id).unwrap().unwrap().state, State::Delayed);
+        assert!(partitions.update(&id, b"2", None).unwrap());
+        assert!(partitions.reschedule(&id, Due::InMs(90_000)).unwrap());
+        assert!(partitions.kick_job(&id, true).unwrap());
+        let (queue, held) = partitions.reserve_job(&id).unwrap().unwrap();
+        assert_eq!(&*held.payload, b"2");
+        queue.bury(&held.held(), None).unwrap();
+        assert_eq!(partitions.peek(&id).unwrap().unwrap().state, State::Buried);
+        assert_eq!(partitions.cancel(&[id.clone(), id.clone()]).unwrap(), 1);
+        assert_eq!(partitions.peek(&id).unwrap(), None);
+    }
+}
+
+#[test]
+fn every_operation_on_the_queue_counts_all_partitions() {
+    let server = Server::start(&[]);
+    let partitions = Partitions::new(&server.queue("q"), 3);
+    partitions.push_many(jobs(MANY), &mut Vec::new()).unwrap();
+    let mut pages = BTreeSet::new();
+    for offset in (0..MANY as u64 + 7).step_by(7) {
+        pages.extend(partitions.list(State::Ready, offset, 7).unwrap().iter().map(|job| job.id.to_string()));
+    }
+    assert_eq!(pages, names(MANY), "pages leave none out");
+    assert_eq!(partitions.list(State::Ready, 0, 1000).unwrap().len(), MANY);
+    assert_eq!(partitions.list(State::Ready, 39, 5).unwrap().len(), 1);
+    partitions.pause(None).unwrap();
+    assert!(partitions.is_paused().unwrap() && one(&partitions).is_none());
+    partitions.resume().unwrap();
+    for _ in 0..10 {
+        let (queue, job) = one(&partitions).unwrap();
+        queue.bury(&job.held(), None).unwrap();
+    }
+    let stats = partitions.stats().unwrap();
+    assert_eq!((stats.ready, stats.buried, stats.pushed, stats.lateness().count), (30, 10, 40, 10));
+    assert!(partitions.peek_state(State::Buried).unwrap().is_some());
+    assert_eq!(partitions.kick(7, true).unwrap(), 7);
+    assert_eq!(partitions.purge(&[State::Buried]).unwrap(), 3);
+    assert_eq!(partitions.take(None, 30).unwrap().len(), 30);
+    assert_eq!(partitions.count(None).unwrap(), 7);
+    assert_eq!(partitions.queues().unwrap(), ["q"]);
+    let checks = partitions.doctor(true).unwrap();
+    assert_eq!(checks.iter().filter(|check| check.check == "jobs").count(), 3);
+    assert_eq!(checks.iter().filter(|check| check.check == "version").count(), 1);
+}
+
+#[test]
+fn jobs_from_before_a_raise_are_found_and_drained() {
+    let server = Server::start(&[]);
+    let few = Partitions::new(&server.queue("q"), 1);
+    few.push_many(jobs(MANY), &mut Vec::new()).unwrap();
+    assert_eq!(few.known().unwrap(), 1);
+    let more = Partitions::new(&server.queue("q"), 4);
+    for number in 0..MANY {
+        assert!(more.peek(&id(&format!("order-{number}"))).unwrap().is_some());
+    }
+    assert_eq!(more.cancel(&[id("order-1"), id("order-2"), id("nothing")]).unwrap(), 2);
+    more.push_many((MANY..2 * MANY).map(|number| job(&format!("order-{number}"))).collect(), &mut Vec::new()).unwrap();
+    assert_eq!(more.known().unwrap(), 4);
+    let warning = few.doctor(false).unwrap().into_iter().find(|check| check.check == "partitions").unwrap();
+    assert!(warning.level == Level::Error && warning.message.contains("4 partitions"), "{warning:?}");
+    assert!(more.doctor(false).unwrap().iter().all(|check| check.check != "partitions"));
+    let mut expected = names(2 * MANY);
+    expected.retain(|name| name != "order-1" && name != "order-2");
+    assert_eq!(drain(&more).into_iter().collect::<BTreeSet<_>>(), expected);
+}
+
+/// A partition that is always full must not keep a worker from the others.
+#[test]
+fn no_partition_starves() {
+    let server = Server::start(&[]);
+    let partitions = Partitions::new(&server.queue("q"), 4);
+    partitions.push_many(jobs(200), &mut Vec::new()).unwrap();
+    let mut counts = std::collections::BTreeMap::new();
+    for _ in 0..80 {
+        let (_, job) = one(&partitions).unwrap();
+        *counts.entry(home(&server, &job.id)).or_insert(0) += 1;
+    }
+    assert!(counts.len() == 4 && counts.values().all(|count| *count >= 5), "{counts:?}");
+}
+
+fn home(server: &Server, id: &JobId) -> usize {
+    let mut raw = server.raw();
+    let is_in = |tag: &&str, raw: &mut Raw| raw.int(&["HEXISTS", &format!("dq:{{{tag}}}:jobs"), &id.to_string()]) == 1;
+    ["q", "q#1", "q#2", "q#3"].iter().position(|tag| is_in(tag, &mut raw)).unwrap()
+}
+
+#[test]
+fn one_waiter_hears_of_a_push_to_any_partition() {
+    let server = Server::start(&[]);
+    for number in 0..6 {
+        let (queue, name) = (server.queue("q"), format!("order-{number}"));
+        let waiter = std::thread::spawn(move || {
+            let found =
+                Partitions::new(&queue, 4).reserve(&["q".into()], 1, Some(Duration::from_secs(20)), &mut NoInterrupts);
+            (found.unwrap().unwrap().1.remove(0).id.to_string(), Instant::now())
+        });
+        let mut raw = server.raw();
+        let waiting = |tag: &&str, raw: &mut Raw| raw.int(&["ZCARD", &format!("dq:{{{tag}}}:waiters")]) > 0;
+        until("the waiter is known everywhere", || ["q", "q#1", "q#2", "q#3"].iter().all(|tag| waiting(tag, &mut raw)));
+        let pushed = Instant::now();
+        Partitions::new(&server.queue("q"), 4).push(&job(&name)).unwrap();
+        let (found, at) = waiter.join().unwrap();
+        assert_eq!(found, name);
+        assert!(at - pushed < Duration::from_secs(2), "no wake-up, but a check");
+        until("nobody waits", || ["q", "q#1", "q#2", "q#3"].iter().all(|tag| !waiting(tag, &mut raw)));
+    }
+}
