@@ -227,6 +227,19 @@ final class CliTest extends CliTestCase
         Wait::until(fn () => !(new DelayQueue('x', $this->redis->dsn()))->isPaused(), 10, 'the pause ends by itself');
     }
 
+    public function testACommandRefusesToSeeOnlyAPartOfAQueue(): void
+    {
+        $queue = new DelayQueue('spread', $this->redis->dsn(), ['partitions' => 3]);
+        $queue->pushMany(array_map(static fn (int $n) => ['payload' => $n, 'id' => "order-$n"], range(1, 30)));
+        foreach ([['list', 'ready'], ['dump'], ['purge', '--force'], ['work', __FILE__]] as $command) {
+            $said = $this->cliExpecting(2, ...[...$command, '--queue=spread']);
+            $this->assertStringContainsString('queue spread has jobs in 3 partitions: give --partitions=3', $said);
+        }
+        $this->assertCount(30, $this->json('list', 'ready', '--queue=spread', '--partitions=3', '--limit=50', '--format=json'));
+        $this->cliExpecting(0, 'cancel', 'order-7', '--queue=spread', '--partitions=3');
+        $this->assertCount(29, $queue);
+    }
+
     public function testStatsAreForPeopleProgramsAndPrometheus(): void
     {
         $this->assertSame([], $this->json('stats', '--format=json'), 'no queue yet');

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Console;
 
 use DelayQueue;
+use DelayQueue\Exception;
 use Symfony\Component\Console\Input\InputDefinition;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
@@ -18,6 +19,7 @@ final class Target
         $definition->addOptions([
             new InputOption('dsn', null, $value, 'Where Redis is; else php.ini\'s delayqueue.dsn, else DELAYQUEUE_DSN, which hides a password'),
             new InputOption('prefix', null, $value, 'What all keys begin with; else DELAYQUEUE_PREFIX, else php.ini\'s delayqueue.prefix'),
+            new InputOption('partitions', null, $value, 'Over how many hash tags the queue is spread; else DELAYQUEUE_PARTITIONS, else 1'),
             new InputOption('queue', null, $value | InputOption::VALUE_IS_ARRAY, 'The queue; else DELAYQUEUE_QUEUE, else default'),
         ]);
     }
@@ -63,7 +65,29 @@ final class Target
     {
         $prefix = $this->input->getOption('prefix') ?? self::environment('DELAYQUEUE_PREFIX');
 
-        return new DelayQueue($name, $this->input->getOption('dsn'), $options + ($prefix === null ? [] : ['prefix' => $prefix]));
+        $options += ['partitions' => $this->partitions()] + ($prefix === null ? [] : ['prefix' => $prefix]);
+        $queue = new DelayQueue($name, $this->input->getOption('dsn'), $options);
+        self::refuseToSeeOnlyAPart($queue, $name, $options['partitions']);
+
+        return $queue;
+    }
+
+    private function partitions(): int
+    {
+        return Number::of($this->input->getOption('partitions') ?? self::environment('DELAYQUEUE_PARTITIONS') ?? '1', '--partitions', 1);
+    }
+
+    /** A worker or a dump that knows of fewer partitions than producers use would leave jobs out. */
+    private static function refuseToSeeOnlyAPart(DelayQueue $queue, string $name, int $partitions): void
+    {
+        try {
+            $known = $queue->partitions();
+        } catch (Exception) {
+            return; // The command itself will say why Redis does not answer; a worker waits for it.
+        }
+        if ($known > $partitions) {
+            throw new UsageException("queue $name has jobs in $known partitions: give --partitions=$known");
+        }
     }
 
     /** @return non-empty-list<string> */
