@@ -113,6 +113,17 @@ impl Client {
         resolver::find(&self.key.dsn, self.slot, time, Instant::now() + time).map_err(|fault| to_error(fault, false))
     }
 
+    /// All servers that have jobs, each with a client for it.
+    ///
+    /// # Errors
+    /// [`Error::Connection`] when nobody knows them.
+    pub fn nodes(&self) -> Result<Vec<(Arc<Server>, Self)>> {
+        let time = self.key.connect_timeout;
+        let found =
+            resolver::nodes(&self.key.dsn, time, Instant::now() + time).map_err(|fault| to_error(fault, false))?;
+        Ok(found.into_iter().map(|(slot, server)| (server, self.for_slot(slot))).collect())
+    }
+
     /// Takes the connection to the server of this slot out of those that a caller holds, or out of the pool, or opens one.
     ///
     /// # Errors

@@ -1,9 +1,10 @@
 //! One queue over several hash tags, so that a cluster spreads it over its nodes. Each partition is a [`Queue`] of its own: order, leases and
 //! fencing numbers hold within it. A job lies in the partition that its id chooses.
 
+use super::doctor::{Check, Level, examine_servers};
 use super::error::Result;
 use super::job::{Due, JobId, JobInfo, NewJob, Reserved, State};
-use super::queue::{Check, Interrupts, Level, Queue, Stats, random_unit, reserve_from};
+use super::queue::{Interrupts, Queue, Stats, random_unit, reserve_from};
 use crc::{CRC_64_XZ, Crc};
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -282,10 +283,12 @@ impl Partitions {
         self.parts().map(|part| part.purge(states)).sum()
     }
 
+    /// Checks the servers and the queue. `repair`: jobs that lie in no state become ready again.
+    ///
     /// # Errors
-    /// As [`Queue::doctor`].
+    /// Connection and server errors.
     pub fn doctor(&self, repair: bool) -> Result<Vec<Check>> {
-        let mut checks = self.first.examine_server()?;
+        let mut checks = examine_servers(self.first.client())?;
         let known = self.first.known_partitions()?;
         if known > self.count_of_parts() as u64 {
             let message = format!(

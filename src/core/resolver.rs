@@ -56,6 +56,29 @@ pub fn find(dsn: &Arc<Dsn>, slot: u16, time: Duration, deadline: Instant) -> Res
     }
 }
 
+/// All servers that have keys, each with a slot of it.
+///
+/// # Errors
+/// As [`find`].
+pub fn nodes(dsn: &Arc<Dsn>, time: Duration, deadline: Instant) -> Result<Vec<(u16, Arc<Server>)>, Fault> {
+    let first = find(dsn, 0, time, deadline)?;
+    Ok(match &dsn.topology {
+        Topology::Cluster { .. } => with(dsn, |known| known.slots.nodes()),
+        _ => vec![(0, first)],
+    })
+}
+
+/// How many Sentinels watch the service, and how many of them must agree that its master is down.
+///
+/// # Errors
+/// The reasons of all of them.
+pub fn count_sentinels(dsn: &Dsn, time: Duration) -> Result<(u64, u64), String> {
+    match &dsn.topology {
+        Topology::Sentinel { sentinels, service } => sentinel::count(sentinels, service, time),
+        _ => Err("there are none".into()),
+    }
+}
+
 /// The server did not behave as the one we look for: the next request asks anew.
 pub fn doubt(dsn: &Arc<Dsn>) {
     match &dsn.topology {

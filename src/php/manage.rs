@@ -11,8 +11,8 @@ use super::job_info;
 use super::new_job::encode;
 use super::place::Place;
 use super::stats as stats_object;
+use crate::core::doctor::Level;
 use crate::core::job::{JobId, State};
-use crate::core::queue::Level;
 use ext_php_rs::types::Zval;
 
 fn id(call: &Call) -> Outcome<JobId> {

@@ -5,9 +5,10 @@ use crate::audit;
 use crate::scene::{OPERATIONS, Scene, Setting};
 use crate::support::*;
 use delayqueue::core::clock;
+use delayqueue::core::doctor::{Check, Level};
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, State};
-use delayqueue::core::queue::{Check, Level, Queue, Settled};
+use delayqueue::core::queue::{Queue, Settled};
 use delayqueue::core::reply;
 use std::collections::BTreeSet;
 

@@ -3,9 +3,10 @@
 use crate::support::*;
 use delayqueue::core::backoff::Backoff;
 use delayqueue::core::connections::Connections;
+use delayqueue::core::doctor::Level;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, State};
-use delayqueue::core::queue::{Failed, Level, Settled};
+use delayqueue::core::queue::{Failed, Settled};
 use std::time::Duration;
 
 #[test]

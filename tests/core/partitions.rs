@@ -1,10 +1,11 @@
 //! One queue over several hash tags.
 
 use crate::support::*;
+use delayqueue::core::doctor::Level;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobId, NewJob, State};
 use delayqueue::core::partitions::Partitions;
-use delayqueue::core::queue::{Level, NoInterrupts, Queue};
+use delayqueue::core::queue::{NoInterrupts, Queue};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 

@@ -1,10 +1,11 @@
 //! Every refusal of Redis itself: the right error, and never a password in it.
 
 use crate::support::*;
+use delayqueue::core::doctor::Level;
 use delayqueue::core::dsn::Dsn;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{JobId, NewJob};
-use delayqueue::core::queue::{Level, NoInterrupts, Queue, QueueConfig};
+use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig};
 use std::time::{Duration, Instant};
 
 const SECRET: &str = "hunter2%:@/";

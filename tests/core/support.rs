@@ -1,12 +1,13 @@
 //! A private redis-server, queues on it, and short words for frequent steps.
 
 use delayqueue::core::clock;
+use delayqueue::core::doctor::Check;
 use delayqueue::core::dsn::{self, Dsn, Login, Topology};
 use delayqueue::core::durability::Durability;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobId, JobOptions, NewJob, OnDuplicate, Receipt, Reserved, State};
 use delayqueue::core::partitions::Partitions;
-use delayqueue::core::queue::{Check, Interrupts, NoInterrupts, Queue, QueueConfig, Settled, reserve_from};
+use delayqueue::core::queue::{Interrupts, NoInterrupts, Queue, QueueConfig, Settled, reserve_from};
 use std::ffi::OsString;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;

@@ -1,7 +1,7 @@
 //! One queue: every operation is one script, or a bounded sequence of them.
 
 mod consumer;
-mod doctor;
+mod examine;
 mod idle_check;
 mod inspect;
 mod manage;
@@ -13,7 +13,6 @@ mod update;
 mod wait;
 
 pub use super::keys::{check_prefix, check_queue_name};
-pub use doctor::{Check, Level};
 pub use inspect::{Lateness, Stats};
 pub use reserve::{Fetch, NextDue, ReserveOutcome, Waiting, reserve_from};
 pub use settle::{Failed, Held, Settled, random_unit};

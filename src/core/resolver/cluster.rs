@@ -36,6 +36,18 @@ impl Slots {
         self.is_doubted = true;
     }
 
+    /// Each node with a slot of it.
+    pub(super) fn nodes(&self) -> Vec<(u16, Arc<Server>)> {
+        let mut nodes: Vec<(u16, Arc<Server>)> = Vec::new();
+        for (first, last, server) in &self.ranges {
+            let slot = (*first..=*last).find(|slot| self.serving(*slot) == Some(server));
+            if let Some(slot) = slot.filter(|_| nodes.iter().all(|(_, known)| known != server)) {
+                nodes.push((slot, Arc::clone(server)));
+            }
+        }
+        nodes
+    }
+
     pub(super) fn moved(&mut self, slot: u16, server: Arc<Server>) {
         // A slot that moves to and fro must not make the list grow.
         self.ranges.retain(|(first, last, _)| (*first, *last) != (slot, slot));
@@ -62,11 +74,14 @@ impl Slots {
             self.ranges = ranges.into_iter().map(|(first, last, node)| (first, last, dsn.server(node))).collect();
             self.is_doubted = false;
         }
+        let found = self.serving(slot).cloned();
+        self.is_doubted = found.is_none();
+        found.ok_or_else(|| Fault::Unsent(format!("no node of {} serves slot {slot}", dsn.redacted())))
+    }
+
+    fn serving(&self, slot: u16) -> Option<&Arc<Server>> {
         let serves = |(first, last, _): &&(u16, u16, Arc<Server>)| (*first..=*last).contains(&slot);
-        self.ranges.iter().rev().find(serves).map(|(_, _, server)| Arc::clone(server)).ok_or_else(|| {
-            self.is_doubted = true;
-            Fault::Unsent(format!("no node of {} serves slot {slot}", dsn.redacted()))
-        })
+        self.ranges.iter().rev().find(serves).map(|(_, _, server)| server)
     }
 }
 

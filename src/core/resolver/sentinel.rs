@@ -86,6 +86,23 @@ impl Master {
     }
 }
 
+/// How many Sentinels watch the service, and their quorum.
+pub(super) fn count(sentinels: &[Arc<Server>], service: &str, time: Duration) -> Result<(u64, u64), String> {
+    let read = |value: &Value, _: &Server| {
+        let Value::Map(fields) = value else { return Err("this is no answer of a Sentinel".to_owned()) };
+        let number = |wanted: &str| {
+            let mut of_name =
+                fields.iter().filter(|(name, _)| reply::text(name.clone()).is_some_and(|name| name == wanted));
+            of_name.find_map(|(_, value)| reply::text(value.clone())?.parse::<u64>().ok())
+        };
+        match (number("num-other-sentinels"), number("quorum")) {
+            (Some(others), Some(quorum)) => Ok((others + 1, quorum)),
+            _ => Err("it tells no quorum".to_owned()),
+        }
+    };
+    first_answer(sentinels, &[b"SENTINEL", b"MASTER"], Some(service), read, time).map(|(counts, _)| counts)
+}
+
 fn read(value: &Value) -> Result<Target, String> {
     let unknown = || "it knows no service of that name".to_owned();
     let Value::Array(parts) = value else { return Err(unknown()) };

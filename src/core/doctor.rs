@@ -1,0 +1,101 @@
+//! Facts about the servers behind a queue that endanger jobs, each with a cure.
+
+mod server;
+
+use super::client::Client;
+use super::dsn::Topology;
+use super::error::{Error, Result};
+use super::{reply, resolver};
+use redis::Value;
+use server::Facts;
+use std::time::{Instant, SystemTime};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    Ok,
+    Warn,
+    Error,
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    pub level: Level,
+    pub check: &'static str,
+    pub message: String,
+}
+
+/// Settings of a server that can lose jobs. A pattern of its own for each: a user may have the right to some of them only.
+const SETTINGS: &[&[u8]] = &[
+    b"CONFIG",
+    b"GET",
+    b"appendfsync",
+    b"no-appendfsync-on-rewrite",
+    b"min-replicas-to-write",
+    b"min-replicas-max-lag",
+    b"stop-writes-on-bgsave-error",
+];
+
+/// Checks each server that has jobs (version, eviction, memory, persistence, replicas, role, disk, clock, latency, connections), and the
+/// Sentinels. Needs the ACL right `+info`, and `+config|get` for all of it.
+///
+/// # Errors
+/// Connection and server errors.
+pub fn examine_servers(client: &Client) -> Result<Vec<Check>> {
+    let nodes = client.nodes()?;
+    let is_one = nodes.len() == 1;
+    let mut checks = Vec::new();
+    for (server, client) in nodes {
+        for check in examine(&client)? {
+            let message = if is_one { check.message } else { format!("{}: {}", server.target, check.message) };
+            checks.push(Check { message, ..check });
+        }
+    }
+    if let Topology::Sentinel { service, .. } = &client.key().dsn.topology {
+        checks.push(sentinels(client, service));
+    }
+    Ok(checks)
+}
+
+fn examine(client: &Client) -> Result<Vec<Check>> {
+    let (started, before) = (Instant::now(), SystemTime::now());
+    let time = client.run(|request, _, _| request.command(&[b"TIME"])).map_err(doing)?;
+    let latency_ms = started.elapsed().as_secs_f64() * 1000.0;
+    let info = client.run(|request, _, _| request.command(&[b"INFO"])).map_err(doing)?;
+    // Redis 6.2 takes one setting a command, and some users may not ask.
+    let settings = match client.run(|request, _, _| request.command(SETTINGS)) {
+        Err(Error::Server { .. }) => Value::Nil,
+        other => other.map_err(doing)?,
+    };
+    let info = reply::text(info).unwrap_or_default();
+    let mut checks = Facts::new(&info, settings).checks(client.may_move());
+    checks.extend([server::clock(&time, before, latency_ms), server::latency(latency_ms)]);
+    Ok(checks)
+}
+
+fn sentinels(client: &Client, service: &str) -> Check {
+    match resolver::count_sentinels(&client.key().dsn, client.key().connect_timeout) {
+        Ok((known, quorum)) if known >= 3 && quorum > 1 => finding(
+            "sentinel",
+            Level::Ok,
+            format!("{known} Sentinels watch '{service}', {quorum} of them agree that it is down"),
+        ),
+        Ok((known, quorum)) => finding(
+            "sentinel",
+            Level::Warn,
+            format!(
+                "{known} Sentinel(s) watch '{service}' with a quorum of {quorum}: the failure of one host may keep them from a failover, \
+                 or make them take it too soon; run three of them on three hosts with a quorum of 2"
+            ),
+        ),
+        Err(why) => finding("sentinel", Level::Warn, format!("the Sentinels do not tell of themselves: {why}")),
+    }
+}
+
+pub(super) fn doing(error: Error) -> Error {
+    error.while_doing(|| "examining Redis".into())
+}
+
+pub(super) fn finding(check: &'static str, level: Level, message: impl Into<String>) -> Check {
+    Check { level, check, message: message.into() }
+}
