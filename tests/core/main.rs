@@ -21,6 +21,7 @@ mod foreign;
 mod fork;
 mod headers;
 mod idle_check;
+mod keeping;
 mod lifecycle;
 mod model;
 mod network;
