@@ -85,3 +85,24 @@ fn a_renewal_that_finds_a_settled_job_gone_does_not_call_it_lost() {
     lease.settle();
     assert!(!lease.is_lost());
 }
+
+/// An unreachable queue is asked again after 200 ms. Other leases may be shorter.
+#[test]
+fn a_queue_that_cannot_be_reached_does_not_delay_the_renewals_of_others() {
+    let (broken, sound) = (fresh(), fresh());
+    let (_, broken_lease) = hold(&broken, 100);
+    let (_, lease) = hold(&sound, 300);
+    let mut raw = shared().raw();
+    raw.run(&["SET", &key(&broken, "reserved"), "foreign"]);
+    let mut keeper = keeper();
+    keeper.keep(&broken, vec![broken_lease]);
+    keeper.keep(&sound, vec![Arc::clone(&lease)]);
+    let (mut until_now, mut renewed, mut in_time) = (lease.until(), Instant::now(), 0);
+    until("renewals follow each other within 150 ms", || {
+        if lease.until() != until_now {
+            in_time += u32::from(renewed.elapsed() < Duration::from_millis(150));
+            (until_now, renewed) = (lease.until(), Instant::now());
+        }
+        in_time == 5
+    });
+}

@@ -206,21 +206,18 @@ fn run(shared: &Shared) {
             }
             None => {}
         }
-        let mut is_reached = true;
-        let due = due_renewals(&mut state, now);
-        if !due.is_empty() {
+        // One that cannot be reached must not cost the others their leases.
+        let mut unreached: Vec<Kept> = due_renewals(&mut state, now);
+        if !unreached.is_empty() {
             drop(state);
-            for (queue, leases) in &due {
-                is_reached &= renew(queue, leases); // one that cannot be reached must not cost the others their leases
-            }
+            unreached.retain(|(queue, leases)| !renew(queue, leases));
             state = shared.state();
         }
+        let mut were_sent = true;
         if state.done.due_at().is_some_and(|at| at <= now) {
-            let was_sent;
-            (state, was_sent) = acknowledge(shared, state);
-            is_reached &= was_sent;
+            (state, were_sent) = acknowledge(shared, state);
         }
-        state.planned = if is_reached { next_look(&mut state) } else { Some(next_try(&state)) };
+        state.planned = next_look(&mut state, &unreached, were_sent);
         state = match state.planned {
             Some(at) => {
                 let left = at.saturating_duration_since(Instant::now());
@@ -231,20 +228,17 @@ fn run(shared: &Shared) {
     }
 }
 
-fn next_look(state: &mut State) -> Option<Instant> {
+fn next_look(state: &mut State, unreached: &[Kept], were_sent: bool) -> Option<Instant> {
     let now = Instant::now();
-    let leases = state.kept.iter().flat_map(|(_, leases)| leases);
-    let renewals = leases.filter(|lease| lease.is_open(now)).map(|lease| lease.renew_at()).min();
+    let reached = state.kept.iter().filter(|(queue, _)| !unreached.iter().any(|(other, _)| other.is_same(queue)));
+    let open = reached.flat_map(|(_, leases)| leases).filter(|lease| lease.is_open(now));
+    let renewals = open.map(|lease| lease.renew_at()).min();
     let alarm = state.run.as_ref().map(|run| ring_at(run).min(run.grace_ends));
     // As long as jobs come and go, the thread looks by itself: waking it for each would cost more than its work.
     let next_done = std::mem::take(&mut state.is_active).then_some(now + ACK_WITHIN);
-    [renewals, alarm, state.done.due_at().or(next_done)].into_iter().flatten().min()
-}
-
-/// When Redis is asked again that could not be reached; earlier, if a run has to be ended.
-fn next_try(state: &State) -> Instant {
-    let retry_at = Instant::now() + RETRY;
-    state.run.as_ref().map_or(retry_at, |run| retry_at.min(ring_at(run).min(run.grace_ends)))
+    let done = if were_sent { state.done.due_at().or(next_done) } else { None };
+    let retry = (!were_sent || !unreached.is_empty()).then_some(now + RETRY);
+    [renewals, alarm, done, retry].into_iter().flatten().min()
 }
 
 /// Acknowledges all that is done. False when Redis could not be asked.
