@@ -25,7 +25,8 @@ pub enum Waited {
 /// How a queue is asked for jobs.
 pub type Reserve<'a> = dyn FnMut(&Queue, &mut Option<Connection>, Option<Waiting<'_>>) -> Result<ReserveOutcome> + 'a;
 
-/// Asks the queues, first one first, until one has jobs or the time is over (`None`: never).
+/// Asks the queues, first one first, until one has jobs or the time is over (`None`: never). Zero: asks each of them once, and
+/// as often as Redis needs to take back what it finds.
 ///
 /// # Errors
 /// Connection and server errors.
@@ -37,8 +38,8 @@ pub fn wait_for(
     interrupts: &mut dyn Interrupts,
     reserve: &mut Reserve<'_>,
 ) -> Result<Waited> {
-    let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    if let Some(found) = ask_all(queues, connection, reserve)? {
+    let deadline = timeout.filter(|timeout| !timeout.is_zero()).and_then(|timeout| Instant::now().checked_add(timeout));
+    if let Some(found) = ask_all(queues, connection, deadline, interrupts, reserve)? {
         return Ok(found);
     }
     if timeout == Some(Duration::ZERO) {
@@ -50,13 +51,41 @@ pub fn wait_for(
     result
 }
 
-fn ask_all(queues: &[Queue], connection: &mut Option<Connection>, reserve: &mut Reserve<'_>) -> Result<Option<Waited>> {
+fn ask_all(
+    queues: &[Queue],
+    connection: &mut Option<Connection>,
+    deadline: Option<Instant>,
+    interrupts: &mut dyn Interrupts,
+    reserve: &mut Reserve<'_>,
+) -> Result<Option<Waited>> {
     for (index, queue) in queues.iter().enumerate() {
-        if let ReserveOutcome::Jobs(jobs) = reserve(queue, connection, None)? {
-            return Ok(Some(Waited::Jobs(index, jobs)));
+        match ask(deadline, interrupts, &mut || reserve(queue, connection, None))? {
+            Ok(ReserveOutcome::Jobs(jobs)) => return Ok(Some(Waited::Jobs(index, jobs))),
+            Ok(_) => {}
+            Err(flow) => return Ok(Some(Waited::Left(flow))),
         }
     }
     Ok(None)
+}
+
+/// Asks one queue. Many leases may have ended at once: asks again while Redis takes back some of them with each answer, unless the
+/// time is over, or a signal handler wants to leave.
+fn ask(
+    deadline: Option<Instant>,
+    interrupts: &mut dyn Interrupts,
+    reserve: &mut dyn FnMut() -> Result<ReserveOutcome>,
+) -> Result<std::result::Result<ReserveOutcome, Flow>> {
+    loop {
+        let outcome = reserve()?;
+        let is_over = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if is_over || !matches!(outcome, ReserveOutcome::Again) {
+            return Ok(Ok(outcome));
+        }
+        match interrupts.poll() {
+            Flow::Continue => {}
+            flow => return Ok(Err(flow)),
+        }
+    }
 }
 
 /// Redis went away while we slept. It may be restarting: tries for as long as one operation may take.
@@ -133,16 +162,24 @@ impl<'a> Registration<'a> {
             let mut reserve_at = Instant::now() + at_most;
             for (index, queue) in queues.iter().enumerate() {
                 // The next request takes as long to reach Redis as this one, so the wait counts from the moment this one is sent.
-                let asked = Instant::now();
-                let outcome = reserve(queue, connection, Some(Waiting { name: &self.waiter, at_most }))?;
+                let mut asked = Instant::now();
+                let waiting = Some(Waiting { name: &self.waiter, at_most });
+                let outcome = match ask(deadline, interrupts, &mut || {
+                    asked = Instant::now();
+                    reserve(queue, connection, waiting)
+                })? {
+                    Ok(ReserveOutcome::Again) => continue, // the time is over
+                    Ok(outcome) => outcome,
+                    Err(flow) => return Ok(Waited::Left(flow)),
+                };
                 self.queues.retain(|(known, _)| known.name() != queue.name());
                 match outcome {
                     ReserveOutcome::Jobs(jobs) => return Ok(Waited::Jobs(index, jobs)),
-                    ReserveOutcome::Nothing(_) if is_last => {}
-                    ReserveOutcome::Nothing(next) => {
+                    ReserveOutcome::Nothing(next) if !is_last => {
                         reserve_at = next.wait.map_or(reserve_at, |wait| reserve_at.min(asked + wait));
                         self.queues.push((queue, next));
                     }
+                    _ => {}
                 }
             }
             if is_last {
@@ -158,7 +195,7 @@ impl<'a> Registration<'a> {
                         flow => return Ok(Waited::Left(flow)),
                     }
                     // A reserve that waits for a Redis which is still loading; to subscribe, it must be there.
-                    if let Some(found) = ask_all(queues, connection, reserve)? {
+                    if let Some(found) = ask_all(queues, connection, deadline, interrupts, reserve)? {
                         return Ok(found);
                     }
                 }
