@@ -302,7 +302,8 @@ namespace {
          *
          * @return int<0, max> how many there were
          *
-         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ConnectionException with $ambiguous also when an answer was lost: the jobs are gone, how many there
+         *     were is unknown
          * @throws \DelayQueue\ServerException
          */
         public function cancel(string ...$ids): int {}
@@ -337,7 +338,8 @@ namespace {
          *
          * @return bool false when there is no such job
          *
-         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ConnectionException with $ambiguous also when the answer was lost and the job is gone since: it may have
+         *     been kicked and served
          * @throws \DelayQueue\ServerException
          */
         public function kickJob(string $id, bool $resetAttempts = true): bool {}
@@ -407,7 +409,8 @@ namespace {
          *
          * @return int<0, max> how many
          *
-         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ConnectionException with $ambiguous also when an answer was lost: the jobs are gone, how many there
+         *     were is unknown
          * @throws \DelayQueue\ServerException
          */
         public function purge(\DelayQueue\State ...$states): int {}
@@ -416,7 +419,8 @@ namespace {
         public function stats(): \DelayQueue\Stats {}
 
         /**
-         * The names of all queues under this prefix.
+         * The names of all queues under this prefix. Where the list was deleted, as by FLUSHDB, a queue is in it again with the first push
+         * of a process, and of one that goes on pushing after a minute.
          *
          * @return list<non-empty-string>
          *
