@@ -42,8 +42,8 @@ fn numbers(text: &str, array: &str) -> BTreeSet<u32> {
     after(text, &format!("{array}["), |c| c.is_ascii_digit()).iter().filter_map(|digits| digits.parse().ok()).collect()
 }
 
-/// Quoted words in capitals that are neither a command nor an option of one.
-fn status_words(code: &str) -> BTreeSet<&str> {
+/// Quoted words in capitals that are neither a command nor an option of one, and whether each is an answer of its own, without a list.
+fn status_words(code: &str) -> BTreeSet<(&str, bool)> {
     let options = ["WITHSCORES", "LIMIT", "COUNT", "XX"];
     let mut words = BTreeSet::new();
     for (at, _) in code.match_indices('\'') {
@@ -52,7 +52,7 @@ fn status_words(code: &str) -> BTreeSet<&str> {
         let is_word = word.len() > 1 && word.bytes().all(|b| b.is_ascii_uppercase());
         let is_command = ["call(", "try("].iter().any(|call| code[..at].ends_with(call));
         if is_word && !is_command && !options.contains(&word) {
-            words.insert(word);
+            words.insert((word, code[..at].ends_with("return ")));
         }
     }
     words
@@ -161,7 +161,11 @@ fn the_documented_answers_are_the_given_ones() {
     for (script, text) in scripts::all() {
         let (head, body) = (header(text), code(script));
         let returns = paragraph(&head, "Returns");
-        let documented: BTreeSet<&str> = after(&returns, "{\"", |c| c.is_ascii_uppercase()).into_iter().collect();
+        let quoted = returns.match_indices('"').zip(after(&returns, "\"", |c| c.is_ascii_uppercase()));
+        let documented: BTreeSet<(&str, bool)> = quoted
+            .filter(|(_, word)| !word.is_empty())
+            .map(|((at, _), word)| (word, !returns[..at].ends_with('{')))
+            .collect();
         assert_eq!(documented, status_words(&body), "{}: {returns}", script.name);
         for error in after(&body, "error_reply('", |c| c.is_ascii_uppercase()) {
             assert!(returns.contains(&format!("error {error}")), "{}: {error} is not documented", script.name);
