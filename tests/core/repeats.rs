@@ -7,17 +7,17 @@ use delayqueue::core::queue::Queue;
 use delayqueue::core::reply;
 use delayqueue::core::scripts::{self, Script};
 
-struct Scripts {
-    raw: Raw,
-    keys: Keys,
+pub struct Scripts {
+    pub raw: Raw,
+    pub keys: Keys,
 }
 
 impl Scripts {
-    fn of(queue: &Queue) -> Self {
+    pub fn of(queue: &Queue) -> Self {
         Self { raw: shared().raw(), keys: Keys::new("dq", queue.name()) }
     }
 
-    fn run(&mut self, script: &Script, keys: &[&[u8]], args: &[&[u8]]) -> redis::Value {
+    pub fn run(&mut self, script: &Script, keys: &[&[u8]], args: &[&[u8]]) -> redis::Value {
         let count = keys.len().to_string();
         let mut command = vec![b"EVAL".as_slice(), script.source.as_bytes(), count.as_bytes(), b"0"];
         command.splice(3..3, keys.iter().copied());
