@@ -209,7 +209,8 @@ namespace {
         public function reserveMany(int $max, int|float|null $timeout = 0): array {}
 
         /**
-         * Takes a given job, if it is ready, delayed or buried.
+         * Takes a given job, if it is ready, delayed or buried. A buried one that is released, or whose lease ends while it has attempts
+         * left, is ready from then on.
          *
          * @throws \DelayQueue\ConnectionException
          * @throws \DelayQueue\ServerException

@@ -50,6 +50,26 @@ fn a_repeated_reserve_takes_nothing_from_another_consumer() {
     queue.ack(&held.held()).unwrap();
 }
 
+/// Its answer was lost, and the consumer asks for other jobs then.
+#[test]
+fn a_buried_job_that_was_reserved_by_a_lost_call_is_buried_again() {
+    let queue = fresh();
+    let mut scripts = Scripts::of(&queue);
+    queue.push(&job("a")).unwrap();
+    queue.bury(&reserve(&queue).unwrap().held(), Some(b"why")).unwrap();
+    let before = queue.peek(&id("a")).unwrap().unwrap();
+    let keys = scripts.keys.clone();
+    scripts.run(&scripts::RESERVE_JOB, &keys.all(), &[b"first", b"1", b"0", b"a"]);
+    assert_eq!(states(&queue), [0, 0, 1, 0]);
+    assert_eq!(queue.peek(&id("a")).unwrap().unwrap().due_at_us, before.due_at_us);
+    assert_eq!(scripts.reserve("first", true), 0, "nobody has kicked it");
+    assert_eq!(queue.peek(&id("a")).unwrap().unwrap(), before);
+    let held = queue.reserve_job(&id("a")).unwrap().unwrap();
+    assert_eq!(held.due_at_us, before.due_at_us);
+    queue.release(&held.held(), Due::InMs(0), None, false).unwrap();
+    assert!(reserve(&queue).is_some(), "who releases it wants it served");
+}
+
 #[test]
 fn a_repeated_replacement_does_not_put_off_what_was_released_since() {
     let queue = fresh();
