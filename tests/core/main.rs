@@ -15,6 +15,7 @@ mod calls;
 mod clocks;
 mod connect;
 mod copies;
+mod deleted_keys;
 mod denied;
 mod duplicates;
 mod foreign;

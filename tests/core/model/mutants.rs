@@ -207,9 +207,9 @@ const OTHERS: &[(Mutant, &str)] = &[
         "foreign::a_record_of",
     ),
     (("kick.lua", "call('ZREM', buried, id)", ""), "foreign::"),
-    (("repair.lua", "place(id, priority or DEFAULT_PRIORITY, now)", ""), "foreign::jobs_whose_place"),
-    (("repair.lua", "and not (is_held and", "and not (false and"), "foreign::a_repair"),
-    (("repair.lua", "call('ZREM', reserved, id)", ""), "foreign::jobs_whose_place"),
+    (("repair.lua", "place(id, priority or DEFAULT_PRIORITY, now)", ""), "deleted_keys::jobs_whose_place"),
+    (("repair.lua", "and not (is_held and", "and not (false and"), "deleted_keys::a_repair"),
+    (("repair.lua", "call('ZREM', reserved, id)", ""), "deleted_keys::jobs_whose_place"),
     (("lib/pick.lua", "if #member > 8 then", "if true then"), "foreign::"),
 ];
 
