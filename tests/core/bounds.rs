@@ -317,6 +317,6 @@ fn a_repair_looks_at_a_few_records_at_a_time() {
     raw.run(&["DEL", &key(&queue, "waiting")]);
     let before = raw.calls("hscan");
     queue.doctor(true).unwrap();
-    assert!(raw.calls("hscan") - before >= 500 / 40, "about 20 a call");
+    assert!(raw.calls("hscan") - before >= 500 / 10, "about 5 a call");
     assert_eq!(states(&queue), [0, 500, 0, 0]);
 }

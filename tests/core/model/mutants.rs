@@ -50,7 +50,7 @@ const MUTANTS: &[Mutant] = &[
     ("reserve.lua", "(mantissa < 0.70710678118654752 and 2 or 1)", "1"),
     ("reserve.lua", "if is_more then return { 'AGAIN', lost } end", ""),
     ("reserve.lua", "if past then lease", "if false then lease"), // history leaks into the next job of that id
-    ("reserve.lua", "math.min(first + 38, #picked - 1)", "math.min(first + 36, #picked - 1)"),
+    ("reserve.lua", "math.min(first + 8, #picked - 1)", "math.min(first + 6, #picked - 1)"),
     ("reserve.lua", "if count == 0 or most == '0' then", "if count == 0 then"), // a wait leases
     ("reserve_job.lua", "else call('ZREM', buried, id) end", "end"),
     ("reserve_job.lua", "due and int(due) or", "due and int(now) or"),
