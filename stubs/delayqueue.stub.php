@@ -603,6 +603,8 @@ namespace DelayQueue {
          * From now on a native thread renews the lease whenever a third of the TTR has passed, also while PHP is busy: until the job is settled
          * or lost, the object is gone, the request ends, or $atMost is over, which is counted from now. In consume() with its heartbeat the
          * lease is renewed anyway: there $atMost is a limit for the rest of the handler's run. Called again, it sets a new limit, or none.
+         * The thread asks one Redis after another: where jobs of several are kept, one that keeps silent may delay the others' renewals by
+         * connectTimeout or readTimeout, so a third of their TTR should be longer.
          *
          * @param Duration|null $atMost greater than 0; null: no limit
          *
