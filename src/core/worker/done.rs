@@ -59,14 +59,9 @@ impl DoneJobs {
     /// They have been acknowledged, but for those that were not ours any more.
     pub fn answered(&mut self, sent: Vec<Done>, settled: impl Fn(usize) -> Option<Settled>) {
         for (at, done) in sent.into_iter().enumerate() {
-            let lease = &done.ticket.lease;
-            if settled(at) == Some(Settled::Lost) && !done.is_ambiguous {
-                lease.lose();
-                self.lost.push(done.ticket.key());
-            } else {
-                lease.settle();
-                self.acknowledged.push(done.ticket.key());
-            }
+            done.ticket.lease.settle();
+            let is_lost = settled(at) == Some(Settled::Lost) && !done.is_ambiguous;
+            if is_lost { &mut self.lost } else { &mut self.acknowledged }.push(done.ticket.key());
         }
     }
 
