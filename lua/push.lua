@@ -4,7 +4,7 @@
 -- ARGV[1…] in threes: id · record · due: a delay (µs), or '@' and a moment; all ids different
 -- ARGV[last two] keep or repeat: the meaning of a taken id · clock offset (µs). Without both, a taken id is an error. keep: its job stays.
 --         repeat: the answer to this push was lost; a taken id is an error, unless its job is the very same one
--- Returns {"OK"} | {"DUPLICATE", id} nothing changed | error DQSCHEMA: the queue was written by a newer version, nothing changed
+-- Returns "OK" | {"DUPLICATE", id} nothing changed | error DQSCHEMA: the queue was written by a newer version, nothing changed
 -- Cost    O(J log N) for J jobs; 5 commands, 6 for one new job
 -- Order   place before record: the next script that meets an entry without a record drops it; a record without a place would be lost.
 local call, ARGV, time, mode = redis.call, ARGV, redis.call('TIME'), 'fail'

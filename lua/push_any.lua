@@ -2,7 +2,7 @@
 -- KEYS    all
 -- ARGV[1] clock offset (µs)   ARGV[2] 1: a repeat of a push whose answer was lost
 -- ARGV[3…] five per job: id · record · due: a delay (µs), or '@' and a moment · on duplicate: fail, keep, replace · priority
--- Returns {"OK"} | {"DUPLICATE", id} nothing changed | {"RESERVED", id} nothing changed: a reserved job is not replaced
+-- Returns "OK" | {"DUPLICATE", id} nothing changed | {"RESERVED", id} nothing changed: a reserved job is not replaced
 --       | error DQSCHEMA: the queue was written by a newer version, nothing changed
 -- Cost    O(J log N) for J jobs
 --@include clock

@@ -29,7 +29,8 @@ local since = not due and call('ZSCORE', buried, id)
 if not due and not since then return { 'MISSING' } end
 --@include allow_when_full
 local past = call('HGET', history, id)
-local lease = int(call('HINCRBY', meta, 'token', 1)) .. ' ' .. int(due or since) .. ' ' .. ARGV[2] .. (past and '+' or '')
+local token, place_of = int(call('HINCRBY', meta, 'token', 1)), due and int(due) or '-' .. int(since)
+local lease = token .. ' ' .. place_of .. ' ' .. ARGV[2] .. (past and '+' or '')
 --@include call_of
 call('HSET', leases, '\n' .. ARGV[2], call_of(ARGV[3], { id }), id, lease)
 call('ZADD', reserved, int(now + ttr_ms * 1000), id)

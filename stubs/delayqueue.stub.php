@@ -221,7 +221,8 @@ namespace {
         public function reserveMany(int $max, int|float|null $timeout = 0): array {}
 
         /**
-         * Takes a given job, if it is ready, delayed or buried.
+         * Takes a given job, if it is ready, delayed or buried. A buried one that is released, or whose lease ends while it has attempts
+         * left, is ready from then on.
          *
          * @throws \DelayQueue\ConnectionException
          * @throws \DelayQueue\ServerException
@@ -314,7 +315,8 @@ namespace {
          *
          * @return int<0, max> how many there were
          *
-         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ConnectionException with $ambiguous also when an answer was lost: the jobs are gone, how many there
+         *     were is unknown
          * @throws \DelayQueue\ServerException
          */
         public function cancel(string ...$ids): int {}
@@ -349,7 +351,8 @@ namespace {
          *
          * @return bool false when there is no such job
          *
-         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ConnectionException with $ambiguous also when the answer was lost and the job is gone since: it may have
+         *     been kicked and served
          * @throws \DelayQueue\ServerException
          */
         public function kickJob(string $id, bool $resetAttempts = true): bool {}
@@ -419,7 +422,8 @@ namespace {
          *
          * @return int<0, max> how many
          *
-         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ConnectionException with $ambiguous also when an answer was lost: the jobs are gone, how many there
+         *     were is unknown
          * @throws \DelayQueue\ServerException
          */
         public function purge(\DelayQueue\State ...$states): int {}
@@ -428,7 +432,8 @@ namespace {
         public function stats(): \DelayQueue\Stats {}
 
         /**
-         * The names of all queues under this prefix.
+         * The names of all queues under this prefix. Where the list was deleted, as by FLUSHDB, a queue is in it again with the first push
+         * of a process, and of one that goes on pushing after a minute.
          *
          * @return list<non-empty-string>
          *
@@ -620,6 +625,8 @@ namespace DelayQueue {
          * From now on a native thread renews the lease whenever a third of the TTR has passed, also while PHP is busy: until the job is settled
          * or lost, the object is gone, the request ends, or $atMost is over, which is counted from now. In consume() with its heartbeat the
          * lease is renewed anyway: there $atMost is a limit for the rest of the handler's run. Called again, it sets a new limit, or none.
+         * The thread asks one Redis after another: where jobs of several are kept, one that keeps silent may delay the others' renewals by
+         * connectTimeout or readTimeout, so a third of their TTR should be longer.
          *
          * @param Duration|null $atMost greater than 0; null: no limit
          *

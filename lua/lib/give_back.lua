@@ -1,11 +1,10 @@
--- lib/give_back.lua: takes a job back to its old place, as if nobody had reserved it. Returns its due time, or nil where no job is.
+-- lib/give_back.lua: takes a job back to its old place, as if nobody had reserved it.
 local function give_back(id, lease)
-  local record, due = call('HGET', jobs, id), nil
+  local record = call('HGET', jobs, id)
   if record then
     local _, _, priority = options(record)
-    due = read_lease(lease)
-    place(id, priority or DEFAULT_PRIORITY, due)
+    local due, _, was_buried = read_lease(lease)
+    if was_buried then call('ZADD', buried, int(due), id) else place(id, priority or DEFAULT_PRIORITY, due) end
   end
   end_lease(id)
-  return due
 end

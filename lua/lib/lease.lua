@@ -1,9 +1,10 @@
 -- lib/lease.lua: a lease is an entry in `reserved` and the text "token due consumer" in `leases`, which proves it. A plus sign behind it says
--- that the job has a history.
--- The due time that the job had, as a number, and the consumer.
+-- that the job has a history. A minus sign before the due time says that the job was buried, since then.
+-- The due time that the job had, as a number, the consumer, and whether it was buried.
 local function read_lease(lease)
   local due, consumer = string.match(lease or '', '^%d+ (%S+) ([^+]*)')
-  return tonumber(due) or now, consumer
+  due = tonumber(due) or now
+  return math.abs(due), consumer, due < 0
 end
 local function end_lease(id)
   call('ZREM', reserved, id)

@@ -156,7 +156,7 @@ impl Receipt {
         self.field(0)
     }
 
-    /// When the job fell due, in microseconds since 1970.
+    /// When the job fell due, or was buried, in microseconds since 1970.
     #[must_use]
     pub fn due_at_us(&self) -> i64 {
         i64::try_from(self.field(1)).unwrap_or(0)
@@ -164,6 +164,7 @@ impl Receipt {
 
     fn field(&self, index: usize) -> u64 {
         let field = self.lease.split(|byte| *byte == b' ').nth(index).and_then(|field| std::str::from_utf8(field).ok());
+        let field = field.map(|text| text.trim_start_matches('-')); // it was buried
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,

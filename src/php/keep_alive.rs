@@ -19,20 +19,13 @@ thread_local! {
 pub struct KeepAlive {
     /// The lease is kept for as long as the object lives, not by a loop.
     is_ours: Cell<bool>,
-    /// The limit that was last given.
-    until: Cell<Option<Instant>>,
 }
 
 impl KeepAlive {
     /// From now on the lease is renewed, for so long at most. A loop that keeps it already goes on doing so, within this limit.
     pub fn start(&self, queue: &Queue, lease: &Arc<Lease>, at_most: Option<Duration>) {
-        let now = Instant::now();
-        // A thread forgets a lease when its limit is over.
-        let is_forgotten = self.until.get().is_some_and(|end| end <= now);
-        let is_kept = lease.is_kept() && !is_forgotten;
-        self.until.set(at_most.and_then(|length| now.checked_add(length)));
-        lease.keep_until(self.until.get());
-        if !is_kept {
+        lease.keep_until(at_most.and_then(|length| Instant::now().checked_add(length)));
+        if !lease.is_kept() {
             keep(queue, lease);
             self.is_ours.set(true);
         }

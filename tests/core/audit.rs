@@ -191,7 +191,8 @@ pub fn says_history(record: &[u8]) -> bool {
 pub fn parse_lease(lease: &[u8]) -> Option<(u64, i64, String)> {
     let lease = text(lease);
     let mut fields = lease.splitn(3, ' ');
-    Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?, fields.next()?.to_owned()))
+    let (token, due) = (fields.next()?.parse().ok()?, fields.next()?.parse::<i64>().ok()?);
+    Some((token, due.abs(), fields.next()?.to_owned()))
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -307,3 +307,16 @@ fn a_job_on_its_last_attempt_is_leased_alone() {
         assert_eq!(batches, [vec!["a"], vec!["b"], vec!["c"], vec!["d", "e"]], "priority {priority}");
     }
 }
+
+/// HSCAN gives the records as well, each of which may be as large as a payload can be.
+#[test]
+fn a_repair_looks_at_a_few_records_at_a_time() {
+    let server = Server::start(&[]);
+    let (queue, mut raw) = (server.queue("q"), server.raw());
+    push_large(&queue, 500, 100);
+    raw.run(&["DEL", &key(&queue, "waiting")]);
+    let before = raw.calls("hscan");
+    queue.doctor(true).unwrap();
+    assert!(raw.calls("hscan") - before >= 500 / 10, "about 5 a call");
+    assert_eq!(states(&queue), [0, 500, 0, 0]);
+}

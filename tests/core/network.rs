@@ -355,3 +355,30 @@ fn the_retry_of_a_push_is_no_duplicate_but_the_job_of_another_is() {
     assert_eq!(states(&direct), [0, 1, 0, 0]);
     assert_eq!(direct.peek(&id("a")).unwrap().unwrap().payload, b"theirs");
 }
+
+#[test]
+fn a_kick_or_purge_whose_answer_was_lost_claims_nothing_that_it_cannot_know() {
+    let server = Server::start(&[]);
+    let proxy = Proxy::before(&server);
+    let is_unknown = |result: Result<String, Error>| matches!(result, Err(Error::Connection { ambiguous: true, .. }));
+    for fault in [Fault::DropBefore, Fault::DropReply] {
+        let direct = server.queue(&format!("{fault:?}"));
+        let queue = proxy.queue(direct.name(), Duration::from_secs(5));
+        let meeting_it = |call: &dyn Fn() -> Result<String, Error>| {
+            proxy.fail(fault, 1);
+            let result = call();
+            assert_eq!(proxy.heal(), 1, "{fault:?}: it met the fault");
+            result
+        };
+        let kick = |name: &str| queue.kick_job(&id(name), false).map(|kicked| kicked.to_string());
+        assert!(is_unknown(meeting_it(&|| kick("missing"))), "{fault:?}");
+        assert_eq!(kick("missing").unwrap(), "false");
+        direct.push(&delayed("a", 60_000)).unwrap();
+        assert_eq!(meeting_it(&|| kick("a")).unwrap(), "true", "{fault:?}");
+        push_many(&direct, &[delayed("b", 60_000), job("c")]);
+        assert!(is_unknown(meeting_it(&|| queue.purge(&[]).map(|many| many.to_string()))), "{fault:?}");
+        assert_eq!(states(&direct), [0; 4], "{fault:?}: the jobs are gone");
+        push_many(&direct, &[job("a"), job("b")]);
+        assert_eq!(queue.purge(&[]).unwrap(), 2);
+    }
+}

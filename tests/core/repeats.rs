@@ -7,17 +7,17 @@ use delayqueue::core::queue::Queue;
 use delayqueue::core::reply;
 use delayqueue::core::scripts::{self, Script};
 
-struct Scripts {
-    raw: Raw,
-    keys: Keys,
+pub struct Scripts {
+    pub raw: Raw,
+    pub keys: Keys,
 }
 
 impl Scripts {
-    fn of(queue: &Queue) -> Self {
+    pub fn of(queue: &Queue) -> Self {
         Self { raw: shared().raw(), keys: Keys::new("dq", queue.name(), 0) }
     }
 
-    fn run(&mut self, script: &Script, keys: &[&[u8]], args: &[&[u8]]) -> redis::Value {
+    pub fn run(&mut self, script: &Script, keys: &[&[u8]], args: &[&[u8]]) -> redis::Value {
         let count = keys.len().to_string();
         let mut command = vec![b"EVAL".as_slice(), script.source.as_bytes(), count.as_bytes(), b"0"];
         command.splice(3..3, keys.iter().copied());
@@ -48,6 +48,26 @@ fn a_repeated_reserve_takes_nothing_from_another_consumer() {
     let held = reserve(&queue).unwrap();
     assert_eq!(scripts.reserve("first", true), 1, "b, which it has leased itself");
     queue.ack(&held.held()).unwrap();
+}
+
+/// Its answer was lost, and the consumer asks for other jobs then.
+#[test]
+fn a_buried_job_that_was_reserved_by_a_lost_call_is_buried_again() {
+    let queue = fresh();
+    let mut scripts = Scripts::of(&queue);
+    queue.push(&job("a")).unwrap();
+    queue.bury(&reserve(&queue).unwrap().held(), Some(b"why")).unwrap();
+    let before = queue.peek(&id("a")).unwrap().unwrap();
+    let keys = scripts.keys.clone();
+    scripts.run(&scripts::RESERVE_JOB, &keys.all(), &[b"first", b"1", b"0", b"a"]);
+    assert_eq!(states(&queue), [0, 0, 1, 0]);
+    assert_eq!(queue.peek(&id("a")).unwrap().unwrap().due_at_us, before.due_at_us);
+    assert_eq!(scripts.reserve("first", true), 0, "nobody has kicked it");
+    assert_eq!(queue.peek(&id("a")).unwrap().unwrap(), before);
+    let held = queue.reserve_job(&id("a")).unwrap().unwrap();
+    assert_eq!(held.due_at_us, before.due_at_us);
+    queue.release(&held.held(), Due::InMs(0), None, false).unwrap();
+    assert!(reserve(&queue).is_some(), "who releases it wants it served");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Waiting without polling.
 
 use crate::support::*;
+use delayqueue::core::job::{JobOptions, NewJob};
 use delayqueue::core::queue::{Flow, Interrupts, NoInterrupts, Queue};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -151,6 +152,50 @@ fn watching_several_queues_serves_the_first_one_first() {
     pushed.push(&job("c")).unwrap();
     assert_eq!(thread.join().unwrap(), 1);
     assert_eq!(waiters(&first), 0);
+}
+
+/// A thousand leases have ended, and a script takes back a hundred of them.
+fn with_ended_leases(jobs: usize) -> Queue {
+    let queue = fresh();
+    let options = JobOptions { ttr_ms: 100, ..JobOptions::default() };
+    push_many(
+        &queue,
+        &(0..jobs).map(|n| NewJob { options: options.clone(), ..job(&format!("{n}")) }).collect::<Vec<_>>(),
+    );
+    let held: Vec<_> = (0..jobs).step_by(500).flat_map(|_| reserve_many(&queue, 500)).collect();
+    assert_eq!(held.len(), jobs);
+    until("the leases have ended", || held.iter().all(|job| job.lease_until < Instant::now()));
+    queue
+}
+
+#[test]
+fn a_signal_ends_a_reserve_while_redis_takes_back_many_jobs() {
+    struct Leave(u32);
+    impl Interrupts for Leave {
+        fn poll(&mut self) -> Flow {
+            self.0 += 1;
+            if self.0 == 3 { Flow::Return } else { Flow::Continue }
+        }
+    }
+    let queue = with_ended_leases(1_000);
+    let watch = [queue.name().to_owned()];
+    for timeout in [Some(Duration::ZERO), Some(Duration::from_secs(100)), None] {
+        assert_eq!(queue.reserve(&watch, 1, timeout, &mut Leave(0)).unwrap(), []);
+    }
+    assert_eq!(shared().raw().int(&["ZCARD", &key(&queue, "reserved")]), 100, "nine calls have been made");
+    assert!(reserve(&queue).is_some(), "without a signal it goes on until there is a job");
+}
+
+#[test]
+fn a_reserve_ends_with_its_timeout_while_redis_takes_back_many_jobs() {
+    let queue = with_ended_leases(1_000);
+    let watch = [queue.name().to_owned()];
+    let timeout = Some(Duration::from_micros(1));
+    assert_eq!(queue.reserve(&watch, 1, timeout, &mut NoInterrupts).unwrap(), []);
+    let left = shared().raw().int(&["ZCARD", &key(&queue, "reserved")]);
+    assert!(left >= 700, "one call, and another with which it stops waiting: {left}");
+    assert_eq!(waiters(&queue), 0);
+    assert_eq!(reserve_many(&queue, 10).len(), 1, "poison is leased alone");
 }
 
 #[test]

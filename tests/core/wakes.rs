@@ -1,10 +1,12 @@
 //! Every operation that makes a job ready, or ready soon, wakes an idle consumer. Here that consumer is registered and has died: the script
 //! that wants to wake it finds that no connection listens, and removes it.
 
+use crate::repeats::Scripts;
 use crate::support::*;
 use delayqueue::core::backoff::Backoff;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate};
 use delayqueue::core::queue::{Held, Queue};
+use delayqueue::core::scripts::{self, Script};
 
 type Step = fn(&Queue, &Held);
 
@@ -49,5 +51,28 @@ fn every_operation_that_makes_a_job_ready_wakes_an_idle_consumer() {
         assert_eq!(raw.int(&["ZCARD", &key(&queue, "waiters")]), 1, "looking wakes nobody");
         step(&queue, &held[1]);
         assert_eq!(raw.int(&["ZCARD", &key(&queue, "waiters")]), 0, "nobody was woken: {name}");
+    }
+}
+
+/// A waiter goes away with `leave`, or with a last reserve that finds nothing.
+#[test]
+fn a_waiter_that_goes_away_has_another_one_look_in_its_place() {
+    let farewells: [(&Script, &[&[u8]]); 2] =
+        [(&scripts::LEAVE, &[b"leaver"]), (&scripts::RESERVE, &[b"consumer", b"1", b"1", b"0 1000000 leaver 0"])];
+    for (script, args) in farewells {
+        for is_job_coming in [false, true] {
+            let queue = fresh();
+            let mut scripts = Scripts::of(&queue);
+            if is_job_coming {
+                queue.push(&delayed("a", 2_000)).unwrap();
+            }
+            let (keys, waiters) = (scripts.keys.clone(), key(&queue, "waiters"));
+            scripts.raw.run(&["ZADD", &waiters, "9000000000000000", "died", "9000000000000001", "leaver"]);
+            scripts.run(script, &keys.all(), args);
+            let left = scripts.raw.run(&["ZRANGE", &waiters, "0", "-1"]);
+            let expected: &[&str] = if is_job_coming { &[] } else { &["died"] };
+            let expected = expected.iter().map(|name| redis::Value::BulkString(name.as_bytes().to_vec())).collect();
+            assert_eq!(left, redis::Value::Array(expected), "{}, a job is coming: {is_job_coming}", script.name);
+        }
     }
 }

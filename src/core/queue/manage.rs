@@ -37,11 +37,7 @@ impl Queue {
         let (mut reply, was_lost) = self.script_knowing(&scripts::CANCEL, |_| args.clone())?;
         let cancelled = count(reply.int()?);
         if was_lost && cancelled < ids.len() as u64 {
-            return Err(Error::Connection {
-                doing: Default::default(),
-                message: "the answer was lost; the jobs are gone, how many there were is unknown".into(),
-                ambiguous: true,
-            });
+            return Err(unknown("the jobs are gone, how many there were is unknown"));
         }
         Ok(cancelled)
     }
@@ -66,12 +62,19 @@ impl Queue {
     /// A buried or delayed job becomes ready now; false if it is neither.
     ///
     /// # Errors
-    /// Connection and server errors.
+    /// [`Error::Connection`] with `ambiguous` when an answer was lost and the job is not there any more: it may have been kicked and
+    /// served. Connection and server errors.
     pub fn kick_job(&self, id: &JobId, reset_attempts: bool) -> Result<bool> {
-        let (reply, was_lost) = self
-            .script_again(&scripts::KICK_JOB, &[id.as_bytes(), flag(reset_attempts)])
-            .map_err(self.about("kicking", id))?;
-        Ok(reply.word == "OK" || was_lost)
+        let args = [id.as_bytes(), flag(reset_attempts)];
+        let (reply, was_lost) =
+            self.script_knowing(&scripts::KICK_JOB, |_| args.to_vec()).map_err(self.about("kicking", id))?;
+        if reply.word == "OK" || !was_lost {
+            return Ok(reply.word == "OK");
+        }
+        match self.peek(id)?.map(|info| info.state) {
+            Some(State::Ready | State::Reserved) => Ok(true),
+            _ => Err(self.about("kicking", id)(unknown("the job may have been kicked, and served meanwhile"))),
+        }
     }
 
     /// Up to `max` buried jobs become ready, oldest first; returns how many.
@@ -143,19 +146,24 @@ impl Queue {
     /// Deletes all jobs of the given states (none named: all), in bounded steps; returns how many.
     ///
     /// # Errors
-    /// Connection and server errors.
+    /// [`Error::Connection`] with `ambiguous` when an answer was lost: the jobs are gone, how many there were is unknown. Connection and
+    /// server errors.
     pub fn purge(&self, states: &[State]) -> Result<u64> {
         let states = if states.is_empty() { &State::ALL } else { states };
-        let mut removed = 0;
+        let (mut removed, mut was_ever_lost) = (0, false);
         for state in states {
             loop {
-                let (mut reply, _) =
+                let (mut reply, was_lost) =
                     self.script_again(&scripts::PURGE, &[state.word().as_bytes()]).map_err(self.on_queue("purging"))?;
+                was_ever_lost |= was_lost;
                 removed += count(reply.int()?);
                 if reply.int()? == 0 {
                     break;
                 }
             }
+        }
+        if was_ever_lost {
+            return Err(self.on_queue("purging")(unknown("the jobs are gone, how many there were is unknown")));
         }
         Ok(removed)
     }
@@ -167,6 +175,11 @@ fn found(reply: Result<(Reply, bool)>) -> Result<bool> {
         "MISSING" => Ok(false),
         _ => Err(reply::unexpected()),
     }
+}
+
+/// A repeat cannot tell what the try before has done.
+fn unknown(what: &str) -> Error {
+    Error::Connection { doing: Default::default(), message: format!("the answer was lost; {what}"), ambiguous: true }
 }
 
 fn flag(set: bool) -> &'static [u8] {

@@ -21,6 +21,8 @@ pub enum ReserveOutcome {
     /// None, if it was only asked whether one is ready.
     Jobs(Vec<Reserved>),
     Nothing(NextDue),
+    /// A bounded part of the housekeeping is done: ask again.
+    Again,
 }
 
 /// When there may be something to do in a queue that had nothing.
@@ -70,7 +72,7 @@ pub fn reserve_from(
 }
 
 impl Queue {
-    /// Asks once, without waiting. Repeats while a bounded part of housekeeping is being done.
+    /// Asks once, without waiting.
     ///
     /// # Errors
     /// Connection and server errors; Redis may have acknowledged the jobs all the same.
@@ -83,51 +85,44 @@ impl Queue {
         let doing = |error: Error| error.while_doing(|| format!("reserving from queue '{}'", self.name));
         let max = fetch.max.min(MOST).to_string();
         let (waiter, at_most) = waiting.map_or(("-", Duration::ZERO), |waiting| (waiting.name, waiting.at_most));
-        let mut done: Vec<&[u8]> =
-            fetch.done.iter().flat_map(|receipt| [receipt.id.as_bytes(), &receipt.lease]).collect();
-        loop {
-            let call = Call::begin(self);
-            let number = call.number.to_string();
-            let (mut sent, mut was_lost) = (Instant::now(), false);
-            let value = self.client.run_on(connections, Repeat::Yes, &mut |request, attempt, _| {
-                sent = Instant::now();
-                was_lost = attempt.is_repeat;
-                let is_repeat = call.is_repeat || attempt.is_repeat;
-                let max_bytes = self.most_bytes();
-                let details = if is_repeat || waiting.is_some() || max_bytes != DEFAULT_BYTES {
-                    format!("{} {max_bytes} {waiter} {}", u8::from(is_repeat), at_most.as_micros())
-                } else {
-                    String::new()
-                };
-                let mut args = [&call.consumer, number.as_str(), &max, &details].map(str::as_bytes).to_vec();
-                args.extend(&done);
-                self.write_script(request, &scripts::RESERVE, &args);
-            });
-            let mut reply = Reply::new(value.map_err(|error| doing(self.naming_key(error)))?).map_err(doing)?;
-            call.answered(self);
-            let lost = reply.positions().map_err(doing)?;
-            // After a lost answer, a job that is gone was acknowledged by the try before.
-            if !was_lost && !done.is_empty() {
-                fetch.lost = lost;
+        let call = Call::begin(self);
+        let number = call.number.to_string();
+        let (mut sent, mut was_lost) = (Instant::now(), false);
+        let value = self.client.run_on(connections, Repeat::Yes, &mut |request, attempt, _| {
+            sent = Instant::now();
+            was_lost = attempt.is_repeat;
+            let is_repeat = call.is_repeat || attempt.is_repeat;
+            let max_bytes = self.most_bytes();
+            let details = if is_repeat || waiting.is_some() || max_bytes != DEFAULT_BYTES {
+                format!("{} {max_bytes} {waiter} {}", u8::from(is_repeat), at_most.as_micros())
+            } else {
+                String::new()
+            };
+            let mut args = [&call.consumer, number.as_str(), &max, &details].map(str::as_bytes).to_vec();
+            args.extend(fetch.done.iter().flat_map(|receipt| [receipt.id.as_bytes(), &receipt.lease]));
+            self.write_script(request, &scripts::RESERVE, &args);
+        });
+        let mut reply = Reply::new(value.map_err(|error| doing(self.naming_key(error)))?).map_err(doing)?;
+        call.answered(self);
+        let lost = reply.positions().map_err(doing)?;
+        // After a lost answer, a job that is gone was acknowledged by the try before.
+        if !was_lost {
+            fetch.lost = lost;
+        }
+        match reply.word.as_str() {
+            "JOBS" => {
+                let jobs = self.readable(reply.leased(&self.name, sent).map_err(doing)?)?;
+                Ok(if jobs.is_empty() { ReserveOutcome::Again } else { ReserveOutcome::Jobs(jobs) })
             }
-            match reply.word.as_str() {
-                "JOBS" => {
-                    let jobs = self.readable(reply.leased(&self.name, sent).map_err(doing)?)?;
-                    if !jobs.is_empty() {
-                        return Ok(ReserveOutcome::Jobs(jobs));
-                    }
-                }
-                word @ ("EMPTY" | "PAUSED") => {
-                    let is_paused = word == "PAUSED";
-                    let wait_us = reply.int().map_err(doing)?;
-                    let wait = u64::try_from(wait_us).ok().map(Duration::from_micros);
-                    return Ok(ReserveOutcome::Nothing(NextDue { wait, is_paused }));
-                }
-                "READY" => return Ok(ReserveOutcome::Jobs(Vec::new())),
-                "AGAIN" => {}
-                _ => return Err(doing(reply::unexpected())),
+            word @ ("EMPTY" | "PAUSED") => {
+                let is_paused = word == "PAUSED";
+                let wait_us = reply.int().map_err(doing)?;
+                let wait = u64::try_from(wait_us).ok().map(Duration::from_micros);
+                Ok(ReserveOutcome::Nothing(NextDue { wait, is_paused }))
             }
-            done.clear();
+            "READY" => Ok(ReserveOutcome::Jobs(Vec::new())),
+            "AGAIN" => Ok(ReserveOutcome::Again),
+            _ => Err(doing(reply::unexpected())),
         }
     }
 

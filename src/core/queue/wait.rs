@@ -28,7 +28,8 @@ pub enum Waited {
 /// How a queue, the one of that index, is asked for jobs.
 pub type Reserve<'a> = dyn FnMut(usize, &Queue, &mut Connections, Option<Waiting<'_>>) -> Result<ReserveOutcome> + 'a;
 
-/// Asks the queues, first one first and the partitions of one in any order, until one has jobs or the time is over (`None`: never).
+/// Asks the queues, first one first and the partitions of one in any order, until one has jobs or the time is over (`None`: never). Zero: asks
+/// each of them once, and as often as Redis needs to take back what it finds.
 ///
 /// # Errors
 /// Connection and server errors.
@@ -38,9 +39,9 @@ pub fn wait_for(
     interrupts: &mut dyn Interrupts,
     reserve: &mut Reserve<'_>,
 ) -> Result<Waited> {
-    let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    let deadline = timeout.filter(|timeout| !timeout.is_zero()).and_then(|timeout| Instant::now().checked_add(timeout));
     let mut connections = Connections::default();
-    let mut result = ask_all(queues, &mut connections, reserve);
+    let mut result = ask_all(queues, &mut connections, deadline, interrupts, reserve);
     if matches!(result, Ok(Waited::Nothing)) && timeout != Some(Duration::ZERO) {
         let mut registration = Registration::default();
         result = registration.wait(&mut connections, queues, deadline, interrupts, reserve);
@@ -52,10 +53,18 @@ pub fn wait_for(
     result
 }
 
-fn ask_all(queues: &[Queue], connections: &mut Connections, reserve: &mut Reserve<'_>) -> Result<Waited> {
+fn ask_all(
+    queues: &[Queue],
+    connections: &mut Connections,
+    deadline: Option<Instant>,
+    interrupts: &mut dyn Interrupts,
+    reserve: &mut Reserve<'_>,
+) -> Result<Waited> {
     for (index, queue) in in_turn(queues) {
-        if let ReserveOutcome::Jobs(jobs) = reserve(index, queue, connections, None)? {
-            return Ok(Waited::Jobs(index, jobs));
+        match ask(deadline, interrupts, &mut || reserve(index, queue, connections, None))? {
+            Ok(ReserveOutcome::Jobs(jobs)) => return Ok(Waited::Jobs(index, jobs)),
+            Ok(_) => {}
+            Err(flow) => return Ok(Waited::Left(flow)),
         }
     }
     Ok(Waited::Nothing)
@@ -73,6 +82,26 @@ fn in_turn(queues: &[Queue]) -> impl Iterator<Item = (usize, &Queue)> {
             Some((first + number, parts.get(number)?))
         })
     })
+}
+
+/// Asks one queue. Many leases may have ended at once: asks again while Redis takes back some of them with each answer, unless the
+/// time is over, or a signal handler wants to leave.
+fn ask(
+    deadline: Option<Instant>,
+    interrupts: &mut dyn Interrupts,
+    reserve: &mut dyn FnMut() -> Result<ReserveOutcome>,
+) -> Result<std::result::Result<ReserveOutcome, Flow>> {
+    loop {
+        let outcome = reserve()?;
+        let is_over = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if is_over || !matches!(outcome, ReserveOutcome::Again) {
+            return Ok(Ok(outcome));
+        }
+        match interrupts.poll() {
+            Flow::Continue => {}
+            flow => return Ok(Err(flow)),
+        }
+    }
 }
 
 /// A server went away while we slept. It may be restarting: tries for as long as one operation may take.
@@ -162,16 +191,24 @@ impl<'a> Registration<'a> {
                 let waiter = subscribe(queue, connections).map_err(doing)?;
                 let at_most = if is_last { Duration::ZERO } else { jittered(REGISTERED_FOR, &waiter) };
                 // The next request takes as long to reach Redis as this one, so the wait counts from the moment this one is sent.
-                let asked = Instant::now();
-                let outcome = reserve(index, queue, connections, Some(Waiting { name: &waiter, at_most }))?;
+                let mut asked = Instant::now();
+                let waiting = Some(Waiting { name: &waiter, at_most });
+                let outcome = match ask(deadline, interrupts, &mut || {
+                    asked = Instant::now();
+                    reserve(index, queue, connections, waiting)
+                })? {
+                    Ok(ReserveOutcome::Again) => continue, // the time is over
+                    Ok(outcome) => outcome,
+                    Err(flow) => return Ok(Waited::Left(flow)),
+                };
                 self.0.retain(|known| !known.queue.is_same(queue));
                 match outcome {
                     ReserveOutcome::Jobs(jobs) => return Ok(Waited::Jobs(index, jobs)),
-                    ReserveOutcome::Nothing(_) if is_last => {}
-                    ReserveOutcome::Nothing(next) => {
+                    ReserveOutcome::Nothing(next) if !is_last => {
                         reserve_at = reserve_at.min(asked + next.wait.unwrap_or(at_most).min(at_most));
                         self.0.push(Registered { queue, waiter, next });
                     }
+                    _ => {}
                 }
             }
             if is_last {
@@ -186,7 +223,7 @@ impl<'a> Registration<'a> {
                         flow => return Ok(Waited::Left(flow)),
                     }
                     // A reserve that waits for a Redis which is still loading; to subscribe, it must be there.
-                    match ask_all(queues, connections, reserve)? {
+                    match ask_all(queues, connections, deadline, interrupts, reserve)? {
                         Waited::Nothing => {}
                         found => return Ok(found),
                     }

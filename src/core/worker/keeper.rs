@@ -54,6 +54,7 @@ pub(super) struct Shared {
     /// The thread has sent its acknowledgements.
     pub sent: Condvar,
     alarm: Mutex<Box<dyn Alarm>>,
+    process: Generation,
 }
 
 impl std::fmt::Debug for Shared {
@@ -65,6 +66,11 @@ impl std::fmt::Debug for Shared {
 impl Shared {
     pub fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// In a forked child the thread does not exist, and it may have held the lock: touch nothing.
+    pub fn has_ended(&self) -> bool {
+        !self.process.is_current() || self.state().ends
     }
 
     pub fn tell_if_earlier(&self, state: &mut State, at: Instant) {
@@ -79,7 +85,6 @@ impl Shared {
 pub struct Keeper {
     shared: Arc<Shared>,
     is_started: bool,
-    process: Generation,
     renews: bool,
 }
 
@@ -88,13 +93,14 @@ impl Keeper {
     #[must_use]
     pub fn new(alarm: Box<dyn Alarm>, renews: bool) -> Self {
         let (told, sent) = (Condvar::new(), Condvar::new());
-        let shared = Shared { state: Mutex::default(), told, sent, alarm: Mutex::new(alarm) };
-        Self { shared: Arc::new(shared), is_started: false, process: Generation::current(), renews }
+        let (state, process) = (Mutex::default(), Generation::current());
+        let shared = Shared { state, told, sent, alarm: Mutex::new(alarm), process };
+        Self { shared: Arc::new(shared), is_started: false, renews }
     }
 
-    /// In a forked child the thread does not exist, and it may have held the lock: touch nothing.
+    /// `None` in a forked child.
     pub(super) fn state(&self) -> Option<MutexGuard<'_, State>> {
-        self.process.is_current().then(|| self.shared.state())
+        self.shared.process.is_current().then(|| self.shared.state())
     }
 
     pub(super) fn shared(&self) -> &Shared {
@@ -117,12 +123,11 @@ impl Keeper {
         self.start();
         let Some(mut state) = self.state() else { return };
         for lease in &leases {
-            let _ = lease.keeper.set(Arc::downgrade(&self.shared));
+            lease.set_keeper(Arc::downgrade(&self.shared));
         }
         // The thread forgets settled leases when it wakes, which may be in an hour. Before the list grows, they go.
         if state.kept.len() == state.kept.capacity() {
-            let now = Instant::now();
-            state.kept.retain(|(_, leases)| leases.iter().any(|lease| lease.is_open(now)));
+            state.kept.retain(|(_, leases)| !leases.iter().all(|lease| lease.has_ended()));
         }
         state.kept.push((queue.detached(), leases));
         self.shared.tell_if_earlier(&mut state, first);
@@ -162,7 +167,7 @@ impl Keeper {
     }
 
     fn start(&mut self) {
-        if self.is_started || !self.process.is_current() {
+        if self.is_started || !self.shared.process.is_current() {
             return;
         }
         let shared = Arc::clone(&self.shared);
@@ -201,21 +206,18 @@ fn run(shared: &Shared) {
             }
             None => {}
         }
-        let mut is_reached = true;
-        let due = due_renewals(&mut state, now);
-        if !due.is_empty() {
+        // One that cannot be reached must not cost the others their leases.
+        let mut unreached: Vec<Kept> = due_renewals(&mut state, now);
+        if !unreached.is_empty() {
             drop(state);
-            for (queue, leases) in &due {
-                is_reached &= renew(queue, leases); // one that cannot be reached must not cost the others their leases
-            }
+            unreached.retain(|(queue, leases)| !renew(queue, leases));
             state = shared.state();
         }
+        let mut were_sent = true;
         if state.done.due_at().is_some_and(|at| at <= now) {
-            let was_sent;
-            (state, was_sent) = acknowledge(shared, state);
-            is_reached &= was_sent;
+            (state, were_sent) = acknowledge(shared, state);
         }
-        state.planned = if is_reached { next_look(&mut state) } else { Some(next_try(&state)) };
+        state.planned = next_look(&mut state, &unreached, were_sent);
         state = match state.planned {
             Some(at) => {
                 let left = at.saturating_duration_since(Instant::now());
@@ -226,20 +228,17 @@ fn run(shared: &Shared) {
     }
 }
 
-fn next_look(state: &mut State) -> Option<Instant> {
+fn next_look(state: &mut State, unreached: &[Kept], were_sent: bool) -> Option<Instant> {
     let now = Instant::now();
-    let leases = state.kept.iter().flat_map(|(_, leases)| leases);
-    let renewals = leases.filter(|lease| lease.is_open(now)).map(|lease| lease.renew_at()).min();
+    let reached = state.kept.iter().filter(|(queue, _)| !unreached.iter().any(|(other, _)| other.is_same(queue)));
+    let open = reached.flat_map(|(_, leases)| leases).filter(|lease| lease.is_open(now));
+    let renewals = open.map(|lease| lease.renew_at()).min();
     let alarm = state.run.as_ref().map(|run| ring_at(run).min(run.grace_ends));
     // As long as jobs come and go, the thread looks by itself: waking it for each would cost more than its work.
     let next_done = std::mem::take(&mut state.is_active).then_some(now + ACK_WITHIN);
-    [renewals, alarm, state.done.due_at().or(next_done)].into_iter().flatten().min()
-}
-
-/// When Redis is asked again that could not be reached; earlier, if a run has to be ended.
-fn next_try(state: &State) -> Instant {
-    let retry_at = Instant::now() + RETRY;
-    state.run.as_ref().map_or(retry_at, |run| retry_at.min(ring_at(run).min(run.grace_ends)))
+    let done = if were_sent { state.done.due_at().or(next_done) } else { None };
+    let retry = (!were_sent || !unreached.is_empty()).then_some(now + RETRY);
+    [renewals, alarm, done, retry].into_iter().flatten().min()
 }
 
 /// Acknowledges all that is done. False when Redis could not be asked.
@@ -288,18 +287,19 @@ fn due_alarm(state: &mut State, now: Instant) -> Option<Ring> {
     None
 }
 
-/// All open leases of every queue that has one to renew: one round trip renews them together. Forgets the others.
+/// All open leases of every queue that has one to renew: one round trip renews them together. Forgets those that have ended.
 fn due_renewals(state: &mut State, now: Instant) -> Vec<Kept> {
     let mut queues: Vec<(Kept, bool)> = Vec::new();
     state.kept.retain_mut(|(queue, leases)| {
-        leases.retain(|lease| lease.is_open(now));
-        let is_due = leases.iter().any(|lease| lease.renew_at() <= now);
+        leases.retain(|lease| !lease.has_ended());
+        let open: Vec<_> = leases.iter().filter(|lease| lease.is_open(now)).cloned().collect();
+        let is_due = open.iter().any(|lease| lease.renew_at() <= now);
         match queues.iter_mut().find(|((known, _), _)| known.is_same(queue)) {
             Some(((_, all), is_any_due)) => {
-                all.extend(leases.iter().cloned());
+                all.extend(open);
                 *is_any_due |= is_due;
             }
-            None => queues.push(((queue.clone(), leases.clone()), is_due)),
+            None => queues.push(((queue.clone(), open), is_due)),
         }
         !leases.is_empty()
     });

@@ -3,7 +3,7 @@
 use super::keeper::Shared;
 use crate::core::job::{Receipt, Reserved};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// One lease, shared between the loop, the job object and the thread.
@@ -18,8 +18,8 @@ pub struct Lease {
     base: Instant,
     settled: AtomicBool,
     lost: AtomicBool,
-    /// The keeper that renews it.
-    pub(super) keeper: OnceLock<Weak<Shared>>,
+    /// The keeper that renews it: the last one it was given.
+    keeper: Mutex<Weak<Shared>>,
 }
 
 impl Lease {
@@ -34,7 +34,7 @@ impl Lease {
             base,
             settled: AtomicBool::new(false),
             lost: AtomicBool::new(false),
-            keeper: OnceLock::new(),
+            keeper: Mutex::default(),
         };
         lease.until_us.store(lease.after_base(job.lease_until), Ordering::Relaxed);
         Arc::new(lease)
@@ -52,20 +52,35 @@ impl Lease {
     /// Its holder has touched it, perhaps for less time than the thread counts on.
     pub fn touched(&self, until: Instant) {
         self.until_us.store(self.after_base(until), Ordering::Relaxed);
-        if let Some(shared) = self.keeper.get().and_then(Weak::upgrade) {
-            shared.tell_if_earlier(&mut shared.state(), self.renew_at());
-        }
+        self.tell_keeper();
     }
 
     /// The thread renews it no longer than until then.
     pub fn keep_until(&self, at: Option<Instant>) {
         self.keep_until_us.store(at.map_or(u64::MAX, |at| self.after_base(at)), Ordering::Relaxed);
+        self.tell_keeper();
     }
 
-    /// Whether a thread renews it.
+    /// Whether a thread has it in its list, though perhaps not within its limit.
     #[must_use]
     pub fn is_kept(&self) -> bool {
-        self.keeper.get().is_some_and(|keeper| keeper.strong_count() > 0)
+        self.keeper().is_some()
+    }
+
+    pub(super) fn set_keeper(&self, keeper: Weak<Shared>) {
+        *self.keeper.lock().unwrap_or_else(PoisonError::into_inner) = keeper;
+    }
+
+    /// A keeper that has ended may still be there, since its thread waits for Redis.
+    fn keeper(&self) -> Option<Arc<Shared>> {
+        let keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        keeper.filter(|shared| !shared.has_ended())
+    }
+
+    fn tell_keeper(&self) {
+        if let Some(shared) = self.keeper() {
+            shared.tell_if_earlier(&mut shared.state(), self.renew_at());
+        }
     }
 
     /// When it ends, as far as this process knows; never later than in Redis.
@@ -74,10 +89,10 @@ impl Lease {
         self.base + Duration::from_micros(self.until_us.load(Ordering::Relaxed))
     }
 
-    /// A renewal found the job cancelled or taken over.
+    /// The job was cancelled or taken over. A renewal that was under way while the job was settled found nothing either: that is no loss.
     #[must_use]
     pub fn is_lost(&self) -> bool {
-        self.lost.load(Ordering::Relaxed)
+        self.lost.load(Ordering::Relaxed) && !self.settled.load(Ordering::Relaxed)
     }
 
     pub fn lose(&self) {
@@ -94,9 +109,13 @@ impl Lease {
         self.until().checked_sub(third * 2).unwrap_or_else(Instant::now)
     }
 
-    /// Whether the thread is to renew it.
+    /// Whether it will never be renewed again.
+    pub(super) fn has_ended(&self) -> bool {
+        self.settled.load(Ordering::Relaxed) || self.lost.load(Ordering::Relaxed)
+    }
+
+    /// Whether the thread is to renew it: it has not ended, and its limit is not over.
     pub(super) fn is_open(&self, now: Instant) -> bool {
-        let is_over = self.after_base(now) >= self.keep_until_us.load(Ordering::Relaxed);
-        !self.settled.load(Ordering::Relaxed) && !self.is_lost() && !is_over
+        !self.has_ended() && self.after_base(now) < self.keep_until_us.load(Ordering::Relaxed)
     }
 }

@@ -171,9 +171,9 @@ impl Loop<'_> {
                 result => break result,
             }
         };
-        job.ticket.lease.settle();
-        if let Some(inner) = job.inner() {
-            if result.is_ok() { inner.set_settled() } else { inner.set_lost() }
+        match job.inner() {
+            Some(inner) if result.is_ok() => inner.set_settled(),
+            _ => job.ticket.lease.lose(),
         }
         match result {
             Ok(value) => Ok(Some(value)),

@@ -50,16 +50,17 @@ const MUTANTS: &[Mutant] = &[
     ("reserve.lua", "(mantissa < 0.70710678118654752 and 2 or 1)", "1"),
     ("reserve.lua", "if is_more then return { 'AGAIN', lost } end", ""),
     ("reserve.lua", "if past then lease", "if false then lease"), // history leaks into the next job of that id
-    ("reserve.lua", "math.min(first + 38, #picked - 1)", "math.min(first + 36, #picked - 1)"),
+    ("reserve.lua", "math.min(first + 8, #picked - 1)", "math.min(first + 6, #picked - 1)"),
     ("reserve.lua", "if count == 0 or most == '0' then", "if count == 0 then"), // a wait leases
     ("reserve_job.lua", "else call('ZREM', buried, id) end", "end"),
-    ("reserve_job.lua", "int(due or since)", "int(now)"),
+    ("reserve_job.lua", "due and int(due) or", "due and int(now) or"),
+    ("reserve_job.lua", "'-' .. int(since)", "'-' .. int(now)"),
     ("reserve_job.lua", "undo_call(ARGV[2], ARGV[3])", ""),
     ("reserve_job.lua", "(past and '+' or '')", "''"), // history leaks into the next job of that id
     ("reserve_job.lua", "if not due and not since then return { 'MISSING' } end", ""), // reserved twice
     ("reserve_job.lua", "if reclaim() then return { 'AGAIN' } end", ""),
     ("lib/undo_call.lua", "if lines() ~= number then return end", "lines()"), // gives back jobs that were seen
-    ("lib/give_back.lua", "due = read_lease(lease)", "due = now"),
+    ("lib/give_back.lua", "or DEFAULT_PRIORITY, due)", "or DEFAULT_PRIORITY, now)"),
     ("lib/pick.lua", "add_prioritized('-inf', '(1024')", ""),
     ("lib/pick.lua", "add_prioritized('(1024', '+inf')", ""),
     ("lib/pick.lua", "'WITHSCORES', 'LIMIT', 0, most - #picked / 2)", "'WITHSCORES', 'LIMIT', 0, most)"), // more than were wanted
@@ -175,7 +176,11 @@ const OTHERS: &[(Mutant, &str)] = &[
     (("resume.lua", "wake(now)", ""), "wakes::"),
     (("repair.lua", "wake(now)", ""), "wakes::"),
     (("leave.lua", "call('ZREM', waiters, ARGV[2])", ""), "waiting::watching_several"),
+    (("leave.lua", "if soonest then wake(soonest) end", ""), "wakes::"),
+    (("lib/idle.lua", "if soonest then wake(soonest) end", ""), "wakes::"),
+    (("lib/idle.lua", "try('ZREM', waiters, waiter)", ""), "wakes::"),
     (("lib/kick.lua", "now, old_due, was_prioritized)", "now)"), "model::walk::regressions::a_job_of_another"),
+    (("lib/give_back.lua", "if was_buried then", "if false then"), "repeats::"),
     (("lib/undo_call.lua", "if holder == consumer then", "if lease then"), "repeats::"),
     (("update.lua", "if ARGV[6] and kept ~= ARGV[6] then", "if false then"), "repeats::"),
     (("push_any.lua", "or string.byte(old) >= HAS_HISTORY", ""), "repeats::"), // puts off a released job
@@ -202,9 +207,9 @@ const OTHERS: &[(Mutant, &str)] = &[
         "foreign::a_record_of",
     ),
     (("kick.lua", "call('ZREM', buried, id)", ""), "foreign::"),
-    (("repair.lua", "place(id, priority or DEFAULT_PRIORITY, now)", ""), "foreign::jobs_whose_place"),
-    (("repair.lua", "and not (is_held and", "and not (false and"), "foreign::a_repair"),
-    (("repair.lua", "call('ZREM', reserved, id)", ""), "foreign::jobs_whose_place"),
+    (("repair.lua", "place(id, priority or DEFAULT_PRIORITY, now)", ""), "deleted_keys::jobs_whose_place"),
+    (("repair.lua", "and not (is_held and", "and not (false and"), "deleted_keys::a_repair"),
+    (("repair.lua", "call('ZREM', reserved, id)", ""), "deleted_keys::jobs_whose_place"),
     (("lib/pick.lua", "if #member > 8 then", "if true then"), "foreign::"),
 ];
 

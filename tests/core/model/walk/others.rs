@@ -38,7 +38,14 @@ impl Walk {
     pub(super) fn kick_job(&mut self, name: &str, resets: bool, is_lost: bool) {
         self.note(format!("kick_job {name} {resets}"));
         let expected = self.model.kick_job(name, resets);
-        assert_eq!(self.queue(is_lost).kick_job(&id(name), resets).unwrap(), expected || is_lost);
+        let got = unless_in_doubt(self.queue(is_lost).kick_job(&id(name), resets));
+        if is_lost {
+            self.model.reclaim(); // the repeat looks at the job
+        }
+        assert!(
+            got == Some(expected) && !is_lost || is_lost && (got == Some(true) || !expected && got.is_none()),
+            "{got:?}"
+        );
     }
 
     pub(super) fn take(&mut self, is_lost: bool) {
@@ -53,8 +60,8 @@ impl Walk {
     pub(super) fn purge(&mut self, state: State, is_lost: bool) {
         self.note(format!("purge {state:?}"));
         let expected = self.model.purge(state);
-        let got = self.queue(is_lost).purge(&[state]).unwrap();
-        assert!(got == expected || is_lost && got < expected, "{got} instead of {expected}");
+        let got = self.queue(is_lost).purge(&[state]);
+        assert_eq!(unless_in_doubt(got), if is_lost { None } else { Some(expected) });
     }
 
     pub(super) fn pause(&mut self, is_lost: bool) {

@@ -29,6 +29,7 @@ impl Walk {
         let got = match with_connections(&queue, |connections| queue.reserve_now(connections, &mut fetch, None)) {
             ReserveOutcome::Jobs(jobs) => jobs,
             ReserveOutcome::Nothing(_) => Vec::new(),
+            ReserveOutcome::Again => reserve_many(&self.queue(false), max),
         };
         let acked: Vec<bool> = batch.iter().map(|held| self.model.ack(held.receipt.token())).collect();
         let lost: Vec<usize> = (0..acked.len()).filter(|at| !acked[*at]).collect();

@@ -1,0 +1,108 @@
+//! A lease and the keepers that renew it: which of them hears of changes, and when a job counts as lost.
+
+use crate::proxy::{Fault, Proxy};
+use crate::support::*;
+use crate::worker_loop::keeper;
+use delayqueue::core::job::{JobOptions, NewJob, Reserved};
+use delayqueue::core::queue::Queue;
+use delayqueue::core::worker::lease::Lease;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Reserves a new job of this TTR.
+fn hold(queue: &Queue, ttr_ms: u64) -> (Reserved, Arc<Lease>) {
+    queue.push(&NewJob { options: JobOptions { ttr_ms, ..JobOptions::default() }, ..job("a") }).unwrap();
+    let held = reserve(queue).unwrap();
+    let lease = Lease::of(&held);
+    (held, lease)
+}
+
+fn touch(queue: &Queue, held: &Reserved, lease: &Lease, ttr_ms: u64) {
+    let touched = Instant::now();
+    queue.touch(&held.held(), Some(ttr_ms)).unwrap();
+    lease.touched(touched + Duration::from_millis(ttr_ms));
+}
+
+fn assert_held_for(queue: &Queue, time: Duration) {
+    let started = Instant::now();
+    while started.elapsed() < time {
+        assert_eq!(reserve(queue), None, "taken over after {:?}", started.elapsed());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(states(queue), [0, 0, 1, 0]);
+}
+
+/// A loop has ended, and `keepAlive()` keeps a job of it that the program still holds.
+#[test]
+fn a_touch_is_told_to_the_keeper_that_got_the_lease_last() {
+    let queue = fresh();
+    let (held, lease) = hold(&queue, 1_000);
+    let (mut first, mut second) = (keeper(), keeper());
+    first.keep(&queue, vec![Arc::clone(&lease)]);
+    drop(first);
+    second.keep(&queue, vec![Arc::clone(&lease)]);
+    touch(&queue, &held, &lease, 60_000);
+    std::thread::sleep(Duration::from_millis(700)); // the keeper has looked meanwhile, and sleeps for long
+    touch(&queue, &held, &lease, 500);
+    assert_held_for(&queue, Duration::from_millis(1_500));
+}
+
+#[test]
+fn a_lease_whose_limit_was_over_is_renewed_by_the_same_keeper_once_the_limit_is_lifted() {
+    let queue = fresh();
+    let (_held, lease) = hold(&queue, 1_000);
+    let mut keeper = keeper();
+    lease.keep_until(Some(Instant::now() + Duration::from_millis(50)));
+    keeper.keep(&queue, vec![Arc::clone(&lease)]);
+    std::thread::sleep(Duration::from_millis(500)); // the keeper has looked meanwhile, and renewed nothing
+    assert!(lease.is_kept());
+    lease.keep_until(None);
+    assert_held_for(&queue, Duration::from_millis(1_500));
+}
+
+#[test]
+fn a_keeper_that_has_ended_keeps_nothing_though_its_thread_still_waits_for_redis() {
+    let server = Server::start(&[]);
+    let proxy = Proxy::before(&server);
+    let (_held, lease) = hold(&server.queue("q"), 300);
+    let mut keeper = keeper();
+    proxy.fail(Fault::Hold, u32::MAX);
+    keeper.keep(&proxy.queue("q", Duration::from_secs(10)), vec![Arc::clone(&lease)]);
+    std::thread::sleep(Duration::from_millis(300)); // the renewal is under way
+    assert!(lease.is_kept());
+    drop(keeper);
+    assert!(!lease.is_kept());
+}
+
+#[test]
+fn a_renewal_that_finds_a_settled_job_gone_does_not_call_it_lost() {
+    let queue = fresh();
+    let (held, lease) = hold(&queue, 300);
+    let mut keeper = keeper();
+    keeper.keep(&queue, vec![Arc::clone(&lease)]);
+    queue.ack(&held.held()).unwrap();
+    until("a renewal finds nothing", || lease.is_lost()); // before this process has noted the answer to ack()
+    lease.settle();
+    assert!(!lease.is_lost());
+}
+
+/// An unreachable queue is asked again after 200 ms. Other leases may be shorter.
+#[test]
+fn a_queue_that_cannot_be_reached_does_not_delay_the_renewals_of_others() {
+    let (broken, sound) = (fresh(), fresh());
+    let (_, broken_lease) = hold(&broken, 100);
+    let (_, lease) = hold(&sound, 300);
+    let mut raw = shared().raw();
+    raw.run(&["SET", &key(&broken, "reserved"), "foreign"]);
+    let mut keeper = keeper();
+    keeper.keep(&broken, vec![broken_lease]);
+    keeper.keep(&sound, vec![Arc::clone(&lease)]);
+    let (mut until_now, mut renewed, mut in_time) = (lease.until(), Instant::now(), 0);
+    until("renewals follow each other within 150 ms", || {
+        if lease.until() != until_now {
+            in_time += u32::from(renewed.elapsed() < Duration::from_millis(150));
+            (until_now, renewed) = (lease.until(), Instant::now());
+        }
+        in_time == 5
+    });
+}
