@@ -1,8 +1,8 @@
 -- list.lua: a page of jobs of one state, in their order.
 -- KEYS    all
--- ARGV[1] clock offset (µs)   ARGV[2] state   ARGV[3] offset   ARGV[4] limit, at most 200
--- Returns {"JOBS", state, looked, …} then five per job as of peek.lua: id · record · history · due · deadline; looked at fewer than asked for:
---         it was the last page
+-- ARGV[1] clock offset (µs)   ARGV[2] state   ARGV[3] offset   ARGV[4] limit, at most 200   ARGV[5] most bytes of records
+-- Returns {"JOBS", state, looked, full, …} then five per job as of peek.lua: id · record · history · due · deadline; looked at fewer than asked
+--         for, and full is 0: it was the last page
 --       | {"AGAIN"} a bounded part of the housekeeping is done
 -- Cost    O(log² N + L)
 --@include clock
@@ -15,12 +15,17 @@
 --@include reclaim
 --@include promote
 if reclaim() or ARGV[2] == 'ready' and promote() then return { 'AGAIN' } end
-local state, offset, limit = ARGV[2], ARGV[3] + 0, ARGV[4] + 0
-local reply, due_now = { 'JOBS', state, 0 }, call('ZCOUNT', waiting, '-inf', int(now))
+local state, offset, limit, bytes = ARGV[2], ARGV[3] + 0, ARGV[4] + 0, ARGV[5] + 0
+local reply, due_now = { 'JOBS', state, 0, 0 }, call('ZCOUNT', waiting, '-inf', int(now))
 local function add(id, due, deadline)
+  if bytes <= 0 then
+    reply[4] = 1
+    return
+  end
   reply[3] = reply[3] + 1
   local record = call('HGET', jobs, id)
   if not record then return end
+  bytes = bytes - #record
   for _, value in ipairs({ id, record, call('HGET', history, id) or '', int(due), deadline or '' }) do reply[#reply + 1] = value end
 end
 local function add_all(key, first, last)

@@ -211,7 +211,13 @@ impl Client {
         let mut attempt = Attempt::default();
         let mut may_come_back = self.may_move() || connections.iter().any(|connection| connection.is_usable());
         let mut pause = Duration::from_millis(5);
-        let (mut detour, mut redirections) = (None, 0);
+        let (mut detour, mut redirections, mut refused) = (None, 0, None);
+        // Redis' own words say more than a last try that the deadline cut off.
+        let failed = |fault, refused: Option<Error>, is_repeat| match (&fault, refused) {
+            (Fault::Unsent(_), Some(refused)) if is_repeat => in_doubt(refused),
+            (Fault::Unsent(_), Some(refused)) => refused,
+            _ => to_error(fault, is_repeat),
+        };
         loop {
             let is_asking = detour.is_some();
             let mut connection = match self.connection(connections, detour.take(), deadline) {
@@ -222,7 +228,7 @@ impl Client {
                     rest(&mut pause);
                     continue;
                 }
-                Err(fault) => return Err(to_error(fault, attempt.is_repeat)),
+                Err(fault) => return Err(failed(fault, refused, attempt.is_repeat)),
             };
             may_come_back = true;
             let mut request = Request::new(connection.request(), attempt.with_source);
@@ -267,12 +273,13 @@ impl Client {
                     if !self.passes_by_itself(&error) || left() <= pause {
                         return Err(if attempt.is_repeat { in_doubt(error) } else { error });
                     }
+                    refused = Some(error);
                 }
                 Err(fault) => {
                     resolver::doubt(&self.key.dsn);
                     attempt.is_repeat |= matches!(fault, Fault::Sent(_));
                     if left() <= pause || (repeat == Repeat::No && attempt.is_repeat) {
-                        return Err(to_error(fault, attempt.is_repeat));
+                        return Err(failed(fault, refused, attempt.is_repeat));
                     }
                 }
             }

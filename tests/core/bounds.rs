@@ -88,6 +88,20 @@ fn a_batch_that_could_not_be_read_is_given_back_uncounted() {
     }
 }
 
+#[test]
+fn a_page_of_a_list_is_bounded_in_bytes() {
+    let server = Server::start(&[]);
+    let direct = server.queue("q");
+    let limit = Duration::from_millis(300);
+    push_many(&direct, &(10..50).map(|n| large(&n.to_string(), 100_000)).collect::<Vec<_>>());
+    let mut raw = server.raw();
+    raw.run(&["CONFIG", "RESETSTAT"]);
+    let jobs = server.hasty_queue("q", limit).list(State::Ready, 0, 100).unwrap();
+    let ids: Vec<_> = jobs.iter().map(|job| job.id.to_string()).collect();
+    assert_eq!(ids, (10..50).map(|n| n.to_string()).collect::<Vec<_>>());
+    assert!(raw.calls("evalsha") + raw.calls("eval") >= 4000 / 300, "pages of about 300 KB");
+}
+
 /// None of the tries of an operation was answered. The next call of this consumer gives back what they have leased.
 #[test]
 fn a_batch_that_nobody_saw_is_given_back_by_the_next_call() {

@@ -9,7 +9,7 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 /// Waits for so long, and so long again for the answer.
-const PATIENCE: Duration = Duration::from_millis(200);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 fn queue(server: &Server, durability: Durability) -> Queue {
     let read_timeout = 2 * PATIENCE;

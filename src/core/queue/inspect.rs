@@ -138,28 +138,29 @@ impl Queue {
         let mut at = offset;
         while (jobs.len() as u64) < limit {
             let want = (limit - jobs.len() as u64).min(200);
-            let (page, looked) = self.list_page(state, at, want)?;
+            let (page, looked, is_full) = self.list_page(state, at, want)?;
             jobs.extend(page);
-            at += want;
-            if looked < want {
+            at += looked;
+            if looked < want && !is_full {
                 break;
             }
         }
         Ok(jobs)
     }
 
-    /// The jobs of a page, and how many places were looked at: one without a record shows no job.
-    fn list_page(&self, state: State, offset: u64, limit: u64) -> Result<(Vec<JobInfo>, u64)> {
-        let (offset, limit) = (offset.to_string(), limit.to_string());
-        let args = [state.word().as_bytes(), offset.as_bytes(), limit.as_bytes()];
+    /// The jobs of a page; how many places were looked at, as one without a record shows no job; and whether the page holds no more bytes.
+    fn list_page(&self, state: State, offset: u64, limit: u64) -> Result<(Vec<JobInfo>, u64, bool)> {
+        let (offset, limit, bytes) = (offset.to_string(), limit.to_string(), self.most_bytes().to_string());
+        let args = [state.word(), &offset, &limit, &bytes].map(str::as_bytes);
         let (mut reply, _) = self.script_again(&scripts::LIST, &args).map_err(self.looking())?;
         reply.text()?;
         let looked = u64::try_from(reply.int()?).unwrap_or(0);
+        let is_full = reply.int()? == 1;
         let mut jobs = Vec::new();
         while !reply.is_at_end() {
             jobs.push(reply.info(&self.name, state)?);
         }
-        Ok((jobs, looked))
+        Ok((jobs, looked, is_full))
     }
 
     /// Jobs in one state, or in all.

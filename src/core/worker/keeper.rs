@@ -257,7 +257,6 @@ fn acknowledge<'a>(shared: &'a Shared, mut state: MutexGuard<'a, State>) -> (Mut
             Err(_) => {
                 state.done.put_back(done);
                 is_reached = false;
-                break; // the others wait no longer than for this one
             }
         }
     }
