@@ -23,8 +23,9 @@ test_surface() {
   local status=0
   # shellcheck disable=SC2154
   tests/run-phpt.sh "$extension" 2>&1 | tee "$log" || status=$?
-  closing=$(awk -F: '/^Tests (passed|failed|skipped)/ { split($1, word, " "); split($2, number, " "); count[word[2]] = number[1] }
-    END { printf "phpt: %d passed, %d failed, %d skipped\n", count["passed"], count["failed"], count["skipped"] }' "$log")
+  closing=$(awk -F: '/^Tests (passed|failed|skipped|warned)/ { split($1, word, " "); split($2, number, " "); count[word[2]] = number[1] }
+    END { printf "phpt: %d passed, %d failed, %d skipped, %d passed only when tried again\n",
+      count["passed"], count["failed"], count["skipped"], count["warned"] }' "$log")
   echo "$closing"
   return "$status"
 }
