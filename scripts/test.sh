@@ -3,31 +3,12 @@
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+# shellcheck source=scripts/suites.sh
+source "$root/scripts/suites.sh"
 
 "$root/build.sh" setup
 "$root/build.sh" build
 find_php
-
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-
-# The core needs no PHP: it is built and tested without.
-test_core() {
-  cargo test --locked --no-default-features --no-fail-fast 2>&1 | tee "$log" || return
-  if grep -qE '^test result: .* [1-9][0-9]* ignored' "$log"; then
-    echo "ignored tests: mend or remove them"
-    return 1
-  fi
-}
-
-# One behaviour of the PHP surface per file. run-tests.php has no closing line of its own.
-test_surface() {
-  local status=0
-  tests/run-phpt.sh "$extension" 2>&1 | tee "$log" || status=$?
-  awk -F: '/^Tests (passed|failed|skipped)/ { split($1, word, " "); split($2, number, " "); count[word[2]] = number[1] }
-    END { printf "phpt: %d passed, %d failed, %d skipped\n", count["passed"], count["failed"], count["skipped"] }' "$log"
-  return "$status"
-}
 
 # One PHPUnit configuration; anything but a pass fails.
 test_phpunit() {

@@ -12,13 +12,13 @@ final class Machine
     {
         $cpu = (string) file_get_contents('/proc/cpuinfo');
         preg_match('/^model name\s*: (.+)$/m', $cpu, $model);
-        preg_match('/v=(\S+)/', (string) shell_exec(escapeshellarg(RedisServer::binary()) . ' --version'), $redis);
+        preg_match('/^(\w+) server v=(\S+)/', (string) shell_exec(escapeshellarg(RedisServer::binary()) . ' --version'), $server);
 
         return array_filter([
             'CPU' => sprintf('%s, %d cores', $model[1] ?? php_uname('m'), preg_match_all('/^processor\s*:/m', $cpu)),
             'kernel' => php_uname('s') . ' ' . php_uname('r'),
             'PHP' => PHP_VERSION,
-            'Redis' => $redis[1] ?? '',
+            'server' => trim(($server[1] ?? '') . ' ' . ($server[2] ?? '')),
             'delayqueue' => (string) phpversion('delayqueue'),
         ]);
     }

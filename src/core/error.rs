@@ -109,16 +109,9 @@ impl Error {
     #[must_use]
     pub fn from_redis(code: &str, message: &str) -> Self {
         let doing = Doing::default();
-        let message = message.trim();
-        let known = ["WRONGTYPE", "OOM", "READONLY", "MISCONF", "NOREPLICAS", "NOPERM", "NOSCRIPT", "DQSCHEMA"];
-        // Redis 6.2 wraps what a script met: "ERR Error running script (call to f_…): @user_script:1: WRONGTYPE …".
-        let wrapped = known.iter().find(|word| code == "ERR" && message.contains(&format!(": {word} ")));
-        let code = match wrapped {
-            Some(word) => word,
-            None if message.contains("executing the script can't") => "NOPERM",
-            None => code,
-        };
-        let message = message.split(" script: ").next().unwrap_or(message).trim_end_matches(',').to_owned();
+        let message = without_place(message.trim());
+        let met = if code == "ERR" { met_in_script(message) } else { None };
+        let (code, message) = met.map_or((code, message.to_owned()), |(code, rest)| (code, rest.to_owned()));
         match code {
             "WRONGPASS" | "NOAUTH" => Self::Authentication { doing, message: format!("{code} {message}") },
             "ERR" if message.contains("called without any password configured") => {
@@ -134,6 +127,27 @@ impl Error {
     }
 }
 
+/// The message less the script and the line, which Redis adds from 7.0 on: "… script: f8e1…, on @user_script:20."
+fn without_place(message: &str) -> &str {
+    match message.rsplit_once(" script: ") {
+        Some((text, place)) if place.contains(", on @") => text.trim_end_matches(','),
+        _ => message,
+    }
+}
+
+/// Code and message of an error that a command met inside a script, where the server has put ERR in front.
+fn met_in_script(message: &str) -> Option<(&'static str, &str)> {
+    const CODES: [&str; 8] =
+        ["WRONGTYPE", "OOM", "READONLY", "MISCONF", "NOREPLICAS", "NOPERM", "NOSCRIPT", "DQSCHEMA"];
+    // Redis 6.2: "Error running script (call to f_…): @user_script:1: WRONGTYPE …", or "… @user_script: 1: -OOM …".
+    let after =
+        |code: &str| [": ", ": -"].iter().find_map(|start| Some(message.split_once(&format!("{start}{code} "))?.1));
+    // Redis up to 7.0; newer ones and Valkey.
+    let denied = ["The user executing the script can't", "ACL failure in script"];
+    let denied = || denied.iter().find_map(|words| message.get(message.find(words)?..));
+    CODES.iter().find_map(|code| Some((*code, after(code)?))).or_else(|| Some(("NOPERM", denied()?)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,12 +160,34 @@ mod tests {
         };
         assert_eq!(code("WRONGTYPE", "Operation against a key script: f8e, on @user_script:20."), "WRONGTYPE");
         assert_eq!(code("ERR", "Error running script (call to f_1): @user_script:1: WRONGTYPE Operation"), "WRONGTYPE");
-        assert_eq!(
-            code("ERR", "The user executing the script can't run this command or subcommand script: a"),
-            "NOPERM"
-        );
+        for denied in [
+            "Error running script (call to f_1): @user_script:1: @user_script: 1: The user executing the script can't publish",
+            "The user executing the script can't run this command or subcommand script: f8e, on @user_script:1.",
+            "ACL failure in script: User u has no permissions to run the 'time' command script: f8e, on @user_script:1.",
+        ] {
+            assert_eq!(code("ERR", denied), "NOPERM", "{denied}");
+        }
+        let full = "Error running script (call to f_1): @user_script:1: @user_script: 1: -OOM command not allowed";
+        assert_eq!(Error::from_redis("ERR", full), Error::from_redis("OOM", "command not allowed"));
         assert!(matches!(Error::from_redis("OOM", "command not allowed"), Error::QueueFull { .. }));
         assert!(matches!(Error::from_redis("WRONGPASS", "invalid"), Error::Authentication { .. }));
+    }
+
+    #[test]
+    fn the_message_says_what_was_denied_and_not_where_in_the_script() {
+        for denied in [
+            "ACL failure in script: User u has no permissions to run the 'time' command",
+            "The user executing the script can't run this command or subcommand",
+        ] {
+            for message in [
+                denied.to_owned(),
+                format!("{denied} script: f8e, on @user_script:1."),
+                format!("Error running script (call to f_1): @user_script:1: @user_script: 1: {denied}"),
+            ] {
+                let error = Error::from_redis("ERR", &message).while_doing(|| "pausing queue 'q'".into());
+                assert_eq!(error.to_string(), format!("pausing queue 'q': NOPERM {denied}"));
+            }
+        }
     }
 
     #[test]

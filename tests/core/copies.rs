@@ -3,6 +3,7 @@
 use crate::audit;
 use crate::scene::{OPERATIONS, Scene, Setting};
 use crate::support::*;
+use std::path::{Path, PathBuf};
 
 #[test]
 fn a_replica_has_what_the_master_has_after_every_operation() {
@@ -52,9 +53,7 @@ fn a_log_that_is_cut_off_anywhere_is_a_sound_queue() {
     raw.run(&["CONFIG", "SET", "appendfsync", "always"]);
     queue.push(&job("last")).unwrap();
     server.kill();
-    let dir = server.dir.path().join("appendonlydir");
-    let log = std::fs::read_dir(&dir).unwrap().map(|file| file.unwrap().path());
-    let log = log.into_iter().find(|path| path.to_string_lossy().ends_with(".incr.aof")).expect("a log");
+    let log = log_file(server.dir.path());
     let whole = std::fs::read(&log).unwrap();
     for part in 1..=30 {
         let cut = whole.len() * part / 30 - usize::from(part < 30) * part * 7 % 50;
@@ -66,4 +65,11 @@ fn a_log_that_is_cut_off_anywhere_is_a_sound_queue() {
         server.kill();
     }
     delayqueue::core::clock::set_thread_offset_ms(0);
+}
+
+/// The append-only file: of Redis 6.2 a file, of newer ones the last in a folder.
+fn log_file(dir: &Path) -> PathBuf {
+    let Ok(files) = std::fs::read_dir(dir.join("appendonlydir")) else { return dir.join("appendonly.aof") };
+    let mut paths = files.map(|file| file.unwrap().path());
+    paths.find(|path| path.to_string_lossy().ends_with(".incr.aof")).expect("a log")
 }

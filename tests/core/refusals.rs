@@ -6,6 +6,9 @@ use delayqueue::core::dsn::Dsn;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{JobId, NewJob};
 use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig};
+use std::io::{Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 const SECRET: &str = "hunter2%:@/";
@@ -31,17 +34,10 @@ fn hasty(dsn: Dsn) -> Queue {
 
 #[test]
 fn a_redis_that_still_loads_is_waited_for_within_the_deadline() {
-    let mut server = Server::start(&[
-        "--rdbcompression",
-        "no",
-        "--key-load-delay",
-        "1000",
-        "--loading-process-events-interval-bytes",
-        "1024",
-    ]);
+    let mut server = Server::start(&["--rdbcompression", "no", "--key-load-delay", "1000"]);
     server.queue("q").push(&job("before")).unwrap();
     let mut raw = server.raw();
-    raw.run(&["DEBUG", "POPULATE", "1500", "filler", "100"]);
+    raw.run(&["DEBUG", "POPULATE", "2000", "filler", "40000"]); // a Redis that loads answers once in 2 MiB
     raw.run(&["SAVE"]);
     server.kill();
     server.launch();
@@ -73,19 +69,22 @@ fn a_replica_refuses_and_is_left() {
         line.trim().parse::<i64>().unwrap()
     };
     let before = connections(&mut raw);
-    let started = Instant::now();
-    let found = queue.push(&job("b"));
-    assert_eq!(code(&found), "READONLY");
-    assert!(found.unwrap_err().is_retryable());
-    assert!(started.elapsed() < Duration::from_millis(1_800), "{:?}", started.elapsed());
-    assert!(connections(&mut raw) > before, "it looks for another master over a new connection");
     // On a busy machine the time may be over in the middle of a try.
-    until(
-        "acknowledging is refused as well",
-        || matches!(queue.ack(&held), Err(Error::Server { code, .. }) if code == "READONLY"),
-    );
+    let is_refused = |expected: &str, call: &dyn Fn() -> Result<(), Error>| {
+        until(expected, || {
+            let started = Instant::now();
+            let error = call().unwrap_err();
+            assert!(started.elapsed() < Duration::from_millis(1_800), "{:?}", started.elapsed());
+            let is_expected = matches!(&error, Error::Server { code, .. } if code == expected);
+            assert!(!is_expected || error.is_retryable());
+            is_expected
+        });
+    };
+    is_refused("READONLY", &|| queue.push(&job("b")).map(drop));
+    assert!(connections(&mut raw) > before, "it looks for another master over a new connection");
+    is_refused("READONLY", &|| queue.ack(&held));
     raw.run(&["CONFIG", "SET", "replica-serve-stale-data", "no"]);
-    assert_eq!(code(&queue.push(&job("b"))), "MASTERDOWN");
+    is_refused("MASTERDOWN", &|| queue.push(&job("b")).map(drop));
     raw.run(&["CONFIG", "SET", "replica-serve-stale-data", "yes"]);
     assert_eq!(raw.text(&["DEBUG", "DIGEST"]), digest);
     raw.run(&["REPLICAOF", "NO", "ONE"]);
@@ -95,11 +94,10 @@ fn a_replica_refuses_and_is_left() {
 
 #[test]
 fn a_redis_that_cannot_write_to_disk_refuses_and_recovers() {
-    let server = Server::start(&["--enable-protected-configs", "yes"]);
+    let server = Server::start(&["--dbfilename", "not-a-file"]);
     let (queue, mut raw) = (hasty(server.dsn()), server.raw());
     queue.push(&job("a")).unwrap();
     std::fs::create_dir(server.dir.path().join("not-a-file")).unwrap();
-    raw.run(&["CONFIG", "SET", "dbfilename", "not-a-file"]);
     raw.run(&["CONFIG", "SET", "save", "3600 1"]);
     raw.run(&["BGSAVE"]);
     until("the snapshot failed", || raw.text(&["INFO", "persistence"]).contains("rdb_last_bgsave_status:err"));
@@ -122,7 +120,7 @@ fn a_redis_that_cannot_write_to_disk_refuses_and_recovers() {
 
 #[test]
 fn a_busy_redis_is_waited_for_within_the_deadline() {
-    let server = Server::start(&["--busy-reply-threshold", "20"]);
+    let server = Server::start(&["--lua-time-limit", "20"]);
     let queue = hasty(server.dsn());
     queue.push(&job("a")).unwrap();
     let dsn = server.dsn();
@@ -205,7 +203,7 @@ fn missing_rights_are_named() {
         assert!(matches!(&error, Error::Server { code, .. } if code == "NOPERM"), "{rights:?}: {error:?}");
         assert!(!error.is_retryable());
     }
-    raw.run(&["ACL", "SETUSER", "app", "reset", "on", ">secret", "~*", "+@all"]);
+    raw.run(&["ACL", "SETUSER", "app", "reset", "on", ">secret", "~*", "resetchannels", "+@all"]);
     let queue = hasty(as_user(&server, "app"));
     queue.reserve(&["q".into()], 1, Some(Duration::ZERO), &mut NoInterrupts).unwrap();
     let error = queue.reserve(&["q".into()], 1, Some(Duration::from_secs(5)), &mut NoInterrupts).unwrap_err();
@@ -260,6 +258,47 @@ fn a_queue_of_a_newer_version_is_left_alone() {
     let schema = queue.doctor(false).unwrap().into_iter().find(|check| check.check == "schema").unwrap();
     assert_eq!(schema.level, Level::Error);
     assert!(schema.message.contains("schema 2"), "{}", schema.message);
+}
+
+/// A server that has this one answer to all commands; counts them.
+fn answering(answer: &'static str) -> (Dsn, Arc<AtomicUsize>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().map(Result::unwrap) {
+            let mut buffer = [0; 4096];
+            while client.read(&mut buffer).is_ok_and(|got| got > 0) {
+                count.fetch_add(1, Ordering::SeqCst);
+                client.write_all(answer.as_bytes()).unwrap();
+            }
+        }
+    });
+    (Dsn::parse(&format!("redis://app:hunter2@127.0.0.1:{port}/0")).unwrap(), asked)
+}
+
+#[test]
+fn a_server_that_is_too_old_gets_no_command_after_hello() {
+    for (answer, found) in [
+        ("%2\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$6\r\n6.0.16\r\n", "Redis 6.0.16"),
+        ("-ERR unknown command `HELLO`, with args beginning with: `3`, `AUTH`, \r\n", "unknown command"), // Redis 5
+    ] {
+        let (dsn, asked) = answering(answer);
+        let error = hasty(dsn).push(&job("a")).unwrap_err();
+        assert!(matches!(&error, Error::Server { code, .. } if code == "ERR"), "{error:?}");
+        let text = error.to_string();
+        assert!(text.contains("too old") && text.contains("6.2") && text.contains(found), "{text}");
+        assert!(!error.is_retryable());
+        assert_silent_about_the_password(&error);
+        assert_eq!(asked.load(Ordering::SeqCst), 1, "{text}");
+    }
+    for enough in ["6.2.0", "7.0.15", "8.0.2", "10.0.0"] {
+        let answer = format!("%1\r\n+version\r\n+{enough}\r\n").leak();
+        let (dsn, asked) = answering(answer);
+        let error = hasty(dsn).push(&job("a")).unwrap_err().to_string();
+        assert!(!error.contains("too old") && asked.load(Ordering::SeqCst) > 1, "{enough}: {error}");
+    }
 }
 
 #[test]

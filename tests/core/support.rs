@@ -103,6 +103,21 @@ impl Clock {
     }
 }
 
+/// The server under test: what the environment variable `REDIS_SERVER` says, else the one in PATH.
+fn binary() -> OsString {
+    std::env::var_os("REDIS_SERVER").filter(|path| !path.is_empty()).unwrap_or_else(|| "redis-server".into())
+}
+
+/// Lets tests ask for digests. Redis 6.2 needs no option for it, and knows none.
+fn debug_option() -> &'static [&'static str] {
+    static IS_6: OnceLock<bool> = OnceLock::new();
+    let is_6 = || {
+        let told = Command::new(binary()).arg("--version").output().expect("the server tells its version");
+        String::from_utf8_lossy(&told.stdout).contains(" v=6.")
+    };
+    if *IS_6.get_or_init(is_6) { &[] } else { &["--enable-debug-command", "yes"] }
+}
+
 impl Server {
     pub fn start_with_clock(clock: &Clock) -> Self {
         let shim = Clock::shim();
@@ -127,20 +142,10 @@ impl Server {
     }
 
     fn spawn(dir: PathBuf, options: &[String], environment: &[(String, OsString)]) -> Child {
-        let mut command = Command::new("redis-server");
+        let mut command = Command::new(binary());
         command
-            .args([
-                "--port",
-                "0",
-                "--unixsocket",
-                "redis.sock",
-                "--save",
-                "",
-                "--daemonize",
-                "no",
-                "--enable-debug-command",
-                "yes",
-            ])
+            .args(["--port", "0", "--unixsocket", "redis.sock", "--save", "", "--daemonize", "no"])
+            .args(debug_option())
             .args(options)
             .current_dir(dir)
             .envs(environment.iter().cloned())
@@ -161,7 +166,7 @@ impl Server {
                 std::thread::park();
             }
         });
-        receiver.recv().unwrap().expect("redis-server is installed")
+        receiver.recv().unwrap().expect("redis-server is installed, or REDIS_SERVER is the path of one")
     }
 
     pub fn wait_until_up(&self) {

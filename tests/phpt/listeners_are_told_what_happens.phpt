@@ -32,7 +32,8 @@ $queue->push(1, id: 'job', maxAttempts: 1);
 $queue->consume(fn () => throw new LogicException(), maxJobs: 1);
 $queue->purge();
 echo "is idle\n";
-$queue->consume(fn () => null, idleTimeout: 0.02, maxTime: 0.03);
+$queue->on(Event::Idle, fn () => $queue->stop());
+$queue->consume(fn () => null, idleTimeout: 0.02, maxTime: 20);
 echo "drain\n";
 $queue->drain(fn () => null);
 ?>

@@ -12,8 +12,11 @@ $queue = queue();
 $base = $threads();
 echo 'before: ', $base, "\n";
 $queue->consume(fn () => null, stopWhenEmpty: true);
-$queue->on(DelayQueue\Event::Idle, fn () => print('idle: ' . $threads() . "\n"));
-$queue->consume(fn () => null, idleTimeout: 0.02, maxTime: 0.03);
+$queue->on(DelayQueue\Event::Idle, function () use ($queue, $threads) {
+    echo 'idle: ', $threads(), "\n";
+    $queue->stop();
+});
+$queue->consume(fn () => null, idleTimeout: 0.02, maxTime: 20);
 $queue->pushMany(array_fill(0, 3, ['payload' => 1]));
 $queue->consume(fn () => print('in the handler: ' . $threads() . "\n"), stopWhenEmpty: true);
 echo 'after: ', $until(fn () => $threads() === $base) ? 'as before' : $threads(), "\n";
