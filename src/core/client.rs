@@ -193,15 +193,21 @@ impl Client {
         let mut may_come_back = self.may_move() || connections.iter().any(|connection| connection.is_usable());
         let mut pause = Duration::from_millis(5);
         let (mut detour, mut redirections) = (None, 0);
+        let mut first_fault = None;
         loop {
             let is_asking = detour.is_some();
             let mut connection = match self.connection(connections, detour.take(), deadline) {
                 Ok(connection) => connection,
                 // A connection was lost on the way, or there are other servers: one may be restarting or taking over. Otherwise the
                 // caller hears of it at once.
-                Err(Fault::Unsent(_)) if may_come_back && left() > pause => {
+                Err(fault @ Fault::Unsent(_)) if may_come_back && left() > pause => {
+                    first_fault.get_or_insert(fault);
                     rest(&mut pause);
                     continue;
+                }
+                // The first try had the time to meet the cause; the last may say no more than that none was left.
+                Err(Fault::Unsent(why)) => {
+                    return Err(to_error(first_fault.unwrap_or(Fault::Unsent(why)), attempt.is_repeat));
                 }
                 Err(fault) => return Err(to_error(fault, attempt.is_repeat)),
             };
@@ -252,6 +258,7 @@ impl Client {
                 }
             }
             rest(&mut pause);
+            redirections = 0;
         }
     }
 
