@@ -211,24 +211,19 @@ impl Client {
         let mut attempt = Attempt::default();
         let mut may_come_back = self.may_move() || connections.iter().any(|connection| connection.is_usable());
         let mut pause = Duration::from_millis(5);
-        let (mut detour, mut redirections, mut refused) = (None, 0, None);
-        // Redis' own words say more than a last try that the deadline cut off.
-        let failed = |fault, refused: Option<Error>, is_repeat| match (&fault, refused) {
-            (Fault::Unsent(_), Some(refused)) if is_repeat => in_doubt(refused),
-            (Fault::Unsent(_), Some(refused)) => refused,
-            _ => to_error(fault, is_repeat),
-        };
+        let (mut detour, mut redirections, mut cause) = (None, 0, None);
         loop {
             let is_asking = detour.is_some();
             let mut connection = match self.connection(connections, detour.take(), deadline) {
                 Ok(connection) => connection,
                 // A connection was lost on the way, or there are other servers: one may be restarting or taking over. Otherwise the
                 // caller hears of it at once.
-                Err(Fault::Unsent(_)) if may_come_back && left() > pause => {
+                Err(fault @ Fault::Unsent(_)) if may_come_back && left() > pause => {
+                    cause.get_or_insert_with(|| to_error(fault, false));
                     rest(&mut pause);
                     continue;
                 }
-                Err(fault) => return Err(failed(fault, refused, attempt.is_repeat)),
+                Err(fault) => return Err(failed(fault, cause, attempt.is_repeat)),
             };
             may_come_back = true;
             let mut request = Request::new(connection.request(), attempt.with_source);
@@ -273,17 +268,18 @@ impl Client {
                     if !self.passes_by_itself(&error) || left() <= pause {
                         return Err(if attempt.is_repeat { in_doubt(error) } else { error });
                     }
-                    refused = Some(error);
+                    cause = Some(error);
                 }
                 Err(fault) => {
                     resolver::doubt(&self.key.dsn);
                     attempt.is_repeat |= matches!(fault, Fault::Sent(_));
                     if left() <= pause || (repeat == Repeat::No && attempt.is_repeat) {
-                        return Err(failed(fault, refused, attempt.is_repeat));
+                        return Err(failed(fault, cause, attempt.is_repeat));
                     }
                 }
             }
             rest(&mut pause);
+            redirections = 0;
         }
     }
 
@@ -352,6 +348,18 @@ pub fn within<T>(time: Duration, work: impl FnOnce() -> T) -> T {
 /// A deadline, or that of [`within`] if it is earlier.
 fn capped(deadline: Instant) -> Instant {
     CAP.get().map_or(deadline, |cap| deadline.min(cap))
+}
+
+/// The error of a request that was tried again and again. A last try that the deadline cut off says less than the one that met the cause.
+fn failed(fault: Fault, cause: Option<Error>, is_repeat: bool) -> Error {
+    match (fault, cause) {
+        (Fault::Unsent(_), Some(Error::Connection { doing, message, .. })) => {
+            Error::Connection { doing, message, ambiguous: is_repeat }
+        }
+        (Fault::Unsent(_), Some(refused)) if is_repeat => in_doubt(refused),
+        (Fault::Unsent(_), Some(refused)) => refused,
+        (fault, _) => to_error(fault, is_repeat),
+    }
 }
 
 /// A refusal says nothing about the try before it whose answer was lost.

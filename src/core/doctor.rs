@@ -3,6 +3,7 @@
 mod server;
 
 use super::client::Client;
+use super::connection::Fault;
 use super::dsn::Topology;
 use super::error::{Error, Result};
 use super::{reply, resolver};
@@ -88,7 +89,9 @@ fn sentinels(client: &Client, service: &str) -> Check {
                  or make them take it too soon; run three of them on three hosts with a quorum of 2"
             ),
         ),
-        Err(why) => finding("sentinel", Level::Warn, format!("the Sentinels do not tell of themselves: {why}")),
+        Err(Fault::Unsent(why) | Fault::Sent(why) | Fault::Refused(_, why)) => {
+            finding("sentinel", Level::Warn, format!("the Sentinels do not tell of themselves: {why}"))
+        }
     }
 }
 

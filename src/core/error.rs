@@ -66,6 +66,8 @@ impl Error {
                     | "MASTERDOWN"
                     | "TRYAGAIN"
                     | "CLUSTERDOWN"
+                    | "MOVED"
+                    | "ASK"
                     | "READONLY"
                     | "NOREPLICAS"
                     | "MISCONF"

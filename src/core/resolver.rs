@@ -72,10 +72,10 @@ pub fn nodes(dsn: &Arc<Dsn>, time: Duration, deadline: Instant) -> Result<Vec<(u
 ///
 /// # Errors
 /// The reasons of all of them.
-pub fn count_sentinels(dsn: &Dsn, time: Duration) -> Result<(u64, u64), String> {
+pub fn count_sentinels(dsn: &Dsn, time: Duration) -> Result<(u64, u64), Fault> {
     match &dsn.topology {
         Topology::Sentinel { sentinels, service } => sentinel::count(sentinels, service, time),
-        _ => Err("there are none".into()),
+        _ => Err(Fault::Unsent("there are none".into())),
     }
 }
 

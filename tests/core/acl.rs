@@ -13,14 +13,14 @@ use delayqueue::core::scripts;
 use std::time::{Duration, Instant};
 
 /// The ACL line of a user, as the documentation shows it.
-fn documented(user: &str) -> Vec<String> {
+pub fn documented(user: &str) -> Vec<String> {
     let text = include_str!("../../docs/acl.md");
     let start = format!("ACL SETUSER {user} ");
     let line = text.lines().find(|line| line.starts_with(&start)).expect("docs/acl.md has the user");
     line.split_whitespace().map(|word| if word == ">SECRET" { ">secret".into() } else { word.into() }).collect()
 }
 
-fn set_user(raw: &mut Raw, line: &[String]) {
+pub fn set_user(raw: &mut Raw, line: &[String]) {
     let mut args: Vec<&str> = line.iter().map(String::as_str).collect();
     args.insert(3, "reset");
     assert!(matches!(raw.run(&args), redis::Value::Okay), "{args:?}");

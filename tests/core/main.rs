@@ -1,18 +1,22 @@
 //! The core against a real redis-server, started privately for this run.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::print_stdout)]
 
 mod audit;
+mod load;
 mod names;
+mod process;
 mod proxy;
 mod scene;
 mod support;
+mod topology;
 mod worker_loop;
 
 mod acl;
 mod bounds;
 mod calls;
 mod clocks;
+mod cluster;
 mod connect;
 mod copies;
 mod deleted_keys;
@@ -33,6 +37,7 @@ mod order;
 mod partitions;
 mod refusals;
 mod repeats;
+mod sentinel;
 mod storms;
 mod table;
 mod tls;

@@ -9,7 +9,7 @@ use delayqueue::core::job::{Due, NewJob, OnDuplicate};
 use delayqueue::core::queue::{Failed, Fetch, Held, NoInterrupts, Queue, ReserveOutcome};
 use std::time::{Duration, Instant};
 
-type Call = fn(&Queue, &Held) -> Result<String, Error>;
+pub type Call = fn(&Queue, &Held) -> Result<String, Error>;
 
 fn word<T>(result: Result<T, Error>, word: &str) -> Result<String, Error> {
     result.map(|_| word.to_owned())
@@ -22,7 +22,7 @@ fn push_each(queue: &Queue, jobs: &[NewJob]) -> Result<String, Error> {
 }
 
 /// A call, its answer, and how many jobs are delayed, ready, reserved and buried afterwards: of each there is one before.
-const CALLS: &[(&str, Call, &str, [u64; 4])] = &[
+pub const CALLS: &[(&str, Call, &str, [u64; 4])] = &[
     ("push", |queue, _| Ok(queue.push(&job("new"))?.to_string()), "new", [1, 2, 1, 1]),
     ("push late", |queue, _| Ok(queue.push(&delayed("new", 50_000))?.to_string()), "new", [2, 1, 1, 1]),
     (
@@ -114,7 +114,7 @@ const CALLS: &[(&str, Call, &str, [u64; 4])] = &[
 const HTTP: &[u8] = b"HTTP/1.1 400 Bad Request\r\nServer: nginx\r\n\r\n";
 
 /// One job in each state.
-fn arrange(queue: &Queue) -> Held {
+pub fn arrange(queue: &Queue) -> Held {
     queue.push(&job("buried")).unwrap();
     queue.bury(&reserve(queue).unwrap().held(), None).unwrap();
     queue.push(&job("held")).unwrap();

@@ -83,13 +83,17 @@ pub struct Proxy {
 impl Proxy {
     /// Loads all scripts, so that a call is exactly one request.
     pub fn before(server: &Server) -> Self {
-        let mut raw = server.raw();
+        Self::before_socket(server.socket(), &mut server.raw())
+    }
+
+    /// The same for a server that listens on that socket.
+    pub fn before_socket(socket: String, raw: &mut Raw) -> Self {
         for (script, _) in scripts::all() {
             raw.run(&["SCRIPT", "LOAD", &script.source]);
         }
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let proxy = Self { port: listener.local_addr().unwrap().port(), plan: Arc::default() };
-        let (plan, socket) = (proxy.plan.clone(), server.socket());
+        let plan = proxy.plan.clone();
         std::thread::spawn(move || {
             for client in listener.incoming() {
                 let (plan, socket) = (plan.clone(), socket.clone());
@@ -102,6 +106,10 @@ impl Proxy {
     /// A queue behind the proxy, over a connection of its own.
     pub fn queue(&self, name: &str, read_timeout: Duration) -> Queue {
         Queue::new(QueueConfig { persistent: false, read_timeout, ..config(self.dsn(), name) })
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     pub fn dsn(&self) -> Dsn {

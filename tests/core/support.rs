@@ -1,5 +1,6 @@
 //! A private redis-server, queues on it, and short words for frequent steps.
 
+use crate::process;
 use delayqueue::core::clock;
 use delayqueue::core::doctor::Check;
 use delayqueue::core::dsn::{self, Dsn, Login, Topology};
@@ -10,9 +11,8 @@ use delayqueue::core::partitions::Partitions;
 use delayqueue::core::queue::{Interrupts, NoInterrupts, Queue, QueueConfig, Settled, reserve_from};
 use std::ffi::OsString;
 use std::os::fd::AsRawFd;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -148,25 +148,8 @@ impl Server {
             .args(debug_option())
             .args(options)
             .current_dir(dir)
-            .envs(environment.iter().cloned())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        // SAFETY: prctl is async-signal-safe; the server must not outlive a test run that is killed.
-        unsafe {
-            command.pre_exec(|| {
-                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                Ok(())
-            });
-        }
-        // The signal comes when the *thread* that spawned it ends: use one that stays.
-        let (sender, receiver) = std::sync::mpsc::channel();
-        std::thread::spawn(move || {
-            sender.send(command.spawn()).unwrap();
-            loop {
-                std::thread::park();
-            }
-        });
-        receiver.recv().unwrap().expect("redis-server is installed, or REDIS_SERVER is the path of one")
+            .envs(environment.iter().cloned());
+        process::start(command)
     }
 
     pub fn wait_until_up(&self) {

@@ -15,7 +15,12 @@ pub struct Files {
 }
 
 impl Files {
-    fn path(&self, name: &str) -> String {
+    /// Certificates alone.
+    pub fn new() -> Self {
+        Self { dir: certificates(), port: 0 }
+    }
+
+    pub fn path(&self, name: &str) -> String {
         self.dir.path().join(name).to_string_lossy().into_owned()
     }
 

@@ -104,8 +104,9 @@ fn ask(
     }
 }
 
-/// A server went away while we slept. It may be restarting: tries for as long as one operation may take.
-fn reconnect(connections: &mut Connections, queues: &[Queue], interrupts: &mut dyn Interrupts) -> Result<Flow> {
+/// Has a connection to the server of each queue. One that is away may be restarting, or another may be taking over: tries for as long as
+/// one operation may take.
+fn connect(connections: &mut Connections, queues: &[Queue], interrupts: &mut dyn Interrupts) -> Result<Flow> {
     let read_timeout = queues.first().map(|queue| queue.client.read_timeout()).unwrap_or_default();
     let deadline = Instant::now() + read_timeout;
     let mut pause = Duration::from_millis(5);
@@ -182,8 +183,19 @@ impl<'a> Registration<'a> {
         reserve: &mut Reserve<'_>,
     ) -> Result<Waited> {
         let doing = |error: Error| error.while_doing(|| waiting(queues));
+        let mut is_lost = false;
         loop {
-            connections.drop_broken();
+            match connect(connections, queues, interrupts).map_err(doing)? {
+                Flow::Continue => {}
+                flow => return Ok(Waited::Left(flow)),
+            }
+            // A reserve that waits for a Redis which is still loading; to subscribe, it must be there.
+            if std::mem::take(&mut is_lost) {
+                match ask_all(queues, connections, deadline, interrupts, reserve)? {
+                    Waited::Nothing => {}
+                    found => return Ok(found),
+                }
+            }
             connections.iter_mut().for_each(|connection| connection.clear_wakes());
             let is_last = deadline.is_some_and(|deadline| Instant::now() >= deadline);
             let mut reserve_at = Instant::now() + REGISTERED_FOR;
@@ -217,17 +229,7 @@ impl<'a> Registration<'a> {
             reserve_at = deadline.map_or(reserve_at, |deadline| reserve_at.min(deadline));
             match self.sleep(connections, reserve_at, interrupts).map_err(doing)? {
                 Woken::Reserve | Woken::Check => {}
-                Woken::Lost => {
-                    match reconnect(connections, queues, interrupts).map_err(doing)? {
-                        Flow::Continue => {}
-                        flow => return Ok(Waited::Left(flow)),
-                    }
-                    // A reserve that waits for a Redis which is still loading; to subscribe, it must be there.
-                    match ask_all(queues, connections, deadline, interrupts, reserve)? {
-                        Waited::Nothing => {}
-                        found => return Ok(found),
-                    }
-                }
+                Woken::Lost => is_lost = true,
                 Woken::Leave(flow) => return Ok(Waited::Left(flow)),
             }
         }

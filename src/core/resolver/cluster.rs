@@ -1,6 +1,6 @@
 //! Which node of a cluster serves a slot.
 
-use super::first_answer::first_answer;
+use super::first_answer::{explained, first_answer};
 use super::target;
 use crate::core::connection::Fault;
 use crate::core::dsn::{Dsn, Server, Target};
@@ -68,9 +68,16 @@ impl Slots {
                     nodes.push(Arc::clone(node));
                 }
             }
-            let whose = || format!("no node of {} says which of them serves which slot", dsn.redacted());
-            let (ranges, _) = first_answer(&nodes, QUESTION, None, read, time)
-                .map_err(|why| Fault::Unsent(format!("{} ({why})", whose())))?;
+            let explain = |why: &str| {
+                let cure = if why.contains("cluster support disabled") {
+                    ": this is no node of a cluster; use redis:// for a single server"
+                } else {
+                    ""
+                };
+                format!("no node of {} says which of them serves which slot ({why}){cure}", dsn.redacted())
+            };
+            let (ranges, _) =
+                first_answer(&nodes, QUESTION, None, read, time).map_err(|fault| explained(fault, explain))?;
             self.ranges = ranges.into_iter().map(|(first, last, node)| (first, last, dsn.server(node))).collect();
             self.is_doubted = false;
         }

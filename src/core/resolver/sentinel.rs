@@ -1,6 +1,6 @@
 //! Sentinels know which server is the master of a service.
 
-use super::first_answer::{ask, first_answer};
+use super::first_answer::{ask, explained, first_answer};
 use super::{MASTER_IS_KNOWN_FOR, target};
 use crate::core::connection::{Connection, Fault};
 use crate::core::dsn::{Dsn, Server, Target};
@@ -77,17 +77,25 @@ impl Master {
         service: &str,
         time: Duration,
     ) -> Result<Target, Fault> {
+        let explain = |why: &str| {
+            let cure = if why.contains("unknown command") {
+                ": this is no Sentinel; Sentinels listen on port 26379, if it was not changed"
+            } else if ["NOAUTH", "WRONGPASS", "NOPERM"].iter().any(|code| why.contains(code)) {
+                ": the login for Sentinels is sentinel_user and sentinel_password in the DSN"
+            } else {
+                ""
+            };
+            format!("no Sentinel of {} names the master of '{service}' ({why}){cure}", dsn.redacted())
+        };
         let (found, connection) = first_answer(sentinels, QUESTION, Some(service), |value, _| read(value), time)
-            .map_err(|why| {
-                Fault::Unsent(format!("no Sentinel of {} knows the master of '{service}' ({why})", dsn.redacted()))
-            })?;
+            .map_err(|fault| explained(fault, explain))?;
         self.connection = Some(connection);
         Ok(found)
     }
 }
 
 /// How many Sentinels watch the service, and their quorum.
-pub(super) fn count(sentinels: &[Arc<Server>], service: &str, time: Duration) -> Result<(u64, u64), String> {
+pub(super) fn count(sentinels: &[Arc<Server>], service: &str, time: Duration) -> Result<(u64, u64), Fault> {
     let read = |value: &Value, _: &Server| {
         let Value::Map(fields) = value else { return Err("this is no answer of a Sentinel".to_owned()) };
         let number = |wanted: &str| {
@@ -104,7 +112,7 @@ pub(super) fn count(sentinels: &[Arc<Server>], service: &str, time: Duration) ->
 }
 
 fn read(value: &Value) -> Result<Target, String> {
-    let unknown = || "it knows no service of that name".to_owned();
+    let unknown = || "it knows no service of that name, see its 'sentinel monitor'".to_owned();
     let Value::Array(parts) = value else { return Err(unknown()) };
     let mut texts = parts.iter().cloned().filter_map(reply::text);
     match (texts.next(), texts.next().and_then(|port| port.parse().ok())) {

@@ -1,0 +1,146 @@
+//! Nodes that fail, stand still, or are replaced; answers that get lost.
+
+use super::*;
+use crate::load::{wait_for_deliveries, while_working};
+use crate::network::{CALLS, arrange};
+use crate::proxy::{Fault, Proxy};
+use delayqueue::core::error::Error;
+
+const INDEX: &str = "dq:queues";
+
+#[test]
+fn a_push_does_not_wait_for_the_node_of_the_index() {
+    let cluster = Cluster::start(3, false, 60_000);
+    let stopped = cluster.master_of(INDEX);
+    let others: Vec<usize> = (0..3).filter(|n| *n != stopped).collect();
+    let seed = cluster.dsn(others[0]);
+    let known = queue_of(seed.clone(), &cluster.name_on(others[1]), DEADLINE);
+    known.push(&job("before")).unwrap();
+    cluster.nodes[stopped].signal(libc::SIGSTOP);
+    let timed_push = |queue: &Queue, n: u32| {
+        let started = Instant::now();
+        queue.push(&job(&format!("j{n}"))).unwrap();
+        started.elapsed()
+    };
+    // Queues that are not in the index yet: the first over a connection that is open, the second has to connect.
+    let mut names = Vec::new();
+    for master in [others[1], others[0]] {
+        let queue = queue_of(seed.clone(), &cluster.name_on(master), DEADLINE);
+        names.push(queue.name().to_owned());
+        let first = timed_push(&queue, 0);
+        let mut next: Vec<Duration> = (1..200).map(|n| timed_push(&queue, n)).collect();
+        next.sort_unstable();
+        println!("index node stopped: first push {first:?}, next: median {:?}, longest {:?}", next[99], next[198]);
+        assert!(first < Duration::from_secs(1), "{first:?}");
+        assert!(next[99] < Duration::from_millis(20), "{:?}", next[99]);
+    }
+    cluster.nodes[stopped].signal(libc::SIGCONT);
+    soon("a push enters the queue later", || {
+        let again = Queue::new(QueueConfig { persistent: false, ..config(seed.clone(), &names[0]) });
+        drop(again.push(&job("again")));
+        again.queues().is_ok_and(|listed| listed.contains(&names[0]))
+    });
+}
+
+#[test]
+fn a_call_whose_answer_is_lost_has_its_effect_once() {
+    let cluster = Cluster::start(1, false, 60_000);
+    let mut raw = cluster.nodes[0].raw();
+    let proxy = Proxy::before_socket(cluster.nodes[0].socket(), &mut raw);
+    // The node names the proxy as its address, so that the client reaches it only there.
+    order(&mut raw, &["CONFIG", "SET", "cluster-announce-port", &proxy.port().to_string()]);
+    let direct_dsn = cluster.nodes[0].plain_dsn();
+    let through = Dsn::parse(&format!("redis+cluster://127.0.0.1:{}", proxy.port())).unwrap();
+    for (number, (name, call, answer, expected)) in CALLS.iter().enumerate() {
+        for fault in [Fault::DropBefore, Fault::DropReply] {
+            let case = format!("{name}, {fault:?}");
+            let queue_name = format!("q{number}.{}", u8::from(fault.executes()));
+            let direct = queue_of(direct_dsn.clone(), &queue_name, Duration::from_secs(5));
+            let held = arrange(&direct);
+            let queue = queue_of(through.clone(), &queue_name, Duration::from_secs(5));
+            proxy.fail(fault, 1);
+            let found = call(&queue, &held);
+            assert_eq!(proxy.heal(), 1, "{case}: it met the fault");
+            match found {
+                // How many there were died with the answer.
+                Err(Error::Connection { ambiguous: true, .. }) if *name == "cancel" && fault.executes() => {}
+                found => assert_eq!(found.as_deref(), Ok(*answer), "{case}"),
+            }
+            assert_eq!(states(&direct), *expected, "{case}");
+            let (_, faults) = audit::examine(&mut raw, &direct);
+            assert!(faults.is_empty(), "{case}: {faults:?}");
+        }
+    }
+}
+
+#[test]
+fn a_replica_takes_over_as_planned_and_when_its_master_is_killed() {
+    let mut cluster = Cluster::start(3, true, 1_000);
+    let planned = queue_of(cluster.dsn(0), &cluster.name_on(1), DEADLINE);
+    let (switched, mut log) = while_working(&planned, |log| {
+        let mut replica = cluster.nodes[4].raw();
+        order(&mut replica, &["CLUSTER", "FAILOVER"]);
+        soon("the replica is master", || fact(&mut replica, "role") == "master");
+        let switched = Instant::now();
+        wait_for_deliveries(log, 100);
+        switched
+    });
+    let lost = log.drain(&planned);
+    log.report("planned failover in a cluster", log.resumed_after(switched), lost.len());
+    log.assert_sound();
+    assert!(log.errors.is_empty(), "{:?}", log.errors);
+    assert_eq!((lost.len(), log.doubled()), (0, 0), "{lost:?}");
+    assert!(log.resumed_after(switched) < Duration::from_secs(3), "{:?}", log.resumed_after(switched));
+
+    // The one that the DSN names: what the others told is enough.
+    let killed = queue_of(cluster.dsn(0), &cluster.name_on(0), DEADLINE);
+    let (switched, mut log) = while_working(&killed, |log| {
+        cluster.nodes[0].kill();
+        let mut replica = cluster.nodes[3].raw();
+        soon("the replica is master", || fact(&mut replica, "role") == "master");
+        let switched = Instant::now();
+        wait_for_deliveries(log, 100);
+        switched
+    });
+    let lost = log.drain(&killed);
+    log.report("killed master in a cluster", log.resumed_after(switched), lost.len());
+    log.assert_sound();
+    assert!(log.resumed_after(switched) < Duration::from_secs(3), "{:?}", log.resumed_after(switched));
+    assert!(log.longest_push < DEADLINE + Duration::from_millis(500), "{:?}", log.longest_push);
+    // Redis answers before its replica has the write: the one that was on its way.
+    assert!(lost.len() <= 2, "{lost:?}");
+}
+
+#[test]
+fn an_idle_waiter_lives_through_every_kind_of_failover() {
+    let mut cluster = Cluster::start(3, true, 1_000);
+    let mut resumed = Vec::new();
+    for (n, kind) in ["planned", "frozen", "killed"].into_iter().enumerate() {
+        let queue = queue_of(cluster.dsn(2), &cluster.name_on(n), DEADLINE);
+        let woken = waiting(&queue, &[queue.name().to_owned()], 1);
+        let mut raw = cluster.nodes[n].raw();
+        until("it waits", || raw.int(&["ZCARD", &key(&queue, "waiters")]) == 1);
+        let mut replica = cluster.nodes[n + 3].raw();
+        match kind {
+            "planned" => order(&mut replica, &["CLUSTER", "FAILOVER"]),
+            "frozen" => cluster.nodes[n].signal(libc::SIGSTOP),
+            _ => cluster.nodes[n].kill(),
+        }
+        soon("the replica is master", || fact(&mut replica, "role") == "master");
+        let switched = Instant::now();
+        let new = queue_of(cluster.dsn(2), queue.name(), Duration::from_secs(10));
+        new.push(&job("a")).unwrap();
+        assert_eq!(woken.recv_timeout(Duration::from_secs(20)).unwrap().0, "a");
+        println!("idle waiter in a cluster, {kind}: got a job {:?} after the switch", switched.elapsed());
+        resumed.push((kind, switched.elapsed()));
+        if kind == "frozen" {
+            cluster.nodes[n].signal(libc::SIGCONT);
+            soon("it is a replica now", || fact(&mut cluster.nodes[n].raw(), "role") == "slave");
+        }
+    }
+    for (kind, took) in resumed {
+        // A frozen master says nothing: the waiter notices with its check of every five seconds.
+        let limit = if kind == "frozen" { Duration::from_secs(5) + DEADLINE } else { Duration::from_secs(2) };
+        assert!(took < limit + Duration::from_secs(1), "{kind}: {took:?}");
+    }
+}
