@@ -21,6 +21,7 @@ pub mod reply;
 pub mod request;
 pub mod resp;
 pub mod scripts;
+pub mod seal;
 mod thread;
 pub mod transport;
 pub mod worker;

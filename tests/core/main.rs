@@ -6,6 +6,7 @@ mod audit;
 mod names;
 mod proxy;
 mod scene;
+mod seal_bytes;
 mod support;
 mod worker_loop;
 
@@ -29,6 +30,7 @@ mod options;
 mod order;
 mod refusals;
 mod repeats;
+mod sealed;
 mod storms;
 mod table;
 mod tls;

@@ -3,7 +3,7 @@
 use delayqueue::core::clock;
 use delayqueue::core::dsn::Dsn;
 use delayqueue::core::job::{Due, JobId, JobOptions, NewJob, OnDuplicate, Receipt, Reserved, State};
-use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig, Settled};
+use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig, Settled, Taken};
 use std::ffi::OsString;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
@@ -273,6 +273,7 @@ pub fn config(dsn: Dsn, name: &str) -> QueueConfig {
         prefix: "dq".into(),
         dsn: dsn.into(),
         max_payload: 1 << 20,
+        keyring: None,
         connect_timeout: Duration::from_secs(5),
         read_timeout: Duration::from_secs(10),
         persistent: true,
@@ -344,6 +345,11 @@ pub fn ack_each(queue: &Queue, jobs: &[Reserved]) -> Vec<Settled> {
 
 pub fn receipts(jobs: &[Reserved]) -> Vec<&Receipt> {
     jobs.iter().map(|job| &job.receipt).collect()
+}
+
+/// The payloads of jobs that the classic consumer has taken.
+pub fn payloads(taken: Vec<Taken>) -> Vec<Vec<u8>> {
+    taken.into_iter().map(|one| one.payload).collect()
 }
 
 /// Ids in the order in which they are served, acknowledged on the way.

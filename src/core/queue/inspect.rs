@@ -77,7 +77,7 @@ impl Queue {
         match reply.word.as_str() {
             "JOB" => {
                 let state = reply::state(&reply.text()?)?;
-                reply.info(&self.name, state).map(Some)
+                reply.info(&self.name, state).map(|info| Some(self.looked_at(info)))
             }
             "MISSING" => Ok(None),
             _ => Err(reply::unexpected()),
@@ -121,7 +121,7 @@ impl Queue {
         let looked = u64::try_from(reply.int()?).unwrap_or(0);
         let mut jobs = Vec::new();
         while !reply.is_at_end() {
-            jobs.push(reply.info(&self.name, state)?);
+            jobs.push(self.looked_at(reply.info(&self.name, state)?));
         }
         Ok((jobs, looked))
     }

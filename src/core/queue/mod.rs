@@ -7,6 +7,7 @@ mod inspect;
 mod manage;
 mod push;
 mod reserve;
+mod sealing;
 mod settle;
 mod sleep;
 mod update;
@@ -15,9 +16,11 @@ mod wait;
 pub use super::keys::{check_prefix, check_queue_name};
 pub use doctor::{Check, Level};
 pub use inspect::{Lateness, Stats};
+pub use manage::Taken;
 pub use reserve::{Fetch, NextDue, ReserveOutcome, Waiting};
 pub use settle::{Failed, Held, Settled, random_unit};
 pub use sleep::{Flow, Interrupts, NoInterrupts, rest};
+pub use update::SealedContent;
 pub use wait::{Waited, wait_for};
 
 use super::client::{Attempt, Client, Request};
@@ -29,6 +32,7 @@ use super::keys::Keys;
 use super::pool::PoolKey;
 use super::reply::{self, Reply};
 use super::scripts::Script;
+use super::seal::Keyring;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,6 +43,8 @@ pub struct QueueConfig {
     pub prefix: String,
     pub dsn: Arc<Dsn>,
     pub max_payload: usize,
+    /// With it the payloads of all jobs are sealed.
+    pub keyring: Option<Arc<Keyring>>,
     pub connect_timeout: Duration,
     /// The total deadline of one operation.
     pub read_timeout: Duration,
@@ -52,6 +58,7 @@ pub struct Queue {
     name: Arc<str>,
     keys: Arc<Keys>,
     max_payload: usize,
+    keyring: Option<Arc<Keyring>>,
     client: Client,
 }
 
@@ -66,7 +73,7 @@ impl Queue {
             Client::private(key, owner)
         };
         let keys = Keys::shared(&config.prefix, &config.name);
-        Self { name: Arc::clone(keys.queue()), keys, max_payload: config.max_payload, client }
+        Self { name: Arc::clone(keys.queue()), keys, max_payload: config.max_payload, keyring: config.keyring, client }
     }
 
     #[must_use]
@@ -74,7 +81,7 @@ impl Queue {
         &self.name
     }
 
-    /// Another queue over the same connection, prefix and limits.
+    /// Another queue over the same connection, with the same prefix, limits and keys for sealing.
     #[must_use]
     pub fn sibling(&self, name: &str) -> Self {
         let keys = Keys::shared(self.keys.prefix(), name);
