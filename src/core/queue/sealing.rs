@@ -15,6 +15,12 @@ impl Queue {
         Address { prefix: self.keys.prefix(), queue: &self.name, id }
     }
 
+    /// Whether it seals jobs, and opens them.
+    #[must_use]
+    pub fn has_keys(&self) -> bool {
+        self.keyring.is_some()
+    }
+
     /// Options and payload as they are to be stored.
     pub(super) fn sealed<'o, 'p>(
         &self,
