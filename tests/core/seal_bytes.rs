@@ -240,7 +240,7 @@ fn keys_are_checked_and_never_repeated_in_words() {
         b"",
         b"base64:",
         b"base64:S0tL",
-        base64[7..].as_bytes(),
+        &base64.as_bytes()[7..],
         base64.trim_end_matches('=').as_bytes(),
     ] {
         let found = words(&[(b"k1", bad)]);
