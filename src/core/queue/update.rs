@@ -20,7 +20,7 @@ enum Updated {
     No,
 }
 
-/// Words beside a sealed payload, and the headers that stand beside it readable: a job as [`Queue::peek`] shows it to one who has no keys.
+/// The stored content of a sealed job, as [`Queue::peek`] shows it without keys.
 #[derive(Debug, Clone, Copy)]
 pub struct SealedContent<'a> {
     pub payload: &'a [u8],
