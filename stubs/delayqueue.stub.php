@@ -33,6 +33,8 @@ namespace {
      *     persistent?: bool,
      *     durability?: 'memory'|'replica'|'disk',
      *     partitions?: int<1, 256>,
+     *     keys?: non-empty-array<array-key, non-empty-string>,
+     *     signed?: bool,
      * }
      * @phpstan-type NewJob array{
      *     payload: mixed,
@@ -62,6 +64,8 @@ namespace {
      *     persistent?: bool,
      *     durability?: 'memory'|'replica'|'disk',
      *     partitions?: int<1, 256>,
+     *     keys?: non-empty-array<array-key, non-empty-string>,
+     *     signed?: bool,
      * }
      * @psalm-type NewJob = array{
      *     payload: mixed,
@@ -98,11 +102,15 @@ namespace {
          *     a ConnectionException with $ambiguous true. consume() does not wait: a loop cannot undo what its handler has done.
          *     partitions 1: the queue is spread over so many hash tags, for a cluster. Order, ids and fencing tokens hold within a
          *     partition, which the id chooses; list() shows one partition after the other. Workers and producers need the same number.
-         *     Raise it in the workers first: they find older jobs. Lower it only when the queue is empty
+         *     Raise it in the workers first: they find older jobs. Lower it only when the queue is empty.
+         *     keys seals payload and headers of every job, by key id
+         *     (1..64 bytes of [A-Za-z0-9_.-]): 32 bytes each, or 'base64:' and these in base64; the first key seals, all of them open. With
+         *     signed true the jobs stay readable in Redis, and are only authenticated. A job that cannot be opened (sealed without these
+         *     keys, plain, or changed) is buried with the reason and not delivered, also by an object without keys
          *
          * @throws \ValueError when a name, the DSN or an option is wrong; nothing is sent
          */
-        public function __construct(string $queue = 'default', #[\SensitiveParameter] ?string $dsn = null, array $options = []) {}
+        public function __construct(string $queue = 'default', #[\SensitiveParameter] ?string $dsn = null, #[\SensitiveParameter] array $options = []) {}
 
         /**
          * Adds one job in one atomic round trip. A push whose answer was lost is repeated: there is no second job while the first is in the
@@ -178,7 +186,9 @@ namespace {
          * @param int|float|null $maxScore Unix seconds; null: now
          * @param positive-int $limit
          *
-         * @return list<mixed> decoded payloads; one that is not JSON comes as its bytes, with a warning
+         * With keys it takes jobs one by one, in the order of reserve(), so that those that cannot be opened are buried.
+         *
+         * @return list<mixed> decoded payloads; one that is not JSON, or sealed while this object has no keys, comes as its bytes, with a warning
          *
          * @throws \DelayQueue\ConnectionException
          * @throws \DelayQueue\ServerException
@@ -341,10 +351,26 @@ namespace {
          * @return bool false when it is not there, or reserved
          *
          * @throws \DelayQueue\PayloadException
+         * @throws \DelayQueue\SealException when the job is sealed and this object has no keys, or when it cannot be opened for the headers
+         *     that are to stay
          * @throws \DelayQueue\ConnectionException
          * @throws \DelayQueue\ServerException
          */
         public function update(string $id, mixed $payload, ?array $headers = null): bool {}
+
+        /**
+         * Seals a job that no worker holds with the first key, and in the way, of this object; all else of the job stays.
+         *
+         * @param bool $plain true: also a job that is not sealed. That vouches for it, whoever pushed it
+         *
+         * @return bool false when it is sealed so already, not there, or reserved
+         *
+         * @throws \Error when this object has no keys
+         * @throws \DelayQueue\SealException when it cannot be opened, or is not sealed and $plain is false
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function reseal(string $id, bool $plain = true): bool {}
 
         /**
          * Makes a buried or delayed job ready now.
@@ -541,7 +567,7 @@ namespace DelayQueue {
         public readonly string $queue;
         /** Decoded; with format 'raw' the bytes. */
         public readonly mixed $payload;
-        /** The stored bytes. */
+        /** The bytes that were pushed. */
         public readonly string $body;
         /** @var positive-int reservations so far, this one included */
         public readonly int $attempts;
@@ -639,13 +665,16 @@ namespace DelayQueue {
          * this object stay as they were read.
          *
          * @param Headers|null $headers [] removes them
+         * @param array{alg: string, key: string, tag: string}|null $seal for moving sealed jobs without their keys: $seal of a JobInfo, whose
+         *     $body and $headers are then stored as they are. Only in the queue, and under the id, of that job can it be opened
          *
          * @throws LeaseLostException
          * @throws PayloadException
+         * @throws SealException when the headers that are to stay cannot be opened any more
          * @throws ConnectionException
          * @throws ServerException
          */
-        public function update(mixed $payload, ?array $headers = null): void {}
+        public function update(mixed $payload, ?array $headers = null, ?array $seal = null): void {}
 
         /** Seconds until the lease ends; 0.0 once it has, or the job is not ours any more. */
         public function timeLeft(): float {}
@@ -669,9 +698,9 @@ namespace DelayQueue {
         /** @var non-empty-string */
         public readonly string $queue;
         public readonly State $state;
-        /** Decoded; null when the body is not JSON. */
+        /** Decoded; null when the body is not JSON, or with a $sealError. */
         public readonly mixed $payload;
-        /** The stored bytes. */
+        /** The bytes that were pushed; with a $sealError the stored ones. */
         public readonly string $body;
         /** @var int<0, max> reservations so far */
         public readonly int $attempts;
@@ -699,8 +728,12 @@ namespace DelayQueue {
         /** @var int<0, max> */
         public readonly int $kicks;
         public readonly ?string $lastError;
-        /** @var Headers */
+        /** @var Headers with a $sealError those that stand in Redis, which anybody may have put there */
         public readonly array $headers;
+        /** @var array{alg: string, key: string, tag: string}|null of a sealed job: the algorithm, the id of the key, the tag in base64 */
+        public readonly ?array $seal;
+        /** Why this object cannot open the job, or null. A worker with the same keys would bury it with this reason. */
+        public readonly ?string $sealError;
     }
 
     /** Numbers of one queue. Counters run since the queue was made. */
@@ -852,6 +885,9 @@ namespace DelayQueue {
 
     /** A payload that cannot be encoded, or is too large; getCode() is json_last_error(). */
     class PayloadException extends \InvalidArgumentException implements Exception {}
+
+    /** A sealed job cannot be opened, or a job cannot be sealed; nothing was changed. */
+    class SealException extends \RuntimeException implements Exception {}
 
     /** Thrown into a handler that ran for too long. */
     class TimeoutException extends \RuntimeException implements Exception {}

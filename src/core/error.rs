@@ -42,6 +42,9 @@ pub enum Error {
     /// The payload is larger than the limit.
     #[error("the payload of {size} bytes is larger than maxPayload ({limit} bytes)")]
     PayloadTooLarge { size: usize, limit: usize },
+    /// A job cannot be sealed, or opened.
+    #[error("job '{id}' of queue '{queue}' {why}")]
+    Seal { queue: String, id: String, why: String },
     /// An argument is out of its range; the text follows php-src's wording without the function name.
     #[error("{0}")]
     Invalid(String),

@@ -2,6 +2,7 @@
 
 use super::backoff::Backoff;
 use super::error::{Error, Result};
+use super::seal::{Seal, Unopened};
 use std::sync::Arc;
 
 /// Default priority; smaller is sooner.
@@ -88,6 +89,8 @@ pub struct JobOptions {
     pub timeout_ms: u64,
     /// Beside the payload, for the handler of the job. No script reads them.
     pub headers: Vec<(String, String)>,
+    /// Of a sealed job. No script reads it.
+    pub seal: Option<Seal>,
     /// Members that a newer version has stored with the job: kept as they are.
     pub unknown: serde_json::Map<String, serde_json::Value>,
 }
@@ -101,6 +104,7 @@ impl Default for JobOptions {
             backoff: Backoff::default(),
             timeout_ms: 0,
             headers: Vec::new(),
+            seal: None,
             unknown: serde_json::Map::new(),
         }
     }
@@ -210,6 +214,8 @@ pub struct JobInfo {
     pub buries: u32,
     pub kicks: u32,
     pub last_error: Option<Vec<u8>>,
+    /// Why payload and headers are the stored ones, and not to be trusted.
+    pub seal_error: Option<Unopened>,
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ pub mod request;
 pub mod resolver;
 pub mod resp;
 pub mod scripts;
+pub mod seal;
 mod thread;
 pub mod transport;
 pub mod worker;

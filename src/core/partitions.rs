@@ -4,7 +4,7 @@
 use super::doctor::{Check, Level, examine_servers};
 use super::error::Result;
 use super::job::{Due, JobId, JobInfo, NewJob, Reserved, State};
-use super::queue::{Interrupts, Queue, Stats, random_unit, reserve_from};
+use super::queue::{Interrupts, Queue, Stats, Taken, random_unit, reserve_from};
 use crc::{CRC_64_XZ, Crc};
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -232,6 +232,18 @@ impl Partitions {
     }
 
     /// # Errors
+    /// As [`Queue::reseal`].
+    pub fn reseal(&self, id: &JobId, plain_too: bool) -> Result<bool> {
+        self.at_home(id, |part| part.reseal(id, plain_too), |sealed| *sealed)
+    }
+
+    /// Whether payloads are sealed.
+    #[must_use]
+    pub fn has_keys(&self) -> bool {
+        self.first.has_keys()
+    }
+
+    /// # Errors
     /// As [`Queue::kick_job`].
     pub fn kick_job(&self, id: &JobId, reset_attempts: bool) -> Result<bool> {
         self.at_home(id, |part| part.kick_job(id, reset_attempts), |kicked| *kicked)
@@ -253,7 +265,7 @@ impl Partitions {
     ///
     /// # Errors
     /// As [`Queue::take`].
-    pub fn take(&self, max_due_at_us: Option<i64>, limit: usize) -> Result<Vec<Vec<u8>>> {
+    pub fn take(&self, max_due_at_us: Option<i64>, limit: usize) -> Result<Vec<Taken>> {
         let count = self.count_of_parts();
         let begin = (random_unit() * count as f64) as usize;
         let mut payloads = Vec::new();

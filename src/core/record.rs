@@ -4,6 +4,7 @@
 
 use super::backoff::Backoff;
 use super::job::{DEFAULT_PRIORITY, JobOptions};
+use super::seal::Seal;
 use serde_json::{Map, Value};
 
 const HAS_OPTIONS: u8 = 1;
@@ -54,6 +55,9 @@ fn encode_json(options: &JobOptions) -> String {
         let headers = options.headers.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));
         members.insert("headers".into(), Value::Object(headers.collect()));
     }
+    if let Some(seal) = &options.seal {
+        members.insert("sealed".into(), seal.to_json());
+    }
     members.extend(options.unknown.clone());
     if members.is_empty() { String::new() } else { Value::Object(members).to_string() }
 }
@@ -71,6 +75,7 @@ fn decode_json(json: &[u8], options: &mut JobOptions) {
         let texts = headers.into_iter().filter_map(|(name, value)| Some((name, value.as_str()?.to_owned())));
         options.headers = texts.collect();
     }
+    options.seal = members.remove("sealed").map(|member| Seal::from_json(&member));
     options.unknown = members;
 }
 
@@ -182,6 +187,7 @@ mod tests {
             timeout_ms: 3_155_760_000_000,
             backoff: Backoff::Stages { delays_ms: (0..50).collect() },
             headers,
+            seal: Some(Seal { algorithm: "a".into(), key: "k".into(), tag: "t".into() }),
             unknown: Map::from_iter([("group".to_owned(), Value::from("g1"))]),
         };
         let read = Record::decode(record(&options, b"\0\xff")).unwrap();

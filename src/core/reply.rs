@@ -161,6 +161,7 @@ impl Reply {
             buries: history.buries,
             kicks: history.kicks,
             last_error: history.last_error,
+            seal_error: None,
         })
     }
 }

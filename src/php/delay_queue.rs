@@ -54,9 +54,10 @@ impl DelayQueue {
     }
 }
 
-static METHODS: [Method; 35] = [
+static METHODS: [Method; 36] = [
     method!(
-        "__construct(string $queue = 'default', #[\\SensitiveParameter] ?string $dsn = null, array $options = [])",
+        "__construct(string $queue = 'default', #[\\SensitiveParameter] ?string $dsn = null, \
+         #[\\SensitiveParameter] array $options = [])",
         create
     ),
     method!(
@@ -92,6 +93,7 @@ static METHODS: [Method; 35] = [
         manage::reschedule
     ),
     method!("update(string $id, mixed $payload, ?array $headers = null): bool", manage::update),
+    method!("reseal(string $id, bool $plain = true): bool", manage::reseal),
     method!("kickJob(string $id, bool $resetAttempts = true): bool", manage::kick_job),
     method!("peekReady(): ?\\DelayQueue\\JobInfo", manage::peek_ready),
     method!("peekDelayed(): ?\\DelayQueue\\JobInfo", manage::peek_delayed),
@@ -143,6 +145,7 @@ fn create(call: &Call) -> Outcome<Zval> {
         prefix: options.prefix,
         dsn,
         max_payload: options.defaults.encoding.max_payload,
+        keyring: options.keyring,
         connect_timeout: options.connect_timeout,
         read_timeout: options.read_timeout,
         durability: options.durability,

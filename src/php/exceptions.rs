@@ -20,6 +20,7 @@ static QUEUE_FULL: Class = Class::new("DelayQueue\\QueueFullException");
 static LEASE_LOST: Class = Class::new("DelayQueue\\LeaseLostException");
 static DUPLICATE: Class = Class::new("DelayQueue\\DuplicateJobException");
 static PAYLOAD: Class = Class::new("DelayQueue\\PayloadException");
+static SEAL: Class = Class::new("DelayQueue\\SealException");
 static TIMEOUT: Class = Class::new("DelayQueue\\TimeoutException");
 static RELEASE: Class = Class::new("DelayQueue\\Release");
 static BURY: Class = Class::new("DelayQueue\\Bury");
@@ -53,6 +54,7 @@ pub fn register() -> Result<(), Rejected> {
     LEASE_LOST.register(&marked("RuntimeException", &[], &[]))?;
     DUPLICATE.register(&marked("RuntimeException", &["array $stored = []"], &[]))?;
     PAYLOAD.register(&marked("InvalidArgumentException", &[], &[]))?;
+    SEAL.register(&marked("RuntimeException", &[], &[]))?;
     TIMEOUT.register(&marked("RuntimeException", &[], &[]))?;
     RELEASE.register(&marked("RuntimeException", &["readonly float $delay"], &RELEASE_METHODS))?;
     BURY.register(&marked("RuntimeException", &[], &[]))
@@ -223,6 +225,9 @@ pub fn throw_storing(error: Error, stored: &[JobId]) -> Fault {
             if let Some(object) = throw(DUPLICATE.entry(), &message, 0) {
                 set_stored(&DUPLICATE, object, stored);
             }
+        }
+        Error::Seal { .. } => {
+            throw(SEAL.entry(), &message, 0);
         }
         Error::PayloadTooLarge { .. } => return throw_payload(&message, 0),
         Error::Invalid(_) => return throw_value_error(&format!("{}(): {message}", active_function())),

@@ -12,11 +12,12 @@ use super::new_job::{Encoding, encode};
 use super::object::{Handlers, Inside, creator, make};
 use super::place::Place;
 use super::reason;
+use super::seal;
 use crate::core::clock;
 use crate::core::error::Error;
 use crate::core::job::{Due, Receipt, Reserved};
 use crate::core::process::Generation;
-use crate::core::queue::{Held, Queue};
+use crate::core::queue::{Held, Queue, SealedContent};
 use crate::core::worker::lease::Lease;
 use ext_php_rs::types::Zval;
 use std::cell::Cell;
@@ -62,7 +63,7 @@ static METHODS: [Method; 10] = [
     method!("bury(\\Throwable|string|null $reason = null): void", bury),
     method!("touch(int|float|string|\\DateInterval|null $ttr = null): float", touch),
     method!("keepAlive(int|float|string|\\DateInterval|null $atMost = null): void", keep_alive),
-    method!("update(mixed $payload, ?array $headers = null): void", update),
+    method!("update(mixed $payload, ?array $headers = null, ?array $seal = null): void", update),
     method!("timeLeft(): float", time_left),
     method!("isSettled(): bool", is_settled),
     method!("isLost(): bool", is_lost),
@@ -255,6 +256,15 @@ fn keep_alive(call: &Call) -> Outcome<Zval> {
 fn update(call: &Call) -> Outcome<Zval> {
     let job = call.this::<Job>()?;
     let Some(payload) = call.arg(1) else { return Err(throw_error("update() needs a payload")) };
+    if let Some(given) = call.non_null(3) {
+        let Some(body) = payload.zend_str() else { return Err(Place::Argument(1).type_error("string", payload)) };
+        let headers = headers::nullable(call, 2)?.unwrap_or_default();
+        let seal = seal::read(given, Place::Argument(3))?;
+        job.check()?;
+        let content = SealedContent { payload: body.as_bytes(), headers: &headers, seal: &seal };
+        job.note(job.queue.update_held_to_sealed(&job.held, content))?;
+        return Ok(convert::null());
+    }
     let bytes = encode(payload, Place::Argument(1), job.encoding)?;
     let headers = headers::nullable(call, 2)?;
     job.check()?;

@@ -9,6 +9,7 @@ use super::headers;
 use super::json;
 use super::new_job::Format;
 use super::object::{Handlers, Inside, creator, make};
+use super::seal;
 use crate::core::job::JobInfo as Core;
 use ext_php_rs::types::Zval;
 use std::sync::OnceLock;
@@ -54,15 +55,18 @@ pub fn register() -> Result<(), Rejected> {
             "readonly int $kicks",
             "readonly ?string $lastError",
             "readonly array $headers",
+            "readonly ?array $seal",
+            "readonly ?string $sealError",
         ],
         methods: &[],
         create: Some(creator::<JobInfo>()),
     })
 }
 
-/// The payload of a body that is not JSON is null; the body tells.
+/// The payload of a body that is not JSON, or not to be trusted, is null; the body tells.
 pub fn object(info: &Core, format: Format) -> Outcome<Zval> {
     let payload = match format {
+        _ if info.seal_error.is_some() => convert::null(),
         Format::Raw => convert::bytes(&info.payload),
         Format::Json => json::decode(&info.payload)?.unwrap_or_else(|_| convert::null()),
     };
@@ -87,6 +91,8 @@ pub fn object(info: &Core, format: Format) -> Outcome<Zval> {
         convert::int(info.kicks),
         convert::nullable(info.last_error.as_deref(), convert::bytes),
         headers::array(&info.options.headers),
+        convert::nullable(info.options.seal.as_ref(), seal::array),
+        convert::nullable(info.seal_error.as_ref(), |why| convert::bytes(why.to_string())),
     ];
     make(JobInfo, properties)
 }

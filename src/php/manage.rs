@@ -102,6 +102,16 @@ pub fn update(call: &Call) -> Outcome<Zval> {
     Ok(convert::bool(this.queue.update(&id, &bytes, headers.as_deref())?))
 }
 
+pub fn reseal(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let id = id(call)?;
+    let plain_too = call.bool_or(2, true)?;
+    if !this.queue.has_keys() {
+        return Err(throw_error("DelayQueue::reseal() needs the option \"keys\""));
+    }
+    Ok(convert::bool(this.queue.reseal(&id, plain_too)?))
+}
+
 pub fn kick_job(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let id = id(call)?;

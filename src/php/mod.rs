@@ -30,6 +30,7 @@ mod produce;
 mod prometheus;
 mod reason;
 mod reserve;
+mod seal;
 mod signature;
 mod stats;
 mod sys;

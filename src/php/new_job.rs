@@ -105,6 +105,7 @@ impl<'a> Fields<'a> {
                 (Some(value), place) => headers::read(value, place)?,
                 (None, _) => Vec::new(),
             },
+            seal: None,
             unknown: serde_json::Map::new(),
         };
         let on_duplicate = match self.get("onDuplicate") {

@@ -8,12 +8,13 @@ use super::duration_arg;
 use super::exceptions::{At, throw_value_error};
 use super::ini;
 use super::new_job::{Defaults, Encoding, Format};
-use super::place::{Place, active_function};
+use super::place::{Place, active_function, type_name};
 use crate::core::dsn::Dsn;
 use crate::core::durability::Durability;
 use crate::core::error::Error;
 use crate::core::job::JobOptions;
 use crate::core::queue::check_prefix;
+use crate::core::seal::Keyring;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -37,6 +38,7 @@ pub struct Options {
     pub persistent: bool,
     pub partitions: u16,
     pub durability: Durability,
+    pub keyring: Option<Arc<Keyring>>,
 }
 
 impl Default for Options {
@@ -52,12 +54,14 @@ impl Default for Options {
             persistent: true,
             partitions: 1,
             durability: Durability::default(),
+            keyring: None,
         }
     }
 }
 
 pub fn read(table: &ZendHashTable) -> Outcome<Options> {
     let mut options = Options::default();
+    let (mut keys, mut only_signs) = (None, false);
     for (key, value) in array::entries(table) {
         let Key::Text(name) = key else { return Err(unknown(&key)) };
         let Ok(name) = std::str::from_utf8(name) else { return Err(unknown(&key)) };
@@ -100,10 +104,39 @@ pub fn read(table: &ZendHashTable) -> Outcome<Options> {
                 };
             }
             "persistent" => options.persistent = bool(value, place)?,
+            "keys" => match value.array() {
+                Some(table) => keys = Some(table),
+                None => return Err(place.type_error("array", value)),
+            },
+            "signed" => only_signs = bool(value, place)?,
             _ => return Err(unknown(&key)),
         }
     }
+    match keys {
+        Some(table) => options.keyring = Some(Arc::new(keyring(table, only_signs)?)),
+        None if only_signs => {
+            return Err(Place::Option("signed").value_error("must not be true without the option \"keys\""));
+        }
+        None => {}
+    }
     Ok(options)
+}
+
+/// Keys by their ids. PHP makes an int of an id such as `2030`.
+fn keyring(table: &ZendHashTable, only_signs: bool) -> Outcome<Keyring> {
+    let place = Place::Option("keys");
+    let mut keys = Vec::with_capacity(table.len());
+    for (key, value) in array::entries(table) {
+        let id = match key {
+            Key::Int(number) => Cow::Owned(number.to_string().into_bytes()),
+            Key::Text(bytes) => Cow::Borrowed(bytes),
+        };
+        let Some(secret) = value.zend_str() else {
+            return Err(place.type_error_saying(&format!("must be an array of strings, {} given", type_name(value))));
+        };
+        keys.push((id, secret.as_bytes()));
+    }
+    Keyring::new(keys.iter().map(|(id, secret)| (id.as_ref(), *secret)), only_signs).at(place)
 }
 
 fn unknown(key: &Key<'_>) -> super::call::Fault {

@@ -13,7 +13,7 @@ use super::place::Place;
 use super::produce::moment_us;
 use crate::core::error::Error;
 use crate::core::job::{JobId, Receipt, Reserved};
-use crate::core::queue::{Queue, Settled};
+use crate::core::queue::{Queue, Settled, Taken};
 use crate::core::worker::lease::Lease;
 use ext_php_rs::error::php_error;
 use ext_php_rs::flags::ErrorType;
@@ -161,7 +161,14 @@ pub fn consumer(call: &Call) -> Outcome<Zval> {
     let limit = call.at_least(2, call.int_or(2, 10)?, 1)?;
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut out = Vec::new();
-    for body in this.queue.take(max_score, limit)? {
+    for Taken { payload: body, is_sealed } in this.queue.take(max_score, limit)? {
+        if is_sealed {
+            // The script has deleted it already, as below.
+            let message = "A payload is sealed, and this queue object has no keys";
+            super::call::guard(|| php_error(&ErrorType::Warning, message))?;
+            out.push(convert::bytes(&body));
+            continue;
+        }
         out.push(match this.defaults.encoding.format {
             Format::Raw => convert::bytes(&body),
             Format::Json => match json::decode(&body)? {

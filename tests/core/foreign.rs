@@ -194,8 +194,8 @@ fn take_gives_what_is_due_beside_entries_without_a_record() {
         }
         queue.push(&prioritized("a", priority)).unwrap();
         queue.push(&prioritized("b", priority)).unwrap();
-        assert_eq!(queue.take(None, 1).unwrap(), [b"payload of a".to_vec()]);
-        assert_eq!(queue.take(None, 10).unwrap(), [b"payload of b".to_vec()]);
+        assert_eq!(payloads(queue.take(None, 1).unwrap()), [b"payload of a".to_vec()]);
+        assert_eq!(payloads(queue.take(None, 10).unwrap()), [b"payload of b".to_vec()]);
         assert_eq!(queue.take(None, 10).unwrap().len(), 0);
         assert!(audit::places(&mut raw, &queue).is_empty());
     }

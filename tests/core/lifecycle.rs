@@ -301,7 +301,7 @@ fn take_is_by_due_time_whatever_the_priority() {
     queue.push(&NewJob { due: Due::AtUs(1_000_000), ..job("a") }).unwrap();
     queue.push(&NewJob { due: Due::AtUs(2_000_000), ..prioritized("b", 5_000) }).unwrap();
     queue.push(&delayed("d", 60_000)).unwrap();
-    let taken = queue.take(None, 2).unwrap();
+    let taken = payloads(queue.take(None, 2).unwrap());
     assert_eq!(taken, [b"payload of a".to_vec(), b"payload of b".to_vec()]);
     assert_eq!(queue.take(Some(i64::MAX / 1_000), 10).unwrap().len(), 2);
     assert_eq!(queue.count(None).unwrap(), 0);

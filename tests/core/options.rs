@@ -15,6 +15,7 @@ fn rich(priority: u32) -> JobOptions {
         timeout_ms: 12_345,
         backoff: Backoff::Stages { delays_ms: vec![1_000, 2_000] },
         headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
+        seal: None,
         unknown: Map::from_iter([
             ("group".to_owned(), json!("g1")),
             ("dedupe".to_owned(), json!({ "window_ms": 9_007_199_254_740_993_i64, "empty": [] })),
@@ -74,7 +75,7 @@ fn options_survive_everything_that_happens_to_a_job() {
         assert_eq!(read(&queue), JobOptions { headers, ..other.clone() }, "other headers, and nothing else");
         queue.update(&id("a"), b"newest", Some(&[])).unwrap();
         assert_eq!(read(&queue), JobOptions { headers: Vec::new(), ..other }, "no headers, and nothing else");
-        assert_eq!(queue.take(None, 1).unwrap(), [b"newest".to_vec()]);
+        assert_eq!(payloads(queue.take(None, 1).unwrap()), [b"newest".to_vec()]);
         delayqueue::core::clock::set_thread_offset_ms(0);
     }
 }

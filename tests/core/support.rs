@@ -8,7 +8,7 @@ use delayqueue::core::durability::Durability;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobId, JobOptions, NewJob, OnDuplicate, Receipt, Reserved, State};
 use delayqueue::core::partitions::Partitions;
-use delayqueue::core::queue::{Interrupts, NoInterrupts, Queue, QueueConfig, Settled, reserve_from};
+use delayqueue::core::queue::{Interrupts, NoInterrupts, Queue, QueueConfig, Settled, Taken, reserve_from};
 use std::ffi::OsString;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
@@ -290,6 +290,7 @@ pub fn config(dsn: Dsn, name: &str) -> QueueConfig {
         dsn: dsn.into(),
         max_payload: 1 << 20,
         durability: Durability::default(),
+        keyring: None,
         connect_timeout: Duration::from_secs(5),
         read_timeout: Duration::from_secs(10),
         persistent: true,
@@ -406,6 +407,11 @@ pub fn ack_each(queue: &Queue, jobs: &[Reserved]) -> Vec<Settled> {
 
 pub fn receipts(jobs: &[Reserved]) -> Vec<&Receipt> {
     jobs.iter().map(|job| &job.receipt).collect()
+}
+
+/// The payloads of jobs that the classic consumer has taken.
+pub fn payloads(taken: Vec<Taken>) -> Vec<Vec<u8>> {
+    taken.into_iter().map(|one| one.payload).collect()
 }
 
 /// Ids in the order in which they are served, acknowledged on the way.

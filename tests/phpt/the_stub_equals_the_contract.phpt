@@ -9,10 +9,16 @@ echo implode("\n", differences($contract, $stub)), "\n";
 ?>
 --EXPECT--
 /DelayQueue/constants/VERSION is unexpected
+/DelayQueue/methods/__construct/parameters/2/attributes is unexpected
 /DelayQueue/methods/doctor/parameters/0 is unexpected
 /DelayQueue/methods/partitions is unexpected
+/DelayQueue/methods/reseal is unexpected
 /DelayQueue\Backoff/interfaces/0 is unexpected
 /DelayQueue\Backoff/methods/__toString is unexpected
 /DelayQueue\Backoff/methods/parse is unexpected
+/DelayQueue\Job/methods/update/parameters/2 is unexpected
 /DelayQueue\JobInfo/properties/timeout is unexpected
 /DelayQueue\JobInfo/properties/backoff is unexpected
+/DelayQueue\JobInfo/properties/seal is unexpected
+/DelayQueue\JobInfo/properties/sealError is unexpected
+/DelayQueue\SealException is unexpected

@@ -16,7 +16,7 @@ final class CliTest extends CliTestCase
 {
     private const COMMANDS = [
         'work', 'drain', 'push', 'stats', 'list', 'show', 'cancel', 'kick', 'reschedule', 'pause', 'resume', 'purge', 'doctor', 'serve',
-        'dump', 'load',
+        'dump', 'load', 'reseal',
     ];
 
     public function testEveryCommandExplainsItself(): void

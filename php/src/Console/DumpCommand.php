@@ -26,6 +26,7 @@ final class DumpCommand extends Command
     {
         $this->setDescription('Prints every job of some queues, one line of JSON each, for load')
             ->addOption('all', null, InputOption::VALUE_NONE, 'All queues under the prefix')
+            ->addOption('open', null, InputOption::VALUE_NONE, 'Open sealed jobs with the keys: the dump can then be read by anybody, and loaded into any queue')
             ->setHelp(<<<'TEXT'
                   delayqueue pause --queue=orders
                   delayqueue dump --queue=orders > orders.ndjson
@@ -33,15 +34,21 @@ final class DumpCommand extends Command
 
                 A dump is a snapshot of each page, not of the whole. Of a queue that is in use, jobs that change their state
                 meanwhile can be missing or there twice: pause it, and let its workers finish, for an exact one.
+
+                Sealed jobs are dumped as they are stored, and need no keys; they can only be loaded into a queue of the same name and prefix.
                 TEXT . "\n\n" . Application::EXIT_CODES);
     }
 
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $target = new Target($input);
+        $isOpen = $input->getOption('open');
+        if ($isOpen && $target->keys() === null) {
+            throw new UsageException('--open needs keys: --keys-file or DELAYQUEUE_KEYS_FILE');
+        }
         $names = $input->getOption('all') ? $target->open($target->names()[0])->queues() : $target->names();
         foreach ($names as $name) {
-            $pages = new JobPages($target->open($name));
+            $pages = new JobPages($isOpen ? $target->open($name) : $target->openWithoutKeys($name));
             foreach (self::STATES as $state) {
                 foreach ($pages->of($state) as $job) {
                     Format::raw($output, JobLine::write($job));

@@ -35,6 +35,8 @@ final class JobView
             'backoff' => (string) $job->backoff,
             'history' => self::history($job),
             'last error' => $job->lastError ?? '',
+            'sealed' => $job->seal === null ? '' : "with key {$job->seal['key']} ({$job->seal['alg']})",
+            'not opened' => $job->sealError ?? '',
         ], static fn (string $text): bool => $text !== '');
         $lines = array_map(null, array_keys($texts), $texts);
         foreach ($job->headers as $name => $value) {

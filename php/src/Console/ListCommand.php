@@ -50,7 +50,7 @@ final class ListCommand extends Command
     {
         return [
             $job->id, Text::momentAndDistance($job->dueAt), "$job->attempts", "$job->priority",
-            Text::short($job->body, 40), Text::short($job->lastError ?? '', 60),
+            Text::short($job->sealError === null ? $job->body : "($job->sealError)", 40), Text::short($job->lastError ?? '', 60),
         ];
     }
 }

@@ -38,6 +38,8 @@ final class LoadCommand extends Command
                 nothing looks at), the time of creation, the counters of the history, and the last error of a job without attempts.
                 At a line that it cannot load it ends and names the line; a job with more than $most attempts is one.
 
+                Sealed jobs are stored as the dump has them, which needs no keys; others are sealed if there are keys.
+
                 To finish a load that was broken off, run it again.
                 TEXT . "\n\n" . Application::EXIT_CODES);
     }
@@ -51,6 +53,9 @@ final class LoadCommand extends Command
         foreach (self::lines($input->getArgument('file') ?? '-') as $number => $line) {
             try {
                 $job = JobLine::read($line);
+                if ($job->seal !== null && $into !== null && $target->named() !== [$job->queue]) {
+                    throw new UnexpectedValueException("it is sealed for queue $job->queue, and no other queue could open it: dump it with --open");
+                }
                 $restorer = $restorers[$into === null ? $job->queue : '']
                     ??= new Restorer($into ?? $target->open($job->queue, self::OPTIONS));
                 $restorer->restore($job) ? $loaded++ : $kept++;

@@ -20,6 +20,8 @@ final class Target
             new InputOption('dsn', null, $value, 'Where Redis is; else php.ini\'s delayqueue.dsn, else DELAYQUEUE_DSN, which hides a password'),
             new InputOption('prefix', null, $value, 'What all keys begin with; else DELAYQUEUE_PREFIX, else php.ini\'s delayqueue.prefix'),
             new InputOption('partitions', null, $value, 'Over how many hash tags the queue is spread; else DELAYQUEUE_PARTITIONS, else 1'),
+            new InputOption('keys-file', null, $value, 'The keys that seal payloads, a line "id base64" each; else DELAYQUEUE_KEYS_FILE, else none'),
+            new InputOption('signed', null, InputOption::VALUE_NONE, 'With keys: payloads stay readable in Redis, and are only authenticated'),
             new InputOption('queue', null, $value | InputOption::VALUE_IS_ARRAY, 'The queue; else DELAYQUEUE_QUEUE, else default'),
         ]);
     }
@@ -63,6 +65,19 @@ final class Target
      */
     public function open(string $name, array $options = []): DelayQueue
     {
+        $keys = $this->keys();
+
+        return $this->openWithoutKeys($name, $options + ($keys === null ? [] : ['keys' => $keys, 'signed' => $this->input->getOption('signed')]));
+    }
+
+    /**
+     * Sealed jobs of this one are as they are stored.
+     *
+     * @param non-empty-string $name
+     * @param array<string, mixed> $options of DelayQueue
+     */
+    public function openWithoutKeys(string $name, #[\SensitiveParameter] array $options = []): DelayQueue
+    {
         $prefix = $this->input->getOption('prefix') ?? self::environment('DELAYQUEUE_PREFIX');
 
         $options += ['partitions' => $this->partitions()] + ($prefix === null ? [] : ['prefix' => $prefix]);
@@ -88,6 +103,17 @@ final class Target
         if ($known > $partitions) {
             throw new UsageException("queue $name has jobs in $known partitions: give --partitions=$known");
         }
+    }
+
+    /** @return non-empty-array<array-key, string>|null the keys that seal payloads; null: none are named */
+    public function keys(): ?array
+    {
+        $file = $this->input->getOption('keys-file') ?? self::environment('DELAYQUEUE_KEYS_FILE');
+        if ($file === null && $this->input->getOption('signed')) {
+            throw new UsageException('--signed needs keys: --keys-file or DELAYQUEUE_KEYS_FILE');
+        }
+
+        return $file === null ? null : KeysFile::read($file);
     }
 
     /** @return non-empty-list<string> */

@@ -113,7 +113,7 @@ impl Queue {
         match reply.word.as_str() {
             "JOB" => {
                 let state = reply::state(&reply.text()?)?;
-                reply.info(&self.name, state).map(Some)
+                reply.info(&self.name, state).map(|info| Some(self.looked_at(info)))
             }
             "MISSING" => Ok(None),
             _ => Err(reply::unexpected()),
@@ -158,7 +158,7 @@ impl Queue {
         let is_full = reply.int()? == 1;
         let mut jobs = Vec::new();
         while !reply.is_at_end() {
-            jobs.push(reply.info(&self.name, state)?);
+            jobs.push(self.looked_at(reply.info(&self.name, state)?));
         }
         Ok((jobs, looked, is_full))
     }

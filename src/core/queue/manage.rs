@@ -11,6 +11,20 @@ use std::collections::HashSet;
 /// Most ids of one script call.
 const IDS: usize = 200;
 
+/// A job that the classic consumer has taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    pub payload: Vec<u8>,
+    /// The payload is the stored one: it is sealed, and this queue object has no keys.
+    pub is_sealed: bool,
+}
+
+impl From<Record> for Taken {
+    fn from(record: Record) -> Self {
+        Self { payload: record.payload, is_sealed: record.options.seal.is_some() }
+    }
+}
+
 impl Queue {
     /// Removes jobs in any state; returns how many there were.
     ///
@@ -101,15 +115,19 @@ impl Queue {
 
     /// The classic consumer: up to `limit` jobs due by then (`None`: now), oldest first, deleted as they are taken.
     ///
-    /// A record that cannot be read is gone as well, and nothing comes for it.
+    /// A record that cannot be read is gone as well, and nothing comes for it. With keys for sealing it takes the jobs one by one, so that
+    /// those that cannot be opened are buried.
     ///
     /// # Errors
     /// [`Error::Connection`] with `ambiguous` when an answer was lost, and the jobs in it.
-    pub fn take(&self, max_due_at_us: Option<i64>, limit: usize) -> Result<Vec<Vec<u8>>> {
+    pub fn take(&self, max_due_at_us: Option<i64>, limit: usize) -> Result<Vec<Taken>> {
+        if self.keyring.is_some() {
+            return self.take_opened(max_due_at_us, limit).map_err(self.on_queue("taking from"));
+        }
         let latest = max_due_at_us.map(|at_us| due_arg(Due::AtUs(at_us))).unwrap_or_default();
-        let mut payloads = Vec::new();
-        while payloads.len() < limit {
-            let want = (limit - payloads.len()).min(500);
+        let mut taken = Vec::new();
+        while taken.len() < limit {
+            let want = (limit - taken.len()).min(500);
             let (most, bytes) = (want.to_string(), self.most_bytes().to_string());
             let mut reply = self
                 .script_once(&scripts::TAKE, &[latest.as_bytes(), most.as_bytes(), bytes.as_bytes()])
@@ -120,12 +138,12 @@ impl Queue {
                 _ => return Err(self.on_queue("taking from")(reply::unexpected())),
             }
             let may_be_more = reply.int()? == 1;
-            payloads.extend(reply.rest()?.into_iter().filter_map(Record::decode).map(|record| record.payload));
+            taken.extend(reply.rest()?.into_iter().filter_map(Record::decode).map(Taken::from));
             if !may_be_more {
                 break;
             }
         }
-        Ok(payloads)
+        Ok(taken)
     }
 
     /// `reserve()` of every process gives nothing until [`Queue::resume`], or until the time has passed.

@@ -7,6 +7,7 @@ mod inspect;
 mod manage;
 mod push;
 mod reserve;
+mod sealing;
 mod settle;
 mod sleep;
 mod update;
@@ -14,9 +15,11 @@ mod wait;
 
 pub use super::keys::{check_prefix, check_queue_name};
 pub use inspect::{Lateness, Stats};
+pub use manage::Taken;
 pub use reserve::{Fetch, NextDue, ReserveOutcome, Waiting, reserve_from};
 pub use settle::{Failed, Held, Settled, random_unit};
 pub use sleep::{Flow, Interrupts, NoInterrupts, rest};
+pub use update::SealedContent;
 pub use wait::{Waited, wait_for};
 
 use super::client::{Attempt, Client, Request};
@@ -29,6 +32,7 @@ use super::keys::Keys;
 use super::pool::PoolKey;
 use super::reply::{self, Reply};
 use super::scripts::Script;
+use super::seal::Keyring;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,6 +43,8 @@ pub struct QueueConfig {
     pub prefix: String,
     pub dsn: Arc<Dsn>,
     pub max_payload: usize,
+    /// With it the payloads of all jobs are sealed.
+    pub keyring: Option<Arc<Keyring>>,
     pub connect_timeout: Duration,
     /// The total deadline of one operation.
     pub read_timeout: Duration,
@@ -53,6 +59,7 @@ pub struct Queue {
     name: Arc<str>,
     keys: Arc<Keys>,
     max_payload: usize,
+    keyring: Option<Arc<Keyring>>,
     client: Client,
 }
 
@@ -71,6 +78,7 @@ impl Queue {
             name: Arc::clone(keys.queue()),
             keys,
             max_payload: config.max_payload,
+            keyring: config.keyring,
             client: client.with_durability(config.durability),
         }
     }
@@ -80,7 +88,7 @@ impl Queue {
         &self.name
     }
 
-    /// Another queue over the same connections, prefix and limits.
+    /// Another queue over the same connections, with the same prefix, limits and keys for sealing.
     #[must_use]
     pub fn sibling(&self, name: &str) -> Self {
         self.partition(name, 0)
@@ -91,7 +99,7 @@ impl Queue {
     pub fn partition(&self, name: &str, partition: u16) -> Self {
         let keys = Keys::shared(self.keys.prefix(), name, partition);
         let client = self.client.for_slot(keys.slot());
-        Self { name: Arc::clone(keys.queue()), keys, client, max_payload: self.max_payload }
+        Self { name: Arc::clone(keys.queue()), keys, client, ..self.clone() }
     }
 
     /// The same queue, without a part in how long its connection lasts.

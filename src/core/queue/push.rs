@@ -29,10 +29,12 @@ struct Encoded<'a> {
 }
 
 impl<'a> Encoded<'a> {
-    fn new(job: &'a NewJob) -> Self {
-        let mut record = record::encode_head(&job.options, now_ms());
-        record.extend_from_slice(&job.payload);
-        Self { id: job.id.clone().unwrap_or_else(JobId::generate), record, due: due_arg(job.due), job }
+    fn new(queue: &Queue, job: &'a NewJob) -> Result<Self> {
+        let id = job.id.clone().unwrap_or_else(JobId::generate);
+        let (options, payload) = queue.sealed(&id, &job.options, &job.payload)?;
+        let mut record = record::encode_head(&options, now_ms());
+        record.extend_from_slice(&payload);
+        Ok(Self { id, record, due: due_arg(job.due), job })
     }
 }
 
@@ -64,10 +66,10 @@ impl Queue {
     /// Adds one job and returns its id.
     ///
     /// # Errors
-    /// [`Error::Duplicate`], [`Error::PayloadTooLarge`], [`Error::QueueFull`], connection and server errors.
+    /// [`Error::Duplicate`], [`Error::PayloadTooLarge`], [`Error::QueueFull`], [`Error::Seal`], connection and server errors.
     pub fn push(&self, job: &NewJob) -> Result<JobId> {
         self.check_payload(&job.payload)?;
-        let encoded = [Encoded::new(job)];
+        let encoded = [Encoded::new(self, job)?];
         let [Encoded { id, .. }] = &encoded;
         self.push_chunk(&encoded)
             .map_err(|error| error.while_doing(|| format!("pushing job '{id}' to queue '{}'", self.name)))?;
@@ -89,7 +91,7 @@ impl Queue {
                 bytes <= CHUNK_BYTES
             });
             let (chunk, after) = rest.split_at(fits.count().max(1).min(rest.len()));
-            let encoded: Vec<Encoded<'_>> = chunk.iter().map(Encoded::new).collect();
+            let encoded: Vec<Encoded<'_>> = chunk.iter().map(|job| Encoded::new(self, job)).collect::<Result<_>>()?;
             self.push_chunk(&encoded).map_err(|error| {
                 error.while_doing(|| match stored.len() {
                     0 => format!("pushing {} jobs to queue '{}'", chunk.len(), self.name),

@@ -8,6 +8,7 @@ use crate::core::error::{Error, Result};
 use crate::core::job::{JobId, Receipt, Reserved};
 use crate::core::reply::{self, Leased, Reply};
 use crate::core::scripts;
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 /// Most jobs of one round trip.
@@ -132,12 +133,28 @@ impl Queue {
         (self.client.read_timeout().as_millis() * 1000).clamp(64 << 10, 8 << 20)
     }
 
-    /// Buries jobs whose records cannot be read, so that no consumer meets them again.
+    /// Opens the jobs. Buries those whose records cannot be read, or that cannot be opened, so that no consumer meets them again.
     fn readable(&self, leased: Leased) -> Result<Vec<Reserved>> {
-        for Receipt { id, lease } in &leased.damaged {
-            self.script(&scripts::BURY, &[id.as_bytes(), lease, b"", b"corrupt record"])?;
+        let mut jobs = Vec::with_capacity(leased.jobs.len());
+        let mut bad: Vec<(Receipt, Cow<'_, str>)> =
+            leased.damaged.into_iter().map(|receipt| (receipt, "corrupt record".into())).collect();
+        for mut job in leased.jobs {
+            match self.open(&job.id, &mut job.options, &mut job.payload) {
+                Ok(()) => jobs.push(job),
+                Err(why) => {
+                    let reason = self.unopened_reason(&job.id, &why);
+                    bad.push((job.receipt, reason.into()));
+                }
+            }
         }
-        Ok(leased.jobs)
+        for (Receipt { id, lease }, reason) in &bad {
+            let buried = self.script(&scripts::BURY, &[id.as_bytes(), lease, b"", reason.as_bytes()]);
+            // Jobs in hand go first; the one that could not be buried returns when its lease ends.
+            if jobs.is_empty() {
+                buried?;
+            }
+        }
+        Ok(jobs)
     }
 
     /// Leases one given job, if it is ready, delayed or buried.

@@ -304,7 +304,7 @@ impl Reference {
     }
 
     pub fn update(&mut self, id: &str, payload: &[u8], headers: Option<&[(String, String)]>) -> bool {
-        if headers.is_some() && self.find(id).is_none() {
+        if self.find(id).is_none() {
             return false; // the client has looked
         }
         self.reclaim();

@@ -88,6 +88,8 @@ final class EveryCall
                 'prefix' => 'p', 'ttr' => '30s', 'maxAttempts' => 3, 'backoff' => Backoff::fixed(1), 'priority' => 7,
                 'format' => 'raw', 'maxPayload' => 100, 'connectTimeout' => 1.5, 'readTimeout' => 2, 'persistent' => false,
             ]),
+            'DelayQueue::__construct with keys' => fn () => new DelayQueue('q', null, ['keys' => ['a' => str_repeat('a', 32), 7 => 'base64:' . base64_encode(str_repeat('b', 32))], 'signed' => true]),
+            'DelayQueue::__construct with a bad key' => self::fails(fn () => new DelayQueue('q', null, ['keys' => ['a' => str_repeat('a', 32), 'b' => 'short']])),
             'DelayQueue::__construct of nothing' => fn () => new DelayQueue(),
             'DelayQueue::__construct with a bad name' => self::fails(fn () => new DelayQueue('no spaces')),
             'DelayQueue::__construct with a bad DSN' => self::fails(fn () => new DelayQueue('q', 'http://x')),
@@ -242,6 +244,8 @@ final class EveryCall
             'DelayQueue\Job::touch' => $settle(static fn (Job $job) => $job->touch() + $job->touch('5m')),
             'DelayQueue\Job::keepAlive' => $settle(static fn (Job $job) => $job->keepAlive() ?? $job->keepAlive('5m')),
             'DelayQueue\Job::update' => $settle(static fn (Job $job) => $job->update(['b' => 1]) ?? $job->update('c', ['n' => 'v', '7' => 'w'])),
+            'DelayQueue\Job::update with a seal' => $settle(static fn (Job $job) => $job->update('c', ['n' => 'v'], ['alg' => 'a', 'key' => 'k', 'tag' => 't'])),
+            'DelayQueue\Job::update with a wrong seal' => $settle(static fn (Job $job) => self::fails(fn () => $job->update('c', null, ['alg' => 'a', 'key' => 1]))()),
             'DelayQueue\Job::update with wrong headers' => $settle(static fn (Job $job) => self::fails(fn () => $job->update('c', ['n' => 1]))()),
             'DelayQueue\Job::timeLeft' => $settle(static fn (Job $job) => $job->timeLeft()),
             'DelayQueue\Job::isSettled' => $settle(static fn (Job $job) => $job->isSettled()),
@@ -320,6 +324,8 @@ final class EveryCall
     private function managing(): array
     {
         $looked = new DelayQueue('looked', $this->dsn, ['readTimeout' => 20]);
+        $keys = ['a' => str_repeat('a', 32), 'b' => str_repeat('b', 32)];
+        $sealing = array_map(fn (array $keys) => new DelayQueue('sealed', $this->dsn, ['readTimeout' => 20, 'keys' => $keys]), [array_slice($keys, 0, 1), array_reverse($keys)]);
 
         return [
             'DelayQueue::peek' => fn () => [$looked->peek('job-3'), $looked->peek('missing')],
@@ -329,6 +335,13 @@ final class EveryCall
             'DelayQueue::cancel' => fn () => $this->queue->cancel('missing', 'also missing'),
             'DelayQueue::reschedule' => fn () => [$looked->reschedule('job-3', '1h'), $looked->reschedule('missing', 1)],
             'DelayQueue::update' => fn () => [$looked->update('job-3', ['new' => [1, 2]], ['n' => 'v']), $looked->update('missing', 1)],
+            'DelayQueue::reseal' => function () use ($sealing): void {
+                $sealing[0]->push('sealed', id: 'sealed', headers: ['n' => 'v']);
+                [$sealing[1]->peek('sealed'), $this->queue->peek('sealed'), $sealing[1]->reseal('sealed'), $sealing[1]->reseal('sealed')];
+                self::fails(fn () => $sealing[0]->reseal('sealed'))();
+                $sealing[1]->reserveJob('sealed')->ack();
+            },
+            'DelayQueue::reseal without keys' => self::fails(fn () => $looked->reseal('job-3')),
             'DelayQueue::kickJob' => function (): void {
                 $this->queue->push(1, id: 'kicked');
                 $this->queue->reserve()->bury();

@@ -36,6 +36,8 @@ final class JobLine
         public readonly ?string $lastError,
         /** @var array<string> by name */
         public readonly array $headers,
+        /** @var array{alg: string, key: string, tag: string}|null of a payload and headers that are sealed */
+        public readonly ?array $seal,
     ) {
     }
 
@@ -51,6 +53,10 @@ final class JobLine
         if ($job->headers !== []) {
             // An object, also when the names are numbers.
             $fields['headers'] = (object) $job->headers;
+        }
+
+        if ($job->seal !== null && $job->sealError !== null) {
+            $fields['seal'] = $job->seal;
         }
 
         return Text::json($fields + [
@@ -102,6 +108,7 @@ final class JobLine
             self::count($fields, 'maxAttempts'),
             $text('lastError'),
             self::headers($fields),
+            self::seal($fields),
         );
     }
 
@@ -142,6 +149,22 @@ final class JobLine
         $headers = $fields['headers'] ?? [];
 
         return is_array($headers) && array_filter($headers, is_string(...)) === $headers ? $headers : throw self::missing('headers');
+    }
+
+    /**
+     * @param array<string, mixed> $fields
+     *
+     * @return array{alg: string, key: string, tag: string}|null
+     */
+    private static function seal(array $fields): ?array
+    {
+        $seal = $fields['seal'] ?? null;
+        if ($seal === null) {
+            return null;
+        }
+        $isSeal = is_array($seal) && array_filter($seal, is_string(...)) === $seal && array_diff(['alg', 'key', 'tag'], array_keys($seal)) === [];
+
+        return $isSeal && count($seal) === 3 ? $seal : throw self::missing('seal');
     }
 
     private static function backoff(string $text): Backoff

@@ -43,7 +43,7 @@ final class Restorer
         $reason = $isExpired ? 'lease expired' : $job->lastError;
         $due = Text::toMoment($job->dueAt);
 
-        if ($job->attempts === 0 && !$isBuried) {
+        if ($job->attempts === 0 && !$isBuried && $job->seal === null) {
             return $this->push($job, $due);
         }
         for ($try = 1; ; $try++) {
@@ -70,11 +70,13 @@ final class Restorer
         }
     }
 
+    /** A sealed payload comes later, by way of Job::update(): only a job in hand takes it as it is. */
     private function push(JobLine $job, DateTimeImmutable $due): bool
     {
+        [$payload, $headers] = $job->seal === null ? [$job->payload, $job->headers] : ['', []];
         try {
             $this->queue->push(
-                $job->payload, $due, $job->id, $job->priority, $job->ttr, $job->maxAttempts, $job->backoff, $job->timeout, headers: $job->headers,
+                $payload, $due, $job->id, $job->priority, $job->ttr, $job->maxAttempts, $job->backoff, $job->timeout, headers: $headers,
             );
         } catch (DuplicateJobException) {
             return false;
@@ -111,8 +113,11 @@ final class Restorer
             $this->take($job->id)->release($parked);
         }
         $last = $this->take($job->id);
+        if ($job->seal !== null) {
+            $last->update($job->payload, $job->headers, $job->seal);
+        }
         if (!$isBuried && $reason === null) {
-            $last->release($due);
+            $last->release($due, countAttempt: $job->attempts > 0);
 
             return;
         }

@@ -54,7 +54,7 @@ impl Walk {
         let asked = ahead_ms.map(|ahead_ms| self.model.now + ahead_ms * 1000);
         let expected = self.model.take(asked.unwrap_or(self.model.now), limit);
         let got = self.queue(is_lost).take(asked, limit);
-        assert_eq!(unless_in_doubt(got), if is_lost { None } else { Some(expected) });
+        assert_eq!(unless_in_doubt(got.map(payloads)), if is_lost { None } else { Some(expected) });
     }
 
     pub(super) fn purge(&mut self, state: State, is_lost: bool) {

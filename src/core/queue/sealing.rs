@@ -1,0 +1,100 @@
+//! Sealing jobs on their way into a queue, and opening them on their way out (`core/seal.rs`).
+
+use super::{Queue, Taken};
+use crate::core::error::{Error, Result};
+use crate::core::job::{JobId, JobInfo, JobOptions, State};
+use crate::core::seal::{self, Address, Unopened};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// Jobs of one look of the classic consumer.
+const PAGE: u64 = 100;
+
+impl Queue {
+    fn address<'a>(&'a self, id: &'a JobId) -> Address<'a> {
+        Address { prefix: self.keys.prefix(), queue: &self.name, id }
+    }
+
+    /// Whether it seals jobs, and opens them.
+    #[must_use]
+    pub fn has_keys(&self) -> bool {
+        self.keyring.is_some()
+    }
+
+    /// Options and payload as they are to be stored.
+    pub(super) fn sealed<'o, 'p>(
+        &self,
+        id: &JobId,
+        options: &'o JobOptions,
+        payload: &'p [u8],
+    ) -> Result<(Cow<'o, JobOptions>, Cow<'p, [u8]>)> {
+        seal::sealed(self.keyring.as_deref(), self.address(id), options, payload)
+    }
+
+    /// Puts the readable headers and payload into the place of the sealed ones.
+    pub(super) fn open(
+        &self,
+        id: &JobId,
+        options: &mut JobOptions,
+        payload: &mut Vec<u8>,
+    ) -> std::result::Result<(), Unopened> {
+        seal::open(self.keyring.as_deref(), self.address(id), options, payload)
+    }
+
+    /// The reason with which a job that cannot be opened is buried.
+    pub(super) fn unopened_reason(&self, id: &JobId, why: &Unopened) -> String {
+        self.address(id).reason(why)
+    }
+
+    pub(super) fn unopened(&self, id: &JobId, why: &Unopened) -> Error {
+        Error::Seal { queue: self.name.to_string(), id: id.to_string(), why: format!("cannot be opened: {why}") }
+    }
+
+    /// A look at a job: opened, or with the reason why it is not.
+    pub(super) fn looked_at(&self, mut info: JobInfo) -> JobInfo {
+        info.seal_error = self.open(&info.id, &mut info.options, &mut info.payload).err();
+        info
+    }
+
+    /// The classic consumer of a queue with keys: it takes each job under a lease first, so that one that cannot be opened is buried and
+    /// not deleted. Ready jobs come in the order of serving, then delayed ones.
+    pub(super) fn take_opened(&self, latest_us: Option<i64>, limit: usize) -> Result<Vec<Taken>> {
+        let (mut taken, mut others) = (Vec::new(), HashSet::new());
+        while taken.len() < limit && !self.is_paused()? {
+            let ids = self.due_by(latest_us, limit - taken.len(), &others)?;
+            if ids.is_empty() {
+                break;
+            }
+            for id in ids {
+                if let Some(job) = self.reserve_job(&id)? {
+                    self.ack(&job.held())?;
+                    taken.push(Taken { payload: job.payload, is_sealed: false });
+                } else {
+                    others.insert(id);
+                }
+            }
+        }
+        Ok(taken)
+    }
+
+    /// Up to `most` jobs that fall due by then (`None`: now) and are not among `others`.
+    fn due_by(&self, latest_us: Option<i64>, most: usize, others: &HashSet<JobId>) -> Result<Vec<JobId>> {
+        let latest_us_or_end = latest_us.unwrap_or(i64::MAX);
+        let mut ids = Vec::new();
+        for state in if latest_us.is_some() { [State::Ready, State::Delayed].as_slice() } else { &[State::Ready] } {
+            let mut offset = 0;
+            while ids.len() < most {
+                let page = self.list(*state, offset, PAGE)?;
+                let is_due = |info: &&JobInfo| info.due_at_us <= latest_us_or_end && !others.contains(&info.id);
+                ids.extend(page.iter().filter(is_due).map(|info| info.id.clone()));
+                let Some(last) = page.last() else { break };
+                if *state == State::Delayed && last.due_at_us > latest_us_or_end {
+                    break;
+                }
+                offset += PAGE;
+            }
+        }
+        ids.truncate(most);
+        Ok(ids)
+    }
+}
