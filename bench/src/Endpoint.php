@@ -10,6 +10,7 @@ final class Endpoint
     /**
      * @param int $pid of the server
      * @param bool $persistent the connection outlives a web request
+     * @param string|null $cluster the nodes of a cluster, host:port each, for peers that know one
      */
     public function __construct(
         public readonly int $pid,
@@ -17,6 +18,8 @@ final class Endpoint
         public readonly bool $persistent = true,
         public readonly string $host = '127.0.0.1',
         public readonly string $queue = 'bench',
+        public readonly ?string $cluster = null,
+        public readonly int $partitions = 1,
     ) {
     }
 

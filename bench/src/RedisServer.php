@@ -7,7 +7,7 @@ namespace DelayQueue\Bench;
 use DelayQueue\Tests\Support\RedisClient;
 use RuntimeException;
 
-final class RedisServer extends Server
+class RedisServer extends Server
 {
     private ?RedisClient $client = null;
 

@@ -13,14 +13,12 @@ abstract class Server
 {
     protected readonly Process $process;
 
-    private readonly int $port;
+    public readonly int $port;
 
     /** @param list<string> $under a command to run it under, such as valgrind's */
     final public function __construct(protected readonly string $directory, array $under = [])
     {
-        $probe = stream_socket_server('tcp://127.0.0.1:0');
-        $this->port = (int) substr(strrchr(stream_socket_get_name($probe, false), ':'), 1);
-        fclose($probe);
+        $this->port = self::freePort();
         $this->process = Signals::hold(fn () => new Process([...$under, ...$this->command($this->port)]));
         Wait::until(function (): bool {
             if (!$this->process->isRunning()) {
@@ -40,6 +38,15 @@ abstract class Server
     public function endpoint(): Endpoint
     {
         return new Endpoint($this->process->pid, $this->port);
+    }
+
+    protected static function freePort(): int
+    {
+        $probe = stream_socket_server('tcp://127.0.0.1:0');
+        $port = (int) substr(strrchr(stream_socket_get_name($probe, false), ':'), 1);
+        fclose($probe);
+
+        return $port;
     }
 
     /** Bytes it holds. */

@@ -65,10 +65,16 @@ final class Session
      */
     public function server(string $peer, array $under = []): Server
     {
+        return Server::start(Peers::traits($peer)->server, $this->directory(), $under);
+    }
+
+    /** A fresh folder for a server. */
+    public function directory(): string
+    {
         $directory = $this->folder->path . '/' . ++$this->servers;
         mkdir($directory);
 
-        return Server::start(Peers::traits($peer)->server, $directory, $under);
+        return $directory;
     }
 
     /** A fresh server with due jobs in its queue; the worker that is measured takes no more than that. */

@@ -1,7 +1,7 @@
 //! The only file that spells a Redis key.
 
 use super::error::{Error, Result};
-use super::resolver::slot_of;
+use super::resolver::{SLOTS, slot_of, slots_behind};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ const KEYS: [(&str, &str); 10] = [
     ("prioritized_ready", "zset"),
 ];
 
-/// The keys of a partition of a queue; all share a hash tag: `{queue}`, and `{queue#1}`, `{queue#2}`, … in further partitions. No queue's
-/// name has a `#`.
+/// The keys of a partition of a queue; all share a hash tag: `{queue}`, and `{queue#1.17}`, `{queue#2.5}`, … in further partitions. No
+/// queue's name has a `#`.
 ///
 /// They lie behind each other in one text, which is one allocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,8 +159,19 @@ pub fn index_slot(prefix: &str) -> u16 {
     slot_of(index(prefix).as_bytes())
 }
 
+/// The nodes of a cluster have long ranges of slots. Tags of any names would often leave a node without a partition, so each further one
+/// gets the first number behind its name that puts it where partitions are rarest: at one half of the ring of slots behind the first one,
+/// then at the quarters, then at the eighths.
 fn tag(queue: &str, partition: u16) -> Cow<'_, str> {
-    if partition == 0 { Cow::Borrowed(queue) } else { Cow::Owned(format!("{queue}#{partition}")) }
+    const NEAR: u16 = SLOTS / 64;
+    if partition == 0 {
+        return Cow::Borrowed(queue);
+    }
+    let head = format!("{queue}#{partition}.");
+    let wanted = slot_of(queue.as_bytes()) + (u32::from(partition.reverse_bits()) * u32::from(SLOTS) >> 16) as u16;
+    let is_near = |slot: u16| (slot + 2 * SLOTS - wanted) % SLOTS < NEAR;
+    let number = slots_behind(head.as_bytes()).position(is_near).unwrap_or(0);
+    Cow::Owned(format!("{head}{number}"))
 }
 
 fn is_name_byte(byte: u8) -> bool {
@@ -200,8 +211,36 @@ mod tests {
             assert!(key.starts_with(b"dq:{orders:eu}:"));
         }
         assert_eq!(keys.channel("w1"), "dq:{orders:eu}:waiters:w1");
-        assert_eq!(Keys::new("dq", "orders", 12).jobs(), b"dq:{orders#12}:jobs");
-        assert_eq!(Keys::new("dq", "orders", 12).slot(), slot_of(b"orders#12"));
+        let tag = Keys::new("dq", "orders", 12).tag().into_owned();
+        assert_eq!(Keys::new("dq", "orders", 12).jobs(), format!("dq:{{{tag}}}:jobs").as_bytes());
+        assert_eq!(Keys::new("dq", "orders", 12).slot(), slot_of(tag.as_bytes()));
+    }
+
+    #[test]
+    fn partitions_have_the_same_tags_for_ever() {
+        let tags = [1, 2, 3].map(|partition| Keys::new("dq", "orders", partition).tag().into_owned());
+        assert_eq!(
+            tags,
+            ["orders#1.70", "orders#2.0", "orders#3.33"],
+            "other tags would lose the jobs that lie in Redis"
+        );
+    }
+
+    #[test]
+    fn partitions_are_spread_evenly_over_nodes() {
+        for queue in ["orders", "q", "mails:eu", "a-long-name-of-a-queue"] {
+            for (nodes, partitions) in [(2, 2), (3, 4), (3, 8), (4, 4), (4, 16), (6, 32)] {
+                let mut counts = vec![0; nodes];
+                for partition in 0..partitions {
+                    counts[usize::from(Keys::new("dq", queue, partition).slot()) * nodes / usize::from(SLOTS)] += 1;
+                }
+                let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
+                assert!(
+                    most - least <= 1 + partitions / 16 && *least > 0,
+                    "{queue}: {partitions} partitions on {nodes} nodes: {counts:?}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod cluster;
 mod first_answer;
 mod sentinel;
 
-pub use cluster::{Redirection, slot_of};
+pub use cluster::{Redirection, SLOTS, slot_of, slots_behind};
 
 use super::connection::Fault;
 use super::dsn::{Dsn, Server, Target, Topology};

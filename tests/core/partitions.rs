@@ -10,6 +10,8 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 const MANY: usize = 40;
+/// The hash tags of the first four partitions of queue q.
+const TAGS: [&str; 4] = ["q", "q#1.41", "q#2.21", "q#3.155"];
 
 fn jobs(count: usize) -> Vec<NewJob> {
     (0..count).map(|number| job(&format!("order-{number}"))).collect()
@@ -43,8 +45,7 @@ fn jobs_are_spread_over_partitions_and_all_of_them_are_found() {
     let ids: Vec<String> = stored.iter().map(ToString::to_string).collect();
     assert_eq!(ids, (0..MANY).map(|number| format!("order-{number}")).collect::<Vec<_>>(), "in the order of the jobs");
     let mut raw = server.raw();
-    let sizes: Vec<i64> =
-        ["q", "q#1", "q#2", "q#3"].map(|tag| raw.int(&["HLEN", &format!("dq:{{{tag}}}:jobs")])).into();
+    let sizes: Vec<i64> = TAGS.map(|tag| raw.int(&["HLEN", &format!("dq:{{{tag}}}:jobs")])).into();
     assert!(sizes.iter().all(|size| *size > 0) && sizes.iter().sum::<i64>() == MANY as i64, "{sizes:?}");
     assert_eq!(partitions.count(Some(State::Ready)).unwrap(), MANY as u64);
     assert!(matches!(partitions.push(&job("order-7")), Err(Error::Duplicate { .. })));
@@ -143,7 +144,7 @@ fn no_partition_starves() {
 fn home(server: &Server, id: &JobId) -> usize {
     let mut raw = server.raw();
     let is_in = |tag: &&str, raw: &mut Raw| raw.int(&["HEXISTS", &format!("dq:{{{tag}}}:jobs"), &id.to_string()]) == 1;
-    ["q", "q#1", "q#2", "q#3"].iter().position(|tag| is_in(tag, &mut raw)).unwrap()
+    TAGS.iter().position(|tag| is_in(tag, &mut raw)).unwrap()
 }
 
 #[test]
@@ -158,12 +159,12 @@ fn one_waiter_hears_of_a_push_to_any_partition() {
         });
         let mut raw = server.raw();
         let waiting = |tag: &&str, raw: &mut Raw| raw.int(&["ZCARD", &format!("dq:{{{tag}}}:waiters")]) > 0;
-        until("the waiter is known everywhere", || ["q", "q#1", "q#2", "q#3"].iter().all(|tag| waiting(tag, &mut raw)));
+        until("the waiter is known everywhere", || TAGS.iter().all(|tag| waiting(tag, &mut raw)));
         let pushed = Instant::now();
         Partitions::new(&server.queue("q"), 4).push(&job(&name)).unwrap();
         let (found, at) = waiter.join().unwrap();
         assert_eq!(found, name);
         assert!(at - pushed < Duration::from_secs(2), "no wake-up, but a check");
-        until("nobody waits", || ["q", "q#1", "q#2", "q#3"].iter().all(|tag| !waiting(tag, &mut raw)));
+        until("nobody waits", || TAGS.iter().all(|tag| !waiting(tag, &mut raw)));
     }
 }

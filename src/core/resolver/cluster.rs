@@ -10,14 +10,26 @@ use redis::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
-const SLOTS: u16 = 16384;
+pub const SLOTS: u16 = 16384;
 const QUESTION: &[&[u8]] = &[b"CLUSTER", b"SLOTS"];
+
+const CRC: Crc<u16, crc::Table<1>> = Crc::<u16, crc::Table<1>>::new(&CRC_16_XMODEM);
 
 /// The slot of a hash tag, or of a key that has none.
 #[must_use]
 pub fn slot_of(tag: &[u8]) -> u16 {
-    const CRC: Crc<u16, crc::Table<1>> = Crc::<u16, crc::Table<1>>::new(&CRC_16_XMODEM);
     CRC.checksum(tag) % SLOTS
+}
+
+/// The slots of the tags that begin so and end with 0, 1, 2, and so on up to 9999.
+pub fn slots_behind(head: &[u8]) -> impl Iterator<Item = u16> + '_ {
+    let mut begun = CRC.digest();
+    begun.update(head);
+    (0..10_000_u16).map(move |number| {
+        let mut digest = begun.clone();
+        digest.update(itoa::Buffer::new().format(number).as_bytes());
+        digest.finalize() % SLOTS
+    })
 }
 
 /// First and last slot of a range, and the node that serves it.
