@@ -4,7 +4,7 @@ use super::Queue;
 use super::idle_check::{CHECK_EVERY, must_reserve};
 use super::reserve::{NextDue, ReserveOutcome, Waiting};
 use super::sleep::{Flow, Interrupts, Woken, sleep};
-use crate::core::client::{Repeat, to_error};
+use crate::core::client::{Repeat, to_error, within};
 use crate::core::connection::{Connection, random_name};
 use crate::core::connections::Connections;
 use crate::core::error::{Error, Result};
@@ -51,13 +51,27 @@ pub fn wait_for(
     result
 }
 
+/// One queue after the other. In a cluster, a node that is away does not keep us from the queues of others: each gets its share of the time
+/// that one operation may take.
 fn ask_all(queues: &[Queue], connections: &mut Connections, reserve: &mut Reserve<'_>) -> Result<Waited> {
-    for (index, queue) in queues.iter().enumerate() {
-        if let ReserveOutcome::Jobs(jobs) = reserve(index, queue, connections, None)? {
-            return Ok(Waited::Jobs(index, jobs));
+    let read_timeout = queues.first().map(|queue| queue.client.read_timeout()).unwrap_or_default();
+    let deadline = Instant::now() + read_timeout;
+    let mut failed = None;
+    for ((index, queue), untried) in queues.iter().enumerate().zip((1..=queues.len() as u32).rev()) {
+        let asked = if queue.client.has_slots() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            within(left / untried, || reserve(index, queue, connections, None))
+        } else {
+            reserve(index, queue, connections, None)
+        };
+        match asked {
+            Ok(ReserveOutcome::Jobs(jobs)) => return Ok(Waited::Jobs(index, jobs)),
+            Ok(ReserveOutcome::Nothing(_)) => {}
+            Err(error) if queue.client.has_slots() && error.is_retryable() => drop(failed.get_or_insert(error)),
+            Err(error) => return Err(error),
         }
     }
-    Ok(Waited::Nothing)
+    failed.map_or(Ok(Waited::Nothing), Err)
 }
 
 /// Has a connection to the server of each queue. One that is away may be restarting, or another may be taking over: tries for as long as
