@@ -168,7 +168,7 @@ fn tag(queue: &str, partition: u16) -> Cow<'_, str> {
         return Cow::Borrowed(queue);
     }
     let head = format!("{queue}#{partition}.");
-    let wanted = slot_of(queue.as_bytes()) + (u32::from(partition.reverse_bits()) * u32::from(SLOTS) >> 16) as u16;
+    let wanted = slot_of(queue.as_bytes()) + ((u32::from(partition.reverse_bits()) * u32::from(SLOTS)) >> 16) as u16;
     let is_near = |slot: u16| (slot + 2 * SLOTS - wanted) % SLOTS < NEAR;
     let number = slots_behind(head.as_bytes()).position(is_near).unwrap_or(0);
     Cow::Owned(format!("{head}{number}"))

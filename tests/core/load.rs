@@ -1,9 +1,11 @@
 //! Producers and workers that log the fate of every job, while a test breaks the servers.
 
 use crate::support::*;
+use crate::worker_loop;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::NewJob;
 use delayqueue::core::queue::{NoInterrupts, Queue, Settled};
+use delayqueue::core::worker::feed::Fetched;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,7 +60,7 @@ fn consume(queue: &Queue, stop: &AtomicBool, log: &Mutex<Log>) {
     while !stop.load(Ordering::Relaxed) {
         let started = Instant::now();
         let found = queue.reserve(&[queue.name().to_owned()], 7, Some(Duration::from_millis(500)), &mut NoInterrupts);
-        let (now, took) = (Instant::now(), started.elapsed());
+        let took = started.elapsed();
         let acked = found.as_ref().is_ok_and(|jobs| !jobs.is_empty());
         let acked = acked.then(|| queue.ack_many(&receipts(found.as_ref().unwrap())));
         let mut log = log.lock().unwrap();
@@ -67,10 +69,7 @@ fn consume(queue: &Queue, stop: &AtomicBool, log: &Mutex<Log>) {
             Ok(jobs) => {
                 for (n, job) in jobs.iter().enumerate() {
                     let name = job.id.to_string();
-                    log.deliveries.push(now);
-                    if log.not_before.get(&name).is_some_and(|at| now < *at) {
-                        log.early.push(name.clone());
-                    }
+                    log.deliver(&name);
                     let may_be_done = match &acked {
                         Some(Ok(acked)) => acked[n] == Settled::Ours,
                         Some(Err(error)) => matches!(error, Error::Connection { ambiguous: true, .. }),
@@ -83,7 +82,7 @@ fn consume(queue: &Queue, stop: &AtomicBool, log: &Mutex<Log>) {
                 log.errors.extend(acked.and_then(Result::err).map(|error| (Instant::now(), error)));
             }
             Err(error) => {
-                log.errors.push((now, error));
+                log.errors.push((Instant::now(), error));
                 drop(log);
                 std::thread::sleep(Duration::from_millis(20));
             }
@@ -91,14 +90,39 @@ fn consume(queue: &Queue, stop: &AtomicBool, log: &Mutex<Log>) {
     }
 }
 
-/// A producer and two workers work until `break_it` is through.
+/// The same in a worker's loop, whose next fetch acknowledges.
+fn consume_in_loop(queue: &Queue, stop: &AtomicBool, log: &Mutex<Log>) {
+    let mut feed = worker_loop::feed(queue, 4, true);
+    while !stop.load(Ordering::Relaxed) {
+        let found = feed.next(Some(Duration::from_millis(500)), &mut NoInterrupts);
+        let mut log = log.lock().unwrap();
+        match found {
+            Ok(Fetched::Job(delivery)) => {
+                log.deliver(&delivery.job.id.to_string());
+                *log.done.entry(delivery.job.id.to_string()).or_default() += 1;
+                drop(log);
+                feed.done(&delivery.ticket);
+            }
+            Ok(_) => {}
+            Err(error) => {
+                log.errors.push((Instant::now(), error));
+                drop(log);
+                feed.give_up_ended();
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+    }
+    feed.return_rest().unwrap();
+    feed.flush().unwrap();
+}
+
+/// A producer and two workers, one of them a loop, work until `break_it` is through.
 pub fn while_working<T>(queue: &Queue, break_it: impl FnOnce(&Mutex<Log>) -> T) -> (T, Log) {
     let (stop, log) = (AtomicBool::new(false), Mutex::new(Log::default()));
     let result = std::thread::scope(|scope| {
         scope.spawn(|| produce(queue, &stop, &log));
-        for _ in 0..2 {
-            scope.spawn(|| consume(queue, &stop, &log));
-        }
+        scope.spawn(|| consume(queue, &stop, &log));
+        scope.spawn(|| consume_in_loop(queue, &stop, &log));
         let stop_at_end = StopAtEnd(&stop);
         wait_for_deliveries(&log, 50);
         let result = break_it(&log);
@@ -124,6 +148,14 @@ pub fn wait_for_deliveries(log: &Mutex<Log>, more: usize) {
 }
 
 impl Log {
+    fn deliver(&mut self, name: &str) {
+        let now = Instant::now();
+        self.deliveries.push(now);
+        if self.not_before.get(name).is_some_and(|at| now < *at) {
+            self.early.push(name.to_owned());
+        }
+    }
+
     /// How long after a moment the first job came.
     pub fn resumed_after(&self, moment: Instant) -> Duration {
         let first = self.deliveries.iter().filter(|at| **at > moment).min();

@@ -5,7 +5,7 @@ use super::idle_check::{CHECK_EVERY, must_reserve};
 use super::reserve::{NextDue, ReserveOutcome, Waiting};
 use super::settle::random_unit;
 use super::sleep::{Flow, Interrupts, Woken, sleep};
-use crate::core::client::{Repeat, to_error};
+use crate::core::client::{Repeat, to_error, within};
 use crate::core::connection::{Connection, random_name};
 use crate::core::connections::Connections;
 use crate::core::error::{Error, Result};
@@ -53,6 +53,8 @@ pub fn wait_for(
     result
 }
 
+/// One queue after the other. In a cluster, a node that is away does not keep us from the queues of others: each gets its share of the time
+/// that one operation may take.
 fn ask_all(
     queues: &[Queue],
     connections: &mut Connections,
@@ -60,14 +62,24 @@ fn ask_all(
     interrupts: &mut dyn Interrupts,
     reserve: &mut Reserve<'_>,
 ) -> Result<Waited> {
-    for (index, queue) in in_turn(queues) {
-        match ask(deadline, interrupts, &mut || reserve(index, queue, connections, None))? {
-            Ok(ReserveOutcome::Jobs(jobs)) => return Ok(Waited::Jobs(index, jobs)),
-            Ok(_) => {}
-            Err(flow) => return Ok(Waited::Left(flow)),
+    let read_timeout = queues.first().map(|queue| queue.client.read_timeout()).unwrap_or_default();
+    let end = Instant::now() + read_timeout;
+    let mut failed = None;
+    for ((index, queue), untried) in in_turn(queues).zip((1..=queues.len() as u32).rev()) {
+        let share = end.saturating_duration_since(Instant::now()) / untried;
+        let asked = ask(deadline, interrupts, &mut || match queue.client.has_slots() {
+            true => within(share, || reserve(index, queue, connections, None)),
+            false => reserve(index, queue, connections, None),
+        });
+        match asked {
+            Ok(Ok(ReserveOutcome::Jobs(jobs))) => return Ok(Waited::Jobs(index, jobs)),
+            Ok(Ok(_)) => {}
+            Ok(Err(flow)) => return Ok(Waited::Left(flow)),
+            Err(error) if queue.client.has_slots() && error.is_retryable() => drop(failed.get_or_insert(error)),
+            Err(error) => return Err(error),
         }
     }
-    Ok(Waited::Nothing)
+    failed.map_or(Ok(Waited::Nothing), Err)
 }
 
 /// The queues with their indexes. Partitions of one queue begin with any of them, so that none starves.

@@ -106,7 +106,9 @@ impl Slots {
 
 fn read(value: &Value, asked: &Server) -> Result<Vec<Range>, String> {
     let Value::Array(ranges) = value else { return Err("this is not an answer to CLUSTER SLOTS".into()) };
-    Ok(ranges.iter().filter_map(|range| read_range(range, asked)).collect())
+    let ranges: Vec<Range> = ranges.iter().filter_map(|range| read_range(range, asked)).collect();
+    // Such an answer comes first easily, and the others know better.
+    if ranges.is_empty() { Err("it knows no node that serves a slot".into()) } else { Ok(ranges) }
 }
 
 /// First slot, last slot, then the master and its replicas, each as host and port and more.
@@ -163,6 +165,17 @@ mod tests {
     #[test]
     fn slots_are_those_of_redis() {
         assert_eq!((slot_of(b"123456789"), slot_of(b"orders"), slot_of(b"")), (12739, 105, 0));
+    }
+
+    #[test]
+    fn a_node_that_has_left_the_cluster_gives_no_good_answer() {
+        let bulk = |text: &str| Value::BulkString(text.into());
+        let master = Value::Array(vec![bulk("10.0.0.2"), Value::Int(6381), bulk("id")]);
+        let range = Value::Array(vec![Value::Int(0), Value::Int(99), master]);
+        let asked = server("n1");
+        assert_eq!(read(&Value::Array(vec![range]), &asked), Ok(vec![(0, 99, target("10.0.0.2", 6381))]));
+        assert!(read(&Value::Array(vec![]), &asked).is_err());
+        assert!(read(&Value::Okay, &asked).is_err());
     }
 
     #[test]

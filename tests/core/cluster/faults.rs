@@ -144,3 +144,22 @@ fn an_idle_waiter_lives_through_every_kind_of_failover() {
         assert!(took < limit + Duration::from_secs(1), "{kind}: {took:?}");
     }
 }
+
+#[test]
+fn a_node_that_is_away_does_not_keep_a_worker_from_queues_of_others() {
+    let mut cluster = Cluster::start(3, false, 60_000);
+    let names: Vec<String> = (0..3).map(|n| cluster.name_on(n)).collect();
+    let queues: Vec<Queue> = names.iter().map(|name| queue_of(cluster.dsn(2), name, DEADLINE)).collect();
+    let woken = waiting(&queues[0], &names, 4);
+    let mut raw = cluster.nodes[2].raw();
+    until("it waits", || raw.int(&["ZCARD", &key(&queues[2], "waiters")]) == 1);
+    cluster.nodes[0].kill();
+    for n in 0..4 {
+        let pushed = Instant::now();
+        queues[1 + n % 2].push(&job(&format!("j{n}"))).unwrap();
+        let (id, at) = woken.recv_timeout(Duration::from_secs(20)).unwrap();
+        println!("a node is away: job of another after {:?}", at - pushed);
+        assert_eq!(id, format!("j{n}"));
+        assert!(at - pushed < 3 * DEADLINE, "{:?}", at - pushed);
+    }
+}

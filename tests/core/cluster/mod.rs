@@ -5,6 +5,7 @@ mod moving;
 
 use crate::audit;
 use crate::support::*;
+use crate::tls;
 use crate::topology::*;
 use delayqueue::core::doctor::Level;
 use delayqueue::core::dsn::Dsn;
@@ -154,4 +155,21 @@ fn a_waiter_for_queues_on_three_nodes_does_not_poll() {
     assert_eq!(before, after);
     cluster.queue(&names[1]).push(&job("a")).unwrap();
     assert_eq!(woken.recv_timeout(Duration::from_secs(10)).unwrap().0, "a");
+}
+
+#[test]
+fn tls_is_spoken_to_every_node() {
+    let files = tls::Files::new();
+    let cluster = Cluster::over_tls(&|name| files.path(name));
+    let text = format!("rediss+cluster://127.0.0.1:{}?ca={}", cluster.nodes[0].port, files.path("ca.crt"));
+    let dsn = Dsn::parse(&text).unwrap();
+    for master in 0..2 {
+        let queue = queue_of(dsn.clone(), &cluster.name_on(master), DEADLINE);
+        queue.push(&job("a")).unwrap();
+        cluster.migrate(slot(&queue), master, 1 - master);
+        assert_eq!(serve_all(&queue), ["a"]);
+    }
+    let plain = Dsn::parse(&dsn.redacted().replace("rediss", "redis")).unwrap();
+    let error = queue_of(plain, "q", DEADLINE).push(&job("a")).unwrap_err();
+    assert!(error.to_string().contains("use rediss://"), "{error}");
 }

@@ -84,8 +84,10 @@ fn a_slot_without_a_node_is_an_error_that_passes() {
     let number = slot(&queue).to_string();
     order(&mut cluster.nodes[1].raw(), &["CLUSTER", "DELSLOTS", &number]);
     let refused = queue.push(&job("b")).unwrap_err();
-    assert!(matches!(&refused, Error::Server { code, .. } if code == "CLUSTERDOWN"), "{refused:?}");
-    assert!(refused.is_retryable());
+    // Either the node says it of the request, or one of them when it is asked for all slots.
+    let is_said =
+        ["CLUSTERDOWN", &format!("serves slot {number}")].iter().any(|words| refused.to_string().contains(words));
+    assert!(is_said && refused.is_retryable(), "{refused:?}");
     std::thread::scope(|scope| {
         let push = scope.spawn(|| cluster.queue(&name).push(&job("c")));
         std::thread::sleep(Duration::from_millis(300));

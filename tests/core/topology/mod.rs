@@ -71,9 +71,7 @@ impl Node {
             options.extend(more.iter().map(|option| option.replace("PORT", &port.to_string())));
             options
         });
-        if !more.iter().any(|option| option == "--tls-port") {
-            node.wait_until_up();
-        }
+        node.wait_until_up();
         node
     }
 
@@ -91,7 +89,14 @@ impl Node {
     /// This server alone, whatever it belongs to.
     pub fn plain_dsn(&self) -> Dsn {
         let login = self.password.map(|password| format!(":{password}@")).unwrap_or_default();
-        Dsn::parse(&format!("redis://{login}127.0.0.1:{}", self.port)).unwrap()
+        // Sentinels have no socket; servers are reached by it also if they speak only TLS.
+        let socket = self.socket();
+        let text = if std::path::Path::new(&socket).exists() {
+            format!("redis+unix://{login}{socket}")
+        } else {
+            format!("redis://{login}127.0.0.1:{}", self.port)
+        };
+        Dsn::parse(&text).unwrap()
     }
 
     fn try_raw(&self) -> Option<Raw> {

@@ -1,5 +1,6 @@
 //! A cluster, and moving its slots.
 
+use super::watched::tls_options;
 use super::{Node, order, queue_of, soon, wait_for_replica, words};
 use crate::support::*;
 use delayqueue::core::dsn::Dsn;
@@ -20,10 +21,21 @@ const SLOTS: usize = 16_384;
 
 impl Cluster {
     pub fn start(masters: usize, with_replicas: bool, node_timeout_ms: u32) -> Self {
-        let options = words(&format!(
+        Self::start_with(masters, with_replicas, node_timeout_ms, Vec::new())
+    }
+
+    /// Nodes that speak only TLS, with the certificates of that folder.
+    pub fn over_tls(path: &dyn Fn(&str) -> String) -> Self {
+        let mut options = tls_options(path);
+        options.extend(words("--tls-cluster yes"));
+        Self::start_with(2, false, 60_000, options)
+    }
+
+    fn start_with(masters: usize, with_replicas: bool, node_timeout_ms: u32, mut options: Vec<String>) -> Self {
+        options.extend(words(&format!(
             "--cluster-enabled yes --cluster-node-timeout {node_timeout_ms} --cluster-require-full-coverage no \
              --cluster-replica-validity-factor 0 --cluster-migration-barrier 10"
-        ));
+        )));
         let many = if with_replicas { 2 * masters } else { masters };
         let nodes: Vec<Node> = (0..many).map(|_| Node::server(None, &options)).collect();
         let cluster = Self { nodes, masters };
