@@ -20,6 +20,7 @@ mod duplicates;
 mod durability;
 mod foreign;
 mod fork;
+mod fuzz;
 mod headers;
 mod idle_check;
 mod lifecycle;
