@@ -21,6 +21,8 @@ usage: ./build.sh VERB
   demo     set up, build, and run a small shop that closes its unpaid orders while a worker is killed (under a minute)
   test     set up, build, and run every test: the core, the PHP surface, the PHP package
   matrix   test the core and the PHP surface on Redis 8.0 and Valkey 8.1, which it brings into target/matrix
+  faults   every fault of docs/reliability.md, on a single server, under Sentinels and in a cluster (about ten minutes)
+  soak     hold a load while one fault after another hits it, and count: soak [sentinel|cluster] [--minutes=15]
   bench    measure the extension beside its peers; --help lists the options, bench/README.md says how to read it
   lint     formatting, clippy, shellcheck, php -l, and the stub compared with what the extension declares
   install  put delayqueue.so and its ini where PHP looks for them
@@ -30,11 +32,11 @@ TEXT
 
 case "${1:-help}" in
   help | -h | --help) usage ;;
-  setup | build | demo | test | matrix | lint | install | stubs)
+  setup | build | demo | test | matrix | faults | lint | install | stubs)
     [ $# -eq 1 ] || die "'$1' takes no arguments; ./build.sh help lists the verbs"
     exec "$root/scripts/$1.sh"
     ;;
-  bench) exec "$root/scripts/bench.sh" "${@:2}" ;;
+  bench | soak) exec "$root/scripts/$1.sh" "${@:2}" ;;
   *)
     usage >&2
     die "'$1' is not a verb"

@@ -10,23 +10,25 @@ source "$root/scripts/suites.sh"
 "$root/build.sh" build
 find_php
 
-# One PHPUnit configuration; anything but a pass fails.
+# One PHPUnit configuration and its options; anything but a pass fails.
 test_phpunit() {
   local phpunit
   phpunit=$(command -v "${PHPUNIT:-phpunit}") || die "no phpunit: run ./build.sh setup, or set PHPUNIT to its path"
   use_built_extension
-  "$PHP" "$phpunit" --configuration "$1" --fail-on-skipped --fail-on-incomplete --fail-on-risky --fail-on-warning
+  "$PHP" "$phpunit" --configuration "$@" --fail-on-skipped --fail-on-incomplete --fail-on-risky --fail-on-warning
 }
 
 failed=()
-say "1/4 the core (cargo test)"
+say "1/5 the core (cargo test)"
 test_core || failed+=("the core")
-say "2/4 the PHP surface (phpt)"
+say "2/5 the PHP surface (phpt)"
 test_surface || failed+=("the PHP surface")
-say "3/4 the PHP package (PHPUnit)"
+say "3/5 the PHP package (PHPUnit)"
 test_phpunit "$root/phpunit.xml.dist" || failed+=("the PHP package")
-say "4/4 processes: crashes, signals, forks, php-fpm, leaks, valgrind"
+say "4/5 processes: crashes, signals, forks, php-fpm, leaks, valgrind"
 tests/run-php.sh "$extension" || failed+=("processes")
+say "5/5 faults on a single server, under Sentinels and in a cluster (the quick ones; ./build.sh faults runs all)"
+test_phpunit "$root/tests/faults/phpunit.xml" --group quick || failed+=("faults")
 
 [ "${#failed[@]}" -eq 0 ] || die "tests failed in: $(printf '%s; ' "${failed[@]}")their messages are above"
 say "test: all suites passed"

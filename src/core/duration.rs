@@ -17,9 +17,9 @@ pub fn from_seconds(seconds: f64) -> Result<u64> {
     if seconds < 0.0 {
         return Err(Error::Invalid("must be greater than or equal to 0".into()));
     }
-    // 1.1 * 1000.0 is 1100.0000000000002: forgive the float's own error before rounding up.
+    // 1.1 * 1000.0 is 1100.0000000000002: forgive the float's own error, which grows with the number, before rounding up.
     let ms = seconds * 1000.0;
-    let ms = if (ms - ms.round()).abs() < 1e-6 { ms.round() } else { ms.ceil() };
+    let ms = if (ms - ms.round()).abs() < ms.mul_add(4.0 * f64::EPSILON, 1e-6) { ms.round() } else { ms.ceil() };
     if ms > MAX_MS as f64 {
         return Err(Error::Invalid("must be at most 100 years".into()));
     }
@@ -83,9 +83,15 @@ mod tests {
 
     #[test]
     fn what_is_printed_is_read_again() {
-        for (ms, printed) in
-            [(0, "0ms"), (1, "1ms"), (90_000, "90s"), (900_000, "15m"), (7_200_000, "2h"), (172_800_000, "2d")]
-        {
+        for (ms, printed) in [
+            (0, "0ms"),
+            (1, "1ms"),
+            (1_431_469_937_939, "1431469937939ms"),
+            (90_000, "90s"),
+            (900_000, "15m"),
+            (7_200_000, "2h"),
+            (172_800_000, "2d"),
+        ] {
             assert_eq!(text(ms), printed);
             assert_eq!(parse(printed), Ok(ms));
         }

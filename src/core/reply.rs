@@ -80,7 +80,7 @@ impl Reply {
     /// # Errors
     /// [`Error::Server`] when it is missing.
     pub fn positions(&mut self) -> Result<Vec<usize>> {
-        let position = |value| int(value).and_then(|at| usize::try_from(at - 1).ok());
+        let position = |value| usize::try_from(int(value)?.checked_sub(1)?).ok();
         Ok(self.list()?.into_iter().filter_map(position).collect())
     }
 
@@ -152,7 +152,7 @@ impl Reply {
             state,
             payload: record.payload,
             options: record.options,
-            attempts: history.attempts + u32::from(state == State::Reserved),
+            attempts: history.attempts.saturating_add(u32::from(state == State::Reserved)),
             created_at_ms: record.created_at_ms,
             due_at_us,
             lease_until_us,

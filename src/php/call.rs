@@ -28,8 +28,13 @@ pub fn guard<R>(work: impl FnOnce() -> R) -> Outcome<R> {
         Ok(value) if !sys::exception_pending() => Ok(value),
         Ok(_) => Err(Fault::Thrown),
         Err(CatchError::Bailout) => Err(Fault::Bailout),
-        Err(error) => Err(exceptions::throw_error(&error.to_string())),
+        Err(_) => Err(internal_error()),
     }
+}
+
+/// A panic, or a bug of ours that amounts to one. Its own text may hold data of the user, and is not shown.
+fn internal_error() -> Fault {
+    exceptions::throw_error("The delayqueue extension failed an internal check: please report it")
 }
 
 /// Calls a function of PHP's; for a method with the object.
@@ -166,7 +171,7 @@ pub unsafe fn enter(frame: *mut ExecuteData, out: *mut Zval, body: fn(&Call) -> 
         // SAFETY: everything owned by this call was dropped when `body` returned.
         Ok(Err(Fault::Bailout)) => unsafe { bailout() },
         Err(_) => {
-            exceptions::throw_error("The delayqueue extension failed an internal check: please report it");
+            internal_error();
         }
     }
 }

@@ -41,6 +41,7 @@ use class::Rejected;
 use ext_php_rs::prelude::*;
 use ext_php_rs::zend::ModuleEntry;
 use ext_php_rs::{info_table_end, info_table_header, info_table_row, info_table_start};
+use std::io::Write;
 use std::panic::catch_unwind;
 
 /// As in Cargo.lock; a test compares them.
@@ -52,11 +53,19 @@ const FAILURE: i32 = -1;
 /// MINIT: settings first, then classes, parents before children. No threads, no sockets: FPM forks after this.
 extern "C" fn startup(_kind: i32, module: i32) -> i32 {
     let registered = catch_unwind(|| {
+        std::panic::set_hook(Box::new(say_where));
         ini::register(module);
         worker::alarm::hook();
         register_classes()
     });
     if matches!(registered, Ok(Ok(()))) { SUCCESS } else { FAILURE }
+}
+
+/// A panic says where it happened, for a bug report, and not its text, which may hold data of the user.
+fn say_where(panic: &std::panic::PanicHookInfo) {
+    if let Some(at) = panic.location() {
+        let _ = writeln!(std::io::stderr(), "delayqueue: an internal check failed at {}:{}", at.file(), at.line());
+    }
 }
 
 fn register_classes() -> Result<(), Rejected> {

@@ -26,6 +26,7 @@ mod duplicates;
 mod durability;
 mod foreign;
 mod fork;
+mod fuzz;
 mod headers;
 mod idle_check;
 mod keeping;

@@ -121,6 +121,16 @@ final class CliDumpTest extends CliTestCase
         $this->assertSame([$this->queueName], $this->queue()->queues());
     }
 
+    public function testNothingIsLeftOfALineThatIsRefusedHalfWay(): void
+    {
+        $this->queue()->push(1, id: 'a', delay: 60);
+        $fields = json_decode((string) file_get_contents($dump = $this->dump('a.ndjson')), true);
+        $this->queue()->purge();
+        file_put_contents($dump, json_encode(['attempts' => 2, 'state' => 'delayed', 'dueAt' => 17_000_000_000] + $fields));
+        $this->assertStringContainsString('100 years', $this->cliExpecting(1, 'load', $dump));
+        $this->assertSame(0, $this->queue()->count());
+    }
+
     public function testHeadersMoveWithTheirJobsInEveryState(): void
     {
         $queue = $this->queue();

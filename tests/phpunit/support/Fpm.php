@@ -19,13 +19,14 @@ final class Fpm
      * @param array<string, string> $pool       settings of the pool
      * @param array<string, string> $settings   ini settings of the master
      * @param list<string>          $extensions to load beside this one
+     * @param string                $grace      how long a reload waits for requests
      */
-    public function __construct(Folder $folder, array $pool = [], array $settings = [], array $extensions = [])
+    public function __construct(Folder $folder, array $pool = [], array $settings = [], array $extensions = [], string $grace = '10s')
     {
         $this->socket = "$folder->path/fpm.sock";
         $this->log = "$folder->path/fpm.log";
         $config = "$folder->path/fpm.conf";
-        $lines = ['[global]', "error_log = $this->log", 'log_level = notice', 'process_control_timeout = 10s', '[pool]'];
+        $lines = ['[global]', "error_log = $this->log", 'log_level = notice', "process_control_timeout = $grace", '[pool]'];
         $pool += [
             'listen' => $this->socket,
             'pm' => 'static',
@@ -81,6 +82,23 @@ final class Fpm
     public function log(): string
     {
         return (string) @file_get_contents($this->log);
+    }
+
+    /** New workers, and a new configuration, as after a deployment. */
+    public function reload(): void
+    {
+        $times = fn (): int => substr_count($this->log(), 'ready to handle');
+        $before = $times();
+        $asked = 0.0;
+        Wait::until(function () use ($times, $before, &$asked): bool {
+            // One that has just started may not hear it yet.
+            if (microtime(true) - $asked > 3) {
+                $this->process->signal(SIGUSR2);
+                $asked = microtime(true);
+            }
+
+            return $times() > $before;
+        }, 30, 'php-fpm has reloaded');
     }
 
     /** The worker finishes its request, then all is over. */

@@ -11,6 +11,7 @@ use DelayQueue\DuplicateJobException;
 use DelayQueue\JobInfo;
 use DelayQueue\LeaseLostException;
 use DelayQueue\State;
+use ValueError;
 
 /**
  * Puts the jobs of a dump back, with nothing but what every program can do to a queue.
@@ -66,6 +67,10 @@ final class Restorer
                 if ($try >= self::TRIES) {
                     throw $lost;
                 }
+            } catch (ValueError $refused) {
+                // Its own moment may be too far away for a job, other than the one at which it was parked.
+                $this->queue->cancel($job->id);
+                throw $refused;
             }
         }
     }

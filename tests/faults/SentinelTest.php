@@ -1,0 +1,89 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Faults;
+
+use DelayQueue\Tests\Faults\Support\FaultTestCase;
+use DelayQueue\Tests\Faults\Support\Sentinels;
+
+/** A master with replicas and Sentinels: the master fails in one way or another, and the work goes on. */
+final class SentinelTest extends FaultTestCase
+{
+    /** @dataProvider faults */
+    public function testWorkGoesOnUnderAnotherMasterAndNothingThatIsSafeIsLost(
+        string $fault,
+        string $durability,
+        int $replicas,
+        int $needed,
+        bool $losesNothing,
+    ): void {
+        $this->setup = new Sentinels(["min-replicas-to-write $needed", 'min-replicas-max-lag 2'], $replicas);
+        $load = $this->load(['queue' => ['durability' => $durability]]);
+        $load->flow(1);
+        $old = $this->setup->masterOf(self::QUEUE);
+        $this->$fault();
+        $this->setup->untilAnotherLeads(self::QUEUE, $old);
+        if ($replicas > 1) {
+            $this->assertLessThan(3.0, $load->secondsUntilTheNextRun(), 'workers go on once there is another master');
+            $load->flow(1);
+            $load->killAWorker();
+        }
+        $this->setup->heal();
+        $this->setup->untilWhole();
+        $load->flow(1);
+        $account = $load->account();
+        $this->report($account);
+        $losesNothing ? $account->assertWhole() : $account->assertSound();
+    }
+
+    /** @return iterable<string, array{string, string, int, int, bool}> */
+    public static function faults(): iterable
+    {
+        // Replication is asynchronous: without durability 'replica' a master takes its last writes along.
+        foreach (['killed', 'frozen', 'killedWhileItsReplicasLag'] as $fault) {
+            yield "$fault, memory" => [$fault, 'memory', 2, 1, false];
+            yield "$fault, replica" => [$fault, 'replica', 2, 1, true];
+        }
+        // In a planned failover the old master goes on for seconds, and the second replica with it.
+        yield 'planned, memory' => ['failedOverAsPlanned', 'memory', 2, 1, false];
+        yield 'planned, replica of one' => ['failedOverAsPlanned', 'replica', 1, 1, true];
+        yield 'planned, replica of two' => ['failedOverAsPlanned', 'replica', 2, 1, false];
+        yield 'planned, replica of two, both needed' => ['failedOverAsPlanned', 'replica', 2, 2, true];
+        yield 'planned, memory, writes paused before' => ['failedOverAfterAPause', 'memory', 2, 1, true];
+    }
+
+    private function killed(): void
+    {
+        $this->setup->masterOf(self::QUEUE)->kill();
+    }
+
+    private function frozen(): void
+    {
+        $this->setup->masterOf(self::QUEUE)->freeze();
+    }
+
+    private function failedOverAsPlanned(): void
+    {
+        $this->setup->failOver();
+    }
+
+    private function failedOverAfterAPause(): void
+    {
+        $this->setup->masterOf(self::QUEUE)->ask('CLIENT', 'PAUSE', '10000', 'WRITE');
+        $this->setup->failOver();
+    }
+
+    private function killedWhileItsReplicasLag(): void
+    {
+        $lagging = $this->setup->replicasOf(self::QUEUE);
+        foreach ($lagging as $replica) {
+            $replica->freeze();
+        }
+        usleep(700_000);
+        $this->setup->masterOf(self::QUEUE)->kill();
+        foreach ($lagging as $replica) {
+            $replica->thaw();
+        }
+    }
+}
