@@ -20,6 +20,7 @@ test_phpunit() {
 
 failed=()
 say "1/5 the core (cargo test)"
+# shellcheck disable=SC2119
 test_core || failed+=("the core")
 say "2/5 the PHP surface (phpt)"
 test_surface || failed+=("the PHP surface")

@@ -9,6 +9,7 @@ use delayqueue::core::record::{History, Record, encode_head, stored_options};
 use delayqueue::core::reply::{self, Reply};
 use delayqueue::core::resolver::{Redirection, slot_of};
 use delayqueue::core::resp::{frame_length, parse, write_command};
+use delayqueue::core::seal::Seal;
 use delayqueue::core::worker::lease::Lease;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use proptest::collection::vec;
@@ -133,8 +134,10 @@ fn backoffs() -> impl Strategy<Value = Backoff> {
 fn options() -> impl Strategy<Value = JobOptions> {
     let headers = proptest::collection::btree_map("[A-Za-z0-9._-]{1,20}", any::<String>(), 0..5);
     let unknown = proptest::collection::btree_map("x[a-z]{1,8}", any::<i64>(), 0..3);
-    (any::<u32>(), 100..=2_592_000_000_u64, any::<u32>(), delay(), backoffs(), headers, unknown).prop_map(
-        |(priority, ttr_ms, max_attempts, timeout_ms, backoff, headers, unknown)| JobOptions {
+    let seal = (any::<String>(), any::<String>(), any::<String>());
+    let seal = proptest::option::of(seal.prop_map(|(algorithm, key, tag)| Seal { algorithm, key, tag }));
+    (any::<u32>(), 100..=2_592_000_000_u64, any::<u32>(), delay(), backoffs(), headers, unknown, seal).prop_map(
+        |(priority, ttr_ms, max_attempts, timeout_ms, backoff, headers, unknown, seal)| JobOptions {
             priority,
             ttr_ms,
             max_attempts,
@@ -142,6 +145,7 @@ fn options() -> impl Strategy<Value = JobOptions> {
             backoff,
             headers: headers.into_iter().collect(),
             unknown: unknown.into_iter().map(|(name, value)| (name, value.into())).collect(),
+            seal,
         },
     )
 }
