@@ -6,7 +6,7 @@ use super::error::Result;
 use super::job::{Due, JobId, JobInfo, NewJob, Reserved, State};
 use super::queue::{Interrupts, Queue, Stats, Taken, random_unit, reserve_from};
 use crc::{CRC_64_XZ, Crc};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// A queue by its partitions.
@@ -87,16 +87,22 @@ impl Partitions {
         if self.further.is_empty() {
             return self.first.push_many(&jobs, stored);
         }
-        let ids: Vec<JobId> = jobs.iter().map(|job| job.id.clone().unwrap_or_else(JobId::generate)).collect();
-        let mut chosen: BTreeMap<usize, Vec<NewJob>> = BTreeMap::new();
-        for (job, id) in jobs.into_iter().zip(&ids) {
-            chosen.entry(self.home(id)).or_default().push(NewJob { id: Some(id.clone()), ..job });
+        let mut chosen: BTreeMap<usize, (Vec<usize>, Vec<NewJob>)> = BTreeMap::new();
+        for (position, job) in jobs.into_iter().enumerate() {
+            let id = job.id.clone().unwrap_or_else(JobId::generate);
+            let (positions, jobs) = chosen.entry(self.home(&id)).or_default();
+            positions.push(position);
+            jobs.push(NewJob { id: Some(id), ..job });
         }
-        let mut here = Vec::new();
-        let result = chosen.iter().try_for_each(|(home, jobs)| self.part(*home).push_many(jobs, &mut here));
-        let positions: HashMap<&JobId, usize> = ids.iter().zip(0..).collect();
-        here.sort_by_key(|id| positions.get(id));
-        stored.append(&mut here);
+        let mut all_here: Vec<(usize, JobId)> = Vec::new();
+        let result = chosen.iter().try_for_each(|(home, (positions, jobs))| {
+            let mut here = Vec::new();
+            let result = self.part(*home).push_many(jobs, &mut here);
+            all_here.extend(positions.iter().copied().zip(here));
+            result
+        });
+        all_here.sort_unstable_by_key(|(position, _)| *position);
+        stored.extend(all_here.into_iter().map(|(_, id)| id));
         result
     }
 

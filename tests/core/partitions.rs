@@ -3,7 +3,7 @@
 use crate::support::*;
 use delayqueue::core::doctor::Level;
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{Due, JobId, NewJob, State};
+use delayqueue::core::job::{Due, JobId, NewJob, OnDuplicate, State};
 use delayqueue::core::partitions::Partitions;
 use delayqueue::core::queue::{NoInterrupts, Queue};
 use std::collections::BTreeSet;
@@ -167,4 +167,15 @@ fn one_waiter_hears_of_a_push_to_any_partition() {
         assert!(at - pushed < Duration::from_secs(2), "no wake-up, but a check");
         until("nobody waits", || TAGS.iter().all(|tag| !waiting(tag, &mut raw)));
     }
+}
+
+#[test]
+fn ids_come_in_the_order_of_the_jobs_also_where_one_is_named_twice() {
+    let server = Server::start(&[]);
+    let partitions = Partitions::new(&server.queue("q"), 4);
+    let names = ["order-1", "order-2", "order-3", "order-1", "order-4"];
+    let keep = |name| NewJob { on_duplicate: OnDuplicate::Keep, ..job(name) };
+    let mut stored = Vec::new();
+    partitions.push_many(names.map(keep).into(), &mut stored).unwrap();
+    assert_eq!(stored.iter().map(ToString::to_string).collect::<Vec<_>>(), names);
 }
