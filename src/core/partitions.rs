@@ -153,7 +153,9 @@ impl Partitions {
         for part in self.parts() {
             found.extend(part.peek_state(state)?);
         }
-        Ok(found.into_iter().min_by_key(|job| (job.options.priority, job.due_at_us)))
+        // Priorities matter only in the order of serving.
+        let rank = |job: &JobInfo| if state == State::Ready { job.options.priority } else { 0 };
+        Ok(found.into_iter().min_by_key(|job| (rank(job), job.due_at_us)))
     }
 
     /// A page of jobs of one state: those of the first partition in their order, then those of the second, and so on.

@@ -170,6 +170,18 @@ fn one_waiter_hears_of_a_push_to_any_partition() {
 }
 
 #[test]
+fn the_first_delayed_job_is_the_one_that_falls_due_first_whatever_its_priority() {
+    let server = Server::start(&[]);
+    let partitions = Partitions::new(&server.queue("q"), 4);
+    for number in 0..8 {
+        let mut one = delayed(&format!("order-{number}"), 60_000 + 1000 * number);
+        one.options.priority = 1024 - number as u32;
+        partitions.push(&one).unwrap();
+    }
+    assert_eq!(partitions.peek_state(State::Delayed).unwrap().unwrap().id, id("order-0"));
+}
+
+#[test]
 fn ids_come_in_the_order_of_the_jobs_also_where_one_is_named_twice() {
     let server = Server::start(&[]);
     let partitions = Partitions::new(&server.queue("q"), 4);
