@@ -3,7 +3,7 @@
 use super::connection::{Connection, Fault};
 use super::connections::Connections;
 use super::dsn::{Server, Topology};
-use super::durability::Durability;
+use super::durability::{self, Durability};
 use super::error::{Doing, Error, Result};
 use super::pool::{self, Owner, PoolKey};
 pub use super::request::Request;
@@ -242,7 +242,11 @@ impl Client {
                     let confirmation = if waits? { Some(replies.pop()) } else { None };
                     let Some((code, details)) = refusal(&replies, request.all_replies) else {
                         connections.put(connection);
-                        confirmation.map_or(Ok(()), |reply| self.durability.confirmed(reply))?;
+                        if let Some(confirmation) = confirmation
+                            && replies.last().is_some_and(durability::is_change)
+                        {
+                            self.durability.confirmed(confirmation)?;
+                        }
                         return match request.all_replies {
                             true => Ok(Value::Array(replies)),
                             false => replies.pop().ok_or_else(|| to_error(Fault::Sent("no reply".into()), true)),
