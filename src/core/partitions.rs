@@ -269,7 +269,8 @@ impl Partitions {
         Ok(kicked)
     }
 
-    /// The classic consumer. It begins with any partition, so that none starves.
+    /// The classic consumer. It begins with any partition, so that none starves. The error of one that fails comes when nothing was taken
+    /// before: what was taken is deleted, and must reach the caller.
     ///
     /// # Errors
     /// As [`Queue::take`].
@@ -278,8 +279,13 @@ impl Partitions {
         let begin = (random_unit() * count as f64) as usize;
         let mut payloads = Vec::new();
         for part in self.parts().cycle().skip(begin).take(count) {
-            if payloads.len() < limit {
-                payloads.extend(part.take(max_due_at_us, limit - payloads.len())?);
+            match part.take(max_due_at_us, limit - payloads.len()) {
+                Ok(more) => payloads.extend(more),
+                Err(error) if payloads.is_empty() => return Err(error),
+                Err(_) => break,
+            }
+            if payloads.len() >= limit {
+                break;
             }
         }
         Ok(payloads)

@@ -191,3 +191,20 @@ fn ids_come_in_the_order_of_the_jobs_also_where_one_is_named_twice() {
     partitions.push_many(names.map(keep).into(), &mut stored).unwrap();
     assert_eq!(stored.iter().map(ToString::to_string).collect::<Vec<_>>(), names);
 }
+
+/// Taken jobs are deleted: an error behind them would lose them.
+#[test]
+fn jobs_that_were_taken_are_handed_over_although_another_partition_fails() {
+    let server = Server::start(&[]);
+    let partitions = Partitions::new(&server.queue("q"), 4);
+    partitions.push_many(jobs(MANY), &mut Vec::new()).unwrap();
+    let mut raw = server.raw();
+    let in_broken = raw.int(&["ZCARD", &format!("dq:{{{}}}:waiting", TAGS[1])]) as usize;
+    raw.run(&["SET", &format!("dq:{{{}}}:meta", TAGS[1]), "x"]);
+    let mut taken = 0;
+    for _ in 0..60 {
+        taken += partitions.take(None, MANY).map_or(0, |jobs| jobs.len());
+    }
+    assert_eq!(taken, MANY - in_broken);
+    assert!(partitions.take(None, 1).is_err(), "the error comes when there is nothing to hand over");
+}
