@@ -163,3 +163,22 @@ fn a_node_that_is_away_does_not_keep_a_worker_from_queues_of_others() {
         assert!(at - pushed < 3 * DEADLINE, "{:?}", at - pushed);
     }
 }
+
+/// A node may be busy for a moment: however many partitions there are, an operation has its time.
+#[test]
+fn a_queue_of_many_partitions_is_as_patient_with_a_slow_node_as_one_of_few() {
+    let cluster = Cluster::start(3, false, 60_000);
+    let queue = queue_of(cluster.dsn(0), "q", DEADLINE);
+    let partitions = Partitions::new(&queue, 64);
+    let ask = || partitions.reserve(&["q".into()], 1, Some(Duration::ZERO), &mut NoInterrupts);
+    assert!(ask().unwrap().is_none());
+    for node in &cluster.nodes {
+        node.signal(libc::SIGSTOP);
+        std::thread::scope(|scope| {
+            let asked = scope.spawn(ask);
+            std::thread::sleep(Duration::from_millis(300));
+            node.signal(libc::SIGCONT);
+            assert!(asked.join().unwrap().unwrap().is_none());
+        });
+    }
+}

@@ -9,6 +9,7 @@ use crate::tls;
 use crate::topology::*;
 use delayqueue::core::doctor::Level;
 use delayqueue::core::dsn::Dsn;
+use delayqueue::core::partitions::Partitions;
 use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig};
 use delayqueue::core::resolver::slot_of;
 use std::sync::mpsc;
