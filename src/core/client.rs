@@ -110,7 +110,8 @@ impl Client {
     /// [`Error::Connection`] when nobody knows.
     pub fn server(&self) -> Result<Arc<Server>> {
         let time = self.key.connect_timeout;
-        resolver::find(&self.key.dsn, self.slot, time, Instant::now() + time).map_err(|fault| to_error(fault, false))
+        resolver::find(&self.key.dsn, self.slot, time, capped(Instant::now() + time))
+            .map_err(|fault| to_error(fault, false))
     }
 
     /// All servers that have jobs, each with a client for it.

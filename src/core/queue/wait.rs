@@ -293,13 +293,17 @@ impl<'a> Registration<'a> {
     /// Tells the queues that this waiter is gone, so that a wake-up meant for it reaches another. Best effort: when it fails, the
     /// others notice with their next check.
     fn end(&self, connections: &mut Connections) {
-        for registered @ Registered { queue, waiter, .. } in &self.0 {
-            if !registered.is_over(connections) {
-                let _ = queue.client.run_on(connections, Repeat::No, &mut |request, _, _| {
-                    queue.write_script(request, &scripts::LEAVE, &[waiter.as_bytes()]);
-                });
+        let Some(first) = self.0.first() else { return };
+        // All of them together: a process that is about to end must not wait for one frozen node after the other.
+        within(first.queue.client.read_timeout(), || {
+            for registered @ Registered { queue, waiter, .. } in &self.0 {
+                if !registered.is_over(connections) {
+                    let _ = queue.client.run_on(connections, Repeat::No, &mut |request, _, _| {
+                        queue.write_script(request, &scripts::LEAVE, &[waiter.as_bytes()]);
+                    });
+                }
             }
-        }
+        });
     }
 }
 
