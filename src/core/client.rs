@@ -3,7 +3,7 @@
 use super::connection::{Connection, Fault};
 use super::connections::Connections;
 use super::dsn::{Server, Topology};
-use super::durability::Durability;
+use super::durability::{self, Durability};
 use super::error::{Doing, Error, Result};
 use super::pool::{self, Owner, PoolKey};
 pub use super::request::Request;
@@ -110,7 +110,8 @@ impl Client {
     /// [`Error::Connection`] when nobody knows.
     pub fn server(&self) -> Result<Arc<Server>> {
         let time = self.key.connect_timeout;
-        resolver::find(&self.key.dsn, self.slot, time, Instant::now() + time).map_err(|fault| to_error(fault, false))
+        resolver::find(&self.key.dsn, self.slot, time, capped(Instant::now() + time))
+            .map_err(|fault| to_error(fault, false))
     }
 
     /// All servers that have jobs, each with a client for it.
@@ -242,7 +243,11 @@ impl Client {
                     let confirmation = if waits? { Some(replies.pop()) } else { None };
                     let Some((code, details)) = refusal(&replies, request.all_replies) else {
                         connections.put(connection);
-                        confirmation.map_or(Ok(()), |reply| self.durability.confirmed(reply))?;
+                        if let Some(confirmation) = confirmation
+                            && replies.last().is_some_and(durability::is_change)
+                        {
+                            self.durability.confirmed(confirmation)?;
+                        }
                         return match request.all_replies {
                             true => Ok(Value::Array(replies)),
                             false => replies.pop().ok_or_else(|| to_error(Fault::Sent("no reply".into()), true)),

@@ -17,6 +17,19 @@ pub enum Durability {
     Disk,
 }
 
+/// Whether a script has changed anything, by its answer. A refusal, such as that of a taken id, needs no replica to be true.
+#[must_use]
+pub fn is_change(answer: &Value) -> bool {
+    let word = match answer {
+        Value::Array(values) => values.first(),
+        word => Some(word),
+    };
+    match word {
+        Some(Value::BulkString(word)) => word == b"OK",
+        word => matches!(word, Some(Value::Okay)),
+    }
+}
+
 /// The scripts whose changes are waited for: those that would be missed. A lost release, say, only makes a job wait for the end of its lease.
 const AWAITED: [&str; 6] = ["push", "push_any", "ack", "cancel", "reschedule", "update"];
 

@@ -6,7 +6,7 @@ use super::error::Result;
 use super::job::{Due, JobId, JobInfo, NewJob, Reserved, State};
 use super::queue::{Interrupts, Queue, Stats, Taken, random_unit, reserve_from};
 use crc::{CRC_64_XZ, Crc};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// A queue by its partitions.
@@ -87,16 +87,22 @@ impl Partitions {
         if self.further.is_empty() {
             return self.first.push_many(&jobs, stored);
         }
-        let ids: Vec<JobId> = jobs.iter().map(|job| job.id.clone().unwrap_or_else(JobId::generate)).collect();
-        let mut chosen: BTreeMap<usize, Vec<NewJob>> = BTreeMap::new();
-        for (job, id) in jobs.into_iter().zip(&ids) {
-            chosen.entry(self.home(id)).or_default().push(NewJob { id: Some(id.clone()), ..job });
+        let mut chosen: BTreeMap<usize, (Vec<usize>, Vec<NewJob>)> = BTreeMap::new();
+        for (position, job) in jobs.into_iter().enumerate() {
+            let id = job.id.clone().unwrap_or_else(JobId::generate);
+            let (positions, jobs) = chosen.entry(self.home(&id)).or_default();
+            positions.push(position);
+            jobs.push(NewJob { id: Some(id), ..job });
         }
-        let mut here = Vec::new();
-        let result = chosen.iter().try_for_each(|(home, jobs)| self.part(*home).push_many(jobs, &mut here));
-        let positions: HashMap<&JobId, usize> = ids.iter().zip(0..).collect();
-        here.sort_by_key(|id| positions.get(id));
-        stored.append(&mut here);
+        let mut all_here: Vec<(usize, JobId)> = Vec::new();
+        let result = chosen.iter().try_for_each(|(home, (positions, jobs))| {
+            let mut here = Vec::new();
+            let result = self.part(*home).push_many(jobs, &mut here);
+            all_here.extend(positions.iter().copied().zip(here));
+            result
+        });
+        all_here.sort_unstable_by_key(|(position, _)| *position);
+        stored.extend(all_here.into_iter().map(|(_, id)| id));
         result
     }
 
@@ -147,7 +153,9 @@ impl Partitions {
         for part in self.parts() {
             found.extend(part.peek_state(state)?);
         }
-        Ok(found.into_iter().min_by_key(|job| (job.options.priority, job.due_at_us)))
+        // Priorities matter only in the order of serving.
+        let rank = |job: &JobInfo| if state == State::Ready { job.options.priority } else { 0 };
+        Ok(found.into_iter().min_by_key(|job| (rank(job), job.due_at_us)))
     }
 
     /// A page of jobs of one state: those of the first partition in their order, then those of the second, and so on.
@@ -261,7 +269,8 @@ impl Partitions {
         Ok(kicked)
     }
 
-    /// The classic consumer. It begins with any partition, so that none starves.
+    /// The classic consumer. It begins with any partition, so that none starves. The error of one that fails comes when nothing was taken
+    /// before: what was taken is deleted, and must reach the caller.
     ///
     /// # Errors
     /// As [`Queue::take`].
@@ -270,8 +279,13 @@ impl Partitions {
         let begin = (random_unit() * count as f64) as usize;
         let mut payloads = Vec::new();
         for part in self.parts().cycle().skip(begin).take(count) {
-            if payloads.len() < limit {
-                payloads.extend(part.take(max_due_at_us, limit - payloads.len())?);
+            match part.take(max_due_at_us, limit - payloads.len()) {
+                Ok(more) => payloads.extend(more),
+                Err(error) if payloads.is_empty() => return Err(error),
+                Err(_) => break,
+            }
+            if payloads.len() >= limit {
+                break;
             }
         }
         Ok(payloads)

@@ -106,3 +106,17 @@ fn durability_disk_needs_a_redis_that_can_and_says_so_before_anything_is_sent() 
         assert!(error.to_string().contains("appendonly"), "{error}");
     }
 }
+
+#[test]
+fn a_refusal_that_changes_nothing_is_said_although_no_replica_is_there() {
+    let (master, replica) = pair();
+    let queue = queue(&master, Durability::Replica);
+    queue.push(&job("a")).unwrap();
+    replica.signal(libc::SIGSTOP);
+    queue.hasty().push(&job("b")).unwrap();
+    let result = queue.push(&job("a"));
+    assert!(matches!(&result, Err(Error::Duplicate { .. })), "{result:?}");
+    assert!(!queue.reschedule(&id("nothing"), Due::InMs(60_000)).unwrap());
+    assert!(!queue.update(&id("nothing"), b"2", None).unwrap());
+    replica.signal(libc::SIGCONT);
+}

@@ -3,7 +3,7 @@
 use crate::support::*;
 use delayqueue::core::doctor::Level;
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{Due, JobId, NewJob, State};
+use delayqueue::core::job::{Due, JobId, NewJob, OnDuplicate, State};
 use delayqueue::core::partitions::Partitions;
 use delayqueue::core::queue::{NoInterrupts, Queue};
 use std::collections::BTreeSet;
@@ -167,4 +167,44 @@ fn one_waiter_hears_of_a_push_to_any_partition() {
         assert!(at - pushed < Duration::from_secs(2), "no wake-up, but a check");
         until("nobody waits", || TAGS.iter().all(|tag| !waiting(tag, &mut raw)));
     }
+}
+
+#[test]
+fn the_first_delayed_job_is_the_one_that_falls_due_first_whatever_its_priority() {
+    let server = Server::start(&[]);
+    let partitions = Partitions::new(&server.queue("q"), 4);
+    for number in 0..8 {
+        let mut one = delayed(&format!("order-{number}"), 60_000 + 1000 * number);
+        one.options.priority = 1024 - number as u32;
+        partitions.push(&one).unwrap();
+    }
+    assert_eq!(partitions.peek_state(State::Delayed).unwrap().unwrap().id, id("order-0"));
+}
+
+#[test]
+fn ids_come_in_the_order_of_the_jobs_also_where_one_is_named_twice() {
+    let server = Server::start(&[]);
+    let partitions = Partitions::new(&server.queue("q"), 4);
+    let names = ["order-1", "order-2", "order-3", "order-1", "order-4"];
+    let keep = |name| NewJob { on_duplicate: OnDuplicate::Keep, ..job(name) };
+    let mut stored = Vec::new();
+    partitions.push_many(names.map(keep).into(), &mut stored).unwrap();
+    assert_eq!(stored.iter().map(ToString::to_string).collect::<Vec<_>>(), names);
+}
+
+/// Taken jobs are deleted: an error behind them would lose them.
+#[test]
+fn jobs_that_were_taken_are_handed_over_although_another_partition_fails() {
+    let server = Server::start(&[]);
+    let partitions = Partitions::new(&server.queue("q"), 4);
+    partitions.push_many(jobs(MANY), &mut Vec::new()).unwrap();
+    let mut raw = server.raw();
+    let in_broken = raw.int(&["ZCARD", &format!("dq:{{{}}}:waiting", TAGS[1])]) as usize;
+    raw.run(&["SET", &format!("dq:{{{}}}:meta", TAGS[1]), "x"]);
+    let mut taken = 0;
+    for _ in 0..60 {
+        taken += partitions.take(None, MANY).map_or(0, |jobs| jobs.len());
+    }
+    assert_eq!(taken, MANY - in_broken);
+    assert!(partitions.take(None, 1).is_err(), "the error comes when there is nothing to hand over");
 }

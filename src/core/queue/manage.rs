@@ -119,23 +119,31 @@ impl Queue {
     /// those that cannot be opened are buried.
     ///
     /// # Errors
-    /// [`Error::Connection`] with `ambiguous` when an answer was lost, and the jobs in it.
+    /// [`Error::Connection`] with `ambiguous` when an answer was lost, and the jobs in it. None behind jobs that were taken: they are deleted,
+    /// and must reach the caller.
     pub fn take(&self, max_due_at_us: Option<i64>, limit: usize) -> Result<Vec<Taken>> {
-        if self.keyring.is_some() {
-            return self.take_opened(max_due_at_us, limit).map_err(self.on_queue("taking from"));
-        }
-        let latest = max_due_at_us.map(|at_us| due_arg(Due::AtUs(at_us))).unwrap_or_default();
         let mut taken = Vec::new();
+        let result = match self.keyring {
+            Some(_) => self.take_opened(max_due_at_us, limit, &mut taken),
+            None => self.take_stored(max_due_at_us, limit, &mut taken),
+        };
+        match result {
+            Err(error) if taken.is_empty() => Err(self.on_queue("taking from")(error)),
+            _ => Ok(taken),
+        }
+    }
+
+    fn take_stored(&self, latest_us: Option<i64>, limit: usize, taken: &mut Vec<Taken>) -> Result<()> {
+        let latest = latest_us.map(|at_us| due_arg(Due::AtUs(at_us))).unwrap_or_default();
         while taken.len() < limit {
             let want = (limit - taken.len()).min(500);
             let (most, bytes) = (want.to_string(), self.most_bytes().to_string());
-            let mut reply = self
-                .script_once(&scripts::TAKE, &[latest.as_bytes(), most.as_bytes(), bytes.as_bytes()])
-                .map_err(self.on_queue("taking from"))?;
+            let mut reply =
+                self.script_once(&scripts::TAKE, &[latest.as_bytes(), most.as_bytes(), bytes.as_bytes()])?;
             match reply.word.as_str() {
                 "AGAIN" => continue,
                 "OK" => {}
-                _ => return Err(self.on_queue("taking from")(reply::unexpected())),
+                _ => return Err(reply::unexpected()),
             }
             let may_be_more = reply.int()? == 1;
             taken.extend(reply.rest()?.into_iter().filter_map(Record::decode).map(Taken::from));
@@ -143,7 +151,7 @@ impl Queue {
                 break;
             }
         }
-        Ok(taken)
+        Ok(())
     }
 
     /// `reserve()` of every process gives nothing until [`Queue::resume`], or until the time has passed.

@@ -58,8 +58,8 @@ impl Queue {
 
     /// The classic consumer of a queue with keys: it takes each job under a lease first, so that one that cannot be opened is buried and
     /// not deleted. Ready jobs come in the order of serving, then delayed ones.
-    pub(super) fn take_opened(&self, latest_us: Option<i64>, limit: usize) -> Result<Vec<Taken>> {
-        let (mut taken, mut others) = (Vec::new(), HashSet::new());
+    pub(super) fn take_opened(&self, latest_us: Option<i64>, limit: usize, taken: &mut Vec<Taken>) -> Result<()> {
+        let mut others = HashSet::new();
         while taken.len() < limit && !self.is_paused()? {
             let ids = self.due_by(latest_us, limit - taken.len(), &others)?;
             if ids.is_empty() {
@@ -74,7 +74,7 @@ impl Queue {
                 }
             }
         }
-        Ok(taken)
+        Ok(())
     }
 
     /// Up to `most` jobs that fall due by then (`None`: now) and are not among `others`.

@@ -8,10 +8,13 @@ use super::sleep::{Flow, Interrupts, Woken, sleep};
 use crate::core::client::{Repeat, to_error, within};
 use crate::core::connection::{Connection, random_name};
 use crate::core::connections::Connections;
+use crate::core::dsn::Server;
 use crate::core::error::{Error, Result};
 use crate::core::job::Reserved;
 use crate::core::resolver::MASTER_IS_KNOWN_FOR;
 use crate::core::scripts;
+use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A waiter is registered for so long at most. Then it reserves, even if its checks have seen nothing.
@@ -53,8 +56,8 @@ pub fn wait_for(
     result
 }
 
-/// One queue after the other. In a cluster, a node that is away does not keep us from the queues of others: each gets its share of the time
-/// that one operation may take.
+/// One queue after the other. In a cluster, a node that is away does not keep us from the queues of others: each node gets its share of the
+/// time that one operation may take.
 fn ask_all(
     queues: &[Queue],
     connections: &mut Connections,
@@ -64,9 +67,10 @@ fn ask_all(
 ) -> Result<Waited> {
     let read_timeout = queues.first().map(|queue| queue.client.read_timeout()).unwrap_or_default();
     let end = Instant::now() + read_timeout;
+    let servers = if queues.iter().any(|queue| queue.client.has_slots()) { count_servers(queues) } else { 1 };
     let mut failed = None;
-    for ((index, queue), untried) in in_turn(queues).zip((1..=queues.len() as u32).rev()) {
-        let share = end.saturating_duration_since(Instant::now()) / untried;
+    for ((index, queue), untried) in in_turn(queues).zip((1..=queues.len()).rev()) {
+        let share = end.saturating_duration_since(Instant::now()) / untried.min(servers) as u32;
         let asked = ask(deadline, interrupts, &mut || match queue.client.has_slots() {
             true => within(share, || reserve(index, queue, connections, None)),
             false => reserve(index, queue, connections, None),
@@ -80,6 +84,12 @@ fn ask_all(
         }
     }
     failed.map_or(Ok(Waited::Nothing), Err)
+}
+
+/// On how many servers these queues are. While nobody knows: as many as there are queues.
+fn count_servers(queues: &[Queue]) -> usize {
+    let servers: Result<HashSet<Arc<Server>>> = queues.iter().map(|queue| queue.client.server()).collect();
+    servers.map_or(queues.len(), |servers| servers.len())
 }
 
 /// The queues with their indexes. Partitions of one queue begin with any of them, so that none starves.
@@ -283,13 +293,17 @@ impl<'a> Registration<'a> {
     /// Tells the queues that this waiter is gone, so that a wake-up meant for it reaches another. Best effort: when it fails, the
     /// others notice with their next check.
     fn end(&self, connections: &mut Connections) {
-        for registered @ Registered { queue, waiter, .. } in &self.0 {
-            if !registered.is_over(connections) {
-                let _ = queue.client.run_on(connections, Repeat::No, &mut |request, _, _| {
-                    queue.write_script(request, &scripts::LEAVE, &[waiter.as_bytes()]);
-                });
+        let Some(first) = self.0.first() else { return };
+        // All of them together: a process that is about to end must not wait for one frozen node after the other.
+        within(first.queue.client.read_timeout(), || {
+            for registered @ Registered { queue, waiter, .. } in &self.0 {
+                if !registered.is_over(connections) {
+                    let _ = queue.client.run_on(connections, Repeat::No, &mut |request, _, _| {
+                        queue.write_script(request, &scripts::LEAVE, &[waiter.as_bytes()]);
+                    });
+                }
             }
-        }
+        });
     }
 }
 

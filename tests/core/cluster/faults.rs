@@ -163,3 +163,62 @@ fn a_node_that_is_away_does_not_keep_a_worker_from_queues_of_others() {
         assert!(at - pushed < 3 * DEADLINE, "{:?}", at - pushed);
     }
 }
+
+/// A node may be busy for a moment: however many partitions there are, an operation has its time.
+#[test]
+fn a_queue_of_many_partitions_is_as_patient_with_a_slow_node_as_one_of_few() {
+    let cluster = Cluster::start(3, false, 60_000);
+    let queue = queue_of(cluster.dsn(0), "q", DEADLINE);
+    let partitions = Partitions::new(&queue, 64);
+    let ask = || partitions.reserve(&["q".into()], 1, Some(Duration::ZERO), &mut NoInterrupts);
+    assert!(ask().unwrap().is_none());
+    for node in &cluster.nodes {
+        node.signal(libc::SIGSTOP);
+        std::thread::scope(|scope| {
+            let asked = scope.spawn(ask);
+            std::thread::sleep(Duration::from_millis(300));
+            node.signal(libc::SIGCONT);
+            assert!(asked.join().unwrap().unwrap().is_none());
+        });
+    }
+}
+
+/// A process that is asked to end must be gone within five seconds, also if it waits on several nodes that say nothing.
+#[test]
+fn a_waiter_leaves_frozen_nodes_within_the_time_of_one_operation() {
+    struct Leave(Arc<AtomicBool>);
+    impl Interrupts for Leave {
+        fn poll(&mut self) -> Flow {
+            if self.0.load(Ordering::Relaxed) { Flow::Return } else { Flow::Continue }
+        }
+        fn tick_at(&self) -> Option<Instant> {
+            Some(Instant::now() + Duration::from_millis(20))
+        }
+    }
+    let cluster = Cluster::start(3, false, 60_000);
+    let queue = queue_of(cluster.dsn(0), "q", DEADLINE);
+    let partitions = Partitions::new(&queue, 16);
+    let leaves = Arc::new(AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let mut interrupts = Leave(Arc::clone(&leaves));
+        let waiter = scope.spawn(move || partitions.reserve(&["q".into()], 1, None, &mut interrupts));
+        let waiters = |n: usize, raw: &mut Raw| audit::list(raw, &["KEYS", "*:waiters"]).len() == n;
+        let many: Vec<usize> = (0..3)
+            .map(|n| (0..16).filter(|part| cluster.master_of(&Keys::new("dq", "q", *part).tag()) == n).count())
+            .collect();
+        for (node, many) in cluster.nodes.iter().zip(many) {
+            let mut raw = node.raw();
+            until("it waits", || waiters(many, &mut raw));
+        }
+        std::thread::sleep(Duration::from_millis(100));
+        cluster.nodes.iter().for_each(|node| node.signal(libc::SIGSTOP));
+        let asked = Instant::now();
+        leaves.store(true, Ordering::Relaxed);
+        let left = waiter.join().unwrap();
+        let took = asked.elapsed();
+        cluster.nodes.iter().for_each(|node| node.signal(libc::SIGCONT));
+        println!("left after {took:?}");
+        assert!(left.unwrap().is_none());
+        assert!(took < DEADLINE + Duration::from_millis(700), "{took:?}");
+    });
+}

@@ -9,9 +9,12 @@ use crate::tls;
 use crate::topology::*;
 use delayqueue::core::doctor::Level;
 use delayqueue::core::dsn::Dsn;
-use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig};
+use delayqueue::core::keys::Keys;
+use delayqueue::core::partitions::Partitions;
+use delayqueue::core::queue::{Flow, Interrupts, NoInterrupts, Queue, QueueConfig};
 use delayqueue::core::resolver::slot_of;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 const DEADLINE: Duration = Duration::from_secs(2);
