@@ -109,6 +109,7 @@ static METHODS: [Method; 36] = [
     method!("queues(): array", manage::queues),
     method!("partitions(): int", manage::partitions),
     method!("doctor(bool $repair = false): array", manage::doctor),
+    method!("installScripts(): int", manage::install_scripts),
     method!("close(): void", close),
 ];
 

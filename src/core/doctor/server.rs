@@ -17,7 +17,7 @@ pub(super) struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    pub(super) fn new(info: &'a str, settings: Value) -> Self {
+    pub(super) fn new(info: &'a str, settings: impl Iterator<Item = Value>) -> Self {
         let info = info.lines().filter_map(|line| line.trim().split_once(':')).collect();
         Self { info, settings: read_settings(settings) }
     }
@@ -170,6 +170,11 @@ impl<'a> Facts<'a> {
                 "min-replicas-to-write is 0: a master that is cut off, or is replaced, takes writes that are lost; set it to 1 with \
                  min-replicas-max-lag 10, and for jobs that must not be lost use the option durability 'replica'",
             ),
+            Some(many) if lag == "0" => finding(
+                "replication",
+                Level::Warn,
+                format!("min-replicas-max-lag is 0, which turns min-replicas-to-write {many} off; set it to 10"),
+            ),
             Some(many) => finding(
                 "replication",
                 Level::Ok,
@@ -222,10 +227,14 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// The reply to CONFIG GET.
-fn read_settings(reply: Value) -> Option<HashMap<String, String>> {
-    let Value::Map(pairs) = reply else { return None };
-    Some(pairs.into_iter().filter_map(|(name, value)| Some((reply::text(name)?, reply::text(value)?))).collect())
+/// The replies to CONFIG GET. A refusal of one is a refusal of all.
+fn read_settings(replies: impl Iterator<Item = Value>) -> Option<HashMap<String, String>> {
+    let mut settings = HashMap::new();
+    for reply in replies {
+        let Value::Map(pairs) = reply else { return None };
+        settings.extend(pairs.into_iter().filter_map(|(name, value)| Some((reply::text(name)?, reply::text(value)?))));
+    }
+    Some(settings)
 }
 
 pub(super) fn clock(time: &Value, before: SystemTime, latency_ms: f64) -> Check {

@@ -13,7 +13,11 @@ const MUTANTS: &[Mutant] = &[
     // Pushing.
     ("push.lua", "return now + n + due", "return now + due"), // a batch loses its order
     ("push.lua", "return string.sub(due, 2) + 0", "return now"), // moments are forgotten
-    ("push.lua", "or mode == 'repeat' and string.sub(call('HGET', jobs, id), 2) ~= string.sub(record, 2)", "or mode == 'repeat'"), // does not know its own job
+    (
+        "push.lua",
+        "or mode == 'repeat' and string.sub(call('HGET', jobs, id), 2) ~= string.sub(record, 2)",
+        "or mode == 'repeat'",
+    ), // does not know its own job
     ("push.lua", "or mode == 'repeat' and string.sub(call('HGET', jobs, id), 2) ~= string.sub(record, 2)", ""), // takes another's job for its own
     ("push.lua", "if call('HEXISTS', jobs, id) == 0 then", "if call('HEXISTS', jobs, id) == 0 or mode == 'keep' then"), // overwrites a job that it should keep
     ("push.lua", "and call('HEXISTS', jobs, ARGV[1]) == 0 then", "then"), // overwrites a job
