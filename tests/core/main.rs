@@ -22,6 +22,7 @@ mod connect;
 mod copies;
 mod deleted_keys;
 mod denied;
+mod doctor;
 mod duplicates;
 mod durability;
 mod foreign;

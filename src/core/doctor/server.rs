@@ -6,6 +6,9 @@ use redis::Value;
 use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+#[cfg(test)]
+mod tests;
+
 /// Kinds of servers, and the versions with which all tests were run.
 const TESTED: [(&str, &[&str]); 2] = [("Redis", &["7.0", "8.0"]), ("Valkey", &["8.1"])];
 
@@ -86,6 +89,11 @@ impl<'a> Facts<'a> {
                 Level::Ok,
                 format!("maxmemory-policy is {policy}: queue keys have no TTL and are never evicted"),
             ),
+            "" => finding(
+                "eviction",
+                Level::Warn,
+                "the server does not tell its maxmemory-policy: see that a full one refuses writes and deletes nothing",
+            ),
             policy => finding(
                 "eviction",
                 Level::Error,
@@ -136,7 +144,8 @@ impl<'a> Facts<'a> {
                 Level::Warn,
                 "AOF is on, but appendfsync is no: a power cut loses half a minute; set it to everysec or always",
             ),
-            _ => finding(
+            None => finding("persistence", Level::Ok, "AOF is on; appendfsync is unknown"),
+            Some(_) => finding(
                 "persistence",
                 Level::Ok,
                 "AOF is on: a crash of Redis or a power cut loses about a second at most; appendfsync always loses nothing",
@@ -147,6 +156,7 @@ impl<'a> Facts<'a> {
     fn role(&self) -> Check {
         match self.text("role") {
             "master" => finding("role", Level::Ok, format!("master with {} replica(s)", self.text("connected_slaves"))),
+            "" => finding("role", Level::Warn, "the server does not tell whether it is a master"),
             other => finding(
                 "role",
                 Level::Error,
