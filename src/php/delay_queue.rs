@@ -54,7 +54,7 @@ impl DelayQueue {
     }
 }
 
-static METHODS: [Method; 36] = [
+static METHODS: [Method; 37] = [
     method!(
         "__construct(string $queue = 'default', #[\\SensitiveParameter] ?string $dsn = null, \
          #[\\SensitiveParameter] array $options = [])",

@@ -173,7 +173,7 @@ pub fn partitions(call: &Call) -> Outcome<Zval> {
 
 pub fn install_scripts(call: &Call) -> Outcome<Zval> {
     let servers = call.this::<DelayQueue>()?.queue.install_scripts()?;
-    Ok(convert::int(servers as u64))
+    Ok(convert::int(servers))
 }
 
 pub fn doctor(call: &Call) -> Outcome<Zval> {

@@ -44,6 +44,7 @@ mod sentinel;
 mod storms;
 mod table;
 mod tls;
+mod tls_everywhere;
 mod waiting;
 mod wakes;
 mod worker;

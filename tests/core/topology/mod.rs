@@ -1,10 +1,12 @@
 //! Several Redis processes that belong together: a master with replicas and Sentinels, or a cluster. All on loopback.
 
 mod nodes;
+mod secure;
 mod watched;
 
 pub use nodes::Cluster;
-pub use watched::{Oracle, SENTINEL_PASSWORD, SERVICE, Watched, over_tls};
+pub use secure::{cluster_over_tls, sentinel_over_tls};
+pub use watched::{Oracle, SENTINEL_PASSWORD, SERVICE, Watched};
 
 use crate::process;
 use crate::support::*;

@@ -115,21 +115,6 @@ fn field(pairs: &Value, wanted: &str) -> String {
     .unwrap_or_default()
 }
 
-/// One master and one Sentinel, both of which speak only TLS, with the certificates of that folder.
-pub fn over_tls(path: &dyn Fn(&str) -> String) -> (Node, Node, Dsn) {
-    let files = [("tls-ca-cert-file", "ca.crt"), ("tls-cert-file", "server.crt"), ("tls-key-file", "server.key")];
-    let mut options = words("--port 0 --tls-port PORT --tls-auth-clients no --tls-replication yes");
-    let mut lines = "port 0\ntls-port PORT\ntls-auth-clients no\ntls-replication yes\n".to_owned();
-    for (option, file) in files {
-        options.extend([format!("--{option}"), path(file)]);
-        lines += &format!("{option} {}\n", path(file));
-    }
-    let master = Node::server(None, &options);
-    let sentinel = Node::sentinel(&format!("{lines}sentinel monitor {SERVICE} 127.0.0.1 {} 1\n", master.port));
-    let dsn = format!("rediss+sentinel://127.0.0.1:{}/{SERVICE}/2?ca={}", sentinel.port, path("ca.crt"));
-    (master, sentinel, Dsn::parse(&dsn).unwrap())
-}
-
 /// Answers as a Sentinel would that knows one service, and is told by the test which server is its master.
 pub struct Oracle {
     pub port: u16,
