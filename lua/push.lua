@@ -5,7 +5,8 @@
 -- ARGV[last two] keep or repeat: the meaning of a taken id · clock offset (µs). Without both, a taken id is an error. keep: its job stays.
 --         repeat: the answer to this push was lost; a taken id is an error, unless its job is the very same one
 -- Returns "OK" | {"DUPLICATE", id} nothing changed | error DQSCHEMA: the queue was written by a newer version, nothing changed
--- Cost    O(J log N) for J jobs; 5 commands, 6 for one new job
+-- Cost    O(J log N) for J jobs; J + 5 commands
+-- Rights  a record is read in a repeat only: who may not, as a producer, cannot read jobs, and is left in doubt then
 -- Order   place before record: the next script that meets an entry without a record drops it; a record without a place would be lost.
 local call, ARGV, time, mode = redis.call, ARGV, redis.call('TIME'), 'fail'
 local jobs, waiting, waiters, last = KEYS[1], KEYS[2], KEYS[3], #ARGV
@@ -24,17 +25,16 @@ else
   if last % 3 == 2 then
     mode, now, last = ARGV[last - 1], now + ARGV[last], last - 2
   end
-  local names, places, records = { '' }, {}, {}
-  for n = 1, last, 3 do names[#names + 1] = ARGV[n] end
-  local found = call('HMGET', jobs, unpack(names))
-  if found[1] then return redis.error_reply('DQSCHEMA the queue was written by a newer version of delayqueue') end
-  for n = 2, #names do
-    local id, record, due, old = names[n], ARGV[3 * n - 4], due_of(ARGV[3 * n - 3], n - 2), found[n]
-    if not old then
+  if call('HEXISTS', jobs, '') == 1 then return redis.error_reply('DQSCHEMA the queue was written by a newer version of delayqueue') end
+  local places, records = {}, {}
+  for n = 1, last, 3 do
+    local id, record = ARGV[n], ARGV[n + 1]
+    if call('HEXISTS', jobs, id) == 0 then
+      local due, at = due_of(ARGV[n + 2], (n - 1) / 3), #places
       if not soonest or due < soonest then soonest = due end
-      places[#places + 1], places[#places + 2] = string.format('%d', due), id
-      records[#records + 1], records[#records + 2] = id, record
-    elseif mode == 'fail' or mode == 'repeat' and string.sub(old, 2) ~= string.sub(record, 2) then
+      places[at + 1], places[at + 2] = string.format('%d', due), id
+      records[at + 1], records[at + 2] = id, record
+    elseif mode == 'fail' or mode == 'repeat' and string.sub(call('HGET', jobs, id), 2) ~= string.sub(record, 2) then
       return { 'DUPLICATE', id }
     end
   end

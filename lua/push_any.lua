@@ -5,28 +5,29 @@
 -- Returns "OK" | {"DUPLICATE", id} nothing changed | {"RESERVED", id} nothing changed: a reserved job is not replaced
 --       | error DQSCHEMA: the queue was written by a newer version, nothing changed
 -- Cost    O(J log N) for J jobs
+-- Rights  as push.lua
 --@include clock
 --@include keys
 --@include record
 --@include place
 local ids = {}
 for at = 3, #ARGV, 5 do ids[#ids + 1] = ARGV[at] end
-local found = call('HMGET', jobs, '', unpack(ids))
-if table.remove(found, 1) then return redis.error_reply('DQSCHEMA the queue was written by a newer version of delayqueue') end
+if call('HEXISTS', jobs, '') == 1 then return redis.error_reply('DQSCHEMA the queue was written by a newer version of delayqueue') end
 
 -- 1. Look, change nothing.
 --@include check_types
-local last, skip, replaced, renewed, stored = {}, {}, 0, {}, {}
+local is_taken, last, skip, replaced, renewed, stored, is_aged = {}, {}, {}, 0, {}, {}, {}
 for n, id in ipairs(ids) do
-  local old = ARGV[2] == '1' and found[n]
-  if old and string.sub(old, 2) == string.sub(ARGV[5 * n - 1], 2) then stored[id] = n end
+  is_taken[n] = call('HEXISTS', jobs, id) == 1
+  local old = ARGV[2] == '1' and is_taken[n] and call('HGET', jobs, id)
+  if old and string.sub(old, 2) == string.sub(ARGV[5 * n - 1], 2) then stored[id], is_aged[id] = n, string.byte(old) >= HAS_HISTORY end
 end
 for n, id in ipairs(ids) do
-  local mode, old = ARGV[5 * n + 1], found[n]
+  local mode, old = ARGV[5 * n + 1], is_taken[n]
   if stored[id] then
     -- The try whose answer was lost has stored it. A job that was to be replaced may look the same, and have another due time: it is
     -- placed again, unless a worker has held it since.
-    skip[n] = stored[id] ~= n or mode ~= 'replace' or string.byte(old) >= HAS_HISTORY or call('ZSCORE', reserved, id)
+    skip[n] = stored[id] ~= n or mode ~= 'replace' or is_aged[id] or call('ZSCORE', reserved, id)
   elseif old or last[id] then
     if mode == 'fail' then return { 'DUPLICATE', id } end
     if mode == 'keep' then skip[n] = true end

@@ -491,6 +491,18 @@ namespace {
          */
         public function doctor(bool $repair = false): array {}
 
+        /**
+         * Loads the scripts of this version into Redis, into each master of a cluster, for users that may run them (EVALSHA) and may not send any
+         * (EVAL). All other users need no call of this. A server forgets its scripts when it restarts, and a replica that takes over has
+         * none. Needs the right `+script|load` alone; see `docs/acl.md`.
+         *
+         * @return positive-int the number of servers that have them now
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function installScripts(): int {}
+
         /** Closes the connection; the next command opens a new one. */
         public function close(): void {}
     }

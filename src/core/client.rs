@@ -269,7 +269,10 @@ impl Client {
                             continue;
                         }
                     }
-                    let error = Error::from_redis(&code, &server.redact(&details));
+                    let error = match code.as_str() {
+                        "NOPERM" if attempt.with_source && details.contains("'eval'") => Error::scripts_missing(),
+                        _ => Error::from_redis(&code, &server.redact(&details)),
+                    };
                     if !self.passes_by_itself(&error) || left() <= pause {
                         return Err(if attempt.is_repeat { in_doubt(error) } else { error });
                     }

@@ -6,8 +6,8 @@ use super::client::Client;
 use super::connection::Fault;
 use super::dsn::Topology;
 use super::error::{Error, Result};
+use super::install::count_installed;
 use super::{reply, resolver};
-use redis::Value;
 use server::Facts;
 use std::time::{Instant, SystemTime};
 
@@ -26,19 +26,17 @@ pub struct Check {
     pub message: String,
 }
 
-/// Settings of a server that can lose jobs. A pattern of its own for each: a user may have the right to some of them only.
-const SETTINGS: &[&[u8]] = &[
-    b"CONFIG",
-    b"GET",
-    b"appendfsync",
-    b"no-appendfsync-on-rewrite",
-    b"min-replicas-to-write",
-    b"min-replicas-max-lag",
-    b"stop-writes-on-bgsave-error",
+/// Settings of a server that can lose jobs. Each takes a command of its own: Redis 6.2 tells one setting a command.
+const SETTINGS: [&str; 5] = [
+    "appendfsync",
+    "no-appendfsync-on-rewrite",
+    "min-replicas-to-write",
+    "min-replicas-max-lag",
+    "stop-writes-on-bgsave-error",
 ];
 
-/// Checks each server that has jobs (version, eviction, memory, persistence, replicas, role, disk, clock, latency, connections), and the
-/// Sentinels. Needs the ACL right `+info`, and `+config|get` for all of it.
+/// Checks each server that has jobs (version, eviction, memory, persistence, replicas, role, disk, clock, latency, connections, scripts), and the
+/// Sentinels. Needs the ACL right `+info`, and `+config|get` and `+script|exists` for all of it.
 ///
 /// # Errors
 /// Connection and server errors.
@@ -63,15 +61,33 @@ fn examine(client: &Client) -> Result<Vec<Check>> {
     let time = client.run(|request, _, _| request.command(&[b"TIME"])).map_err(doing)?;
     let latency_ms = started.elapsed().as_secs_f64() * 1000.0;
     let info = client.run(|request, _, _| request.command(&[b"INFO"])).map_err(doing)?;
-    // Redis 6.2 takes one setting a command, and some users may not ask.
-    let settings = match client.run(|request, _, _| request.command(SETTINGS)) {
-        Err(Error::Server { .. }) => Value::Nil,
-        other => other.map_err(doing)?,
-    };
+    let settings = client.run(|request, _, _| {
+        request.all_replies();
+        SETTINGS.iter().for_each(|setting| request.command(&[b"CONFIG", b"GET", setting.as_bytes()]));
+    });
+    let settings = settings.and_then(reply::all).map_err(doing)?;
     let info = reply::text(info).unwrap_or_default();
     let mut checks = Facts::new(&info, settings).checks(client.may_move());
-    checks.extend([server::clock(&time, before, latency_ms), server::latency(latency_ms)]);
+    checks.extend([server::clock(&time, before, latency_ms), server::latency(latency_ms), scripts(client)?]);
     Ok(checks)
+}
+
+/// Only users that may not send scripts need them there.
+fn scripts(client: &Client) -> Result<Check> {
+    let message = match count_installed(client) {
+        Ok((there, all)) if there == all => format!("all {all} scripts are installed"),
+        Ok((there, all)) => format!(
+            "{there} of {all} scripts are there; clients send the others when they need them, but for users without +eval, who need \
+             delayqueue install-scripts"
+        ),
+        Err(Error::Server { .. }) => {
+            "it is unknown whether they are there, which only users without +eval need: give the user \
+                                      +script|exists to know"
+                .to_owned()
+        }
+        Err(error) => return Err(doing(error)),
+    };
+    Ok(finding("scripts", Level::Ok, message))
 }
 
 fn sentinels(client: &Client, service: &str) -> Check {

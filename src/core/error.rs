@@ -75,10 +75,19 @@ impl Error {
                     | "NOREPLICAS"
                     | "MISCONF"
                     | "UNBLOCKED"
+                    | "NOSCRIPT"
             ),
             Self::QueueFull { .. } => true,
             _ => false,
         }
+    }
+
+    /// The server lacks a script that this user may not send.
+    #[must_use]
+    pub fn scripts_missing() -> Self {
+        let message = "the scripts are not installed, and this user may not send them: run 'delayqueue install-scripts' as a user that \
+                       may, after each start of a server and each failover";
+        Self::Server { doing: Doing::default(), code: "NOSCRIPT".into(), message: message.into() }
     }
 
     /// An operation was done in part, or may have been done: `how` says which, and `why` is the error that stopped it.

@@ -14,6 +14,7 @@ pub mod durability;
 pub mod duration;
 pub mod error;
 pub mod input;
+pub mod install;
 pub mod job;
 pub mod keys;
 pub mod partitions;

@@ -3,6 +3,7 @@
 
 use super::doctor::{Check, Level, examine_servers};
 use super::error::Result;
+use super::install::install_scripts;
 use super::job::{Due, JobId, JobInfo, NewJob, Reserved, State};
 use super::queue::{Interrupts, Queue, Stats, Taken, random_unit, reserve_from};
 use crc::{CRC_64_XZ, Crc};
@@ -307,6 +308,12 @@ impl Partitions {
     /// As [`Queue::purge`].
     pub fn purge(&self, states: &[State]) -> Result<u64> {
         self.parts().map(|part| part.purge(states)).sum()
+    }
+
+    /// # Errors
+    /// As [`install_scripts`].
+    pub fn install_scripts(&self) -> Result<usize> {
+        install_scripts(self.first.client())
     }
 
     /// Checks the servers and the queue. `repair`: jobs that lie in no state become ready again.

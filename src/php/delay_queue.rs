@@ -54,7 +54,7 @@ impl DelayQueue {
     }
 }
 
-static METHODS: [Method; 36] = [
+static METHODS: [Method; 37] = [
     method!(
         "__construct(string $queue = 'default', #[\\SensitiveParameter] ?string $dsn = null, \
          #[\\SensitiveParameter] array $options = [])",
@@ -109,6 +109,7 @@ static METHODS: [Method; 36] = [
     method!("queues(): array", manage::queues),
     method!("partitions(): int", manage::partitions),
     method!("doctor(bool $repair = false): array", manage::doctor),
+    method!("installScripts(): int", manage::install_scripts),
     method!("close(): void", close),
 ];
 

@@ -171,6 +171,11 @@ pub fn partitions(call: &Call) -> Outcome<Zval> {
     Ok(convert::int(call.this::<DelayQueue>()?.queue.known()?))
 }
 
+pub fn install_scripts(call: &Call) -> Outcome<Zval> {
+    let servers = call.this::<DelayQueue>()?.queue.install_scripts()?;
+    Ok(convert::int(servers))
+}
+
 pub fn doctor(call: &Call) -> Outcome<Zval> {
     let repair = call.bool_or(1, false)?;
     let checks = call.this::<DelayQueue>()?.queue.doctor(repair)?;

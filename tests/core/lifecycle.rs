@@ -363,12 +363,3 @@ fn doctor_reports_maxmemory() {
         assert_eq!((check.level, check.message.contains(text)), (level, true), "{maxmemory}: {}", check.message);
     }
 }
-
-#[test]
-fn doctor_names_what_endangers_jobs() {
-    let checks = fresh().doctor(false).unwrap();
-    assert!(
-        checks.iter().any(|check| check.check == "persistence" && check.message.contains("appendonly")),
-        "{checks:?}"
-    );
-}

@@ -3,7 +3,6 @@
 use crate::acl;
 use crate::load::{wait_for_deliveries, while_working};
 use crate::support::*;
-use crate::tls;
 use crate::topology::*;
 use delayqueue::core::doctor::Level;
 use delayqueue::core::dsn::Dsn;
@@ -370,18 +369,4 @@ fn an_idle_waiter_lives_through_every_kind_of_failover() {
             scope.spawn(move || wait_through(kind));
         }
     });
-}
-
-#[test]
-fn tls_is_spoken_to_sentinels_and_to_the_master() {
-    let files = tls::Files::new();
-    let (_master, _sentinel, dsn) = over_tls(&|name| files.path(name));
-    let secure = queue(dsn.clone());
-    soon("the TLS server answers", || secure.queues().is_ok());
-    secure.push(&job("a")).unwrap();
-    assert_eq!(serve_all(&secure), ["a"]);
-    let plain = Dsn::parse(&dsn.redacted().replace("rediss", "redis")).unwrap();
-    assert_has(&refusal(plain), &["use rediss://"]);
-    let strange = format!("{}?ca={}", dsn.redacted(), files.path("stranger.crt"));
-    assert_has(&refusal(Dsn::parse(&strange).unwrap()), &["127.0.0.1", "certificate"]);
 }

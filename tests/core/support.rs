@@ -104,7 +104,7 @@ impl Clock {
 }
 
 /// The server under test: what the environment variable `REDIS_SERVER` says, else the one in PATH.
-fn binary() -> OsString {
+pub fn binary() -> OsString {
     std::env::var_os("REDIS_SERVER").filter(|path| !path.is_empty()).unwrap_or_else(|| "redis-server".into())
 }
 

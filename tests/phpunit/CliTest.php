@@ -15,7 +15,7 @@ use DelayQueue\Tests\Support\Wait;
 final class CliTest extends CliTestCase
 {
     private const COMMANDS = [
-        'work', 'drain', 'push', 'stats', 'list', 'show', 'cancel', 'kick', 'reschedule', 'pause', 'resume', 'purge', 'doctor', 'serve',
+        'work', 'drain', 'push', 'stats', 'list', 'show', 'cancel', 'kick', 'reschedule', 'pause', 'resume', 'purge', 'doctor', 'install-scripts', 'serve',
         'dump', 'load', 'reseal',
     ];
 
@@ -278,6 +278,21 @@ final class CliTest extends CliTestCase
         $result = $this->cli('doctor');
         $this->assertSame(1, $result->exitCode);
         $this->assertMatchesRegularExpression('/^error eviction: .*noeviction/m', $result->output);
+    }
+
+    public function testScriptsAreInstalledForUsersThatMayNotSendAny(): void
+    {
+        $this->redis->ask('SCRIPT', 'FLUSH');
+        $this->redis->ask('ACL', 'SETUSER', 'hardened', 'on', '>secret', '~dq:*', '&dq:*', '+@all', '-eval');
+        $dsn = '--dsn=' . str_replace('://', '://hardened:secret@', $this->redis->dsn());
+        $refused = $this->cli('push', '1', $dsn);
+        $this->assertSame(4, $refused->exitCode, $refused->errors);
+        $this->assertStringContainsString("run 'delayqueue install-scripts'", $refused->errors);
+
+        $this->assertSame("Installed on 1 server.\n", $this->cliExpecting(0, 'install-scripts'));
+
+        $this->cliExpecting(0, 'push', '1', $dsn);
+        $this->assertStringContainsString('ok    scripts: all ', $this->cliExpecting(0, 'doctor'));
     }
 
     public function testDoctorFindsJobsThatLieNowhereAndRepairsThem(): void

@@ -6,6 +6,9 @@ use redis::Value;
 use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+#[cfg(test)]
+mod tests;
+
 /// Kinds of servers, and the versions with which all tests were run.
 const TESTED: [(&str, &[&str]); 2] = [("Redis", &["7.0", "8.0"]), ("Valkey", &["8.1"])];
 
@@ -17,7 +20,7 @@ pub(super) struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    pub(super) fn new(info: &'a str, settings: Value) -> Self {
+    pub(super) fn new(info: &'a str, settings: impl Iterator<Item = Value>) -> Self {
         let info = info.lines().filter_map(|line| line.trim().split_once(':')).collect();
         Self { info, settings: read_settings(settings) }
     }
@@ -86,6 +89,11 @@ impl<'a> Facts<'a> {
                 Level::Ok,
                 format!("maxmemory-policy is {policy}: queue keys have no TTL and are never evicted"),
             ),
+            "" => finding(
+                "eviction",
+                Level::Warn,
+                "the server does not tell its maxmemory-policy: see that a full one refuses writes and deletes nothing",
+            ),
             policy => finding(
                 "eviction",
                 Level::Error,
@@ -136,7 +144,8 @@ impl<'a> Facts<'a> {
                 Level::Warn,
                 "AOF is on, but appendfsync is no: a power cut loses half a minute; set it to everysec or always",
             ),
-            _ => finding(
+            None => finding("persistence", Level::Ok, "AOF is on; appendfsync is unknown"),
+            Some(_) => finding(
                 "persistence",
                 Level::Ok,
                 "AOF is on: a crash of Redis or a power cut loses about a second at most; appendfsync always loses nothing",
@@ -147,6 +156,7 @@ impl<'a> Facts<'a> {
     fn role(&self) -> Check {
         match self.text("role") {
             "master" => finding("role", Level::Ok, format!("master with {} replica(s)", self.text("connected_slaves"))),
+            "" => finding("role", Level::Warn, "the server does not tell whether it is a master"),
             other => finding(
                 "role",
                 Level::Error,
@@ -169,6 +179,11 @@ impl<'a> Facts<'a> {
                 Level::Warn,
                 "min-replicas-to-write is 0: a master that is cut off, or is replaced, takes writes that are lost; set it to 1 with \
                  min-replicas-max-lag 10, and for jobs that must not be lost use the option durability 'replica'",
+            ),
+            Some(many) if lag == "0" => finding(
+                "replication",
+                Level::Warn,
+                format!("min-replicas-max-lag is 0, which turns min-replicas-to-write {many} off; set it to 10"),
             ),
             Some(many) => finding(
                 "replication",
@@ -222,10 +237,14 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// The reply to CONFIG GET.
-fn read_settings(reply: Value) -> Option<HashMap<String, String>> {
-    let Value::Map(pairs) = reply else { return None };
-    Some(pairs.into_iter().filter_map(|(name, value)| Some((reply::text(name)?, reply::text(value)?))).collect())
+/// The replies to CONFIG GET. A refusal of one is a refusal of all.
+fn read_settings(replies: impl Iterator<Item = Value>) -> Option<HashMap<String, String>> {
+    let mut settings = HashMap::new();
+    for reply in replies {
+        let Value::Map(pairs) = reply else { return None };
+        settings.extend(pairs.into_iter().filter_map(|(name, value)| Some((reply::text(name)?, reply::text(value)?))));
+    }
+    Some(settings)
 }
 
 pub(super) fn clock(time: &Value, before: SystemTime, latency_ms: f64) -> Check {

@@ -13,9 +13,13 @@ const MUTANTS: &[Mutant] = &[
     // Pushing.
     ("push.lua", "return now + n + due", "return now + due"), // a batch loses its order
     ("push.lua", "return string.sub(due, 2) + 0", "return now"), // moments are forgotten
-    ("push.lua", "or mode == 'repeat' and string.sub(old, 2) ~= string.sub(record, 2)", "or mode == 'repeat'"), // does not know its own job
-    ("push.lua", "or mode == 'repeat' and string.sub(old, 2) ~= string.sub(record, 2)", ""), // takes another's job for its own
-    ("push.lua", "if not old then", "if not old or mode == 'keep' then"), // overwrites a job that it should keep
+    (
+        "push.lua",
+        "or mode == 'repeat' and string.sub(call('HGET', jobs, id), 2) ~= string.sub(record, 2)",
+        "or mode == 'repeat'",
+    ), // does not know its own job
+    ("push.lua", "or mode == 'repeat' and string.sub(call('HGET', jobs, id), 2) ~= string.sub(record, 2)", ""), // takes another's job for its own
+    ("push.lua", "if call('HEXISTS', jobs, id) == 0 then", "if call('HEXISTS', jobs, id) == 0 or mode == 'keep' then"), // overwrites a job that it should keep
     ("push.lua", "and call('HEXISTS', jobs, ARGV[1]) == 0 then", "then"), // overwrites a job
     ("push.lua", "soonest = due_of(ARGV[3], 0)", "soonest = now"),        // forgets the delay
     ("push_any.lua", "if mode == 'fail' then return { 'DUPLICATE', id } end", ""),
@@ -164,6 +168,7 @@ const OTHERS: &[(Mutant, &str)] = &[
         "waiting::a_push_wakes",
     ),
     (("lib/idle.lua", "at = math.max(soonest, now)", "at = at"), "idle_check::a_waiter_that_never_looks"),
+    (("push_any.lua", "n, string.byte(old) >= HAS_HISTORY end", "n, false end"), "repeats::a_repeated_replacement"),
     (("push.lua", "wake(soonest)", ""), "wakes::"),
     (("push_any.lua", "wake(soonest)", ""), "wakes::"),
     (("release.lua", "wake(soonest)", ""), "wakes::"),

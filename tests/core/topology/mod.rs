@@ -1,10 +1,12 @@
 //! Several Redis processes that belong together: a master with replicas and Sentinels, or a cluster. All on loopback.
 
 mod nodes;
+mod secure;
 mod watched;
 
 pub use nodes::Cluster;
-pub use watched::{Oracle, SENTINEL_PASSWORD, SERVICE, Watched, over_tls};
+pub use secure::{cluster_over_tls, sentinel_over_tls};
+pub use watched::{Oracle, SENTINEL_PASSWORD, SERVICE, Watched};
 
 use crate::process;
 use crate::support::*;
@@ -52,7 +54,7 @@ pub struct Node {
 impl Node {
     fn start(password: Option<&'static str>, options: impl FnOnce(u16) -> Vec<String>) -> Self {
         let (dir, port) = (tempfile::tempdir().unwrap(), free_port());
-        let mut command = Command::new("redis-server");
+        let mut command = Command::new(binary());
         command.args(options(port)).current_dir(dir.path());
         Self { child: process::start(command), dir, port, password }
     }
@@ -81,7 +83,7 @@ impl Node {
         let port = free_port();
         let text = format!("bind 127.0.0.1\n{}", lines.replace("PORT", &port.to_string()));
         std::fs::write(dir.path().join("sentinel.conf"), text).unwrap();
-        let mut command = Command::new("redis-server");
+        let mut command = Command::new(binary());
         command.args(["sentinel.conf", "--sentinel"]).current_dir(dir.path());
         Self { child: process::start(command), dir, port, password: Some(SENTINEL_PASSWORD) }
     }

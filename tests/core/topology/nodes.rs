@@ -1,6 +1,6 @@
 //! A cluster, and moving its slots.
 
-use super::watched::tls_options;
+use super::secure::tls_options;
 use super::{Node, order, queue_of, soon, wait_for_replica, words};
 use crate::support::*;
 use delayqueue::core::dsn::Dsn;
@@ -26,7 +26,7 @@ impl Cluster {
 
     /// Nodes that speak only TLS, with the certificates of that folder.
     pub fn over_tls(path: &dyn Fn(&str) -> String) -> Self {
-        let mut options = tls_options(path);
+        let mut options = tls_options(path, "server");
         options.extend(words("--tls-cluster yes"));
         Self::start_with(2, false, 60_000, options)
     }

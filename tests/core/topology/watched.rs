@@ -115,27 +115,6 @@ fn field(pairs: &Value, wanted: &str) -> String {
     .unwrap_or_default()
 }
 
-/// Of a server that speaks only TLS.
-pub(super) fn tls_options(path: &dyn Fn(&str) -> String) -> Vec<String> {
-    let mut options = words("--port 0 --tls-port PORT --tls-auth-clients no --tls-replication yes");
-    for (option, file) in
-        [("--tls-ca-cert-file", "ca.crt"), ("--tls-cert-file", "server.crt"), ("--tls-key-file", "server.key")]
-    {
-        options.extend([option.to_owned(), path(file)]);
-    }
-    options
-}
-
-/// One master and one Sentinel, both of which speak only TLS, with the certificates of that folder.
-pub fn over_tls(path: &dyn Fn(&str) -> String) -> (Node, Node, Dsn) {
-    let options = tls_options(path);
-    let master = Node::server(None, &options);
-    let lines = options.join(" ").replace("--", "\n");
-    let sentinel = Node::sentinel(&format!("{lines}\nsentinel monitor {SERVICE} 127.0.0.1 {} 1\n", master.port));
-    let dsn = format!("rediss+sentinel://127.0.0.1:{}/{SERVICE}/2?ca={}", sentinel.port, path("ca.crt"));
-    (master, sentinel, Dsn::parse(&dsn).unwrap())
-}
-
 /// Answers as a Sentinel would that knows one service, and is told by the test which server is its master.
 pub struct Oracle {
     pub port: u16,

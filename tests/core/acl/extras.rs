@@ -1,0 +1,147 @@
+//! The further rights of the documentation's table, each for its purpose.
+
+use super::places::Place;
+use super::{anew, documented, extra, set_user};
+use crate::support::*;
+use crate::topology::*;
+use delayqueue::core::doctor::{Check, Level};
+use delayqueue::core::durability::Durability;
+use delayqueue::core::error::Error;
+use delayqueue::core::install::install_scripts;
+use delayqueue::core::job::{NewJob, OnDuplicate};
+use delayqueue::core::queue::{Queue, QueueConfig};
+use std::time::Duration;
+
+/// A user with the documented rights and these, which is to be the worker where nothing else is said.
+fn allow(place: &mut Place, user: &str, more: &[String]) -> Queue {
+    let line = [place.line(user), more.to_vec()].concat();
+    place.begin(&line);
+    Queue::new(QueueConfig { persistent: false, ..config(place.dsn(user), "q") })
+}
+
+fn without(rights: &[String], right: &str) -> Vec<String> {
+    rights.iter().filter(|other| *other != right).cloned().collect()
+}
+
+fn is_denied(error: &Error) -> bool {
+    matches!(error, Error::Server { code, .. } if code == "NOPERM")
+}
+
+#[test]
+fn a_producer_that_replaces_jobs_needs_the_rights_for_that() {
+    let rights = extra("a producer that replaces jobs (`onDuplicate: replace`)");
+    assert_eq!(rights.len(), 2);
+    for place in [Place::one_server, Place::cluster] {
+        let mut place = place();
+        for (user, held) in [("dqproducer", "+hdel"), ("dqhardened", "+hincrby")] {
+            let replacing = NewJob { on_duplicate: OnDuplicate::Replace, ..job("a") };
+            for rights in [rights.clone(), without(&rights, held)] {
+                let queue = allow(&mut place, user, &rights);
+                install_scripts(Queue::new(config(place.admin(), "q")).client()).unwrap();
+                queue.push(&replacing).unwrap();
+                match queue.push(&replacing) {
+                    Ok(_) => assert!(rights.len() == 2, "{user} does not need {held}"),
+                    Err(error) => assert!(rights.len() == 1 && is_denied(&error), "{error}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn durability_needs_the_right_to_wait_behind_sentinels_too() {
+    let mut place = Place::behind_sentinels();
+    for (rights, is_enough) in [(extra("the option `durability: replica`"), true), (Vec::new(), false)] {
+        for user in ["dqworker", "dqproducer", "dqhardened"] {
+            allow(&mut place, user, &rights);
+            let admin = Queue::new(config(place.admin(), "q"));
+            install_scripts(admin.client()).unwrap();
+            let durability = Durability::Replica;
+            let queue = Queue::new(QueueConfig { persistent: false, durability, ..config(place.dsn(user), "q") });
+            match queue.push(&job("a")) {
+                Ok(_) => assert!(is_enough, "{user}"),
+                Err(error) => {
+                    assert!(matches!(&error, Error::Connection { ambiguous: true, .. }), "{error:?}");
+                    assert!(!is_enough && error.to_string().contains("NOPERM"), "{user}: {error}");
+                }
+            }
+            assert_eq!(admin.count(None).unwrap(), 1);
+        }
+    }
+}
+
+#[test]
+fn durability_disk_needs_its_right_where_redis_has_the_command() {
+    let rights = extra("the option `durability: disk` (Redis 7.2)");
+    let server = Server::start(&["--appendonly", "yes"]);
+    let mut raw = server.raw();
+    if matches!(raw.run(&["COMMAND", "INFO", "WAITAOF"]), redis::Value::Array(found) if found == [redis::Value::Nil]) {
+        let line = [vec!["ACL", "SETUSER", "u"], rights.iter().map(String::as_str).collect()].concat();
+        assert!(matches!(raw.run(&line), redis::Value::ServerError(_)), "a Redis that lacks it refuses the line");
+        return;
+    }
+    for rights in [rights, Vec::new()] {
+        set_user(&mut raw, &[documented("dqworker"), rights.clone()].concat());
+        let durability = Durability::Disk;
+        let dsn = as_user(&server, "dqworker");
+        let queue = Queue::new(QueueConfig { persistent: false, durability, ..config(dsn, "q") });
+        assert_eq!(queue.push(&NewJob { id: None, ..job("a") }).is_ok(), !rights.is_empty());
+    }
+}
+
+fn about<'a>(checks: &'a [Check], what: &str) -> Vec<&'a Check> {
+    checks.iter().filter(|check| check.check == what).collect()
+}
+
+#[test]
+fn doctor_needs_info_and_says_which_rights_would_tell_more() {
+    let info = extra("`doctor()`");
+    let all = [info.clone(), extra("all findings of `doctor()`")].concat();
+    assert_eq!((info.len(), all.len()), (1, 3));
+    for (place, servers) in [(Place::one_server as fn() -> Place, 1), (Place::behind_sentinels, 1), (Place::cluster, 3)]
+    {
+        let mut place = place();
+        let told = allow(&mut place, "dqworker", &all).doctor(false).unwrap();
+        for what in ["settings", "scripts", "version", "persistence", "role"] {
+            let found = about(&told, what);
+            assert_eq!(found.len(), servers, "{what}: {told:?}");
+            assert!(found.iter().all(|check| !check.message.contains("unknown")), "{found:?}");
+        }
+        let told = allow(&mut place, "dqworker", &info).doctor(false).unwrap();
+        for (what, level, right) in [("settings", Level::Warn, "+config|get"), ("scripts", Level::Ok, "+script|exists")]
+        {
+            let found = about(&told, what);
+            assert_eq!(found.len(), servers);
+            assert!(found.iter().all(|check| check.level == level && check.message.contains(right)), "{found:?}");
+        }
+        assert!(is_denied(&allow(&mut place, "dqworker", &without(&all, &info[0])).doctor(false).unwrap_err()));
+        let repair = extra("`doctor(repair: true)`");
+        allow(&mut place, "dqworker", &[info.clone(), repair].concat()).doctor(true).unwrap();
+        assert!(is_denied(&allow(&mut place, "dqworker", &info).doctor(true).unwrap_err()));
+    }
+}
+
+#[test]
+fn the_user_of_the_sentinels_has_exactly_the_rights_it_needs() {
+    let watched = Watched::start_with(60_000, 1);
+    let tail = format!("{SERVICE}/0?sentinel_user=dqsentinel&sentinel_password=secret");
+    let doctor = extra("`doctor()`, for the user of the Sentinels");
+    let mut raw = watched.sentinels[0].raw();
+    let mut try_with = |line: &[String]| {
+        set_user(&mut raw, line);
+        anew(|| {
+            let queue = queue_of(watched.dsn(":hunter2@", &tail), "q", Duration::from_secs(2));
+            queue.push(&NewJob { id: None, ..job("a") })?;
+            let checks = queue.doctor(false)?;
+            Ok::<String, Error>(about(&checks, "sentinel")[0].message.clone())
+        })
+    };
+    let line = documented("dqsentinel");
+    let with_doctor = [line.clone(), doctor.clone()].concat();
+    assert!(try_with(&with_doctor).unwrap().contains("1 Sentinel(s) watch"));
+    assert!(try_with(&line).unwrap().contains("NOPERM"));
+    for right in line.iter().filter(|word| word.starts_with('+')) {
+        let error = try_with(&without(&with_doctor, right)).unwrap_err();
+        assert!(error.to_string().contains("sentinel_user"), "{right}: {error}");
+    }
+}
