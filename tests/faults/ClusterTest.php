@@ -53,7 +53,7 @@ final class ClusterTest extends FaultTestCase
     {
         $this->setup = new Cluster();
         $load = $this->load(['mix' => true]);
-        for ($round = 0; $round < 4; $round++) {
+        for ($round = 0; $round < 3; $round++) {
             $load->flow(0.5);
             $this->setup->moveSlot($this->setup->slotOf(self::QUEUE), $this->another(), static fn () => usleep(20_000));
         }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Faults;
 
+use DelayQueue\Backoff;
 use DelayQueue\ServerException;
 use DelayQueue\State;
 use DelayQueue\Tests\Faults\Support\FaultTestCase;
@@ -16,11 +17,7 @@ final class DiskTest extends FaultTestCase
 {
     private const CUTS = 100;
 
-    /**
-     * @group quick
-     *
-     * @dataProvider policies
-     */
+    /** @dataProvider policies */
     public function testAKilledRedisLosesNothingThatItAccepted(string $policy): void
     {
         $this->setup = new Single(['appendonly yes', "appendfsync $policy"]);
@@ -50,7 +47,8 @@ final class DiskTest extends FaultTestCase
     public function testALogThatIsCutOffAnywhereIsASoundQueue(): void
     {
         $this->setup = new Single(['appendonly yes', 'aof-load-truncated yes']);
-        $queue = $this->queue();
+        // No state ends by itself while the test looks.
+        $queue = $this->queue(['ttr' => '1h', 'backoff' => Backoff::fixed('1h')]);
         for ($round = 0; $round < 20; $round++) {
             $jobs = array_map(static fn (int $n) => ['payload' => [$round, $n], 'id' => "$round-$n", 'priority' => 1000 + $n % 30], range(1, 20));
             $queue->pushMany($jobs);
@@ -59,7 +57,7 @@ final class DiskTest extends FaultTestCase
             $queue->ackMany(...array_slice($held, 0, 6));
             $held[6]->fail('why');
             $held[7]->bury('set aside');
-            $held[8]->release('1m');
+            $held[8]->release('1h');
             $queue->cancel("$round-20");
             $queue->kick();
         }

@@ -20,7 +20,7 @@ final class UpgradeTest extends FaultTestCase
         $this->setup = new Single([]);
         $load = $this->load(['mix' => true]);
         $load->flow(0.5);
-        $load->upgrade(extension: $this->withOtherScripts(), between: 0.5);
+        $load->upgrade(extension: $this->withOtherScripts());
         $load->flow(0.5);
         $account = $load->account();
         $this->report($account);

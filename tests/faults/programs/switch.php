@@ -8,6 +8,7 @@
  *     ["part", [HOST, …], [HOST, …]]   nothing gets from one side to the other, and nobody is told; new connections are accepted and silent
  *     ["slow", MILLISECONDS]           one byte of a reply at a time, so long apart
  *     ["cut", BYTES]                   each connection is closed after so many bytes of replies more, once
+ *     ["drop"]                         connections between parted sides end, and what was held back is lost
  *     ["join"]                         what was held back goes on its way, and everything after
  */
 
@@ -100,6 +101,10 @@ while (true) {
                         $pair['left'] = $one;
                     }
                     unset($pair);
+                } elseif ($what === 'drop') {
+                    foreach ($pairs as $key => $pair) {
+                        $isParted($pair['from'], $pair['to']) && $close($key);
+                    }
                 } else {
                     [$parted, $slow] = [[], 0];
                 }

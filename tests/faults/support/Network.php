@@ -41,6 +41,12 @@ final class Network
         $this->tell('part', $one, $other);
     }
 
+    /** What is on its way between parted sides is lost. */
+    public function drop(): void
+    {
+        $this->tell('drop');
+    }
+
     public function join(): void
     {
         $this->tell('join');
