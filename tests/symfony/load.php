@@ -29,4 +29,7 @@ declare(strict_types=1);
             require_once $file;
         }
     }
+    if (!class_exists('Composer\\InstalledVersions')) {
+        class_alias('DelayQueue\\Tests\\Symfony\\ComposerFacts', 'Composer\\InstalledVersions');
+    }
 })();

@@ -14,6 +14,13 @@ use Symfony\Component\HttpKernel\Kernel as BaseKernel;
 /** A small application with all that the tests need. MESSENGER_DSN and MESSENGER_DSN_2 name Redises, APP_FOLDER a folder of its own. */
 final class Kernel extends BaseKernel
 {
+    /** Options of transports. */
+    public const OPTIONS = [
+        'short' => ['ttr' => 2],
+        'bare' => ['ttr' => 2, 'heartbeat' => false],
+        'buries' => ['bury_on_reject' => true],
+    ];
+
     public static function make(): self
     {
         return new self('test', false);
@@ -59,9 +66,9 @@ final class Kernel extends BaseKernel
                 'transports' => [
                     'orders' => $transport(),
                     'mails' => $transport(),
-                    'short' => $transport(['ttr' => 2]),
-                    'bare' => $transport(['ttr' => 2, 'heartbeat' => false]),
-                    'buries' => $transport(['bury_on_reject' => true]) + ['failure_transport' => 'failed'],
+                    'short' => $transport(self::OPTIONS['short']),
+                    'bare' => $transport(self::OPTIONS['bare']),
+                    'buries' => $transport(self::OPTIONS['buries']),
                     'elsewhere' => $transport([], '%env(MESSENGER_DSN_2)%'),
                     'memory' => 'in-memory://',
                     'failed' => $transport(),

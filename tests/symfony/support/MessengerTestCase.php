@@ -58,9 +58,14 @@ abstract class MessengerTestCase extends TestCase
         return 'delayqueue' . substr(RedisServer::shared()->dsn(), strlen('redis')) . ($query === '' ? '' : "&$query");
     }
 
-    /** @param array<string, mixed> $options */
+    /**
+     * A transport as the application has it, in this process.
+     *
+     * @param array<string, mixed> $options
+     */
     protected function transport(string $name = 'orders', array $options = [], ?object $serializer = null): Transport
     {
+        $options += Kernel::OPTIONS[$name] ?? [];
         return (new TransportFactory())->createTransport($this->dsn(), $options + ['transport_name' => $name], $serializer ?? new PhpSerializer());
     }
 
