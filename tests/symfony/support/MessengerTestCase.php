@@ -99,9 +99,24 @@ abstract class MessengerTestCase extends TestCase
     /** A command of the application, started. */
     protected function start(string ...$arguments): Process
     {
-        $php = [PHP_BINARY, '-d', 'include_path=' . get_include_path()];
+        return $this->program(__DIR__ . '/../app/console.php', $arguments);
+    }
 
-        return $this->processes[] = new Process([...$php, __DIR__ . '/../app/console.php', ...$arguments], $this->environment() + getenv());
+    /**
+     * @param list<string> $arguments
+     * @param array<string, string> $environment added to the usual one
+     */
+    protected function program(string $file, array $arguments, array $environment = []): Process
+    {
+        $command = [PHP_BINARY, '-d', 'include_path=' . get_include_path(), $file, ...$arguments];
+
+        return $this->processes[] = new Process($command, $environment + $this->environment() + getenv());
+    }
+
+    /** A file in the folder of this test. */
+    protected function file(string $name): string
+    {
+        return "$this->folder/$name";
     }
 
     /** A command of the application, run to its end; what it said. */
