@@ -91,7 +91,7 @@ final class WorkerTest extends MessengerTestCase
 
     public function testSigtermEndsAWaitingWorkerSoonAndABusyOneAfterItsMessage(): void
     {
-        $waiting = $this->worker('mails', '--sleep=30');
+        $waiting = $this->worker('mails');
         $transport = $this->transport();
         $transport->send(new Envelope(new Work('a', 'wait')));
         $busy = $this->worker('orders');
@@ -99,11 +99,8 @@ final class WorkerTest extends MessengerTestCase
         $begun = microtime(true);
         $waiting->signal(SIGTERM);
         $busy->signal(SIGTERM);
-        if (version_compare(\Symfony\Component\HttpKernel\Kernel::VERSION, '6.3', '>=')) {
-            // Before, the worker goes on to sleep after a signal, and nothing can keep it from that.
-            $this->assertSame(0, $waiting->exitCode(20));
-            $this->assertLessThan(20.0, microtime(true) - $begun);
-        }
+        $this->assertSame(0, $waiting->exitCode(15));
+        $this->assertLessThan(15.0, microtime(true) - $begun);
         $this->assertTrue($busy->isRunning());
         $this->journal->letGo('a');
         $this->assertSame(0, $busy->exitCode());
@@ -184,7 +181,7 @@ final class WorkerTest extends MessengerTestCase
         $this->assertSame(1, $this->jobs('orders')->count(State::Ready));
         $begun = microtime(true);
         $this->command('messenger:consume', 'mails', '--time-limit=2');
-        $this->assertLessThan(20.0, microtime(true) - $begun);
+        $this->assertLessThan(18.0, microtime(true) - $begun);
     }
 
     public function testABatchThatIsNotFullIsHandledWhenNothingMoreComes(): void

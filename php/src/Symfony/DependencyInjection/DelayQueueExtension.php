@@ -33,9 +33,9 @@ final class DelayQueueExtension extends Extension
             ->setArguments([$config['options'], new Reference('logger', ContainerInterface::NULL_ON_INVALID_REFERENCE)])
             ->addTag('messenger.transport_factory')
             ->addTag('monolog.logger', ['channel' => 'messenger']);
-        if ($config['wait_while_idle']) {
+        if ($config['wait'] > 0) {
             $container->register(WaitWhileIdle::class)
-                ->setArguments([new Reference(TransportFactory::class)])
+                ->setArguments([new Reference(TransportFactory::class), $config['wait']])
                 ->addTag('kernel.event_subscriber');
         }
         $container->register(Canceller::class)

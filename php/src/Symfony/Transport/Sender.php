@@ -106,6 +106,6 @@ final class Sender
             return "{$delayMs}ms";
         }
 
-        return (new DateTimeImmutable())->modify(sprintf('%d microseconds', 1000 * $delayMs));
+        return DateTimeImmutable::createFromFormat('U.u', sprintf('%.6F', microtime(true) + $delayMs / 1000));
     }
 }

@@ -34,13 +34,16 @@ final class SharedWait
     /**
      * @param list<Receiver> $receivers in the worker's order
      * @param list<string> $names of queues instead of each one's own
+     * @param float $seconds that one round waits at most
      * @param bool $waits false while it must not: transports of another kind have their turn, too
+     * @param float $until when the worker is to end, in Unix seconds
      */
     public function __construct(
         private readonly array $receivers,
         private readonly array $names,
         private readonly float $seconds,
         public bool $waits = true,
+        private readonly float $until = INF,
     ) {
     }
 
@@ -168,6 +171,6 @@ final class SharedWait
             }
         }
 
-        return $this->seconds;
+        return max(0.0, min($this->seconds, $this->until - microtime(true)));
     }
 }

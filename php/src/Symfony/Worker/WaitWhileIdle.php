@@ -15,7 +15,7 @@ use Symfony\Component\Messenger\Event\WorkerStoppedEvent;
 /**
  * Lets an idle worker wait for its next message instead of sleeping: on all of its delayqueue transports at once, and to the millisecond.
  *
- * A worker's receivers of another kind are asked as often as before. In such a worker a message that comes within the first second after
+ * Receivers of another kind are asked as often as ever. In such a worker a message that comes within the first second after
  * another one can be up to --sleep late.
  */
 final class WaitWhileIdle implements EventSubscriberInterface
@@ -26,8 +26,17 @@ final class WaitWhileIdle implements EventSubscriberInterface
 
     private ?Signals $signals = null;
 
-    /** @param float $seconds how long one round waits: at least what the worker would sleep. messenger:consume says it by --sleep */
-    public function __construct(private readonly TransportFactory $factory, private float $seconds = 1.0)
+    /** Of a worker that is to end by itself. */
+    private float $limit = INF;
+
+    /** What the worker sleeps when it finds nothing. */
+    private float $sleep = 1.0;
+
+    /**
+     * @param float $seconds how long a worker waits before it has a look at its limits and at messenger:stop-workers. A message, and a
+     *     signal, end the wait at once; each new wait costs Redis some thirty commands
+     */
+    public function __construct(private readonly TransportFactory $factory, private readonly float $seconds = 20.0)
     {
     }
 
@@ -46,9 +55,11 @@ final class WaitWhileIdle implements EventSubscriberInterface
     public function onCommand(ConsoleCommandEvent $event): void
     {
         $input = $event->getInput();
-        if ($event->getCommand()?->getName() === 'messenger:consume' && $input->hasOption('sleep') && $input->getOption('sleep') > 0) {
-            $this->seconds = (float) $input->getOption('sleep');
+        if ($event->getCommand()?->getName() !== 'messenger:consume') {
+            return;
         }
+        $this->sleep = (float) ($input->hasOption('sleep') ? $input->getOption('sleep') : 1.0);
+        $this->limit = (float) ($input->hasOption('time-limit') ? $input->getOption('time-limit') ?? INF : INF);
     }
 
     public function onStarted(WorkerStartedEvent $event): void
@@ -61,7 +72,7 @@ final class WaitWhileIdle implements EventSubscriberInterface
         }
         $receivers = array_map(static fn ($transport) => $transport->receiver(), $transports);
         $this->alone = count($transports) === count($names);
-        $this->wait = new SharedWait($receivers, array_values($metadata->getQueueNames() ?? []), $this->seconds, $this->alone);
+        $this->wait = new SharedWait($receivers, array_values($metadata->getQueueNames() ?? []), $this->patience(), $this->alone, microtime(true) + $this->limit);
         foreach ($receivers as $receiver) {
             $receiver->waitWith($this->wait);
         }
@@ -80,5 +91,11 @@ final class WaitWhileIdle implements EventSubscriberInterface
         $this->signals?->restore();
         $this->wait?->end();
         $this->wait = $this->signals = null;
+    }
+
+    /** Never less than the worker would sleep, or it would sleep the rest. Receivers of another kind are asked as often as ever. */
+    private function patience(): float
+    {
+        return $this->alone ? max($this->seconds, $this->sleep) : max(0.01, $this->sleep);
     }
 }
