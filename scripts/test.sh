@@ -19,13 +19,15 @@ test_phpunit() {
 }
 
 failed=()
-say "1/4 the core (cargo test)"
+say "1/5 the core (cargo test)"
 test_core || failed+=("the core")
-say "2/4 the PHP surface (phpt)"
+say "2/5 the PHP surface (phpt)"
 test_surface || failed+=("the PHP surface")
-say "3/4 the PHP package (PHPUnit)"
+say "3/5 the PHP package (PHPUnit)"
 test_phpunit "$root/phpunit.xml.dist" || failed+=("the PHP package")
-say "4/4 processes: crashes, signals, forks, php-fpm, leaks, valgrind"
+say "4/5 Symfony Messenger (PHPUnit)"
+test_phpunit "$root/tests/symfony/phpunit.xml" || failed+=("Symfony Messenger")
+say "5/5 processes: crashes, signals, forks, php-fpm, leaks, valgrind"
 tests/run-php.sh "$extension" || failed+=("processes")
 
 [ "${#failed[@]}" -eq 0 ] || die "tests failed in: $(printf '%s; ' "${failed[@]}")their messages are above"
