@@ -5,7 +5,8 @@
 #
 # Environment: PHP_CONFIG (which PHP to build for), PHP (its command line), CARGO_TARGET_DIR (where cargo builds),
 # INSTALL_ROOT (a folder that stands for / when installing), PHPUNIT (which PHPUnit), PHP_SERIES (which Debian packages),
-# REDIS_SERVER (which server the tests and benchmarks start), MATRIX_DIR (where matrix keeps its servers).
+# REDIS_SERVER (which server the tests and benchmarks start), MATRIX_DIR (where matrix keeps its servers), FRAMEWORKS_DIR
+# (where frameworks keeps its packages), FRAMEWORKS_PHP (sid: frameworks builds for the PHP 8.4 it finds there).
 set -euo pipefail
 
 # shellcheck source=scripts/common.sh
@@ -23,6 +24,7 @@ usage: ./build.sh VERB
   matrix   test the core and the PHP surface on Redis 8.0 and Valkey 8.1, which it brings into target/matrix
   faults   every fault of docs/reliability.md, on a single server, under Sentinels and in a cluster (about ten minutes)
   soak     hold a load while one fault after another hits it, and count: soak [sentinel|cluster] [--minutes=15]
+  frameworks  test the framework adapters on the newest versions in Debian sid, which it brings into target/frameworks
   bench    measure the extension beside its peers; --help lists the options, bench/README.md says how to read it
   lint     formatting, clippy, shellcheck, php -l, and the stub compared with what the extension declares
   install  put delayqueue.so and its ini where PHP looks for them
@@ -32,7 +34,7 @@ TEXT
 
 case "${1:-help}" in
   help | -h | --help) usage ;;
-  setup | build | demo | test | matrix | faults | lint | install | stubs)
+  setup | build | demo | test | matrix | faults | frameworks | lint | install | stubs)
     [ $# -eq 1 ] || die "'$1' takes no arguments; ./build.sh help lists the verbs"
     exec "$root/scripts/$1.sh"
     ;;

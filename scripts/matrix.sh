@@ -6,6 +6,8 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 # shellcheck source=scripts/suites.sh
 source "$root/scripts/suites.sh"
+# shellcheck source=scripts/debian.sh
+source "$root/scripts/debian.sh"
 
 series=trixie
 packages=(redis-server valkey-server)
@@ -13,28 +15,6 @@ servers=(redis-server valkey-server) # programs of the folder
 
 matrix_dir=$(realpath -m "${MATRIX_DIR:-$target_dir/matrix}")
 system=$matrix_dir/$series
-
-# The Debian mirror of this machine.
-mirror() {
-  apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | head -n 1
-}
-
-make_system() {
-  local as_root=() from
-  [ ! -d "$system" ] || return 0
-  command -v apt-get >/dev/null || die "no apt-get here: the matrix needs Debian"
-  install_packages debootstrap
-  from=$(mirror)
-  [ -n "$from" ] || die "apt knows no Debian mirror: run apt-get update, or look at /etc/apt/sources.list"
-  [ "$(id -u)" -eq 0 ] || as_root=(sudo)
-  say "making $system from $from (a minute)"
-  mkdir -p "$matrix_dir"
-  # A folder of that name is always complete: it gets its name last.
-  "${as_root[@]}" rm -rf --one-file-system "$system.new"
-  "${as_root[@]}" /usr/sbin/debootstrap --variant=minbase --include="$(IFS=, && echo "${packages[*]}")" \
-    "$series" "$system.new" "$from" >"$system.log" || die "debootstrap failed: read $system.log"
-  "${as_root[@]}" mv "$system.new" "$system"
-}
 
 # Prints the path of a program that runs one of the folder, with the folder's own libraries.
 make_program() {
@@ -60,7 +40,7 @@ run() {
 "$root/build.sh" setup
 "$root/build.sh" build
 find_php
-make_system
+make_debian "$system" "$series" "${packages[@]}"
 for server in "${servers[@]}"; do
   REDIS_SERVER=$(make_program "$server")
   export REDIS_SERVER

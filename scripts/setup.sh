@@ -13,6 +13,8 @@ setup_packages() {
     libclang-dev                                       # ext-php-rs reads PHP's headers with it
     redis-server phpunit openssl valgrind              # what the tests run on
     php-symfony-console supervisor                     # php/bin/delayqueue; what runs one of its sample units
+    # The Symfony transport: its framework, and what the sample application reads its configuration with.
+    php-symfony-messenger php-symfony-framework-bundle php-symfony-yaml php-psr-event-dispatcher
     shellcheck
   )
   install_packages "${packages[@]}"
@@ -26,7 +28,7 @@ setup_by_hand() {
   done
   [ "${#missing[@]}" -eq 0 ] ||
     die "no apt-get here; install by hand: ${missing[*]} (and libclang, the PHP headers, PHP's curl, pdo_sqlite and pcntl;
-       symfony/console and symfony/http-client with Composer in php/)"
+       symfony/console, symfony/http-client, symfony/messenger, symfony/framework-bundle and symfony/yaml with Composer in php/)"
 }
 
 setup_rust() {

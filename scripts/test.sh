@@ -19,17 +19,18 @@ test_phpunit() {
 }
 
 failed=()
-say "1/5 the core (cargo test)"
-# shellcheck disable=SC2119
-test_core || failed+=("the core")
-say "2/5 the PHP surface (phpt)"
-test_surface || failed+=("the PHP surface")
-say "3/5 the PHP package (PHPUnit)"
-test_phpunit "$root/phpunit.xml.dist" || failed+=("the PHP package")
-say "4/5 processes: crashes, signals, forks, php-fpm, leaks, valgrind"
-tests/run-php.sh "$extension" || failed+=("processes")
-say "5/5 faults on a single server, under Sentinels and in a cluster (the quick ones; ./build.sh faults runs all)"
-test_phpunit "$root/tests/faults/phpunit.xml" --group quick || failed+=("faults")
+# suite NAME COMMAND …: a suite that fails hides no later one.
+suite() {
+  say "$1"
+  "${@:2}" || failed+=("$1")
+}
+
+suite "the core (cargo test)" test_core
+suite "the PHP surface (phpt)" test_surface
+suite "the PHP package (PHPUnit)" test_phpunit "$root/phpunit.xml.dist"
+suite "Symfony Messenger (PHPUnit)" test_phpunit "$root/tests/symfony/phpunit.xml"
+suite "processes: crashes, signals, forks, php-fpm, leaks, valgrind" tests/run-php.sh "$extension"
+suite "faults on a single server, under Sentinels and in a cluster (the quick ones)" test_phpunit "$root/tests/faults/phpunit.xml" --group quick
 
 [ "${#failed[@]}" -eq 0 ] || die "tests failed in: $(printf '%s; ' "${failed[@]}")their messages are above"
 say "test: all suites passed"

@@ -944,5 +944,8 @@ namespace DelayQueue {
 
         /** Back to the present. */
         public static function travelBack(): void {}
+
+        /** How many seconds this process' view is ahead of the present, negative after a travel to the past; 0.0 outside of tests, without an \Error. */
+        public static function offset(): float {}
     }
 }

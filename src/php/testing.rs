@@ -28,10 +28,11 @@ impl Inside for Testing {
     }
 }
 
-static METHODS: [Method; 3] = [
+static METHODS: [Method; 4] = [
     method!("static travel(int|float|string|\\DateInterval $by): void", travel),
     method!("static travelTo(\\DateTimeInterface $moment): void", travel_to),
     method!("static travelBack(): void", travel_back),
+    method!("static offset(): float", offset),
 ];
 
 pub fn register() -> Result<(), Rejected> {
@@ -79,4 +80,9 @@ fn travel_back(_call: &Call) -> Outcome<Zval> {
     check()?;
     clock::set_offset_ms(0);
     Ok(convert::null())
+}
+
+/// Outside of tests it is 0.0, and no error: a clock may ask it anywhere.
+fn offset(_call: &Call) -> Outcome<Zval> {
+    Ok(convert::float(convert::unix_seconds(clock::offset_ms())))
 }

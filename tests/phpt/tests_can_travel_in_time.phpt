@@ -9,6 +9,7 @@ use DelayQueue\Testing;
 caught(fn() => Testing::travel(1));
 caught(fn() => Testing::travelTo(new DateTime));
 caught(fn() => Testing::travelBack());
+var_dump(Testing::offset());
 ini_set('delayqueue.testing', '1');
 caught(fn() => Testing::travel(-1));
 caught(fn() => Testing::travelTo('now'));
@@ -16,6 +17,7 @@ $queue = queue(['ttr' => 60]);
 $queue->push('tomorrow', '1d', id: 'tomorrow');
 var_dump($queue->reserve());
 Testing::travel('1d');
+var_dump(Testing::offset());
 $job = $queue->reserve();
 var_dump($job->payload, abs($job->reservedAt - microtime(true) - 86400) < 2, $job->timeLeft() > 59);
 Testing::travel(61);
@@ -34,6 +36,7 @@ var_dump($queue->reserve()->payload);
 Testing::travelTo(new DateTime('2001-01-01'));
 var_dump(date('Y', (int) $queue->peek($queue->push(1))->dueAt));
 Testing::travelBack();
+var_dump(Testing::offset());
 var_dump(abs($queue->peek($queue->push(1))->dueAt - microtime(true)) < 2);
 $queue->purge();
 ?>
@@ -41,9 +44,11 @@ $queue->purge();
 Error: DelayQueue\Testing needs the ini setting delayqueue.testing=1; never set it in production
 Error: DelayQueue\Testing needs the ini setting delayqueue.testing=1; never set it in production
 Error: DelayQueue\Testing needs the ini setting delayqueue.testing=1; never set it in production
+float(0)
 ValueError: DelayQueue\Testing::travel(): Argument #1 ($by) must be greater than or equal to 0
 TypeError: DelayQueue\Testing::travelTo(): Argument #1 ($moment) must be of type DateTimeInterface, string given
 NULL
+float(86400)
 string(8) "tomorrow"
 bool(true)
 bool(true)
@@ -61,4 +66,5 @@ NULL
 string(10) "2040-02-01"
 string(8) "new year"
 string(4) "2001"
+float(0)
 bool(true)

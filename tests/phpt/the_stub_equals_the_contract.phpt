@@ -22,4 +22,5 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue\JobInfo/properties/backoff is unexpected
 /DelayQueue\JobInfo/properties/seal is unexpected
 /DelayQueue\JobInfo/properties/sealError is unexpected
+/DelayQueue\Testing/methods/offset is unexpected
 /DelayQueue\SealException is unexpected

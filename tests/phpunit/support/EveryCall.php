@@ -392,6 +392,7 @@ final class EveryCall
             'DelayQueue\Testing::travel' => fn () => Testing::travel('1s'),
             'DelayQueue\Testing::travelTo' => fn () => Testing::travelTo(new DateTimeImmutable('+1 day')),
             'DelayQueue\Testing::travelBack' => fn () => Testing::travelBack(),
+            'DelayQueue\Testing::offset' => fn () => Testing::offset(),
             'DelayQueue\State::from' => fn () => State::from('ready'),
         ];
     }

@@ -1,0 +1,81 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Symfony;
+
+use DateInterval;
+use DateTimeInterface;
+use DelayQueue;
+use DelayQueue\JobInfo;
+use DelayQueue\Symfony\Transport\Queues;
+use DelayQueue\Symfony\Transport\Transport;
+use DelayQueue\Symfony\Transport\TransportFactory;
+use Psr\Container\ContainerInterface;
+use Symfony\Component\Messenger\Exception\InvalidArgumentException;
+use Symfony\Component\Messenger\Exception\TransportException;
+
+/** Finds messages by their ids (DelayQueueStamp, TransportMessageIdStamp) and takes them back. */
+final class Canceller
+{
+    /**
+     * @param ContainerInterface $transports by name
+     * @param string|null $default the transport that is meant where none is named
+     */
+    public function __construct(
+        private readonly ContainerInterface $transports,
+        private readonly TransportFactory $factory,
+        private readonly ?string $default = null,
+    ) {
+    }
+
+    /**
+     * Removes a message in any state. A worker that handles it at this moment runs on; its acknowledgement changes nothing.
+     *
+     * @return bool false when there was none
+     *
+     * @throws TransportException
+     */
+    public function cancel(string $id, ?string $transport = null): bool
+    {
+        return Queues::call(fn (): bool => $this->queue($transport)->cancel($id) > 0);
+    }
+
+    /**
+     * Moves a message to another time.
+     *
+     * @param int|float|string|DateInterval|DateTimeInterface $when seconds from now, a duration such as '1h', or a moment
+     *
+     * @return bool false when it is not there, or a worker has it
+     *
+     * @throws TransportException
+     */
+    public function reschedule(string $id, int|float|string|DateInterval|DateTimeInterface $when, ?string $transport = null): bool
+    {
+        return Queues::call(fn (): bool => $this->queue($transport)->reschedule($id, $when));
+    }
+
+    /**
+     * Looks at a message: its state, times, attempts, last error.
+     *
+     * @throws TransportException
+     */
+    public function find(string $id, ?string $transport = null): ?JobInfo
+    {
+        return Queues::call(fn (): ?JobInfo => $this->queue($transport)->peek($id));
+    }
+
+    /** @throws InvalidArgumentException when there is no such transport, or it is not one of delayqueue's */
+    private function queue(?string $name): DelayQueue
+    {
+        $name ??= $this->default ?? throw new InvalidArgumentException('Name a transport, or set delay_queue.default_transport.');
+        if (!$this->transports->has($name)) {
+            throw new InvalidArgumentException("There is no transport \"$name\".");
+        }
+        $found = $this->transports->get($name);
+        // One that is decorated was made here all the same.
+        $transport = $found instanceof Transport ? $found : $this->factory->made($name);
+
+        return $transport?->queue() ?? throw new InvalidArgumentException("The transport \"$name\" is not a delayqueue.");
+    }
+}

@@ -1,0 +1,44 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Symfony\DependencyInjection;
+
+use DelayQueue\Symfony\Canceller;
+use DelayQueue\Symfony\Transport\TransportFactory;
+use DelayQueue\Symfony\Worker\WaitWhileIdle;
+use Symfony\Component\DependencyInjection\ContainerBuilder;
+use Symfony\Component\DependencyInjection\ContainerInterface;
+use Symfony\Component\DependencyInjection\Extension\Extension;
+use Symfony\Component\DependencyInjection\Reference;
+
+/** The services of the bundle. */
+final class DelayQueueExtension extends Extension
+{
+    public function getAlias(): string
+    {
+        return 'delay_queue';
+    }
+
+    public function getConfiguration(array $config, ContainerBuilder $container): Configuration
+    {
+        return new Configuration();
+    }
+
+    public function load(array $configs, ContainerBuilder $container): void
+    {
+        $config = $this->processConfiguration(new Configuration(), $configs);
+
+        $container->register(TransportFactory::class)
+            ->setArguments([$config['options'], new Reference('logger', ContainerInterface::NULL_ON_INVALID_REFERENCE)])
+            ->addTag('messenger.transport_factory')
+            ->addTag('monolog.logger', ['channel' => 'messenger']);
+        if ($config['wait'] > 0) {
+            $container->register(WaitWhileIdle::class)
+                ->setArguments([new Reference(TransportFactory::class), $config['wait']])
+                ->addTag('kernel.event_subscriber');
+        }
+        $container->register(Canceller::class)
+            ->setArguments([new Reference('messenger.receiver_locator'), new Reference(TransportFactory::class), $config['default_transport']]);
+    }
+}

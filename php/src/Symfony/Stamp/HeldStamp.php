@@ -1,0 +1,41 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Symfony\Stamp;
+
+use DelayQueue\Job;
+use Symfony\Component\Messenger\Stamp\NonSendableStampInterface;
+
+/**
+ * The job behind a received message: held under a lease (get()), or only looked at (all(), find()).
+ *
+ * @internal
+ */
+final class HeldStamp implements NonSendableStampInterface
+{
+    private bool $done = false;
+
+    /**
+     * @param object $owner the transport's own queues: an envelope may be sent on to another transport
+     * @param Job|null $job null: looked at
+     */
+    public function __construct(
+        public readonly object $owner,
+        public readonly string $id,
+        public readonly float $createdAt,
+        public readonly ?Job $job = null,
+    ) {
+    }
+
+    /** Settled, or put back for its retry: there is nothing left to acknowledge. */
+    public function isDone(): bool
+    {
+        return $this->done;
+    }
+
+    public function done(): void
+    {
+        $this->done = true;
+    }
+}

@@ -1,0 +1,72 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Symfony\Transport;
+
+use DelayQueue\JobInfo;
+use DelayQueue\State;
+use DelayQueue\Symfony\Stamp\HeldStamp;
+use Symfony\Component\Messenger\Envelope;
+use Symfony\Component\Messenger\Exception\MessageDecodingFailedException;
+
+/**
+ * Looks at the messages of a transport without taking them.
+ *
+ * @internal
+ */
+final class Listing
+{
+    private const PAGE = 100;
+
+    public function __construct(private readonly Queues $queues, private readonly Codec $codec)
+    {
+    }
+
+    /** @return iterable<Envelope> ready, delayed and buried ones, in this order; those that cannot be decoded only from Messenger 8.1 on */
+    public function all(?int $limit): iterable
+    {
+        $given = 0;
+        foreach ($this->jobs() as $job) {
+            if ($limit !== null && $given >= $limit) {
+                return;
+            }
+            $envelope = $this->found($job);
+            if ($envelope !== null) {
+                $given++;
+                yield $envelope;
+            }
+        }
+    }
+
+    /** Null also while a worker has it: nobody may handle it a second time meanwhile. */
+    public function find(string $id): ?Envelope
+    {
+        $job = Queues::call(fn (): ?JobInfo => $this->queues->own()->peek($id));
+
+        return $job === null || $job->state === State::Reserved ? null : $this->found($job);
+    }
+
+    /** @return iterable<JobInfo> */
+    private function jobs(): iterable
+    {
+        foreach ([State::Ready, State::Delayed, State::Buried] as $state) {
+            for ($offset = 0; ; $offset += self::PAGE) {
+                $page = Queues::call(fn (): array => $this->queues->own()->list($state, $offset, self::PAGE));
+                yield from $page;
+                if (count($page) < self::PAGE) {
+                    break;
+                }
+            }
+        }
+    }
+
+    private function found(JobInfo $job): ?Envelope
+    {
+        try {
+            return $this->codec->received($job->body, new HeldStamp($this->queues, $job->id, $job->createdAt));
+        } catch (MessageDecodingFailedException) {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,105 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Symfony\Transport;
+
+use DelayQueue;
+use Symfony\Component\Messenger\Exception\InvalidArgumentException;
+use ValueError;
+
+/**
+ * Makes a transport's settings of its DSN and its options; an option of the DSN's query goes before one of the same name.
+ *
+ * @internal
+ */
+final class Options
+{
+    /** Names here and in new DelayQueue(). */
+    private const OF_QUEUE = [
+        'prefix' => 'prefix', 'ttr' => 'ttr', 'max_attempts' => 'maxAttempts', 'priority' => 'priority', 'max_payload' => 'maxPayload',
+        'connect_timeout' => 'connectTimeout', 'read_timeout' => 'readTimeout', 'persistent' => 'persistent',
+        'durability' => 'durability', 'partitions' => 'partitions', 'keys' => 'keys', 'signed' => 'signed',
+    ];
+
+    private const OF_TRANSPORT = ['queue', 'heartbeat', 'bury_on_reject', 'prefetch'];
+
+    /** A message may be large, and base64 of a serialized object is half as large again. */
+    private const MAX_PAYLOAD = 16 * 1024 * 1024;
+
+    /**
+     * @param array<string, mixed> $options the transport's, transport_name included
+     * @param array<string, mixed> $defaults of all transports
+     *
+     * @throws InvalidArgumentException when an option is unknown, or of a wrong value; it names the transport
+     */
+    public static function read(#[\SensitiveParameter] string $dsn, #[\SensitiveParameter] array $options, #[\SensitiveParameter] array $defaults = []): Settings
+    {
+        $name = $options['transport_name'] ?? null;
+        unset($options['transport_name']);
+        $known = [...array_keys(self::OF_QUEUE), ...self::OF_TRANSPORT];
+        try {
+            [$own, $inQuery] = Dsn::read($dsn, $known);
+            $all = $inQuery + $options + $defaults;
+            $unknown = array_diff(array_keys($all), $known);
+            if ($unknown !== []) {
+                throw new InvalidArgumentException(sprintf('There is no option "%s"; there are %s.', implode('", "', $unknown), implode(', ', $known)));
+            }
+
+            return self::settings($own, $all, $name);
+        } catch (InvalidArgumentException | ValueError | \TypeError $error) {
+            $which = $name === null ? 'a delayqueue transport' : "the transport \"$name\"";
+            throw new InvalidArgumentException("Cannot make $which: {$error->getMessage()}", 0, $error);
+        }
+    }
+
+    /** @param array<string, mixed> $all */
+    private static function settings(?string $dsn, array $all, ?string $name): Settings
+    {
+        $queue = ['format' => 'raw', 'maxPayload' => self::MAX_PAYLOAD];
+        foreach (self::OF_QUEUE as $option => $parameter) {
+            if (isset($all[$option])) {
+                $queue[$parameter] = self::typed($option, $all[$option]);
+            }
+        }
+        $heartbeat = $all['heartbeat'] ?? true;
+        if (is_string($heartbeat) && !is_numeric($heartbeat)) {
+            $heartbeat = self::boolean('heartbeat', $heartbeat);
+        } elseif (!is_bool($heartbeat)) {
+            $heartbeat = (float) $heartbeat > 1.0 ? (float) $heartbeat : (bool) (int) $heartbeat;
+        }
+        $settings = new Settings(
+            $dsn,
+            (string) ($all['queue'] ?? $name ?? 'default'),
+            $queue,
+            $heartbeat,
+            self::boolean('bury_on_reject', $all['bury_on_reject'] ?? false),
+            max(1, (int) self::number('prefetch', $all['prefetch'] ?? 1)),
+        );
+        new DelayQueue($settings->queue, $settings->dsn, $settings->queueOptions); // throws ValueError for what is wrong, and connects to nothing
+
+        return $settings;
+    }
+
+    /** What stands in a query is a string. */
+    private static function typed(string $option, mixed $value): mixed
+    {
+        return match ($option) {
+            'max_attempts', 'priority', 'max_payload', 'partitions' => (int) self::number($option, $value),
+            'connect_timeout', 'read_timeout' => self::number($option, $value) + 0,
+            'persistent', 'signed' => self::boolean($option, $value),
+            default => $value,
+        };
+    }
+
+    private static function number(string $option, mixed $value): int|float|string
+    {
+        return is_numeric($value) ? $value : throw new InvalidArgumentException("The option \"$option\" must be a number.");
+    }
+
+    private static function boolean(string $option, mixed $value): bool
+    {
+        return filter_var($value, FILTER_VALIDATE_BOOL, FILTER_NULL_ON_FAILURE)
+            ?? throw new InvalidArgumentException("The option \"$option\" must be true or false.");
+    }
+}

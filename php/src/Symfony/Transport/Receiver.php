@@ -1,0 +1,196 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Symfony\Transport;
+
+use DelayQueue\Job;
+use DelayQueue\LeaseLostException;
+use DelayQueue\Symfony\Stamp\HeldStamp;
+use DelayQueue\Symfony\Worker\SharedWait;
+use Psr\Log\LoggerInterface;
+use Symfony\Component\Messenger\Envelope;
+use Symfony\Component\Messenger\Exception\LogicException;
+use Symfony\Component\Messenger\Exception\MessageDecodingFailedException;
+use Symfony\Component\Messenger\Exception\TransportException;
+use WeakMap;
+
+/**
+ * The receiving half of a transport.
+ *
+ * @internal
+ */
+final class Receiver
+{
+    private ?SharedWait $wait = null;
+
+    /** @var WeakMap<HeldStamp, true> what get() has handed out */
+    private WeakMap $inHand;
+
+    public function __construct(
+        private readonly Queues $queues,
+        private readonly Codec $codec,
+        private readonly ?LoggerInterface $logger = null,
+    ) {
+        $this->inHand = new WeakMap();
+    }
+
+    /** From now on get() takes part in a wait of several transports; null: it does not wait. */
+    public function waitWith(?SharedWait $wait): void
+    {
+        $this->wait = $wait;
+    }
+
+    /** Whether a message was handed out that is not settled yet: a batch handler has it. */
+    public function hasUnsettled(): bool
+    {
+        foreach ($this->inHand as $stamp => $_) {
+            if (!$stamp->isDone()) {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /**
+     * @param list<string> $names none: the transport's own queue
+     *
+     * @return iterable<Envelope>
+     */
+    public function get(array $names = [], int $max = 1): iterable
+    {
+        $max = max($max, $this->queues->settings->prefetch);
+        $jobs = $this->wait === null ? $this->take($names, $max) : $this->wait->jobsOf($this, $names, $max);
+
+        return count($jobs) > 1 ? $this->oneByOne($jobs) : array_map($this->held(...), $jobs);
+    }
+
+    /**
+     * @param list<string> $names none: the transport's own queue
+     *
+     * @return list<Job>
+     */
+    public function take(array $names, int $max, float $timeout = 0.0): array
+    {
+        return Queues::call(fn (): array => $this->queues->serving($names ?: [$this->queues->settings->queue])->reserveMany($max, $timeout));
+    }
+
+    public function queues(): Queues
+    {
+        return $this->queues;
+    }
+
+    public function ack(Envelope $envelope): void
+    {
+        $this->settle($envelope, static fn (Job $job) => $job->ack());
+    }
+
+    public function reject(Envelope $envelope): void
+    {
+        $this->settle($envelope, fn (Job $job) => $this->queues->settings->buryOnReject ? $job->bury('rejected') : $job->ack());
+    }
+
+    public function keepalive(Envelope $envelope, ?int $seconds): void
+    {
+        $job = self::stamp($envelope)->job;
+        if ($job === null || $job->isSettled()) {
+            return;
+        }
+        try {
+            Queues::call(static fn () => $job->touch(max($job->ttr, 2 * (int) $seconds)));
+        } catch (TransportException $error) {
+            if (!$error->getPrevious() instanceof LeaseLostException) {
+                throw $error;
+            }
+            $this->lost($job->id);
+        }
+    }
+
+    /** The job's lease is gone: somebody else has it, or it was cancelled. Not an error, because nothing was done to it. */
+    public function lost(string $id): void
+    {
+        $this->logger?->warning('The lease of message {id} of queue {queue} ended before it was settled: it was cancelled, or runs once more.', [
+            'id' => $id, 'queue' => $this->queues->settings->queue,
+        ]);
+    }
+
+    /**
+     * Hands them out as they are asked for; what a worker that stops does not ask for goes back.
+     *
+     * @param list<Job> $jobs
+     *
+     * @return iterable<Envelope>
+     */
+    private function oneByOne(array $jobs): iterable
+    {
+        array_walk($jobs, fn (Job $job) => $this->heartbeat($job));
+        try {
+            while ($jobs !== []) {
+                yield $this->held(array_shift($jobs));
+            }
+        } finally {
+            $this->giveBack($jobs);
+        }
+    }
+
+    /** @param list<Job> $jobs as if they had never been taken */
+    public function giveBack(array $jobs): void
+    {
+        foreach ($jobs as $job) {
+            try {
+                Queues::call(static fn () => $job->release(0, countAttempt: false));
+            } catch (TransportException) {
+                // Its lease ends by itself.
+            }
+        }
+    }
+
+    private function held(Job $job): Envelope
+    {
+        $stamp = new HeldStamp($this->queues, $job->id, $job->createdAt, $job);
+        try {
+            $envelope = $this->codec->received($job->body, $stamp);
+        } catch (MessageDecodingFailedException $error) {
+            // The worker is told by the exception; the message stays, set aside.
+            Queues::call(static fn () => $job->bury($error));
+            throw $error;
+        }
+        $this->heartbeat($job);
+        $this->inHand[$stamp] = true;
+
+        return $envelope;
+    }
+
+    /** Its lease lives as long as this worker does, unless the transport says otherwise. */
+    public function heartbeat(Job $job): void
+    {
+        $heartbeat = $this->queues->settings->heartbeat;
+        if ($heartbeat !== false) {
+            Queues::call(static fn () => $job->keepAlive($heartbeat === true ? null : $heartbeat));
+        }
+    }
+
+    /** @param \Closure(Job): void $how of a job under a lease; one that was only looked at is removed */
+    private function settle(Envelope $envelope, \Closure $how): void
+    {
+        $stamp = self::stamp($envelope);
+        if ($stamp->isDone()) {
+            return;
+        }
+        try {
+            Queues::call(fn () => $stamp->job === null ? $this->queues->own()->cancel($stamp->id) : $how($stamp->job));
+        } catch (TransportException $error) {
+            if (!$error->getPrevious() instanceof LeaseLostException) {
+                throw $error;
+            }
+            $this->lost($stamp->id);
+        }
+        $stamp->done();
+    }
+
+    private static function stamp(Envelope $envelope): HeldStamp
+    {
+        return $envelope->last(HeldStamp::class) ?? throw new LogicException('This envelope was not received from a delayqueue transport.');
+    }
+}

@@ -1,0 +1,111 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Symfony\Transport;
+
+use DateTimeImmutable;
+use DelayQueue\DuplicateJobException;
+use DelayQueue\Job;
+use DelayQueue\LeaseLostException;
+use DelayQueue\OnDuplicate;
+use DelayQueue\Symfony\Stamp\DelayQueueStamp;
+use DelayQueue\Symfony\Stamp\HeldStamp;
+use Symfony\Component\Messenger\Envelope;
+use Symfony\Component\Messenger\Exception\TransportException;
+use Symfony\Component\Messenger\Stamp\DelayStamp;
+use Symfony\Component\Messenger\Stamp\RedeliveryStamp;
+use Symfony\Component\Messenger\Stamp\SentToFailureTransportStamp;
+use Symfony\Component\Messenger\Stamp\TransportMessageIdStamp;
+
+/**
+ * The sending half of a transport.
+ *
+ * @internal
+ */
+final class Sender
+{
+    /** A header of a failed message: queue, id and time of the message it was. */
+    private const ORIGIN = 'failed-message';
+
+    public function __construct(private readonly Queues $queues, private readonly Codec $codec, private readonly Receiver $receiver)
+    {
+    }
+
+    public function send(Envelope $envelope): Envelope
+    {
+        $body = $this->codec->encode($envelope);
+        $held = $envelope->last(HeldStamp::class);
+        $isFailed = $held !== null && $envelope->last(SentToFailureTransportStamp::class) !== null;
+        $id = Queues::call(fn (): string => match (true) {
+            $held !== null && $this->isRetry($envelope, $held) => $this->putBack($envelope, $held, $body),
+            $isFailed && $held->owner !== $this->queues => $this->pushFailed($envelope, $held, $body),
+            default => $this->push($envelope, $body, $envelope->last(DelayQueueStamp::class) ?? new DelayQueueStamp()),
+        });
+
+        return $envelope->withoutAll(TransportMessageIdStamp::class)->with(new TransportMessageIdStamp($id));
+    }
+
+    /** Messenger retries by sending the received envelope to its own transport once more, and acknowledging it afterwards. */
+    private function isRetry(Envelope $envelope, HeldStamp $held): bool
+    {
+        return $held->owner === $this->queues && !$held->isDone() && $envelope->last(RedeliveryStamp::class) !== null;
+    }
+
+    /** The same job, with its new stamps, at its new time: nothing to lose and nothing to double in between. Retries are Messenger's to count. */
+    private function putBack(Envelope $envelope, HeldStamp $held, string $body): string
+    {
+        $job = $held->job ?? $this->queues->own()->reserveJob($held->id);
+        $held->done();
+        try {
+            $job?->update($body);
+            $job?->release(self::delay($envelope), countAttempt: false);
+        } catch (LeaseLostException) {
+            $job = null;
+        }
+        if ($job === null) {
+            $this->receiver->lost($held->id);
+        }
+
+        return $held->id;
+    }
+
+    /** Under its own id. A worker that died between here and the end of the failed job comes here again: still one message. */
+    private function pushFailed(Envelope $envelope, HeldStamp $held, string $body): string
+    {
+        $origin = json_encode([$held->owner->settings->queue, $held->id, $held->createdAt], JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE);
+        $headers = [self::ORIGIN => $origin];
+        try {
+            return $this->push($envelope, $body, new DelayQueueStamp($held->id), $headers);
+        } catch (DuplicateJobException) {
+            $same = ($this->queues->own()->peek($held->id)?->headers[self::ORIGIN] ?? null) === $origin;
+
+            return $same ? $held->id : $this->push($envelope, $body, new DelayQueueStamp(), $headers);
+        }
+    }
+
+    /** @param array<string, string> $headers */
+    private function push(Envelope $envelope, string $body, DelayQueueStamp $wish, array $headers = []): string
+    {
+        return $this->queues->own()->push(
+            $body,
+            self::delay($envelope),
+            $wish->id,
+            $wish->priority,
+            $wish->ttr,
+            onDuplicate: $wish->onDuplicate,
+            headers: $headers,
+        );
+    }
+
+    /** A negative delay is a moment that has passed: it keeps its place before later ones. */
+    private static function delay(Envelope $envelope): string|DateTimeImmutable
+    {
+        $delayMs = $envelope->last(DelayStamp::class)?->getDelay() ?? 0;
+        if ($delayMs >= 0) {
+            return "{$delayMs}ms";
+        }
+
+        return DateTimeImmutable::createFromFormat('U.u', sprintf('%.6F', microtime(true) + $delayMs / 1000));
+    }
+}

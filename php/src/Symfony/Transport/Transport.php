@@ -1,0 +1,135 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Symfony\Transport;
+
+use DelayQueue;
+use DelayQueue\State;
+use DelayQueue\Symfony\Compat\Closeable;
+use DelayQueue\Symfony\Compat\Keepalive;
+use Psr\Log\LoggerInterface;
+use Symfony\Component\Messenger\Envelope;
+use Symfony\Component\Messenger\Exception\TransportException;
+use Symfony\Component\Messenger\Transport\Receiver\ListableReceiverInterface;
+use Symfony\Component\Messenger\Transport\Receiver\MessageCountAwareInterface;
+use Symfony\Component\Messenger\Transport\Receiver\QueueReceiverInterface;
+use Symfony\Component\Messenger\Transport\Serialization\PhpSerializer;
+use Symfony\Component\Messenger\Transport\Serialization\SerializerInterface;
+use Symfony\Component\Messenger\Transport\SetupableTransportInterface;
+use Symfony\Component\Messenger\Transport\TransportInterface;
+
+/**
+ * A delay queue as a transport of Symfony Messenger, 5.4 to 8.1. Every method but the constructor's throws TransportException where
+ * Redis cannot be reached or refuses.
+ */
+final class Transport implements
+    TransportInterface,
+    QueueReceiverInterface,
+    ListableReceiverInterface,
+    MessageCountAwareInterface,
+    SetupableTransportInterface,
+    Keepalive,
+    Closeable
+{
+    private readonly Queues $queues;
+
+    private readonly Receiver $receiver;
+
+    private readonly Sender $sender;
+
+    private readonly Codec $codec;
+
+    public function __construct(Settings $settings, ?SerializerInterface $serializer = null, ?LoggerInterface $logger = null)
+    {
+        $this->codec = new Codec($serializer ?? new PhpSerializer());
+        $this->queues = new Queues($settings);
+        $this->receiver = new Receiver($this->queues, $this->codec, $logger);
+        $this->sender = new Sender($this->queues, $this->codec, $this->receiver);
+    }
+
+    /** @return iterable<Envelope> at most one, or as many as $fetchSize (Messenger 8.1) or the option prefetch says */
+    public function get(/* int $fetchSize = 1 */): iterable
+    {
+        return $this->receiver->get([], func_num_args() > 0 ? (int) func_get_arg(0) : 1);
+    }
+
+    /** @return iterable<Envelope> of these queues instead of the transport's own, the first one first */
+    public function getFromQueues(array $queueNames/* , int $fetchSize = 1 */): iterable
+    {
+        return $this->receiver->get(array_values($queueNames), func_num_args() > 1 ? (int) func_get_arg(1) : 1);
+    }
+
+    public function ack(Envelope $envelope): void
+    {
+        $this->receiver->ack($envelope);
+    }
+
+    /** Removes the message; with the option bury_on_reject it is set aside instead. */
+    public function reject(Envelope $envelope): void
+    {
+        $this->receiver->reject($envelope);
+    }
+
+    public function send(Envelope $envelope): Envelope
+    {
+        return $this->sender->send($envelope);
+    }
+
+    /** Holds the message for $seconds twice, at least for its TTR. Only needed with the option heartbeat: false. */
+    public function keepalive(Envelope $envelope, ?int $seconds = null): void
+    {
+        $this->receiver->keepalive($envelope, $seconds);
+    }
+
+    /** Messages that are due and that no worker has. */
+    public function getMessageCount(): int
+    {
+        return Queues::call(fn (): int => $this->queues->own()->count(State::Ready));
+    }
+
+    /** @return iterable<Envelope> ready, delayed and buried ones, without taking them */
+    public function all(?int $limit = null): iterable
+    {
+        return (new Listing($this->queues, $this->codec))->all($limit);
+    }
+
+    /** Null also while a worker has it. */
+    public function find(mixed $id): ?Envelope
+    {
+        return (new Listing($this->queues, $this->codec))->find((string) $id);
+    }
+
+    /**
+     * There is nothing to create: it asks whether this Redis endangers messages.
+     *
+     * @throws TransportException that names the danger and its cure
+     */
+    public function setup(): void
+    {
+        $errors = array_filter(
+            Queues::call(fn (): array => $this->queues->own()->doctor()),
+            static fn (array $finding): bool => $finding['level'] === 'error',
+        );
+        if ($errors !== []) {
+            throw new TransportException(implode(' ', array_column($errors, 'message')));
+        }
+    }
+
+    public function close(): void
+    {
+        $this->queues->close();
+    }
+
+    /** The transport's queue, for what Messenger has no words for: cancel, reschedule, statistics. */
+    public function queue(): DelayQueue
+    {
+        return $this->queues->own();
+    }
+
+    /** @internal */
+    public function receiver(): Receiver
+    {
+        return $this->receiver;
+    }
+}

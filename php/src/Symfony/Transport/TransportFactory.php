@@ -1,0 +1,54 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Symfony\Transport;
+
+use Psr\Log\LoggerInterface;
+use Symfony\Component\Messenger\Exception\InvalidArgumentException;
+use Symfony\Component\Messenger\Transport\Serialization\SerializerInterface;
+use Symfony\Component\Messenger\Transport\TransportFactoryInterface;
+use Symfony\Component\Messenger\Transport\TransportInterface;
+
+/**
+ * Makes transports of delayqueue DSNs, and knows those it has made.
+ *
+ * @implements TransportFactoryInterface<Transport>
+ */
+final class TransportFactory implements TransportFactoryInterface
+{
+    /** @var array<string, Transport> by name */
+    private array $made = [];
+
+    /** @param array<string, mixed> $defaults options of all transports; a transport's own go before them */
+    public function __construct(private readonly array $defaults = [], private readonly ?LoggerInterface $logger = null)
+    {
+    }
+
+    /**
+     * @param string $dsn delayqueue://[user:pass@]host:port/db?queue=…, delayqueue+unix:///path?db=0, delayqueue+sentinel://…,
+     *     delayqueue+cluster://…; delayqueues: and so on with TLS; delayqueue: alone for what the extension is configured with
+     *
+     * @throws InvalidArgumentException when the DSN or an option is wrong; nothing is sent
+     */
+    public function createTransport(#[\SensitiveParameter] string $dsn, array $options, SerializerInterface $serializer): TransportInterface
+    {
+        $transport = new Transport(Options::read($dsn, $options, $this->defaults), $serializer, $this->logger);
+        if (isset($options['transport_name'])) {
+            $this->made[(string) $options['transport_name']] = $transport;
+        }
+
+        return $transport;
+    }
+
+    public function supports(#[\SensitiveParameter] string $dsn, array $options): bool
+    {
+        return Dsn::isOurs($dsn);
+    }
+
+    /** The transport of this name, if it has been made here. */
+    public function made(string $name): ?Transport
+    {
+        return $this->made[$name] ?? null;
+    }
+}

@@ -1,0 +1,101 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Symfony\Worker;
+
+use DelayQueue\Symfony\Transport\TransportFactory;
+use Symfony\Component\Console\ConsoleEvents;
+use Symfony\Component\Console\Event\ConsoleCommandEvent;
+use Symfony\Component\EventDispatcher\EventSubscriberInterface;
+use Symfony\Component\Messenger\Event\WorkerRunningEvent;
+use Symfony\Component\Messenger\Event\WorkerStartedEvent;
+use Symfony\Component\Messenger\Event\WorkerStoppedEvent;
+
+/**
+ * Lets an idle worker wait for its next message instead of sleeping: on all of its delayqueue transports at once, and to the millisecond.
+ *
+ * Receivers of another kind are asked as often as ever. In such a worker a message that comes within the first second after
+ * another one can be up to --sleep late.
+ */
+final class WaitWhileIdle implements EventSubscriberInterface
+{
+    private ?SharedWait $wait = null;
+
+    private bool $alone = true;
+
+    private ?Signals $signals = null;
+
+    /** Of a worker that is to end by itself. */
+    private float $limit = INF;
+
+    /** What the worker sleeps when it finds nothing. */
+    private float $sleep = 1.0;
+
+    /**
+     * @param float $seconds how long a worker waits before it has a look at its limits and at messenger:stop-workers. A message, and a
+     *     signal, end the wait at once; each new wait costs Redis some thirty commands
+     */
+    public function __construct(private readonly TransportFactory $factory, private readonly float $seconds = 20.0)
+    {
+    }
+
+    public static function getSubscribedEvents(): array
+    {
+        $events = [
+            // After Messenger's own listeners, which set up signal handlers.
+            WorkerStartedEvent::class => ['onStarted', -1024],
+            WorkerRunningEvent::class => ['onRunning', 1024],
+            WorkerStoppedEvent::class => ['onStopped', 1024],
+        ];
+
+        return class_exists(ConsoleEvents::class) ? $events + [ConsoleEvents::COMMAND => 'onCommand'] : $events;
+    }
+
+    public function onCommand(ConsoleCommandEvent $event): void
+    {
+        $input = $event->getInput();
+        if ($event->getCommand()?->getName() !== 'messenger:consume') {
+            return;
+        }
+        $this->sleep = (float) ($input->hasOption('sleep') ? $input->getOption('sleep') : 1.0);
+        $this->limit = (float) ($input->hasOption('time-limit') ? $input->getOption('time-limit') ?? INF : INF);
+    }
+
+    public function onStarted(WorkerStartedEvent $event): void
+    {
+        $metadata = $event->getWorker()->getMetadata();
+        $names = $metadata->getTransportNames();
+        $transports = array_values(array_filter(array_map(fn ($name) => $this->factory->made((string) $name), $names)));
+        if ($transports === []) {
+            return;
+        }
+        $receivers = array_map(static fn ($transport) => $transport->receiver(), $transports);
+        $this->alone = count($transports) === count($names);
+        $this->wait = new SharedWait($receivers, array_values($metadata->getQueueNames() ?? []), $this->patience(), $this->alone, microtime(true) + $this->limit);
+        foreach ($receivers as $receiver) {
+            $receiver->waitWith($this->wait);
+        }
+        $this->signals = Signals::endWait($this->wait);
+    }
+
+    public function onRunning(WorkerRunningEvent $event): void
+    {
+        if ($this->wait !== null && !$this->alone) {
+            $this->wait->waits = $event->isWorkerIdle();
+        }
+    }
+
+    public function onStopped(): void
+    {
+        $this->signals?->restore();
+        $this->wait?->end();
+        $this->wait = $this->signals = null;
+    }
+
+    /** Never less than the worker would sleep, or it would sleep the rest. Receivers of another kind are asked as often as ever. */
+    private function patience(): float
+    {
+        return $this->alone ? max($this->seconds, $this->sleep) : max(0.01, $this->sleep);
+    }
+}

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# frameworks: the tests of the framework adapters on newer versions than this Debian has: those of Debian sid (Symfony 7.4, Laravel 13),
+# in a folder, FRAMEWORKS_DIR/sid (target/frameworks/sid), that debootstrap makes the first time.
+#
+# Their packages are PHP alone, so they run on the PHP of this machine. With FRAMEWORKS_PHP=sid the extension is built for the folder's
+# PHP 8.4, and all runs in there.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+# shellcheck source=scripts/debian.sh
+source "$root/scripts/debian.sh"
+
+packages=(
+  php8.4-cli php8.4-dev php8.4-xml php8.4-mbstring php8.4-sqlite3 php8.4-curl phpunit redis-server util-linux
+  php-symfony-framework-bundle php-symfony-messenger php-symfony-console php-symfony-yaml php-psr-clock php-psr-event-dispatcher
+  php-laravel-framework
+)
+suites=(tests/symfony tests/laravel) # those that are there
+frameworks_dir=$(realpath -m "${FRAMEWORKS_DIR:-$target_dir/frameworks}")
+system=$frameworks_dir/sid
+
+# Programs of the folder for the build: a php, and a php-config whose paths begin with the folder.
+make_tools() {
+  local enter="${as_root[*]} chroot '$system'"
+  mkdir -p "$frameworks_dir/bin"
+  printf '#!/bin/sh\nexec %s /usr/bin/php8.4 "$@"\n' "$enter" >"$frameworks_dir/bin/php"
+  cat >"$frameworks_dir/bin/php-config" <<TOOL
+#!/bin/sh
+case \$1 in
+--php-binary) echo '$frameworks_dir/bin/php' ;;
+*) $enter /usr/bin/php-config8.4 "\$@" | sed 's#/usr/include#$system/usr/include#g' ;;
+esac
+TOOL
+  chmod +x "$frameworks_dir/bin/php" "$frameworks_dir/bin/php-config"
+}
+
+# The folder's libraries without its PHPUnit, which needs a newer PHP: for the PHP of this machine.
+make_libraries() {
+  local part
+  libraries=$frameworks_dir/libraries
+  rm -rf "$libraries"
+  mkdir -p "$libraries"
+  for part in "$system"/usr/share/php/*; do
+    case "${part##*/}" in PHPUnit | SebastianBergmann | PharIo | TheSeer | DeepCopy) ;; *) ln -s "$part" "$libraries/" ;; esac
+  done
+}
+
+run_here() {
+  local phpunit
+  phpunit=$(command -v "${PHPUNIT:-phpunit}") || die "no phpunit: run ./build.sh setup, or set PHPUNIT to its path"
+  use_built_extension
+  make_libraries
+  "$PHP" -d "include_path=.:$libraries:$("$PHP" -n -r 'echo get_include_path();')" "$phpunit" \
+    --configuration "$1/phpunit.xml" --fail-on-skipped --fail-on-incomplete --fail-on-risky --fail-on-warning
+}
+
+# The work tree at its own path in the folder, read-only but for nothing: tests write into the system's temporary folder.
+run_there() {
+  local built=$frameworks_dir/cargo/release/libdelayqueue.so
+  "${as_root[@]}" mkdir -p "$system$root"
+  "${as_root[@]}" unshare --mount sh -c '
+    mount --bind "$1" "$2$1" && mount -t proc proc "$2/proc" && cd "$1" &&
+    exec chroot "$2" env PHP_INI_SCAN_DIR=":$3" sh -c "cd \"\$1\" && exec phpunit --configuration \"\$2/phpunit.xml\" \
+      --fail-on-skipped --fail-on-incomplete --fail-on-risky" - "$1" "$4"' - "$root" "$system" "$frameworks_dir/php.d" "$1"
+  [ -f "$built" ]
+}
+
+"$root/build.sh" setup
+make_debian "$system" sid "${packages[@]}"
+run=run_here
+if [ "${FRAMEWORKS_PHP:-here}" = sid ]; then
+  run=run_there
+  make_tools
+  say "building the extension for PHP 8.4"
+  PHP_CONFIG=$frameworks_dir/bin/php-config PHP=$frameworks_dir/bin/php CARGO_TARGET_DIR=$frameworks_dir/cargo \
+    cargo build --release --locked || die "the extension does not compile for PHP 8.4; run without FRAMEWORKS_PHP=sid"
+  mkdir -p "$frameworks_dir/php.d"
+  printf 'extension=%s\n' "$frameworks_dir/cargo/release/libdelayqueue.so" >"$frameworks_dir/php.d/99-delayqueue.ini"
+else
+  "$root/build.sh" build
+  find_php
+fi
+
+failed=()
+for suite in "${suites[@]}"; do
+  [ -f "$suite/phpunit.xml" ] || continue
+  say "$suite on $(cd "$system" && grep -h -A6 '^Package: php-\(symfony-messenger\|laravel-framework\)$' var/lib/dpkg/status |
+    awk '/^Package/ { name = $2 } /^Version/ { printf "%s %s, ", name, $2 }')PHP: ${FRAMEWORKS_PHP:-here}"
+  "$run" "$suite" || failed+=("$suite")
+done
+[ "${#failed[@]}" -eq 0 ] || die "tests failed in: $(printf '%s; ' "${failed[@]}")their messages are above"
+say "frameworks: all suites passed"

@@ -1,0 +1,286 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Symfony;
+
+use DelayQueue\OnDuplicate;
+use DelayQueue\State;
+use DelayQueue\Symfony\Stamp\DelayQueueStamp;
+use DelayQueue\Tests\Symfony\App\Work;
+use Symfony\Component\Messenger\Envelope;
+use Symfony\Component\Messenger\Exception\MessageDecodingFailedException;
+use Symfony\Component\Messenger\Exception\TransportException;
+use Symfony\Component\Messenger\Stamp\DelayStamp;
+use Symfony\Component\Messenger\Stamp\RedeliveryStamp;
+use Symfony\Component\Messenger\Stamp\SentToFailureTransportStamp;
+use Symfony\Component\Messenger\Stamp\TransportMessageIdStamp;
+use Symfony\Component\Messenger\Transport\Receiver\KeepaliveReceiverInterface;
+use Symfony\Component\Messenger\Transport\Serialization\PhpSerializer;
+
+final class TransportTest extends MessengerTestCase
+{
+    public function testAMessageThatIsSentIsReceivedAndGoneWhenAcknowledged(): void
+    {
+        $transport = $this->transport();
+        $sent = $transport->send(new Envelope(new Work('a')));
+        [$envelope] = $transport->get();
+
+        $this->assertEquals(new Work('a'), $envelope->getMessage());
+        $this->assertSame($sent->last(TransportMessageIdStamp::class)->getId(), $envelope->last(TransportMessageIdStamp::class)->getId());
+        $this->assertCount(1, $envelope->all(TransportMessageIdStamp::class));
+        $this->assertSame([], $transport->get());
+        $transport->ack($envelope);
+        $this->assertQueueEmpty('orders');
+    }
+
+    public function testARejectedMessageIsGone(): void
+    {
+        $transport = $this->transport();
+        $transport->send(new Envelope(new Work('a')));
+        $transport->reject($transport->get()[0]);
+        $this->assertQueueEmpty('orders');
+    }
+
+    public function testARejectedMessageIsBuriedWhereTheTransportSaysSo(): void
+    {
+        $transport = $this->transport(options: ['bury_on_reject' => true]);
+        $transport->send(new Envelope(new Work('a')));
+        $transport->reject($transport->get()[0]);
+        $this->assertBuried(null, 'orders', 'rejected');
+    }
+
+    public function testADelayHoldsToTheMillisecond(): void
+    {
+        $transport = $this->transport();
+        $transport->send(new Envelope(new Work('a'), [new DelayStamp(1501)]));
+        $job = $this->jobs('orders')->list(State::Delayed)[0];
+
+        $this->assertEqualsWithDelta(1.501, $job->dueAt - $job->createdAt, 0.0011);
+        $this->assertSame([], $transport->get());
+        $this->travel('1501ms');
+        $this->assertCount(1, $transport->get());
+    }
+
+    public function testAnEarlierMomentOfThePastComesFirst(): void
+    {
+        $transport = $this->transport();
+        $transport->send(new Envelope(new Work('later'), [new DelayStamp(-1000)]));
+        $transport->send(new Envelope(new Work('earlier'), [new DelayStamp(-5000)]));
+        $this->assertSame('earlier', $transport->get()[0]->getMessage()->name);
+    }
+
+    public function testAStampGivesIdPriorityAndTtr(): void
+    {
+        $transport = $this->transport();
+        $sent = $transport->send(new Envelope(new Work('a'), [new DelayQueueStamp('order-1', 7, '90s')]));
+        $job = $this->jobs('orders')->peek('order-1');
+
+        $this->assertSame('order-1', $sent->last(TransportMessageIdStamp::class)->getId());
+        $this->assertSame([7, 90.0], [$job->priority, $job->ttr]);
+        $this->assertNull($transport->get()[0]->last(DelayQueueStamp::class));
+    }
+
+    public function testADuplicateIsRefusedKeptOrReplaced(): void
+    {
+        $transport = $this->transport();
+        $send = static fn (string $name, OnDuplicate $on) => $transport->send(new Envelope(new Work($name), [new DelayQueueStamp('x', onDuplicate: $on)]));
+        $send('first', OnDuplicate::Fail);
+        $send('second', OnDuplicate::Keep);
+        $this->assertSame('first', $transport->find('x')->getMessage()->name);
+        $send('third', OnDuplicate::Replace);
+        $this->assertSame('third', $transport->find('x')->getMessage()->name);
+        $this->expectException(TransportException::class);
+        $send('fourth', OnDuplicate::Fail);
+    }
+
+    public function testARetryIsTheSameJobUnderItsIdAndNothingIsDoubled(): void
+    {
+        $transport = $this->transport();
+        $transport->send(new Envelope(new Work('a'), [new DelayQueueStamp('order-1', 3, 40)]));
+        for ($retry = 1; $retry <= 3; $retry++) {
+            [$envelope] = $transport->get();
+            $this->assertSame($retry - 1, RedeliveryStamp::getRetryCountFromEnvelope($envelope));
+            // In Messenger's order: it sends, then it rejects (before 7.4) or acknowledges.
+            $sent = $transport->send($envelope->with(new DelayStamp(2000), new RedeliveryStamp($retry)));
+            $this->assertSame('order-1', $sent->last(TransportMessageIdStamp::class)->getId());
+            $retry % 2 ? $transport->reject($envelope) : $transport->ack($envelope);
+
+            $this->assertSame(1, $this->jobs('orders')->count());
+            $job = $this->jobs('orders')->peek('order-1');
+            $this->assertSame([State::Delayed, 3, 40.0, 0], [$job->state, $job->priority, $job->ttr, $job->attempts]);
+            $this->travel(2);
+        }
+        $transport->ack($transport->get()[0]);
+        $this->assertQueueEmpty('orders');
+    }
+
+    public function testARetryAfterACancelLeavesNothing(): void
+    {
+        $transport = $this->transport();
+        $transport->send(new Envelope(new Work('a'), [new DelayQueueStamp('order-1')]));
+        [$envelope] = $transport->get();
+        $this->jobs('orders')->cancel('order-1');
+        $transport->send($envelope->with(new DelayStamp(0), new RedeliveryStamp(1)));
+        $transport->reject($envelope);
+        $this->assertQueueEmpty('orders');
+    }
+
+    public function testAMessageThatWasFoundIsRetriedInPlaceAndRemovedWhenAcknowledged(): void
+    {
+        $transport = $this->transport();
+        $transport->send(new Envelope(new Work('a'), [new DelayQueueStamp('one')]));
+        $found = $transport->find('one');
+        $transport->send($found->with(new DelayStamp(1000), new RedeliveryStamp(1)));
+        $transport->reject($found);
+        $again = $transport->find('one');
+        $this->assertSame(1, RedeliveryStamp::getRetryCountFromEnvelope($again));
+        $this->assertSame(1, $this->jobs('orders')->count());
+        $transport->ack($again);
+        $this->assertQueueEmpty('orders');
+    }
+
+    public function testAFailedMessageKeepsItsIdAndIsOneThoughItsWorkerDiedInBetween(): void
+    {
+        [$orders, $failed] = [$this->transport(), $this->transport('failed')];
+        $orders->send(new Envelope(new Work('a'), [new DelayQueueStamp('order-1')]));
+        [$envelope] = $orders->get();
+        $gone = $envelope->with(new SentToFailureTransportStamp('orders'), new DelayStamp(0), new RedeliveryStamp(0));
+        $failed->send($gone);
+        $failed->send($gone);
+        $this->assertSame(1, $this->jobs('failed')->count());
+        $this->assertPushed('order-1', 'failed');
+        $orders->reject($envelope);
+        // A later message of the same id that fails does not take the first one's place.
+        $orders->send(new Envelope(new Work('b'), [new DelayQueueStamp('order-1')]));
+        [$other] = $orders->get();
+        $failed->send($other->with(new SentToFailureTransportStamp('orders'), new RedeliveryStamp(0)));
+        $this->assertSame(['a', 'b'], array_map(static fn (Envelope $one) => $one->getMessage()->name, self::received($failed->all())));
+    }
+
+    public function testALateAcknowledgementChangesNothing(): void
+    {
+        $transport = $this->transport(options: ['ttr' => 0.1, 'heartbeat' => false]);
+        $transport->send(new Envelope(new Work('a'), [new DelayQueueStamp('one')]));
+        [$late] = $transport->get();
+        $again = $this->until(static fn () => $transport->get()[0] ?? null, 'the lease ends');
+        $transport->ack($late);
+        $this->assertReserved('one', 'orders');
+        $transport->ack($again);
+        $this->assertQueueEmpty('orders');
+    }
+
+    public function testKeepaliveHoldsTheMessageForTwiceItsInterval(): void
+    {
+        $transport = $this->transport(options: ['ttr' => 1, 'heartbeat' => false]);
+        $transport->send(new Envelope(new Work('a'), [new DelayQueueStamp('one')]));
+        [$envelope] = $transport->get();
+        $transport->keepalive($envelope, 5);
+        $this->assertEqualsWithDelta(10.0, $this->jobs('orders')->peek('one')->leaseUntil - microtime(true), 1.0);
+        $this->assertSame(interface_exists(KeepaliveReceiverInterface::class), $transport instanceof KeepaliveReceiverInterface);
+    }
+
+    public function testItCountsWhatIsDueAndListsAll(): void
+    {
+        $transport = $this->transport();
+        foreach (['a', 'b', 'c', 'd'] as $name) {
+            $transport->send(new Envelope(new Work($name), $name === 'd' ? [new DelayStamp(60_000)] : []));
+        }
+        $transport->get();
+        $this->assertSame(2, $transport->getMessageCount());
+        $names = static fn (iterable $all) => array_map(static fn (Envelope $one) => $one->getMessage()->name, self::received($all));
+        $this->assertSame(['b', 'c', 'd'], $names($transport->all()));
+        $this->assertSame(['b'], $names($transport->all(1)));
+        $this->assertNull($transport->find('nothing'));
+    }
+
+    public function testWhatAWorkerHasIsNotFoundASecondTime(): void
+    {
+        $transport = $this->transport();
+        $transport->send(new Envelope(new Work('a'), [new DelayQueueStamp('one')]));
+        $held = $transport->get();
+        $this->assertNull($transport->find('one'));
+        $transport->ack($held[0]);
+    }
+
+    public function testItTakesSeveralAtOnceAndGivesBackWhatNobodyAskedFor(): void
+    {
+        $transport = $this->transport();
+        foreach (['a', 'b', 'c', 'd'] as $name) {
+            $transport->send(new Envelope(new Work($name)));
+        }
+        $seen = [];
+        foreach ($transport->get(3) as $envelope) {
+            $seen[] = $envelope->getMessage()->name;
+            $transport->ack($envelope);
+            if (count($seen) === 2) {
+                break;
+            }
+        }
+        unset($envelope);
+        $this->assertSame(['a', 'b'], $seen);
+        $this->assertSame([2, 2], [$this->jobs('orders')->count(), $transport->getMessageCount()]);
+        $this->assertSame(0, $this->jobs('orders')->peekReady()->attempts);
+    }
+
+    public function testItServesOtherQueuesWhenTold(): void
+    {
+        $this->transport('fast')->send(new Envelope(new Work('fast')));
+        $transport = $this->transport();
+        $transport->send(new Envelope(new Work('slow')));
+        foreach (['fast', 'slow'] as $name) {
+            [$envelope] = $transport->getFromQueues(['fast', 'orders']);
+            $this->assertSame($name, $envelope->getMessage()->name);
+            $transport->ack($envelope);
+        }
+        $this->assertQueueEmpty('fast');
+    }
+
+    public function testAMessageThatCannotBeDecodedIsNotLost(): void
+    {
+        $this->jobs('orders')->push('{"body":"O:8:\"Nowhere\":0:{}","headers":[]}', id: 'bad');
+        $transport = $this->transport();
+        if (method_exists(MessageDecodingFailedException::class, 'wrap')) {
+            $this->assertInstanceOf(MessageDecodingFailedException::class, $transport->get()[0]->getMessage());
+
+            return;
+        }
+        try {
+            $transport->get();
+            $this->fail('nothing was thrown');
+        } catch (MessageDecodingFailedException) {
+            $this->assertBuried('bad', 'orders');
+            $this->assertSame([], self::received($transport->all()));
+        }
+    }
+
+    public function testItReadsWhatTheRedisTransportWrites(): void
+    {
+        $encoded = (new PhpSerializer())->encode(new Envelope(new Work('a')));
+        $this->jobs('orders')->push(json_encode(['body' => $encoded['body'], 'headers' => [], 'uniqid' => 'x']));
+        $this->assertEquals(new Work('a'), $this->transport()->get()[0]->getMessage());
+    }
+
+    public function testABodyMayBeAnyBytes(): void
+    {
+        $transport = $this->transport(serializer: new BytesSerializer());
+        $transport->send(new Envelope(new Work("\xff\x00")));
+        $this->assertSame("\xff\x00", $transport->get()[0]->getMessage()->name);
+    }
+
+    public function testErrorsOfTheServerAreTransportExceptions(): void
+    {
+        $transport = (new \DelayQueue\Symfony\Transport\TransportFactory())
+            ->createTransport('delayqueue+unix:///nonexistent/redis.sock?db=0', ['transport_name' => 'orders'], new PhpSerializer());
+        $this->expectException(TransportException::class);
+        $transport->get();
+    }
+
+    public function testSetupAsksTheServerAndCloseMayBeFollowedByMore(): void
+    {
+        $transport = $this->transport();
+        $transport->setup();
+        $transport->close();
+        $this->assertSame(0, $transport->getMessageCount());
+    }
+}

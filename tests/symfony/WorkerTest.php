@@ -1,0 +1,208 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Symfony;
+
+use DelayQueue\State;
+use DelayQueue\Symfony\Stamp\DelayQueueStamp;
+use DelayQueue\Tests\Symfony\App\BatchWork;
+use DelayQueue\Tests\Symfony\App\Work;
+use Symfony\Component\Messenger\Envelope;
+use Symfony\Component\Messenger\Stamp\DelayStamp;
+
+/** messenger:consume in processes of its own. */
+final class WorkerTest extends MessengerTestCase
+{
+    public function testAnIdleWorkerTakesAMessageAtItsTime(): void
+    {
+        $transport = $this->transport();
+        $worker = $this->worker('orders');
+        $late = [];
+        for ($n = 0; $n < 5; $n++) {
+            $transport->send(new Envelope(new Work("a$n"), [new DelayStamp(330), new DelayQueueStamp("a$n")]));
+            $due = $this->jobs('orders')->peek("a$n")->dueAt;
+            $late[] = $this->deed('begin', "a$n")[3] - $due;
+            $this->until(fn () => $this->jobs('orders')->count() === 0, 'it is acknowledged');
+        }
+        $this->assertGreaterThanOrEqual(0.0, min($late));
+        $this->assertLessThan(0.2, min($late), json_encode($late)); // sleeping a second would be 0.67 late
+        $worker->signal(SIGTERM);
+        $this->assertSame(0, $worker->exitCode());
+    }
+
+    public function testAMessageOfAWorkerThatWasKilledIsHandledByAnother(): void
+    {
+        $this->transport('short')->send(new Envelope(new Work('a', 'wait'), [new DelayQueueStamp('a')]));
+        $killed = $this->worker('short');
+        $pid = $this->deed('begin', 'a')[2];
+        $killed->kill();
+        $this->worker('short');
+        $this->assertNotSame($pid, $this->deed('begin', 'a', 2)[2]);
+        $this->journal->letGo('a');
+        $this->deed('end', 'a');
+        $this->until(fn () => $this->jobs('short')->count() === 0, 'it is acknowledged');
+        $this->assertSame(['a' => 1], $this->ended());
+    }
+
+    public function testALeaseOfTwoSecondsHoldsAJobOfSixWhileItsWorkerLives(): void
+    {
+        $this->transport('short')->send(new Envelope(new Work('a', 'sleep 6')));
+        $this->worker('short');
+        $this->worker('short');
+        $this->deed('end', 'a');
+        $this->until(fn () => $this->jobs('short')->count() === 0, 'it is acknowledged');
+        $this->assertCount(2, $this->journal->read(), json_encode($this->journal->read()));
+        $this->assertSame(0, $this->jobs('short')->stats()->timedOut);
+    }
+
+    public function testWithoutHeartbeatKeepaliveHoldsItWhereTheVersionHasThatAndElseItRunsAgain(): void
+    {
+        $hasKeepalive = interface_exists(\Symfony\Component\Messenger\Transport\Receiver\KeepaliveReceiverInterface::class);
+        $this->transport('bare')->send(new Envelope(new Work('a', 'sleep 6')));
+        $arguments = $hasKeepalive ? ['bare', '--keepalive=1'] : ['bare'];
+        $this->worker(...$arguments);
+        if ($hasKeepalive) {
+            $this->worker(...$arguments);
+            $this->deed('end', 'a');
+            $this->until(fn () => $this->jobs('bare')->count() === 0, 'it is acknowledged');
+            $this->assertSame(['a' => 1], $this->ended());
+            $this->assertCount(2, $this->journal->read());
+        } else {
+            $this->deed('begin', 'a');
+            $this->worker(...$arguments);
+            $this->deed('begin', 'a', 2);
+            $this->assertGreaterThan(0, $this->jobs('bare')->stats()->timedOut);
+        }
+    }
+
+    public function testTwoWorkersHandleEachMessageOnce(): void
+    {
+        $transport = $this->transport();
+        $this->worker('orders');
+        $this->worker('orders');
+        for ($n = 0; $n < 200; $n++) {
+            $transport->send(new Envelope(new Work("n$n")));
+        }
+        $this->until(fn () => $this->jobs('orders')->count() === 0, 'all are handled');
+        $this->assertCount(200, $this->ended());
+        $this->assertSame([1], array_values(array_unique($this->ended())));
+    }
+
+    public function testSigtermEndsAWaitingWorkerSoonAndABusyOneAfterItsMessage(): void
+    {
+        $waiting = $this->worker('mails');
+        $transport = $this->transport();
+        $transport->send(new Envelope(new Work('a', 'wait')));
+        $busy = $this->worker('orders');
+        $this->deed('begin', 'a');
+        $begun = microtime(true);
+        $waiting->signal(SIGTERM);
+        $busy->signal(SIGTERM);
+        $this->assertSame(0, $waiting->exitCode(15));
+        $this->assertLessThan(15.0, microtime(true) - $begun);
+        $this->assertTrue($busy->isRunning());
+        $this->journal->letGo('a');
+        $this->assertSame(0, $busy->exitCode());
+        $this->assertSame(['a' => 1], $this->ended());
+        $this->assertSame(0, $this->jobs('orders')->count());
+    }
+
+    public function testSigtermEndsAWorkerThatWaitsForSeveralTransports(): void
+    {
+        $worker = $this->worker('orders', 'mails', 'elsewhere');
+        $worker->signal(SIGTERM);
+        $this->assertSame(0, $worker->exitCode());
+    }
+
+    public function testAWorkerWaitsForAllOfItsTransportsAtOnce(): void
+    {
+        $this->worker('orders', 'mails', 'short');
+        foreach (['short', 'mails', 'orders', 'short'] as $n => $name) {
+            $due = microtime(true) + 0.4;
+            $this->transport($name)->send(new Envelope(new Work("$name-$n"), [new DelayStamp(400)]));
+            $late[] = $this->deed('begin', "$name-$n")[3] - $due;
+            $this->until(fn () => $this->jobs($name)->count() === 0, 'it is acknowledged');
+        }
+        sort($late);
+        $this->assertLessThan(0.2, $late[1], json_encode($late));
+    }
+
+    public function testAWorkersFirstTransportGoesFirst(): void
+    {
+        foreach (['mails', 'short', 'orders'] as $name) {
+            foreach ([1, 2] as $n) {
+                $this->transport($name)->send(new Envelope(new Work("$name-$n")));
+            }
+        }
+        $this->command('messenger:consume', 'orders', 'mails', 'short', '--limit=6');
+        $this->assertSame(['orders-1', 'orders-2', 'mails-1', 'mails-2', 'short-1', 'short-2'], array_keys($this->ended()));
+    }
+
+    public function testTransportsOnSeveralRedisesAndOfOtherKindsAreServedInOneWorker(): void
+    {
+        $elsewhere = (new \DelayQueue\Symfony\Transport\TransportFactory())->createTransport(
+            $this->dsn('prefix=second'),
+            ['transport_name' => 'elsewhere'],
+            new \Symfony\Component\Messenger\Transport\Serialization\PhpSerializer(),
+        );
+        $this->worker('orders', 'elsewhere', 'memory');
+        $this->worker('elsewhere', 'orders', 'mails');
+        for ($n = 0; $n < 10; $n++) {
+            $elsewhere->send(new Envelope(new Work("far$n")));
+            $this->transport('orders')->send(new Envelope(new Work("near$n")));
+            $this->deed('end', "far$n");
+            $this->deed('end', "near$n");
+        }
+        $this->assertSame([1], array_values(array_unique($this->ended())));
+    }
+
+    public function testAWorkerServesTheQueuesThatItIsTold(): void
+    {
+        $this->worker('orders', '--queues=fast', '--queues=slow');
+        foreach (['fast', 'slow'] as $name) {
+            $this->transport($name)->send(new Envelope(new Work($name)));
+            $this->deed('end', $name);
+        }
+        $this->transport('orders')->send(new Envelope(new Work('left')));
+        $this->transport('fast')->send(new Envelope(new Work('next')));
+        $this->deed('end', 'next');
+        $this->assertSame(1, $this->jobs('orders')->count(State::Ready));
+    }
+
+    public function testLimitsOfAWorkerHold(): void
+    {
+        $transport = $this->transport();
+        foreach (['a', 'b', 'c'] as $name) {
+            $transport->send(new Envelope(new Work($name)));
+        }
+        $this->command('messenger:consume', 'orders', '--limit=2');
+        $this->assertSame(['a', 'b'], array_keys($this->ended()));
+        $this->assertSame(1, $this->jobs('orders')->count(State::Ready));
+        $begun = microtime(true);
+        $this->command('messenger:consume', 'mails', '--time-limit=2');
+        $this->assertLessThan(18.0, microtime(true) - $begun);
+    }
+
+    public function testABatchThatIsNotFullIsHandledWhenNothingMoreComes(): void
+    {
+        $transport = $this->transport();
+        foreach (['a', 'b', 'c'] as $name) {
+            $transport->send(new Envelope(new BatchWork($name)));
+        }
+        $this->worker('orders');
+        $this->deed('batch-of-3', 'c');
+        $this->until(fn () => $this->jobs('orders')->count() === 0, 'all are acknowledged');
+        $this->assertCount(3, $this->journal->read());
+    }
+
+    public function testARetriedMessageKeepsItsIdAndRunsOnceMoreOnly(): void
+    {
+        $this->transport()->send(new Envelope(new Work('a', 'fail 2'), [new DelayQueueStamp('order-1')]));
+        $this->worker('orders');
+        $this->deed('end', 'a');
+        $this->until(fn () => $this->jobs('orders')->count() === 0, 'it is acknowledged');
+        $this->assertSame(['begin', 'begin', 'begin', 'end'], array_column($this->journal->read(), 0));
+        $this->assertSame(1, $this->jobs('orders')->stats()->pushed);
+    }
+}

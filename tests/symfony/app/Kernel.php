@@ -1,0 +1,88 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Symfony\App;
+
+use DelayQueue\Symfony\Canceller;
+use DelayQueue\Symfony\DelayQueueBundle;
+use Symfony\Bundle\FrameworkBundle\FrameworkBundle;
+use Symfony\Component\Config\Loader\LoaderInterface;
+use Symfony\Component\DependencyInjection\ContainerBuilder;
+use Symfony\Component\HttpKernel\Kernel as BaseKernel;
+
+/** A small application with all that the tests need. MESSENGER_DSN and MESSENGER_DSN_2 name Redises, APP_FOLDER a folder of its own. */
+final class Kernel extends BaseKernel
+{
+    /** Options of transports. */
+    public const OPTIONS = [
+        'short' => ['ttr' => 2],
+        'bare' => ['ttr' => 2, 'heartbeat' => false],
+        'buries' => ['bury_on_reject' => true],
+    ];
+
+    public static function make(): self
+    {
+        return new self('test', false);
+    }
+
+    public function registerBundles(): iterable
+    {
+        return [new FrameworkBundle(), new DelayQueueBundle()];
+    }
+
+    public function getProjectDir(): string
+    {
+        return __DIR__;
+    }
+
+    public function getCacheDir(): string
+    {
+        return sys_get_temp_dir() . '/delayqueue-symfony-' . self::VERSION . '-' . md5(__DIR__ . PHP_VERSION . filemtime(__FILE__) . getmyuid());
+    }
+
+    public function getLogDir(): string
+    {
+        return $this->getCacheDir();
+    }
+
+    public function registerContainerConfiguration(LoaderInterface $loader): void
+    {
+        $loader->load($this->configure(...));
+    }
+
+    private function configure(ContainerBuilder $container): void
+    {
+        $retry = ['max_retries' => 3, 'delay' => 50, 'multiplier' => 1];
+        $transport = static fn (array $options = [], string $dsn = '%env(MESSENGER_DSN)%'): array => [
+            'dsn' => $dsn, 'options' => $options, 'retry_strategy' => $retry,
+        ];
+        $container->loadFromExtension('framework', [
+            'secret' => 'test',
+            'test' => true,
+            'http_method_override' => false,
+            'messenger' => [
+                'failure_transport' => 'failed',
+                'transports' => [
+                    'orders' => $transport(),
+                    'mails' => $transport(),
+                    'short' => $transport(self::OPTIONS['short']),
+                    'bare' => $transport(self::OPTIONS['bare']),
+                    'buries' => $transport(self::OPTIONS['buries']),
+                    'elsewhere' => $transport([], '%env(MESSENGER_DSN_2)%'),
+                    'memory' => 'in-memory://',
+                    'failed' => $transport(),
+                ],
+                'routing' => [Work::class => 'orders', BatchWork::class => 'orders'],
+            ],
+        ]);
+        $container->loadFromExtension('delay_queue', ['default_transport' => 'orders']);
+        $container->register(Journal::class)->setArguments(['%env(APP_FOLDER)%/journal'])->setPublic(true);
+        foreach ([Handler::class, BatchHandler::class] as $handler) {
+            $container->register($handler)->setAutowired(true)->addTag('messenger.message_handler');
+        }
+        $container->setAlias('test.canceller', Canceller::class)->setPublic(true);
+        $container->setAlias('test.receivers', 'messenger.receiver_locator')->setPublic(true);
+        $container->setAlias('test.bus', 'messenger.default_bus')->setPublic(true);
+    }
+}

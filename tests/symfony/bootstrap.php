@@ -1,0 +1,13 @@
+<?php
+
+declare(strict_types=1);
+
+require __DIR__ . '/load.php';
+
+spl_autoload_register(static function (string $class): void {
+    $prefix = 'DelayQueue\\Tests\\Support\\';
+    $file = dirname(__DIR__) . '/phpunit/support/' . substr($class, strlen($prefix)) . '.php';
+    if (str_starts_with($class, $prefix) && is_file($file)) {
+        require $file;
+    }
+});
