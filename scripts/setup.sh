@@ -13,6 +13,7 @@ setup_packages() {
     libclang-dev                                       # ext-php-rs reads PHP's headers with it
     redis-server phpunit openssl valgrind              # what the tests run on
     php-symfony-console supervisor                     # php/bin/delayqueue; what runs one of its sample units
+    php-laravel-framework "php$series-redis"           # the queue driver for Laravel, and the client of its redis driver
     shellcheck
   )
   install_packages "${packages[@]}"

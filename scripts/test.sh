@@ -25,6 +25,8 @@ say "2/4 the PHP surface (phpt)"
 test_surface || failed+=("the PHP surface")
 say "3/4 the PHP package (PHPUnit)"
 test_phpunit "$root/phpunit.xml.dist" || failed+=("the PHP package")
+say "the Laravel driver (PHPUnit)"
+test_phpunit "$root/php/tests/Laravel/phpunit.xml" || failed+=("the Laravel driver")
 say "4/4 processes: crashes, signals, forks, php-fpm, leaks, valgrind"
 tests/run-php.sh "$extension" || failed+=("processes")
 
