@@ -79,7 +79,8 @@ class Worker extends BaseWorker
             return $job = parent::getNextJob($connection, $queue);
         } finally {
             $this->waitsIn = null;
-            $this->hasWaited = $connection->endLoop() && $job === null;
+            // One that stops when there is no job need not sleep on it.
+            $this->hasWaited = ($connection->endLoop() || $this->options?->stopWhenEmpty) && $job === null;
         }
     }
 

@@ -137,12 +137,12 @@ final class QueueTest extends LaravelTestCase
 
     public function testJobsCanBeInspectedWhereLaravelKnowsHow(): void
     {
-        $this->queue()->push(new Deed('one'));
-        $this->queue()->later(60, new Deed('two'), '', 'other');
+        $this->queue()->push(new Deed('one'), '', 'inspected');
+        $this->queue()->later(60, new Deed('two'), '', 'inspected too');
         if (!class_exists(InspectedJob::class)) {
             $this->expectException(\BadMethodCallException::class);
         }
-        $this->assertSame(Deed::class, $this->queue()->pendingJobs()->first()->name);
+        $this->assertSame(Deed::class, $this->queue()->pendingJobs('inspected')->first()->name);
         $this->assertCount(1, $this->queue()->allDelayedJobs());
         $this->assertSame(2, $this->queue()->totalSize());
     }

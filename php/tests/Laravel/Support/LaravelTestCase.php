@@ -112,7 +112,12 @@ abstract class LaravelTestCase extends TestCase
     protected function awaitLine(string $pattern, float $seconds = 20): string
     {
         $find = static fn (): array => array_values(preg_grep($pattern, Journal::lines()) ?: []);
-        Wait::until($find, $seconds, "$pattern in the journal, which says " . implode('; ', Journal::lines()) . $this->complaints());
+        try {
+            Wait::until($find, $seconds, "$pattern in the journal");
+        } catch (\RuntimeException $exception) {
+            self::fail($exception->getMessage() . ', which says ' . implode('; ', Journal::lines()) . $this->complaints());
+        }
+        $this->addToAssertionCount(1);
 
         return $find()[0];
     }
@@ -141,7 +146,9 @@ abstract class LaravelTestCase extends TestCase
 
     private function complaints(): string
     {
-        return implode('', array_map(static fn (Process $process): string => "\n" . $process->errors() . $process->said(), $this->processes));
+        $running = array_filter($this->processes, static fn (Process $process): bool => $process->isRunning());
+
+        return implode('', array_map(static fn (Process $process): string => "\n" . $process->errors() . $process->said(), $running)) . "\n" . $this->log();
     }
 
     private function createTables(): void

@@ -30,6 +30,10 @@ final class TestApp
     public static function make(string $base): Application
     {
         $app = new Application($base);
+        if (method_exists($app, 'dontMergeFrameworkConfiguration')) {
+            // Debian keeps the framework's own configuration where the framework does not look for it.
+            $app->dontMergeFrameworkConfiguration();
+        }
         $app->singleton(KernelContract::class, Kernel::class);
         $app->singleton(HandlerContract::class, Handler::class);
         $app->make(KernelContract::class)->bootstrap();
