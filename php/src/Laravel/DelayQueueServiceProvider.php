@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Laravel;
 
+use Illuminate\Container\Container;
 use Illuminate\Foundation\Console\AboutCommand;
 use Illuminate\Queue\QueueManager;
 use Illuminate\Queue\Worker as BaseWorker;
@@ -46,10 +47,11 @@ final class DelayQueueServiceProvider extends ServiceProvider
     private function describe(): void
     {
         if (class_exists(AboutCommand::class)) {
-            AboutCommand::add('DelayQueue', fn (): array => [
+            // Kept beyond the application, where there are several in one process: it is looked for when it is asked.
+            AboutCommand::add('DelayQueue', static fn (): array => [
                 'Extension' => phpversion('delayqueue') ?: 'not loaded',
-                'Connection' => $this->app['config']['queue.default'] === 'delayqueue' ? 'default' : 'not the default',
-                'Lease' => $this->app['config']['queue.connections.delayqueue.retry_after'] . ' s',
+                'Default connection' => Container::getInstance()['config']['queue.default'],
+                'Lease' => Container::getInstance()['config']['queue.connections.delayqueue.retry_after'] . ' s',
             ]);
         }
     }

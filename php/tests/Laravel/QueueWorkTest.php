@@ -5,12 +5,14 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Laravel;
 
 use DelayQueue\Tests\Laravel\Support\Deed;
-use DelayQueue\Tests\Laravel\Support\LaravelTestCase;
+use DelayQueue\Tests\Laravel\Support\WorkerTests;
 use DelayQueue\Tests\Support\Wait;
 
-/** What only queue:work does. */
-final class QueueWorkTest extends LaravelTestCase
+/** queue:work. */
+final class QueueWorkTest extends WorkerTests
 {
+    protected const WORK = ['queue:work'];
+
     public function testOtherConnectionsAreWorkedAsEver(): void
     {
         $this->boot(['retry_after' => 30]);
@@ -54,5 +56,14 @@ final class QueueWorkTest extends LaravelTestCase
         Deed::dispatch('later');
         $worker->signal(SIGCONT);
         $this->awaitLine('/^end later/');
+    }
+
+    /** Its time limit ends the process. */
+    protected function supervise(): void
+    {
+        $first = $this->start(...self::WORK);
+        Wait::until(static fn (): bool => !$first->isRunning(), 20, 'the end of the first worker');
+        $this->assertSame(SIGKILL, $first->endedBy());
+        $this->start(...self::WORK);
     }
 }
