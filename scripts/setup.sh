@@ -15,6 +15,7 @@ setup_packages() {
     php-symfony-console supervisor                     # php/bin/delayqueue; what runs one of its sample units
     # The Symfony transport: its framework, and what the sample application reads its configuration with.
     php-symfony-messenger php-symfony-framework-bundle php-symfony-yaml php-psr-event-dispatcher
+    php-laravel-framework "php$series-redis"           # the queue driver for Laravel, and the client of its redis driver
     shellcheck
   )
   install_packages "${packages[@]}"

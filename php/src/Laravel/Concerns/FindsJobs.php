@@ -1,0 +1,115 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Laravel\Concerns;
+
+use DateInterval;
+use DateTimeInterface;
+use DelayQueue\JobInfo;
+use DelayQueue\Laravel\CancelledJob;
+use DelayQueue\Laravel\QueueName;
+use DelayQueue\State;
+use DelayQueue\Stats;
+use Illuminate\Contracts\Debug\ExceptionHandler;
+use Throwable;
+use UnitEnum;
+
+/** Jobs by their ids. Without a queue the default one is looked at first, then all others. */
+trait FindsJobs
+{
+    /**
+     * Removes jobs in any state. A unique lock is released, and a batch counts its job as done. A job that runs at this moment runs to
+     * its end; its worker hears of it by Events\LeaseLost.
+     *
+     * @param string|list<string> $ids
+     *
+     * @return int how many there were
+     */
+    public function cancel(string|array $ids, string|UnitEnum|null $queue = null): int
+    {
+        $cancelled = 0;
+        foreach ((array) $ids as $id) {
+            $info = $this->find($id, $queue);
+            if ($info === null || $this->native(QueueName::decode($info->queue))->cancel($id) === 0) {
+                continue;
+            }
+            ++$cancelled;
+            if ($info->state === State::Delayed || $info->state === State::Ready) {
+                $this->settleCancelled($info);
+            }
+        }
+
+        return $cancelled;
+    }
+
+    /** @return bool false when it is not there, or runs at this moment */
+    public function reschedule(
+        string $id,
+        int|float|string|DateInterval|DateTimeInterface $delay,
+        string|UnitEnum|null $queue = null,
+    ): bool {
+        foreach ($this->lookedAt($queue) as $name) {
+            if ($this->native($name)->reschedule($id, $delay)) {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /**
+     * Puts another job in the place of one that waits; its id and its time stay.
+     *
+     * @return bool false when it is not there, or runs at this moment
+     */
+    public function replace(string $id, object $job, string|UnitEnum|null $queue = null): bool
+    {
+        foreach ($this->lookedAt($queue) as $name) {
+            if ($this->native($name)->update($id, $this->createPayload($job, $name, ''))) {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    public function find(string $id, string|UnitEnum|null $queue = null): ?JobInfo
+    {
+        foreach ($this->lookedAt($queue) as $name) {
+            $info = $this->native($name)->peek($id);
+            if ($info !== null) {
+                return $info;
+            }
+        }
+
+        return null;
+    }
+
+    public function stats(string|UnitEnum|null $queue = null): Stats
+    {
+        return $this->native($queue)->stats();
+    }
+
+    /** @return iterable<string> */
+    private function lookedAt(string|UnitEnum|null $queue): iterable
+    {
+        yield $first = $this->getQueue($queue);
+        if ($queue === null) {
+            yield from $this->allQueues()->reject(static fn (string $name): bool => $name === $first);
+        }
+    }
+
+    /** The job is gone already: what fails now is reported, and cancels nothing less. */
+    private function settleCancelled(JobInfo $info): void
+    {
+        try {
+            $this->container->make(CancelledJob::class)->settle((array) json_decode($info->body, true));
+        } catch (Throwable $exception) {
+            if (!$this->container->bound(ExceptionHandler::class)) {
+                throw $exception;
+            }
+            $this->container->make(ExceptionHandler::class)->report($exception);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Laravel\Concerns;
+
+use DelayQueue\DuplicateJobException;
+use DelayQueue\Laravel\Events\DuplicateKept;
+use DelayQueue\Laravel\Identified;
+use DelayQueue\Laravel\NewJob;
+use DelayQueue\OnDuplicate;
+use DelayQueue\State;
+use Illuminate\Queue\Attributes\Delay as DelayAttribute;
+use ReflectionMethod;
+
+/** Laravel's ways of adding jobs. */
+trait PushesJobs
+{
+    /** @return string the id of the job, unless it is pushed after a commit */
+    public function push($job, $data = '', $queue = null)
+    {
+        return $this->enqueueUsing(
+            $job,
+            $this->createPayload($job, $this->getQueue($queue), $data),
+            $queue,
+            null,
+            fn (string $payload, mixed $queue): string => $this->pushRaw($payload, $queue),
+        );
+    }
+
+    /**
+     * @param string $payload stored byte for byte
+     * @param array{id?: string, onDuplicate?: string|OnDuplicate, priority?: int, ttr?: int|float} $options as of a job that is Identified
+     *
+     * @return string the id of the job: its own, or the payload's uuid
+     *
+     * @throws DuplicateJobException when a job has the id that this one was to have by identifiedBy()
+     */
+    public function pushRaw($payload, $queue = null, array $options = [])
+    {
+        return $this->store($payload, $queue, null, $options);
+    }
+
+    /** @return string the id of the job, unless it is pushed after a commit */
+    public function later($delay, $job, $data = '', $queue = null)
+    {
+        return $this->enqueueUsing(
+            $job,
+            $this->createPayload($job, $this->getQueue($queue), $data, $delay),
+            $queue,
+            $delay,
+            fn (string $payload, mixed $queue, mixed $delay): string => $this->store($payload, $queue, $delay),
+        );
+    }
+
+    /** Pushes jobs in few round trips. Those that wait for a commit go one by one, after it. */
+    public function bulk($jobs, $data = '', $queue = null)
+    {
+        $now = [];
+        $hasTransactions = $this->container->bound('db.transactions');
+        foreach ((array) $jobs as $job) {
+            $delay = $this->delayOf($job);
+            if ($hasTransactions && $this->shouldDispatchAfterCommit($job)) {
+                $delay === null ? $this->push($job, $data, $queue) : $this->later($delay, $job, $data, $queue);
+                continue;
+            }
+            $payload = $this->createPayload($job, $this->getQueue($queue), $data, $delay);
+            $now[] = compact('queue', 'job', 'payload', 'delay');
+        }
+        foreach ($now as $facts) {
+            $this->tell('raiseJobQueueingEvent', $facts);
+        }
+        foreach ($this->storeMany($now, $queue) as $position => $jobId) {
+            $this->tell('raiseJobQueuedEvent', $now[$position] + compact('jobId'));
+        }
+    }
+
+    /** {@inheritdoc} With the wishes of an Identified job, so that they are there still when it is retried. */
+    protected function createPayloadArray($job, $queue, $data = '')
+    {
+        $payload = parent::createPayloadArray($job, $queue, $data);
+        $wishes = is_object($job) && in_array(Identified::class, class_uses_recursive($job), true) ? $job->delayQueue : [];
+
+        return $wishes === [] ? $payload : $payload + ['delayqueue' => $wishes];
+    }
+
+    private function store(string $payload, mixed $queue, mixed $delay, array $options = []): string
+    {
+        $new = NewJob::of($payload, $delay, $options, $this->settings);
+        try {
+            return $this->native($queue)->push(...$new->parameters());
+        } catch (DuplicateJobException $exception) {
+            return $this->storeDuplicate($new, $queue, $exception);
+        }
+    }
+
+    /**
+     * @param list<array{payload: string, delay: mixed}> $jobs
+     *
+     * @return list<string> the ids in order
+     */
+    private function storeMany(array $jobs, mixed $queue): array
+    {
+        $new = array_map(fn (array $job): array => NewJob::of($job['payload'], $job['delay'], [], $this->settings)->parameters(), $jobs);
+        try {
+            return $this->native($queue)->pushMany($new);
+        } catch (DuplicateJobException $exception) {
+            $ids = $exception->stored;
+            foreach (array_slice($jobs, count($ids)) as $job) {
+                $ids[] = $this->store($job['payload'], $queue, $job['delay']);
+            }
+
+            return $ids;
+        }
+    }
+
+    /** A retry of a job that lies buried takes its place. A uuid is no promise of the user: two jobs may have one, as with frozen uuids. */
+    private function storeDuplicate(NewJob $new, mixed $queue, DuplicateJobException $exception): string
+    {
+        $native = $this->native($queue);
+        $id = $new->parameters()['id'];
+        $old = $native->peek($id);
+        if ($old?->state === State::Buried && $new->uuid !== null && (json_decode($old->body, true)['uuid'] ?? null) === $new->uuid) {
+            return $native->push(...$new->replacing());
+        }
+        if (!$new->isIdentified) {
+            return $native->push(...$new->underAnotherId());
+        }
+        if ($new->onDuplicate !== OnDuplicate::Keep) {
+            throw $exception;
+        }
+        if ($this->container->bound('events')) {
+            $this->container['events']->dispatch(
+                new DuplicateKept((string) $this->connectionName, $this->getQueue($queue), $id, $new->parameters()['payload']),
+            );
+        }
+
+        return $id;
+    }
+
+    private function delayOf(mixed $job): mixed
+    {
+        if (!is_object($job)) {
+            return null;
+        }
+
+        return method_exists($this, 'getAttributeValue') ? $this->getAttributeValue($job, DelayAttribute::class, 'delay') : $job->delay ?? null;
+    }
+
+    /**
+     * Raises an event of the base class, whose parameters differ by version.
+     *
+     * @param array<string, mixed> $facts
+     */
+    private function tell(string $method, array $facts): void
+    {
+        if (method_exists($this, $method)) {
+            $names = array_map(static fn (\ReflectionParameter $parameter): string => $parameter->name, (new ReflectionMethod($this, $method))->getParameters());
+            $this->$method(...array_intersect_key($facts, array_flip($names)));
+        }
+    }
+}

@@ -1,0 +1,34 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Laravel\Console;
+
+use DelayQueue\Laravel\ConsumingWorker;
+use Illuminate\Contracts\Cache\Repository;
+use Illuminate\Queue\Console\WorkCommand as BaseCommand;
+
+/** queue:work for throughput: with its options and its output, in the extension's own loop. */
+final class WorkCommand extends BaseCommand
+{
+    public function __construct(ConsumingWorker $worker, Repository $cache)
+    {
+        // The options of the version that is there.
+        $this->signature = str_replace('queue:work', 'delayqueue:work', $this->signature)
+            . ' {--prefetch=10 : The number of jobs that one round trip may take; 1 where single jobs take long}';
+        $this->description = 'Start processing jobs of a delayqueue connection, many in one round trip';
+        parent::__construct($worker, $cache);
+    }
+
+    protected function runWorker($connection, $queue)
+    {
+        if ($this->option('once')) {
+            $this->input->setOption('max-jobs', '1');
+            $this->input->setOption('stop-when-empty', true);
+        }
+        $prefetch = max(1, min(500, (int) $this->option('prefetch')));
+
+        return $this->worker->setName($this->option('name'))->setCache($this->cache)
+            ->consume($connection, $queue, $this->gatherWorkerOptions(), $this->option('once') ? 1 : $prefetch);
+    }
+}

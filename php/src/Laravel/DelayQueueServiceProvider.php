@@ -1,0 +1,58 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Laravel;
+
+use Illuminate\Container\Container;
+use Illuminate\Foundation\Console\AboutCommand;
+use Illuminate\Queue\QueueManager;
+use Illuminate\Queue\Worker as BaseWorker;
+use Illuminate\Support\ServiceProvider;
+
+/** Makes the driver `delayqueue` known. Composer's package discovery finds it by itself. */
+final class DelayQueueServiceProvider extends ServiceProvider
+{
+    public function register(): void
+    {
+        $this->mergeConfigFrom(__DIR__ . '/connection.php', 'queue.connections.delayqueue');
+        $this->callAfterResolving('queue', function (QueueManager $manager): void {
+            $manager->addConnector('delayqueue', fn (): Connector => new Connector($this->app['config']));
+        });
+        $this->app->singleton(Manager::class, static fn ($app): Manager => new Manager($app['queue'], $app['config']));
+        // Another package's worker stays: it has its reasons.
+        $this->app->extend('queue.worker', static fn (BaseWorker $worker): BaseWorker => $worker::class === BaseWorker::class
+            ? Worker::inPlaceOf($worker)
+            : $worker);
+        $this->app->singleton(ConsumingWorker::class, static fn ($app): ConsumingWorker => ConsumingWorker::inPlaceOf($app['queue.worker']));
+    }
+
+    public function boot(): void
+    {
+        $this->app['events']->listen('Illuminate\Queue\Events\QueuePaused', [Pauses::class, 'pause']);
+        $this->app['events']->listen('Illuminate\Queue\Events\QueueResumed', [Pauses::class, 'resume']);
+        if ($this->app->runningInConsole()) {
+            $this->commands([
+                Console\CancelCommand::class,
+                Console\ImportCommand::class,
+                Console\RescheduleCommand::class,
+                Console\ShowCommand::class,
+                Console\WorkCommand::class,
+            ]);
+            $this->describe();
+        }
+    }
+
+    /** A section of `php artisan about`, from Laravel 9 on. */
+    private function describe(): void
+    {
+        if (class_exists(AboutCommand::class)) {
+            // Kept beyond the application, where there are several in one process: it is looked for when it is asked.
+            AboutCommand::add('DelayQueue', static fn (): array => [
+                'Extension' => phpversion('delayqueue') ?: 'not loaded',
+                'Default connection' => Container::getInstance()['config']['queue.default'],
+                'Lease' => Container::getInstance()['config']['queue.connections.delayqueue.retry_after'] . ' s',
+            ]);
+        }
+    }
+}

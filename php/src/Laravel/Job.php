@@ -1,0 +1,128 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Laravel;
+
+use Closure;
+use DelayQueue\Job as NativeJob;
+use DelayQueue\LeaseLostException;
+use Illuminate\Container\Container;
+use Illuminate\Contracts\Queue\Job as JobContract;
+use Illuminate\Queue\Jobs\Job as BaseJob;
+use Throwable;
+
+/** A job of Laravel under a lease of delayqueue. */
+class Job extends BaseJob implements JobContract
+{
+    /** @var array<string, mixed>|null */
+    private ?array $decoded = null;
+
+    private ?Throwable $failure = null;
+
+    /** @param bool $acknowledgesLater deleting leaves the job to the extension's loop, which acknowledges it with its next request */
+    public function __construct(
+        Container $container,
+        private readonly Queue $source,
+        private readonly NativeJob $reserved,
+        ?string $connectionName,
+        string $queue,
+        private readonly bool $acknowledgesLater = false,
+    ) {
+        $this->container = $container;
+        $this->connectionName = $connectionName;
+        $this->queue = $queue;
+    }
+
+    /** The job of the extension: its lease, its headers, its times. */
+    public function native(): NativeJob
+    {
+        return $this->reserved;
+    }
+
+    public function getJobId()
+    {
+        return $this->reserved->id;
+    }
+
+    public function getRawBody()
+    {
+        return $this->reserved->body;
+    }
+
+    /** {@inheritdoc} Decoded once. */
+    public function payload()
+    {
+        return $this->decoded ??= json_decode($this->getRawBody(), true);
+    }
+
+    /** This run included. A job that came from the redis driver brings its attempts there with it. */
+    public function attempts()
+    {
+        return $this->reserved->attempts + (int) ($this->payload()['attempts'] ?? 0);
+    }
+
+    /** Done. After fail(), with bury_failed: set aside with the reason. */
+    public function delete()
+    {
+        parent::delete();
+        if ($this->hasFailed() && $this->source->settings->buryFailed) {
+            $this->settle(fn () => $this->reserved->bury($this->failure));
+        } elseif (!$this->acknowledgesLater) {
+            $this->settle($this->reserved->ack(...));
+        }
+    }
+
+    /**
+     * Gives the job back.
+     *
+     * @param \DateTimeInterface|\DateInterval|int $delay
+     * @param bool $countAttempt false: as if it had not been tried, for "not now" (a rate limit, a maintenance window)
+     */
+    public function release($delay = 0, bool $countAttempt = true)
+    {
+        parent::release($delay);
+        if (!$this->isDeleted()) {
+            $this->settle(fn () => $this->reserved->release(Delay::of($delay), countAttempt: $countAttempt));
+        }
+    }
+
+    public function fail($e = null)
+    {
+        $this->failure = $e instanceof Throwable ? $e : null;
+        parent::fail($e);
+    }
+
+    /**
+     * From now on the extension renews the lease by itself, until the job is settled.
+     *
+     * @param int|float|null $atMost seconds; null: no limit
+     */
+    public function keepAlive(int|float|null $atMost = null): void
+    {
+        if ($this->source->settings->heartbeat) {
+            $this->settle(fn () => $this->reserved->keepAlive($atMost));
+        }
+    }
+
+    /** The worker goes on to the next job: one that it has not settled comes back when its lease is over. */
+    public function letGo(): void
+    {
+        if (!$this->reserved->isLost()) {
+            $this->keepAlive(0.001);
+        }
+    }
+
+    /** A job that is settled stays so. One that is ours no longer is no error of the application. */
+    private function settle(Closure $operation): void
+    {
+        if ($this->reserved->isSettled()) {
+            return;
+        }
+        try {
+            $operation();
+        } catch (LeaseLostException $exception) {
+            $this->source->reportLeaseLost($this, $exception);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Laravel;
+
+use DateInterval;
+use DateTimeInterface;
+use DelayQueue\OnDuplicate;
+
+/** A payload of Laravel on its way into the queue. */
+final class NewJob
+{
+    private function __construct(
+        /** As the parameters of DelayQueue::push(). */
+        private readonly array $parameters,
+        /** The id is one of the user's own, not the payload's uuid. */
+        public readonly bool $isIdentified,
+        public readonly OnDuplicate $onDuplicate,
+        public readonly ?string $uuid,
+    ) {
+    }
+
+    /** @param array{id?: string, onDuplicate?: string|OnDuplicate, priority?: int, ttr?: int|float} $options before those in the payload */
+    public static function of(
+        string $payload,
+        DateTimeInterface|DateInterval|int|float|string|null $delay,
+        array $options,
+        Settings $settings,
+    ): self {
+        $decoded = json_decode($payload, true);
+        $decoded = is_array($decoded) ? $decoded : [];
+        $options += is_array($decoded['delayqueue'] ?? null) ? $decoded['delayqueue'] : [];
+        $uuid = is_string($decoded['uuid'] ?? null) && $decoded['uuid'] !== '' ? $decoded['uuid'] : null;
+        $onDuplicate = $options['onDuplicate'] ?? OnDuplicate::Fail;
+        $timeout = max(0, (int) ($decoded['timeout'] ?? 0));
+        $parameters = [
+            'payload' => $payload,
+            'delay' => Delay::of($delay),
+            'id' => $options['id'] ?? $uuid,
+            'priority' => $options['priority'] ?? null,
+            'ttr' => $options['ttr'] ?? self::lease($timeout, $settings),
+            'timeout' => $timeout,
+        ];
+
+        return new self(
+            $parameters,
+            isset($options['id']),
+            $onDuplicate instanceof OnDuplicate ? $onDuplicate : OnDuplicate::from($onDuplicate),
+            $uuid,
+        );
+    }
+
+    /** For the first try. Keep is asked for as Fail, because the extension does not say that it has kept another job. */
+    public function parameters(): array
+    {
+        return ['onDuplicate' => $this->onDuplicate === OnDuplicate::Replace ? OnDuplicate::Replace : OnDuplicate::Fail] + $this->parameters;
+    }
+
+    public function replacing(): array
+    {
+        return ['onDuplicate' => OnDuplicate::Replace] + $this->parameters;
+    }
+
+    public function underAnotherId(): array
+    {
+        return ['id' => null] + $this->parameters;
+    }
+
+    /** Without a heartbeat a lease has to outlast its job. Null: the connection's. */
+    private static function lease(int $timeout, Settings $settings): int|float|null
+    {
+        return !$settings->heartbeat && $timeout >= $settings->retryAfter ? $timeout + 10 : null;
+    }
+}

@@ -1,0 +1,39 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Laravel;
+
+/** What a queue connection says about jobs and workers. */
+final class Settings
+{
+    /** The longest lease there is: of retry_after null, as with other drivers "never". */
+    private const FOREVER = 30 * 86400;
+
+    private function __construct(
+        public readonly string $queue,
+        /** Seconds. */
+        public readonly int|float $retryAfter,
+        public readonly bool $heartbeat,
+        /** Seconds; null: as the worker sleeps. */
+        public readonly int|float|null $blockFor,
+        public readonly ?bool $afterCommit,
+        public readonly bool $buryFailed,
+    ) {
+    }
+
+    /** @param array<string, mixed> $config */
+    public static function of(array $config): self
+    {
+        $retryAfter = array_key_exists('retry_after', $config) ? $config['retry_after'] : 60;
+
+        return new self(
+            (string) ($config['queue'] ?? 'default'),
+            $retryAfter === null ? self::FOREVER : $retryAfter + 0,
+            (bool) ($config['heartbeat'] ?? true),
+            isset($config['block_for']) ? max(0, $config['block_for'] + 0) : null,
+            $config['after_commit'] ?? null,
+            (bool) ($config['bury_failed'] ?? false),
+        );
+    }
+}

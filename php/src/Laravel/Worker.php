@@ -1,0 +1,163 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Laravel;
+
+use DelayQueue\Exception as DelayQueueException;
+use Illuminate\Queue\Worker as BaseWorker;
+use Illuminate\Queue\WorkerOptions;
+use Throwable;
+
+/**
+ * Laravel's worker, with three differences for jobs of delayqueue: it waits for them instead of sleeping, keeps their leases alive while they
+ * run, and gives back a job whose time limit ends the process. Other connections are worked as ever.
+ */
+class Worker extends BaseWorker
+{
+    private ?WorkerOptions $options = null;
+
+    private float $startedAt = 0.0;
+
+    /** The last round has waited: sleeping would only make the next job late. */
+    private bool $hasWaited = false;
+
+    private ?Queue $waitsIn = null;
+
+    private ?Job $running = null;
+
+    /** With all that the framework, in whatever version, gave to its own worker. */
+    public static function inPlaceOf(BaseWorker $worker): static
+    {
+        return new static($worker->manager, $worker->events, $worker->exceptions, $worker->isDownForMaintenance, $worker->resetScope);
+    }
+
+    public function daemon($connectionName, $queue, WorkerOptions $options)
+    {
+        $this->begin($options);
+
+        return parent::daemon($connectionName, $queue, $options);
+    }
+
+    public function runNextJob($connectionName, $queue, WorkerOptions $options)
+    {
+        $this->begin($options);
+
+        return parent::runNextJob($connectionName, $queue, $options);
+    }
+
+    public function sleep($seconds)
+    {
+        if ($this->hasWaited) {
+            $this->hasWaited = false;
+
+            return;
+        }
+        parent::sleep($seconds);
+    }
+
+    /** The time limit of a job ends the process: the job need not wait for its lease to end as well. */
+    public function kill(...$arguments)
+    {
+        $this->giveBack();
+
+        return parent::kill(...$arguments);
+    }
+
+    protected function getNextJob($connection, $queue)
+    {
+        $this->hasWaited = false;
+        if (!$connection instanceof Queue) {
+            return parent::getNextJob($connection, $queue);
+        }
+        // A callback of the application's own asks queue after queue, as it likes.
+        $asksItself = isset(static::$popCallbacks[$this->name ?? '']);
+        $connection->beginLoop($asksItself ? null : explode(',', (string) $queue), $asksItself ? 0 : $this->patience($connection));
+        $this->waitsIn = $connection;
+        $job = null;
+        try {
+            return $job = parent::getNextJob($connection, $queue);
+        } finally {
+            $this->waitsIn = null;
+            // One that stops when there is no job need not sleep on it.
+            $this->hasWaited = ($connection->endLoop() || $this->options?->stopWhenEmpty) && $job === null;
+        }
+    }
+
+    protected function runJob($job, $connectionName, WorkerOptions $options)
+    {
+        if (!$job instanceof Job) {
+            return parent::runJob($job, $connectionName, $options);
+        }
+        $this->running = $job;
+        // A process that hangs beyond reach of its time limit is to lose the job all the same.
+        $job->keepAlive($this->supportsAsyncSignals() ? (float) $this->timeoutForJob($job, $options) ?: null : null);
+        try {
+            return parent::runJob($job, $connectionName, $options);
+        } finally {
+            $this->running = null;
+            $job->letGo();
+        }
+    }
+
+    protected function listenForSignals(...$arguments)
+    {
+        parent::listenForSignals(...$arguments);
+        foreach ([SIGTERM, SIGINT, SIGQUIT, SIGUSR2] as $signal) {
+            $handler = pcntl_signal_get_handler($signal);
+            if (is_callable($handler)) {
+                pcntl_signal($signal, function (int $signal, mixed $info) use ($handler): void {
+                    $handler($signal, $info);
+                    $this->waitsIn?->interrupt();
+                });
+            }
+        }
+    }
+
+    /** The extension connects anew by itself. */
+    protected function stopWorkerIfLostConnection($e)
+    {
+        if (!$e instanceof DelayQueueException) {
+            parent::stopWorkerIfLostConnection($e);
+        }
+    }
+
+    protected function begin(WorkerOptions $options): void
+    {
+        $this->options = $options;
+        $this->startedAt = hrtime(true) / 1e9;
+    }
+
+    /** Seconds that a round may wait. */
+    private function patience(Queue $connection): int|float
+    {
+        $options = $this->options;
+        $patience = $connection->settings->blockFor ?? max(0, (float) ($options?->sleep ?? 0));
+        if ($options === null) {
+            return $patience;
+        }
+        if ($options->stopWhenEmpty) {
+            return 0;
+        }
+        $emptyFor = (float) ($options->stopWhenEmptyFor ?? 0);
+        $limits = $emptyFor > 0 ? [$patience, $emptyFor] : [$patience];
+        if ($options->maxTime > 0) {
+            $limits[] = max(0, (float) $options->maxTime - (hrtime(true) / 1e9 - $this->startedAt));
+        }
+
+        return min($limits);
+    }
+
+    private function giveBack(): void
+    {
+        $job = $this->running;
+        if ($job === null || $job->isDeletedOrReleased() || $job->hasFailed()) {
+            return;
+        }
+        try {
+            $job->release($this->calculateBackoff($job, $this->options ?? new WorkerOptions()));
+        } catch (Throwable $exception) {
+            $this->exceptions->report($exception);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+<?php
+
+/** The connection `delayqueue` as it is without a word in config/queue.php; what stands there under this name goes before. */
+
+declare(strict_types=1);
+
+return [
+    'driver' => 'delayqueue',
+    // Host, port, password and TLS come from this connection of database.redis, unless dsn is set.
+    'connection' => env('DELAYQUEUE_CONNECTION', 'default'),
+    'dsn' => env('DELAYQUEUE_DSN'),
+    // Two applications on one Redis database need two prefixes.
+    'prefix' => env('DELAYQUEUE_PREFIX', 'dq'),
+    'queue' => env('DELAYQUEUE_QUEUE', 'default'),
+    // Seconds of the lease: how soon a dead worker is noticed. A living one renews it, so it may be short.
+    'retry_after' => 60,
+    // false: leases are not renewed, and retry_after is to be longer than the longest job, as with other drivers.
+    'heartbeat' => true,
+    // Seconds a worker waits for a job; one that falls due meanwhile is taken at once. null: as long as --sleep says; 0: not at all.
+    'block_for' => 5,
+    'after_commit' => false,
+    // true: a failed job stays in Redis as well, buried with its reason.
+    'bury_failed' => false,
+    // Smaller is sooner; null: that of the extension.
+    'priority' => null,
+    // More options of the extension's constructor: keys, durability, partitions, connectTimeout …
+    'options' => [],
+];

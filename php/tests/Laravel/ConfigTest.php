@@ -1,0 +1,85 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Laravel;
+
+use DelayQueue\Laravel\Dsn;
+use DelayQueue\Laravel\QueueName;
+use DelayQueue\Laravel\Worker;
+use DelayQueue\Tests\Laravel\Support\Deed;
+use DelayQueue\Tests\Laravel\Support\LaravelTestCase;
+use Illuminate\Contracts\Console\Kernel;
+use InvalidArgumentException;
+
+/** The package works with nothing but its installation. */
+final class ConfigTest extends LaravelTestCase
+{
+    public function testTheProviderIsDiscoveredAndTheConnectionHasAllItsDefaults(): void
+    {
+        $this->boot([]);
+        $config = $this->app['config']['queue.connections.delayqueue'];
+        $this->assertSame(['default', 'dq', 60, true, 5], [$config['connection'], $config['prefix'], $config['retry_after'], $config['heartbeat'], $config['block_for']]);
+        $this->assertInstanceOf(Worker::class, $this->app['queue.worker']);
+        $commands = array_keys($this->app->make(Kernel::class)->all());
+        foreach (['cancel', 'import', 'reschedule', 'show', 'work'] as $command) {
+            $this->assertContains("delayqueue:$command", $commands);
+        }
+    }
+
+    public function testADsnGoesBeforeTheConnectionOfDatabaseRedis(): void
+    {
+        $this->boot(['connection' => 'absent', 'dsn' => ini_get('delayqueue.dsn'), 'prefix' => 'other']);
+        Deed::dispatch('one');
+        $this->assertSame(1, $this->delayQueue('default', ['prefix' => 'other'])->count());
+    }
+
+    public function testOptionsOfTheExtensionMayBeGiven(): void
+    {
+        $this->boot(['options' => ['keys' => ['k1' => str_repeat('x', 32)]], 'priority' => 7]);
+        $id = $this->queue()->push(new Deed('sealed-name'));
+        $info = $this->delayQueue()->peek($id);
+        $this->assertStringNotContainsString('sealed-name', $info->body);
+        $this->assertSame(7, $info->priority);
+        $this->assertStringContainsString('sealed-name', $this->queue()->pop()->getRawBody());
+    }
+
+    public function testAConnectionThatIsNotThereIsNamed(): void
+    {
+        $this->expectException(InvalidArgumentException::class);
+        $this->expectExceptionMessage('[absent]');
+        Dsn::of(['default' => ['host' => 'h']], 'absent');
+    }
+
+    public function testTheDsnSaysWhatDatabaseRedisSays(): void
+    {
+        $cases = [
+            'redis://127.0.0.1:6379/0' => ['host' => '127.0.0.1', 'password' => null, 'port' => '6379', 'database' => '0'],
+            'redis://:p%40ss%2F@h:1/3' => ['host' => 'h', 'password' => 'p@ss/', 'port' => 1, 'database' => 3],
+            'redis://me:secret@h:6379/0' => ['host' => 'h', 'username' => 'me', 'password' => 'secret'],
+            'redis://user:word@example.com:6380/2' => ['url' => 'redis://user:word@example.com:6380/2'],
+            'rediss://h:6379/0' => ['host' => 'h', 'scheme' => 'tls'],
+            'rediss://g:6379/0' => ['host' => 'tls://g'],
+            'rediss://u:6379/0?ca=%2Fca.pem' => ['url' => 'tls://u:6379?database=0', 'context' => ['stream' => ['cafile' => '/ca.pem']]],
+            'redis+unix:///run/redis.sock?db=4' => ['host' => '/run/redis.sock', 'port' => 0, 'database' => 4],
+            'redis+unix://:x@/run/r.sock?db=0' => ['scheme' => 'unix', 'path' => '/run/r.sock', 'password' => 'x'],
+            'redis://[::1]:6379/0' => ['host' => '::1'],
+        ];
+        foreach ($cases as $dsn => $config) {
+            $this->assertSame($dsn, Dsn::of(['default' => $config], 'default'));
+            new \DelayQueue('default', $dsn === 'rediss://u:6379/0?ca=%2Fca.pem' ? 'rediss://u:6379/0' : $dsn);
+        }
+        $nodes = [['host' => 'a', 'port' => 7000, 'password' => 'x'], ['host' => 'b', 'port' => 7001]];
+        $this->assertSame('redis+cluster://:x@a:7000,b:7001', Dsn::of(['clusters' => ['many' => $nodes]], 'many'));
+    }
+
+    public function testNamesOfQueuesAreEncodedReversibly(): void
+    {
+        foreach (['default', 'a.b', '..', '.{', '..7b', 'a..', "\0\xff", '....'] as $name) {
+            $encoded = QueueName::encode($name);
+            $this->assertMatchesRegularExpression('/^[A-Za-z0-9._:-]+$/D', $encoded);
+            $this->assertSame($name, QueueName::decode($encoded));
+        }
+        $this->assertSame('a.b:c-d_e', QueueName::encode('a.b:c-d_e'));
+    }
+}

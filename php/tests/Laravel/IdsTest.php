@@ -1,0 +1,157 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Laravel;
+
+use DelayQueue\DuplicateJobException;
+use DelayQueue\Laravel\Events\DuplicateKept;
+use DelayQueue\Laravel\Events\LeaseLost;
+use DelayQueue\Laravel\Facades\DelayQueue;
+use DelayQueue\OnDuplicate;
+use DelayQueue\State;
+use DelayQueue\Tests\Laravel\Support\Deed;
+use DelayQueue\Tests\Laravel\Support\LaravelTestCase;
+use DelayQueue\Tests\Laravel\Support\UniqueDeed;
+use Illuminate\Contracts\Bus\Dispatcher;
+use InvalidArgumentException;
+use RuntimeException;
+
+/** Jobs with ids, and the facade that finds them. */
+final class IdsTest extends LaravelTestCase
+{
+    public function testAJobIsCancelledById(): void
+    {
+        Deed::dispatch('one')->delay(900)->identifiedBy('order-1');
+        $this->assertSame(State::Delayed, DelayQueue::find('order-1')->state);
+        $this->assertSame(1, DelayQueue::cancel('order-1'));
+        $this->assertSame(0, DelayQueue::cancel('order-1'));
+        $this->assertNull(DelayQueue::find('order-1'));
+    }
+
+    public function testAJobIsFoundInWhateverQueueItIs(): void
+    {
+        Deed::dispatch('one')->onQueue('orders to close')->delay(900)->identifiedBy('order-2');
+        $this->assertTrue(DelayQueue::reschedule('order-2', '1h'));
+        $this->assertEqualsWithDelta(microtime(true) + 3600, DelayQueue::find('order-2')->dueAt, 2);
+        $this->assertSame(0, DelayQueue::cancel('order-2', 'default'));
+        $this->assertSame(1, DelayQueue::cancel(['order-2', 'order-3']));
+        $this->assertFalse(DelayQueue::reschedule('order-2', 1));
+    }
+
+    public function testTheIdOfAnyJobIsItsUuid(): void
+    {
+        $id = $this->queue()->later(60, new Deed('one'));
+        $this->assertSame($id, json_decode(DelayQueue::find($id)->body, true)['uuid']);
+        $this->assertSame(1, DelayQueue::stats()->delayed);
+    }
+
+    public function testASecondJobOfAnIdFailsLoudly(): void
+    {
+        Deed::dispatch('one')->identifiedBy('same');
+        try {
+            Deed::dispatch('two')->identifiedBy('same');
+            $this->fail('no exception');
+        } catch (DuplicateJobException) {
+        }
+        try {
+            $this->queue()->bulk([new Deed('other'), (new Deed('three'))->identifiedBy('same')]);
+            $this->fail('no exception');
+        } catch (DuplicateJobException) {
+        }
+        $this->assertSame(2, $this->queue()->size());
+    }
+
+    public function testKeepTellsOfTheJobThatItDidNotQueue(): void
+    {
+        $kept = $this->listenFor(DuplicateKept::class);
+        Deed::dispatch('one')->identifiedBy('same', OnDuplicate::Keep);
+        $this->assertCount(0, $kept);
+        Deed::dispatch('two')->identifiedBy('same', OnDuplicate::Keep);
+        $this->assertSame(['same', 'default'], [$kept[0]->id, $kept[0]->queue]);
+        $this->assertStringContainsString('two', $kept[0]->payload);
+        $this->assertSame('one', $this->popName());
+    }
+
+    public function testReplaceLeavesOneJobWithTheLastWord(): void
+    {
+        foreach (['d', 'de', 'deb'] as $word) {
+            Deed::dispatch($word)->identifiedBy('search', onDuplicate: OnDuplicate::Replace)->delay(0);
+        }
+        $this->assertSame(1, $this->queue()->size());
+        $this->assertSame('deb', $this->popName());
+    }
+
+    public function testARetryOfAJobDoesNotCollideWithItself(): void
+    {
+        $this->boot(['bury_failed' => true, 'block_for' => 0]);
+        foreach (OnDuplicate::cases() as $onDuplicate) {
+            $kept = $this->listenFor(DuplicateKept::class);
+            Deed::dispatch('one')->identifiedBy("same-$onDuplicate->value", $onDuplicate);
+            $job = $this->queue()->pop();
+            $job->release();
+            $job = $this->queue()->pop();
+            $this->assertSame(2, $job->attempts());
+            $job->fail(new RuntimeException('bad'));
+            $this->assertSame(State::Buried, DelayQueue::find("same-$onDuplicate->value")->state);
+            $this->queue()->pushRaw($job->getRawBody());
+            $this->assertSame("same-$onDuplicate->value", $this->queue()->pop()->getJobId());
+            $this->assertCount(0, $kept);
+        }
+    }
+
+    public function testReplacingAWaitingJobKeepsItsTime(): void
+    {
+        Deed::dispatch('old')->delay(60)->identifiedBy('job');
+        $dueAt = DelayQueue::find('job')->dueAt;
+        $this->assertTrue(DelayQueue::replace('job', new Deed('new')));
+        $this->assertSame($dueAt, DelayQueue::find('job')->dueAt);
+        $this->travel(61);
+        $this->assertSame('new', $this->popName());
+        $this->assertFalse(DelayQueue::replace('absent', new Deed('new')));
+    }
+
+    public function testCancellingReleasesAUniqueLock(): void
+    {
+        UniqueDeed::dispatch('unique')->delay(60)->identifiedBy('first');
+        UniqueDeed::dispatch('unique')->identifiedBy('locked out');
+        $this->assertNull(DelayQueue::find('locked out'));
+        $this->assertSame(1, DelayQueue::cancel('first'));
+        UniqueDeed::dispatch('unique')->identifiedBy('second');
+        $this->assertNotNull(DelayQueue::find('second'));
+    }
+
+    public function testACancelledJobCountsInItsBatch(): void
+    {
+        $jobs = [(new Deed('a'))->identifiedBy('a'), (new Deed('b'))->identifiedBy('b')];
+        $batch = $this->app->make(Dispatcher::class)->batch($jobs)->dispatch();
+        DelayQueue::cancel('a');
+        $this->assertSame([1, false], [$batch->fresh()->pendingJobs, $batch->fresh()->finished()]);
+        $this->queue()->pop()->fire();
+        $this->assertTrue($batch->fresh()->finished());
+    }
+
+    public function testARunningJobThatIsCancelledIsCountedOnce(): void
+    {
+        $lost = $this->listenFor(LeaseLost::class);
+        $batch = $this->app->make(Dispatcher::class)->batch([(new Deed('a'))->identifiedBy('a'), new Deed('b')])->dispatch();
+        $job = $this->queue()->pop();
+        $this->assertSame(1, DelayQueue::cancel('a'));
+        $job->fire();
+        $this->assertSame(1, $batch->fresh()->pendingJobs);
+        $this->assertCount(1, $lost);
+    }
+
+    public function testTheFacadeNamesAConnectionOfAnotherDriver(): void
+    {
+        $this->app['config']['queue.default'] = 'redis';
+        $this->assertSame('delayqueue', DelayQueue::connection()->getConnectionName());
+        $this->expectException(InvalidArgumentException::class);
+        DelayQueue::connection('redis');
+    }
+
+    private function popName(): string
+    {
+        return unserialize($this->queue()->pop()->payload()['data']['command'])->name;
+    }
+}

@@ -1,0 +1,69 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Laravel;
+
+use DelayQueue\Tests\Laravel\Support\Deed;
+use DelayQueue\Tests\Laravel\Support\WorkerTests;
+use DelayQueue\Tests\Support\Wait;
+
+/** queue:work. */
+final class QueueWorkTest extends WorkerTests
+{
+    protected const WORK = ['queue:work'];
+
+    public function testOtherConnectionsAreWorkedAsEver(): void
+    {
+        $this->boot(['retry_after' => 30]);
+        dispatch((new Deed('elsewhere'))->onConnection('redis'));
+        $worker = $this->start('queue:work', 'redis', '--stop-when-empty', '--sleep=0');
+        $this->assertSame(0, $worker->exitCode(20));
+        $this->awaitLine('/^end elsewhere/');
+    }
+
+    public function testOnceWaitsForAJobAndRunsIt(): void
+    {
+        $this->boot(['block_for' => 20]);
+        $worker = $this->startWaiting('queue:work', '--once');
+        Deed::dispatch('single');
+        $this->assertSame(0, $worker->exitCode(10));
+        $this->assertSame(1, $this->lines('/^end single/'));
+    }
+
+    public function testAWorkerWithoutBlockForWaitsWhereItWouldSleep(): void
+    {
+        $this->boot(['block_for' => null]);
+        $this->startWaiting('queue:work', '--sleep=20');
+        Deed::dispatch('awake');
+        $this->awaitLine('/^end awake/', 10);
+    }
+
+    public function testAnOutageOfRedisDoesNotEndAWorker(): void
+    {
+        $this->boot(['dsn' => 'redis+unix:///nowhere/redis.sock?db=0']);
+        $worker = $this->start('queue:work');
+        Wait::until(fn (): bool => substr_count($this->log(), 'ConnectionException') >= 2, 20, 'two reports of the outage');
+        $this->assertTrue($worker->isRunning());
+    }
+
+    public function testPausedAndResumedBySignals(): void
+    {
+        $this->boot(['block_for' => 60]);
+        $worker = $this->startWaiting('queue:work', '--sleep=1');
+        $worker->signal(SIGUSR2);
+        Wait::until(fn (): bool => $this->app['redis']->connection()->client()->zCard('dq:{default}:waiters') === 0, 10, 'no worker that waits');
+        Deed::dispatch('later');
+        $worker->signal(SIGCONT);
+        $this->awaitLine('/^end later/');
+    }
+
+    /** Its time limit ends the process. */
+    protected function supervise(): void
+    {
+        $first = $this->start(...self::WORK);
+        Wait::until(static fn (): bool => !$first->isRunning(), 20, 'the end of the first worker');
+        $this->assertSame(SIGKILL, $first->endedBy());
+        $this->start(...self::WORK);
+    }
+}

@@ -1,0 +1,58 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Laravel\Support;
+
+use DelayQueue\Laravel\Identified;
+use Illuminate\Bus\Batchable;
+use Illuminate\Bus\Queueable;
+use Illuminate\Contracts\Queue\ShouldQueue;
+use Illuminate\Foundation\Bus\Dispatchable;
+use Illuminate\Queue\InteractsWithQueue;
+use RuntimeException;
+use Throwable;
+
+/** A job that writes down when it begins and ends. */
+class Deed implements ShouldQueue
+{
+    use Batchable;
+    use Dispatchable;
+    use Identified;
+    use InteractsWithQueue;
+    use Queueable;
+
+    public $tries = 3;
+
+    public $timeout;
+
+    public $failOnTimeout = false;
+
+    public $backoff = 0;
+
+    public function __construct(public string $name, public float $seconds = 0, public string $end = 'return')
+    {
+    }
+
+    public function handle(): void
+    {
+        Journal::write("begin $this->name {$this->attempts()} " . getmypid());
+        for ($until = microtime(true) + $this->seconds; microtime(true) < $until;) {
+            usleep(5_000);
+        }
+        Journal::write("end $this->name {$this->attempts()} " . sprintf('%.3f', microtime(true)));
+        match ($this->end) {
+            'return' => null,
+            'throw' => throw new RuntimeException("$this->name went wrong"),
+            'throw once' => $this->attempts() > 1 ?: throw new RuntimeException("$this->name went wrong"),
+            'release' => $this->attempts() > 1 ?: $this->release(0),
+            'release uncounted' => count(preg_grep("/^end $this->name /", Journal::lines())) > 2 ?: $this->job->release(0, countAttempt: false),
+            'fail' => $this->fail(new RuntimeException("$this->name failed")),
+        };
+    }
+
+    public function failed(?Throwable $exception = null): void
+    {
+        Journal::write("failed $this->name " . ($exception === null ? '' : $exception->getMessage()));
+    }
+}

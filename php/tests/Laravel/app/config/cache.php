@@ -1,0 +1,7 @@
+<?php
+
+return [
+    'default' => 'file',
+    'stores' => ['file' => ['driver' => 'file', 'path' => storage_path('cache')]],
+    'prefix' => 'test',
+];

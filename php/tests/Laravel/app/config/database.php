@@ -1,0 +1,12 @@
+<?php
+
+return [
+    'default' => 'sqlite',
+    'connections' => ['sqlite' => ['driver' => 'sqlite', 'database' => base_path('database.sqlite'), 'prefix' => '', 'foreign_key_constraints' => true]],
+    'migrations' => 'migrations',
+    'redis' => [
+        'client' => 'phpredis',
+        'options' => ['prefix' => 'test_'],
+        'default' => ['host' => getenv('TEST_REDIS_SOCKET'), 'port' => 0, 'database' => 0],
+    ],
+];
