@@ -1,5 +1,6 @@
 //! Waiting without polling.
 
+use crate::proxy::{Fault, Proxy};
 use crate::support::*;
 use delayqueue::core::job::{JobOptions, NewJob};
 use delayqueue::core::queue::{Flow, Interrupts, NoInterrupts, Queue};
@@ -241,5 +242,18 @@ fn waiting_for_a_job_takes_none_and_does_not_keep_it_from_others() {
         queue.push(&delayed("for the other", 0)).unwrap(); // should it have come too late
         assert!(looking.join().unwrap());
         queue.purge(&[]).unwrap();
+    }
+}
+
+#[test]
+fn a_waiter_whose_connection_is_lost_as_it_begins_to_listen_waits_all_the_same() {
+    for fault in [Fault::DropBefore, Fault::DropReply] {
+        let server = Server::start(&[]);
+        let proxy = Proxy::before(&server);
+        let queue = proxy.queue("q", Duration::from_secs(5));
+        server.queue("q").push(&delayed("a", 300)).unwrap();
+        proxy.fail_at(b"SUBSCRIBE", fault);
+        let jobs = queue.reserve(&["q".into()], 1, Some(Duration::from_secs(10)), &mut NoInterrupts).unwrap();
+        assert_eq!((jobs.len(), proxy.heal()), (1, 1), "{fault:?}");
     }
 }

@@ -6,7 +6,7 @@ use super::reserve::{NextDue, ReserveOutcome, Waiting};
 use super::settle::random_unit;
 use super::sleep::{Flow, Interrupts, Woken, sleep};
 use crate::core::client::{Repeat, to_error, within};
-use crate::core::connection::{Connection, random_name};
+use crate::core::connection::{Connection, Fault, random_name};
 use crate::core::connections::Connections;
 use crate::core::dsn::Server;
 use crate::core::error::{Error, Result};
@@ -159,16 +159,28 @@ fn waiting(queues: &[Queue]) -> String {
     format!("waiting for {} {}", if names.len() == 1 { "queue" } else { "queues" }, names.join(", "))
 }
 
-/// Makes the connection of a queue listen for wake-ups; returns the name under which it waits.
+/// Makes the connection of a queue listen for wake-ups; returns the name under which it waits. Tries again when the connection is lost, for
+/// as long as one operation may take.
 fn subscribe(queue: &Queue, connections: &mut Connections) -> Result<String> {
-    let mut connection = queue.client.connect(connections)?;
-    if connection.waiter.is_empty() {
-        connection.waiter = random_name();
+    let deadline = Instant::now() + queue.client.read_timeout();
+    let mut pause = Duration::from_millis(5);
+    loop {
+        let mut connection = queue.client.connect(connections)?;
+        if connection.waiter.is_empty() {
+            connection.waiter = random_name();
+        }
+        let waiter = connection.waiter.clone();
+        match connection.subscribe(&queue.keys.channel(&waiter)) {
+            Ok(()) => {
+                connections.put(connection);
+                return Ok(waiter);
+            }
+            Err(Fault::Sent(_) | Fault::Unsent(_)) if Instant::now() + pause < deadline => {}
+            Err(fault) => return Err(to_error(fault, false)),
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(100));
     }
-    let waiter = connection.waiter.clone();
-    connection.subscribe(&queue.keys.channel(&waiter)).map_err(|fault| to_error(fault, false))?;
-    connections.put(connection);
-    Ok(waiter)
 }
 
 /// A queue that knows of the waiter.
