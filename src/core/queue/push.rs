@@ -161,9 +161,9 @@ impl Queue {
     fn must_index(&self, connection: &mut Connection) -> bool {
         let now = Instant::now();
         let tag = self.keys.tag();
-        let must = connection.indexed.get(&*tag).is_none_or(|at| now.duration_since(*at) >= INDEX_AGAIN);
+        let must = connection.indexed.get(tag).is_none_or(|at| now.duration_since(*at) >= INDEX_AGAIN);
         if must {
-            connection.indexed.insert(tag.into_owned(), now);
+            connection.indexed.insert(tag.to_owned(), now);
         }
         must
     }
