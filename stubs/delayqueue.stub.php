@@ -102,7 +102,8 @@ namespace {
          *     a ConnectionException with $ambiguous true. consume() does not wait: a loop cannot undo what its handler has done.
          *     partitions 1: the queue is spread over so many hash tags, for a cluster. Order, ids and fencing tokens hold within a
          *     partition, which the id chooses; list() shows one partition after the other. Workers and producers need the same number.
-         *     Raise it in the workers first: they find older jobs. Lower it only when the queue is empty.
+         *     Raise it in the workers first: they find older jobs. A push does not: it adds a second job beside an older one of the same id.
+         *     Lower it only when the queue is empty.
          *     keys seals payload and headers of every job, by key id
          *     (1..64 bytes of [A-Za-z0-9_.-]): 32 bytes each, or 'base64:' and these in base64; the first key seals, all of them open. With
          *     signed true the jobs stay readable in Redis, and are only authenticated. A job that cannot be opened (sealed without these
@@ -186,7 +187,8 @@ namespace {
          * @param int|float|null $maxScore Unix seconds; null: now
          * @param positive-int $limit
          *
-         * With keys it takes jobs one by one, in the order of reserve(), so that those that cannot be opened are buried.
+         * With keys it takes jobs one by one, in the order of reserve(), so that those that cannot be opened are buried. Once it has taken
+         * some it returns these, and the next call throws if the error lasts.
          *
          * @return list<mixed> decoded payloads; one that is not JSON, or sealed while this object has no keys, comes as its bytes, with a warning
          *
