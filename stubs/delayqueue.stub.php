@@ -99,11 +99,12 @@ namespace {
          *     limit), backoff exponential('5s', 2, '1h', 0.1), priority 1024, format 'json', maxPayload 1 MiB,
          *     connectTimeout 1 (seconds), readTimeout 2 (seconds), persistent true,
          *     durability 'memory': 'replica' or 'disk' make push(), pushMany(), ack(), ackMany(), cancel(), reschedule() and update() wait, for
-         *     half of the readTimeout, until a replica has the change, or the append-only file on disk (Redis 7.2); short of it they throw
+         *     three quarters of the readTimeout, until a replica has the change, or the append-only file on disk (Redis 7.2); short of it they throw
          *     a ConnectionException with $ambiguous true. consume() does not wait: a loop cannot undo what its handler has done.
          *     partitions 1: the queue is spread over so many hash tags, for a cluster. Order, ids and fencing tokens hold within a
          *     partition, which the id chooses; list() shows one partition after the other. Workers and producers need the same number.
-         *     Raise it in the workers first: they find older jobs. Lower it only when the queue is empty.
+         *     Raise it in the workers first: they find older jobs. A push does not: it adds a second job beside an older one of the same id.
+         *     Lower it only when the queue is empty.
          *     keys seals payload and headers of every job, by key id
          *     (1..64 bytes of [A-Za-z0-9_.-]): 32 bytes each, or 'base64:' and these in base64; the first key seals, all of them open. With
          *     signed true the jobs stay readable in Redis, and are only authenticated. A job that cannot be opened (sealed without these
@@ -187,7 +188,8 @@ namespace {
          * @param int|float|null $maxScore Unix seconds; null: now
          * @param positive-int $limit
          *
-         * With keys it takes jobs one by one, in the order of reserve(), so that those that cannot be opened are buried.
+         * With keys it takes jobs one by one, in the order of reserve(), so that those that cannot be opened are buried. Once it has taken
+         * some it returns these, and the next call throws if the error lasts.
          *
          * @return list<mixed> decoded payloads; one that is not JSON, or sealed while this object has no keys, comes as its bytes, with a warning
          *

@@ -232,7 +232,7 @@ impl Client {
                 request.command(&[b"ASKING"]);
             }
             build(&mut request, attempt, &mut connection);
-            let waits = self.durability.write_wait(&mut request, connection.version, left() / 2);
+            let waits = self.durability.write_wait(&mut request, connection.version, left().mul_f64(0.75));
             let replies = match &waits {
                 Ok(_) => connection.exchange(&request.buffer, request.commands, deadline),
                 Err(_) => Ok(Vec::new()),
@@ -241,6 +241,9 @@ impl Client {
             match replies {
                 Ok(mut replies) => {
                     let confirmation = if waits? { Some(replies.pop()) } else { None };
+                    if confirmation.is_some() {
+                        replies.pop(); // whatever came of the field that nobody reads
+                    }
                     let Some((code, details)) = refusal(&replies, request.all_replies) else {
                         connections.put(connection);
                         if let Some(confirmation) = confirmation
@@ -262,16 +265,21 @@ impl Client {
                         attempt.with_source = true;
                         continue;
                     }
+                    let mut details = server.redact(&details);
                     if let Some(redirection) = Redirection::read(&code, &details, &server) {
-                        detour = self.follow(redirection);
-                        redirections += 1;
-                        if redirections <= MOST_REDIRECTIONS {
-                            continue;
+                        if self.has_slots() {
+                            detour = self.follow(redirection);
+                            redirections += 1;
+                            if redirections <= MOST_REDIRECTIONS {
+                                continue;
+                            }
+                        } else {
+                            details.push_str(": this is a node of a cluster; use redis+cluster:// in the DSN");
                         }
                     }
                     let error = match code.as_str() {
                         "NOPERM" if attempt.with_source && details.contains("'eval'") => Error::scripts_missing(),
-                        _ => Error::from_redis(&code, &server.redact(&details)),
+                        _ => Error::from_redis(&code, &details),
                     };
                     if !self.passes_by_itself(&error) || left() <= pause {
                         return Err(if attempt.is_repeat { in_doubt(error) } else { error });
@@ -307,13 +315,14 @@ impl Client {
     fn passes_by_itself(&self, error: &Error) -> bool {
         const OF_ANOTHER_SERVER: [&str; 6] =
             ["LOADING", "MASTERDOWN", "CLUSTERDOWN", "READONLY", "NOREPLICAS", "UNBLOCKED"];
-        const OF_THIS_MOMENT: [&str; 4] = ["BUSY", "TRYAGAIN", "MOVED", "ASK"];
+        const OF_THIS_MOMENT: [&str; 2] = ["BUSY", "TRYAGAIN"];
         let Error::Server { code, .. } = error else { return false };
         let may_be_elsewhere = OF_ANOTHER_SERVER.contains(&code.as_str());
         if may_be_elsewhere {
             resolver::doubt(&self.key.dsn);
         }
-        may_be_elsewhere || OF_THIS_MOMENT.contains(&code.as_str())
+        let is_redirected = self.has_slots() && ["MOVED", "ASK"].contains(&code.as_str());
+        may_be_elsewhere || is_redirected || OF_THIS_MOMENT.contains(&code.as_str())
     }
 }
 

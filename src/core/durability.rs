@@ -34,14 +34,19 @@ pub fn is_change(answer: &Value) -> bool {
 const AWAITED: [&str; 6] = ["push", "push_any", "ack", "cancel", "reschedule", "update"];
 
 impl Durability {
-    /// Has Redis wait behind the script, for as long as `time`. Says whether the last reply is the one to that.
+    /// Has Redis wait behind the script, for as long as `time`. Says whether two replies follow that of the script: see
+    /// [`Self::confirmed`] for the last one.
+    ///
+    /// Newer servers wait for what this connection has written, and a repeated push, for one, finds its job and writes nothing. So a field that
+    /// nobody reads is written: Redis replicates its commands in their order.
     ///
     /// # Errors
     /// [`Error::Server`] when this server cannot; nothing must be sent then.
     pub fn write_wait(self, request: &mut Request, version: (u32, u32), time: Duration) -> Result<bool> {
-        if self == Self::Memory || !request.script.is_some_and(|script| AWAITED.contains(&script)) {
-            return Ok(false);
-        }
+        let meta = match &request.script {
+            Some((script, meta)) if self != Self::Memory && AWAITED.contains(script) => meta.clone(),
+            _ => return Ok(false),
+        };
         let ms = time.as_millis().max(1).to_string();
         match self {
             Self::Disk if version < (7, 2) => {
@@ -49,6 +54,9 @@ impl Durability {
                     format!("durability 'disk' needs Redis 7.2 or newer, this is {}.{}", version.0, version.1);
                 return Err(Error::Server { doing: Doing::default(), code: "ERR".into(), message });
             }
+            _ => request.command(&[b"HSET", &meta, b"durable", b"1"]),
+        }
+        match self {
             Self::Disk => request.command(&[b"WAITAOF", b"1", b"0", ms.as_bytes()]),
             _ => request.command(&[b"WAIT", b"1", ms.as_bytes()]),
         }

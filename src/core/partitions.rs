@@ -40,7 +40,13 @@ impl Partitions {
     /// The partitions of these queues, in their order.
     #[must_use]
     pub fn of_all(&self, names: &[String]) -> Vec<Queue> {
-        names.iter().flat_map(|name| self.parts().zip(0..).map(|(part, number)| part.partition(name, number))).collect()
+        let of_name = |name: &String| -> Vec<Queue> {
+            if name == self.name() {
+                return self.parts().cloned().collect();
+            }
+            self.parts().zip(0..).map(|(part, number)| part.partition(name, number)).collect()
+        };
+        names.iter().flat_map(of_name).collect()
     }
 
     #[must_use]

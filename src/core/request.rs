@@ -8,8 +8,8 @@ pub struct Request {
     pub(super) buffer: Vec<u8>,
     pub(super) commands: usize,
     pub(super) all_replies: bool,
-    /// The script that is run.
-    pub(super) script: Option<&'static str>,
+    /// The script that is run, and the key with the counters of its queue.
+    pub(super) script: Option<(&'static str, Vec<u8>)>,
     with_source: bool,
 }
 
@@ -30,9 +30,9 @@ impl Request {
         self.all_replies = true;
     }
 
-    /// Adds the script; it must be the last command of the request.
-    pub fn script(&mut self, script: &Script, keys: &[&[u8]], args: &[&[u8]]) {
-        self.script = Some(script.name);
+    /// Adds the script; it must be the last command of the request. `meta` is the key with the counters of the queue.
+    pub fn script(&mut self, script: &Script, meta: &[u8], keys: &[&[u8]], args: &[&[u8]]) {
+        self.script = Some((script.name, meta.to_vec()));
         let mut digits = itoa::Buffer::new();
         let count = digits.format(keys.len()).as_bytes();
         let head: [&[u8]; 3] = if self.with_source {

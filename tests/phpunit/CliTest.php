@@ -231,7 +231,7 @@ final class CliTest extends CliTestCase
     {
         $queue = new DelayQueue('spread', $this->redis->dsn(), ['partitions' => 3]);
         $queue->pushMany(array_map(static fn (int $n) => ['payload' => $n, 'id' => "order-$n"], range(1, 30)));
-        foreach ([['list', 'ready'], ['dump'], ['purge', '--force'], ['work', __FILE__]] as $command) {
+        foreach ([['list', 'ready'], ['dump'], ['purge', '--force'], ['work', __FILE__], ['drain', __FILE__, '--queue=other']] as $command) {
             $said = $this->cliExpecting(2, ...[...$command, '--queue=spread']);
             $this->assertStringContainsString('queue spread has jobs in 3 partitions: give --partitions=3', $said);
         }

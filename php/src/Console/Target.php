@@ -55,8 +55,10 @@ final class Target
     public function watching(array $options = []): DelayQueue
     {
         $names = $this->names();
+        // Each is opened, and so refused if it has more partitions than are looked at.
+        $queues = array_map(fn (string $name): DelayQueue => $this->open($name, $options), $names);
 
-        return $this->open($names[0], $options)->watch(...$names);
+        return $queues[0]->watch(...$names);
     }
 
     /**

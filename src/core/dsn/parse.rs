@@ -76,7 +76,12 @@ pub(super) fn parse(text: &str) -> Result<Dsn> {
         draft.login.database = database(&database_text)?;
     }
     for (name, value) in url.query_pairs() {
-        draft.option(kind, &name, value.into_owned())?;
+        // With an '@' behind it, the '?' may have stood in a password.
+        let quiet = |error| match tail.contains('@') {
+            true => invalid("one of its options is wrong; a '?' in the password is written %3F"),
+            false => error,
+        };
+        draft.option(kind, &name, value.into_owned()).map_err(quiet)?;
     }
     if draft.login.tls.as_ref().is_some_and(|tls| tls.cert.is_some() != tls.key.is_some()) {
         return Err(invalid("cert and key go together"));
@@ -334,6 +339,8 @@ mod tests {
             "redis+cluster://h?sentinel_master=s",
             "redis+cluster://h?sentinel_password=hunter2",
             "redis+unix:///p?sentinel_master=s",
+            "redis://u:12?hunter2@h/0",
+            "redis+sentinel://u:12?3=4&hunter2@h/s",
         ] {
             let error = Dsn::parse(text).unwrap_err().to_string();
             assert!(!error.contains("hunter2"), "{text}: {error}");

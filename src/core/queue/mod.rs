@@ -169,7 +169,7 @@ impl Queue {
         let mut all: Vec<&[u8]> = Vec::with_capacity(args.len() + 1);
         all.push(offset_us.as_bytes());
         all.extend_from_slice(args);
-        request.script(script, &self.keys.all(), &all);
+        request.script(script, self.keys.meta(), &self.keys.all(), &all);
     }
 
     /// Redis does not say which key is of a wrong type: asks for it, if that is the error.

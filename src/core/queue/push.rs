@@ -143,7 +143,7 @@ impl Queue {
         if mode != b"fail" || offset_us != 0 {
             args.extend([mode, offset.as_bytes()]);
         }
-        request.script(&scripts::PUSH, &self.keys.push(), &args);
+        request.script(&scripts::PUSH, self.keys.meta(), &self.keys.push(), &args);
     }
 
     fn write_push_any(&self, request: &mut Request, jobs: &[Encoded<'_>], is_repeat: bool) {
@@ -161,9 +161,9 @@ impl Queue {
     fn must_index(&self, connection: &mut Connection) -> bool {
         let now = Instant::now();
         let tag = self.keys.tag();
-        let must = connection.indexed.get(&*tag).is_none_or(|at| now.duration_since(*at) >= INDEX_AGAIN);
+        let must = connection.indexed.get(tag).is_none_or(|at| now.duration_since(*at) >= INDEX_AGAIN);
         if must {
-            connection.indexed.insert(tag.into_owned(), now);
+            connection.indexed.insert(tag.to_owned(), now);
         }
         must
     }

@@ -90,7 +90,7 @@ impl Queue {
             let mut was_lost = false;
             let value = self.client.run(|request, attempt, _| {
                 was_lost = attempt.is_repeat;
-                request.script(&scripts::ACK, &self.keys.ack(), &args);
+                request.script(&scripts::ACK, self.keys.meta(), &self.keys.ack(), &args);
             });
             Ok((Reply::new(value.map_err(|error| self.naming_key(error))?)?, was_lost))
         })
@@ -103,7 +103,7 @@ impl Queue {
     pub fn forget_call(&self) -> Result<()> {
         let Some(consumer) = answered_consumer(self) else { return Ok(()) };
         let build = |request: &mut Request, _, _: &mut _| {
-            request.script(&scripts::ACK, &self.keys.ack(), &[consumer.as_bytes()]);
+            request.script(&scripts::ACK, self.keys.meta(), &self.keys.ack(), &[consumer.as_bytes()]);
         };
         self.client.run(build).map(|_| ()).map_err(|error| self.naming_key(error))
     }

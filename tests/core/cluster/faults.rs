@@ -204,7 +204,7 @@ fn a_waiter_leaves_frozen_nodes_within_the_time_of_one_operation() {
         let waiter = scope.spawn(move || partitions.reserve(&["q".into()], 1, None, &mut interrupts));
         let waiters = |n: usize, raw: &mut Raw| audit::list(raw, &["KEYS", "*:waiters"]).len() == n;
         let many: Vec<usize> = (0..3)
-            .map(|n| (0..16).filter(|part| cluster.master_of(&Keys::new("dq", "q", *part).tag()) == n).count())
+            .map(|n| (0..16).filter(|part| cluster.master_of(Keys::new("dq", "q", *part).tag()) == n).count())
             .collect();
         for (node, many) in cluster.nodes.iter().zip(many) {
             let mut raw = node.raw();

@@ -113,6 +113,16 @@ fn a_single_server_is_not_taken_for_a_cluster() {
 }
 
 #[test]
+fn a_node_of_a_cluster_is_not_taken_for_a_single_server() {
+    let cluster = Cluster::shared();
+    let dsn = Dsn::parse(&format!("redis://127.0.0.1:{}", cluster.nodes[1].port)).unwrap();
+    let started = Instant::now();
+    let error = queue_of(dsn, &cluster.name_on(0), DEADLINE).push(&job("a")).unwrap_err().to_string();
+    assert!(error.contains("pushing job 'a'") && error.contains("use redis+cluster://"), "{error}");
+    assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
+}
+
+#[test]
 fn a_waiter_for_queues_on_three_nodes_sleeps_and_is_woken_by_each() {
     let cluster = Cluster::shared();
     let names: Vec<String> = (0..3).map(|n| cluster.name_on(n)).collect();
