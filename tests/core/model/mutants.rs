@@ -168,7 +168,6 @@ const OTHERS: &[(Mutant, &str)] = &[
         "waiting::a_push_wakes",
     ),
     (("lib/idle.lua", "at = math.max(soonest, now)", "at = at"), "idle_check::a_waiter_that_never_looks"),
-    (("push_any.lua", "n, string.byte(old) >= HAS_HISTORY end", "n, false end"), "repeats::a_repeated_replacement"),
     (("push.lua", "wake(soonest)", ""), "wakes::"),
     (("push_any.lua", "wake(soonest)", ""), "wakes::"),
     (("release.lua", "wake(soonest)", ""), "wakes::"),
@@ -188,7 +187,7 @@ const OTHERS: &[(Mutant, &str)] = &[
     (("lib/give_back.lua", "if was_buried then", "if false then"), "repeats::"),
     (("lib/undo_call.lua", "if holder == consumer then", "if lease then"), "repeats::"),
     (("update.lua", "if ARGV[6] and kept ~= ARGV[6] then", "if false then"), "repeats::"),
-    (("push_any.lua", "or string.byte(old) >= HAS_HISTORY", ""), "repeats::"), // puts off a released job
+    (("push_any.lua", "or is_aged[id]", ""), "repeats::"), // puts off a released job
     (("push.lua", "call('ZADD', waiting, unpack(places))", "redis.pcall('ZADD', waiting, unpack(places))"), "denied::"),
     (("lib/finish.lua", "call('HDEL', jobs, unpack(ids))", "try('HDEL', jobs, unpack(ids))"), "denied::"),
     (("lib/wake.lua", "cover(at + SECOND_LOOK_US, at > now and 1 or 0)", ""), "idle_check::a_ready_job_reaches"),
@@ -198,8 +197,18 @@ const OTHERS: &[(Mutant, &str)] = &[
     (("push_any.lua", "call('ZADD', waiting, 'XX', '0', '')", ""), "oom::"),
     (("lib/check_types.lua", "call('ZCARD', key)", ""), "wrongtype::"),
     (("lib/check_types.lua", "call('HLEN', key)", ""), "wrongtype::"),
-    (("push.lua", "string.sub(old, 2) ~= string.sub(record, 2)", "old ~= record"), "duplicates::a_push_knows"),
-    (("push.lua", "if found[1] then return", "if false then return"), "refusals::a_queue_of_a_newer"),
+    (
+        (
+            "push.lua",
+            "string.sub(call('HGET', jobs, id), 2) ~= string.sub(record, 2)",
+            "call('HGET', jobs, id) ~= record",
+        ),
+        "duplicates::a_push_knows",
+    ),
+    (
+        ("push.lua", "if call('HEXISTS', jobs, '') == 1 then return", "if false then return"),
+        "refusals::a_queue_of_a_newer",
+    ),
     (("push.lua", "call('HEXISTS', jobs, '') == 0 and", ""), "refusals::a_queue_of_a_newer"),
     (("reserve.lua", "if found[1] then return", "if false then return"), "refusals::a_queue_of_a_newer"),
     (("reserve.lua", "is_alone or bytes + #record > most_bytes + 0", "is_alone"), "bounds::a_reserve_"),
