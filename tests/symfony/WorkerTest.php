@@ -191,7 +191,7 @@ final class WorkerTest extends MessengerTestCase
             $transport->send(new Envelope(new BatchWork($name)));
         }
         $this->worker('orders');
-        $this->deed('batch-of-3', 'c');
+        $this->deed('batch-of-3', 'c', seconds: 12.0); // A round waits for 20 s.
         $this->until(fn () => $this->jobs('orders')->count() === 0, 'all are acknowledged');
         $this->assertCount(3, $this->journal->read());
     }
