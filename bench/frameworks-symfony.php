@@ -4,7 +4,7 @@
  * Symfony Messenger with this extension's transport and with its own redis transport (phpredis), on a private Redis: dispatching and working
  * 1,000 messages, how late delayed ones are handled, and what an idle worker asks of Redis.
  *
- *     php -d extension=target/release/libdelayqueue.so bench/frameworks-symfony.php [--runs=5] [--messages=1000]
+ *     php -d extension=target/release/libdelayqueue.so bench/frameworks-symfony.php [--runs=5] [--messages=1000] [--idle=60]
  */
 
 declare(strict_types=1);
@@ -46,11 +46,11 @@ final class Side
 
     private readonly TransportFactory $factory;
 
-    public function __construct(private readonly bool $ours, string $dsn)
+    public function __construct(private readonly bool $ours, string $dsn, int $prefetch = 1)
     {
         $this->factory = new TransportFactory();
         $factory = $ours ? $this->factory : new RedisTransportFactory();
-        $this->transport = $factory->createTransport($dsn, ['transport_name' => 'orders'], new PhpSerializer());
+        $this->transport = $factory->createTransport($dsn, ['transport_name' => 'orders'] + ($ours ? ['prefetch' => $prefetch] : []), new PhpSerializer());
     }
 
     /** µs per message. */
@@ -100,15 +100,15 @@ final class Side
             microtime(true) < $end ?: $event->getWorker()->stop();
         });
         if ($this->ours) {
-            $events->addSubscriber(new WaitWhileIdle($this->factory));
+            $events->addSubscriber(new WaitWhileIdle($this->factory, min(45.0, max(1.0, $end - microtime(true)))));
         }
         $bus = new MessageBus([new HandleMessageMiddleware(new HandlersLocator([CloseOrder::class => [$handler]]))]);
         (new Worker(['orders' => $this->transport], $bus, $events))->run();
     }
 }
 
-$options = getopt('', ['runs:', 'messages:']);
-[$runs, $messages] = [(int) ($options['runs'] ?? 5), (int) ($options['messages'] ?? 1000)];
+$options = getopt('', ['runs:', 'messages:', 'idle:']);
+[$runs, $messages, $seconds] = [(int) ($options['runs'] ?? 5), (int) ($options['messages'] ?? 1000), (float) ($options['idle'] ?? 60)];
 $median = static function (array $values, float $part = 0.5): float {
     sort($values);
 
@@ -116,11 +116,14 @@ $median = static function (array $values, float $part = 0.5): float {
 };
 $found = [];
 for ($run = 0; $run < $runs; $run++) {
-    foreach ($run % 2 ? ['delayqueue', 'redis'] : ['redis', 'delayqueue'] as $name) {
+    $names = ['redis', 'delayqueue', 'delayqueue, prefetch 16'];
+    foreach ($run % 2 ? array_reverse($names) : $names as $name) {
         $folder = new Folder();
         $server = new RedisServer($folder->path);
         $port = $server->endpoint()->port;
-        $side = new Side($name === 'delayqueue', $name === 'delayqueue' ? "delayqueue://127.0.0.1:$port/0" : "redis://127.0.0.1:$port/orders/workers/one");
+        $side = $name === 'redis'
+            ? new Side(false, "redis://127.0.0.1:$port/orders/workers/one")
+            : new Side(true, "delayqueue://127.0.0.1:$port/0", str_contains($name, '16') ? 16 : 1);
         $found[$name]['dispatch, µs'][] = $side->dispatch($messages);
         $found[$name]['work, µs'][] = $side->work($messages);
         $side->late = [];
@@ -132,7 +135,7 @@ for ($run = 0; $run < $runs; $run++) {
         $side->idle(1.0);
         $before = $server->commands();
         $begun = microtime(true);
-        $side->idle(60.0);
+        $side->idle($seconds);
         $found[$name]['idle, commands/s'][] = ($server->commands() - $before) / (microtime(true) - $begun);
         $server->stop();
     }

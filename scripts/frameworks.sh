@@ -81,11 +81,16 @@ else
   find_php
 fi
 
+versions() {
+  awk '/^Package: / { name = $2 }
+    /^Version: / && (name == "php-symfony-messenger" || name == "php-laravel-framework") { printf "%s%s %s", comma, name, $2; comma = ", " }
+  ' "$system/var/lib/dpkg/status"
+}
+
 failed=()
 for suite in "${suites[@]}"; do
   [ -f "$suite/phpunit.xml" ] || continue
-  say "$suite on $(cd "$system" && grep -h -A6 '^Package: php-\(symfony-messenger\|laravel-framework\)$' var/lib/dpkg/status |
-    awk '/^Package/ { name = $2 } /^Version/ { printf "%s %s, ", name, $2 }')PHP: ${FRAMEWORKS_PHP:-here}"
+  say "$suite with $(versions), on the PHP of ${FRAMEWORKS_PHP:-this machine}"
   "$run" "$suite" || failed+=("$suite")
 done
 [ "${#failed[@]}" -eq 0 ] || die "tests failed in: $(printf '%s; ' "${failed[@]}")their messages are above"

@@ -191,7 +191,7 @@ final class WorkerTest extends MessengerTestCase
             $transport->send(new Envelope(new BatchWork($name)));
         }
         $this->worker('orders');
-        $this->deed('batch-of-3', 'c');
+        $this->deed('batch-of-3', 'c', seconds: 12.0); // A round waits for 45 s.
         $this->until(fn () => $this->jobs('orders')->count() === 0, 'all are acknowledged');
         $this->assertCount(3, $this->journal->read());
     }
@@ -204,5 +204,16 @@ final class WorkerTest extends MessengerTestCase
         $this->until(fn () => $this->jobs('orders')->count() === 0, 'it is acknowledged');
         $this->assertSame(['begin', 'begin', 'begin', 'end'], array_column($this->journal->read(), 0));
         $this->assertSame(1, $this->jobs('orders')->stats()->pushed);
+    }
+
+    public function testAWorkerThatIsToStopHandlesNothingThatComesLater(): void
+    {
+        $worker = $this->worker('orders');
+        usleep(1_500_000); // longer than the worker would sleep: it is in its long wait
+        $this->command('messenger:stop-workers');
+        $this->transport()->send(new Envelope(new Work('new')));
+        $this->assertSame(0, $worker->exitCode(20));
+        $this->assertSame([], $this->journal->read());
+        $this->assertSame([1, 0], [$this->jobs('orders')->count(State::Ready), $this->jobs('orders')->peekReady()->attempts]);
     }
 }

@@ -23,7 +23,7 @@ final class SharedWait
     /** @var list<Receiver> that have asked in this round */
     private array $asked = [];
 
-    /** @var array<int, Job> for the receiver of this object id */
+    /** @var array<int, non-empty-list<Job>> for the receiver of this object id */
     private array $taken = [];
 
     /** The object whose wait a signal must end. */
@@ -36,6 +36,7 @@ final class SharedWait
      * @param list<string> $names of queues instead of each one's own
      * @param float $seconds that one round waits at most
      * @param bool $waits false while it must not: transports of another kind have their turn, too
+     * @param float $sleep seconds that the worker sleeps after a round of less
      * @param float $until when the worker is to end, in Unix seconds
      */
     public function __construct(
@@ -43,6 +44,7 @@ final class SharedWait
         private readonly array $names,
         private readonly float $seconds,
         public bool $waits = true,
+        private readonly float $sleep = 1.0,
         private readonly float $until = INF,
     ) {
     }
@@ -56,11 +58,9 @@ final class SharedWait
     {
         $first = $this->asked === [] || in_array($receiver, $this->asked, true);
         $this->asked = $first ? [$receiver] : [...$this->asked, $receiver];
-        $job = $this->taken[spl_object_id($receiver)] ?? null;
-        if ($job !== null) {
-            unset($this->taken[spl_object_id($receiver)]);
-
-            return [$job];
+        $jobs = $this->handOut($receiver);
+        if ($jobs !== []) {
+            return $jobs;
         }
         if ($this->taken !== [] || !$this->waits) {
             return $receiver->take($names, $max);
@@ -69,14 +69,14 @@ final class SharedWait
             return []; // The first one has asked for all.
         }
         $this->stopped = false;
-        if (count($this->receivers) === 1) {
-            return $this->wait($receiver->queues()->serving($names ?: [$receiver->queues()->settings->queue]), $max, $this->patience());
+        $begun = microtime(true);
+        count($this->receivers) === 1 ? $this->takeFor($receiver, $names, $max) : $this->takeForAny();
+        if (microtime(true) - $begun > $this->sleep) {
+            // After so long a wait the worker has a look whether it is to stop, before it handles anything: nothing new runs in old code.
+            return [];
         }
-        $this->takeForAny();
-        $job = $this->taken[spl_object_id($receiver)] ?? null;
-        unset($this->taken[spl_object_id($receiver)]);
 
-        return $job === null ? [] : [$job];
+        return $this->handOut($receiver);
     }
 
     /** Ends the wait that goes on. */
@@ -92,8 +92,24 @@ final class SharedWait
         foreach ($this->receivers as $receiver) {
             $receiver->waitWith(null);
         }
-        $this->receivers[0]->giveBack(array_values($this->taken));
+        $this->receivers[0]->giveBack(array_merge(...array_values($this->taken)));
         $this->taken = [];
+    }
+
+    /** @return list<Job> */
+    private function handOut(Receiver $receiver): array
+    {
+        $jobs = $this->taken[spl_object_id($receiver)] ?? [];
+        unset($this->taken[spl_object_id($receiver)]);
+
+        return $jobs;
+    }
+
+    /** @param list<string> $names */
+    private function takeFor(Receiver $receiver, array $names, int $max): void
+    {
+        $names = $names ?: [$receiver->queues()->settings->queue];
+        $this->keep($this->wait($receiver->queues()->serving($names), $max, $this->patience()), array_fill_keys($names, $receiver));
     }
 
     private function takeForAny(): void
@@ -145,7 +161,7 @@ final class SharedWait
         foreach ($jobs as $job) {
             $owner = $owners[$job->queue];
             $owner->heartbeat($job);
-            $this->taken[spl_object_id($owner)] = $job;
+            $this->taken[spl_object_id($owner)][] = $job;
         }
 
         return $jobs !== [];

@@ -36,7 +36,7 @@ final class WaitWhileIdle implements EventSubscriberInterface
      * @param float $seconds how long a worker waits before it has a look at its limits and at messenger:stop-workers. A message, and a
      *     signal, end the wait at once; each new wait costs Redis some thirty commands
      */
-    public function __construct(private readonly TransportFactory $factory, private readonly float $seconds = 20.0)
+    public function __construct(private readonly TransportFactory $factory, private readonly float $seconds = 45.0)
     {
     }
 
@@ -72,7 +72,7 @@ final class WaitWhileIdle implements EventSubscriberInterface
         }
         $receivers = array_map(static fn ($transport) => $transport->receiver(), $transports);
         $this->alone = count($transports) === count($names);
-        $this->wait = new SharedWait($receivers, array_values($metadata->getQueueNames() ?? []), $this->patience(), $this->alone, microtime(true) + $this->limit);
+        $this->wait = new SharedWait($receivers, array_values($metadata->getQueueNames() ?? []), $this->patience(), $this->alone, $this->sleep, microtime(true) + $this->limit);
         foreach ($receivers as $receiver) {
             $receiver->waitWith($this->wait);
         }
