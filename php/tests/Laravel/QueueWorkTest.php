@@ -41,7 +41,7 @@ final class QueueWorkTest extends WorkerTests
 
     public function testAnOutageOfRedisDoesNotEndAWorker(): void
     {
-        $this->boot(['dsn' => 'redis+unix:///nowhere/redis.sock?db=0']);
+        $this->boot(['dsn' => 'redis://127.0.0.1:1/0']);
         $worker = $this->start('queue:work');
         Wait::until(fn (): bool => substr_count($this->log(), 'ConnectionException') >= 2, 20, 'two reports of the outage');
         $this->assertTrue($worker->isRunning());
