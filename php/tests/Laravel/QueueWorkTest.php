@@ -47,6 +47,25 @@ final class QueueWorkTest extends WorkerTests
         $this->assertTrue($worker->isRunning());
     }
 
+    public function testOneWaitLastsForManyRoundsAndListenersOfLoopingMayEndIt(): void
+    {
+        $this->boot(['block_for' => 1]);
+        $this->startWaiting('queue:work', '--sleep=1');
+        $redis = $this->app['redis']->connection()->client();
+        $scripts = static function () use ($redis): int {
+            preg_match('/calls=(\d+)/', $redis->info('commandstats')['cmdstat_evalsha'], $found);
+
+            return (int) $found[1];
+        };
+        $before = $scripts();
+        // Three rounds.
+        usleep(3_500_000);
+        $this->assertSame($before, $scripts());
+
+        file_put_contents($this->app->storagePath() . '/framework/down', '{}');
+        Wait::until(static fn (): bool => $redis->zCard('dq:{default}:waiters') === 0, 10, 'no worker that waits');
+    }
+
     public function testPausedAndResumedBySignals(): void
     {
         $this->boot(['block_for' => 60]);
