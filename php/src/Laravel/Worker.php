@@ -15,7 +15,11 @@ use Throwable;
  */
 class Worker extends BaseWorker
 {
+    use Concerns\LooksAround;
+
     private ?WorkerOptions $options = null;
+
+    private bool $isDaemon = false;
 
     private float $startedAt = 0.0;
 
@@ -35,6 +39,8 @@ class Worker extends BaseWorker
     public function daemon($connectionName, $queue, WorkerOptions $options)
     {
         $this->begin($options);
+        $this->isDaemon = true;
+        $this->lastRestart = $this->getTimestampOfLastQueueRestart();
 
         return parent::daemon($connectionName, $queue, $options);
     }
@@ -72,13 +78,24 @@ class Worker extends BaseWorker
         }
         // A callback of the application's own asks queue after queue, as it likes.
         $asksItself = isset(static::$popCallbacks[$this->name ?? '']);
-        $connection->beginLoop($asksItself ? null : explode(',', (string) $queue), $asksItself ? 0 : $this->patience($connection));
+        $patience = $asksItself ? 0 : $this->patience($connection);
+        $looksAround = $patience > 0 && $this->isDaemon && $this->supportsAsyncSignals();
+        $connection->beginLoop(
+            $asksItself ? null : explode(',', (string) $queue),
+            $looksAround ? $this->limited(max($patience, self::$longWait)) : $patience,
+        );
         $this->waitsIn = $connection;
+        if ($looksAround) {
+            $this->lookAroundEvery($patience, $connection, (string) $queue, $this->options);
+        }
         $job = null;
         try {
             return $job = parent::getNextJob($connection, $queue);
         } finally {
             $this->waitsIn = null;
+            if ($looksAround) {
+                pcntl_alarm(0);
+            }
             // One that stops when there is no job need not sleep on it.
             $this->hasWaited = ($connection->endLoop() || $this->options?->stopWhenEmpty) && $job === null;
         }
@@ -128,21 +145,25 @@ class Worker extends BaseWorker
         $this->startedAt = hrtime(true) / 1e9;
     }
 
-    /** Seconds that a round may wait. */
+    /** Seconds that a round may last. */
     private function patience(Queue $connection): int|float
     {
-        $options = $this->options;
-        $patience = $connection->settings->blockFor ?? max(0, (float) ($options?->sleep ?? 0));
-        if ($options === null) {
-            return $patience;
-        }
-        if ($options->stopWhenEmpty) {
+        if ($this->options?->stopWhenEmpty) {
             return 0;
         }
-        $emptyFor = (float) ($options->stopWhenEmptyFor ?? 0);
-        $limits = $emptyFor > 0 ? [$patience, $emptyFor] : [$patience];
-        if ($options->maxTime > 0) {
-            $limits[] = max(0, (float) $options->maxTime - (hrtime(true) / 1e9 - $this->startedAt));
+
+        return $this->limited($connection->settings->blockFor ?? max(0, (float) ($this->options?->sleep ?? 0)));
+    }
+
+    /** Not beyond the limits of the worker. */
+    private function limited(int|float $seconds): int|float
+    {
+        $limits = [$seconds];
+        if (($this->options?->stopWhenEmptyFor ?? 0) > 0) {
+            $limits[] = (float) $this->options->stopWhenEmptyFor;
+        }
+        if ($this->options?->maxTime > 0) {
+            $limits[] = max(0, (float) $this->options->maxTime - (hrtime(true) / 1e9 - $this->startedAt));
         }
 
         return min($limits);

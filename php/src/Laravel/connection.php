@@ -16,7 +16,8 @@ return [
     'retry_after' => 60,
     // false: leases are not renewed, and retry_after is to be longer than the longest job, as with other drivers.
     'heartbeat' => true,
-    // Seconds a worker waits for a job; one that falls due meanwhile is taken at once. null: as long as --sleep says; 0: not at all.
+    // A worker waits for a job, and takes it when it falls due; every so many seconds it looks at queue:restart and the like.
+    // null: every --sleep seconds; 0: it does not wait, it sleeps. A pop() of your own waits as long.
     'block_for' => 5,
     'after_commit' => false,
     // true: a failed job stays in Redis as well, buried with its reason.

@@ -110,7 +110,7 @@ final class CommandsTest extends LaravelTestCase
         $this->artisan('queue:clear', ['--force' => true]);
         $this->assertSame(0, $this->queue()->size());
         if (array_key_exists('about', $this->app->make(\Illuminate\Contracts\Console\Kernel::class)->all())) {
-            $this->assertStringContainsString('delayqueue', strtolower($this->artisan('about', ['--only' => 'delay_queue'])));
+            $this->assertStringContainsString('delayqueue', strtolower($this->artisan('about', ['--only' => 'delayqueue'])));
         }
     }
 

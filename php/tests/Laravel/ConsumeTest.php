@@ -40,6 +40,16 @@ final class ConsumeTest extends WorkerTests
         $this->assertSame(1, $this->queue()->pop()->attempts());
     }
 
+    public function testTheTimeLimitOfTheWorkerHoldsForJobsWithoutOne(): void
+    {
+        $job = new Deed('endless', 30);
+        $job->tries = 1;
+        dispatch($job);
+        $this->start(...self::WORK, ...['--timeout=1']);
+        $this->awaitLine('/^failed endless/', 15);
+        $this->assertSame(0, $this->lines('/^end/'));
+    }
+
     public function testOnceRunsOneJob(): void
     {
         Deed::dispatch('one');

@@ -41,10 +41,29 @@ final class QueueWorkTest extends WorkerTests
 
     public function testAnOutageOfRedisDoesNotEndAWorker(): void
     {
-        $this->boot(['dsn' => 'redis+unix:///nowhere/redis.sock?db=0']);
+        $this->boot(['dsn' => 'redis://127.0.0.1:1/0']);
         $worker = $this->start('queue:work');
         Wait::until(fn (): bool => substr_count($this->log(), 'ConnectionException') >= 2, 20, 'two reports of the outage');
         $this->assertTrue($worker->isRunning());
+    }
+
+    public function testOneWaitLastsForManyRoundsAndListenersOfLoopingMayEndIt(): void
+    {
+        $this->boot(['block_for' => 1]);
+        $this->startWaiting('queue:work', '--sleep=1');
+        $redis = $this->app['redis']->connection()->client();
+        $scripts = static function () use ($redis): int {
+            preg_match('/calls=(\d+)/', $redis->info('commandstats')['cmdstat_evalsha'], $found);
+
+            return (int) $found[1];
+        };
+        $before = $scripts();
+        // Three rounds.
+        usleep(3_500_000);
+        $this->assertSame($before, $scripts());
+
+        file_put_contents($this->app->storagePath() . '/framework/down', '{}');
+        Wait::until(static fn (): bool => $redis->zCard('dq:{default}:waiters') === 0, 10, 'no worker that waits');
     }
 
     public function testPausedAndResumedBySignals(): void

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Laravel\Support;
 
+use DelayQueue\ConnectionException;
 use DelayQueue\Laravel\Identified;
 use Illuminate\Bus\Batchable;
 use Illuminate\Bus\Queueable;
@@ -44,6 +45,7 @@ class Deed implements ShouldQueue
         match ($this->end) {
             'return' => null,
             'throw' => throw new RuntimeException("$this->name went wrong"),
+            'lose the connection' => throw new ConnectionException('server has gone away'),
             'throw once' => $this->attempts() > 1 ?: throw new RuntimeException("$this->name went wrong"),
             'release' => $this->attempts() > 1 ?: $this->release(0),
             'release uncounted' => count(preg_grep("/^end $this->name /", Journal::lines())) > 2 ?: $this->job->release(0, countAttempt: false),
