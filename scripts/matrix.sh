@@ -1,51 +1,16 @@
 #!/usr/bin/env bash
-# matrix: the core and the PHP surface on the servers of a newer Debian: Redis 8.0 and Valkey 8.1.
-# The newer Debian is a folder, MATRIX_DIR/trixie (target/matrix/trixie), made by debootstrap the first time.
+# matrix: the core and the PHP surface on the servers of a newer Debian, Redis 8.0 and Valkey 8.1; the PHP surface on its PHP 8.4;
+# and what ./build.sh dist makes for both PHPs, installed in a Debian of each. scripts/debian.sh makes these Debians.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 # shellcheck source=scripts/suites.sh
 source "$root/scripts/suites.sh"
 
-series=trixie
-packages=(redis-server valkey-server)
+# shellcheck source=scripts/debian.sh
+source "$root/scripts/debian.sh"
+
 servers=(redis-server valkey-server) # programs of the folder
-
-matrix_dir=$(realpath -m "${MATRIX_DIR:-$target_dir/matrix}")
-system=$matrix_dir/$series
-
-# The Debian mirror of this machine.
-mirror() {
-  apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | head -n 1
-}
-
-make_system() {
-  local as_root=() from
-  [ ! -d "$system" ] || return 0
-  command -v apt-get >/dev/null || die "no apt-get here: the matrix needs Debian"
-  install_packages debootstrap
-  from=$(mirror)
-  [ -n "$from" ] || die "apt knows no Debian mirror: run apt-get update, or look at /etc/apt/sources.list"
-  [ "$(id -u)" -eq 0 ] || as_root=(sudo)
-  say "making $system from $from (a minute)"
-  mkdir -p "$matrix_dir"
-  # A folder of that name is always complete: it gets its name last.
-  "${as_root[@]}" rm -rf --one-file-system "$system.new"
-  "${as_root[@]}" /usr/sbin/debootstrap --variant=minbase --include="$(IFS=, && echo "${packages[*]}")" \
-    "$series" "$system.new" "$from" >"$system.log" || die "debootstrap failed: read $system.log"
-  "${as_root[@]}" mv "$system.new" "$system"
-}
-
-# Prints the path of a program that runs one of the folder, with the folder's own libraries.
-make_program() {
-  local loader program=$matrix_dir/bin/$1
-  loader=$(find "$system/usr/lib" -maxdepth 2 -path '*-linux-gnu*/ld-linux*' | head -n 1)
-  [ -n "$loader" ] || die "$system has no dynamic loader: remove that folder, then run this again"
-  mkdir -p "$matrix_dir/bin"
-  printf '#!/bin/sh\nexec "%s" --library-path "%s" "%s" "$@"\n' "$loader" "$(dirname "$loader")" "$system/usr/bin/$1" >"$program"
-  chmod +x "$program"
-  printf '%s\n' "$program"
-}
 
 report=() failed=()
 
@@ -60,7 +25,7 @@ run() {
 "$root/build.sh" setup
 "$root/build.sh" build
 find_php
-make_system
+make_system trixie redis-server valkey-server php8.4-cli php8.4-dev
 for server in "${servers[@]}"; do
   REDIS_SERVER=$(make_program "$server")
   export REDIS_SERVER
@@ -69,6 +34,23 @@ for server in "${servers[@]}"; do
   run "$version, the core" test_core --test core -- --skip mutants
   run "$version, the PHP surface" test_surface
 done
+
+# The packages are those of a release, and so is the library of the tests on PHP 8.4.
+test_packaging() {
+  local status=0
+  tests/packaging.sh "$dist_dir" 2>&1 | tee "$log" || status=$?
+  closing=$(tail -n 1 "$log")
+  return "$status"
+}
+
+dist_dir=$target_dir/dist
+run "packages for PHP 8.2" "$root/build.sh" dist
+use_php 8.4
+run "packages for PHP 8.4" "$root/build.sh" dist
+extension=$target_dir/dist-build/release/libdelayqueue.so
+# Of the folder, too: it is the newer one.
+RUN_TESTS=$system/usr/lib/php/$("$PHP_CONFIG" --phpapi)/build/run-tests.php run "PHP 8.4, the PHP surface" test_surface
+run "packaging" test_packaging
 
 say "matrix:"
 printf '%s\n' "${report[@]}"
