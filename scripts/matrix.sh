@@ -38,12 +38,13 @@ done
 # The packages are those of a release, and so is the library of the tests on PHP 8.4.
 test_packaging() {
   local status=0
-  tests/packaging.sh "$dist_dir" 2>&1 | tee "$log" || status=$?
+  PHP=$host_php PHP_CONFIG=$host_php_config tests/packaging.sh "$dist_dir" 2>&1 | tee "$log" || status=$?
   closing=$(tail -n 1 "$log")
   return "$status"
 }
 
-dist_dir=$target_dir/dist
+dist_dir=$(realpath -m "${DIST_DIR:-$target_dir/dist}")
+host_php=$PHP host_php_config=$PHP_CONFIG
 run "packages for PHP 8.2" "$root/build.sh" dist
 use_php 8.4
 run "packages for PHP 8.4" "$root/build.sh" dist
