@@ -45,6 +45,7 @@ test_packaging() {
 
 dist_dir=$(realpath -m "${DIST_DIR:-$target_dir/dist}")
 host_php=$PHP host_php_config=$PHP_CONFIG
+closing=$dist_dir
 run "packages for PHP 8.2" "$root/build.sh" dist
 use_php 8.4
 run "packages for PHP 8.4" "$root/build.sh" dist
