@@ -5,8 +5,9 @@
 #
 # Environment: PHP_CONFIG (which PHP to build for), PHP (its command line), CARGO_TARGET_DIR (where cargo builds),
 # INSTALL_ROOT (a folder that stands for / when installing), PHPUNIT (which PHPUnit), PHP_SERIES (which Debian packages),
-# REDIS_SERVER (which server the tests and benchmarks start), MATRIX_DIR (where matrix keeps its servers), FRAMEWORKS_DIR
-# (where frameworks keeps its packages), FRAMEWORKS_PHP (sid: frameworks builds for the PHP 8.4 it finds there).
+# REDIS_SERVER (which server the tests and benchmarks start), MATRIX_DIR (where matrix keeps its servers and its PHP),
+# DIST_DIR (where dist puts its files), FRAMEWORKS_DIR (where frameworks keeps its packages), FRAMEWORKS_PHP (sid: frameworks
+# builds for the PHP 8.4 it finds there).
 set -euo pipefail
 
 # shellcheck source=scripts/common.sh
@@ -21,10 +22,11 @@ usage: ./build.sh VERB
   build    compile the extension for PHP and prove that it loads
   demo     set up, build, and run a small shop that closes its unpaid orders while a worker is killed (under a minute)
   test     set up, build, and run every test: the core, the PHP surface, the PHP package
-  matrix   test the core and the PHP surface on Redis 8.0 and Valkey 8.1, which it brings into target/matrix
+  matrix   test on Redis 8.0, Valkey 8.1 and PHP 8.4, which it brings into target/matrix; and test the packages of dist
   faults   every fault of docs/reliability.md, on a single server, under Sentinels and in a cluster (about ten minutes)
   soak     hold a load while one fault after another hits it, and count: soak [sentinel|cluster] [--minutes=15]
   frameworks  test the framework adapters on the newest versions in Debian sid, which it brings into target/frameworks
+  dist     make what a release offers for PHP, in target/dist: tarball, PIE's zip, Debian package, checksums
   bench    measure the extension beside its peers; --help lists the options, bench/README.md says how to read it
   lint     formatting, clippy, shellcheck, php -l, and the stub compared with what the extension declares
   install  put delayqueue.so and its ini where PHP looks for them
@@ -34,7 +36,7 @@ TEXT
 
 case "${1:-help}" in
   help | -h | --help) usage ;;
-  setup | build | demo | test | matrix | faults | frameworks | lint | install | stubs)
+  setup | build | demo | test | matrix | dist | faults | frameworks | lint | install | stubs)
     [ $# -eq 1 ] || die "'$1' takes no arguments; ./build.sh help lists the verbs"
     exec "$root/scripts/$1.sh"
     ;;

@@ -1,6 +1,8 @@
 # shellcheck shell=bash
-# Other Debians in folders, made by debootstrap. Sourced after common.sh, never run.
+# Other Debians as folders, made by debootstrap the first time. Sourced after common.sh, never run.
 
+# shellcheck disable=SC2154
+matrix_dir=$(realpath -m "${MATRIX_DIR:-$target_dir/matrix}")
 as_root=()
 [ "$(id -u)" -eq 0 ] || as_root=(sudo)
 
@@ -29,4 +31,44 @@ make_debian() {
   "${as_root[@]}" chroot "$folder.new" env RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive \
     apt-get install -q -y --no-install-recommends "$@" >>"$folder.log" || die "apt-get failed in $folder.new: read $folder.log"
   "${as_root[@]}" mv "$folder.new" "$folder"
+}
+
+# has_packages SYSTEM PACKAGE …
+has_packages() {
+  local package
+  for package in "${@:2}"; do
+    compgen -G "$1/var/lib/dpkg/info/$package.list" >/dev/null ||
+      compgen -G "$1/var/lib/dpkg/info/$package:*.list" >/dev/null || return 1
+  done
+}
+
+# make_system SERIES PACKAGE …: sets $system to MATRIX_DIR/SERIES, a folder with that Debian and these packages.
+make_system() {
+  system=$matrix_dir/$1
+  has_packages "$system" "${@:2}" || "${as_root[@]}" rm -rf --one-file-system "$system"
+  make_debian "$system" "$@"
+}
+
+# make_program NAME [ARGUMENT …]: prints the path of a program that runs $system/usr/bin/NAME with the libraries of $system.
+make_program() {
+  local loader program=$matrix_dir/bin/$1
+  loader=$(find "$system/usr/lib" -maxdepth 2 -path '*-linux-gnu*/ld-linux*' | head -n 1)
+  [ -n "$loader" ] || die "$system has no dynamic loader: remove that folder, then run this again"
+  mkdir -p "$matrix_dir/bin"
+  # Its own path as the name of the program: PHP_BINARY has to name what a test can run.
+  printf '#!/bin/sh\nexec "%s" --argv0 "%s" --library-path "%s" "%s"%s "$@"\n' \
+    "$loader" "$program" "$(dirname "$loader")" "$system/usr/bin/$1" "$(printf ' "%s"' "${@:2}")" |
+    sed 's/ ""//' >"$program"
+  chmod +x "$program"
+  printf '%s\n' "$program"
+}
+
+# use_php SERIES: lets PHP and PHP_CONFIG be those of $system, whose packages phpSERIES-cli and phpSERIES-dev are there.
+use_php() {
+  PHP_CONFIG=$matrix_dir/bin/php-config$1
+  mkdir -p "$matrix_dir/bin"
+  sed "s|^prefix=\"/usr\"\$|prefix=\"$system/usr\"|" "$system/usr/bin/php-config$1" >"$PHP_CONFIG"
+  chmod +x "$PHP_CONFIG"
+  PHP=$(make_program "php$1" -d "extension_dir=$system/usr/lib/php/$("$PHP_CONFIG" --phpapi)")
+  export PHP PHP_CONFIG
 }

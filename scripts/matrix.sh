@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# matrix: the core and the PHP surface on the servers of a newer Debian: Redis 8.0 and Valkey 8.1.
-# The newer Debian is a folder, MATRIX_DIR/trixie (target/matrix/trixie), made by debootstrap the first time.
+# matrix: the core and the PHP surface on the servers of a newer Debian, Redis 8.0 and Valkey 8.1; the PHP surface on its PHP 8.4;
+# and what ./build.sh dist makes for both PHPs, installed in a Debian of each. scripts/debian.sh makes these Debians.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -9,23 +9,7 @@ source "$root/scripts/suites.sh"
 # shellcheck source=scripts/debian.sh
 source "$root/scripts/debian.sh"
 
-series=trixie
-packages=(redis-server valkey-server)
 servers=(redis-server valkey-server) # programs of the folder
-
-matrix_dir=$(realpath -m "${MATRIX_DIR:-$target_dir/matrix}")
-system=$matrix_dir/$series
-
-# Prints the path of a program that runs one of the folder, with the folder's own libraries.
-make_program() {
-  local loader program=$matrix_dir/bin/$1
-  loader=$(find "$system/usr/lib" -maxdepth 2 -path '*-linux-gnu*/ld-linux*' | head -n 1)
-  [ -n "$loader" ] || die "$system has no dynamic loader: remove that folder, then run this again"
-  mkdir -p "$matrix_dir/bin"
-  printf '#!/bin/sh\nexec "%s" --library-path "%s" "%s" "$@"\n' "$loader" "$(dirname "$loader")" "$system/usr/bin/$1" >"$program"
-  chmod +x "$program"
-  printf '%s\n' "$program"
-}
 
 report=() failed=()
 
@@ -40,7 +24,7 @@ run() {
 "$root/build.sh" setup
 "$root/build.sh" build
 find_php
-make_debian "$system" "$series" "${packages[@]}"
+make_system trixie redis-server valkey-server php8.4-cli php8.4-dev
 for server in "${servers[@]}"; do
   REDIS_SERVER=$(make_program "$server")
   export REDIS_SERVER
@@ -49,6 +33,25 @@ for server in "${servers[@]}"; do
   run "$version, the core" test_core --test core -- --skip mutants
   run "$version, the PHP surface" test_surface
 done
+
+# The packages are those of a release, and so is the library of the tests on PHP 8.4.
+test_packaging() {
+  local status=0
+  PHP=$host_php PHP_CONFIG=$host_php_config tests/packaging.sh "$dist_dir" 2>&1 | tee "$log" || status=$?
+  closing=$(tail -n 1 "$log")
+  return "$status"
+}
+
+dist_dir=$(realpath -m "${DIST_DIR:-$target_dir/dist}")
+host_php=$PHP host_php_config=$PHP_CONFIG
+closing=$dist_dir
+run "packages for PHP 8.2" "$root/build.sh" dist
+use_php 8.4
+run "packages for PHP 8.4" "$root/build.sh" dist
+extension=$target_dir/dist-build/release/libdelayqueue.so
+# Of the folder, too: it is the newer one.
+RUN_TESTS=$system/usr/lib/php/$("$PHP_CONFIG" --phpapi)/build/run-tests.php run "PHP 8.4, the PHP surface" test_surface
+run "packaging" test_packaging
 
 say "matrix:"
 printf '%s\n' "${report[@]}"

@@ -12,6 +12,7 @@ setup_packages() {
     "php$series-curl" php-symfony-http-client          # the notifier of the package, and its transport
     libclang-dev                                       # ext-php-rs reads PHP's headers with it
     redis-server phpunit openssl valgrind              # what the tests run on
+    zip binutils                                       # what dist makes and checks files with
     php-symfony-console supervisor                     # php/bin/delayqueue; what runs one of its sample units
     # The Symfony transport: its framework, and what the sample application reads its configuration with.
     php-symfony-messenger php-symfony-framework-bundle php-symfony-yaml php-psr-event-dispatcher

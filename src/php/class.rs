@@ -183,6 +183,10 @@ fn method_table(methods: &[Method]) -> Result<Vec<zend_function_entry>, Rejected
             arg_info: argument_table(&signature)?,
             num_args: count,
             flags,
+            #[cfg(php84)]
+            frameless_function_infos: std::ptr::null(),
+            #[cfg(php84)]
+            doc_comment: std::ptr::null(),
         });
     }
     // SAFETY: an all-zero entry ends the table.
@@ -215,12 +219,18 @@ fn argument_table(signature: &Signature) -> Result<*const zend_internal_arg_info
     Ok(pointer)
 }
 
+/// Marks a type whose classes are a C string. Since PHP 8.3 it has a bit of its own.
+#[cfg(not(php83))]
+const LITERAL_CLASSES: u32 = ffi::_ZEND_TYPE_NAME_BIT;
+#[cfg(php83)]
+const LITERAL_CLASSES: u32 = ffi::_ZEND_TYPE_LITERAL_NAME_BIT;
+
 /// In argument tables classes are C strings; the engine turns them into names itself when it registers the method.
 fn argument_type(ty: &Type) -> Result<zend_type, Rejected> {
     if ty.classes.is_empty() {
         return Ok(zend_type { ptr: std::ptr::null_mut(), type_mask: ty.mask });
     }
-    Ok(zend_type { ptr: keep_text(&ty.classes)?.cast_mut().cast(), type_mask: ty.mask | ffi::_ZEND_TYPE_NAME_BIT })
+    Ok(zend_type { ptr: keep_text(&ty.classes)?.cast_mut().cast(), type_mask: ty.mask | LITERAL_CLASSES })
 }
 
 /// Of a property the engine wants the class name as an interned string.

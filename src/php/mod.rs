@@ -47,6 +47,9 @@ use std::panic::catch_unwind;
 /// As in Cargo.lock; a test compares them.
 const REDIS_CRATE: &str = "1.8.1";
 
+/// The servers on which `./build.sh test` and `./build.sh matrix` run all tests of the core and of the PHP surface.
+const TESTED_SERVERS: &str = "Redis 7.0, Redis 8.0, Valkey 8.1";
+
 const SUCCESS: i32 = 0;
 const FAILURE: i32 = -1;
 
@@ -90,8 +93,11 @@ extern "C" fn info(module: *mut ModuleEntry) {
         info_table_start!();
         info_table_header!("delayqueue support", "enabled");
         info_table_row!("Version", env!("CARGO_PKG_VERSION"));
+        info_table_row!("Commit", env!("DELAYQUEUE_COMMIT"));
+        info_table_row!("Rust", env!("DELAYQUEUE_RUSTC"));
         info_table_row!("redis crate", REDIS_CRATE);
         info_table_row!("TLS", "rustls (ring)");
+        info_table_row!("Servers tested", TESTED_SERVERS);
         info_table_end!();
     });
     // SAFETY: the engine passes the module it asks about.

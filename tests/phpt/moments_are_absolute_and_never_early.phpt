@@ -25,7 +25,12 @@ var_dump($queue->reserve()->payload, $queue->reserve()->payload, $queue->reserve
 $job = $queue->push('c', new DateTime('@3000'), id: 'c');
 $queue->reserve()->release(new DateTime('@4000.5'));
 var_dump($queue->peek('c')->dueAt, $queue->reschedule('c', new DateTimeImmutable('@1')), $queue->peek('c')->dueAt);
-caught(fn() => $queue->push(1, (new ReflectionClass(Odd::class))->newInstanceWithoutConstructor()));
+try {
+    $queue->push(1, (new ReflectionClass(Odd::class))->newInstanceWithoutConstructor());
+} catch (Error $error) {
+    // The rest, and since PHP 8.3 the class, depend on the version of PHP.
+    echo preg_match('/has not been correctly initialized by /', $error->getMessage()) ? 'Error: not correctly initialized' : $error, "\n";
+}
 $queue->purge();
 ?>
 --EXPECT--
@@ -44,4 +49,4 @@ string(3) "now"
 float(4000.5)
 bool(true)
 float(1)
-Error: The DateTime object has not been correctly initialized by its constructor
+Error: not correctly initialized

@@ -23,8 +23,10 @@ foreach (['id', 'payload', 'token'] as $property) {
     caught(function () use ($job, $property) { $job->$property = 'x'; });
     caught(function () use ($job, $property) { unset($job->$property); });
 }
+ob_start(fn(string $text): string => str_replace('indirectly modify', 'modify', $text)); // PHP 8.4 says how
 caught(function () use ($job) { $job->payload['a'] = 2; });
 caught(function () use ($job) { $reference = &$job->body; });
+ob_end_flush();
 caught(fn() => $queue->__construct('again'));
 var_dump($job->payload, count($queue));
 $job->ack();

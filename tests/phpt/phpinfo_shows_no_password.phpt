@@ -11,7 +11,7 @@ function php(string ...$arguments): string
     return $output;
 }
 $ri = php('-d', 'delayqueue.dsn=redis://user:hunter2@localhost:6380/3', '--ri', 'delayqueue');
-echo preg_replace('/Version => .*/', 'Version => *', trim($ri)), "\n\n";
+echo preg_replace('/^(Version|Rust|Commit) => .+$/m', '$1 => *', trim($ri)), "\n\n";
 preg_match('/^Version => (.*)$/m', $ri, $version);
 var_dump($version[1] === phpversion('delayqueue'), $version[1] === DelayQueue::VERSION);
 // The crate's version is the one that is built in.
@@ -31,8 +31,11 @@ delayqueue
 
 delayqueue support => enabled
 Version => *
+Commit => *
+Rust => *
 redis crate => 1.8.1
 TLS => rustls (ring)
+Servers tested => Redis 7.0, Redis 8.0, Valkey 8.1
 
 Directive => Local Value => Master Value
 delayqueue.dsn => redis://user:***@localhost:6380/3 => redis://user:***@localhost:6380/3

@@ -1,0 +1,174 @@
+#!/usr/bin/env bash
+# Tests the files that ./build.sh dist has made for PHP 8.2 and PHP 8.4, and the way through phpize.
+# usage: tests/packaging.sh FOLDER; the last line counts. Makes a Debian of each release in target/matrix the first time.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../scripts/common.sh"
+# shellcheck source=scripts/debian.sh
+source "$root/scripts/debian.sh"
+
+[ $# -eq 1 ] || die "usage: tests/packaging.sh FOLDER"
+dist_dir=$(realpath "$1")
+find_php
+version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
+work=$(mktemp -d)
+passed=0 failed=0
+as_root=()
+[ "$(id -u)" -eq 0 ] || as_root=(sudo)
+
+trap 'rm -rf "$work"' EXIT
+
+# check SENTENCE COMMAND …: every line of a test must succeed. Inside a condition bash would go on after one that fails.
+check() {
+  local status
+  set +e
+  (set -e && "${@:2}") >"$work/output" 2>&1
+  status=$?
+  set -e
+  if [ "$status" -eq 0 ]; then
+    passed=$((passed + 1))
+    echo "PASS $1"
+  else
+    failed=$((failed + 1))
+    echo "FAIL $1"
+    sed 's/^/     /' "$work/output" | tail -n 40
+  fi
+}
+
+checksums_hold() {
+  cd "$dist_dir"
+  sha256sum --check --strict SHA256SUMS
+  [ "$(wc -l <SHA256SUMS)" -eq "$(find . -type f ! -name SHA256SUMS | wc -l)" ]
+}
+
+tarball_is_complete() {
+  local file
+  for file in delayqueue.so delayqueue.ini delayqueue.stub.php LICENSE install.md README CHANGELOG.md; do
+    [ -s "$unpacked/$file" ] || { echo "no $file"; return 1; }
+  done
+  cmp stubs/delayqueue.stub.php "$unpacked/delayqueue.stub.php"
+  grep "needs glibc $(glibc_floor) or newer" "$unpacked/README"
+}
+
+glibc_floor() { objdump -T "$unpacked/delayqueue.so" | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1 | cut -d_ -f2; }
+
+# No path of a home, a source tree or a temporary folder.
+library_tells_no_paths() { ! strings "$unpacked/delayqueue.so" | grep -E '/(home|root|work|tmp|Users|runner)/|\.cargo/|\.rustup/'; }
+
+library_is_small_and_stripped() {
+  [ "$(stat -c %s "$unpacked/delayqueue.so")" -lt 4000000 ]
+  ! readelf -SW "$unpacked/delayqueue.so" | grep -E '\.(symtab|debug)'
+}
+
+library_needs_no_newer_glibc() { [ "$(printf '%s\n2.34\n' "$(glibc_floor)" | sort -V | tail -n 1)" = 2.34 ]; }
+
+library_tells_what_it_is() {
+  local line
+  "$PHP" -n -r 'echo PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION;' | grep -qx "$series" ||
+    { system=$matrix_dir/trixie && use_php "$series"; }
+  "$PHP" -n -d "extension=$unpacked/delayqueue.so" --ri delayqueue | tee "$work/ri"
+  for line in "Version => $version" 'Commit => [0-9a-f]{7,}(-dirty)?' 'Rust => [0-9]+\.[0-9]+\.[0-9]+' 'TLS => rustls.*' 'Servers tested => Redis .*'; do
+    grep -Eqx "$line" "$work/ri" || { echo "no line $line"; return 1; }
+  done
+}
+
+in_system() { "${as_root[@]}" chroot "$system" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C DEBIAN_FRONTEND=noninteractive "$@"; }
+
+deb_installs() {
+  "${as_root[@]}" cp "$deb" "$system/tmp/delayqueue.deb"
+  in_system apt-get install -y --no-install-recommends /tmp/delayqueue.deb
+  in_system php -m >"$work/modules"
+  grep -x delayqueue "$work/modules"
+  in_system php --ri delayqueue
+}
+
+# The socket lies in the folder: that needs no port, and no mount.
+deb_serves_a_job() {
+  local redis answer code='
+    for ($tries = 0; !file_exists("/run/delayqueue.sock") && $tries < 1000; ++$tries) { usleep(10000); }
+    $queue = new DelayQueue("orders", "redis+unix:///run/delayqueue.sock");
+    $queue->push(["order" => 4711], delay: "10ms");
+    $job = $queue->reserve(timeout: 5);
+    $job->ack();
+    echo json_encode($job->payload);'
+  "${as_root[@]}" rm -f "$system/run/delayqueue.sock"
+  "${as_root[@]}" "${REDIS_SERVER:-redis-server}" --port 0 --unixsocket "$system/run/delayqueue.sock" --dir "$work" --save '' >/dev/null &
+  redis=$!
+  answer=$(in_system php -r "$code") || true
+  "${as_root[@]}" kill "$redis"
+  wait "$redis" || true
+  echo "$answer"
+  [ "$answer" = '{"order":4711}' ]
+}
+
+deb_is_purged() {
+  in_system apt-get purge -y "php$1-delayqueue"
+  in_system php -m >"$work/modules"
+  if grep -x delayqueue "$work/modules"; then return 1; fi
+  [ -z "$(find "$system/etc/php" "$system/usr/lib/php" -name '*delayqueue*')" ]
+}
+
+has_no_rust() { [ ! -e "$system/usr/bin/cargo" ] && [ ! -e "$system/usr/bin/rustc" ] && [ ! -d "$system/root/.cargo" ]; }
+
+test_release() {
+  local series=$1 debian=$2 name
+  shift 2
+  name=delayqueue-$version-php$series-$(uname -m)-linux-glibc
+  tar -xzf "$dist_dir/$name.tar.gz" -C "$work" || die "no tarball for PHP $series: run ./build.sh dist for it"
+  unpacked=$work/$name
+  check "the tarball for PHP $series has library, ini, stub, licence, and says which glibc it needs" tarball_is_complete
+  check "the library for PHP $series tells no path of the machine that built it" library_tells_no_paths
+  check "the library for PHP $series has less than 4 MB and no symbols" library_is_small_and_stripped
+  check "the library for PHP $series needs no newer glibc than 2.34" library_needs_no_newer_glibc
+  check "php --ri tells version, commit, Rust, TLS and servers for PHP $series" library_tells_what_it_is
+  check "PIE finds the zip for PHP $series by its name, and composer.json keeps its rules" "$PHP" tests/packaging/pie.php "$dist_dir" "$series"
+  deb=$dist_dir/php$series-delayqueue_$version-1_$(dpkg --print-architecture).deb
+  check "lintian has no word against the package for PHP $series" lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs "$deb"
+  make_system "$debian" "$@"
+  in_system dpkg --purge "php$series-delayqueue" >/dev/null 2>&1 || true
+  check "Debian $debian has no Rust" has_no_rust
+  check "apt installs the package in Debian $debian, and PHP loads it" deb_installs
+  check "the installed extension pushes and reserves a job" deb_serves_a_job
+  check "apt purges the package and leaves nothing" deb_is_purged "$series"
+}
+
+source_copy() {
+  mkdir "$1"
+  git ls-files -z --cached --others --exclude-standard | tar --create --null --files-from=- --file=- | tar -x -C "$1"
+}
+
+phpize_builds_tests_and_installs() {
+  cd "$work/source"
+  "${PHP_CONFIG%php-config*}phpize${PHP_CONFIG##*php-config}"
+  ./configure --enable-delayqueue-debug --with-php-config="$PHP_CONFIG"
+  # The folder of the dev profile: most of it is compiled there already.
+  make DELAYQUEUE_TARGET="$target_dir"
+  make test DELAYQUEUE_TARGET="$target_dir" TESTS="$work/source/tests/phpt/phpinfo_shows_no_password.phpt"
+  make install DELAYQUEUE_TARGET="$target_dir" INSTALL_ROOT="$work/installed"
+  "$PHP" -n -d "extension=$work/installed$("$PHP_CONFIG" --extension-dir)/delayqueue.so" --ri delayqueue
+}
+
+# In a Debian with phpize and a compiler, but without Rust and libclang.
+configure_says_what_is_missing() {
+  local status=0
+  "${as_root[@]}" rm -rf "$system/tmp/source" "$work/plain"
+  source_copy "$work/plain"
+  "${as_root[@]}" mv "$work/plain" "$system/tmp/source"
+  in_system sh -c 'cd /tmp/source && phpize && ./configure' >"$work/configure" 2>&1 || status=$?
+  "${as_root[@]}" rm -rf "$system/tmp/source"
+  tail -n 8 "$work/configure"
+  [ "$status" -ne 0 ] && grep -q 'Rust 1.88 or newer, with cargo' "$work/configure" && grep -q 'libclang-dev on Debian' "$work/configure"
+}
+
+for tool in lintian objdump strings; do
+  command -v "$tool" >/dev/null || install_packages lintian binutils
+done
+check "the checksums name every file of the folder and hold" checksums_hold
+test_release 8.2 bookworm php8.2-cli
+test_release 8.4 trixie redis-server valkey-server php8.4-cli php8.4-dev
+check "configure names all that is missing at once" configure_says_what_is_missing
+source_copy "$work/source"
+check "phpize, configure, make, make test and make install work" phpize_builds_tests_and_installs
+
+echo "packaging: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
