@@ -9,6 +9,7 @@ mod process;
 mod proxy;
 mod scene;
 mod seal_bytes;
+mod server_clock;
 mod support;
 mod topology;
 mod worker_loop;
