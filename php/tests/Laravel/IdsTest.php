@@ -70,6 +70,7 @@ final class IdsTest extends LaravelTestCase
         Deed::dispatch('two')->identifiedBy('same', OnDuplicate::Keep);
         $this->assertSame(['same', 'default'], [$kept[0]->id, $kept[0]->queue]);
         $this->assertStringContainsString('two', $kept[0]->payload);
+        $this->assertStringContainsString("job 'same' is in the queue already", $this->log());
         $this->assertSame('one', $this->popName());
     }
 

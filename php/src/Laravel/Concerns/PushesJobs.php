@@ -6,7 +6,6 @@ namespace DelayQueue\Laravel\Concerns;
 
 use DelayQueue\DuplicateJobException;
 use DelayQueue\Laravel\Events\DuplicateKept;
-use DelayQueue\Laravel\Identified;
 use DelayQueue\Laravel\NewJob;
 use DelayQueue\OnDuplicate;
 use DelayQueue\State;
@@ -79,7 +78,8 @@ trait PushesJobs
     protected function createPayloadArray($job, $queue, $data = '')
     {
         $payload = parent::createPayloadArray($job, $queue, $data);
-        $wishes = is_object($job) && in_array(Identified::class, class_uses_recursive($job), true) ? $job->delayQueue : [];
+        // Identified, which is dear to ask for with each push.
+        $wishes = is_object($job) && method_exists($job, 'identifiedBy') ? $job->delayQueue ?? [] : [];
 
         return $wishes === [] ? $payload : $payload + ['delayqueue' => $wishes];
     }
@@ -133,6 +133,13 @@ trait PushesJobs
             $this->container['events']->dispatch(
                 new DuplicateKept((string) $this->connectionName, $this->getQueue($queue), $id, $new->parameters()['payload']),
             );
+        }
+        if ($this->container->bound('log')) {
+            $this->container['log']->notice("A job was not queued, because job '$id' is in the queue already", [
+                'connection' => $this->connectionName,
+                'queue' => $this->getQueue($queue),
+                'job' => $id,
+            ]);
         }
 
         return $id;
