@@ -171,6 +171,7 @@ fn keep_text(text: &str) -> Result<*const c_char, Rejected> {
     Ok(pointer)
 }
 
+#[allow(clippy::needless_update)] // PHP 8.2 has all members of an entry named here, later ones have more.
 fn method_table(methods: &[Method]) -> Result<Vec<zend_function_entry>, Rejected> {
     let mut table = Vec::with_capacity(methods.len() + 1);
     for method in methods {
@@ -183,6 +184,8 @@ fn method_table(methods: &[Method]) -> Result<Vec<zend_function_entry>, Rejected
             arg_info: argument_table(&signature)?,
             num_args: count,
             flags,
+            // SAFETY: PHP 8.4 has more members; in all of them zero means none.
+            ..unsafe { std::mem::zeroed() }
         });
     }
     // SAFETY: an all-zero entry ends the table.
@@ -220,7 +223,7 @@ fn argument_type(ty: &Type) -> Result<zend_type, Rejected> {
     if ty.classes.is_empty() {
         return Ok(zend_type { ptr: std::ptr::null_mut(), type_mask: ty.mask });
     }
-    Ok(zend_type { ptr: keep_text(&ty.classes)?.cast_mut().cast(), type_mask: ty.mask | ffi::_ZEND_TYPE_NAME_BIT })
+    Ok(zend_type { ptr: keep_text(&ty.classes)?.cast_mut().cast(), type_mask: ty.mask | sys::TYPE_IS_CLASS_TEXT })
 }
 
 /// Of a property the engine wants the class name as an interned string.
