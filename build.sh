@@ -6,8 +6,8 @@
 # Environment: PHP_CONFIG (which PHP to build for), PHP (its command line), CARGO_TARGET_DIR (where cargo builds),
 # INSTALL_ROOT (a folder that stands for / when installing), PHPUNIT (which PHPUnit), PHP_SERIES (which Debian packages),
 # REDIS_SERVER (which server the tests and benchmarks start), MATRIX_DIR (where matrix keeps its servers and its PHP),
-# DIST_DIR (where dist puts its files), FRAMEWORKS_DIR (where frameworks keeps its packages), FRAMEWORKS_PHP (sid: frameworks
-# builds for the PHP 8.4 it finds there).
+# DIST_DIR (where dist puts its files), FRAMEWORKS_DIR (where frameworks keeps its packages), FRAMEWORKS_PHP (here: frameworks
+# does without the PHP it finds there).
 set -euo pipefail
 
 # shellcheck source=scripts/common.sh

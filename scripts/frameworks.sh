@@ -2,8 +2,8 @@
 # frameworks: the tests of the framework adapters on newer versions than this Debian has: those of Debian sid (Symfony 7.4, Laravel 13),
 # in a folder, FRAMEWORKS_DIR/sid (target/frameworks/sid), that debootstrap makes the first time.
 #
-# Their packages are PHP alone, so they run on the PHP of this machine. With FRAMEWORKS_PHP=sid the extension is built for the folder's
-# PHP 8.4, and all runs in there.
+# The extension is built for the folder's PHP 8.4, and the tests run in the folder. The packages are PHP alone: with FRAMEWORKS_PHP=here the
+# tests use them from the PHP of this machine.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -54,29 +54,28 @@ run_here() {
     --configuration "$1/phpunit.xml" --fail-on-skipped --fail-on-incomplete --fail-on-risky --fail-on-warning
 }
 
-# The work tree at its own path in the folder, read-only but for nothing: tests write into the system's temporary folder.
+# The work tree at its own path in the folder, for as long as the tests run.
 run_there() {
-  local built=$frameworks_dir/cargo/release/libdelayqueue.so
   "${as_root[@]}" mkdir -p "$system$root"
   "${as_root[@]}" unshare --mount sh -c '
     mount --bind "$1" "$2$1" && mount -t proc proc "$2/proc" && cd "$1" &&
     exec chroot "$2" env PHP_INI_SCAN_DIR=":$3" sh -c "cd \"\$1\" && exec phpunit --configuration \"\$2/phpunit.xml\" \
       --fail-on-skipped --fail-on-incomplete --fail-on-risky" - "$1" "$4"' - "$root" "$system" "$frameworks_dir/php.d" "$1"
-  [ -f "$built" ]
 }
 
 "$root/build.sh" setup
 make_debian "$system" sid "${packages[@]}"
-run=run_here
-if [ "${FRAMEWORKS_PHP:-here}" = sid ]; then
+where=${FRAMEWORKS_PHP:-sid}
+if [ "$where" = sid ]; then
   run=run_there
   make_tools
   say "building the extension for PHP 8.4"
   PHP_CONFIG=$frameworks_dir/bin/php-config PHP=$frameworks_dir/bin/php CARGO_TARGET_DIR=$frameworks_dir/cargo \
-    cargo build --release --locked || die "the extension does not compile for PHP 8.4; run without FRAMEWORKS_PHP=sid"
+    cargo build --release --locked || die "the extension does not compile for PHP 8.4; FRAMEWORKS_PHP=here goes without it"
   mkdir -p "$frameworks_dir/php.d"
   printf 'extension=%s\n' "$frameworks_dir/cargo/release/libdelayqueue.so" >"$frameworks_dir/php.d/99-delayqueue.ini"
 else
+  run=run_here
   "$root/build.sh" build
   find_php
 fi
@@ -90,7 +89,7 @@ versions() {
 failed=()
 for suite in "${suites[@]}"; do
   [ -f "$suite/phpunit.xml" ] || continue
-  say "$suite with $(versions), on the PHP of ${FRAMEWORKS_PHP:-this machine}"
+  say "$suite with $(versions), PHP: $where"
   "$run" "$suite" || failed+=("$suite")
 done
 [ "${#failed[@]}" -eq 0 ] || die "tests failed in: $(printf '%s; ' "${failed[@]}")their messages are above"

@@ -171,6 +171,7 @@ fn keep_text(text: &str) -> Result<*const c_char, Rejected> {
     Ok(pointer)
 }
 
+#[allow(clippy::needless_update)] // PHP 8.2 has all members of an entry named here, later ones have more.
 fn method_table(methods: &[Method]) -> Result<Vec<zend_function_entry>, Rejected> {
     let mut table = Vec::with_capacity(methods.len() + 1);
     for method in methods {
@@ -183,10 +184,8 @@ fn method_table(methods: &[Method]) -> Result<Vec<zend_function_entry>, Rejected
             arg_info: argument_table(&signature)?,
             num_args: count,
             flags,
-            #[cfg(php84)]
-            frameless_function_infos: std::ptr::null(),
-            #[cfg(php84)]
-            doc_comment: std::ptr::null(),
+            // SAFETY: PHP 8.4 has more members; in all of them zero means none.
+            ..unsafe { std::mem::zeroed() }
         });
     }
     // SAFETY: an all-zero entry ends the table.
@@ -219,18 +218,12 @@ fn argument_table(signature: &Signature) -> Result<*const zend_internal_arg_info
     Ok(pointer)
 }
 
-/// Marks a type whose classes are a C string. Since PHP 8.3 it has a bit of its own.
-#[cfg(not(php83))]
-const LITERAL_CLASSES: u32 = ffi::_ZEND_TYPE_NAME_BIT;
-#[cfg(php83)]
-const LITERAL_CLASSES: u32 = ffi::_ZEND_TYPE_LITERAL_NAME_BIT;
-
 /// In argument tables classes are C strings; the engine turns them into names itself when it registers the method.
 fn argument_type(ty: &Type) -> Result<zend_type, Rejected> {
     if ty.classes.is_empty() {
         return Ok(zend_type { ptr: std::ptr::null_mut(), type_mask: ty.mask });
     }
-    Ok(zend_type { ptr: keep_text(&ty.classes)?.cast_mut().cast(), type_mask: ty.mask | LITERAL_CLASSES })
+    Ok(zend_type { ptr: keep_text(&ty.classes)?.cast_mut().cast(), type_mask: ty.mask | sys::TYPE_IS_CLASS_TEXT })
 }
 
 /// Of a property the engine wants the class name as an interned string.

@@ -9,6 +9,9 @@ use ext_php_rs::zend::ModuleEntry;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// An argument's type names its class as a C string: from PHP 8.3 on that is a bit of its own.
+pub const TYPE_IS_CLASS_TEXT: u32 =
+    if ffi::ZEND_MODULE_API_NO >= 20_230_831 { 1 << 23 } else { ffi::_ZEND_TYPE_NAME_BIT };
 pub const MAY_BE_STATIC: u32 = 1 << 15;
 pub const MAY_BE_CALLABLE: u32 = 1 << 12;
 pub const ACC_PUBLIC: u32 = 1;
