@@ -138,6 +138,7 @@ for ($run = 0; $run < $runs; $run++) {
         $side->idle($seconds);
         $found[$name]['idle, commands/s'][] = ($server->commands() - $before) / (microtime(true) - $begun);
         $server->stop();
+        $folder->remove();
     }
 }
 printf("| median of %d | %s |\n|---|%s\n", $runs, implode(' | ', array_keys($found['redis'])), str_repeat('---|', count($found['redis'])));
