@@ -15,7 +15,7 @@ packages=(
   php-symfony-framework-bundle php-symfony-messenger php-symfony-console php-symfony-yaml php-psr-clock php-psr-event-dispatcher
   php-laravel-framework
 )
-suites=(tests/symfony tests/laravel) # those that are there
+suites=(tests/symfony php/tests/Laravel)
 frameworks_dir=$(realpath -m "${FRAMEWORKS_DIR:-$target_dir/frameworks}")
 system=$frameworks_dir/sid
 
