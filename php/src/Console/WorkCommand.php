@@ -58,6 +58,8 @@ final class WorkCommand extends Command
                 throw new UsageException('--processes needs PHP\'s extensions pcntl and posix');
             }
 
+            $queue->close(); // each worker has a connection of its own, and the parent needs none
+
             return (new Pool(Relaunch::command(), $processes, $limits['stopWhenEmpty'], $notices))->run();
         }
         self::heedSignals($queue, $lifeline !== null);

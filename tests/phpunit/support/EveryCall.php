@@ -369,6 +369,7 @@ final class EveryCall
             'DelayQueue\Stats::lateness' => fn () => $looked->stats()->lateness(),
             'DelayQueue\Stats::toPrometheus' => fn () => $looked->stats()->toPrometheus(),
             'DelayQueue::queues' => fn () => $looked->queues(),
+            'DelayQueue::partitions' => fn () => $looked->partitions(),
             'DelayQueue::installScripts' => fn () => $looked->installScripts(),
             'DelayQueue::doctor' => fn () => $looked->doctor(),
         ];
