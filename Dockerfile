@@ -13,6 +13,7 @@ FROM ${PHP_IMAGE} AS build
 # hadolint ignore=DL3002
 USER 0
 SHELL ["/bin/sh", "-eu", "-c"]
+ENV CARGO_HOME=/usr/local/cargo RUSTUP_HOME=/usr/local/rustup PATH=/usr/local/cargo/bin:$PATH
 # Alpine's and Debian's names of the same: a C compiler and libclang. The versions are those of the image's release.
 # hadolint ignore=DL3008,DL3018
 RUN if command -v apk >/dev/null; then \
@@ -25,7 +26,6 @@ RUN if command -v apk >/dev/null; then \
     curl --proto '=https' --tlsv1.2 -sSf -o /tmp/rustup.sh https://sh.rustup.rs; \
     sh /tmp/rustup.sh -y --profile minimal --default-toolchain stable; \
     rm /tmp/rustup.sh
-ENV PATH=/root/.cargo/bin:$PATH
 WORKDIR /source
 COPY . .
 ARG DELAYQUEUE_COMMIT=

@@ -61,7 +61,7 @@ fn a_change_that_no_replica_has_is_in_doubt_and_says_so() {
     assert_in_doubt(queue.update(&id("a"), b"2", None), words);
     assert_in_doubt(queue.reschedule(&id("b"), Due::InMs(60_000)), words);
     assert_in_doubt(queue.cancel(&[id("c")]), words);
-    // What changes nothing that would be missed does not wait.
+    // A reserve does not wait: a lost lease would not be missed.
     assert!(reserve(&queue).is_some());
     replica.signal(libc::SIGCONT);
     let keep = NewJob { on_duplicate: OnDuplicate::Keep, ..job("b") };

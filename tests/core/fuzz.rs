@@ -287,7 +287,7 @@ proptest! {
         let read = parse(&frame).unwrap();
         prop_assert_eq!(read, Value::Array(args.into_iter().map(Value::BulkString).collect()));
         let frame = damaged(frame, &damage);
-        // What arrives piece by piece is refused at once, or complete at one place.
+        // A reply that arrives piece by piece is refused at once, or complete at one place.
         let mut complete = None;
         for end in 0..=frame.len() {
             match frame_length(&frame[..end], LIMIT) {

@@ -30,7 +30,7 @@ fn own(cluster: &Cluster, name: &str) -> Queue {
     Queue::new(QueueConfig { persistent: false, ..config(cluster.dsn(0), name) })
 }
 
-/// What a waiting thread gets, and when: of each job one message, until it has so many.
+/// A waiting thread reports each job and its moment, one message a job, until it has so many.
 fn waiting(queue: &Queue, names: &[String], many: usize) -> mpsc::Receiver<(String, Instant)> {
     let (sender, receiver) = mpsc::channel();
     let (queue, names) = (queue.clone(), names.to_vec());

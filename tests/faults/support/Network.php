@@ -41,7 +41,7 @@ final class Network
         $this->tell('part', $one, $other);
     }
 
-    /** What is on its way between parted sides is lost. */
+    /** Bytes on their way between parted sides are lost. */
     public function drop(): void
     {
         $this->tell('drop');

@@ -81,7 +81,7 @@ final class Options
         return $settings;
     }
 
-    /** What stands in a query is a string. */
+    /** Values of a query are strings. */
     private static function typed(string $option, mixed $value): mixed
     {
         return match ($option) {

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Symfony\Transport;
 
 /**
- * What a transport is told, read and checked.
+ * The settings of a transport, read and checked.
  *
  * @internal
  */

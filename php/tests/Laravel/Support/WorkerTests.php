@@ -7,7 +7,7 @@ namespace DelayQueue\Tests\Laravel\Support;
 use DelayQueue\OnDuplicate;
 use DelayQueue\Tests\Support\Wait;
 
-/** What a worker has to do, whichever command has started it. */
+/** The work of a worker, under either command. */
 abstract class WorkerTests extends LaravelTestCase
 {
     /** @var list<string> the command */
