@@ -8,6 +8,7 @@ pub mod client;
 pub mod clock;
 pub mod connection;
 pub mod connections;
+pub mod deadline;
 pub mod doctor;
 pub mod dsn;
 pub mod durability;

@@ -1,8 +1,9 @@
 //! Producing jobs, one or many: each chunk is one script, and added whole or not at all.
 
 use super::{Queue, due_arg};
-use crate::core::client::{Request, within};
+use crate::core::client::Request;
 use crate::core::connection::Connection;
+use crate::core::deadline::within;
 use crate::core::error::{Error, Result};
 use crate::core::job::{JobId, NewJob, OnDuplicate};
 use crate::core::reply::{self, Reply};

@@ -6,7 +6,7 @@ use super::events::{Event, Listeners};
 use super::handle::InHand;
 use super::signals::{self, Signals};
 use super::{Options, has_reached};
-use crate::core::client;
+use crate::core::deadline;
 use crate::core::error::Error;
 use crate::core::process::Generation;
 use crate::core::queue::{Flow, rest};
@@ -122,7 +122,7 @@ impl<'a> Loop<'a> {
         // The loop catches here every error that nothing on the way has caught, even a fatal one in a destructor: it is still whole.
         let result = guard(|| self.work()).and_then(|result| result);
         if result.is_err() {
-            client::within(LAST_WORDS, || self.leave());
+            deadline::within(LAST_WORDS, || self.leave());
         }
         let values = (std::mem::take(&mut self.unacknowledged), std::mem::replace(&mut self.handler, Zval::new()));
         drop(self);
@@ -134,7 +134,7 @@ impl<'a> Loop<'a> {
         self.emit(Event::WorkerStarting, None, None)?;
         let stop = self.rounds()?;
         let time = self.time_to_end().unwrap_or(FAREWELL);
-        client::within(time, || self.leave());
+        deadline::within(time, || self.leave());
         self.feed.give_up_all();
         self.report_lost()?;
         self.report_unanswered()?;

@@ -3,7 +3,7 @@
 use super::callable::Ending;
 use super::events::Event;
 use super::run::Loop;
-use crate::core::client;
+use crate::core::deadline;
 use crate::core::error::{Error, Result};
 use crate::core::job::Due;
 use crate::core::queue::{Failed, Held, Queue};
@@ -154,7 +154,7 @@ impl Loop<'_> {
         let result = loop {
             let time = self.time_to_end();
             let result = match time {
-                Some(left) => client::within(left, &work),
+                Some(left) => deadline::within(left, &work),
                 None => work(),
             };
             is_ambiguous |= matches!(&result, Err(Error::Connection { ambiguous: true, .. }));

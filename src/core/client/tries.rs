@@ -1,0 +1,256 @@
+//! The tries of one request: follows a cluster, loads scripts that Redis forgot, and sends a request again that got lost, until Redis answers or
+//! the deadline is over.
+
+use super::{Client, Repeat, Request};
+use crate::core::connection::{Connection, Fault};
+use crate::core::connections::Connections;
+use crate::core::dsn::Server;
+use crate::core::durability;
+use crate::core::error::{Doing, Error, Result};
+use crate::core::resolver::{self, Redirection};
+use redis::Value;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// One request is sent on so often without a pause.
+const MOST_REDIRECTIONS: u32 = 5;
+/// Refusals of a server that is no longer a master, or that will not be for long: the connection is of no use.
+const NOT_OURS_ANY_MORE: [&str; 3] = ["READONLY", "NOREPLICAS", "UNBLOCKED"];
+/// Refusals that another server may not give, or this one after its restart.
+const OF_ANOTHER_SERVER: [&str; 6] = ["LOADING", "MASTERDOWN", "CLUSTERDOWN", "READONLY", "NOREPLICAS", "UNBLOCKED"];
+/// Refusals that end soon.
+const OF_THIS_MOMENT: [&str; 2] = ["BUSY", "TRYAGAIN"];
+
+/// The facts about earlier tries on which a request depends.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Attempt {
+    /// The answer to an earlier try was lost: Redis may have executed it.
+    pub is_repeat: bool,
+    /// Redis does not know the script: send its text.
+    with_source: bool,
+}
+
+/// One request on its way.
+pub(super) struct Tries<'a> {
+    client: &'a Client,
+    connections: &'a mut Connections,
+    repeat: Repeat,
+    deadline: Instant,
+    attempt: Attempt,
+    /// Whether a server that cannot be reached is worth waiting for: a connection was lost on the way, or there are other servers, and one may
+    /// be restarting or taking over. Otherwise the caller hears of it at once.
+    may_come_back: bool,
+    /// Why an earlier try failed.
+    cause: Option<Error>,
+    /// Before the next try; it grows.
+    pause: Duration,
+    /// The node that is asked next, instead of that of the slot.
+    detour: Option<Arc<Server>>,
+    /// Since the last pause.
+    redirections: u32,
+}
+
+/// What comes after a try.
+enum Next {
+    Done(Value),
+    TryAgain,
+    TryAgainLater,
+}
+
+impl<'a> Tries<'a> {
+    pub fn new(client: &'a Client, connections: &'a mut Connections, repeat: Repeat) -> Self {
+        let may_come_back = client.may_move() || connections.iter().any(|connection| connection.is_usable());
+        Self {
+            client,
+            connections,
+            repeat,
+            deadline: client.deadline(),
+            attempt: Attempt::default(),
+            may_come_back,
+            cause: None,
+            pause: Duration::from_millis(5),
+            detour: None,
+            redirections: 0,
+        }
+    }
+
+    /// As [`Client::run_on`].
+    pub fn run(mut self, build: &mut impl FnMut(&mut Request, Attempt, &mut Connection)) -> Result<Value> {
+        loop {
+            match self.once(build)? {
+                Next::Done(reply) => return Ok(reply),
+                Next::TryAgain => {}
+                Next::TryAgainLater => {
+                    std::thread::sleep(self.pause);
+                    self.pause = (self.pause * 2).min(Duration::from_millis(200));
+                    self.redirections = 0;
+                }
+            }
+        }
+    }
+
+    fn once(&mut self, build: &mut impl FnMut(&mut Request, Attempt, &mut Connection)) -> Result<Next> {
+        let is_asking = self.detour.is_some();
+        let mut connection = match self.client.connection(self.connections, self.detour.take(), self.deadline) {
+            Ok(connection) => connection,
+            Err(fault) => return self.not_connected(fault),
+        };
+        self.may_come_back = true;
+        let mut request = Request::new(connection.request(), self.attempt.with_source);
+        if is_asking {
+            request.command(&[b"ASKING"]);
+        }
+        build(&mut request, self.attempt, &mut connection);
+        let is_confirmed =
+            self.client.durability.write_wait(&mut request, connection.version, self.left().mul_f64(0.75))?;
+        let replies = connection.exchange(&request.buffer, request.commands, self.deadline);
+        connection.recycle(request.buffer);
+        match replies {
+            Ok(replies) => self.answered(connection, replies, request.all_replies, is_confirmed),
+            Err(fault) => self.lost(fault),
+        }
+    }
+
+    fn answered(
+        &mut self,
+        connection: Connection,
+        mut replies: Vec<Value>,
+        all_replies: bool,
+        is_confirmed: bool,
+    ) -> Result<Next> {
+        let confirmation = is_confirmed.then(|| replies.pop());
+        if is_confirmed {
+            replies.pop(); // whatever came of the field that nobody reads
+        }
+        if let Some((code, details)) = refusal(&replies, all_replies) {
+            return self.refused(connection, &code, &details);
+        }
+        self.connections.put(connection);
+        if let Some(confirmation) = confirmation
+            && replies.last().is_some_and(durability::is_change)
+        {
+            self.client.durability.confirmed(confirmation)?;
+        }
+        match all_replies {
+            true => Ok(Next::Done(Value::Array(replies))),
+            false => replies.pop().map(Next::Done).ok_or_else(|| to_error(Fault::Sent("no reply".into()), true)),
+        }
+    }
+
+    fn not_connected(&mut self, fault: Fault) -> Result<Next> {
+        let is_worth_waiting = matches!(fault, Fault::Unsent(_)) && self.may_come_back && self.left() > self.pause;
+        if !is_worth_waiting {
+            return Err(failed(fault, self.cause.take(), self.attempt.is_repeat));
+        }
+        self.cause.get_or_insert_with(|| to_error(fault, false));
+        Ok(Next::TryAgainLater)
+    }
+
+    fn lost(&mut self, fault: Fault) -> Result<Next> {
+        resolver::doubt(&self.client.key.dsn);
+        self.attempt.is_repeat |= matches!(fault, Fault::Sent(_));
+        if self.left() <= self.pause || (self.repeat == Repeat::No && self.attempt.is_repeat) {
+            return Err(failed(fault, self.cause.take(), self.attempt.is_repeat));
+        }
+        Ok(Next::TryAgainLater)
+    }
+
+    fn refused(&mut self, mut connection: Connection, code: &str, details: &str) -> Result<Next> {
+        let server = Arc::clone(&connection.server);
+        connection.indexed.clear(); // the same may have been refused for a command that was sent along
+        if !NOT_OURS_ANY_MORE.contains(&code) {
+            self.connections.put(connection);
+        }
+        if code == "NOSCRIPT" && !self.attempt.with_source {
+            self.attempt.with_source = true;
+            return Ok(Next::TryAgain);
+        }
+        let mut details = server.redact(details);
+        if let Some(redirection) = Redirection::read(code, &details, &server) {
+            if self.client.has_slots() {
+                self.follow(redirection);
+                self.redirections += 1;
+                if self.redirections <= MOST_REDIRECTIONS {
+                    return Ok(Next::TryAgain);
+                }
+            } else {
+                details.push_str(": this is a node of a cluster; use redis+cluster:// in the DSN");
+            }
+        }
+        let error = match code {
+            "NOPERM" if self.attempt.with_source && details.contains("'eval'") => Error::scripts_missing(),
+            _ => Error::from_redis(code, &details),
+        };
+        if !self.passes_by_itself(&error) || self.left() <= self.pause {
+            return Err(if self.attempt.is_repeat { in_doubt(error) } else { error });
+        }
+        self.cause = Some(error);
+        Ok(Next::TryAgainLater)
+    }
+
+    fn follow(&mut self, redirection: Redirection) {
+        let dsn = &self.client.key.dsn;
+        match redirection {
+            Redirection::Ask(target) => self.detour = Some(dsn.server(target)),
+            Redirection::Moved(slot, target) => resolver::moved(dsn, slot, dsn.server(target)),
+        }
+    }
+
+    /// Whether the refusal is one that ends soon, so that the client tries again. The caller gets any other at once.
+    fn passes_by_itself(&self, error: &Error) -> bool {
+        let Error::Server { code, .. } = error else { return false };
+        let code = code.as_str();
+        let may_be_elsewhere = OF_ANOTHER_SERVER.contains(&code);
+        if may_be_elsewhere {
+            resolver::doubt(&self.client.key.dsn);
+        }
+        let is_redirected = self.client.has_slots() && ["MOVED", "ASK"].contains(&code);
+        may_be_elsewhere || is_redirected || OF_THIS_MOMENT.contains(&code)
+    }
+
+    fn left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+}
+
+/// First word and rest of the error with which Redis refused the request. A caller that wants all replies looks at their errors itself, but for
+/// those of a node that serves the keys no more.
+fn refusal(replies: &[Value], all_replies: bool) -> Option<(String, String)> {
+    let error = |reply: &Value| match reply {
+        Value::ServerError(error) => Some((error.code().to_owned(), error.details().unwrap_or_default().to_owned())),
+        _ => None,
+    };
+    if all_replies {
+        replies.iter().filter_map(error).find(|(code, _)| code == "MOVED")
+    } else {
+        replies.last().and_then(error)
+    }
+}
+
+/// The error of a request that was tried again and again. A last try that the deadline cut off says less than the one that met the cause.
+fn failed(fault: Fault, cause: Option<Error>, is_repeat: bool) -> Error {
+    match (fault, cause) {
+        (Fault::Unsent(_), Some(Error::Connection { doing, message, .. })) => {
+            Error::Connection { doing, message, ambiguous: is_repeat }
+        }
+        (Fault::Unsent(_), Some(refused)) if is_repeat => in_doubt(refused),
+        (Fault::Unsent(_), Some(refused)) => refused,
+        (fault, _) => to_error(fault, is_repeat),
+    }
+}
+
+/// A refusal says nothing about the try before it whose answer was lost.
+fn in_doubt(error: Error) -> Error {
+    Error::in_doubt("the answer was lost, and the next try was refused", error)
+}
+
+/// The error that a fault is to the caller; `ambiguous` when a try before may have been executed.
+#[must_use]
+pub fn to_error(fault: Fault, ambiguous: bool) -> Error {
+    match fault {
+        Fault::Unsent(message) => Error::Connection { doing: Doing::default(), message, ambiguous },
+        Fault::Sent(message) => Error::Connection { doing: Doing::default(), message, ambiguous: true },
+        Fault::Refused(code, message) if ambiguous => in_doubt(Error::from_redis(&code, &message)),
+        Fault::Refused(code, message) => Error::from_redis(&code, &message),
+    }
+}
