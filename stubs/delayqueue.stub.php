@@ -32,6 +32,7 @@ namespace {
      *     readTimeout?: int|float,
      *     persistent?: bool,
      *     durability?: 'memory'|'replica'|'disk',
+     *     replicas?: int<1, 255>,
      *     partitions?: int<1, 256>,
      *     keys?: non-empty-array<array-key, non-empty-string>,
      *     signed?: bool,
@@ -63,6 +64,7 @@ namespace {
      *     readTimeout?: int|float,
      *     persistent?: bool,
      *     durability?: 'memory'|'replica'|'disk',
+     *     replicas?: int<1, 255>,
      *     partitions?: int<1, 256>,
      *     keys?: non-empty-array<array-key, non-empty-string>,
      *     signed?: bool,
@@ -99,7 +101,8 @@ namespace {
          *     limit), backoff exponential('5s', 2, '1h', 0.1), priority 1024, format 'json', maxPayload 1 MiB,
          *     connectTimeout 1 (seconds), readTimeout 2 (seconds), persistent true,
          *     durability 'memory': 'replica' or 'disk' make push(), pushMany(), ack(), ackMany(), cancel(), reschedule() and update() wait, for
-         *     three quarters of the readTimeout, until a replica has the change, or the append-only file on disk (Redis 7.2); short of it they throw
+         *     three quarters of the readTimeout, until a replica has the change ('replicas' 1: so many of them), or the append-only file on disk
+         *     (Redis 7.2); short of it they throw
          *     a ConnectionException with $ambiguous true. consume() does not wait: a loop cannot undo what its handler has done.
          *     partitions 1: the queue is spread over so many hash tags, for a cluster. Order, ids and fencing tokens hold within a
          *     partition, which the id chooses; list() shows one partition after the other. Workers and producers need the same number.

@@ -11,8 +11,8 @@ pub enum Durability {
     /// In the memory of the master.
     #[default]
     Memory,
-    /// In the memory of a replica as well.
-    Replica,
+    /// In the memory of so many replicas as well.
+    Replica(u32),
     /// In the append-only file of the master.
     Disk,
 }
@@ -58,9 +58,17 @@ impl Durability {
         }
         match self {
             Self::Disk => request.command(&[b"WAITAOF", b"1", b"0", ms.as_bytes()]),
-            _ => request.command(&[b"WAIT", b"1", ms.as_bytes()]),
+            _ => request.command(&[b"WAIT", self.needed().to_string().as_bytes(), ms.as_bytes()]),
         }
         Ok(true)
+    }
+
+    /// How many have to say that they have the change.
+    fn needed(self) -> u32 {
+        match self {
+            Self::Replica(needed) => needed,
+            Self::Memory | Self::Disk => 1,
+        }
     }
 
     /// Reads the reply: how many have it.
@@ -79,10 +87,15 @@ impl Durability {
             }
             other => other.and_then(reply::int),
         };
-        if many.is_some_and(|many| many > 0) {
+        let many = many.unwrap_or_default();
+        if many >= i64::from(self.needed()) {
             return Ok(());
         }
-        let whose = if self == Self::Disk { "it is not on disk yet" } else { "no replica has it yet" };
+        let whose = match self {
+            Self::Replica(needed) if needed > 1 => format!("only {many} of {needed} replicas have it yet"),
+            Self::Disk => "it is not on disk yet".to_owned(),
+            _ => "no replica has it yet".to_owned(),
+        };
         Err(Error::Connection {
             doing: Doing::default(),
             message: format!(

@@ -26,6 +26,8 @@ const DEFAULT_MAX_PAYLOAD: usize = 1 << 20;
 const LARGEST_PAYLOAD: usize = 512 << 20;
 /// A worker asks each of them.
 const MOST_PARTITIONS: u16 = 256;
+/// More than any Redis has.
+const MOST_REPLICAS: u32 = 255;
 /// Longer than any connection attempt should take, and well within what sockets accept.
 const LONGEST_TIMEOUT_MS: u64 = 3_600_000;
 
@@ -61,7 +63,7 @@ impl Default for Options {
 
 pub fn read(table: &ZendHashTable) -> Outcome<Options> {
     let mut options = Options::default();
-    let (mut keys, mut only_signs) = (None, false);
+    let (mut keys, mut only_signs, mut replicas) = (None, false, None);
     for (key, value) in array::entries(table) {
         let Key::Text(name) = key else { return Err(unknown(&key)) };
         let Ok(name) = std::str::from_utf8(name) else { return Err(unknown(&key)) };
@@ -92,11 +94,12 @@ pub fn read(table: &ZendHashTable) -> Outcome<Options> {
             "durability" => {
                 options.durability = match text(value, place)?.as_ref() {
                     b"memory" => Durability::Memory,
-                    b"replica" => Durability::Replica,
+                    b"replica" => Durability::Replica(1),
                     b"disk" => Durability::Disk,
                     _ => return Err(place.value_error("must be \"memory\", \"replica\" or \"disk\"")),
                 };
             }
+            "replicas" => replicas = Some(args::u32_in(int(value, place)?, place, 1, MOST_REPLICAS)?),
             "partitions" => {
                 options.partitions = match u16::try_from(int(value, place)?) {
                     Ok(count) if (1..=MOST_PARTITIONS).contains(&count) => count,
@@ -111,6 +114,12 @@ pub fn read(table: &ZendHashTable) -> Outcome<Options> {
             "signed" => only_signs = bool(value, place)?,
             _ => return Err(unknown(&key)),
         }
+    }
+    if let Some(needed) = replicas {
+        if options.durability != Durability::Replica(1) {
+            return Err(Place::Option("replicas").value_error("must not be given without durability \"replica\""));
+        }
+        options.durability = Durability::Replica(needed);
     }
     match keys {
         Some(table) => options.keyring = Some(Arc::new(keyring(table, only_signs)?)),

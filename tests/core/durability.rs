@@ -36,7 +36,7 @@ fn assert_in_doubt<T: std::fmt::Debug>(result: Result<T, Error>, words: &str) {
 #[test]
 fn a_change_that_a_replica_has_succeeds() {
     let (master, _replica) = pair();
-    let queue = Queue::new(QueueConfig { durability: Durability::Replica, ..config(master.dsn(), "q") });
+    let queue = Queue::new(QueueConfig { durability: Durability::Replica(1), ..config(master.dsn(), "q") });
     queue.push(&job("a")).unwrap();
     queue.push_many(&[job("b"), job("c")], &mut Vec::new()).unwrap();
     assert!(queue.update(&id("b"), b"2", None).unwrap());
@@ -50,7 +50,7 @@ fn a_change_that_a_replica_has_succeeds() {
 #[test]
 fn a_change_that_no_replica_has_is_in_doubt_and_says_so() {
     let (master, replica) = pair();
-    let queue = queue(&master, Durability::Replica);
+    let queue = queue(&master, Durability::Replica(1));
     queue.hasty().push(&job("held")).unwrap();
     let held = reserve(&queue).unwrap();
     replica.signal(libc::SIGSTOP);
@@ -69,6 +69,13 @@ fn a_change_that_no_replica_has_is_in_doubt_and_says_so() {
     assert_eq!(queue.count(None).unwrap(), 2, "in doubt, and done");
 }
 
+#[test]
+fn a_change_that_needs_two_replicas_is_in_doubt_while_one_has_it() {
+    let (master, _replica) = pair();
+    assert_in_doubt(queue(&master, Durability::Replica(2)).push(&job("a")), "only 1 of 2 replicas have it yet");
+    queue(&master, Durability::Replica(1)).push(&job("b")).unwrap();
+}
+
 /// A repeat writes nothing that could be waited for: Redis has to count what others wrote before.
 #[test]
 fn a_push_that_finds_its_job_there_waits_for_the_replica_too() {
@@ -76,7 +83,7 @@ fn a_push_that_finds_its_job_there_waits_for_the_replica_too() {
     replica.signal(libc::SIGSTOP);
     queue(&master, Durability::Memory).push(&job("a")).unwrap();
     let keep = NewJob { on_duplicate: OnDuplicate::Keep, ..job("a") };
-    assert_in_doubt(queue(&master, Durability::Replica).push(&keep), "no replica has it yet");
+    assert_in_doubt(queue(&master, Durability::Replica(1)).push(&keep), "no replica has it yet");
     replica.signal(libc::SIGCONT);
 }
 
@@ -110,7 +117,7 @@ fn durability_disk_needs_a_redis_that_can_and_says_so_before_anything_is_sent() 
 #[test]
 fn a_refusal_that_changes_nothing_is_said_although_no_replica_is_there() {
     let (master, replica) = pair();
-    let queue = queue(&master, Durability::Replica);
+    let queue = queue(&master, Durability::Replica(1));
     queue.push(&job("a")).unwrap();
     replica.signal(libc::SIGSTOP);
     queue.hasty().push(&job("b")).unwrap();

@@ -56,7 +56,7 @@ fn durability_needs_the_right_to_wait_behind_sentinels_too() {
             allow(&mut place, user, &rights);
             let admin = Queue::new(config(place.admin(), "q"));
             install_scripts(admin.client()).unwrap();
-            let durability = Durability::Replica;
+            let durability = Durability::Replica(1);
             let queue = Queue::new(QueueConfig { persistent: false, durability, ..config(place.dsn(user), "q") });
             match queue.push(&job("a")) {
                 Ok(_) => assert!(is_enough, "{user}"),

@@ -19,7 +19,7 @@ final class Options
     private const OF_QUEUE = [
         'prefix' => 'prefix', 'ttr' => 'ttr', 'max_attempts' => 'maxAttempts', 'priority' => 'priority', 'max_payload' => 'maxPayload',
         'connect_timeout' => 'connectTimeout', 'read_timeout' => 'readTimeout', 'persistent' => 'persistent',
-        'durability' => 'durability', 'partitions' => 'partitions', 'keys' => 'keys', 'signed' => 'signed',
+        'durability' => 'durability', 'replicas' => 'replicas', 'partitions' => 'partitions', 'keys' => 'keys', 'signed' => 'signed',
     ];
 
     private const OF_TRANSPORT = ['queue', 'heartbeat', 'bury_on_reject', 'prefetch'];
@@ -85,7 +85,7 @@ final class Options
     private static function typed(string $option, mixed $value): mixed
     {
         return match ($option) {
-            'max_attempts', 'priority', 'max_payload', 'partitions' => (int) self::number($option, $value),
+            'max_attempts', 'priority', 'max_payload', 'partitions', 'replicas' => (int) self::number($option, $value),
             'connect_timeout', 'read_timeout' => self::number($option, $value) + 0,
             'persistent', 'signed' => self::boolean($option, $value),
             default => $value,
