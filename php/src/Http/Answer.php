@@ -26,9 +26,10 @@ final class Answer
     ) {
     }
 
-    public function isAccepted(): bool
+    /** @param (callable(string, int): bool)|null $accepts asked about a 2xx */
+    public function isAccepted(?callable $accepts = null): bool
     {
-        return $this->status >= 200 && $this->status < 300;
+        return $this->status >= 200 && $this->status < 300 && ($accepts === null || $accepts($this->body, $this->status));
     }
 
     /** Seconds after which a busy receiver wants to be asked again; null if it did not say so. */

@@ -20,9 +20,9 @@ use Symfony\Contracts\HttpClient\HttpClientInterface;
  *
  *     $queue->consume(new Notifier(hosts: ['shop.example'], secrets: [$secret]));
  *
- * Of the receiver's answer the status counts:
+ * Of the receiver's answer the status counts, and the body where $accepts looks at it:
  *
- * - 2xx: done.
+ * - 2xx: done, unless $accepts says otherwise of the body.
  * - 429 or 503 with Retry-After: again after that time, instead of the schedule's. It was an attempt like others; on the last
  *   one the job is buried.
  * - 410 Gone: buried at once.
@@ -33,8 +33,8 @@ use Symfony\Contracts\HttpClient\HttpClientInterface;
  * with the reason in lastError, for kick(). Reasons name scheme, host and port of a URL, never its path or query.
  *
  * Beside Content-Type, a request has these headers: DelayQueue-Job, the job's id percent-encoded where a header needs it, by
- * which a receiver knows what comes twice; DelayQueue-Attempt, from 1; and DelayQueue-Signature, see Signature. An id that is
- * used again for another message is, to a receiver, the same message again.
+ * which a receiver knows what comes twice; DelayQueue-Attempt, from 1; and those of the signature, see Signature and
+ * StandardWebhooks. An id that is used again for another message is, to a receiver, the same message again.
  *
  * Connections go straight to the receiver, past any proxy in the environment. Use ext-curl: without it, $maxDuration holds only
  * once the receiver has sent its headers, and one that never stops sending headers is left to the timeout of consume(). The
@@ -50,14 +50,16 @@ final class Notifier
 
     private readonly Sender $sender;
 
-    private readonly ?Signature $signature;
+    private readonly ?Signer $signer;
 
     private readonly Closure $message;
+
+    private readonly ?Closure $accepts;
 
     /**
      * @param list<string> $hosts that may be notified: 'example.com', '*.example.com' (every name below it, not itself), '*'
      *        (every public host); on the scheme's own port, or on the port that is said: 'example.com:8443'
-     * @param string|list<string> $secrets that requests are signed with; none: not signed
+     * @param string|list<string> $secrets that requests are signed with by {@see Signature}; none: not signed
      * @param bool $allowHttp http:// beside https://
      * @param list<string> $privateNetworks that may be reached though they are not public: '10.1.0.0/16', '127.0.0.1'
      * @param float $timeout seconds without any byte from the receiver
@@ -66,8 +68,13 @@ final class Notifier
      * @param HttpClientInterface|null $client with further options, such as 'cafile'; null: HttpClient::create()
      * @param (callable(Job): Message)|null $message what to post; null: {@see Message::ofJob()}
      * @param (callable(string): array<string>)|null $resolver the addresses of a host name; null: the system's
+     * @param array<string, string>|(Closure(Job): array<string, string>) $headers further ones, values by names, such as ['Authorization' =>
+     *        'Bearer …']. They do not replace those above, but for Content-Type and User-Agent
+     * @param (callable(string, int): bool)|null $accepts whether an answer of 2xx with such a body (its first 64 KiB) and status means success, for
+     *        receivers that answer 200 "fail"; null: each does
+     * @param Signer|null $signer another scheme than that of $secrets, such as {@see StandardWebhooks}
      *
-     * @throws InvalidArgumentException if a host, secret, network or time cannot be meant
+     * @throws InvalidArgumentException if a host, secret, network, time or header cannot be meant
      */
     public function __construct(
         array $hosts,
@@ -80,11 +87,19 @@ final class Notifier
         ?HttpClientInterface $client = null,
         ?callable $message = null,
         ?callable $resolver = null,
+        #[SensitiveParameter] private readonly array|Closure $headers = [],
+        ?callable $accepts = null,
+        ?Signer $signer = null,
     ) {
+        if ($signer !== null && $secrets !== []) {
+            throw new InvalidArgumentException('requests are signed with $secrets or by a $signer, not both');
+        }
         $this->receivers = new Receivers($hosts, $allowHttp);
         $this->addresses = new Addresses($privateNetworks, $resolver);
         $this->sender = new Sender($client, $timeout, $maxDuration);
-        $this->signature = $secrets === [] ? null : new Signature($secrets);
+        $this->signer = $secrets === [] ? $signer : new Signature($secrets);
+        $this->accepts = $accepts === null ? null : $accepts(...);
+        is_array($headers) && self::checked($headers);
         $this->message = ($message ?? Message::ofJob(...))(...);
     }
 
@@ -99,7 +114,7 @@ final class Notifier
         $endpoint = $this->receivers->endpoint($message->url);
         $address = $this->addresses->of($endpoint, $job->attempts);
         $answer = $this->sender->post($endpoint, $address, $this->headers($job, $message), $message->body);
-        if ($answer->isAccepted()) {
+        if ($answer->isAccepted($this->accepts)) {
             return;
         }
         $reason = "{$endpoint->origin()} {$answer->reason()}";
@@ -118,14 +133,29 @@ final class Notifier
     private function headers(Job $job, Message $message): array
     {
         $id = (string) preg_replace_callback('/[^!-$&-~]/', static fn (array $byte): string => rawurlencode($byte[0]), $job->id);
-        $headers = [
-            'Content-Type' => $message->type,
-            'User-Agent' => 'delayqueue/' . DelayQueue::VERSION,
-            'DelayQueue-Job' => $id,
-            'DelayQueue-Attempt' => (string) $job->attempts,
-        ];
-        if ($this->signature !== null) {
-            $headers[Signature::HEADER] = $this->signature->sign($id, $message->body, time());
+        $own = ['DelayQueue-Job' => $id, 'DelayQueue-Attempt' => (string) $job->attempts];
+        $own += $this->signer?->headers($id, $message->body, time()) ?? [];
+        $further = is_array($this->headers) ? $this->headers : self::checked(($this->headers)($job));
+        $headers = [];
+        // The later ones win, however their names are written.
+        foreach (['Content-Type' => $message->type, 'User-Agent' => 'delayqueue/' . DelayQueue::VERSION, ...$further, ...$own] as $name => $value) {
+            $headers[strtolower($name)] = $value;
+        }
+
+        return $headers;
+    }
+
+    /**
+     * @return array<string, string>
+     *
+     * @throws InvalidArgumentException if one cannot be sent; it does not repeat the value
+     */
+    private static function checked(#[SensitiveParameter] array $headers): array
+    {
+        foreach ($headers as $name => $value) {
+            if (!is_string($name) || !preg_match("/^[!#$%&'*+.^_`|~0-9a-z-]+$/Di", $name) || !is_string($value) || preg_match('/[^\\t -~\\x80-\\xff]/', $value)) {
+                throw new InvalidArgumentException("the header '" . addcslashes((string) $name, "\0..\37\177..\377") . "' is not one that can be sent");
+            }
         }
 
         return $headers;

@@ -18,7 +18,7 @@ use SensitiveParameter;
  *
  * To change the secret without losing a notification: first verify with both, then sign with the new one, then drop the old.
  */
-final class Signature
+final class Signature implements Signer
 {
     public const HEADER = 'DelayQueue-Signature';
 
@@ -33,6 +33,11 @@ final class Signature
     public function __construct(#[SensitiveParameter] string|array $secrets)
     {
         $this->secrets = self::checked((array) $secrets);
+    }
+
+    public function headers(string $id, string $body, int $time): array
+    {
+        return [self::HEADER => $this->sign($id, $body, $time)];
     }
 
     /**

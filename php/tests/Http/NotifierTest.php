@@ -8,6 +8,7 @@ use DelayQueue;
 use DelayQueue\Http\Message;
 use DelayQueue\Http\Notifier;
 use DelayQueue\Http\Signature;
+use DelayQueue\Http\StandardWebhooks;
 use DelayQueue\Job;
 use DelayQueue\State;
 use DelayQueue\Testing\InteractsWithDelayQueue;
@@ -19,6 +20,8 @@ use PHPUnit\Framework\TestCase;
 final class NotifierTest extends TestCase
 {
     use InteractsWithDelayQueue;
+
+    private const WEBHOOK_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
     private Receiver $receiver;
 
@@ -73,6 +76,86 @@ final class NotifierTest extends TestCase
 
         $this->assertSame('/raw', $this->receiver->request()['path']);
         $this->assertQueueEmpty('notify');
+    }
+
+    public function testFurtherHeadersGoAlongAndLeaveTheOwnOnesAlone(): void
+    {
+        $this->push(['url' => $this->url(), 'body' => 1], id: 'a');
+        $this->notify(headers: ['Authorization' => 'Bearer abc', 'user-agent' => 'shop', 'delayqueue-job' => 'forged']);
+        $headers = $this->receiver->request()['headers'];
+        $this->assertSame(['Bearer abc', 'shop', 'a'], [$headers['authorization'], $headers['user-agent'], $headers['delayqueue-job']]);
+
+        $this->push(['url' => $this->url(), 'body' => 1], id: 'b');
+        $this->notify(headers: static fn (Job $job): array => ['X-Order' => $job->id]);
+        $this->assertSame('b', $this->receiver->request()['headers']['x-order']);
+    }
+
+    /** @dataProvider wrongHeaders */
+    public function testAHeaderThatCannotBeSentIsRefusedWithoutItsValue(array $headers): void
+    {
+        try {
+            $this->notifier(headers: $headers);
+            $this->fail('accepted');
+        } catch (InvalidArgumentException $error) {
+            $this->assertStringContainsString('is not one that can be sent', $error->getMessage());
+            $this->assertStringNotContainsString('s3cret', $error->getMessage());
+        }
+    }
+
+    /** @return iterable<string, array{array<mixed>}> */
+    public static function wrongHeaders(): iterable
+    {
+        yield 'a list' => [['Authorization: s3cret']];
+        yield 'a line end in the value' => [['X' => "s3cret\r\nY: 1"]];
+        yield 'a space in the name' => [['X Y' => 's3cret']];
+        yield 'a number as the value' => [['X' => 5]];
+    }
+
+    public function testAnAnswerWhoseBodyIsNotAcceptedIsAFailedAttempt(): void
+    {
+        $this->receiver->answer([200, [], 'fail'], [200, [], 'success']);
+        $this->push(['url' => $this->url(), 'body' => 1], id: 'a');
+        $accepts = static fn (string $body, int $status): bool => $status === 200 && $body === 'success';
+
+        $this->notify(accepts: $accepts);
+        $this->assertStringEndsWith('answered 200: fail', (string) $this->queue->peek('a')?->lastError);
+
+        $this->travel('1m');
+        $this->notify(accepts: $accepts);
+        $this->assertQueueEmpty('notify');
+    }
+
+    public function testStandardWebhooksAreSignedAsTheirLibrariesVerifyThem(): void
+    {
+        $this->push(['url' => $this->url(), 'body' => ['order' => 1]], id: 'msg-1');
+        $this->notify(signer: new StandardWebhooks(self::WEBHOOK_SECRET));
+        ['headers' => $headers, 'body' => $body] = $this->receiver->request();
+        $key = base64_decode(substr(self::WEBHOOK_SECRET, 6));
+        $expected = 'v1,' . base64_encode(hash_hmac('sha256', "msg-1.{$headers['webhook-timestamp']}.$body", $key, true));
+        $this->assertSame(['msg-1', $expected], [$headers['webhook-id'], $headers['webhook-signature']]);
+        $this->assertEqualsWithDelta(time(), (int) $headers['webhook-timestamp'], 60);
+    }
+
+    public function testTheStandardWebhooksSignatureIsThatOfTheReferenceLibraries(): void
+    {
+        $headers = (new StandardWebhooks(self::WEBHOOK_SECRET))->headers('msg_p5jXN8AQM9LWM0D4loKWxJek', '{"test": 2432232314}', 1614265330);
+        $this->assertSame('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=', $headers['webhook-signature']);
+    }
+
+    /** @dataProvider wrongSigners */
+    public function testASecretOfAnotherFormIsRefused(callable $make): void
+    {
+        $this->expectException(InvalidArgumentException::class);
+        $make($this->notifier(...));
+    }
+
+    /** @return iterable<string, array{callable}> */
+    public static function wrongSigners(): iterable
+    {
+        yield 'no whsec_' => [static fn () => new StandardWebhooks(base64_encode(str_repeat('k', 32)))];
+        yield 'too short' => [static fn () => new StandardWebhooks('whsec_' . base64_encode('short'))];
+        yield 'none' => [static fn () => new StandardWebhooks([])];
+        yield 'two schemes' => [static fn (callable $notifier) => $notifier(secrets: 'one', signer: new StandardWebhooks(self::WEBHOOK_SECRET))];
     }
 
     public function testEverySecretSignsIdAndBody(): void
