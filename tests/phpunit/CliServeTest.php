@@ -99,6 +99,29 @@ final class CliServeTest extends CliTestCase
         return ['TERM' => [SIGTERM, 'everysec'], 'KILL' => [SIGKILL, 'everysec'], 'KILL, always' => [SIGKILL, 'always']];
     }
 
+    public function testADaemonAnswersWhenTheCommandIsBackAndKeepsItsFolder(): void
+    {
+        $dsn = trim($this->cliExpecting(0, 'serve', '--dir', $this->folder, '--daemon'));
+        $pid = (int) file_get_contents("$this->folder/redis.pid");
+        try {
+            $this->assertSame('a', (new DelayQueue('orders', $dsn))->push(1, id: 'a'));
+            $this->assertStringContainsString('is being served already', $this->cliExpecting(1, 'serve', '--dir', $this->folder));
+            $this->assertSame('600', sprintf('%o', fileperms("$this->folder/redis.log") & 0o777));
+        } finally {
+            posix_kill($pid, SIGTERM);
+        }
+        Wait::until(static fn (): bool => @readlink("/proc/$pid/exe") === false, 20, 'the daemon ends');
+        [$server, $dsn] = $this->serve();
+        $this->assertSame(1, count(new DelayQueue('orders', $dsn)));
+        $server->signal(SIGTERM);
+        $server->exitCode();
+    }
+
+    public function testADaemonThatCannotStartSaysWhereTheReasonIs(): void
+    {
+        $this->assertStringContainsString('redis.log', $this->cliExpecting(1, 'serve', '--dir', $this->folder, '--daemon', '--maxmemory=much'));
+    }
+
     public function testAFolderIsServedOnce(): void
     {
         [$server] = $this->serve();

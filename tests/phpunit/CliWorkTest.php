@@ -94,12 +94,25 @@ final class CliWorkTest extends CliTestCase
                 public function method($job) { echo "method $this->made $job->payload\n"; }
                 public static function fixed($job) { echo "fixed $job->payload\n"; }
             }
+            final class Handling
+            {
+                public function __construct(private string $made = 'made') {}
+                public function handle($job) { echo "handled $this->made $job->payload "; }
+                public function afterSucceeded($job) { echo "and told\n"; }
+            }
+            final class Container implements \Psr\Container\ContainerInterface
+            {
+                public function get(string $id): mixed { return new Handling('by the container'); }
+                public function has(string $id): bool { return \in_array($id, [Handling::class, 'a.service'], true); }
+            }
             PHP;
         file_put_contents("{$this->redis->folder->path}/bootstrap.php", $code);
         file_put_contents("{$this->redis->folder->path}/closure.php", '<?php return fn ($job) => print("closure $job->payload\n");');
+        file_put_contents("{$this->redis->folder->path}/container.php", '<?php return new Shop\Container();');
         $this->queue()->push('x');
         $handler = str_replace('FOLDER', $this->redis->folder->path, $handler);
-        $output = $this->cliExpecting(0, 'drain', $handler, '--bootstrap', "{$this->redis->folder->path}/bootstrap.php", '-q');
+        [$handler, $options] = [strtok($handler, ' '), array_filter([strtok('')])];
+        $output = $this->cliExpecting(0, 'drain', $handler, '--bootstrap', "{$this->redis->folder->path}/bootstrap.php", '-q', ...$options);
         $this->assertSame("$expected\n", $output);
     }
 
@@ -110,6 +123,9 @@ final class CliWorkTest extends CliTestCase
             'file' => ['FOLDER/closure.php', 'closure x'],
             'class' => ['Shop\Handler', 'invoked made x'],
             'method' => ['Shop\Handler::method', 'method made x'],
+            'handle()' => ['Shop\Handling', 'handled made x and told'],
+            'of a container' => ['Shop\Handling --container=FOLDER/container.php', 'handled by the container x and told'],
+            'its name in a container' => ['a.service --container=FOLDER/container.php', 'handled by the container x and told'],
             'static method' => ['\Shop\Handler::fixed', 'fixed x'],
         ];
     }
@@ -120,13 +136,36 @@ final class CliWorkTest extends CliTestCase
         file_put_contents("$folder/number.php", '<?php return 5;');
         file_put_contents("$folder/broken.php", '<?php return function (');
         file_put_contents("$folder/throws.php", '<?php throw new RuntimeException("no database");');
-        foreach (["$folder/number.php" => 'int', "$folder/broken.php" => 'ParseError', "$folder/throws.php" => 'no database', 'No\Such' => '--bootstrap', 'ArrayObject::nosuch' => 'nosuch()'] as $handler => $words) {
+        foreach (["$folder/number.php" => 'int', "$folder/broken.php" => 'ParseError', "$folder/throws.php" => 'no database', 'No\Such' => '--bootstrap', 'ArrayObject' => 'handle()', 'ArrayObject::nosuch' => 'nosuch()'] as $handler => $words) {
             foreach (['work', 'drain'] as $command) {
                 $errors = $this->cliExpecting(2, $command, $handler);
                 $this->assertMatchesRegularExpression('/^delayqueue: .*' . preg_quote($words, '/') . '.*\n$/D', $errors);
             }
         }
         $this->assertStringContainsString('no such file', $this->cliExpecting(2, 'work', self::HANDLER, '--bootstrap=nosuch.php'));
+        $this->assertStringContainsString('ContainerInterface', $this->cliExpecting(2, 'work', self::HANDLER, "--container=$folder/number.php"));
+        $this->assertStringContainsString('cannot write', $this->cliExpecting(2, 'work', self::HANDLER, '--log-file=/dev/null/x'));
+    }
+
+    public function testTheLogCanHaveAFileOfItsOwn(): void
+    {
+        $log = "{$this->redis->folder->path}/jobs.log";
+        foreach (['a', 'b'] as $id) {
+            $this->queue()->push([], id: $id);
+            $this->assertSame('', $this->cliExpecting(0, 'drain', self::HANDLER, '--log=json', "--log-file=$log"));
+        }
+        $ids = array_map(static fn (string $line): string => json_decode($line, true)['id'], file($log));
+        $this->assertSame(['a', 'b'], $ids);
+    }
+
+    public function testAQueueThatNothingWasEverPushedToMayBeMistyped(): void
+    {
+        $this->queue()->push([], delay: 60);
+        foreach ([['drain', self::HANDLER], ['dump'], ['stats']] as $command) {
+            $errors = $this->cliExpecting(2, ...[...$command, '--queue=ordres']);
+            $this->assertSame("delayqueue: nothing was ever pushed to a queue ordres; there are $this->queueName\n", $errors);
+        }
+        $this->cliExpecting(0, 'drain', self::HANDLER, '--queue=ordres', '--create');
     }
 
     public function testDrainRunsWhatIsDueAndEnds(): void

@@ -8,7 +8,7 @@ namespace DelayQueue\Console;
 final class DataFolder
 {
     /** What serve and redis-server write there, by its name. */
-    private const OWN_FILES = '/^(serve\.lock|appendonlydir|.+\.(aof|rdb))$/D';
+    private const OWN_FILES = '/^(serve\.lock|redis\.pid|redis\.log|appendonlydir|.+\.(aof|rdb))$/D';
 
     private function __construct(public readonly string $path)
     {

@@ -24,6 +24,7 @@ final class DrainCommand extends Command
         JobLog::describe($this);
         $this->setDescription('Runs a handler for everything that is due now, then ends: the form for cron')
             ->addOption('limit', null, InputOption::VALUE_REQUIRED, 'How many jobs at most; 0: no limit', '0')
+            ->addOption('create', null, InputOption::VALUE_NONE, 'The queue may be one to which nothing was pushed yet')
             ->setHelp(<<<'TEXT'
                   * * * * *  delayqueue drain -q /srv/shop/handler.php --queue=orders
 
@@ -34,9 +35,12 @@ final class DrainCommand extends Command
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $limit = Number::of($input->getOption('limit'), '--limit');
-        $log = new JobLog($output, JobLog::isJson($input));
-        $queue = (new Target($input))->watching();
-        $queue->drain($log->watch($queue, HandlerLoader::load($input)), $limit);
+        $log = JobLog::of($input, $output);
+        $target = new Target($input);
+        $queue = $target->watching();
+        $handler = HandlerLoader::load($input);
+        $input->getOption('create') || $target->refuseUnknown($queue, ...$target->names());
+        $queue->drain($log->watch($queue, $handler), $limit);
 
         return ExitCode::OK;
     }

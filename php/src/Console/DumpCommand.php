@@ -46,7 +46,9 @@ final class DumpCommand extends Command
         if ($isOpen && $target->keys() === null) {
             throw new UsageException('--open needs keys: --keys-file or DELAYQUEUE_KEYS_FILE');
         }
-        $names = $input->getOption('all') ? $target->open($target->names()[0])->queues() : $target->names();
+        $anywhere = $target->openWithoutKeys($target->names()[0]);
+        $names = $input->getOption('all') ? $anywhere->queues() : $target->names();
+        $target->refuseUnknown($anywhere, ...$names);
         foreach ($names as $name) {
             $pages = new JobPages($isOpen ? $target->open($name) : $target->openWithoutKeys($name));
             foreach (self::STATES as $state) {

@@ -32,6 +32,7 @@ final class ServeCommand extends Command
             ->addOption('port', null, $value, 'Listen on this port of the loopback interface, too, for every user of the machine', '0')
             ->addOption('maxmemory', null, $value, 'Pushes are refused beyond this, such as 256mb; 0: no limit', '0')
             ->addOption('appendfsync', null, $value, 'When changes are forced to the disk: everysec, or always, before they are answered', 'everysec')
+            ->addOption('daemon', null, InputOption::VALUE_NONE, 'Come back once it answers, and leave it running; redis.pid and redis.log are in --dir')
             ->addOption('binary', null, $value, 'Which redis-server; else the environment\'s REDIS_SERVER, else the one in PATH')
             ->setHelp(<<<'TEXT'
                   delayqueue serve --dir=var/queue
@@ -40,12 +41,17 @@ final class ServeCommand extends Command
                 nothing. SIGTERM and SIGINT (Ctrl-C) end it with everything saved. A kill -9 can lose the last changes, up to about two
                 seconds of them, if the disk was busy just then; a power failure loses about as much on any disk. With
                 --appendfsync=always neither loses anything that was answered, and every push waits for the disk.
+
+                  export DELAYQUEUE_DSN="$(delayqueue serve --dir=var/queue --daemon)"
+                  kill "$(cat var/queue/redis.pid)"
+
+                With --daemon the command ends when Redis answers, and the server goes on until it is told to end.
                 TEXT . "\n\n" . Application::EXIT_CODES);
     }
 
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
-        $folder = DataFolder::open($input->getOption('dir') ?? throw new UsageException('--dir says where the data is'));
+        $folder = DataFolder::open($input->getOption('dir') ?? throw new UsageException('--dir is missing: name the folder for the data'));
         $directory = $folder->path;
         $port = Number::of($input->getOption('port'), '--port');
         $appendfsync = $input->getOption('appendfsync');
@@ -65,14 +71,22 @@ final class ServeCommand extends Command
             $output->getErrorOutput()->writeln("delayqueue: other users could read the data in $directory; from now on they cannot", OutputInterface::OUTPUT_RAW);
         }
 
-        Format::raw($output, 'redis+unix://' . implode('/', array_map(rawurlencode(...), explode('/', $socket))) . '?db=0');
+        $dsn = 'redis+unix://' . implode('/', array_map(rawurlencode(...), explode('/', $socket))) . '?db=0';
+        $settings = $this->settings([
+            'dir' => $directory, 'unixsocket' => $socket, 'port' => (string) $port, 'appendfsync' => $appendfsync,
+            'maxmemory' => $input->getOption('maxmemory'),
+        ]);
+        if ($input->getOption('daemon')) {
+            Daemon::start($binary, $settings, $directory, $dsn);
+        }
+        Format::raw($output, $dsn);
         if ($port !== 0) {
             Format::raw($output, "redis://127.0.0.1:$port/0");
         }
-        pcntl_exec($binary, $this->settings([
-            'dir' => $directory, 'unixsocket' => $socket, 'port' => (string) $port, 'appendfsync' => $appendfsync,
-            'maxmemory' => $input->getOption('maxmemory'),
-        ]));
+        if ($input->getOption('daemon')) {
+            return ExitCode::OK;
+        }
+        pcntl_exec($binary, $settings);
         throw new NothingDone("cannot run $binary");
     }
 

@@ -36,6 +36,7 @@ final class StatsCommand extends Command
         $pause = $input->getOption('watch') === false ? null : self::seconds($input->getOption('watch') ?? '2');
         $names = [...$input->getArgument('name'), ...$target->named()];
         $anywhere = $target->open($target->names()[0]);
+        $target->refuseUnknown($anywhere, ...$names);
         do {
             $stats = [];
             foreach ($names ?: $anywhere->queues() as $name) {

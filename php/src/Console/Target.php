@@ -6,6 +6,7 @@ namespace DelayQueue\Console;
 
 use DelayQueue;
 use DelayQueue\Exception;
+use DelayQueue\ServerException;
 use Symfony\Component\Console\Input\InputDefinition;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
@@ -13,6 +14,9 @@ use Symfony\Component\Console\Input\InputOption;
 /** The queues that the options of every command point at. */
 final class Target
 {
+    /** How many queues an error names. */
+    private const NAMED = 20;
+
     public static function describe(InputDefinition $definition): void
     {
         $value = InputOption::VALUE_REQUIRED;
@@ -104,6 +108,22 @@ final class Target
         }
         if ($known > $partitions) {
             throw new UsageException("queue $name has jobs in $known partitions: give --partitions=$known");
+        }
+    }
+
+    /**
+     * @throws UsageException when nothing was ever pushed to one of these queues: its name may be mistyped
+     */
+    public function refuseUnknown(DelayQueue $queue, string ...$names): void
+    {
+        try {
+            $known = $queue->queues();
+        } catch (ServerException) {
+            return; // a user without the right to read the index of names
+        }
+        foreach (array_diff($names, $known) as $name) {
+            $all = implode(', ', array_slice($known, 0, self::NAMED)) . (count($known) > self::NAMED ? ' …' : '');
+            throw new UsageException("nothing was ever pushed to a queue $name; " . ($known === [] ? 'there are no queues' : "there are $all"));
         }
     }
 

@@ -66,7 +66,7 @@ final class WorkCommand extends Command
         $lifeline?->attach($queue);
         self::tellOfRedis($queue, $notices);
         $handler = HandlerLoader::load($input);
-        $reason = $queue->consume((new JobLog($output, $asJson))->watch($queue, $handler), ...$limits);
+        $reason = $queue->consume(JobLog::of($input, $output)->watch($queue, $handler), ...$limits);
         $lifeline?->ended($reason);
         $notices->say('stopped', "worker (process " . getmypid() . ") stopped: $reason->value", ['reason' => $reason->value]);
 

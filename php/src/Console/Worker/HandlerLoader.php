@@ -4,7 +4,11 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console\Worker;
 
+use Closure;
 use DelayQueue\Console\UsageException;
+use DelayQueue\Worker\HandlerObject;
+use InvalidArgumentException;
+use Psr\Container\ContainerInterface;
 use ReflectionMethod;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
@@ -21,9 +25,10 @@ final class HandlerLoader
             ->addArgument(
                 'handler',
                 InputArgument::REQUIRED,
-                'A PHP file that returns a callable, Class::method, or the name of an invokable class',
+                'A PHP file that returns a callable or an object, Class::method, or the name of a class with __invoke() or handle()',
             )
-            ->addOption('bootstrap', null, InputOption::VALUE_REQUIRED, 'A PHP file to load first, such as vendor/autoload.php');
+            ->addOption('bootstrap', null, InputOption::VALUE_REQUIRED, 'A PHP file to load first, such as vendor/autoload.php')
+            ->addOption('container', null, InputOption::VALUE_REQUIRED, 'A PHP file that returns a PSR-11 container, which makes the object of the handler\'s class');
     }
 
     /** @throws UsageException when it cannot be loaded, or is not a handler */
@@ -36,28 +41,52 @@ final class HandlerLoader
                 static fn (): mixed => is_file($bootstrap) ? require $bootstrap : throw new UsageException('no such file'),
             );
         }
-        $callable = self::attempt("the handler $handler", static fn (): mixed => self::resolve($handler));
-        if (!is_callable($callable)) {
-            throw new UsageException("the handler $handler is not callable, but " . get_debug_type($callable));
-        }
+        $file = $input->getOption('container');
+        $container = $file === null ? null : self::attempt("the container $file", static fn (): ContainerInterface => self::container($file));
 
-        return $callable;
+        return self::attempt("the handler $handler", static fn (): callable => self::resolve($handler, $container));
     }
 
-    private static function resolve(string $handler): mixed
+    private static function container(string $file): ContainerInterface
+    {
+        $container = is_file($file) ? require $file : throw new UsageException('no such file');
+
+        return $container instanceof ContainerInterface
+            ? $container
+            : throw new UsageException('it returns no Psr\Container\ContainerInterface, but ' . get_debug_type($container));
+    }
+
+    private static function resolve(string $handler, ?ContainerInterface $container): callable
     {
         if (is_file($handler)) {
-            return require $handler;
+            return self::callable(require $handler);
         }
-        [$class, $method] = explode('::', $handler, 2) + [1 => '__invoke'];
-        if (!class_exists($class)) {
+        [$class, $method] = explode('::', $handler, 2) + [1 => null];
+        if (!class_exists($class) && !$container?->has($class)) {
             throw new UsageException('neither a file nor a class' . (str_contains($handler, '/') ? '' : ' (does --bootstrap load it?)'));
         }
-        if (!method_exists($class, $method)) {
+        if ($method !== null && !method_exists($class, $method)) {
             throw new UsageException("the class has no method $method()");
         }
+        if ($method !== null && (new ReflectionMethod($class, $method))->isStatic()) {
+            return [$class, $method];
+        }
+        $object = $container?->has($class) ? $container->get($class) : new $class();
 
-        return (new ReflectionMethod($class, $method))->isStatic() ? [$class, $method] : [new $class(), $method];
+        return $method === null ? self::callable($object) : [$object, $method];
+    }
+
+    /** An object may have hooks beside its handler. */
+    private static function callable(mixed $handler): callable
+    {
+        if ($handler instanceof Closure || !is_object($handler)) {
+            return is_callable($handler) ? $handler : throw new UsageException('it is not callable, but ' . get_debug_type($handler));
+        }
+        try {
+            return new HandlerObject($handler);
+        } catch (InvalidArgumentException $error) {
+            throw new UsageException($error->getMessage(), 0, $error);
+        }
     }
 
     private static function attempt(string $what, callable $load): mixed

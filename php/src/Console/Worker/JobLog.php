@@ -16,6 +16,7 @@ use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 use Symfony\Component\Console\Output\OutputInterface;
+use Symfony\Component\Console\Output\StreamOutput;
 use Throwable;
 
 /** One line for each run of a handler, written when its outcome is known. */
@@ -28,13 +29,27 @@ final class JobLog
 
     private float $startedAt = 0.0;
 
-    public function __construct(private readonly OutputInterface $output, private readonly bool $asJson)
+    private function __construct(private readonly OutputInterface $output, private readonly bool $asJson)
     {
     }
 
     public static function describe(Command $command): void
     {
-        $command->addOption('log', null, InputOption::VALUE_REQUIRED, 'How to write the lines about jobs: text or json', Format::TEXT);
+        $command
+            ->addOption('log', null, InputOption::VALUE_REQUIRED, 'How to write the lines about jobs: text or json', Format::TEXT)
+            ->addOption('log-file', null, InputOption::VALUE_REQUIRED, 'Append these lines to this file, not to standard output, which handlers may use');
+    }
+
+    /** @throws UsageException when the file cannot be written */
+    public static function of(InputInterface $input, OutputInterface $output): self
+    {
+        $file = $input->getOption('log-file');
+        if ($file !== null) {
+            $stream = @fopen($file, 'a') ?: throw new UsageException("cannot write the log $file");
+            $output = new StreamOutput($stream, $output->getVerbosity());
+        }
+
+        return new self($output, self::isJson($input));
     }
 
     /** @throws UsageException when --log is neither */
