@@ -52,7 +52,7 @@ impl Inside for Job {
     }
 }
 
-static METHODS: [Method; 10] = [
+pub static METHODS: [Method; 10] = [
     method!("ack(): void", ack),
     method!(
         "release(int|float|string|\\DateInterval|\\DateTimeInterface $delay = 0, ?int $priority = null, \
@@ -73,7 +73,7 @@ pub fn register() -> Result<(), Rejected> {
     CLASS.register(&Declaration {
         kind: Kind::Final,
         parent: None,
-        interfaces: &[],
+        interfaces: &["DelayQueue\\JobInterface"],
         properties: &[
             "readonly string $id",
             "readonly string $queue",

@@ -16,6 +16,7 @@ mod enums;
 mod exceptions;
 mod headers;
 mod ini;
+mod interfaces;
 mod interrupts;
 mod job;
 mod job_info;
@@ -75,10 +76,12 @@ fn register_classes() -> Result<(), Rejected> {
     enums::register()?;
     exceptions::register()?;
     backoff::register()?;
+    interfaces::register_job()?;
     job::register()?;
     job_info::register()?;
     stats::register()?;
     testing::register()?;
+    interfaces::register_queue()?;
     delay_queue::register()
 }
 

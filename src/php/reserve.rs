@@ -116,7 +116,10 @@ pub fn ack_many(call: &Call) -> Outcome<Zval> {
     let mut jobs: Vec<&Job> = Vec::new();
     for number in call.rest(1) {
         let Some(value) = call.arg(number) else { continue };
-        let Some(job) = inside::<Job>(value) else { return Err(call.type_error(number, value)) };
+        // The holder of another queue's job acknowledges it in another way.
+        let Some(job) = inside::<Job>(value) else {
+            return Err(Place::Argument(number).type_error("DelayQueue\\Job", value));
+        };
         if !jobs.iter().any(|other| std::ptr::eq(*other, job)) {
             jobs.push(job);
         }
