@@ -569,8 +569,8 @@ namespace DelayQueue {
     }
 
     /**
-     * A queue as code that pushes and handles jobs needs it: type against it, decorate it, replace it in tests. DelayQueue is one on
-     * Redis. It has every method of DelayQueue but the few that are about
+     * A queue as code that pushes and handles jobs needs it: type against it, decorate it, replace it in tests. DelayQueue is one on Redis,
+     * DelayQueue\InMemory\InMemoryQueue of the PHP package one in the process. It has every method of DelayQueue but the few that are about
      * Redis itself, with the same parameters; the methods are described there. Versions to come may add methods.
      *
      * @phpstan-import-type Headers from \DelayQueue
@@ -833,7 +833,7 @@ namespace DelayQueue {
     }
 
     /**
-     * A job under a lease. Only reserve() and its kin make one; it is neither cloneable nor serializable, and a forked
+     * A job under a lease. Only reserve() and its kin make one, and Testing for tests; it is neither cloneable nor serializable, and a forked
      * child may not use its parent's.
      *
      * @phpstan-import-type Duration from \DelayQueue
@@ -1193,10 +1193,47 @@ namespace DelayQueue {
     class Bury extends \RuntimeException implements Exception {}
 
     /**
-     * Moves the time for tests of one's own code, against a real Redis. An \Error unless ini delayqueue.testing=1.
+     * One call of a method of a job that Testing::job() made.
+     *
+     * @phpstan-import-type Headers from \DelayQueue
+     * @psalm-import-type Headers from \DelayQueue
+     */
+    final class JobCall
+    {
+        /** @var 'ack'|'release'|'fail'|'bury'|'touch'|'keepAlive'|'update' */
+        public readonly string $name;
+        /** Of release(): seconds from the call on, 0.0 for a past moment. */
+        public readonly ?float $delay;
+        /** Of release(): Unix seconds. */
+        public readonly ?float $dueAt;
+        /** @var int<0, 4294967295>|null of release(), null keeps it */
+        public readonly ?int $priority;
+        /** False after release(countAttempt: false). */
+        public readonly bool $countAttempt;
+        /** Of fail() and bury(), as it is kept as lastError. */
+        public readonly ?string $reason;
+        /** Seconds; of touch() the length of the lease, of keepAlive() $atMost. */
+        public readonly ?float $ttr;
+        /** Of touch(), Unix seconds. */
+        public readonly ?float $leaseUntil;
+        /** Of update(), as the next attempt sees it. */
+        public readonly mixed $payload;
+        /** Of update(): the bytes. */
+        public readonly ?string $body;
+        /** @var Headers|null of update(), null keeps them */
+        public readonly ?array $headers;
+    }
+
+    /**
+     * For tests of one's own code: moves the time, and makes the final objects of this extension without Redis. An \Error unless
+     * ini delayqueue.testing=1.
      *
      * @phpstan-import-type Duration from \DelayQueue
+     * @phpstan-import-type Headers from \DelayQueue
+     * @phpstan-import-type NewJob from \DelayQueue
      * @psalm-import-type Duration from \DelayQueue
+     * @psalm-import-type Headers from \DelayQueue
+     * @psalm-import-type NewJob from \DelayQueue
      */
     final class Testing
     {
@@ -1216,5 +1253,88 @@ namespace DelayQueue {
 
         /** How many seconds this process' view is ahead of the present, negative after a travel to the past; 0.0 outside of tests, without an \Error. */
         public static function offset(): float {}
+
+        /**
+         * A job without Redis, to call a handler with. Nothing it does is sent: calls() lists what was done to it, outcome() how it was settled.
+         * It has the rules of a real one: the same arguments, and a second settling throws LeaseLostException.
+         *
+         * @param mixed $payload as for push(); the job has it as a worker would see it, decoded from JSON
+         * @param non-empty-string $id
+         * @param positive-int $attempts
+         * @param Headers $headers
+         * @param non-empty-string $queue
+         * @param int<0, 4294967295> $maxAttempts 0: no limit
+         * @param int<0, 4294967295> $priority
+         * @param Duration $ttr
+         * @param (callable(JobCall): void)|null $listener hears of each call; one that throws refuses it, a LeaseLostException makes isLost() true
+         */
+        public static function job(
+            mixed $payload,
+            string $id = 'test',
+            int $attempts = 1,
+            array $headers = [],
+            string $queue = 'default',
+            int $maxAttempts = 10,
+            int $priority = 1024,
+            int|float|string|\DateInterval $ttr = 60,
+            ?string $lastError = null,
+            ?callable $listener = null,
+        ): Job {}
+
+        /**
+         * The call that settled a job of job(): ack, release, fail or bury; null while it is not settled.
+         *
+         * @throws \ValueError for a job of Redis
+         */
+        public static function outcome(Job $job): ?JobCall {}
+
+        /**
+         * All calls of a job of job(), in their order.
+         *
+         * @return list<JobCall>
+         *
+         * @throws \ValueError for a job of Redis
+         */
+        public static function calls(Job $job): array {}
+
+        /**
+         * The job that reserve() gives for one that looks so, with one attempt more. For queues that are not on Redis.
+         *
+         * @param \DelayQueue $queue says how update() stores payloads; it is not asked
+         * @param positive-int $token
+         * @param callable(JobCall): void $listener as in job()
+         */
+        public static function jobOf(JobInfo $info, \DelayQueue $queue, int $token, callable $listener): Job {}
+
+        /**
+         * A look at a job that is nowhere.
+         *
+         * @param array<string, mixed> $properties of JobInfo, by their names
+         * @param JobInfo|null $like has the other properties; null: as of a new job with id 'test' in queue 'default'
+         *
+         * @throws \TypeError|\ValueError
+         */
+        public static function jobInfo(array $properties = [], ?JobInfo $like = null): JobInfo {}
+
+        /**
+         * The job that push() would store, without storing it.
+         *
+         * @param \DelayQueue $queue its options count; it is not asked
+         * @param NewJob $job
+         *
+         * @throws \TypeError|\ValueError as pushMany() does for item 0
+         * @throws PayloadException
+         */
+        public static function newJob(\DelayQueue $queue, array $job): JobInfo {}
+
+        /**
+         * Numbers of no queue.
+         *
+         * @param array<string, mixed> $properties of Stats, by their names; 0, null or false where left out
+         * @param string $queue for toPrometheus()
+         *
+         * @throws \TypeError|\ValueError
+         */
+        public static function stats(array $properties = [], string $queue = 'default'): Stats {}
     }
 }

@@ -19,6 +19,7 @@ mod ini;
 mod interfaces;
 mod interrupts;
 mod job;
+mod job_call;
 mod job_info;
 mod json;
 mod keep_alive;
@@ -30,6 +31,7 @@ mod place;
 mod produce;
 mod prometheus;
 mod reason;
+mod recorder;
 mod reserve;
 mod seal;
 mod signature;
@@ -80,6 +82,7 @@ fn register_classes() -> Result<(), Rejected> {
     job::register()?;
     job_info::register()?;
     stats::register()?;
+    job_call::register()?;
     testing::register()?;
     interfaces::register_queue()?;
     delay_queue::register()

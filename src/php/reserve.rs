@@ -126,6 +126,12 @@ pub fn ack_many(call: &Call) -> Outcome<Zval> {
     }
     jobs.retain(|job| job.is_ours());
     let mut done: u64 = 0;
+    for job in &jobs {
+        if let Some(acknowledged) = job.ack_recorded() {
+            done += u64::from(acknowledged?);
+        }
+    }
+    jobs.retain(|job| job.recorder.is_none());
     let mut failure = None;
     // One round trip per queue: jobs of several watched queues, or of several servers, may come together.
     while let Some(first) = jobs.first() {

@@ -25,7 +25,15 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue\JobInfo/properties/backoff is unexpected
 /DelayQueue\JobInfo/properties/seal is unexpected
 /DelayQueue\JobInfo/properties/sealError is unexpected
+/DelayQueue\Testing/methods/calls is unexpected
+/DelayQueue\Testing/methods/job is unexpected
+/DelayQueue\Testing/methods/jobInfo is unexpected
+/DelayQueue\Testing/methods/jobOf is unexpected
+/DelayQueue\Testing/methods/newJob is unexpected
 /DelayQueue\Testing/methods/offset is unexpected
+/DelayQueue\Testing/methods/outcome is unexpected
+/DelayQueue\Testing/methods/stats is unexpected
+/DelayQueue\JobCall is unexpected
 /DelayQueue\JobInterface is unexpected
 /DelayQueue\QueueInterface is unexpected
 /DelayQueue\SealException is unexpected
