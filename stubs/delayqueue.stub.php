@@ -82,7 +82,7 @@ namespace {
      *     headers?: Headers,
      * }
      */
-    final class DelayQueue implements \Countable
+    final class DelayQueue implements \DelayQueue\QueueInterface
     {
         /** Smaller is sooner; 0 .. 4294967295. */
         public const DEFAULT_PRIORITY = 1024;
@@ -261,12 +261,15 @@ namespace {
          * Acknowledges many jobs in one round trip for each Redis and queue. Where one of these fails, the others are acknowledged before it
          * throws.
          *
+         * @param \DelayQueue\Job ...$jobs the type is wider because QueueInterface says so: a JobInterface of another class is not a job of
+         *     Redis, and is a \TypeError before anything is sent
+         *
          * @return int<0, max> how many were still ours
          *
          * @throws \DelayQueue\ConnectionException
          * @throws \DelayQueue\ServerException
          */
-        public function ackMany(\DelayQueue\Job ...$jobs): int {}
+        public function ackMany(\DelayQueue\JobInterface ...$jobs): int {}
 
         /**
          * The worker loop: reserve, call the handler, settle.
@@ -569,7 +572,271 @@ namespace DelayQueue {
     }
 
     /**
-     * A job under a lease. Only reserve() and its kin make one; it is neither cloneable nor serializable, and a forked
+     * A queue as code that pushes and handles jobs needs it: type against it, decorate it, replace it in tests. DelayQueue is one on Redis,
+     * DelayQueue\InMemory\InMemoryQueue of the PHP package one in the process. It has every method of DelayQueue but the few that are about
+     * Redis itself, with the same parameters; the methods are described there. Versions to come may add methods.
+     *
+     * @phpstan-import-type Headers from \DelayQueue
+     * @phpstan-import-type NewJob from \DelayQueue
+     * @psalm-import-type Headers from \DelayQueue
+     * @psalm-import-type NewJob from \DelayQueue
+     */
+    interface QueueInterface extends \Countable
+    {
+        /**
+         * @see \DelayQueue::push()
+         *
+         * @param Headers $headers
+         */
+        public function push(
+            mixed $payload,
+            int|float|string|\DateInterval|\DateTimeInterface $delay = 0,
+            ?string $id = null,
+            ?int $priority = null,
+            int|float|string|\DateInterval|null $ttr = null,
+            ?int $maxAttempts = null,
+            ?\DelayQueue\Backoff $backoff = null,
+            int|float|string|\DateInterval|null $timeout = null,
+            \DelayQueue\OnDuplicate $onDuplicate = \DelayQueue\OnDuplicate::Fail,
+            array $headers = [],
+        ): string;
+
+        /**
+         * @see \DelayQueue::pushMany()
+         *
+         * @param iterable<NewJob> $jobs
+         *
+         * @return list<non-empty-string>
+         */
+        public function pushMany(iterable $jobs): array;
+
+        /**
+         * @see \DelayQueue::producer()
+         *
+         * @param array<array-key, mixed> $message
+         *
+         * @return true
+         */
+        public function producer(string $member, int|float $score, array $message): bool;
+
+        /**
+         * @see \DelayQueue::consumer()
+         *
+         * @return list<mixed>
+         */
+        public function consumer(int|float|null $maxScore = null, int $limit = 10): array;
+
+        /**
+         * @see \DelayQueue::watch()
+         *
+         * @return $this
+         */
+        public function watch(string ...$queues): static;
+
+        /** @see \DelayQueue::reserve() */
+        public function reserve(int|float|null $timeout = 0): ?\DelayQueue\JobInterface;
+
+        /**
+         * @see \DelayQueue::reserveMany()
+         *
+         * @return list<JobInterface>
+         */
+        public function reserveMany(int $max, int|float|null $timeout = 0): array;
+
+        /** @see \DelayQueue::reserveJob() */
+        public function reserveJob(string $id): ?\DelayQueue\JobInterface;
+
+        /** @see \DelayQueue::wait() */
+        public function wait(int|float|null $timeout = null): bool;
+
+        /**
+         * @see \DelayQueue::ackMany()
+         *
+         * @return int<0, max>
+         */
+        public function ackMany(\DelayQueue\JobInterface ...$jobs): int;
+
+        /**
+         * @see \DelayQueue::consume()
+         *
+         * @param callable(JobInterface, static): mixed $handler
+         */
+        public function consume(
+            callable $handler,
+            int|float $idleTimeout = 5,
+            int $maxJobs = 0,
+            int|float|string|\DateInterval $maxTime = 0,
+            int|string $memoryLimit = 0,
+            bool $stopWhenEmpty = false,
+            int $prefetch = 1,
+            int|float|string|\DateInterval $timeout = 0,
+            int|float|string|\DateInterval $graceTimeout = 5,
+            bool $heartbeat = true,
+        ): \DelayQueue\StopReason;
+
+        /**
+         * @see \DelayQueue::drain()
+         *
+         * @param callable(JobInterface, static): mixed $handler
+         *
+         * @return int<0, max>
+         */
+        public function drain(callable $handler, int $limit = 0): int;
+
+        /** @see \DelayQueue::stop() */
+        public function stop(): void;
+
+        /**
+         * @see \DelayQueue::on()
+         *
+         * @param callable(Event, ?JobInterface, ?\Throwable): void $listener
+         *
+         * @return $this
+         */
+        public function on(\DelayQueue\Event $event, callable $listener): static;
+
+        /** @see \DelayQueue::peek() */
+        public function peek(string $id): ?\DelayQueue\JobInfo;
+
+        /**
+         * @see \DelayQueue::cancel()
+         *
+         * @return int<0, max>
+         */
+        public function cancel(string ...$ids): int;
+
+        /** @see \DelayQueue::reschedule() */
+        public function reschedule(string $id, int|float|string|\DateInterval|\DateTimeInterface $delay): bool;
+
+        /**
+         * @see \DelayQueue::update()
+         *
+         * @param Headers|null $headers
+         */
+        public function update(string $id, mixed $payload, ?array $headers = null): bool;
+
+        /** @see \DelayQueue::kickJob() */
+        public function kickJob(string $id, bool $resetAttempts = true): bool;
+
+        /** @see \DelayQueue::peekReady() */
+        public function peekReady(): ?\DelayQueue\JobInfo;
+
+        /** @see \DelayQueue::peekDelayed() */
+        public function peekDelayed(): ?\DelayQueue\JobInfo;
+
+        /** @see \DelayQueue::peekBuried() */
+        public function peekBuried(): ?\DelayQueue\JobInfo;
+
+        /**
+         * @see \DelayQueue::list()
+         *
+         * @return list<JobInfo>
+         */
+        public function list(\DelayQueue\State $state, int $offset = 0, int $limit = 100): array;
+
+        /**
+         * @see \DelayQueue::count()
+         *
+         * @return int<0, max>
+         */
+        public function count(?\DelayQueue\State $state = null): int;
+
+        /**
+         * @see \DelayQueue::kick()
+         *
+         * @return int<0, max>
+         */
+        public function kick(int $max = 1, bool $resetAttempts = true): int;
+
+        /** @see \DelayQueue::pause() */
+        public function pause(int|float|string|\DateInterval|null $for = null): void;
+
+        /** @see \DelayQueue::resume() */
+        public function resume(): void;
+
+        /** @see \DelayQueue::isPaused() */
+        public function isPaused(): bool;
+
+        /**
+         * @see \DelayQueue::purge()
+         *
+         * @return int<0, max>
+         */
+        public function purge(\DelayQueue\State ...$states): int;
+
+        /** @see \DelayQueue::stats() */
+        public function stats(): \DelayQueue\Stats;
+
+        /**
+         * @see \DelayQueue::queues()
+         *
+         * @return list<non-empty-string>
+         */
+        public function queues(): array;
+    }
+
+    /**
+     * A job in hand, as handlers need it. An interface cannot declare properties before PHP 8.4: each implementation has those of Job, public
+     * and readonly, and there are no getters beside them.
+     *
+     * @property-read non-empty-string $id
+     * @property-read non-empty-string $queue
+     * @property-read mixed $payload
+     * @property-read string $body
+     * @property-read positive-int $attempts
+     * @property-read int<0, max> $maxAttempts
+     * @property-read int<0, 4294967295> $priority
+     * @property-read float $ttr
+     * @property-read float $createdAt
+     * @property-read float $dueAt
+     * @property-read float $reservedAt
+     * @property-read positive-int $token
+     * @property-read string|null $lastError
+     * @property-read Headers $headers
+     *
+     * @phpstan-import-type Headers from \DelayQueue
+     * @psalm-import-type Headers from \DelayQueue
+     */
+    interface JobInterface
+    {
+        /** @see Job::ack() */
+        public function ack(): void;
+
+        /** @see Job::release() */
+        public function release(int|float|string|\DateInterval|\DateTimeInterface $delay = 0, ?int $priority = null, bool $countAttempt = true): void;
+
+        /** @see Job::fail() */
+        public function fail(\Throwable|string|null $reason = null): void;
+
+        /** @see Job::bury() */
+        public function bury(\Throwable|string|null $reason = null): void;
+
+        /** @see Job::touch() */
+        public function touch(int|float|string|\DateInterval|null $ttr = null): float;
+
+        /** @see Job::keepAlive() */
+        public function keepAlive(int|float|string|\DateInterval|null $atMost = null): void;
+
+        /**
+         * @see Job::update()
+         *
+         * @param Headers|null $headers
+         * @param array{alg: string, key: string, tag: string}|null $seal
+         */
+        public function update(mixed $payload, ?array $headers = null, ?array $seal = null): void;
+
+        /** @see Job::timeLeft() */
+        public function timeLeft(): float;
+
+        /** @see Job::isSettled() */
+        public function isSettled(): bool;
+
+        /** @see Job::isLost() */
+        public function isLost(): bool;
+    }
+
+    /**
+     * A job under a lease. Only reserve() and its kin make one, and Testing for tests; it is neither cloneable nor serializable, and a forked
      * child may not use its parent's.
      *
      * @phpstan-import-type Duration from \DelayQueue
@@ -577,7 +844,7 @@ namespace DelayQueue {
      * @psalm-import-type Duration from \DelayQueue
      * @psalm-import-type Headers from \DelayQueue
      */
-    final class Job
+    final class Job implements JobInterface
     {
         /** @var non-empty-string */
         public readonly string $id;
@@ -929,10 +1196,47 @@ namespace DelayQueue {
     class Bury extends \RuntimeException implements Exception {}
 
     /**
-     * Moves the time for tests of one's own code, against a real Redis. An \Error unless ini delayqueue.testing=1.
+     * One call of a method of a job that Testing::job() made.
+     *
+     * @phpstan-import-type Headers from \DelayQueue
+     * @psalm-import-type Headers from \DelayQueue
+     */
+    final class JobCall
+    {
+        /** @var 'ack'|'release'|'fail'|'bury'|'touch'|'keepAlive'|'update' */
+        public readonly string $name;
+        /** Of release(): seconds from the call on, 0.0 for a past moment. */
+        public readonly ?float $delay;
+        /** Of release(): Unix seconds. */
+        public readonly ?float $dueAt;
+        /** @var int<0, 4294967295>|null of release(), null keeps it */
+        public readonly ?int $priority;
+        /** False after release(countAttempt: false). */
+        public readonly bool $countAttempt;
+        /** Of fail() and bury(), as it is kept as lastError. */
+        public readonly ?string $reason;
+        /** Seconds; of touch() the length of the lease, of keepAlive() $atMost. */
+        public readonly ?float $ttr;
+        /** Of touch(), Unix seconds. */
+        public readonly ?float $leaseUntil;
+        /** Of update(), as the next attempt sees it. */
+        public readonly mixed $payload;
+        /** Of update(): the bytes. */
+        public readonly ?string $body;
+        /** @var Headers|null of update(), null keeps them */
+        public readonly ?array $headers;
+    }
+
+    /**
+     * For tests of one's own code: moves the time, and makes the final objects of this extension without Redis. An \Error unless
+     * ini delayqueue.testing=1.
      *
      * @phpstan-import-type Duration from \DelayQueue
+     * @phpstan-import-type Headers from \DelayQueue
+     * @phpstan-import-type NewJob from \DelayQueue
      * @psalm-import-type Duration from \DelayQueue
+     * @psalm-import-type Headers from \DelayQueue
+     * @psalm-import-type NewJob from \DelayQueue
      */
     final class Testing
     {
@@ -952,5 +1256,88 @@ namespace DelayQueue {
 
         /** How many seconds this process' view is ahead of the present, negative after a travel to the past; 0.0 outside of tests, without an \Error. */
         public static function offset(): float {}
+
+        /**
+         * A job without Redis, to call a handler with. Nothing it does is sent: calls() lists what was done to it, outcome() how it was settled.
+         * It has the rules of a real one: the same arguments, and a second settling throws LeaseLostException.
+         *
+         * @param mixed $payload as for push(); the job has it as a worker would see it, decoded from JSON
+         * @param non-empty-string $id
+         * @param positive-int $attempts
+         * @param Headers $headers
+         * @param non-empty-string $queue
+         * @param int<0, 4294967295> $maxAttempts 0: no limit
+         * @param int<0, 4294967295> $priority
+         * @param Duration $ttr
+         * @param (callable(JobCall): void)|null $listener hears of each call; one that throws refuses it, a LeaseLostException makes isLost() true
+         */
+        public static function job(
+            mixed $payload,
+            string $id = 'test',
+            int $attempts = 1,
+            array $headers = [],
+            string $queue = 'default',
+            int $maxAttempts = 10,
+            int $priority = 1024,
+            int|float|string|\DateInterval $ttr = 60,
+            ?string $lastError = null,
+            ?callable $listener = null,
+        ): Job {}
+
+        /**
+         * The call that settled a job of job(): ack, release, fail or bury; null while it is not settled.
+         *
+         * @throws \ValueError for a job of Redis
+         */
+        public static function outcome(Job $job): ?JobCall {}
+
+        /**
+         * All calls of a job of job(), in their order.
+         *
+         * @return list<JobCall>
+         *
+         * @throws \ValueError for a job of Redis
+         */
+        public static function calls(Job $job): array {}
+
+        /**
+         * The job that reserve() gives for one that looks so, with one attempt more. For queues that are not on Redis.
+         *
+         * @param \DelayQueue $queue says how update() stores payloads; it is not asked
+         * @param positive-int $token
+         * @param callable(JobCall): void $listener as in job()
+         */
+        public static function jobOf(JobInfo $info, \DelayQueue $queue, int $token, callable $listener): Job {}
+
+        /**
+         * A look at a job that is nowhere.
+         *
+         * @param array<string, mixed> $properties of JobInfo, by their names
+         * @param JobInfo|null $like has the other properties; null: as of a new job with id 'test' in queue 'default'
+         *
+         * @throws \TypeError|\ValueError
+         */
+        public static function jobInfo(array $properties = [], ?JobInfo $like = null): JobInfo {}
+
+        /**
+         * The job that push() would store, without storing it.
+         *
+         * @param \DelayQueue $queue its options count; it is not asked
+         * @param NewJob $job
+         *
+         * @throws \TypeError|\ValueError as pushMany() does for item 0
+         * @throws PayloadException
+         */
+        public static function newJob(\DelayQueue $queue, array $job): JobInfo {}
+
+        /**
+         * Numbers of no queue.
+         *
+         * @param array<string, mixed> $properties of Stats, by their names; 0, null or false where left out
+         * @param string $queue for toPrometheus()
+         *
+         * @throws \TypeError|\ValueError
+         */
+        public static function stats(array $properties = [], string $queue = 'default'): Stats {}
     }
 }

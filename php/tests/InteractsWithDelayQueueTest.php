@@ -204,7 +204,7 @@ final class InteractsWithDelayQueueTest extends TestCase
             'pushed times' => [static fn (self $t) => $t->assertPushed('a', times: 2), "jobs as described in queue 'default'"],
             'not pushed' => [static fn (self $t) => $t->assertNotPushed('a'), "jobs in queue 'default' that should not be there"],
             'delayed' => [static fn (self $t) => $t->assertDelayed('a'), "job 'a' is not delayed"],
-            'delayed by' => [static fn (self $t) => $t->assertDelayed('c', 'other', 61), "job 'c' is not delayed by 61 s"],
+            'delayed by' => [static fn (self $t) => $t->assertDelayed('c', 'other', 61), "job 'c' is delayed by 60 s, not 61 s"],
             'reserved' => [static fn (self $t) => $t->assertReserved(), 'a job is not reserved'],
             'buried' => [static fn (self $t) => $t->assertBuried(static fn (): bool => true), 'a job as described is not buried'],
             'empty' => [static fn (self $t) => $t->assertQueueEmpty(), "jobs in queue 'default' that should not be there"],

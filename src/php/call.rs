@@ -183,7 +183,7 @@ macro_rules! method {
             // SAFETY: the engine calls handlers with the running frame.
             unsafe { $crate::php::call::enter(frame, out, $body) }
         }
-        $crate::php::class::Method { declaration: $declaration, handler }
+        $crate::php::class::Method { declaration: std::borrow::Cow::Borrowed($declaration), handler: Some(handler) }
     }};
 }
 pub(super) use method;

@@ -8,6 +8,7 @@ use super::sys;
 use ext_php_rs::ffi::{self, zend_class_entry, zend_function_entry, zend_internal_arg_info, zend_object, zend_type};
 use ext_php_rs::types::{ZendObject, ZendStr, Zval};
 use ext_php_rs::zend::{ClassEntry, ExecuteData};
+use std::borrow::Cow;
 use std::ffi::{CString, c_char};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -15,10 +16,10 @@ use std::sync::{Mutex, PoisonError};
 pub type Handler = unsafe extern "C" fn(*mut ExecuteData, *mut Zval);
 pub type Create = unsafe extern "C" fn(*mut zend_class_entry) -> *mut zend_object;
 
-/// A method: its PHP declaration and the code behind it.
+/// A method: its PHP declaration and the code behind it; `None` in an interface.
 pub struct Method {
-    pub declaration: &'static str,
-    pub handler: Handler,
+    pub declaration: Cow<'static, str>,
+    pub handler: Option<Handler>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,12 +30,12 @@ pub enum Kind {
 }
 
 /// Everything there is to say about a class.
-pub struct Declaration {
+pub struct Declaration<'a> {
     pub kind: Kind,
     pub parent: Option<&'static str>,
     pub interfaces: &'static [&'static str],
     pub properties: &'static [&'static str],
-    pub methods: &'static [Method],
+    pub methods: &'a [Method],
     /// How instances are made; `None`: as the parent does, or as plain objects.
     pub create: Option<Create>,
 }
@@ -66,7 +67,7 @@ impl Class {
     }
 
     /// Must run in the module's startup function.
-    pub fn register(&self, declaration: &Declaration) -> Result<(), Rejected> {
+    pub fn register(&self, declaration: &Declaration<'_>) -> Result<(), Rejected> {
         // SAFETY: an all-zero class entry is what `INIT_CLASS_ENTRY` starts from.
         let mut template: zend_class_entry = unsafe { std::mem::zeroed() };
         template.name = ZendStr::new_interned(self.name, true).into_raw();
@@ -175,15 +176,16 @@ fn keep_text(text: &str) -> Result<*const c_char, Rejected> {
 fn method_table(methods: &[Method]) -> Result<Vec<zend_function_entry>, Rejected> {
     let mut table = Vec::with_capacity(methods.len() + 1);
     for method in methods {
-        let signature = parse_method(method.declaration).ok_or(Rejected)?;
-        let flags = sys::ACC_PUBLIC | if signature.is_static { sys::ACC_STATIC } else { 0 };
+        let signature = parse_method(&method.declaration).ok_or(Rejected)?;
+        let is_static = if signature.is_static { sys::ACC_STATIC } else { 0 };
+        let is_abstract = if method.handler.is_none() { sys::ACC_ABSTRACT } else { 0 };
         let count = u32::try_from(signature.parameters.len()).map_err(|_| Rejected)?;
         table.push(zend_function_entry {
             fname: keep_text(&signature.name)?,
-            handler: Some(method.handler),
+            handler: method.handler,
             arg_info: argument_table(&signature)?,
             num_args: count,
-            flags,
+            flags: sys::ACC_PUBLIC | is_static | is_abstract,
             // SAFETY: PHP 8.4 has more members; in all of them zero means none.
             ..unsafe { std::mem::zeroed() }
         });
@@ -270,7 +272,7 @@ fn declare_property(ce: *mut zend_class_entry, text: &str) -> Result<(), Rejecte
 }
 
 fn mark_sensitive_parameters(ce: *mut zend_class_entry, method: &Method) -> Result<(), Rejected> {
-    let signature = parse_method(method.declaration).ok_or(Rejected)?;
+    let signature = parse_method(&method.declaration).ok_or(Rejected)?;
     for (index, parameter) in signature.parameters.iter().enumerate().filter(|(_, p)| p.sensitive) {
         let index = u32::try_from(index).map_err(|_| Rejected)?;
         debug_assert!(!parameter.name.is_empty());

@@ -54,7 +54,8 @@ impl DelayQueue {
     }
 }
 
-static METHODS: [Method; 37] = [
+/// Interfaces have most of them, too: see `interfaces`.
+pub static METHODS: [Method; 37] = [
     method!(
         "__construct(string $queue = 'default', #[\\SensitiveParameter] ?string $dsn = null, \
          #[\\SensitiveParameter] array $options = [])",
@@ -75,7 +76,7 @@ static METHODS: [Method; 37] = [
     method!("reserveMany(int $max, int|float|null $timeout = 0): array", reserve::reserve_many),
     method!("reserveJob(string $id): ?\\DelayQueue\\Job", reserve::reserve_job),
     method!("wait(int|float|null $timeout = null): bool", reserve::wait),
-    method!("ackMany(\\DelayQueue\\Job ...$jobs): int", reserve::ack_many),
+    method!("ackMany(\\DelayQueue\\JobInterface ...$jobs): int", reserve::ack_many),
     method!(
         "consume(callable $handler, int|float $idleTimeout = 5, int $maxJobs = 0, \
          int|float|string|\\DateInterval $maxTime = 0, int|string $memoryLimit = 0, bool $stopWhenEmpty = false, \
@@ -117,7 +118,7 @@ pub fn register() -> Result<(), Rejected> {
     CLASS.register(&Declaration {
         kind: Kind::Final,
         parent: None,
-        interfaces: &["Countable"],
+        interfaces: &["DelayQueue\\QueueInterface"],
         properties: &[],
         methods: &METHODS,
         create: Some(creator::<DelayQueue>()),

@@ -82,7 +82,8 @@ fn release_construct(call: &Call) -> Outcome<Zval> {
     if sys::exception_pending() { Err(Fault::Thrown) } else { Ok(Zval::new()) }
 }
 
-fn set_property(scope: *mut zend_class_entry, object: *mut ZendObject, name: &str, value: &mut Zval) {
+/// Writes a property, also a readonly one that has no value yet. The engine checks the type.
+pub fn set_property(scope: *mut zend_class_entry, object: *mut ZendObject, name: &str, value: &mut Zval) {
     // SAFETY: scope and object are live; the name is passed with its length and the value is copied.
     unsafe { sys::zend_update_property(scope, object, name.as_ptr().cast(), name.len(), value) }
 }
@@ -157,6 +158,11 @@ pub fn release_delay_ms(object: &ZendObject) -> Option<u64> {
     };
     let seconds = seconds.and_then(Zval::double).unwrap_or(0.0);
     Some(crate::core::duration::from_seconds(seconds.max(0.0)).unwrap_or(0))
+}
+
+/// Whether a `DelayQueue\\LeaseLostException` is on its way.
+pub fn lease_lost_is_pending() -> bool {
+    sys::pending_throwable().is_some_and(|exception| LEASE_LOST.owns(exception))
 }
 
 /// Whether it is a `DelayQueue\\Bury`.

@@ -1,5 +1,6 @@
 //! The ini settings `delayqueue.dsn`, `delayqueue.prefix` and `delayqueue.testing`.
 
+use super::options::IN_MEMORY;
 use super::sys;
 use crate::core::dsn::Dsn;
 use crate::core::queue::check_prefix;
@@ -100,7 +101,11 @@ unsafe extern "C" fn dsn_changes(
     stage: c_int,
 ) -> c_int {
     fn valid(text: &str) -> Result<(), String> {
-        if text.is_empty() { Ok(()) } else { Dsn::shared(text.as_bytes()).map(drop).map_err(|e| e.to_string()) }
+        if text.is_empty() || text == IN_MEMORY {
+            Ok(())
+        } else {
+            Dsn::shared(text.as_bytes()).map(drop).map_err(|e| e.to_string())
+        }
     }
     // SAFETY: called by the engine with the new value.
     unsafe { check(DSN, new, stage, valid) }
@@ -147,6 +152,7 @@ unsafe extern "C" fn show_dsn(entry: *mut zend_ini_entry, kind: c_int) {
         };
         match value.filter(|v| !v.is_empty()) {
             None => String::from("no value"),
+            Some(text) if text == IN_MEMORY => text,
             Some(text) => Dsn::parse(&text).map_or_else(|_| String::from("(invalid)"), |dsn| dsn.redacted()),
         }
     });

@@ -1,18 +1,21 @@
 //! `DelayQueue\Job`: a job under a lease.
 
 use super::args;
-use super::call::{Call, Outcome, method};
+use super::call::{Call, Fault, Outcome, method};
 use super::class::{Class, Declaration, Kind, Method, Rejected};
 use super::convert;
 use super::duration_arg;
-use super::exceptions::{throw_error, throw_lease_lost};
+use super::exceptions::{self, throw_error, throw_lease_lost};
 use super::headers;
+use super::job_call::{Content, Made, now_us};
 use super::keep_alive::KeepAlive;
-use super::new_job::{Encoding, encode};
+use super::new_job::{Encoding, Format, encode};
 use super::object::{Handlers, Inside, creator, make};
 use super::place::Place;
 use super::reason;
+use super::recorder::Recorder;
 use super::seal;
+use super::worker::callable::take_throwable;
 use crate::core::clock;
 use crate::core::error::Error;
 use crate::core::job::{Due, Receipt, Reserved};
@@ -38,6 +41,8 @@ pub struct Job {
     offset_ms: Cell<i64>,
     /// A child of this process holds a copy of the object, not the lease.
     process: Generation,
+    /// Of a test's job: it takes the calls, and nothing is sent.
+    pub recorder: Option<Recorder>,
 }
 
 static CLASS: Class = Class::new("DelayQueue\\Job");
@@ -50,9 +55,12 @@ impl Inside for Job {
     fn handlers() -> &'static OnceLock<Handlers> {
         &HANDLERS
     }
+    fn held_values(&self) -> (*mut Zval, usize) {
+        self.recorder.as_ref().map_or((std::ptr::null_mut(), 0), Recorder::held_values)
+    }
 }
 
-static METHODS: [Method; 10] = [
+pub static METHODS: [Method; 10] = [
     method!("ack(): void", ack),
     method!(
         "release(int|float|string|\\DateInterval|\\DateTimeInterface $delay = 0, ?int $priority = null, \
@@ -73,7 +81,7 @@ pub fn register() -> Result<(), Rejected> {
     CLASS.register(&Declaration {
         kind: Kind::Final,
         parent: None,
-        interfaces: &[],
+        interfaces: &["DelayQueue\\JobInterface"],
         properties: &[
             "readonly string $id",
             "readonly string $queue",
@@ -95,8 +103,26 @@ pub fn register() -> Result<(), Rejected> {
     })
 }
 
-/// The PHP object of a reservation; properties in the order of their declaration.
+/// The PHP object of a reservation.
 pub fn object(queue: Queue, reserved: Reserved, payload: Zval, lease: Arc<Lease>, encoding: Encoding) -> Outcome<Zval> {
+    made(queue, reserved, payload, lease, encoding, None)
+}
+
+/// One that no Redis knows: the recorder takes its calls.
+pub fn recorded(queue: Queue, reserved: Reserved, payload: Zval, encoding: Encoding, to: Recorder) -> Outcome<Zval> {
+    let lease = Lease::of(&reserved);
+    made(queue, reserved, payload, lease, encoding, Some(to))
+}
+
+/// Properties in the order of their declaration.
+fn made(
+    queue: Queue,
+    reserved: Reserved,
+    payload: Zval,
+    lease: Arc<Lease>,
+    encoding: Encoding,
+    recorder: Option<Recorder>,
+) -> Outcome<Zval> {
     let properties = vec![
         convert::bytes(reserved.id.as_bytes()),
         convert::bytes(reserved.queue.as_bytes()),
@@ -122,6 +148,7 @@ pub fn object(queue: Queue, reserved: Reserved, payload: Zval, lease: Arc<Lease>
         keep_alive: KeepAlive::default(),
         offset_ms: Cell::new(clock::offset_ms()),
         process: Generation::current(),
+        recorder,
     };
     make(job, properties)
 }
@@ -169,11 +196,36 @@ impl Job {
     }
 
     /// Settles with `work`, which the core has done or refused.
-    fn settle<T>(&self, work: impl FnOnce(&Held) -> Result<T, Error>) -> Outcome<Zval> {
+    fn settle<T>(&self, call: &Made<'_>, work: impl FnOnce(&Held) -> Result<T, Error>) -> Outcome<Zval> {
         self.check()?;
-        self.note(work(&self.held))?;
+        if !self.is_recorded(call)? {
+            self.note(work(&self.held))?;
+        }
         self.set_settled();
         Ok(convert::null())
+    }
+
+    /// Whether the job is a test's, whose recorder has taken the call or thrown.
+    fn is_recorded(&self, call: &Made<'_>) -> Outcome<bool> {
+        let Some(recorder) = &self.recorder else { return Ok(false) };
+        let taken = recorder.note(call);
+        if taken.is_err() && exceptions::lease_lost_is_pending() {
+            self.set_lost();
+        }
+        taken.map(|()| true)
+    }
+
+    /// Acknowledges a test's job; `None`: it is none. False where it is lost.
+    pub fn ack_recorded(&self) -> Option<Outcome<bool>> {
+        self.recorder.as_ref()?;
+        let result = self.settle(&Made { name: "ack", ..Made::default() }, |_| Ok(()));
+        Some(match result {
+            Err(Fault::Thrown) if exceptions::lease_lost_is_pending() => {
+                let _ = take_throwable();
+                Ok(false)
+            }
+            result => result.map(|_| true),
+        })
     }
 
     /// Remembers when Redis said that the lease is lost.
@@ -193,7 +245,7 @@ impl Drop for Job {
 
 fn ack(call: &Call) -> Outcome<Zval> {
     let job = call.this::<Job>()?;
-    job.settle(|held| job.queue.ack(held))
+    job.settle(&Made { name: "ack", ..Made::default() }, |held| job.queue.ack(held))
 }
 
 fn release(call: &Call) -> Outcome<Zval> {
@@ -207,19 +259,22 @@ fn release(call: &Call) -> Outcome<Zval> {
         None => None,
     };
     let count_attempt = call.bool_or(3, true)?;
-    job.settle(|held| job.queue.release(held, due, priority, count_attempt))
+    let call = Made { name: "release", due: Some(due), priority, is_uncounted: !count_attempt, ..Made::default() };
+    job.settle(&call, |held| job.queue.release(held, due, priority, count_attempt))
 }
 
 fn fail(call: &Call) -> Outcome<Zval> {
     let job = call.this::<Job>()?;
     let reason = reason::argument(call, 1)?;
-    job.settle(|held| job.queue.fail(held, reason.as_deref()))
+    let call = Made { name: "fail", reason: reason.as_deref(), ..Made::default() };
+    job.settle(&call, |held| job.queue.fail(held, reason.as_deref()))
 }
 
 fn bury(call: &Call) -> Outcome<Zval> {
     let job = call.this::<Job>()?;
     let reason = reason::argument(call, 1)?;
-    job.settle(|held| job.queue.bury(held, reason.as_deref()))
+    let call = Made { name: "bury", reason: reason.as_deref(), ..Made::default() };
+    job.settle(&call, |held| job.queue.bury(held, reason.as_deref()))
 }
 
 fn touch(call: &Call) -> Outcome<Zval> {
@@ -230,8 +285,13 @@ fn touch(call: &Call) -> Outcome<Zval> {
     };
     job.check()?;
     let before = Instant::now();
-    let until_us = job.note(job.queue.touch(&job.held, ttr_ms))?;
-    let length = Duration::from_millis(ttr_ms.unwrap_or(job.held.options.ttr_ms));
+    let length_ms = ttr_ms.unwrap_or(job.held.options.ttr_ms);
+    let length = Duration::from_millis(length_ms);
+    let mut until_us = now_us().saturating_add(i64::try_from(length.as_micros()).unwrap_or(i64::MAX));
+    let (length_ms, lease_until_us) = (Some(length_ms), Some(until_us));
+    if !job.is_recorded(&Made { name: "touch", length_ms, lease_until_us, ..Made::default() })? {
+        until_us = job.note(job.queue.touch(&job.held, ttr_ms))?;
+    }
     if let Some(end) = before.checked_add(length) {
         job.offset_ms.set(clock::offset_ms());
         job.lease.touched(end);
@@ -249,7 +309,9 @@ fn keep_alive(call: &Call) -> Outcome<Zval> {
         return Err(Place::Argument(1).value_error("must be greater than 0"));
     }
     job.check()?;
-    job.keep_alive.start(&job.queue, &job.lease, at_most_ms.map(Duration::from_millis));
+    if !job.is_recorded(&Made { name: "keepAlive", length_ms: at_most_ms, ..Made::default() })? {
+        job.keep_alive.start(&job.queue, &job.lease, at_most_ms.map(Duration::from_millis));
+    }
     Ok(convert::null())
 }
 
@@ -261,6 +323,10 @@ fn update(call: &Call) -> Outcome<Zval> {
         let headers = headers::nullable(call, 2)?.unwrap_or_default();
         let seal = seal::read(given, Place::Argument(3))?;
         job.check()?;
+        let content = Content { body: body.as_bytes(), format: Format::Raw, headers: Some(&headers) };
+        if job.is_recorded(&Made { name: "update", content: Some(content), ..Made::default() })? {
+            return Ok(convert::null());
+        }
         let content = SealedContent { payload: body.as_bytes(), headers: &headers, seal: &seal };
         job.note(job.queue.update_held_to_sealed(&job.held, content))?;
         return Ok(convert::null());
@@ -268,7 +334,10 @@ fn update(call: &Call) -> Outcome<Zval> {
     let bytes = encode(payload, Place::Argument(1), job.encoding)?;
     let headers = headers::nullable(call, 2)?;
     job.check()?;
-    job.note(job.queue.update_held(&job.held, &bytes, headers.as_deref()))?;
+    let content = Content { body: &bytes, format: job.encoding.format, headers: headers.as_deref() };
+    if !job.is_recorded(&Made { name: "update", content: Some(content), ..Made::default() })? {
+        job.note(job.queue.update_held(&job.held, &bytes, headers.as_deref()))?;
+    }
     Ok(convert::null())
 }
 

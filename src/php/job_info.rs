@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 /// All there is lies in the properties.
 pub struct JobInfo;
 
-static CLASS: Class = Class::new("DelayQueue\\JobInfo");
+pub static CLASS: Class = Class::new("DelayQueue\\JobInfo");
 static HANDLERS: OnceLock<Handlers> = OnceLock::new();
 
 impl Inside for JobInfo {
@@ -29,35 +29,38 @@ impl Inside for JobInfo {
     }
 }
 
+/// In the order of the slots.
+pub const PROPERTIES: [&str; 22] = [
+    "readonly string $id",
+    "readonly string $queue",
+    "readonly \\DelayQueue\\State $state",
+    "readonly mixed $payload",
+    "readonly string $body",
+    "readonly int $attempts",
+    "readonly int $maxAttempts",
+    "readonly int $priority",
+    "readonly float $ttr",
+    "readonly float $timeout",
+    "readonly \\DelayQueue\\Backoff $backoff",
+    "readonly float $createdAt",
+    "readonly float $dueAt",
+    "readonly ?float $leaseUntil",
+    "readonly int $timeouts",
+    "readonly int $releases",
+    "readonly int $buries",
+    "readonly int $kicks",
+    "readonly ?string $lastError",
+    "readonly array $headers",
+    "readonly ?array $seal",
+    "readonly ?string $sealError",
+];
+
 pub fn register() -> Result<(), Rejected> {
     CLASS.register(&Declaration {
         kind: Kind::Final,
         parent: None,
         interfaces: &[],
-        properties: &[
-            "readonly string $id",
-            "readonly string $queue",
-            "readonly \\DelayQueue\\State $state",
-            "readonly mixed $payload",
-            "readonly string $body",
-            "readonly int $attempts",
-            "readonly int $maxAttempts",
-            "readonly int $priority",
-            "readonly float $ttr",
-            "readonly float $timeout",
-            "readonly \\DelayQueue\\Backoff $backoff",
-            "readonly float $createdAt",
-            "readonly float $dueAt",
-            "readonly ?float $leaseUntil",
-            "readonly int $timeouts",
-            "readonly int $releases",
-            "readonly int $buries",
-            "readonly int $kicks",
-            "readonly ?string $lastError",
-            "readonly array $headers",
-            "readonly ?array $seal",
-            "readonly ?string $sealError",
-        ],
+        properties: &PROPERTIES,
         methods: &[],
         create: Some(creator::<JobInfo>()),
     })

@@ -16,8 +16,10 @@ mod enums;
 mod exceptions;
 mod headers;
 mod ini;
+mod interfaces;
 mod interrupts;
 mod job;
+mod job_call;
 mod job_info;
 mod json;
 mod keep_alive;
@@ -29,6 +31,7 @@ mod place;
 mod produce;
 mod prometheus;
 mod reason;
+mod recorder;
 mod reserve;
 mod seal;
 mod signature;
@@ -75,10 +78,13 @@ fn register_classes() -> Result<(), Rejected> {
     enums::register()?;
     exceptions::register()?;
     backoff::register()?;
+    interfaces::register_job()?;
     job::register()?;
     job_info::register()?;
     stats::register()?;
+    job_call::register()?;
     testing::register()?;
+    interfaces::register_queue()?;
     delay_queue::register()
 }
 

@@ -189,7 +189,7 @@ fn timeout(value: &Zval, place: Place<'_>) -> Outcome<Duration> {
 /// The argument, else the ini setting, else the environment, else the local Redis.
 pub fn dsn(argument: Option<Cow<'_, [u8]>>) -> Outcome<Arc<Dsn>> {
     if let Some(bytes) = argument {
-        return Dsn::shared(&bytes).at(Place::Argument(2));
+        return of_redis(&bytes).at(Place::Argument(2));
     }
     let (text, source) = match ini::dsn() {
         Some(text) => (text, "ini setting delayqueue.dsn"),
@@ -198,8 +198,20 @@ pub fn dsn(argument: Option<Cow<'_, [u8]>>) -> Outcome<Arc<Dsn>> {
             _ => (DEFAULT_DSN.to_owned(), "default DSN"),
         },
     };
-    Dsn::shared(text.as_bytes()).map_err(|error| match error {
+    of_redis(text.as_bytes()).map_err(|error| match error {
         Error::Invalid(must) => throw_value_error(&format!("{}(): The {source} {must}", active_function())),
         other => other.into(),
     })
+}
+
+/// The DSN that chooses `DelayQueue\\InMemory\\InMemoryQueue` of the PHP package.
+pub const IN_MEMORY: &str = "memory://";
+
+fn of_redis(text: &[u8]) -> Result<Arc<Dsn>, Error> {
+    if text == IN_MEMORY.as_bytes() {
+        let must =
+            "must name a Redis: with memory://, DelayQueue\\Queues::open() of the PHP package gives an InMemoryQueue";
+        return Err(Error::Invalid(must.into()));
+    }
+    Dsn::shared(text)
 }

@@ -116,13 +116,22 @@ pub fn ack_many(call: &Call) -> Outcome<Zval> {
     let mut jobs: Vec<&Job> = Vec::new();
     for number in call.rest(1) {
         let Some(value) = call.arg(number) else { continue };
-        let Some(job) = inside::<Job>(value) else { return Err(call.type_error(number, value)) };
+        // The holder of another queue's job acknowledges it in another way.
+        let Some(job) = inside::<Job>(value) else {
+            return Err(Place::Argument(number).type_error("DelayQueue\\Job", value));
+        };
         if !jobs.iter().any(|other| std::ptr::eq(*other, job)) {
             jobs.push(job);
         }
     }
     jobs.retain(|job| job.is_ours());
     let mut done: u64 = 0;
+    for job in &jobs {
+        if let Some(acknowledged) = job.ack_recorded() {
+            done += u64::from(acknowledged?);
+        }
+    }
+    jobs.retain(|job| job.recorder.is_none());
     let mut failure = None;
     // One round trip per queue: jobs of several watched queues, or of several servers, may come together.
     while let Some(first) = jobs.first() {

@@ -17,6 +17,7 @@ pub const MAY_BE_CALLABLE: u32 = 1 << 12;
 pub const ACC_PUBLIC: u32 = 1;
 pub const ACC_STATIC: u32 = 1 << 4;
 pub const ACC_FINAL: u32 = 1 << 5;
+pub const ACC_ABSTRACT: u32 = 1 << 6;
 pub const ACC_READONLY: u32 = 1 << 7;
 pub const CALL_HAS_EXTRA_NAMED_PARAMS: u32 = 1 << 27;
 const ATTRIBUTE_PERSISTENT: u32 = 1;

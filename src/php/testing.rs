@@ -1,4 +1,7 @@
-//! `DelayQueue\Testing`: moves this process' view of the time.
+//! `DelayQueue\Testing`: moves this process' view of the time, and makes the objects that tests need without Redis.
+
+mod job;
+mod values;
 
 use super::call::{Call, Outcome, method};
 use super::class::{Class, Declaration, Kind, Method, Rejected};
@@ -28,11 +31,31 @@ impl Inside for Testing {
     }
 }
 
-static METHODS: [Method; 4] = [
+static METHODS: [Method; 11] = [
     method!("static travel(int|float|string|\\DateInterval $by): void", travel),
     method!("static travelTo(\\DateTimeInterface $moment): void", travel_to),
     method!("static travelBack(): void", travel_back),
     method!("static offset(): float", offset),
+    method!(
+        "static job(mixed $payload, string $id = 'test', int $attempts = 1, array $headers = [], \
+         string $queue = 'default', int $maxAttempts = 10, int $priority = 1024, \
+         int|float|string|\\DateInterval $ttr = 60, ?string $lastError = null, ?callable $listener = null): \
+         \\DelayQueue\\Job",
+        job::job
+    ),
+    method!("static outcome(\\DelayQueue\\Job $job): ?\\DelayQueue\\JobCall", job::outcome),
+    method!("static calls(\\DelayQueue\\Job $job): array", job::calls),
+    method!(
+        "static jobOf(\\DelayQueue\\JobInfo $info, \\DelayQueue $queue, int $token, callable $listener): \
+         \\DelayQueue\\Job",
+        job::job_of
+    ),
+    method!(
+        "static jobInfo(array $properties = [], ?\\DelayQueue\\JobInfo $like = null): \\DelayQueue\\JobInfo",
+        values::job_info
+    ),
+    method!("static newJob(\\DelayQueue $queue, array $job): \\DelayQueue\\JobInfo", values::new_job),
+    method!("static stats(array $properties = [], string $queue = 'default'): \\DelayQueue\\Stats", values::stats),
 ];
 
 pub fn register() -> Result<(), Rejected> {

@@ -1,5 +1,5 @@
 --TEST--
-The stub keeps the contract; only additions are allowed
+The stub keeps the contract; only additions and wider parameters are allowed
 --FILE--
 <?php
 require __DIR__ . '/../tools/surface.php';
@@ -8,8 +8,10 @@ $stub = surface(__DIR__ . '/../../stubs/delayqueue.stub.php');
 echo implode("\n", differences($contract, $stub)), "\n";
 ?>
 --EXPECT--
+/DelayQueue/interfaces/1 is unexpected
 /DelayQueue/constants/VERSION is unexpected
 /DelayQueue/methods/__construct/parameters/2/attributes is unexpected
+/DelayQueue/methods/ackMany/parameters/0/type: expected "DelayQueue\\Job", got "DelayQueue\\JobInterface"
 /DelayQueue/methods/doctor/parameters/0 is unexpected
 /DelayQueue/methods/installScripts is unexpected
 /DelayQueue/methods/partitions is unexpected
@@ -17,10 +19,21 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue\Backoff/interfaces/0 is unexpected
 /DelayQueue\Backoff/methods/__toString is unexpected
 /DelayQueue\Backoff/methods/parse is unexpected
+/DelayQueue\Job/interfaces/0 is unexpected
 /DelayQueue\Job/methods/update/parameters/2 is unexpected
 /DelayQueue\JobInfo/properties/timeout is unexpected
 /DelayQueue\JobInfo/properties/backoff is unexpected
 /DelayQueue\JobInfo/properties/seal is unexpected
 /DelayQueue\JobInfo/properties/sealError is unexpected
+/DelayQueue\Testing/methods/calls is unexpected
+/DelayQueue\Testing/methods/job is unexpected
+/DelayQueue\Testing/methods/jobInfo is unexpected
+/DelayQueue\Testing/methods/jobOf is unexpected
+/DelayQueue\Testing/methods/newJob is unexpected
 /DelayQueue\Testing/methods/offset is unexpected
+/DelayQueue\Testing/methods/outcome is unexpected
+/DelayQueue\Testing/methods/stats is unexpected
+/DelayQueue\JobCall is unexpected
+/DelayQueue\JobInterface is unexpected
+/DelayQueue\QueueInterface is unexpected
 /DelayQueue\SealException is unexpected

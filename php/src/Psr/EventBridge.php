@@ -4,9 +4,9 @@ declare(strict_types=1);
 
 namespace DelayQueue\Psr;
 
-use DelayQueue;
 use DelayQueue\Event;
-use DelayQueue\Job;
+use DelayQueue\JobInterface;
+use DelayQueue\QueueInterface;
 use Psr\EventDispatcher\EventDispatcherInterface;
 use Throwable;
 
@@ -18,14 +18,17 @@ final class EventBridge
     }
 
     /**
+     * @template Q of QueueInterface
+     *
+     * @param Q $queue
      * @param Event ...$events none: all of them
      *
-     * @return DelayQueue the same, for `$bridge->connect($queue)->consume($handler)`
+     * @return Q the same, for `$bridge->connect($queue)->consume($handler)`
      */
-    public function connect(DelayQueue $queue, Event ...$events): DelayQueue
+    public function connect(QueueInterface $queue, Event ...$events): QueueInterface
     {
         foreach ($events ?: Event::cases() as $event) {
-            $queue->on($event, function (Event $event, ?Job $job, ?Throwable $error) use ($queue): void {
+            $queue->on($event, function (Event $event, ?JobInterface $job, ?Throwable $error) use ($queue): void {
                 $this->dispatcher->dispatch(new WorkerEvent($event, $job, $error, $queue));
             });
         }

@@ -4,9 +4,9 @@ declare(strict_types=1);
 
 namespace DelayQueue\Psr;
 
-use DelayQueue;
 use DelayQueue\Event;
-use DelayQueue\Job;
+use DelayQueue\JobInterface;
+use DelayQueue\QueueInterface;
 use Psr\Log\LoggerInterface;
 use Psr\Log\LogLevel;
 use Throwable;
@@ -25,11 +25,14 @@ final class WorkerLog
     }
 
     /**
+     * @template Q of QueueInterface
+     *
+     * @param Q $queue
      * @param Event ...$events none: all
      *
-     * @return DelayQueue the same object
+     * @return Q the same object
      */
-    public function watch(DelayQueue $queue, Event ...$events): DelayQueue
+    public function watch(QueueInterface $queue, Event ...$events): QueueInterface
     {
         foreach ($events === [] ? Event::cases() : $events as $event) {
             $queue->on($event, $this->write(...));
@@ -38,7 +41,7 @@ final class WorkerLog
         return $queue;
     }
 
-    private function write(Event $event, ?Job $job, ?Throwable $error): void
+    private function write(Event $event, ?JobInterface $job, ?Throwable $error): void
     {
         $context = $job === null ? [] : ['queue' => $job->queue, 'job' => $job->id, 'attempt' => $job->attempts];
         if ($error !== null) {

@@ -5,102 +5,58 @@ declare(strict_types=1);
 namespace DelayQueue\Testing;
 
 use Closure;
-use DelayQueue\JobInfo;
-use DelayQueue\State;
+use DelayQueue\QueueInterface;
 
 /**
  * Assertions about the jobs of a queue. A job is named by its id, described by a closure that gets a JobInfo and returns
- * true for a match, or null: any job.
+ * true for a match, or null: any job. A queue is named, or is an object. JobAssertions has the same as static calls.
  */
 trait AssertsJobs
 {
+    /**
+     * The queue of this name.
+     *
+     * @param array<string, mixed> $options as in the constructor of DelayQueue
+     */
+    abstract protected function delayQueue(string $queue = 'default', array $options = []): QueueInterface;
+
     /** In the queue, in whatever state, $times times (null: at least once). Acknowledged and cancelled jobs are gone. */
-    protected function assertPushed(string|Closure|null $job = null, string $queue = 'default', ?int $times = null): void
+    protected function assertPushed(string|Closure|null $job = null, string|QueueInterface $queue = 'default', ?int $times = null): void
     {
-        $found = $this->findJobs($queue, $job, State::cases());
-        static::assertNotEmpty($found, $this->describeMiss($job, $queue, 'in the queue'));
-        if ($times !== null) {
-            static::assertCount($times, $found, "jobs as described in queue '$queue'");
-        }
+        JobAssertions::pushed($this->asserted($queue), $job, $times, is_string($queue) ? $queue : '');
     }
 
     /** In the queue in no state. */
-    protected function assertNotPushed(string|Closure|null $job = null, string $queue = 'default'): void
+    protected function assertNotPushed(string|Closure|null $job = null, string|QueueInterface $queue = 'default'): void
     {
-        $ids = array_map(static fn (JobInfo $info): string => $info->id, $this->findJobs($queue, $job, State::cases()));
-        static::assertSame([], $ids, "jobs in queue '$queue' that should not be there");
+        JobAssertions::notPushed($this->asserted($queue), $job, is_string($queue) ? $queue : '');
     }
 
     /** @param int|float|null $delay seconds between the push and the due time, give or take half a one; null: any */
-    protected function assertDelayed(string|Closure|null $job = null, string $queue = 'default', int|float|null $delay = null): void
+    protected function assertDelayed(string|Closure|null $job = null, string|QueueInterface $queue = 'default', int|float|null $delay = null): void
     {
-        $found = $this->findJobs($queue, $job, [State::Delayed]);
-        static::assertNotEmpty($found, $this->describeMiss($job, $queue, 'delayed'));
-        if ($delay !== null) {
-            // The delay counts from the moment at which Redis gets the job, and createdAt is the producer's clock before that.
-            $asDelayed = array_filter($found, static fn (JobInfo $info): bool => abs($info->dueAt - $info->createdAt - $delay) < 0.5);
-            static::assertNotEmpty($asDelayed, $this->describeMiss($job, $queue, "delayed by $delay s"));
-        }
+        JobAssertions::delayed($this->asserted($queue), $job, $delay, is_string($queue) ? $queue : '');
     }
 
-    protected function assertReserved(string|Closure|null $job = null, string $queue = 'default'): void
+    protected function assertReserved(string|Closure|null $job = null, string|QueueInterface $queue = 'default'): void
     {
-        static::assertNotEmpty($this->findJobs($queue, $job, [State::Reserved]), $this->describeMiss($job, $queue, 'reserved'));
+        JobAssertions::reserved($this->asserted($queue), $job, is_string($queue) ? $queue : '');
     }
 
     /** @param string|null $reason words that its last error contains; null: any */
-    protected function assertBuried(string|Closure|null $job = null, string $queue = 'default', ?string $reason = null): void
+    protected function assertBuried(string|Closure|null $job = null, string|QueueInterface $queue = 'default', ?string $reason = null): void
     {
-        $found = $this->findJobs($queue, $job, [State::Buried]);
-        static::assertNotEmpty($found, $this->describeMiss($job, $queue, 'buried'));
-        if ($reason !== null) {
-            $errors = array_map(static fn (JobInfo $info): string => $info->lastError ?? '', $found);
-            static::assertStringContainsString($reason, implode("\n", $errors));
-        }
+        JobAssertions::buried($this->asserted($queue), $job, $reason, is_string($queue) ? $queue : '');
     }
 
     /** No job in any state. */
-    protected function assertQueueEmpty(string $queue = 'default'): void
+    protected function assertQueueEmpty(string|QueueInterface $queue = 'default'): void
     {
         $this->assertNotPushed(null, $queue);
     }
 
-    /**
-     * @param array<State> $states
-     *
-     * @return list<JobInfo>
-     */
-    private function findJobs(string $queue, string|Closure|null $job, array $states): array
+    private function asserted(string|QueueInterface $queue): QueueInterface
     {
-        $delayQueue = $this->delayQueue($queue);
-        $matches = match (true) {
-            $job === null => static fn (JobInfo $info): bool => true,
-            is_string($job) => static fn (JobInfo $info): bool => $info->id === $job,
-            default => $job,
-        };
-        $found = [];
-        foreach ($states as $state) {
-            for ($offset = 0; ($page = $delayQueue->list($state, $offset, 500)) !== []; $offset += count($page)) {
-                array_push($found, ...array_values(array_filter($page, $matches)));
-            }
-        }
-
-        return $found;
-    }
-
-    /** "job 'order-1' is not delayed. Queue 'default' has: ready order-1; buried order-2" */
-    private function describeMiss(string|Closure|null $job, string $queue, string $expected): string
-    {
-        $wanted = match (true) {
-            $job === null => 'a job',
-            is_string($job) => "job '$job'",
-            default => 'a job as described',
-        };
-        $present = array_map(
-            static fn (JobInfo $info): string => "{$info->state->value} {$info->id}",
-            $this->findJobs($queue, null, State::cases()),
-        );
-
-        return "$wanted is not $expected. Queue '$queue' has: " . (implode('; ', $present) ?: 'no jobs');
+        return is_string($queue) ? $this->delayQueue($queue) : $queue;
     }
 }

@@ -4,13 +4,9 @@ declare(strict_types=1);
 
 namespace DelayQueue\Testing;
 
-use DateInterval;
-use DateTimeInterface;
 use DelayQueue;
-use DelayQueue\Testing;
 use PHPUnit\Framework\Attributes\After;
 use PHPUnit\Framework\Attributes\Before;
-use RuntimeException;
 
 /**
  * Tests of code that uses DelayQueue, against the real scripts and a real Redis. For PHPUnit 9.6 to 11.
@@ -35,43 +31,25 @@ use RuntimeException;
  */
 trait InteractsWithDelayQueue
 {
-    use AssertsJobs;
+    use RunsJobs;
 
-    /** @var array<string, string> ini settings as they were before the test */
-    private array $delayQueueSettings = [];
+    private ?Settings $delayQueueSettings = null;
 
     /** @before */
     #[Before]
     protected function setUpDelayQueue(): void
     {
-        if (!extension_loaded('delayqueue')) {
-            throw new RuntimeException('the delayqueue extension is not loaded: add extension=delayqueue to php.ini');
-        }
         $server = RedisServer::shared();
         $server->flush();
-        foreach (['delayqueue.dsn' => $server->dsn(), 'delayqueue.testing' => '1'] as $name => $value) {
-            $before = ini_set($name, $value);
-            if ($before === false) {
-                throw new RuntimeException("$name is fixed by php_admin_value: leave it open where tests run");
-            }
-            $this->delayQueueSettings[$name] = $before;
-        }
-        putenv('DELAYQUEUE_DSN=' . $server->dsn());
+        $this->delayQueueSettings = new Settings($server->dsn());
     }
 
     /** @after */
     #[After]
     protected function tearDownDelayQueue(): void
     {
-        if ($this->delayQueueSettings === []) {
-            return;
-        }
-        Testing::travelBack();
-        foreach ($this->delayQueueSettings as $name => $value) {
-            ini_set($name, $value);
-        }
-        $this->delayQueueSettings = [];
-        putenv('DELAYQUEUE_DSN');
+        $this->delayQueueSettings?->restore();
+        $this->delayQueueSettings = null;
     }
 
     /**
@@ -82,37 +60,5 @@ trait InteractsWithDelayQueue
     protected function delayQueue(string $queue = 'default', array $options = []): DelayQueue
     {
         return new DelayQueue($queue, null, $options);
-    }
-
-    /** Moves time for every queue of this process: seconds, '15m' or a DateInterval; journeys add up. */
-    protected function travel(int|float|string|DateInterval $by): void
-    {
-        Testing::travel($by);
-    }
-
-    /** Moves time to a moment, from where it goes on. */
-    protected function travelTo(DateTimeInterface $moment): void
-    {
-        Testing::travelTo($moment);
-    }
-
-    /**
-     * Runs what is due now with consume(), which settles each job as its handler decides and tells the listeners of the queue.
-     *
-     * @param callable(\DelayQueue\Job, DelayQueue): mixed $handler
-     * @param string|DelayQueue $queue a name, or an object whose listeners are to hear of it
-     * @param int $limit more jobs than this fail the test: a handler that releases without a delay never ends
-     *
-     * @return int the number of jobs handled
-     */
-    protected function runDueJobs(callable $handler, string|DelayQueue $queue = 'default', int $limit = 1000): int
-    {
-        $where = is_string($queue) ? " in queue '$queue'" : '';
-        $handled = (is_string($queue) ? $this->delayQueue($queue) : $queue)->drain($handler, $limit + 1);
-        if ($handled > $limit) {
-            static::fail("more than $limit jobs were due$where: is one released without a delay?");
-        }
-
-        return $handled;
     }
 }

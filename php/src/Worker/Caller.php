@@ -5,9 +5,9 @@ declare(strict_types=1);
 namespace DelayQueue\Worker;
 
 use Closure;
-use DelayQueue;
 use DelayQueue\Event;
-use DelayQueue\Job;
+use DelayQueue\JobInterface;
+use DelayQueue\QueueInterface;
 use InvalidArgumentException;
 use RuntimeException;
 use Throwable;
@@ -20,10 +20,10 @@ use WeakMap;
  */
 final class Caller
 {
-    /** @var WeakMap<DelayQueue, true> that it listens to */
+    /** @var WeakMap<QueueInterface, true> that it listens to */
     private readonly WeakMap $queues;
 
-    /** @var WeakMap<Job, object> handlers with hooks, by the job they were called for */
+    /** @var WeakMap<JobInterface, object> handlers with hooks, by the job they were called for */
     private readonly WeakMap $handlers;
 
     public function __construct()
@@ -48,7 +48,7 @@ final class Caller
     }
 
     /** @return mixed what the callable returns */
-    public function call(callable $callable, Job $job, DelayQueue $queue, mixed ...$arguments): mixed
+    public function call(callable $callable, JobInterface $job, QueueInterface $queue, mixed ...$arguments): mixed
     {
         $handler = is_array($callable) ? $callable[0] : $callable;
         if (self::hook($handler, 'afterSucceeded') !== null || self::hook($handler, 'afterFailed') !== null) {
@@ -60,22 +60,22 @@ final class Caller
     }
 
     /** Once per queue object. Whatever listens is held by the queue, and does not hold it. */
-    private function listen(DelayQueue $queue): void
+    private function listen(QueueInterface $queue): void
     {
         if (isset($this->queues[$queue])) {
             return;
         }
         $this->queues[$queue] = true;
-        $queue->on(Event::Succeeded, fn (Event $event, ?Job $job) => $this->ended($job, 'afterSucceeded'));
+        $queue->on(Event::Succeeded, fn (Event $event, ?JobInterface $job) => $this->ended($job, 'afterSucceeded'));
         // A failed attempt that is tried again is Failed alone; the last one is Failed, then Buried.
-        $queue->on(Event::Buried, fn (Event $event, ?Job $job, ?Throwable $error) => $this->ended(
+        $queue->on(Event::Buried, fn (Event $event, ?JobInterface $job, ?Throwable $error) => $this->ended(
             $job,
             'afterFailed',
             $error ?? new RuntimeException('the handler returned false'),
         ));
     }
 
-    private function ended(?Job $job, string $name, Throwable ...$error): void
+    private function ended(?JobInterface $job, string $name, Throwable ...$error): void
     {
         $hook = $job === null ? null : self::hook($this->handlers[$job] ?? null, $name);
         if ($hook === null) {

@@ -4,8 +4,8 @@ declare(strict_types=1);
 
 namespace DelayQueue\Worker;
 
-use DelayQueue;
-use DelayQueue\Job;
+use DelayQueue\JobInterface;
+use DelayQueue\QueueInterface;
 use InvalidArgumentException;
 
 /**
@@ -13,7 +13,7 @@ use InvalidArgumentException;
  *
  *     $queue->consume(new HandlerObject(new CloseOrder($shop)));
  *
- * It is called as __invoke(Job $job, DelayQueue $queue) or, without one, handle(Job $job, DelayQueue $queue). Two methods
+ * It is called as __invoke(JobInterface $job, QueueInterface $queue) or, without one, handle(JobInterface $job, QueueInterface $queue). Two methods
  * are optional:
  *
  * - afterSucceeded(Job $job): it is done. The loop acknowledges it with its next request to Redis, so a worker that dies
@@ -28,7 +28,7 @@ use InvalidArgumentException;
  */
 final class HandlerObject
 {
-    /** @var callable(Job, DelayQueue): mixed */
+    /** @var callable(JobInterface, QueueInterface): mixed */
     private readonly mixed $callable;
 
     private readonly Caller $caller;
@@ -40,7 +40,7 @@ final class HandlerObject
         $this->caller = new Caller();
     }
 
-    public function __invoke(Job $job, DelayQueue $queue): mixed
+    public function __invoke(JobInterface $job, QueueInterface $queue): mixed
     {
         return $this->caller->call($this->callable, $job, $queue, $job, $queue);
     }

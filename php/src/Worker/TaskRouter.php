@@ -4,10 +4,10 @@ declare(strict_types=1);
 
 namespace DelayQueue\Worker;
 
-use DelayQueue;
 use DelayQueue\Bury;
 use DelayQueue\Internal\Excerpt;
-use DelayQueue\Job;
+use DelayQueue\JobInterface;
+use DelayQueue\QueueInterface;
 use InvalidArgumentException;
 use Psr\Container\ContainerInterface;
 
@@ -23,7 +23,7 @@ use Psr\Container\ContainerInterface;
  *         'remind' => Reminder::class,
  *     ], $container));
  *
- * A task's handler is called as (mixed $params, Job $job, DelayQueue $queue); a payload without params gives null. Headers
+ * A task's handler is called as (mixed $params, JobInterface $job, QueueInterface $queue); a payload without params gives null. Headers
  * are in $job->headers; they do not choose the task. What the handler returns or throws settles the job as consume() says. Handler
  * objects may have afterSucceeded() and afterFailed(), see HandlerObject.
  *
@@ -57,7 +57,7 @@ final class TaskRouter
     }
 
     /** @throws Bury if the payload is not a task that is known here */
-    public function __invoke(Job $job, DelayQueue $queue): mixed
+    public function __invoke(JobInterface $job, QueueInterface $queue): mixed
     {
         $payload = $job->payload;
         $task = is_array($payload) ? $payload['task'] ?? null : null;

@@ -1,7 +1,7 @@
 //! `consume()`, `drain()`, `on()`.
 
 pub mod alarm;
-mod callable;
+pub mod callable;
 pub mod events;
 mod handle;
 mod interrupts;

@@ -56,7 +56,7 @@ final class EveryCall
     public function all(): array
     {
         return $this->construction() + $this->producing() + $this->consuming() + $this->settling() + $this->working()
-            + $this->managing() + $this->values() + $this->mistakes();
+            + $this->managing() + $this->values() + EveryTestCall::all($this->offline) + $this->mistakes();
     }
 
     /** @return list<string> methods that no call is named after */

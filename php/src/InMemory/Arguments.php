@@ -1,0 +1,172 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\InMemory;
+
+use DateInterval;
+use DateTimeInterface;
+use DelayQueue;
+use DelayQueue\JobInfo;
+use DelayQueue\PayloadException;
+use DelayQueue\Release;
+use DelayQueue\Testing;
+use TypeError;
+use ValueError;
+
+/**
+ * Checks arguments as the extension does, by asking it, and gives its errors in the name of the method that was called.
+ *
+ * @internal
+ */
+final class Arguments
+{
+    /** The keys of a job in the order of the parameters of push(). */
+    private const PUSH = ['payload', 'delay', 'id', 'priority', 'ttr', 'maxAttempts', 'backoff', 'timeout', 'onDuplicate', 'headers'];
+
+    private const DSN = 'redis://127.0.0.1';
+
+    /** Never asked: it has the options, and checks them. */
+    public readonly DelayQueue $like;
+
+    /** @param array<string, mixed> $options */
+    public function __construct(public readonly string $queue, array $options)
+    {
+        $this->like = new DelayQueue($queue, self::DSN, $options);
+    }
+
+    /**
+     * What push() would store.
+     *
+     * @param array<string, mixed> $job
+     */
+    public function pushed(array $job): JobInfo
+    {
+        return $this->checked($job, 'push', array_combine(self::PUSH, range(1, 10)));
+    }
+
+    /** What pushMany() would store as its item of this position. */
+    public function item(mixed $job, int $position): JobInfo
+    {
+        if (!is_array($job)) {
+            throw new TypeError(self::method('pushMany') . "Argument #1 (\$jobs) item $position must be of type array, " . get_debug_type($job) . ' given');
+        }
+        try {
+            return Testing::newJob($this->like, $job);
+        } catch (PayloadException $error) {
+            throw new PayloadException(preg_replace('/^item 0:/', "item $position:", $error->getMessage()), $error->getCode(), $error->getPrevious());
+        } catch (TypeError|ValueError $error) {
+            $words = preg_replace('/^.*?\(\): Argument #1 \(\$jobs\) item 0/', '', $error->getMessage());
+            throw new ($error::class)(self::method('pushMany') . "Argument #1 (\$jobs) item $position$words");
+        }
+    }
+
+    /**
+     * Values of a job that are the arguments of another method.
+     *
+     * @param array<string, mixed> $job
+     * @param array<string, int|string> $numbers of the arguments, or what to call them, by the keys of the job
+     */
+    public function checked(array $job, string $method, array $numbers): JobInfo
+    {
+        try {
+            return Testing::newJob($this->like, $job + ['payload' => '']);
+        } catch (PayloadException $error) {
+            throw new PayloadException(preg_replace('/^item 0: /', '', $error->getMessage()), $error->getCode(), $error->getPrevious());
+        } catch (TypeError|ValueError $error) {
+            preg_match('/item 0: "(\w+)" (.*)$/s', $error->getMessage(), $match);
+            $argument = $numbers[$match[1]];
+            $argument = is_int($argument) ? "Argument #$argument (\${$match[1]})" : $argument;
+            throw new ($error::class)(self::method($method) . "$argument $match[2]");
+        }
+    }
+
+    /** The id, or its error. */
+    public function id(string $id, string $method, string $argument = 'Argument #1 ($id)'): string
+    {
+        return $this->checked(['id' => $id], $method, ['id' => $argument])->id;
+    }
+
+    /** When something falls due that may be given as a delay or as a moment. */
+    public function dueUs(int|float|string|DateInterval|DateTimeInterface $delay, int $nowUs, string $method, int $number): int
+    {
+        $this->checked(['delay' => $delay], $method, ['delay' => $number]);
+
+        return $delay instanceof DateTimeInterface
+            ? (int) $delay->format('U') * 1_000_000 + (int) $delay->format('u')
+            : $nowUs + $this->us($delay, $method, "Argument #$number (\$delay)");
+    }
+
+    /** A duration in microseconds. */
+    public function us(int|float|string|DateInterval $duration, string $method, string $argument): int
+    {
+        try {
+            return Store::us((new Release($duration))->delay);
+        } catch (ValueError $error) {
+            throw new ValueError(self::method($method) . preg_replace('/^.*?Argument #1 \(\$delay\)/', $argument, $error->getMessage()));
+        }
+    }
+
+    /** @return int|null microseconds; null: for ever */
+    public function timeoutUs(int|float|null $timeout, string $method, int $number): ?int
+    {
+        return $timeout === null ? null : $this->us($timeout, $method, "Argument #$number (\$timeout)");
+    }
+
+    public function atLeast(int $least, int $value, string $method, string $argument): int
+    {
+        return $value >= $least ? $value : throw self::error($method, $argument, "must be greater than or equal to $least");
+    }
+
+    /** A name for watch(). */
+    public function queueName(string $queue, int $number): void
+    {
+        try {
+            new DelayQueue($queue, self::DSN);
+        } catch (ValueError $error) {
+            throw new ValueError(self::method('watch') . preg_replace('/^.*?Argument #1 \(\$queue\)/', "Argument #$number", $error->getMessage()));
+        }
+    }
+
+    /** The arguments of consume(). */
+    public function limits(
+        int|float $idleTimeout,
+        int $maxJobs,
+        int|float|string|DateInterval $maxTime,
+        int|string $memoryLimit,
+        bool $stopWhenEmpty,
+        int $prefetch,
+        int|float|string|DateInterval $timeout,
+        int|float|string|DateInterval $graceTimeout,
+        bool $heartbeat,
+    ): Limits {
+        $idleUs = $this->us($idleTimeout, 'consume', 'Argument #2 ($idleTimeout)');
+        if ($idleUs === 0) {
+            throw self::error('consume', 'Argument #2 ($idleTimeout)', 'must be greater than 0');
+        }
+        $this->atLeast(1, $prefetch, 'consume', 'Argument #7 ($prefetch)');
+        $this->atLeast(0, $maxJobs, 'consume', 'Argument #3 ($maxJobs)');
+        $maxUs = $this->us($maxTime, 'consume', 'Argument #4 ($maxTime)');
+        if (is_string($memoryLimit) && !preg_match('/^\s*\d+\s*[kmg]?\s*$/i', $memoryLimit)) {
+            throw self::error('consume', 'Argument #5 ($memoryLimit)', 'must be a number of bytes, such as 134217728 or "128M"');
+        }
+        $bytes = is_int($memoryLimit) ? $this->atLeast(0, $memoryLimit, 'consume', 'Argument #5 ($memoryLimit)') : ini_parse_quantity(trim($memoryLimit));
+        if ($prefetch > 500) {
+            throw self::error('consume', 'Argument #7 ($prefetch)', 'must be between 1 and 500');
+        }
+        $this->us($timeout, 'consume', 'Argument #8 ($timeout)');
+        $this->us($graceTimeout, 'consume', 'Argument #9 ($graceTimeout)');
+
+        return new Limits($idleUs / 1_000_000, $maxJobs, $maxUs / 1_000_000, $bytes, $stopWhenEmpty, $heartbeat);
+    }
+
+    public static function error(string $method, string $argument, string $must): ValueError
+    {
+        return new ValueError(self::method($method) . "$argument $must");
+    }
+
+    private static function method(string $name): string
+    {
+        return InMemoryQueue::class . "::$name(): ";
+    }
+}

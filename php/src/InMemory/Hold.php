@@ -1,0 +1,108 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\InMemory;
+
+use DelayQueue;
+use DelayQueue\Job;
+use DelayQueue\JobCall;
+use DelayQueue\LeaseLostException;
+use DelayQueue\Testing;
+
+/**
+ * Leases jobs, and does what their holders do with them: the job objects are real ones, made by Testing, whose calls come here.
+ *
+ * @internal
+ */
+final class Hold
+{
+    private const LOST = 'its time ran out and it was taken back, or it was cancelled';
+
+    public function __construct(private readonly Jobs $jobs)
+    {
+    }
+
+    /**
+     * Leases them together.
+     *
+     * @param list<Entry> $entries
+     * @param DelayQueue $as says how payloads are stored
+     *
+     * @return list<Job>
+     */
+    public function lease(array $entries, DelayQueue $as): array
+    {
+        $nowUs = $this->jobs->store->nowUs();
+
+        return array_map(function (Entry $entry) use ($nowUs, $as): Job {
+            $lease = new Lease($nowUs + Store::us($entry->info->ttr));
+            $look = $entry->look($nowUs);
+            [$entry->lease, $entry->isBuried] = [$lease, false];
+            $job = Testing::jobOf($look, $as, ++$this->jobs->lastToken, fn (JobCall $call) => $this->called($entry, $lease, $call));
+            $lease->isOf($job);
+
+            return $job;
+        }, $entries);
+    }
+
+    /** @throws LeaseLostException when the job is its holder's no more */
+    private function called(Entry $entry, Lease $lease, JobCall $call): void
+    {
+        if ($entry->lease !== $lease) {
+            $at = "job '{$entry->info->id}' in queue '{$this->jobs->name}'";
+            throw new LeaseLostException("the lease of $at is lost: " . self::LOST);
+        }
+        match ($call->name) {
+            'ack' => $this->ack($entry),
+            'release' => $this->release($entry, $call),
+            'fail' => $this->fail($entry, (string) $call->reason),
+            'bury' => $this->bury($entry, (string) $call->reason),
+            'touch' => $lease->deadlineUs = Store::us((float) $call->leaseUntil),
+            'keepAlive' => $lease->keepUntil($call->ttr === null ? null : $this->jobs->store->nowUs() + Store::us($call->ttr)),
+            'update' => self::update($entry, $call->payload, (string) $call->body, $call->headers),
+        };
+    }
+
+    /** @param array<array-key, string>|null $headers null keeps them */
+    public static function update(Entry $entry, mixed $payload, string $body, ?array $headers): void
+    {
+        $entry->change(['payload' => $payload, 'body' => $body] + ($headers === null ? [] : ['headers' => $headers]));
+    }
+
+    private function ack(Entry $entry): void
+    {
+        $entry->lease = null;
+        $this->jobs->remove($entry, 'acked');
+    }
+
+    private function release(Entry $entry, JobCall $call): void
+    {
+        if ($call->priority !== null) {
+            $entry->change(['priority' => $call->priority]);
+        }
+        if ($call->countAttempt) {
+            $entry->change(['attempts' => $entry->info->attempts + 1, 'releases' => $entry->info->releases + 1]);
+        }
+        $entry->wait(Store::us((float) $call->dueAt));
+    }
+
+    /** Without the backoff's jitter: a test knows when the job is due. */
+    private function fail(Entry $entry, string $reason): void
+    {
+        $nowUs = $this->jobs->store->nowUs();
+        $entry->change(['attempts' => $entry->info->attempts + 1, 'lastError' => $reason === '' ? null : $reason]);
+        $this->jobs->add('failed');
+        if ($entry->isSpent()) {
+            $entry->bury($reason, $nowUs);
+        } else {
+            $entry->wait($nowUs + Store::us($entry->info->backoff->delayAfter($entry->info->attempts)));
+        }
+    }
+
+    private function bury(Entry $entry, string $reason): void
+    {
+        $entry->change(['attempts' => $entry->info->attempts + 1]);
+        $entry->bury($reason, $this->jobs->store->nowUs());
+    }
+}

@@ -1,0 +1,286 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\InMemory;
+
+use DateInterval;
+use DateTimeInterface;
+use DelayQueue\Backoff;
+use DelayQueue\Event;
+use DelayQueue\Job;
+use DelayQueue\JobInterface;
+use DelayQueue\LeaseLostException;
+use DelayQueue\OnDuplicate;
+use DelayQueue\QueueInterface;
+use DelayQueue\StopReason;
+use Error;
+
+/**
+ * A queue in the memory of this process, with the rules of DelayQueue on Redis: order, leases, attempts, backoff, duplicates, time travel.
+ * For unit tests without Redis, and to run jobs in the process at drain():
+ *
+ *     $queue = new InMemoryQueue('orders');
+ *     $queue->push(['order' => 4711], delay: '15m', id: 'order-4711');
+ *     Testing::travel('15m');
+ *     $queue->drain($handler);
+ *
+ * Needs the ini setting delayqueue.testing=1, because its jobs end with the process. Its jobs are real DelayQueue\Job objects. It differs
+ * where there is only one process:
+ *
+ * - Nobody else pushes: reserve(), wait() and consume() wait for jobs that fall due, and end at once when none can come.
+ * - Time limits of handlers are not enforced, and the leases of a loop do not end while its handler runs.
+ * - A backoff has no jitter, lateness() counts nothing, and payloads are not sealed.
+ * - ackMany() takes any JobInterface.
+ */
+final class InMemoryQueue implements QueueInterface
+{
+    use LooksAtJobs;
+
+    private readonly Arguments $arguments;
+
+    private readonly Store $store;
+
+    /** The jobs of the queue's own name. */
+    private readonly Jobs $jobs;
+
+    private readonly Listeners $listeners;
+
+    /** @var list<string> */
+    private array $watched;
+
+    private bool $isStopped = false;
+
+    /**
+     * @param array<string, mixed> $options of DelayQueue; those about Redis are checked and mean nothing here
+     * @param Store|null $store queue objects of one store see each other's jobs; null: a store of its own
+     *
+     * @throws Error without the ini setting delayqueue.testing=1
+     */
+    public function __construct(string $queue = 'default', array $options = [], ?Store $store = null)
+    {
+        if (!filter_var(ini_get('delayqueue.testing'), FILTER_VALIDATE_BOOL)) {
+            throw new Error(self::class . ' needs the ini setting delayqueue.testing=1: its jobs end with the process; never set it in production');
+        }
+        $this->arguments = new Arguments($queue, $options);
+        $this->store = $store ?? new Store();
+        $this->jobs = $this->store->queue($queue);
+        $this->listeners = new Listeners();
+        $this->watched = [$queue];
+    }
+
+    public function push(
+        mixed $payload,
+        int|float|string|DateInterval|DateTimeInterface $delay = 0,
+        ?string $id = null,
+        ?int $priority = null,
+        int|float|string|DateInterval|null $ttr = null,
+        ?int $maxAttempts = null,
+        ?Backoff $backoff = null,
+        int|float|string|DateInterval|null $timeout = null,
+        OnDuplicate $onDuplicate = OnDuplicate::Fail,
+        array $headers = [],
+    ): string {
+        $info = $this->arguments->pushed(compact(
+            'payload',
+            'delay',
+            'id',
+            'priority',
+            'ttr',
+            'maxAttempts',
+            'backoff',
+            'timeout',
+            'onDuplicate',
+            'headers',
+        ));
+        $entry = new Entry($info, $this->arguments->dueUs($delay, $this->store->nowUs(), 'push', 2));
+        (new Push($this->jobs))->all([[$entry, $onDuplicate]]);
+
+        return $info->id;
+    }
+
+    public function pushMany(iterable $jobs): array
+    {
+        $pushed = [];
+        foreach ($jobs as $job) {
+            $info = $this->arguments->item($job, count($pushed));
+            $dueUs = $this->arguments->dueUs($job['delay'] ?? 0, $this->store->nowUs(), 'pushMany', 1);
+            $pushed[] = [new Entry($info, $dueUs), $job['onDuplicate'] ?? OnDuplicate::Fail];
+        }
+        (new Push($this->jobs))->all($pushed);
+
+        return array_map(static fn (array $one): string => $one[0]->info->id, $pushed);
+    }
+
+    public function producer(string $member, int|float $score, array $message): bool
+    {
+        $id = $this->arguments->id($member, 'producer', 'Argument #1 ($member)');
+        if (!is_finite($score)) {
+            throw Arguments::error('producer', 'Argument #2 ($score)', 'must be finite');
+        }
+        $info = $this->arguments->checked(['id' => $id, 'payload' => $message], 'producer', []);
+        (new Push($this->jobs))->all([[new Entry($info, Store::us((float) $score)), OnDuplicate::Replace]]);
+
+        return true;
+    }
+
+    public function consumer(int|float|null $maxScore = null, int $limit = 10): array
+    {
+        $this->arguments->atLeast(1, $limit, 'consumer', 'Argument #2 ($limit)');
+        $untilUs = $maxScore === null ? $this->store->nowUs() : Store::us((float) $maxScore);
+        $taken = $this->jobs->isPaused() ? [] : array_slice($this->jobs->dueBy($untilUs), 0, $limit);
+        foreach ($taken as $entry) {
+            $this->jobs->remove($entry, 'acked');
+        }
+
+        return array_map(static fn (Entry $entry): mixed => $entry->info->payload, $taken);
+    }
+
+    public function watch(string ...$queues): static
+    {
+        foreach (array_values($queues) as $index => $queue) {
+            $this->arguments->queueName($queue, $index + 1);
+        }
+        $this->watched = $queues === [] ? [$this->arguments->queue] : array_values(array_unique($queues));
+
+        return $this;
+    }
+
+    public function reserve(int|float|null $timeout = 0): ?Job
+    {
+        return $this->fetch(1, $this->arguments->timeoutUs($timeout, 'reserve', 1))[0] ?? null;
+    }
+
+    public function reserveMany(int $max, int|float|null $timeout = 0): array
+    {
+        $this->arguments->atLeast(1, $max, 'reserveMany', 'Argument #1 ($max)');
+
+        return $this->fetch(min($max, 500), $this->arguments->timeoutUs($timeout, 'reserveMany', 2));
+    }
+
+    public function reserveJob(string $id): ?Job
+    {
+        $entry = $this->jobs->find($this->arguments->id($id, 'reserveJob'));
+
+        return $entry === null || $entry->lease !== null ? null : (new Hold($this->jobs))->lease([$entry], $this->arguments->like)[0];
+    }
+
+    public function wait(int|float|null $timeout = null): bool
+    {
+        return $this->ready(1, $this->arguments->timeoutUs($timeout, 'wait', 1)) !== null;
+    }
+
+    public function ackMany(JobInterface ...$jobs): int
+    {
+        $acknowledged = 0;
+        foreach ($jobs as $job) {
+            try {
+                $job->ack();
+                ++$acknowledged;
+            } catch (LeaseLostException) {
+                // It is settled, or not ours any more.
+            }
+        }
+
+        return $acknowledged;
+    }
+
+    /** $timeout and $graceTimeout are not enforced, $prefetch changes nothing, and without $heartbeat leases end as they do on Redis. */
+    public function consume(
+        callable $handler,
+        int|float $idleTimeout = 5,
+        int $maxJobs = 0,
+        int|float|string|DateInterval $maxTime = 0,
+        int|string $memoryLimit = 0,
+        bool $stopWhenEmpty = false,
+        int $prefetch = 1,
+        int|float|string|DateInterval $timeout = 0,
+        int|float|string|DateInterval $graceTimeout = 5,
+        bool $heartbeat = true,
+    ): StopReason {
+        $limits = $this->arguments->limits($idleTimeout, $maxJobs, $maxTime, $memoryLimit, $stopWhenEmpty, $prefetch, $timeout, $graceTimeout, $heartbeat);
+
+        return (new Loop($this, $this->listeners, $handler(...), $limits))->run();
+    }
+
+    public function drain(callable $handler, int $limit = 0): int
+    {
+        $this->arguments->atLeast(0, $limit, 'drain', 'Argument #2 ($limit)');
+        $loop = new Loop($this, $this->listeners, $handler(...), new Limits(maxJobs: $limit, stopWhenEmpty: true));
+        $loop->run();
+
+        return $loop->handled();
+    }
+
+    public function stop(): void
+    {
+        $this->isStopped = true;
+    }
+
+    public function on(Event $event, callable $listener): static
+    {
+        $this->listeners->add($event, $listener(...));
+
+        return $this;
+    }
+
+    /** @internal for the loop: whether stop() was called, once */
+    public function takeStop(): bool
+    {
+        [$was, $this->isStopped] = [$this->isStopped, false];
+
+        return $was;
+    }
+
+    /** @internal for the loop: microseconds until a watched queue may have a ready job without anybody's doing; null: it never will */
+    public function untilNextUs(): ?int
+    {
+        $momentUs = $this->nextMomentUs();
+
+        return $momentUs === null ? null : max(0, $momentUs - $this->store->nowUs());
+    }
+
+    /** @return list<Job> */
+    private function fetch(int $most, ?int $timeoutUs): array
+    {
+        $ready = $this->ready($most, $timeoutUs);
+
+        return $ready === null ? [] : (new Hold($ready[0]))->lease($ready[1], $this->arguments->like);
+    }
+
+    /**
+     * The next jobs of the first watched queue that has any, waited for as long as one may fall due.
+     *
+     * @return array{Jobs, list<Entry>}|null
+     */
+    private function ready(int $most, ?int $timeoutUs): ?array
+    {
+        $deadlineUs = $timeoutUs === null ? PHP_INT_MAX : $this->store->nowUs() + $timeoutUs;
+        while (true) {
+            foreach ($this->watchedJobs() as $jobs) {
+                $entries = $jobs->next($most);
+                if ($entries !== []) {
+                    return [$jobs, $entries];
+                }
+            }
+            $momentUs = $this->nextMomentUs();
+            if ($momentUs === null || $momentUs > $deadlineUs || $timeoutUs !== 0 && $this->takeStop()) {
+                return null;
+            }
+            usleep(max(0, min($momentUs - $this->store->nowUs(), 100_000)));
+        }
+    }
+
+    /** @return list<Jobs> */
+    private function watchedJobs(): array
+    {
+        return array_map($this->store->queue(...), $this->watched);
+    }
+
+    private function nextMomentUs(): ?int
+    {
+        $moments = array_filter(array_map(static fn (Jobs $jobs): ?int => $jobs->nextMomentUs(), $this->watchedJobs()), is_int(...));
+
+        return $moments === [] ? null : min($moments);
+    }
+}

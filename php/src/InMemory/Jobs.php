@@ -1,0 +1,192 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\InMemory;
+
+use DelayQueue\JobInfo;
+use DelayQueue\State;
+use DelayQueue\Stats;
+use DelayQueue\Testing;
+
+/** The jobs of one queue, in the order in which Redis serves them. Every look begins with the leases that are over. */
+final class Jobs
+{
+    /** @var array<array-key, Entry> by their ids */
+    private array $entries = [];
+
+    /** @var array{acked: int, failed: int, timedOut: int, cancelled: int, replaced: int} since the queue was made */
+    private array $counters = ['acked' => 0, 'failed' => 0, 'timedOut' => 0, 'cancelled' => 0, 'replaced' => 0];
+
+    private bool $isKnown = false;
+
+    private ?int $pausedUntilUs = null;
+
+    public int $lastToken = 0;
+
+    public function __construct(public readonly string $name, public readonly Store $store)
+    {
+    }
+
+    public function isKnown(): bool
+    {
+        return $this->isKnown;
+    }
+
+    public function find(string $id): ?Entry
+    {
+        $this->reclaim($this->store->nowUs());
+
+        return $this->entries[$id] ?? null;
+    }
+
+    public function put(Entry $entry): void
+    {
+        $this->isKnown = true;
+        $this->entries[$entry->info->id] = $entry;
+    }
+
+    /** @param string $as the counter of what becomes of it */
+    public function remove(Entry $entry, string $as): void
+    {
+        unset($this->entries[$entry->info->id]);
+        $this->add($as);
+    }
+
+    public function add(string $counter): void
+    {
+        ++$this->counters[$counter];
+    }
+
+    /** @return list<Entry> in their order: of serving, by due time, by the end of the lease, oldest first */
+    public function in(State $state): array
+    {
+        $found = $this->having($state);
+        usort($found, static fn (Entry $a, Entry $b): int => self::compare($state, $a, $b));
+
+        return $found;
+    }
+
+    public function first(State $state): ?Entry
+    {
+        $first = null;
+        foreach ($this->having($state) as $entry) {
+            $first = $first === null || self::compare($state, $entry, $first) < 0 ? $entry : $first;
+        }
+
+        return $first;
+    }
+
+    /** @return array<array-key, Entry> */
+    private function having(State $state): array
+    {
+        $nowUs = $this->store->nowUs();
+        $this->reclaim($nowUs);
+
+        return array_filter($this->entries, static fn (Entry $entry): bool => $entry->state($nowUs) === $state);
+    }
+
+    private static function compare(State $state, Entry $a, Entry $b): int
+    {
+        return match ($state) {
+            State::Ready => $a->info->priority <=> $b->info->priority ?: $a->dueUs <=> $b->dueUs,
+            State::Reserved => $a->lease?->endsAtUs() <=> $b->lease?->endsAtUs(),
+            default => $a->dueUs <=> $b->dueUs,
+        } ?: strcmp($a->info->id, $b->info->id);
+    }
+
+    /** @return list<Entry> that fell due by then, whatever their priority */
+    public function dueBy(int $untilUs): array
+    {
+        $waiting = [...$this->in(State::Ready), ...$this->in(State::Delayed)];
+        $due = array_filter($waiting, static fn (Entry $entry): bool => $entry->dueUs <= $untilUs);
+        usort($due, static fn (Entry $a, Entry $b): int => $a->dueUs <=> $b->dueUs ?: strcmp($a->info->id, $b->info->id));
+
+        return $due;
+    }
+
+    /** @return list<Entry> the next to be leased together */
+    public function next(int $most): array
+    {
+        if ($this->isPaused()) {
+            return [];
+        }
+        $next = [];
+        foreach ($most === 1 ? array_filter([$this->first(State::Ready)]) : $this->in(State::Ready) as $entry) {
+            if (count($next) >= $most || $next !== [] && ($entry->isAlone() || $next[0]->isAlone())) {
+                break;
+            }
+            $next[] = $entry;
+        }
+
+        return $next;
+    }
+
+    /** When there may be something to do, in Unix microseconds; null: nothing is coming. */
+    public function nextMomentUs(): ?int
+    {
+        $moments = [];
+        foreach ($this->entries as $entry) {
+            if (!$entry->isBuried) {
+                $moments[] = max($this->isPaused() ? $this->pausedUntilUs : 0, $entry->lease?->endsAtUs() ?? $entry->dueUs);
+            }
+        }
+
+        return $moments === [] || min($moments) === PHP_INT_MAX ? null : min($moments);
+    }
+
+    public function pause(?int $untilUs): void
+    {
+        $this->pausedUntilUs = $untilUs;
+    }
+
+    public function isPaused(): bool
+    {
+        return $this->pausedUntilUs !== null && $this->pausedUntilUs > $this->store->nowUs();
+    }
+
+    public function look(?Entry $entry): ?JobInfo
+    {
+        return $entry?->look($this->store->nowUs());
+    }
+
+    public function count(?State $state): int
+    {
+        $this->reclaim($this->store->nowUs());
+
+        return $state === null ? count($this->entries) : count($this->in($state));
+    }
+
+    public function stats(): Stats
+    {
+        $ready = array_map(static fn (Entry $entry): int => $entry->dueUs, $this->in(State::Ready));
+        $delayed = $this->in(State::Delayed);
+        ['replaced' => $replaced] = $counters = $this->counters;
+        unset($counters['replaced']);
+
+        return Testing::stats([
+            'delayed' => count($delayed),
+            'ready' => count($ready),
+            'reserved' => count($this->in(State::Reserved)),
+            'buried' => count($this->in(State::Buried)),
+            'pushed' => count($this->entries) + $counters['acked'] + $counters['cancelled'] + $replaced,
+            'oldestReadyAge' => $ready === [] ? null : max(0, $this->store->nowUs() - min($ready)) / 1_000_000,
+            'nextDueAt' => $delayed === [] ? null : $delayed[0]->dueUs / 1_000_000,
+            'paused' => $this->isPaused(),
+        ] + $counters, $this->name);
+    }
+
+    /** Jobs whose lease is over come back to their old place, or are buried when no attempt is left. */
+    private function reclaim(int $nowUs): void
+    {
+        foreach ($this->entries as $entry) {
+            if ($entry->lease === null || $entry->lease->endsAtUs() > $nowUs) {
+                continue;
+            }
+            ['attempts' => $attempts, 'timeouts' => $timeouts] = get_object_vars($entry->info);
+            $entry->change(['attempts' => $attempts + 1, 'timeouts' => $timeouts + 1, 'lastError' => 'lease expired']);
+            $this->add('timedOut');
+            $entry->isSpent() ? $entry->bury('lease expired', $nowUs) : $entry->wait($entry->dueUs);
+        }
+    }
+}

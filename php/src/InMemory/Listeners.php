@@ -1,0 +1,42 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\InMemory;
+
+use Closure;
+use DelayQueue\Event;
+use DelayQueue\Job;
+use Throwable;
+
+/**
+ * The listeners of one queue object.
+ *
+ * @internal
+ */
+final class Listeners
+{
+    /** @var list<array{Event, Closure}> */
+    private array $listeners = [];
+
+    public function add(Event $event, Closure $listener): void
+    {
+        $this->listeners[] = [$event, $listener];
+    }
+
+    /** In the order of their adding; one that throws is a warning. */
+    public function emit(Event $event, ?Job $job = null, ?Throwable $error = null): void
+    {
+        foreach ($this->listeners as [$heard, $listener]) {
+            if ($heard !== $event) {
+                continue;
+            }
+            try {
+                $listener($event, $job, $error);
+            } catch (Throwable $thrown) {
+                $what = $thrown::class . ($thrown->getMessage() === '' ? '' : ": {$thrown->getMessage()}");
+                trigger_error("A listener of Event::{$event->name} threw $what", E_USER_WARNING);
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\InMemory;
+
+use DateInterval;
+use DateTimeInterface;
+use DelayQueue\JobInfo;
+use DelayQueue\State;
+use DelayQueue\Stats;
+
+/**
+ * What an InMemoryQueue does with jobs that nobody holds, by their ids or states.
+ *
+ * @internal
+ */
+trait LooksAtJobs
+{
+    public function peek(string $id): ?JobInfo
+    {
+        return $this->jobs->look($this->jobs->find($this->arguments->id($id, 'peek')));
+    }
+
+    public function cancel(string ...$ids): int
+    {
+        $found = [];
+        foreach (array_values($ids) as $index => $id) {
+            $entry = $this->jobs->find($this->arguments->id($id, 'cancel', 'Argument #' . ($index + 1)));
+            $found += $entry === null ? [] : [$entry->info->id => $entry];
+        }
+        foreach ($found as $entry) {
+            $entry->lease = null;
+            $this->jobs->remove($entry, 'cancelled');
+        }
+
+        return count($found);
+    }
+
+    public function reschedule(string $id, int|float|string|DateInterval|DateTimeInterface $delay): bool
+    {
+        $entry = $this->jobs->find($this->arguments->id($id, 'reschedule'));
+        $dueUs = $this->arguments->dueUs($delay, $this->store->nowUs(), 'reschedule', 2);
+        if ($entry === null || $entry->lease !== null) {
+            return false;
+        }
+        $entry->wait($dueUs);
+
+        return true;
+    }
+
+    public function update(string $id, mixed $payload, ?array $headers = null): bool
+    {
+        $entry = $this->jobs->find($this->arguments->id($id, 'update'));
+        $new = $this->arguments->checked(['payload' => $payload, 'headers' => $headers ?? []], 'update', ['payload' => 2, 'headers' => 3]);
+        if ($entry === null || $entry->lease !== null) {
+            return false;
+        }
+        Hold::update($entry, $new->payload, $new->body, $headers === null ? null : $new->headers);
+
+        return true;
+    }
+
+    public function kickJob(string $id, bool $resetAttempts = true): bool
+    {
+        $entry = $this->jobs->find($this->arguments->id($id, 'kickJob'));
+        $nowUs = $this->store->nowUs();
+        $state = $entry?->state($nowUs);
+        if ($entry === null || $state !== State::Buried && $state !== State::Delayed) {
+            return false;
+        }
+        self::makeReady($entry, $resetAttempts, $nowUs);
+
+        return true;
+    }
+
+    public function peekReady(): ?JobInfo
+    {
+        return $this->jobs->look($this->jobs->first(State::Ready));
+    }
+
+    public function peekDelayed(): ?JobInfo
+    {
+        return $this->jobs->look($this->jobs->first(State::Delayed));
+    }
+
+    public function peekBuried(): ?JobInfo
+    {
+        return $this->jobs->look($this->jobs->first(State::Buried));
+    }
+
+    public function list(State $state, int $offset = 0, int $limit = 100): array
+    {
+        $this->arguments->atLeast(0, $offset, 'list', 'Argument #2 ($offset)');
+        $this->arguments->atLeast(1, $limit, 'list', 'Argument #3 ($limit)');
+
+        return array_map($this->jobs->look(...), array_slice($this->jobs->in($state), $offset, $limit));
+    }
+
+    public function count(?State $state = null): int
+    {
+        return $this->jobs->count($state);
+    }
+
+    public function kick(int $max = 1, bool $resetAttempts = true): int
+    {
+        $this->arguments->atLeast(1, $max, 'kick', 'Argument #1 ($max)');
+        $kicked = array_slice($this->jobs->in(State::Buried), 0, $max);
+        $nowUs = $this->store->nowUs();
+        foreach ($kicked as $entry) {
+            self::makeReady($entry, $resetAttempts, $nowUs);
+        }
+
+        return count($kicked);
+    }
+
+    public function pause(int|float|string|DateInterval|null $for = null): void
+    {
+        $forUs = $for === null ? null : $this->arguments->us($for, 'pause', 'Argument #1 ($for)');
+        $this->jobs->pause($forUs === null ? PHP_INT_MAX : $this->store->nowUs() + $forUs);
+    }
+
+    public function resume(): void
+    {
+        $this->jobs->pause(null);
+    }
+
+    public function isPaused(): bool
+    {
+        return $this->jobs->isPaused();
+    }
+
+    public function purge(State ...$states): int
+    {
+        $removed = 0;
+        foreach ($states === [] ? State::cases() : $states as $state) {
+            foreach ($this->jobs->in($state) as $entry) {
+                $entry->lease = null;
+                $this->jobs->remove($entry, 'cancelled');
+                ++$removed;
+            }
+        }
+
+        return $removed;
+    }
+
+    public function stats(): Stats
+    {
+        return $this->jobs->stats();
+    }
+
+    public function queues(): array
+    {
+        return $this->store->names();
+    }
+
+    private static function makeReady(Entry $entry, bool $resetAttempts, int $nowUs): void
+    {
+        $entry->change(['kicks' => $entry->info->kicks + 1] + ($resetAttempts ? ['attempts' => 0, 'timeouts' => 0] : []));
+        $entry->wait($nowUs);
+    }
+}

@@ -1,0 +1,131 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\InMemory;
+
+use Closure;
+use DelayQueue\Bury;
+use DelayQueue\Event;
+use DelayQueue\Job;
+use DelayQueue\LeaseLostException;
+use DelayQueue\Release;
+use DelayQueue\StopReason;
+use Throwable;
+
+/**
+ * consume() and drain(): takes jobs one by one, calls the handler, and settles them by its end.
+ *
+ * @internal
+ */
+final class Loop
+{
+    private int $jobs = 0;
+
+    private float $idleSince = 0.0;
+
+    public function __construct(
+        private readonly InMemoryQueue $queue,
+        private readonly Listeners $listeners,
+        private readonly Closure $handler,
+        private readonly Limits $limits,
+    ) {
+    }
+
+    /** How many jobs it has handled. */
+    public function handled(): int
+    {
+        return $this->jobs;
+    }
+
+    public function run(): StopReason
+    {
+        $this->listeners->emit(Event::WorkerStarting);
+        $began = $this->idleSince = microtime(true);
+        while (($stop = $this->reasonToStop($began)) === null) {
+            $job = $this->queue->reserve();
+            if ($job !== null) {
+                $this->handle($job);
+                $this->idleSince = microtime(true);
+            } elseif ($this->limits->stopWhenEmpty || !$this->rest()) {
+                $stop = StopReason::Empty;
+                break;
+            }
+        }
+        $this->listeners->emit(Event::WorkerStopping);
+
+        return $stop;
+    }
+
+    private function reasonToStop(float $began): ?StopReason
+    {
+        $limits = $this->limits;
+
+        return match (true) {
+            $this->queue->takeStop() => StopReason::Stopped,
+            $limits->maxJobs > 0 && $this->jobs >= $limits->maxJobs => StopReason::MaxJobs,
+            $limits->maxTime > 0 && microtime(true) - $began >= $limits->maxTime => StopReason::MaxTime,
+            $limits->memoryLimit > 0 && memory_get_usage(true) >= $limits->memoryLimit => StopReason::MemoryLimit,
+            default => null,
+        };
+    }
+
+    /** Waits a little for the next job, and tells listeners that the loop is idle. False: none can come. */
+    private function rest(): bool
+    {
+        $untilNextUs = $this->queue->untilNextUs();
+        if ($untilNextUs === null) {
+            return false;
+        }
+        usleep(min($untilNextUs, 20_000));
+        if (microtime(true) - $this->idleSince >= $this->limits->idleTimeout) {
+            $this->listeners->emit(Event::Idle);
+            $this->idleSince = microtime(true);
+        }
+
+        return true;
+    }
+
+    private function handle(Job $job): void
+    {
+        ++$this->jobs;
+        $this->listeners->emit(Event::Processing, $job);
+        if ($this->limits->heartbeat) {
+            $job->keepAlive();
+        }
+        $error = $result = null;
+        try {
+            $result = ($this->handler)($job, $this->queue);
+        } catch (Throwable $error) {
+            // It says how the job ends.
+        }
+        if ($job->isSettled()) {
+            return;
+        }
+        try {
+            $this->settle($job, $result, $error);
+        } catch (LeaseLostException) {
+            $this->listeners->emit(Event::LeaseLost, $job);
+        }
+    }
+
+    private function settle(Job $job, mixed $result, ?Throwable $error): void
+    {
+        if ($error instanceof Release) {
+            $job->release($error->delay);
+            $this->listeners->emit(Event::Released, $job, $error);
+        } elseif ($error instanceof Bury) {
+            $job->bury($error->getMessage());
+            $this->listeners->emit(Event::Buried, $job, $error);
+        } elseif ($error !== null || $result === false) {
+            $job->fail($error ?? 'the handler returned false');
+            $this->listeners->emit(Event::Failed, $job, $error);
+            if ($job->maxAttempts > 0 && $job->attempts >= $job->maxAttempts) {
+                $this->listeners->emit(Event::Buried, $job, $error);
+            }
+        } else {
+            $job->ack();
+            $this->listeners->emit(Event::Succeeded, $job);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Conformance;
+
+use DateInterval;
+use DateTimeImmutable;
+use DelayQueue\QueueInterface;
+
+/** What is refused, and in which words: nothing is stored then. */
+trait ErrorRules
+{
+    /** @return array<string, array{callable(QueueInterface): mixed, string}> */
+    public static function wrongArguments(): array
+    {
+        $past = new DateInterval('PT1S');
+        $past->invert = 1;
+
+        return [
+            'a negative delay' => [static fn ($q) => $q->push(1, -1), 'ValueError: push(): Argument #2 ($delay) must be greater than or equal to 0'],
+            'a negative interval' => [static fn ($q) => $q->push(1, $past), 'ValueError: push(): Argument #2 ($delay) must be greater than or equal to 0'],
+            'an endless delay' => [static fn ($q) => $q->push(1, INF), 'ValueError: push(): Argument #2 ($delay) must be finite'],
+            'a long delay' => [static fn ($q) => $q->push(1, '101y'), null],
+            'a far moment' => [static fn ($q) => $q->push(1, new DateTimeImmutable('+101 years')), 'ValueError: push(): Argument #2 ($delay) must be at most 100 years'],
+            'no duration' => [static fn ($q) => $q->push(1, 'soon'), null],
+            'an empty id' => [static fn ($q) => $q->push(1, id: ''), 'ValueError: push(): Argument #3 ($id) must be between 1 and 200 bytes long'],
+            'a long id' => [static fn ($q) => $q->push(1, id: str_repeat('x', 201)), 'ValueError: push(): Argument #3 ($id) must be between 1 and 200 bytes long'],
+            'a broken id' => [static fn ($q) => $q->push(1, id: "a\n"), 'ValueError: push(): Argument #3 ($id) must not contain control characters'],
+            'a priority' => [static fn ($q) => $q->push(1, priority: -1), 'ValueError: push(): Argument #4 ($priority) must be between 0 and 4294967295'],
+            'a TTR' => [static fn ($q) => $q->push(1, ttr: 0.01), 'ValueError: push(): Argument #5 ($ttr) must be between 0.1 seconds and 30 days'],
+            'attempts' => [static fn ($q) => $q->push(1, maxAttempts: 1 << 32), 'ValueError: push(): Argument #6 ($maxAttempts) must be between 0 and 4294967295'],
+            'a timeout' => [static fn ($q) => $q->push(1, timeout: -5), 'ValueError: push(): Argument #8 ($timeout) must be greater than or equal to 0'],
+            'a header' => [static fn ($q) => $q->push(1, headers: ['a b' => 'x']), null],
+            'a header of another type' => [static fn ($q) => $q->push(1, headers: ['a' => 1]), null],
+            'no JSON' => [static fn ($q) => $q->push(NAN), 'PayloadException: Inf and NaN cannot be JSON encoded'],
+            'a closure' => [static fn ($q) => $q->push(static fn () => 1), 'PayloadException: A Closure cannot be a payload'],
+            'a large payload' => [static fn ($q) => $q->push(str_repeat('x', 2 << 20)), 'PayloadException: the payload of 2097154 bytes is larger than maxPayload (1048576 bytes)'],
+            'an item' => [static fn ($q) => $q->pushMany([['payload' => 1], 'x']), 'TypeError: pushMany(): Argument #1 ($jobs) item 1 must be of type array, string given'],
+            'an item without payload' => [static fn ($q) => $q->pushMany([['id' => 'x']]), 'ValueError: pushMany(): Argument #1 ($jobs) item 0: "payload" must be given'],
+            'an item of unknown key' => [static fn ($q) => $q->pushMany([['payload' => 1], ['payload' => 1, 'x' => 1]]), 'ValueError: pushMany(): Argument #1 ($jobs) item 1 has the unknown key "x"'],
+            'an item with a wrong value' => [static fn ($q) => $q->pushMany([['payload' => 1, 'delay' => -1]]), 'ValueError: pushMany(): Argument #1 ($jobs) item 0: "delay" must be greater than or equal to 0'],
+            'an item with a wrong type' => [static fn ($q) => $q->pushMany([['payload' => 1, 'priority' => []]]), null],
+            'an item that is no JSON' => [static fn ($q) => $q->pushMany([['payload' => 1], ['payload' => NAN]]), 'PayloadException: item 1: Inf and NaN cannot be JSON encoded'],
+            'a score' => [static fn ($q) => $q->producer('a', INF, []), 'ValueError: producer(): Argument #2 ($score) must be finite'],
+            'a member' => [static fn ($q) => $q->producer('', 1, []), 'ValueError: producer(): Argument #1 ($member) must be between 1 and 200 bytes long'],
+            'a limit' => [static fn ($q) => $q->consumer(limit: 0), 'ValueError: consumer(): Argument #2 ($limit) must be greater than or equal to 1'],
+            'a watched queue' => [static fn ($q) => $q->watch('a', 'b c'), 'ValueError: watch(): Argument #2 must be 1 to 200 bytes of [A-Za-z0-9._:-]'],
+            'a wait' => [static fn ($q) => $q->reserve(-1), 'ValueError: reserve(): Argument #1 ($timeout) must be greater than or equal to 0'],
+            'no jobs' => [static fn ($q) => $q->reserveMany(0), 'ValueError: reserveMany(): Argument #1 ($max) must be greater than or equal to 1'],
+            'a long wait' => [static fn ($q) => $q->reserveMany(1, NAN), 'ValueError: reserveMany(): Argument #2 ($timeout) must be finite'],
+            'another wait' => [static fn ($q) => $q->wait(-1), 'ValueError: wait(): Argument #1 ($timeout) must be greater than or equal to 0'],
+            'a job to reserve' => [static fn ($q) => $q->reserveJob(''), 'ValueError: reserveJob(): Argument #1 ($id) must be between 1 and 200 bytes long'],
+            'a job to look at' => [static fn ($q) => $q->peek(''), 'ValueError: peek(): Argument #1 ($id) must be between 1 and 200 bytes long'],
+            'a job to cancel' => [static fn ($q) => $q->cancel('a', ''), 'ValueError: cancel(): Argument #2 must be between 1 and 200 bytes long'],
+            'a job to kick' => [static fn ($q) => $q->kickJob("\t"), 'ValueError: kickJob(): Argument #1 ($id) must not contain control characters'],
+            'a new time' => [static fn ($q) => $q->reschedule('a', -1), 'ValueError: reschedule(): Argument #2 ($delay) must be greater than or equal to 0'],
+            'a new payload' => [static fn ($q) => $q->update('a', NAN), 'PayloadException: Inf and NaN cannot be JSON encoded'],
+            'new headers' => [static fn ($q) => $q->update('a', 1, ['' => '']), null],
+            'an offset' => [static fn ($q) => $q->list(\DelayQueue\State::Ready, -1), 'ValueError: list(): Argument #2 ($offset) must be greater than or equal to 0'],
+            'a page' => [static fn ($q) => $q->list(\DelayQueue\State::Ready, 0, 0), 'ValueError: list(): Argument #3 ($limit) must be greater than or equal to 1'],
+            'none to kick' => [static fn ($q) => $q->kick(0), 'ValueError: kick(): Argument #1 ($max) must be greater than or equal to 1'],
+            'a pause' => [static fn ($q) => $q->pause(-1), 'ValueError: pause(): Argument #1 ($for) must be greater than or equal to 0'],
+            'a negative limit' => [static fn ($q) => $q->drain('strlen', -1), 'ValueError: drain(): Argument #2 ($limit) must be greater than or equal to 0'],
+            'no idle time' => [static fn ($q) => $q->consume('strlen', idleTimeout: 0), 'ValueError: consume(): Argument #2 ($idleTimeout) must be greater than 0'],
+            'a negative number of jobs' => [static fn ($q) => $q->consume('strlen', maxJobs: -1), 'ValueError: consume(): Argument #3 ($maxJobs) must be greater than or equal to 0'],
+            'a negative time' => [static fn ($q) => $q->consume('strlen', maxTime: -1), 'ValueError: consume(): Argument #4 ($maxTime) must be greater than or equal to 0'],
+            'an amount of memory' => [static fn ($q) => $q->consume('strlen', memoryLimit: 'much'), 'ValueError: consume(): Argument #5 ($memoryLimit) must be a number of bytes, such as 134217728 or "128M"'],
+            'a large prefetch' => [static fn ($q) => $q->consume('strlen', prefetch: 501), 'ValueError: consume(): Argument #7 ($prefetch) must be between 1 and 500'],
+            'no prefetch' => [static fn ($q) => $q->consume('strlen', prefetch: 0), 'ValueError: consume(): Argument #7 ($prefetch) must be greater than or equal to 1'],
+            'a handler timeout' => [static fn ($q) => $q->consume('strlen', timeout: -1), 'ValueError: consume(): Argument #8 ($timeout) must be greater than or equal to 0'],
+        ];
+    }
+
+    /**
+     * @dataProvider wrongArguments
+     *
+     * @param callable(QueueInterface): mixed $call
+     * @param string|null $words null: those of the extension, whatever they are
+     */
+    #[\PHPUnit\Framework\Attributes\DataProvider('wrongArguments')]
+    public function testAWrongArgumentIsRefusedInTheWordsOfTheExtension(callable $call, ?string $words): void
+    {
+        $queue = $this->queue();
+        $nowhere = new \DelayQueue('rules', 'redis+unix:///nonexistent/redis.sock');
+
+        $this->assertSame($words ?? self::thrown(static fn () => $call($nowhere)), self::thrown(static fn () => $call($queue)));
+        $this->assertSame(0, $queue->count());
+    }
+
+    /** @return array<string, array{array<string, mixed>}> */
+    public static function wrongOptions(): array
+    {
+        return [
+            'unknown' => [['x' => 1]],
+            'a TTR' => [['ttr' => 0]],
+            'a format' => [['format' => 'xml']],
+            'a backoff' => [['backoff' => '5s']],
+        ];
+    }
+
+    /**
+     * @dataProvider wrongOptions
+     *
+     * @param array<string, mixed> $options
+     */
+    #[\PHPUnit\Framework\Attributes\DataProvider('wrongOptions')]
+    public function testWrongOptionsAreRefusedInTheWordsOfTheExtension(array $options): void
+    {
+        $wanted = self::thrown(static fn () => new \DelayQueue('rules', 'redis://127.0.0.1', $options));
+
+        $this->assertStringContainsString('__construct(): ', $wanted);
+        $this->assertSame($wanted, self::thrown(fn () => $this->queue('rules', $options)));
+    }
+
+    /** @return array<string, array{callable(\DelayQueue\JobInterface): mixed, string}> */
+    public static function wrongCalls(): array
+    {
+        return [
+            'a delay' => [static fn ($job) => $job->release(-1), 'ValueError: DelayQueue\Job::release(): Argument #1 ($delay) must be greater than or equal to 0'],
+            'a priority' => [static fn ($job) => $job->release(0, -1), 'ValueError: DelayQueue\Job::release(): Argument #2 ($priority) must be between 0 and 4294967295'],
+            'a TTR' => [static fn ($job) => $job->touch(0), 'ValueError: DelayQueue\Job::touch(): Argument #1 ($ttr) must be between 0.1 seconds and 30 days'],
+            'a limit' => [static fn ($job) => $job->keepAlive(0), 'ValueError: DelayQueue\Job::keepAlive(): Argument #1 ($atMost) must be greater than 0'],
+            'a payload' => [static fn ($job) => $job->update(NAN), 'PayloadException: Inf and NaN cannot be JSON encoded'],
+        ];
+    }
+
+    /**
+     * @dataProvider wrongCalls
+     *
+     * @param callable(\DelayQueue\JobInterface): mixed $call
+     */
+    #[\PHPUnit\Framework\Attributes\DataProvider('wrongCalls')]
+    public function testAWrongCallLeavesAJobAsItIs(callable $call, string $words): void
+    {
+        $this->queue()->push('a');
+        $job = $this->queue()->reserve();
+
+        $this->assertSame($words, self::thrown(static fn () => $call($job)));
+        $this->assertFalse($job->isSettled());
+        $job->ack();
+    }
+}

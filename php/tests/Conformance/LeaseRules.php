@@ -1,0 +1,213 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Conformance;
+
+use DateTimeImmutable;
+use DelayQueue\Backoff;
+use DelayQueue\Job;
+use DelayQueue\State;
+use RuntimeException;
+
+/** What the holder of a job may do, and how it comes back. */
+trait LeaseRules
+{
+    public function testAReservedJobTellsAllAboutItself(): void
+    {
+        $this->queue()->push(['order' => 1], delay: 5, id: 'a', priority: 7, ttr: 30, maxAttempts: 3, headers: ['tenant' => 'acme', '12' => 'x']);
+        $this->travel(6);
+        $job = $this->queue()->reserve();
+
+        $this->assertInstanceOf(Job::class, $job);
+        $this->assertSame(['a', 'rules', ['order' => 1], '{"order":1}'], [$job->id, $job->queue, $job->payload, $job->body]);
+        $this->assertSame([1, 3, 7, 30.0, 1, null], [$job->attempts, $job->maxAttempts, $job->priority, $job->ttr, $job->token, $job->lastError]);
+        $this->assertSame(['tenant' => 'acme', 12 => 'x'], $job->headers);
+        $this->assertEqualsWithDelta(5.0, $job->dueAt - $job->createdAt, 0.5);
+        $this->assertEqualsWithDelta(6.0, $job->reservedAt - $job->createdAt, 0.5);
+        $this->assertEqualsWithDelta(30.0, $job->timeLeft(), 0.5);
+        $this->assertSame([false, false], [$job->isSettled(), $job->isLost()]);
+        $this->assertNull($this->queue()->reserve());
+    }
+
+    public function testAnAcknowledgedJobIsGone(): void
+    {
+        $queue = $this->queue();
+        $queue->push('a', id: 'a');
+        $job = $queue->reserve();
+        $job->ack();
+
+        $this->assertNull($queue->peek('a'));
+        $this->assertSame([true, false, 0.0], [$job->isSettled(), $job->isLost(), $job->timeLeft()]);
+        foreach (['ack', 'release', 'fail', 'bury', 'touch', 'keepAlive'] as $method) {
+            $this->assertSame("LeaseLostException: the lease of job 'a' in queue 'rules' is lost: it is settled already", self::thrown($job->$method(...)));
+        }
+    }
+
+    public function testALeaseThatIsOverGivesTheJobBackToItsOldPlace(): void
+    {
+        $queue = $this->queue();
+        $queue->push('first', id: 'first', ttr: 60, maxAttempts: 2);
+        $queue->push('second');
+        $first = $queue->reserve();
+        $this->travel(61);
+
+        $info = $queue->peek('first');
+        $this->assertSame([State::Ready, 1, 1, 'lease expired'], [$info?->state, $info?->attempts, $info?->timeouts, $info?->lastError]);
+        $again = $queue->reserve();
+        $this->assertSame(['first', 2, 'lease expired', 2], [$again?->id, $again?->attempts, $again?->lastError, $again?->token]);
+        $lost = "LeaseLostException: the lease of job 'first' in queue 'rules' is lost: its time ran out and it was taken back, or it was cancelled";
+        $this->assertFalse($first->isLost());
+        $this->assertSame($lost, self::thrown($first->ack(...)));
+        $this->assertSame([true, false], [$first->isLost(), $first->isSettled()]);
+        $this->travel(61);
+        $this->assertSame(State::Buried, $queue->peek('first')?->state);
+        $this->assertSame(2, $queue->stats()->timedOut);
+    }
+
+    public function testALeaseThatNobodyHasTakenBackMayStillBeSettled(): void
+    {
+        $this->queue()->push('a', ttr: 10);
+        $job = $this->queue()->reserve();
+        $this->travel(11);
+
+        $this->assertSame(0.0, $job->timeLeft());
+        $job->ack();
+        $this->assertSame(0, $this->queue()->count());
+    }
+
+    public function testATouchBeginsTheLeaseAnew(): void
+    {
+        $this->queue()->push('a', id: 'a', ttr: 10);
+        $job = $this->queue()->reserve();
+        $this->travel(9);
+        $until = $job->touch();
+
+        $this->assertEqualsWithDelta($this->queue()->peek('a')?->leaseUntil, $until, 0.1);
+        $this->assertEqualsWithDelta(10.0, $job->timeLeft(), 0.5);
+        $this->travel(9);
+        $this->assertSame(State::Reserved, $this->queue()->peek('a')?->state);
+        $job->touch('1h');
+        $this->travel('50m');
+        $this->assertSame(State::Reserved, $this->queue()->peek('a')?->state);
+        $job->ack();
+    }
+
+    public function testAReleasedJobComesBackWhenItIsToldTo(): void
+    {
+        $queue = $this->queue();
+        $queue->push('a', id: 'a', maxAttempts: 1);
+        $queue->reserve()?->release('30s', priority: 3);
+
+        $info = $queue->peek('a');
+        $this->assertSame([State::Delayed, 1, 1, 3], [$info?->state, $info?->attempts, $info?->releases, $info?->priority]);
+        $this->assertEqualsWithDelta(30.0, $info->dueAt - $info->createdAt, 0.5);
+        $this->travel(31);
+        $queue->reserve()?->release(new DateTimeImmutable('@1000'));
+        $this->assertSame(2, $queue->peek('a')?->attempts);
+        $queue->reserve()?->release(countAttempt: false);
+        $info = $queue->peek('a');
+        $this->assertSame([State::Ready, 2, 2, null], [$info?->state, $info?->attempts, $info?->releases, $info?->lastError]);
+    }
+
+    public function testAFailedJobComesBackAfterItsBackoffAndIsBuriedAtLast(): void
+    {
+        $queue = $this->queue();
+        $queue->push('a', id: 'a', maxAttempts: 3, backoff: Backoff::stages('5s 1m'));
+
+        $queue->reserve()?->fail(new RuntimeException('no bank'));
+        $info = $queue->peek('a');
+        $this->assertSame([State::Delayed, 1, 'RuntimeException: no bank'], [$info?->state, $info?->attempts, $info?->lastError]);
+        $this->travel(4);
+        $this->assertNull($queue->reserve());
+        $this->travel(1);
+        $queue->reserve()?->fail();
+        $this->assertNull($queue->peek('a')?->lastError);
+        $this->travel(59);
+        $this->assertNull($queue->reserve());
+        $this->travel(1);
+        $queue->reserve()?->fail('again');
+        $info = $queue->peek('a');
+        $this->assertSame([State::Buried, 3, 1, 'again'], [$info?->state, $info?->attempts, $info?->buries, $info?->lastError]);
+        $this->assertSame(3, $queue->stats()->failed);
+    }
+
+    public function testReasonsAreBounded(): void
+    {
+        $this->queue()->push('a', id: 'a');
+        $this->queue()->reserve()?->bury(str_repeat('ä', 600));
+
+        $this->assertSame(str_repeat('ä', 500), $this->queue()->peek('a')?->lastError);
+    }
+
+    public function testABuriedJobWaitsUntilItIsKicked(): void
+    {
+        $queue = $this->queue();
+        $queue->pushMany([['payload' => 'a', 'id' => 'a'], ['payload' => 'b', 'id' => 'b']]);
+        $queue->reserve()?->bury('why');
+        $queue->reserve()?->bury();
+        $this->travel('1d');
+
+        $this->assertNull($queue->reserve());
+        $this->assertSame(1, $queue->kick());
+        $info = $queue->peek('a');
+        $this->assertSame([State::Ready, 0, 1, 1, 'why'], [$info?->state, $info?->attempts, $info?->buries, $info?->kicks, $info?->lastError]);
+        $this->assertTrue($queue->kickJob('b', resetAttempts: false));
+        $this->assertSame(1, $queue->peek('b')?->attempts);
+        $this->assertSame([false, false, 0], [$queue->kickJob('b'), $queue->kickJob('none'), $queue->kick(10)]);
+    }
+
+    public function testADelayedJobIsKickedToo(): void
+    {
+        $this->queue()->push('a', delay: 60, id: 'a');
+
+        $this->assertTrue($this->queue()->kickJob('a'));
+        $this->assertSame(['a'], self::served($this->queue()));
+    }
+
+    public function testAGivenJobIsTakenInWhateverState(): void
+    {
+        $queue = $this->queue();
+        $queue->push('delayed', delay: 60, id: 'delayed');
+        $queue->push('buried', id: 'buried', ttr: 10);
+        $queue->reserve()?->bury();
+        $since = $queue->peek('buried')?->dueAt;
+
+        $this->assertSame('delayed', $queue->reserveJob('delayed')?->id);
+        $this->assertNull($queue->reserveJob('delayed'));
+        $this->assertNull($queue->reserveJob('none'));
+        $taken = $queue->reserveJob('buried');
+        $this->assertSame([2, $since], [$taken?->attempts, $taken?->dueAt]);
+        $this->travel(11);
+        $this->assertSame(State::Ready, $queue->peek('buried')?->state);
+    }
+
+    public function testAPayloadMayBeReplacedForTheNextAttempt(): void
+    {
+        $queue = $this->queue();
+        $queue->push(['page' => 1], id: 'a', headers: ['h' => '1']);
+        $job = $queue->reserve();
+        $job->update(['page' => 2]);
+        $this->assertSame(['page' => 1], $job->payload);
+        $this->assertSame([['page' => 2], ['h' => '1']], [$queue->peek('a')?->payload, $queue->peek('a')?->headers]);
+        $job->update(['page' => 3], []);
+        $job->release();
+
+        $again = $queue->reserve();
+        $this->assertSame([['page' => 3], '{"page":3}', []], [$again?->payload, $again?->body, $again?->headers]);
+    }
+
+    public function testManyJobsAreAcknowledgedTogether(): void
+    {
+        $queue = $this->queue();
+        $queue->pushMany(array_fill(0, 4, ['payload' => 'x']));
+        $jobs = $queue->reserveMany(4);
+        $jobs[1]->ack();
+        $queue->cancel($jobs[2]->id);
+
+        $this->assertSame(2, $queue->ackMany(...$jobs, ...$jobs));
+        $this->assertSame([true, true], [$jobs[0]->isSettled(), $jobs[2]->isLost()]);
+        $this->assertSame([0, 3, 1], [$queue->count(), $queue->stats()->acked, $queue->stats()->cancelled]);
+        $this->assertSame(0, $queue->ackMany());
+    }
+}

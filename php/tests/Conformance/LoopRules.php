@@ -1,0 +1,158 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Conformance;
+
+use DelayQueue\Bury;
+use DelayQueue\Event;
+use DelayQueue\Job;
+use DelayQueue\JobInterface;
+use DelayQueue\QueueInterface;
+use DelayQueue\Release;
+use DelayQueue\State;
+use DelayQueue\StopReason;
+use RuntimeException;
+use Throwable;
+
+/** consume(), drain() and their listeners. */
+trait LoopRules
+{
+    public function testDrainRunsWhatIsDueInItsOrder(): void
+    {
+        $queue = $this->queue();
+        $queue->pushMany([['payload' => 'b'], ['payload' => 'c', 'delay' => 60], ['payload' => 'a', 'priority' => 1]]);
+        $seen = [];
+        $handler = static function (Job $job, QueueInterface $from) use (&$seen, $queue): void {
+            $seen[] = $job->payload;
+            if ($job->payload === 'a') {
+                $from->push('made by a handler');
+            }
+        };
+
+        $this->assertSame(1, $queue->drain($handler, 1));
+        $this->assertSame(2, $queue->drain($handler));
+        $this->assertSame(0, $queue->drain($handler));
+        $this->assertSame(['a', 'b', 'made by a handler'], $seen);
+        $this->assertSame(1, $queue->count(State::Delayed));
+    }
+
+    public function testAHandlersEndSettlesItsJob(): void
+    {
+        $queue = $this->patient();
+        $ends = [
+            'done' => static fn (): int => 0,
+            'false' => static fn (): bool => false,
+            'throws' => static fn () => throw new RuntimeException('no bank'),
+            'release' => static fn () => throw new Release('7m'),
+            'bury' => static fn () => throw new Bury('hopeless'),
+            'spent' => static fn () => throw new RuntimeException('for good'),
+            'settled' => static fn (JobInterface $job) => $job->bury('by hand'),
+            'settled and throws' => static function (JobInterface $job): void {
+                $job->release(60);
+                throw new RuntimeException('not told');
+            },
+        ];
+        foreach (array_keys($ends) as $id) {
+            $queue->push($id, id: $id, maxAttempts: $id === 'spent' ? 1 : 5);
+        }
+        $heard = [];
+        foreach (Event::cases() as $event) {
+            $queue->on($event, static function (Event $event, ?JobInterface $job, ?Throwable $error) use (&$heard): void {
+                $heard[] = trim("$event->value $job?->id " . ($error === null ? '' : $error->getMessage()));
+            });
+        }
+
+        $this->assertSame(8, $queue->drain(static fn (Job $job) => $ends[$job->id]($job)));
+        $this->assertNull($queue->peek('done'));
+        $now = [];
+        foreach (array_slice(array_keys($ends), 1) as $id) {
+            $info = $queue->peek($id);
+            $now[$id] = [$info?->state, $info?->lastError, round($info->dueAt - $info->createdAt)];
+        }
+        $this->assertSame([
+            'false' => [State::Delayed, 'the handler returned false', 10.0],
+            'throws' => [State::Delayed, 'RuntimeException: no bank', 10.0],
+            'release' => [State::Delayed, null, 420.0],
+            'bury' => [State::Buried, 'hopeless', 0.0],
+            'spent' => [State::Buried, 'RuntimeException: for good', 0.0],
+            'settled' => [State::Buried, 'by hand', 0.0],
+            'settled and throws' => [State::Delayed, null, 60.0],
+        ], $now);
+        $this->assertSame([
+            'workerStarting',
+            'processing done', 'succeeded done',
+            'processing false', 'failed false',
+            'processing throws', 'failed throws no bank',
+            'processing release', 'released release',
+            'processing bury', 'buried bury hopeless',
+            'processing spent', 'failed spent for good', 'buried spent for good',
+            'processing settled',
+            'processing settled and throws',
+            'workerStopping',
+        ], $heard);
+    }
+
+    public function testConsumeSaysWhyItReturns(): void
+    {
+        $queue = $this->queue();
+        $queue->pushMany(array_fill(0, 4, ['payload' => 'x']));
+        $nothing = static fn (): int => 0;
+
+        $this->assertSame(StopReason::MaxJobs, $queue->consume($nothing, maxJobs: 1));
+        $this->assertSame(StopReason::Stopped, $queue->consume(static fn (Job $job, QueueInterface $queue) => $queue->stop()));
+        $this->assertSame(StopReason::MemoryLimit, $queue->consume($nothing, memoryLimit: '1K'));
+        $this->assertSame(2, $queue->count());
+        $this->assertSame(StopReason::Empty, $queue->consume($nothing, stopWhenEmpty: true));
+        $queue->push('later', delay: 60);
+        $this->assertSame(StopReason::MaxTime, $queue->consume($nothing, maxTime: 0.05));
+        $this->assertSame(1, $queue->count());
+    }
+
+    public function testConsumeWaitsForAJobThatFallsDue(): void
+    {
+        $queue = $this->queue();
+        $queue->push('soon', delay: 1);
+        $seen = [];
+        $idle = 0;
+        $queue->on(Event::Idle, static function () use (&$idle): void {
+            ++$idle;
+        });
+
+        $queue->consume(static function (Job $job) use (&$seen): void {
+            $seen[] = $job->payload;
+        }, idleTimeout: 0.05, maxJobs: 1);
+
+        $this->assertSame(['soon'], $seen);
+        $this->assertGreaterThan(0, $idle);
+    }
+
+    public function testReserveWaitsForAJobThatFallsDue(): void
+    {
+        $queue = $this->queue();
+        $queue->push('soon', delay: 0.2);
+        $this->assertNull($queue->reserve(0.01));
+
+        $this->assertTrue($queue->wait(5));
+        $this->assertSame('soon', $queue->reserve(5)?->payload);
+        $this->assertFalse($queue->wait(0.01));
+    }
+
+    public function testAJobThatIsCancelledInItsHandlerIsReportedAsLost(): void
+    {
+        $queue = $this->queue();
+        $queue->push('a', id: 'a');
+        $heard = [];
+        $queue->on(Event::LeaseLost, static function (Event $event, ?JobInterface $job) use (&$heard): void {
+            $heard[] = $job?->id;
+        });
+        $queue->drain(static function (JobInterface $job, QueueInterface $queue): bool {
+            $queue->cancel($job->id);
+
+            return false;
+        });
+
+        $this->assertSame(['a'], $heard);
+        $this->assertSame(0, $queue->count());
+    }
+}

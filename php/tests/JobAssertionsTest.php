@@ -1,0 +1,61 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests;
+
+use DelayQueue\InMemory\InMemoryQueue;
+use DelayQueue\JobInfo;
+use DelayQueue\Testing\InteractsWithMemoryQueue;
+use DelayQueue\Testing\JobAssertions;
+use PHPUnit\Framework\AssertionFailedError;
+use PHPUnit\Framework\TestCase;
+
+final class JobAssertionsTest extends TestCase
+{
+    use InteractsWithMemoryQueue;
+
+    public function testTheyWorkOnAnyQueueAsPlainCalls(): void
+    {
+        $queue = new InMemoryQueue('own');
+        $queue->push('x', delay: 900, id: 'a');
+        $queue->push('y', id: 'b', maxAttempts: 1);
+        JobAssertions::delayed($queue, 'a', 900);
+        JobAssertions::pushed($queue, times: 2);
+        $queue->reserve();
+        JobAssertions::reserved($queue, static fn (JobInfo $job): bool => $job->payload === 'y');
+        $queue->reserveJob('a')?->bury('why not');
+        JobAssertions::buried($queue, 'a', 'why');
+        JobAssertions::notPushed($queue, 'c');
+        $this->assertDelayedElsewhere();
+    }
+
+    /** The methods of the trait take names, as well as objects. */
+    private function assertDelayedElsewhere(): void
+    {
+        $queue = $this->delayQueue('orders');
+        $queue->push('x', delay: 60, id: 'c');
+        $this->assertDelayed('c', 'orders', 60);
+        $this->assertDelayed('c', $queue, 60);
+    }
+
+    public function testAWrongDelayIsTold(): void
+    {
+        $this->delayQueue('orders')->push('x', delay: 900, id: 'order-1');
+
+        $this->expectException(AssertionFailedError::class);
+        $this->expectExceptionMessage("job 'order-1' is delayed by 900 s, not 500 s. Queue 'orders' has: delayed order-1");
+        $this->assertDelayed('order-1', 'orders', 500);
+    }
+
+    public function testTheDelaysOfSeveralJobsAreTold(): void
+    {
+        $queue = new InMemoryQueue();
+        $queue->push('x', delay: 1.5);
+        $queue->push('x', delay: 60);
+
+        $this->expectException(AssertionFailedError::class);
+        $this->expectExceptionMessage('a job is delayed by 1.5 s, 60 s, not 5 s. The queue has: delayed ');
+        JobAssertions::delayed($queue, delay: 5);
+    }
+}

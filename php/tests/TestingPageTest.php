@@ -1,0 +1,71 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests;
+
+use DelayQueue\Testing\Settings;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\TestCase;
+
+/** The samples of docs/testing.md, and those of the README about tests, run as they stand, where there is no Redis. */
+final class TestingPageTest extends TestCase
+{
+    private Settings $settings;
+
+    protected function setUp(): void
+    {
+        $this->settings = new Settings('redis+unix:///nonexistent/redis.sock');
+    }
+
+    protected function tearDown(): void
+    {
+        $this->settings->restore();
+    }
+
+    /** @return array<string, array{string}> */
+    public static function samples(): array
+    {
+        $samples = [];
+        foreach (['docs/testing.md' => '', 'README.md' => 'Testing without Redis'] as $page => $section) {
+            $text = (string) file_get_contents(dirname(__DIR__, 2) . "/$page");
+            $text = $section === '' ? $text : explode("\n#", explode("### $section\n", $text)[1])[0];
+            preg_match_all('/^```php\n(.*?)^```$/ms', $text, $found);
+            foreach ($found[1] as $n => $sample) {
+                $samples["$page, sample " . ($n + 1)] = [$sample];
+            }
+        }
+
+        return $samples;
+    }
+
+    /** @dataProvider samples */
+    #[DataProvider('samples')]
+    public function testASampleRunsAsPrinted(string $sample): void
+    {
+        // An assert() is compiled only where php.ini says so.
+        $sample = str_replace('assert(', '\\PHPUnit\Framework\Assert::assertTrue(', $sample);
+        ob_start();
+        try {
+            (static function () use ($sample): void {
+                eval($sample);
+            })();
+        } finally {
+            $printed = ob_get_clean();
+        }
+        if (preg_match('/class (\w+) extends TestCase.*function (test\w+)/s', $sample, $named)) {
+            $this->follow(new $named[1]($named[2]), $named[2]);
+        }
+
+        $this->assertContains($printed, ['', '4711']);
+    }
+
+    private function follow(TestCase $test, string $method): void
+    {
+        (function () use ($method): void {
+            $this->setUpMemoryQueue();
+            $this->$method();
+            $this->tearDownMemoryQueue();
+        })->call($test);
+    }
+}

@@ -1,0 +1,166 @@
+//! The values that a queue gives, for doubles of `QueueInterface`.
+
+use super::check;
+use crate::core::backoff::Backoff;
+use crate::core::job::{Due, JobId, JobInfo, JobOptions, State};
+use crate::core::queue::Stats;
+use crate::php::array::{self, Key};
+use crate::php::call::{Call, Fault, Outcome};
+use crate::php::delay_queue::DelayQueue;
+use crate::php::exceptions::set_property;
+use crate::php::job_call::now_us;
+use crate::php::new_job::{Fields, Format};
+use crate::php::object::{inside, inside_object, make};
+use crate::php::place::Place;
+use crate::php::{job_info, stats, sys};
+use ext_php_rs::types::Zval;
+
+/// The job that `push()` would store, its arguments checked as there.
+pub fn new_job(call: &Call) -> Outcome<Zval> {
+    check()?;
+    let null = Zval::new();
+    let given = call.arg(1).unwrap_or(&null);
+    let Some(queue) = inside::<DelayQueue>(given) else { return Err(call.type_error(1, given)) };
+    let item = call.arg(2).unwrap_or(&null).shallow_clone();
+    let job = Fields::of_item(&item, 0)?.job(&queue.defaults)?;
+    let now_us = now_us();
+    let due_at_us = match job.due {
+        Due::InMs(ms) => now_us.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX).saturating_mul(1000)),
+        Due::AtUs(at_us) => at_us,
+    };
+    let info = JobInfo {
+        id: job.id.unwrap_or_else(JobId::generate),
+        queue: queue.queue.name().to_owned(),
+        state: if due_at_us > now_us { State::Delayed } else { State::Ready },
+        payload: job.payload,
+        options: job.options,
+        due_at_us,
+        ..blank(now_us)
+    };
+    job_info::object(&info, queue.defaults.encoding.format)
+}
+
+fn blank(now_us: i64) -> JobInfo {
+    JobInfo {
+        id: JobId::from_redis(b"test"),
+        queue: String::from("default"),
+        state: State::Ready,
+        payload: b"null".to_vec(),
+        options: JobOptions { backoff: Backoff::default(), ..JobOptions::default() },
+        attempts: 0,
+        created_at_ms: now_us.div_euclid(1000),
+        due_at_us: now_us,
+        lease_until_us: None,
+        timeouts: 0,
+        releases: 0,
+        buries: 0,
+        kicks: 0,
+        last_error: None,
+        seal_error: None,
+    }
+}
+
+/// One with these properties; the others are those of another, or of a new job.
+pub fn job_info(call: &Call) -> Outcome<Zval> {
+    check()?;
+    let blank = job_info::object(&blank(now_us()), Format::Json)?;
+    let like = match call.non_null(2) {
+        None => blank,
+        Some(given) => match given.object().and_then(inside_object::<job_info::JobInfo>) {
+            Some(_) => given.shallow_clone(),
+            None => return Err(call.type_error(2, given)),
+        },
+    };
+    let Some(like) = like.object() else { return Err(Fault::Thrown) };
+    let mut changes: [Option<Zval>; job_info::PROPERTIES.len()] = [const { None }; job_info::PROPERTIES.len()];
+    for (key, value) in properties(call)? {
+        let known = job_info::PROPERTIES.iter().position(|declared| declared.ends_with(&format!("${key}")));
+        match known.and_then(|index| changes.get_mut(index)) {
+            Some(change) => *change = Some(value),
+            None => return Err(unknown(&key)),
+        }
+    }
+    let undefined = (0..job_info::PROPERTIES.len()).map(|_| undefined()).collect();
+    let mut made = make(job_info::JobInfo, undefined)?;
+    let Some(object) = made.object_mut() else { return Err(Fault::Thrown) };
+    for (index, change) in changes.into_iter().enumerate() {
+        // SAFETY: a live JobInfo has as many slots as properties.
+        let mut value = change
+            .unwrap_or_else(|| unsafe { (*sys::slot(std::ptr::from_ref(like).cast_mut(), index)).shallow_clone() });
+        let declared = job_info::PROPERTIES.get(index).copied().unwrap_or_default();
+        let name = declared.rsplit('$').next().unwrap_or_default();
+        // The engine checks the type.
+        set_property(job_info::CLASS.entry(), object, name, &mut value);
+        if sys::exception_pending() {
+            return Err(Fault::Thrown);
+        }
+    }
+    Ok(made)
+}
+
+fn undefined() -> Zval {
+    let mut value = Zval::new();
+    value.u1.type_info = ext_php_rs::ffi::IS_UNDEF;
+    value
+}
+
+fn unknown(key: &str) -> Fault {
+    Place::Argument(1).value_error(&format!("has the unknown key \"{key}\""))
+}
+
+/// The first argument, by its keys.
+fn properties(call: &Call) -> Outcome<Vec<(String, Zval)>> {
+    let Some(given) = call.arg(1) else { return Ok(Vec::new()) };
+    let Some(table) = given.array() else { return Err(call.type_error(1, given)) };
+    let named = array::entries(table).map(|(key, value)| match key {
+        Key::Text(text) => Ok((String::from_utf8_lossy(text).into_owned(), value.shallow_clone())),
+        Key::Int(_) => Err(unknown(&key.to_string())),
+    });
+    named.collect()
+}
+
+/// Numbers of a queue.
+pub fn stats(call: &Call) -> Outcome<Zval> {
+    check()?;
+    let name =
+        call.optional_bytes(2)?.map_or_else(|| "default".into(), |name| String::from_utf8_lossy(&name).into_owned());
+    let mut numbers = Stats::default();
+    for (key, value) in properties(call)? {
+        if key == "paused" {
+            numbers.paused = value.bool().ok_or_else(|| wrong(&key, "bool"))?;
+            continue;
+        }
+        if matches!(key.as_str(), "oldestReadyAge" | "nextDueAt") {
+            if value.is_null() {
+                continue;
+            }
+            let seconds = value.double().ok_or_else(|| wrong(&key, "?float"))?;
+            #[expect(clippy::cast_possible_truncation, reason = "seconds of any queue")]
+            let us = (seconds * 1_000_000.0).round() as i64;
+            match key.as_str() {
+                "nextDueAt" => numbers.next_due_at_us = Some(us),
+                _ => numbers.oldest_ready_age_us = Some(u64::try_from(us).unwrap_or(0)),
+            }
+            continue;
+        }
+        let count = match key.as_str() {
+            "delayed" => &mut numbers.delayed,
+            "ready" => &mut numbers.ready,
+            "reserved" => &mut numbers.reserved,
+            "buried" => &mut numbers.buried,
+            "pushed" => &mut numbers.pushed,
+            "acked" => &mut numbers.acked,
+            "failed" => &mut numbers.failed,
+            "timedOut" => &mut numbers.timed_out,
+            "cancelled" => &mut numbers.cancelled,
+            _ => return Err(unknown(&key)),
+        };
+        *count =
+            value.long().and_then(|count| u64::try_from(count).ok()).ok_or_else(|| wrong(&key, "non-negative int"))?;
+    }
+    stats::object(&name, numbers)
+}
+
+fn wrong(key: &str, expected: &str) -> Fault {
+    Place::Argument(1).type_error_saying(&format!("must have \"{key}\" of type {expected}"))
+}
