@@ -13,6 +13,7 @@ use FilesystemIterator;
 use PHPUnit\Framework\TestCase;
 use RecursiveDirectoryIterator;
 use RecursiveIteratorIterator;
+use ReflectionExtension;
 
 /** The finished site, as ./build.sh docs has made it in DOCS_SITE: its links, its search, and that it is drawn as it was meant. */
 final class SiteTest extends TestCase
@@ -111,6 +112,23 @@ final class SiteTest extends TestCase
             }
         }
         $this->assertGreaterThanOrEqual(3, $pictures);
+    }
+
+    public function testThePagesOfTheApiHaveEveryMethodOfTheExtension(): void
+    {
+        $headings = [];
+        foreach (self::$pages as $path => $page) {
+            foreach (str_starts_with($path, 'api/') ? $page->query('//article//h2 | //article//h3') : [] as $heading) {
+                $headings[] = rtrim($heading->textContent, '¶');
+            }
+        }
+        foreach ((new ReflectionExtension('delayqueue'))->getClasses() as $class) {
+            foreach ($class->isEnum() ? [] : $class->getMethods() as $method) {
+                if ($method->getDeclaringClass()->getName() === $class->getName() && $method->isPublic() && $method->getName() !== '__construct') {
+                    $this->assertContains("{$method->getName()}()", $headings, $class->getName());
+                }
+            }
+        }
     }
 
     public function testThePageOfTheOptionsNamesEachOne(): void

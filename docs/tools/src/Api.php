@@ -27,6 +27,12 @@ final class Api
         'testing' => ['Testing', ['DelayQueue\Testing']],
     ];
 
+    /** A declaration that is longer has a line for each parameter. */
+    private const WIDTH = 90;
+
+    /** Comments that a page of its own explains at more length. */
+    private const PAGES_OF_TYPES = ['Options' => 'all of them are in [Options of a queue](../options.md). In the words of the stub: '];
+
     /** @var list<string> */
     private readonly array $lines;
 
@@ -103,7 +109,12 @@ final class Api
     {
         $lines = array_slice($this->lines, $method->getStartLine() - 1, $method->getEndLine() - $method->getStartLine() + 1);
 
-        return (string) preg_replace('/ \{\}$/', '', self::dedent(implode("\n", $lines)));
+        $signature = (string) preg_replace('/ \{\}$/', '', self::dedent(implode("\n", $lines)));
+        if (strlen($signature) <= self::WIDTH || str_contains($signature, "\n") || !preg_match('/^([^(]+\()(.+)(\).*?)$/', $signature, $part)) {
+            return $signature;
+        }
+
+        return "$part[1]\n    " . preg_replace('/, (?=\S*[\\\\$?#\w|]+ \$|#)/', ",\n    ", $part[2]) . ",\n$part[3]";
     }
 
     private function explain(ReflectionMethod $method): string
@@ -112,7 +123,7 @@ final class Api
         $text = [$comment->prose];
         $items = [];
         foreach ($comment->params as [$type, $name, $meaning]) {
-            $items[] = "- `$name`, `$type`" . ($meaning === '' ? '' : ": $meaning");
+            $items[] = "- `$name`, `$type`" . ($meaning === '' ? '' : ': ' . (self::PAGES_OF_TYPES[$type] ?? '') . $meaning);
         }
         $text[] = implode("\n", $items);
         $text[] = $comment->returns === null ? '' : '**Returns** ' . self::typed($comment->returns);
