@@ -44,11 +44,14 @@ final class Configurations
             "$0" "$1" --port 0 --unixsocket "$PWD/check.sock" --daemonize no --dir "$PWD" >check.log & server=$!
             tries=0
             until [ -S check.sock ]; do tries=$((tries + 1)); [ $tries -lt 200 ] && kill -0 $server || { cat check.log; exit 1; }; sleep 0.05; done
-            DELAYQUEUE_DSN=redis+unix://$PWD/check.sock delayqueue doctor; code=$?
+            DELAYQUEUE_DSN=redis+unix://$PWD/check.sock delayqueue doctor --format=json; code=$?
             kill $server; wait $server; exit $code
             SH;
         $said = $session->run(['bash', '-c', $script, $server, $file], $name);
-        Assert::assertDoesNotMatchRegularExpression('/persistence.*without AOF|eviction.*error/i', $said, $name);
+        $levels = array_column(json_decode($said, true, flags: JSON_THROW_ON_ERROR), 'level', 'check');
+        foreach (['persistence', 'eviction', 'memory', 'settings', 'disk'] as $check) {
+            Assert::assertSame('ok', $levels[$check] ?? 'ok', "$name: $check\n$said");
+        }
     }
 
     private static function unit(string $file, Session $session, string $name): void
