@@ -12,6 +12,9 @@ final class SamplesPage
         $all = $rows = [];
         foreach ($site->documents() as $path => $page) {
             foreach (Sample::of($path, $site->read($path)) as $sample) {
+                if ($sample->language === 'text' && $sample->title === '' && !$sample->isOutput) {
+                    continue; // a drawing
+                }
                 $all[] = $sample;
                 if ($sample->notRun !== null) {
                     $rows[] = sprintf('| [%s](%s) | `%s` | %s |', $page, $page, strtr(strtok($sample->code, "\n"), ['|' => '\|', '`' => "'"]), $sample->notRun);
@@ -26,7 +29,7 @@ final class SamplesPage
             # The samples of these pages
 
             The documents of this site have $count samples of code. The tests of the project (`./build.sh docs`) run $run of them: programs and commands against a
-            private Redis, configurations through the program that they are for. These ones they do not run:
+            private Redis, whose output is compared where a page shows it; configurations by the program that reads them. These ones they do not run:
 
             | page | the sample's first line | reason |
             |---|---|---|
