@@ -62,7 +62,9 @@ final class Api
     private function overview(): string
     {
         preg_match('~/\*\*.*?\*/~s', implode("\n", $this->lines), $head);
-        $text = "# API\n\n" . (new DocComment($head[0]))->prose . "\n\nThese pages are made of `stubs/delayqueue.stub.php`, which a test holds to what the extension declares. "
+        // Its first paragraph is about the file.
+        $prose = explode("\n\n", (new DocComment($head[0]))->prose, 2)[1];
+        $text = "# API\n\n$prose\n\nThese pages are made of `stubs/delayqueue.stub.php`, which a test holds to what the extension declares. "
             . "Point your IDE at that file.\n\n| | |\n|---|---|\n";
         foreach (self::PAGES as $page => [, $classes]) {
             foreach ($classes as $class) {
