@@ -22,6 +22,7 @@ usage: ./build.sh VERB
   build    compile the extension for PHP and prove that it loads
   demo     set up, build, and run a small shop that closes its unpaid orders while a worker is killed (under a minute)
   test     set up, build, and run every test: the core, the PHP surface, the PHP package
+  docs     make the site of docs/ in target/docs/site, and try its code samples, links, search and alert rules
   matrix   test on Redis 8.0, Valkey 8.1 and PHP 8.4, which it brings into target/matrix; and test the packages of dist
   faults   every fault of docs/reliability.md, on a single server, under Sentinels and in a cluster (about ten minutes)
   soak     hold a load while one fault after another hits it, and count: soak [sentinel|cluster] [--minutes=15]
@@ -36,7 +37,7 @@ TEXT
 
 case "${1:-help}" in
   help | -h | --help) usage ;;
-  setup | build | demo | test | matrix | dist | faults | frameworks | lint | install | stubs)
+  setup | build | demo | test | docs | matrix | dist | faults | frameworks | lint | install | stubs)
     [ $# -eq 1 ] || die "'$1' takes no arguments; ./build.sh help lists the verbs"
     exec "$root/scripts/$1.sh"
     ;;

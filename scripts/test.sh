@@ -30,6 +30,7 @@ suite "the PHP surface (phpt)" test_surface
 suite "the PHP package (PHPUnit)" test_phpunit "$root/phpunit.xml.dist"
 suite "the Laravel driver (PHPUnit)" test_phpunit "$root/php/tests/Laravel/phpunit.xml"
 suite "Symfony Messenger (PHPUnit)" test_phpunit "$root/tests/symfony/phpunit.xml"
+suite "the docs site: code samples, links, search, alert rules (PHPUnit)" "$root/build.sh" docs
 suite "processes: crashes, signals, forks, php-fpm, leaks, valgrind" tests/run-php.sh "$extension"
 suite "faults on a single server, under Sentinels and in a cluster (the quick ones)" test_phpunit "$root/tests/faults/phpunit.xml" --group quick
 

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# docs: makes the site of docs/ in target/docs/site, and tries all that it says: code samples, links, search, alert rules.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+"$root/build.sh" setup
+# The generator; and programs that check the configurations which the site shows for them.
+tools=(mkdocs mkdocs-material prometheus systemd)
+if command -v apt-get >/dev/null; then
+  install_packages "${tools[@]}"
+else
+  for tool in mkdocs promtool systemd-analyze; do
+    command -v "$tool" >/dev/null || die "no $tool here, and no apt-get: install mkdocs, its theme material, prometheus and systemd by hand"
+  done
+fi
+"$root/build.sh" build
+find_php
+
+export DOCS_PAGES=$target_dir/docs/pages DOCS_SITE=$target_dir/docs/site
+say "pages (docs/tools/assemble.php)"
+rm -rf "$DOCS_PAGES"
+"$PHP" -n docs/tools/assemble.php "$DOCS_PAGES"
+say "site (mkdocs)"
+mkdocs build --quiet --strict --clean --config-file docs/mkdocs.yml || die "mkdocs objects to the pages; see above"
+
+say "samples, links, search, alert rules (PHPUnit)"
+phpunit=$(command -v "${PHPUNIT:-phpunit}") || die "no phpunit: run ./build.sh setup, or set PHPUNIT to its path"
+use_built_extension
+"$PHP" "$phpunit" --configuration "$root/tests/docs/phpunit.xml"
+say "docs: $DOCS_SITE/index.html"

@@ -1,0 +1,98 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\DocsSite;
+
+use DelayQueue;
+use DelayQueue\Job;
+use DelayQueue\Testing\InteractsWithDelayQueue;
+use DelayQueue\Tests\Support\Process;
+use PHPUnit\Framework\TestCase;
+
+/** The alert rules of docs/monitoring/, judged by Prometheus' own tool and by the metrics that the extension writes. */
+final class MonitoringTest extends TestCase
+{
+    use InteractsWithDelayQueue;
+
+    private const FOLDER = __DIR__ . '/../../docs/monitoring';
+
+    public function testTheRulesAreUnderstood(): void
+    {
+        $this->assertStringContainsString('SUCCESS', $this->promtool('check', 'rules', self::FOLDER . '/delayqueue.rules.yml'));
+    }
+
+    public function testEachRuleFiresWhenItShouldAndIsQuietOtherwise(): void
+    {
+        $this->promtool('test', 'rules', self::FOLDER . '/delayqueue.rules.test.yml');
+        $rules = $this->found('/^ +- alert: (\w+)$/m', '/delayqueue.rules.yml');
+        $tested = array_unique($this->found('/^ +alertname: (\w+)$/m', '/delayqueue.rules.test.yml'));
+        sort($rules);
+        sort($tested);
+        $this->assertSame($rules, $tested, 'every rule is tested');
+    }
+
+    public function testTheRulesNameMetricsThatExist(): void
+    {
+        $written = $this->metrics();
+        $named = array_unique($this->found('/\b(delayqueue_[a-z_]+)/', '/delayqueue.rules.yml'));
+        $this->assertNotSame([], $named);
+        foreach ($named as $metric) {
+            $this->assertMatchesRegularExpression("/^$metric\\{/m", $written, $metric);
+        }
+        foreach ($this->found('/(\w+="\w+")/', '/delayqueue.rules.yml') as $label) {
+            $this->assertStringContainsString($label, $written);
+        }
+    }
+
+    public function testThePageNamesEveryMetric(): void
+    {
+        preg_match_all('/^# TYPE (\w+)/m', $this->metrics(), $written);
+        $page = (string) file_get_contents(self::FOLDER . '/../monitoring.md');
+        foreach ($written[1] as $metric) {
+            $this->assertStringContainsString("`$metric", $page);
+        }
+    }
+
+    public function testPrometheusUnderstandsTheMetrics(): void
+    {
+        $promtool = new Process(['promtool', 'check', 'metrics']);
+        $promtool->say($this->metrics());
+        $promtool->endInput();
+        $output = $promtool->rest(20);
+        $this->assertSame(0, $promtool->exitCode(20), $output . $promtool->errors());
+    }
+
+    /** Of a queue that has a job in each state. */
+    private function metrics(): string
+    {
+        $queue = $this->delayQueue('orders');
+        foreach (['done', 'buried', 'held', 'ready'] as $id) {
+            $queue->push($id, id: $id);
+        }
+        $queue->push('later', delay: '1h');
+        $queue->reserve()?->ack();
+        $queue->reserve()?->bury('no');
+        $held = $queue->reserve();
+        $this->assertInstanceOf(Job::class, $held);
+
+        return (new DelayQueue('orders'))->stats()->toPrometheus();
+    }
+
+    private function promtool(string ...$arguments): string
+    {
+        $promtool = new Process(['promtool', ...$arguments]);
+        $output = $promtool->rest(30);
+        $this->assertSame(0, $promtool->exitCode(30), $output . $promtool->errors());
+
+        return $output;
+    }
+
+    /** @return list<string> */
+    private function found(string $pattern, string $file): array
+    {
+        preg_match_all($pattern, (string) file_get_contents(self::FOLDER . $file), $found);
+
+        return $found[1];
+    }
+}

@@ -1,0 +1,14 @@
+<?php
+
+/** Before each command of the page: orders that wait, and one that is buried. */
+
+$queue = new DelayQueue('orders');
+if (!str_starts_with((string) getenv('COMMAND'), 'delayqueue push ')) {
+    $queue->push(['order' => 4711], delay: '15m', id: 'order-4711');
+}
+$queue->push(['order' => 4712], delay: '15m', id: 'order-4712');
+$queue->push(['order' => 4713], id: 'order-4713', maxAttempts: 1);
+$queue->reserve()->fail('no money');
+$queue->push(['order' => 4714], id: 'order-4714');
+(new DelayQueue())->push(['order' => 4715], id: 'order-4715');
+file_put_contents('report.bin', random_bytes(100));
