@@ -28,6 +28,7 @@ final class Site
         'stubs/delayqueue.stub.php' => 'api/index.md',
         'php/examples' => 'examples/index.md',
         'bench' => 'benchmarks.md',
+        'bench/results' => 'benchmarks.md',
         'lua' => 'scripts.md',
         'tests/docs/SamplesTest.php' => 'samples.md',
     ];
