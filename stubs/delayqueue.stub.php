@@ -507,6 +507,27 @@ namespace {
 
         /** Closes the connection; the next command opens a new one. */
         public function close(): void {}
+
+        /**
+         * The name of this queue.
+         *
+         * @return non-empty-string
+         */
+        public function name(): string {}
+
+        /**
+         * Where Redis is, with *** for a password: for logs, not for another object.
+         *
+         * @return non-empty-string
+         */
+        public function dsn(): string {}
+
+        /**
+         * The beginning of all keys.
+         *
+         * @return non-empty-string
+         */
+        public function prefix(): string {}
     }
 }
 

@@ -5,7 +5,7 @@ use super::class::{Class, Declaration, Kind, Method, Rejected, interned};
 use super::convert;
 use super::exceptions::At;
 use super::manage;
-use super::new_job::Defaults;
+use super::new_job::{Defaults, Format};
 use super::object::{Handlers, Inside, construct, creator};
 use super::options::{self, Options};
 use super::place::Place;
@@ -45,6 +45,22 @@ impl Inside for DelayQueue {
     fn held_values(&self) -> (*mut Zval, usize) {
         self.listeners.values()
     }
+    fn debug_info(&self) -> Option<Zval> {
+        let options = &self.defaults.options;
+        let format = if self.defaults.encoding.format == Format::Raw { "raw" } else { "json" };
+        Some(convert::map([
+            ("name", convert::bytes(self.queue.name())),
+            ("dsn", convert::bytes(self.queue.first().redacted_dsn())),
+            ("prefix", convert::bytes(self.queue.first().prefix())),
+            ("watch", convert::list(self.watched().iter().map(convert::bytes))),
+            ("ttr", convert::float(convert::seconds(options.ttr_ms))),
+            ("maxAttempts", convert::int(options.max_attempts)),
+            ("backoff", convert::bytes(options.backoff.to_string())),
+            ("priority", convert::int(options.priority)),
+            ("format", convert::bytes(format)),
+            ("sealed", convert::bool(self.queue.has_keys())),
+        ]))
+    }
 }
 
 impl DelayQueue {
@@ -54,7 +70,7 @@ impl DelayQueue {
     }
 }
 
-static METHODS: [Method; 37] = [
+static METHODS: [Method; 40] = [
     method!(
         "__construct(string $queue = 'default', #[\\SensitiveParameter] ?string $dsn = null, \
          #[\\SensitiveParameter] array $options = [])",
@@ -111,6 +127,9 @@ static METHODS: [Method; 37] = [
     method!("doctor(bool $repair = false): array", manage::doctor),
     method!("installScripts(): int", manage::install_scripts),
     method!("close(): void", close),
+    method!("name(): string", name),
+    method!("dsn(): string", dsn),
+    method!("prefix(): string", prefix),
 ];
 
 pub fn register() -> Result<(), Rejected> {
@@ -185,4 +204,17 @@ fn stop(call: &Call) -> Outcome<Zval> {
 fn close(call: &Call) -> Outcome<Zval> {
     call.this::<DelayQueue>()?.queue.close();
     Ok(convert::null())
+}
+
+fn name(call: &Call) -> Outcome<Zval> {
+    Ok(convert::bytes(call.this::<DelayQueue>()?.queue.name()))
+}
+
+/// Without the password.
+fn dsn(call: &Call) -> Outcome<Zval> {
+    Ok(convert::bytes(call.this::<DelayQueue>()?.queue.first().redacted_dsn()))
+}
+
+fn prefix(call: &Call) -> Outcome<Zval> {
+    Ok(convert::bytes(call.this::<DelayQueue>()?.queue.first().prefix()))
 }

@@ -96,6 +96,8 @@ unsafe extern "C" {
     fn zend_is_graceful_exit(exception: *const zend_object) -> bool;
     fn zend_memory_usage(real: bool) -> usize;
     pub fn zend_std_get_gc(object: *mut zend_object, table: *mut *mut zval, count: *mut c_int) -> *mut ffi::HashTable;
+    pub fn zend_std_get_debug_info(object: *mut zend_object, is_temporary: *mut c_int) -> *mut ffi::HashTable;
+    fn sapi_getenv(name: *const c_char, len: usize) -> *mut c_char;
     // json
     pub fn php_json_decode_ex(out: *mut zval, text: *const c_char, len: usize, options: i64, depth: i64) -> c_int;
     // ini and phpinfo

@@ -11,8 +11,11 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue/constants/VERSION is unexpected
 /DelayQueue/methods/__construct/parameters/2/attributes is unexpected
 /DelayQueue/methods/doctor/parameters/0 is unexpected
+/DelayQueue/methods/dsn is unexpected
 /DelayQueue/methods/installScripts is unexpected
+/DelayQueue/methods/name is unexpected
 /DelayQueue/methods/partitions is unexpected
+/DelayQueue/methods/prefix is unexpected
 /DelayQueue/methods/reseal is unexpected
 /DelayQueue\Backoff/interfaces/0 is unexpected
 /DelayQueue\Backoff/methods/__toString is unexpected
