@@ -94,8 +94,9 @@ namespace {
          *     redis+sentinel://[user:pass@]host:26379,host,…/service/db[?sentinel_user=&sentinel_password=],
          *     redis+cluster://[user:pass@]host:6379,host,…; with TLS rediss://, rediss+sentinel:// and rediss+cluster://, each with
          *     ?ca=&cert=&key= of PEM files; valkey instead of redis means the same;
-         *     null: ini delayqueue.dsn, else the environment's DELAYQUEUE_DSN, else redis://127.0.0.1:6379/0
-         * @param Options $options prefix 'dq' (ini delayqueue.prefix), ttr 60 (0.1 s .. 30 days), maxAttempts 10 (0: no
+         *     null: ini delayqueue.dsn, else the environment's DELAYQUEUE_DSN (getenv(), else $_ENV, else $_SERVER), else
+         *     redis://127.0.0.1:6379/0
+         * @param Options $options prefix: if left out, ini delayqueue.prefix, else the environment's DELAYQUEUE_PREFIX, else 'dq'; ttr 60 (0.1 s .. 30 days), maxAttempts 10 (0: no
          *     limit), backoff exponential('5s', 2, '1h', 0.1), priority 1024, format 'json', maxPayload 1 MiB,
          *     connectTimeout 1 (seconds), readTimeout 2 (seconds), persistent true,
          *     durability 'memory': 'replica' or 'disk' make push(), pushMany(), ack(), ackMany(), cancel(), reschedule() and update() wait, for

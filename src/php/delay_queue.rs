@@ -7,10 +7,11 @@ use super::exceptions::At;
 use super::manage;
 use super::new_job::{Defaults, Format};
 use super::object::{Handlers, Inside, construct, creator};
-use super::options::{self, Options};
+use super::options;
 use super::place::Place;
 use super::produce;
 use super::reserve;
+use super::settings;
 use super::worker;
 use super::worker::events::Listeners;
 use crate::core::job::DEFAULT_PRIORITY;
@@ -152,11 +153,11 @@ fn create(call: &Call) -> Outcome<Zval> {
         Some(bytes) => check_queue_name(&bytes).at(Place::Argument(1))?,
         None => String::from("default"),
     };
-    let dsn = options::dsn(call.nullable_bytes(2)?)?;
+    let dsn = settings::dsn(call.nullable_bytes(2)?)?;
     let options = match call.arg(3) {
-        None => Options::default(),
+        None => options::read(None)?,
         Some(given) => match given.array() {
-            Some(table) => options::read(table)?,
+            Some(table) => options::read(Some(table))?,
             None => return Err(call.type_error(3, given)),
         },
     };

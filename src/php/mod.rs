@@ -31,6 +31,7 @@ mod prometheus;
 mod reason;
 mod reserve;
 mod seal;
+mod settings;
 mod signature;
 mod stats;
 mod sys;

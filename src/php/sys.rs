@@ -6,7 +6,8 @@ use ext_php_rs::ffi::{
 };
 use ext_php_rs::types::{ZendHashTable, ZendObject, Zval};
 use ext_php_rs::zend::ModuleEntry;
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CStr, OsStr, OsString, c_char, c_int, c_void};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An argument's type names its class as a C string: from PHP 8.3 on that is a bit of its own.
@@ -154,6 +155,29 @@ pub fn fatal_error_message() -> Option<Vec<u8>> {
     unsafe { globals.last_error_message.as_ref() }.map(|text| text.as_bytes().to_vec())
 }
 
+/// A variable of the environment, as `getenv()` finds it: one that the server gave this request, or one of the process.
+pub fn environment(name: &CStr) -> Option<Vec<u8>> {
+    // SAFETY: the name ends with NUL and is passed with its length; the text that comes back is ours to free.
+    let of_server = unsafe {
+        let text = sapi_getenv(name.as_ptr(), name.count_bytes());
+        let copy = (!text.is_null()).then(|| CStr::from_ptr(text).to_bytes().to_vec());
+        if copy.is_some() {
+            ffi::_efree(text.cast());
+        }
+        copy
+    };
+    of_server.or_else(|| std::env::var_os(OsStr::from_bytes(name.to_bytes())).map(OsString::into_vec))
+}
+
+/// An element of a superglobal array such as `$_ENV`, if the array is there and the element a string. PHP fills `$_SERVER` and `$_ENV` when the
+/// first script is compiled that names them; before that they hold nothing that [`environment`] does not find.
+pub fn superglobal(array: &str, name: &str) -> Option<Vec<u8>> {
+    // SAFETY: the executor globals of this thread live as long as the thread serves PHP; the bytes are copied at once.
+    let symbols = unsafe { &(*ffi::ext_php_rs_executor_globals()).symbol_table };
+    let value = symbols.get(array)?.dereference().array()?.get(name)?;
+    value.dereference().zend_str().map(|text| text.as_bytes().to_vec())
+}
+
 /// Whether the calling code declared `strict_types=1`.
 pub fn caller_is_strict() -> bool {
     // SAFETY: frames and functions are only read, and each pointer is checked before.
@@ -286,7 +310,7 @@ pub fn engine_signal_handler(signal: c_int, handler: usize) -> Option<usize> {
 /// Whether a program of the user runs here, not a request that a server handles.
 pub fn is_command_line() -> bool {
     // SAFETY: the SAPI module and its name outlive the request.
-    let name = unsafe { std::ffi::CStr::from_ptr((*ffi::ext_php_rs_sapi_module()).name) };
+    let name = unsafe { CStr::from_ptr((*ffi::ext_php_rs_sapi_module()).name) };
     matches!(name.to_bytes(), b"cli" | b"phpdbg" | b"embed")
 }
 

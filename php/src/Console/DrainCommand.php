@@ -35,6 +35,7 @@ final class DrainCommand extends Command
     {
         $limit = Number::of($input->getOption('limit'), '--limit');
         $log = new JobLog($output, JobLog::isJson($input));
+        HandlerLoader::bootstrap($input);
         $queue = (new Target($input))->watching();
         $queue->drain($log->watch($queue, HandlerLoader::load($input)), $limit);
 

@@ -26,16 +26,26 @@ final class HandlerLoader
             ->addOption('bootstrap', null, InputOption::VALUE_REQUIRED, 'A PHP file to load first, such as vendor/autoload.php');
     }
 
-    /** @throws UsageException when it cannot be loaded, or is not a handler */
-    public static function load(InputInterface $input): callable
+    /**
+     * Loads the file of --bootstrap. It may read settings of the queue from a .env file, so it comes before the queue.
+     *
+     * @throws UsageException when it cannot be loaded
+     */
+    public static function bootstrap(InputInterface $input): void
     {
-        [$handler, $bootstrap] = [$input->getArgument('handler'), $input->getOption('bootstrap')];
+        $bootstrap = $input->getOption('bootstrap');
         if ($bootstrap !== null) {
             self::attempt(
                 "the bootstrap $bootstrap",
                 static fn (): mixed => is_file($bootstrap) ? require $bootstrap : throw new UsageException('no such file'),
             );
         }
+    }
+
+    /** @throws UsageException when it cannot be loaded, or is not a handler */
+    public static function load(InputInterface $input): callable
+    {
+        $handler = $input->getArgument('handler');
         $callable = self::attempt("the handler $handler", static fn (): mixed => self::resolve($handler));
         if (!is_callable($callable)) {
             throw new UsageException("the handler $handler is not callable, but " . get_debug_type($callable));
