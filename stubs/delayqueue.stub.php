@@ -120,7 +120,8 @@ namespace {
          * queue, and the repetition does not count as a duplicate.
          *
          * @param mixed $payload what json_encode() accepts, except a Closure or Generator; with format 'raw' a string
-         * @param Duration|\DateTimeInterface $delay seconds, or an absolute moment; a past moment is due at once
+         * @param Duration|\DateTimeInterface $delay seconds, or an absolute moment; a past moment is due at once. A negative number is a
+         *     \ValueError, and so is one of 1e9 .. 3e9 (31 to 95 years), which is a Unix time that was taken for a delay
          * @param non-empty-string|null $id 1..200 bytes, no control characters; null: a time-ordered UUIDv7
          * @param int<0, 4294967295>|null $priority smaller is sooner; null: the queue's
          * @param Duration|null $ttr length of the lease, 0.1 s .. 30 days; null: the queue's
