@@ -931,7 +931,7 @@ namespace DelayQueue {
     class TimeoutException extends \RuntimeException implements Exception {}
 
     /**
-     * Thrown by a handler: give the job back.
+     * Thrown by a handler: give the job back. The message becomes its lastError.
      *
      * @phpstan-import-type Duration from \DelayQueue
      * @psalm-import-type Duration from \DelayQueue

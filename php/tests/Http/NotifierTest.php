@@ -154,6 +154,7 @@ final class NotifierTest extends TestCase
 
         $info = $this->queue->peek('a');
         $this->assertSame([State::Delayed, 1, $seconds === null ? 0 : 1], [$info?->state, $info?->attempts, $info?->releases]);
+        $this->assertStringContainsString("answered $status", (string) $info?->lastError);
         // An attempt takes its time, and no more than this.
         $delay = (float) $info?->dueAt - $reserved;
         $this->assertGreaterThanOrEqual($seconds ?? 60.0, $delay);

@@ -41,7 +41,7 @@ impl Job {
 /// The meaning of the handler's end.
 pub enum Verdict {
     Done,
-    Release(Due, Zval),
+    Release(Due, Vec<u8>, Zval),
     Bury(Vec<u8>, Zval),
     Fail(Vec<u8>, Option<Zval>),
     TimedOut(Vec<u8>, Option<Zval>),
@@ -57,7 +57,7 @@ impl Verdict {
             Ending::Threw(exception) => {
                 let Some(object) = exception.object() else { return Self::Fail(Vec::new(), None) };
                 if let Some(delay_ms) = exceptions::release_delay_ms(object) {
-                    return Self::Release(Due::InMs(delay_ms), exception);
+                    return Self::Release(Due::InMs(delay_ms), reason::message(object), exception);
                 }
                 if exceptions::is_bury(object) {
                     return Self::Bury(reason::message(object), exception);
@@ -116,8 +116,8 @@ impl Loop<'_> {
                 self.feed.done(&job.ticket);
                 self.emit(Event::Succeeded, Some(&job.object), None)
             }
-            Verdict::Release(due, exception) => {
-                if self.settled(job, (), || job.queue.release(&job.held, *due, None, true))?.is_some() {
+            Verdict::Release(due, why, exception) => {
+                if self.settled(job, (), || job.queue.release_because(&job.held, *due, why))?.is_some() {
                     self.emit(Event::Released, Some(&job.object), Some(exception))?;
                 }
                 Ok(())
