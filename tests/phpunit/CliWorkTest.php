@@ -34,6 +34,13 @@ final class CliWorkTest extends CliTestCase
         );
         $this->assertStringStartsWith('DelayQueue\TimeoutException: ', $reasons['slow']);
         $this->assertArrayNotHasKey('reason', $lines[0]);
+        $at = realpath(self::HANDLER);
+        $failed = array_column($lines, null, 'id')['fail'];
+        $this->assertMatchesRegularExpression('~^' . preg_quote((string) $at, '~') . ':\d+$~D', $failed['at']);
+        $this->assertMatchesRegularExpression('~^LogicException: the cause in \S+:\d+$~D', implode($failed['previous']));
+        $this->assertStringContainsString('{closure', $failed['trace'][0]);
+        $this->assertStringNotContainsString('secret', $result->output, 'no arguments');
+        $this->assertArrayNotHasKey('trace', array_column($lines, null, 'id')['bury'], 'a wish of the handler is no error');
         foreach ($lines as $line) {
             $this->assertSame([$this->queueName, 1], [$line['queue'], $line['attempt']]);
             $this->assertMatchesRegularExpression('/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/', $line['time']);
@@ -48,7 +55,7 @@ final class CliWorkTest extends CliTestCase
     {
         $this->queue()->push(['do' => 'fail'], id: 'a');
         $result = $this->cli(...self::EMPTY);
-        $this->assertMatchesRegularExpression("/^\\S+Z $this->queueName a attempt 1, \\d+ ms late, ran [\\d.]+ ms: failed \\(RuntimeException: not now\\)\n\$/D", $result->output);
+        $this->assertMatchesRegularExpression("/^\\S+Z $this->queueName a attempt 1, \\d+ ms late, ran [\\d.]+ ms: failed \\(RuntimeException: not now; in \\S+:\\d+; caused by LogicException: the cause in \\S+; #0 .+\\)\n\$/D", $result->output);
         $this->assertMatchesRegularExpression('/^\S+Z worker \(process \d+\) stopped: empty\n$/D', $result->errors);
     }
 

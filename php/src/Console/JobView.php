@@ -38,7 +38,12 @@ final class JobView
             'sealed' => $job->seal === null ? '' : "with key {$job->seal['key']} ({$job->seal['alg']})",
             'not opened' => $job->sealError ?? '',
         ], static fn (string $text): bool => $text !== '');
-        $lines = array_map(null, array_keys($texts), $texts);
+        $lines = [];
+        foreach ($texts as $label => $text) {
+            foreach (explode("\n", $text) as $number => $line) {
+                $lines[] = [$number === 0 ? $label : '', $line];
+            }
+        }
         foreach ($job->headers as $name => $value) {
             $lines[] = ['header', "$name: $value"];
         }

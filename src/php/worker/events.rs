@@ -98,7 +98,7 @@ impl Listeners {
             match attempt(callable, arguments) {
                 Ending::Returned(_) => {}
                 Ending::Threw(exception) => {
-                    let what = exception.object().map(reason::of_throwable).unwrap_or_default();
+                    let what = exception.object().map(reason::headline).unwrap_or_default();
                     let what = String::from_utf8_lossy(&what).into_owned();
                     let message = format!("A listener of Event::{} threw {what}", event.case());
                     warn(&message)?;

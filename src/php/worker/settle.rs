@@ -76,7 +76,7 @@ impl Verdict {
 /// Why the loop ends with a job in hand. A fatal error may leave in the same way as `exit()`.
 pub fn last_words() -> Vec<u8> {
     if let Some(text) = sys::fatal_error_message() {
-        return reason::bounded(&text);
+        return reason::of_fatal_error(&text);
     }
     if let Some(exception) = sys::pending_throwable() {
         return reason::of_throwable(exception);
