@@ -10,6 +10,7 @@ use super::headers;
 use super::keep_alive::KeepAlive;
 use super::new_job::{Encoding, encode};
 use super::object::{Handlers, Inside, creator, make};
+use super::open_jobs::{self, OpenJob};
 use super::place::Place;
 use super::reason;
 use super::seal;
@@ -21,13 +22,14 @@ use crate::core::queue::{Held, Queue, SealedContent};
 use crate::core::worker::lease::Lease;
 use ext_php_rs::types::Zval;
 use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The fields of a `DelayQueue\Job` object.
 pub struct Job {
     pub queue: Queue,
-    held: Held,
+    held: Rc<Held>,
     /// How `update()` stores a payload.
     encoding: Encoding,
     settled: Cell<bool>,
@@ -115,7 +117,7 @@ pub fn object(queue: Queue, reserved: Reserved, payload: Zval, lease: Arc<Lease>
     ];
     let job = Job {
         queue,
-        held: reserved.held(),
+        held: Rc::new(reserved.held()),
         encoding,
         settled: Cell::new(false),
         lease,
@@ -134,6 +136,12 @@ impl Job {
     /// As far as this process knows: not settled, not lost, not inherited by a fork.
     pub fn is_ours(&self) -> bool {
         !self.settled.get() && !self.lease.is_lost() && self.process.is_current()
+    }
+
+    /// From now on it is failed at once when the request dies.
+    pub fn is_given_out(&self) {
+        let (queue, held, lease) = (self.queue.clone(), Rc::clone(&self.held), Arc::clone(&self.lease));
+        open_jobs::add(OpenJob { queue, held, lease, process: self.process });
     }
 
     /// It is done; its loop keeps the lease until it is acknowledged.
@@ -187,6 +195,7 @@ impl Job {
 
 impl Drop for Job {
     fn drop(&mut self) {
+        open_jobs::let_go(&self.lease);
         self.keep_alive.end(&self.lease);
     }
 }

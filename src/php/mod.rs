@@ -24,6 +24,7 @@ mod keep_alive;
 mod manage;
 mod new_job;
 mod object;
+mod open_jobs;
 mod options;
 mod place;
 mod produce;
@@ -60,6 +61,7 @@ extern "C" fn startup(_kind: i32, module: i32) -> i32 {
         std::panic::set_hook(Box::new(say_where));
         ini::register(module);
         worker::alarm::hook();
+        open_jobs::hook();
         register_classes()
     });
     if matches!(registered, Ok(Ok(()))) { SUCCESS } else { FAILURE }
@@ -84,6 +86,7 @@ fn register_classes() -> Result<(), Rejected> {
 }
 
 extern "C" fn end_request(_kind: i32, _module: i32) -> i32 {
+    let _ = catch_unwind(open_jobs::end_request);
     let _ = catch_unwind(keep_alive::end_request);
     SUCCESS
 }

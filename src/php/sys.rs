@@ -1,6 +1,8 @@
 //! Every engine symbol that `ext-php-rs` does not declare, and the few raw reads of engine structures.
 //! Nothing else in the binding says `extern "C"` about the engine.
 
+pub mod exit;
+
 use ext_php_rs::ffi::{
     self, zend_class_entry, zend_execute_data, zend_function, zend_object, zend_string, zend_type, zval,
 };
@@ -144,13 +146,18 @@ pub fn exit_status() -> i32 {
     unsafe { (*ffi::ext_php_rs_executor_globals()).exit_status }
 }
 
+/// Whether an error ends the request.
+pub fn has_fatal_error() -> bool {
+    let fatal = ffi::E_ERROR | ffi::E_CORE_ERROR | ffi::E_COMPILE_ERROR | ffi::E_USER_ERROR | ffi::E_RECOVERABLE_ERROR;
+    u32::try_from(ext_php_rs::zend::ProcessGlobals::get().last_error_type).unwrap_or(0) & fatal != 0
+}
+
 /// PHP's words for the error that ends the request, if one does.
 pub fn fatal_error_message() -> Option<Vec<u8>> {
-    let fatal = ffi::E_ERROR | ffi::E_CORE_ERROR | ffi::E_COMPILE_ERROR | ffi::E_USER_ERROR | ffi::E_RECOVERABLE_ERROR;
-    let globals = ext_php_rs::zend::ProcessGlobals::get();
-    if u32::try_from(globals.last_error_type).unwrap_or(0) & fatal == 0 {
+    if !has_fatal_error() {
         return None;
     }
+    let globals = ext_php_rs::zend::ProcessGlobals::get();
     // SAFETY: the string, if there is one, belongs to the globals, which are locked for reading.
     unsafe { globals.last_error_message.as_ref() }.map(|text| text.as_bytes().to_vec())
 }

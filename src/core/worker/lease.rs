@@ -110,7 +110,8 @@ impl Lease {
     }
 
     /// Whether it will never be renewed again.
-    pub(super) fn has_ended(&self) -> bool {
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
         self.settled.load(Ordering::Relaxed) || self.lost.load(Ordering::Relaxed)
     }
 
