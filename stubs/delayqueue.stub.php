@@ -283,6 +283,8 @@ namespace {
          * @param Duration $timeout limit of one run of the handler; 0: none
          * @param Duration $graceTimeout how long a stuck handler is waited for after its timeout
          * @param bool $heartbeat renew leases until their jobs are settled; it never shortens one
+         * @param bool $throwOnCancel throw a CancelledException into the handler when its job is cancelled. With the heartbeat, a worker hears
+         *     within a second of a cancel(): Event::Cancelled is told, isLost() is true
          */
         public function consume(
             callable $handler,
@@ -295,6 +297,7 @@ namespace {
             int|float|string|\DateInterval $timeout = 0,
             int|float|string|\DateInterval $graceTimeout = 5,
             bool $heartbeat = true,
+            bool $throwOnCancel = false,
         ): \DelayQueue\StopReason {}
 
         /**
@@ -326,7 +329,8 @@ namespace {
         public function peek(string $id): ?\DelayQueue\JobInfo {}
 
         /**
-         * Removes jobs in any state. The holder of a reserved one gets LeaseLostException from ack().
+         * Removes jobs in any state. The holder of a reserved one gets LeaseLostException from ack(). In consume(), or after keepAlive(), it hears
+         * of it within a second: isLost() is true.
          *
          * @return int<0, max> how many there were
          *
@@ -583,6 +587,11 @@ namespace DelayQueue {
         case TimedOut = 'timedOut';
         /** The lease of a job that was handled is gone, or ended before Redis could confirm the end of the job: it may run again. */
         case LeaseLost = 'leaseLost';
+        /**
+         * The job was cancelled while its handler runs: told in the middle of the handler, within a second, where the heartbeat is on. LeaseLost
+         * follows when the handler has ended.
+         */
+        case Cancelled = 'cancelled';
         case ConnectionLost = 'connectionLost';
         case ConnectionRestored = 'connectionRestored';
         case WorkerStopping = 'workerStopping';
@@ -914,6 +923,9 @@ namespace DelayQueue {
 
     /** The lease ran out, the job was cancelled, or it is settled already; nothing was changed. */
     class LeaseLostException extends \RuntimeException implements Exception {}
+
+    /** The job of the handler that runs was cancelled; see consume(throwOnCancel: true). */
+    class CancelledException extends LeaseLostException {}
 
     /** A job of this id is in the queue already. */
     class DuplicateJobException extends \RuntimeException implements Exception

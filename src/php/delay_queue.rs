@@ -97,7 +97,8 @@ static METHODS: [Method; 40] = [
         "consume(callable $handler, int|float $idleTimeout = 5, int $maxJobs = 0, \
          int|float|string|\\DateInterval $maxTime = 0, int|string $memoryLimit = 0, bool $stopWhenEmpty = false, \
          int $prefetch = 1, int|float|string|\\DateInterval $timeout = 0, \
-         int|float|string|\\DateInterval $graceTimeout = 5, bool $heartbeat = true): \\DelayQueue\\StopReason",
+         int|float|string|\\DateInterval $graceTimeout = 5, bool $heartbeat = true, \
+         bool $throwOnCancel = false): \\DelayQueue\\StopReason",
         worker::consume
     ),
     method!("drain(callable $handler, int $limit = 0): int", worker::drain),

@@ -21,13 +21,14 @@ pub enum Event {
     Buried,
     TimedOut,
     LeaseLost,
+    Cancelled,
     ConnectionLost,
     ConnectionRestored,
     WorkerStopping,
 }
 
 impl Event {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::WorkerStarting,
         Self::Idle,
         Self::Processing,
@@ -37,6 +38,7 @@ impl Event {
         Self::Buried,
         Self::TimedOut,
         Self::LeaseLost,
+        Self::Cancelled,
         Self::ConnectionLost,
         Self::ConnectionRestored,
         Self::WorkerStopping,

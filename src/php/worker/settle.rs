@@ -100,7 +100,11 @@ impl Loop<'_> {
         if inner.is_some_and(job::Job::is_settled) {
             return Ok(());
         }
-        if job.ticket.lease.is_lost() {
+        let lease = &job.ticket.lease;
+        if lease.is_lost() {
+            if lease.is_cancelled() && !self.has_told_of_cancel {
+                self.emit(Event::Cancelled, Some(&job.object), None)?;
+            }
             return self.emit(Event::LeaseLost, Some(&job.object), None);
         }
         match verdict {

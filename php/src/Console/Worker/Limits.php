@@ -25,6 +25,7 @@ final class Limits
             ->addOption('idle-timeout', null, $value, 'Seconds without a job after which a worker counts as idle', '5')
             ->addOption('stop-when-empty', null, InputOption::VALUE_NONE, 'End as soon as nothing is due')
             ->addOption('no-heartbeat', null, InputOption::VALUE_NONE, 'Do not renew leases while the handler runs')
+            ->addOption('throw-on-cancel', null, InputOption::VALUE_NONE, 'Throw a CancelledException into a handler whose job is cancelled')
             ->addOption('prefetch', null, $value, 'How many jobs one round trip may take', '1');
     }
 
@@ -42,6 +43,7 @@ final class Limits
             'idleTimeout' => is_numeric($idle) ? (float) $idle : throw new UsageException('--idle-timeout must be a number of seconds'),
             'stopWhenEmpty' => $input->getOption('stop-when-empty'),
             'heartbeat' => !$input->getOption('no-heartbeat'),
+            'throwOnCancel' => $input->getOption('throw-on-cancel'),
             'prefetch' => Number::of($input->getOption('prefetch'), '--prefetch', 1),
         ];
     }
