@@ -727,6 +727,14 @@ namespace DelayQueue {
         /** Seconds until the lease ends; 0.0 once it has, or the job is not ours any more. */
         public function timeLeft(): float {}
 
+        /**
+         * True when the lease ends within the margin, or has ended: touch() it now, or stop. False once the job is settled or lost. Where the
+         * lease is kept alive it stays false.
+         *
+         * @param Duration $margin
+         */
+        public function deadlineSoon(int|float|string|\DateInterval $margin = 1): bool {}
+
         public function isSettled(): bool {}
 
         /** True once Redis has said that the job was cancelled or taken over. */

@@ -54,7 +54,7 @@ impl Inside for Job {
     }
 }
 
-static METHODS: [Method; 10] = [
+static METHODS: [Method; 11] = [
     method!("ack(): void", ack),
     method!(
         "release(int|float|string|\\DateInterval|\\DateTimeInterface $delay = 0, ?int $priority = null, \
@@ -67,6 +67,7 @@ static METHODS: [Method; 10] = [
     method!("keepAlive(int|float|string|\\DateInterval|null $atMost = null): void", keep_alive),
     method!("update(mixed $payload, ?array $headers = null, ?array $seal = null): void", update),
     method!("timeLeft(): float", time_left),
+    method!("deadlineSoon(int|float|string|\\DateInterval $margin = 1): bool", deadline_soon),
     method!("isSettled(): bool", is_settled),
     method!("isLost(): bool", is_lost),
 ];
@@ -160,6 +161,13 @@ impl Job {
 
     pub fn set_lost(&self) {
         self.lease.lose();
+    }
+
+    /// Until the lease ends, on a clock that tests may have moved.
+    fn seconds_left(&self) -> f64 {
+        let travelled = clock::offset_ms().saturating_sub(self.offset_ms.get()) as f64 / 1000.0;
+        let left = self.lease.until().saturating_duration_since(Instant::now()).as_secs_f64() - travelled;
+        left.max(0.0)
     }
 
     /// Refuses a call that cannot succeed, without a round trip.
@@ -287,9 +295,17 @@ fn time_left(call: &Call) -> Outcome<Zval> {
     if !job.is_ours() {
         return Ok(convert::float(0.0));
     }
-    let travelled = clock::offset_ms().saturating_sub(job.offset_ms.get()) as f64 / 1000.0;
-    let left = job.lease.until().saturating_duration_since(Instant::now()).as_secs_f64() - travelled;
-    Ok(convert::float(left.max(0.0)))
+    Ok(convert::float(job.seconds_left()))
+}
+
+/// Whether the lease of a job that is ours ends within the margin.
+fn deadline_soon(call: &Call) -> Outcome<Zval> {
+    let job = call.this::<Job>()?;
+    let margin_ms = match call.arg(1) {
+        Some(value) => duration_arg::millis(value, Place::Argument(1))?,
+        None => 1000,
+    };
+    Ok(convert::bool(job.is_ours() && job.seconds_left() <= convert::seconds(margin_ms)))
 }
 
 fn is_settled(call: &Call) -> Outcome<Zval> {

@@ -23,6 +23,7 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue\Backoff/methods/parse is unexpected
 /DelayQueue\Event/constants/Cancelled is unexpected
 /DelayQueue\Job/methods/update/parameters/2 is unexpected
+/DelayQueue\Job/methods/deadlineSoon is unexpected
 /DelayQueue\JobInfo/properties/timeout is unexpected
 /DelayQueue\JobInfo/properties/backoff is unexpected
 /DelayQueue\JobInfo/properties/seal is unexpected
