@@ -40,7 +40,8 @@ final class JobView
         ], static fn (string $text): bool => $text !== '');
         $lines = [];
         foreach ($texts as $label => $text) {
-            foreach (explode("\n", $text) as $number => $line) {
+            // The lines that an exception has; any other line feed is shown as one.
+            foreach (preg_split('/\n(?=in |caused by |#\d)/', $text) ?: [] as $number => $line) {
                 $lines[] = [$number === 0 ? $label : '', $line];
             }
         }

@@ -28,10 +28,10 @@ pub fn on_exit(hook: fn()) {
     unsafe {
         if EXIT_IS_A_FUNCTION {
             let table = (*ffi::ext_php_rs_compiler_globals()).function_table;
-            if let Some(function) = find_function(table, "exit").as_mut() {
-                if let Some(before) = function.internal_function.handler.replace(exit_function) {
-                    let _ = EXIT_FUNCTION.set(before);
-                }
+            if let Some(function) = find_function(table, "exit").as_mut()
+                && let Some(before) = function.internal_function.handler.replace(exit_function)
+            {
+                let _ = EXIT_FUNCTION.set(before);
             }
         } else {
             if let Some(before) = zend_get_user_opcode_handler(OPCODE_OF_EXIT) {
