@@ -96,8 +96,9 @@ namespace {
          *     redis+sentinel://[user:pass@]host:26379,host,…/service/db[?sentinel_user=&sentinel_password=],
          *     redis+cluster://[user:pass@]host:6379,host,…; with TLS rediss://, rediss+sentinel:// and rediss+cluster://, each with
          *     ?ca=&cert=&key= of PEM files; valkey instead of redis means the same;
-         *     null: ini delayqueue.dsn, else the environment's DELAYQUEUE_DSN, else redis://127.0.0.1:6379/0
-         * @param Options $options prefix 'dq' (ini delayqueue.prefix), ttr 60 (0.1 s .. 30 days), maxAttempts 10 (0: no
+         *     null: ini delayqueue.dsn, else the environment's DELAYQUEUE_DSN (getenv(), else $_ENV, else $_SERVER), else
+         *     redis://127.0.0.1:6379/0
+         * @param Options $options prefix: if left out, ini delayqueue.prefix, else the environment's DELAYQUEUE_PREFIX, else 'dq'; ttr 60 (0.1 s .. 30 days), maxAttempts 10 (0: no
          *     limit), backoff exponential('5s', 2, '1h', 0.1), priority 1024, format 'json', maxPayload 1 MiB,
          *     connectTimeout 1 (seconds), readTimeout 2 (seconds), persistent true,
          *     durability 'memory': 'replica' or 'disk' make push(), pushMany(), ack(), ackMany(), cancel(), reschedule() and update() wait, for
@@ -122,7 +123,8 @@ namespace {
          * queue, and the repetition does not count as a duplicate.
          *
          * @param mixed $payload what json_encode() accepts, except a Closure or Generator; with format 'raw' a string
-         * @param Duration|\DateTimeInterface $delay seconds, or an absolute moment; a past moment is due at once
+         * @param Duration|\DateTimeInterface $delay seconds, or an absolute moment; a past moment is due at once. A negative number is a
+         *     \ValueError, and so is one of 1e9 .. 3e9 (31 to 95 years), which is a Unix time that was taken for a delay
          * @param non-empty-string|null $id 1..200 bytes, no control characters; null: a time-ordered UUIDv7
          * @param int<0, 4294967295>|null $priority smaller is sooner; null: the queue's
          * @param Duration|null $ttr length of the lease, 0.1 s .. 30 days; null: the queue's
@@ -287,6 +289,8 @@ namespace {
          * @param Duration $timeout limit of one run of the handler; 0: none
          * @param Duration $graceTimeout how long a stuck handler is waited for after its timeout
          * @param bool $heartbeat renew leases until their jobs are settled; it never shortens one
+         * @param bool $throwOnCancel throw a CancelledException into the handler when its job is cancelled. With the heartbeat, a worker hears
+         *     within a second of a cancel(): Event::Cancelled is told, isLost() is true
          */
         public function consume(
             callable $handler,
@@ -299,6 +303,7 @@ namespace {
             int|float|string|\DateInterval $timeout = 0,
             int|float|string|\DateInterval $graceTimeout = 5,
             bool $heartbeat = true,
+            bool $throwOnCancel = false,
         ): \DelayQueue\StopReason {}
 
         /**
@@ -330,7 +335,8 @@ namespace {
         public function peek(string $id): ?\DelayQueue\JobInfo {}
 
         /**
-         * Removes jobs in any state. The holder of a reserved one gets LeaseLostException from ack().
+         * Removes jobs in any state. The holder of a reserved one gets LeaseLostException from ack(). In consume(), or after keepAlive(), it hears
+         * of it within a second: isLost() is true.
          *
          * @return int<0, max> how many there were
          *
@@ -513,6 +519,27 @@ namespace {
 
         /** Closes the connection; the next command opens a new one. */
         public function close(): void {}
+
+        /**
+         * The name of this queue.
+         *
+         * @return non-empty-string
+         */
+        public function name(): string {}
+
+        /**
+         * Where Redis is, with *** for a password: for logs, not for another object.
+         *
+         * @return non-empty-string
+         */
+        public function dsn(): string {}
+
+        /**
+         * The beginning of all keys.
+         *
+         * @return non-empty-string
+         */
+        public function prefix(): string {}
     }
 }
 
@@ -566,6 +593,11 @@ namespace DelayQueue {
         case TimedOut = 'timedOut';
         /** The lease of a job that was handled is gone, or ended before Redis could confirm the end of the job: it may run again. */
         case LeaseLost = 'leaseLost';
+        /**
+         * The job was cancelled while its handler runs: told in the middle of the handler, within a second, where the heartbeat is on. LeaseLost
+         * follows when the handler has ended.
+         */
+        case Cancelled = 'cancelled';
         case ConnectionLost = 'connectionLost';
         case ConnectionRestored = 'connectionRestored';
         case WorkerStopping = 'workerStopping';
@@ -672,6 +704,7 @@ namespace DelayQueue {
             int|float|string|\DateInterval $timeout = 0,
             int|float|string|\DateInterval $graceTimeout = 5,
             bool $heartbeat = true,
+            bool $throwOnCancel = false,
         ): \DelayQueue\StopReason;
 
         /**
@@ -773,6 +806,13 @@ namespace DelayQueue {
          * @return list<non-empty-string>
          */
         public function queues(): array;
+
+        /**
+         * @see \DelayQueue::name()
+         *
+         * @return non-empty-string
+         */
+        public function name(): string;
     }
 
     /**
@@ -833,6 +873,13 @@ namespace DelayQueue {
 
         /** @see Job::isLost() */
         public function isLost(): bool;
+
+        /**
+         * @see Job::deadlineSoon()
+         *
+         * @param Duration $margin
+         */
+        public function deadlineSoon(int|float|string|\DateInterval $margin = 1): bool;
     }
 
     /**
@@ -900,7 +947,8 @@ namespace DelayQueue {
         /**
          * Failed: back after the backoff's delay for this attempt, or buried when no attempt is left.
          *
-         * @param \Throwable|string|null $reason kept as lastError: 'Class: message', at most 1000 bytes
+         * @param \Throwable|string|null $reason kept as lastError, at most 2000 bytes. Of a Throwable 'Class: message', and lines with file and
+         *     line, the exceptions before it, and the top of its trace without arguments; passwords in URLs are ***
          *
          * @throws LeaseLostException
          * @throws ConnectionException
@@ -963,6 +1011,14 @@ namespace DelayQueue {
 
         /** Seconds until the lease ends; 0.0 once it has, or the job is not ours any more. */
         public function timeLeft(): float {}
+
+        /**
+         * True when the lease ends within the margin, or has ended: touch() it now, or stop. False once the job is settled or lost. Where the
+         * lease is kept alive it stays false.
+         *
+         * @param Duration $margin
+         */
+        public function deadlineSoon(int|float|string|\DateInterval $margin = 1): bool {}
 
         public function isSettled(): bool {}
 
@@ -1161,6 +1217,9 @@ namespace DelayQueue {
     /** The lease ran out, the job was cancelled, or it is settled already; nothing was changed. */
     class LeaseLostException extends \RuntimeException implements Exception {}
 
+    /** The job of the handler that runs was cancelled; see consume(throwOnCancel: true). */
+    class CancelledException extends LeaseLostException {}
+
     /** A job of this id is in the queue already. */
     class DuplicateJobException extends \RuntimeException implements Exception
     {
@@ -1178,7 +1237,7 @@ namespace DelayQueue {
     class TimeoutException extends \RuntimeException implements Exception {}
 
     /**
-     * Thrown by a handler: give the job back.
+     * Thrown by a handler: give the job back. The message becomes its lastError.
      *
      * @phpstan-import-type Duration from \DelayQueue
      * @psalm-import-type Duration from \DelayQueue

@@ -1,5 +1,14 @@
 -- lib/reclaim.lua: takes back up to 100 jobs whose lease ran out: to their old place in the order, or buried when no attempt is left.
 -- Returns true when more are left: the script answers AGAIN.
+-- The last error of such a job has a second line, for clients alone: host and process of the workers that held it, as far as 400 bytes go.
+local function expired(before, consumer)
+  local worker = string.match(consumer or '', '@(.+)$')
+  local workers = string.match(before, '^lease expired\n(.+)$')
+  if not worker then return workers end
+  if not workers then return worker end
+  if #workers > 400 or string.find(', ' .. workers .. ',', ', ' .. worker .. ',', 1, true) then return workers end
+  return workers .. ', ' .. worker
+end
 local function reclaim()
   local ended = call('ZRANGEBYSCORE', reserved, '-inf', int(now), 'LIMIT', 0, 100)
   if not ended[1] then return false end
@@ -8,15 +17,17 @@ local function reclaim()
   local timed_out, ended_leases = 0, {}
   for _, id in ipairs(ended) do
     local lease = call('HGET', leases, id)
-    local record, due = call('HGET', jobs, id), read_lease(lease)
+    local record, due, consumer = call('HGET', jobs, id), read_lease(lease)
     ended_leases[#ended_leases + 1] = lease
     if record then
       local past, _, max_attempts, priority = read_history(id), options(record)
+      local workers = expired(past.error, consumer)
       past.attempts, past.timeouts, past.error = past.attempts + 1, past.timeouts + 1, 'lease expired'
       timed_out = timed_out + 1
       if max_attempts and max_attempts > 0 and past.attempts >= max_attempts then
-        bury(id, record, past, past.error)
+        bury(id, record, past, past.error .. (workers and ', held by ' .. workers or ''))
       else
+        past.error = past.error .. (workers and '\n' .. workers or '')
         place(id, priority or DEFAULT_PRIORITY, due)
         write_history(id, record, past)
       end

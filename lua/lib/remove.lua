@@ -12,4 +12,11 @@ local function remove(ids)
     if dues[n] then call('ZREM', prioritized_ready, ready_member(dues[n] + 0, id)) end
   end
   for _, key in ipairs({ waiting, prioritized, buried }) do call('ZREM', key, unpack(ids)) end
+  local told = {}
+  -- A worker that listens asks at once which of its leases are gone. This never fails the operation.
+  for _, lease in ipairs(held) do
+    local _, consumer = read_lease(lease)
+    if consumer and not told[consumer] then try('PUBLISH', waiters .. ':' .. consumer, '0') end
+    told[consumer or ''] = true
+  end
 end

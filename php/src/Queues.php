@@ -24,7 +24,8 @@ final class Queues
      */
     public static function open(string $queue = 'default', #[\SensitiveParameter] ?string $dsn = null, #[\SensitiveParameter] array $options = []): QueueInterface
     {
-        $found = $dsn ?? ((string) ini_get('delayqueue.dsn') ?: getenv('DELAYQUEUE_DSN'));
+        $variable = 'DELAYQUEUE_DSN';
+        $found = $dsn ?? ((string) ini_get('delayqueue.dsn') ?: getenv($variable) ?: ($_ENV[$variable] ?? '') ?: ($_SERVER[$variable] ?? ''));
 
         return $found === 'memory://'
             ? new InMemoryQueue($queue, $options, self::$store ??= new Store())

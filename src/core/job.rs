@@ -166,6 +166,13 @@ impl Receipt {
         i64::try_from(self.field(1)).unwrap_or(0)
     }
 
+    /// The thread that reserved the job, as Redis knows it.
+    #[must_use]
+    pub fn consumer(&self) -> String {
+        let text = self.lease.splitn(3, |byte| *byte == b' ').nth(2).unwrap_or_default();
+        String::from_utf8_lossy(text.strip_suffix(b"+").unwrap_or(text)).into_owned()
+    }
+
     fn field(&self, index: usize) -> u64 {
         let field = self.lease.split(|byte| *byte == b' ').nth(index).and_then(|field| std::str::from_utf8(field).ok());
         let field = field.map(|text| text.trim_start_matches('-')); // it was buried

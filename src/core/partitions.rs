@@ -54,6 +54,12 @@ impl Partitions {
         self.first.name()
     }
 
+    /// The first partition, which is where every queue of this name, prefix and Redis begins.
+    #[must_use]
+    pub fn first(&self) -> &Queue {
+        &self.first
+    }
+
     /// Closes the connections.
     pub fn close(&self) {
         self.first.close();

@@ -1,7 +1,7 @@
 //! Which process this is, without asking the kernel: a fork changes it.
 
-use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Once, OnceLock};
 
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
@@ -29,4 +29,25 @@ impl Generation {
 
 extern "C" fn forked() {
     FORKS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// The worker for people: `host:pid`. At most 48 bytes of `[A-Za-z0-9._-]` and a colon.
+#[must_use]
+pub fn worker() -> String {
+    format!("{}:{}", host(), std::process::id())
+}
+
+/// The name of this machine, or of the container.
+fn host() -> &'static str {
+    const LONGEST: usize = 32;
+    static HOST: OnceLock<String> = OnceLock::new();
+    HOST.get_or_init(|| {
+        let mut name = [0u8; 256];
+        // SAFETY: the room is passed with its size; it is read up to the first NUL.
+        let result = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len()) };
+        let given = if result == 0 { name.split(|byte| *byte == 0).next().unwrap_or_default() } else { &[] };
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        let plain = given.iter().take(LONGEST).map(|byte| if is_plain(*byte) { char::from(*byte) } else { '-' });
+        Some(plain.collect()).filter(|name: &String| !name.is_empty()).unwrap_or_else(|| "unknown".into())
+    })
 }

@@ -142,8 +142,17 @@ impl History {
             releases: count(8),
             buries: count(12),
             kicks: count(16),
-            last_error: bytes.get(20..).filter(|text| !text.is_empty()).map(<[u8]>::to_vec),
+            last_error: bytes.get(20..).filter(|text| !text.is_empty()).map(|text| without_workers(text).to_vec()),
         }
+    }
+}
+
+/// Behind "lease expired" the scripts note the workers that held the job, until they name them when they bury it (`lua/lib/reclaim.lua`).
+fn without_workers(error: &[u8]) -> &[u8] {
+    const EXPIRED: &[u8] = b"lease expired";
+    match error.strip_prefix(EXPIRED) {
+        Some([b'\n', ..]) => EXPIRED,
+        _ => error,
     }
 }
 

@@ -28,6 +28,9 @@ impl Inside for Backoff {
     fn equals(&self, other: &Self) -> bool {
         self.0 == other.0
     }
+    fn debug_info(&self) -> Option<Zval> {
+        Some(convert::map([("schedule", convert::bytes(self.0.to_string()))]))
+    }
 }
 
 static METHODS: [Method; 7] = [

@@ -5,12 +5,13 @@ use super::class::{Class, Declaration, Kind, Method, Rejected, interned};
 use super::convert;
 use super::exceptions::At;
 use super::manage;
-use super::new_job::Defaults;
+use super::new_job::{Defaults, Format};
 use super::object::{Handlers, Inside, construct, creator};
-use super::options::{self, Options};
+use super::options;
 use super::place::Place;
 use super::produce;
 use super::reserve;
+use super::settings;
 use super::worker;
 use super::worker::events::Listeners;
 use crate::core::job::DEFAULT_PRIORITY;
@@ -45,6 +46,22 @@ impl Inside for DelayQueue {
     fn held_values(&self) -> (*mut Zval, usize) {
         self.listeners.values()
     }
+    fn debug_info(&self) -> Option<Zval> {
+        let options = &self.defaults.options;
+        let format = if self.defaults.encoding.format == Format::Raw { "raw" } else { "json" };
+        Some(convert::map([
+            ("name", convert::bytes(self.queue.name())),
+            ("dsn", convert::bytes(self.queue.first().redacted_dsn())),
+            ("prefix", convert::bytes(self.queue.first().prefix())),
+            ("watch", convert::list(self.watched().iter().map(convert::bytes))),
+            ("ttr", convert::float(convert::seconds(options.ttr_ms))),
+            ("maxAttempts", convert::int(options.max_attempts)),
+            ("backoff", convert::bytes(options.backoff.to_string())),
+            ("priority", convert::int(options.priority)),
+            ("format", convert::bytes(format)),
+            ("sealed", convert::bool(self.queue.has_keys())),
+        ]))
+    }
 }
 
 impl DelayQueue {
@@ -55,7 +72,7 @@ impl DelayQueue {
 }
 
 /// Interfaces have most of them, too: see `interfaces`.
-pub static METHODS: [Method; 37] = [
+pub static METHODS: [Method; 40] = [
     method!(
         "__construct(string $queue = 'default', #[\\SensitiveParameter] ?string $dsn = null, \
          #[\\SensitiveParameter] array $options = [])",
@@ -81,7 +98,8 @@ pub static METHODS: [Method; 37] = [
         "consume(callable $handler, int|float $idleTimeout = 5, int $maxJobs = 0, \
          int|float|string|\\DateInterval $maxTime = 0, int|string $memoryLimit = 0, bool $stopWhenEmpty = false, \
          int $prefetch = 1, int|float|string|\\DateInterval $timeout = 0, \
-         int|float|string|\\DateInterval $graceTimeout = 5, bool $heartbeat = true): \\DelayQueue\\StopReason",
+         int|float|string|\\DateInterval $graceTimeout = 5, bool $heartbeat = true, \
+         bool $throwOnCancel = false): \\DelayQueue\\StopReason",
         worker::consume
     ),
     method!("drain(callable $handler, int $limit = 0): int", worker::drain),
@@ -112,6 +130,9 @@ pub static METHODS: [Method; 37] = [
     method!("doctor(bool $repair = false): array", manage::doctor),
     method!("installScripts(): int", manage::install_scripts),
     method!("close(): void", close),
+    method!("name(): string", name),
+    method!("dsn(): string", dsn),
+    method!("prefix(): string", prefix),
 ];
 
 pub fn register() -> Result<(), Rejected> {
@@ -134,11 +155,11 @@ fn create(call: &Call) -> Outcome<Zval> {
         Some(bytes) => check_queue_name(&bytes).at(Place::Argument(1))?,
         None => String::from("default"),
     };
-    let dsn = options::dsn(call.nullable_bytes(2)?)?;
+    let dsn = settings::dsn(call.nullable_bytes(2)?)?;
     let options = match call.arg(3) {
-        None => Options::default(),
+        None => options::read(None)?,
         Some(given) => match given.array() {
-            Some(table) => options::read(table)?,
+            Some(table) => options::read(Some(table))?,
             None => return Err(call.type_error(3, given)),
         },
     };
@@ -186,4 +207,17 @@ fn stop(call: &Call) -> Outcome<Zval> {
 fn close(call: &Call) -> Outcome<Zval> {
     call.this::<DelayQueue>()?.queue.close();
     Ok(convert::null())
+}
+
+fn name(call: &Call) -> Outcome<Zval> {
+    Ok(convert::bytes(call.this::<DelayQueue>()?.queue.name()))
+}
+
+/// Without the password.
+fn dsn(call: &Call) -> Outcome<Zval> {
+    Ok(convert::bytes(call.this::<DelayQueue>()?.queue.first().redacted_dsn()))
+}
+
+fn prefix(call: &Call) -> Outcome<Zval> {
+    Ok(convert::bytes(call.this::<DelayQueue>()?.queue.first().prefix()))
 }

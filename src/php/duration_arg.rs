@@ -43,7 +43,31 @@ pub fn due(value: &Zval, place: Place<'_>) -> Outcome<Due> {
             return millis(value, place).map(Due::InMs);
         }
     }
+    let instead =
+        |time: &str| format!("for a moment give a DateTimeInterface, such as new DateTimeImmutable('@{time}')");
+    refuse_unix_time(value, place, instead)?;
     scalar(value, place, DUE).map(Due::InMs)
+}
+
+/// A duration of a `Release`, which takes no moment.
+pub fn release(value: &Zval, place: Place<'_>) -> Outcome<u64> {
+    refuse_unix_time(value.dereference(), place, |time| format!("for a moment give {time} - time()"))?;
+    millis(value, place)
+}
+
+/// Seconds that are a Unix time of 2001 to 2065 were taken for a delay, which would be one of 31 to 95 years.
+fn refuse_unix_time(value: &Zval, place: Place<'_>, instead: impl Fn(&str) -> String) -> Outcome<()> {
+    const UNIX_TIMES: std::ops::Range<f64> = 1e9..3e9;
+    let text = match (value.long(), value.double(), value.zend_str()) {
+        (Some(seconds), ..) => seconds.to_string(),
+        (_, Some(seconds), _) => seconds.to_string(),
+        (_, _, Some(text)) => String::from_utf8_lossy(text.as_bytes()).trim().to_owned(),
+        _ => return Ok(()),
+    };
+    if !text.parse().is_ok_and(|seconds: f64| UNIX_TIMES.contains(&seconds)) {
+        return Ok(());
+    }
+    Err(place.value_error(&format!("must be a delay, and {text} looks like a Unix time: {}", instead(&text))))
 }
 
 /// A lease length: 0.1 s to 30 days.

@@ -36,6 +36,7 @@ pub fn register() -> Result<(), Rejected> {
         ("Buried", "buried"),
         ("TimedOut", "timedOut"),
         ("LeaseLost", "leaseLost"),
+        ("Cancelled", "cancelled"),
         ("ConnectionLost", "connectionLost"),
         ("ConnectionRestored", "connectionRestored"),
         ("WorkerStopping", "workerStopping"),

@@ -18,6 +18,7 @@ static AUTHENTICATION: Class = Class::new("DelayQueue\\AuthenticationException")
 static SERVER: Class = Class::new("DelayQueue\\ServerException");
 static QUEUE_FULL: Class = Class::new("DelayQueue\\QueueFullException");
 static LEASE_LOST: Class = Class::new("DelayQueue\\LeaseLostException");
+static CANCELLED: Class = Class::new("DelayQueue\\CancelledException");
 static DUPLICATE: Class = Class::new("DelayQueue\\DuplicateJobException");
 static PAYLOAD: Class = Class::new("DelayQueue\\PayloadException");
 static SEAL: Class = Class::new("DelayQueue\\SealException");
@@ -52,6 +53,7 @@ pub fn register() -> Result<(), Rejected> {
     SERVER.register(&marked("RuntimeException", &["string $redisCode = ''", "array $stored = []"], &[]))?;
     QUEUE_FULL.register(&plain("DelayQueue\\ServerException", &[], &[]))?;
     LEASE_LOST.register(&marked("RuntimeException", &[], &[]))?;
+    CANCELLED.register(&plain("DelayQueue\\LeaseLostException", &[], &[]))?;
     DUPLICATE.register(&marked("RuntimeException", &["array $stored = []"], &[]))?;
     PAYLOAD.register(&marked("InvalidArgumentException", &[], &[]))?;
     SEAL.register(&marked("RuntimeException", &[], &[]))?;
@@ -66,7 +68,7 @@ static RELEASE_METHODS: [Method; 1] =
 /// `new Release('30s', 'rate limited')`
 fn release_construct(call: &Call) -> Outcome<Zval> {
     let delay_ms = match call.arg(1) {
-        Some(value) => duration_arg::millis(value, Place::Argument(1))?,
+        Some(value) => duration_arg::release(value, Place::Argument(1))?,
         None => 0,
     };
     let message = call.optional_bytes(2)?;
@@ -142,6 +144,11 @@ pub fn payload(message: &str) -> Zval {
 /// A handler ran too long.
 pub fn throw_timeout(message: &str) {
     throw(TIMEOUT.entry(), message, 0);
+}
+
+/// The job of a handler was cancelled.
+pub fn throw_cancelled(message: &str) {
+    throw(CANCELLED.entry(), message, 0);
 }
 
 /// Milliseconds of a thrown `DelayQueue\\Release`.

@@ -1,6 +1,6 @@
 //! The ini settings `delayqueue.dsn`, `delayqueue.prefix` and `delayqueue.testing`.
 
-use super::options::IN_MEMORY;
+use super::settings::IN_MEMORY;
 use super::sys;
 use crate::core::dsn::Dsn;
 use crate::core::queue::check_prefix;
@@ -27,7 +27,7 @@ static ENTRIES: IniEntryDefs<4> = IniEntryDefs::new([
         entry
     },
     {
-        let mut entry = IniEntryDef::new(PREFIX, c"dq", IniEntryPermission::All);
+        let mut entry = IniEntryDef::new(PREFIX, c"", IniEntryPermission::All);
         entry.on_modify = Some(prefix_changes);
         entry
     },
@@ -48,8 +48,9 @@ pub fn dsn() -> Option<String> {
     text(DSN).filter(|dsn| !dsn.is_empty())
 }
 
-pub fn prefix() -> String {
-    text(PREFIX).unwrap_or_else(|| String::from("dq"))
+/// The same.
+pub fn prefix() -> Option<String> {
+    text(PREFIX).filter(|prefix| !prefix.is_empty())
 }
 
 pub fn testing() -> bool {
@@ -120,7 +121,7 @@ unsafe extern "C" fn prefix_changes(
     stage: c_int,
 ) -> c_int {
     fn valid(text: &str) -> Result<(), String> {
-        check_prefix(text.as_bytes()).map(drop).map_err(|e| e.to_string())
+        if text.is_empty() { Ok(()) } else { check_prefix(text.as_bytes()).map(drop).map_err(|e| e.to_string()) }
     }
     // SAFETY: as above.
     unsafe { check(PREFIX, new, stage, valid) }

@@ -9,7 +9,8 @@ static QUEUE: Class = Class::new("DelayQueue\\QueueInterface");
 static JOB: Class = Class::new("DelayQueue\\JobInterface");
 
 /// Methods of the class that are about its Redis. A queue that lives elsewhere has no answer to them.
-const ABOUT_REDIS: [&str; 6] = ["__construct", "close", "doctor", "installScripts", "partitions", "reseal"];
+const ABOUT_REDIS: [&str; 8] =
+    ["__construct", "close", "doctor", "dsn", "installScripts", "partitions", "prefix", "reseal"];
 
 /// Before the class of jobs.
 pub fn register_job() -> Result<(), Rejected> {

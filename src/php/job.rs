@@ -11,6 +11,7 @@ use super::job_call::{Content, Made, now_us};
 use super::keep_alive::KeepAlive;
 use super::new_job::{Encoding, Format, encode};
 use super::object::{Handlers, Inside, creator, make};
+use super::open_jobs::{self, OpenJob};
 use super::place::Place;
 use super::reason;
 use super::recorder::Recorder;
@@ -24,13 +25,14 @@ use crate::core::queue::{Held, Queue, SealedContent};
 use crate::core::worker::lease::Lease;
 use ext_php_rs::types::Zval;
 use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The fields of a `DelayQueue\Job` object.
 pub struct Job {
     pub queue: Queue,
-    held: Held,
+    held: Rc<Held>,
     /// How `update()` stores a payload.
     encoding: Encoding,
     settled: Cell<bool>,
@@ -60,7 +62,7 @@ impl Inside for Job {
     }
 }
 
-pub static METHODS: [Method; 10] = [
+pub static METHODS: [Method; 11] = [
     method!("ack(): void", ack),
     method!(
         "release(int|float|string|\\DateInterval|\\DateTimeInterface $delay = 0, ?int $priority = null, \
@@ -73,6 +75,7 @@ pub static METHODS: [Method; 10] = [
     method!("keepAlive(int|float|string|\\DateInterval|null $atMost = null): void", keep_alive),
     method!("update(mixed $payload, ?array $headers = null, ?array $seal = null): void", update),
     method!("timeLeft(): float", time_left),
+    method!("deadlineSoon(int|float|string|\\DateInterval $margin = 1): bool", deadline_soon),
     method!("isSettled(): bool", is_settled),
     method!("isLost(): bool", is_lost),
 ];
@@ -141,7 +144,7 @@ fn made(
     ];
     let job = Job {
         queue,
-        held: reserved.held(),
+        held: Rc::new(reserved.held()),
         encoding,
         settled: Cell::new(false),
         lease,
@@ -163,6 +166,12 @@ impl Job {
         !self.settled.get() && !self.lease.is_lost() && self.process.is_current()
     }
 
+    /// From now on it is failed at once when the request dies.
+    pub fn is_given_out(&self) {
+        let (queue, held, lease) = (self.queue.clone(), Rc::clone(&self.held), Arc::clone(&self.lease));
+        open_jobs::add(OpenJob { queue, held, lease, process: self.process });
+    }
+
     /// It is done; its loop keeps the lease until it is acknowledged.
     pub fn set_done(&self) {
         self.settled.set(true);
@@ -179,6 +188,13 @@ impl Job {
 
     pub fn set_lost(&self) {
         self.lease.lose();
+    }
+
+    /// Until the lease ends, on a clock that tests may have moved.
+    fn seconds_left(&self) -> f64 {
+        let travelled = clock::offset_ms().saturating_sub(self.offset_ms.get()) as f64 / 1000.0;
+        let left = self.lease.until().saturating_duration_since(Instant::now()).as_secs_f64() - travelled;
+        left.max(0.0)
     }
 
     /// Refuses a call that cannot succeed, without a round trip.
@@ -239,6 +255,7 @@ impl Job {
 
 impl Drop for Job {
     fn drop(&mut self) {
+        open_jobs::let_go(&self.lease);
         self.keep_alive.end(&self.lease);
     }
 }
@@ -347,9 +364,17 @@ fn time_left(call: &Call) -> Outcome<Zval> {
     if !job.is_ours() {
         return Ok(convert::float(0.0));
     }
-    let travelled = clock::offset_ms().saturating_sub(job.offset_ms.get()) as f64 / 1000.0;
-    let left = job.lease.until().saturating_duration_since(Instant::now()).as_secs_f64() - travelled;
-    Ok(convert::float(left.max(0.0)))
+    Ok(convert::float(job.seconds_left()))
+}
+
+/// Whether the lease of a job that is ours ends within the margin.
+fn deadline_soon(call: &Call) -> Outcome<Zval> {
+    let job = call.this::<Job>()?;
+    let margin_ms = match call.arg(1) {
+        Some(value) => duration_arg::millis(value, Place::Argument(1))?,
+        None => 1000,
+    };
+    Ok(convert::bool(job.is_ours() && job.seconds_left() <= convert::seconds(margin_ms)))
 }
 
 fn is_settled(call: &Call) -> Outcome<Zval> {

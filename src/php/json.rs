@@ -96,14 +96,15 @@ pub fn message_of(object: &ZendObject) -> String {
 
 /// The same as bytes.
 pub fn message_bytes(object: &ZendObject) -> Vec<u8> {
-    property(object, c"message").zend_str().map(|s| s.as_bytes().to_vec()).unwrap_or_default()
+    throwable_property(object, c"message").zend_str().map(|s| s.as_bytes().to_vec()).unwrap_or_default()
 }
 
 fn code_of(object: &ZendObject) -> i64 {
-    property(object, c"code").long().unwrap_or(0)
+    throwable_property(object, c"code").long().unwrap_or(0)
 }
 
-fn property(object: &ZendObject, name: &std::ffi::CStr) -> Zval {
+/// A property that Exception or Error declares, also a private one.
+pub fn throwable_property(object: &ZendObject, name: &std::ffi::CStr) -> Zval {
     let scope = if is_error(object) { "Error" } else { "Exception" };
     let mut room = Zval::new();
     // SAFETY: the object is a live Throwable and `scope` the class that declares the property; the result may lie in

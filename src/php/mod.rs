@@ -26,6 +26,7 @@ mod keep_alive;
 mod manage;
 mod new_job;
 mod object;
+mod open_jobs;
 mod options;
 mod place;
 mod produce;
@@ -34,6 +35,7 @@ mod reason;
 mod recorder;
 mod reserve;
 mod seal;
+mod settings;
 mod signature;
 mod stats;
 mod sys;
@@ -62,6 +64,7 @@ extern "C" fn startup(_kind: i32, module: i32) -> i32 {
         std::panic::set_hook(Box::new(say_where));
         ini::register(module);
         worker::alarm::hook();
+        open_jobs::hook();
         register_classes()
     });
     if matches!(registered, Ok(Ok(()))) { SUCCESS } else { FAILURE }
@@ -89,6 +92,7 @@ fn register_classes() -> Result<(), Rejected> {
 }
 
 extern "C" fn end_request(_kind: i32, _module: i32) -> i32 {
+    let _ = catch_unwind(open_jobs::end_request);
     let _ = catch_unwind(keep_alive::end_request);
     SUCCESS
 }

@@ -22,6 +22,10 @@ pub trait Inside: Sized + 'static {
     fn held_values(&self) -> (*mut Zval, usize) {
         (std::ptr::null_mut(), 0)
     }
+    /// What `var_dump()` shows, an array; `None`: the properties.
+    fn debug_info(&self) -> Option<Zval> {
+        None
+    }
     /// The answer to `==`.
     fn equals(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
@@ -72,6 +76,7 @@ fn make_handlers<T: Inside>() -> Handlers {
     handlers.clone_obj = None;
     handlers.compare = Some(compare::<T>);
     handlers.get_gc = Some(get_gc::<T>);
+    handlers.get_debug_info = Some(get_debug_info::<T>);
     if !T::CONSTRUCTIBLE {
         handlers.get_constructor = Some(refuse_constructor);
     }
@@ -114,6 +119,28 @@ unsafe extern "C" fn get_gc<T: Inside>(
         *count = c_int::try_from(held.1).unwrap_or(0);
     }
     std::ptr::null_mut()
+}
+
+/// For `var_dump()`, `print_r()` and debuggers.
+unsafe extern "C" fn get_debug_info<T: Inside>(
+    object: *mut zend_object,
+    is_temporary: *mut c_int,
+) -> *mut ffi::HashTable {
+    // SAFETY: this handler is only in the table of `T`'s objects.
+    let value = unsafe { (*holder::<T>(object)).value.as_ref() };
+    let shown = catch_unwind(AssertUnwindSafe(|| value.and_then(T::debug_info)));
+    // SAFETY: the array is new, and the engine, which takes it over, frees it. Otherwise its own handler is asked.
+    unsafe {
+        match shown {
+            Ok(Some(array)) if array.is_array() => {
+                let table = array.value.arr;
+                std::mem::forget(array);
+                *is_temporary = 1;
+                table
+            }
+            _ => sys::zend_std_get_debug_info(object, is_temporary),
+        }
+    }
 }
 
 unsafe extern "C" fn compare<T: Inside>(left: *mut Zval, right: *mut Zval) -> c_int {

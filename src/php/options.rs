@@ -6,12 +6,10 @@ use super::backoff;
 use super::call::Outcome;
 use super::duration_arg;
 use super::exceptions::{At, throw_value_error};
-use super::ini;
 use super::new_job::{Defaults, Encoding, Format};
 use super::place::{Place, active_function, type_name};
-use crate::core::dsn::Dsn;
+use super::settings;
 use crate::core::durability::Durability;
-use crate::core::error::Error;
 use crate::core::job::JobOptions;
 use crate::core::queue::check_prefix;
 use crate::core::seal::Keyring;
@@ -20,7 +18,6 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-const DEFAULT_DSN: &str = "redis://127.0.0.1:6379/0";
 const DEFAULT_MAX_PAYLOAD: usize = 1 << 20;
 /// Redis takes no larger strings.
 const LARGEST_PAYLOAD: usize = 512 << 20;
@@ -46,7 +43,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            prefix: ini::prefix(),
+            prefix: String::new(),
             defaults: Defaults {
                 options: JobOptions::default(),
                 encoding: Encoding { format: Format::Json, max_payload: DEFAULT_MAX_PAYLOAD },
@@ -61,10 +58,10 @@ impl Default for Options {
     }
 }
 
-pub fn read(table: &ZendHashTable) -> Outcome<Options> {
+pub fn read(table: Option<&ZendHashTable>) -> Outcome<Options> {
     let mut options = Options::default();
     let (mut keys, mut only_signs, mut replicas) = (None, false, None);
-    for (key, value) in array::entries(table) {
+    for (key, value) in table.into_iter().flat_map(array::entries) {
         let Key::Text(name) = key else { return Err(unknown(&key)) };
         let Ok(name) = std::str::from_utf8(name) else { return Err(unknown(&key)) };
         let place = Place::Option(name);
@@ -128,6 +125,9 @@ pub fn read(table: &ZendHashTable) -> Outcome<Options> {
         }
         None => {}
     }
+    if options.prefix.is_empty() {
+        options.prefix = settings::prefix()?;
+    }
     Ok(options)
 }
 
@@ -184,34 +184,4 @@ fn timeout(value: &Zval, place: Place<'_>) -> Outcome<Duration> {
     } else {
         Err(place.value_error("must be between 0.001 and 3600 seconds"))
     }
-}
-
-/// The argument, else the ini setting, else the environment, else the local Redis.
-pub fn dsn(argument: Option<Cow<'_, [u8]>>) -> Outcome<Arc<Dsn>> {
-    if let Some(bytes) = argument {
-        return of_redis(&bytes).at(Place::Argument(2));
-    }
-    let (text, source) = match ini::dsn() {
-        Some(text) => (text, "ini setting delayqueue.dsn"),
-        None => match std::env::var("DELAYQUEUE_DSN") {
-            Ok(text) if !text.is_empty() => (text, "environment variable DELAYQUEUE_DSN"),
-            _ => (DEFAULT_DSN.to_owned(), "default DSN"),
-        },
-    };
-    of_redis(text.as_bytes()).map_err(|error| match error {
-        Error::Invalid(must) => throw_value_error(&format!("{}(): The {source} {must}", active_function())),
-        other => other.into(),
-    })
-}
-
-/// The DSN that chooses `DelayQueue\\InMemory\\InMemoryQueue` of the PHP package.
-pub const IN_MEMORY: &str = "memory://";
-
-fn of_redis(text: &[u8]) -> Result<Arc<Dsn>, Error> {
-    if text == IN_MEMORY.as_bytes() {
-        let must =
-            "must name a Redis: with memory://, DelayQueue\\Queues::open() of the PHP package gives an InMemoryQueue";
-        return Err(Error::Invalid(must.into()));
-    }
-    Dsn::shared(text)
 }

@@ -1,12 +1,19 @@
 //! Why a job failed, as it is stored with it: short, and safe to print.
 
+use super::array;
 use super::call::{Call, Outcome};
-use super::json::message_bytes;
+use super::json::{message_bytes, throwable_property};
 use super::sys;
-use ext_php_rs::types::{ZendObject, Zval};
+use ext_php_rs::types::{ZendHashTable, ZendObject, Zval};
 
 /// Longest text kept, in bytes.
-pub const MAX_BYTES: usize = 1000;
+const MAX_BYTES: usize = 2000;
+/// As much of it for class and message, so that there is room for the place.
+const HEAD_BYTES: usize = 1000;
+/// The same of an exception by which it was caused.
+const CAUSE_BYTES: usize = 200;
+const MOST_CAUSES: usize = 3;
+const MOST_FRAMES: usize = 8;
 
 /// A `Throwable|string|null` argument.
 pub fn argument(call: &Call, number: u32) -> Outcome<Option<Vec<u8>>> {
@@ -27,18 +34,112 @@ fn throwable(value: &Zval) -> Option<&ZendObject> {
     object.instance_of(ce).then_some(object)
 }
 
-/// `RuntimeException: no such file`
+/// `RuntimeException: no such file`, then lines that say where: its place, what it was caused by, and the top of the trace without arguments.
 pub fn of_throwable(object: &ZendObject) -> Vec<u8> {
-    // The engine ends the name of an anonymous class with NUL and the place of its declaration.
+    let mut text = headline(object);
+    add_line(&mut text, &place(object));
+    let mut cause = previous(object);
+    for _ in 0..MOST_CAUSES {
+        let Some(thrown) = cause.as_ref().and_then(Zval::object) else { break };
+        let mut line = b"caused by ".to_vec();
+        line.extend_from_slice(&bounded_to(&words(thrown), CAUSE_BYTES));
+        line.push(b' ');
+        line.extend_from_slice(&place(thrown));
+        add_line(&mut text, &line);
+        cause = previous(thrown);
+    }
+    let trace = throwable_property(object, c"trace");
+    let frames = trace.array().into_iter().flat_map(array::entries);
+    for (number, (_, frame)) in frames.take(MOST_FRAMES).enumerate() {
+        let Some(frame) = frame.array() else { break };
+        if !add_line(&mut text, &frame_line(number, frame)) {
+            break;
+        }
+    }
+    bounded(without_passwords(&String::from_utf8_lossy(&text)).as_bytes())
+}
+
+/// `RuntimeException: no such file`
+pub fn headline(object: &ZendObject) -> Vec<u8> {
+    bounded_to(&words(object), HEAD_BYTES)
+}
+
+fn words(object: &ZendObject) -> Vec<u8> {
     // SAFETY: a live object has a class with a name.
     let name = unsafe { (*object.ce).name.as_ref() }.map_or(&b""[..], |name| name.as_bytes());
-    let mut text: Vec<u8> = name.split(|byte| *byte == 0).next().unwrap_or_default().to_vec();
+    let mut text = class_name(name).to_vec();
     let message = message_bytes(object);
     if !message.is_empty() {
         text.extend_from_slice(b": ");
         text.extend_from_slice(&message);
     }
-    bounded(&text)
+    text
+}
+
+/// The engine ends the name of an anonymous class with NUL and the place of its declaration.
+fn class_name(name: &[u8]) -> &[u8] {
+    name.split(|byte| *byte == 0).next().unwrap_or_default()
+}
+
+/// `in /srv/shop/Files.php:12`
+fn place(object: &ZendObject) -> Vec<u8> {
+    let file = throwable_property(object, c"file");
+    let line = throwable_property(object, c"line").long().unwrap_or(0);
+    [&b"in "[..], file.zend_str().map_or(&b"?"[..], |file| file.as_bytes()), format!(":{line}").as_bytes()].concat()
+}
+
+fn previous(object: &ZendObject) -> Option<Zval> {
+    Some(throwable_property(object, c"previous")).filter(|value| value.is_object())
+}
+
+/// `#0 /srv/shop/Shop.php(31): Files->read()`, as PHP prints it but for the arguments.
+fn frame_line(number: usize, frame: &ZendHashTable) -> Vec<u8> {
+    let text = |key: &str| frame.get(key).and_then(Zval::zend_str).map_or(&b""[..], |text| text.as_bytes());
+    let place = match frame.get("line").and_then(Zval::long) {
+        Some(line) => [text("file"), format!("({line})").as_bytes()].concat(),
+        None => b"[internal function]".to_vec(),
+    };
+    let number = format!("#{number} ");
+    [number.as_bytes(), &place, b": ", class_name(text("class")), text("type"), text("function"), b"()"].concat()
+}
+
+/// Whether there was room for it.
+fn add_line(text: &mut Vec<u8>, line: &[u8]) -> bool {
+    let has_room = text.len() + 1 + line.len() <= MAX_BYTES;
+    if has_room {
+        text.push(b'\n');
+        text.extend_from_slice(line);
+    }
+    has_room
+}
+
+/// PHP's words for a fatal error, less the trace of an uncaught exception: it shows arguments.
+pub fn of_fatal_error(text: &[u8]) -> Vec<u8> {
+    const TRACE: &[u8] = b"\nStack trace:";
+    let end = text.windows(TRACE.len()).position(|window| window == TRACE).unwrap_or(text.len());
+    let head = String::from_utf8_lossy(text.get(..end).unwrap_or(text));
+    bounded(without_passwords(&head).as_bytes())
+}
+
+/// Messages of clients of databases and the like may have a URL with a login.
+fn without_passwords(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("://") {
+        let (before, after) = rest.split_at(at + "://".len());
+        clean.push_str(before);
+        rest = after;
+        let user_ends = after.find([':', '/', '@', ' ', '\n']).unwrap_or(after.len());
+        let Some(password) = after.get(user_ends..).and_then(|text| text.strip_prefix(':')) else { continue };
+        let password_ends = password.find(['@', ' ', '\n']).unwrap_or(password.len());
+        if let Some(behind) = password.get(password_ends..).filter(|text| text.starts_with('@')) {
+            clean.push_str(after.get(..user_ends).unwrap_or_default());
+            clean.push_str(":***");
+            rest = behind;
+        }
+    }
+    clean.push_str(rest);
+    clean
 }
 
 /// The message alone.
@@ -48,10 +149,14 @@ pub fn message(object: &ZendObject) -> Vec<u8> {
 
 /// Valid UTF-8, without NUL, at most [`MAX_BYTES`], cut between characters.
 pub fn bounded(text: &[u8]) -> Vec<u8> {
+    bounded_to(text, MAX_BYTES)
+}
+
+fn bounded_to(text: &[u8], most: usize) -> Vec<u8> {
     // No byte of the input makes less than one of the output: the bytes beyond cannot be kept.
-    let head = text.get(..MAX_BYTES + 4).unwrap_or(text);
+    let head = text.get(..most + 4).unwrap_or(text);
     let clean = String::from_utf8_lossy(head).replace('\0', "\\0");
-    let mut end = clean.len().min(MAX_BYTES);
+    let mut end = clean.len().min(most);
     while !clean.is_char_boundary(end) {
         end -= 1;
     }

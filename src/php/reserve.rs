@@ -88,7 +88,9 @@ fn deliver(this: &DelayQueue, queue: &Queue, reserved: Vec<Reserved>) -> Outcome
         match payload {
             Ok(payload) => {
                 let lease = Lease::of(&one);
-                jobs.push(job::object(queue.clone(), one, payload, lease, this.defaults.encoding)?);
+                let value = job::object(queue.clone(), one, payload, lease, this.defaults.encoding)?;
+                inside::<Job>(&value).into_iter().for_each(Job::is_given_out);
+                jobs.push(value);
             }
             Err(words) => {
                 if let Err(error) = bury(queue, one, &words) {

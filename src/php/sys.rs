@@ -1,12 +1,15 @@
 //! Every engine symbol that `ext-php-rs` does not declare, and the few raw reads of engine structures.
 //! Nothing else in the binding says `extern "C"` about the engine.
 
+pub mod exit;
+
 use ext_php_rs::ffi::{
     self, zend_class_entry, zend_execute_data, zend_function, zend_object, zend_string, zend_type, zval,
 };
 use ext_php_rs::types::{ZendHashTable, ZendObject, Zval};
 use ext_php_rs::zend::ModuleEntry;
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CStr, OsStr, OsString, c_char, c_int, c_void};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An argument's type names its class as a C string: from PHP 8.3 on that is a bit of its own.
@@ -97,6 +100,8 @@ unsafe extern "C" {
     fn zend_is_graceful_exit(exception: *const zend_object) -> bool;
     fn zend_memory_usage(real: bool) -> usize;
     pub fn zend_std_get_gc(object: *mut zend_object, table: *mut *mut zval, count: *mut c_int) -> *mut ffi::HashTable;
+    pub fn zend_std_get_debug_info(object: *mut zend_object, is_temporary: *mut c_int) -> *mut ffi::HashTable;
+    fn sapi_getenv(name: *const c_char, len: usize) -> *mut c_char;
     // json
     pub fn php_json_decode_ex(out: *mut zval, text: *const c_char, len: usize, options: i64, depth: i64) -> c_int;
     // ini and phpinfo
@@ -142,15 +147,43 @@ pub fn exit_status() -> i32 {
     unsafe { (*ffi::ext_php_rs_executor_globals()).exit_status }
 }
 
+/// Whether an error ends the request.
+pub fn has_fatal_error() -> bool {
+    let fatal = ffi::E_ERROR | ffi::E_CORE_ERROR | ffi::E_COMPILE_ERROR | ffi::E_USER_ERROR | ffi::E_RECOVERABLE_ERROR;
+    u32::try_from(ext_php_rs::zend::ProcessGlobals::get().last_error_type).unwrap_or(0) & fatal != 0
+}
+
 /// PHP's words for the error that ends the request, if one does.
 pub fn fatal_error_message() -> Option<Vec<u8>> {
-    let fatal = ffi::E_ERROR | ffi::E_CORE_ERROR | ffi::E_COMPILE_ERROR | ffi::E_USER_ERROR | ffi::E_RECOVERABLE_ERROR;
-    let globals = ext_php_rs::zend::ProcessGlobals::get();
-    if u32::try_from(globals.last_error_type).unwrap_or(0) & fatal == 0 {
+    if !has_fatal_error() {
         return None;
     }
+    let globals = ext_php_rs::zend::ProcessGlobals::get();
     // SAFETY: the string, if there is one, belongs to the globals, which are locked for reading.
     unsafe { globals.last_error_message.as_ref() }.map(|text| text.as_bytes().to_vec())
+}
+
+/// A variable of the environment, as `getenv()` finds it: one that the server gave this request, or one of the process.
+pub fn environment(name: &CStr) -> Option<Vec<u8>> {
+    // SAFETY: the name ends with NUL and is passed with its length; the text that comes back is ours to free.
+    let of_server = unsafe {
+        let text = sapi_getenv(name.as_ptr(), name.count_bytes());
+        let copy = (!text.is_null()).then(|| CStr::from_ptr(text).to_bytes().to_vec());
+        if copy.is_some() {
+            ffi::_efree(text.cast());
+        }
+        copy
+    };
+    of_server.or_else(|| std::env::var_os(OsStr::from_bytes(name.to_bytes())).map(OsString::into_vec))
+}
+
+/// An element of a superglobal array such as `$_ENV`, if the array is there and the element a string. PHP fills `$_SERVER` and `$_ENV` when the
+/// first script is compiled that names them; before that they hold nothing that [`environment`] does not find.
+pub fn superglobal(array: &str, name: &str) -> Option<Vec<u8>> {
+    // SAFETY: the executor globals of this thread live as long as the thread serves PHP; the bytes are copied at once.
+    let symbols = unsafe { &(*ffi::ext_php_rs_executor_globals()).symbol_table };
+    let value = symbols.get(array)?.dereference().array()?.get(name)?;
+    value.dereference().zend_str().map(|text| text.as_bytes().to_vec())
 }
 
 /// Whether the calling code declared `strict_types=1`.
@@ -285,7 +318,7 @@ pub fn engine_signal_handler(signal: c_int, handler: usize) -> Option<usize> {
 /// Whether a program of the user runs here, not a request that a server handles.
 pub fn is_command_line() -> bool {
     // SAFETY: the SAPI module and its name outlive the request.
-    let name = unsafe { std::ffi::CStr::from_ptr((*ffi::ext_php_rs_sapi_module()).name) };
+    let name = unsafe { CStr::from_ptr((*ffi::ext_php_rs_sapi_module()).name) };
     matches!(name.to_bytes(), b"cli" | b"phpdbg" | b"embed")
 }
 

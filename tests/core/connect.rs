@@ -307,7 +307,10 @@ fn a_refused_login_names_server_user_and_cure() {
     let mut raw = Raw::open(&as_user(None, Some("letmein9"), 0));
     raw.run(&["ACL", "SETUSER", "app", "on", ">hunter2", "~*", "&*", "+@all", "-select"]);
     for (dsn, words) in [
-        (as_user(None, None, 0), ["NOAUTH", "user 'default'", "the server asks for a password"]),
+        (as_user(None, None, 0), ["NOAUTH the server asks for", "user 'default'", "redis://USER:PASSWORD@"]),
+        (as_user(Some("app"), None, 0), ["WRONGPASS", "user 'app'", "the DSN has none"]),
+        (as_user(Some("nobody"), None, 0), ["WRONGPASS", "user 'nobody'", "there is no such user"]),
+        (as_user(Some("nobody"), Some("x"), 0), ["WRONGPASS", "user 'nobody'", "may be unknown to this server"]),
         (as_user(Some("app"), Some("hunter22"), 0), ["WRONGPASS", "user 'app'", "check user and password in the DSN"]),
         (as_user(None, Some("hunter2"), 0), ["WRONGPASS", "user 'default'", "check user and password in the DSN"]),
         (as_user(Some("app"), Some("hunter2"), 1), ["NOPERM", "user 'app'", "check user and password in the DSN"]),
@@ -317,6 +320,17 @@ fn a_refused_login_names_server_user_and_cure() {
         assert_has(&error, &words);
         assert_has(&error, &[&dsn.redacted()]);
     }
+}
+
+#[test]
+fn a_user_without_a_password_is_who_logs_in() {
+    let server = Server::start(&[]);
+    server.raw().run(&["ACL", "SETUSER", "open", "on", "nopass", "~*", "&*", "+@all"]);
+    let dsn = with_login(&server.dsn(), |login| login.user = Some("open".into()));
+    let queue = queue(dsn);
+    queue.push(&job("a")).unwrap();
+    let clients = format!("{:?}", server.raw().run(&["CLIENT", "LIST"]));
+    assert!(clients.contains("user=open"), "{clients}");
 }
 
 #[test]

@@ -106,3 +106,72 @@ fn a_queue_that_cannot_be_reached_does_not_delay_the_renewals_of_others() {
         in_time == 5
     });
 }
+
+/// So long a keeper waits before it listens, and a little more.
+const LISTENS_AFTER: Duration = Duration::from_millis(700);
+
+#[test]
+fn a_keeper_hears_within_a_second_that_a_job_was_cancelled_or_purged() {
+    let queue = fresh();
+    for (after, is_purged) in [(Duration::ZERO, false), (LISTENS_AFTER, false), (LISTENS_AFTER, true)] {
+        let (_, lease) = hold(&queue, 60_000);
+        let mut keeper = keeper();
+        keeper.keep(&queue, vec![Arc::clone(&lease)]);
+        std::thread::sleep(after);
+        assert!(!lease.is_lost());
+        let removed = if is_purged { queue.purge(&[]) } else { queue.cancel(&[id("a")]) };
+        assert_eq!(removed, Ok(1));
+        let cancelled = Instant::now();
+        until("it is lost", || lease.is_lost());
+        assert!(lease.is_cancelled());
+        assert!(cancelled.elapsed() < Duration::from_secs(1), "{:?}", cancelled.elapsed());
+    }
+}
+
+#[test]
+fn a_keeper_that_listens_asks_nothing() {
+    let server = Server::start(&[]);
+    let queue = server.queue("q");
+    let (_, lease) = hold(&queue, 60_000);
+    let mut keeper = keeper();
+    keeper.keep(&queue, vec![Arc::clone(&lease)]);
+    let mut raw = server.raw();
+    let mut commands = || -> u64 {
+        let info = format!("{:?}", raw.run(&["INFO", "stats"]));
+        let digits = info.split("total_commands_processed:").nth(1).unwrap();
+        digits.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap()
+    };
+    std::thread::sleep(LISTENS_AFTER);
+    let before = commands();
+    std::thread::sleep(Duration::from_secs(2));
+    assert!(commands() - before <= 2);
+    drop(keeper);
+}
+
+#[test]
+fn a_keeper_that_has_lost_its_connection_learns_of_a_cancel_in_between() {
+    let server = Server::start(&[]);
+    let queue = server.queue("q");
+    let (_, lease) = hold(&queue, 60_000);
+    let mut keeper = keeper();
+    keeper.keep(&queue, vec![Arc::clone(&lease)]);
+    std::thread::sleep(LISTENS_AFTER);
+    let mut raw = server.raw();
+    raw.run(&["MULTI"]);
+    raw.run(&["CLIENT", "KILL", "TYPE", "pubsub"]);
+    raw.run(&["HDEL", &key(&queue, "leases"), "a"]);
+    raw.run(&["EXEC"]);
+    until("it is lost", || lease.is_lost());
+}
+
+#[test]
+fn a_lease_that_ended_was_not_cancelled() {
+    let queue = fresh();
+    let (_, lease) = hold(&queue, 300);
+    std::thread::sleep(Duration::from_millis(400));
+    let mut keeper = keeper();
+    assert!(reserve(&queue).is_some());
+    keeper.keep(&queue, vec![Arc::clone(&lease)]);
+    until("it is lost", || lease.is_lost());
+    assert!(!lease.is_cancelled());
+}

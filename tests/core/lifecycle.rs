@@ -6,6 +6,7 @@ use delayqueue::core::connections::Connections;
 use delayqueue::core::doctor::Level;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, State};
+use delayqueue::core::process;
 use delayqueue::core::queue::{Failed, Settled};
 use std::time::Duration;
 
@@ -80,6 +81,60 @@ fn an_expired_lease_returns_the_job_to_its_old_place() {
     queue.ack(&again.held()).unwrap();
     assert_eq!(serve_all(&queue).join(""), "bc");
     assert_eq!(queue.stats().unwrap().timed_out, 1);
+}
+
+#[test]
+fn a_job_that_outlives_no_lease_names_the_workers_that_held_it() {
+    let queue = fresh();
+    let options = JobOptions { max_attempts: 4, ..JobOptions::default() };
+    queue.push(&NewJob { options, ..job("a") }).unwrap();
+    let mut raw = shared().raw();
+    let hold_as = |raw: &mut Raw, worker: &str| {
+        let held = reserve(&queue).unwrap();
+        let lease = String::from_utf8(held.receipt.lease.to_vec()).unwrap();
+        let (head, _) = lease.split_once('@').unwrap();
+        let plus = if lease.ends_with('+') { "+" } else { "" };
+        raw.run(&["HSET", &key(&queue, "leases"), "a", &format!("{head}@{worker}{plus}")]);
+        travel(60_001);
+        held.last_error
+    };
+    assert_eq!(hold_as(&mut raw, "web-1:42"), None);
+    let expired = Some(b"lease expired".to_vec());
+    assert_eq!(hold_as(&mut raw, "web-1:4242"), expired, "the workers are for whoever finds it buried");
+    assert_eq!(hold_as(&mut raw, "web-1:42"), expired);
+    assert_eq!(queue.peek(&id("a")).unwrap().unwrap().last_error, expired);
+    assert_eq!(reserve(&queue).unwrap().last_error, expired);
+    travel(60_001);
+    let info = queue.list(State::Buried, 0, 1).unwrap().remove(0);
+    let error = String::from_utf8(info.last_error.unwrap()).unwrap();
+    assert_eq!(error, format!("lease expired, held by web-1:42, web-1:4242, {}", process::worker()));
+    // Another failure in between begins anew, and there is a limit.
+    queue.kick(1, true).unwrap();
+    hold_as(&mut raw, "old:1");
+    queue.fail(&reserve(&queue).unwrap().held(), Some(b"broken")).unwrap();
+    assert!(queue.kick_job(&id("a"), true).unwrap());
+    for n in 0..3 {
+        hold_as(&mut raw, &format!("{n}{}", "x".repeat(300)));
+    }
+    reserve(&queue).unwrap();
+    travel(60_001);
+    let error = queue.list(State::Buried, 0, 1).unwrap().remove(0).last_error.unwrap();
+    assert!(error.starts_with(b"lease expired, held by 0xxx") && error.len() < 700, "{}", error.len());
+}
+
+#[test]
+fn a_release_leaves_its_reason_and_without_one_the_error_before() {
+    let queue = fresh();
+    queue.push(&job("a")).unwrap();
+    let error = || queue.peek(&id("a")).unwrap().unwrap().last_error.map(|text| String::from_utf8(text).unwrap());
+    queue.release_because(&reserve(&queue).unwrap().held(), Due::InMs(0), b"rate limit").unwrap();
+    assert_eq!(error().as_deref(), Some("rate limit"));
+    for counts in [true, false] {
+        queue.release(&reserve(&queue).unwrap().held(), Due::InMs(0), None, counts).unwrap();
+        assert_eq!(error().as_deref(), Some("rate limit"));
+    }
+    queue.release_because(&reserve(&queue).unwrap().held(), Due::InMs(0), b"").unwrap();
+    assert_eq!((error().as_deref(), reserve(&queue).unwrap().attempts), (Some("rate limit"), 4));
 }
 
 #[test]

@@ -25,7 +25,7 @@ Warning: PHP Startup: delayqueue.prefix must be 1 to 64 bytes of [A-Za-z0-9._:-]
 
 Warning: PHP Startup: delayqueue.testing must be 0 or 1: the default is used in Unknown on line 0
 string(0) ""
-string(2) "dq"
+string(0) ""
 string(1) "0"
 
 string(13) "redis://h:1/0"
@@ -33,5 +33,5 @@ string(4) "mine"
 string(1) "1"
 
 string(0) ""
-string(2) "dq"
+string(0) ""
 string(1) "0"

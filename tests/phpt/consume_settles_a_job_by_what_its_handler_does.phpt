@@ -26,7 +26,7 @@ foreach ($handlers as $name => $handler) {
     $queue->push($name, id: 'job', maxAttempts: 5);
     $queue->consume($handler, maxJobs: 1);
     $job = $queue->peek('job');
-    echo str_pad($name, 28), $job === null ? 'gone' : "{$job->state->value}, attempt $job->attempts, " . json_encode($job->lastError), "\n";
+    echo str_pad($name, 28), $job === null ? 'gone' : "{$job->state->value}, attempt $job->attempts, " . json_encode($job->lastError === null ? null : strtok($job->lastError, "\n")), "\n";
     $queue->cancel('job');
 }
 $queue->push(1, id: 'job', maxAttempts: 1);
@@ -42,7 +42,7 @@ returns false               delayed, attempt 1, "the handler returned false"
 throws                      delayed, attempt 1, "LogicException: wrong"
 throws an Error             delayed, attempt 1, "DivisionByZeroError: Division by zero"
 throws without words        delayed, attempt 1, "RuntimeException"
-Release                     delayed, attempt 1, null
+Release                     delayed, attempt 1, "later"
 Release at once             ready, attempt 1, null
 Bury                        buried, attempt 1, "bad address"
 acknowledges                gone

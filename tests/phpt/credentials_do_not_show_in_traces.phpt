@@ -17,10 +17,12 @@ ini_set('zend.exception_ignore_args', '0');
 leak('redis://:hunter2@127.0.0.1:1/0');
 caught(fn() => new DelayQueue('q', 'redis://:hunter2@127.0.0.1:port/0'));
 $queue = new DelayQueue('q', 'redis://user:hunter2@127.0.0.1:1/0');
+ob_start();
 var_dump($queue);
 print_r($queue);
 var_export((array) $queue);
-echo "\n";
+$shown = ob_get_clean();
+var_dump(str_contains($shown, 'hunter2'), substr_count($shown, 'redis://user:***@127.0.0.1:1/0'));
 try {
     $queue->push(1);
 } catch (DelayQueue\ConnectionException $e) {
@@ -35,12 +37,7 @@ object(SensitiveParameterValue)#3 (0) {
 }
 bool(false)
 ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, invalid port number
-object(DelayQueue)#1 (0) {
-}
-DelayQueue Object
-(
-)
-array (
-)
+bool(false)
+int(2)
 bool(false)
 bool(true)

@@ -12,7 +12,7 @@ var_dump($queue->drain($handler, 2), $queue->drain($handler), $queue->drain($han
 echo implode(' ', $payloads), ', ', count($queue), " left\n";
 $queue->push('fails', id: 'fails');
 var_dump($queue->drain(fn () => throw new LogicException('wrong')));
-echo $queue->peek('fails')->lastError, "\n";
+echo strtok($queue->peek('fails')->lastError, "\n"), "\n";
 $queue->push('stops');
 $queue->push('is left');
 var_dump($queue->drain(function ($job, $queue) { $queue->stop(); }));

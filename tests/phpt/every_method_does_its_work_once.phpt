@@ -34,7 +34,7 @@ echo "-- fail, bury, kick\n";
 $job = $queue->reserveJob('first');
 $job->fail(new RuntimeException('no such file'));
 $job = $queue->reserveJob('first');
-var_dump($job->id, $job->attempts, $job->lastError);
+var_dump($job->id, $job->attempts, strtok($job->lastError, "\n"));
 $job->fail('again');
 $info = $queue->peekBuried();
 var_dump($info->id, $info->lastError, $info->state, $queue->kick(10), $queue->peek('first')->attempts);

@@ -5,7 +5,7 @@ ini_set() refuses bad values; a good prefix and DSN are used by queues made afte
 require __DIR__ . '/helpers.inc';
 foreach ([
     'delayqueue.dsn' => ['', 'redis://localhost:1', 'nonsense', "redis://h\0", 'http://localhost', "redis://\xff"],
-    'delayqueue.prefix' => ['a.b', '', 'a{b}', str_repeat('p', 65)],
+    'delayqueue.prefix' => ['', 'a.b', 'a{b}', str_repeat('p', 65)],
     'delayqueue.testing' => ['1', 'on', '0', 'off', 'maybe', '2'],
 ] as $name => $values) {
     foreach ($values as $value) {
@@ -29,8 +29,8 @@ delayqueue.dsn="nonsense" false "redis:\/\/localhost:1"
 delayqueue.dsn="redis:\/\/h\u0000" false "redis:\/\/localhost:1"
 delayqueue.dsn="http:\/\/localhost" false "redis:\/\/localhost:1"
 delayqueue.dsn="redis:\/\/\ufffd" false "redis:\/\/localhost:1"
-delayqueue.prefix="a.b" "dq" "a.b"
-delayqueue.prefix="" false "a.b"
+delayqueue.prefix="" "" ""
+delayqueue.prefix="a.b" "" "a.b"
 delayqueue.prefix="a{b}" false "a.b"
 delayqueue.prefix="ppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppp" false "a.b"
 delayqueue.testing="1" "0" "1"

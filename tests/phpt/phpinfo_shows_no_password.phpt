@@ -39,7 +39,7 @@ Servers tested => Redis 7.0, Redis 8.0, Valkey 8.1
 
 Directive => Local Value => Master Value
 delayqueue.dsn => redis://user:***@localhost:6380/3 => redis://user:***@localhost:6380/3
-delayqueue.prefix => dq => dq
+delayqueue.prefix => no value => no value
 delayqueue.testing => 0 => 0
 
 bool(true)

@@ -9,14 +9,15 @@ $queue = queue();
 $queue->push(1, id: 'j');
 $reason = function (mixed ...$reason) use ($queue): string {
     $queue->reserveJob('j')->bury(...$reason);
-    return json_encode($queue->peek('j')->lastError);
+    $error = $queue->peek('j')->lastError;
+    return json_encode($error === null ? null : strtok($error, "\n"));
 };
 echo $reason(), $reason(null), $reason(''), $reason('plain'), $reason("a\0b"), $reason("\xff!"), $reason(5), $reason(new Text), "\n";
 echo $reason(new Exception), $reason(new MyError), $reason(new LogicException("m\0n")), "\n";
 echo $reason(new class('anonymous') extends RuntimeException {}), "\n";
 $long = fn(string $reason): string => strlen(json_decode($reason));
 echo $long($reason(str_repeat('x', 5000))), ' ', $long($reason(new Exception(str_repeat('x', 10_000_000)))), "\n";
-foreach ([997, 998, 999, 1000] as $n) {
+foreach ([1997, 1998, 1999, 2000] as $n) {
     $kept = json_decode($reason(str_repeat('x', $n) . '€€'));
     echo strlen($kept), mb_check($kept), ' ';
 }
@@ -33,8 +34,8 @@ $job->ack();
 nullnullnull"plain""a\\0b""\ufffd!""5""stringable"
 "Exception""MyError: overridden""LogicException: m\\0n"
 "RuntimeException@anonymous: anonymous"
-1000 1000
-1000ok 998ok 999ok 1000ok 
+2000 1000
+2000ok 1998ok 1999ok 2000ok 
 TypeError: DelayQueue\Job::fail(): Argument #1 ($reason) must be of type Throwable|string|null, array given
 TypeError: DelayQueue\Job::bury(): Argument #1 ($reason) must be of type Throwable|string|null, stdClass given
 ArgumentCountError: DelayQueue\Job::fail() expects at most 1 argument, 2 given

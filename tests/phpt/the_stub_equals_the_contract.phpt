@@ -12,15 +12,21 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue/constants/VERSION is unexpected
 /DelayQueue/methods/__construct/parameters/2/attributes is unexpected
 /DelayQueue/methods/ackMany/parameters/0/type: expected "DelayQueue\\Job", got "DelayQueue\\JobInterface"
+/DelayQueue/methods/consume/parameters/10 is unexpected
 /DelayQueue/methods/doctor/parameters/0 is unexpected
+/DelayQueue/methods/dsn is unexpected
 /DelayQueue/methods/installScripts is unexpected
+/DelayQueue/methods/name is unexpected
 /DelayQueue/methods/partitions is unexpected
+/DelayQueue/methods/prefix is unexpected
 /DelayQueue/methods/reseal is unexpected
 /DelayQueue\Backoff/interfaces/0 is unexpected
 /DelayQueue\Backoff/methods/__toString is unexpected
 /DelayQueue\Backoff/methods/parse is unexpected
 /DelayQueue\Job/interfaces/0 is unexpected
+/DelayQueue\Event/constants/Cancelled is unexpected
 /DelayQueue\Job/methods/update/parameters/2 is unexpected
+/DelayQueue\Job/methods/deadlineSoon is unexpected
 /DelayQueue\JobInfo/properties/timeout is unexpected
 /DelayQueue\JobInfo/properties/backoff is unexpected
 /DelayQueue\JobInfo/properties/seal is unexpected
@@ -36,4 +42,5 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue\JobCall is unexpected
 /DelayQueue\JobInterface is unexpected
 /DelayQueue\QueueInterface is unexpected
+/DelayQueue\CancelledException is unexpected
 /DelayQueue\SealException is unexpected

@@ -18,7 +18,7 @@ function run(string $code): void
     $output = preg_replace('/ in Command.*| of \d+ bytes exhausted.*/', '', trim(stream_get_contents($pipes[1])));
     $code = proc_close($process);
     $job = queue()->peek('job');
-    echo preg_replace('/Stack trace:.*|\s+/s', ' ', $output), " => $code, ", $job === null ? 'done' : "{$job->state->value}: $job->lastError", "\n";
+    echo preg_replace('/Stack trace:.*|\s+/s', ' ', $output), " => $code, ", $job === null ? 'done' : "{$job->state->value}: " . strtok($job->lastError, "\n"), "\n";
     queue()->purge();
 }
 run('echo queue()->consume(fn() => new Does(fn() => print("destroyed ")), maxJobs: 1)->name;');

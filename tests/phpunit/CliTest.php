@@ -131,6 +131,16 @@ final class CliTest extends CliTestCase
         $this->assertStringContainsString('no job nowhere', $this->cliExpecting(1, 'show', 'nowhere'));
     }
 
+    public function testTheLinesOfAnExceptionAreShownAsLines(): void
+    {
+        $this->queue()->push(1, id: 'a');
+        $this->queue()->reserveJob('a')->bury(new \RuntimeException('broken', 0, new \LogicException("a\nb")));
+        $shown = $this->cliExpecting(0, 'show', 'a');
+        $this->assertStringContainsString("last error   RuntimeException: broken\n             in " . __FILE__ . ':', $shown);
+        $this->assertStringContainsString("\n             caused by LogicException: a\\nb in ", $shown);
+        $this->assertStringContainsString("\n             #0 ", $shown);
+    }
+
     /** Whoever may push, or be in the message of an exception, gives no orders to the terminal of whoever looks. */
     public function testStoredBytesGiveATerminalNoOrders(): void
     {

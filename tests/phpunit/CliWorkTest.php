@@ -34,6 +34,13 @@ final class CliWorkTest extends CliTestCase
         );
         $this->assertStringStartsWith('DelayQueue\TimeoutException: ', $reasons['slow']);
         $this->assertArrayNotHasKey('reason', $lines[0]);
+        $at = realpath(self::HANDLER);
+        $failed = array_column($lines, null, 'id')['fail'];
+        $this->assertMatchesRegularExpression('~^' . preg_quote((string) $at, '~') . ':\d+$~D', $failed['at']);
+        $this->assertMatchesRegularExpression('~^LogicException: the cause in \S+:\d+$~D', implode($failed['previous']));
+        $this->assertStringContainsString('{closure', $failed['trace'][0]);
+        $this->assertStringNotContainsString('secret', $result->output, 'no arguments');
+        $this->assertArrayNotHasKey('trace', array_column($lines, null, 'id')['bury'], 'a wish of the handler is no error');
         foreach ($lines as $line) {
             $this->assertSame([$this->queueName, 1], [$line['queue'], $line['attempt']]);
             $this->assertMatchesRegularExpression('/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/', $line['time']);
@@ -48,7 +55,7 @@ final class CliWorkTest extends CliTestCase
     {
         $this->queue()->push(['do' => 'fail'], id: 'a');
         $result = $this->cli(...self::EMPTY);
-        $this->assertMatchesRegularExpression("/^\\S+Z $this->queueName a attempt 1, \\d+ ms late, ran [\\d.]+ ms: failed \\(RuntimeException: not now\\)\n\$/D", $result->output);
+        $this->assertMatchesRegularExpression("/^\\S+Z $this->queueName a attempt 1, \\d+ ms late, ran [\\d.]+ ms: failed \\(RuntimeException: not now; in \\S+:\\d+; caused by LogicException: the cause in \\S+; #0 .+\\)\n\$/D", $result->output);
         $this->assertMatchesRegularExpression('/^\S+Z worker \(process \d+\) stopped: empty\n$/D', $result->errors);
     }
 
@@ -178,6 +185,60 @@ final class CliWorkTest extends CliTestCase
         $this->cliExpecting(0, 'drain', self::HANDLER);
         $this->assertSame(['a', 'b', 'c'], $this->done());
         $this->cliExpecting(3, 'drain', self::HANDLER, '--dsn=redis://127.0.0.1:1/0');
+    }
+
+    /** @dataProvider commands */
+    public function testAQueueOfTheHandlersOwnIsInTheRedisAndPrefixOfItsWorker(string ...$command): void
+    {
+        $handler = "{$this->redis->folder->path}/follow.php";
+        file_put_contents($handler, '<?php return fn () => (new DelayQueue("follow"))->push(1);');
+        (new DelayQueue($this->queueName, $this->redis->dsn(), ['prefix' => 'shop']))->push([]);
+        $elsewhere = ['DELAYQUEUE_DSN' => 'redis://127.0.0.1:1/0', 'DELAYQUEUE_PREFIX' => 'elsewhere'];
+        $command = str_replace('HANDLER', $handler, $command);
+        $result = $this->finish($this->startWith($elsewhere, ...$command, ...['--dsn', $this->redis->dsn(), '--prefix=shop']));
+        $this->assertSame(0, $result->exitCode, $result->errors);
+        $this->assertCount(1, new DelayQueue('follow', $this->redis->dsn(), ['prefix' => 'shop']), $result->output);
+    }
+
+    /** @return array<string, list<string>> */
+    public static function commands(): array
+    {
+        return ['work' => ['work', 'HANDLER', '--stop-when-empty'], 'drain' => ['drain', 'HANDLER'],
+            'a pool' => ['work', 'HANDLER', '--stop-when-empty', '--processes=2']];
+    }
+
+    public function testTheBootstrapFileMayReadTheSettingsFromADotEnvFile(): void
+    {
+        $bootstrap = "{$this->redis->folder->path}/dotenv.php";
+        file_put_contents($bootstrap, '<?php $_ENV["DELAYQUEUE_DSN"] = ' . var_export($this->redis->dsn(), true) . '; $_SERVER["DELAYQUEUE_PREFIX"] = "shop";');
+        (new DelayQueue($this->queueName, $this->redis->dsn(), ['prefix' => 'shop']))->push([], id: 'a');
+        foreach ([['work', self::HANDLER, '--stop-when-empty'], ['drain', self::HANDLER]] as $n => $command) {
+            (new DelayQueue($this->queueName, $this->redis->dsn(), ['prefix' => 'shop']))->push([], id: "job$n");
+            $result = $this->finish($this->startWith(['DELAYQUEUE_DSN' => ''], ...$command, ...["--bootstrap=$bootstrap"]));
+            $this->assertSame(0, $result->exitCode, $result->errors);
+            $this->assertContains("job$n", $this->done());
+        }
+    }
+
+    public function testAHandlerHasAnHourUnlessItIsToldOtherwise(): void
+    {
+        $this->assertMatchesRegularExpression('/--timeout=TIMEOUT .+\[default: "1h"\]/', $this->cliExpecting(0, 'work', '--help'));
+        $handler = "{$this->redis->folder->path}/limit.php";
+        file_put_contents($handler, '<?php return function ($job) { usleep(300_000); };');
+        $this->queue()->push([], id: 'a');
+        $this->assertStringContainsString(': done', $this->cliExpecting(0, 'work', $handler, '--stop-when-empty', '--timeout=0'));
+    }
+
+    public function testACancelledJobEndsItsHandlerIfToldSo(): void
+    {
+        $handler = "{$this->redis->folder->path}/cancelled.php";
+        file_put_contents($handler, '<?php return function ($job) { touch("$_SERVER[HANDLER_LOG].begun"); while (true) { usleep(60_000_000); } };');
+        $this->queue()->push([], id: 'a');
+        $worker = $this->start('work', $handler, '--log=json', '--max-jobs=1', '--throw-on-cancel');
+        Wait::until(fn (): bool => is_file("{$this->redis->folder->path}/handler.log.begun"), 20, 'the handler runs');
+        $this->queue()->cancel('a');
+        $result = $this->finish($worker);
+        $this->assertSame([0, 'lost'], [$result->exitCode, json_decode($result->output, true)['outcome'] ?? $result->output], $result->errors);
     }
 
     public function testItServesSeveralQueuesTheFirstOneFirst(): void

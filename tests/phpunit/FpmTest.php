@@ -71,6 +71,28 @@ final class FpmTest extends ProcessTestCase
         $this->assertGoodRequest();
     }
 
+    public function testAJobThatARequestHeldWhenItCalledExitHasFailed(): void
+    {
+        $this->start();
+        foreach (['a', 'b'] as $id) {
+            $this->get('exit with a job in hand', $id);
+            $job = Wait::until(function () use ($id): ?\DelayQueue\JobInfo {
+                $job = $this->queue->peek($id);
+
+                return $job?->state === State::Delayed ? $job : null;
+            }, 5, 'the job has failed');
+            $this->assertSame([1, 'the script called exit() with status 0'], [$job->attempts, $job->lastError]);
+        }
+        $this->queue->purge();
+        $this->assertGoodRequest();
+    }
+
+    public function testThePoolsFileGivesTheSettings(): void
+    {
+        $this->start(pool: ['clear_env' => 'yes', 'env[DELAYQUEUE_DSN]' => 'redis://pool:6379/1', 'env[DELAYQUEUE_PREFIX]' => 'shop']);
+        $this->assertSame(['redis://pool:6379/1', 'shop'], $this->result('settings'));
+    }
+
     public function testAJobIsKeptAliveForAsLongAsTheRequestLasts(): void
     {
         $this->start();

@@ -67,8 +67,8 @@ final class WorkerPoisonTest extends ProcessTestCase
     public static function poisons(): array
     {
         return [
-            'a segmentation fault' => [['do' => 'recurse'], '/^lease expired$/'],
-            'a signal' => [['do' => 'kill', 'signal' => SIGSEGV], '/^lease expired$/'],
+            'a segmentation fault' => [['do' => 'recurse'], '/^lease expired, held by [\w.-]+:\d+(, [\w.-]+:\d+){2}$/D'],
+            'a signal' => [['do' => 'kill', 'signal' => SIGSEGV], '/^lease expired, held by [\w.-]+:\d+(, [\w.-]+:\d+){2}$/D'],
             'hunger for memory' => [['do' => 'memory'], '/^Allowed memory size/'],
         ];
     }

@@ -36,6 +36,7 @@ final class DrainCommand extends Command
     {
         $limit = Number::of($input->getOption('limit'), '--limit');
         $log = JobLog::of($input, $output);
+        HandlerLoader::bootstrap($input);
         $target = new Target($input);
         $queue = $target->watching();
         $handler = HandlerLoader::load($input);

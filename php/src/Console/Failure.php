@@ -56,7 +56,8 @@ final class Failure
         return $lines;
     }
 
-    private static function withoutPasswords(string $text): string
+    /** A URL with a login keeps its user. */
+    public static function withoutPasswords(string $text): string
     {
         return (string) preg_replace('~(\w://[^\s:/@]*:)[^\s@]*@~', '$1***@', $text);
     }

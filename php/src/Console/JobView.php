@@ -38,7 +38,13 @@ final class JobView
             'sealed' => $job->seal === null ? '' : "with key {$job->seal['key']} ({$job->seal['alg']})",
             'not opened' => $job->sealError ?? '',
         ], static fn (string $text): bool => $text !== '');
-        $lines = array_map(null, array_keys($texts), $texts);
+        $lines = [];
+        foreach ($texts as $label => $text) {
+            // The lines that an exception has; any other line feed is shown as one.
+            foreach (preg_split('/\n(?=in |caused by |#\d)/', $text) ?: [] as $number => $line) {
+                $lines[] = [$number === 0 ? $label : '', $line];
+            }
+        }
         foreach ($job->headers as $name => $value) {
             $lines[] = ['header', "$name: $value"];
         }

@@ -22,7 +22,7 @@ final class Target
         $value = InputOption::VALUE_REQUIRED;
         $definition->addOptions([
             new InputOption('dsn', null, $value, 'Where Redis is; else php.ini\'s delayqueue.dsn, else DELAYQUEUE_DSN, which hides a password'),
-            new InputOption('prefix', null, $value, 'What all keys begin with; else DELAYQUEUE_PREFIX, else php.ini\'s delayqueue.prefix'),
+            new InputOption('prefix', null, $value, 'What all keys begin with; else php.ini\'s delayqueue.prefix, else DELAYQUEUE_PREFIX'),
             new InputOption('partitions', null, $value, 'Over how many hash tags the queue is spread; else DELAYQUEUE_PARTITIONS, else 1'),
             new InputOption('keys-file', null, $value, 'The keys that seal payloads, a line "id base64" each; else DELAYQUEUE_KEYS_FILE, else none'),
             new InputOption('signed', null, InputOption::VALUE_NONE, 'With keys: payloads stay readable in Redis, and are only authenticated'),
@@ -52,7 +52,8 @@ final class Target
     }
 
     /**
-     * One object that serves all of them, the first one first.
+     * One object that serves all of them, the first one first. From now on --dsn and --prefix hold for every other object of this process, too,
+     * whose program says nothing else: a handler finds the queues that its worker serves.
      *
      * @param array<string, mixed> $options of DelayQueue
      */
@@ -61,6 +62,11 @@ final class Target
         $names = $this->names();
         // Each is opened, and so refused if it has more partitions than are looked at.
         $queues = array_map(fn (string $name): DelayQueue => $this->open($name, $options), $names);
+        foreach (['dsn', 'prefix'] as $setting) {
+            if ($this->input->getOption($setting) !== null) {
+                ini_set("delayqueue.$setting", $this->input->getOption($setting));
+            }
+        }
 
         return $queues[0]->watch(...$names);
     }
@@ -84,8 +90,7 @@ final class Target
      */
     public function openWithoutKeys(string $name, #[\SensitiveParameter] array $options = []): DelayQueue
     {
-        $prefix = $this->input->getOption('prefix') ?? self::environment('DELAYQUEUE_PREFIX');
-
+        $prefix = $this->input->getOption('prefix');
         $options += ['partitions' => $this->partitions()] + ($prefix === null ? [] : ['prefix' => $prefix]);
         $queue = new DelayQueue($name, $this->input->getOption('dsn'), $options);
         self::refuseToSeeOnlyAPart($queue, $name, $options['partitions']);

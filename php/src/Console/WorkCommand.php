@@ -50,19 +50,21 @@ final class WorkCommand extends Command
         $processes = Number::of($input->getOption('processes'), '--processes', 1);
         $asJson = JobLog::isJson($input);
         $limits = Limits::of($input);
-        $queue = (new Target($input))->watching();
         $notices = new Notices($output, $asJson);
         $lifeline = Lifeline::find();
+        $queue = null;
         if ($processes > 1 && $lifeline === null) {
             if (!function_exists('pcntl_signal') || !function_exists('posix_kill')) {
                 throw new UsageException('--processes needs PHP\'s extensions pcntl and posix');
             }
 
-            $queue->close(); // each worker has a connection of its own, and the parent needs none
+            (new Target($input))->watching()->close(); // each worker has a connection of its own, and the parent needs none
 
             return (new Pool(Relaunch::command(), $processes, $limits['stopWhenEmpty'], $notices))->run();
         }
         self::heedSignals($queue, $lifeline !== null);
+        HandlerLoader::bootstrap($input);
+        $queue = (new Target($input))->watching();
         $lifeline?->attach($queue);
         self::tellOfRedis($queue, $notices);
         $handler = HandlerLoader::load($input);
@@ -76,14 +78,18 @@ final class WorkCommand extends Command
     /**
      * consume() heeds the signals of a running loop, with or without pcntl. This is for the time before and after, when they
      * would end the process in the middle of something; and for SIGHUP, which a parent's workers leave to the parent.
+     *
+     * @param DelayQueue|null $queue as soon as there is one; before that the process just ends
      */
-    private static function heedSignals(DelayQueue $queue, bool $hasParent): void
+    private static function heedSignals(?DelayQueue &$queue, bool $hasParent): void
     {
         if (!function_exists('pcntl_signal')) {
             return;
         }
         pcntl_async_signals(true);
-        $stop = static fn () => $queue->stop();
+        $stop = static function () use (&$queue): void {
+            $queue === null ? exit(ExitCode::OK) : $queue->stop();
+        };
         foreach ([SIGTERM, SIGINT, SIGQUIT] as $signal) {
             pcntl_signal($signal, $stop);
         }

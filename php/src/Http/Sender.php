@@ -81,7 +81,8 @@ final class Sender
         } catch (TransportExceptionInterface $error) {
             // The status is what counts: an answer that breaks off later is one.
             if ($status === null) {
-                throw new DeliveryFailed("{$endpoint->origin()}: " . self::words($error), 0, $error);
+                // Not as its previous exception: that one names the whole URL, and would stand in the job's last error.
+                throw new DeliveryFailed("{$endpoint->origin()}: " . self::words($error));
             }
         } finally {
             $response?->cancel();

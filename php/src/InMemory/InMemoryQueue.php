@@ -185,7 +185,10 @@ final class InMemoryQueue implements QueueInterface
         return $acknowledged;
     }
 
-    /** $timeout and $graceTimeout are not enforced, $prefetch changes nothing, and without $heartbeat leases end as they do on Redis. */
+    /**
+     * $timeout and $graceTimeout are not enforced, $prefetch and $throwOnCancel change nothing, and without $heartbeat leases end as they do on
+     * Redis.
+     */
     public function consume(
         callable $handler,
         int|float $idleTimeout = 5,
@@ -197,10 +200,16 @@ final class InMemoryQueue implements QueueInterface
         int|float|string|DateInterval $timeout = 0,
         int|float|string|DateInterval $graceTimeout = 5,
         bool $heartbeat = true,
+        bool $throwOnCancel = false,
     ): StopReason {
         $limits = $this->arguments->limits($idleTimeout, $maxJobs, $maxTime, $memoryLimit, $stopWhenEmpty, $prefetch, $timeout, $graceTimeout, $heartbeat);
 
         return (new Loop($this, $this->listeners, $handler(...), $limits))->run();
+    }
+
+    public function name(): string
+    {
+        return $this->arguments->queue;
     }
 
     public function drain(callable $handler, int $limit = 0): int

@@ -55,7 +55,7 @@ final class WorkerLog
         return match ($event) {
             Event::Idle, Event::Processing => LogLevel::DEBUG,
             Event::WorkerStarting, Event::WorkerStopping, Event::Succeeded, Event::Released, Event::ConnectionRestored => LogLevel::INFO,
-            Event::Failed, Event::TimedOut, Event::LeaseLost, Event::ConnectionLost => LogLevel::WARNING,
+            Event::Failed, Event::TimedOut, Event::LeaseLost, Event::Cancelled, Event::ConnectionLost => LogLevel::WARNING,
             Event::Buried => LogLevel::ERROR,
         };
     }
@@ -72,6 +72,7 @@ final class WorkerLog
             Event::Buried => 'A job was buried',
             Event::TimedOut => 'A job ran for too long',
             Event::LeaseLost => 'The lease of a job was lost',
+            Event::Cancelled => 'A job that runs was cancelled',
             Event::ConnectionLost => 'The connection to Redis was lost',
             Event::ConnectionRestored => 'The connection to Redis is back',
             Event::WorkerStopping => 'The worker stops',

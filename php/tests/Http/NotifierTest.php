@@ -179,7 +179,7 @@ final class NotifierTest extends TestCase
         $this->notify();
         $this->assertDelayed('a', 'notify');
         $error = 'DelayQueue\Http\DeliveryFailed: ' . $this->url('') . ' answered 500: out of [31morder';
-        $this->assertSame($error, $this->queue->peek('a')?->lastError);
+        $this->assertSame($error, strtok((string) $this->queue->peek('a')?->lastError, "\n"));
 
         $this->travel('61s');
         $this->notify();
@@ -237,6 +237,7 @@ final class NotifierTest extends TestCase
 
         $info = $this->queue->peek('a');
         $this->assertSame([State::Delayed, 1, $seconds === null ? 0 : 1], [$info?->state, $info?->attempts, $info?->releases]);
+        $this->assertStringContainsString("answered $status", (string) $info?->lastError);
         // An attempt takes its time, and no more than this.
         $delay = (float) $info?->dueAt - $reserved;
         $this->assertGreaterThanOrEqual($seconds ?? 60.0, $delay);

@@ -11,7 +11,9 @@ impl Wire {
         let name = format!("delayqueue:{}", std::process::id());
         let database = server.login.database.to_string();
         let mut hello: Vec<&[u8]> = vec![b"HELLO", b"3"];
-        if let Some(password) = &server.login.password {
+        if server.login.user.is_some() || server.login.password.is_some() {
+            // There are users without a password (nopass), which take any.
+            let password = server.login.password.as_deref().unwrap_or_default();
             hello.extend([b"AUTH".as_slice(), user(server).as_bytes(), password.as_bytes()]);
         }
         hello.extend([b"SETNAME".as_slice(), name.as_bytes()]);
@@ -44,9 +46,9 @@ impl Wire {
     }
 }
 
-/// Whom we log in as. A user without a password is not sent.
+/// Whom we log in as.
 fn user(server: &Server) -> &str {
-    server.login.user.as_deref().filter(|_| server.login.password.is_some()).unwrap_or("default")
+    server.login.user.as_deref().unwrap_or("default")
 }
 
 /// Advice for the case that no answer came, or none that Redis gives.
@@ -69,7 +71,21 @@ fn refusal(server: &Server, code: &str, detail: &str) -> Fault {
         return Fault::Refused("ERR".into(), why);
     }
     let advice = match code {
-        "NOAUTH" => "the server asks for a password, check user and password in the DSN",
+        // Redis explains HELLO here, which nobody has written.
+        "NOAUTH" => {
+            let why =
+                "the server asks for a password, and the DSN has none: redis://:PASSWORD@… or redis://USER:PASSWORD@…";
+            return Fault::Refused(
+                code.to_owned(),
+                format!("{why} (user '{}' at {})", user(server), server.redacted()),
+            );
+        }
+        "WRONGPASS" if server.login.password.is_none() => {
+            "there is no such user, or it has a password and the DSN has none: redis://USER:PASSWORD@…"
+        }
+        "WRONGPASS" if server.login.user.is_some() => {
+            "check user and password in the DSN; the user may be unknown to this server, or off"
+        }
         _ if code == "WRONGPASS" || says("without any password configured") => "check user and password in the DSN",
         "NOPERM" => "check user and password in the DSN, and the rights of the user",
         _ if says("DB index") => "check the database in the DSN",

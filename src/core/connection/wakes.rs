@@ -14,13 +14,13 @@ impl Wire {
         }
     }
 
-    /// Subscribes to a channel, once.
+    /// Subscribes to a channel, once. False: it was subscribed to before.
     ///
     /// # Errors
     /// As [`Self::exchange`]; [`Fault::Refused`] when Redis does not allow it.
-    pub fn subscribe(&mut self, channel: &str) -> Result<(), Fault> {
+    pub fn subscribe(&mut self, channel: &str) -> Result<bool, Fault> {
         if self.subscribed.contains(channel) {
-            return Ok(());
+            return Ok(false);
         }
         // The confirmation is a push message and no reply: a PING behind it shows that it was accepted.
         let mut request = self.request();
@@ -39,7 +39,7 @@ impl Wire {
             ));
         }
         self.subscribed.insert(channel.to_owned());
-        Ok(())
+        Ok(true)
     }
 
     /// Forgets wake-ups that came while this thread did not wait.

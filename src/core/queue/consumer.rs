@@ -1,9 +1,9 @@
-//! This thread as Redis knows it when it reserves: a name, and numbers of its calls. A reserve whose answer did not arrive is repeated under
+//! This thread as Redis knows it when it reserves: a name, `random@host:pid`, and numbers of its calls. A reserve whose answer did not arrive is repeated under
 //! its number, so that the script first gives back the jobs that no handler saw.
 
 use super::Queue;
 use crate::core::connection::random_name;
-use crate::core::process::Generation;
+use crate::core::process::{self, Generation};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ fn with_consumer<T>(work: impl FnOnce(&mut Consumer) -> T) -> T {
         }
         work(consumer.get_or_insert_with(|| Consumer {
             process: Generation::current(),
-            name: random_name().into(),
+            name: format!("{}@{}", random_name(), process::worker()).into(),
             calls: 0,
             unanswered: Vec::new(),
         }))

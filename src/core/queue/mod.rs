@@ -88,6 +88,18 @@ impl Queue {
         &self.name
     }
 
+    /// The beginning of all keys.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        self.keys.prefix()
+    }
+
+    /// Where Redis is, without the password.
+    #[must_use]
+    pub fn redacted_dsn(&self) -> String {
+        self.client.key().dsn.redacted()
+    }
+
     /// Another queue over the same connections, with the same prefix, limits and keys for sealing.
     #[must_use]
     pub fn sibling(&self, name: &str) -> Self {

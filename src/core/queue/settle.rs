@@ -42,6 +42,14 @@ pub enum Failed {
     Buried,
 }
 
+/// How jobs are given back, as the script takes it.
+struct Release<'a> {
+    due: &'a str,
+    priority: &'a str,
+    count_attempt: bool,
+    reason: &'a [u8],
+}
+
 /// Whether a job was still ours when it was settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Settled {
@@ -140,9 +148,20 @@ impl Queue {
     /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
     pub fn release(&self, held: &Held, due: Due, priority: Option<u32>, count_attempt: bool) -> Result<()> {
         let priority = priority.map(|priority| priority.to_string()).unwrap_or_default();
-        let settled = self
-            .release_receipts(&[&held.receipt], &due_arg(due), &priority, count_attempt)
-            .map_err(self.doing("releasing", held))?;
+        let how = Release { due: &due_arg(due), priority: &priority, count_attempt, reason: &[] };
+        self.release_one(held, &how)
+    }
+
+    /// Back to the queue, with the reason as its last error.
+    ///
+    /// # Errors
+    /// As [`Queue::release`].
+    pub fn release_because(&self, held: &Held, due: Due, reason: &[u8]) -> Result<()> {
+        self.release_one(held, &Release { due: &due_arg(due), priority: "", count_attempt: true, reason })
+    }
+
+    fn release_one(&self, held: &Held, how: &Release<'_>) -> Result<()> {
+        let settled = self.release_receipts(&[&held.receipt], how).map_err(self.doing("releasing", held))?;
         self.must_be_ours(held, &settled)
     }
 
@@ -151,21 +170,16 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn give_back(&self, receipts: &[&Receipt]) -> Result<Vec<Settled>> {
-        self.release_receipts(receipts, "", "", false).map_err(|error| {
+        let how = Release { due: "", priority: "", count_attempt: false, reason: &[] };
+        self.release_receipts(receipts, &how).map_err(|error| {
             error.while_doing(|| format!("giving {} jobs back to queue '{}'", receipts.len(), self.name))
         })
     }
 
-    fn release_receipts(
-        &self,
-        receipts: &[&Receipt],
-        due: &str,
-        priority: &str,
-        count_attempt: bool,
-    ) -> Result<Vec<Settled>> {
+    fn release_receipts(&self, receipts: &[&Receipt], how: &Release<'_>) -> Result<Vec<Settled>> {
         let consumer = answered_consumer(self).unwrap_or_default();
-        let count_attempt: &[u8] = if count_attempt { b"1" } else { b"0" };
-        let head = [due.as_bytes(), priority.as_bytes(), count_attempt, consumer.as_bytes()];
+        let count_attempt: &[u8] = if how.count_attempt { b"1" } else { b"0" };
+        let head = [how.due.as_bytes(), how.priority.as_bytes(), count_attempt, consumer.as_bytes(), how.reason];
         self.settle_many(receipts, |args| {
             let args: Vec<&[u8]> = head.iter().chain(args).copied().collect();
             self.script_knowing(&scripts::RELEASE, |_| args.clone())

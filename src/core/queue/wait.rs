@@ -172,7 +172,7 @@ fn subscribe(queue: &Queue, connections: &mut Connections) -> Result<String> {
         }
         let waiter = connection.waiter.clone();
         match connection.subscribe(&queue.keys.channel(&waiter)) {
-            Ok(()) => {
+            Ok(_) => {
                 connections.put(connection);
                 return Ok(waiter);
             }
@@ -181,6 +181,19 @@ fn subscribe(queue: &Queue, connections: &mut Connections) -> Result<String> {
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(100));
+    }
+}
+
+impl Queue {
+    /// Has the connection hear of jobs that a consumer holds and that are cancelled. False: it did so before.
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn listen(&self, connections: &mut Connections, consumer: &str) -> Result<bool> {
+        let mut connection = self.client.connect(connections)?;
+        let is_new = connection.subscribe(&self.keys.channel(consumer)).map_err(|fault| to_error(fault, false))?;
+        connections.put(connection);
+        Ok(is_new)
     }
 }
 

@@ -4,7 +4,9 @@
 //! It starts with the first lease it is given, sleeps without a timer while there is nothing to do, and ends with its keeper.
 //! A forked child has no such thread: its keeper does nothing.
 
+use super::bell::Bell;
 use super::done::{ACK_WITHIN, Done, DoneJobs};
+use super::ears::Ears;
 use super::lease::Lease;
 use crate::core::job::Receipt;
 use crate::core::process::Generation;
@@ -17,6 +19,8 @@ use std::time::{Duration, Instant};
 pub trait Alarm: Send {
     /// The time is over: make the handler stop at its next instruction. Called again every 100 ms until it does.
     fn ring(&self, times: u32);
+    /// Leases were lost: the job of one of them may be running.
+    fn leases_lost(&self) {}
     /// It did not stop: the failure is recorded; end the process.
     fn give_up(&self, message: &str) -> !;
 }
@@ -50,7 +54,7 @@ pub(super) struct State {
 
 pub(super) struct Shared {
     state: Mutex<State>,
-    told: Condvar,
+    told: Bell,
     /// The thread has sent its acknowledgements.
     pub sent: Condvar,
     alarm: Mutex<Box<dyn Alarm>>,
@@ -76,7 +80,7 @@ impl Shared {
     pub fn tell_if_earlier(&self, state: &mut State, at: Instant) {
         if state.planned.is_none_or(|planned| at < planned) {
             state.planned = Some(at);
-            self.told.notify_one();
+            self.told.ring();
         }
     }
 }
@@ -92,7 +96,7 @@ impl Keeper {
     /// `renews`: without it the thread only sends acknowledgements and checks time limits.
     #[must_use]
     pub fn new(alarm: Box<dyn Alarm>, renews: bool) -> Self {
-        let (told, sent) = (Condvar::new(), Condvar::new());
+        let (told, sent) = (Bell::new(), Condvar::new());
         let (state, process) = (Mutex::default(), Generation::current());
         let shared = Shared { state, told, sent, alarm: Mutex::new(alarm), process };
         Self { shared: Arc::new(shared), is_started: false, renews }
@@ -116,7 +120,8 @@ impl Keeper {
 
     /// Keeps these leases alive until they are settled or lost.
     pub fn keep(&mut self, queue: &Queue, leases: Vec<Arc<Lease>>) {
-        let Some(first) = leases.iter().map(|lease| lease.renew_at()).min() else { return };
+        let first = leases.iter().map(|lease| lease.renew_at().min(lease.listen_at())).min();
+        let Some(first) = first else { return };
         if !self.renews {
             return;
         }
@@ -181,7 +186,7 @@ impl Drop for Keeper {
             state.ends = true;
             state.kept.clear();
             state.run = None;
-            self.shared.told.notify_one();
+            self.shared.told.ring();
         }
         // Not joined: it may be waiting for Redis.
     }
@@ -191,6 +196,7 @@ impl Drop for Keeper {
 const RETRY: Duration = Duration::from_millis(200);
 
 fn run(shared: &Shared) {
+    let mut ears = Ears::default();
     let mut state = shared.state();
     loop {
         if state.ends {
@@ -207,10 +213,10 @@ fn run(shared: &Shared) {
             None => {}
         }
         // One that cannot be reached must not cost the others their leases.
-        let mut unreached: Vec<Kept> = due_renewals(&mut state, now);
+        let mut unreached: Vec<Kept> = due_renewals(&mut state, now, ears.take_heard());
         if !unreached.is_empty() {
             drop(state);
-            unreached.retain(|(queue, leases)| !renew(queue, leases));
+            unreached.retain(|(queue, leases)| !renew(shared, queue, leases));
             state = shared.state();
         }
         let mut were_sent = true;
@@ -218,21 +224,36 @@ fn run(shared: &Shared) {
             (state, were_sent) = acknowledge(shared, state);
         }
         state.planned = next_look(&mut state, &unreached, were_sent);
-        state = match state.planned {
-            Some(at) => {
-                let left = at.saturating_duration_since(Instant::now());
-                shared.told.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
-            }
-            None => shared.told.wait(state).unwrap_or_else(PoisonError::into_inner),
-        };
+        let (planned, listened_to) = (state.planned, listened_to(&state));
+        drop(state);
+        ears.wait(&shared.told, planned, &listened_to);
+        state = shared.state();
     }
+}
+
+/// The queues of jobs that have been held for long, each with the consumer that holds them.
+fn listened_to(state: &State) -> Vec<(Queue, String)> {
+    let now = Instant::now();
+    let mut found: Vec<(Queue, String)> = Vec::new();
+    for (queue, leases) in &state.kept {
+        let Some(lease) = leases.iter().find(|lease| lease.is_open(now) && lease.listen_at() <= now) else { continue };
+        let consumer = lease.receipt.consumer();
+        if !found.iter().any(|(known, other)| known.is_same(queue) && *other == consumer) {
+            found.push((queue.clone(), consumer));
+        }
+    }
+    found
 }
 
 fn next_look(state: &mut State, unreached: &[Kept], were_sent: bool) -> Option<Instant> {
     let now = Instant::now();
     let reached = state.kept.iter().filter(|(queue, _)| !unreached.iter().any(|(other, _)| other.is_same(queue)));
     let open = reached.flat_map(|(_, leases)| leases).filter(|lease| lease.is_open(now));
-    let renewals = open.map(|lease| lease.renew_at()).min();
+    let look_at = |lease: &Arc<Lease>| match lease.listen_at() {
+        listen_at if listen_at > now => lease.renew_at().min(listen_at),
+        _ => lease.renew_at(),
+    };
+    let renewals = open.map(look_at).min();
     let alarm = state.run.as_ref().map(|run| ring_at(run).min(run.grace_ends));
     // As long as jobs come and go, the thread looks by itself: waking it for each would cost more than its work.
     let next_done = std::mem::take(&mut state.is_active).then_some(now + ACK_WITHIN);
@@ -286,13 +307,14 @@ fn due_alarm(state: &mut State, now: Instant) -> Option<Ring> {
     None
 }
 
-/// All open leases of every queue that has one to renew: one round trip renews them together. Forgets those that have ended.
-fn due_renewals(state: &mut State, now: Instant) -> Vec<Kept> {
+/// All open leases of every queue that has one to renew, or of every queue at all: one round trip renews them together. Forgets those that have
+/// ended.
+fn due_renewals(state: &mut State, now: Instant, of_all: bool) -> Vec<Kept> {
     let mut queues: Vec<(Kept, bool)> = Vec::new();
     state.kept.retain_mut(|(queue, leases)| {
         leases.retain(|lease| !lease.has_ended());
         let open: Vec<_> = leases.iter().filter(|lease| lease.is_open(now)).cloned().collect();
-        let is_due = open.iter().any(|lease| lease.renew_at() <= now);
+        let is_due = open.iter().any(|lease| of_all || lease.renew_at() <= now);
         match queues.iter_mut().find(|((known, _), _)| known.is_same(queue)) {
             Some(((_, all), is_any_due)) => {
                 all.extend(open);
@@ -306,7 +328,8 @@ fn due_renewals(state: &mut State, now: Instant) -> Vec<Kept> {
 }
 
 /// False when Redis could not be asked.
-fn renew(queue: &Queue, leases: &[Arc<Lease>]) -> bool {
+fn renew(shared: &Shared, queue: &Queue, leases: &[Arc<Lease>]) -> bool {
+    let mut is_any_lost = false;
     for some in leases.chunks(500) {
         let asked = Instant::now();
         let receipts: Vec<(&Receipt, u64)> = some.iter().map(|lease| (&lease.receipt, lease.ttr_ms)).collect();
@@ -314,10 +337,16 @@ fn renew(queue: &Queue, leases: &[Arc<Lease>]) -> bool {
         for (lease, end) in some.iter().zip(ends) {
             match end {
                 Some(_) => lease.renewed(asked + Duration::from_millis(lease.ttr_ms)),
-                None if lease.is_open(asked) => lease.lose(),
+                None if lease.is_open(asked) => {
+                    lease.is_gone();
+                    is_any_lost = true;
+                }
                 None => {}
             }
         }
+    }
+    if is_any_lost {
+        shared.alarm.lock().unwrap_or_else(PoisonError::into_inner).leases_lost();
     }
     true
 }

@@ -1,5 +1,6 @@
 //! A lease as the loop, the job object and the thread that renews it share it.
 
+use super::ears::LISTEN_AFTER;
 use super::keeper::Shared;
 use crate::core::job::{Receipt, Reserved};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,6 +19,8 @@ pub struct Lease {
     base: Instant,
     settled: AtomicBool,
     lost: AtomicBool,
+    /// It was lost before its time was over.
+    cancelled: AtomicBool,
     /// The keeper that renews it: the last one it was given.
     keeper: Mutex<Weak<Shared>>,
 }
@@ -34,6 +37,7 @@ impl Lease {
             base,
             settled: AtomicBool::new(false),
             lost: AtomicBool::new(false),
+            cancelled: AtomicBool::new(false),
             keeper: Mutex::default(),
         };
         lease.until_us.store(lease.after_base(job.lease_until), Ordering::Relaxed);
@@ -99,6 +103,23 @@ impl Lease {
         self.lost.store(true, Ordering::Relaxed);
     }
 
+    /// Redis has no such lease: the job was cancelled, unless its time may be over.
+    pub(super) fn is_gone(&self) {
+        self.cancelled.store(self.until() > Instant::now(), Ordering::Relaxed);
+        self.lose();
+    }
+
+    /// The job was cancelled, as far as this process knows.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.is_lost() && self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// From then on its keeper listens for a word that it was cancelled.
+    pub(super) fn listen_at(&self) -> Instant {
+        self.base + LISTEN_AFTER
+    }
+
     /// No renewal is needed any more.
     pub fn settle(&self) {
         self.settled.store(true, Ordering::Relaxed);
@@ -110,7 +131,8 @@ impl Lease {
     }
 
     /// Whether it will never be renewed again.
-    pub(super) fn has_ended(&self) -> bool {
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
         self.settled.load(Ordering::Relaxed) || self.lost.load(Ordering::Relaxed)
     }
 

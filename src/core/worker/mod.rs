@@ -1,8 +1,10 @@
 //! The parts of a consume loop beyond the queue: jobs fetched and acknowledged in the same round trips ([`feed`]), and a thread that
 //! keeps leases alive, acknowledges in time and watches the clock while the embedding language is busy ([`keeper`]).
 
+mod bell;
 mod delivery;
 mod done;
+mod ears;
 pub mod feed;
 pub mod keeper;
 pub mod lease;

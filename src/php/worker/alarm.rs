@@ -1,8 +1,16 @@
-//! Time limits of handlers: the watching thread flags the engine, and the engine's interrupt hook throws.
+//! Time limits of handlers, and the news that a job was cancelled: the watching thread flags the engine, and the engine's interrupt hook throws
+//! or tells the listeners.
 
+use super::events::Event;
 use crate::core::worker::keeper::Alarm;
+use crate::core::worker::lease::Lease;
+use crate::php::call::{Fault, Outcome};
+use crate::php::delay_queue::DelayQueue;
+use crate::php::object::inside;
 use crate::php::{exceptions, sys};
 use ext_php_rs::ffi::{self, zend_execute_data};
+use ext_php_rs::types::Zval;
+use ext_php_rs::zend::bailout;
 use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 use std::panic::catch_unwind;
@@ -29,17 +37,27 @@ pub fn hook() {
 }
 
 unsafe extern "C" fn on_interrupt(frame: *mut zend_execute_data) {
-    let _ = catch_unwind(|| {
-        let rung = LIMITS.with_borrow(|all| all.iter().rfind(|limited| limited.is_due(frame)).cloned());
-        if let Some(limited) = rung {
+    let told = catch_unwind(|| {
+        let find = |is_meant: fn(&Limited, *const zend_execute_data) -> bool| {
+            LIMITS.with_borrow(|all| all.iter().rfind(|limited| is_meant(limited, frame)).cloned())
+        };
+        if let Some(limited) = find(Limited::is_due) {
             limited.thrown.set(true);
-            limited.rung.store(false, Ordering::SeqCst);
+            limited.rung.timed_out.store(false, Ordering::SeqCst);
             exceptions::throw_timeout(&limited.words);
+        } else if let Some(limited) = find(Limited::is_cancelled) {
+            limited.rung.lost.store(false, Ordering::SeqCst);
+            return limited.run.tell_of_cancel();
         }
+        Ok(())
     });
     if let Some(Some(next)) = NEXT.get() {
         // SAFETY: the hook that was there before, called as the engine would.
         unsafe { next(frame) };
+    }
+    if let Ok(Err(Fault::Bailout)) = told {
+        // SAFETY: nothing of ours is left to drop.
+        unsafe { bailout() };
     }
 }
 
@@ -50,8 +68,47 @@ fn poke_signal() -> c_int {
 
 extern "C" fn on_poke(_: c_int) {}
 
-/// Rung, and not yet thrown: shared with the watching thread.
-pub type Rung = Arc<AtomicBool>;
+/// The signs of the watching thread, which the run has not heeded yet.
+#[derive(Default)]
+pub struct Signs {
+    timed_out: AtomicBool,
+    /// Some lease was lost.
+    lost: AtomicBool,
+    /// A handler runs that is to hear of it.
+    is_running: AtomicBool,
+}
+
+pub type Rung = Arc<Signs>;
+
+/// The run of a handler.
+pub struct Run {
+    job: Zval,
+    /// The queue object of the loop.
+    queue: Zval,
+    lease: Arc<Lease>,
+    /// A cancelled job is to end the handler.
+    throws: bool,
+    is_told: Cell<bool>,
+}
+
+impl Run {
+    pub fn new(job: &Zval, queue: &Zval, lease: &Arc<Lease>, throws: bool) -> Self {
+        let (job, queue) = (job.shallow_clone(), queue.shallow_clone());
+        Self { job, queue, lease: Arc::clone(lease), throws, is_told: Cell::new(false) }
+    }
+
+    /// Listeners hear of it once, in the middle of the handler's code.
+    fn tell_of_cancel(&self) -> Outcome<()> {
+        self.is_told.set(true);
+        if let Some(queue) = inside::<DelayQueue>(&self.queue) {
+            queue.listeners.emit(Event::Cancelled, Some(&self.job), None)?;
+        }
+        if self.throws {
+            exceptions::throw_cancelled(&format!("job '{}' was cancelled", self.lease.receipt.id));
+        }
+        Ok(())
+    }
+}
 
 /// A run as this thread knows it.
 struct Limited {
@@ -60,12 +117,20 @@ struct Limited {
     thrown: Cell<bool>,
     /// That of the loop.
     frame: *const zend_execute_data,
+    run: Run,
 }
 
 impl Limited {
     /// The alarm ends only code that the handler has called: when its fiber is suspended, other code runs.
     fn is_due(&self, running: *const zend_execute_data) -> bool {
-        self.rung.load(Ordering::SeqCst) && !self.thrown.get() && sys::is_called_from(running, self.frame)
+        self.rung.timed_out.load(Ordering::SeqCst) && !self.thrown.get() && sys::is_called_from(running, self.frame)
+    }
+
+    fn is_cancelled(&self, running: *const zend_execute_data) -> bool {
+        self.rung.lost.load(Ordering::SeqCst)
+            && !self.run.is_told.get()
+            && self.run.lease.is_cancelled()
+            && sys::is_called_from(running, self.frame)
     }
 }
 
@@ -73,9 +138,11 @@ impl Limited {
 pub struct Limit(Rc<Limited>);
 
 impl Limit {
-    pub fn start(words: String, rung: &Rung) -> Self {
-        rung.store(false, Ordering::SeqCst);
-        let limited = Limited { words, rung: Arc::clone(rung), thrown: Cell::new(false), frame: sys::current_frame() };
+    pub fn start(words: String, rung: &Rung, run: Run) -> Self {
+        rung.timed_out.store(false, Ordering::SeqCst);
+        rung.lost.store(false, Ordering::SeqCst);
+        let (thrown, frame) = (Cell::new(false), sys::current_frame());
+        let limited = Limited { words, rung: Arc::clone(rung), thrown, frame, run };
         let limited = Rc::new(limited);
         LIMITS.with_borrow_mut(|all| all.push(Rc::clone(&limited)));
         static POKED: Once = Once::new();
@@ -88,6 +155,7 @@ impl Limit {
                 libc::sigaction(poke_signal(), &raw const ours, std::ptr::null_mut());
             }
         });
+        rung.is_running.store(true, Ordering::SeqCst);
         Self(limited)
     }
 
@@ -95,12 +163,20 @@ impl Limit {
     pub fn has_thrown(&self) -> bool {
         self.0.thrown.get()
     }
+
+    /// Whether listeners have heard that the job was cancelled.
+    pub fn has_told(&self) -> bool {
+        self.0.run.is_told.get()
+    }
 }
 
 impl Drop for Limit {
     fn drop(&mut self) {
         LIMITS.with_borrow_mut(|all| all.retain(|limited| !Rc::ptr_eq(limited, &self.0)));
-        self.0.rung.store(false, Ordering::SeqCst);
+        let signs = &self.0.rung;
+        [&signs.timed_out, &signs.lost, &signs.is_running]
+            .into_iter()
+            .for_each(|sign| sign.store(false, Ordering::SeqCst));
     }
 }
 
@@ -124,17 +200,31 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// Has the engine look at its next instruction; a poke ends a system call, too.
+    fn interrupt(&self, pokes: bool) {
+        // SAFETY: see `Engine`; the poke handler is in place once a watched run has begun, and the signal is ours.
+        unsafe {
+            (*self.interrupt).store(true, Ordering::SeqCst);
+            if pokes {
+                libc::pthread_kill(self.thread, poke_signal());
+            }
+        }
+    }
+}
+
 impl Alarm for Engine {
     fn ring(&self, times: u32) {
         if times == 1 {
-            self.rung.store(true, Ordering::SeqCst);
+            self.rung.timed_out.store(true, Ordering::SeqCst);
         }
-        // SAFETY: see `Engine`; the poke handler is in place while a limited run lasts, and the signal is ours.
-        unsafe {
-            (*self.interrupt).store(true, Ordering::SeqCst);
-            if self.rung.load(Ordering::SeqCst) {
-                libc::pthread_kill(self.thread, poke_signal());
-            }
+        self.interrupt(self.rung.timed_out.load(Ordering::SeqCst));
+    }
+
+    fn leases_lost(&self) {
+        if self.rung.is_running.load(Ordering::SeqCst) {
+            self.rung.lost.store(true, Ordering::SeqCst);
+            self.interrupt(true);
         }
     }
 

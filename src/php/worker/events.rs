@@ -21,13 +21,14 @@ pub enum Event {
     Buried,
     TimedOut,
     LeaseLost,
+    Cancelled,
     ConnectionLost,
     ConnectionRestored,
     WorkerStopping,
 }
 
 impl Event {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::WorkerStarting,
         Self::Idle,
         Self::Processing,
@@ -37,6 +38,7 @@ impl Event {
         Self::Buried,
         Self::TimedOut,
         Self::LeaseLost,
+        Self::Cancelled,
         Self::ConnectionLost,
         Self::ConnectionRestored,
         Self::WorkerStopping,
@@ -98,7 +100,7 @@ impl Listeners {
             match attempt(callable, arguments) {
                 Ending::Returned(_) => {}
                 Ending::Threw(exception) => {
-                    let what = exception.object().map(reason::of_throwable).unwrap_or_default();
+                    let what = exception.object().map(reason::headline).unwrap_or_default();
                     let what = String::from_utf8_lossy(&what).into_owned();
                     let message = format!("A listener of Event::{} threw {what}", event.case());
                     warn(&message)?;

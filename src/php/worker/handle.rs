@@ -1,6 +1,6 @@
 //! One job: from its bytes to the end of its handler.
 
-use super::alarm::Limit;
+use super::alarm::{Limit, Run};
 use super::callable::{Ending, attempt, discard};
 use super::events::Event;
 use super::run::Loop;
@@ -66,13 +66,19 @@ impl Loop<'_> {
     /// The second: whether its time limit was thrown into it.
     fn call_handler(&mut self, job: &Job, timeout: Duration) -> (Ending, bool) {
         let arguments = [job.object.shallow_clone(), self.object.shallow_clone()];
-        if timeout.is_zero() {
+        let hears_of_cancel = self.options.throw_on_cancel || self.listeners().has(Event::Cancelled);
+        self.has_told_of_cancel = !hears_of_cancel;
+        if timeout.is_zero() && !hears_of_cancel {
             return (attempt(&self.handler, arguments), false);
         }
-        let limit = Limit::start(timeout_reason(timeout), &self.rung);
-        self.feed.keeper().watch(&job.queue, &job.held, timeout, self.options.grace);
+        let run = Run::new(&job.object, self.object, &job.ticket.lease, self.options.throw_on_cancel);
+        let limit = Limit::start(timeout_reason(timeout), &self.rung, run);
+        if !timeout.is_zero() {
+            self.feed.keeper().watch(&job.queue, &job.held, timeout, self.options.grace);
+        }
         let ending = attempt(&self.handler, arguments);
         self.feed.keeper().unwatch();
+        self.has_told_of_cancel = limit.has_told();
         (ending, limit.has_thrown())
     }
 

@@ -37,6 +37,7 @@ pub struct Options {
     pub timeout: Duration,
     pub grace: Duration,
     pub heartbeat: bool,
+    pub throw_on_cancel: bool,
 }
 
 impl Default for Options {
@@ -51,6 +52,7 @@ impl Default for Options {
             timeout: Duration::ZERO,
             grace: Duration::from_secs(5),
             heartbeat: true,
+            throw_on_cancel: false,
         }
     }
 }
@@ -90,6 +92,7 @@ pub fn consume(call: &Call) -> Outcome<Zval> {
         timeout: length(8, default.timeout)?,
         grace: length(9, default.grace)?,
         heartbeat: call.bool_or(10, true)?,
+        throw_on_cancel: call.bool_or(11, false)?,
     };
     let object = call.this_value()?;
     let ended = Loop::new(this, &object, handler, options).run()?;

@@ -64,6 +64,8 @@ pub struct Loop<'a> {
     ending: Option<Instant>,
     pub(super) in_hand: Option<InHand>,
     pub(super) rung: Rung,
+    /// Listeners have heard that the job in hand was cancelled, or there are none.
+    pub(super) has_told_of_cancel: bool,
     /// Objects of jobs that are done and not acknowledged yet, for listeners to lost leases.
     pub(super) unacknowledged: HashMap<JobKey, Zval>,
     _signals: Signals,
@@ -87,6 +89,7 @@ impl<'a> Loop<'a> {
             ending: None,
             in_hand: None,
             rung,
+            has_told_of_cancel: false,
             unacknowledged: HashMap::new(),
             _signals: Signals::install(),
         }

@@ -41,7 +41,7 @@ impl Job {
 /// The meaning of the handler's end.
 pub enum Verdict {
     Done,
-    Release(Due, Zval),
+    Release(Due, Vec<u8>, Zval),
     Bury(Vec<u8>, Zval),
     Fail(Vec<u8>, Option<Zval>),
     TimedOut(Vec<u8>, Option<Zval>),
@@ -57,7 +57,7 @@ impl Verdict {
             Ending::Threw(exception) => {
                 let Some(object) = exception.object() else { return Self::Fail(Vec::new(), None) };
                 if let Some(delay_ms) = exceptions::release_delay_ms(object) {
-                    return Self::Release(Due::InMs(delay_ms), exception);
+                    return Self::Release(Due::InMs(delay_ms), reason::message(object), exception);
                 }
                 if exceptions::is_bury(object) {
                     return Self::Bury(reason::message(object), exception);
@@ -76,7 +76,7 @@ impl Verdict {
 /// Why the loop ends with a job in hand. A fatal error may leave in the same way as `exit()`.
 pub fn last_words() -> Vec<u8> {
     if let Some(text) = sys::fatal_error_message() {
-        return reason::bounded(&text);
+        return reason::of_fatal_error(&text);
     }
     if let Some(exception) = sys::pending_throwable() {
         return reason::of_throwable(exception);
@@ -100,7 +100,11 @@ impl Loop<'_> {
         if inner.is_some_and(job::Job::is_settled) {
             return Ok(());
         }
-        if job.ticket.lease.is_lost() {
+        let lease = &job.ticket.lease;
+        if lease.is_lost() {
+            if lease.is_cancelled() && !self.has_told_of_cancel {
+                self.emit(Event::Cancelled, Some(&job.object), None)?;
+            }
             return self.emit(Event::LeaseLost, Some(&job.object), None);
         }
         match verdict {
@@ -116,8 +120,8 @@ impl Loop<'_> {
                 self.feed.done(&job.ticket);
                 self.emit(Event::Succeeded, Some(&job.object), None)
             }
-            Verdict::Release(due, exception) => {
-                if self.settled(job, (), || job.queue.release(&job.held, *due, None, true))?.is_some() {
+            Verdict::Release(due, why, exception) => {
+                if self.settled(job, (), || job.queue.release_because(&job.held, *due, why))?.is_some() {
                     self.emit(Event::Released, Some(&job.object), Some(exception))?;
                 }
                 Ok(())

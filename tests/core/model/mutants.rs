@@ -225,6 +225,10 @@ const OTHERS: &[(Mutant, &str)] = &[
     (("repair.lua", "and not (is_held and", "and not (false and"), "deleted_keys::a_repair"),
     (("repair.lua", "call('ZREM', reserved, id)", ""), "deleted_keys::jobs_whose_place"),
     (("lib/pick.lua", "if #member > 8 then", "if true then"), "foreign::"),
+    (("lib/remove.lua", "if consumer and not told[consumer] then", "if false then"), "keeping::a_keeper_hears"),
+    (("release.lua", "if ARGV[6] ~= '' then past.error = ARGV[6] end", ""), "lifecycle::a_release_leaves"),
+    (("lib/reclaim.lua", "return workers .. ', ' .. worker", "return workers"), "lifecycle::a_job_that_outlives"),
+    (("lib/reclaim.lua", "if #workers > 400 or ", "if "), "lifecycle::a_job_that_outlives"),
 ];
 
 const WALK: &str = "model::walk::jobs_are_never_lost_doubled_or_out_of_order";

@@ -2,6 +2,7 @@
 
 use delayqueue::core::backoff::Backoff;
 use delayqueue::core::job::{Due, JobOptions, OnDuplicate, State};
+use delayqueue::core::process;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -157,7 +158,7 @@ impl Reference {
                 (job.error, job.came_back) = ("lease expired".into(), true);
                 self.counters.timed_out += 1;
                 if job.is_spent() {
-                    job.bury(now, "lease expired");
+                    job.bury(now, &format!("lease expired, held by {}", process::worker()));
                 } else {
                     job.place = Place::Waiting;
                 }

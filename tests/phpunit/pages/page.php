@@ -38,7 +38,11 @@ switch ($_GET['do']) {
         $GLOBALS['kept']->keepAlive();
         usleep(2_200_000);
         $answer([count(scandir('/proc/self/task')) - 2, $GLOBALS['kept']->isLost(), $queue->peek($id)->timeouts]);
-        exit;
+        break;
+    case 'settings':
+        $found = new DelayQueue('page');
+        $answer([$found->dsn(), $found->prefix()]);
+        break;
     case 'opcache':
         $answer(opcache_get_status(false)['opcache_enabled'] ?? false);
         break;

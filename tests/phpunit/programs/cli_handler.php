@@ -23,7 +23,7 @@ return static function (Job $job, DelayQueue $queue): void {
     match ($job->payload['do'] ?? 'nothing') {
         'nothing' => null,
         'wait' => $wait(),
-        'fail' => throw new RuntimeException("not\nnow"),
+        'fail' => (static fn (string $argument) => throw new RuntimeException("not\nnow", 0, new LogicException('the cause')))('secret'),
         'bury' => throw new Bury('never'),
         'release' => throw new Release('1h', 'later'),
         'ack' => $job->ack(),

@@ -31,17 +31,26 @@ final class HandlerLoader
             ->addOption('container', null, InputOption::VALUE_REQUIRED, 'A PHP file that returns a PSR-11 container, which makes the object of the handler\'s class');
     }
 
-    /** @throws UsageException when it cannot be loaded, or is not a handler */
-    public static function load(InputInterface $input): callable
+    /**
+     * Loads the file of --bootstrap. It may read settings of the queue from a .env file, so it comes before the queue.
+     *
+     * @throws UsageException when it cannot be loaded
+     */
+    public static function bootstrap(InputInterface $input): void
     {
-        [$handler, $bootstrap] = [$input->getArgument('handler'), $input->getOption('bootstrap')];
+        $bootstrap = $input->getOption('bootstrap');
         if ($bootstrap !== null) {
             self::attempt(
                 "the bootstrap $bootstrap",
                 static fn (): mixed => is_file($bootstrap) ? require $bootstrap : throw new UsageException('no such file'),
             );
         }
-        $file = $input->getOption('container');
+    }
+
+    /** @throws UsageException when it cannot be loaded, or is not a handler */
+    public static function load(InputInterface $input): callable
+    {
+        [$handler, $file] = [$input->getArgument('handler'), $input->getOption('container')];
         $container = $file === null ? null : self::attempt("the container $file", static fn (): ContainerInterface => self::container($file));
 
         return self::attempt("the handler $handler", static fn (): callable => self::resolve($handler, $container));

@@ -81,7 +81,8 @@ final class JobLog
         // exit() and fatal errors leave no other trace.
         register_shutdown_function(function (): void {
             if ($this->isInHandler) {
-                $this->write($this->running, 'died', null, error_get_last()['message'] ?? 'the handler ended the process');
+                $why = ErrorReport::ofFatalError(error_get_last()['message'] ?? 'the handler ended the process');
+                $this->write($this->running, 'died', null, $why);
             }
         });
 
@@ -103,7 +104,8 @@ final class JobLog
         };
     }
 
-    private function write(?Job $job, string $outcome, ?Throwable $error, ?string $reason = null): void
+    /** @param array<string, mixed> $why what there is to say where no exception tells */
+    private function write(?Job $job, string $outcome, ?Throwable $error, array $why = []): void
     {
         if ($job === null) {
             return;
@@ -111,7 +113,6 @@ final class JobLog
         // A lease can be lost after the line of the job, when its acknowledgement arrives too late.
         $took = $this->running === $job ? hrtime(true) / 1e6 - $this->startedAt : null;
         $this->running = $this->running === $job ? null : $this->running;
-        $reason ??= $error === null ? null : $error::class . ($error->getMessage() === '' ? '' : ": {$error->getMessage()}");
         $fields = [
             'time' => Text::moment(microtime(true)),
             'queue' => $job->queue,
@@ -120,7 +121,7 @@ final class JobLog
             'late_ms' => (int) round(($job->reservedAt - $job->dueAt) * 1000),
             'run_ms' => $took === null ? null : round($took, 1),
             'outcome' => $outcome,
-            'reason' => $reason === null ? null : Text::short($reason, 1000),
+            ...($error === null ? $why : ErrorReport::fields($error)),
             'pid' => getmypid(),
         ];
         $present = array_filter($fields, static fn (mixed $value): bool => $value !== null);
@@ -131,7 +132,7 @@ final class JobLog
     private static function text(array $fields): string
     {
         $ran = isset($fields['run_ms']) ? ", ran {$fields['run_ms']} ms" : '';
-        $reason = isset($fields['reason']) ? " ({$fields['reason']})" : '';
+        $reason = isset($fields['reason']) ? ' (' . ErrorReport::text($fields) . ')' : '';
 
         return "{$fields['time']} {$fields['queue']} {$fields['id']} attempt {$fields['attempt']}, {$fields['late_ms']} ms late$ran"
             . ": {$fields['outcome']}$reason";

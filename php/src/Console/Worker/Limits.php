@@ -20,11 +20,12 @@ final class Limits
             ->addOption('max-jobs', null, $value, 'End after this many jobs; 0: no limit', '0')
             ->addOption('max-time', null, $value, 'End after this time: seconds, 1h, PT1H; 0: no limit', '0')
             ->addOption('memory-limit', null, $value, 'End when PHP uses more than this, such as 128M; 0: no limit', '0')
-            ->addOption('timeout', null, $value, 'Time limit of one run of the handler, for jobs that have none of their own; 0: none', '0')
+            ->addOption('timeout', null, $value, 'Time limit of one run of the handler, for jobs that have none of their own; 0: none', '1h')
             ->addOption('grace-timeout', null, $value, 'How long to wait for a stuck handler after its timeout', '5')
             ->addOption('idle-timeout', null, $value, 'Seconds without a job after which a worker counts as idle', '5')
             ->addOption('stop-when-empty', null, InputOption::VALUE_NONE, 'End as soon as nothing is due')
             ->addOption('no-heartbeat', null, InputOption::VALUE_NONE, 'Do not renew leases while the handler runs')
+            ->addOption('throw-on-cancel', null, InputOption::VALUE_NONE, 'Throw a CancelledException into a handler whose job is cancelled')
             ->addOption('prefetch', null, $value, 'How many jobs one round trip may take', '1');
     }
 
@@ -42,6 +43,7 @@ final class Limits
             'idleTimeout' => is_numeric($idle) ? (float) $idle : throw new UsageException('--idle-timeout must be a number of seconds'),
             'stopWhenEmpty' => $input->getOption('stop-when-empty'),
             'heartbeat' => !$input->getOption('no-heartbeat'),
+            'throwOnCancel' => $input->getOption('throw-on-cancel'),
             'prefetch' => Number::of($input->getOption('prefetch'), '--prefetch', 1),
         ];
     }

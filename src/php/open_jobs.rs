@@ -1,0 +1,81 @@
+//! Jobs that `reserve()` gave to the program, which has not settled them. A request that ends with a fatal error, or by `exit()`, fails them at
+//! once. A program that lets go of a job without settling it, or ends with one in its hands, leaves it to the end of its lease.
+
+use super::reason;
+use super::sys;
+use crate::core::deadline;
+use crate::core::process::Generation;
+use crate::core::queue::{Held, Queue};
+use crate::core::worker::lease::Lease;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The time that a request which dies may still spend on Redis.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// A job in the hands of the program.
+pub struct OpenJob {
+    pub queue: Queue,
+    pub held: Rc<Held>,
+    pub lease: Arc<Lease>,
+    pub process: Generation,
+}
+
+impl OpenJob {
+    fn is_open(&self) -> bool {
+        !self.lease.has_ended() && self.process.is_current() && self.lease.until() > Instant::now()
+    }
+}
+
+thread_local! {
+    static OPEN: RefCell<Vec<OpenJob>> = const { RefCell::new(Vec::new()) };
+    /// The program has called `exit()`.
+    static EXITED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// MINIT.
+pub fn hook() {
+    sys::exit::on_exit(|| EXITED.set(true));
+}
+
+pub fn add(job: OpenJob) {
+    OPEN.with_borrow_mut(|open| {
+        if open.len() == open.capacity() {
+            open.retain(OpenJob::is_open);
+        }
+        open.push(job);
+    });
+}
+
+/// The object of a job is gone: it is nobody's, unless an error or `exit()` takes it away. An exception may turn out to be caught; then the
+/// program ends in good order.
+pub fn let_go(lease: &Arc<Lease>) {
+    let is_taken = EXITED.get() || sys::exception_pending() || sys::has_fatal_error();
+    if !is_taken || lease.has_ended() {
+        // Not while the thread ends, when there is no list any more.
+        let _ = OPEN.try_with(|open| {
+            let mut open = open.borrow_mut();
+            if let Some(at) = open.iter().position(|job| Arc::ptr_eq(&job.lease, lease)) {
+                open.swap_remove(at);
+            }
+        });
+    }
+}
+
+/// RSHUTDOWN: destructors and shutdown functions have run.
+pub fn end_request() {
+    let (open, has_exited) = (OPEN.take(), EXITED.take());
+    let why = match sys::fatal_error_message() {
+        Some(text) => reason::of_fatal_error(&text),
+        None if has_exited => format!("the script called exit() with status {}", sys::exit_status()).into_bytes(),
+        None => return,
+    };
+    deadline::within(LAST_WORDS, || {
+        for job in open.iter().filter(|job| job.is_open()) {
+            let _ = job.queue.fail(&job.held, Some(&why));
+            job.lease.settle();
+        }
+    });
+}

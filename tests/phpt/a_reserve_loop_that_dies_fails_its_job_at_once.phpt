@@ -1,0 +1,63 @@
+--TEST--
+A fatal error, an uncaught exception or exit() in a reserve() loop fails the job at once; the end of a script leaves it to its lease
+--FILE--
+<?php
+require __DIR__ . '/helpers.inc';
+$queue = queue();
+$script = tempnam(sys_get_temp_dir(), 'dies');
+/** Runs code of a worker that has $queue, in a PHP of its own, and tells the fate of the jobs a and b, of which the code may take one or both. */
+function dies(string $name, string $code): void
+{
+    global $queue, $script;
+    $queue->purge();
+    foreach (['a', 'b'] as $id) {
+        $queue->push(1, id: $id, ttr: 600);
+    }
+    $make = '$queue = new DelayQueue(' . var_export($queue->name(), true) . ', ' . var_export(getenv('DELAYQUEUE_TEST_DSN'), true) . ');';
+    file_put_contents($script, "<?php $make $code");
+    $command = [PHP_BINARY, '-n', '-d', 'extension=' . getenv('DELAYQUEUE_TEST_EXTENSION'), '-d', 'memory_limit=32M', '-d', 'display_errors=0', '-d', 'log_errors=0', $script];
+    $process = proc_open($command, [1 => ['pipe', 'w']], $pipes);
+    $output = stream_get_contents($pipes[1]);
+    $code = proc_close($process);
+    echo str_pad($name, 32), "exit code $code$output";
+    foreach (['a', 'b'] as $id) {
+        $job = $queue->peek($id);
+        $error = preg_replace('~(/\S+|\d{4,})~', '*', strtok((string) $job?->lastError, "\n"));
+        echo ' | ', $job === null ? 'gone' : "{$job->state->value} $job->attempts $error";
+    }
+    echo "\n";
+}
+dies('exit()', '$job = $queue->reserve(); exit;');
+dies('exit(7)', 'while ($job = $queue->reserve()) { exit(7); }');
+dies('die() in a function', 'function work($queue) { $job = $queue->reserve(); (function () { die("bye"); })(); } work($queue);');
+dies('two in hand', '$jobs = $queue->reserveMany(2); exit;');
+dies('uncaught at the top', '$job = $queue->reserve(); throw new RuntimeException("boom");');
+dies('uncaught in a function', 'function work($queue, $secret) { $job = $queue->reserveJob("b"); throw new RuntimeException("boom"); } work($queue, "hunter2");');
+dies('out of memory', '$job = $queue->reserve(); $x = str_repeat("x", 64 << 20);');
+dies('a fatal error in a function', 'function work($queue) { $job = $queue->reserve(); eval("interface Two {} class One implements Two, Two {}"); } work($queue);');
+dies('in a cycle', '$o = new stdClass; $o->o = $o; $o->job = $queue->reserve(); exit;');
+dies('the end of the script', '$job = $queue->reserve();');
+dies('a job let go, then exit()', '$job = $queue->reserve(); unset($job); exit;');
+dies('an exception that is caught', 'try { (function () use ($queue) { $job = $queue->reserve(); throw new Exception; })(); } catch (Exception) {}');
+dies('settled, then exit()', '$job = $queue->reserve(); $job->ack(); $job = $queue->reserve(); $job->bury("mine"); exit(1);');
+dies('settled at shutdown', '$job = $queue->reserve(); register_shutdown_function(fn() => $job->release(0, countAttempt: false)); exit;');
+dies('exit() in consume()', '$queue->consume(fn() => exit(3));');
+unlink($script);
+$queue->purge();
+?>
+--EXPECT--
+exit()                          exit code 0 | delayed 1 the script called exit() with status 0 | ready 0 
+exit(7)                         exit code 7 | delayed 1 the script called exit() with status 7 | ready 0 
+die() in a function             exit code 0bye | delayed 1 the script called exit() with status 0 | ready 0 
+two in hand                     exit code 0 | delayed 1 the script called exit() with status 0 | delayed 1 the script called exit() with status 0
+uncaught at the top             exit code 255 | delayed 1 Uncaught RuntimeException: boom in * | ready 0 
+uncaught in a function          exit code 255 | ready 0  | delayed 1 Uncaught RuntimeException: boom in *
+out of memory                   exit code 255 | delayed 1 Allowed memory size of * bytes exhausted (tried to allocate * bytes) | ready 0 
+a fatal error in a function     exit code 255 | delayed 1 Class One cannot implement previously implemented interface Two | ready 0 
+in a cycle                      exit code 0 | delayed 1 the script called exit() with status 0 | ready 0 
+the end of the script           exit code 0 | reserved 1  | ready 0 
+a job let go, then exit()       exit code 0 | reserved 1  | ready 0 
+an exception that is caught     exit code 0 | reserved 1  | ready 0 
+settled, then exit()            exit code 1 | gone | buried 1 mine
+settled at shutdown             exit code 0 | ready 0  | ready 0 
+exit() in consume()             exit code 3 | delayed 1 the handler called exit() with status 3 | ready 0 

@@ -1,0 +1,44 @@
+--TEST--
+A Unix time where a delay is wanted is refused with the words to write instead
+--FILE--
+<?php
+require __DIR__ . '/helpers.inc';
+use DelayQueue\Release;
+$queue = queue();
+$time = 1893456000;
+caught(fn() => $queue->push(1, $time + 900));
+caught(fn() => $queue->push(1, delay: $time + 0.5));
+caught(fn() => $queue->push(1, delay: " $time"));
+caught(fn() => $queue->push(1, 1_000_000_000));
+caught(fn() => $queue->pushMany([['payload' => 1], ['payload' => 2, 'delay' => $time]]));
+caught(fn() => $queue->reschedule('j', $time));
+caught(fn() => new Release($time));
+var_dump(count($queue));
+$queue->push(1, id: 'j');
+$job = $queue->reserve();
+caught(fn() => $job->release($time));
+var_dump($job->isSettled());
+// The words lead to a program that works, and long delays have other words.
+$job->release(new DateTimeImmutable("@$time"));
+var_dump($queue->peek('j')->dueAt === (float) $time);
+var_dump($queue->reschedule('j', 999_999_999), $queue->reschedule('j', '12000d'), $queue->reschedule('j', new DateInterval('P40Y')));
+// Moments stay what they are to the classic producer, and durations that are no delays stay numbers.
+var_dump($queue->producer('k', $time, []));
+$queue->purge();
+?>
+--EXPECT--
+ValueError: DelayQueue::push(): Argument #2 ($delay) must be a delay, and 1893456900 looks like a Unix time: for a moment give a DateTimeInterface, such as new DateTimeImmutable('@1893456900')
+ValueError: DelayQueue::push(): Argument #2 ($delay) must be a delay, and 1893456000.5 looks like a Unix time: for a moment give a DateTimeInterface, such as new DateTimeImmutable('@1893456000.5')
+ValueError: DelayQueue::push(): Argument #2 ($delay) must be a delay, and 1893456000 looks like a Unix time: for a moment give a DateTimeInterface, such as new DateTimeImmutable('@1893456000')
+ValueError: DelayQueue::push(): Argument #2 ($delay) must be a delay, and 1000000000 looks like a Unix time: for a moment give a DateTimeInterface, such as new DateTimeImmutable('@1000000000')
+ValueError: DelayQueue::pushMany(): Argument #1 ($jobs) item 1: "delay" must be a delay, and 1893456000 looks like a Unix time: for a moment give a DateTimeInterface, such as new DateTimeImmutable('@1893456000')
+ValueError: DelayQueue::reschedule(): Argument #2 ($delay) must be a delay, and 1893456000 looks like a Unix time: for a moment give a DateTimeInterface, such as new DateTimeImmutable('@1893456000')
+ValueError: DelayQueue\Release::__construct(): Argument #1 ($delay) must be a delay, and 1893456000 looks like a Unix time: for a moment give 1893456000 - time()
+int(0)
+ValueError: DelayQueue\Job::release(): Argument #1 ($delay) must be a delay, and 1893456000 looks like a Unix time: for a moment give a DateTimeInterface, such as new DateTimeImmutable('@1893456000')
+bool(false)
+bool(true)
+bool(true)
+bool(true)
+bool(true)
+bool(true)
