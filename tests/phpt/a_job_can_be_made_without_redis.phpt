@@ -105,7 +105,7 @@ var_dump($stats->ready, $stats->delayed, $stats->paused, $stats->oldestReadyAge,
 caught(fn() => Testing::stats(['x' => 1]));
 caught(fn() => Testing::stats(['ready' => -1]));
 ?>
---EXPECT--
+--EXPECTF--
 Error: DelayQueue\Testing needs the ini setting delayqueue.testing=1; never set it in production
 Error: DelayQueue\Testing needs the ini setting delayqueue.testing=1; never set it in production
 Error: DelayQueue\Testing needs the ini setting delayqueue.testing=1; never set it in production
@@ -156,7 +156,7 @@ DelayQueue\LeaseLostException: the lease of job 'test' in queue 'default' is los
 int(5)
 {"name":"ack"}
 {"name":"release","delay":0}
-{"name":"fail","reason":"RuntimeException: why"}
+{"name":"fail","reason":"RuntimeException: why\nin %sa_job_can_be_made_without_redis.php:38"}
 {"name":"bury","reason":"for good"}
 int(2)
 string(3) "ack"

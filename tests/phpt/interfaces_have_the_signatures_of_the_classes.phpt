@@ -47,6 +47,7 @@ final class Decorated implements DelayQueue\JobInterface
     public function timeLeft(): float { return 0.0; }
     public function isSettled(): bool { return $this->inner->isSettled(); }
     public function isLost(): bool { return false; }
+    public function deadlineSoon(int|float|string|DateInterval $margin = 1): bool { return false; }
 }
 require __DIR__ . '/helpers.inc';
 $queue = queue();
@@ -73,6 +74,8 @@ only the class has partitions()
 only the class has doctor()
 only the class has installScripts()
 only the class has close()
+only the class has dsn()
+only the class has prefix()
 bool(true)
 TypeError: DelayQueue::ackMany(): Argument #1 must be of type DelayQueue\Job, Decorated given
 ack a

@@ -23,8 +23,8 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue\Backoff/interfaces/0 is unexpected
 /DelayQueue\Backoff/methods/__toString is unexpected
 /DelayQueue\Backoff/methods/parse is unexpected
-/DelayQueue\Job/interfaces/0 is unexpected
 /DelayQueue\Event/constants/Cancelled is unexpected
+/DelayQueue\Job/interfaces/0 is unexpected
 /DelayQueue\Job/methods/update/parameters/2 is unexpected
 /DelayQueue\Job/methods/deadlineSoon is unexpected
 /DelayQueue\JobInfo/properties/timeout is unexpected
@@ -39,8 +39,8 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue\Testing/methods/offset is unexpected
 /DelayQueue\Testing/methods/outcome is unexpected
 /DelayQueue\Testing/methods/stats is unexpected
+/DelayQueue\CancelledException is unexpected
 /DelayQueue\JobCall is unexpected
 /DelayQueue\JobInterface is unexpected
 /DelayQueue\QueueInterface is unexpected
-/DelayQueue\CancelledException is unexpected
 /DelayQueue\SealException is unexpected

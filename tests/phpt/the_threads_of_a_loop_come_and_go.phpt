@@ -22,6 +22,7 @@ $queue->consume(fn () => print('in the handler: ' . $threads() . "\n"), stopWhen
 echo 'after: ', $until(fn () => $threads() === $base) ? 'as before' : $threads(), "\n";
 $queue->push(1);
 $queue->consume(fn () => print('without heartbeat: ' . $threads() . "\n"), stopWhenEmpty: true, heartbeat: false);
+$until(fn () => $threads() === $base);
 $queue->push(1);
 $queue->consume(function () use ($queue, $threads) {
     $queue->push(2);

@@ -186,7 +186,7 @@ final class Jobs
             ['attempts' => $attempts, 'timeouts' => $timeouts] = get_object_vars($entry->info);
             $entry->change(['attempts' => $attempts + 1, 'timeouts' => $timeouts + 1, 'lastError' => 'lease expired']);
             $this->add('timedOut');
-            $entry->isSpent() ? $entry->bury('lease expired', $nowUs) : $entry->wait($entry->dueUs);
+            $entry->isSpent() ? $entry->bury(sprintf('lease expired, held by %s:%d', gethostname(), getmypid()), $nowUs) : $entry->wait($entry->dueUs);
         }
     }
 }

@@ -117,7 +117,7 @@ trait LeaseRules
 
         $queue->reserve()?->fail(new RuntimeException('no bank'));
         $info = $queue->peek('a');
-        $this->assertSame([State::Delayed, 1, 'RuntimeException: no bank'], [$info?->state, $info?->attempts, $info?->lastError]);
+        $this->assertSame([State::Delayed, 1, 'RuntimeException: no bank'], [$info?->state, $info?->attempts, strtok((string) $info?->lastError, "\n")]);
         $this->travel(4);
         $this->assertNull($queue->reserve());
         $this->travel(1);
@@ -135,9 +135,9 @@ trait LeaseRules
     public function testReasonsAreBounded(): void
     {
         $this->queue()->push('a', id: 'a');
-        $this->queue()->reserve()?->bury(str_repeat('ä', 600));
+        $this->queue()->reserve()?->bury(str_repeat('ä', 1200));
 
-        $this->assertSame(str_repeat('ä', 500), $this->queue()->peek('a')?->lastError);
+        $this->assertSame(str_repeat('ä', 1000), $this->queue()->peek('a')?->lastError);
     }
 
     public function testABuriedJobWaitsUntilItIsKicked(): void

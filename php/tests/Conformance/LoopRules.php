@@ -68,7 +68,8 @@ trait LoopRules
         $now = [];
         foreach (array_slice(array_keys($ends), 1) as $id) {
             $info = $queue->peek($id);
-            $now[$id] = [$info?->state, $info?->lastError, round($info->dueAt - $info->createdAt)];
+            $reason = $info?->lastError === null ? null : strtok($info->lastError, "\n");
+            $now[$id] = [$info?->state, $reason, round($info->dueAt - $info->createdAt)];
         }
         $this->assertSame([
             'false' => [State::Delayed, 'the handler returned false', 10.0],

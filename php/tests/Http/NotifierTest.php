@@ -118,7 +118,7 @@ final class NotifierTest extends TestCase
         $accepts = static fn (string $body, int $status): bool => $status === 200 && $body === 'success';
 
         $this->notify(accepts: $accepts);
-        $this->assertStringEndsWith('answered 200: fail', (string) $this->queue->peek('a')?->lastError);
+        $this->assertStringContainsString("answered 200: fail\n", (string) $this->queue->peek('a')?->lastError);
 
         $this->travel('1m');
         $this->notify(accepts: $accepts);
