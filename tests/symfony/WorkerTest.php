@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Symfony;
 
+use DelayQueue\OnDuplicate;
 use DelayQueue\State;
 use DelayQueue\Symfony\Stamp\DelayQueueStamp;
 use DelayQueue\Tests\Symfony\App\BatchWork;
@@ -204,6 +205,20 @@ final class WorkerTest extends MessengerTestCase
         $this->until(fn () => $this->jobs('orders')->count() === 0, 'it is acknowledged');
         $this->assertSame(['begin', 'begin', 'begin', 'end'], array_column($this->journal->read(), 0));
         $this->assertSame(1, $this->jobs('orders')->stats()->pushed);
+    }
+
+    public function testOfMessagesWithOneIdTheFirstIsKeptOrTheLastOneRuns(): void
+    {
+        $transport = $this->transport();
+        foreach (['d', 'de', 'deb'] as $word) {
+            $transport->send(new Envelope(new Work("unique-$word"), [new DelayQueueStamp('unique', onDuplicate: OnDuplicate::Keep)]));
+            $transport->send(new Envelope(new Work("search-$word"), [new DelayQueueStamp('search', onDuplicate: OnDuplicate::Replace), new DelayStamp(500)]));
+        }
+        $this->assertSame(2, $this->jobs('orders')->count());
+        $this->worker('orders');
+        $this->deed('end', 'search-deb');
+        $this->until(fn () => $this->jobs('orders')->count() === 0, 'all are acknowledged');
+        $this->assertSame(['unique-d' => 1, 'search-deb' => 1], $this->ended());
     }
 
     public function testAWorkerThatIsToStopHandlesNothingThatComesLater(): void
