@@ -92,7 +92,7 @@ final class WorkerTest extends MessengerTestCase
 
     public function testSigtermEndsAWaitingWorkerSoonAndABusyOneAfterItsMessage(): void
     {
-        $waiting = $this->worker('mails');
+        $waiting = $this->waitingWorker('mails');
         $transport = $this->transport();
         $transport->send(new Envelope(new Work('a', 'wait')));
         $busy = $this->worker('orders');
@@ -111,7 +111,7 @@ final class WorkerTest extends MessengerTestCase
 
     public function testSigtermEndsAWorkerThatWaitsForSeveralTransports(): void
     {
-        $worker = $this->worker('orders', 'mails', 'elsewhere');
+        $worker = $this->waitingWorker('orders', 'mails', 'elsewhere');
         $worker->signal(SIGTERM);
         $this->assertSame(0, $worker->exitCode());
     }
@@ -223,7 +223,7 @@ final class WorkerTest extends MessengerTestCase
 
     public function testAWorkerThatIsToStopHandlesNothingThatComesLater(): void
     {
-        $worker = $this->worker('orders');
+        $worker = $this->waitingWorker('orders');
         usleep(1_500_000); // longer than the worker would sleep: it is in its long wait
         $this->command('messenger:stop-workers');
         $this->transport()->send(new Envelope(new Work('new')));
