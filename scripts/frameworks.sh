@@ -12,7 +12,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source "$root/scripts/debian.sh"
 
 packages=(
-  php8.4-cli php8.4-dev php8.4-xml php8.4-mbstring php8.4-sqlite3 php8.4-curl phpunit redis-server util-linux
+  php8.4-cli php8.4-dev php8.4-xml php8.4-mbstring php8.4-sqlite3 php8.4-curl php8.4-redis phpunit redis-server util-linux
   php-symfony-framework-bundle php-symfony-messenger php-symfony-console php-symfony-yaml php-psr-clock php-psr-event-dispatcher
   php-laravel-framework
 )
@@ -66,6 +66,8 @@ run_there() {
 }
 
 "$root/build.sh" setup
+# A folder of an earlier list of packages is made anew.
+has_packages "$system" "${packages[@]}" || "${as_root[@]}" rm -rf --one-file-system "$system"
 make_debian "$system" "$series" "${packages[@]}"
 where=${FRAMEWORKS_PHP:-$series}
 if [ "$where" != here ]; then
