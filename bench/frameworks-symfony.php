@@ -4,15 +4,16 @@
  * Symfony Messenger with this extension's transport and with its own redis transport (phpredis), on a private Redis: dispatching and working
  * 1,000 messages, how late delayed ones are handled, and what an idle worker asks of Redis.
  *
- *     php -d extension=target/release/libdelayqueue.so bench/frameworks-symfony.php [--runs=5] [--messages=1000] [--idle=60]
+ *     php -d extension=target/release/libdelayqueue.so bench/frameworks-symfony.php [--runs=5] [--messages=1000] [--idle=60] [--each-way-us=250]
  *
  * Prints a Markdown table of medians. CPU is that of the client and, behind the plus, of Redis. The transports take turns after every quarter of
- * the messages, so that what else the machine does meets them alike.
+ * the messages, so that what else the machine does meets them alike. --each-way-us puts a network between client and Redis: a proxy that adds so much.
  */
 
 declare(strict_types=1);
 
 use DelayQueue\Bench\Cpu;
+use DelayQueue\Bench\Delay;
 use DelayQueue\Bench\RedisServer;
 use DelayQueue\Symfony\Transport\TransportFactory;
 use DelayQueue\Symfony\Worker\WaitWhileIdle;
@@ -52,10 +53,9 @@ final class Side
     private readonly TransportFactory $factory;
 
     /** @param int $prefetch 0: Messenger's own redis transport */
-    public function __construct(private readonly RedisServer $server, private readonly int $prefetch)
+    public function __construct(private readonly RedisServer $server, int $port, private readonly int $prefetch)
     {
         $this->factory = new TransportFactory();
-        $port = $server->endpoint()->port;
         [$factory, $dsn, $options] = $prefetch > 0
             ? [$this->factory, "delayqueue://127.0.0.1:$port/0", ['queue' => "orders-$prefetch", 'prefetch' => $prefetch]]
             : [new RedisTransportFactory(), "redis://127.0.0.1:$port/orders/workers/one", ['delete_after_ack' => true]]; // as without a word from Symfony 6 on
@@ -127,7 +127,7 @@ final class Side
     }
 }
 
-$options = getopt('', ['runs:', 'messages:', 'idle:']);
+$options = getopt('', ['runs:', 'messages:', 'idle:', 'each-way-us:']);
 [$runs, $messages, $seconds] = [(int) ($options['runs'] ?? 5), (int) ($options['messages'] ?? 1000), (float) ($options['idle'] ?? 60)];
 $median = static function (array $values, float $part = 0.5): float {
     sort($values);
@@ -136,7 +136,11 @@ $median = static function (array $values, float $part = 0.5): float {
 };
 $folder = new Folder();
 $server = new RedisServer($folder->path);
-$sides = ['redis' => new Side($server, 0), 'delayqueue' => new Side($server, 1), 'delayqueue, `prefetch: 16`' => new Side($server, 16)];
+$delay = isset($options['each-way-us']) ? new Delay(Delay::compile($folder->path), $server->port, (int) $options['each-way-us']) : null;
+$sides = array_map(
+    static fn (int $prefetch): Side => new Side($server, ($delay ?? $server)->port, $prefetch),
+    ['redis' => 0, 'delayqueue' => 1, 'delayqueue, `prefetch: 16`' => 16],
+);
 $found = [];
 $note = static function (string $name, string $what, array $used) use (&$found): void {
     foreach (['', ' CPU', ' Redis'] as $part => $kind) {
