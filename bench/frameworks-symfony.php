@@ -4,16 +4,22 @@
  * Symfony Messenger with this extension's transport and with its own redis transport (phpredis), on a private Redis: dispatching and working
  * 1,000 messages, how late delayed ones are handled, and what an idle worker asks of Redis.
  *
- *     php -d extension=target/release/libdelayqueue.so bench/frameworks-symfony.php [--runs=5] [--messages=1000] [--idle=60]
+ *     php -d extension=target/release/libdelayqueue.so bench/frameworks-symfony.php [--runs=5] [--messages=1000] [--idle=60] [--each-way-us=250]
+ *
+ * Prints a Markdown table of medians. CPU is that of the client and, behind the plus, of Redis. The transports take turns after every quarter of
+ * the messages, so that what else the machine does meets them alike. --each-way-us puts a network between client and Redis: a proxy that adds so much.
  */
 
 declare(strict_types=1);
 
+use DelayQueue\Bench\Cpu;
+use DelayQueue\Bench\Delay;
 use DelayQueue\Bench\RedisServer;
 use DelayQueue\Symfony\Transport\TransportFactory;
 use DelayQueue\Symfony\Worker\WaitWhileIdle;
 use DelayQueue\Tests\Support\Folder;
 use Symfony\Component\EventDispatcher\EventDispatcher;
+use Symfony\Component\HttpKernel\Kernel;
 use Symfony\Component\Messenger\Bridge\Redis\Transport\RedisTransportFactory;
 use Symfony\Component\Messenger\Envelope;
 use Symfony\Component\Messenger\Event\WorkerRunningEvent;
@@ -46,22 +52,24 @@ final class Side
 
     private readonly TransportFactory $factory;
 
-    public function __construct(private readonly bool $ours, string $dsn, int $prefetch = 1)
+    /** @param int $prefetch 0: Messenger's own redis transport */
+    public function __construct(private readonly RedisServer $server, int $port, private readonly int $prefetch)
     {
         $this->factory = new TransportFactory();
-        $factory = $ours ? $this->factory : new RedisTransportFactory();
-        $this->transport = $factory->createTransport($dsn, ['transport_name' => 'orders'] + ($ours ? ['prefetch' => $prefetch] : []), new PhpSerializer());
+        [$factory, $dsn, $options] = $prefetch > 0
+            ? [$this->factory, "delayqueue://127.0.0.1:$port/0", ['queue' => "orders-$prefetch", 'prefetch' => $prefetch]]
+            : [new RedisTransportFactory(), "redis://127.0.0.1:$port/orders/workers/one", ['delete_after_ack' => true]]; // as without a word from Symfony 6 on
+        $this->transport = $factory->createTransport($dsn, ['transport_name' => 'orders'] + $options, new PhpSerializer());
     }
 
-    /** µs per message. */
-    public function dispatch(int $count): float
+    /** @return array{float, float, float} */
+    public function dispatch(int $count): array
     {
-        $begun = hrtime(true);
-        for ($n = 0; $n < $count; $n++) {
-            $this->transport->send(new Envelope(new CloseOrder($n)));
-        }
-
-        return (hrtime(true) - $begun) / 1e3 / $count;
+        return $this->timed(function () use ($count): void {
+            for ($n = 0; $n < $count; $n++) {
+                $this->transport->send(new Envelope(new CloseOrder($n)));
+            }
+        }, $count);
     }
 
     public function dispatchSpread(int $count, float $seconds): void
@@ -72,13 +80,10 @@ final class Side
         }
     }
 
-    /** µs per message. */
-    public function work(int $count): float
+    /** @return array{float, float, float} */
+    public function work(int $count): array
     {
-        $begun = hrtime(true);
-        $this->run(new StopWorkerOnMessageLimitListener($count));
-
-        return (hrtime(true) - $begun) / 1e3 / $count;
+        return $this->timed(fn () => $this->run(new StopWorkerOnMessageLimitListener($count)), $count);
     }
 
     public function idle(float $seconds): void
@@ -99,49 +104,85 @@ final class Side
         $events->addListener(WorkerRunningEvent::class, static function (WorkerRunningEvent $event) use ($end): void {
             microtime(true) < $end ?: $event->getWorker()->stop();
         });
-        if ($this->ours) {
+        if ($this->prefetch > 0) {
             $events->addSubscriber(new WaitWhileIdle($this->factory, min(45.0, max(1.0, $end - microtime(true)))));
         }
         $bus = new MessageBus([new HandleMessageMiddleware(new HandlersLocator([CloseOrder::class => [$handler]]))]);
         (new Worker(['orders' => $this->transport], $bus, $events))->run();
     }
+
+    /** @return array{float, float, float} time, CPU here and CPU of Redis, in microseconds per message */
+    private function timed(callable $work, int $count): array
+    {
+        [$redis, $cpu, $begun] = [$this->redisUs(), Cpu::ofProcessUs((int) getmypid()), hrtime(true)];
+        $work();
+        $used = [(hrtime(true) - $begun) / 1e3, Cpu::ofProcessUs((int) getmypid()) - $cpu, $this->redisUs() - $redis];
+
+        return array_map(static fn (float $us): float => $us / $count, $used);
+    }
+
+    private function redisUs(): float
+    {
+        return Cpu::ofProcessUs($this->server->endpoint()->pid);
+    }
 }
 
-$options = getopt('', ['runs:', 'messages:', 'idle:']);
+$options = getopt('', ['runs:', 'messages:', 'idle:', 'each-way-us:']);
 [$runs, $messages, $seconds] = [(int) ($options['runs'] ?? 5), (int) ($options['messages'] ?? 1000), (float) ($options['idle'] ?? 60)];
 $median = static function (array $values, float $part = 0.5): float {
     sort($values);
 
     return $values[(int) min(count($values) - 1, floor($part * count($values)))];
 };
+$folder = new Folder();
+$server = new RedisServer($folder->path);
+$delay = isset($options['each-way-us']) ? new Delay(Delay::compile($folder->path), $server->port, (int) $options['each-way-us']) : null;
+$sides = array_map(
+    static fn (int $prefetch): Side => new Side($server, ($delay ?? $server)->port, $prefetch),
+    ['redis' => 0, 'delayqueue' => 1, 'delayqueue, `prefetch: 16`' => 16],
+);
 $found = [];
+$note = static function (string $name, string $what, array $used) use (&$found): void {
+    foreach (['', ' CPU', ' Redis'] as $part => $kind) {
+        $found[$name][$what . $kind][] = $used[$part];
+    }
+};
+foreach ($sides as $side) {
+    // Connections, scripts and classes are there before it counts.
+    $side->dispatch(10);
+    $side->work(10);
+}
 for ($run = 0; $run < $runs; $run++) {
-    $names = ['redis', 'delayqueue', 'delayqueue, prefetch 16'];
-    foreach ($run % 2 ? array_reverse($names) : $names as $name) {
-        $folder = new Folder();
-        $server = new RedisServer($folder->path);
-        $port = $server->endpoint()->port;
-        $side = $name === 'redis'
-            ? new Side(false, "redis://127.0.0.1:$port/orders/workers/one")
-            : new Side(true, "delayqueue://127.0.0.1:$port/0", str_contains($name, '16') ? 16 : 1);
-        $found[$name]['dispatch, µs'][] = $side->dispatch($messages);
-        $found[$name]['work, µs'][] = $side->work($messages);
+    foreach (['dispatch', 'work'] as $what) {
+        for ($turn = 0; $turn < 4; $turn++) {
+            $first = ($run + $turn) % count($sides);
+            foreach ([...array_slice($sides, $first), ...array_slice($sides, 0, $first)] as $name => $side) {
+                $note($name, $what, $side->$what(intdiv($messages, 4)));
+            }
+        }
+    }
+    foreach ($sides as $name => $side) {
         $side->late = [];
         $side->dispatchSpread(50, 3.0);
         $side->work(50);
-        $found[$name]['late p50, ms'][] = $median($side->late);
-        $found[$name]['late p99, ms'][] = $median($side->late, 0.99);
-        $found[$name]['early, ms'][] = -min(0.0, min($side->late));
-        $side->idle(1.0);
-        $before = $server->commands();
-        $begun = microtime(true);
-        $side->idle($seconds);
-        $found[$name]['idle, commands/s'][] = ($server->commands() - $before) / (microtime(true) - $begun);
-        $server->stop();
-        $folder->remove();
+        $found[$name]['late p50'][] = $median($side->late);
+        $found[$name]['late p99'][] = $median($side->late, 0.99);
+        $found[$name]['earliest'][] = min($side->late);
     }
 }
-printf("| median of %d | %s |\n|---|%s\n", $runs, implode(' | ', array_keys($found['redis'])), str_repeat('---|', count($found['redis'])));
-foreach ($found as $name => $columns) {
-    printf("| %s | %s |\n", $name, implode(' | ', array_map(static fn (array $values): string => sprintf('%.1f', $median($values)), $columns)));
+printf("Symfony %s, PHP %s, load %.1f\n\n", Kernel::VERSION, PHP_VERSION, sys_getloadavg()[0]);
+echo "| transport | dispatch µs (CPU) | work µs (CPU) | late p50 ms | p99 ms | earliest ms | idle commands/s |\n|---|---|---|---|---|---|---|\n";
+foreach ($sides as $name => $side) {
+    $row = array_map($median, $found[$name]);
+    $side->idle(1.0);
+    [$before, $begun] = [$server->commands(), microtime(true)];
+    $side->idle($seconds);
+    $idle = ($server->commands() - $before) / (microtime(true) - $begun);
+    echo "| $name |";
+    foreach (['dispatch', 'work'] as $what) {
+        printf(' %.0f (%.0f + %.0f) |', $row[$what], $row["$what CPU"], $row["$what Redis"]);
+    }
+    printf(" %.1f | %.1f | %.1f | %.2f |\n", $row['late p50'], $row['late p99'], $row['earliest'], $idle);
 }
+$server->stop();
+$folder->remove();

@@ -1,11 +1,12 @@
 <?php
 
 /**
- * Laravel's own redis driver beside this project's, in the same application on the same Redis, one after the other:
+ * Laravel's own redis driver beside this project's, in the same application on the same Redis, in turns:
  *
  *     PHP_INI_SCAN_DIR=target/php.d php bench/frameworks.php [--jobs=1000] [--seconds=20] [--runs=3]
  *
  * Prints a Markdown table of medians. CPU is that of the client and, behind the plus, of Redis: on a busy machine it says more than the time.
+ * Dispatching takes turns after every quarter of the jobs, so that what else the machine does meets both drivers alike.
  * LARAVEL_AUTOLOAD names another Laravel than Debian's.
  */
 
@@ -17,6 +18,7 @@ use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Support\Wait;
 use Illuminate\Bus\Queueable;
 use Illuminate\Contracts\Console\Kernel;
+use Illuminate\Contracts\Queue\Queue;
 use Illuminate\Contracts\Queue\ShouldQueue;
 use Illuminate\Foundation\Application;
 use Illuminate\Queue\Events\WorkerStopping;
@@ -51,22 +53,27 @@ final class BenchJob implements ShouldQueue
 /** One driver: its connection, the command that works it. */
 final class Driver
 {
-    private Application $app;
-
-    public function __construct(public readonly string $name, private readonly string $connection, private readonly string $command)
-    {
+    public function __construct(
+        private readonly Application $app,
+        public readonly string $name,
+        private readonly string $connection,
+        private readonly string $command,
+    ) {
     }
 
-    /** @return array<string, float> */
-    public function push(int $jobs): array
+    /** Connections, scripts and classes are there before it counts. */
+    public function begin(): void
     {
-        RedisServer::shared()->flush();
-        $this->app = TestApp::make((string) getenv('TEST_APP'));
-        $queue = $this->app['queue']->connection($this->connection);
-        // Connections, scripts and classes are there before it counts.
+        $queue = $this->queue();
         $queue->push(new BenchJob());
         $queue->bulk([new BenchJob()]);
         $queue->clear('default');
+    }
+
+    /** @return array<string, float> */
+    public function dispatch(int $jobs): array
+    {
+        $queue = $this->queue();
         $bulk = array_map(static fn (): BenchJob => new BenchJob(), range(1, $jobs));
         $bulked = $this->timed(static fn () => $queue->bulk($bulk), $jobs);
         $queue->clear('default');
@@ -75,15 +82,24 @@ final class Driver
                 $queue->push(new BenchJob());
             }
         }, $jobs);
-        $commands = $this->commands();
-        $redis = $this->redisCpu();
+        $queue->clear('default');
+
+        return [
+            'dispatch' => $dispatched[0], 'dispatch CPU' => $dispatched[1], 'dispatch Redis' => $dispatched[2],
+            'bulk' => $bulked[0], 'bulk CPU' => $bulked[1], 'bulk Redis' => $bulked[2],
+        ];
+    }
+
+    /** @return array<string, float> */
+    public function work(int $jobs): array
+    {
+        $this->queue()->bulk(array_map(static fn (): BenchJob => new BenchJob(), range(1, $jobs)));
+        [$commands, $redis] = [$this->commands(), $this->redisCpu()];
         $this->start('--stop-when-empty', '--sleep=0')->exitCode(120);
         $runs = self::written();
         $worked = array_map(static fn (int $key): float => (end($runs)[$key] - $runs[0][$key]) * 1e6 / (count($runs) - 1), [1, 2]);
 
         return [
-            'dispatch' => $dispatched[0], 'dispatch CPU' => $dispatched[1], 'dispatch Redis' => $dispatched[2],
-            'bulk' => $bulked[0], 'bulk CPU' => $bulked[1], 'bulk Redis' => $bulked[2],
             'work' => $worked[0], 'work CPU' => $worked[1], 'work Redis' => ($this->redisCpu() - $redis) * 1e6 / $jobs,
             'commands' => ($this->commands() - $commands) / $jobs,
         ];
@@ -120,7 +136,7 @@ final class Driver
     /** @return array{p50: float, p99: float, earliest: float} milliseconds, of jobs for an idle worker whose times are spread */
     private function lateness(int $seconds): array
     {
-        $queue = $this->app['queue']->connection($this->connection);
+        $queue = $this->queue();
         $worker = $this->start();
         sleep(2);
         $count = $seconds * 5;
@@ -135,6 +151,11 @@ final class Driver
         sort($late);
 
         return ['p50' => $late[intdiv(count($late), 2)], 'p99' => $late[(int) (count($late) * 0.99) - 1], 'earliest' => $late[0]];
+    }
+
+    private function queue(): Queue
+    {
+        return $this->app['queue']->connection($this->connection);
     }
 
     private function start(string ...$options): Process
@@ -165,7 +186,7 @@ final class Driver
     /** @return array{float, float, float} time, CPU here and CPU of Redis, in microseconds per job */
     private function timed(callable $work, int $jobs): array
     {
-        [$started, $cpu, $redis] = [hrtime(true) / 1e9, self::cpu(), $this->redisCpu()];
+        [$redis, $cpu, $started] = [$this->redisCpu(), self::cpu(), hrtime(true) / 1e9];
         $work();
         $used = [hrtime(true) / 1e9 - $started, self::cpu() - $cpu, $this->redisCpu() - $redis];
 
@@ -191,22 +212,33 @@ preg_match('#unix://(.*)\?#', RedisServer::shared()->dsn(), $found);
 putenv("TEST_REDIS_SOCKET=$found[1]");
 putenv("TEST_APP=$base");
 putenv("TEST_JOURNAL=$base/journal");
+$app = TestApp::make($base);
 $drivers = [
-    new Driver('redis, `queue:work`', 'redis', 'queue:work'),
-    new Driver('delayqueue, `queue:work`', 'delayqueue', 'queue:work'),
-    new Driver('delayqueue, `delayqueue:work`', 'delayqueue', 'delayqueue:work'),
+    new Driver($app, 'redis, `queue:work`', 'redis', 'queue:work'),
+    new Driver($app, 'delayqueue, `queue:work`', 'delayqueue', 'queue:work'),
+    new Driver($app, 'delayqueue, `delayqueue:work`', 'delayqueue', 'delayqueue:work'),
 ];
 printf("Laravel %s, PHP %s, load %.1f\n\n", Application::VERSION, PHP_VERSION, sys_getloadavg()[0]);
 $jobs = (int) ($options['jobs'] ?? 1000);
 $rows = [];
-// They take turns, so that what else the machine does meets all of them.
+$note = static function (Driver $driver, array $figures) use (&$rows): void {
+    foreach ($figures as $figure => $value) {
+        $rows[$driver->name][$figure][] = $value;
+    }
+};
+array_map(static fn (Driver $driver) => $driver->begin(), $drivers);
 for ($run = 0; $run < (int) ($options['runs'] ?? 3); ++$run) {
-    foreach ($drivers as $driver) {
-        foreach ($driver->push($jobs) as $figure => $value) {
-            $rows[$driver->name][$figure][] = $value;
+    for ($turn = 0; $turn < 4; ++$turn) {
+        foreach ($drivers as $driver) {
+            $note($driver, $driver->dispatch(intdiv($jobs, 4)));
         }
+        $drivers = [...array_slice($drivers, 1), $drivers[0]];
+    }
+    foreach ($drivers as $driver) {
+        $note($driver, $driver->work($jobs));
     }
 }
+usort($drivers, static fn (Driver $one, Driver $other): int => $other->name <=> $one->name);
 echo "| driver | dispatch µs (CPU) | bulk µs (CPU) | work µs (CPU) | Redis commands per job | late p50 ms | p99 ms | earliest ms | idle commands/s |\n";
 echo "|---|---|---|---|---|---|---|---|---|\n";
 foreach ($drivers as $driver) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # frameworks: the tests of the framework adapters on newer versions than this Debian has: those of Debian sid (Symfony 7.4, Laravel 13),
-# in a folder, FRAMEWORKS_DIR/sid (target/frameworks/sid), that debootstrap makes the first time.
+# in a folder, FRAMEWORKS_DIR/sid (target/frameworks/sid), that debootstrap makes the first time. FRAMEWORKS_SERIES=trixie takes those of
+# Debian 13 (Symfony 6.4, Laravel 10).
 #
 # The extension is built for the folder's PHP 8.4, and the tests run in the folder. The packages are PHP alone: with FRAMEWORKS_PHP=here the
 # tests use them from the PHP of this machine.
@@ -11,13 +12,14 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source "$root/scripts/debian.sh"
 
 packages=(
-  php8.4-cli php8.4-dev php8.4-xml php8.4-mbstring php8.4-sqlite3 php8.4-curl phpunit redis-server util-linux
+  php8.4-cli php8.4-dev php8.4-xml php8.4-mbstring php8.4-sqlite3 php8.4-curl php8.4-redis phpunit redis-server util-linux
   php-symfony-framework-bundle php-symfony-messenger php-symfony-console php-symfony-yaml php-psr-clock php-psr-event-dispatcher
   php-laravel-framework
 )
 suites=(tests/symfony php/tests/Laravel)
 frameworks_dir=$(realpath -m "${FRAMEWORKS_DIR:-$target_dir/frameworks}")
-system=$frameworks_dir/sid
+series=${FRAMEWORKS_SERIES:-sid}
+system=$frameworks_dir/$series
 
 # Programs of the folder for the build: a php, and a php-config whose paths begin with the folder.
 make_tools() {
@@ -64,9 +66,11 @@ run_there() {
 }
 
 "$root/build.sh" setup
-make_debian "$system" sid "${packages[@]}"
-where=${FRAMEWORKS_PHP:-sid}
-if [ "$where" = sid ]; then
+# A folder of an earlier list of packages is made anew.
+has_packages "$system" "${packages[@]}" || "${as_root[@]}" rm -rf --one-file-system "$system"
+make_debian "$system" "$series" "${packages[@]}"
+where=${FRAMEWORKS_PHP:-$series}
+if [ "$where" != here ]; then
   run=run_there
   make_tools
   say "building the extension for PHP 8.4"

@@ -7,6 +7,7 @@ namespace DelayQueue\Tests\Symfony;
 use DelayQueue\OnDuplicate;
 use DelayQueue\State;
 use DelayQueue\Symfony\Stamp\DelayQueueStamp;
+use DelayQueue\Symfony\Worker\SharedWait;
 use DelayQueue\Tests\Symfony\App\Work;
 use Symfony\Component\Messenger\Envelope;
 use Symfony\Component\Messenger\Exception\MessageDecodingFailedException;
@@ -224,6 +225,20 @@ final class TransportTest extends MessengerTestCase
         $this->assertSame(['a', 'b'], $seen);
         $this->assertSame([2, 2], [$this->jobs('orders')->count(), $transport->getMessageCount()]);
         $this->assertSame(0, $this->jobs('orders')->peekReady()->attempts);
+    }
+
+    public function testASignalJustBeforeAWaitEndsIt(): void
+    {
+        $transport = $this->transport();
+        $wait = new SharedWait([$transport->receiver()], [], 30.0);
+        $transport->receiver()->waitWith($wait);
+        $wait->stop();
+        $begun = microtime(true);
+        $this->assertSame([], $transport->get());
+        $this->assertLessThan(15.0, microtime(true) - $begun);
+
+        $transport->send(new Envelope(new Work('a')));
+        $this->assertCount(1, $transport->get());
     }
 
     public function testItServesOtherQueuesWhenTold(): void

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Symfony;
 
+use DelayQueue\OnDuplicate;
 use DelayQueue\State;
 use DelayQueue\Symfony\Stamp\DelayQueueStamp;
 use DelayQueue\Tests\Symfony\App\BatchWork;
@@ -91,7 +92,7 @@ final class WorkerTest extends MessengerTestCase
 
     public function testSigtermEndsAWaitingWorkerSoonAndABusyOneAfterItsMessage(): void
     {
-        $waiting = $this->worker('mails');
+        $waiting = $this->waitingWorker('mails');
         $transport = $this->transport();
         $transport->send(new Envelope(new Work('a', 'wait')));
         $busy = $this->worker('orders');
@@ -110,7 +111,7 @@ final class WorkerTest extends MessengerTestCase
 
     public function testSigtermEndsAWorkerThatWaitsForSeveralTransports(): void
     {
-        $worker = $this->worker('orders', 'mails', 'elsewhere');
+        $worker = $this->waitingWorker('orders', 'mails', 'elsewhere');
         $worker->signal(SIGTERM);
         $this->assertSame(0, $worker->exitCode());
     }
@@ -206,9 +207,23 @@ final class WorkerTest extends MessengerTestCase
         $this->assertSame(1, $this->jobs('orders')->stats()->pushed);
     }
 
+    public function testOfMessagesWithOneIdTheFirstIsKeptOrTheLastOneRuns(): void
+    {
+        $transport = $this->transport();
+        foreach (['d', 'de', 'deb'] as $word) {
+            $transport->send(new Envelope(new Work("unique-$word"), [new DelayQueueStamp('unique', onDuplicate: OnDuplicate::Keep)]));
+            $transport->send(new Envelope(new Work("search-$word"), [new DelayQueueStamp('search', onDuplicate: OnDuplicate::Replace), new DelayStamp(500)]));
+        }
+        $this->assertSame(2, $this->jobs('orders')->count());
+        $this->worker('orders');
+        $this->deed('end', 'search-deb');
+        $this->until(fn () => $this->jobs('orders')->count() === 0, 'all are acknowledged');
+        $this->assertSame(['unique-d' => 1, 'search-deb' => 1], $this->ended());
+    }
+
     public function testAWorkerThatIsToStopHandlesNothingThatComesLater(): void
     {
-        $worker = $this->worker('orders');
+        $worker = $this->waitingWorker('orders');
         usleep(1_500_000); // longer than the worker would sleep: it is in its long wait
         $this->command('messenger:stop-workers');
         $this->transport()->send(new Envelope(new Work('new')));

@@ -5,9 +5,12 @@ declare(strict_types=1);
 require __DIR__ . '/load.php';
 
 spl_autoload_register(static function (string $class): void {
-    $prefix = 'DelayQueue\\Tests\\Support\\';
-    $file = dirname(__DIR__) . '/phpunit/support/' . substr($class, strlen($prefix)) . '.php';
-    if (str_starts_with($class, $prefix) && is_file($file)) {
-        require $file;
+    foreach (['DelayQueue\\Tests\\Support\\' => 'phpunit', 'DelayQueue\\Tests\\Faults\\Support\\' => 'faults'] as $prefix => $folder) {
+        $file = dirname(__DIR__) . "/$folder/support/" . substr($class, strlen($prefix)) . '.php';
+        if (str_starts_with($class, $prefix) && is_file($file)) {
+            require $file;
+
+            return;
+        }
     }
 });

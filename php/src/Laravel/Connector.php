@@ -20,7 +20,7 @@ final class Connector implements ConnectorInterface
     /** @param array<string, mixed> $config with the keys of connection.php, all but driver optional */
     public function connect(array $config): Queue
     {
-        return new Queue(new Natives($this->dsn($config), self::options($config)), Settings::of($config));
+        return new Queue(new Natives($this->dsn($config), $this->options($config)), Settings::of($config));
     }
 
     /** @param array<string, mixed> $config */
@@ -36,10 +36,10 @@ final class Connector implements ConnectorInterface
      *
      * @return array<string, mixed>
      */
-    private static function options(array $config): array
+    private function options(array $config): array
     {
         $options = [
-            'prefix' => $config['prefix'] ?? 'dq',
+            'prefix' => Prefix::of($config, (array) $this->config->get('database.redis')),
             'ttr' => Settings::of($config)->retryAfter,
             // Laravel counts the tries, and buries nothing.
             'maxAttempts' => 0,

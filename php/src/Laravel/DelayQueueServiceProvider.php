@@ -51,6 +51,10 @@ final class DelayQueueServiceProvider extends ServiceProvider
             AboutCommand::add('DelayQueue', static fn (): array => [
                 'Extension' => phpversion('delayqueue') ?: 'not loaded',
                 'Default connection' => Container::getInstance()['config']['queue.default'],
+                'Prefix of keys' => Prefix::of(
+                    (array) Container::getInstance()['config']['queue.connections.delayqueue'],
+                    (array) Container::getInstance()['config']['database.redis'],
+                ),
                 'Lease' => Container::getInstance()['config']['queue.connections.delayqueue.retry_after'] . ' s',
             ]);
         }

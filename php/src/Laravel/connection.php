@@ -9,8 +9,8 @@ return [
     // Host, port, password and TLS come from this connection of database.redis, unless dsn is set.
     'connection' => env('DELAYQUEUE_CONNECTION', 'default'),
     'dsn' => env('DELAYQUEUE_DSN'),
-    // Two applications on one Redis database need two prefixes.
-    'prefix' => env('DELAYQUEUE_PREFIX', 'dq'),
+    // The beginning of all keys. null: the prefix that database.redis has (REDIS_PREFIX), and "dq".
+    'prefix' => env('DELAYQUEUE_PREFIX'),
     'queue' => env('DELAYQUEUE_QUEUE', 'default'),
     // Seconds of the lease: how soon a dead worker is noticed. A living one renews it, so it may be short.
     'retry_after' => 60,

@@ -114,6 +114,25 @@ final class CommandsTest extends LaravelTestCase
         }
     }
 
+    public function testFailedJobsAreListedRetriedAndForgotten(): void
+    {
+        $job = new Deed('hopeless', 0, 'throw');
+        $job->tries = 1;
+        $id = $this->queue()->push($job);
+        $this->artisan('queue:work', ['--stop-when-empty' => true]);
+        $this->assertSame(0, $this->queue()->size());
+        $this->assertStringContainsString($id, $this->artisan('queue:failed'));
+
+        $this->artisan('queue:retry', ['id' => [$id]]);
+        $this->assertStringNotContainsString($id, $this->artisan('queue:failed'));
+        $this->assertSame([1, $id], [$this->queue()->size(), $this->queue()->native()->peekReady()->id]);
+        $this->artisan('queue:work', ['--stop-when-empty' => true]);
+        $this->assertSame(2, $this->lines('/^begin hopeless 1 /'), 'the retry begins with its first try');
+
+        $this->artisan('queue:forget', ['id' => $id]);
+        $this->assertSame(0, $this->app['db']->table('failed_jobs')->count());
+    }
+
     public function testPausingReachesOtherConsumersWhereLaravelPausesQueues(): void
     {
         $commands = $this->app->make(\Illuminate\Contracts\Console\Kernel::class)->all();

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Laravel;
 
 use DelayQueue\Laravel\Dsn;
+use DelayQueue\Laravel\Prefix;
 use DelayQueue\Laravel\QueueName;
 use DelayQueue\Laravel\Worker;
 use DelayQueue\Tests\Laravel\Support\Deed;
@@ -19,12 +20,45 @@ final class ConfigTest extends LaravelTestCase
     {
         $this->boot([]);
         $config = $this->app['config']['queue.connections.delayqueue'];
-        $this->assertSame(['default', 'dq', 60, true, 5], [$config['connection'], $config['prefix'], $config['retry_after'], $config['heartbeat'], $config['block_for']]);
+        $this->assertSame(['default', null, 60, true, 5], [$config['connection'], $config['prefix'], $config['retry_after'], $config['heartbeat'], $config['block_for']]);
         $this->assertInstanceOf(Worker::class, $this->app['queue.worker']);
         $commands = array_keys($this->app->make(Kernel::class)->all());
         foreach (['cancel', 'import', 'reschedule', 'show', 'work'] as $command) {
             $this->assertContains("delayqueue:$command", $commands);
         }
+    }
+
+    public function testApplicationsThatRedisPrefixKeepsApartShareNoQueue(): void
+    {
+        foreach (['shop_', 'blog_'] as $prefix) {
+            putenv("TEST_REDIS_PREFIX=$prefix");
+            $this->boot(['block_for' => 0]);
+            $this->assertSame(0, $this->queue()->size());
+            Deed::dispatch($prefix);
+        }
+        $worker = $this->start('queue:work', '--stop-when-empty');
+        $this->assertSame(0, $worker->exitCode(20));
+        $this->assertSame([1, 0], [$this->lines('/^end blog_/'), $this->lines('/^end shop_/')]);
+        $this->assertSame(1, $this->delayQueue('default', ['prefix' => 'shop_dq'])->count());
+    }
+
+    public function testThePrefixIsThatOfTheRedisConnectionUnlessTheQueueConnectionHasOne(): void
+    {
+        $cases = [
+            'dq' => [[], []],
+            'app_database_dq' => [[], ['options' => ['prefix' => 'app_database_'], 'default' => ['host' => 'h']]],
+            'own' => [['prefix' => 'own'], ['options' => ['prefix' => 'app_']]],
+            'a-dq' => [[], ['options' => ['prefix' => 'b-'], 'default' => ['prefix' => 'a-']]],
+            'c:dq' => [['connection' => 'jobs'], ['options' => ['prefix' => 'b-'], 'jobs' => ['options' => ['prefix' => 'c:']]]],
+            'd_dq' => [['connection' => 'many'], ['options' => ['prefix' => 'b-'], 'clusters' => ['many' => [], 'options' => ['prefix' => 'd_']]]],
+            '..7bapp..7ddq' => [['prefix' => ''], ['options' => ['prefix' => '{app}']]],
+        ];
+        foreach ($cases as $expected => [$config, $redis]) {
+            $this->assertSame($expected, Prefix::of($config, $redis));
+        }
+        $this->expectException(InvalidArgumentException::class);
+        $this->expectExceptionMessage('DELAYQUEUE_PREFIX');
+        Prefix::of([], ['options' => ['prefix' => str_repeat('x', 63)]]);
     }
 
     public function testADsnGoesBeforeTheConnectionOfDatabaseRedis(): void

@@ -73,7 +73,7 @@ final class ConsumeTest extends WorkerTests
         $down = $this->app->storagePath() . '/framework/down';
         file_put_contents($down, '{}');
         $redis = $this->app['redis']->connection()->client();
-        Wait::until(static fn (): bool => $redis->zCard('dq:{default}:waiters') === 0, 20, 'no worker that waits');
+        Wait::until(static fn (): bool => $redis->zCard('test_dq:{default}:waiters') === 0, 20, 'no worker that waits');
         Deed::dispatch('patient');
         unlink($down);
         $this->awaitLine('/^end patient/');

@@ -63,7 +63,7 @@ final class QueueWorkTest extends WorkerTests
         $this->assertSame($before, $scripts());
 
         file_put_contents($this->app->storagePath() . '/framework/down', '{}');
-        Wait::until(static fn (): bool => $redis->zCard('dq:{default}:waiters') === 0, 10, 'no worker that waits');
+        Wait::until(static fn (): bool => $redis->zCard('test_dq:{default}:waiters') === 0, 10, 'no worker that waits');
     }
 
     public function testPausedAndResumedBySignals(): void
@@ -71,7 +71,7 @@ final class QueueWorkTest extends WorkerTests
         $this->boot(['block_for' => 60]);
         $worker = $this->startWaiting('queue:work', '--sleep=1');
         $worker->signal(SIGUSR2);
-        Wait::until(fn (): bool => $this->app['redis']->connection()->client()->zCard('dq:{default}:waiters') === 0, 10, 'no worker that waits');
+        Wait::until(fn (): bool => $this->app['redis']->connection()->client()->zCard('test_dq:{default}:waiters') === 0, 10, 'no worker that waits');
         Deed::dispatch('later');
         $worker->signal(SIGCONT);
         $this->awaitLine('/^end later/');

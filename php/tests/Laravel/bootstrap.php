@@ -12,7 +12,11 @@ error_reporting(E_ALL & ~E_DEPRECATED);
 require dirname(__DIR__, 2) . '/autoload.php';
 
 spl_autoload_register(static function (string $class): void {
-    $folders = ['DelayQueue\\Tests\\Support\\' => dirname(__DIR__, 3) . '/tests/phpunit/support/', 'DelayQueue\\Tests\\' => dirname(__DIR__) . '/'];
+    $folders = [
+        'DelayQueue\\Tests\\Support\\' => dirname(__DIR__, 3) . '/tests/phpunit/support/',
+        'DelayQueue\\Tests\\Faults\\Support\\' => dirname(__DIR__, 3) . '/tests/faults/support/',
+        'DelayQueue\\Tests\\' => dirname(__DIR__) . '/',
+    ];
     foreach ($folders as $prefix => $folder) {
         $file = $folder . strtr(substr($class, strlen($prefix)), '\\', '/') . '.php';
         if (str_starts_with($class, $prefix) && is_file($file)) {

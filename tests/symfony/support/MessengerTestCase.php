@@ -10,6 +10,7 @@ use DelayQueue\Symfony\Transport\TransportFactory;
 use DelayQueue\Testing\InteractsWithDelayQueue;
 use DelayQueue\Testing\RedisServer;
 use DelayQueue\Tests\Support\Process;
+use DelayQueue\Tests\Support\RedisClient;
 use DelayQueue\Tests\Support\Wait;
 use DelayQueue\Tests\Symfony\App\Journal;
 use DelayQueue\Tests\Symfony\App\Kernel;
@@ -142,6 +143,17 @@ abstract class MessengerTestCase extends TestCase
             return str_contains($said . $worker->errors(), 'Quit the worker') || !$worker->isRunning();
         }, 60.0, 'the worker begins');
         $this->assertTrue($worker->isRunning(), $said . $worker->errors());
+
+        return $worker;
+    }
+
+    /** The same, and until it waits for messages: before it has made its worker, the framework does not hear signals. */
+    protected function waitingWorker(string ...$transports): Process
+    {
+        $worker = $this->worker(...$transports);
+        preg_match('#unix://(.*)\?#', RedisServer::shared()->dsn(), $found);
+        $redis = new RedisClient($found[1]);
+        $this->until(static fn (): bool => $redis->ask('ZCARD', "dq:{{$transports[0]}}:waiters") > 0, 'it waits');
 
         return $worker;
     }

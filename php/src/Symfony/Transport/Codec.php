@@ -18,20 +18,22 @@ use Symfony\Component\Messenger\Transport\Serialization\SerializerInterface;
  */
 final class Codec
 {
+    private const JSON = JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES;
+
     public function __construct(private readonly SerializerInterface $serializer)
     {
     }
 
     public function encode(Envelope $envelope): string
     {
-        // The id is the job's own; each receive would add one more.
-        $encoded = $this->serializer->encode($envelope->withoutAll(TransportMessageIdStamp::class));
+        $encoded = $this->serializer->encode($envelope);
         $stored = ['body' => $encoded['body'], 'headers' => $encoded['headers'] ?? []];
-        if (preg_match('//u', $stored['body']) !== 1) {
-            $stored = ['body' => base64_encode($stored['body']), 'encoding' => 'base64'] + $stored;
+        $bytes = json_encode($stored, self::JSON);
+        if ($bytes !== false) {
+            return $bytes;
         }
 
-        return json_encode($stored, JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES);
+        return json_encode(['body' => base64_encode($stored['body']), 'encoding' => 'base64'] + $stored, self::JSON | JSON_THROW_ON_ERROR);
     }
 
     /**

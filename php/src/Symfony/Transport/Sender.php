@@ -34,16 +34,18 @@ final class Sender
 
     public function send(Envelope $envelope): Envelope
     {
+        // The id is the job's own; each receive would add one more.
+        $envelope = $envelope->withoutAll(TransportMessageIdStamp::class);
         $body = $this->codec->encode($envelope);
         $held = $envelope->last(HeldStamp::class);
         $isFailed = $held !== null && $envelope->last(SentToFailureTransportStamp::class) !== null;
         $id = Queues::call(fn (): string => match (true) {
             $held !== null && $this->isRetry($envelope, $held) => $this->putBack($envelope, $held, $body),
             $isFailed && $held->owner !== $this->queues => $this->pushFailed($envelope, $held, $body),
-            default => $this->push($envelope, $body, $envelope->last(DelayQueueStamp::class) ?? new DelayQueueStamp()),
+            default => $this->push($envelope, $body, $envelope->last(DelayQueueStamp::class)),
         });
 
-        return $envelope->withoutAll(TransportMessageIdStamp::class)->with(new TransportMessageIdStamp($id));
+        return $envelope->with(new TransportMessageIdStamp($id));
     }
 
     /** Messenger retries by sending the received envelope to its own transport once more, and acknowledging it afterwards. */
@@ -80,30 +82,30 @@ final class Sender
         } catch (DuplicateJobException) {
             $same = ($this->queues->own()->peek($held->id)?->headers[self::ORIGIN] ?? null) === $origin;
 
-            return $same ? $held->id : $this->push($envelope, $body, new DelayQueueStamp(), $headers);
+            return $same ? $held->id : $this->push($envelope, $body, null, $headers);
         }
     }
 
     /** @param array<string, string> $headers */
-    private function push(Envelope $envelope, string $body, DelayQueueStamp $wish, array $headers = []): string
+    private function push(Envelope $envelope, string $body, ?DelayQueueStamp $wish, array $headers = []): string
     {
         return $this->queues->own()->push(
             $body,
             self::delay($envelope),
-            $wish->id,
-            $wish->priority,
-            $wish->ttr,
-            onDuplicate: $wish->onDuplicate,
+            $wish?->id,
+            $wish?->priority,
+            $wish?->ttr,
+            onDuplicate: $wish?->onDuplicate ?? OnDuplicate::Fail,
             headers: $headers,
         );
     }
 
     /** A negative delay is a moment that has passed: it keeps its place before later ones. */
-    private static function delay(Envelope $envelope): string|DateTimeImmutable
+    private static function delay(Envelope $envelope): int|string|DateTimeImmutable
     {
         $delayMs = $envelope->last(DelayStamp::class)?->getDelay() ?? 0;
         if ($delayMs >= 0) {
-            return "{$delayMs}ms";
+            return $delayMs === 0 ? 0 : "{$delayMs}ms";
         }
 
         return DateTimeImmutable::createFromFormat('U.u', sprintf('%.6F', microtime(true) + $delayMs / 1000));

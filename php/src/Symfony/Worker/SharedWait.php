@@ -29,6 +29,7 @@ final class SharedWait
     /** The object whose wait a signal must end. */
     private ?DelayQueue $waiting = null;
 
+    /** Until the wait that ends because of it. */
     private bool $stopped = false;
 
     /**
@@ -68,9 +69,9 @@ final class SharedWait
         if (!$first) {
             return []; // The first one has asked for all.
         }
-        $this->stopped = false;
         $begun = microtime(true);
         count($this->receivers) === 1 ? $this->takeFor($receiver, $names, $max) : $this->takeForAny();
+        $this->stopped = false;
         if (microtime(true) - $begun > $this->sleep) {
             // After so long a wait the worker has a look whether it is to stop, before it handles anything: nothing new runs in old code.
             return [];
@@ -79,7 +80,7 @@ final class SharedWait
         return $this->handOut($receiver);
     }
 
-    /** Ends the wait that goes on. */
+    /** Ends the wait that goes on, or else the next one: a signal may come just before it. */
     public function stop(): void
     {
         $this->stopped = true;

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Laravel\Support;
 
+use DelayQueue;
 use DelayQueue\Laravel\Queue;
 use DelayQueue\Testing\InteractsWithDelayQueue;
 use DelayQueue\Testing\RedisServer;
@@ -53,7 +54,9 @@ abstract class LaravelTestCase extends TestCase
         $this->app->flush();
         Facade::clearResolvedInstances();
         Facade::setFacadeApplication(null);
-        putenv('TEST_QUEUE');
+        foreach (['TEST_QUEUE', 'TEST_REDIS_PREFIX', 'TEST_REDIS_CLUSTERS'] as $name) {
+            putenv($name);
+        }
         exec('rm -rf ' . escapeshellarg($this->base));
     }
 
@@ -65,6 +68,12 @@ abstract class LaravelTestCase extends TestCase
         // The framework's handlers are for processes that it owns.
         restore_error_handler();
         restore_exception_handler();
+    }
+
+    /** As another program sees it, with the prefix that the connection has by REDIS_PREFIX. */
+    protected function delayQueue(string $queue = 'default', array $options = []): DelayQueue
+    {
+        return new DelayQueue($queue, null, $options + ['prefix' => 'test_dq']);
     }
 
     protected function queue(): Queue
@@ -105,7 +114,7 @@ abstract class LaravelTestCase extends TestCase
     {
         $redis = $this->app['redis']->connection()->client();
         $redis->setOption(\Redis::OPT_PREFIX, '');
-        Wait::until(static fn (): bool => $redis->zCard("dq:{{$queue}}:waiters") >= $count, 20, "$count workers that wait in $queue");
+        Wait::until(static fn (): bool => $redis->zCard("test_dq:{{$queue}}:waiters") >= $count, 20, "$count workers that wait in $queue");
     }
 
     /** The journal's first line that matches, once it is there. */

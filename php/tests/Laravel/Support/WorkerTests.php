@@ -6,6 +6,7 @@ namespace DelayQueue\Tests\Laravel\Support;
 
 use DelayQueue\OnDuplicate;
 use DelayQueue\Tests\Support\Wait;
+use Illuminate\Queue\Attributes\DebounceFor;
 
 /** The work of a worker, under either command. */
 abstract class WorkerTests extends LaravelTestCase
@@ -213,6 +214,18 @@ abstract class WorkerTests extends LaravelTestCase
         $this->start(...static::WORK);
         $this->awaitLine('/^end deb /');
         $this->assertSame(1, $this->lines('/^begin/'));
+    }
+
+    public function testOfJobsThatLaravelDebouncesTheLastOneRuns(): void
+    {
+        foreach (['d', 'de', 'deb'] as $word) {
+            DebouncedDeed::dispatch($word);
+        }
+        $this->start(...static::WORK);
+        $this->awaitLine('/^end deb /');
+        Wait::until(fn (): bool => $this->queue()->size() === 0, 10, 'an empty queue');
+        // Versions before 13.6 know nothing of debouncing, and run them all.
+        $this->assertSame(class_exists(DebounceFor::class) ? 1 : 3, $this->lines('/^begin/'));
     }
 
     public function testAChainRunsInOrder(): void

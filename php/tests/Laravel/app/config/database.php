@@ -6,7 +6,8 @@ return [
     'migrations' => 'migrations',
     'redis' => [
         'client' => 'phpredis',
-        'options' => ['prefix' => 'test_'],
+        'options' => ['prefix' => getenv('TEST_REDIS_PREFIX') ?: 'test_'],
+        'clusters' => json_decode(getenv('TEST_REDIS_CLUSTERS') ?: '[]', true),
         'default' => ['host' => getenv('TEST_REDIS_SOCKET'), 'port' => 0, 'database' => 0],
     ],
 ];
