@@ -31,13 +31,14 @@ usage: ./build.sh VERB
   bench    measure the extension beside its peers; --help lists the options, bench/README.md says how to read it
   lint     formatting, clippy, shellcheck, php -l, and the stub compared with what the extension declares
   install  put delayqueue.so and its ini where PHP looks for them
+  uninstall  take away what install has put there
   stubs    show how stubs/delayqueue.stub.php differs from what the extension declares
 TEXT
 }
 
 case "${1:-help}" in
   help | -h | --help) usage ;;
-  setup | build | demo | test | docs | matrix | dist | faults | frameworks | lint | install | stubs)
+  setup | build | demo | test | docs | matrix | dist | faults | frameworks | lint | install | uninstall | stubs)
     [ $# -eq 1 ] || die "'$1' takes no arguments; ./build.sh help lists the verbs"
     exec "$root/scripts/$1.sh"
     ;;

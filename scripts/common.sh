@@ -47,21 +47,25 @@ use_built_extension() {
 missing_packages() {
   local package
   for package in "$@"; do
-    dpkg -s "$package" 2>/dev/null | grep -q '^Status: install ok installed' || printf '%s\n' "$package"
+    # No pipe: one whose reader has heard enough ends dpkg by a signal, and pipefail would take that for a package that is missing.
+    [ "$(dpkg-query --show --showformat='${Status}' "$package" 2>/dev/null)" = "install ok installed" ] || printf '%s\n' "$package"
   done
 }
 
 # Brings Debian packages, if they are missing; says which, and ends the verb if it cannot.
 install_packages() {
-  local missing=() as_root=()
+  local missing=() as_root=() cure
   mapfile -t missing < <(missing_packages "$@")
   [ "${#missing[@]}" -gt 0 ] || return 0
+  cure="as root, run apt-get install ${missing[*]}"
   if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || die "not root and no sudo: as root, run apt-get install ${missing[*]}"
+    command -v sudo >/dev/null || die "not root and no sudo: $cure"
     as_root=(sudo)
+    # Before apt-get, whose failures have other causes.
+    sudo true || die "sudo refuses: $cure"
   fi
   say "installing ${missing[*]}"
-  "${as_root[@]}" apt-get update -q || die "apt-get update failed: check the network and /etc/apt/sources.list"
+  "${as_root[@]}" apt-get update -q || die "apt-get update failed: check the network and /etc/apt/sources.list, or $cure"
   # RUNLEVEL=1 keeps the packages from starting a Redis and a php-fpm of their own: nothing here needs them running.
   "${as_root[@]}" env RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive \
     apt-get install -q -y --no-install-recommends "${missing[@]}" ||

@@ -29,7 +29,7 @@ check_library() {
   [ -z "$paths" ] || die "$library tells paths of this machine: $paths"
   bytes=$(stat -c %s "$library")
   [ "$bytes" -lt "$max_bytes" ] || die "$library has $bytes bytes; fewer than $max_bytes are wanted"
-  ! readelf --section-headers --wide "$library" | grep -q '\.symtab' || die "$library is not stripped"
+  ! readelf --section-headers --wide "$library" | grep '\.symtab' >/dev/null || die "$library is not stripped"
   PHP_INI_SCAN_DIR='' "$PHP" -n -d "extension=$library" --ri delayqueue || die "$PHP does not load $library"
 }
 

@@ -11,16 +11,6 @@ source "$root/scripts/debian.sh"
 
 servers=(redis-server valkey-server) # programs of the folder
 
-report=() failed=()
-
-# run NAME SUITE [ARGUMENT …]: a failure is remembered, and hides no later suite.
-run() {
-  local name=$1 status="passed"
-  say "$name"
-  "${@:2}" || status="FAILED" failed+=("$name")
-  report+=("$status  $name: $closing")
-}
-
 "$root/build.sh" setup
 "$root/build.sh" build
 find_php
@@ -30,11 +20,19 @@ for server in "${servers[@]}"; do
   export REDIS_SERVER
   version=$("$REDIS_SERVER" --version | awk '{ sub("v=", "", $3); print $1, $3 }')
   # The mutants test the tests, and need no second server for that.
-  run "$version, the core" test_core --test core -- --skip mutants
-  run "$version, the PHP surface" test_surface
+  suite "$version, the core" test_core --test core -- --skip mutants
+  suite "$version, the PHP surface" test_surface
 done
 
 # The packages are those of a release, and so is the library of the tests on PHP 8.4.
+dist_dir=$(realpath -m "${DIST_DIR:-$target_dir/dist}")
+host_php=$PHP host_php_config=$PHP_CONFIG
+
+make_packages() {
+  "$root/build.sh" dist || return 1
+  closing=$(find "$dist_dir" -type f -name "*php$("$PHP_CONFIG" --version | cut -d. -f1-2)*" | wc -l)" files in $dist_dir"
+}
+
 test_packaging() {
   local status=0
   PHP=$host_php PHP_CONFIG=$host_php_config tests/packaging.sh "$dist_dir" 2>&1 | tee "$log" || status=$?
@@ -42,18 +40,11 @@ test_packaging() {
   return "$status"
 }
 
-dist_dir=$(realpath -m "${DIST_DIR:-$target_dir/dist}")
-host_php=$PHP host_php_config=$PHP_CONFIG
-closing=$dist_dir
-run "packages for PHP 8.2" "$root/build.sh" dist
+suite "packages for PHP 8.2" make_packages
 use_php 8.4
-run "packages for PHP 8.4" "$root/build.sh" dist
+suite "packages for PHP 8.4" make_packages
 extension=$target_dir/dist-build/release/libdelayqueue.so
 # Of the folder, too: it is the newer one.
-RUN_TESTS=$system/usr/lib/php/$("$PHP_CONFIG" --phpapi)/build/run-tests.php run "PHP 8.4, the PHP surface" test_surface
-run "packaging" test_packaging
-
-say "matrix:"
-printf '%s\n' "${report[@]}"
-[ "${#failed[@]}" -eq 0 ] || die "tests failed in: $(printf '%s; ' "${failed[@]}")their messages are above"
-say "matrix: all suites passed"
+RUN_TESTS=$system/usr/lib/php/$("$PHP_CONFIG" --phpapi)/build/run-tests.php suite "PHP 8.4, the PHP surface" test_surface
+suite "packaging" test_packaging
+account matrix

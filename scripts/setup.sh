@@ -17,7 +17,7 @@ setup_packages() {
     # The Symfony transport: its framework, and what the sample application reads its configuration with.
     php-symfony-messenger php-symfony-framework-bundle php-symfony-yaml php-psr-event-dispatcher
     php-laravel-framework "php$series-redis"           # the queue driver for Laravel, and the client of its redis driver
-    shellcheck
+    shellcheck composer php-phpstan-phpdoc-parser      # what lint reads with
   )
   install_packages "${packages[@]}"
 }
@@ -25,7 +25,7 @@ setup_packages() {
 # On anything but Debian and its children: name what is missing, all at once.
 setup_by_hand() {
   local tool missing=()
-  for tool in "${PHP_CONFIG:-php-config}" redis-server "${PHPUNIT:-phpunit}" openssl valgrind supervisord shellcheck; do
+  for tool in "${PHP_CONFIG:-php-config}" redis-server "${PHPUNIT:-phpunit}" openssl valgrind supervisord shellcheck composer; do
     command -v "$tool" >/dev/null || missing+=("$tool")
   done
   [ "${#missing[@]}" -eq 0 ] ||

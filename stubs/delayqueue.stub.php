@@ -1300,8 +1300,8 @@ namespace DelayQueue {
     final class Testing
     {
         /**
-         * Moves this process' view of Redis' time forward, for every DelayQueue object in it. A job that was pushed before with
-         * just this delay is due afterwards.
+         * Moves this process' view of Redis' time forward (in a PHP with threads: this thread's), for every DelayQueue object in it. A job
+         * that was pushed before with just this delay is due afterwards.
          *
          * @param Duration $by
          */

@@ -66,5 +66,5 @@ if ($words === []) {
         echo "$method: no call of it here: add one to tests/phpunit/support/EveryCall.php\n";
     }
 }
-echo "$passed passed, $failed failed\n";
+echo "leaks: $passed passed, $failed failed\n";
 exit($failed === 0 && $passed > 0 ? 0 : 1);

@@ -64,7 +64,7 @@ library_needs_no_newer_glibc() { [ "$(printf '%s\n2.34\n' "$(glibc_floor)" | sor
 
 library_tells_what_it_is() {
   local line
-  "$PHP" -n -r 'echo PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION;' | grep -qx "$series" ||
+  "$PHP" -n -r 'echo PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION;' | grep -x "$series" >/dev/null ||
     { system=$matrix_dir/trixie && use_php "$series"; }
   "$PHP" -n -d "extension=$unpacked/delayqueue.so" --ri delayqueue | tee "$work/ri"
   for line in "Version => $version" 'Commit => [0-9a-f]{7,}(-dirty)?' 'Rust => [0-9]+\.[0-9]+\.[0-9]+' 'TLS => rustls.*' 'Servers tested => Redis .*'; do
@@ -111,7 +111,7 @@ deb_is_purged() {
 has_no_rust() { [ ! -e "$system/usr/bin/cargo" ] && [ ! -e "$system/usr/bin/rustc" ] && [ ! -d "$system/root/.cargo" ]; }
 
 test_release() {
-  local series=$1 debian=$2 name
+  local series=$1 debian=$2
   shift 2
   name=delayqueue-$version-php$series-$(uname -m)-linux-glibc
   tar -xzf "$dist_dir/$name.tar.gz" -C "$work" || die "no tarball for PHP $series: run ./build.sh dist for it"
@@ -160,12 +160,41 @@ configure_says_what_is_missing() {
   [ "$status" -ne 0 ] && grep -q 'Rust 1.88 or newer, with cargo' "$work/configure" && grep -q 'libclang-dev on Debian' "$work/configure"
 }
 
-for tool in lintian objdump strings; do
-  command -v "$tool" >/dev/null || install_packages lintian binutils
+# The composer.json that php/README.md shows, without Packagist.
+composer_installs_the_packages() {
+  mkdir "$work/project"
+  sed -n '/^```json$/,/^```$/p' php/README.md | sed '/^```/d' >"$work/project/composer.json"
+  sed -i "s|/path/to/delayqueue|$root|; s|\"repositories\": \[|&\n        { \"packagist.org\": false },|" "$work/project/composer.json"
+  cd "$work/project"
+  export COMPOSER_HOME=$work/composer COMPOSER_ALLOW_SUPERUSER=1
+  # As it is where the extension is loaded; Debian's Composer would not hear of it.
+  composer config platform.ext-delayqueue "$version"
+  composer update --no-interaction --no-progress
+  "$PHP" -r 'require "vendor/autoload.php"; exit(class_exists(DelayQueue\Worker\TaskRouter::class) && !class_exists("DelayQueue") ? 0 : 1);'
+  for file in delayqueue/LICENSE delayqueue-stubs/LICENSE delayqueue-stubs/delayqueue.stub.php delayqueue-stubs/extension.neon; do
+    [ -s "vendor/delayqueue/$file" ] || { echo "no $file"; return 1; }
+  done
+  "$PHP" -d "extension=$work/$name/delayqueue.so" vendor/bin/delayqueue | tee commands
+  grep -q '  work ' commands
+}
+
+uninstall_takes_away_what_install_puts() {
+  INSTALL_ROOT=$work/root ./build.sh install
+  find "$work/root" -type f | tee "$work/files"
+  grep -q '/delayqueue.so$' "$work/files"
+  INSTALL_ROOT=$work/root ./build.sh uninstall
+  [ -z "$(find "$work/root" -type f)" ]
+}
+
+for tool in lintian objdump strings composer; do
+  command -v "$tool" >/dev/null || install_packages lintian binutils composer
 done
 check "the checksums name every file of the folder and hold" checksums_hold
 test_release 8.2 bookworm php8.2-cli
 test_release 8.4 trixie redis-server valkey-server php8.4-cli php8.4-dev
+name=delayqueue-$version-php8.2-$(uname -m)-linux-glibc
+check "the composer.json of php/README.md installs the package, its command line and the stubs" composer_installs_the_packages
+check "build.sh uninstall takes away what build.sh install has put" uninstall_takes_away_what_install_puts
 check "configure names all that is missing at once" configure_says_what_is_missing
 source_copy "$work/source"
 check "phpize, configure, make, make test and make install work" phpize_builds_tests_and_installs

@@ -3,6 +3,11 @@
 
 redis=${REDIS_SERVER:-$(command -v redis-server)}
 work=$(mktemp -d)
+# The path of a socket has room for 107 bytes: not every TMPDIR leaves enough of them.
+if [ ${#work} -gt 80 ]; then
+    rmdir "$work"
+    work=$(TMPDIR=/tmp mktemp -d)
+fi
 server=
 cleanup() {
     [ -z "$server" ] || { kill "$server" 2>/dev/null && wait "$server" 2>/dev/null || true; }

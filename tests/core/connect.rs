@@ -131,7 +131,7 @@ fn the_second_address_of_a_name_is_tried_when_the_first_does_not_answer() {
 
 #[test]
 fn a_unix_socket_with_a_full_backlog_costs_no_more_than_the_connect_timeout() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = short_dir();
     let path = dir.path().join("redis.sock");
     let _full = Full::at(Domain::UNIX, &SockAddr::unix(&path).unwrap());
     assert_late(dsn(&format!("redis+unix://{}", path.display())), &["accepts no connection", "redis.sock"]);

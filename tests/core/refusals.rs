@@ -303,7 +303,7 @@ fn a_server_that_is_too_old_gets_no_command_after_hello() {
 
 #[test]
 fn no_redis_there_is_said_at_once_and_without_ambiguity() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = short_dir();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);

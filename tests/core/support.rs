@@ -40,6 +40,13 @@ fn debug_option() -> &'static [&'static str] {
     if *IS_6.get_or_init(is_6) { &[] } else { &["--enable-debug-command", "yes"] }
 }
 
+/// A temporary folder for sockets, whose paths have room for 107 bytes: not every TMPDIR leaves enough of them.
+pub fn short_dir() -> tempfile::TempDir {
+    let usual = std::env::temp_dir();
+    let base = if usual.as_os_str().len() <= 60 { usual } else { "/tmp".into() };
+    tempfile::tempdir_in(base).unwrap()
+}
+
 impl Server {
     pub fn start_with_clock(clock: &Clock) -> Self {
         let shim = Clock::shim();
@@ -55,7 +62,7 @@ impl Server {
     }
 
     fn start_in(options: &[&str], environment: Vec<(String, OsString)>) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = short_dir();
         let options: Vec<String> = options.iter().map(ToString::to_string).collect();
         let child = Self::spawn(dir.path().to_path_buf(), &options, &environment);
         let server = Self { child, dir, options, environment };

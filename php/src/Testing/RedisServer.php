@@ -59,7 +59,9 @@ final class RedisServer
         if (shell_exec('command -v ' . escapeshellarg($binary)) === null) {
             throw new RuntimeException("no $binary here: install Redis, or set REDIS_SERVER to the path of its server");
         }
-        $directory = sys_get_temp_dir() . '/delayqueue-' . bin2hex(random_bytes(6));
+        // The path of a socket has room for 107 bytes: not every TMPDIR leaves enough of them.
+        $base = strlen(sys_get_temp_dir()) <= 70 ? sys_get_temp_dir() : '/tmp';
+        $directory = "$base/delayqueue-" . bin2hex(random_bytes(6));
         if (!mkdir($directory, 0o700)) {
             throw new RuntimeException("cannot make the folder $directory for a private redis-server");
         }

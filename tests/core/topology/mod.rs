@@ -53,7 +53,7 @@ pub struct Node {
 
 impl Node {
     fn start(password: Option<&'static str>, options: impl FnOnce(u16) -> Vec<String>) -> Self {
-        let (dir, port) = (tempfile::tempdir().unwrap(), free_port());
+        let (dir, port) = (short_dir(), free_port());
         let mut command = Command::new(binary());
         command.args(options(port)).current_dir(dir.path());
         Self { child: process::start(command), dir, port, password }
@@ -79,7 +79,7 @@ impl Node {
 
     /// A Sentinel with these lines in its file.
     fn sentinel(lines: &str) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = short_dir();
         let port = free_port();
         let text = format!("bind 127.0.0.1\n{}", lines.replace("PORT", &port.to_string()));
         std::fs::write(dir.path().join("sentinel.conf"), text).unwrap();

@@ -9,14 +9,15 @@ use RecursiveDirectoryIterator;
 use RecursiveIteratorIterator;
 use RuntimeException;
 
-/** A temporary folder. Its path is short: sockets live in it. */
+/** A temporary folder. Its path is short, because sockets live in it, and the path of a socket has room for 107 bytes. */
 final class Folder
 {
     public readonly string $path;
 
     public function __construct()
     {
-        $this->path = sys_get_temp_dir() . '/dqp-' . bin2hex(random_bytes(5));
+        $base = strlen(sys_get_temp_dir()) <= 40 ? sys_get_temp_dir() : '/tmp';
+        $this->path = "$base/dqp-" . bin2hex(random_bytes(5));
         if (!mkdir($this->path, 0o700)) {
             throw new RuntimeException("cannot make $this->path");
         }
