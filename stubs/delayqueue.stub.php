@@ -13,536 +13,6 @@
  * \ValueError, and a value that is no string a \TypeError. As in every PHP array, a name such as '123' is the key 123.
  */
 
-namespace {
-
-    /**
-     * A delay queue on Redis. The object opens its connection with the first command.
-     *
-     * @phpstan-type Duration int|float|numeric-string|non-empty-string|\DateInterval
-     * @phpstan-type Headers array<array-key, string>
-     * @phpstan-type Options array{
-     *     prefix?: non-empty-string,
-     *     ttr?: Duration,
-     *     maxAttempts?: int<0, 4294967295>,
-     *     backoff?: \DelayQueue\Backoff,
-     *     priority?: int<0, 4294967295>,
-     *     format?: 'json'|'raw',
-     *     maxPayload?: int<1, 536870912>,
-     *     connectTimeout?: int|float,
-     *     readTimeout?: int|float,
-     *     persistent?: bool,
-     *     durability?: 'memory'|'replica'|'disk',
-     *     replicas?: int<1, 255>,
-     *     partitions?: int<1, 256>,
-     *     keys?: non-empty-array<array-key, non-empty-string>,
-     *     signed?: bool,
-     * }
-     * @phpstan-type NewJob array{
-     *     payload: mixed,
-     *     delay?: Duration|\DateTimeInterface,
-     *     id?: non-empty-string|null,
-     *     priority?: int<0, 4294967295>|null,
-     *     ttr?: Duration|null,
-     *     maxAttempts?: int<0, 4294967295>|null,
-     *     backoff?: \DelayQueue\Backoff|null,
-     *     timeout?: Duration|null,
-     *     onDuplicate?: \DelayQueue\OnDuplicate,
-     *     headers?: Headers,
-     * }
-     *
-     * @psalm-type Duration = int|float|numeric-string|non-empty-string|\DateInterval
-     * @psalm-type Headers = array<array-key, string>
-     * @psalm-type Options = array{
-     *     prefix?: non-empty-string,
-     *     ttr?: Duration,
-     *     maxAttempts?: int<0, 4294967295>,
-     *     backoff?: \DelayQueue\Backoff,
-     *     priority?: int<0, 4294967295>,
-     *     format?: 'json'|'raw',
-     *     maxPayload?: int<1, 536870912>,
-     *     connectTimeout?: int|float,
-     *     readTimeout?: int|float,
-     *     persistent?: bool,
-     *     durability?: 'memory'|'replica'|'disk',
-     *     replicas?: int<1, 255>,
-     *     partitions?: int<1, 256>,
-     *     keys?: non-empty-array<array-key, non-empty-string>,
-     *     signed?: bool,
-     * }
-     * @psalm-type NewJob = array{
-     *     payload: mixed,
-     *     delay?: Duration|\DateTimeInterface,
-     *     id?: non-empty-string|null,
-     *     priority?: int<0, 4294967295>|null,
-     *     ttr?: Duration|null,
-     *     maxAttempts?: int<0, 4294967295>|null,
-     *     backoff?: \DelayQueue\Backoff|null,
-     *     timeout?: Duration|null,
-     *     onDuplicate?: \DelayQueue\OnDuplicate,
-     *     headers?: Headers,
-     * }
-     */
-    final class DelayQueue implements \DelayQueue\QueueInterface
-    {
-        /** Smaller is sooner; 0 .. 4294967295. */
-        public const DEFAULT_PRIORITY = 1024;
-
-        /** The version of the extension. */
-        public const VERSION = '0.1.0';
-
-        /**
-         * @param non-empty-string $queue 1..200 bytes of [A-Za-z0-9._:-]
-         * @param non-empty-string|null $dsn redis://[user:pass@]host:port/db, redis+unix:///path?db=0,
-         *     redis+sentinel://[user:pass@]host:26379,host,…/service/db[?sentinel_user=&sentinel_password=],
-         *     redis+cluster://[user:pass@]host:6379,host,…; with TLS rediss://, rediss+sentinel:// and rediss+cluster://, each with
-         *     ?ca=&cert=&key= of PEM files; valkey instead of redis means the same;
-         *     null: ini delayqueue.dsn, else the environment's DELAYQUEUE_DSN (getenv(), else $_ENV, else $_SERVER), else
-         *     redis://127.0.0.1:6379/0
-         * @param Options $options prefix: if left out, ini delayqueue.prefix, else the environment's DELAYQUEUE_PREFIX, else 'dq'; ttr 60 (0.1 s .. 30 days), maxAttempts 10 (0: no
-         *     limit), backoff exponential('5s', 2, '1h', 0.1), priority 1024, format 'json', maxPayload 1 MiB,
-         *     connectTimeout 1 (seconds), readTimeout 2 (seconds), persistent true,
-         *     durability 'memory': 'replica' or 'disk' make push(), pushMany(), ack(), ackMany(), cancel(), reschedule() and update() wait, for
-         *     three quarters of the readTimeout, until a replica has the change ('replicas' 1: so many of them), or the append-only file on disk
-         *     (Redis 7.2); short of it they throw
-         *     a ConnectionException with $ambiguous true. consume() does not wait: a loop cannot undo what its handler has done.
-         *     partitions 1: the queue is spread over so many hash tags, for a cluster. Order, ids and fencing tokens hold within a
-         *     partition, which the id chooses; list() shows one partition after the other. Workers and producers need the same number.
-         *     Raise it in the workers first: they find older jobs. A push does not: it adds a second job beside an older one of the same id.
-         *     Lower it only when the queue is empty.
-         *     keys seals payload and headers of every job, by key id
-         *     (1..64 bytes of [A-Za-z0-9_.-]): 32 bytes each, or 'base64:' and these in base64; the first key seals, all of them open. With
-         *     signed true the jobs stay readable in Redis, and are only authenticated. A job that cannot be opened (sealed without these
-         *     keys, plain, or changed) is buried with the reason and not delivered, also by an object without keys
-         *
-         * @throws \ValueError when a name, the DSN or an option is wrong; nothing is sent
-         */
-        public function __construct(string $queue = 'default', #[\SensitiveParameter] ?string $dsn = null, #[\SensitiveParameter] array $options = []) {}
-
-        /**
-         * Adds one job in one atomic round trip. A push whose answer was lost is repeated: there is no second job while the first is in the
-         * queue, and the repetition does not count as a duplicate.
-         *
-         * @param mixed $payload what json_encode() accepts, except a Closure or Generator; with format 'raw' a string
-         * @param Duration|\DateTimeInterface $delay seconds, or an absolute moment; a past moment is due at once. A negative number is a
-         *     \ValueError, and so is one of 1e9 .. 3e9 (31 to 95 years), which is a Unix time that was taken for a delay
-         * @param non-empty-string|null $id 1..200 bytes, no control characters; null: a time-ordered UUIDv7
-         * @param int<0, 4294967295>|null $priority smaller is sooner; null: the queue's
-         * @param Duration|null $ttr length of the lease, 0.1 s .. 30 days; null: the queue's
-         * @param int<0, 4294967295>|null $maxAttempts 0: no limit; null: the queue's
-         * @param \DelayQueue\Backoff|null $backoff null: the queue's
-         * @param Duration|null $timeout limit of one run of the handler, 0: none
-         * @param Headers $headers
-         *
-         * @return non-empty-string the id
-         *
-         * @throws \DelayQueue\DuplicateJobException when $id is in the queue and $onDuplicate says so
-         * @throws \DelayQueue\PayloadException when the payload cannot be encoded or is too large
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
-         */
-        public function push(
-            mixed $payload,
-            int|float|string|\DateInterval|\DateTimeInterface $delay = 0,
-            ?string $id = null,
-            ?int $priority = null,
-            int|float|string|\DateInterval|null $ttr = null,
-            ?int $maxAttempts = null,
-            ?\DelayQueue\Backoff $backoff = null,
-            int|float|string|\DateInterval|null $timeout = null,
-            \DelayQueue\OnDuplicate $onDuplicate = \DelayQueue\OnDuplicate::Fail,
-            array $headers = [],
-        ): string {}
-
-        /**
-         * Adds many jobs in few round trips; each chunk of up to 500 is atomic. An array is checked as a whole before
-         * anything is sent; a Traversable is read, checked and sent chunk by chunk. Where Redis fails or refuses, $stored of the exception
-         * names the jobs of the chunks before.
-         *
-         * @param iterable<NewJob> $jobs keys as the parameters of push()
-         *
-         * @return list<non-empty-string> the ids in order
-         *
-         * @throws \TypeError|\ValueError naming the position and the key
-         * @throws \DelayQueue\DuplicateJobException
-         * @throws \DelayQueue\PayloadException
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
-         */
-        public function pushMany(iterable $jobs): array {}
-
-        /**
-         * The classic ZSET + HASH producer: one message under an id of the caller's, due at an absolute time. The same id
-         * again replaces message and time.
-         *
-         * @param non-empty-string $member the id
-         * @param int|float $score Unix seconds
-         * @param array<array-key, mixed> $message
-         *
-         * @return true
-         *
-         * @throws \DelayQueue\DuplicateJobException when the job is reserved at this moment
-         * @throws \DelayQueue\PayloadException
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
-         */
-        public function producer(string $member, int|float $score, array $message): bool {}
-
-        /**
-         * The classic consumer: takes messages that are due, oldest first, and deletes them at once (at most once).
-         *
-         * @param int|float|null $maxScore Unix seconds; null: now
-         * @param positive-int $limit
-         *
-         * With keys it takes jobs one by one, in the order of reserve(), so that those that cannot be opened are buried. Once it has taken
-         * some it returns these, and the next call throws if the error lasts.
-         *
-         * @return list<mixed> decoded payloads; one that is not JSON, or sealed while this object has no keys, comes as its bytes, with a warning
-         *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
-         */
-        public function consumer(int|float|null $maxScore = null, int $limit = 10): array {}
-
-        /**
-         * Serves these queues from now on, the first one first; none: the object's own queue.
-         *
-         * @return $this
-         */
-        public function watch(string ...$queues): static {}
-
-        /**
-         * Takes the next job under a lease of its TTR. Order: smaller priority, then earlier due time, then push order; jobs that were
-         * pushed for the very same absolute moment come in the order of their ids (generated ids are time-ordered).
-         * Signal handlers run while it waits.
-         *
-         * @param int|float|null $timeout seconds to wait at most; 0: do not wait, null: for ever
-         *
-         * @return \DelayQueue\Job|null null when there is none in time, or stop() was called
-         *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
-         */
-        public function reserve(int|float|null $timeout = 0): ?\DelayQueue\Job {}
-
-        /**
-         * Takes up to $max jobs in one round trip, as soon as at least one is there. A job whose lease expired once, and one on its last
-         * attempt, comes alone.
-         *
-         * @param positive-int $max
-         * @param int|float|null $timeout as in reserve()
-         *
-         * @return list<\DelayQueue\Job>
-         *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
-         */
-        public function reserveMany(int $max, int|float|null $timeout = 0): array {}
-
-        /**
-         * Takes a given job, if it is ready, delayed or buried. A buried one that is released, or whose lease ends while it has attempts
-         * left, is ready from then on.
-         *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
-         */
-        public function reserveJob(string $id): ?\DelayQueue\Job {}
-
-        /**
-         * Waits until one of the watched queues has a ready job, and takes none. Signal handlers run while it waits.
-         *
-         * @param int|float|null $timeout as in reserve()
-         *
-         * @return bool false when there was none in time, or stop() was called
-         *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
-         */
-        public function wait(int|float|null $timeout = null): bool {}
-
-        /**
-         * Acknowledges many jobs in one round trip for each Redis and queue. Where one of these fails, the others are acknowledged before it
-         * throws.
-         *
-         * @param \DelayQueue\Job ...$jobs the type is wider because QueueInterface says so: a JobInterface of another class is not a job of
-         *     Redis, and is a \TypeError before anything is sent
-         *
-         * @return int<0, max> how many were still ours
-         *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
-         */
-        public function ackMany(\DelayQueue\JobInterface ...$jobs): int {}
-
-        /**
-         * The worker loop: reserve, call the handler, settle.
-         *
-         * @param callable(\DelayQueue\Job, \DelayQueue): mixed $handler returns: ack; returns false: fail; throws
-         *     Release, Bury or anything else: release, bury or fail; a job the handler settled itself is left alone
-         * @param int|float $idleTimeout seconds without a job after which listeners hear of Event::Idle, and again after each as many
-         * @param int<0, max> $maxJobs 0: no limit
-         * @param Duration $maxTime 0: no limit
-         * @param int<0, max>|non-empty-string $memoryLimit bytes, or as in php.ini ('128M'); 0: no limit
-         * @param bool $stopWhenEmpty return as soon as nothing is ready
-         * @param int<1, 500> $prefetch how many jobs one round trip may take. A job that is done is acknowledged with the next trip or 50 ms
-         *     later, whichever is first, and its lease is kept until then. A job whose lease expired once, and one on its last attempt, is
-         *     leased alone, so that a crash never buries jobs that no handler saw
-         * @param Duration $timeout limit of one run of the handler; 0: none
-         * @param Duration $graceTimeout how long a stuck handler is waited for after its timeout
-         * @param bool $heartbeat renew leases until their jobs are settled; it never shortens one
-         * @param bool $throwOnCancel throw a CancelledException into the handler when its job is cancelled. With the heartbeat, a worker hears
-         *     within a second of a cancel(): Event::Cancelled is told, isLost() is true
-         */
-        public function consume(
-            callable $handler,
-            int|float $idleTimeout = 5,
-            int $maxJobs = 0,
-            int|float|string|\DateInterval $maxTime = 0,
-            int|string $memoryLimit = 0,
-            bool $stopWhenEmpty = false,
-            int $prefetch = 1,
-            int|float|string|\DateInterval $timeout = 0,
-            int|float|string|\DateInterval $graceTimeout = 5,
-            bool $heartbeat = true,
-            bool $throwOnCancel = false,
-        ): \DelayQueue\StopReason {}
-
-        /**
-         * Runs everything due now: the cron form of consume().
-         *
-         * @param callable(\DelayQueue\Job, \DelayQueue): mixed $handler
-         * @param int<0, max> $limit 0: no limit
-         *
-         * @return int<0, max> the number of jobs handled
-         */
-        public function drain(callable $handler, int $limit = 0): int {}
-
-        /** Makes consume() return after the current job, and a waiting reserve() return null. */
-        public function stop(): void {}
-
-        /**
-         * @param callable(\DelayQueue\Event, ?\DelayQueue\Job, ?\Throwable): void $listener
-         *
-         * @return $this
-         */
-        public function on(\DelayQueue\Event $event, callable $listener): static {}
-
-        /**
-         * Looks at a job without taking it.
-         *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
-         */
-        public function peek(string $id): ?\DelayQueue\JobInfo {}
-
-        /**
-         * Removes jobs in any state. The holder of a reserved one gets LeaseLostException from ack(). In consume(), or after keepAlive(), it hears
-         * of it within a second: isLost() is true.
-         *
-         * @return int<0, max> how many there were
-         *
-         * @throws \DelayQueue\ConnectionException with $ambiguous also when an answer was lost: the jobs are gone, how many there
-         *     were is unknown
-         * @throws \DelayQueue\ServerException
-         */
-        public function cancel(string ...$ids): int {}
-
-        /**
-         * Moves a delayed, ready or buried job to a new time.
-         *
-         * @param Duration|\DateTimeInterface $delay
-         *
-         * @return bool false when it is not there, or reserved
-         *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
-         */
-        public function reschedule(string $id, int|float|string|\DateInterval|\DateTimeInterface $delay): bool {}
-
-        /**
-         * Replaces the payload and, unless null, the headers of a job that no worker holds.
-         *
-         * @param Headers|null $headers [] removes them
-         *
-         * @return bool false when it is not there, or reserved
-         *
-         * @throws \DelayQueue\PayloadException
-         * @throws \DelayQueue\SealException when the job is sealed and this object has no keys, or when it cannot be opened for the headers
-         *     that are to stay
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
-         */
-        public function update(string $id, mixed $payload, ?array $headers = null): bool {}
-
-        /**
-         * Seals a job that no worker holds with the first key, and in the way, of this object; all else of the job stays.
-         *
-         * @param bool $plain true: also a job that is not sealed. That vouches for it, whoever pushed it
-         *
-         * @return bool false when it is sealed so already, not there, or reserved
-         *
-         * @throws \Error when this object has no keys
-         * @throws \DelayQueue\SealException when it cannot be opened, or is not sealed and $plain is false
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
-         */
-        public function reseal(string $id, bool $plain = true): bool {}
-
-        /**
-         * Makes a buried or delayed job ready now.
-         *
-         * @return bool false when there is no such job
-         *
-         * @throws \DelayQueue\ConnectionException with $ambiguous also when the answer was lost and the job is gone since: it may have
-         *     been kicked and served
-         * @throws \DelayQueue\ServerException
-         */
-        public function kickJob(string $id, bool $resetAttempts = true): bool {}
-
-        /** @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException */
-        public function peekReady(): ?\DelayQueue\JobInfo {}
-
-        /** @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException */
-        public function peekDelayed(): ?\DelayQueue\JobInfo {}
-
-        /** @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException */
-        public function peekBuried(): ?\DelayQueue\JobInfo {}
-
-        /**
-         * A page of the jobs of one state, in their order.
-         *
-         * @param int<0, max> $offset
-         * @param positive-int $limit
-         *
-         * @return list<\DelayQueue\JobInfo>
-         *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
-         */
-        public function list(\DelayQueue\State $state, int $offset = 0, int $limit = 100): array {}
-
-        /**
-         * Jobs in one state, or in all. A delayed job that is due counts as ready.
-         *
-         * @return int<0, max>
-         *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
-         */
-        public function count(?\DelayQueue\State $state = null): int {}
-
-        /**
-         * Makes up to $max buried jobs ready, the oldest first.
-         *
-         * @param positive-int $max
-         *
-         * @return int<0, max>
-         *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
-         */
-        public function kick(int $max = 1, bool $resetAttempts = true): int {}
-
-        /**
-         * From now on reserve() of every process gives nothing.
-         *
-         * @param Duration|null $for null: until resume()
-         *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
-         */
-        public function pause(int|float|string|\DateInterval|null $for = null): void {}
-
-        /** @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException */
-        public function resume(): void {}
-
-        /** @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException */
-        public function isPaused(): bool {}
-
-        /**
-         * Deletes all jobs of these states, in bounded steps; none named: of all.
-         *
-         * @return int<0, max> how many
-         *
-         * @throws \DelayQueue\ConnectionException with $ambiguous also when an answer was lost: the jobs are gone, how many there
-         *     were is unknown
-         * @throws \DelayQueue\ServerException
-         */
-        public function purge(\DelayQueue\State ...$states): int {}
-
-        /** @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException */
-        public function stats(): \DelayQueue\Stats {}
-
-        /**
-         * The names of all queues under this prefix. Where the list was deleted, as by FLUSHDB, a queue is in it again with the first push
-         * of a process, and of one that goes on pushing after a minute.
-         *
-         * @return list<non-empty-string>
-         *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
-         */
-        public function queues(): array {}
-
-        /**
-         * How many partitions of this queue have been pushed to, as far as the index of queues knows; 0 for a queue that is not in it.
-         *
-         * @return non-negative-int
-         *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
-         */
-        public function partitions(): int {}
-
-        /**
-         * Checks this Redis for facts that endanger jobs, and names a cure for each.
-         *
-         * @param bool $repair jobs of this queue that lie in no state, because another program has changed its keys, become ready again
-         *
-         * @return list<array{level: 'ok'|'warn'|'error', check: string, message: string}>
-         *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
-         */
-        public function doctor(bool $repair = false): array {}
-
-        /**
-         * Loads the scripts of this version into Redis, into each master of a cluster, for users that may run them (EVALSHA) and may not send any
-         * (EVAL). All other users need no call of this. A server forgets its scripts when it restarts, and a replica that takes over has
-         * none. Needs the right `+script|load` alone; see `docs/acl.md`.
-         *
-         * @return positive-int the number of servers that have them now
-         *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
-         */
-        public function installScripts(): int {}
-
-        /** Closes the connection; the next command opens a new one. */
-        public function close(): void {}
-
-        /**
-         * The name of this queue.
-         *
-         * @return non-empty-string
-         */
-        public function name(): string {}
-
-        /**
-         * Where Redis is, with *** for a password: for logs, not for another object.
-         *
-         * @return non-empty-string
-         */
-        public function dsn(): string {}
-
-        /**
-         * The beginning of all keys.
-         *
-         * @return non-empty-string
-         */
-        public function prefix(): string {}
-    }
-}
-
 namespace DelayQueue {
 
     /** A job is in exactly one state. */
@@ -1398,5 +868,535 @@ namespace DelayQueue {
          * @throws \TypeError|\ValueError
          */
         public static function stats(array $properties = [], string $queue = 'default'): Stats {}
+    }
+}
+
+namespace {
+
+    /**
+     * A delay queue on Redis. The object opens its connection with the first command.
+     *
+     * @phpstan-type Duration int|float|numeric-string|non-empty-string|\DateInterval
+     * @phpstan-type Headers array<array-key, string>
+     * @phpstan-type Options array{
+     *     prefix?: non-empty-string,
+     *     ttr?: Duration,
+     *     maxAttempts?: int<0, 4294967295>,
+     *     backoff?: \DelayQueue\Backoff,
+     *     priority?: int<0, 4294967295>,
+     *     format?: 'json'|'raw',
+     *     maxPayload?: int<1, 536870912>,
+     *     connectTimeout?: int|float,
+     *     readTimeout?: int|float,
+     *     persistent?: bool,
+     *     durability?: 'memory'|'replica'|'disk',
+     *     replicas?: int<1, 255>,
+     *     partitions?: int<1, 256>,
+     *     keys?: non-empty-array<array-key, non-empty-string>,
+     *     signed?: bool,
+     * }
+     * @phpstan-type NewJob array{
+     *     payload: mixed,
+     *     delay?: Duration|\DateTimeInterface,
+     *     id?: non-empty-string|null,
+     *     priority?: int<0, 4294967295>|null,
+     *     ttr?: Duration|null,
+     *     maxAttempts?: int<0, 4294967295>|null,
+     *     backoff?: \DelayQueue\Backoff|null,
+     *     timeout?: Duration|null,
+     *     onDuplicate?: \DelayQueue\OnDuplicate,
+     *     headers?: Headers,
+     * }
+     *
+     * @psalm-type Duration = int|float|numeric-string|non-empty-string|\DateInterval
+     * @psalm-type Headers = array<array-key, string>
+     * @psalm-type Options = array{
+     *     prefix?: non-empty-string,
+     *     ttr?: Duration,
+     *     maxAttempts?: int<0, 4294967295>,
+     *     backoff?: \DelayQueue\Backoff,
+     *     priority?: int<0, 4294967295>,
+     *     format?: 'json'|'raw',
+     *     maxPayload?: int<1, 536870912>,
+     *     connectTimeout?: int|float,
+     *     readTimeout?: int|float,
+     *     persistent?: bool,
+     *     durability?: 'memory'|'replica'|'disk',
+     *     replicas?: int<1, 255>,
+     *     partitions?: int<1, 256>,
+     *     keys?: non-empty-array<array-key, non-empty-string>,
+     *     signed?: bool,
+     * }
+     * @psalm-type NewJob = array{
+     *     payload: mixed,
+     *     delay?: Duration|\DateTimeInterface,
+     *     id?: non-empty-string|null,
+     *     priority?: int<0, 4294967295>|null,
+     *     ttr?: Duration|null,
+     *     maxAttempts?: int<0, 4294967295>|null,
+     *     backoff?: \DelayQueue\Backoff|null,
+     *     timeout?: Duration|null,
+     *     onDuplicate?: \DelayQueue\OnDuplicate,
+     *     headers?: Headers,
+     * }
+     */
+    final class DelayQueue implements \DelayQueue\QueueInterface
+    {
+        /** Smaller is sooner; 0 .. 4294967295. */
+        public const DEFAULT_PRIORITY = 1024;
+
+        /** The version of the extension. */
+        public const VERSION = '0.1.0';
+
+        /**
+         * @param non-empty-string $queue 1..200 bytes of [A-Za-z0-9._:-]
+         * @param non-empty-string|null $dsn redis://[user:pass@]host:port/db, redis+unix:///path?db=0,
+         *     redis+sentinel://[user:pass@]host:26379,host,…/service/db[?sentinel_user=&sentinel_password=],
+         *     redis+cluster://[user:pass@]host:6379,host,…; with TLS rediss://, rediss+sentinel:// and rediss+cluster://, each with
+         *     ?ca=&cert=&key= of PEM files; valkey instead of redis means the same;
+         *     null: ini delayqueue.dsn, else the environment's DELAYQUEUE_DSN (getenv(), else $_ENV, else $_SERVER), else
+         *     redis://127.0.0.1:6379/0
+         * @param Options $options prefix: if left out, ini delayqueue.prefix, else the environment's DELAYQUEUE_PREFIX, else 'dq'; ttr 60 (0.1 s .. 30 days), maxAttempts 10 (0: no
+         *     limit), backoff exponential('5s', 2, '1h', 0.1), priority 1024, format 'json', maxPayload 1 MiB,
+         *     connectTimeout 1 (seconds), readTimeout 2 (seconds), persistent true,
+         *     durability 'memory': 'replica' or 'disk' make push(), pushMany(), ack(), ackMany(), cancel(), reschedule() and update() wait, for
+         *     three quarters of the readTimeout, until a replica has the change ('replicas' 1: so many of them), or the append-only file on disk
+         *     (Redis 7.2); short of it they throw
+         *     a ConnectionException with $ambiguous true. consume() does not wait: a loop cannot undo what its handler has done.
+         *     partitions 1: the queue is spread over so many hash tags, for a cluster. Order, ids and fencing tokens hold within a
+         *     partition, which the id chooses; list() shows one partition after the other. Workers and producers need the same number.
+         *     Raise it in the workers first: they find older jobs. A push does not: it adds a second job beside an older one of the same id.
+         *     Lower it only when the queue is empty.
+         *     keys seals payload and headers of every job, by key id
+         *     (1..64 bytes of [A-Za-z0-9_.-]): 32 bytes each, or 'base64:' and these in base64; the first key seals, all of them open. With
+         *     signed true the jobs stay readable in Redis, and are only authenticated. A job that cannot be opened (sealed without these
+         *     keys, plain, or changed) is buried with the reason and not delivered, also by an object without keys
+         *
+         * @throws \ValueError when a name, the DSN or an option is wrong; nothing is sent
+         */
+        public function __construct(string $queue = 'default', #[\SensitiveParameter] ?string $dsn = null, #[\SensitiveParameter] array $options = []) {}
+
+        /**
+         * Adds one job in one atomic round trip. A push whose answer was lost is repeated: there is no second job while the first is in the
+         * queue, and the repetition does not count as a duplicate.
+         *
+         * @param mixed $payload what json_encode() accepts, except a Closure or Generator; with format 'raw' a string
+         * @param Duration|\DateTimeInterface $delay seconds, or an absolute moment; a past moment is due at once. A negative number is a
+         *     \ValueError, and so is one of 1e9 .. 3e9 (31 to 95 years), which is a Unix time that was taken for a delay
+         * @param non-empty-string|null $id 1..200 bytes, no control characters; null: a time-ordered UUIDv7
+         * @param int<0, 4294967295>|null $priority smaller is sooner; null: the queue's
+         * @param Duration|null $ttr length of the lease, 0.1 s .. 30 days; null: the queue's
+         * @param int<0, 4294967295>|null $maxAttempts 0: no limit; null: the queue's
+         * @param \DelayQueue\Backoff|null $backoff null: the queue's
+         * @param Duration|null $timeout limit of one run of the handler, 0: none
+         * @param Headers $headers
+         *
+         * @return non-empty-string the id
+         *
+         * @throws \DelayQueue\DuplicateJobException when $id is in the queue and $onDuplicate says so
+         * @throws \DelayQueue\PayloadException when the payload cannot be encoded or is too large
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function push(
+            mixed $payload,
+            int|float|string|\DateInterval|\DateTimeInterface $delay = 0,
+            ?string $id = null,
+            ?int $priority = null,
+            int|float|string|\DateInterval|null $ttr = null,
+            ?int $maxAttempts = null,
+            ?\DelayQueue\Backoff $backoff = null,
+            int|float|string|\DateInterval|null $timeout = null,
+            \DelayQueue\OnDuplicate $onDuplicate = \DelayQueue\OnDuplicate::Fail,
+            array $headers = [],
+        ): string {}
+
+        /**
+         * Adds many jobs in few round trips; each chunk of up to 500 is atomic. An array is checked as a whole before
+         * anything is sent; a Traversable is read, checked and sent chunk by chunk. Where Redis fails or refuses, $stored of the exception
+         * names the jobs of the chunks before.
+         *
+         * @param iterable<NewJob> $jobs keys as the parameters of push()
+         *
+         * @return list<non-empty-string> the ids in order
+         *
+         * @throws \TypeError|\ValueError naming the position and the key
+         * @throws \DelayQueue\DuplicateJobException
+         * @throws \DelayQueue\PayloadException
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function pushMany(iterable $jobs): array {}
+
+        /**
+         * The classic ZSET + HASH producer: one message under an id of the caller's, due at an absolute time. The same id
+         * again replaces message and time.
+         *
+         * @param non-empty-string $member the id
+         * @param int|float $score Unix seconds
+         * @param array<array-key, mixed> $message
+         *
+         * @return true
+         *
+         * @throws \DelayQueue\DuplicateJobException when the job is reserved at this moment
+         * @throws \DelayQueue\PayloadException
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function producer(string $member, int|float $score, array $message): bool {}
+
+        /**
+         * The classic consumer: takes messages that are due, oldest first, and deletes them at once (at most once).
+         *
+         * @param int|float|null $maxScore Unix seconds; null: now
+         * @param positive-int $limit
+         *
+         * With keys it takes jobs one by one, in the order of reserve(), so that those that cannot be opened are buried. Once it has taken
+         * some it returns these, and the next call throws if the error lasts.
+         *
+         * @return list<mixed> decoded payloads; one that is not JSON, or sealed while this object has no keys, comes as its bytes, with a warning
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function consumer(int|float|null $maxScore = null, int $limit = 10): array {}
+
+        /**
+         * Serves these queues from now on, the first one first; none: the object's own queue.
+         *
+         * @return $this
+         */
+        public function watch(string ...$queues): static {}
+
+        /**
+         * Takes the next job under a lease of its TTR. Order: smaller priority, then earlier due time, then push order; jobs that were
+         * pushed for the very same absolute moment come in the order of their ids (generated ids are time-ordered).
+         * Signal handlers run while it waits.
+         *
+         * @param int|float|null $timeout seconds to wait at most; 0: do not wait, null: for ever
+         *
+         * @return \DelayQueue\Job|null null when there is none in time, or stop() was called
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function reserve(int|float|null $timeout = 0): ?\DelayQueue\Job {}
+
+        /**
+         * Takes up to $max jobs in one round trip, as soon as at least one is there. A job whose lease expired once, and one on its last
+         * attempt, comes alone.
+         *
+         * @param positive-int $max
+         * @param int|float|null $timeout as in reserve()
+         *
+         * @return list<\DelayQueue\Job>
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function reserveMany(int $max, int|float|null $timeout = 0): array {}
+
+        /**
+         * Takes a given job, if it is ready, delayed or buried. A buried one that is released, or whose lease ends while it has attempts
+         * left, is ready from then on.
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function reserveJob(string $id): ?\DelayQueue\Job {}
+
+        /**
+         * Waits until one of the watched queues has a ready job, and takes none. Signal handlers run while it waits.
+         *
+         * @param int|float|null $timeout as in reserve()
+         *
+         * @return bool false when there was none in time, or stop() was called
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function wait(int|float|null $timeout = null): bool {}
+
+        /**
+         * Acknowledges many jobs in one round trip for each Redis and queue. Where one of these fails, the others are acknowledged before it
+         * throws.
+         *
+         * @param \DelayQueue\Job ...$jobs the type is wider because QueueInterface says so: a JobInterface of another class is not a job of
+         *     Redis, and is a \TypeError before anything is sent
+         *
+         * @return int<0, max> how many were still ours
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function ackMany(\DelayQueue\JobInterface ...$jobs): int {}
+
+        /**
+         * The worker loop: reserve, call the handler, settle.
+         *
+         * @param callable(\DelayQueue\Job, \DelayQueue): mixed $handler returns: ack; returns false: fail; throws
+         *     Release, Bury or anything else: release, bury or fail; a job the handler settled itself is left alone
+         * @param int|float $idleTimeout seconds without a job after which listeners hear of Event::Idle, and again after each as many
+         * @param int<0, max> $maxJobs 0: no limit
+         * @param Duration $maxTime 0: no limit
+         * @param int<0, max>|non-empty-string $memoryLimit bytes, or as in php.ini ('128M'); 0: no limit
+         * @param bool $stopWhenEmpty return as soon as nothing is ready
+         * @param int<1, 500> $prefetch how many jobs one round trip may take. A job that is done is acknowledged with the next trip or 50 ms
+         *     later, whichever is first, and its lease is kept until then. A job whose lease expired once, and one on its last attempt, is
+         *     leased alone, so that a crash never buries jobs that no handler saw
+         * @param Duration $timeout limit of one run of the handler; 0: none
+         * @param Duration $graceTimeout how long a stuck handler is waited for after its timeout
+         * @param bool $heartbeat renew leases until their jobs are settled; it never shortens one
+         * @param bool $throwOnCancel throw a CancelledException into the handler when its job is cancelled. With the heartbeat, a worker hears
+         *     within a second of a cancel(): Event::Cancelled is told, isLost() is true
+         */
+        public function consume(
+            callable $handler,
+            int|float $idleTimeout = 5,
+            int $maxJobs = 0,
+            int|float|string|\DateInterval $maxTime = 0,
+            int|string $memoryLimit = 0,
+            bool $stopWhenEmpty = false,
+            int $prefetch = 1,
+            int|float|string|\DateInterval $timeout = 0,
+            int|float|string|\DateInterval $graceTimeout = 5,
+            bool $heartbeat = true,
+            bool $throwOnCancel = false,
+        ): \DelayQueue\StopReason {}
+
+        /**
+         * Runs everything due now: the cron form of consume().
+         *
+         * @param callable(\DelayQueue\Job, \DelayQueue): mixed $handler
+         * @param int<0, max> $limit 0: no limit
+         *
+         * @return int<0, max> the number of jobs handled
+         */
+        public function drain(callable $handler, int $limit = 0): int {}
+
+        /** Makes consume() return after the current job, and a waiting reserve() return null. */
+        public function stop(): void {}
+
+        /**
+         * @param callable(\DelayQueue\Event, ?\DelayQueue\Job, ?\Throwable): void $listener
+         *
+         * @return $this
+         */
+        public function on(\DelayQueue\Event $event, callable $listener): static {}
+
+        /**
+         * Looks at a job without taking it.
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function peek(string $id): ?\DelayQueue\JobInfo {}
+
+        /**
+         * Removes jobs in any state. The holder of a reserved one gets LeaseLostException from ack(). In consume(), or after keepAlive(), it hears
+         * of it within a second: isLost() is true.
+         *
+         * @return int<0, max> how many there were
+         *
+         * @throws \DelayQueue\ConnectionException with $ambiguous also when an answer was lost: the jobs are gone, how many there
+         *     were is unknown
+         * @throws \DelayQueue\ServerException
+         */
+        public function cancel(string ...$ids): int {}
+
+        /**
+         * Moves a delayed, ready or buried job to a new time.
+         *
+         * @param Duration|\DateTimeInterface $delay
+         *
+         * @return bool false when it is not there, or reserved
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function reschedule(string $id, int|float|string|\DateInterval|\DateTimeInterface $delay): bool {}
+
+        /**
+         * Replaces the payload and, unless null, the headers of a job that no worker holds.
+         *
+         * @param Headers|null $headers [] removes them
+         *
+         * @return bool false when it is not there, or reserved
+         *
+         * @throws \DelayQueue\PayloadException
+         * @throws \DelayQueue\SealException when the job is sealed and this object has no keys, or when it cannot be opened for the headers
+         *     that are to stay
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function update(string $id, mixed $payload, ?array $headers = null): bool {}
+
+        /**
+         * Seals a job that no worker holds with the first key, and in the way, of this object; all else of the job stays.
+         *
+         * @param bool $plain true: also a job that is not sealed. That vouches for it, whoever pushed it
+         *
+         * @return bool false when it is sealed so already, not there, or reserved
+         *
+         * @throws \Error when this object has no keys
+         * @throws \DelayQueue\SealException when it cannot be opened, or is not sealed and $plain is false
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function reseal(string $id, bool $plain = true): bool {}
+
+        /**
+         * Makes a buried or delayed job ready now.
+         *
+         * @return bool false when there is no such job
+         *
+         * @throws \DelayQueue\ConnectionException with $ambiguous also when the answer was lost and the job is gone since: it may have
+         *     been kicked and served
+         * @throws \DelayQueue\ServerException
+         */
+        public function kickJob(string $id, bool $resetAttempts = true): bool {}
+
+        /** @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException */
+        public function peekReady(): ?\DelayQueue\JobInfo {}
+
+        /** @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException */
+        public function peekDelayed(): ?\DelayQueue\JobInfo {}
+
+        /** @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException */
+        public function peekBuried(): ?\DelayQueue\JobInfo {}
+
+        /**
+         * A page of the jobs of one state, in their order.
+         *
+         * @param int<0, max> $offset
+         * @param positive-int $limit
+         *
+         * @return list<\DelayQueue\JobInfo>
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function list(\DelayQueue\State $state, int $offset = 0, int $limit = 100): array {}
+
+        /**
+         * Jobs in one state, or in all. A delayed job that is due counts as ready.
+         *
+         * @return int<0, max>
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function count(?\DelayQueue\State $state = null): int {}
+
+        /**
+         * Makes up to $max buried jobs ready, the oldest first.
+         *
+         * @param positive-int $max
+         *
+         * @return int<0, max>
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function kick(int $max = 1, bool $resetAttempts = true): int {}
+
+        /**
+         * From now on reserve() of every process gives nothing.
+         *
+         * @param Duration|null $for null: until resume()
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function pause(int|float|string|\DateInterval|null $for = null): void {}
+
+        /** @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException */
+        public function resume(): void {}
+
+        /** @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException */
+        public function isPaused(): bool {}
+
+        /**
+         * Deletes all jobs of these states, in bounded steps; none named: of all.
+         *
+         * @return int<0, max> how many
+         *
+         * @throws \DelayQueue\ConnectionException with $ambiguous also when an answer was lost: the jobs are gone, how many there
+         *     were is unknown
+         * @throws \DelayQueue\ServerException
+         */
+        public function purge(\DelayQueue\State ...$states): int {}
+
+        /** @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException */
+        public function stats(): \DelayQueue\Stats {}
+
+        /**
+         * The names of all queues under this prefix. Where the list was deleted, as by FLUSHDB, a queue is in it again with the first push
+         * of a process, and of one that goes on pushing after a minute.
+         *
+         * @return list<non-empty-string>
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function queues(): array {}
+
+        /**
+         * How many partitions of this queue have been pushed to, as far as the index of queues knows; 0 for a queue that is not in it.
+         *
+         * @return non-negative-int
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function partitions(): int {}
+
+        /**
+         * Checks this Redis for facts that endanger jobs, and names a cure for each.
+         *
+         * @param bool $repair jobs of this queue that lie in no state, because another program has changed its keys, become ready again
+         *
+         * @return list<array{level: 'ok'|'warn'|'error', check: string, message: string}>
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function doctor(bool $repair = false): array {}
+
+        /**
+         * Loads the scripts of this version into Redis, into each master of a cluster, for users that may run them (EVALSHA) and may not send any
+         * (EVAL). All other users need no call of this. A server forgets its scripts when it restarts, and a replica that takes over has
+         * none. Needs the right `+script|load` alone; see `docs/acl.md`.
+         *
+         * @return positive-int the number of servers that have them now
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function installScripts(): int {}
+
+        /** Closes the connection; the next command opens a new one. */
+        public function close(): void {}
+
+        /**
+         * The name of this queue.
+         *
+         * @return non-empty-string
+         */
+        public function name(): string {}
+
+        /**
+         * Where Redis is, with *** for a password: for logs, not for another object.
+         *
+         * @return non-empty-string
+         */
+        public function dsn(): string {}
+
+        /**
+         * The beginning of all keys.
+         *
+         * @return non-empty-string
+         */
+        public function prefix(): string {}
     }
 }

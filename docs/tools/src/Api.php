@@ -22,9 +22,10 @@ final class Api
         'exceptions' => ['Exceptions', [
             'DelayQueue\Exception', 'DelayQueue\ConnectionException', 'DelayQueue\AuthenticationException', 'DelayQueue\ServerException',
             'DelayQueue\QueueFullException', 'DelayQueue\LeaseLostException', 'DelayQueue\DuplicateJobException', 'DelayQueue\PayloadException',
-            'DelayQueue\SealException', 'DelayQueue\TimeoutException', 'DelayQueue\Release', 'DelayQueue\Bury',
+            'DelayQueue\SealException', 'DelayQueue\TimeoutException', 'DelayQueue\CancelledException', 'DelayQueue\Release', 'DelayQueue\Bury',
         ]],
-        'testing' => ['Testing', ['DelayQueue\Testing']],
+        'interfaces' => ['Interfaces', ['DelayQueue\QueueInterface', 'DelayQueue\JobInterface']],
+        'testing' => ['Testing', ['DelayQueue\Testing', 'DelayQueue\JobCall']],
     ];
 
     /** A declaration that is longer has a line for each parameter. */

@@ -26,6 +26,7 @@ final class Site
         'README.md' => 'index.md',
         'README.md#where-redis-is' => 'redis.md#where-redis-is',
         'stubs/delayqueue.stub.php' => 'api/index.md',
+        'stubs' => 'api/index.md',
         'php/examples' => 'examples/index.md',
         'bench' => 'benchmarks.md',
         'bench/results' => 'benchmarks.md',
