@@ -304,7 +304,9 @@ namespace DelayQueue {
      * @property-read string|null $lastError
      * @property-read Headers $headers
      *
+     * @phpstan-import-type Duration from \DelayQueue
      * @phpstan-import-type Headers from \DelayQueue
+     * @psalm-import-type Duration from \DelayQueue
      * @psalm-import-type Headers from \DelayQueue
      */
     interface JobInterface
