@@ -1,5 +1,6 @@
 //! Time limits of handlers: the watching thread flags the engine, and the engine's interrupt hook throws.
 
+use super::nudge;
 use crate::core::worker::keeper::Alarm;
 use crate::php::{exceptions, sys};
 use ext_php_rs::ffi::{self, zend_execute_data};
@@ -7,24 +8,24 @@ use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 use std::panic::catch_unwind;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Once, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Once};
 
 type Hook = unsafe extern "C" fn(*mut zend_execute_data);
-static NEXT: OnceLock<Option<Hook>> = OnceLock::new();
+/// The address of the hook that was there before; 0: none.
+static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     /// The limits of the handlers that are running, inner ones last.
     static LIMITS: RefCell<Vec<Rc<Limited>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// MINIT: puts our hook before the hooks that are there (pcntl's).
+/// MINIT: puts our hook before the hooks that are there (pcntl's). An engine that starts once more in this process has forgotten both.
 pub fn hook() {
     // SAFETY: the module is starting, no request runs.
     unsafe {
-        if NEXT.set(ffi::zend_interrupt_function).is_ok() {
-            ffi::zend_interrupt_function = Some(on_interrupt);
-        }
+        NEXT.store(ffi::zend_interrupt_function.map_or(0, |next| next as usize), Ordering::SeqCst);
+        ffi::zend_interrupt_function = Some(on_interrupt);
     }
 }
 
@@ -37,18 +38,18 @@ unsafe extern "C" fn on_interrupt(frame: *mut zend_execute_data) {
             exceptions::throw_timeout(&limited.words);
         }
     });
-    if let Some(Some(next)) = NEXT.get() {
-        // SAFETY: the hook that was there before, called as the engine would.
-        unsafe { next(frame) };
+    // SAFETY: the hook that was there before, called as the engine would; 0 is none.
+    unsafe {
+        if let Some(next) = std::mem::transmute::<usize, Option<Hook>>(NEXT.load(Ordering::SeqCst)) {
+            next(frame);
+        }
     }
 }
 
-/// A signal that does nothing but end a system call of the main thread.
+/// A signal that does nothing but end a system call of the thread that runs the handler.
 fn poke_signal() -> c_int {
     libc::SIGRTMIN() + 9
 }
-
-extern "C" fn on_poke(_: c_int) {}
 
 /// Rung, and not yet thrown: shared with the watching thread.
 pub type Rung = Arc<AtomicBool>;
@@ -79,15 +80,7 @@ impl Limit {
         let limited = Rc::new(limited);
         LIMITS.with_borrow_mut(|all| all.push(Rc::clone(&limited)));
         static POKED: Once = Once::new();
-        // It stays for the life of the process: a poke may be on its way when the run ends.
-        POKED.call_once(|| {
-            // SAFETY: sigaction with memory of ours; the handler does nothing.
-            unsafe {
-                let mut ours: libc::sigaction = std::mem::zeroed();
-                ours.sa_sigaction = on_poke as extern "C" fn(c_int) as usize;
-                libc::sigaction(poke_signal(), &raw const ours, std::ptr::null_mut());
-            }
-        });
+        POKED.call_once(|| nudge::ignore(poke_signal(), 0));
         Self(limited)
     }
 
