@@ -22,7 +22,7 @@ foreach ([['partitions' => 0], ['partitions' => 257], ['partitions' => 'many'], 
     caught(fn () => new DelayQueue('q', null, $wrong));
 }
 try {
-    queue(['durability' => 'replica', 'readTimeout' => 0.1], '-safe')->push(1, id: 'a');
+    queue(['durability' => 'replica', 'readTimeout' => 1], '-safe')->push(1, id: 'a');
 } catch (DelayQueue\ConnectionException $error) {
     echo $error->getMessage(), "\n";
     var_dump($error->ambiguous);
