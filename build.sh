@@ -6,6 +6,7 @@
 # Environment: PHP_CONFIG (which PHP to build for), PHP (its command line), CARGO_TARGET_DIR (where cargo builds),
 # INSTALL_ROOT (a folder that stands for / when installing), PHPUNIT (which PHPUnit), PHP_SERIES (which Debian packages),
 # REDIS_SERVER (which server the tests and benchmarks start), MATRIX_DIR (where matrix keeps its servers and its PHP),
+# ZTS_DIR (where zts keeps its PHP), ENVIRONMENT_DIR (where environment keeps its user's files),
 # DIST_DIR (where dist puts its files), FRAMEWORKS_DIR (where frameworks keeps its packages), FRAMEWORKS_PHP (here: frameworks
 # does without the PHP it finds there).
 set -euo pipefail
@@ -24,6 +25,8 @@ usage: ./build.sh VERB
   test     set up, build, and run every test: the core, the PHP surface, the PHP package
   docs     make the site of docs/ in target/docs/site, and try its code samples, links, search and alert rules
   matrix   test on Redis 8.0, Valkey 8.1 and PHP 8.4, which it brings into target/matrix; and test the packages of dist
+  zts      test on a thread-safe PHP, which it builds from Debian's source in target/zts, and with several threads
+  environment  build, demo and test as a user without name, home and network, in a Turkish locale, and so on (as root)
   faults   every fault of docs/reliability.md, on a single server, under Sentinels and in a cluster (about ten minutes)
   soak     hold a load while one fault after another hits it, and count: soak [sentinel|cluster] [--minutes=15]
   frameworks  test the framework adapters on the newest versions in Debian sid, which it brings into target/frameworks
@@ -38,7 +41,7 @@ TEXT
 
 case "${1:-help}" in
   help | -h | --help) usage ;;
-  setup | build | demo | test | docs | matrix | dist | faults | frameworks | lint | install | uninstall | stubs)
+  setup | build | demo | test | docs | matrix | zts | environment | dist | faults | frameworks | lint | install | uninstall | stubs)
     [ $# -eq 1 ] || die "'$1' takes no arguments; ./build.sh help lists the verbs"
     exec "$root/scripts/$1.sh"
     ;;

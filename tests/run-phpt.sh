@@ -20,6 +20,9 @@ run_tests=${RUN_TESTS:-$(ls "$("$php" -n -r 'echo dirname(PHP_EXTENSION_DIR), "/
 # shellcheck source=tests/private-redis.sh
 . "$root/tests/private-redis.sh"
 
+# It writes a file beside itself, where not everybody may.
+cp "$run_tests" "$work/run-tests.php"
+
 export DELAYQUEUE_TEST_DSN="redis+unix://$work/redis.sock"
 export DELAYQUEUE_TEST_EXTENSION="$extension"
 unset DELAYQUEUE_DSN
@@ -32,7 +35,7 @@ posix=
 [ $# -gt 0 ] || set -- -j2 "$root/tests/phpt"
 status=0
 # shellcheck disable=SC2086
-"$php" -n "$run_tests" -q -n -d extension="$extension" $posix "$@" >"$work/output" 2>&1 || status=$?
+"$php" -n "$work/run-tests.php" -q -n -d extension="$extension" $posix "$@" >"$work/output" 2>&1 || status=$?
 cat "$work/output"
 if ! grep -Eq '^Tests skipped *: +0 ' "$work/output"; then
     echo "FAILED: tests were skipped, or none ran" >&2

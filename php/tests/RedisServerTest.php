@@ -66,7 +66,7 @@ final class RedisServerTest extends TestCase
     public function testAServerThatDoesNotAnswerIsReportedWithItsWords(): void
     {
         $this->expectException(RuntimeException::class);
-        $this->expectExceptionMessageMatches('~^/bin/ls does not answer. It logged:.*option~s');
+        $this->expectExceptionMessageMatches('~^/bin/ls does not answer. It logged:.*--port~s');
         RedisServer::start('/bin/ls', patience: 0.2);
     }
 

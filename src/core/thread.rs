@@ -1,12 +1,18 @@
 //! Threads of ours beside the one that runs the embedding language. They take no signals, no thread joins them, and they may
 //! outlive the unloading of this library.
 
+use super::clock;
+
 /// Starts one; false when the system has none to give.
 pub(super) fn start(work: impl FnOnce() + Send + 'static) -> bool {
     pin_library();
     // The thread inherits the mask: signals are for the thread that runs the embedding language.
     let before = block_signals();
-    let started = std::thread::Builder::new().name("delayqueue".into()).spawn(work);
+    let offset = clock::shared();
+    let started = std::thread::Builder::new().name("delayqueue".into()).spawn(move || {
+        clock::share(offset);
+        work();
+    });
     restore_signals(&before);
     started.is_ok()
 }

@@ -91,6 +91,11 @@ fn register_classes() -> Result<(), Rejected> {
     delay_queue::register()
 }
 
+extern "C" fn begin_request(_kind: i32, _module: i32) -> i32 {
+    let _ = catch_unwind(worker::signals::take_again);
+    SUCCESS
+}
+
 extern "C" fn end_request(_kind: i32, _module: i32) -> i32 {
     let _ = catch_unwind(open_jobs::end_request);
     let _ = catch_unwind(keep_alive::end_request);
@@ -118,5 +123,6 @@ extern "C" fn info(module: *mut ModuleEntry) {
 #[php(startup = startup)]
 pub fn get_module(module: ModuleBuilder) -> ModuleBuilder {
     let module = module.name("delayqueue").version(env!("CARGO_PKG_VERSION"));
-    module.request_shutdown_function(end_request).info_function(info)
+    let module = module.request_startup_function(begin_request).request_shutdown_function(end_request);
+    module.info_function(info)
 }

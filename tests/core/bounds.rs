@@ -297,7 +297,7 @@ fn a_poisoned_job_is_buried_alone() {
                 done.push(job.id.to_string());
             }
         }
-        delayqueue::core::clock::set_thread_offset_ms(0);
+        delayqueue::core::clock::set_offset_ms(0);
         assert_eq!(crashes, 3, "priority {priority}");
         done.sort();
         assert_eq!(done, names.iter().filter(|name| *name != "07").cloned().collect::<Vec<_>>());

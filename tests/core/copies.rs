@@ -64,7 +64,7 @@ fn a_log_that_is_cut_off_anywhere_is_a_sound_queue() {
         assert!(part < 30 || places.contains_key("last"));
         server.kill();
     }
-    delayqueue::core::clock::set_thread_offset_ms(0);
+    delayqueue::core::clock::set_offset_ms(0);
 }
 
 /// The append-only file: of Redis 6.2 a file, of newer ones the last in a folder.

@@ -55,7 +55,7 @@ fn pushes_of_one_id_at_once_make_one_job_that_is_delivered() {
         travel(33_000);
         let served = serve_all(&queue);
         assert_eq!((served.len(), served.into_iter().collect::<BTreeSet<_>>().len()), (300, 300), "{on_duplicate:?}");
-        delayqueue::core::clock::set_thread_offset_ms(0);
+        delayqueue::core::clock::set_offset_ms(0);
     }
 }
 
@@ -207,7 +207,7 @@ fn an_acknowledgement_proves_its_lease() {
         assert_eq!(states(&queue), [0, 0, 1, 0], "{way_out}: it is the new holder's");
         queue.ack(&new.held()).unwrap();
     }
-    delayqueue::core::clock::set_thread_offset_ms(0);
+    delayqueue::core::clock::set_offset_ms(0);
 }
 
 #[test]

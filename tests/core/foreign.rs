@@ -220,7 +220,7 @@ fn a_job_whose_record_is_gone_disappears() {
         assert_eq!(serve(&queue), all(&["good"]));
         assert_eq!(queue.count(None).unwrap(), 0);
         assert!(audit::places(&mut raw, &queue).is_empty());
-        clock::set_thread_offset_ms(0);
+        clock::set_offset_ms(0);
     }
 }
 
@@ -268,7 +268,7 @@ fn a_clock_set_back_delays_urgent_jobs_but_does_not_block_others() {
     assert!(audit::examine(&mut raw, &queue).1.is_empty());
     travel(7_200_000);
     assert_eq!(serve(&queue).iter().filter(|name| name.starts_with("urgent")).count(), 20 - 1);
-    clock::set_thread_offset_ms(0);
+    clock::set_offset_ms(0);
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn a_job_that_lost_its_history_is_served_when_it_is_due() {
     assert_eq!(reserve(&queue), None);
     travel(3_600_001);
     assert_eq!(reserve(&queue).map(|job| job.attempts), Some(1));
-    clock::set_thread_offset_ms(0);
+    clock::set_offset_ms(0);
 }
 
 #[test]
@@ -311,6 +311,6 @@ fn a_damaged_lease_or_call_does_not_stop_any_consumer() {
         assert!(queue.peek(&id("a")).unwrap().is_some());
         travel(60_001);
         assert_eq!(serve(&queue), all(&["a", "b", "c", "d"]), "{junk:?}");
-        clock::set_thread_offset_ms(0);
+        clock::set_offset_ms(0);
     }
 }

@@ -125,6 +125,6 @@ fn a_queue_drains_while_memory_stays_full() {
         assert_eq!(states(&queue), [0, 0, 0, 0]);
         let refused = queue.push(&NewJob { on_duplicate: OnDuplicate::Keep, ..job("j1") });
         assert!(matches!(refused, Err(Error::QueueFull { .. })));
-        delayqueue::core::clock::set_thread_offset_ms(0);
+        delayqueue::core::clock::set_offset_ms(0);
     }
 }

@@ -76,7 +76,7 @@ fn options_survive_everything_that_happens_to_a_job() {
         queue.update(&id("a"), b"newest", Some(&[])).unwrap();
         assert_eq!(read(&queue), JobOptions { headers: Vec::new(), ..other }, "no headers, and nothing else");
         assert_eq!(payloads(queue.take(None, 1).unwrap()), [b"newest".to_vec()]);
-        delayqueue::core::clock::set_thread_offset_ms(0);
+        delayqueue::core::clock::set_offset_ms(0);
     }
 }
 

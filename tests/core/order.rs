@@ -118,7 +118,7 @@ fn served_when_due(queue: &Queue, later_ms: i64) -> Vec<String> {
     loop {
         let jobs = reserve_many(queue, 500);
         if jobs.is_empty() {
-            delayqueue::core::clock::set_thread_offset_ms(0);
+            delayqueue::core::clock::set_offset_ms(0);
             return ids;
         }
         ack_all(queue, &jobs);

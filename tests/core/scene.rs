@@ -44,7 +44,7 @@ impl Scene {
     /// Sets the scene in an empty server of one's own and keeps a copy of it there.
     pub fn set(server: &Server, queue: &Queue, setting: Setting) -> Self {
         let mut scene = Self { held: HashMap::new(), ids: BTreeSet::new(), offset_ms: 0 };
-        clock::set_thread_offset_ms(0);
+        clock::set_offset_ms(0);
         server.raw().run(&["FLUSHALL"]);
         let urgent = if setting == Setting::Prioritized { 5 } else { 1024 };
         let short_ms = if setting == Setting::Tidy { 600_000 } else { 1_000 };
@@ -101,7 +101,7 @@ impl Scene {
     /// Puts everything back as it was.
     pub fn restore(&self, raw: &mut Raw) {
         raw.run(&["EVAL", RESTORE, "0"]);
-        clock::set_thread_offset_ms(self.offset_ms);
+        clock::set_offset_ms(self.offset_ms);
     }
 
     fn held(&self, name: &str) -> Held {

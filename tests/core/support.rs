@@ -364,7 +364,7 @@ pub fn key(queue: &Queue, name: &str) -> String {
 
 /// Moves this thread's clock forward.
 pub fn travel(ms: i64) {
-    clock::set_thread_offset_ms(clock::offset_ms() + ms);
+    clock::set_offset_ms(clock::offset_ms() + ms);
 }
 
 /// Waits for a condition, failing loudly after ten seconds.

@@ -243,7 +243,7 @@ fn every_operation_does_to_every_state_what_the_table_says() {
             for priority in [1024, 5] {
                 for past in [Past::None, Past::Released] {
                     let last = line[0] == "fail last" || *state == "spent";
-                    clock::set_thread_offset_ms(0);
+                    clock::set_offset_ms(0);
                     let queue = fresh();
                     let held = arrange(&queue, state, priority, past, last);
                     let answer = perform(&queue, line[0], &held, priority);

@@ -2,6 +2,7 @@
 //! or tells the listeners.
 
 use super::events::Event;
+use super::nudge;
 use crate::core::worker::keeper::Alarm;
 use crate::core::worker::lease::Lease;
 use crate::php::call::{Fault, Outcome};
@@ -15,24 +16,24 @@ use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 use std::panic::catch_unwind;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Once, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Once};
 
 type Hook = unsafe extern "C" fn(*mut zend_execute_data);
-static NEXT: OnceLock<Option<Hook>> = OnceLock::new();
+/// The address of the hook that was there before; 0: none.
+static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     /// The limits of the handlers that are running, inner ones last.
     static LIMITS: RefCell<Vec<Rc<Limited>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// MINIT: puts our hook before the hooks that are there (pcntl's).
+/// MINIT: puts our hook before the hooks that are there (pcntl's). An engine that starts once more in this process has forgotten both.
 pub fn hook() {
     // SAFETY: the module is starting, no request runs.
     unsafe {
-        if NEXT.set(ffi::zend_interrupt_function).is_ok() {
-            ffi::zend_interrupt_function = Some(on_interrupt);
-        }
+        NEXT.store(ffi::zend_interrupt_function.map_or(0, |next| next as usize), Ordering::SeqCst);
+        ffi::zend_interrupt_function = Some(on_interrupt);
     }
 }
 
@@ -51,9 +52,11 @@ unsafe extern "C" fn on_interrupt(frame: *mut zend_execute_data) {
         }
         Ok(())
     });
-    if let Some(Some(next)) = NEXT.get() {
-        // SAFETY: the hook that was there before, called as the engine would.
-        unsafe { next(frame) };
+    // SAFETY: the hook that was there before, called as the engine would; 0 is none.
+    unsafe {
+        if let Some(next) = std::mem::transmute::<usize, Option<Hook>>(NEXT.load(Ordering::SeqCst)) {
+            next(frame);
+        }
     }
     if let Ok(Err(Fault::Bailout)) = told {
         // SAFETY: nothing of ours is left to drop.
@@ -61,12 +64,10 @@ unsafe extern "C" fn on_interrupt(frame: *mut zend_execute_data) {
     }
 }
 
-/// A signal that does nothing but end a system call of the main thread.
+/// A signal that does nothing but end a system call of the thread that runs the handler.
 fn poke_signal() -> c_int {
     libc::SIGRTMIN() + 9
 }
-
-extern "C" fn on_poke(_: c_int) {}
 
 /// The signs of the watching thread, which the run has not heeded yet.
 #[derive(Default)]
@@ -146,15 +147,7 @@ impl Limit {
         let limited = Rc::new(limited);
         LIMITS.with_borrow_mut(|all| all.push(Rc::clone(&limited)));
         static POKED: Once = Once::new();
-        // It stays for the life of the process: a poke may be on its way when the run ends.
-        POKED.call_once(|| {
-            // SAFETY: sigaction with memory of ours; the handler does nothing.
-            unsafe {
-                let mut ours: libc::sigaction = std::mem::zeroed();
-                ours.sa_sigaction = on_poke as extern "C" fn(c_int) as usize;
-                libc::sigaction(poke_signal(), &raw const ours, std::ptr::null_mut());
-            }
-        });
+        POKED.call_once(|| nudge::ignore(poke_signal(), 0));
         rung.is_running.store(true, Ordering::SeqCst);
         Self(limited)
     }

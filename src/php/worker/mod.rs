@@ -5,10 +5,11 @@ pub mod callable;
 pub mod events;
 mod handle;
 mod interrupts;
+mod nudge;
 mod outage;
 mod run;
 mod settle;
-mod signals;
+pub mod signals;
 
 use super::args;
 use super::call::{Call, Outcome};

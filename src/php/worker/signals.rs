@@ -3,11 +3,14 @@
 //!
 //! In a server (php-fpm) a signal that the server leaves to the system stays the system's: it ends a request that runs for
 //! too long by SIGTERM.
+//!
+//! Signals are the process': where PHP has threads, all their loops heed a signal, whichever thread it comes to.
 
+use super::nudge;
 use crate::php::sys;
-use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const SIGNALS: [c_int; 5] = [libc::SIGTERM, libc::SIGINT, libc::SIGQUIT, libc::SIGUSR2, libc::SIGCONT];
 
@@ -22,14 +25,20 @@ static OWNER: AtomicI32 = AtomicI32::new(0);
 
 type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut libc::c_void);
 
-thread_local! {
-    /// How many loops are running, one in a handler of another or in fibers.
-    static LOOPS: Cell<u32> = const { Cell::new(0) };
+/// The loops of this process: one in a handler of another, in fibers, or in several threads.
+struct Loops {
+    running: u32,
     /// The dispositions before the first of them.
-    static OLD: RefCell<Vec<(c_int, libc::sigaction)>> = const { RefCell::new(Vec::new()) };
+    old: Vec<(c_int, libc::sigaction)>,
 }
 
-/// A finishing signal came since the loop began.
+static LOOPS: Mutex<Loops> = Mutex::new(Loops { running: 0, old: Vec::new() });
+
+fn loops() -> MutexGuard<'static, Loops> {
+    LOOPS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A finishing signal came since the loop began, or since the first of several did.
 pub fn stop_requested() -> bool {
     STOP.load(Ordering::SeqCst)
 }
@@ -40,22 +49,34 @@ pub fn paused() -> bool {
 }
 
 /// Our handlers in place until dropped. Several loops share them.
-pub struct Signals(());
+pub struct Signals {
+    _listening: nudge::Listening,
+}
 
 impl Signals {
     pub fn install() -> Self {
-        let loops = LOOPS.get();
-        LOOPS.set(loops + 1);
-        if loops > 0 {
-            return Self(());
+        let mut loops = loops();
+        let listening = nudge::Listening::begin();
+        loops.running += 1;
+        if loops.running == 1 {
+            STOP.store(false, Ordering::SeqCst);
+            PAUSE.store(false, Ordering::SeqCst);
+            // SAFETY: asks for a number.
+            OWNER.store(unsafe { libc::getpid() }, Ordering::SeqCst);
+            let slots = SIGNALS.into_iter().zip(BEFORE.iter().zip(&BEFORE_TAKES_INFO));
+            loops.old = slots.filter_map(|(signal, (handler, info))| take(signal, handler, info)).collect();
         }
-        STOP.store(false, Ordering::SeqCst);
-        PAUSE.store(false, Ordering::SeqCst);
-        // SAFETY: asks for a number.
-        OWNER.store(unsafe { libc::getpid() }, Ordering::SeqCst);
-        let slots = SIGNALS.into_iter().zip(BEFORE.iter().zip(&BEFORE_TAKES_INFO));
-        OLD.replace(slots.filter_map(|(signal, (handler, info))| take(signal, handler, info)).collect());
-        Self(())
+        Self { _listening: listening }
+    }
+}
+
+/// RINIT: the engine has just put its own handlers in the place of all others, those of a loop in another thread among them.
+pub fn take_again() {
+    for (signal, _) in &loops().old {
+        let handler = disposition(*signal).map_or(0, |now| now.sa_sigaction);
+        if handler != on_signal as Handler as usize && sys::engine_signal_handler(*signal, handler).is_some() {
+            put_ours(*signal);
+        }
     }
 }
 
@@ -77,6 +98,10 @@ fn take(signal: c_int, before: &AtomicUsize, takes_info: &AtomicBool) -> Option<
     let is_handled = meant != libc::SIG_IGN && meant != libc::SIG_DFL;
     before.store(if is_handled { old.sa_sigaction } else { 0 }, Ordering::SeqCst);
     takes_info.store(old.sa_flags & libc::SA_SIGINFO != 0, Ordering::SeqCst);
+    put_ours(signal).then_some((signal, old))
+}
+
+fn put_ours(signal: c_int) -> bool {
     // SAFETY: sigaction with memory of ours; the handler only uses atomics and calls what was there before.
     unsafe {
         let mut ours: libc::sigaction = std::mem::zeroed();
@@ -84,7 +109,7 @@ fn take(signal: c_int, before: &AtomicUsize, takes_info: &AtomicBool) -> Option<
         // Restart: a running job's system calls are not disturbed; our own waits are interrupted all the same.
         ours.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
         libc::sigfillset(&raw mut ours.sa_mask);
-        (libc::sigaction(signal, &raw const ours, std::ptr::null_mut()) == 0).then_some((signal, old))
+        libc::sigaction(signal, &raw const ours, std::ptr::null_mut()) == 0
     }
 }
 
@@ -98,12 +123,12 @@ fn disposition(signal: c_int) -> Option<libc::sigaction> {
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        let loops = LOOPS.get().saturating_sub(1);
-        LOOPS.set(loops);
-        if loops > 0 {
+        let mut loops = loops();
+        loops.running = loops.running.saturating_sub(1);
+        if loops.running > 0 {
             return;
         }
-        for (signal, old) in OLD.take() {
+        for (signal, old) in std::mem::take(&mut loops.old) {
             // A handler that the user has put in our place meanwhile stays.
             if disposition(signal).is_some_and(|now| now.sa_sigaction == on_signal as Handler as usize) {
                 // SAFETY: puts back what sigaction gave.
@@ -121,6 +146,9 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
         libc::SIGUSR2 => PAUSE.store(true, Ordering::SeqCst),
         libc::SIGCONT => PAUSE.store(false, Ordering::SeqCst),
         _ => STOP.store(true, Ordering::SeqCst),
+    }
+    if !is_child {
+        nudge::others();
     }
     let Some(index) = SIGNALS.iter().position(|known| *known == signal) else { return };
     let (Some(before), Some(takes_info)) = (BEFORE.get(index), BEFORE_TAKES_INFO.get(index)) else { return };

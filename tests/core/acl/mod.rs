@@ -56,7 +56,7 @@ fn run(place: &mut Place, user: &str, line: &[String]) -> Vec<String> {
     if user == "dqhardened" {
         delayqueue::core::install::install_scripts(admin.client()).unwrap();
     }
-    clock::set_thread_offset_ms(0);
+    clock::set_offset_ms(0);
     scenario::produce(&queue, &mut errors);
     scenario::spread(&queue, user != "dqworker", &mut errors);
     if user == "dqworker" {

@@ -68,7 +68,7 @@ impl Walk {
     fn new(seed: u8, server: &Server, clock: &Clock) -> Self {
         let name = format!("model{seed}");
         let proxy = Proxy::before(server);
-        clock::set_thread_offset_ms(0);
+        clock::set_offset_ms(0);
         let mut walk = Self {
             rng: TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]),
             clock: clock.clone(),
@@ -130,7 +130,7 @@ impl Walk {
         if self.below(100) == 0 {
             // Time travel as tests of applications do it.
             let offset_ms = self.pick(&[0, 5_000, -3_000]);
-            clock::set_thread_offset_ms(offset_ms);
+            clock::set_offset_ms(offset_ms);
         }
         self.set_clock(self.model.now + us);
     }
