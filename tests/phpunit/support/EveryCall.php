@@ -247,6 +247,7 @@ final class EveryCall
             'DelayQueue\Job::update with a seal' => $settle(static fn (Job $job) => $job->update('c', ['n' => 'v'], ['alg' => 'a', 'key' => 'k', 'tag' => 't'])),
             'DelayQueue\Job::update with a wrong seal' => $settle(static fn (Job $job) => self::fails(fn () => $job->update('c', null, ['alg' => 'a', 'key' => 1]))()),
             'DelayQueue\Job::update with wrong headers' => $settle(static fn (Job $job) => self::fails(fn () => $job->update('c', ['n' => 1]))()),
+            'DelayQueue\Job::deadlineSoon' => $settle(static fn (Job $job) => $job->deadlineSoon('2s')),
             'DelayQueue\Job::timeLeft' => $settle(static fn (Job $job) => $job->timeLeft()),
             'DelayQueue\Job::isSettled' => $settle(static fn (Job $job) => $job->isSettled()),
             'DelayQueue\Job::isLost' => $settle(static fn (Job $job) => $job->isLost()),
@@ -370,6 +371,9 @@ final class EveryCall
             'DelayQueue\Stats::toPrometheus' => fn () => $looked->stats()->toPrometheus(),
             'DelayQueue::queues' => fn () => $looked->queues(),
             'DelayQueue::partitions' => fn () => $looked->partitions(),
+            'DelayQueue::name' => fn () => $looked->name(),
+            'DelayQueue::dsn' => fn () => $looked->dsn(),
+            'DelayQueue::prefix' => fn () => $looked->prefix(),
             'DelayQueue::installScripts' => fn () => $looked->installScripts(),
             'DelayQueue::doctor' => fn () => $looked->doctor(),
         ];
