@@ -12,7 +12,7 @@ use DelayQueue\Testing;
 use DelayQueue\Testing\InteractsWithMemoryQueue;
 use PHPUnit\Framework\TestCase;
 
-/** What the interfaces are for: doubles of queues and jobs. */
+/** Doubles of queues and jobs: the purpose of the interfaces. */
 final class InterfacesTest extends TestCase
 {
     use InteractsWithMemoryQueue;

@@ -7,7 +7,7 @@ namespace DelayQueue\Tests\Conformance;
 use DelayQueue\OnDuplicate;
 use DelayQueue\State;
 
-/** What happens to an id that is taken. */
+/** Pushes of an id that is taken. */
 trait DuplicateRules
 {
     private const TAKEN = "DuplicateJobException: job 'a' is already in queue 'rules'";

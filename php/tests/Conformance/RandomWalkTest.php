@@ -124,7 +124,7 @@ final class RandomWalkTest extends TestCase
         return $choices[$this->random->getInt(0, count($choices) - 1)];
     }
 
-    /** What the first job in hand does; it stays in hand, so that acting twice is tried, too. */
+    /** A deed of the first job in hand, which stays in hand, so that acting twice is tried, too. */
     private static function first(callable $act): callable
     {
         return static function ($q, &$held) use ($act) {
