@@ -3,7 +3,6 @@
 -- ARGV[1] clock offset (µs)   ARGV[2] 1: a repeat of a push whose answer was lost
 -- ARGV[3…] five per job: id · record · due: a delay (µs), or '@' and a moment · on duplicate: fail, keep, replace · priority
 -- Returns "OK" | {"DUPLICATE", id} nothing changed | {"RESERVED", id} nothing changed: a reserved job is not replaced
---       | error DQSCHEMA: the queue was written by a newer version, nothing changed
 -- Cost    O(J log N) for J jobs
 -- Rights  as push.lua
 --@include clock
@@ -12,7 +11,6 @@
 --@include place
 local ids = {}
 for at = 3, #ARGV, 5 do ids[#ids + 1] = ARGV[at] end
-if call('HEXISTS', jobs, '') == 1 then return redis.error_reply('DQSCHEMA the queue was written by a newer version of delayqueue') end
 
 -- 1. Look, change nothing.
 --@include check_types

@@ -9,7 +9,6 @@
 --       | {"READY", lost} a job is ready, and was not to be leased
 --       | {"EMPTY", lost, wait} nothing is ready: look again after this long (µs; -1: nothing is coming)   | {"PAUSED", lost, wait}
 --       | {"AGAIN", lost} a bounded part of the housekeeping is done: call again without acknowledging
---       | error DQSCHEMA: the queue was written by a newer version, nothing was leased
 -- Cost    O((J+A) log N) for J jobs leased and A acknowledged; 11 commands, 4 more to acknowledge, 1 more where such a job came back before,
 --         1 per bucket of lateness, 1 per history, 1 for 5 more jobs
 -- Order   lease before place: an error between the two may deliver twice, never lose.
@@ -63,12 +62,11 @@ local ids, dues, records, ttrs, pasts, count, bytes = {}, {}, {}, {}, {}, 0, 0
 local is_full, dropped = false, false
 for first = 1, #picked, 10 do
   if is_full then break end
-  local names = { '' }
+  local names = {}
   for n = first, math.min(first + 8, #picked - 1), 2 do names[#names + 1] = picked[n] end
   local found = call('HMGET', jobs, unpack(names))
-  if found[1] then return redis.error_reply('DQSCHEMA the queue was written by a newer version of delayqueue') end
-  for n = 2, #names do
-    local id, record, due, is_alone, ttr_ms, past = names[n], found[n], picked[first + 2 * n - 3], false, nil, nil
+  for n = 1, #names do
+    local id, record, due, is_alone, ttr_ms, past = names[n], found[n], picked[first + 2 * n - 1], false, nil, nil
     local flags = record and string.byte(record)
     if flags ~= 0 or #record < 7 then
       --@include record

@@ -126,6 +126,12 @@ impl Keys {
     }
 
     #[must_use]
+    pub fn waiting(&self) -> &[u8] {
+        let [_, waiting, ..] = self.all();
+        waiting
+    }
+
+    #[must_use]
     pub fn meta(&self) -> &[u8] {
         let [_, _, _, _, meta, ..] = self.all();
         meta

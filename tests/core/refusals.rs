@@ -242,7 +242,8 @@ fn a_queue_of_a_newer_version_is_left_alone() {
     let (queue, mut raw) = (hasty(server.dsn()), server.raw());
     queue.push(&job("a")).unwrap();
     queue.push(&job("b")).unwrap();
-    raw.run(&["HSET", &key(&queue, "jobs"), "", "2"]);
+    raw.run(&["DEL", &key(&queue, "waiting")]);
+    raw.run(&["RPUSH", &key(&queue, "waiting"), "2"]);
     let digest = raw.text(&["DEBUG", "DIGEST"]);
     let refused = |found: Result<(), Error>| {
         assert!(
@@ -254,10 +255,13 @@ fn a_queue_of_a_newer_version_is_left_alone() {
     refused(queue.push(&job("c")).map(drop));
     refused(queue.push(&prioritized("c", 5)).map(drop));
     refused(queue.push_many(&[job("c"), job("d")], &mut Vec::new()));
+    refused(queue.peek(&JobId::new("a").unwrap()).map(drop));
+    refused(queue.cancel(&[JobId::new("a").unwrap()]).map(drop));
+    refused(queue.stats().map(drop));
     assert_eq!(raw.text(&["DEBUG", "DIGEST"]), digest);
     let schema = queue.doctor(false).unwrap().into_iter().find(|check| check.check == "schema").unwrap();
     assert_eq!(schema.level, Level::Error);
-    assert!(schema.message.contains("schema 2"), "{}", schema.message);
+    assert!(schema.message.contains("newer version"), "{}", schema.message);
 }
 
 /// A server that has this one answer to all commands; counts them.

@@ -68,8 +68,9 @@ final class UpgradeTest extends FaultTestCase
         $queue = $this->queue();
         $queue->push('before', id: 'before');
         $node = $this->setup->node();
-        $key = 'dq:{' . self::QUEUE . '}:jobs';
-        $node->ask('HSET', $key, '', '9');
+        $key = 'dq:{' . self::QUEUE . '}:waiting';
+        $node->ask('RENAME', $key, "$key-of-the-newer-version");
+        $node->ask('RPUSH', $key, '9');
         $fetch = static fn () => $queue->consume(static fn () => null, maxTime: 5);
         foreach ([fn () => $queue->push('too new'), fn () => $queue->reserve(), $fetch] as $call) {
             try {
@@ -79,7 +80,7 @@ final class UpgradeTest extends FaultTestCase
                 $this->assertSame('DQSCHEMA', $e->redisCode);
             }
         }
-        $node->ask('HDEL', $key, '');
+        $node->ask('RENAME', "$key-of-the-newer-version", $key);
         $this->assertSame('before', $queue->reserve()?->id);
     }
 

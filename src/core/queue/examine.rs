@@ -2,8 +2,8 @@
 
 use super::Queue;
 use crate::core::doctor::{Check, Level, doing, finding};
-use crate::core::error::Result;
-use crate::core::{reply, scripts};
+use crate::core::error::{Error, Result};
+use crate::core::scripts;
 
 impl Queue {
     /// Checks the queue. `repair`: jobs of it that lie in no state become ready again.
@@ -12,22 +12,24 @@ impl Queue {
     /// Connection and server errors.
     pub fn examine(&self, repair: bool) -> Result<Vec<Check>> {
         let schema = self.examine_schema().map_err(doing)?;
+        if schema.level == Level::Error {
+            return Ok(vec![schema]); // nobody here can read its jobs
+        }
         let jobs = if repair { self.repair().map_err(doing)? } else { self.examine_jobs()? };
         Ok(vec![schema, jobs])
     }
 
-    /// A newer version of delayqueue marks its queues in `jobs`.
     fn examine_schema(&self) -> Result<Check> {
-        let schema = self.client.run(|request, _, _| request.command(&[b"HGET", self.keys.jobs(), b""]));
-        let schema = schema.map_err(|error| self.naming_key(error))?;
-        Ok(match reply::text(schema) {
-            None => finding("schema", Level::Ok, format!("queue '{}' has the schema of this version", self.name)),
-            Some(newer) => finding(
+        let known = self.client.run(|request, _, _| request.command(&[b"ZCARD", self.keys.waiting()]));
+        match known.map_err(|error| self.naming_key(error)) {
+            Ok(_) => Ok(finding("schema", Level::Ok, format!("queue '{}' has the schema of this version", self.name))),
+            Err(Error::Server { code, .. }) if code == "DQSCHEMA" => Ok(finding(
                 "schema",
                 Level::Error,
-                format!("queue '{}' has schema {newer} of a newer version; update delayqueue here", self.name),
-            ),
-        })
+                format!("queue '{}' was written by a newer version of delayqueue; update it here", self.name),
+            )),
+            Err(error) => Err(error),
+        }
     }
 
     fn examine_jobs(&self) -> Result<Check> {

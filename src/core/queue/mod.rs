@@ -184,7 +184,8 @@ impl Queue {
         request.script(script, self.keys.meta(), &self.keys.all(), &all);
     }
 
-    /// Redis does not say which key is of a wrong type: asks for it, if that is the error.
+    /// Redis does not say which key is of a wrong type: asks for it, if that is the error. A newer version of delayqueue leaves a list
+    /// where `waiting` was, so that each script of this one ends there.
     fn naming_key(&self, error: Error) -> Error {
         let Error::Server { doing, code, message } = error else { return error };
         let mut wrong = Vec::new();
@@ -195,6 +196,10 @@ impl Queue {
             });
             let types = types.and_then(reply::all).into_iter().flatten().filter_map(reply::text);
             for ((key, wanted), found) in self.keys.typed().zip(types) {
+                if key == self.keys.waiting() && found == "list" {
+                    let message = "the queue was written by a newer version of delayqueue".to_owned();
+                    return Error::Server { doing, code: "DQSCHEMA".to_owned(), message };
+                }
                 if found != wanted && found != "none" {
                     wrong.push(format!("key '{}' holds a {found}, not a {wanted}", String::from_utf8_lossy(key)));
                 }

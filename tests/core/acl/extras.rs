@@ -149,7 +149,7 @@ fn the_user_of_the_sentinels_has_exactly_the_rights_it_needs() {
 #[test]
 fn naming_a_key_of_a_wrong_type_needs_the_right_to_ask() {
     let mut place = Place::one_server();
-    let rights = extra("to be told which key another program has given a wrong type");
+    let rights = extra("to be told which key another program, or a newer version, has given a wrong type");
     for rights in [rights, Vec::new()] {
         let queue = allow(&mut place, "dqworker", &rights);
         order(place.raw(), &["SET", "dq:{q}:waiting", "1"]);

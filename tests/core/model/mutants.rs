@@ -205,12 +205,7 @@ const OTHERS: &[(Mutant, &str)] = &[
         ),
         "duplicates::a_push_knows",
     ),
-    (
-        ("push.lua", "if call('HEXISTS', jobs, '') == 1 then return", "if false then return"),
-        "refusals::a_queue_of_a_newer",
-    ),
-    (("push.lua", "call('HEXISTS', jobs, '') == 0 and", ""), "refusals::a_queue_of_a_newer"),
-    (("reserve.lua", "if found[1] then return", "if false then return"), "refusals::a_queue_of_a_newer"),
+    (("push.lua", "soonest <= now + 6000000 and", "soonest <= now and"), "waiting::"),
     (("reserve.lua", "is_alone or bytes + #record > most_bytes + 0", "is_alone"), "bounds::a_reserve_"),
     (
         ("lib/promote.lua", "    if bytes > 4194304 then return true end\n  end\n  return changed == 500", "  end"),
