@@ -70,6 +70,11 @@ extern "C" fn startup(_kind: i32, module: i32) -> i32 {
     if matches!(registered, Ok(Ok(()))) { SUCCESS } else { FAILURE }
 }
 
+extern "C" fn shutdown(_kind: i32, _module: i32) -> i32 {
+    open_jobs::unhook();
+    SUCCESS
+}
+
 /// A panic says where it happened, for a bug report, and not its text, which may hold data of the user.
 fn say_where(panic: &std::panic::PanicHookInfo) {
     if let Some(at) = panic.location() {
@@ -123,6 +128,7 @@ extern "C" fn info(module: *mut ModuleEntry) {
 #[php(startup = startup)]
 pub fn get_module(module: ModuleBuilder) -> ModuleBuilder {
     let module = module.name("delayqueue").version(env!("CARGO_PKG_VERSION"));
+    let module = module.shutdown_function(shutdown);
     let module = module.request_startup_function(begin_request).request_shutdown_function(end_request);
     module.info_function(info)
 }
