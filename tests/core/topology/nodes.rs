@@ -1,7 +1,7 @@
 //! A cluster, and moving its slots.
 
 use super::secure::tls_options;
-use super::{Node, order, queue_of, soon, wait_for_replica, words};
+use super::{Node, give_slots, order, queue_of, soon, wait_for_replica, words};
 use crate::support::*;
 use delayqueue::core::dsn::Dsn;
 use delayqueue::core::queue::Queue;
@@ -22,6 +22,11 @@ const SLOTS: usize = 16_384;
 impl Cluster {
     pub fn start(masters: usize, with_replicas: bool, node_timeout_ms: u32) -> Self {
         Self::start_with(masters, with_replicas, node_timeout_ms, Vec::new())
+    }
+
+    /// One node, which names this port as its own. Redis 6.2 takes it only as it starts.
+    pub fn announcing(port: u16) -> Self {
+        Self::start_with(1, false, 60_000, words(&format!("--cluster-announce-port {port}")))
     }
 
     /// Nodes that speak only TLS, with the certificates of that folder.
@@ -56,7 +61,7 @@ impl Cluster {
             order(raw, &["CLUSTER", "SET-CONFIG-EPOCH", &(n + 1).to_string()]);
             if n < self.masters {
                 let (first, last) = (self.first_slot(n), self.first_slot(n + 1) - 1);
-                order(raw, &["CLUSTER", "ADDSLOTSRANGE", &first.to_string(), &last.to_string()]);
+                give_slots(raw, first, last);
             }
         }
         for node in &self.nodes[1..] {
