@@ -53,7 +53,7 @@ use std::panic::catch_unwind;
 const REDIS_CRATE: &str = "1.8.1";
 
 /// The servers on which `./build.sh test` and `./build.sh matrix` run all tests of the core and of the PHP surface.
-const TESTED_SERVERS: &str = "Redis 7.0, Redis 8.0, Valkey 8.1";
+const TESTED_SERVERS: &str = "Redis 6.2, Redis 7.0, Redis 8.0, Valkey 8.1";
 
 const SUCCESS: i32 = 0;
 const FAILURE: i32 = -1;
