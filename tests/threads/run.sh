@@ -31,7 +31,7 @@ check() {
   shift 3
   redis-cli -s "$THREADS_SOCKET" flushall >/dev/null
   # shellcheck disable=SC2086
-  timeout 300 ${under:-} "$work/threads" "$scripts/$script.php" "$@" >"$work/said" 2>"$work/errors" || status=$?
+  timeout --kill-after=5 300 ${under:-} "$work/threads" "$scripts/$script.php" "$@" >"$work/said" 2>"$work/errors" || status=$?
   if [ "$status" -eq 0 ] && [ ! -s "$work/errors" ] && [ "$(grep '^statuses:' "$work/said" | sort -u)" = "statuses: $statuses" ] &&
     awk -v most="${under:+999999}" '/^grown:/ { n++; if ($2 >= (most ? most : 2048) || $4 > 0 || $6 > 0) bad = 1 } END { exit bad || !n }' "$work/said"; then
     passed=$((passed + 1))
