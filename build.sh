@@ -6,9 +6,9 @@
 # Environment: PHP_CONFIG (which PHP to build for), PHP (its command line), CARGO_TARGET_DIR (where cargo builds),
 # INSTALL_ROOT (a folder that stands for / when installing), PHPUNIT (which PHPUnit), PHP_SERIES (which Debian packages),
 # REDIS_SERVER (which server the tests and benchmarks start), MATRIX_DIR (where matrix keeps its servers and its PHP),
-# ZTS_DIR (where zts keeps its PHP), ENVIRONMENT_DIR (where environment keeps its user's files),
-# DIST_DIR (where dist puts its files), FRAMEWORKS_DIR (where frameworks keeps its packages), FRAMEWORKS_PHP (here: frameworks
-# does without the PHP it finds there).
+# REDIS_OLDEST (a redis-server 6.2, which matrix tests as well), ZTS_DIR (where zts keeps its PHP),
+# ENVIRONMENT_DIR (where environment keeps its user's files), DIST_DIR (where dist puts its files),
+# FRAMEWORKS_DIR (where frameworks keeps its packages), FRAMEWORKS_PHP (here: frameworks does without the PHP it finds there).
 set -euo pipefail
 
 # shellcheck source=scripts/common.sh

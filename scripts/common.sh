@@ -43,6 +43,13 @@ use_built_extension() {
   export PHP_INI_SCAN_DIR=$php_ini
 }
 
+# Sets $strict: the options with which PHPUnit fails on anything but a pass. Its versions before 10 know no more than the first line; our
+# configurations have those make exceptions of deprecations.
+find_strict_options() {
+  strict=(--fail-on-skipped --fail-on-incomplete --fail-on-risky --fail-on-warning)
+  ! "$PHP" "$1" --help | grep -e --fail-on-deprecation >/dev/null || strict+=(--fail-on-deprecation --fail-on-notice)
+}
+
 # Prints the packages of this list that are not installed.
 missing_packages() {
   local package
@@ -66,8 +73,9 @@ install_packages() {
   fi
   say "installing ${missing[*]}"
   "${as_root[@]}" apt-get update -q || die "apt-get update failed: check the network and /etc/apt/sources.list, or $cure"
+  # A fresh machine often installs its own upgrades at the same time: wait for it.
   # RUNLEVEL=1 keeps the packages from starting a Redis and a php-fpm of their own: nothing here needs them running.
   "${as_root[@]}" env RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive \
-    apt-get install -q -y --no-install-recommends "${missing[@]}" ||
+    apt-get install -q -y --no-install-recommends -o DPkg::Lock::Timeout=300 "${missing[@]}" ||
     die "apt-get could not install ${missing[*]}: read its message above, then run this again"
 }

@@ -28,9 +28,25 @@ make_debian() {
   # An index that is a few days old is good enough.
   printf 'Acquire::Check-Valid-Until "false";\n' | "${as_root[@]}" tee "$folder.new/etc/apt/apt.conf.d/90stale" >/dev/null
   "${as_root[@]}" cp /etc/resolv.conf "$folder.new/etc/resolv.conf"
+  printf '127.0.0.1 localhost\n' | "${as_root[@]}" tee "$folder.new/etc/hosts" >/dev/null
   "${as_root[@]}" chroot "$folder.new" env RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive \
     apt-get install -q -y --no-install-recommends "$@" >>"$folder.log" || die "apt-get failed in $folder.new: read $folder.log"
   "${as_root[@]}" mv "$folder.new" "$folder"
+}
+
+# in_debian SYSTEM PLACE COMMAND …: runs it in that folder, in the work tree, which lies there at its own path for so long, and so does PLACE.
+in_debian() {
+  "${as_root[@]}" mkdir -p "$1$root" "$1$2"
+  # shellcheck disable=SC2016
+  "${as_root[@]}" unshare --mount sh -euc '
+    system=$1 place=$2 root=$3
+    shift 3
+    mount --bind "$root" "$system$root"
+    mount --bind "$place" "$system$place"
+    mount -t proc proc "$system/proc"
+    mount --rbind /dev "$system/dev"
+    exec chroot "$system" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root sh -euc "cd \"\$1\"; shift; exec \"\$@\"" sh "$root" "$@"
+  ' sh "$1" "$2" "$root" "${@:3}"
 }
 
 # has_packages SYSTEM PACKAGE …

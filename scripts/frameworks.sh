@@ -56,13 +56,9 @@ run_here() {
     --configuration "$1/phpunit.xml" --fail-on-skipped --fail-on-incomplete --fail-on-risky --fail-on-warning
 }
 
-# The work tree at its own path in the folder, for as long as the tests run.
 run_there() {
-  "${as_root[@]}" mkdir -p "$system$root"
-  "${as_root[@]}" unshare --mount sh -c '
-    mount --bind "$1" "$2$1" && mount -t proc proc "$2/proc" && cd "$1" &&
-    exec chroot "$2" env PHP_INI_SCAN_DIR=":$3" sh -c "cd \"\$1\" && exec phpunit --configuration \"\$2/phpunit.xml\" \
-      --fail-on-skipped --fail-on-incomplete --fail-on-risky" - "$1" "$4"' - "$root" "$system" "$frameworks_dir/php.d" "$1"
+  in_debian "$system" "$frameworks_dir" env PHP_INI_SCAN_DIR=":$frameworks_dir/php.d" \
+    phpunit --configuration "$1/phpunit.xml" --fail-on-skipped --fail-on-incomplete --fail-on-risky
 }
 
 "$root/build.sh" setup

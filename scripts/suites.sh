@@ -56,9 +56,9 @@ test_phpunit() {
     return 1
   }
   use_built_extension
-  # shellcheck disable=SC2086
-  "$PHP" ${PHP_OPTIONS:-} "$phpunit" --configuration "$@" --fail-on-skipped --fail-on-incomplete --fail-on-risky --fail-on-warning 2>&1 |
-    tee "$log" || status=$?
+  find_strict_options "$phpunit"
+  # shellcheck disable=SC2086,SC2154
+  "$PHP" ${PHP_OPTIONS:-} "$phpunit" --configuration "$@" "${strict[@]}" 2>&1 | tee "$log" || status=$?
   count_lines '^(OK \(|Tests: )' || return 1
   return "$status"
 }

@@ -16,10 +16,10 @@ extension=$given
 find_php
 phpunit=$(command -v "${PHPUNIT:-phpunit}") || die "no phpunit: run ./build.sh setup, or set PHPUNIT to its path"
 use_built_extension
+find_strict_options "$phpunit"
 
 run_phpunit() {
-  "$PHP" "$@" --configuration "$root/tests/phpunit/phpunit.xml" \
-    --fail-on-skipped --fail-on-incomplete --fail-on-risky --fail-on-warning
+  "$PHP" "$@" --configuration "$root/tests/phpunit/phpunit.xml" "${strict[@]}"
 }
 
 failed=()

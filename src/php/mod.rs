@@ -53,7 +53,7 @@ use std::panic::catch_unwind;
 const REDIS_CRATE: &str = "1.8.1";
 
 /// The servers on which `./build.sh test` and `./build.sh matrix` run all tests of the core and of the PHP surface.
-const TESTED_SERVERS: &str = "Redis 7.0, Redis 8.0, Valkey 8.1";
+const TESTED_SERVERS: &str = "Redis 6.2, Redis 7.0, Redis 8.0, Valkey 8.1";
 
 const SUCCESS: i32 = 0;
 const FAILURE: i32 = -1;
@@ -68,6 +68,11 @@ extern "C" fn startup(_kind: i32, module: i32) -> i32 {
         register_classes()
     });
     if matches!(registered, Ok(Ok(()))) { SUCCESS } else { FAILURE }
+}
+
+extern "C" fn shutdown(_kind: i32, _module: i32) -> i32 {
+    open_jobs::unhook();
+    SUCCESS
 }
 
 /// A panic says where it happened, for a bug report, and not its text, which may hold data of the user.
@@ -123,6 +128,7 @@ extern "C" fn info(module: *mut ModuleEntry) {
 #[php(startup = startup)]
 pub fn get_module(module: ModuleBuilder) -> ModuleBuilder {
     let module = module.name("delayqueue").version(env!("CARGO_PKG_VERSION"));
+    let module = module.shutdown_function(shutdown);
     let module = module.request_startup_function(begin_request).request_shutdown_function(end_request);
     module.info_function(info)
 }

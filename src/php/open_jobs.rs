@@ -40,6 +40,11 @@ pub fn hook() {
     sys::exit::on_exit(|| EXITED.set(true));
 }
 
+/// MSHUTDOWN.
+pub fn unhook() {
+    sys::exit::let_go_of_exit();
+}
+
 pub fn add(job: OpenJob) {
     OPEN.with_borrow_mut(|open| {
         if open.len() == open.capacity() {

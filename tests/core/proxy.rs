@@ -88,10 +88,14 @@ impl Proxy {
 
     /// The same for a server that listens on that socket.
     pub fn before_socket(socket: String, raw: &mut Raw) -> Self {
+        Self::on(TcpListener::bind("127.0.0.1:0").unwrap(), socket, raw)
+    }
+
+    /// The same, at an address that somebody has to know before the server starts.
+    pub fn on(listener: TcpListener, socket: String, raw: &mut Raw) -> Self {
         for (script, _) in scripts::all() {
             raw.run(&["SCRIPT", "LOAD", &script.source]);
         }
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let proxy = Self { port: listener.local_addr().unwrap().port(), plan: Arc::default() };
         let plan = proxy.plan.clone();
         std::thread::spawn(move || {

@@ -41,10 +41,9 @@ fn assert_has(error: &Error, words: &[&str]) {
 #[test]
 fn a_queue_behind_sentinels_works_in_the_database_of_its_dsn() {
     let watched = steady();
-    order(
-        &mut watched.servers[0].raw(),
-        &["ACL", "SETUSER", "app", "on", ">hunter4", "~dq:*", "&dq:*", "+@all", "-@dangerous", "+info"],
-    );
+    // Redis 6.2 opens all channels to a new user.
+    let user = "ACL SETUSER app on >hunter4 ~dq:* resetchannels &dq:* +@all -@dangerous +info";
+    order(&mut watched.servers[0].raw(), &user.split(' ').collect::<Vec<_>>());
     acl::set_user(&mut watched.sentinels[0].raw(), &acl::documented("dqsentinel"));
     let hosts = format!("127.0.0.1:{}", watched.sentinels[0].port);
     let text =

@@ -30,14 +30,18 @@ pub fn binary() -> OsString {
     std::env::var_os("REDIS_SERVER").filter(|path| !path.is_empty()).unwrap_or_else(|| "redis-server".into())
 }
 
-/// Lets tests ask for digests. Redis 6.2 needs no option for it, and knows none.
-fn debug_option() -> &'static [&'static str] {
+/// Whether the server under test is the oldest that is supported, Redis 6.2.
+pub fn is_redis_6() -> bool {
     static IS_6: OnceLock<bool> = OnceLock::new();
-    let is_6 = || {
+    *IS_6.get_or_init(|| {
         let told = Command::new(binary()).arg("--version").output().expect("the server tells its version");
         String::from_utf8_lossy(&told.stdout).contains(" v=6.")
-    };
-    if *IS_6.get_or_init(is_6) { &[] } else { &["--enable-debug-command", "yes"] }
+    })
+}
+
+/// Lets tests ask for digests. Redis 6.2 needs no option for it, and knows none.
+fn debug_option() -> &'static [&'static str] {
+    if is_redis_6() { &[] } else { &["--enable-debug-command", "yes"] }
 }
 
 /// A temporary folder for sockets, whose paths have room for 107 bytes: not every TMPDIR leaves enough of them.

@@ -30,6 +30,7 @@ final class PoolTest extends TestCase
      *
      * @param array<string, string> $pool
      */
+    #[\PHPUnit\Framework\Attributes\DataProvider('pools')]
     public function testAPageFindsRedis(array $pool, string $answer): void
     {
         $folder = new Folder();

@@ -22,6 +22,7 @@ final class SamplesTest extends TestCase
      *
      * @param list<Sample> $samples
      */
+    #[\PHPUnit\Framework\Attributes\DataProvider('documents')]
     public function testEverySampleRuns(string $document, array $samples): void
     {
         $session = new Session($document);
@@ -42,6 +43,7 @@ final class SamplesTest extends TestCase
      *
      * @param list<Sample> $samples
      */
+    #[\PHPUnit\Framework\Attributes\DataProvider('documents')]
     public function testEveryProgramThatAPageShowsIsStarted(string $document, array $samples): void
     {
         foreach ($samples as $number => $sample) {

@@ -14,6 +14,7 @@ use DelayQueue\Tests\Faults\Support\Node;
 final class ClusterTest extends FaultTestCase
 {
     /** @dataProvider faults */
+    #[\PHPUnit\Framework\Attributes\DataProvider('faults')]
     public function testWorkGoesOnUnderAnotherMasterAndNothingThatIsSafeIsLost(
         string $fault,
         string $durability,

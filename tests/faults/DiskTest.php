@@ -18,6 +18,7 @@ final class DiskTest extends FaultTestCase
     private const CUTS = 100;
 
     /** @dataProvider policies */
+    #[\PHPUnit\Framework\Attributes\DataProvider('policies')]
     public function testAKilledRedisLosesNothingThatItAccepted(string $policy): void
     {
         $this->setup = new Single(['appendonly yes', "appendfsync $policy"]);

@@ -70,6 +70,7 @@ final class EverywhereTest extends TestCase
     }
 
     /** @dataProvider topologies */
+    #[\PHPUnit\Framework\Attributes\DataProvider('topologies')]
     public function testAWorkerIsKilledAtEachStepOfItsJob(string $topology): void
     {
         $queue = $this->in($topology, ['ttr' => 1]);
@@ -93,6 +94,7 @@ final class EverywhereTest extends TestCase
     }
 
     /** @dataProvider topologies */
+    #[\PHPUnit\Framework\Attributes\DataProvider('topologies')]
     public function testAPoisonedJobIsBuriedAloneAndTheOthersAreDone(string $topology): void
     {
         $queue = $this->in($topology);
@@ -111,6 +113,7 @@ final class EverywhereTest extends TestCase
     }
 
     /** @dataProvider topologies */
+    #[\PHPUnit\Framework\Attributes\DataProvider('topologies')]
     public function testForkedProcessesReadTheirOwnReplies(string $topology): void
     {
         $this->in($topology);
@@ -123,6 +126,7 @@ final class EverywhereTest extends TestCase
     }
 
     /** @dataProvider topologies */
+    #[\PHPUnit\Framework\Attributes\DataProvider('topologies')]
     public function testAPushWakesAWaitingWorkerAtOnceAlsoAfterAnotherWasKilled(string $topology): void
     {
         $queue = $this->in($topology);
@@ -143,6 +147,7 @@ final class EverywhereTest extends TestCase
     }
 
     /** @dataProvider topologies */
+    #[\PHPUnit\Framework\Attributes\DataProvider('topologies')]
     public function testForgottenScriptsAndClosedConnectionsAreNotNoticed(string $topology): void
     {
         $queue = $this->in($topology);
@@ -162,6 +167,7 @@ final class EverywhereTest extends TestCase
     }
 
     /** @dataProvider topologies */
+    #[\PHPUnit\Framework\Attributes\DataProvider('topologies')]
     public function testAFullRedisRefusesPushesAndIsDrained(string $topology): void
     {
         $queue = $this->in($topology);
@@ -185,6 +191,7 @@ final class EverywhereTest extends TestCase
     }
 
     /** @dataProvider topologies */
+    #[\PHPUnit\Framework\Attributes\DataProvider('topologies')]
     public function testAForeignKeyIsNamedAndAFlushedQueueWorksOn(string $topology): void
     {
         $queue = $this->in($topology);
@@ -214,6 +221,7 @@ final class EverywhereTest extends TestCase
     }
 
     /** @dataProvider topologies */
+    #[\PHPUnit\Framework\Attributes\DataProvider('topologies')]
     public function testRefusalsOfAServerAreNamedWithinTheDeadline(string $topology): void
     {
         $queue = $this->in($topology, ['readTimeout' => 1]);
@@ -233,6 +241,7 @@ final class EverywhereTest extends TestCase
     }
 
     /** @dataProvider topologies */
+    #[\PHPUnit\Framework\Attributes\DataProvider('topologies')]
     public function testASignalEndsAWaitingWorkerAndOneInAHandlerFinishesItsJob(string $topology): void
     {
         $queue = $this->in($topology);
@@ -253,6 +262,7 @@ final class EverywhereTest extends TestCase
     }
 
     /** @dataProvider topologies */
+    #[\PHPUnit\Framework\Attributes\DataProvider('topologies')]
     public function testAHandlerThatEndsItsProcessLeavesItsJobToAnother(string $topology): void
     {
         $queue = $this->in($topology, ['backoff' => DelayQueue\Backoff::fixed(0)]);
@@ -267,6 +277,7 @@ final class EverywhereTest extends TestCase
     }
 
     /** @dataProvider topologies */
+    #[\PHPUnit\Framework\Attributes\DataProvider('topologies')]
     public function testALeaseThatEndsGoesToOneOtherWorkerOnly(string $topology): void
     {
         $queue = $this->in($topology);
@@ -284,6 +295,7 @@ final class EverywhereTest extends TestCase
     }
 
     /** @dataProvider topologies */
+    #[\PHPUnit\Framework\Attributes\DataProvider('topologies')]
     public function testPagesOfPhpFpmPushAndOneThatIsKilledLeavesAllOrNothing(string $topology): void
     {
         $this->in($topology);

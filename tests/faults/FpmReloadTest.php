@@ -35,6 +35,7 @@ final class FpmReloadTest extends FaultTestCase
      *
      * @param string $grace how long php-fpm waits for requests when it reloads
      */
+    #[\PHPUnit\Framework\Attributes\DataProvider('graces')]
     public function testEachPushIsThereOrWasNotAnswered(string $grace, bool $answersAll): void
     {
         $this->fpm = new Fpm($this->folder, ['pm.max_children' => '4', 'request_terminate_timeout' => '20s'], grace: $grace);

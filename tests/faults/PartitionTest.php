@@ -29,6 +29,7 @@ final class PartitionTest extends FaultTestCase
     }
 
     /** @dataProvider durabilities */
+    #[\PHPUnit\Framework\Attributes\DataProvider('durabilities')]
     public function testProducersOnTheSideOfAMasterThatIsCutOffLoseNothingThatAReplicaHas(string $durability): void
     {
         $account = $this->partedFor(['box1', 'client'], ['box2', 'box3'], $durability);
@@ -37,6 +38,7 @@ final class PartitionTest extends FaultTestCase
     }
 
     /** @dataProvider durabilities */
+    #[\PHPUnit\Framework\Attributes\DataProvider('durabilities')]
     public function testProducersOnTheOtherSideFollowTheNewMaster(string $durability): void
     {
         $account = $this->partedFor(['box1'], ['box2', 'box3', 'client'], $durability);
@@ -44,6 +46,7 @@ final class PartitionTest extends FaultTestCase
     }
 
     /** @dataProvider durabilities */
+    #[\PHPUnit\Framework\Attributes\DataProvider('durabilities')]
     public function testAMasterThatIsKilledWhileItsReplicasLagTakesOnlyAlongWhatNoneOfThemHas(string $durability): void
     {
         $this->setup = new Sentinels(network: $this->network);

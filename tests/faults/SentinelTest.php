@@ -11,6 +11,7 @@ use DelayQueue\Tests\Faults\Support\Sentinels;
 final class SentinelTest extends FaultTestCase
 {
     /** @dataProvider faults */
+    #[\PHPUnit\Framework\Attributes\DataProvider('faults')]
     public function testWorkGoesOnUnderAnotherMasterAndNothingThatIsSafeIsLost(
         string $fault,
         array $options,

@@ -112,6 +112,7 @@ final class CliPoolTest extends CliTestCase
     }
 
     /** @dataProvider signals */
+    #[\PHPUnit\Framework\Attributes\DataProvider('signals')]
     public function testASignalStopsAllAndTheirJobsAreFinished(int $signal): void
     {
         $parent = $this->pool();
@@ -167,6 +168,7 @@ final class CliPoolTest extends CliTestCase
     }
 
     /** @dataProvider leashes */
+    #[\PHPUnit\Framework\Attributes\DataProvider('leashes')]
     public function testWorkersWhoseParentIsKilledFinishTheirJobsAndEnd(bool $withSetpriv): void
     {
         // Without setpriv in the PATH, the workers have only their socket to notice it by.

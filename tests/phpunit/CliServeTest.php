@@ -72,6 +72,7 @@ final class CliServeTest extends CliTestCase
     }
 
     /** @dataProvider ends */
+    #[\PHPUnit\Framework\Attributes\DataProvider('ends')]
     public function testWhatItWasGivenIsThereAgain(int $signal, string $appendfsync): void
     {
         [$server, $dsn] = $this->serve("--appendfsync=$appendfsync");

@@ -322,6 +322,7 @@ final class CliTest extends CliTestCase
     }
 
     /** @dataProvider wrongCommandLines */
+    #[\PHPUnit\Framework\Attributes\DataProvider('wrongCommandLines')]
     public function testWrongUsageIsOneLineAndChangesNothing(string ...$arguments): void
     {
         $result = $this->cli(...$arguments);

@@ -60,6 +60,7 @@ final class CliWorkTest extends CliTestCase
     }
 
     /** @dataProvider deaths */
+    #[\PHPUnit\Framework\Attributes\DataProvider('deaths')]
     public function testAHandlerThatEndsTheProcessLeavesALine(string $deed, int $exitCode, string $reason): void
     {
         $this->queue()->push(['do' => $deed], id: 'a');
@@ -89,6 +90,7 @@ final class CliWorkTest extends CliTestCase
     }
 
     /** @dataProvider handlers */
+    #[\PHPUnit\Framework\Attributes\DataProvider('handlers')]
     public function testAHandlerIsAFileAMethodOrAClass(string $handler, string $expected): void
     {
         $code = <<<'PHP'
@@ -188,6 +190,7 @@ final class CliWorkTest extends CliTestCase
     }
 
     /** @dataProvider commands */
+    #[\PHPUnit\Framework\Attributes\DataProvider('commands')]
     public function testAQueueOfTheHandlersOwnIsInTheRedisAndPrefixOfItsWorker(string ...$command): void
     {
         $handler = "{$this->redis->folder->path}/follow.php";
@@ -251,6 +254,7 @@ final class CliWorkTest extends CliTestCase
     }
 
     /** @dataProvider limits */
+    #[\PHPUnit\Framework\Attributes\DataProvider('limits')]
     public function testALimitEndsIt(string $limit, string $reason, int $done): void
     {
         for ($n = 1; $n <= 3; $n++) {
@@ -306,6 +310,7 @@ final class CliWorkTest extends CliTestCase
     }
 
     /** @dataProvider signals */
+    #[\PHPUnit\Framework\Attributes\DataProvider('signals')]
     public function testASignalLetsItFinishTheJobInHand(int $signal): void
     {
         $this->queue()->push(['do' => 'wait'], id: 'a');
@@ -321,6 +326,7 @@ final class CliWorkTest extends CliTestCase
     }
 
     /** @dataProvider signals */
+    #[\PHPUnit\Framework\Attributes\DataProvider('signals')]
     public function testASignalEndsItAtOnceWhenItHasNothingToDo(int $signal): void
     {
         $worker = $this->start('work', self::HANDLER, '--idle-timeout=60');

@@ -115,6 +115,7 @@ final class CrashTest extends ProcessTestCase
     }
 
     /** @dataProvider settlings */
+    #[\PHPUnit\Framework\Attributes\DataProvider('settlings')]
     public function testKilledWithTheReplyOfAnotherSettlingUnreadTheSettlingHolds(string $method, State $state): void
     {
         $this->worker->call('reserve');

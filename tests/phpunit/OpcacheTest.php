@@ -21,6 +21,7 @@ final class OpcacheTest extends ProcessTestCase
     private Process $process;
 
     /** @dataProvider compilers */
+    #[\PHPUnit\Framework\Attributes\DataProvider('compilers')]
     public function testEveryCallWorksInCompiledLoops(string $jit): void
     {
         $this->process = new Process([

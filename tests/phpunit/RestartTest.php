@@ -156,6 +156,7 @@ final class RestartTest extends ProcessTestCase
      *
      * @param ?class-string $thrown
      */
+    #[\PHPUnit\Framework\Attributes\DataProvider('losses')]
     public function testARefusalAfterALostAnswerLeavesItOpenWhetherThePushWasApplied(bool $isStillThere, ?string $thrown): void
     {
         $relay = new Relay($this->redis);

@@ -18,6 +18,7 @@ final class SignalsTest extends ProcessTestCase
     private Process $waiter;
 
     /** @dataProvider modes */
+    #[\PHPUnit\Framework\Attributes\DataProvider('modes')]
     public function testAHandlerThatCallsStopEndsTheWait(string $mode): void
     {
         $this->startWaiting($mode, 'stop');
@@ -33,6 +34,7 @@ final class SignalsTest extends ProcessTestCase
     }
 
     /** @dataProvider modes */
+    #[\PHPUnit\Framework\Attributes\DataProvider('modes')]
     public function testAHandlerThatOnlyCountsDoesNotEndTheWaitNorLoseAWakeUp(string $mode): void
     {
         $this->startWaiting($mode, 'count');
@@ -49,6 +51,7 @@ final class SignalsTest extends ProcessTestCase
     }
 
     /** @dataProvider modes */
+    #[\PHPUnit\Framework\Attributes\DataProvider('modes')]
     public function testASignalDoesNotShortenTheTimeout(string $mode): void
     {
         $this->startWaiting($mode, 'count', '0.6');
@@ -60,6 +63,7 @@ final class SignalsTest extends ProcessTestCase
     }
 
     /** @dataProvider modes */
+    #[\PHPUnit\Framework\Attributes\DataProvider('modes')]
     public function testWhatAHandlerThrowsLeavesReserve(string $mode): void
     {
         $this->startWaiting($mode, 'throw');
@@ -75,6 +79,7 @@ final class SignalsTest extends ProcessTestCase
     }
 
     /** @dataProvider modes */
+    #[\PHPUnit\Framework\Attributes\DataProvider('modes')]
     public function testAHandlerMayExit(string $mode): void
     {
         $this->startWaiting($mode, 'exit');
@@ -86,6 +91,7 @@ final class SignalsTest extends ProcessTestCase
     }
 
     /** @dataProvider modes */
+    #[\PHPUnit\Framework\Attributes\DataProvider('modes')]
     public function testAHandlerMayPushToTheQueueItInterrupts(string $mode): void
     {
         $this->startWaiting($mode, 'push');
@@ -96,6 +102,7 @@ final class SignalsTest extends ProcessTestCase
     }
 
     /** @dataProvider modes */
+    #[\PHPUnit\Framework\Attributes\DataProvider('modes')]
     public function testAHandlerMayCloseTheConnectionItInterrupts(string $mode): void
     {
         $this->startWaiting($mode, 'close');
@@ -114,6 +121,7 @@ final class SignalsTest extends ProcessTestCase
     }
 
     /** @dataProvider modes */
+    #[\PHPUnit\Framework\Attributes\DataProvider('modes')]
     public function testAStormOfSignalsLosesNoJobAndDelaysNone(string $mode): void
     {
         $this->startWaiting($mode, 'count');

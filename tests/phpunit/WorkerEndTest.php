@@ -19,6 +19,7 @@ final class WorkerEndTest extends ProcessTestCase
      *
      * @param array<string, mixed> $deed
      */
+    #[\PHPUnit\Framework\Attributes\DataProvider('ends')]
     public function testTheJobDoesNotWaitForItsLease(array $deed, int $exitCode, string $reason): void
     {
         $queue = $this->queue();
@@ -50,6 +51,7 @@ final class WorkerEndTest extends ProcessTestCase
     }
 
     /** @dataProvider throwables */
+    #[\PHPUnit\Framework\Attributes\DataProvider('throwables')]
     public function testWhatIsThrownFailsTheJobAndTheLoopGoesOn(string $deed, string $reason): void
     {
         $this->queue()->push(['do' => $deed], id: 'job');
@@ -71,6 +73,7 @@ final class WorkerEndTest extends ProcessTestCase
     }
 
     /** @dataProvider outages */
+    #[\PHPUnit\Framework\Attributes\DataProvider('outages')]
     public function testADyingProcessDoesNotWaitForARedisThatIsNotThere(string $how): void
     {
         $relay = new Relay($this->redis);

@@ -19,6 +19,7 @@ final class WorkerForkTest extends ProcessTestCase
      *
      * @param list<string> $says
      */
+    #[\PHPUnit\Framework\Attributes\DataProvider('children')]
     public function testTheChildTakesNothingWithIt(string $child, array $says): void
     {
         $queue = $this->queue();

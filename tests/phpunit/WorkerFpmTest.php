@@ -60,6 +60,7 @@ final class WorkerFpmTest extends ProcessTestCase
      *
      * @param array<string, string> $settings
      */
+    #[\PHPUnit\Framework\Attributes\DataProvider('compilers')]
     public function testHoweverARequestEndsTheNextOneIsRight(array $settings): void
     {
         $this->fpm = new Fpm($this->redis->folder, [], $settings);

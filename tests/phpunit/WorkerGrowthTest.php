@@ -14,6 +14,7 @@ final class WorkerGrowthTest extends ProcessTestCase
     private Process $process;
 
     /** @dataProvider loops */
+    #[\PHPUnit\Framework\Attributes\DataProvider('loops')]
     public function testNothingGrows(string $kind, int $jobs, int $prefetch): void
     {
         $program = 'worker_growth.php';

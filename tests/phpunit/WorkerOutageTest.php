@@ -111,6 +111,7 @@ final class WorkerOutageTest extends ProcessTestCase
      *
      * @dataProvider outages
      */
+    #[\PHPUnit\Framework\Attributes\DataProvider('outages')]
     public function testAWorkerThatIsAskedToEndInAnOutageIsGoneWithinFiveSeconds(int $signal): void
     {
         $options = ['prefetch' => 3, 'idleTimeout' => 60, 'queue' => ['readTimeout' => 2]];
@@ -201,6 +202,7 @@ final class WorkerOutageTest extends ProcessTestCase
     }
 
     /** @dataProvider settlings */
+    #[\PHPUnit\Framework\Attributes\DataProvider('settlings')]
     public function testASettlingThatRedisMissesIsRepeatedUntilItIsBack(string $deed, string $event, string $lastError): void
     {
         $this->queue()->push(['do' => "hold and $deed"], id: 'job', ttr: 60);

@@ -18,6 +18,7 @@ final class WorkerPoisonTest extends ProcessTestCase
      *
      * @param array<string, mixed> $deed
      */
+    #[\PHPUnit\Framework\Attributes\DataProvider('poisons')]
     public function testItIsTriedAsOftenAsItMayBeThenBuriedAndTheOthersAreDone(array $deed, string $reason): void
     {
         $queue = $this->queue(['backoff' => \DelayQueue\Backoff::fixed('50ms'), 'ttr' => 0.5]);

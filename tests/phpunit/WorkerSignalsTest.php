@@ -21,6 +21,7 @@ final class WorkerSignalsTest extends ProcessTestCase
     private Process $process;
 
     /** @dataProvider signals */
+    #[\PHPUnit\Framework\Attributes\DataProvider('signals')]
     public function testTheRunningJobIsFinishedAndTheLoopReturns(int $signal, array $settings): void
     {
         $this->queue()->push(['do' => 'hold'], id: 'running');

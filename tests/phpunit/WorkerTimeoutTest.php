@@ -20,6 +20,7 @@ final class WorkerTimeoutTest extends ProcessTestCase
      *
      * @param list<string> $says
      */
+    #[\PHPUnit\Framework\Attributes\DataProvider('deeds')]
     public function testTheTimeoutIsThrownIntoTheHandler(string $deed, array $says, string $lastError): void
     {
         $this->queue()->push(['do' => $deed], id: 'slow');

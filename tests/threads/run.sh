@@ -31,7 +31,7 @@ check() {
   shift 3
   redis-cli -s "$THREADS_SOCKET" flushall >/dev/null
   # shellcheck disable=SC2086
-  timeout 300 ${under:-} "$work/threads" "$scripts/$script.php" "$@" >"$work/said" 2>"$work/errors" || status=$?
+  timeout --kill-after=5 300 ${under:-} "$work/threads" "$scripts/$script.php" "$@" >"$work/said" 2>"$work/errors" || status=$?
   if [ "$status" -eq 0 ] && [ ! -s "$work/errors" ] && [ "$(grep '^statuses:' "$work/said" | sort -u)" = "statuses: $statuses" ] &&
     awk -v most="${under:+999999}" '/^grown:/ { n++; if ($2 >= (most ? most : 2048) || $4 > 0 || $6 > 0) bad = 1 } END { exit bad || !n }' "$work/said"; then
     passed=$((passed + 1))
@@ -50,6 +50,7 @@ check "a signal ends the loops of all threads at once" "0 0 0 0 0" a_signal_ends
 check "exit and errors end the request of their thread only" "0 7 255 255 0 7 255 255" errors_stay_in_their_thread 8 3
 check "threads that end leave nothing" "0 0 0 0" threads_come_and_go 4 2 50
 check "PHP may start more than once in a process" "0 0 0" time_limits_hit_their_own_thread 3 1 1 3
+check "every engine that a process starts hears of an exit" "0 7 255" errors_stay_in_their_thread 3 1 1 3
 # PHP's own allocator is switched off, so that valgrind sees every block. PHP compares strings in words, and with them bytes that nobody has set.
 export USE_ZEND_ALLOC=0 ZEND_DONT_UNLOAD_MODULES=1
 under="valgrind --quiet --undef-value-errors=no --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite --error-exitcode=9"

@@ -91,6 +91,7 @@ final class NotifierTest extends TestCase
     }
 
     /** @dataProvider wrongHeaders */
+    #[\PHPUnit\Framework\Attributes\DataProvider('wrongHeaders')]
     public function testAHeaderThatCannotBeSentIsRefusedWithoutItsValue(array $headers): void
     {
         try {
@@ -143,6 +144,7 @@ final class NotifierTest extends TestCase
     }
 
     /** @dataProvider wrongSigners */
+    #[\PHPUnit\Framework\Attributes\DataProvider('wrongSigners')]
     public function testASecretOfAnotherFormIsRefused(callable $make): void
     {
         $this->expectException(InvalidArgumentException::class);

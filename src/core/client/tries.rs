@@ -158,7 +158,9 @@ impl<'a> Tries<'a> {
     fn refused(&mut self, mut connection: Connection, code: &str, details: &str) -> Result<Next> {
         let server = Arc::clone(&connection.server);
         connection.indexed.clear(); // the same may have been refused for a command that was sent along
-        if !NOT_OURS_ANY_MORE.contains(&code) {
+        // Redis 6.2 gives the code of a script's refusal inside the text.
+        let refused = Error::from_redis(code, details);
+        if !matches!(refused, Error::Server { code, .. } if NOT_OURS_ANY_MORE.contains(&code.as_str())) {
             self.connections.put(connection);
         }
         if code == "NOSCRIPT" && !self.attempt.with_source {

@@ -90,14 +90,17 @@ fn a_replica_that_takes_over_has_the_scripts_only_if_they_were_installed_there_t
         queue.push(&job("a")).unwrap();
         let sha = &scripts::PUSH.sha;
         soon("the replica has the job", || replica.raw().int(&["HEXISTS", "dq:{q}:jobs", "a"]) == 1);
-        assert_eq!(replica.raw().run(&["SCRIPT", "EXISTS", sha]), redis::Value::Array(vec![redis::Value::Int(0)]));
+        // Redis 6.2 hands SCRIPT LOAD on to its replicas.
+        let is_there = is_redis_6();
+        let known = replica.raw().run(&["SCRIPT", "EXISTS", sha]);
+        assert_eq!(known, redis::Value::Array(vec![redis::Value::Int(is_there.into())]));
         if there_too {
             install_scripts(own(replica.plain_dsn()).client()).unwrap();
         }
         order(&mut replica.raw(), &["REPLICAOF", "NO", "ONE"]);
         oracle.name(replica.port);
         order(&mut master.raw(), &["CONFIG", "SET", "min-replicas-to-write", "1"]); // which has the client look for the new one
-        if there_too {
+        if there_too || is_there {
             queue.push(&job("b")).unwrap();
         } else {
             assert_missing(&queue.push(&job("b")).unwrap_err());

@@ -44,11 +44,11 @@ fn a_push_does_not_wait_for_the_node_of_the_index() {
 
 #[test]
 fn a_call_whose_answer_is_lost_has_its_effect_once() {
-    let cluster = Cluster::start(1, false, 60_000);
-    let mut raw = cluster.nodes[0].raw();
-    let proxy = Proxy::before_socket(cluster.nodes[0].socket(), &mut raw);
     // The node names the proxy as its address, so that the client reaches it only there.
-    order(&mut raw, &["CONFIG", "SET", "cluster-announce-port", &proxy.port().to_string()]);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let cluster = Cluster::announcing(listener.local_addr().unwrap().port());
+    let mut raw = cluster.nodes[0].raw();
+    let proxy = Proxy::on(listener, cluster.nodes[0].socket(), &mut raw);
     let direct_dsn = cluster.nodes[0].plain_dsn();
     let through = Dsn::parse(&format!("redis+cluster://127.0.0.1:{}", proxy.port())).unwrap();
     for (number, (name, call, answer, expected)) in CALLS.iter().enumerate() {

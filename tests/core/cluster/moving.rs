@@ -176,7 +176,9 @@ fn a_user_follows_slots_with_the_documented_rights_and_not_with_fewer() {
             let error =
                 std::thread::scope(|scope| scope.spawn(|| queue().push(&job("a"))).join().unwrap().unwrap_err());
             assert!(matches!(&error, Error::Server { code, .. } if code == "NOPERM"), "{error:?}");
-            assert!(error.to_string().contains("cluster|slots"), "{error}");
+            // Redis 6.2 names no subcommand.
+            let named = if is_redis_6() { "'cluster'" } else { "cluster|slots" };
+            assert!(error.to_string().contains(named), "{error}");
             continue;
         }
         queue().push(&job("a")).unwrap();

@@ -171,6 +171,13 @@ fn wait_for_replica(master: &Node, key: &str) {
     order(&mut raw, &["DEL", key]);
 }
 
+/// Makes a node of a cluster the one for these slots. Redis 6.2 does not know ADDSLOTSRANGE.
+fn give_slots(raw: &mut Raw, first: usize, last: usize) {
+    let slots: Vec<String> = (first..=last).map(|slot| slot.to_string()).collect();
+    let command: Vec<&str> = ["CLUSTER", "ADDSLOTS"].into_iter().chain(slots.iter().map(String::as_str)).collect();
+    order(raw, &command);
+}
+
 /// A command that must succeed.
 pub fn order(raw: &mut Raw, args: &[&str]) {
     let reply = raw.run(args);

@@ -1,11 +1,11 @@
 //! A cluster, and moving its slots.
 
 use super::secure::tls_options;
-use super::{Node, order, queue_of, soon, wait_for_replica, words};
+use super::{Node, give_slots, order, queue_of, soon, wait_for_replica, words};
 use crate::support::*;
 use delayqueue::core::dsn::Dsn;
 use delayqueue::core::queue::Queue;
-use delayqueue::core::{reply, resolver};
+use delayqueue::core::resolver;
 use redis::Value;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,6 +22,11 @@ const SLOTS: usize = 16_384;
 impl Cluster {
     pub fn start(masters: usize, with_replicas: bool, node_timeout_ms: u32) -> Self {
         Self::start_with(masters, with_replicas, node_timeout_ms, Vec::new())
+    }
+
+    /// One node, which names this port as its own. Redis 6.2 takes it only as it starts.
+    pub fn announcing(port: u16) -> Self {
+        Self::start_with(1, false, 60_000, words(&format!("--cluster-announce-port {port}")))
     }
 
     /// Nodes that speak only TLS, with the certificates of that folder.
@@ -56,7 +61,7 @@ impl Cluster {
             order(raw, &["CLUSTER", "SET-CONFIG-EPOCH", &(n + 1).to_string()]);
             if n < self.masters {
                 let (first, last) = (self.first_slot(n), self.first_slot(n + 1) - 1);
-                order(raw, &["CLUSTER", "ADDSLOTSRANGE", &first.to_string(), &last.to_string()]);
+                give_slots(raw, first, last);
             }
         }
         for node in &self.nodes[1..] {
@@ -77,7 +82,7 @@ impl Cluster {
                 let replicas = raw.text(&["CLUSTER", "NODES"]).matches("slave").count();
                 raw.text(&["CLUSTER", "INFO"]).contains("cluster_state:ok")
                     && replicas == many - self.masters
-                    && self.owners(raw).len() == self.masters
+                    && masters_by(raw) == self.masters
             });
         }
         if many > self.masters {
@@ -89,20 +94,6 @@ impl Cluster {
 
     fn first_slot(&self, master: usize) -> usize {
         SLOTS * master / self.masters
-    }
-
-    /// The ports of those that serve slots, by this node.
-    fn owners(&self, raw: &mut Raw) -> Vec<u16> {
-        let Value::Array(ranges) = raw.run(&["CLUSTER", "SLOTS"]) else { panic!() };
-        let port = |range: &Value| {
-            let Value::Array(parts) = range else { panic!() };
-            let Value::Array(master) = &parts[2] else { panic!() };
-            u16::try_from(reply::int(master[1].clone()).unwrap()).unwrap()
-        };
-        let mut ports: Vec<u16> = ranges.iter().map(port).collect();
-        ports.sort_unstable();
-        ports.dedup();
-        ports
     }
 
     /// Knows one node, and has to find the others.
@@ -169,4 +160,15 @@ impl Cluster {
         self.move_keys(slot, from, to);
         self.close(slot, to);
     }
+}
+
+/// How many nodes serve slots, by this one. Their ids count: over a socket, newer servers name port 0 of a node that speaks only TLS.
+fn masters_by(raw: &mut Raw) -> usize {
+    let Value::Array(ranges) = raw.run(&["CLUSTER", "SLOTS"]) else { panic!() };
+    let id = |range: &Value| {
+        let Value::Array(parts) = range else { panic!() };
+        let Value::Array(master) = &parts[2] else { panic!() };
+        format!("{:?}", master[2])
+    };
+    ranges.iter().map(id).collect::<std::collections::HashSet<_>>().len()
 }

@@ -1,6 +1,6 @@
 //! Servers that speak only TLS, with certificates of one folder.
 
-use super::{Node, SERVICE, order, soon, words};
+use super::{Node, SERVICE, give_slots, soon, words};
 use crate::support::*;
 use delayqueue::core::dsn::Dsn;
 use std::net::TcpStream;
@@ -51,7 +51,7 @@ pub fn sentinel_over_tls(path: Folder<'_>, of_sentinel: &str, of_master: &str) -
 pub fn cluster_over_tls(path: Folder<'_>, certificate: &str) -> (Node, Dsn) {
     let node = server(path, certificate, "--cluster-enabled yes --tls-cluster yes");
     let mut raw = Raw::open(&Dsn::parse(&format!("redis+unix://{}", node.socket())).unwrap());
-    order(&mut raw, &["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]);
+    give_slots(&mut raw, 0, 16_383);
     soon("the cluster is up", || raw.text(&["CLUSTER", "INFO"]).contains("cluster_state:ok"));
     let dsn = format!("rediss+cluster://127.0.0.1:{}?ca={}", node.port, path("ca.crt"));
     (node, Dsn::parse(&dsn).unwrap())

@@ -20,7 +20,9 @@ abstract class ProcessTestCase extends TestCase
     protected function setUp(): void
     {
         $this->redis = new RedisServer($this->redisOptions());
-        $this->queueName = substr(trim(preg_replace('/\W+/', '-', $this->getName()), '-'), 0, 150);
+        // Before PHPUnit 10 there is no other name.
+        $name = method_exists($this, 'nameWithDataSet') ? $this->nameWithDataSet() : $this->getName();
+        $this->queueName = substr(trim(preg_replace('/\W+/', '-', $name), '-'), 0, 150);
     }
 
     protected function tearDown(): void

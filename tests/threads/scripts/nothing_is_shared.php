@@ -13,7 +13,7 @@ use DelayQueue\Testing;
 require __DIR__ . '/support.php';
 
 // A request begins with the settings of php.ini, whatever another thread or the request before has set.
-expect('dq', ini_get('delayqueue.prefix'), 'the prefix of a new request');
+expect('', ini_get('delayqueue.prefix'), 'the prefix of a new request');
 expect('0', ini_get('delayqueue.testing'), 'delayqueue.testing of a new request');
 meet('begin');
 ini_set('delayqueue.prefix', 'thread' . THREAD);
