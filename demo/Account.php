@@ -52,7 +52,7 @@ final class Account
         $heldLate = $held === null ? null : $this->heldLateness($held);
         $stats = $this->queue->stats();
         ['p50' => $p50, 'p99' => $p99] = $this->lateness($held ?? '');
-        $deliveries = $stats->lateness()['count'];
+        $deliveries = $stats->lateness(sinceStart: true)['count'];
 
         return [
             "$orders orders of $expected arrived" => (int) $orders === $expected,

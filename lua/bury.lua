@@ -1,7 +1,7 @@
 -- bury.lua: set a reserved job aside until it is kicked.
 -- KEYS    all
 -- ARGV[1] clock offset (µs)   ARGV[2] id   ARGV[3] lease   ARGV[4] a consumer that has had the answer to its last reserve, or ''
--- ARGV[5] reason, or ''
+-- ARGV[5] reason, or ''   ARGV[6] bucket of the run time, or '' for a job that never ran
 -- Returns {"OK"} | {"LOST"} not ours any more, nothing changed
 -- Cost    O(log N)
 --@include clock
@@ -16,10 +16,12 @@ if not record then
   forget_call(ARGV[4])
   return { 'LOST' }
 end
-local past = read_history(id)
+local past = read_history(id, (read_lease(ARGV[3])))
+--@include check_types
 --@include allow_when_full
 past.attempts = past.attempts + 1
 bury(id, record, past, ARGV[5])
 end_lease(id)
 forget_call(ARGV[4])
+call('HINCRBY', meta, 'buried' .. ARGV[6], 1)
 return { 'OK' }

@@ -1,7 +1,7 @@
 -- fail.lua: an attempt failed: back after the delay, or buried when no attempt is left.
 -- KEYS    all
 -- ARGV[1] clock offset (µs)   ARGV[2] id   ARGV[3] lease   ARGV[4] a consumer that has had the answer to its last reserve, or ''
--- ARGV[5] reason, or ''   ARGV[6] delay (µs)
+-- ARGV[5] reason, or ''   ARGV[6] bucket of the run time   ARGV[7] delay (µs)
 -- Returns {"OK", due} | {"BURIED"} | {"LOST"} not ours any more, nothing changed
 -- Cost    O(log N)
 --@include clock
@@ -17,8 +17,8 @@ if not record then
   forget_call(ARGV[4])
   return { 'LOST' }
 end
-local past, _, max_attempts, priority = read_history(id), options(record)
-local due = due_at(ARGV[6])
+local past, _, max_attempts, priority = read_history(id, (read_lease(ARGV[3]))), options(record)
+local due = due_at(ARGV[7])
 --@include check_types
 --@include allow_when_full
 past.attempts, past.error = past.attempts + 1, ARGV[5]
@@ -31,7 +31,7 @@ else
 end
 end_lease(id)
 forget_call(ARGV[4])
-call('HINCRBY', meta, 'failed', 1)
+call('HINCRBY', meta, 'failed' .. ARGV[6], 1)
 if is_spent then return { 'BURIED' } end
 --@include wake
 wake(due)

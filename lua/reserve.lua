@@ -1,27 +1,35 @@
 -- reserve.lua: acknowledge jobs, and lease the next ready ones.
 -- KEYS    all
 -- ARGV[1] clock offset (µs)   ARGV[2] consumer   ARGV[3] number of the call   ARGV[4] most jobs; 0: only tell whether one is ready
--- ARGV[5] '', or four words: 1 if the call may have been executed before · most bytes of records · waiter, or '-' · longest wait
---         (µs; 0: it waits no longer)
--- ARGV[6…] to acknowledge, in pairs: id · lease
+-- ARGV[5] '', or five words: 1 if the call may have been executed before · most bytes of records · waiter, or '-' · longest wait
+--         (µs; 0: it waits no longer) · 1 if it may be time for a snapshot of the counters
+-- ARGV[6] to acknowledge: the buckets of the run times, two digits for each job, or two for all   ARGV[7…] in pairs: id · lease
 -- Returns {"JOBS", lost, now, …} then four per job: id · lease · record · history, or ''; lost: the positions of those to acknowledge that
 --         are not ours any more
 --       | {"READY", lost} a job is ready, and was not to be leased
 --       | {"EMPTY", lost, wait} nothing is ready: look again after this long (µs; -1: nothing is coming)   | {"PAUSED", lost, wait}
 --       | {"AGAIN", lost} a bounded part of the housekeeping is done: call again without acknowledging
 -- Cost    O((J+A) log N) for J jobs leased and A acknowledged; 11 commands, 4 more to acknowledge, 1 more where such a job came back before,
---         1 per bucket of lateness, 1 per history, 1 for 5 more jobs
+--         1 per bucket of lateness and of run times, 1 per history, 2 where such a job waits longer than it is late, 1 for 5 more jobs; for a
+--         snapshot 2 more and 1 per old one
 -- Order   lease before place: an error between the two may deliver twice, never lose.
 local KEYS, ARGV = KEYS, ARGV
 --@include clock
 --@include keys
 local consumer, most, now_text, lost = ARGV[2], ARGV[4], int(now), {}
 local is_repeat, most_bytes, waiter, longest_us = '0', 2000000, '-', 0
-if ARGV[5] ~= '' then is_repeat, most_bytes, waiter, longest_us = string.match(ARGV[5], '^(%S+) (%S+) (%S+) (%S+)$') end
+if ARGV[5] ~= '' then
+  local wants_snapshot
+  is_repeat, most_bytes, waiter, longest_us, wants_snapshot = string.match(ARGV[5], '^(%S+) (%S+) (%S+) (%S+) (%S+)$')
+  if wants_snapshot == '1' then
+    --@include snapshot
+    snapshot() -- before this call counts anything
+  end
+end
 if ARGV[6] then
   --@include finish
   --@include acknowledge
-  lost = acknowledge(6)
+  lost = acknowledge(ARGV[6], 7)
 end
 
 -- 1. Pick the jobs: id · due, in their order.
@@ -111,11 +119,11 @@ if count == 0 or most == '0' then
 end
 
 -- 4. Lease.
-if #lost * 2 == #ARGV - 5 then -- nothing has been acknowledged
+if #lost * 2 >= #ARGV - 6 then -- nothing has been acknowledged
   --@include allow_when_full
 end
 local token = call('HINCRBY', meta, 'token', int(count)) - count
-local reply, new_leases, deadlines, late, deadline = { 'JOBS', lost, now_text }, {}, {}, {}, int(now + 60000000)
+local reply, new_leases, deadlines, late, waited, deadline = { 'JOBS', lost, now_text }, {}, {}, {}, nil, int(now + 60000000)
 local shortest_ms = 60000
 for n = 1, count do
   local id, due, past, ttr_ms, at = ids[n], dues[n], pasts[n], ttrs[n], 2 * n
@@ -126,10 +134,17 @@ for n = 1, count do
   if ttr_ms and ttr_ms < shortest_ms then shortest_ms = ttr_ms end
   at = 4 * n
   reply[at], reply[at + 1], reply[at + 2], reply[at + 3] = id, lease, records[n], past or ''
-  -- Two buckets for each doubling of the milliseconds.
-  local mantissa, exponent = math.frexp((now - due) / 1000 + 1)
+  local mantissa, exponent = math.frexp((now - due) / 1000 + 1) -- as in lib/bucket.lua
   local bucket = 2 * exponent - (mantissa < 0.70710678118654752 and 2 or 1)
   late[bucket] = (late[bucket] or 0) + 1
+  if past and #past >= 28 then
+    --@include bucket
+    -- It waits since it first fell due: of the wait times, only the differences to the lateness are stored.
+    local wait = bucket_of(now - struct.unpack('>I8', past, 21))
+    waited = waited or {}
+    waited[bucket] = (waited[bucket] or 0) - 1
+    waited[wait] = (waited[wait] or 0) + 1
+  end
 end
 --@include call_of
 call('HSET', leases, '\n' .. consumer, call_of(ARGV[3], ids), unpack(new_leases))
@@ -140,6 +155,11 @@ if is_prioritized then
 end
 call('ZREM', waiting, unpack(ids))
 for bucket, many in pairs(late) do call('HINCRBY', meta, 'late' .. bucket, int(many)) end
+if waited then
+  for bucket, many in pairs(waited) do
+    if many ~= 0 then call('HINCRBY', meta, 'wait' .. bucket, int(many)) end
+  end
+end
 
 -- 5. Once this waiter is busy, another one must look at the next moment, and at a lease that ends before idle consumers check again.
 if waiter ~= '-' or shortest_ms < 6000 then

@@ -577,14 +577,40 @@ namespace DelayQueue {
         public readonly bool $paused;
 
         /**
-         * Time from due to reserved, in milliseconds.
+         * Time from due to reserved, in milliseconds, over the last hour (and up to five minutes more), or since the queue was made. A job that
+         * comes back has a new due time and counts again: this tells whether there are enough workers.
          *
          * @return array{p50: float, p95: float, p99: float, count: int<0, max>}
          */
-        public function lateness(): array {}
+        public function lateness(bool $sinceStart = false): array {}
 
-        /** All of this in Prometheus' text format; names begin with delayqueue_, label queue. */
+        /**
+         * Time from when a job fell due first to reserved, in the same form: with all attempts before, and the delays between them. This tells
+         * how long jobs wait for their success. A job that is kicked or rescheduled falls due anew.
+         *
+         * @return array{p50: float, p95: float, p99: float, count: int<0, max>}
+         */
+        public function waitTime(bool $sinceStart = false): array {}
+
+        /**
+         * How long jobs ran, by the outcome of the run, in the same form: from the call of the handler, or from reserve(), to its end. A lease that
+         * timed out counts with its TTR.
+         *
+         * @return array{
+         *     acked: array{p50: float, p95: float, p99: float, count: int<0, max>},
+         *     failed: array{p50: float, p95: float, p99: float, count: int<0, max>},
+         *     released: array{p50: float, p95: float, p99: float, count: int<0, max>},
+         *     buried: array{p50: float, p95: float, p99: float, count: int<0, max>},
+         *     timed_out: array{p50: float, p95: float, p99: float, count: int<0, max>},
+         * }
+         */
+        public function runTimes(bool $sinceStart = false): array {}
+
+        /** All of this in Prometheus' text format, histograms included; names begin with delayqueue_, label queue. */
         public function toPrometheus(): string {}
+
+        /** The same of several queues in one text, in which each metric is declared once, as the format demands. */
+        public static function prometheusPage(Stats ...$queues): string {}
     }
 
     /**

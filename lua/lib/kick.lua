@@ -7,7 +7,7 @@ local function kick(id, reset_attempts)
   if not priority or not is_buried and not (old_due and old_due > now) then return false end
   --@include allow_when_full
   local past = read_history(id)
-  past.kicks = past.kicks + 1
+  past.kicks, past.first_due = past.kicks + 1, now
   if reset_attempts then past.attempts, past.timeouts = 0, 0 end
   place(id, priority, now, old_due, was_prioritized)
   write_history(id, record, past)

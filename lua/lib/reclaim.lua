@@ -14,16 +14,19 @@ local function reclaim()
   if not ended[1] then return false end
   --@include check_types
   --@include allow_when_full
-  local timed_out, ended_leases = 0, {}
+  --@include bucket
+  local timed_out, ended_leases = {}, {}
   for _, id in ipairs(ended) do
     local lease = call('HGET', leases, id)
     local record, due, consumer = call('HGET', jobs, id), read_lease(lease)
     ended_leases[#ended_leases + 1] = lease
     if record then
-      local past, _, max_attempts, priority = read_history(id), options(record)
+      local past, ttr_ms, max_attempts, priority = read_history(id, due), options(record)
       local workers = expired(past.error, consumer)
       past.attempts, past.timeouts, past.error = past.attempts + 1, past.timeouts + 1, 'lease expired'
-      timed_out = timed_out + 1
+      -- Nobody knows when the worker stopped: the job counts as one that ran for its TTR.
+      local run = ttr_ms and bucket_of(ttr_ms * 1000) or ''
+      timed_out[run] = (timed_out[run] or 0) + 1
       if max_attempts and max_attempts > 0 and past.attempts >= max_attempts then
         bury(id, record, past, past.error .. (workers and ', held by ' .. workers or ''))
       else
@@ -36,6 +39,6 @@ local function reclaim()
   end
   --@include forget_calls
   forget_calls(ended_leases)
-  if timed_out > 0 then call('HINCRBY', meta, 'timed_out', timed_out) end
+  for run, many in pairs(timed_out) do call('HINCRBY', meta, 'timed_out' .. run, many) end
   return #ended == 100
 end

@@ -1,8 +1,10 @@
-//! The offset that tests add to Redis' clock: one per thread of the embedding language. Production never touches it.
+//! The offset that tests add to Redis' clock: one per thread of the embedding language. Production never touches it. And the clock that run times
+//! are measured on.
 
 use std::cell::OnceCell;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 thread_local! {
     static OFFSET_MS: OnceCell<Offset> = const { OnceCell::new() };
@@ -37,4 +39,31 @@ pub(super) fn shared() -> Offset {
 /// From its start on, a thread sees the time as the one that started it.
 pub(super) fn share(offset: Offset) {
     let _ = OFFSET_MS.with(|own| own.set(offset));
+}
+
+/// A moment on a clock that nobody sets: time since this process first asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment(i64);
+
+impl Moment {
+    #[must_use]
+    pub fn now() -> Self {
+        static FIRST: OnceLock<Instant> = OnceLock::new();
+        Self(nanos(FIRST.get_or_init(Instant::now).elapsed()))
+    }
+
+    /// So much earlier: for tests, whose machine may have been started just now.
+    #[must_use]
+    pub fn before(self, by: Duration) -> Self {
+        Self(self.0 - nanos(by))
+    }
+
+    #[must_use]
+    pub fn elapsed(self) -> Duration {
+        Duration::from_nanos(u64::try_from(Self::now().0 - self.0).unwrap_or(0))
+    }
+}
+
+fn nanos(time: Duration) -> i64 {
+    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
 }

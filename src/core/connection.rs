@@ -57,6 +57,8 @@ pub struct Wire {
     subscribed: HashSet<String>,
     /// When the index entries of queues were written over this connection, by their hash tags.
     pub indexed: FxHashMap<String, Instant>,
+    /// When a consumer last asked for a snapshot, by the hash tag of the queue.
+    pub snapshots: FxHashMap<String, Instant>,
     /// Name under which this connection waits; empty until it does.
     pub waiter: String,
 }
@@ -99,6 +101,7 @@ impl Connection {
             wakes: VecDeque::new(),
             subscribed: HashSet::new(),
             indexed: FxHashMap::default(),
+            snapshots: FxHashMap::default(),
             waiter: String::new(),
         };
         wire.log_in(server, deadline)?;

@@ -129,6 +129,8 @@ pub struct History {
     pub releases: u32,
     pub buries: u32,
     pub kicks: u32,
+    /// A job that is kicked or rescheduled falls due anew.
+    pub first_due_us: i64,
     pub last_error: Option<Vec<u8>>,
 }
 
@@ -142,7 +144,8 @@ impl History {
             releases: count(8),
             buries: count(12),
             kicks: count(16),
-            last_error: bytes.get(20..).filter(|text| !text.is_empty()).map(|text| without_workers(text).to_vec()),
+            first_due_us: bytes.get(20..28).map_or(0, |field| i64::try_from(be(field)).unwrap_or(i64::MAX)),
+            last_error: bytes.get(28..).filter(|text| !text.is_empty()).map(|text| without_workers(text).to_vec()),
         }
     }
 }

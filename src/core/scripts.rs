@@ -20,6 +20,7 @@ macro_rules! fragments {
 const FRAGMENTS: &[(&str, &str)] = fragments![
     "acknowledge",
     "allow_when_full",
+    "bucket",
     "bury",
     "call_of",
     "check_types",
@@ -42,6 +43,7 @@ const FRAGMENTS: &[(&str, &str)] = fragments![
     "reclaim",
     "record",
     "remove",
+    "snapshot",
     "undo_call",
     "wake",
 ];

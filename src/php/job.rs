@@ -19,9 +19,9 @@ use super::seal;
 use super::worker::callable::take_throwable;
 use crate::core::clock;
 use crate::core::error::Error;
-use crate::core::job::{Due, Receipt, Reserved};
+use crate::core::job::{Due, Reserved};
 use crate::core::process::Generation;
-use crate::core::queue::{Held, Queue, SealedContent};
+use crate::core::queue::{Finished, Held, Queue, SealedContent};
 use crate::core::worker::lease::Lease;
 use ext_php_rs::types::Zval;
 use std::cell::Cell;
@@ -157,8 +157,8 @@ fn made(
 }
 
 impl Job {
-    pub fn receipt(&self) -> &Receipt {
-        &self.held.receipt
+    pub fn finished(&self) -> Finished<'_> {
+        self.held.finished()
     }
 
     /// As far as this process knows: not settled, not lost, not inherited by a fork.

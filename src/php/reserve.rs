@@ -12,8 +12,8 @@ use super::object::inside;
 use super::place::Place;
 use super::produce::moment_us;
 use crate::core::error::Error;
-use crate::core::job::{JobId, Receipt, Reserved};
-use crate::core::queue::{Queue, Settled, Taken};
+use crate::core::job::{JobId, Reserved};
+use crate::core::queue::{Finished, Queue, Settled, Taken};
 use crate::core::worker::lease::Lease;
 use ext_php_rs::error::php_error;
 use ext_php_rs::flags::ErrorType;
@@ -139,8 +139,8 @@ pub fn ack_many(call: &Call) -> Outcome<Zval> {
     while let Some(first) = jobs.first() {
         let queue = first.queue.clone();
         let (same, others): (Vec<&Job>, Vec<&Job>) = jobs.into_iter().partition(|job| job.queue.is_same(&queue));
-        let receipts: Vec<&Receipt> = same.iter().map(|job| job.receipt()).collect();
-        match queue.ack_many(&receipts) {
+        let finished: Vec<Finished<'_>> = same.iter().map(|job| job.finished()).collect();
+        match queue.ack_many(&finished) {
             Ok(settled) => {
                 for (job, settled) in same.iter().zip(settled) {
                     match settled {

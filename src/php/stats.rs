@@ -3,9 +3,10 @@
 use super::call::{Call, Outcome, method};
 use super::class::{Class, Declaration, Kind, Method, Rejected};
 use super::convert;
-use super::object::{Handlers, Inside, creator, make};
+use super::object::{Handlers, Inside, creator, inside, make};
+use super::place::Place;
 use super::prometheus;
-use crate::core::queue::Stats as Core;
+use crate::core::queue::{self, Counters, Histogram, Stats as Core};
 use ext_php_rs::types::Zval;
 use std::sync::OnceLock;
 
@@ -27,8 +28,13 @@ impl Inside for Stats {
     }
 }
 
-static METHODS: [Method; 2] =
-    [method!("lateness(): array", lateness), method!("toPrometheus(): string", to_prometheus)];
+static METHODS: [Method; 5] = [
+    method!("lateness(bool $sinceStart = false): array", lateness),
+    method!("waitTime(bool $sinceStart = false): array", wait_time),
+    method!("runTimes(bool $sinceStart = false): array", run_times),
+    method!("toPrometheus(): string", to_prometheus),
+    method!("static prometheusPage(\\DelayQueue\\Stats ...$queues): string", prometheus_page),
+];
 
 pub fn register() -> Result<(), Rejected> {
     CLASS.register(&Declaration {
@@ -72,17 +78,48 @@ pub fn object(queue: &str, numbers: Core) -> Outcome<Zval> {
     make(Stats { queue: queue.to_owned(), numbers }, properties)
 }
 
+/// Those that the first argument asks for.
+fn counters(call: &Call) -> Outcome<&Counters> {
+    let numbers = &call.this::<Stats>()?.numbers;
+    Ok(if call.bool_or(1, false)? { &numbers.ever } else { &numbers.hour })
+}
+
+fn quantiles(histogram: &Histogram) -> Zval {
+    let quantiles = histogram.quantiles();
+    convert::map([
+        ("p50", convert::float(quantiles.p50_ms)),
+        ("p95", convert::float(quantiles.p95_ms)),
+        ("p99", convert::float(quantiles.p99_ms)),
+        ("count", convert::int(quantiles.count)),
+    ])
+}
+
 fn lateness(call: &Call) -> Outcome<Zval> {
-    let lateness = call.this::<Stats>()?.numbers.lateness();
-    Ok(convert::map([
-        ("p50", convert::float(lateness.p50_ms)),
-        ("p95", convert::float(lateness.p95_ms)),
-        ("p99", convert::float(lateness.p99_ms)),
-        ("count", convert::int(lateness.count)),
-    ]))
+    Ok(quantiles(&counters(call)?.lateness()))
+}
+
+fn wait_time(call: &Call) -> Outcome<Zval> {
+    Ok(quantiles(&counters(call)?.wait()))
+}
+
+fn run_times(call: &Call) -> Outcome<Zval> {
+    let counters = counters(call)?;
+    Ok(convert::map(queue::Outcome::ALL.map(|outcome| (outcome.word(), quantiles(&counters.run(outcome))))))
 }
 
 fn to_prometheus(call: &Call) -> Outcome<Zval> {
     let stats = call.this::<Stats>()?;
-    Ok(convert::bytes(prometheus::text(&stats.queue, &stats.numbers)))
+    Ok(convert::bytes(prometheus::page(&[(&stats.queue, &stats.numbers)])))
+}
+
+fn prometheus_page(call: &Call) -> Outcome<Zval> {
+    let mut queues: Vec<(&str, &Core)> = Vec::new();
+    for number in call.rest(1) {
+        let Some(value) = call.arg(number) else { continue };
+        let Some(stats) = inside::<Stats>(value) else {
+            return Err(Place::Argument(number).type_error("DelayQueue\\Stats", value));
+        };
+        queues.push((&stats.queue, &stats.numbers));
+    }
+    Ok(convert::bytes(prometheus::page(&queues)))
 }

@@ -80,7 +80,7 @@ fn a_lease_that_ends_does_not_take_away_what_a_repeat_gives_back() {
     };
     ask("");
     until("the short lease has ended", || states(&queue) == [0, 1, 2, 0]);
-    ask("1 1000000 - 0");
+    ask("1 1000000 - 0 0");
     assert_eq!(states(&queue), [0, 2, 1, 0], "the two long ones are back, and the short one is leased alone");
     for long in ["long1", "long2"] {
         let found = queue.peek(&id(long)).unwrap().unwrap();
@@ -96,7 +96,7 @@ fn a_reserve_whose_acknowledgements_are_all_lost_works_in_a_full_redis() {
     let lost = reserve(&queue).unwrap();
     queue.cancel(&[id("a")]).unwrap();
     raw.run(&["CONFIG", "SET", "maxmemory", "1"]);
-    let mut fetch = Fetch { max: 1, done: vec![&lost.receipt], lost: Vec::new() };
+    let mut fetch = Fetch { max: 1, done: vec![done(&lost.receipt)], lost: Vec::new() };
     let outcome = queue.reserve_now(&mut Connections::default(), &mut fetch, None);
     raw.run(&["CONFIG", "SET", "maxmemory", "0"]);
     assert!(outcome.is_ok(), "{outcome:?}");

@@ -38,7 +38,7 @@ fn a_log_that_is_cut_off_anywhere_is_a_sound_queue() {
         while held.len() < 15 {
             held.extend(reserve_many(&queue, 20)); // a job that timed out comes alone
         }
-        queue.ack_many(&receipts(&held[..5])).unwrap();
+        queue.ack_many(&finished(&held[..5])).unwrap();
         queue.give_back(&receipts(&held[5..8])).unwrap();
         for job in &held[8..12] {
             let _ = queue.fail(&job.held(), Some(b"why")).unwrap();

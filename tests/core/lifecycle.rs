@@ -25,7 +25,7 @@ fn push_reserve_ack_leaves_nothing_behind() {
     assert_eq!(states(&queue), [0, 0, 0, 0]);
     assert!(matches!(queue.ack(&held.held()), Err(Error::LeaseLost { .. })));
     let stats = queue.stats().unwrap();
-    assert_eq!((stats.pushed, stats.acked, stats.lateness().count), (1, 1, 1));
+    assert_eq!((stats.pushed, stats.acked, stats.ever.lateness().count()), (1, 1, 1));
     assert!(shared().raw().int(&["EXISTS", &key(&queue, "jobs")]) == 0);
 }
 

@@ -62,7 +62,7 @@ fn consume(queue: &Queue, stop: &AtomicBool, log: &Mutex<Log>) {
         let found = queue.reserve(&[queue.name().to_owned()], 7, Some(Duration::from_millis(500)), &mut NoInterrupts);
         let took = started.elapsed();
         let acked = found.as_ref().is_ok_and(|jobs| !jobs.is_empty());
-        let acked = acked.then(|| queue.ack_many(&receipts(found.as_ref().unwrap())));
+        let acked = acked.then(|| queue.ack_many(&finished(found.as_ref().unwrap())));
         let mut log = log.lock().unwrap();
         log.longest_reserve = log.longest_reserve.max(took);
         match found {

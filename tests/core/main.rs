@@ -43,6 +43,7 @@ mod refusals;
 mod repeats;
 mod sealed;
 mod sentinel;
+mod stats;
 mod storms;
 mod table;
 mod tls;

@@ -74,7 +74,7 @@ pub const CALLS: &[(&str, Call, &str, [u64; 4])] = &[
     (
         "feed",
         |queue, held| {
-            let mut fetch = Fetch { max: 1, done: vec![&held.receipt], lost: Vec::new() };
+            let mut fetch = Fetch { max: 1, done: vec![held.finished()], lost: Vec::new() };
             let ReserveOutcome::Jobs(jobs) = queue.reserve_now(&mut Connections::default(), &mut fetch, None)? else {
                 return Ok("nothing".into());
             };
@@ -84,7 +84,7 @@ pub const CALLS: &[(&str, Call, &str, [u64; 4])] = &[
         [1, 0, 1, 1],
     ),
     ("ack", |queue, held| word(queue.ack(held), "ok"), "ok", [1, 1, 0, 1]),
-    ("ack many", |queue, held| Ok(format!("{:?}", queue.ack_many(&[&held.receipt])?)), "[Ours]", [1, 1, 0, 1]),
+    ("ack many", |queue, held| Ok(format!("{:?}", queue.ack_many(&[held.finished()])?)), "[Ours]", [1, 1, 0, 1]),
     ("release", |queue, held| word(queue.release(held, Due::InMs(0), None, true), "ok"), "ok", [1, 2, 0, 1]),
     ("release urgent", |queue, held| word(queue.release(held, Due::InMs(0), Some(5), true), "ok"), "ok", [1, 2, 0, 1]),
     ("give back", |queue, held| Ok(format!("{:?}", queue.give_back(&[&held.receipt])?)), "[Ours]", [1, 2, 0, 1]),

@@ -94,7 +94,7 @@ fn every_operation_on_the_queue_counts_all_partitions() {
         queue.bury(&job.held(), None).unwrap();
     }
     let stats = partitions.stats().unwrap();
-    assert_eq!((stats.ready, stats.buried, stats.pushed, stats.lateness().count), (30, 10, 40, 10));
+    assert_eq!((stats.ready, stats.buried, stats.pushed, stats.ever.lateness().count()), (30, 10, 40, 10));
     assert!(partitions.peek_state(State::Buried).unwrap().is_some());
     assert_eq!(partitions.kick(7, true).unwrap(), 7);
     assert_eq!(partitions.purge(&[State::Buried]).unwrap(), 3);

@@ -140,9 +140,9 @@ fn reserve_waiting(queue: &Queue, max: usize, ms: u64) -> Result<(), Error> {
 }
 
 /// Acknowledges and reserves in one round trip, as a loop does.
-fn feed(queue: &Queue, done: &[Receipt]) -> Result<(), Error> {
+fn feed(queue: &Queue, receipts: &[Receipt]) -> Result<(), Error> {
     let mut connections = Connections::default();
-    let mut fetch = Fetch { max: 1, done: done.iter().collect(), lost: Vec::new() };
+    let mut fetch = Fetch { max: 1, done: receipts.iter().map(done).collect(), lost: Vec::new() };
     let result = queue.reserve_now(&mut connections, &mut fetch, None).map(|_| ());
     queue.client().give_back(connections);
     result
@@ -195,7 +195,7 @@ pub const OPERATIONS: &[(&str, Operation)] = &[
     ("ack one of four", |scene, queue| lease_kept(queue.ack(&scene.held("one")))),
     ("ack many", |scene, queue| {
         let receipts = ["one", "two", "held", "old!", "last"].map(|name| scene.receipt(name));
-        queue.ack_many(&receipts.each_ref()).map(|_| ())
+        queue.ack_many(&receipts.each_ref().map(done)).map(|_| ())
     }),
     ("release", |scene, queue| lease_kept(queue.release(&scene.held("held"), Due::InMs(0), None, true))),
     ("release urgent", |scene, queue| lease_kept(queue.release(&scene.held("held!"), Due::InMs(0), None, true))),

@@ -50,7 +50,7 @@ fn consume(queue: &Queue, stop: &AtomicBool, report: &Mutex<Report>) {
         match queue.reserve(&[queue.name().to_owned()], 7, Some(Duration::ZERO), &mut NoInterrupts) {
             Ok(jobs) if jobs.is_empty() => std::thread::yield_now(),
             Ok(jobs) => {
-                let acked = queue.ack_many(&receipts(&jobs));
+                let acked = queue.ack_many(&finished(&jobs));
                 let mut report = report.lock().unwrap();
                 for (n, job) in jobs.iter().enumerate() {
                     let done = match &acked {

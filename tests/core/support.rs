@@ -9,7 +9,7 @@ use delayqueue::core::durability::Durability;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobId, JobOptions, NewJob, OnDuplicate, Receipt, Reserved, State};
 use delayqueue::core::partitions::Partitions;
-use delayqueue::core::queue::{Interrupts, NoInterrupts, Queue, QueueConfig, Settled, Taken, reserve_from};
+use delayqueue::core::queue::{Finished, Interrupts, NoInterrupts, Queue, QueueConfig, Settled, Taken, reserve_from};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{Child, Command};
@@ -335,7 +335,17 @@ pub fn ack_all(queue: &Queue, jobs: &[Reserved]) {
 }
 
 pub fn ack_each(queue: &Queue, jobs: &[Reserved]) -> Vec<Settled> {
-    queue.ack_many(&receipts(jobs)).unwrap()
+    queue.ack_many(&finished(jobs)).unwrap()
+}
+
+/// They have just been done.
+pub fn finished(jobs: &[Reserved]) -> Vec<Finished<'_>> {
+    jobs.iter().map(|job| done(&job.receipt)).collect()
+}
+
+/// It has just been done.
+pub fn done(receipt: &Receipt) -> Finished<'_> {
+    Finished { receipt, ran: Duration::ZERO }
 }
 
 pub fn receipts(jobs: &[Reserved]) -> Vec<&Receipt> {

@@ -140,7 +140,7 @@ fn perform(queue: &Queue, operation: &str, held: &Held, priority: u32) -> String
     let got = |job: Option<delayqueue::core::job::Reserved>| if job.is_some() { "got" } else { "none" }.to_owned();
     match operation {
         "ack" => lease(queue.ack(held)),
-        "ack many" => match queue.ack_many(&[&held.receipt]).unwrap()[..] {
+        "ack many" => match queue.ack_many(&[held.finished()]).unwrap()[..] {
             [Settled::Ours] => "ok".into(),
             _ => "lost".into(),
         },

@@ -45,6 +45,31 @@ final class MonitoringTest extends TestCase
         }
     }
 
+    public function testTheDashboardAsksPrometheusForMetricsThatExist(): void
+    {
+        $dashboard = json_decode((string) file_get_contents(self::FOLDER . '/delayqueue.dashboard.json'), true, flags: JSON_THROW_ON_ERROR);
+        $targets = array_merge(...array_column($dashboard['panels'], 'targets'));
+        $this->assertNotSame([], $targets);
+        $rules = [];
+        $written = $this->metrics();
+        foreach (array_column($targets, 'expr') as $number => $expression) {
+            $expression = strtr($expression, ['$__rate_interval' => '5m', '$queue' => 'orders']);
+            $this->assertStringNotContainsString('$', $expression, 'only variables that Grafana, or the dashboard, knows');
+            $rules[] = ['record' => "dashboard:$number", 'expr' => $expression];
+            preg_match_all('/\b(delayqueue_[a-z_]+)/', $expression, $named);
+            foreach ($named[1] as $metric) {
+                $this->assertMatchesRegularExpression("/^$metric\\{/m", $written, $metric);
+            }
+        }
+        $file = tempnam(sys_get_temp_dir(), 'rules');
+        try {
+            file_put_contents($file, json_encode(['groups' => [['name' => 'dashboard', 'rules' => $rules]]], JSON_THROW_ON_ERROR)); // JSON is YAML
+            $this->assertStringContainsString('SUCCESS: ' . count($rules) . ' rules found', $this->promtool('check', 'rules', $file));
+        } finally {
+            unlink($file);
+        }
+    }
+
     public function testThePageNamesEveryMetric(): void
     {
         preg_match_all('/^# TYPE (\w+)/m', $this->metrics(), $written);

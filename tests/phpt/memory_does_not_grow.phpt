@@ -14,7 +14,7 @@ $work = [
         }
     },
     'dates' => function () { new DelayQueue\Release(new DateInterval('P1M')); new DelayQueue\Release('1h', 'm'); },
-    'stats' => function () use ($queue) { $queue->stats()->lateness(); $queue->stats()->toPrometheus(); $queue->queues(); count($queue); $queue->watch('a', 'b')->watch(); },
+    'stats' => function () use ($queue) { $queue->stats()->lateness(); $queue->stats()->toPrometheus(); DelayQueue\Stats::prometheusPage($queue->stats()); $queue->stats()->runTimes(); $queue->stats()->waitTime(true); $queue->queues(); count($queue); $queue->watch('a', 'b')->watch(); },
 ];
 foreach ($work as $name => $call) {
     for ($i = 0; $i < 20; $i++) $call();

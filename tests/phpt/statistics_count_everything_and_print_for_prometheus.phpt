@@ -10,7 +10,12 @@ $queue->reserve()->bury('why');
 $queue->cancel('c');
 $stats = $queue->stats();
 var_dump($stats->oldestReadyAge, abs($stats->nextDueAt - microtime(true) - 3600) < 2, array_keys($stats->lateness()), $stats->lateness()['count']);
-echo preg_replace(['/(next_due_timestamp_seconds{.*}) .*/', '/(quantile="[0-9.]+"}) .*/'], '$1 *', $stats->toPrometheus());
+var_dump($stats->waitTime()['count'], $stats->runTimes()['acked']['count'], $stats->lateness() === $stats->lateness(sinceStart: true));
+$page = $stats->toPrometheus();
+// Of each histogram only its ends: 24 buckets and +Inf, which is the count.
+echo preg_replace(['/(next_due_timestamp_seconds{.*}) .*/', '/(_seconds_sum{.*}) .*/', '/^.*_bucket{.*le="(?!\+).*\n/m', '/(version=")[^"]*/'], ['$1 *', '$1 *', '', '$1*'], $page);
+preg_match_all('/lateness_seconds_bucket{.*le="([^"]+)"} (\d+)/', $page, $buckets);
+var_dump(count($buckets[1]), $buckets[1][0], $buckets[1][23], $buckets[2] == (function (array $counts) { sort($counts); return $counts; })($buckets[2]));
 echo preg_replace('/(nextDueAt\]) => .*/', '$1 => *', print_r($stats, true));
 $queue->push(5);
 var_dump($queue->stats()->oldestReadyAge >= 0);
@@ -30,6 +35,12 @@ array(4) {
   string(5) "count"
 }
 int(2)
+int(2)
+int(1)
+bool(true)
+# HELP delayqueue_build_info 1, with the version of the extension that wrote this page.
+# TYPE delayqueue_build_info gauge
+delayqueue_build_info{version="*"} 1
 # HELP delayqueue_jobs Jobs by state.
 # TYPE delayqueue_jobs gauge
 delayqueue_jobs{queue="statistics_count_everything_and_print_for_prometheus",state="delayed"} 1
@@ -57,12 +68,37 @@ delayqueue_next_due_timestamp_seconds{queue="statistics_count_everything_and_pri
 # HELP delayqueue_paused 1 while the queue is paused.
 # TYPE delayqueue_paused gauge
 delayqueue_paused{queue="statistics_count_everything_and_print_for_prometheus"} 0
-# HELP delayqueue_lateness_seconds Time from due to reserved.
-# TYPE delayqueue_lateness_seconds summary
-delayqueue_lateness_seconds{queue="statistics_count_everything_and_print_for_prometheus",quantile="0.5"} *
-delayqueue_lateness_seconds{queue="statistics_count_everything_and_print_for_prometheus",quantile="0.95"} *
-delayqueue_lateness_seconds{queue="statistics_count_everything_and_print_for_prometheus",quantile="0.99"} *
+# HELP delayqueue_lateness_seconds Time from due to reserved, since the queue was made.
+# TYPE delayqueue_lateness_seconds histogram
+delayqueue_lateness_seconds_bucket{queue="statistics_count_everything_and_print_for_prometheus",le="+Inf"} 2
+delayqueue_lateness_seconds_sum{queue="statistics_count_everything_and_print_for_prometheus"} *
 delayqueue_lateness_seconds_count{queue="statistics_count_everything_and_print_for_prometheus"} 2
+# HELP delayqueue_wait_seconds Time from first due to reserved, since the queue was made.
+# TYPE delayqueue_wait_seconds histogram
+delayqueue_wait_seconds_bucket{queue="statistics_count_everything_and_print_for_prometheus",le="+Inf"} 2
+delayqueue_wait_seconds_sum{queue="statistics_count_everything_and_print_for_prometheus"} *
+delayqueue_wait_seconds_count{queue="statistics_count_everything_and_print_for_prometheus"} 2
+# HELP delayqueue_run_seconds Run time of handlers by outcome, since the queue was made.
+# TYPE delayqueue_run_seconds histogram
+delayqueue_run_seconds_bucket{queue="statistics_count_everything_and_print_for_prometheus",outcome="acked",le="+Inf"} 1
+delayqueue_run_seconds_sum{queue="statistics_count_everything_and_print_for_prometheus",outcome="acked"} *
+delayqueue_run_seconds_count{queue="statistics_count_everything_and_print_for_prometheus",outcome="acked"} 1
+delayqueue_run_seconds_bucket{queue="statistics_count_everything_and_print_for_prometheus",outcome="failed",le="+Inf"} 0
+delayqueue_run_seconds_sum{queue="statistics_count_everything_and_print_for_prometheus",outcome="failed"} *
+delayqueue_run_seconds_count{queue="statistics_count_everything_and_print_for_prometheus",outcome="failed"} 0
+delayqueue_run_seconds_bucket{queue="statistics_count_everything_and_print_for_prometheus",outcome="released",le="+Inf"} 0
+delayqueue_run_seconds_sum{queue="statistics_count_everything_and_print_for_prometheus",outcome="released"} *
+delayqueue_run_seconds_count{queue="statistics_count_everything_and_print_for_prometheus",outcome="released"} 0
+delayqueue_run_seconds_bucket{queue="statistics_count_everything_and_print_for_prometheus",outcome="buried",le="+Inf"} 1
+delayqueue_run_seconds_sum{queue="statistics_count_everything_and_print_for_prometheus",outcome="buried"} *
+delayqueue_run_seconds_count{queue="statistics_count_everything_and_print_for_prometheus",outcome="buried"} 1
+delayqueue_run_seconds_bucket{queue="statistics_count_everything_and_print_for_prometheus",outcome="timed_out",le="+Inf"} 0
+delayqueue_run_seconds_sum{queue="statistics_count_everything_and_print_for_prometheus",outcome="timed_out"} *
+delayqueue_run_seconds_count{queue="statistics_count_everything_and_print_for_prometheus",outcome="timed_out"} 0
+int(25)
+string(5) "0.001"
+string(9) "16777.215"
+bool(true)
 DelayQueue\Stats Object
 (
     [delayed] => 1

@@ -31,6 +31,10 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue\JobInfo/properties/backoff is unexpected
 /DelayQueue\JobInfo/properties/seal is unexpected
 /DelayQueue\JobInfo/properties/sealError is unexpected
+/DelayQueue\Stats/methods/lateness/parameters/0 is unexpected
+/DelayQueue\Stats/methods/prometheusPage is unexpected
+/DelayQueue\Stats/methods/runTimes is unexpected
+/DelayQueue\Stats/methods/waitTime is unexpected
 /DelayQueue\Testing/methods/calls is unexpected
 /DelayQueue\Testing/methods/job is unexpected
 /DelayQueue\Testing/methods/jobInfo is unexpected

@@ -16,7 +16,7 @@ final class CliTest extends CliTestCase
 {
     private const COMMANDS = [
         'work', 'drain', 'push', 'stats', 'list', 'show', 'cancel', 'kick', 'reschedule', 'pause', 'resume', 'purge', 'doctor', 'install-scripts', 'serve',
-        'dump', 'load', 'reseal',
+        'dump', 'load', 'reseal', 'metrics',
     ];
 
     public function testEveryCommandExplainsItself(): void
@@ -266,7 +266,8 @@ final class CliTest extends CliTestCase
         $this->assertMatchesRegularExpression('/^queue +delayed +ready.*^one +1 +1 +0 +0 +2/ms', $this->cliExpecting(0, 'stats'));
 
         $prometheus = $this->cliExpecting(0, 'stats', '--format=prometheus');
-        $this->assertSame(1, substr_count($prometheus, '# TYPE delayqueue_jobs gauge'));
+        preg_match_all('/^# TYPE (\S+)/m', $prometheus, $types);
+        $this->assertSame(array_unique($types[1]), $types[1], 'each metric is declared once');
         $this->assertStringContainsString(
             "delayqueue_jobs{queue=\"one\",state=\"buried\"} 0\ndelayqueue_jobs{queue=\"two\",state=\"delayed\"} 1\n", $prometheus, 'a metric is one group',
         );
@@ -275,6 +276,48 @@ final class CliTest extends CliTestCase
         $this->assertSame(1, json_decode($watching->line(), true)[0]['ready']);
         (new DelayQueue('one', $this->redis->dsn()))->push(3);
         Wait::until(static fn () => json_decode($watching->line(), true)[0]['ready'] === 2, 10, 'it goes on looking');
+    }
+
+    /** Rough edges 7 and 28: a bad minute is forgotten, and the texts of several queues are one. */
+    public function testMetricsAreServedOnLoopback(): void
+    {
+        foreach (['one', 'two'] as $name) {
+            (new DelayQueue($name, $this->redis->dsn()))->push(1);
+        }
+        $port = self::freePort();
+        $serving = $this->start('metrics', "--listen=127.0.0.1:$port");
+        $url = "http://127.0.0.1:$port/metrics";
+        $this->assertSame($url, $serving->line());
+        Wait::until(static fn (): bool => @file_get_contents($url) !== false, 10, 'the page');
+        $page = (string) file_get_contents($url);
+        $this->assertContains('Content-Type: text/plain; version=0.0.4; charset=utf-8', $http_response_header);
+        $this->assertSame(1, substr_count($page, '# TYPE delayqueue_jobs gauge'));
+        $this->assertStringContainsString('delayqueue_jobs{queue="two",state="ready"} 1', $page);
+        $this->assertSame('HTTP/1.1 404 Not Found', self::status("http://127.0.0.1:$port/"));
+        $this->assertSame(1, $this->cli('metrics', "--listen=127.0.0.1:$port")->exitCode, 'the port is taken');
+        $this->assertSame(2, $this->cli('metrics', '--listen=here')->exitCode);
+        $this->redis->kill();
+        $this->assertSame('HTTP/1.1 503 Service Unavailable', self::status($url));
+        $serving->signal(SIGTERM);
+        $this->assertSame(SIGTERM, $serving->endedBy());
+        $this->assertStringNotContainsString('GET', $serving->errors(), 'requests are not logged');
+        $this->assertStringContainsString('delayqueue: ', $serving->errors());
+    }
+
+    private static function freePort(): int
+    {
+        $socket = stream_socket_server('tcp://127.0.0.1:0');
+        $name = (string) stream_socket_get_name($socket, false);
+        fclose($socket);
+
+        return (int) substr($name, strrpos($name, ':') + 1);
+    }
+
+    private static function status(string $url): string
+    {
+        file_get_contents($url, context: stream_context_create(['http' => ['ignore_errors' => true]]));
+
+        return $http_response_header[0];
     }
 
     public function testDoctorFailsWhereRedisIsDangerous(): void

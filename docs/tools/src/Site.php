@@ -61,7 +61,7 @@ final class Site
     {
         $examples = new Examples($this->root);
         $places = $this->documents() + self::PLACES + $examples->places();
-        $copied = array_values(array_filter($this->filesOf('docs'), static fn (string $path): bool => (bool) preg_match('~\.(svg|css|rules\.yml)$~', $path)));
+        $copied = array_values(array_filter($this->filesOf('docs'), static fn (string $path): bool => (bool) preg_match('~\.(svg|css|rules\.yml|dashboard\.json)$~', $path)));
         foreach ($copied as $path) {
             $places[$path] = substr($path, strlen('docs/'));
             self::write("$folder/$places[$path]", $this->read($path));

@@ -25,7 +25,7 @@ final class StatsCommand extends Command
         $this->setDescription('Shows the numbers of all queues, or of some')
             ->addArgument('name', InputArgument::OPTIONAL | InputArgument::IS_ARRAY, 'Names of queues, as with --queue; none: all under the prefix')
             ->addOption('watch', null, InputOption::VALUE_OPTIONAL, 'Print again and again until a signal, with this many seconds between (default: 2)', false)
-            ->setHelp("  delayqueue stats\n  delayqueue stats orders --watch=0.5\n  delayqueue stats --format=prometheus\n\n" . Application::EXIT_CODES);
+            ->setHelp("Times are those of the last hour, in brackets since the queue was made.\n\n  delayqueue stats\n  delayqueue stats orders --watch=0.5\n  delayqueue stats --format=prometheus\n\n" . Application::EXIT_CODES);
         Format::describe($this, self::PROMETHEUS);
     }
 
@@ -58,13 +58,13 @@ final class StatsCommand extends Command
         match ($format) {
             Format::JSON => Format::json($output, array_map(self::toArray(...), array_keys($stats), $stats)),
             self::PROMETHEUS => $output->write(
-                Prometheus::merge(array_map(static fn (Stats $one): string => $one->toPrometheus(), $stats)),
+                Stats::prometheusPage(...array_values($stats)),
                 false,
                 OutputInterface::OUTPUT_RAW,
             ),
             default => Format::table(
                 $output,
-                ['queue', 'delayed', 'ready', 'reserved', 'buried', 'pushed', 'acked', 'failed', 'oldest', 'next due', 'late p50/p99', ''],
+                ['queue', 'delayed', 'ready', 'reserved', 'buried', 'pushed', 'acked', 'failed', 'oldest', 'next due', 'late p50/p99', 'wait p99', 'run p50/p99', ''],
                 array_map(self::row(...), array_keys($stats), $stats),
             ),
         };
@@ -73,21 +73,39 @@ final class StatsCommand extends Command
     /** @return array<string, mixed> */
     private static function toArray(string|int $name, Stats $stats): array
     {
-        return ['queue' => (string) $name] + get_object_vars($stats) + ['lateness_ms' => $stats->lateness()];
+        return ['queue' => (string) $name] + get_object_vars($stats) + [
+            'lateness_ms' => $stats->lateness(true), 'wait_ms' => $stats->waitTime(true), 'run_ms' => $stats->runTimes(true),
+            'hour' => ['lateness_ms' => $stats->lateness(), 'wait_ms' => $stats->waitTime(), 'run_ms' => $stats->runTimes()],
+        ];
     }
 
     /** @return list<string> */
     private static function row(string|int $name, Stats $stats): array
     {
-        ['p50' => $p50, 'p99' => $p99] = $stats->lateness();
 
         return [
             (string) $name, "$stats->delayed", "$stats->ready", "$stats->reserved", "$stats->buried", "$stats->pushed", "$stats->acked", "$stats->failed",
             $stats->oldestReadyAge === null ? '' : Text::length($stats->oldestReadyAge),
             $stats->nextDueAt === null ? '' : 'in ' . Text::length(max(0, $stats->nextDueAt - microtime(true))),
-            sprintf('%.0f/%.0f ms', $p50, $p99),
+            self::times($stats->lateness(), $stats->lateness(true), 'p50', 'p99'),
+            self::times($stats->waitTime(), $stats->waitTime(true), 'p99'),
+            self::times($stats->runTimes()['acked'], $stats->runTimes(true)['acked'], 'p50', 'p99'),
             $stats->paused ? 'paused' : '',
         ];
+    }
+
+    /**
+     * Of the last hour, and in brackets since the queue was made.
+     *
+     * @param array<string, int|float> $hour
+     * @param array<string, int|float> $ever
+     */
+    private static function times(array $hour, array $ever, string ...$quantiles): string
+    {
+        $text = static fn (array $times): string
+            => $times['count'] === 0 ? '-' : implode('/', array_map(static fn (string $quantile): string => sprintf('%.0f', $times[$quantile]), $quantiles));
+
+        return $text($hour) . ' (' . $text($ever) . ') ms';
     }
 
     private static function seconds(string $text): float

@@ -90,12 +90,23 @@ final class Target
      */
     public function openWithoutKeys(string $name, #[\SensitiveParameter] array $options = []): DelayQueue
     {
-        $prefix = $this->input->getOption('prefix');
-        $options += ['partitions' => $this->partitions()] + ($prefix === null ? [] : ['prefix' => $prefix]);
-        $queue = new DelayQueue($name, $this->input->getOption('dsn'), $options);
+        ['dsn' => $dsn, 'options' => $place] = $this->settings();
+        $options += $place;
+        $queue = new DelayQueue($name, $dsn, $options);
         self::refuseToSeeOnlyAPart($queue, $name, $options['partitions']);
 
         return $queue;
+    }
+
+    /** @return array{dsn: ?string, options: array{partitions: int, prefix?: string}} for DelayQueue: where the queues are */
+    public function settings(): array
+    {
+        $prefix = $this->input->getOption('prefix');
+
+        return [
+            'dsn' => $this->input->getOption('dsn'),
+            'options' => ['partitions' => $this->partitions()] + ($prefix === null ? [] : ['prefix' => $prefix]),
+        ];
     }
 
     private function partitions(): int

@@ -30,7 +30,7 @@ use Error;
  *
  * - Nobody else pushes: reserve(), wait() and consume() wait for jobs that fall due, and end at once when none can come.
  * - Time limits of handlers are not enforced, and the leases of a loop do not end while its handler runs.
- * - A backoff has no jitter, lateness() counts nothing, and payloads are not sealed.
+ * - A backoff has no jitter, lateness(), waitTime() and runTimes() count nothing, and payloads are not sealed.
  * - ackMany() takes any JobInterface.
  */
 final class InMemoryQueue implements QueueInterface

@@ -7,100 +7,9 @@ use crate::core::job::{JobId, JobInfo, State};
 use crate::core::reply;
 use crate::core::{keys, scripts};
 use redis::Value;
-use std::collections::HashMap;
-
-/// Counts, ages and the lateness histogram of a queue.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Stats {
-    pub delayed: u64,
-    pub ready: u64,
-    pub reserved: u64,
-    pub buried: u64,
-    /// Since the queue was made.
-    pub pushed: u64,
-    pub acked: u64,
-    pub failed: u64,
-    pub timed_out: u64,
-    pub cancelled: u64,
-    pub oldest_ready_age_us: Option<u64>,
-    pub next_due_at_us: Option<i64>,
-    pub paused: bool,
-    /// How many jobs were how late: see [`Lateness::from_buckets`].
-    pub late: Vec<(u32, u64)>,
-    /// Records that lie in no state, less entries without a record: not 0 when another program has changed keys.
-    pub unplaced: i64,
-}
-
-/// Percentiles of due → reserved in milliseconds, from a histogram with two buckets per doubling.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Lateness {
-    pub p50_ms: f64,
-    pub p95_ms: f64,
-    pub p99_ms: f64,
-    pub count: u64,
-}
-
-impl Stats {
-    #[must_use]
-    pub fn lateness(&self) -> Lateness {
-        Lateness::from_buckets(&self.late)
-    }
-
-    /// The same of two sets of jobs together.
-    pub fn add(&mut self, other: &Self) {
-        for (sum, more) in [
-            (&mut self.delayed, other.delayed),
-            (&mut self.ready, other.ready),
-            (&mut self.reserved, other.reserved),
-            (&mut self.buried, other.buried),
-            (&mut self.pushed, other.pushed),
-            (&mut self.acked, other.acked),
-            (&mut self.failed, other.failed),
-            (&mut self.timed_out, other.timed_out),
-            (&mut self.cancelled, other.cancelled),
-        ] {
-            *sum += more;
-        }
-        self.oldest_ready_age_us = self.oldest_ready_age_us.max(other.oldest_ready_age_us);
-        self.next_due_at_us = self.next_due_at_us.into_iter().chain(other.next_due_at_us).min();
-        self.paused |= other.paused;
-        for (bucket, many) in &other.late {
-            match self.late.iter_mut().find(|(known, _)| known == bucket) {
-                Some((_, sum)) => *sum += many,
-                None => self.late.push((*bucket, *many)),
-            }
-        }
-        self.unplaced += other.unplaced;
-    }
-}
-
-impl Lateness {
-    /// `buckets`: index → how many; bucket `b` holds `ms + 1` in `2^(b/2) .. 2^((b+1)/2)`.
-    #[must_use]
-    pub fn from_buckets(buckets: &[(u32, u64)]) -> Self {
-        let mut sorted = buckets.to_vec();
-        sorted.sort_unstable();
-        let count: u64 = sorted.iter().map(|(_, many)| many).sum();
-        let bound = |bucket: f64| (bucket / 2.0).exp2() - 1.0;
-        let quantile = |share: f64| {
-            let rank = share * count as f64;
-            let mut below = 0.0;
-            for (bucket, many) in &sorted {
-                let (low, high) = (bound(f64::from(*bucket)), bound(f64::from(*bucket) + 1.0));
-                if below + *many as f64 >= rank {
-                    let within = ((rank - below) / *many as f64).clamp(0.0, 1.0);
-                    return if *bucket == 0 { 0.0 } else { low + (high - low) * within };
-                }
-                below += *many as f64;
-            }
-            0.0
-        };
-        Self { p50_ms: quantile(0.50), p95_ms: quantile(0.95), p99_ms: quantile(0.99), count }
-    }
-}
 
 impl Queue {
-    fn looking(&self) -> impl Fn(Error) -> Error + '_ {
+    pub(super) fn looking(&self) -> impl Fn(Error) -> Error + '_ {
         |error| error.while_doing(|| format!("looking at queue '{}'", self.name))
     }
 
@@ -184,42 +93,6 @@ impl Queue {
         Ok(self.stats()?.paused)
     }
 
-    /// # Errors
-    /// Connection and server errors.
-    pub fn stats(&self) -> Result<Stats> {
-        let (mut reply, _) = self.script_again(&scripts::STATS, &[]).map_err(self.looking())?;
-        let now_us = reply.int()?;
-        let mut next = || reply.int().map(|number| u64::try_from(number).unwrap_or(0));
-        let (delayed, ready, reserved, buried, records) = (next()?, next()?, next()?, next()?, next()?);
-        let placed = delayed + ready + reserved + buried;
-        let oldest = reply.optional_int()?;
-        let next_due_at_us = reply.optional_int()?;
-        let paused = reply.int()? == 1;
-        let counters = counters(reply.rest()?);
-        let get = |name: &str| counters.get(name).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
-        let buckets: Vec<(u32, u64)> = counters
-            .iter()
-            .filter_map(|(name, many)| Some((name.strip_prefix("late")?.parse().ok()?, many.parse().ok()?)))
-            .collect();
-        Ok(Stats {
-            delayed,
-            ready,
-            reserved,
-            buried,
-            // Nothing counts pushes: every job that was ever pushed is still here, or was acknowledged, cancelled or replaced.
-            pushed: placed + get("acked") + get("cancelled") + get("replaced"),
-            acked: get("acked"),
-            failed: get("failed"),
-            timed_out: get("timed_out"),
-            cancelled: get("cancelled"),
-            oldest_ready_age_us: oldest.map(|due| u64::try_from(now_us - due).unwrap_or(0)),
-            next_due_at_us,
-            paused,
-            late: buckets,
-            unplaced: i64::try_from(records).unwrap_or(i64::MAX) - i64::try_from(placed).unwrap_or(0),
-        })
-    }
-
     /// Names of all queues under the prefix, sorted.
     ///
     /// # Errors
@@ -263,24 +136,5 @@ impl Queue {
         let (client, index) = (self.client.for_slot(keys::index_slot(prefix)), keys::index(prefix));
         let value = client.run(|request, _, _| ask(request, index.as_bytes()));
         value.map_err(|error| error.while_doing(|| "looking at the index of queues".into()))
-    }
-}
-
-fn counters(values: Vec<Vec<u8>>) -> HashMap<String, String> {
-    let texts: Vec<String> = values.iter().map(|value| String::from_utf8_lossy(value).into_owned()).collect();
-    texts.chunks_exact(2).filter_map(|pair| Some((pair.first()?.clone(), pair.get(1)?.clone()))).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn percentiles_come_from_the_right_bucket() {
-        assert_eq!(Lateness::from_buckets(&[]), Lateness::default());
-        let lateness = Lateness::from_buckets(&[(0, 90), (6, 9), (20, 1)]);
-        assert_eq!((lateness.p50_ms, lateness.count), (0.0, 100));
-        assert!((7.0..10.4).contains(&lateness.p95_ms), "{lateness:?}"); // 2^3 − 1 … 2^3.5 − 1
-        assert!(lateness.p99_ms < 10.4);
     }
 }

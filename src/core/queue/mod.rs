@@ -2,6 +2,7 @@
 
 mod consumer;
 mod examine;
+mod histogram;
 mod idle_check;
 mod inspect;
 mod manage;
@@ -10,15 +11,17 @@ mod reserve;
 mod sealing;
 mod settle;
 mod sleep;
+mod stats;
 mod update;
 mod wait;
 
 pub use super::keys::{check_prefix, check_queue_name};
-pub use inspect::{Lateness, Stats};
+pub use histogram::{Histogram, Quantiles, bucket_of};
 pub use manage::Taken;
 pub use reserve::{Fetch, NextDue, ReserveOutcome, Waiting, reserve_from};
-pub use settle::{Failed, Held, Settled, random_unit};
+pub use settle::{Failed, Finished, Held, Settled, random_unit};
 pub use sleep::{Flow, Interrupts, NoInterrupts, rest};
+pub use stats::{Counters, Outcome, Stats};
 pub use update::SealedContent;
 pub use wait::{Waited, wait_for};
 

@@ -1,8 +1,10 @@
 //! Consuming: one script acknowledges what is done and leases the next jobs.
 
 use super::consumer::Call;
+use super::settle::{Finished, runs_of};
 use super::{Flow, Queue, wait};
 use crate::core::client::Repeat;
+use crate::core::connection::Connection;
 use crate::core::connections::Connections;
 use crate::core::error::{Error, Result};
 use crate::core::job::{JobId, Receipt, Reserved};
@@ -15,6 +17,8 @@ use std::time::{Duration, Instant};
 const MOST: usize = 500;
 /// Most bytes of records in one answer: the default of `lua/reserve.lua`.
 const DEFAULT_BYTES: u128 = 2_000_000;
+/// As `lua/lib/snapshot.lua` has it.
+const SNAPSHOT_EVERY: Duration = Duration::from_secs(300);
 
 /// The result of one reserve.
 #[derive(Debug)]
@@ -46,7 +50,7 @@ pub struct Waiting<'a> {
 pub struct Fetch<'a> {
     /// 0: only to be told whether a job is ready.
     pub max: usize,
-    pub done: Vec<&'a Receipt>,
+    pub done: Vec<Finished<'a>>,
     /// Positions in `done` of jobs that are not ours any more, once the reserve has been answered.
     pub lost: Vec<usize>,
 }
@@ -88,19 +92,25 @@ impl Queue {
         let (waiter, at_most) = waiting.map_or(("-", Duration::ZERO), |waiting| (waiting.name, waiting.at_most));
         let call = Call::begin(self);
         let number = call.number.to_string();
-        let (mut sent, mut was_lost) = (Instant::now(), false);
-        let value = self.client.run_on(connections, Repeat::Yes, &mut |request, attempt, _| {
+        let runs = runs_of(&fetch.done);
+        let (mut sent, mut was_lost, mut wants_snapshot) = (Instant::now(), false, false);
+        let value = self.client.run_on(connections, Repeat::Yes, &mut |request, attempt, connection| {
             sent = Instant::now();
             was_lost = attempt.is_repeat;
             let is_repeat = call.is_repeat || attempt.is_repeat;
             let max_bytes = self.most_bytes();
-            let details = if is_repeat || waiting.is_some() || max_bytes != DEFAULT_BYTES {
-                format!("{} {max_bytes} {waiter} {}", u8::from(is_repeat), at_most.as_micros())
+            wants_snapshot |= self.wants_snapshot(connection, sent); // of the next try as well
+            let details = if is_repeat || waiting.is_some() || max_bytes != DEFAULT_BYTES || wants_snapshot {
+                let (is_repeat, wants_snapshot) = (u8::from(is_repeat), u8::from(wants_snapshot));
+                format!("{is_repeat} {max_bytes} {waiter} {} {wants_snapshot}", at_most.as_micros())
             } else {
                 String::new()
             };
             let mut args = [&call.consumer, number.as_str(), &max, &details].map(str::as_bytes).to_vec();
-            args.extend(fetch.done.iter().flat_map(|receipt| [receipt.id.as_bytes(), &receipt.lease]));
+            if !runs.is_empty() {
+                args.push(runs.as_bytes());
+                args.extend(fetch.done.iter().flat_map(|job| [job.receipt.id.as_bytes(), &job.receipt.lease]));
+            }
             self.write_script(request, &scripts::RESERVE, &args);
         });
         let mut reply = Reply::new(value.map_err(|error| doing(self.naming_key(error)))?).map_err(doing)?;
@@ -127,6 +137,16 @@ impl Queue {
         }
     }
 
+    /// Whether this connection has not asked for a snapshot of the counters for as long as Redis keeps one (`lua/lib/snapshot.lua`).
+    fn wants_snapshot(&self, connection: &mut Connection, now: Instant) -> bool {
+        let tag = self.keys.tag();
+        let wants = connection.snapshots.get(tag).is_none_or(|at| now.duration_since(*at) >= SNAPSHOT_EVERY);
+        if wants {
+            connection.snapshots.insert(tag.to_owned(), now);
+        }
+        wants
+    }
+
     /// As much as a network of 8 Mbit/s carries within the time that an operation has: the client can always read a batch in time, and within
     /// Redis' output limits.
     pub(super) fn most_bytes(&self) -> u128 {
@@ -148,7 +168,7 @@ impl Queue {
             }
         }
         for (Receipt { id, lease }, reason) in &bad {
-            let buried = self.script(&scripts::BURY, &[id.as_bytes(), lease, b"", reason.as_bytes()]);
+            let buried = self.script(&scripts::BURY, &[id.as_bytes(), lease, b"", reason.as_bytes(), b""]);
             // Jobs in hand go first; the one that could not be buried returns when its lease ends.
             if jobs.is_empty() {
                 buried?;

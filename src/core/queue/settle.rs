@@ -1,13 +1,15 @@
 //! Operations of the holder of a job.
 
 use super::consumer::answered_consumer;
-use super::{Queue, due_arg};
+use super::{Queue, bucket_of, due_arg};
 use crate::core::client::Request;
+use crate::core::clock::Moment;
 use crate::core::error::{Error, Result};
 use crate::core::job::{Due, JobId, JobOptions, Receipt, Reserved};
 use crate::core::reply::{self, Reply};
 use crate::core::scripts;
 use std::collections::HashSet;
+use std::time::Duration;
 
 /// Most jobs of one script call.
 const MOST: usize = 500;
@@ -18,9 +20,23 @@ pub struct Held {
     pub receipt: Receipt,
     pub attempts: u32,
     pub options: JobOptions,
+    /// When its run began: as the job reached its handler, or its caller.
+    pub since: Moment,
 }
 
 impl Held {
+    /// How long its run lasts so far.
+    #[must_use]
+    pub fn ran(&self) -> Duration {
+        self.since.elapsed()
+    }
+
+    /// The job is done now.
+    #[must_use]
+    pub fn finished(&self) -> Finished<'_> {
+        Finished { receipt: &self.receipt, ran: self.ran() }
+    }
+
     #[must_use]
     pub fn id(&self) -> &JobId {
         &self.receipt.id
@@ -31,8 +47,24 @@ impl Reserved {
     /// The data to settle it later.
     #[must_use]
     pub fn held(&self) -> Held {
-        Held { receipt: self.receipt.clone(), attempts: self.attempts, options: self.options.clone() }
+        let since = Moment::now();
+        Held { receipt: self.receipt.clone(), attempts: self.attempts, options: self.options.clone(), since }
     }
+}
+
+/// A job that is done, and how long that took.
+#[derive(Debug, Clone, Copy)]
+pub struct Finished<'a> {
+    pub receipt: &'a Receipt,
+    pub ran: Duration,
+}
+
+/// The run times of jobs as scripts take them: two digits for each, or two for all.
+pub(super) fn runs_of(done: &[Finished<'_>]) -> String {
+    let buckets: Vec<u32> = done.iter().map(|job| bucket_of(job.ran).min(99)).collect();
+    let of_all = buckets.iter().all(|bucket| Some(bucket) == buckets.first());
+    let shown = if of_all { buckets.get(..1).unwrap_or_default() } else { &buckets };
+    shown.iter().flat_map(|bucket| [bucket / 10, bucket % 10]).filter_map(|digit| char::from_digit(digit, 10)).collect()
 }
 
 /// The outcome of a failed attempt.
@@ -48,6 +80,8 @@ struct Release<'a> {
     priority: &'a str,
     count_attempt: bool,
     reason: &'a [u8],
+    /// The bucket of the run time, for an attempt that counts.
+    run: String,
 }
 
 /// Whether a job was still ours when it was settled.
@@ -77,7 +111,7 @@ impl Queue {
     /// # Errors
     /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
     pub fn ack(&self, held: &Held) -> Result<()> {
-        let settled = self.ack_receipts(&[&held.receipt]).map_err(self.doing("acknowledging", held))?;
+        let settled = self.ack_finished(&[held.finished()]).map_err(self.doing("acknowledging", held))?;
         self.must_be_ours(held, &settled)
     }
 
@@ -85,16 +119,17 @@ impl Queue {
     ///
     /// # Errors
     /// Connection and server errors.
-    pub fn ack_many(&self, receipts: &[&Receipt]) -> Result<Vec<Settled>> {
-        self.ack_receipts(receipts).map_err(|error| {
-            error.while_doing(|| format!("acknowledging {} jobs of queue '{}'", receipts.len(), self.name))
+    pub fn ack_many(&self, done: &[Finished<'_>]) -> Result<Vec<Settled>> {
+        self.ack_finished(done).map_err(|error| {
+            error.while_doing(|| format!("acknowledging {} jobs of queue '{}'", done.len(), self.name))
         })
     }
 
-    fn ack_receipts(&self, receipts: &[&Receipt]) -> Result<Vec<Settled>> {
+    fn ack_finished(&self, done: &[Finished<'_>]) -> Result<Vec<Settled>> {
         let consumer = answered_consumer(self);
-        self.settle_many(receipts, |args| {
-            let args: Vec<&[u8]> = args.iter().copied().chain(consumer.as_ref().map(|name| name.as_bytes())).collect();
+        self.settle_many(done, |part, pairs| {
+            let (runs, consumer) = (runs_of(part), consumer.as_ref().map(|name| name.as_bytes()));
+            let args: Vec<&[u8]> = [runs.as_bytes()].into_iter().chain(pairs.iter().copied()).chain(consumer).collect();
             let mut was_lost = false;
             let value = self.client.run(|request, attempt, _| {
                 was_lost = attempt.is_repeat;
@@ -111,7 +146,7 @@ impl Queue {
     pub fn forget_call(&self) -> Result<()> {
         let Some(consumer) = answered_consumer(self) else { return Ok(()) };
         let build = |request: &mut Request, _, _: &mut _| {
-            request.script(&scripts::ACK, self.keys.meta(), &self.keys.ack(), &[consumer.as_bytes()]);
+            request.script(&scripts::ACK, self.keys.meta(), &self.keys.ack(), &[b"", consumer.as_bytes()]);
         };
         self.client.run(build).map(|_| ()).map_err(|error| self.naming_key(error))
     }
@@ -119,24 +154,24 @@ impl Queue {
     /// Runs a script over pairs of id and lease. A job that is named twice is ours once, and sent once: it counts once.
     fn settle_many(
         &self,
-        receipts: &[&Receipt],
-        mut run: impl FnMut(&[&[u8]]) -> Result<(Reply, bool)>,
+        jobs: &[Finished<'_>],
+        mut run: impl FnMut(&[Finished<'_>], &[&[u8]]) -> Result<(Reply, bool)>,
     ) -> Result<Vec<Settled>> {
         let mut seen = HashSet::new();
-        let unique: Vec<(usize, &Receipt)> =
-            receipts.iter().copied().enumerate().filter(|(_, receipt)| seen.insert(*receipt)).collect();
-        let mut settled = vec![Settled::Lost; receipts.len()];
-        unique.iter().for_each(|(at, _)| set(&mut settled, *at, Settled::Ours));
-        for part in unique.chunks(MOST) {
-            let args: Vec<&[u8]> =
-                part.iter().flat_map(|(_, receipt)| [receipt.id.as_bytes(), &receipt.lease]).collect();
-            let (mut reply, was_lost) = run(&args)?;
+        let (places, unique): (Vec<usize>, Vec<Finished<'_>>) =
+            jobs.iter().copied().enumerate().filter(|(_, job)| seen.insert(job.receipt)).unzip();
+        let mut settled = vec![Settled::Lost; jobs.len()];
+        places.iter().for_each(|at| set(&mut settled, *at, Settled::Ours));
+        for (part, places) in unique.chunks(MOST).zip(places.chunks(MOST)) {
+            let pairs: Vec<&[u8]> =
+                part.iter().flat_map(|job| [job.receipt.id.as_bytes(), &job.receipt.lease]).collect();
+            let (mut reply, was_lost) = run(part, &pairs)?;
             if reply.word != "OK" {
                 return Err(reply::unexpected());
             }
             // After a lost answer, a job that is gone was settled by the try before.
             for lost in if was_lost { Vec::new() } else { reply.positions()? } {
-                part.get(lost).into_iter().for_each(|(at, _)| set(&mut settled, *at, Settled::Lost));
+                places.get(lost).into_iter().for_each(|at| set(&mut settled, *at, Settled::Lost));
             }
         }
         Ok(settled)
@@ -148,7 +183,7 @@ impl Queue {
     /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
     pub fn release(&self, held: &Held, due: Due, priority: Option<u32>, count_attempt: bool) -> Result<()> {
         let priority = priority.map(|priority| priority.to_string()).unwrap_or_default();
-        let how = Release { due: &due_arg(due), priority: &priority, count_attempt, reason: &[] };
+        let how = Release { due: &due_arg(due), priority: &priority, count_attempt, reason: &[], run: run_of(held) };
         self.release_one(held, &how)
     }
 
@@ -157,7 +192,8 @@ impl Queue {
     /// # Errors
     /// As [`Queue::release`].
     pub fn release_because(&self, held: &Held, due: Due, reason: &[u8]) -> Result<()> {
-        self.release_one(held, &Release { due: &due_arg(due), priority: "", count_attempt: true, reason })
+        let run = run_of(held);
+        self.release_one(held, &Release { due: &due_arg(due), priority: "", count_attempt: true, reason, run })
     }
 
     fn release_one(&self, held: &Held, how: &Release<'_>) -> Result<()> {
@@ -170,7 +206,7 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn give_back(&self, receipts: &[&Receipt]) -> Result<Vec<Settled>> {
-        let how = Release { due: "", priority: "", count_attempt: false, reason: &[] };
+        let how = Release { due: "", priority: "", count_attempt: false, reason: &[], run: String::new() };
         self.release_receipts(receipts, &how).map_err(|error| {
             error.while_doing(|| format!("giving {} jobs back to queue '{}'", receipts.len(), self.name))
         })
@@ -179,9 +215,12 @@ impl Queue {
     fn release_receipts(&self, receipts: &[&Receipt], how: &Release<'_>) -> Result<Vec<Settled>> {
         let consumer = answered_consumer(self).unwrap_or_default();
         let count_attempt: &[u8] = if how.count_attempt { b"1" } else { b"0" };
-        let head = [how.due.as_bytes(), how.priority.as_bytes(), count_attempt, consumer.as_bytes(), how.reason];
-        self.settle_many(receipts, |args| {
-            let args: Vec<&[u8]> = head.iter().chain(args).copied().collect();
+        let (due, priority, run) = (how.due.as_bytes(), how.priority.as_bytes(), how.run.as_bytes());
+        let head = [due, priority, count_attempt, consumer.as_bytes(), how.reason, run];
+        let jobs: Vec<Finished<'_>> =
+            receipts.iter().map(|receipt| Finished { receipt, ran: Duration::ZERO }).collect();
+        self.settle_many(&jobs, |_, pairs| {
+            let args: Vec<&[u8]> = head.iter().chain(pairs).copied().collect();
             self.script_knowing(&scripts::RELEASE, |_| args.clone())
         })
     }
@@ -229,7 +268,8 @@ impl Queue {
     ) -> Result<(Reply, bool)> {
         let consumer = answered_consumer(self).unwrap_or_default();
         let mut args: Vec<&[u8]> = vec![held.id().as_bytes(), &held.receipt.lease, consumer.as_bytes()];
-        args.push(reason.unwrap_or_default());
+        let run = run_of(held);
+        args.extend([reason.unwrap_or_default(), run.as_bytes()]);
         args.extend_from_slice(rest);
         let (reply, was_lost) = self.script_knowing(script, |_| args.clone()).map_err(self.doing(what, held))?;
         match reply.word.as_str() {
@@ -270,6 +310,11 @@ impl Queue {
         }
         leases.iter().map(|_| reply.int().map(|until_us| (until_us > 0).then_some(until_us))).collect()
     }
+}
+
+/// The run time of one job as scripts take it.
+fn run_of(held: &Held) -> String {
+    runs_of(&[held.finished()])
 }
 
 fn set(settled: &mut [Settled], at: usize, to: Settled) {

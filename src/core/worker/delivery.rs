@@ -1,6 +1,7 @@
 //! Jobs on their way to a handler.
 
 use super::lease::Lease;
+use crate::core::clock::Moment;
 use crate::core::job::{JobId, Reserved};
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ pub struct Delivery {
 impl Delivery {
     pub(super) fn new(queue: usize, job: Reserved) -> Self {
         let lease = Lease::of(&job);
-        Self { ticket: Ticket { queue, lease }, job }
+        Self { ticket: Ticket { queue, lease, since: Moment::now() }, job }
     }
 }
 
@@ -24,6 +25,8 @@ pub struct Ticket {
     /// Index of its queue.
     pub queue: usize,
     pub lease: Arc<Lease>,
+    /// Since when its handler runs.
+    pub since: Moment,
 }
 
 impl Ticket {

@@ -1,7 +1,7 @@
 //! Jobs that are done and not known to be acknowledged: with the next fetch, or by the keeper, whichever comes first.
 
 use super::delivery::{JobKey, Ticket};
-use crate::core::queue::Settled;
+use crate::core::queue::{Finished, Settled};
 use std::time::{Duration, Instant};
 
 /// A job that is done waits no longer than this for its acknowledgement.
@@ -12,8 +12,15 @@ pub(super) const ACK_WITHIN: Duration = Duration::from_millis(50);
 pub(super) struct Done {
     pub ticket: Ticket,
     at: Instant,
+    ran: Duration,
     /// A send failed: it may have been acknowledged all the same.
     is_ambiguous: bool,
+}
+
+impl Done {
+    pub fn finished(&self) -> Finished<'_> {
+        Finished { receipt: &self.ticket.lease.receipt, ran: self.ran }
+    }
 }
 
 /// All finished jobs of a loop, shared between the loop and its keeper.
@@ -29,7 +36,8 @@ pub(super) struct DoneJobs {
 
 impl DoneJobs {
     pub fn add(&mut self, ticket: Ticket) {
-        self.open.push(Done { ticket, at: Instant::now(), is_ambiguous: false });
+        let ran = ticket.since.elapsed();
+        self.open.push(Done { ticket, at: Instant::now(), ran, is_ambiguous: false });
     }
 
     /// When the oldest of them has waited long enough.

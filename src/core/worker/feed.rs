@@ -6,7 +6,7 @@ use super::keeper::Keeper;
 use crate::core::connections::Connections;
 use crate::core::error::Result;
 use crate::core::job::{Receipt, Reserved};
-use crate::core::queue::{Fetch, Flow, Interrupts, Queue, Settled, Waited, Waiting, wait_for};
+use crate::core::queue::{Fetch, Finished, Flow, Interrupts, Queue, Settled, Waited, Waiting, wait_for};
 use std::collections::VecDeque;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
@@ -94,7 +94,7 @@ impl Feed {
         let Self { queues, keeper, .. } = self;
         let mut reserve = |index, queue: &Queue, connections: &mut Connections, waiting: Option<Waiting<'_>>| {
             let done = keeper.state().map(|mut state| state.done.take(index)).unwrap_or_default();
-            let mut fetch = Fetch { max, done: receipts(&done), lost: Vec::new() };
+            let mut fetch = Fetch { max, done: finished(&done), lost: Vec::new() };
             let result = queue.reserve_now(connections, &mut fetch, waiting);
             let lost = std::mem::take(&mut fetch.lost);
             if let Some(mut state) = keeper.state() {
@@ -134,7 +134,7 @@ impl Feed {
             if done.is_empty() {
                 continue;
             }
-            let answer = queue.ack_many(&receipts(&done));
+            let answer = queue.ack_many(&finished(&done));
             let Some(mut state) = self.keeper.state() else { return result };
             match answer {
                 Ok(settled) => state.done.answered(done, |at| settled.get(at).copied()),
@@ -210,6 +210,6 @@ impl Feed {
     }
 }
 
-fn receipts(done: &[Done]) -> Vec<&Receipt> {
-    done.iter().map(|done| &done.ticket.lease.receipt).collect()
+fn finished(done: &[Done]) -> Vec<Finished<'_>> {
+    done.iter().map(Done::finished).collect()
 }

@@ -270,8 +270,7 @@ fn acknowledge<'a>(shared: &'a Shared, mut state: MutexGuard<'a, State>) -> (Mut
         let Some(queue) = state.queues.get(index).cloned() else { continue };
         let done = state.done.take(index);
         drop(state);
-        let receipts: Vec<&Receipt> = done.iter().map(|done| &done.ticket.lease.receipt).collect();
-        let result = queue.ack_many(&receipts);
+        let result = queue.ack_many(&done.iter().map(Done::finished).collect::<Vec<_>>());
         state = shared.state();
         match result {
             Ok(settled) => state.done.answered(done, |at| settled.get(at).copied()),

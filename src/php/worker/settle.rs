@@ -30,7 +30,8 @@ impl Job {
         let held = delivery.job.held();
         let lease = Arc::clone(&delivery.ticket.lease);
         let object = job::object(queue.clone(), delivery.job, payload, lease, encoding)?;
-        Ok(Self { queue, held, ticket: delivery.ticket, object })
+        let ticket = Ticket { since: held.since, ..delivery.ticket };
+        Ok(Self { queue, held, ticket, object })
     }
 
     fn inner(&self) -> Option<&job::Job> {

@@ -3,4 +3,5 @@
 mod compare;
 mod mutants;
 mod reference;
+mod times;
 mod walk;

@@ -52,6 +52,9 @@ const MUTANTS: &[Mutant] = &[
     ("reserve.lua", "ttr_ms and int(now + ttr_ms * 1000) or deadline, id", "deadline, id"), // a TTR of its own is forgotten
     ("reserve.lua", "(late[bucket] or 0) + 1", "1"),
     ("reserve.lua", "(mantissa < 0.70710678118654752 and 2 or 1)", "1"),
+    ("reserve.lua", "waited[bucket] = (waited[bucket] or 0) - 1", ""), // counts both as late and as waiting
+    ("reserve.lua", "waited[wait] = (waited[wait] or 0) + 1", ""),
+    ("reserve.lua", "struct.unpack('>I8', past, 21)", "due"), // no job waits longer than it is late
     ("reserve.lua", "if is_more then return { 'AGAIN', lost } end", ""),
     ("reserve.lua", "if past then lease", "if false then lease"), // history leaks into the next job of that id
     ("reserve.lua", "math.min(first + 8, #picked - 1)", "math.min(first + 6, #picked - 1)"),
@@ -70,7 +73,9 @@ const MUTANTS: &[Mutant] = &[
     ("lib/pick.lua", "'WITHSCORES', 'LIMIT', 0, most - #picked / 2)", "'WITHSCORES', 'LIMIT', 0, most)"), // more than were wanted
     // Settling.
     ("lib/acknowledge.lua", "if held[n] == lease then", "if held[n] then"), // stale tokens pass
-    ("lib/acknowledge.lua", "'acked', #done)", "'acked', 1)"),
+    ("lib/acknowledge.lua", "'acked' .. runs, #done)", "'acked' .. '00', #done)"), // not how long it ran
+    ("lib/acknowledge.lua", "ran[run] = (ran[run] or 0) + 1", "ran[run] = 1"),
+    ("lib/acknowledge.lua", "string.sub(runs, 2 * n - 1, 2 * n)", "string.sub(runs, 1, 2)"), // all as long as the first one
     ("lib/acknowledge.lua", "lost[#lost + 1] = n", ""),
     ("lib/finish.lua", "if aged[1] then call('HDEL', history, unpack(aged)) end", ""), // history leaks into the next job of that id
     ("lib/finish.lua", "call('HDEL', jobs, unpack(ids))", ""),
@@ -91,7 +96,12 @@ const MUTANTS: &[Mutant] = &[
     ("fail.lua", "call('HGET', leases, id) == ARGV[3]", "call('HGET', leases, id)"),
     ("fail.lua", "place(id, priority or DEFAULT_PRIORITY, due)", "place(id, DEFAULT_PRIORITY, due)"),
     ("fail.lua", "end_lease(id)", ""),
-    ("fail.lua", "call('HINCRBY', meta, 'failed', 1)", ""),
+    ("fail.lua", "call('HINCRBY', meta, 'failed' .. ARGV[6], 1)", ""),
+    ("fail.lua", "read_history(id, (read_lease(ARGV[3])))", "read_history(id, now)"), // it waits anew
+    ("release.lua", "read_history(id, (read_lease(lease)))", "read_history(id, now)"),
+    ("release.lua", "released = released + 1", ""),
+    ("bury.lua", "call('HINCRBY', meta, 'buried' .. ARGV[6], 1)", ""),
+    ("bury.lua", "read_history(id, (read_lease(ARGV[3])))", "read_history(id, now)"),
     ("bury.lua", "past.attempts = past.attempts + 1", ""),
     ("bury.lua", "call('HGET', leases, id) == ARGV[3]", "call('HGET', leases, id)"),
     ("bury.lua", "end_lease(id)", ""),
@@ -115,16 +125,24 @@ const MUTANTS: &[Mutant] = &[
     ("lib/reclaim.lua", "place(id, priority or DEFAULT_PRIORITY, due)", "place(id, priority or DEFAULT_PRIORITY, now)"), // not its old place
     ("lib/reclaim.lua", "end_lease(id)", ""),
     ("lib/reclaim.lua", "return #ended == 100", "return false"),
-    ("lib/reclaim.lua", "timed_out = timed_out + 1", ""),
+    ("lib/reclaim.lua", "(timed_out[run] or 0) + 1", "1"),
+    ("lib/reclaim.lua", "bucket_of(ttr_ms * 1000)", "bucket_of(ttr_ms)"),
+    ("lib/reclaim.lua", "read_history(id, due)", "read_history(id, now)"),
     // Operations without a lease.
     ("cancel.lua", "remove(ids)", ""),
     ("cancel.lua", "call('HINCRBY', meta, 'cancelled', #ids)", ""),
     ("lib/remove.lua", "call('ZREM', prioritized_ready, ready_member(dues[n] + 0, id))", ""),
     ("lib/remove.lua", "{ waiting, prioritized, buried }", "{ waiting, prioritized }"),
+    ("reschedule.lua", "past.first_due = due", "past.first_due = now"),
     ("reschedule.lua", "if not old_due then call('ZREM', buried, id) end", ""),
     ("reschedule.lua", "place(id, priority, due, old_due, was_prioritized)", "place(id, priority, due)"),
     ("reschedule.lua", "or not old_due and not call('ZSCORE', buried, id) then", "then"), // a held job waits as well
-    ("lib/kick.lua", "past.kicks = past.kicks + 1", ""),
+    ("lib/kick.lua", "past.kicks + 1, now", "past.kicks, now"),
+    (
+        "lib/kick.lua",
+        "past.kicks, past.first_due = past.kicks + 1, now",
+        "past.kicks, past.first_due = past.kicks + 1, past.first_due or now",
+    ),
     ("lib/kick.lua", "past.attempts, past.timeouts = 0, 0", "past.attempts = 0"),
     ("lib/kick.lua", "(old_due and old_due > now)", "old_due"), // ready jobs can be kicked
     ("lib/kick.lua", "if is_buried then call('ZREM', buried, id) end", ""),
@@ -168,6 +186,12 @@ const OTHERS: &[(Mutant, &str)] = &[
         "waiting::a_push_wakes",
     ),
     (("lib/idle.lua", "at = math.max(soonest, now)", "at = at"), "idle_check::a_waiter_that_never_looks"),
+    (("reserve.lua", "snapshot() -- before", "-- before"), "stats::"),
+    (("lib/snapshot.lua", "and age < SNAPSHOT_EVERY_US", "and false"), "stats::"),
+    (("lib/snapshot.lua", "if at > now or", "if"), "stats::"), // the future stays
+    (("lib/snapshot.lua", "<= now - HOUR_US", "<= 0"), "stats::"), // grows for ever
+    (("lib/snapshot.lua", "<= now - HOUR_US", "<= now"), "stats::"), // the one of an hour ago goes
+    (("lib/snapshot.lua", "type(try('HSET',", "type(call('HSET',"), "stats::"),
     (("push.lua", "wake(soonest)", ""), "wakes::"),
     (("push_any.lua", "wake(soonest)", ""), "wakes::"),
     (("release.lua", "wake(soonest)", ""), "wakes::"),

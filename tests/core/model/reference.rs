@@ -1,9 +1,9 @@
 //! A model of a queue in a few hundred lines: one flat list of jobs, no indexes, no laziness but the documented one.
 
+use super::times::Times;
 use delayqueue::core::backoff::Backoff;
 use delayqueue::core::job::{Due, JobOptions, OnDuplicate, State};
 use delayqueue::core::process;
-use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Place {
@@ -27,7 +27,8 @@ pub struct Job {
     pub buries: u32,
     pub kicks: u32,
     pub error: String,
-    pub came_back: bool,
+    /// Of a job that came back: when it fell due before, at first.
+    pub first_due: Option<i64>,
 }
 
 #[derive(Debug, Default)]
@@ -37,8 +38,9 @@ pub struct Reference {
     pub tokens: u64,
     pub paused_until: Option<i64>,
     pub counters: Counters,
-    /// Jobs handed out so late: `ms + 1` in `2^(bucket/2) .. 2^((bucket+1)/2)`.
-    pub lateness: BTreeMap<u32, u64>,
+    pub times: Times,
+    /// Acknowledged without a run.
+    pub taken: u64,
 }
 
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -76,8 +78,13 @@ impl Job {
         (self.due, self.place) = (due, Place::Waiting);
     }
 
+    /// Before it gets another due time.
+    fn come_back(&mut self) {
+        self.first_due.get_or_insert(self.due);
+    }
+
     fn bury(&mut self, now: i64, error: &str) {
-        (self.buries, self.error, self.came_back) = (self.buries + 1, error.to_owned(), true);
+        (self.buries, self.error) = (self.buries + 1, error.to_owned());
         (self.due, self.place) = (now, Place::Buried { since: now });
     }
 }
@@ -143,7 +150,7 @@ impl Reference {
                 buries: 0,
                 kicks: 0,
                 error: String::new(),
-                came_back: false,
+                first_due: None,
             });
         }
         Ok(())
@@ -155,8 +162,10 @@ impl Reference {
         for job in &mut self.jobs {
             if matches!(job.place, Place::Held { deadline, .. } if deadline <= now) {
                 (job.attempts, job.timeouts) = (job.attempts + 1, job.timeouts + 1);
-                (job.error, job.came_back) = ("lease expired".into(), true);
+                job.error = "lease expired".into();
+                job.come_back();
                 self.counters.timed_out += 1;
+                self.times.timed_out(job.options.ttr_ms);
                 if job.is_spent() {
                     job.bury(now, &format!("lease expired, held by {}", process::worker()));
                 } else {
@@ -203,10 +212,7 @@ impl Reference {
         };
         let ids: Vec<String> = ready[..together.min(ready.len())].iter().map(|job| job.id.clone()).collect();
         let leased: Vec<Job> = ids.iter().map(|id| self.lease(id)).collect();
-        for job in &leased {
-            let late = (self.now - job.due) as f64 / 1000.0 + 1.0;
-            *self.lateness.entry((2.0 * late.log2()).floor() as u32).or_default() += 1;
-        }
+        self.times.handed_out(self.now, &leased);
         leased
     }
 
@@ -237,16 +243,23 @@ impl Reference {
         self.jobs.retain(|job| !matches!(job.place, Place::Held { token: held, .. } if held == token));
         let was_ours = self.jobs.len() < before;
         self.counters.acked += u64::from(was_ours);
+        if was_ours {
+            self.times.ran("acked", token);
+        }
         was_ours
     }
 
     pub fn release(&mut self, token: u64, due: Due, priority: Option<u32>, counts: bool) -> bool {
         let due = self.due(due);
         let Some(job) = self.held_by(token) else { return false };
-        job.wait_from(due);
         job.options.priority = priority.unwrap_or(job.options.priority);
         if counts {
-            (job.attempts, job.releases, job.came_back) = (job.attempts + 1, job.releases + 1, true);
+            (job.attempts, job.releases) = (job.attempts + 1, job.releases + 1);
+            job.come_back();
+        }
+        job.wait_from(due);
+        if counts {
+            self.times.ran("released", token);
         }
         true
     }
@@ -261,7 +274,8 @@ impl Reference {
     pub fn fail(&mut self, token: u64, due: i64, reason: &str) -> Option<bool> {
         let now = self.now;
         let job = self.held_by(token)?;
-        (job.attempts, job.error, job.came_back) = (job.attempts + 1, reason.to_owned(), true);
+        (job.attempts, job.error) = (job.attempts + 1, reason.to_owned());
+        job.come_back();
         let is_spent = job.is_spent();
         if is_spent {
             job.bury(now, reason);
@@ -269,6 +283,7 @@ impl Reference {
             job.wait_from(due);
         }
         self.counters.failed += 1;
+        self.times.ran("failed", token);
         Some(is_spent)
     }
 
@@ -276,7 +291,9 @@ impl Reference {
         let now = self.now;
         let Some(job) = self.held_by(token) else { return false };
         job.attempts += 1;
+        job.come_back();
         job.bury(now, reason);
+        self.times.ran("buried", token);
         true
     }
 
@@ -301,7 +318,10 @@ impl Reference {
     pub fn reschedule(&mut self, id: &str, due: Due) -> bool {
         self.reclaim();
         let due = self.due(due);
-        self.free(id).map(|job| job.wait_from(due)).is_some()
+        let Some(job) = self.free(id) else { return false };
+        job.first_due = job.first_due.map(|_| due);
+        job.wait_from(due);
+        true
     }
 
     pub fn update(&mut self, id: &str, payload: &[u8], headers: Option<&[(String, String)]>) -> bool {
@@ -319,7 +339,7 @@ impl Reference {
     fn kick_one(&mut self, id: &str, resets: bool) {
         let now = self.now;
         let job = self.find(id).unwrap();
-        (job.kicks, job.came_back) = (job.kicks + 1, true);
+        (job.kicks, job.first_due) = (job.kicks + 1, Some(now));
         if resets {
             (job.attempts, job.timeouts) = (0, 0);
         }
@@ -353,6 +373,7 @@ impl Reference {
             jobs.into_iter().take(limit).map(|job| (job.id.clone(), job.payload.clone())).collect();
         self.jobs.retain(|job| !taken.iter().any(|(id, _)| *id == job.id));
         self.counters.acked += taken.len() as u64;
+        self.taken += taken.len() as u64;
         taken.into_iter().map(|(_, payload)| payload).collect()
     }
 

@@ -14,6 +14,7 @@ use DelayQueue\Job;
 use DelayQueue\OnDuplicate;
 use DelayQueue\Release;
 use DelayQueue\State;
+use DelayQueue\Stats;
 use DelayQueue\Testing;
 use LogicException;
 use ReflectionClass;
@@ -261,6 +262,9 @@ final class EveryCall
             },
             'DelayQueue::stats' => fn () => get_object_vars($looked->stats()),
             'DelayQueue\Stats::lateness' => fn () => $looked->stats()->lateness(),
+            'DelayQueue\Stats::waitTime' => fn () => $looked->stats()->waitTime(true),
+            'DelayQueue\Stats::runTimes' => fn () => $looked->stats()->runTimes(),
+            'DelayQueue\Stats::prometheusPage' => fn () => Stats::prometheusPage($looked->stats(), $looked->stats()),
             'DelayQueue\Stats::toPrometheus' => fn () => $looked->stats()->toPrometheus(),
             'DelayQueue::queues' => fn () => $looked->queues(),
             'DelayQueue::partitions' => fn () => $looked->partitions(),

@@ -16,12 +16,19 @@ final class Relaunch
     /** @return list<string> */
     public static function command(): array
     {
-        $arguments = $_SERVER['argv'];
-        // PHP does not tell which -d, -c and -n it was given; the kernel does.
-        $all = explode("\0", substr((string) @file_get_contents('/proc/self/cmdline'), 0, -1));
-        $settings = array_slice($all, 1, max(0, count($all) - 1 - count($arguments)));
+        return [...self::leash(), PHP_BINARY, ...self::settings(), ...$_SERVER['argv']];
+    }
 
-        return [...self::leash(), PHP_BINARY, ...$settings, ...$arguments];
+    /**
+     * PHP does not tell which -d, -c and -n it was given; the kernel does.
+     *
+     * @return list<string>
+     */
+    public static function settings(): array
+    {
+        $all = explode("\0", substr((string) @file_get_contents('/proc/self/cmdline'), 0, -1));
+
+        return array_slice($all, 1, max(0, count($all) - 1 - count($_SERVER['argv'])));
     }
 
     /** @return list<string> */

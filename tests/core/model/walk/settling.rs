@@ -1,5 +1,6 @@
 //! Reserving, and the operations of a holder.
 
+use super::super::compare::held_for_long;
 use super::super::reference::backoff;
 use super::Walk;
 use crate::support::*;
@@ -25,7 +26,7 @@ impl Walk {
         let (max, batch) = (self.pick(&[1, 1, 2, 3, 10, 30]), std::mem::take(&mut self.batch));
         self.note(format!("trip {max}, acknowledging {}", names(&batch)));
         let queue = self.queue(is_lost);
-        let mut fetch = Fetch { max, done: batch.iter().map(|held| &held.receipt).collect(), lost: Vec::new() };
+        let mut fetch = Fetch { max, done: batch.iter().map(Held::finished).collect(), lost: Vec::new() };
         let got = match with_connections(&queue, |connections| queue.reserve_now(connections, &mut fetch, None)) {
             ReserveOutcome::Jobs(jobs) => jobs,
             ReserveOutcome::Nothing(_) => Vec::new(),
@@ -34,7 +35,7 @@ impl Walk {
         let acked: Vec<bool> = batch.iter().map(|held| self.model.ack(held.receipt.token())).collect();
         let lost: Vec<usize> = (0..acked.len()).filter(|at| !acked[*at]).collect();
         assert_eq!(fetch.lost, if is_lost { Vec::new() } else { lost }, "which were not ours any more");
-        self.batch = got.iter().map(|job| job.held()).collect();
+        self.batch = got.iter().map(held_for_long).collect();
         let mut expected = self.model.reserve(max);
         if is_lost {
             self.model.forget_lease(&expected);
@@ -69,7 +70,7 @@ impl Walk {
             assert_eq!(is_ours(queue.ack(one)), expected[0] || is_lost);
         } else {
             let receipts: Vec<_> = many.iter().map(|held| &held.receipt).collect();
-            let settled = queue.ack_many(&receipts).unwrap();
+            let settled = queue.ack_many(&many.iter().map(Held::finished).collect::<Vec<_>>()).unwrap();
             assert_eq!(settled, with_lost(&receipts, expected, is_lost));
         }
     }

@@ -1,0 +1,54 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console;
+
+use DelayQueue\Console\Worker\Relaunch;
+use Symfony\Component\Console\Command\Command;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
+use Symfony\Component\Console\Output\OutputInterface;
+
+/**
+ * Becomes PHP's own web server (exec), with one page: metrics-page.php. The page gets its settings through the environment, which other users
+ * cannot see, unlike a command line.
+ */
+final class MetricsCommand extends Command
+{
+    public function __construct()
+    {
+        parent::__construct('metrics');
+    }
+
+    protected function configure(): void
+    {
+        $this->setDescription('Serves the numbers of all queues, or of some, to Prometheus over HTTP')
+            ->addOption('listen', null, InputOption::VALUE_REQUIRED, 'Address and port; whoever reaches them can read the numbers', '127.0.0.1:9637')
+            ->setHelp(<<<'TEXT'
+                  delayqueue metrics
+                  delayqueue metrics --queue=orders --listen=10.0.0.5:9637
+
+                The page is /metrics. It has no login: let it listen where only Prometheus can reach it. While Redis is away it answers
+                503, and the reason is on standard error. SIGTERM and SIGINT (Ctrl-C) end it.
+                TEXT . "\n\n" . Application::EXIT_CODES);
+    }
+
+    protected function execute(InputInterface $input, OutputInterface $output): int
+    {
+        $listen = $input->getOption('listen');
+        $socket = @stream_socket_server("tcp://$listen", $code, $why);
+        if ($socket === false) {
+            throw $code === 0
+                ? new UsageException("--listen must be an address and a port, such as 127.0.0.1:9637, not $listen")
+                : new NothingDone("cannot listen on $listen: $why");
+        }
+        fclose($socket);
+        $target = new Target($input);
+        $settings = json_encode(['queues' => $target->named()] + $target->settings(), JSON_THROW_ON_ERROR);
+        Format::raw($output, "http://$listen/metrics");
+        $arguments = [...Relaunch::settings(), '-q', '-S', $listen, __DIR__ . '/metrics-page.php'];
+        pcntl_exec(PHP_BINARY, $arguments, ['DELAYQUEUE_METRICS' => $settings] + getenv());
+        throw new NothingDone('cannot run ' . PHP_BINARY);
+    }
+}

@@ -1,0 +1,29 @@
+<?php
+
+/** The one page of `delayqueue metrics`, run by PHP's web server for each request. It needs nothing but the extension. */
+
+declare(strict_types=1);
+
+use DelayQueue\Exception;
+use DelayQueue\Stats;
+
+(static function (): void {
+    header('Content-Type: text/plain; charset=utf-8');
+    if (parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH) !== '/metrics') {
+        http_response_code(404);
+        echo "The metrics are at /metrics.\n";
+
+        return;
+    }
+    ['queues' => $names, 'dsn' => $dsn, 'options' => $options] = json_decode((string) getenv('DELAYQUEUE_METRICS'), true, flags: JSON_THROW_ON_ERROR);
+    try {
+        $names = $names ?: (new DelayQueue('default', $dsn, $options))->queues();
+        $stats = array_map(static fn (string $name): Stats => (new DelayQueue($name, $dsn, $options))->stats(), $names);
+        header('Content-Type: text/plain; version=0.0.4; charset=utf-8');
+        echo Stats::prometheusPage(...$stats);
+    } catch (Exception $error) {
+        error_log('delayqueue: ' . $error->getMessage());
+        http_response_code(503);
+        echo "The numbers cannot be read; standard error of delayqueue metrics says why.\n";
+    }
+})();
