@@ -278,7 +278,6 @@ final class CliTest extends CliTestCase
         Wait::until(static fn () => json_decode($watching->line(), true)[0]['ready'] === 2, 10, 'it goes on looking');
     }
 
-    /** Rough edges 7 and 28: a bad minute is forgotten, and the texts of several queues are one. */
     public function testMetricsAreServedOnLoopback(): void
     {
         foreach (['one', 'two'] as $name) {

@@ -37,11 +37,12 @@ final class MetricsCommand extends Command
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $listen = $input->getOption('listen');
+        if (!preg_match('/^(\[[\da-f:.]+]|[^:\/\s]+):[1-9]\d{0,4}$/iD', $listen)) {
+            throw new UsageException("--listen must be an address and a port, such as 127.0.0.1:9637, not $listen");
+        }
         $socket = @stream_socket_server("tcp://$listen", $code, $why);
         if ($socket === false) {
-            throw $code === 0
-                ? new UsageException("--listen must be an address and a port, such as 127.0.0.1:9637, not $listen")
-                : new NothingDone("cannot listen on $listen: $why");
+            throw new NothingDone("cannot listen on $listen: $why");
         }
         fclose($socket);
         $target = new Target($input);

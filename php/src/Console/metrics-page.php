@@ -22,7 +22,8 @@ use DelayQueue\Stats;
         header('Content-Type: text/plain; version=0.0.4; charset=utf-8');
         echo Stats::prometheusPage(...$stats);
     } catch (Exception $error) {
-        error_log('delayqueue: ' . $error->getMessage());
+        // error_log() would say nothing: the server is started quiet, or it would log each request.
+        file_put_contents('php://stderr', 'delayqueue: ' . $error->getMessage() . "\n");
         http_response_code(503);
         echo "The numbers cannot be read; standard error of delayqueue metrics says why.\n";
     }

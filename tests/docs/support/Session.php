@@ -18,7 +18,7 @@ use PHPUnit\Framework\Assert;
 final class Session
 {
     /** Commands that end when they are told to. */
-    private const FOREVER = '/^(\S+=\S+ )*(delayqueue (work|serve) (?!.*--stop-when-empty)|.* --watch)/';
+    private const FOREVER = '/^(\S+=\S+ )*(delayqueue (work|serve|metrics) (?!.*--stop-when-empty)|.* --watch)/';
 
     private const KEY = 'base64:uAYHN4LqN2C9RkgV8TRYvRYyG2oQmVqTcfD9AzR2w3E=';
 
@@ -94,6 +94,7 @@ final class Session
             "'127.0.0.1', 6379" => "'127.0.0.1', $this->port",
             'new-host:6379/0' => "127.0.0.1:$this->port/1",
             '--port=6380' => '--port=' . self::freePort(),
+            '127.0.0.1:9638' => '127.0.0.1:' . self::freePort(),
             '/srv/shop/current' => $this->folder->path,
             '/etc/shop/' => "{$this->folder->path}/etc/",
             '/var/log/' => "{$this->folder->path}/",
