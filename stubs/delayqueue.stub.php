@@ -267,6 +267,9 @@ namespace DelayQueue {
          */
         public function purge(\DelayQueue\State ...$states): int;
 
+        /** @see \DelayQueue::forget() */
+        public function forget(): bool;
+
         /** @see \DelayQueue::stats() */
         public function stats(): \DelayQueue\Stats;
 
@@ -1328,6 +1331,20 @@ namespace {
          * @throws \DelayQueue\ServerException
          */
         public function purge(\DelayQueue\State ...$states): int {}
+
+        /**
+         * Forgets a queue that is empty and unused: its counters and its fencing numbers, which begin anew, and its name in queues().
+         *
+         * It is in use, and stays as it is, while it has jobs in any state, is paused, or a consumer waits for its jobs. With partitions, the counters of
+         * those that are not in use may be gone all the same. A push makes the queue again. It is in queues() again with the first push of a
+         * process, and of one that has pushed to it within the last minute with the first push after that minute.
+         *
+         * @return bool true: it is not there any more, or never was; false: it is in use
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException also without the right `+unlink`, which no other call needs
+         */
+        public function forget(): bool {}
 
         /** @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException */
         public function stats(): \DelayQueue\Stats {}

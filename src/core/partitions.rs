@@ -322,6 +322,30 @@ impl Partitions {
         self.parts().map(|part| part.purge(states)).sum()
     }
 
+    /// Forgets the queue, with all partitions that the index knows: its counters, and its name in the index. False if it is in use; the
+    /// counters of partitions that are not may be gone then.
+    ///
+    /// # Errors
+    /// As [`Queue::forget`].
+    pub fn forget(&self) -> Result<bool> {
+        let known = u16::try_from(self.known()?).unwrap_or(u16::MAX);
+        let unknown = (self.count_of_parts() as u16..known).map(|number| self.first.partition(self.name(), number));
+        for part in self.parts().cloned().chain(unknown) {
+            if !part.forget()? {
+                return Ok(false);
+            }
+        }
+        self.first.unlist()?;
+        // A producer may have entered it again, for a job that it has pushed just before the name was taken out.
+        for part in self.parts() {
+            if part.count(None)? > 0 {
+                part.enlist()?;
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// # Errors
     /// As [`install_scripts`].
     pub fn install_scripts(&self) -> Result<usize> {

@@ -16,7 +16,7 @@ final class CliTest extends CliTestCase
 {
     private const COMMANDS = [
         'work', 'drain', 'push', 'stats', 'list', 'show', 'cancel', 'kick', 'reschedule', 'pause', 'resume', 'purge', 'doctor', 'install-scripts', 'serve',
-        'dump', 'load', 'reseal',
+        'dump', 'load', 'reseal', 'forget',
     ];
 
     public function testEveryCommandExplainsItself(): void
@@ -65,6 +65,21 @@ final class CliTest extends CliTestCase
                 $this->assertStringContainsString("--$option", $page, "of $command");
             }
         }
+    }
+
+    public function testAQueueThatIsEmptyAndUnusedIsForgotten(): void
+    {
+        $this->cliExpecting(0, 'push', '1', '--id=a', '--delay=1h');
+        (new DelayQueue('empty', $this->redis->dsn()))->push(1, id: 'b');
+        (new DelayQueue('empty', $this->redis->dsn()))->cancel('b');
+        $result = $this->cli('forget', $this->queueName, 'empty');
+        $this->assertSame([1, "empty is forgotten\n"], [$result->exitCode, $result->output]);
+        $this->assertStringContainsString("in use, and not forgotten: $this->queueName (there are jobs", $result->errors);
+        $this->assertSame([$this->queueName], array_column($this->json('stats', '--format=json'), 'queue'));
+        $this->assertStringContainsString('nothing was ever pushed to a queue empty', $this->cliExpecting(2, 'forget', 'empty'));
+        $this->cliExpecting(0, 'purge', '--force');
+        $this->assertSame("$this->queueName is forgotten\n", $this->cliExpecting(0, 'forget'));
+        $this->assertSame([], $this->json('stats', '--format=json'));
     }
 
     public function testAPushedJobIsWhatItWasToldToBe(): void

@@ -38,7 +38,7 @@ final class Application extends SymfonyApplication
             new WorkCommand(), new DrainCommand(), new PushCommand(), new StatsCommand(), new ListCommand(), new ShowCommand(),
             new CancelCommand(), new KickCommand(), new RescheduleCommand(), new PauseCommand(), new ResumeCommand(),
             new PurgeCommand(), new DoctorCommand(), new InstallScriptsCommand(), new ServeCommand(), new DumpCommand(), new LoadCommand(),
-            new ResealCommand(),
+            new ResealCommand(), new ForgetCommand(),
         ]);
         $this->setDefaultCommand(OverviewCommand::NAME);
     }

@@ -9,6 +9,7 @@ use delayqueue::core::durability::Durability;
 use delayqueue::core::error::Error;
 use delayqueue::core::install::install_scripts;
 use delayqueue::core::job::{NewJob, OnDuplicate};
+use delayqueue::core::partitions::Partitions;
 use delayqueue::core::queue::{Queue, QueueConfig};
 use std::time::Duration;
 
@@ -143,6 +144,24 @@ fn the_user_of_the_sentinels_has_exactly_the_rights_it_needs() {
     for right in line.iter().filter(|word| word.starts_with('+')) {
         let error = try_with(&without(&with_doctor, right)).unwrap_err();
         assert!(error.to_string().contains("sentinel_user"), "{right}: {error}");
+    }
+}
+
+#[test]
+fn forgetting_a_queue_needs_the_right_to_delete_keys() {
+    for place in [Place::one_server, Place::cluster] {
+        let mut place = place();
+        for rights in [extra("`forget()`"), Vec::new()] {
+            let queue = allow(&mut place, "dqworker", &rights);
+            let partitions = Partitions::new(&queue, 2);
+            partitions.push_many(vec![job("a"), job("b"), job("c")], &mut Vec::new()).unwrap();
+            partitions.purge(&[]).unwrap();
+            match partitions.forget() {
+                Ok(is_forgotten) => assert!(is_forgotten && !rights.is_empty()),
+                Err(error) => assert!(rights.is_empty() && is_denied(&error), "{error}"),
+            }
+            assert_eq!(partitions.queues().unwrap().is_empty(), !rights.is_empty());
+        }
     }
 }
 
