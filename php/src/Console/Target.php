@@ -77,9 +77,7 @@ final class Target
      */
     public function open(string $name, array $options = []): DelayQueue
     {
-        $keys = $this->keys();
-
-        return $this->openWithoutKeys($name, $options + ($keys === null ? [] : ['keys' => $keys, 'signed' => $this->input->getOption('signed')]));
+        return $this->openWithoutKeys($name, $options + $this->options());
     }
 
     /**
@@ -90,12 +88,33 @@ final class Target
      */
     public function openWithoutKeys(string $name, #[\SensitiveParameter] array $options = []): DelayQueue
     {
-        $prefix = $this->input->getOption('prefix');
-        $options += ['partitions' => $this->partitions()] + ($prefix === null ? [] : ['prefix' => $prefix]);
-        $queue = new DelayQueue($name, $this->input->getOption('dsn'), $options);
+        $options += $this->place();
+        $queue = new DelayQueue($name, $this->dsn(), $options);
         self::refuseToSeeOnlyAPart($queue, $name, $options['partitions']);
 
         return $queue;
+    }
+
+    /** What --dsn says. */
+    public function dsn(): ?string
+    {
+        return $this->input->getOption('dsn');
+    }
+
+    /** @return array<string, mixed> of DelayQueue: all that the command line says of them */
+    public function options(): array
+    {
+        $keys = $this->keys();
+
+        return $this->place() + ($keys === null ? [] : ['keys' => $keys, 'signed' => $this->input->getOption('signed')]);
+    }
+
+    /** @return array{partitions: int, prefix?: string} */
+    private function place(): array
+    {
+        $prefix = $this->input->getOption('prefix');
+
+        return ['partitions' => $this->partitions()] + ($prefix === null ? [] : ['prefix' => $prefix]);
     }
 
     private function partitions(): int
