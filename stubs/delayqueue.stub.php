@@ -192,7 +192,7 @@ namespace DelayQueue {
         /**
          * @see \DelayQueue::on()
          *
-         * @param callable(Event, ?JobInterface, ?\Throwable): void $listener
+         * @param callable(Event, ?JobInterface, ?\Throwable, ?float): void $listener
          *
          * @return $this
          */
@@ -1183,7 +1183,9 @@ namespace {
         public function stop(): void {}
 
         /**
-         * @param callable(\DelayQueue\Event, ?\DelayQueue\Job, ?\Throwable): void $listener
+         * @param callable(\DelayQueue\Event, ?\DelayQueue\Job, ?\Throwable, ?float): void $listener called with the event, its job, why the job
+         *     failed or the connection was lost, and for how many seconds the handler of the job has run. All but the event are null where there
+         *     are none; a LeaseLost that is heard of after the end of the job has no seconds.
          *
          * @return $this
          */
