@@ -82,6 +82,26 @@ final class CliTest extends CliTestCase
         $this->assertSame([], $this->json('stats', '--format=json'));
     }
 
+    public function testAnUnknownCommandEndsWithTwoAlsoOnATerminal(): void
+    {
+        $this->assertStringContainsString('Command "nonsense" is not defined', $this->cliExpecting(2, 'nonsense'));
+        $this->assertStringContainsString('Did you mean this? list', $this->cliExpecting(2, 'lst', '--queue=a'));
+        $command = implode(' ', array_map(escapeshellarg(...), [PHP_BINARY, self::BINARY, 'lst']));
+        $onTerminal = new Process(['script', '-qec', $command, '/dev/null'], $this->environment());
+        $said = $onTerminal->rest(20);
+        $this->assertSame(2, $onTerminal->exitCode(20), $said);
+        $this->assertStringNotContainsString('?  (yes/no)', $said);
+    }
+
+    public function testAPushThatWaitsForItsPayloadSaysSo(): void
+    {
+        $push = $this->start('push', '--id=slow');
+        $this->heard($push, '/^delayqueue: waiting for the payload on standard input$/m');
+        $push->say('{"order": 4711}');
+        $this->assertSame("slow\n", $this->finish($push)->output);
+        $this->assertSame(['order' => 4711], $this->queue()->peek('slow')?->payload);
+    }
+
     public function testAPushedJobIsWhatItWasToldToBe(): void
     {
         $id = $this->cliExpecting(

@@ -68,8 +68,11 @@ final class Application extends SymfonyApplication
         } catch (ExceptionInterface) {
             // Options of a command; the command will look at them.
         }
-        if ($this->getCommandName($input) === null && !$input->hasParameterOption(['--version', '-V'], true)) {
+        $name = $this->getCommandName($input);
+        if ($name === null && !$input->hasParameterOption(['--version', '-V'], true)) {
             $input = new ArrayInput(['command' => OverviewCommand::NAME]);
+        } elseif ($name !== null) {
+            $this->find($name); // refuses an unknown one; Symfony would ask on a terminal, and end with 1
         }
 
         return parent::doRun($input, $output);
