@@ -2,6 +2,7 @@
 
 use crate::support::*;
 use crate::topology::*;
+use delayqueue::core::error::Error;
 use delayqueue::core::job::State;
 use delayqueue::core::partitions::Partitions;
 use delayqueue::core::queue::NoInterrupts;
@@ -42,9 +43,9 @@ fn jobs_that_lie_in_no_state_keep_their_queue_and_so_does_a_newer_schema() {
     assert!(!queue.forget().unwrap());
     queue.doctor(true).unwrap();
     assert_eq!(queue.purge(&[]).unwrap(), 1);
-    raw.run(&["HSET", "dq:{q}:jobs", "", "2"]);
-    assert!(!queue.forget().unwrap());
-    assert_eq!(raw.text(&["HGET", "dq:{q}:jobs", ""]), "2");
+    raw.run(&["RPUSH", "dq:{q}:waiting", "2"]);
+    assert!(matches!(queue.forget(), Err(Error::Server { code, .. }) if code == "DQSCHEMA"));
+    assert_eq!(raw.int(&["LLEN", "dq:{q}:waiting"]), 1);
 }
 
 #[test]

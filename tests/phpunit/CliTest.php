@@ -340,6 +340,19 @@ final class CliTest extends CliTestCase
         $this->assertStringContainsString('ok    scripts: all ', $this->cliExpecting(0, 'doctor'));
     }
 
+    public function testDoctorOfAWorkersUserSaysWhatItMayNotKnow(): void
+    {
+        preg_match('/^ACL SETUSER dqworker (.+)$/m', (string) file_get_contents(__DIR__ . '/../../docs/acl.md'), $line);
+        $this->redis->ask('ACL', 'SETUSER', 'dqworker', ...explode(' ', $line[1]));
+        $this->queue()->push(1);
+        $findings = $this->cliExpecting(0, 'doctor', '--dsn=' . str_replace('://', '://dqworker:SECRET@', $this->redis->dsn()));
+        foreach (['version', 'eviction', 'memory', 'persistence', 'role', 'replication', 'disk', 'connections'] as $check) {
+            $this->assertMatchesRegularExpression("/^warn  $check: unknown: .+ \\+info/m", $findings);
+        }
+        $this->assertMatchesRegularExpression('/^warn  settings: unknown: .+ \+config\|get/m', $findings);
+        $this->assertStringContainsString("ok    jobs: every job of queue '$this->queueName' lies in one state", $findings);
+    }
+
     public function testDoctorFindsJobsThatLieNowhereAndRepairsThem(): void
     {
         $queue = $this->queue();
