@@ -21,7 +21,7 @@ final class Target
     {
         $value = InputOption::VALUE_REQUIRED;
         $definition->addOptions([
-            new InputOption('dsn', null, $value, 'Where Redis is; else php.ini\'s delayqueue.dsn, else DELAYQUEUE_DSN, which hides a password'),
+            new InputOption('dsn', null, $value, 'Where Redis is; else php.ini\'s delayqueue.dsn, else DELAYQUEUE_DSN, where other users of the machine do not see its password'),
             new InputOption('prefix', null, $value, 'What all keys begin with; else php.ini\'s delayqueue.prefix, else DELAYQUEUE_PREFIX'),
             new InputOption('partitions', null, $value, 'Over how many hash tags the queue is spread; else DELAYQUEUE_PARTITIONS, else 1'),
             new InputOption('keys-file', null, $value, 'The keys that seal payloads, a line "id base64" each; else DELAYQUEUE_KEYS_FILE, else none'),
