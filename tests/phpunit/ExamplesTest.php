@@ -98,6 +98,7 @@ final class ExamplesTest extends TestCase
     }
 
     /** @dataProvider usages */
+    #[\PHPUnit\Framework\Attributes\DataProvider('usages')]
     public function testWithoutArgumentsTheUsageGoesToStandardErrorAlone(string $script, string ...$arguments): void
     {
         $process = $this->start($script, ...$arguments);
