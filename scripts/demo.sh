@@ -4,7 +4,7 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-"$root/build.sh" setup
+"$root/scripts/setup.sh" demo
 "$root/build.sh" build
 find_php
 use_built_extension

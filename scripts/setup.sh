@@ -1,19 +1,25 @@
 #!/usr/bin/env bash
-# setup: what Debian's packages can bring is brought; the rest is named.
+# setup: what Debian's packages can bring is brought; the rest is named. Run as "setup.sh demo" it brings only what the demo needs.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
+purpose=${1:-all}
+
 setup_packages() {
   local series=${PHP_SERIES:-8.2} packages
   packages=(
-    "php$series-cli" "php$series-dev" "php$series-fpm" # the PHP to build for; fpm for the tests under it
-    "php$series-sqlite3"                               # the demo's shop
-    "php$series-curl" php-symfony-http-client          # the notifier of the package, and its transport
+    "php$series-cli" "php$series-dev"                  # the PHP to build for
     libclang-dev                                       # ext-php-rs reads PHP's headers with it
-    redis-server phpunit openssl valgrind              # what the tests run on
+    "php$series-sqlite3"                               # the demo's shop
+    redis-server php-symfony-console                   # its queue, and php/bin/delayqueue for its workers
+  )
+  [ "$purpose" = demo ] || packages+=(
+    "php$series-fpm"                                   # for the tests under it
+    "php$series-curl" php-symfony-http-client          # the notifier of the package, and its transport
+    phpunit openssl valgrind                           # what the tests run on
     zip binutils                                       # what dist makes and checks files with
-    php-symfony-console supervisor                     # php/bin/delayqueue; what runs one of its sample units
+    supervisor                                         # what runs one of the sample units
     # The Symfony transport: its framework, and what the sample application reads its configuration with.
     php-symfony-messenger php-symfony-framework-bundle php-symfony-yaml php-psr-event-dispatcher
     php-laravel-framework "php$series-redis"           # the queue driver for Laravel, and the client of its redis driver
@@ -24,8 +30,9 @@ setup_packages() {
 
 # On anything but Debian and its children: name what is missing, all at once.
 setup_by_hand() {
-  local tool missing=()
-  for tool in "${PHP_CONFIG:-php-config}" redis-server "${PHPUNIT:-phpunit}" openssl valgrind supervisord shellcheck composer; do
+  local tool missing=() tools=("${PHP_CONFIG:-php-config}" redis-server)
+  [ "$purpose" = demo ] || tools+=("${PHPUNIT:-phpunit}" openssl valgrind supervisord shellcheck composer)
+  for tool in "${tools[@]}"; do
     command -v "$tool" >/dev/null || missing+=("$tool")
   done
   [ "${#missing[@]}" -eq 0 ] ||
@@ -37,6 +44,7 @@ setup_rust() {
   local part
   command -v cargo >/dev/null || die "cargo not found: install Rust 1.88 or newer (https://rustup.rs), then run this again"
   command -v cc >/dev/null || die "no C compiler: install gcc, then run this again"
+  [ "$purpose" != demo ] || return 0
   for part in rustfmt clippy; do
     cargo "${part/rustfmt/fmt}" --version >/dev/null 2>&1 || {
       say "adding $part to the Rust toolchain"

@@ -192,7 +192,7 @@ namespace DelayQueue {
         /**
          * @see \DelayQueue::on()
          *
-         * @param callable(Event, ?JobInterface, ?\Throwable): void $listener
+         * @param callable(Event, ?JobInterface, ?\Throwable, ?float): void $listener
          *
          * @return $this
          */
@@ -266,6 +266,9 @@ namespace DelayQueue {
          * @return int<0, max>
          */
         public function purge(\DelayQueue\State ...$states): int;
+
+        /** @see \DelayQueue::forget() */
+        public function forget(): bool;
 
         /** @see \DelayQueue::stats() */
         public function stats(): \DelayQueue\Stats;
@@ -1114,7 +1117,7 @@ namespace {
          * Takes up to $max jobs in one round trip, as soon as at least one is there. A job whose lease expired once, and one on its last
          * attempt, comes alone.
          *
-         * @param positive-int $max
+         * @param positive-int $max more than 500 mean 500
          * @param int|float|null $timeout as in reserve()
          *
          * @return list<\DelayQueue\Job>
@@ -1206,7 +1209,9 @@ namespace {
         public function stop(): void {}
 
         /**
-         * @param callable(\DelayQueue\Event, ?\DelayQueue\Job, ?\Throwable): void $listener
+         * @param callable(\DelayQueue\Event, ?\DelayQueue\Job, ?\Throwable, ?float): void $listener called with the event, its job, why the job
+         *     failed or the connection was lost, and for how many seconds the handler of the job has run. All but the event are null where there
+         *     are none; a LeaseLost that is heard of after the end of the job has no seconds.
          *
          * @return $this
          */
@@ -1354,6 +1359,20 @@ namespace {
          * @throws \DelayQueue\ServerException
          */
         public function purge(\DelayQueue\State ...$states): int {}
+
+        /**
+         * Forgets a queue that is empty and unused: its counters and its fencing numbers, which begin anew, and its name in queues().
+         *
+         * It is in use, and stays as it is, while it has jobs in any state, is paused, or a consumer waits for its jobs. With partitions, the counters of
+         * those that are not in use may be gone all the same. A push makes the queue again. It is in queues() again with the first push of a
+         * process, and of one that has pushed to it within the last minute with the first push after that minute.
+         *
+         * @return bool true: it is not there any more, or never was; false: it is in use
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException also without the right `+unlink`, which no other call needs
+         */
+        public function forget(): bool {}
 
         /** @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException */
         public function stats(): \DelayQueue\Stats {}

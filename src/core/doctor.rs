@@ -36,7 +36,7 @@ const SETTINGS: [&str; 5] = [
 ];
 
 /// Checks each server that has jobs (version, eviction, memory, persistence, replicas, role, disk, clock, latency, connections, scripts), and the
-/// Sentinels. Needs the ACL right `+info`, and `+config|get` and `+script|exists` for all of it.
+/// Sentinels. A check that the user has no right to is unknown: all of them take `+info`, `+config|get` and `+script|exists`.
 ///
 /// # Errors
 /// Connection and server errors.
@@ -58,18 +58,36 @@ pub fn examine_servers(client: &Client) -> Result<Vec<Check>> {
 
 fn examine(client: &Client) -> Result<Vec<Check>> {
     let (started, before) = (Instant::now(), SystemTime::now());
-    let time = client.run(|request, _, _| request.command(&[b"TIME"])).map_err(doing)?;
+    let time = unless_denied(client.run(|request, _, _| request.command(&[b"TIME"]))).map_err(doing)?;
     let latency_ms = started.elapsed().as_secs_f64() * 1000.0;
-    let info = client.run(|request, _, _| request.command(&[b"INFO"])).map_err(doing)?;
+    let info = unless_denied(client.run(|request, _, _| request.command(&[b"INFO"]))).map_err(doing)?;
     let settings = client.run(|request, _, _| {
         request.all_replies();
         SETTINGS.iter().for_each(|setting| request.command(&[b"CONFIG", b"GET", setting.as_bytes()]));
     });
     let settings = settings.and_then(reply::all).map_err(doing)?;
-    let info = reply::text(info).unwrap_or_default();
-    let mut checks = Facts::new(&info, settings).checks(client.may_move());
-    checks.extend([server::clock(&time, before, latency_ms), server::latency(latency_ms), scripts(client)?]);
+    let info = info.map(|info| reply::text(info).unwrap_or_default());
+    let mut checks = Facts::new(info.as_deref(), settings).checks(client.may_move());
+    let clock = time.map_or_else(|| unknown("clock", "+time"), |time| server::clock(&time, before, latency_ms));
+    checks.extend([clock, server::latency(latency_ms), scripts(client)?]);
     Ok(checks)
+}
+
+/// `None`: the user has no right to that.
+pub(super) fn unless_denied<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Err(Error::Server { code, .. }) if code == "NOPERM" => Ok(None),
+        result => result.map(Some),
+    }
+}
+
+/// A check whose command the user may not send.
+pub(super) fn unknown(check: &'static str, rights: &str) -> Check {
+    finding(
+        check,
+        Level::Warn,
+        format!("unknown: this user has no right to look; give it {rights}, or ask as one that has it"),
+    )
 }
 
 /// Only users that may not send scripts need them there.
@@ -81,7 +99,7 @@ fn scripts(client: &Client) -> Result<Check> {
              delayqueue install-scripts"
         ),
         Err(Error::Server { .. }) => {
-            "it is unknown whether they are there, which only users without +eval need: give the user \
+            "unknown: this user has no right to look whether they are there, which only users without +eval need; give it \
                                       +script|exists to know"
                 .to_owned()
         }

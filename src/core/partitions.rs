@@ -1,7 +1,7 @@
 //! One queue over several hash tags, so that a cluster spreads it over its nodes. Each partition is a [`Queue`] of its own: order, leases and
 //! fencing numbers hold within it. A job lies in the partition that its id chooses.
 
-use super::doctor::{Check, Level, examine_servers};
+use super::doctor::{Check, Level, examine_servers, unless_denied};
 use super::error::Result;
 use super::install::install_scripts;
 use super::job::{Due, JobId, JobInfo, NewJob, Reserved, State};
@@ -322,6 +322,30 @@ impl Partitions {
         self.parts().map(|part| part.purge(states)).sum()
     }
 
+    /// Forgets the queue, with all partitions that the index knows: its counters, and its name in the index. False if it is in use; the
+    /// counters of partitions that are not may be gone then.
+    ///
+    /// # Errors
+    /// As [`Queue::forget`].
+    pub fn forget(&self) -> Result<bool> {
+        let known = u16::try_from(self.known()?).unwrap_or(u16::MAX);
+        let unknown = (self.count_of_parts() as u16..known).map(|number| self.first.partition(self.name(), number));
+        for part in self.parts().cloned().chain(unknown) {
+            if !part.forget()? {
+                return Ok(false);
+            }
+        }
+        self.first.unlist()?;
+        // A producer may have entered it again, for a job that it has pushed just before the name was taken out.
+        for part in self.parts() {
+            if part.count(None)? > 0 {
+                part.enlist()?;
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// # Errors
     /// As [`install_scripts`].
     pub fn install_scripts(&self) -> Result<usize> {
@@ -334,7 +358,7 @@ impl Partitions {
     /// Connection and server errors.
     pub fn doctor(&self, repair: bool) -> Result<Vec<Check>> {
         let mut checks = examine_servers(self.first.client())?;
-        let known = self.first.known_partitions()?;
+        let known = unless_denied(self.first.known_partitions())?.unwrap_or(0);
         if known > self.count_of_parts() as u64 {
             let message = format!(
                 "queue '{}' has jobs in {known} partitions, and this client looks at {}: raise its option 'partitions'",

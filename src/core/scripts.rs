@@ -110,7 +110,7 @@ macro_rules! scripts {
 }
 
 scripts! {
-    ACK = "ack", BURY = "bury", CANCEL = "cancel", FAIL = "fail", KICK = "kick", KICK_JOB = "kick_job", LEAVE = "leave", LIST = "list", PAUSE = "pause", PEEK = "peek", PURGE = "purge", PUSH = "push", PUSH_ANY = "push_any", RELEASE = "release", REPAIR = "repair", RESCHEDULE = "reschedule", RESERVE = "reserve", RESERVE_JOB = "reserve_job", RESUME = "resume", STATS = "stats", TAKE = "take", TOUCH = "touch", UPDATE = "update",
+    ACK = "ack", BURY = "bury", CANCEL = "cancel", FAIL = "fail", FORGET = "forget", KICK = "kick", KICK_JOB = "kick_job", LEAVE = "leave", LIST = "list", PAUSE = "pause", PEEK = "peek", PURGE = "purge", PUSH = "push", PUSH_ANY = "push_any", RELEASE = "release", REPAIR = "repair", RESCHEDULE = "reschedule", RESERVE = "reserve", RESERVE_JOB = "reserve_job", RESUME = "resume", STATS = "stats", TAKE = "take", TOUCH = "touch", UPDATE = "update",
 }
 
 #[cfg(test)]

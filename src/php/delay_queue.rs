@@ -72,7 +72,7 @@ impl DelayQueue {
 }
 
 /// Interfaces have most of them, too: see `interfaces`.
-pub static METHODS: [Method; 40] = [
+pub static METHODS: [Method; 41] = [
     method!(
         "__construct(string $queue = 'default', #[\\SensitiveParameter] ?string $dsn = null, \
          #[\\SensitiveParameter] array $options = [])",
@@ -124,6 +124,7 @@ pub static METHODS: [Method; 40] = [
     method!("resume(): void", manage::resume),
     method!("isPaused(): bool", manage::is_paused),
     method!("purge(\\DelayQueue\\State ...$states): int", manage::purge),
+    method!("forget(): bool", manage::forget),
     method!("stats(): \\DelayQueue\\Stats", manage::stats),
     method!("queues(): array", manage::queues),
     method!("partitions(): int", manage::partitions),

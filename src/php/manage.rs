@@ -158,6 +158,10 @@ pub fn purge(call: &Call) -> Outcome<Zval> {
     Ok(convert::int(this.queue.purge(&states)?))
 }
 
+pub fn forget(call: &Call) -> Outcome<Zval> {
+    Ok(convert::bool(call.this::<DelayQueue>()?.queue.forget()?))
+}
+
 pub fn stats(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     stats_object::object(this.queue.name(), this.queue.stats()?)

@@ -49,6 +49,32 @@ fn jobs_check(queue: &Queue, repair: bool) -> Check {
 }
 
 #[test]
+fn leases_that_nobody_looks_at_and_jobs_without_a_lease_are_found_by_doctor() {
+    let server = Server::start(&[]);
+    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let leases = |repair| queue.doctor(repair).unwrap().into_iter().find(|check| check.check == "leases").unwrap();
+    queue.push(&job("a")).unwrap();
+    reserve(&queue).unwrap();
+    assert_eq!(leases(false).level, Level::Ok);
+    travel(120_001);
+    let found = leases(false);
+    assert!(
+        found.level == Level::Warn && found.message.contains("1 leases of queue 'q' ended over a minute"),
+        "{found:?}"
+    );
+    assert_eq!(leases(false).level, Level::Ok, "doctor() has looked itself");
+    reserve(&queue).unwrap();
+    raw.run(&["DEL", &key(&queue, "leases")]);
+    let found = leases(false);
+    assert!(
+        found.level == Level::Error && found.message.contains("1 reserved jobs of queue 'q' have no lease"),
+        "{found:?}"
+    );
+    assert_eq!(leases(true).level, Level::Ok);
+    assert_eq!(states(&queue), [0, 1, 0, 0]);
+}
+
+#[test]
 fn jobs_whose_place_was_deleted_are_found_by_doctor_and_repaired() {
     let server = Server::start(&[]);
     let (queue, mut raw) = (server.queue("q"), server.raw());

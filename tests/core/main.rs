@@ -27,6 +27,7 @@ mod doctor;
 mod duplicates;
 mod durability;
 mod foreign;
+mod forget;
 mod fork;
 mod fuzz;
 mod headers;

@@ -242,6 +242,7 @@ pub const OPERATIONS: &[(&str, Operation)] = &[
     ("purge ready", |_, queue| queue.purge(&[State::Ready]).map(|_| ())),
     ("purge reserved", |_, queue| queue.purge(&[State::Reserved]).map(|_| ())),
     ("purge buried", |_, queue| queue.purge(&[State::Buried]).map(|_| ())),
+    ("forget", |_, queue| queue.forget().map(|_| ())),
     ("peek", |_, queue| queue.peek(&id("held")).map(|_| ())),
     ("list", |_, queue| queue.list(State::Ready, 0, 10).map(|_| ())),
     ("stats", |_, queue| queue.stats().map(|_| ())),

@@ -47,6 +47,7 @@ purge ready       | 0 -      | 0 D         | 1 -         | 0 L         | 1 -    
 purge reserved    | 0 -      | 0 D         | 0 R         | 1 -         | 0 R         | 0 B         | 1 -         | 0 B
 purge buried      | 0 -      | 0 D         | 0 R         | 0 L         | 0 R         | 1 -         | 0 T         | 1 -
 purge             | 0 -      | 1 -         | 1 -         | 1 -         | 1 -         | 1 -         | 1 -         | 1 -
+forget            | yes -    | no D        | no R        | no L        | no L        | no L        | no T        | no B
 list              | 0000 -   | 1000 D      | 0100 R      | 0010 L      | 0100 R      | 0001 B      | 0010 T      | 0001 B
 stats             | 0000 -   | 1000 D      | 0100 R      | 0010 L      | 0100 R      | 0001 B      | 0010 T      | 0001 B
 pause and resume  | ok -     | ok D        | ok R        | ok L        | ok L        | ok L        | ok T        | ok B
@@ -185,6 +186,7 @@ fn perform(queue: &Queue, operation: &str, held: &Held, priority: u32) -> String
         "purge ready" => queue.purge(&[State::Ready]).unwrap().to_string(),
         "purge reserved" => queue.purge(&[State::Reserved]).unwrap().to_string(),
         "purge buried" => queue.purge(&[State::Buried]).unwrap().to_string(),
+        "forget" => yes(queue.forget().unwrap()),
         "list" => State::ALL.map(|state| queue.list(state, 0, 10).unwrap().len().to_string()).concat(),
         "stats" => states(queue).map(|count| count.to_string()).concat(),
         "pause and resume" => {

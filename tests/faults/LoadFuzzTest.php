@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Faults;
 
 use DelayQueue\Backoff;
-use DelayQueue\Console\Dump\JobLine;
-use DelayQueue\Console\Dump\Restorer;
+use DelayQueue\Dump\JobLine;
+use DelayQueue\Dump\Restorer;
 use DelayQueue\Console\UsageException;
 use DelayQueue\JobInfo;
 use DelayQueue\PayloadException;

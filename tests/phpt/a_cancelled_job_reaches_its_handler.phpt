@@ -8,7 +8,11 @@ $queue = queue();
 $other = queue(['persistent' => false]);
 $log = [];
 foreach ([Event::Cancelled, Event::LeaseLost, Event::Failed, Event::Succeeded] as $event) {
-    $queue->on($event, function (Event $event, ?Job $job) use (&$log) { $log[] = "{$event->name} {$job->id} " . ($job->isLost() ? 'lost' : 'ours'); });
+    $queue->on($event, function (Event $event, ?Job $job, ?Throwable $error, ?float $seconds) use (&$log) {
+        // In the middle of the handler: so far.
+        if ($event === Event::Cancelled && ($seconds === null || $job->id === 'later' && $seconds < 0.8)) { echo 'after ', var_export($seconds, true), "\n"; }
+        $log[] = "{$event->name} {$job->id} " . ($job->isLost() ? 'lost' : 'ours');
+    });
 }
 $run = function (string $id, callable $handler, bool ...$options) use ($queue, &$log): void {
     $log = [];

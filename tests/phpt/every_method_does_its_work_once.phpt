@@ -54,6 +54,8 @@ var_dump($queue->isPaused(), $queue->reserve()?->id);
 echo "-- the rest\n";
 var_dump($queue->watch('other') === $queue, $queue->reserve(), $queue->watch()->purge(State::Reserved), $queue->purge(), count($queue));
 var_dump($queue->peekReady(), in_array('every_method_does_its_work_once', $queue->queues()));
+$queue->push(1, id: 'kept');
+var_dump($queue->forget(), $queue->cancel('kept'), $queue->forget(), in_array('every_method_does_its_work_once', $queue->queues()));
 foreach ($queue->doctor() as ['level' => $level, 'check' => $check, 'message' => $message]) {
     $well = ($well ?? true) && in_array($level, ['ok', 'warn', 'error']) && $check !== '' && $message !== '';
 }
@@ -165,5 +167,9 @@ int(0)
 int(0)
 NULL
 bool(true)
+bool(false)
+int(1)
+bool(true)
+bool(false)
 bool(true)
 NULL

@@ -15,6 +15,7 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue/methods/consume/parameters/10 is unexpected
 /DelayQueue/methods/doctor/parameters/0 is unexpected
 /DelayQueue/methods/dsn is unexpected
+/DelayQueue/methods/forget is unexpected
 /DelayQueue/methods/installScripts is unexpected
 /DelayQueue/methods/name is unexpected
 /DelayQueue/methods/partitions is unexpected

@@ -7,7 +7,7 @@ namespace DelayQueue\Tests\Processes;
 use DateTimeImmutable;
 use DelayQueue;
 use DelayQueue\Backoff;
-use DelayQueue\Console\Dump\JobPages;
+use DelayQueue\Dump\JobPages;
 use DelayQueue\State;
 use DelayQueue\Tests\Support\CliTestCase;
 use DelayQueue\Tests\Support\RedisServer;

@@ -16,7 +16,7 @@ final class CliTest extends CliTestCase
 {
     private const COMMANDS = [
         'work', 'drain', 'push', 'stats', 'list', 'show', 'cancel', 'kick', 'reschedule', 'pause', 'resume', 'purge', 'doctor', 'install-scripts', 'serve',
-        'dump', 'load', 'reseal', 'metrics',
+        'dump', 'load', 'reseal', 'metrics', 'forget',
     ];
 
     public function testEveryCommandExplainsItself(): void
@@ -65,6 +65,41 @@ final class CliTest extends CliTestCase
                 $this->assertStringContainsString("--$option", $page, "of $command");
             }
         }
+    }
+
+    public function testAQueueThatIsEmptyAndUnusedIsForgotten(): void
+    {
+        $this->cliExpecting(0, 'push', '1', '--id=a', '--delay=1h');
+        (new DelayQueue('empty', $this->redis->dsn()))->push(1, id: 'b');
+        (new DelayQueue('empty', $this->redis->dsn()))->cancel('b');
+        $result = $this->cli('forget', $this->queueName, 'empty');
+        $this->assertSame([1, "empty is forgotten\n"], [$result->exitCode, $result->output]);
+        $this->assertStringContainsString("in use, and not forgotten: $this->queueName (there are jobs", $result->errors);
+        $this->assertSame([$this->queueName], array_column($this->json('stats', '--format=json'), 'queue'));
+        $this->assertStringContainsString('nothing was ever pushed to a queue empty', $this->cliExpecting(2, 'forget', 'empty'));
+        $this->cliExpecting(0, 'purge', '--force');
+        $this->assertSame("$this->queueName is forgotten\n", $this->cliExpecting(0, 'forget'));
+        $this->assertSame([], $this->json('stats', '--format=json'));
+    }
+
+    public function testAnUnknownCommandEndsWithTwoAlsoOnATerminal(): void
+    {
+        $this->assertStringContainsString('Command "nonsense" is not defined', $this->cliExpecting(2, 'nonsense'));
+        $this->assertStringContainsString('Did you mean this? list', $this->cliExpecting(2, 'lst', '--queue=a'));
+        $command = implode(' ', array_map(escapeshellarg(...), [PHP_BINARY, self::BINARY, 'lst']));
+        $onTerminal = new Process(['script', '-qec', $command, '/dev/null'], $this->environment());
+        $said = $onTerminal->rest(20);
+        $this->assertSame(2, $onTerminal->exitCode(20), $said);
+        $this->assertStringNotContainsString('?  (yes/no)', $said);
+    }
+
+    public function testAPushThatWaitsForItsPayloadSaysSo(): void
+    {
+        $push = $this->start('push', '--id=slow');
+        $this->heard($push, '/^delayqueue: waiting for the payload on standard input$/m');
+        $push->say('{"order": 4711}');
+        $this->assertSame("slow\n", $this->finish($push)->output);
+        $this->assertSame(['order' => 4711], $this->queue()->peek('slow')?->payload);
     }
 
     public function testAPushedJobIsWhatItWasToldToBe(): void
@@ -345,6 +380,19 @@ final class CliTest extends CliTestCase
 
         $this->cliExpecting(0, 'push', '1', $dsn);
         $this->assertStringContainsString('ok    scripts: all ', $this->cliExpecting(0, 'doctor'));
+    }
+
+    public function testDoctorOfAWorkersUserSaysWhatItMayNotKnow(): void
+    {
+        preg_match('/^ACL SETUSER dqworker (.+)$/m', (string) file_get_contents(__DIR__ . '/../../docs/acl.md'), $line);
+        $this->redis->ask('ACL', 'SETUSER', 'dqworker', ...explode(' ', $line[1]));
+        $this->queue()->push(1);
+        $findings = $this->cliExpecting(0, 'doctor', '--dsn=' . str_replace('://', '://dqworker:SECRET@', $this->redis->dsn()));
+        foreach (['version', 'eviction', 'memory', 'persistence', 'role', 'replication', 'disk', 'connections'] as $check) {
+            $this->assertMatchesRegularExpression("/^warn  $check: unknown: .+ \\+info/m", $findings);
+        }
+        $this->assertMatchesRegularExpression('/^warn  settings: unknown: .+ \+config\|get/m', $findings);
+        $this->assertStringContainsString("ok    jobs: every job of queue '$this->queueName' lies in one state", $findings);
     }
 
     public function testDoctorFindsJobsThatLieNowhereAndRepairsThem(): void

@@ -48,7 +48,10 @@ final class CliWorkTest extends CliTestCase
             $this->assertGreaterThanOrEqual($line['id'] === 'slow' ? 200 : 0, $line['run_ms']);
             $this->assertLessThan(20_000, $line['run_ms']);
         }
-        $this->assertSame('empty', json_decode(trim($result->errors), true)['reason']);
+        $notices = array_map(static fn (string $line): array => json_decode($line, true, flags: JSON_THROW_ON_ERROR), explode("\n", trim($result->errors)));
+        $this->assertSame(['ready', 'stopped'], array_column($notices, 'event'));
+        $this->assertSame([[$this->queueName], $this->redis->dsn(), 'dq'], [$notices[0]['queues'], $notices[0]['redis'], $notices[0]['prefix']]);
+        $this->assertSame('empty', $notices[1]['reason']);
     }
 
     public function testTheLineForPeopleSaysTheSame(): void
@@ -56,7 +59,32 @@ final class CliWorkTest extends CliTestCase
         $this->queue()->push(['do' => 'fail'], id: 'a');
         $result = $this->cli(...self::EMPTY);
         $this->assertMatchesRegularExpression("/^\\S+Z $this->queueName a attempt 1, \\d+ ms late, ran [\\d.]+ ms: failed \\(RuntimeException: not now; in \\S+:\\d+; caused by LogicException: the cause in \\S+; #0 .+\\)\n\$/D", $result->output);
-        $this->assertMatchesRegularExpression('/^\S+Z worker \(process \d+\) stopped: empty\n$/D', $result->errors);
+        $ready = preg_quote("is ready for queue $this->queueName at {$this->redis->dsn()}, prefix dq", '~');
+        $this->assertMatchesRegularExpression("~^\\S+Z worker \\(process \\d+\\) $ready\n\\S+Z worker \\(process \\d+\\) stopped: empty\n$~D", $result->errors);
+    }
+
+    public function testAWorkerAndAPoolSayAtTheirStartWhereTheyWorkWithoutAPassword(): void
+    {
+        $place = ['--queue=orders', '--queue=refunds', '--dsn=redis://ann:secret@127.0.0.1:1/0', '--prefix=shop'];
+        $this->assertStringEndsWith(
+            "is ready for queues orders, refunds at redis://ann:***@127.0.0.1:1/0, prefix shop",
+            strtok($this->cli('work', self::HANDLER, '--max-time=0.3', ...$place)->errors, "\n"),
+        );
+        $pool = $this->start('work', self::HANDLER, '--processes=2', ...$place);
+        $this->heard($pool, '~^\S+ 2 workers for queues orders, refunds at redis://ann:\*\*\*@127\.0\.0\.1:1/0, prefix shop$~m');
+        $this->heard($pool, '/(is ready.*){2}/s');
+        $pool->signal(SIGTERM);
+        $this->assertSame(0, $pool->exitCode(20));
+        $this->assertStringNotContainsString('secret', $pool->errors());
+    }
+
+    public function testAFileThatReturnsNothingIsToldToReturn(): void
+    {
+        $file = $this->redis->folder->path . '/nothing.php';
+        file_put_contents($file, '<?php function handle(): void {}');
+        $errors = $this->cliExpecting(2, 'work', $file);
+        $this->assertSame("delayqueue: cannot load the handler $file: the file returns nothing: end it with \"return\", and what it is there for\n", $errors);
+        $this->assertStringContainsString("cannot load the container $file: the file returns nothing", $this->cliExpecting(2, 'work', self::HANDLER, "--container=$file"));
     }
 
     /** @dataProvider deaths */
@@ -262,7 +290,7 @@ final class CliWorkTest extends CliTestCase
         }
         $result = $this->finish($this->start('work', self::HANDLER, '--log=json', '--idle-timeout=0.1', $limit));
         $this->assertSame(0, $result->exitCode, $result->errors);
-        $this->assertSame($reason, json_decode(trim($result->errors), true)['reason']);
+        $this->assertSame($reason, self::reason($result->errors));
         $this->assertCount($done, $this->done());
     }
 
@@ -274,11 +302,19 @@ final class CliWorkTest extends CliTestCase
         yield 'nothing due' => ['--stop-when-empty', 'empty', 3];
     }
 
+    /** Why a worker stopped: its last line says so. */
+    private static function reason(string $errors): string
+    {
+        $lines = explode("\n", trim($errors));
+
+        return json_decode((string) end($lines), true, flags: JSON_THROW_ON_ERROR)['reason'];
+    }
+
     public function testMemoryAndTheHandlersWishEndIt(): void
     {
-        $this->assertSame('memoryLimit', json_decode($this->cli('work', self::HANDLER, '--log=json', '--memory-limit=100K')->errors, true)['reason']);
+        $this->assertSame('memoryLimit', self::reason($this->cli('work', self::HANDLER, '--log=json', '--memory-limit=100K')->errors));
         $this->queue()->push(['do' => 'stop']);
-        $this->assertSame('stopped', json_decode($this->cli('work', self::HANDLER, '--log=json')->errors, true)['reason']);
+        $this->assertSame('stopped', self::reason($this->cli('work', self::HANDLER, '--log=json')->errors));
     }
 
     public function testAHandlerThatIsStuckEndsTheProcessWith124(): void

@@ -30,8 +30,7 @@ final class ExamplesTest extends TestCase
 
     protected function tearDown(): void
     {
-        array_map(unlink(...), (array) glob("$this->directory/*"));
-        rmdir($this->directory);
+        exec('rm -rf ' . escapeshellarg($this->directory));
     }
 
     public function testAReminderIsSentOnceWhenItIsDue(): void
@@ -96,6 +95,32 @@ final class ExamplesTest extends TestCase
         }
 
         $this->assertFalse($shop->pay('order-1'));
+    }
+
+    /** @dataProvider usages */
+    #[\PHPUnit\Framework\Attributes\DataProvider('usages')]
+    public function testWithoutArgumentsTheUsageGoesToStandardErrorAlone(string $script, string ...$arguments): void
+    {
+        $process = $this->start($script, ...$arguments);
+        $this->assertSame(['', 2], [$process->rest(15.0), $process->exitCode()]);
+        $this->assertMatchesRegularExpression('/^usage: php \w+\.php [A-Z ]+\n$/D', $process->errors(), 'and no warning');
+    }
+
+    /** @return list<list<string>> */
+    public static function usages(): array
+    {
+        return [['reminders/remind.php'], ['reminders/remind.php', 'alice', '60'], ['notify/push.php'], ['notify/push.php', '4711'], ['refund-checks/request.php']];
+    }
+
+    public function testTheNotifierFindsTheAutoloaderOfAProject(): void
+    {
+        $examples = "$this->directory/vendor/delayqueue/delayqueue/examples/notify";
+        mkdir($examples, 0o700, true);
+        copy(self::EXAMPLES . '/notify/worker.php', "$examples/worker.php");
+        file_put_contents("$this->directory/vendor/autoload.php", '<?php echo "the autoloader of the project\n"; exit(0);');
+        $process = new Process([PHP_BINARY, "$examples/worker.php"], $this->environment());
+        $this->assertSame("the autoloader of the project\n", $process->rest(15.0));
+        $this->assertStringNotContainsString('/usr/share', (string) file_get_contents("$examples/worker.php"));
     }
 
     public function testANotificationIsSignedPostedAndTakenOnce(): void

@@ -20,6 +20,7 @@ final class PsrTest extends MessengerTestCase
         $dispatcher = new EventDispatcher();
         $dispatcher->addListener(WorkerEvent::class, static function (WorkerEvent $event) use (&$heard): void {
             $heard[] = [$event->event, $event->job?->id, $event->error?->getMessage()];
+            self::assertSame($event->job !== null, is_float($event->seconds));
         });
         $queue = (new EventBridge($dispatcher))->connect($this->delayQueue('jobs'), Event::Succeeded, Event::Failed, Event::WorkerStopping);
         $queue->push(1, id: 'good');

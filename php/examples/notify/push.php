@@ -15,7 +15,8 @@ require __DIR__ . '/../../autoload.php';
 
 [, $order, $url] = $argv + [1 => null, 2 => null];
 if ($url === null) {
-    exit("usage: php push.php ORDER URL\n");
+    fwrite(STDERR, "usage: php push.php ORDER URL\n");
+    exit(2);
 }
 
 $queue = new DelayQueue('notify');

@@ -12,9 +12,12 @@ use DelayQueue\Event;
 use DelayQueue\Http\Notifier;
 use DelayQueue\Job;
 
-require __DIR__ . '/../../autoload.php';
-// From Debian's php-symfony-http-client; with Composer, vendor/autoload.php has both.
-require '/usr/share/php/Symfony/Component/HttpClient/autoload.php';
+// In a project the autoloader of Composer has both; in a checkout Symfony's client is on the include path, from Debian's php-symfony-http-client.
+$composer = __DIR__ . '/../../../../autoload.php';
+require is_file($composer) ? $composer : __DIR__ . '/../../autoload.php';
+if (!class_exists(Symfony\Component\HttpClient\HttpClient::class)) {
+    require 'Symfony/Component/HttpClient/autoload.php';
+}
 
 $notifier = new Notifier(
     hosts: explode(' ', getenv('NOTIFY_HOSTS') ?: '127.0.0.1:8081'),

@@ -12,7 +12,8 @@ use DelayQueue\Backoff;
 use DelayQueue\OnDuplicate;
 
 if (!isset($argv[1])) {
-    exit("usage: php request.php REFUND\n");
+    fwrite(STDERR, "usage: php request.php REFUND\n");
+    exit(2);
 }
 
 $queue = new DelayQueue('refunds');

@@ -8,9 +8,10 @@
 
 declare(strict_types=1);
 
-[, $person, $seconds, $text] = $argv + [3 => null];
+[, $person, $seconds, $text] = $argv + [1 => null, 2 => null, 3 => null];
 if ($text === null) {
-    exit("usage: php remind.php PERSON SECONDS TEXT\n");
+    fwrite(STDERR, "usage: php remind.php PERSON SECONDS TEXT\n");
+    exit(2);
 }
 
 $queue = new DelayQueue('reminders');

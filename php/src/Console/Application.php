@@ -38,7 +38,7 @@ final class Application extends SymfonyApplication
             new WorkCommand(), new DrainCommand(), new PushCommand(), new StatsCommand(), new ListCommand(), new ShowCommand(),
             new CancelCommand(), new KickCommand(), new RescheduleCommand(), new PauseCommand(), new ResumeCommand(),
             new PurgeCommand(), new DoctorCommand(), new InstallScriptsCommand(), new ServeCommand(), new MetricsCommand(), new DumpCommand(), new LoadCommand(),
-            new ResealCommand(),
+            new ResealCommand(), new ForgetCommand(),
         ]);
         $this->setDefaultCommand(OverviewCommand::NAME);
     }
@@ -68,8 +68,11 @@ final class Application extends SymfonyApplication
         } catch (ExceptionInterface) {
             // Options of a command; the command will look at them.
         }
-        if ($this->getCommandName($input) === null && !$input->hasParameterOption(['--version', '-V'], true)) {
+        $name = $this->getCommandName($input);
+        if ($name === null && !$input->hasParameterOption(['--version', '-V'], true)) {
             $input = new ArrayInput(['command' => OverviewCommand::NAME]);
+        } elseif ($name !== null) {
+            $this->find($name); // refuses an unknown one; Symfony would ask on a terminal, and end with 1
         }
 
         return parent::doRun($input, $output);

@@ -4,9 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
-use DelayQueue\Console\Dump\JobLine;
-use DelayQueue\Console\Dump\JobPages;
-use DelayQueue\State;
+use DelayQueue\Dump\Dump;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
@@ -14,9 +12,6 @@ use Symfony\Component\Console\Output\OutputInterface;
 
 final class DumpCommand extends Command
 {
-    /** In the direction that jobs move, so that one that moves is rather there twice than missing. */
-    private const STATES = [State::Delayed, State::Ready, State::Reserved, State::Buried];
-
     public function __construct()
     {
         parent::__construct('dump');
@@ -50,11 +45,8 @@ final class DumpCommand extends Command
         $names = $input->getOption('all') ? $anywhere->queues() : $target->names();
         $target->refuseUnknown($anywhere, ...$names);
         foreach ($names as $name) {
-            $pages = new JobPages($isOpen ? $target->open($name) : $target->openWithoutKeys($name));
-            foreach (self::STATES as $state) {
-                foreach ($pages->of($state) as $job) {
-                    Format::raw($output, JobLine::write($job));
-                }
+            foreach (Dump::lines($isOpen ? $target->open($name) : $target->openWithoutKeys($name)) as $line) {
+                Format::raw($output, $line);
             }
         }
 

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
+use DelayQueue\Internal\Json;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Formatter\OutputFormatter;
 use Symfony\Component\Console\Helper\Table;
@@ -63,6 +64,6 @@ final class Format
 
     public static function json(OutputInterface $output, mixed $value): void
     {
-        self::raw($output, Text::json($value));
+        self::raw($output, Json::line($value));
     }
 }

@@ -33,7 +33,7 @@ final class KickCommand extends Command
         $max = Number::orNull($input->getOption('max'), '--max', 1);
         $reset = !$input->getOption('keep-attempts');
         if (($ids === []) === ($max === null)) {
-            throw new UsageException('name the jobs, or say --max=N');
+            throw new UsageException('give ids, or --max=N for the N oldest');
         }
         $kicked = $max !== null
             ? $queue->kick($max, $reset)

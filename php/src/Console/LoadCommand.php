@@ -4,21 +4,16 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
-use DelayQueue\Console\Dump\JobLine;
-use DelayQueue\Console\Dump\Restorer;
-use DelayQueue\PayloadException;
+use DelayQueue\Dump\JobLine;
+use DelayQueue\Dump\LineException;
+use DelayQueue\Dump\Load;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
-use UnexpectedValueException;
-use ValueError;
 
 final class LoadCommand extends Command
 {
-    /** The payloads are bytes, as large as any queue takes. */
-    private const OPTIONS = ['format' => 'raw', 'maxPayload' => 512 << 20];
-
     public function __construct()
     {
         parent::__construct('load');
@@ -47,29 +42,23 @@ final class LoadCommand extends Command
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $target = new Target($input);
-        $into = $target->named() === [] ? null : $target->queue(self::OPTIONS);
-        $restorers = [];
+        $into = $target->named() === [] ? null : $target->queue()->name();
+        $lines = self::lines($input->getArgument('file') ?? '-');
         $loaded = $kept = 0;
-        foreach (self::lines($input->getArgument('file') ?? '-') as $number => $line) {
-            try {
-                $job = JobLine::read($line);
-                if ($job->seal !== null && $into !== null && $target->named() !== [$job->queue]) {
-                    throw new UnexpectedValueException("it is sealed for queue $job->queue, and no other queue could open it: dump it with --open");
-                }
-                $restorer = $restorers[$into === null ? $job->queue : '']
-                    ??= new Restorer($into ?? $target->open($job->queue, self::OPTIONS));
-                $restorer->restore($job) ? $loaded++ : $kept++;
-            } catch (UnexpectedValueException|ValueError|UsageException|PayloadException $error) {
-                $why = Failure::line($error);
-                throw new NothingDone("line $number is not a job that can be loaded: $why ($loaded loaded, $kept kept before it)", 0, $error);
+        try {
+            foreach ((new Load($target->dsn(), $target->options()))->lines($lines, $into) as $isNew) {
+                $isNew ? $loaded++ : $kept++;
             }
+        } catch (LineException $error) {
+            $why = $error->getPrevious() === null ? '' : Failure::line($error->getPrevious());
+            throw new NothingDone("line $error->key is not a job that can be loaded: $why ($loaded loaded, $kept kept before it)", 0, $error);
         }
         Format::raw($output, "$loaded loaded, $kept kept");
 
         return ExitCode::OK;
     }
 
-    /** @return iterable<int, string> by their numbers, without empty ones */
+    /** @return iterable<int, string> by their numbers */
     private static function lines(string $file): iterable
     {
         $stream = $file === '-' ? STDIN : @fopen($file, 'r');
@@ -77,9 +66,7 @@ final class LoadCommand extends Command
             throw new UsageException("cannot read $file");
         }
         for ($number = 1; ($line = fgets($stream)) !== false; $number++) {
-            if (trim($line) !== '') {
-                yield $number => $line;
-            }
+            yield $number => $line;
         }
     }
 }

@@ -46,7 +46,10 @@ final class MetricsCommand extends Command
         }
         fclose($socket);
         $target = new Target($input);
-        $settings = json_encode(['queues' => $target->named()] + $target->settings(), JSON_THROW_ON_ERROR);
+        $settings = json_encode(
+            ['queues' => $target->named(), 'dsn' => $target->dsn(), 'options' => $target->place()],
+            JSON_THROW_ON_ERROR,
+        );
         Format::raw($output, "http://$listen/metrics");
         $arguments = [...Relaunch::settings(), '-q', '-S', $listen, __DIR__ . '/metrics-page.php'];
         pcntl_exec(PHP_BINARY, $arguments, ['DELAYQUEUE_METRICS' => $settings] + getenv());

@@ -11,6 +11,7 @@ use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
+use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 
 final class PushCommand extends Command
@@ -46,7 +47,7 @@ final class PushCommand extends Command
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $option = $input->getOption(...);
-        $payload = $this->payload($input);
+        $payload = $this->payload($input, $output);
         // The bytes go in as they are: decoding and encoding again would turn {} into [] and round numbers.
         $queue = (new Target($input))->queue(['format' => 'raw']);
         $id = $queue->push(
@@ -66,13 +67,13 @@ final class PushCommand extends Command
         return ExitCode::OK;
     }
 
-    private function payload(InputInterface $input): string
+    private function payload(InputInterface $input, OutputInterface $output): string
     {
         $payload = $input->getArgument('payload');
         if ($payload === null && stream_isatty(STDIN)) {
             throw new UsageException('give a payload, or - for standard input');
         }
-        $payload = $payload === null || $payload === '-' ? (string) stream_get_contents(STDIN) : $payload;
+        $payload = $payload === null || $payload === '-' ? self::standardInput($output) : $payload;
         if (!$input->getOption('raw')) {
             try {
                 json_decode($payload, flags: JSON_THROW_ON_ERROR);
@@ -82,5 +83,17 @@ final class PushCommand extends Command
         }
 
         return $payload;
+    }
+
+    /** Where nothing comes for a second, it says what it waits for. */
+    private static function standardInput(OutputInterface $output): string
+    {
+        [$read, $none] = [[STDIN], []];
+        if (@stream_select($read, $none, $none, 1) === 0) {
+            $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
+            Format::raw($errors, 'delayqueue: waiting for the payload on standard input');
+        }
+
+        return (string) stream_get_contents(STDIN);
     }
 }

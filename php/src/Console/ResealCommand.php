@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Console;
 
 use DelayQueue;
-use DelayQueue\Console\Dump\JobPages;
+use DelayQueue\Dump\Dump;
 use DelayQueue\JobInfo;
 use DelayQueue\SealException;
 use DelayQueue\State;
@@ -74,13 +74,11 @@ final class ResealCommand extends Command
     private static function pass(DelayQueue $queue, bool $plainToo): array
     {
         [$moved, $others, $refused] = [0, 0, []];
-        foreach (self::STATES as $state) {
-            foreach ((new JobPages($queue))->of($state) as $job) {
-                try {
-                    $queue->reseal($job->id, $plainToo) ? $moved++ : $others++;
-                } catch (SealException $error) {
-                    $refused[$job->id] = $error->getMessage();
-                }
+        foreach (Dump::jobs($queue, ...self::STATES) as $job) {
+            try {
+                $queue->reseal($job->id, $plainToo) ? $moved++ : $others++;
+            } catch (SealException $error) {
+                $refused[$job->id] = $error->getMessage();
             }
         }
 

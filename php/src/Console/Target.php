@@ -21,7 +21,7 @@ final class Target
     {
         $value = InputOption::VALUE_REQUIRED;
         $definition->addOptions([
-            new InputOption('dsn', null, $value, 'Where Redis is; else php.ini\'s delayqueue.dsn, else DELAYQUEUE_DSN, which hides a password'),
+            new InputOption('dsn', null, $value, 'Where Redis is; else php.ini\'s delayqueue.dsn, else DELAYQUEUE_DSN, where other users of the machine do not see its password'),
             new InputOption('prefix', null, $value, 'What all keys begin with; else php.ini\'s delayqueue.prefix, else DELAYQUEUE_PREFIX'),
             new InputOption('partitions', null, $value, 'Over how many hash tags the queue is spread; else DELAYQUEUE_PARTITIONS, else 1'),
             new InputOption('keys-file', null, $value, 'The keys that seal payloads, a line "id base64" each; else DELAYQUEUE_KEYS_FILE, else none'),
@@ -77,9 +77,7 @@ final class Target
      */
     public function open(string $name, array $options = []): DelayQueue
     {
-        $keys = $this->keys();
-
-        return $this->openWithoutKeys($name, $options + ($keys === null ? [] : ['keys' => $keys, 'signed' => $this->input->getOption('signed')]));
+        return $this->openWithoutKeys($name, $options + $this->options());
     }
 
     /**
@@ -90,23 +88,33 @@ final class Target
      */
     public function openWithoutKeys(string $name, #[\SensitiveParameter] array $options = []): DelayQueue
     {
-        ['dsn' => $dsn, 'options' => $place] = $this->settings();
-        $options += $place;
-        $queue = new DelayQueue($name, $dsn, $options);
+        $options += $this->place();
+        $queue = new DelayQueue($name, $this->dsn(), $options);
         self::refuseToSeeOnlyAPart($queue, $name, $options['partitions']);
 
         return $queue;
     }
 
-    /** @return array{dsn: ?string, options: array{partitions: int, prefix?: string}} for DelayQueue: where the queues are */
-    public function settings(): array
+    /** What --dsn says. */
+    public function dsn(): ?string
+    {
+        return $this->input->getOption('dsn');
+    }
+
+    /** @return array<string, mixed> of DelayQueue: all that the command line says of them */
+    public function options(): array
+    {
+        $keys = $this->keys();
+
+        return $this->place() + ($keys === null ? [] : ['keys' => $keys, 'signed' => $this->input->getOption('signed')]);
+    }
+
+    /** @return array{partitions: int, prefix?: string} options of DelayQueue: where the queues are */
+    public function place(): array
     {
         $prefix = $this->input->getOption('prefix');
 
-        return [
-            'dsn' => $this->input->getOption('dsn'),
-            'options' => ['partitions' => $this->partitions()] + ($prefix === null ? [] : ['prefix' => $prefix]),
-        ];
+        return ['partitions' => $this->partitions()] + ($prefix === null ? [] : ['prefix' => $prefix]);
     }
 
     private function partitions(): int

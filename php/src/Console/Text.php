@@ -4,30 +4,16 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
-use DateTimeImmutable;
-use DateTimeZone;
+use DelayQueue\Internal\Json;
+use DelayQueue\Internal\Moment as InternalMoment;
 
 /** How times, lengths of time and stored bytes are written. */
 final class Text
 {
-    /**
-     * Characters that give orders to a terminal, or that change the order in which it shows others: controls, both ends of a line
-     * as Unicode has them, marks and overrides of the direction of writing.
-     */
-    private const ORDERS = '/[\x00-\x1F\x7F-\x{9F}\x{61C}\x{200E}\x{200F}\x{2028}-\x{202E}\x{2066}-\x{2069}]/u';
-
     /** Unix seconds as a moment in UTC, to the millisecond. */
     public static function moment(float $seconds): string
     {
-        return self::toMoment($seconds)->format('Y-m-d\TH:i:s.v\Z');
-    }
-
-    /** The moment itself, exact to the microsecond. */
-    public static function toMoment(float $seconds): DateTimeImmutable
-    {
-        $moment = DateTimeImmutable::createFromFormat('U.u', sprintf('%.6F', $seconds), new DateTimeZone('UTC'));
-
-        return $moment ?: throw new UsageException("$seconds is not a moment in Unix seconds");
+        return InternalMoment::of($seconds)->format('Y-m-d\TH:i:s.v\Z');
     }
 
     /** Unix seconds as a moment, and how far away that is. */
@@ -79,22 +65,6 @@ final class Text
             $bytes = (string) preg_replace_callback('/[\x80-\xFF]/', static fn (array $byte): string => sprintf('\x%02X', ord($byte[0])), $bytes);
         }
 
-        return (string) preg_replace_callback(self::ORDERS, static fn (array $character): string => self::escaped($character[0]), $bytes);
-    }
-
-    /** One line of JSON; bytes that are not UTF-8 are replaced. A terminal may show it: it has no control characters. */
-    public static function json(mixed $value): string
-    {
-        $readable = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION;
-        $json = json_encode($value, $readable | JSON_INVALID_UTF8_SUBSTITUTE | JSON_THROW_ON_ERROR);
-
-        return (string) preg_replace_callback(self::ORDERS, static fn (array $character): string => self::escaped($character[0]), $json);
-    }
-
-    /** As JSON writes a character in a string that is to be ASCII. */
-    private static function escaped(string $character): string
-    {
-        // PHP writes DEL as it is.
-        return $character === "\x7F" ? '\u007f' : substr(json_encode($character, JSON_THROW_ON_ERROR), 1, -1);
+        return Json::withoutOrders($bytes);
     }
 }

@@ -58,14 +58,19 @@ final class WorkCommand extends Command
                 throw new UsageException('--processes needs PHP\'s extensions pcntl and posix');
             }
 
-            (new Target($input))->watching()->close(); // each worker has a connection of its own, and the parent needs none
+            $target = new Target($input);
+            $queue = $target->watching();
+            $queue->close(); // each worker has a connection of its own, and the parent needs none
+            $notices->say('starting', "$processes workers for " . self::place($target, $queue), self::fields($target, $queue));
 
             return (new Pool(Relaunch::command(), $processes, $limits['stopWhenEmpty'], $notices))->run();
         }
         self::heedSignals($queue, $lifeline !== null);
         HandlerLoader::bootstrap($input);
-        $queue = (new Target($input))->watching();
+        $target = new Target($input);
+        $queue = $target->watching();
         $lifeline?->attach($queue);
+        $lifeline === null && self::tellOfReadiness($target, $queue, $notices);
         self::tellOfRedis($queue, $notices);
         $handler = HandlerLoader::load($input);
         $reason = $queue->consume(JobLog::of($input, $output)->watch($queue, $handler), ...$limits);
@@ -94,6 +99,28 @@ final class WorkCommand extends Command
             pcntl_signal($signal, $stop);
         }
         pcntl_signal(SIGHUP, $hasParent ? SIG_IGN : $stop);
+    }
+
+    /** The worker of a parent tells the parent. */
+    private static function tellOfReadiness(Target $target, DelayQueue $queue, Notices $notices): void
+    {
+        $queue->on(Event::WorkerStarting, static function () use ($target, $queue, $notices): void {
+            $message = 'worker (process ' . getmypid() . ') is ready for ' . self::place($target, $queue);
+            $notices->say('ready', $message, self::fields($target, $queue));
+        });
+    }
+
+    private static function place(Target $target, DelayQueue $queue): string
+    {
+        $names = $target->names();
+
+        return (count($names) === 1 ? 'queue ' : 'queues ') . implode(', ', $names) . " at {$queue->dsn()}, prefix {$queue->prefix()}";
+    }
+
+    /** @return array<string, mixed> */
+    private static function fields(Target $target, DelayQueue $queue): array
+    {
+        return ['queues' => $target->names(), 'redis' => $queue->dsn(), 'prefix' => $queue->prefix()];
     }
 
     private static function tellOfRedis(DelayQueue $queue, Notices $notices): void

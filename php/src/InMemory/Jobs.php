@@ -16,7 +16,9 @@ final class Jobs
     private array $entries = [];
 
     /** @var array{acked: int, failed: int, timedOut: int, cancelled: int, replaced: int} since the queue was made */
-    private array $counters = ['acked' => 0, 'failed' => 0, 'timedOut' => 0, 'cancelled' => 0, 'replaced' => 0];
+    private array $counters = self::NOTHING;
+
+    private const NOTHING = ['acked' => 0, 'failed' => 0, 'timedOut' => 0, 'cancelled' => 0, 'replaced' => 0];
 
     private bool $isKnown = false;
 
@@ -31,6 +33,17 @@ final class Jobs
     public function isKnown(): bool
     {
         return $this->isKnown;
+    }
+
+    /** @return bool false: it has jobs, or is paused */
+    public function forget(): bool
+    {
+        if ($this->entries !== [] || $this->isPaused()) {
+            return false;
+        }
+        [$this->isKnown, $this->counters, $this->lastToken] = [false, self::NOTHING, 0];
+
+        return true;
     }
 
     public function find(string $id): ?Entry

@@ -24,15 +24,19 @@ final class Listeners
         $this->listeners[] = [$event, $listener];
     }
 
-    /** In the order of their adding; one that throws is a warning. */
-    public function emit(Event $event, ?Job $job = null, ?Throwable $error = null): void
+    /**
+     * In the order of their adding; one that throws is a warning.
+     *
+     * @param float|null $ran seconds that the handler ran
+     */
+    public function emit(Event $event, ?Job $job = null, ?Throwable $error = null, ?float $ran = null): void
     {
         foreach ($this->listeners as [$heard, $listener]) {
             if ($heard !== $event) {
                 continue;
             }
             try {
-                $listener($event, $job, $error);
+                $listener($event, $job, $error, $ran);
             } catch (Throwable $thrown) {
                 $what = $thrown::class . ($thrown->getMessage() === '' ? '' : ": {$thrown->getMessage()}");
                 trigger_error("A listener of Event::{$event->name} threw $what", E_USER_WARNING);

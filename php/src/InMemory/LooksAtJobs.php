@@ -144,6 +144,11 @@ trait LooksAtJobs
         return $removed;
     }
 
+    public function forget(): bool
+    {
+        return $this->jobs->forget();
+    }
+
     public function stats(): Stats
     {
         return $this->jobs->stats();

@@ -94,38 +94,40 @@ final class Loop
             $job->keepAlive();
         }
         $error = $result = null;
+        $started = hrtime(true);
         try {
             $result = ($this->handler)($job, $this->queue);
         } catch (Throwable $error) {
             // It says how the job ends.
         }
+        $ran = (hrtime(true) - $started) / 1e9;
         if ($job->isSettled()) {
             return;
         }
         try {
-            $this->settle($job, $result, $error);
+            $this->settle($job, $result, $error, $ran);
         } catch (LeaseLostException) {
-            $this->listeners->emit(Event::LeaseLost, $job);
+            $this->listeners->emit(Event::LeaseLost, $job, ran: $ran);
         }
     }
 
-    private function settle(Job $job, mixed $result, ?Throwable $error): void
+    private function settle(Job $job, mixed $result, ?Throwable $error, float $ran): void
     {
         if ($error instanceof Release) {
             $job->release($error->delay);
-            $this->listeners->emit(Event::Released, $job, $error);
+            $this->listeners->emit(Event::Released, $job, $error, $ran);
         } elseif ($error instanceof Bury) {
             $job->bury($error->getMessage());
-            $this->listeners->emit(Event::Buried, $job, $error);
+            $this->listeners->emit(Event::Buried, $job, $error, $ran);
         } elseif ($error !== null || $result === false) {
             $job->fail($error ?? 'the handler returned false');
-            $this->listeners->emit(Event::Failed, $job, $error);
+            $this->listeners->emit(Event::Failed, $job, $error, $ran);
             if ($job->maxAttempts > 0 && $job->attempts >= $job->maxAttempts) {
-                $this->listeners->emit(Event::Buried, $job, $error);
+                $this->listeners->emit(Event::Buried, $job, $error, $ran);
             }
         } else {
             $job->ack();
-            $this->listeners->emit(Event::Succeeded, $job);
+            $this->listeners->emit(Event::Succeeded, $job, ran: $ran);
         }
     }
 }

@@ -28,8 +28,8 @@ final class EventBridge
     public function connect(QueueInterface $queue, Event ...$events): QueueInterface
     {
         foreach ($events ?: Event::cases() as $event) {
-            $queue->on($event, function (Event $event, ?JobInterface $job, ?Throwable $error) use ($queue): void {
-                $this->dispatcher->dispatch(new WorkerEvent($event, $job, $error, $queue));
+            $queue->on($event, function (Event $event, ?JobInterface $job, ?Throwable $error, ?float $seconds) use ($queue): void {
+                $this->dispatcher->dispatch(new WorkerEvent($event, $job, $error, $queue, $seconds));
             });
         }
 

@@ -13,7 +13,8 @@ use Throwable;
 
 /**
  * Writes the events of a worker to a PSR-3 logger: what concerns a job as debug and info, what somebody should look at as warning and
- * error. The context has `queue`, `job`, `attempt`, and `exception` where there is one.
+ * error. The context has `queue`, `job`, `attempt`, and, where there are any, `seconds` (how long the handler ran) and
+ * `exception`.
  *
  *     (new WorkerLog($logger))->watch($queue);
  *     $queue->consume($handler);
@@ -41,9 +42,12 @@ final class WorkerLog
         return $queue;
     }
 
-    private function write(Event $event, ?JobInterface $job, ?Throwable $error): void
+    private function write(Event $event, ?JobInterface $job, ?Throwable $error, ?float $seconds): void
     {
         $context = $job === null ? [] : ['queue' => $job->queue, 'job' => $job->id, 'attempt' => $job->attempts];
+        if ($seconds !== null) {
+            $context['seconds'] = $seconds;
+        }
         if ($error !== null) {
             $context['exception'] = $error;
         }

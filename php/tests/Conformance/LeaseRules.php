@@ -13,6 +13,13 @@ use RuntimeException;
 /** What the holder of a job may do, and how it comes back. */
 trait LeaseRules
 {
+    public function testABatchHoldsFiveHundredJobsAtMost(): void
+    {
+        $queue = $this->queue();
+        $queue->pushMany(array_map(static fn (int $n): array => ['payload' => $n], range(1, 501)));
+        $this->assertSame([500, 1], [count($queue->reserveMany(8000)), count($queue->reserveMany(8000))]);
+    }
+
     public function testAReservedJobTellsAllAboutItself(): void
     {
         $this->queue()->push(['order' => 1], delay: 5, id: 'a', priority: 7, ttr: 30, maxAttempts: 3, headers: ['tenant' => 'acme', '12' => 'x']);

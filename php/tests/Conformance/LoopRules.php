@@ -58,12 +58,18 @@ trait LoopRules
         }
         $heard = [];
         foreach (Event::cases() as $event) {
-            $queue->on($event, static function (Event $event, ?JobInterface $job, ?Throwable $error) use (&$heard): void {
+            $queue->on($event, static function (Event $event, ?JobInterface $job, ?Throwable $error, ?float $seconds) use (&$heard): void {
                 $heard[] = trim("$event->value $job?->id " . ($error === null ? '' : $error->getMessage()));
+                $hasRun = $job !== null && $event !== Event::Processing;
+                self::assertSame($hasRun, $seconds !== null && $seconds >= 0.002 && $seconds < 60, "$event->value: $seconds");
             });
         }
 
-        $this->assertSame(8, $queue->drain(static fn (Job $job) => $ends[$job->id]($job)));
+        $this->assertSame(8, $queue->drain(static function (Job $job) use ($ends) {
+            usleep(3000);
+
+            return $ends[$job->id]($job);
+        }));
         $this->assertNull($queue->peek('done'));
         $now = [];
         foreach (array_slice(array_keys($ends), 1) as $id) {

@@ -141,6 +141,22 @@ trait ManagingRules
         $this->assertSame(2, $queue->count());
     }
 
+    public function testAQueueThatIsEmptyAndNotPausedIsForgotten(): void
+    {
+        $queue = $this->queue();
+        $queue->push('a', id: 'a', delay: 60);
+        $this->assertFalse($queue->forget());
+        $this->assertSame('a', $queue->peek('a')?->id);
+        $queue->cancel('a');
+        $queue->pause();
+        $this->assertFalse($queue->forget());
+        $this->assertTrue($queue->isPaused());
+        $queue->resume();
+        $this->assertTrue($queue->forget());
+        $this->assertTrue($queue->forget());
+        $this->assertSame([[], 0], [$queue->queues(), $queue->stats()->pushed]);
+    }
+
     public function testNumbersOfAQueue(): void
     {
         $queue = $this->queue();

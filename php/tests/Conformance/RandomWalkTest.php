@@ -104,6 +104,7 @@ final class RandomWalkTest extends TestCase
             "kick job $id" => static fn ($q) => $q->kickJob($id, $flag),
             'pause' => static fn ($q) => $number === 1 ? $q->pause($flag ? 1500 : null) : $q->resume(),
             "purge $state->value" => static fn ($q) => $number === 1 ? $q->purge($state) : null,
+            'forget' => static fn ($q) => $q->forget(),
             'consume as of old' => static fn ($q) => $number === 1 ? $q->consumer(limit: 1) : null,
         ];
         $names = array_keys($steps);

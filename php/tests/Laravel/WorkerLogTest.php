@@ -37,6 +37,7 @@ final class WorkerLogTest extends TestCase
         $this->assertContains('DEBUG A job begins good', $lines);
         $buried = array_values(array_filter($handler->getRecords(), static fn ($record): bool => $record['level_name'] === 'ERROR'))[0];
         $this->assertSame(['logged', 1], [$buried['context']['queue'], $buried['context']['attempt']]);
+        $this->assertIsFloat($buried['context']['seconds']);
         $this->assertInstanceOf(RuntimeException::class, $buried['context']['exception']);
     }
 

@@ -38,7 +38,7 @@ pub(super) struct Tries<'a> {
     deadline: Instant,
     attempt: Attempt,
     /// Whether a server that cannot be reached is worth waiting for: a connection was lost on the way, or there are other servers, and one may
-    /// be restarting or taking over. Otherwise the caller hears of it at once.
+    /// be restarting or taking over. Otherwise the error goes to the caller at once.
     may_come_back: bool,
     /// Why an earlier try failed.
     cause: Option<Error>,

@@ -1,6 +1,6 @@
 //! Facts about one server.
 
-use super::{Check, Level, finding};
+use super::{Check, Level, finding, unknown};
 use crate::core::reply;
 use redis::Value;
 use std::collections::HashMap;
@@ -12,21 +12,26 @@ mod tests;
 /// Kinds of servers, and the versions with which all tests were run.
 const TESTED: [(&str, &[&str]); 2] = [("Redis", &["7.0", "8.0"]), ("Valkey", &["8.1"])];
 
+/// Checks that need INFO.
+const FROM_INFO: [&str; 8] =
+    ["version", "eviction", "memory", "persistence", "role", "replication", "disk", "connections"];
+
 /// What a server tells of itself.
 pub(super) struct Facts<'a> {
-    info: HashMap<&'a str, &'a str>,
+    /// `None`: the user may not ask.
+    info: Option<HashMap<&'a str, &'a str>>,
     /// `None`: the user may not ask for settings.
     settings: Option<HashMap<String, String>>,
 }
 
 impl<'a> Facts<'a> {
-    pub(super) fn new(info: &'a str, settings: impl Iterator<Item = Value>) -> Self {
-        let info = info.lines().filter_map(|line| line.trim().split_once(':')).collect();
+    pub(super) fn new(info: Option<&'a str>, settings: impl Iterator<Item = Value>) -> Self {
+        let info = info.map(|info| info.lines().filter_map(|line| line.trim().split_once(':')).collect());
         Self { info, settings: read_settings(settings) }
     }
 
     fn text(&self, name: &str) -> &'a str {
-        self.info.get(name).copied().unwrap_or("")
+        self.info.as_ref().and_then(|info| info.get(name)).copied().unwrap_or("")
     }
 
     fn number(&self, name: &str) -> u64 {
@@ -38,6 +43,11 @@ impl<'a> Facts<'a> {
     }
 
     pub(super) fn checks(&self, may_fail_over: bool) -> Vec<Check> {
+        if self.info.is_none() {
+            let mut checks: Vec<Check> = FROM_INFO.into_iter().map(|check| unknown(check, "+info")).collect();
+            checks.push(self.settings());
+            return checks;
+        }
         vec![
             self.version(),
             self.eviction(),
@@ -57,9 +67,10 @@ impl<'a> Facts<'a> {
             ("dragonfly_version", "Dragonfly"),
             ("garnet_version", "Garnet"),
             ("redict_version", "Redict"),
-            ("redis_version", if self.info.contains_key("mvcc_depth") { "KeyDB" } else { "Redis" }),
+            ("redis_version", if self.text("mvcc_depth").is_empty() { "Redis" } else { "KeyDB" }),
         ];
-        let found = kinds.iter().find_map(|(field, kind)| Some((*kind, *self.info.get(field)?)));
+        let found =
+            kinds.iter().map(|(field, kind)| (*kind, self.text(field))).find(|(_, version)| !version.is_empty());
         let (kind, version) = found.unwrap_or(("server", "of unknown version"));
         let Some((_, tested)) = TESTED.iter().find(|(known, _)| *known == kind) else {
             return finding(
@@ -203,7 +214,7 @@ impl<'a> Facts<'a> {
             None => finding(
                 "settings",
                 Level::Warn,
-                "appendfsync, min-replicas-to-write and others are unknown: give the user +config|get, or look yourself",
+                "unknown: this user has no right to look at appendfsync, min-replicas-to-write and others; give it +config|get, or look yourself",
             ),
             Some(_) if self.setting("stop-writes-on-bgsave-error") == Some("no") => finding(
                 "settings",

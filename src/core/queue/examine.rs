@@ -1,9 +1,16 @@
 //! Whether the keys of a queue are sound.
 
 use super::Queue;
-use crate::core::doctor::{Check, Level, doing, finding};
+use crate::core::clock;
+use crate::core::doctor::{Check, Level, doing, finding, unknown, unless_denied};
 use crate::core::error::{Error, Result};
-use crate::core::scripts;
+use crate::core::{reply, scripts};
+use redis::Value;
+
+/// How many of the leases that end first are looked at, less one.
+const LEASES: usize = 499;
+/// A worker takes back a lease that has ended within seconds.
+const UNNOTICED_US: i64 = 60_000_000;
 
 impl Queue {
     /// Checks the queue. `repair`: jobs of it that lie in no state become ready again.
@@ -11,12 +18,20 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn examine(&self, repair: bool) -> Result<Vec<Check>> {
-        let schema = self.examine_schema().map_err(doing)?;
-        if schema.level == Level::Error {
-            return Ok(vec![schema]); // nobody here can read its jobs
+        let schema = unless_denied(self.examine_schema()).map_err(doing)?;
+        if let Some(Check { level: Level::Error, .. }) = schema {
+            return Ok(schema.into_iter().collect()); // nobody here can read its jobs
         }
-        let jobs = if repair { self.repair().map_err(doing)? } else { self.examine_jobs()? };
-        Ok(vec![schema, jobs])
+        let repaired = if repair { Some(self.repair().map_err(doing)?) } else { None };
+        // Before any script looks, and takes back the leases that have ended.
+        let leases = unless_denied(self.examine_leases()).map_err(doing)?;
+        let jobs = match repaired {
+            Some(repaired) => Some(repaired),
+            None => unless_denied(self.examine_jobs())?,
+        };
+        let or_unknown =
+            |found: Option<Check>, check| found.unwrap_or_else(|| unknown(check, "the rights of a worker"));
+        Ok(vec![or_unknown(schema, "schema"), or_unknown(leases, "leases"), or_unknown(jobs, "jobs")])
     }
 
     fn examine_schema(&self) -> Result<Check> {
@@ -30,6 +45,49 @@ impl Queue {
             )),
             Err(error) => Err(error),
         }
+    }
+
+    /// A lease that ended a while ago is one that no worker has noticed; a job without a lease can be settled by none.
+    fn examine_leases(&self) -> Result<Check> {
+        let [_, _, reserved, leases, ..] = self.keys.all();
+        let most = LEASES.to_string();
+        let ask = |command: &[&[u8]]| {
+            let reply = self.client.run(|request, _, _| request.command(command));
+            reply.map_err(|error| self.naming_key(error))
+        };
+        let now_us = reply::time_us(&ask(&[b"TIME"])?).unwrap_or(0) + clock::offset_us();
+        let long_ago = (now_us - UNNOTICED_US).to_string();
+        let ended = reply::int(ask(&[b"ZCOUNT", reserved, b"-inf", long_ago.as_bytes()])?).unwrap_or(0);
+        let ids: Vec<Vec<u8>> =
+            reply::all(ask(&[b"ZRANGE", reserved, b"0", most.as_bytes()])?)?.filter_map(reply::bytes).collect();
+        let mut stuck = 0;
+        if !ids.is_empty() {
+            let mut command: Vec<&[u8]> = vec![b"HMGET", leases];
+            command.extend(ids.iter().map(Vec::as_slice));
+            stuck = reply::all(ask(&command)?)?.filter(|lease| *lease == Value::Nil).count();
+        }
+        Ok(if stuck > 0 {
+            finding(
+                "leases",
+                Level::Error,
+                format!(
+                    "{stuck} reserved jobs of queue '{}' have no lease, so no worker can settle them: somebody has deleted a key; run \
+                     delayqueue doctor --repair",
+                    self.name
+                ),
+            )
+        } else if ended > 0 {
+            finding(
+                "leases",
+                Level::Warn,
+                format!(
+                    "{ended} leases of queue '{}' ended over a minute ago, and no worker has looked since: start one, or their jobs wait for ever",
+                    self.name
+                ),
+            )
+        } else {
+            finding("leases", Level::Ok, format!("no lease of queue '{}' is stuck", self.name))
+        })
     }
 
     fn examine_jobs(&self) -> Result<Check> {

@@ -130,6 +130,14 @@ impl Queue {
         })
     }
 
+    /// Takes the queue out of the index of names.
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn unlist(&self) -> Result<()> {
+        self.ask_index(|request, index| request.command(&[b"ZREM", index, self.name.as_bytes()])).map(|_| ())
+    }
+
     /// The index of queues lies in a slot of its own.
     fn ask_index(&self, ask: impl Fn(&mut Request, &[u8])) -> Result<Value> {
         let prefix = self.keys.prefix();

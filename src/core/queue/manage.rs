@@ -193,6 +193,20 @@ impl Queue {
         }
         Ok(removed)
     }
+
+    /// Deletes the counters of a queue that is empty and unused, which are all that is left of it; false, and nothing changed, if it has jobs,
+    /// is paused, or a consumer waits for it. The index of queues keeps its name: see [`Queue::unlist`].
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn forget(&self) -> Result<bool> {
+        let (reply, _) = self.script_again(&scripts::FORGET, &[]).map_err(self.on_queue("forgetting"))?;
+        match reply.word.as_str() {
+            "OK" => Ok(true),
+            "USED" => Ok(false),
+            _ => Err(reply::unexpected()),
+        }
+    }
 }
 
 fn found(reply: Result<(Reply, bool)>) -> Result<bool> {

@@ -174,10 +174,18 @@ impl Queue {
         request.command(&[b"ZADD", index.as_bytes(), b"GT", parts.as_bytes(), self.name.as_bytes()]);
     }
 
+    /// Enters the queue into the index of names outside of a push.
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn enlist(&self) -> Result<()> {
+        let client = self.client.for_slot(keys::index_slot(self.keys.prefix()));
+        client.run(|request, _, _| self.write_index(request)).map(|_| ())
+    }
+
     /// In a cluster the index may lie on another node. If that one is slow or down, the next push of a minute later will enter the queue.
     fn index_elsewhere(&self) {
-        let client = self.client.for_slot(keys::index_slot(self.keys.prefix()));
-        let _ = within(INDEX_PATIENCE, || client.run(|request, _, _| self.write_index(request)));
+        let _ = within(INDEX_PATIENCE, || self.enlist());
     }
 
     pub(super) fn check_payload(&self, payload: &[u8]) -> Result<()> {

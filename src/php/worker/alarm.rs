@@ -18,6 +18,7 @@ use std::panic::catch_unwind;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Once};
+use std::time::Instant;
 
 type Hook = unsafe extern "C" fn(*mut zend_execute_data);
 /// The address of the hook that was there before; 0: none.
@@ -90,19 +91,20 @@ pub struct Run {
     /// A cancelled job is to end the handler.
     throws: bool,
     is_told: Cell<bool>,
+    started: Instant,
 }
 
 impl Run {
     pub fn new(job: &Zval, queue: &Zval, lease: &Arc<Lease>, throws: bool) -> Self {
         let (job, queue) = (job.shallow_clone(), queue.shallow_clone());
-        Self { job, queue, lease: Arc::clone(lease), throws, is_told: Cell::new(false) }
+        Self { job, queue, lease: Arc::clone(lease), throws, is_told: Cell::new(false), started: Instant::now() }
     }
 
     /// Listeners hear of it once, in the middle of the handler's code.
     fn tell_of_cancel(&self) -> Outcome<()> {
         self.is_told.set(true);
         if let Some(queue) = inside::<DelayQueue>(&self.queue) {
-            queue.listeners.emit(Event::Cancelled, Some(&self.job), None)?;
+            queue.listeners.emit(Event::Cancelled, Some(&self.job), None, Some(self.started.elapsed()))?;
         }
         if self.throws {
             exceptions::throw_cancelled(&format!("job '{}' was cancelled", self.lease.receipt.id));

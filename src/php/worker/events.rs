@@ -2,12 +2,14 @@
 
 use super::callable::{Ending, attempt, discard, take_throwable};
 use crate::php::call::{Fault, Outcome, guard};
+use crate::php::convert;
 use crate::php::enums;
 use crate::php::reason;
 use ext_php_rs::error::php_error;
 use ext_php_rs::flags::ErrorType;
 use ext_php_rs::types::Zval;
 use std::cell::RefCell;
+use std::time::Duration;
 
 /// Cases of `DelayQueue\Event`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,8 +89,8 @@ impl Listeners {
         self.callables.try_borrow_mut().map_or((std::ptr::null_mut(), 0), |mut all| (all.as_mut_ptr(), all.len()))
     }
 
-    /// Calls the listeners in their order. One that throws is reported with a warning; the loop goes on.
-    pub fn emit(&self, event: Event, job: Option<&Zval>, error: Option<&Zval>) -> Outcome<()> {
+    /// Calls the listeners in their order. One that throws is reported with a warning; the loop goes on. `ran`: for how long the handler has run.
+    pub fn emit(&self, event: Event, job: Option<&Zval>, error: Option<&Zval>, ran: Option<Duration>) -> Outcome<()> {
         let wanted: Vec<Zval> = {
             let (events, callables) = (self.events.borrow(), self.callables.borrow());
             let both = events.iter().zip(callables.iter());
@@ -96,7 +98,8 @@ impl Listeners {
         };
         for callable in &wanted {
             let or_null = |value: Option<&Zval>| value.map_or_else(Zval::new, Zval::shallow_clone);
-            let arguments = [enums::case_of(&enums::EVENT, &event.case()), or_null(job), or_null(error)];
+            let ran = ran.map_or_else(convert::null, |ran| convert::float(ran.as_secs_f64()));
+            let arguments = [enums::case_of(&enums::EVENT, &event.case()), or_null(job), or_null(error), ran];
             match attempt(callable, arguments) {
                 Ending::Returned(_) => {}
                 Ending::Threw(exception) => {

@@ -13,7 +13,7 @@ use crate::php::call::{Fault, Outcome};
 use crate::php::new_job::Format;
 use crate::php::{convert, exceptions, json};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The job that is being handled, should the loop end before it is settled.
 pub struct InHand {
@@ -49,7 +49,9 @@ impl Loop<'_> {
             0 => self.options.timeout,
             own_ms => Duration::from_millis(own_ms),
         };
+        let started = Instant::now();
         let (ending, timed_out) = self.call_handler(&job, timeout);
+        self.ran = Some(started.elapsed());
         if self.is_child() {
             return Err(match ending {
                 Ending::Returned(_) => self.same_process().err().unwrap_or(Fault::Thrown),
@@ -60,6 +62,7 @@ impl Loop<'_> {
         }
         let verdict = Verdict::of(ending, timed_out, timeout);
         self.settle(&job, &verdict)?;
+        self.ran = None;
         discard((job, verdict))
     }
 

@@ -56,7 +56,7 @@ impl Interrupts for LoopInterrupts<'_> {
 
     fn tick(&mut self) -> Flow {
         let Some(idling) = &mut self.idling else { return Flow::Continue };
-        let told = idling.listeners.emit(Event::Idle, None, None);
+        let told = idling.listeners.emit(Event::Idle, None, None, None);
         idling.next = Instant::now() + idling.every;
         match told {
             Err(fault) => self.php.raise(fault),

@@ -63,6 +63,8 @@ pub struct Loop<'a> {
     /// When the loop noticed a signal that asks it to end.
     ending: Option<Instant>,
     pub(super) in_hand: Option<InHand>,
+    /// For how long the handler ran of the job that is being settled.
+    pub(super) ran: Option<Duration>,
     pub(super) rung: Rung,
     /// Listeners have heard that the job in hand was cancelled, or there are none.
     pub(super) has_told_of_cancel: bool,
@@ -88,6 +90,7 @@ impl<'a> Loop<'a> {
             process: Generation::current(),
             ending: None,
             in_hand: None,
+            ran: None,
             rung,
             has_told_of_cancel: false,
             unacknowledged: HashMap::new(),
@@ -103,7 +106,7 @@ impl<'a> Loop<'a> {
         if !self.listeners().has(event) {
             return Ok(());
         }
-        self.listeners().emit(event, job, error)?;
+        self.listeners().emit(event, job, error, self.ran)?;
         self.same_process()
     }
 

@@ -9,6 +9,7 @@ use delayqueue::core::durability::Durability;
 use delayqueue::core::error::Error;
 use delayqueue::core::install::install_scripts;
 use delayqueue::core::job::{NewJob, OnDuplicate};
+use delayqueue::core::partitions::Partitions;
 use delayqueue::core::queue::{Queue, QueueConfig};
 use std::time::Duration;
 
@@ -94,8 +95,8 @@ fn about<'a>(checks: &'a [Check], what: &str) -> Vec<&'a Check> {
 }
 
 #[test]
-fn doctor_needs_info_and_says_which_rights_would_tell_more() {
-    let info = extra("`doctor()`");
+fn doctor_needs_no_right_but_says_of_each_check_which_rights_would_tell_more() {
+    let info = extra("most findings of `doctor()`, which are unknown otherwise");
     let all = [info.clone(), extra("all findings of `doctor()`")].concat();
     assert_eq!((info.len(), all.len()), (1, 3));
     for (place, servers) in [(Place::one_server as fn() -> Place, 1), (Place::behind_sentinels, 1), (Place::cluster, 3)]
@@ -108,13 +109,35 @@ fn doctor_needs_info_and_says_which_rights_would_tell_more() {
             assert!(found.iter().all(|check| !check.message.contains("unknown")), "{found:?}");
         }
         let told = allow(&mut place, "dqworker", &info).doctor(false).unwrap();
-        for (what, level, right) in [("settings", Level::Warn, "+config|get"), ("scripts", Level::Ok, "+script|exists")]
-        {
+        for (what, level, right) in [
+            (
+                "settings",
+                Level::Warn,
+                "unknown: this user has no right to look at appendfsync, min-replicas-to-write and others; give it +config|get",
+            ),
+            ("scripts", Level::Ok, "+script|exists"),
+        ] {
             let found = about(&told, what);
             assert_eq!(found.len(), servers);
             assert!(found.iter().all(|check| check.level == level && check.message.contains(right)), "{found:?}");
         }
-        assert!(is_denied(&allow(&mut place, "dqworker", &without(&all, &info[0])).doctor(false).unwrap_err()));
+        let told = allow(&mut place, "dqworker", &without(&all, &info[0])).doctor(false).unwrap();
+        let unknown = told
+            .iter()
+            .filter(|check| check.message.contains("unknown: this user has no right to look; give it +info"));
+        assert_eq!(unknown.count(), 8 * servers, "{told:?}");
+        for what in ["settings", "scripts", "clock", "schema", "leases", "jobs"] {
+            assert!(about(&told, what).iter().all(|check| !check.message.contains("unknown")), "{told:?}");
+        }
+        let told = Partitions::new(&allow(&mut place, "dqproducer", &[]), 1).doctor(false).unwrap();
+        for what in ["version", "leases", "jobs"] {
+            let found = about(&told, what);
+            assert!(!found.is_empty(), "{told:?}");
+            assert!(
+                found.iter().all(|check| check.level == Level::Warn && check.message.contains("unknown")),
+                "{found:?}"
+            );
+        }
         let repair = extra("`doctor(repair: true)`");
         allow(&mut place, "dqworker", &[info.clone(), repair].concat()).doctor(true).unwrap();
         assert!(is_denied(&allow(&mut place, "dqworker", &info).doctor(true).unwrap_err()));
@@ -143,6 +166,24 @@ fn the_user_of_the_sentinels_has_exactly_the_rights_it_needs() {
     for right in line.iter().filter(|word| word.starts_with('+')) {
         let error = try_with(&without(&with_doctor, right)).unwrap_err();
         assert!(error.to_string().contains("sentinel_user"), "{right}: {error}");
+    }
+}
+
+#[test]
+fn forgetting_a_queue_needs_the_right_to_delete_keys() {
+    for place in [Place::one_server, Place::cluster] {
+        let mut place = place();
+        for rights in [extra("`forget()`"), Vec::new()] {
+            let queue = allow(&mut place, "dqworker", &rights);
+            let partitions = Partitions::new(&queue, 2);
+            partitions.push_many(vec![job("a"), job("b"), job("c")], &mut Vec::new()).unwrap();
+            partitions.purge(&[]).unwrap();
+            match partitions.forget() {
+                Ok(is_forgotten) => assert!(is_forgotten && !rights.is_empty()),
+                Err(error) => assert!(rights.is_empty() && is_denied(&error), "{error}"),
+            }
+            assert_eq!(partitions.queues().unwrap().is_empty(), !rights.is_empty());
+        }
     }
 }
 

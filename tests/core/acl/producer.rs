@@ -34,6 +34,7 @@ fn the_documented_producer_can_neither_take_nor_change_a_job() {
     assert!(denied(producer.list(State::Ready, 0, 1).map(|_| ())));
     assert!(denied(producer.cancel(&[id("a")]).map(|_| ())));
     assert!(denied(producer.purge(&[]).map(|_| ())));
+    assert!(denied(producer.forget().map(|_| ())));
     assert!(denied(producer.stats().map(|_| ())));
     assert!(denied(producer.take(None, 1).map(|_| ())));
     assert!(denied(producer.kick(1, false).map(|_| ())));

@@ -377,6 +377,16 @@ impl Reference {
         taken.into_iter().map(|(_, payload)| payload).collect()
     }
 
+    /// A lease that is over counts as held: nothing looks for it here.
+    pub fn forget(&mut self) -> bool {
+        let is_unused = !self.is_paused() && self.jobs.is_empty();
+        if is_unused {
+            (self.tokens, self.counters) = (0, Counters::default());
+            self.lateness.clear();
+        }
+        is_unused
+    }
+
     pub fn purge(&mut self, state: State) -> u64 {
         self.reclaim();
         let ids: Vec<String> = self.in_order(state).into_iter().map(|job| job.id.clone()).collect();

@@ -218,7 +218,8 @@ impl Walk {
                 self.reserve_job(&name, is_lost);
             }
             965..978 => self.take(is_lost),
-            978..986 => self.pause(is_lost),
+            978..980 => self.forget(is_lost),
+            980..986 => self.pause(is_lost),
             986..996 => self.resume(is_lost),
             _ => {
                 let state = self.pick(&State::ALL);

@@ -260,6 +260,13 @@ final class EveryCall
                 $this->raw->purge();
                 $this->raw->purge(State::Buried, State::Ready);
             },
+            'DelayQueue::forget' => function (): void {
+                $forgotten = new DelayQueue('forgotten', $this->dsn, ['readTimeout' => 20]);
+                $forgotten->push(1, id: 'kept');
+                $forgotten->forget();
+                $forgotten->cancel('kept');
+                $forgotten->forget();
+            },
             'DelayQueue::stats' => fn () => get_object_vars($looked->stats()),
             'DelayQueue\Stats::lateness' => fn () => $looked->stats()->lateness(),
             'DelayQueue\Stats::waitTime' => fn () => $looked->stats()->waitTime(true),

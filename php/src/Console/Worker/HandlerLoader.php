@@ -58,17 +58,25 @@ final class HandlerLoader
 
     private static function container(string $file): ContainerInterface
     {
-        $container = is_file($file) ? require $file : throw new UsageException('no such file');
+        $container = is_file($file) ? self::returned($file) : throw new UsageException('no such file');
 
         return $container instanceof ContainerInterface
             ? $container
             : throw new UsageException('it returns no Psr\Container\ContainerInterface, but ' . get_debug_type($container));
     }
 
+    /** What the file returns; PHP gives 1 for one that returns nothing. */
+    private static function returned(string $file): mixed
+    {
+        $value = require $file;
+
+        return $value === 1 ? throw new UsageException('the file returns nothing: end it with "return", and what it is there for') : $value;
+    }
+
     private static function resolve(string $handler, ?ContainerInterface $container): callable
     {
         if (is_file($handler)) {
-            return self::callable(require $handler);
+            return self::callable(self::returned($handler));
         }
         [$class, $method] = explode('::', $handler, 2) + [1 => null];
         if (!class_exists($class) && !$container?->has($class)) {

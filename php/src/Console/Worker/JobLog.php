@@ -10,6 +10,7 @@ use DelayQueue\Console\Format;
 use DelayQueue\Console\Text;
 use DelayQueue\Console\UsageException;
 use DelayQueue\Event;
+use DelayQueue\Internal\Json;
 use DelayQueue\Job;
 use DelayQueue\TimeoutException;
 use Symfony\Component\Console\Command\Command;
@@ -125,7 +126,7 @@ final class JobLog
             'pid' => getmypid(),
         ];
         $present = array_filter($fields, static fn (mixed $value): bool => $value !== null);
-        $this->output->writeln($this->asJson ? Text::json($present) : Text::printable(self::text($present)), OutputInterface::OUTPUT_RAW);
+        $this->output->writeln($this->asJson ? Json::line($present) : Text::printable(self::text($present)), OutputInterface::OUTPUT_RAW);
     }
 
     /** @param array<string, mixed> $fields */

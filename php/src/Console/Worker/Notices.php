@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Console\Worker;
 
 use DelayQueue\Console\Text;
+use DelayQueue\Internal\Json;
 use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 
@@ -23,7 +24,7 @@ final class Notices
     {
         $time = Text::moment(microtime(true));
         $line = $this->asJson
-            ? Text::json(['time' => $time, 'event' => $event, 'message' => $message] + $fields + ['pid' => getmypid()])
+            ? Json::line(['time' => $time, 'event' => $event, 'message' => $message] + $fields + ['pid' => getmypid()])
             : "$time $message";
         $this->output->writeln($line, OutputInterface::OUTPUT_RAW);
     }

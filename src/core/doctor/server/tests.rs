@@ -23,7 +23,7 @@ fn found(check: &str, facts: &str, settings: &str, may_fail_over: bool) -> Check
     let told = facts.split_whitespace().filter(|fact| !fact.ends_with(':'));
     let info: Vec<&str> = INFO.lines().filter(replaced).chain(told).collect();
     let all = format!("{SETTINGS} {settings}"); // later ones count
-    let checks = Facts::new(&info.join("\r\n"), replies(&all).into_iter()).checks(may_fail_over);
+    let checks = Facts::new(Some(&info.join("\r\n")), replies(&all).into_iter()).checks(may_fail_over);
     checks.into_iter().find(|found| found.check == check).unwrap()
 }
 
@@ -37,7 +37,7 @@ fn assert_found(check: &str, facts: &str, settings: &str, level: Level, words: &
 
 #[test]
 fn a_server_on_which_nothing_endangers_jobs_is_all_right() {
-    let checks = Facts::new(INFO, replies(SETTINGS).into_iter()).checks(true);
+    let checks = Facts::new(Some(INFO), replies(SETTINGS).into_iter()).checks(true);
     assert!(checks.iter().all(|check| check.level == Ok), "{checks:?}");
     assert_eq!(checks.len(), 9);
 }
@@ -124,7 +124,7 @@ fn a_server_that_takes_jobs_without_saving_them_is_told() {
 #[test]
 fn settings_that_the_user_may_not_see_are_unknown_and_not_guessed() {
     let refused = vec![Value::Nil; 5];
-    let checks = Facts::new(INFO, refused.into_iter()).checks(true);
+    let checks = Facts::new(Some(INFO), refused.into_iter()).checks(true);
     let of = |name: &str| checks.iter().find(|found| found.check == name).unwrap();
     assert_eq!(of("settings").level, Warn);
     assert!(of("settings").message.contains("+config|get"), "{checks:?}");

@@ -64,6 +64,19 @@ impl Walk {
         assert_eq!(unless_in_doubt(got), if is_lost { None } else { Some(expected) });
     }
 
+    /// Now and then the queue is empty first.
+    pub(super) fn forget(&mut self, is_lost: bool) {
+        if self.below(2) == 0 {
+            State::ALL.into_iter().for_each(|state| self.purge(state, false));
+        }
+        self.note("forget".into());
+        let expected = self.model.forget();
+        assert_eq!(self.queue(is_lost).forget().unwrap(), expected);
+        if expected {
+            self.held.clear(); // tokens begin anew
+        }
+    }
+
     pub(super) fn pause(&mut self, is_lost: bool) {
         let for_ms = self.pick(&[None, Some(30), Some(30)]);
         self.note(format!("pause {for_ms:?}"));

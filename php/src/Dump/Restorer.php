@@ -2,11 +2,11 @@
 
 declare(strict_types=1);
 
-namespace DelayQueue\Console\Dump;
+namespace DelayQueue\Dump;
 
 use DateTimeImmutable;
 use DelayQueue;
-use DelayQueue\Console\Text;
+use DelayQueue\Internal\Moment;
 use DelayQueue\DuplicateJobException;
 use DelayQueue\JobInfo;
 use DelayQueue\LeaseLostException;
@@ -19,6 +19,8 @@ use ValueError;
  * The restorer counts attempts by taking the job as often. While that goes on, the job is parked far in the future, out of reach
  * of the workers, so that none gets it early or half restored. Each id has its own moment to be parked at, to the millisecond:
  * a job that is found at that moment was left there by a load that was broken off, and no program's job is there by chance.
+ *
+ * @internal
  */
 final class Restorer
 {
@@ -42,7 +44,7 @@ final class Restorer
         $isSpent = $job->maxAttempts > 0 && $job->attempts >= $job->maxAttempts;
         $isBuried = $job->state === State::Buried || ($isExpired && $isSpent);
         $reason = $isExpired ? 'lease expired' : $job->lastError;
-        $due = Text::toMoment($job->dueAt);
+        $due = Moment::of($job->dueAt);
 
         if ($job->attempts === 0 && !$isBuried && $job->seal === null) {
             return $this->push($job, $due);
@@ -107,7 +109,7 @@ final class Restorer
     {
         $number = (int) hexdec(substr(hash('sha256', ($toBury ? 'bury ' : 'wait ') . $id), 0, 13));
 
-        return Text::toMoment(self::PARKED_FROM + $number % self::PARKED_WITHIN_MS / 1000);
+        return Moment::of(self::PARKED_FROM + $number % self::PARKED_WITHIN_MS / 1000);
     }
 
     /** Takes a parked job as often as it has been taken, and leaves it in its last state. */

@@ -2,17 +2,21 @@
 
 declare(strict_types=1);
 
-namespace DelayQueue\Console\Dump;
+namespace DelayQueue\Dump;
 
 use DelayQueue\Backoff;
-use DelayQueue\Console\Text;
+use DelayQueue\Internal\Json;
 use DelayQueue\JobInfo;
 use DelayQueue\State;
 use JsonException;
 use UnexpectedValueException;
 use ValueError;
 
-/** A job as one line of a dump. */
+/**
+ * A job as one line of a dump.
+ *
+ * @internal
+ */
 final class JobLine
 {
     /** A load counts attempts by taking the job as often: more of them would keep it busy for minutes, or for ever. */
@@ -59,7 +63,7 @@ final class JobLine
             $fields['seal'] = $job->seal;
         }
 
-        return Text::json($fields + [
+        return Json::line($fields + [
             'dueAt' => $job->dueAt,
             'priority' => $job->priority,
             'ttr' => $job->ttr,

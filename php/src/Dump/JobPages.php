@@ -2,10 +2,10 @@
 
 declare(strict_types=1);
 
-namespace DelayQueue\Console\Dump;
+namespace DelayQueue\Dump;
 
-use DelayQueue;
 use DelayQueue\JobInfo;
+use DelayQueue\QueueInterface;
 use DelayQueue\State;
 
 /**
@@ -14,11 +14,13 @@ use DelayQueue\State;
  * Jobs leave the front of a list while it is being read, because they fall due or are done, and what was at position 200
  * is then at 190. So each page begins a little before the end of the last one, and goes back further until it meets
  * a job of that one.
+ *
+ * @internal
  */
 final class JobPages
 {
     /** @param int<4, max> $size */
-    public function __construct(private readonly DelayQueue $queue, private readonly int $size = 200)
+    public function __construct(private readonly QueueInterface $queue, private readonly int $size = 200)
     {
     }
 

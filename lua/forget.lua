@@ -1,0 +1,20 @@
+-- forget.lua: delete what is left of a queue that is empty and unused: its counters, and waiters that have died.
+-- KEYS    all
+-- ARGV[1] clock offset (µs)
+-- Returns "OK" no key is left | "USED" nothing changed: there are jobs, a waiter lives, or the queue is paused
+--       | {"AGAIN"} a bounded part of the dead waiters is off
+-- Cost    O(log N) for each of up to 100 dead waiters, and the counters
+--@include clock
+--@include keys
+--@include pause_end
+--@include wake
+--@include check_types
+if pause_end() or call('HLEN', jobs) > 0 then return 'USED' end
+-- An entry without a record may be one whose record a script with too few rights has yet to write.
+for _, key in ipairs({ waiting, prioritized, reserved, buried }) do
+  if call('ZCARD', key) > 0 then return 'USED' end
+end
+if is_covered(math.huge, 0) then return 'USED' end
+if call('ZCARD', waiters) > 0 then return { 'AGAIN' } end
+call('UNLINK', unpack(KEYS))
+return 'OK'

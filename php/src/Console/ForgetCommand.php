@@ -1,0 +1,46 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console;
+
+use Symfony\Component\Console\Command\Command;
+use Symfony\Component\Console\Input\InputArgument;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Output\OutputInterface;
+
+final class ForgetCommand extends Command
+{
+    public function __construct()
+    {
+        parent::__construct('forget');
+    }
+
+    protected function configure(): void
+    {
+        $this->setDescription('Takes queues that are empty and unused out of the list of queues, with their counters')
+            ->addArgument('queues', InputArgument::OPTIONAL | InputArgument::IS_ARRAY, 'The queues; none: those of --queue')
+            ->setHelp(<<<'TEXT'
+                  delayqueue purge --queue=orders
+                  delayqueue forget orders
+
+                A queue is in use, and stays, while it has jobs, is paused, or a worker waits for its jobs. A push makes it again.
+                TEXT . "\n\n" . Application::EXIT_CODES);
+    }
+
+    protected function execute(InputInterface $input, OutputInterface $output): int
+    {
+        $target = new Target($input);
+        $names = $input->getArgument('queues') ?: $target->names();
+        $target->refuseUnknown($target->openWithoutKeys($names[0]), ...$names);
+        $kept = [];
+        foreach ($names as $name) {
+            $target->openWithoutKeys($name)->forget() ? Format::raw($output, "$name is forgotten") : $kept[] = $name;
+        }
+        if ($kept !== []) {
+            throw new NothingDone('in use, and not forgotten: ' . implode(', ', $kept) . ' (there are jobs, or it is paused, or a worker waits for it)');
+        }
+
+        return ExitCode::OK;
+    }
+}

@@ -1,0 +1,44 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Dump;
+
+use DelayQueue\JobInfo;
+use DelayQueue\QueueInterface;
+use DelayQueue\State;
+
+/**
+ * Every job of a queue, one after another, in the memory of a page of them:
+ *
+ *     foreach (Dump::lines($queue) as $line) {
+ *         fwrite($file, "$line\n");
+ *     }
+ *
+ * A dump is a snapshot of each page, not of the whole. Of a queue that is in use, jobs that change their state meanwhile can be missing or
+ * there twice: pause it, and let its workers finish, for an exact one. A queue without keys shows its sealed jobs as they are stored.
+ */
+final class Dump
+{
+    /** In the direction that jobs move, so that one that moves is rather there twice than missing. */
+    private const STATES = [State::Delayed, State::Ready, State::Reserved, State::Buried];
+
+    /** @return iterable<int, JobInfo> the jobs of these states, in this order; none named: of all */
+    public static function jobs(QueueInterface $queue, State ...$states): iterable
+    {
+        $pages = new JobPages($queue);
+        foreach ($states ?: self::STATES as $state) {
+            foreach ($pages->of($state) as $job) {
+                yield $job;
+            }
+        }
+    }
+
+    /** @return iterable<int, string> a line of JSON for each job, without the line's end, for Load */
+    public static function lines(QueueInterface $queue): iterable
+    {
+        foreach (self::jobs($queue) as $job) {
+            yield JobLine::write($job);
+        }
+    }
+}

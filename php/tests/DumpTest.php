@@ -1,0 +1,91 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests;
+
+use DelayQueue\Dump\Dump;
+use DelayQueue\Dump\LineException;
+use DelayQueue\Dump\Load;
+use DelayQueue\InMemory\InMemoryQueue;
+use DelayQueue\JobInfo;
+use DelayQueue\State;
+use DelayQueue\Testing\InteractsWithDelayQueue;
+use PHPUnit\Framework\TestCase;
+
+/** Dump and Load as programs use them; what they restore is tested with the command line (tests/phpunit/CliDumpTest.php). */
+final class DumpTest extends TestCase
+{
+    use InteractsWithDelayQueue;
+
+    public function testAQueueThatWasLoadedHasTheJobsOfTheDump(): void
+    {
+        $queue = $this->delayQueue('orders');
+        $queue->push(['order' => 1], delay: 60, id: 'a', priority: 7, headers: ['tenant' => 'acme']);
+        $queue->push(['order' => 2], id: 'b');
+        $queue->reserve()?->fail('no money');
+        $lines = iterator_to_array(Dump::lines($queue), false);
+
+        $this->assertSame([0 => true, 1 => true], iterator_to_array((new Load())->lines($lines, 'other')));
+        $other = $this->delayQueue('other');
+        $facts = static fn (?JobInfo $job): array => [$job?->payload, $job?->dueAt, $job?->priority, $job?->headers, $job?->attempts, $job?->lastError];
+        foreach (['a', 'b'] as $id) {
+            $this->assertSame($facts($queue->peek($id)), $facts($other->peek($id)));
+        }
+        $this->assertSame([0 => false, 1 => false], iterator_to_array((new Load())->lines($lines)), 'where they came from');
+    }
+
+    public function testBothWorkJobByJob(): void
+    {
+        $queue = $this->delayQueue('orders');
+        $queue->pushMany(array_map(static fn (int $n): array => ['payload' => $n, 'id' => "job-$n", 'delay' => 60 + $n], range(1, 500)));
+        $load = (new Load())->lines(Dump::lines($queue), 'other');
+        foreach ($load as $number => $isNew) {
+            if ($number === 2) {
+                break;
+            }
+        }
+        $this->assertCount(3, $this->delayQueue('other'));
+    }
+
+    public function testALineThatIsNoJobEndsTheLoadAndIsNamed(): void
+    {
+        $this->delayQueue('orders')->push(1, id: 'a', delay: 60);
+        $lines = ['first' => [...Dump::lines($this->delayQueue('orders'))][0], 'empty' => "\n", 'second' => '{}'];
+        try {
+            foreach ((new Load())->lines($lines, 'other') as $key => $isNew) {
+                $this->assertSame(['first', true], [$key, $isNew]);
+            }
+            $this->fail('the second line was loaded');
+        } catch (LineException $error) {
+            $this->assertSame('second', $error->key);
+            $this->assertStringContainsString('line second is not a job that can be loaded: no usable "', $error->getMessage());
+        }
+        $this->assertCount(1, $this->delayQueue('other'));
+    }
+
+    public function testALoadThatKnowsOfTooFewPartitionsLoadsNothing(): void
+    {
+        $spread = $this->delayQueue('orders', ['partitions' => 2]);
+        $spread->pushMany(array_map(static fn (int $n): array => ['payload' => $n, 'id' => "job-$n", 'delay' => 60], range(1, 20)));
+        $lines = [...Dump::lines($spread)];
+        $spread->purge();
+        try {
+            iterator_to_array((new Load())->lines($lines));
+            $this->fail('it was loaded');
+        } catch (LineException $error) {
+            $this->assertStringContainsString('set partitions to 2', $error->getMessage());
+        }
+        $this->assertCount(0, $spread);
+        $this->assertSame(20, count(array_filter(iterator_to_array((new Load(options: ['partitions' => 2]))->lines($lines)))));
+    }
+
+    public function testAQueueInMemoryIsDumpedByStates(): void
+    {
+        $queue = new InMemoryQueue('orders');
+        $queue->push(1, id: 'delayed', delay: 60);
+        $queue->push(2, id: 'ready');
+        $ids = static fn (State ...$states): array => array_column([...Dump::jobs($queue, ...$states)], 'id');
+        $this->assertSame([['delayed', 'ready'], ['ready']], [$ids(), $ids(State::Ready, State::Buried)]);
+    }
+}
