@@ -4,7 +4,7 @@ A heartbeat that renews a neighbour's lease does not shorten one that was touche
 <?php
 require __DIR__ . '/helpers.inc';
 use DelayQueue\Job;
-$queue = queue(['ttr' => 1]);
+$queue = queue(['ttr' => 3]);
 $queue->pushMany([['payload' => 1, 'id' => 'touched'], ['payload' => 1, 'id' => 'neighbour']]);
 $queue->consume(function (Job $job, DelayQueue $queue) {
     if ($job->id === 'neighbour') {
@@ -13,7 +13,7 @@ $queue->consume(function (Job $job, DelayQueue $queue) {
     $end = $job->touch(100);
     $renewals = 0;
     $until = $queue->peek('neighbour')->leaseUntil;
-    for ($deadline = microtime(true) + 10; $renewals < 3 && microtime(true) < $deadline; usleep(10_000)) {
+    for ($deadline = microtime(true) + 30; $renewals < 3 && microtime(true) < $deadline; usleep(10_000)) {
         $now = $queue->peek('neighbour')->leaseUntil;
         $renewals += $now > $until;
         $until = $now;
