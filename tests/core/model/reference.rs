@@ -381,8 +381,7 @@ impl Reference {
     pub fn forget(&mut self) -> bool {
         let is_unused = !self.is_paused() && self.jobs.is_empty();
         if is_unused {
-            (self.tokens, self.counters) = (0, Counters::default());
-            self.lateness.clear();
+            (self.tokens, self.counters, self.times, self.taken) = (0, Counters::default(), Times::default(), 0);
         }
         is_unused
     }
