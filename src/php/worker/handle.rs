@@ -49,9 +49,11 @@ impl Loop<'_> {
             0 => self.options.timeout,
             own_ms => Duration::from_millis(own_ms),
         };
+        self.feed.keeper().begins(&job.ticket);
         let started = Instant::now();
         let (ending, timed_out) = self.call_handler(&job, timeout);
         self.ran = Some(started.elapsed());
+        self.feed.keeper().has_ended();
         if self.is_child() {
             return Err(match ending {
                 Ending::Returned(_) => self.same_process().err().unwrap_or(Fault::Thrown),
