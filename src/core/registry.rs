@@ -23,10 +23,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub const WRITTEN_EVERY: Duration = Duration::from_secs(12);
 /// A worker that was killed is out of the list after this time. It leaves room for two writings.
 pub const LISTED_FOR: Duration = Duration::from_secs(28);
-/// A worker enters itself into the index again after this time, in case the database was flushed.
-pub const INDEXED_EVERY: Duration = Duration::from_secs(60);
-/// Whoever has not been in the index anew for so long is no more. Longer than the clocks of two machines differ.
-const FORGOTTEN_AFTER: Duration = Duration::from_secs(3600);
+/// A worker enters itself into the index again after this time: a reader may have taken it off in the moment in which it came back.
+pub const INDEXED_EVERY: Duration = Duration::from_secs(300);
+/// Whoever has not entered itself for so long is no more. Longer than the clocks of two machines differ.
+const FORGOTTEN_AFTER: Duration = Duration::from_secs(86_400);
 /// A worker waits no longer than this for its entry: the thread that writes it keeps leases, too.
 const PATIENCE: Duration = Duration::from_millis(500);
 

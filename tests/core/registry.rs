@@ -54,9 +54,9 @@ fn a_killed_worker_is_out_of_the_list_within_30_s_and_one_late_writing_keeps_a_l
 #[test]
 fn the_list_shows_what_a_worker_has_written_by_the_clock_of_redis() {
     let list = List::new();
-    let job = Some(("q".to_owned(), "order-1".to_owned(), Duration::from_secs(5)));
+    let running = Some(("q".to_owned(), "order-1".to_owned(), Duration::from_secs(5)));
     let queues = ["q".to_owned(), "other".to_owned()];
-    let entry = Entry { activity: Activity::Working, job, ..entry(&queues) };
+    let entry = Entry { activity: Activity::Working, job: running, ..entry(&queues) };
     assert_eq!(list.registry.write(ID, &entry, true).unwrap(), None);
     let mut raw = list.server.raw();
     list.queue.push(&job("now")).unwrap();
@@ -93,8 +93,8 @@ fn writers_take_those_off_the_index_that_nobody_looked_for() {
     let list = List::new();
     let mut raw = list.server.raw();
     let (dead, now) = ("d000000000000000", std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap());
-    raw.run(&["ZADD", INDEX, &(now.as_secs() - 3700).to_string(), dead]);
-    raw.run(&["ZADD", INDEX, &(now.as_secs() - 3500).to_string(), "slow"]);
+    raw.run(&["ZADD", INDEX, &(now.as_secs() - 86_500).to_string(), dead]);
+    raw.run(&["ZADD", INDEX, &(now.as_secs() - 86_300).to_string(), "slow"]);
     list.write(ID);
     assert!(matches!(raw.run(&["ZSCORE", INDEX, dead]), redis::Value::Nil));
     assert_eq!(raw.int(&["ZCARD", INDEX]), 2);

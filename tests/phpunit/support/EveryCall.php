@@ -346,7 +346,7 @@ final class EveryCall
     {
         $entry = '{"host":"host","pid":7,"version":"1","state":"working","queues":["looked"],"job":{"queue":"looked","id":"job-3","ms":1},'
             . '"memory":1,"up_ms":2,"listed_ms":28000}' . "\nstop";
-        $this->client ??= new RedisClient(substr($this->dsn, strlen('redis+unix://')));
+        $this->client ??= new RedisClient(substr(strtok($this->dsn, '?'), strlen('redis+unix://')));
         $this->client->ask('SET', 'dq:{#workers}:0123456789abcdef', $entry);
         $this->client->ask('ZADD', 'dq:{#workers}:index', '9999999999', '0123456789abcdef');
     }
