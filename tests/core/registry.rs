@@ -182,7 +182,7 @@ fn a_loop_is_listed_with_the_job_it_runs_and_hears_orders() {
     let list = List::new();
     let mut feed = worker_loop::feed(&list.queue, 1, true);
     let orders = Arc::<Orders>::default();
-    feed.enlist(Arc::clone(&orders));
+    feed.enlist(Arc::clone(&orders), true);
     until("it is listed", || list.workers().len() == 1);
     list.queue.push(&job("a")).unwrap();
     let delivery = worker_loop::next(&mut feed);
@@ -219,7 +219,7 @@ fn a_stop_counts_more_than_a_restart() {
 fn a_short_loop_costs_redis_nothing() {
     let list = List::new();
     let mut feed = worker_loop::feed(&list.queue, 1, true);
-    feed.enlist(Arc::default());
+    feed.enlist(Arc::default(), true);
     feed.sign_off();
     drop(feed);
     std::thread::sleep(Duration::from_millis(1_200));
@@ -230,7 +230,7 @@ fn a_short_loop_costs_redis_nothing() {
 fn an_entry_that_was_flushed_is_back_with_the_next_writing() {
     let list = List::new();
     let mut feed = worker_loop::feed(&list.queue, 1, true);
-    feed.enlist(Arc::default());
+    feed.enlist(Arc::default(), true);
     until("it is listed", || list.workers().len() == 1);
     list.server.raw().run(&["FLUSHALL"]);
     list.queue.push(&job("a")).unwrap();

@@ -44,9 +44,9 @@ impl Feed {
         Self { queues, prefetch: prefetch.max(1), wanted: usize::MAX, buffer: VecDeque::new(), keeper }
     }
 
-    /// Puts the loop on the list of workers. The orders of operators come to `orders`.
-    pub fn enlist(&mut self, orders: Arc<Orders>) {
-        self.keeper.enlist(&self.queues, orders);
+    /// Puts the loop on the list of workers; `waits`: it is one that waits for jobs. The orders of operators come to `orders`.
+    pub fn enlist(&mut self, orders: Arc<Orders>, waits: bool) {
+        self.keeper.enlist(&self.queues, orders, waits);
     }
 
     /// Takes the loop off the list of workers.

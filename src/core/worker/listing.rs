@@ -225,9 +225,12 @@ impl Listing {
 }
 
 impl Keeper {
-    /// Puts the loop on the list of workers, and has it given the orders that come to its entry.
-    pub(super) fn enlist(&mut self, queues: &[Queue], orders: Arc<Orders>) {
-        self.start();
+    /// Puts the loop on the list of workers, and has it given the orders that come to its entry. One that never waits for a job is listed once
+    /// its first job has started the thread.
+    pub(super) fn enlist(&mut self, queues: &[Queue], orders: Arc<Orders>, waits: bool) {
+        if waits {
+            self.start();
+        }
         let Some(mut state) = self.state() else { return };
         state.listing = Listing::new(queues, orders);
         if let Some(at) = state.listing.as_ref().and_then(Listing::due_at) {

@@ -87,7 +87,7 @@ impl<'a> Loop<'a> {
         let keeper = Keeper::new(Box::new(Engine::current(Rung::clone(&rung))), options.heartbeat);
         let mut feed = Feed::new(queue.queue.of_all(&queue.watched()), options.prefetch, keeper);
         let (signals, orders) = (Signals::install(), Arc::<Orders>::default());
-        feed.enlist(Arc::clone(&orders));
+        feed.enlist(Arc::clone(&orders), !options.stop_when_empty);
         Self {
             queue,
             object,

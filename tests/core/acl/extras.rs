@@ -128,7 +128,7 @@ fn a_worker_that_may_not_enter_itself_works_all_the_same() {
     place.begin(&line);
     let queue = Queue::new(QueueConfig { persistent: false, ..config(place.dsn("dqworker"), "q") });
     let mut feed = worker_loop::feed(&queue, 1, true);
-    feed.enlist(Arc::default());
+    feed.enlist(Arc::default(), true);
     queue.push(&job("a")).unwrap();
     until("it has tried", || !place.log().is_empty());
     let delivery = worker_loop::next(&mut feed);
