@@ -93,6 +93,8 @@ pub struct Keeper {
     shared: Arc<Shared>,
     is_started: bool,
     renews: bool,
+    /// A handler runs, as far as the list of workers knows.
+    pub(super) is_running: bool,
 }
 
 impl Keeper {
@@ -102,7 +104,7 @@ impl Keeper {
         let (told, sent) = (Bell::new(), Condvar::new());
         let (state, process) = (Mutex::default(), Generation::current());
         let shared = Shared { state, told, sent, alarm: Mutex::new(alarm), process };
-        Self { shared: Arc::new(shared), is_started: false, renews }
+        Self { shared: Arc::new(shared), is_started: false, renews, is_running: false }
     }
 
     /// `None` in a forked child.
@@ -144,9 +146,14 @@ impl Keeper {
     /// Has a job acknowledged that is done, should no fetch do it before.
     pub(super) fn done(&mut self, ticket: super::feed::Ticket) {
         self.start();
+        let has_run = std::mem::take(&mut self.is_running);
         let Some(mut state) = self.state() else { return };
         state.done.add(ticket);
         state.is_active = true;
+        // Here, under the same lock, since most jobs come by.
+        if has_run && let Some(at) = state.listing.as_mut().and_then(Listing::has_ended) {
+            self.shared.tell_if_earlier(&mut state, at);
+        }
         self.shared.tell_if_earlier(&mut state, Instant::now() + ACK_WITHIN);
     }
 

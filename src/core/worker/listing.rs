@@ -240,14 +240,18 @@ impl Keeper {
 
     /// The handler of a job begins.
     pub fn begins(&mut self, ticket: &Ticket) {
+        self.is_running = true;
         let Some(mut state) = self.state() else { return };
         if let Some(at) = state.listing.as_mut().map(|listing| listing.begins(ticket)) {
             self.shared().tell_if_earlier(&mut state, at);
         }
     }
 
-    /// The handler has ended.
+    /// The handler has ended, and its job is settled. Says nothing new of one that is done.
     pub fn has_ended(&mut self) {
+        if !std::mem::take(&mut self.is_running) {
+            return;
+        }
         let Some(mut state) = self.state() else { return };
         if let Some(at) = state.listing.as_mut().and_then(Listing::has_ended) {
             self.shared().tell_if_earlier(&mut state, at);

@@ -53,7 +53,6 @@ impl Loop<'_> {
         let started = Instant::now();
         let (ending, timed_out) = self.call_handler(&job, timeout);
         self.ran = Some(started.elapsed());
-        self.feed.keeper().has_ended();
         if self.is_child() {
             return Err(match ending {
                 Ending::Returned(_) => self.same_process().err().unwrap_or(Fault::Thrown),
@@ -63,7 +62,9 @@ impl Loop<'_> {
             });
         }
         let verdict = Verdict::of(ending, timed_out, timeout);
-        self.settle(&job, &verdict)?;
+        let settled = self.settle(&job, &verdict);
+        self.feed.keeper().has_ended();
+        settled?;
         self.ran = None;
         discard((job, verdict))
     }
