@@ -43,7 +43,24 @@ namespace DelayQueue {
         case MaxTime = 'maxTime';
         case MemoryLimit = 'memoryLimit';
         case Empty = 'empty';
+        /** stop() was called. */
         case Stopped = 'stopped';
+        /** An operator stopped it: WorkerOrder::Stop. */
+        case Ordered = 'ordered';
+        /** An operator wants a new process in its place: WorkerOrder::Restart. */
+        case Restart = 'restart';
+    }
+
+    /** The orders of DelayQueue::tellWorkers(). */
+    enum WorkerOrder: string
+    {
+        /** End as after SIGTERM: the job in hand is finished, those behind it are given back. */
+        case Stop = 'stop';
+        /** The same, for a new process to take its place. */
+        case Restart = 'restart';
+        /** Take no jobs until Resume. The worker stays in the list. */
+        case Pause = 'pause';
+        case Resume = 'resume';
     }
 
     /** The events that a worker reports to its listeners. */
@@ -1397,6 +1414,47 @@ namespace {
          * @throws \DelayQueue\ServerException
          */
         public function partitions(): int {}
+
+        /**
+         * The loops of consume() and drain() under this prefix that have run for a second or more, each with what it said of itself within the
+         * last 28 seconds. One that ends is off the list at once; one that was killed, within 28 seconds. Times are by the clock of Redis.
+         *
+         * `state` is `paused` where the worker takes no more jobs, though it may be finishing one, and `stopping` where it was told to end.
+         * `job` is the one that it runs, shown once it has run for a second. `memory` is what the process has in RAM, in bytes, where its system tells. `orders` are those that it
+         * has not heard yet. All of it was written by the workers: texts may be anything, and an id that is not UTF-8 has U+FFFD in it.
+         *
+         * @return list<array{
+         *     host: string,
+         *     pid: int,
+         *     state: 'idle'|'working'|'paused'|'stopping',
+         *     queues: list<non-empty-string>,
+         *     job: array{queue: string, id: string, since: float}|null,
+         *     memory: int|null,
+         *     version: string,
+         *     startedAt: float,
+         *     seenAt: float,
+         *     orders: list<'stop'|'restart'|'pause'|'resume'>,
+         * }> by host and process
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException also where the Redis user may not read the list: see `docs/acl.md`
+         */
+        public function workers(): array {}
+
+        /**
+         * Gives an order to the workers that are in the list now: all of them, those of a host, one process (as workers() names them), or those
+         * that serve a queue. A worker hears it within 12 seconds, and heeds it when its handler has returned. A worker that starts later is
+         * not told. An order can be lost with a connection or a server that fails in the moment in which the worker hears it: workers() shows it.
+         *
+         * @param int|null $pid only with a host
+         *
+         * @return non-negative-int how many were told
+         *
+         * @throws \ValueError
+         * @throws \DelayQueue\ConnectionException some may have been told
+         * @throws \DelayQueue\ServerException
+         */
+        public function tellWorkers(\DelayQueue\WorkerOrder $order, ?string $host = null, ?int $pid = null, ?string $queue = null): int {}
 
         /**
          * Checks this Redis for facts that endanger jobs, and names a cure for each.

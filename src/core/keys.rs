@@ -167,6 +167,26 @@ pub fn index_slot(prefix: &str) -> u16 {
     slot_of(index(prefix).as_bytes())
 }
 
+/// No queue's name has a `#`.
+const WORKERS: &str = "#workers";
+
+/// The index of workers under a prefix: id → when it was last entered. It lies in one slot with the entries of the workers.
+#[must_use]
+pub fn workers(prefix: &str) -> String {
+    format!("{prefix}:{{{WORKERS}}}:index")
+}
+
+/// The entry of a worker.
+#[must_use]
+pub fn worker(prefix: &str, id: &str) -> String {
+    format!("{prefix}:{{{WORKERS}}}:{id}")
+}
+
+#[must_use]
+pub fn workers_slot() -> u16 {
+    slot_of(WORKERS.as_bytes())
+}
+
 /// The nodes of a cluster have long ranges of slots. Tags of any names would often leave a node without a partition, so each further one
 /// gets the first number behind its name that puts it where partitions are rarest: at one half of the ring of slots behind the first one,
 /// then at the quarters, then at the eighths.

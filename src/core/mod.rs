@@ -23,6 +23,7 @@ pub mod pool;
 pub mod process;
 pub mod queue;
 pub mod record;
+pub mod registry;
 pub mod reply;
 pub mod request;
 pub mod resolver;

@@ -37,6 +37,21 @@ pub fn worker() -> String {
     format!("{}:{}", host(), std::process::id())
 }
 
+/// The same in its two parts.
+#[must_use]
+pub fn host_and_pid() -> (&'static str, u32) {
+    (host(), std::process::id())
+}
+
+/// The memory of this process that lies in RAM, in bytes, where the kernel tells.
+#[must_use]
+pub fn resident_memory() -> Option<u64> {
+    let pages: u64 = std::fs::read_to_string("/proc/self/statm").ok()?.split(' ').nth(1)?.parse().ok()?;
+    // SAFETY: asks for a number.
+    let page_size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    pages.checked_mul(u64::try_from(page_size).ok()?)
+}
+
 /// The name of this machine, or of the container.
 fn host() -> &'static str {
     const LONGEST: usize = 32;

@@ -14,6 +14,7 @@ use super::reserve;
 use super::settings;
 use super::worker;
 use super::worker::events::Listeners;
+use super::workers;
 use crate::core::job::DEFAULT_PRIORITY;
 use crate::core::partitions::Partitions;
 use crate::core::queue::{Queue, QueueConfig, check_queue_name};
@@ -72,7 +73,7 @@ impl DelayQueue {
 }
 
 /// Interfaces have most of them, too: see `interfaces`.
-pub static METHODS: [Method; 41] = [
+pub static METHODS: [Method; 43] = [
     method!(
         "__construct(string $queue = 'default', #[\\SensitiveParameter] ?string $dsn = null, \
          #[\\SensitiveParameter] array $options = [])",
@@ -128,6 +129,12 @@ pub static METHODS: [Method; 41] = [
     method!("stats(): \\DelayQueue\\Stats", manage::stats),
     method!("queues(): array", manage::queues),
     method!("partitions(): int", manage::partitions),
+    method!("workers(): array", workers::workers),
+    method!(
+        "tellWorkers(\\DelayQueue\\WorkerOrder $order, ?string $host = null, ?int $pid = null, \
+         ?string $queue = null): int",
+        workers::tell_workers
+    ),
     method!("doctor(bool $repair = false): array", manage::doctor),
     method!("installScripts(): int", manage::install_scripts),
     method!("close(): void", close),

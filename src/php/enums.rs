@@ -2,12 +2,14 @@
 
 use super::class::{Class, Rejected};
 use crate::core::job::{OnDuplicate, State};
+use crate::core::registry::Order;
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendObject, ZendStr, Zval};
 
 pub static STATE: Class = Class::new("DelayQueue\\State");
 pub static ON_DUPLICATE: Class = Class::new("DelayQueue\\OnDuplicate");
 pub static STOP_REASON: Class = Class::new("DelayQueue\\StopReason");
+pub static WORKER_ORDER: Class = Class::new("DelayQueue\\WorkerOrder");
 pub static EVENT: Class = Class::new("DelayQueue\\Event");
 
 pub fn register() -> Result<(), Rejected> {
@@ -25,6 +27,14 @@ pub fn register() -> Result<(), Rejected> {
         ("MemoryLimit", "memoryLimit"),
         ("Empty", "empty"),
         ("Stopped", "stopped"),
+        ("Ordered", "ordered"),
+        ("Restart", "restart"),
+    ])?;
+    WORKER_ORDER.register_enum(&[
+        ("Stop", "stop"),
+        ("Restart", "restart"),
+        ("Pause", "pause"),
+        ("Resume", "resume"),
     ])?;
     EVENT.register_enum(&[
         ("WorkerStarting", "workerStarting"),
@@ -62,6 +72,11 @@ pub fn on_duplicate(value: &Zval) -> Option<OnDuplicate> {
         "replace" => OnDuplicate::Replace,
         _ => OnDuplicate::Fail,
     })
+}
+
+pub fn worker_order(value: &Zval) -> Option<Order> {
+    let object = value.object().filter(|o| WORKER_ORDER.owns(o))?;
+    Order::ALL.into_iter().find(|order| word(object) == Some(order.word()))
 }
 
 /// The case object of a state.

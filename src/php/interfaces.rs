@@ -9,8 +9,18 @@ static QUEUE: Class = Class::new("DelayQueue\\QueueInterface");
 static JOB: Class = Class::new("DelayQueue\\JobInterface");
 
 /// Methods of the class that are about its Redis. A queue that lives elsewhere has no answer to them.
-const ABOUT_REDIS: [&str; 8] =
-    ["__construct", "close", "doctor", "dsn", "installScripts", "partitions", "prefix", "reseal"];
+const ABOUT_REDIS: [&str; 10] = [
+    "__construct",
+    "close",
+    "doctor",
+    "dsn",
+    "installScripts",
+    "partitions",
+    "prefix",
+    "reseal",
+    "tellWorkers",
+    "workers",
+];
 
 /// Before the class of jobs.
 pub fn register_job() -> Result<(), Rejected> {

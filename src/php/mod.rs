@@ -41,6 +41,7 @@ mod stats;
 mod sys;
 mod testing;
 mod worker;
+mod workers;
 
 use class::Rejected;
 use ext_php_rs::prelude::*;

@@ -41,6 +41,7 @@ mod options;
 mod order;
 mod partitions;
 mod refusals;
+mod registry;
 mod repeats;
 mod sealed;
 mod sentinel;

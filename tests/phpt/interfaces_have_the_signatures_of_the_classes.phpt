@@ -71,6 +71,8 @@ reserveJob()
   interface: [ <required> string $id ]: ?DelayQueue\JobInterface
 only the class has reseal()
 only the class has partitions()
+only the class has workers()
+only the class has tellWorkers()
 only the class has doctor()
 only the class has installScripts()
 only the class has close()

@@ -21,6 +21,8 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue/methods/partitions is unexpected
 /DelayQueue/methods/prefix is unexpected
 /DelayQueue/methods/reseal is unexpected
+/DelayQueue/methods/tellWorkers is unexpected
+/DelayQueue/methods/workers is unexpected
 /DelayQueue\Backoff/interfaces/0 is unexpected
 /DelayQueue\Backoff/methods/__toString is unexpected
 /DelayQueue\Backoff/methods/parse is unexpected
@@ -36,6 +38,8 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue\Stats/methods/prometheusPage is unexpected
 /DelayQueue\Stats/methods/runTimes is unexpected
 /DelayQueue\Stats/methods/waitTime is unexpected
+/DelayQueue\StopReason/constants/Ordered is unexpected
+/DelayQueue\StopReason/constants/Restart is unexpected
 /DelayQueue\Testing/methods/calls is unexpected
 /DelayQueue\Testing/methods/job is unexpected
 /DelayQueue\Testing/methods/jobInfo is unexpected
@@ -49,3 +53,4 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue\JobInterface is unexpected
 /DelayQueue\QueueInterface is unexpected
 /DelayQueue\SealException is unexpected
+/DelayQueue\WorkerOrder is unexpected

@@ -1,5 +1,5 @@
 --TEST--
-The thread that keeps leases and acknowledges starts when it is needed, and ends with its loop
+The thread that keeps leases and acknowledges, and lists a loop that waits, starts when it is needed, and ends with its loop
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';
@@ -12,11 +12,13 @@ $queue = queue();
 $base = $threads();
 echo 'before: ', $base, "\n";
 $queue->consume(fn () => null, stopWhenEmpty: true);
+echo 'after an empty queue: ', $threads(), "\n";
 $queue->on(DelayQueue\Event::Idle, function () use ($queue, $threads) {
     echo 'idle: ', $threads(), "\n";
     $queue->stop();
 });
 $queue->consume(fn () => null, idleTimeout: 0.02, maxTime: 20);
+$until(fn () => $threads() === $base);
 $queue->pushMany(array_fill(0, 3, ['payload' => 1]));
 $queue->consume(fn () => print('in the handler: ' . $threads() . "\n"), stopWhenEmpty: true);
 echo 'after: ', $until(fn () => $threads() === $base) ? 'as before' : $threads(), "\n";
@@ -46,7 +48,8 @@ foreach ([[], ['heartbeat' => false]] as $options) {
 ?>
 --EXPECT--
 before: 1
-idle: 1
+after an empty queue: 1
+idle: 2
 in the handler: 2
 in the handler: 2
 in the handler: 2

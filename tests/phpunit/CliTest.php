@@ -16,7 +16,7 @@ final class CliTest extends CliTestCase
 {
     private const COMMANDS = [
         'work', 'drain', 'push', 'stats', 'list', 'show', 'cancel', 'kick', 'reschedule', 'pause', 'resume', 'purge', 'doctor', 'install-scripts', 'serve',
-        'dump', 'load', 'reseal', 'metrics', 'forget',
+        'dump', 'load', 'reseal', 'metrics', 'forget', 'workers', 'workers:stop', 'workers:restart', 'workers:pause', 'workers:resume',
     ];
 
     public function testEveryCommandExplainsItself(): void
@@ -303,6 +303,7 @@ final class CliTest extends CliTestCase
         $prometheus = $this->cliExpecting(0, 'stats', '--format=prometheus');
         preg_match_all('/^# TYPE (\S+)/m', $prometheus, $types);
         $this->assertSame(array_unique($types[1]), $types[1], 'each metric is declared once');
+        $this->assertStringContainsString("delayqueue_workers{queue=\"one\",state=\"idle\"} 0\n", $prometheus);
         $this->assertStringContainsString(
             "delayqueue_jobs{queue=\"one\",state=\"buried\"} 0\ndelayqueue_jobs{queue=\"two\",state=\"delayed\"} 1\n", $prometheus, 'a metric is one group',
         );

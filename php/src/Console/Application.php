@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Console;
 
 use DelayQueue;
+use DelayQueue\WorkerOrder;
 use Symfony\Component\Console\Application as SymfonyApplication;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Command\ListCommand as SymfonyListCommand;
@@ -38,7 +39,8 @@ final class Application extends SymfonyApplication
             new WorkCommand(), new DrainCommand(), new PushCommand(), new StatsCommand(), new ListCommand(), new ShowCommand(),
             new CancelCommand(), new KickCommand(), new RescheduleCommand(), new PauseCommand(), new ResumeCommand(),
             new PurgeCommand(), new DoctorCommand(), new InstallScriptsCommand(), new ServeCommand(), new MetricsCommand(), new DumpCommand(), new LoadCommand(),
-            new ResealCommand(), new ForgetCommand(),
+            new ResealCommand(), new ForgetCommand(), new WorkersCommand(),
+            ...array_map(static fn (WorkerOrder $order): Command => new WorkerOrderCommand($order), WorkerOrder::cases()),
         ]);
         $this->setDefaultCommand(OverviewCommand::NAME);
     }

@@ -20,4 +20,7 @@ final class ExitCode
 
     /** Redis was reached and refused. */
     public const REFUSED = 4;
+
+    /** A worker ended for another process to take its place: EX_TEMPFAIL of sysexits.h. */
+    public const RESTART = 75;
 }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
+use DelayQueue;
 use DelayQueue\Stats;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
@@ -46,19 +47,19 @@ final class StatsCommand extends Command
                 // Over the last one where that can be done, else below it.
                 $output->write($output->isDecorated() ? "\e[H\e[2J" : Text::moment(microtime(true)) . "\n");
             }
-            $this->print($output, $format, $stats);
+            $this->print($output, $format, $stats, $anywhere);
         } while ($pause !== null && usleep((int) ($pause * 1e6)) === null);
 
         return ExitCode::OK;
     }
 
     /** @param array<string, Stats> $stats by queue */
-    private function print(OutputInterface $output, string $format, array $stats): void
+    private function print(OutputInterface $output, string $format, array $stats, DelayQueue $anywhere): void
     {
         match ($format) {
             Format::JSON => Format::json($output, array_map(self::toArray(...), array_keys($stats), $stats)),
             self::PROMETHEUS => $output->write(
-                Stats::prometheusPage(...array_values($stats)),
+                Stats::prometheusPage(...array_values($stats)) . WorkerMetrics::text($anywhere, array_keys($stats)),
                 false,
                 OutputInterface::OUTPUT_RAW,
             ),

@@ -14,6 +14,7 @@ use DelayQueue\Console\Worker\Pool;
 use DelayQueue\Console\Worker\Relaunch;
 use DelayQueue\Event;
 use DelayQueue\Job;
+use DelayQueue\StopReason;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
@@ -41,7 +42,7 @@ final class WorkCommand extends Command
                 jobs until SIGCONT. After SIGHUP the parent replaces the workers one after another by new processes, with new code; a
                 single worker just ends, for its supervisor to start it again. A limit ends one worker; with several processes another
                 takes its place.
-                TEXT . "\n\n" . Application::EXIT_CODES . "\n  124  a handler was stuck beyond its --timeout and --grace-timeout");
+                TEXT . "\n\n" . Application::EXIT_CODES . "\n  75  an operator has ordered a restart (workers:restart) of a single worker\n  124  a handler was stuck beyond its --timeout and --grace-timeout");
         Limits::describe($this);
     }
 
@@ -77,7 +78,8 @@ final class WorkCommand extends Command
         $lifeline?->ended($reason);
         $notices->say('stopped', "worker (process " . getmypid() . ") stopped: $reason->value", ['reason' => $reason->value]);
 
-        return ExitCode::OK;
+        // A parent starts another one in any case.
+        return $reason === StopReason::Restart && $lifeline === null ? ExitCode::RESTART : ExitCode::OK;
     }
 
     /**

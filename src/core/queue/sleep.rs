@@ -1,7 +1,7 @@
 //! Sleeping between two reserves: a wake-up ends the sleep, and so does a signal.
 
 use crate::core::connections::Connections;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::time::{Duration, Instant};
 
 /// Linux ends a wait late by up to a thousandth of its length; for a process of low priority it is one part in so many
@@ -22,6 +22,11 @@ pub enum Flow {
 /// Asked before each sleep and whenever a signal ended one. May run arbitrary code, also on the same queue.
 pub trait Interrupts {
     fn poll(&mut self) -> Flow;
+
+    /// A descriptor that can be read when another thread wants [`Interrupts::poll`] to be called; −1: there is none.
+    fn calls(&self) -> RawFd {
+        -1
+    }
 
     /// When [`Interrupts::tick`] is to be called, if the sleep lasts until then.
     fn tick_at(&self) -> Option<Instant> {
@@ -60,10 +65,8 @@ pub(super) fn sleep(
     check_at: Instant,
     interrupts: &mut dyn Interrupts,
 ) -> Woken {
-    let mut sockets: Vec<libc::pollfd> = connections
-        .iter()
-        .map(|connection| libc::pollfd { fd: connection.as_raw_fd(), events: libc::POLLIN, revents: 0 })
-        .collect();
+    let mut sockets: Vec<libc::pollfd> =
+        connections.iter().map(|connection| connection.as_raw_fd()).chain([interrupts.calls()]).map(readable).collect();
     loop {
         if interrupts.tick_at().is_some_and(|tick_at| tick_at <= Instant::now()) {
             match interrupts.tick() {
@@ -130,7 +133,7 @@ pub fn rest(length: Duration, interrupts: &mut dyn Interrupts) -> Flow {
         if left.is_zero() {
             return Flow::Continue;
         }
-        poll_readable(&mut [], left, &blocked);
+        poll_readable(&mut [readable(interrupts.calls())], left, &blocked);
     }
 }
 
@@ -157,6 +160,10 @@ impl Drop for BlockedSignals {
         // SAFETY: `before` was filled by pthread_sigmask.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut()) };
     }
+}
+
+fn readable(fd: RawFd) -> libc::pollfd {
+    libc::pollfd { fd, events: libc::POLLIN, revents: 0 }
 }
 
 /// Waits with the signal mask from before, until a socket can be read, the time is over, or a signal comes.

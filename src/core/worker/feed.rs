@@ -3,12 +3,13 @@
 pub use super::delivery::{Delivery, JobKey, Ticket};
 use super::done::Done;
 use super::keeper::Keeper;
+use super::listing::Orders;
 use crate::core::connections::Connections;
 use crate::core::error::Result;
 use crate::core::job::{Receipt, Reserved};
 use crate::core::queue::{Fetch, Finished, Flow, Interrupts, Queue, Settled, Waited, Waiting, wait_for};
 use std::collections::VecDeque;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The result of a fetch.
@@ -41,6 +42,18 @@ impl Feed {
         let queues: Vec<Queue> = queues.iter().map(Queue::hasty).collect();
         keeper.serve(&queues);
         Self { queues, prefetch: prefetch.max(1), wanted: usize::MAX, buffer: VecDeque::new(), keeper }
+    }
+
+    /// Puts the loop on the list of workers; `waits`: it is one that waits for jobs. The orders of operators come to `orders`.
+    pub fn enlist(&mut self, orders: Arc<Orders>, waits: bool) {
+        self.keeper.enlist(&self.queues, orders, waits);
+    }
+
+    /// Takes the loop off the list of workers.
+    pub fn sign_off(&mut self) {
+        if let Some(queue) = self.queues.first() {
+            self.keeper.sign_off(queue.client().deadline());
+        }
     }
 
     /// No more than so many jobs are wanted from now on.

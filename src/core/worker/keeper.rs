@@ -8,6 +8,7 @@ use super::bell::Bell;
 use super::done::{ACK_WITHIN, Done, DoneJobs};
 use super::ears::Ears;
 use super::lease::Lease;
+use super::listing::{self, Listing};
 use crate::core::job::Receipt;
 use crate::core::process::Generation;
 use crate::core::queue::{Held, Queue};
@@ -47,6 +48,8 @@ pub(super) struct State {
     /// Jobs were done since the thread last looked.
     is_active: bool,
     run: Option<Run>,
+    /// The entry in the list of workers, of a loop that is to be listed.
+    pub listing: Option<Listing>,
     /// When the thread will look by itself; `None`: it waits to be told.
     planned: Option<Instant>,
     ends: bool,
@@ -55,7 +58,7 @@ pub(super) struct State {
 pub(super) struct Shared {
     state: Mutex<State>,
     told: Bell,
-    /// The thread has sent its acknowledgements.
+    /// The thread has sent its acknowledgements, or written its entry.
     pub sent: Condvar,
     alarm: Mutex<Box<dyn Alarm>>,
     process: Generation,
@@ -90,6 +93,8 @@ pub struct Keeper {
     shared: Arc<Shared>,
     is_started: bool,
     renews: bool,
+    /// A handler runs, as far as the list of workers knows.
+    pub(super) is_running: bool,
 }
 
 impl Keeper {
@@ -99,7 +104,7 @@ impl Keeper {
         let (told, sent) = (Bell::new(), Condvar::new());
         let (state, process) = (Mutex::default(), Generation::current());
         let shared = Shared { state, told, sent, alarm: Mutex::new(alarm), process };
-        Self { shared: Arc::new(shared), is_started: false, renews }
+        Self { shared: Arc::new(shared), is_started: false, renews, is_running: false }
     }
 
     /// `None` in a forked child.
@@ -141,9 +146,14 @@ impl Keeper {
     /// Has a job acknowledged that is done, should no fetch do it before.
     pub(super) fn done(&mut self, ticket: super::feed::Ticket) {
         self.start();
+        let has_run = std::mem::take(&mut self.is_running);
         let Some(mut state) = self.state() else { return };
         state.done.add(ticket);
         state.is_active = true;
+        // Here, under the same lock, since most jobs come by.
+        if has_run && let Some(at) = state.listing.as_mut().and_then(Listing::has_ended) {
+            self.shared.tell_if_earlier(&mut state, at);
+        }
         self.shared.tell_if_earlier(&mut state, Instant::now() + ACK_WITHIN);
     }
 
@@ -171,7 +181,7 @@ impl Keeper {
         }
     }
 
-    fn start(&mut self) {
+    pub(super) fn start(&mut self) {
         if self.is_started || !self.shared.process.is_current() {
             return;
         }
@@ -186,6 +196,7 @@ impl Drop for Keeper {
             state.ends = true;
             state.kept.clear();
             state.run = None;
+            state.listing = None;
             self.shared.told.ring();
         }
         // Not joined: it may be waiting for Redis.
@@ -223,6 +234,9 @@ fn run(shared: &Shared) {
         if state.done.due_at().is_some_and(|at| at <= now) {
             (state, were_sent) = acknowledge(shared, state);
         }
+        if state.listing.as_ref().and_then(Listing::due_at).is_some_and(|at| at <= now) {
+            state = listing::write_entry(shared, state);
+        }
         state.planned = next_look(&mut state, &unreached, were_sent);
         let (planned, listened_to) = (state.planned, listened_to(&state));
         drop(state);
@@ -259,7 +273,8 @@ fn next_look(state: &mut State, unreached: &[Kept], were_sent: bool) -> Option<I
     let next_done = std::mem::take(&mut state.is_active).then_some(now + ACK_WITHIN);
     let done = if were_sent { state.done.due_at().or(next_done) } else { None };
     let retry = (!were_sent || !unreached.is_empty()).then_some(now + RETRY);
-    [renewals, alarm, done, retry].into_iter().flatten().min()
+    let listing = state.listing.as_ref().and_then(Listing::due_at);
+    [renewals, alarm, done, retry, listing].into_iter().flatten().min()
 }
 
 /// Acknowledges all that is done. False when Redis could not be asked.

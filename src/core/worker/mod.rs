@@ -1,5 +1,5 @@
 //! The parts of a consume loop beyond the queue: jobs fetched and acknowledged in the same round trips ([`feed`]), and a thread that
-//! keeps leases alive, acknowledges in time and watches the clock while the embedding language is busy ([`keeper`]).
+//! keeps leases alive, acknowledges in time, watches the clock and tells operators of the loop while the embedding language is busy ([`keeper`]).
 
 mod bell;
 mod delivery;
@@ -8,3 +8,4 @@ mod ears;
 pub mod feed;
 pub mod keeper;
 pub mod lease;
+pub mod listing;

@@ -49,6 +49,7 @@ impl Loop<'_> {
             0 => self.options.timeout,
             own_ms => Duration::from_millis(own_ms),
         };
+        self.feed.keeper().begins(&job.ticket);
         let started = Instant::now();
         let (ending, timed_out) = self.call_handler(&job, timeout);
         self.ran = Some(started.elapsed());
@@ -61,7 +62,9 @@ impl Loop<'_> {
             });
         }
         let verdict = Verdict::of(ending, timed_out, timeout);
-        self.settle(&job, &verdict)?;
+        let settled = self.settle(&job, &verdict);
+        self.feed.keeper().has_ended();
+        settled?;
         self.ran = None;
         discard((job, verdict))
     }

@@ -6,14 +6,18 @@ use super::run::Loop;
 use super::signals;
 use crate::core::process::Generation;
 use crate::core::queue::{Flow, Interrupts};
+use crate::core::worker::listing::Orders;
 use crate::php::interrupts::PhpInterrupts;
+use std::os::fd::RawFd;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Lets signal handlers run, and checks the signals and limits of the loop.
 pub(super) struct LoopInterrupts<'a> {
     pub(super) php: PhpInterrupts<'a>,
-    /// Whether SIGUSR2 had paused the loop when the wait began.
+    /// Whether the loop was paused when the wait began.
     paused: bool,
+    orders: Arc<Orders>,
     process: Generation,
     idling: Option<Idling<'a>>,
 }
@@ -29,7 +33,8 @@ struct Idling<'a> {
 
 impl<'a> Loop<'a> {
     pub(super) fn interrupts(&self, paused: bool) -> LoopInterrupts<'a> {
-        LoopInterrupts { php: PhpInterrupts::new(&self.queue.stop), paused, process: self.process, idling: None }
+        let (php, orders) = (PhpInterrupts::new(&self.queue.stop), Arc::clone(&self.orders));
+        LoopInterrupts { php, paused, orders, process: self.process, idling: None }
     }
 
     /// The same for a wait in which the loop is idle.
@@ -41,13 +46,26 @@ impl<'a> Loop<'a> {
     }
 }
 
+impl LoopInterrupts<'_> {
+    /// Whether a signal or an operator wants something else than when the wait began.
+    fn is_called(&self) -> bool {
+        self.orders.look();
+        let paused = signals::paused() || self.orders.is_paused();
+        signals::stop_requested() || self.orders.end().is_some() || paused != self.paused
+    }
+}
+
 impl Interrupts for LoopInterrupts<'_> {
     fn poll(&mut self) -> Flow {
         match self.php.poll() {
-            Flow::Continue if signals::stop_requested() || signals::paused() != self.paused => Flow::Return,
+            Flow::Continue if self.is_called() => Flow::Return,
             Flow::Continue if !self.process.is_current() => Flow::Return, // a signal handler forked
             flow => flow,
         }
+    }
+
+    fn calls(&self) -> RawFd {
+        self.orders.calls()
     }
 
     fn tick_at(&self) -> Option<Instant> {

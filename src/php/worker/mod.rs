@@ -161,6 +161,8 @@ impl Stop {
             Self::MemoryLimit => "MemoryLimit",
             Self::Empty => "Empty",
             Self::Stopped => "Stopped",
+            Self::Ordered => "Ordered",
+            Self::Restart => "Restart",
         }
     }
 }

@@ -10,8 +10,10 @@ use crate::core::deadline;
 use crate::core::error::Error;
 use crate::core::process::Generation;
 use crate::core::queue::{Flow, rest};
+use crate::core::registry::Order;
 use crate::core::worker::feed::{Feed, Fetched, JobKey};
 use crate::core::worker::keeper::Keeper;
+use crate::core::worker::listing::Orders;
 use crate::php::call::{Outcome, guard};
 use crate::php::delay_queue::DelayQueue;
 use crate::php::exceptions;
@@ -19,6 +21,7 @@ use crate::php::interrupts::PhpInterrupts;
 use crate::php::place::active_function;
 use ext_php_rs::types::Zval;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Why the loop ended.
@@ -30,6 +33,9 @@ pub enum Stop {
     MemoryLimit,
     Empty,
     Stopped,
+    /// An operator's order.
+    Ordered,
+    Restart,
 }
 
 /// How it went.
@@ -62,6 +68,8 @@ pub struct Loop<'a> {
     pub(super) process: Generation,
     /// When the loop noticed a signal that asks it to end.
     ending: Option<Instant>,
+    /// What operators want of it.
+    pub(super) orders: Arc<Orders>,
     pub(super) in_hand: Option<InHand>,
     /// For how long the handler ran of the job that is being settled.
     pub(super) ran: Option<Duration>,
@@ -77,7 +85,9 @@ impl<'a> Loop<'a> {
     pub fn new(queue: &'a DelayQueue, object: &'a Zval, handler: Zval, options: Options) -> Self {
         let rung = Rung::default();
         let keeper = Keeper::new(Box::new(Engine::current(Rung::clone(&rung))), options.heartbeat);
-        let feed = Feed::new(queue.queue.of_all(&queue.watched()), options.prefetch, keeper);
+        let mut feed = Feed::new(queue.queue.of_all(&queue.watched()), options.prefetch, keeper);
+        let (signals, orders) = (Signals::install(), Arc::<Orders>::default());
+        feed.enlist(Arc::clone(&orders), !options.stop_when_empty);
         Self {
             queue,
             object,
@@ -89,12 +99,13 @@ impl<'a> Loop<'a> {
             away: None,
             process: Generation::current(),
             ending: None,
+            orders,
             in_hand: None,
             ran: None,
             rung,
             has_told_of_cancel: false,
             unacknowledged: HashMap::new(),
-            _signals: Signals::install(),
+            _signals: signals,
         }
     }
 
@@ -128,7 +139,7 @@ impl<'a> Loop<'a> {
         // The loop catches here every error that nothing on the way has caught, even a fatal one in a destructor: it is still whole.
         let result = guard(|| self.work()).and_then(|result| result);
         if result.is_err() {
-            deadline::within(LAST_WORDS, || self.leave());
+            deadline::within(LAST_WORDS, || self.depart());
         }
         let values = (std::mem::take(&mut self.unacknowledged), std::mem::replace(&mut self.handler, Zval::new()));
         drop(self);
@@ -140,7 +151,7 @@ impl<'a> Loop<'a> {
         self.emit(Event::WorkerStarting, None, None)?;
         let stop = self.rounds()?;
         let time = self.time_to_end().unwrap_or(FAREWELL);
-        deadline::within(time, || self.leave());
+        deadline::within(time, || self.depart());
         self.feed.give_up_all();
         self.report_lost()?;
         self.report_unanswered()?;
@@ -159,6 +170,17 @@ impl<'a> Loop<'a> {
         let _ = self.feed.return_rest();
     }
 
+    /// Leaves for good.
+    fn depart(&mut self) {
+        self.leave();
+        self.feed.sign_off();
+    }
+
+    /// Whether a signal or an operator has told it to take no jobs.
+    pub(super) fn is_paused(&self) -> bool {
+        signals::paused() || self.orders.is_paused()
+    }
+
     fn rounds(&mut self) -> Outcome<Stop> {
         // How long to wait at most while listeners have yet to hear of acknowledgements.
         let mut unacknowledged = None;
@@ -167,7 +189,7 @@ impl<'a> Loop<'a> {
             if let Some(stop) = self.reason_to_stop() {
                 return Ok(stop);
             }
-            if signals::paused() {
+            if self.is_paused() {
                 self.leave();
                 let mut interrupts = self.interrupts(true);
                 let flow = rest(self.options.idle_timeout, &mut interrupts);
@@ -217,6 +239,11 @@ impl<'a> Loop<'a> {
         let options = &self.options;
         if signals::stop_requested() {
             return Some(Stop::Signal);
+        }
+        match self.orders.end() {
+            Some(Order::Restart) => return Some(Stop::Restart),
+            Some(_) => return Some(Stop::Ordered),
+            None => {}
         }
         if self.queue.stop.take() {
             return Some(Stop::Stopped);

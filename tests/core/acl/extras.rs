@@ -2,8 +2,10 @@
 
 use super::places::Place;
 use super::{anew, documented, extra, set_user};
+use crate::registry::entry;
 use crate::support::*;
 use crate::topology::*;
+use crate::worker_loop;
 use delayqueue::core::doctor::{Check, Level};
 use delayqueue::core::durability::Durability;
 use delayqueue::core::error::Error;
@@ -11,6 +13,8 @@ use delayqueue::core::install::install_scripts;
 use delayqueue::core::job::{NewJob, OnDuplicate};
 use delayqueue::core::partitions::Partitions;
 use delayqueue::core::queue::{Queue, QueueConfig};
+use delayqueue::core::registry::{Filter, Order, Registry};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A user with the documented rights and these, which is to be the worker where nothing else is said.
@@ -88,6 +92,50 @@ fn durability_disk_needs_its_right_where_redis_has_the_command() {
         let queue = Queue::new(QueueConfig { persistent: false, durability, ..config(dsn, "q") });
         assert_eq!(queue.push(&NewJob { id: None, ..job("a") }).is_ok(), !rights.is_empty());
     }
+}
+
+#[test]
+fn looking_at_workers_and_telling_them_need_rights_of_their_own() {
+    let (looking, telling) = (extra("`workers()`"), extra("`tellWorkers()`, besides"));
+    let (all, none) = ([looking.clone(), telling.clone()].concat(), Filter::default());
+    for place in [Place::one_server, Place::behind_sentinels, Place::cluster] {
+        let mut place = place();
+        let registry = Registry::of(&allow(&mut place, "dqworker", &all));
+        registry.write("0123456789abcdef", &entry(&[]), true).unwrap();
+        assert_eq!(registry.workers().unwrap().len(), 1);
+        assert_eq!(registry.tell(Order::Stop, &none).unwrap(), 1);
+        assert_eq!(registry.write("0123456789abcdef", &entry(&[]), true).unwrap(), Some(vec![Order::Stop]));
+        let registry = Registry::of(&allow(&mut place, "dqworker", &looking));
+        registry.workers().unwrap();
+        registry.write("0123456789abcdef", &entry(&[]), true).unwrap();
+        assert!(is_denied(&registry.tell(Order::Stop, &none).unwrap_err()));
+        for right in &looking {
+            let registry = Registry::of(&allow(&mut place, "dqworker", &without(&all, right)));
+            registry.write("0123456789abcdef", &entry(&[]), true).unwrap();
+            let error = registry.workers().unwrap_err();
+            assert!(is_denied(&error), "{right}: {error}");
+            assert!(error.to_string().starts_with("looking at the list of workers: NOPERM"), "{error}");
+        }
+    }
+}
+
+/// With the rights that a worker had before there was a list.
+#[test]
+fn a_worker_that_may_not_enter_itself_works_all_the_same() {
+    let mut place = Place::one_server();
+    let line: Vec<String> =
+        place.line("dqworker").into_iter().filter(|word| word != "+set" && word != "+del").collect();
+    place.begin(&line);
+    let queue = Queue::new(QueueConfig { persistent: false, ..config(place.dsn("dqworker"), "q") });
+    let mut feed = worker_loop::feed(&queue, 1, true);
+    feed.enlist(Arc::default(), true);
+    queue.push(&job("a")).unwrap();
+    until("it has tried", || !place.log().is_empty());
+    let delivery = worker_loop::next(&mut feed);
+    feed.done(&delivery.ticket);
+    feed.flush().unwrap();
+    feed.sign_off();
+    assert_eq!(queue.stats().unwrap().acked, 1);
 }
 
 fn about<'a>(checks: &'a [Check], what: &str) -> Vec<&'a Check> {

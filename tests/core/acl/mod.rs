@@ -66,6 +66,7 @@ fn run(place: &mut Place, user: &str, line: &[String]) -> Vec<String> {
         }
         scenario::consume_plainly(&queue.sibling("plain"), &mut errors);
         scenario::consume(&queue, &mut errors);
+        scenario::enlist(&queue, &mut errors);
     }
     if errors.0.is_empty() {
         admin.purge(&[]).unwrap();

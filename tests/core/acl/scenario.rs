@@ -1,5 +1,6 @@
 //! All that a worker does, and all that a producer does. Redis looks at rights only where a command is run.
 
+use crate::registry::entry;
 use crate::support::*;
 use crate::worker_loop;
 use delayqueue::core::error::Error;
@@ -7,6 +8,7 @@ use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, State};
 use delayqueue::core::keys::Keys;
 use delayqueue::core::partitions::Partitions;
 use delayqueue::core::queue::{Flow, Interrupts, NoInterrupts, Queue};
+use delayqueue::core::registry::Registry;
 use delayqueue::core::scripts;
 use std::time::{Duration, Instant};
 
@@ -92,6 +94,13 @@ pub fn consume_plainly(queue: &Queue, errors: &mut Errors) {
         }
     }
     errors.get(feed.flush());
+}
+
+/// A worker that enters itself into the list of workers, and leaves it.
+pub fn enlist(queue: &Queue, errors: &mut Errors) {
+    let registry = Registry::of(queue);
+    errors.get(registry.write("0123456789abcdef", &entry(&[]), true));
+    errors.get(registry.remove("0123456789abcdef"));
 }
 
 /// The request of a reserve when the answer to its first try was lost.

@@ -16,6 +16,7 @@ use DelayQueue\Release;
 use DelayQueue\State;
 use DelayQueue\Stats;
 use DelayQueue\Testing;
+use DelayQueue\WorkerOrder;
 use LogicException;
 use ReflectionClass;
 use ReflectionMethod;
@@ -39,6 +40,8 @@ final class EveryCall
     private DelayQueue $empty;
 
     private DelayQueue $held;
+
+    private ?RedisClient $client = null;
 
     public function __construct(private readonly string $dsn)
     {
@@ -274,6 +277,10 @@ final class EveryCall
             'DelayQueue\Stats::prometheusPage' => fn () => Stats::prometheusPage($looked->stats(), $looked->stats()),
             'DelayQueue\Stats::toPrometheus' => fn () => $looked->stats()->toPrometheus(),
             'DelayQueue::queues' => fn () => $looked->queues(),
+            'DelayQueue::workers' => fn () => [$this->enlist(), $looked->workers()],
+            'DelayQueue::tellWorkers' => fn () => [$this->enlist(), $looked->tellWorkers(WorkerOrder::Resume, 'host', 7, 'looked')],
+            'DelayQueue::tellWorkers a process without its host' => self::fails(fn () => $looked->tellWorkers(WorkerOrder::Stop, pid: 1)),
+            'DelayQueue::tellWorkers no order' => self::fails(fn () => $looked->tellWorkers('stop')),
             'DelayQueue::partitions' => fn () => $looked->partitions(),
             'DelayQueue::name' => fn () => $looked->name(),
             'DelayQueue::dsn' => fn () => $looked->dsn(),
@@ -332,6 +339,16 @@ final class EveryCall
             ),
             'DelayQueue\Testing::travel backwards' => self::fails(fn () => Testing::travel(-1)),
         ];
+    }
+
+    /** Writes the entry of a worker that runs a job and has not heard an order yet. */
+    private function enlist(): void
+    {
+        $entry = '{"host":"host","pid":7,"version":"1","state":"working","queues":["looked"],"job":{"queue":"looked","id":"job-3","ms":1},'
+            . '"memory":1,"up_ms":2,"listed_ms":28000}' . "\nstop";
+        $this->client ??= new RedisClient(substr(strtok($this->dsn, '?'), strlen('redis+unix://')));
+        $this->client->ask('SET', 'dq:{#workers}:0123456789abcdef', $entry);
+        $this->client->ask('ZADD', 'dq:{#workers}:index', '9999999999', '0123456789abcdef');
     }
 
     /** A call that must throw. */

@@ -19,12 +19,6 @@ final class Worker extends Process
         $this->hear('ready');
     }
 
-    /** How many threads it has. */
-    public function threads(): int
-    {
-        return count(scandir("/proc/$this->pid/task")) - 2;
-    }
-
     /** @return list<string> what it says until it ends, line by line, less the time */
     public function lines(float $seconds = 15.0): array
     {

@@ -20,6 +20,8 @@ final class Child
 
     private bool $isEmpty = false;
 
+    private bool $wasStopped = false;
+
     private string $heard = '';
 
     /** How it ended, once it has. */
@@ -72,6 +74,14 @@ final class Child
         return $this->isEmpty;
     }
 
+    /** It ended because an operator stopped it. */
+    public function wasStopped(): bool
+    {
+        $this->listen();
+
+        return $this->wasStopped;
+    }
+
     public function isRunning(): bool
     {
         if ($this->end === null) {
@@ -118,5 +128,6 @@ final class Child
         $words = explode("\n", $this->heard);
         $this->isReady = $this->isReady || in_array(Lifeline::READY, $words, true);
         $this->isEmpty = $this->isEmpty || in_array(Lifeline::EMPTY, $words, true);
+        $this->wasStopped = $this->wasStopped || in_array(Lifeline::STOPPED, $words, true);
     }
 }

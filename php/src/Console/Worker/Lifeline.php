@@ -13,6 +13,7 @@ final class Lifeline
 {
     public const READY = 'ready';
     public const EMPTY = 'empty';
+    public const STOPPED = 'stopped';
 
     /** Set by the parent for its workers, and by nobody else: the descriptor of the socket. */
     public const VARIABLE = 'DELAYQUEUE_LIFELINE';
@@ -68,9 +69,11 @@ final class Lifeline
 
     public function ended(StopReason $reason): void
     {
-        if ($reason === StopReason::Empty) {
-            $this->tell(self::EMPTY);
-        }
+        match ($reason) {
+            StopReason::Empty => $this->tell(self::EMPTY),
+            StopReason::Ordered => $this->tell(self::STOPPED),
+            default => null,
+        };
     }
 
     private function tell(string $word): void

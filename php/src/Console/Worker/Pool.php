@@ -162,7 +162,7 @@ final class Pool
         unset($this->ready[$child->pid]);
         [$slot->child, $slot->successor] = [$slot->successor, null];
         $then = '';
-        if ($this->stopWhenEmpty && $child->foundNothing()) {
+        if (($this->stopWhenEmpty && $child->foundNothing()) || ($slot->child === null && $child->wasStopped())) {
             $slot->isFinished = true;
         } elseif (!$this->wasEverReady && !$this->isStopping && $child->exitCode() === ExitCode::USAGE) {
             // The next one would say the same.

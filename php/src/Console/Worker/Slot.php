@@ -20,7 +20,7 @@ final class Slot
     /** By hrtime(), in seconds. */
     public float $startAt = 0.0;
 
-    /** Its child found nothing more to do, and that was to be the end. */
+    /** Its child found nothing more to do, and that was to be the end; or an operator stopped it. */
     public bool $isFinished = false;
 
     private int $failures = 0;

@@ -1,0 +1,291 @@
+//! A loop's entry in the list of workers (`core/registry.rs`), as its keeper writes it, and the orders that come back with that.
+
+use super::bell::Bell;
+use super::delivery::Ticket;
+use super::keeper::{Keeper, Shared, State};
+use crate::core::connection::random_name;
+use crate::core::error::Result;
+use crate::core::queue::Queue;
+use crate::core::registry::{Activity, Entry, INDEXED_EVERY, Order, Registry, WRITTEN_EVERY};
+use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A loop that ends sooner costs Redis nothing, and is not listed.
+const FIRST_AFTER: Duration = Duration::from_secs(1);
+/// A job that runs for longer is in the list before the next regular writing. Shorter ones cost nothing.
+const SHOWN_AFTER: Duration = Duration::from_secs(1);
+/// When a Redis that did not take the entry is asked again.
+const RETRY: Duration = Duration::from_secs(5);
+/// The same for one that refused it: the user lacks a right.
+const AFTER_REFUSAL: Duration = Duration::from_secs(60);
+
+/// The orders that a loop has to heed.
+#[derive(Debug, Default)]
+pub struct Orders {
+    /// Rung for each order, so that a loop that waits looks.
+    bell: Bell,
+    was_rung: AtomicBool,
+    pauses: AtomicBool,
+    stops: AtomicBool,
+    restarts: AtomicBool,
+}
+
+impl Orders {
+    /// It is to take no more jobs.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.pauses.load(Ordering::SeqCst)
+    }
+
+    /// It is to end: [`Order::Stop`], which counts more, or [`Order::Restart`].
+    #[must_use]
+    pub fn end(&self) -> Option<Order> {
+        let stops = self.stops.load(Ordering::SeqCst).then_some(Order::Stop);
+        stops.or(self.restarts.load(Ordering::SeqCst).then_some(Order::Restart))
+    }
+
+    pub fn take(&self, order: Order) {
+        match order {
+            Order::Stop => self.stops.store(true, Ordering::SeqCst),
+            Order::Restart => self.restarts.store(true, Ordering::SeqCst),
+            Order::Pause | Order::Resume => self.pauses.store(order == Order::Pause, Ordering::SeqCst),
+        }
+        // In this order: a look in between finds nothing to silence, and the bell goes on ringing.
+        self.bell.ring();
+        self.was_rung.store(true, Ordering::SeqCst);
+    }
+
+    /// A descriptor that can be read until somebody looks.
+    #[must_use]
+    pub fn calls(&self) -> RawFd {
+        self.bell.descriptor()
+    }
+
+    /// The caller looks at the orders after this.
+    pub fn look(&self) {
+        if self.was_rung.swap(false, Ordering::SeqCst) {
+            self.bell.silence();
+        }
+    }
+}
+
+/// The job that runs.
+struct Running {
+    ticket: Ticket,
+    since: Instant,
+}
+
+/// The entry of one loop.
+pub(super) struct Listing {
+    registry: Registry,
+    id: String,
+    /// By the index of a ticket: a queue of several partitions is there as often.
+    queues: Vec<String>,
+    /// The same, each once.
+    names: Vec<String>,
+    orders: Arc<Orders>,
+    since: Instant,
+    running: Option<Running>,
+    /// `None`: the loop ends.
+    due_at: Option<Instant>,
+    /// Before that, since the entry does not show the job that runs, or shows one that has ended.
+    outdated_at: Option<Instant>,
+    /// Redis did not take the entry.
+    not_before: Instant,
+    /// The entry shows a job.
+    shows_job: bool,
+    index_at: Instant,
+    /// The keeper is writing.
+    is_writing: bool,
+    /// It may be in the list.
+    was_written: bool,
+}
+
+/// What the keeper is to write.
+pub(super) struct Draft {
+    registry: Registry,
+    id: String,
+    activity: Activity,
+    names: Vec<String>,
+    job: Option<(String, String, Duration)>,
+    up: Duration,
+    must_index: bool,
+}
+
+impl Draft {
+    /// As [`Registry::write`].
+    pub fn write(&self) -> Result<Option<Vec<Order>>> {
+        let Self { activity, names, job, up, .. } = self;
+        let entry = Entry { activity: *activity, queues: names, job: job.clone(), up: *up };
+        self.registry.write(&self.id, &entry, self.must_index)
+    }
+}
+
+impl Listing {
+    /// `None` without queues.
+    pub fn new(queues: &[Queue], orders: Arc<Orders>) -> Option<Self> {
+        let registry = Registry::of(&queues.first()?.detached());
+        let queues: Vec<String> = queues.iter().map(|queue| queue.name().to_owned()).collect();
+        let mut names = queues.clone();
+        names.dedup();
+        let now = Instant::now();
+        Some(Self {
+            registry,
+            id: random_name(),
+            queues,
+            names,
+            orders,
+            since: now,
+            running: None,
+            due_at: Some(now + FIRST_AFTER),
+            outdated_at: None,
+            not_before: now,
+            shows_job: false,
+            index_at: now,
+            is_writing: false,
+            was_written: false,
+        })
+    }
+
+    pub fn due_at(&self) -> Option<Instant> {
+        self.due_at.map(|due_at| self.outdated_at.map_or(due_at, |at| due_at.min(at)).max(self.not_before))
+    }
+
+    /// Returns when the entry will not be true any more.
+    pub fn begins(&mut self, ticket: &Ticket) -> Instant {
+        let since = Instant::now();
+        self.running = Some(Running { ticket: ticket.clone(), since });
+        *self.outdated_at.insert(since + SHOWN_AFTER)
+    }
+
+    /// The same, if the entry shows a job.
+    pub fn has_ended(&mut self) -> Option<Instant> {
+        self.running = None;
+        self.outdated_at = self.shows_job.then(|| Instant::now() + SHOWN_AFTER);
+        self.outdated_at
+    }
+
+    /// The loop ends: it is written no more. Returns how to take it off the list.
+    pub fn close(&mut self) -> (Registry, String) {
+        self.due_at = None;
+        (self.registry.clone(), self.id.clone())
+    }
+
+    pub fn begin(&mut self, now: Instant) -> Draft {
+        self.is_writing = true;
+        self.was_written = true;
+        self.shows_job = self.running.is_some();
+        self.outdated_at = None;
+        let job = self.running.as_ref().map(|Running { ticket, since }| {
+            let queue = self.queues.get(ticket.queue).cloned().unwrap_or_default();
+            (queue, ticket.id().to_string(), now.saturating_duration_since(*since))
+        });
+        let activity = match (self.orders.end(), self.orders.is_paused()) {
+            (Some(_), _) => Activity::Stopping,
+            (None, true) => Activity::Paused,
+            (None, false) if job.is_some() => Activity::Working,
+            (None, false) => Activity::Idle,
+        };
+        Draft {
+            registry: self.registry.clone(),
+            id: self.id.clone(),
+            activity,
+            names: self.names.clone(),
+            job,
+            up: now.saturating_duration_since(self.since),
+            must_index: self.index_at <= now,
+        }
+    }
+
+    pub fn written(&mut self, draft: &Draft, answer: Result<Option<Vec<Order>>>) {
+        self.is_writing = false;
+        let now = Instant::now();
+        let next = match answer {
+            Ok(before) => {
+                if draft.must_index {
+                    self.index_at = now + INDEXED_EVERY;
+                } else if before.is_none() {
+                    self.index_at = now; // the entry had ended, so somebody may have taken it off the index
+                }
+                let orders = before.unwrap_or_default();
+                orders.iter().for_each(|order| self.orders.take(*order));
+                // The operator sees at once that they were heard.
+                if !orders.is_empty() || self.index_at <= now { Duration::ZERO } else { WRITTEN_EVERY }
+            }
+            Err(error) => {
+                let pause = if error.is_retryable() { RETRY } else { AFTER_REFUSAL };
+                self.not_before = now + pause;
+                pause
+            }
+        };
+        self.due_at = self.due_at.map(|_| now + next);
+    }
+}
+
+impl Keeper {
+    /// Puts the loop on the list of workers, and has it given the orders that come to its entry. One that never waits for a job is listed once
+    /// its first job has started the thread.
+    pub(super) fn enlist(&mut self, queues: &[Queue], orders: Arc<Orders>, waits: bool) {
+        if waits {
+            self.start();
+        }
+        let Some(mut state) = self.state() else { return };
+        state.listing = Listing::new(queues, orders);
+        if let Some(at) = state.listing.as_ref().and_then(Listing::due_at) {
+            self.shared().tell_if_earlier(&mut state, at);
+        }
+    }
+
+    /// The handler of a job begins.
+    pub fn begins(&mut self, ticket: &Ticket) {
+        self.is_running = true;
+        let Some(mut state) = self.state() else { return };
+        if let Some(at) = state.listing.as_mut().map(|listing| listing.begins(ticket)) {
+            self.shared().tell_if_earlier(&mut state, at);
+        }
+    }
+
+    /// The handler has ended, and its job is settled. Says nothing new of one that is done.
+    pub fn has_ended(&mut self) {
+        if !std::mem::take(&mut self.is_running) {
+            return;
+        }
+        let Some(mut state) = self.state() else { return };
+        if let Some(at) = state.listing.as_mut().and_then(Listing::has_ended) {
+            self.shared().tell_if_earlier(&mut state, at);
+        }
+    }
+
+    /// Takes the loop off the list. The thread may be writing the entry: waits for it, as long as one operation may take.
+    pub(super) fn sign_off(&mut self, deadline: Instant) {
+        let Some(mut state) = self.state() else { return };
+        let Some((registry, id)) = state.listing.as_mut().map(Listing::close) else { return };
+        while state.listing.as_ref().is_some_and(|listing| listing.is_writing) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            state = self.shared().sent.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let was_written = state.listing.take().is_some_and(|listing| listing.was_written);
+        drop(state);
+        if was_written {
+            let _ = registry.remove(&id);
+        }
+    }
+}
+
+/// Best effort: a loop that cannot be listed works all the same.
+pub(super) fn write_entry<'a>(shared: &'a Shared, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    let Some(draft) = state.listing.as_mut().map(|listing| listing.begin(Instant::now())) else { return state };
+    drop(state);
+    let answer = draft.write();
+    let mut state = shared.state();
+    if let Some(listing) = &mut state.listing {
+        listing.written(&draft, answer);
+    }
+    shared.sent.notify_all();
+    state
+}
