@@ -10,12 +10,12 @@ use DelayQueue\Testing\InteractsWithDelayQueue;
 use DelayQueue\Tests\Support\Process;
 use PHPUnit\Framework\TestCase;
 
-/** The alert rules of docs/monitoring/, judged by Prometheus' own tool and by the metrics that the extension writes. */
+/** The alert rules of php/examples/monitoring/, judged by Prometheus' own tool and by the metrics that the extension writes. */
 final class MonitoringTest extends TestCase
 {
     use InteractsWithDelayQueue;
 
-    private const FOLDER = __DIR__ . '/../../docs/monitoring';
+    private const FOLDER = __DIR__ . '/../../php/examples/monitoring';
 
     public function testTheRulesAreUnderstood(): void
     {
@@ -73,7 +73,7 @@ final class MonitoringTest extends TestCase
     public function testThePageNamesEveryMetric(): void
     {
         preg_match_all('/^# TYPE (\w+)/m', $this->metrics(), $written);
-        $page = (string) file_get_contents(self::FOLDER . '/../monitoring.md');
+        $page = (string) file_get_contents(__DIR__ . '/../../docs/monitoring.md');
         foreach ($written[1] as $metric) {
             $this->assertStringContainsString("`$metric", $page);
         }

@@ -13,7 +13,7 @@ final class Examples
 {
     private const FOLDER = 'php/examples';
 
-    private const LANGUAGES = ['php' => 'php', 'yaml' => 'yaml', 'json' => 'json', 'service' => 'ini', 'timer' => 'ini', 'conf' => 'ini'];
+    private const LANGUAGES = ['php' => 'php', 'yaml' => 'yaml', 'yml' => 'yaml', 'json' => 'json', 'service' => 'ini', 'timer' => 'ini', 'conf' => 'ini'];
 
     public function __construct(private readonly string $root)
     {

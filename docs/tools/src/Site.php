@@ -61,9 +61,9 @@ final class Site
     {
         $examples = new Examples($this->root);
         $places = $this->documents() + self::PLACES + $examples->places();
-        $copied = array_values(array_filter($this->filesOf('docs'), static fn (string $path): bool => (bool) preg_match('~\.(svg|css|rules\.yml|dashboard\.json)$~', $path)));
+        $copied = preg_grep('~\.(svg|css|rules\.yml|dashboard\.json)$~', [...$this->filesOf('docs'), ...$this->filesOf('php/examples/monitoring')]);
         foreach ($copied as $path) {
-            $places[$path] = substr($path, strlen('docs/'));
+            $places[$path] = (string) preg_replace('~^(docs|php/examples)/~', '', $path);
             self::write("$folder/$places[$path]", $this->read($path));
         }
         $links = new Links($places);
