@@ -1,12 +1,14 @@
 //! One queue over several hash tags, so that a cluster spreads it over its nodes. Each partition is a [`Queue`] of its own: order, leases and
 //! fencing numbers hold within it. A job lies in the partition that its id chooses.
 
+mod homes;
+
 use super::doctor::{Check, Level, examine_servers, unless_denied};
 use super::error::Result;
 use super::install::install_scripts;
 use super::job::{Due, JobId, JobInfo, NewJob, Reserved, State};
 use super::queue::{Interrupts, Queue, Stats, Taken, random_unit, reserve_from};
-use crc::{CRC_64_XZ, Crc};
+use homes::homes;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -371,50 +373,5 @@ impl Partitions {
             checks.extend(part.examine(repair)?);
         }
         Ok(checks)
-    }
-}
-
-/// The partitions that an id chooses from one, two, … `count` of them, each named once: a jump consistent hash (Lamping and Veach, 2014).
-/// With more partitions a job moves only to a new one, so that few are to be asked for it.
-fn homes(id: &JobId, count: usize) -> impl Iterator<Item = usize> {
-    const CRC: Crc<u64> = Crc::<u64>::new(&CRC_64_XZ);
-    let (mut key, mut next) = (CRC.checksum(id.as_bytes()), 0_usize);
-    std::iter::from_fn(move || {
-        let home = next;
-        key = key.wrapping_mul(2_862_933_555_777_941_757).wrapping_add(1);
-        next = ((home as f64 + 1.0) * ((1_u64 << 31) as f64 / ((key >> 33) as f64 + 1.0))) as usize;
-        (home < count).then_some(home)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn id(number: usize) -> JobId {
-        JobId::new(format!("order-{number}")).unwrap()
-    }
-
-    #[test]
-    fn the_homes_of_a_job_grow_and_stay() {
-        let mut moved = 0;
-        for number in 0..1000 {
-            let before: Vec<usize> = homes(&id(number), 4).collect();
-            let after: Vec<usize> = homes(&id(number), 5).collect();
-            assert_eq!(before[0], 0);
-            assert_eq!(before, after[..before.len()], "homes before the raise stay homes");
-            assert!(after.len() == before.len() || after.ends_with(&[4]));
-            moved += usize::from(after.len() > before.len());
-        }
-        assert!((150..250).contains(&moved), "a fifth moves: {moved}");
-    }
-
-    #[test]
-    fn ids_are_spread_evenly_and_for_ever_the_same() {
-        let mut counts = [0; 4];
-        (0..4000).for_each(|number| counts[homes(&id(number), 4).last().unwrap()] += 1);
-        assert!(counts.iter().all(|count| (900..1100).contains(count)), "{counts:?}");
-        let chosen: Vec<usize> = (0..8).map(|number| homes(&id(number), 8).last().unwrap()).collect();
-        assert_eq!(chosen, [2, 4, 2, 2, 5, 1, 3, 3], "another choice would lose the jobs that lie in Redis");
     }
 }

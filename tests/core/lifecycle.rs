@@ -2,13 +2,10 @@
 
 use crate::support::*;
 use delayqueue::core::backoff::Backoff;
-use delayqueue::core::connections::Connections;
-use delayqueue::core::doctor::Level;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, State};
 use delayqueue::core::process;
 use delayqueue::core::queue::{Failed, Settled};
-use std::time::Duration;
 
 #[test]
 fn push_reserve_ack_leaves_nothing_behind() {
@@ -245,41 +242,6 @@ fn jobs_of_one_reserve_have_leases_of_their_own() {
 }
 
 #[test]
-fn list_pages_every_state_in_its_order() {
-    let queue = fresh();
-    for n in 0..30 {
-        queue.push(&delayed(&format!("w{n:02}"), 10_000 + n * 10)).unwrap();
-        let options = priority_options(if n % 2 == 0 { 7 } else { 9_999 });
-        queue.push(&NewJob { options, ..delayed(&format!("p{n:02}"), 10_005 + n * 10) }).unwrap();
-    }
-    let names = |state, offset, limit| -> Vec<String> {
-        queue.list(state, offset, limit).unwrap().into_iter().map(|job| job.id.to_string()).collect()
-    };
-    let all: Vec<String> = (0..30).flat_map(|n| [format!("w{n:02}"), format!("p{n:02}")]).collect();
-    assert_eq!(names(State::Delayed, 0, 100), all);
-    for offset in 0..60 {
-        assert_eq!(
-            names(State::Delayed, offset, 7),
-            all[offset as usize..(offset as usize + 7).min(60)],
-            "offset {offset}"
-        );
-    }
-    travel(20_000);
-    let mut ready: Vec<String> = (0..30).filter(|n| n % 2 == 0).map(|n| format!("p{n:02}")).collect();
-    ready.extend((0..30).map(|n| format!("w{n:02}")));
-    ready.extend((0..30).filter(|n| n % 2 == 1).map(|n| format!("p{n:02}")));
-    assert_eq!(names(State::Ready, 0, 100), ready);
-    for offset in 0..60 {
-        assert_eq!(
-            names(State::Ready, offset, 7),
-            ready[offset as usize..(offset as usize + 7).min(60)],
-            "offset {offset}"
-        );
-    }
-    assert_eq!(serve_all(&queue), ready);
-}
-
-#[test]
 fn reschedule_update_and_peek() {
     let queue = fresh();
     for (name, priority) in [("a", 1024), ("b", 5)] {
@@ -306,115 +268,4 @@ fn reschedule_update_and_peek() {
     }
     assert!(!queue.reschedule(&id("nobody"), Due::InMs(0)).unwrap());
     assert_eq!(queue.peek(&id("nobody")).unwrap(), None);
-}
-
-#[test]
-fn pause_stops_serving_until_resume_or_its_time() {
-    let queue = fresh();
-    queue.push(&job("a")).unwrap();
-    queue.pause(None).unwrap();
-    assert!(queue.is_paused().unwrap());
-    assert_eq!(reserve(&queue), None);
-    queue.resume().unwrap();
-    assert!(!queue.is_paused().unwrap());
-    queue.pause(Some(1_000)).unwrap();
-    assert_eq!(reserve(&queue), None);
-    travel(1_001);
-    assert!(!queue.is_paused().unwrap());
-    assert!(reserve(&queue).is_some());
-}
-
-#[test]
-fn a_pause_that_is_over_leaves_no_trace() {
-    let server = Server::start(&[]);
-    let queue = server.queue("q");
-    let mut raw = server.raw();
-    push_many(&queue, &["a", "b", "c", "d"].map(job));
-    let cost = |raw: &mut Raw| {
-        let count = |raw: &mut Raw| {
-            let stats = raw.text(&["INFO", "commandstats"]);
-            let calls = stats.lines().filter(|line| !line.starts_with("cmdstat_info"));
-            calls.filter_map(|line| line.split_once(":calls=")?.1.split(',').next()?.parse::<u64>().ok()).sum::<u64>()
-        };
-        let before = count(raw);
-        assert!(reserve(&queue).is_some());
-        count(raw) - before
-    };
-    reserve(&queue).unwrap();
-    let usual = cost(&mut raw);
-    queue.pause(Some(1_000)).unwrap();
-    travel(1_001);
-    assert!(reserve(&queue).is_some());
-    assert_eq!(raw.int(&["HEXISTS", &key(&queue, "meta"), "paused"]), 0);
-    assert_eq!(cost(&mut raw), usual);
-}
-
-#[test]
-fn take_is_by_due_time_whatever_the_priority() {
-    let queue = fresh();
-    queue.push(&NewJob { due: Due::AtUs(3_000_000), ..prioritized("c", 1) }).unwrap();
-    queue.push(&NewJob { due: Due::AtUs(1_000_000), ..job("a") }).unwrap();
-    queue.push(&NewJob { due: Due::AtUs(2_000_000), ..prioritized("b", 5_000) }).unwrap();
-    queue.push(&delayed("d", 60_000)).unwrap();
-    let taken = payloads(queue.take(None, 2).unwrap());
-    assert_eq!(taken, [b"payload of a".to_vec(), b"payload of b".to_vec()]);
-    assert_eq!(queue.take(Some(i64::MAX / 1_000), 10).unwrap().len(), 2);
-    assert_eq!(queue.count(None).unwrap(), 0);
-}
-
-#[test]
-fn purge_empties_the_states_it_is_given() {
-    let queue = fresh();
-    let jobs: Vec<NewJob> =
-        (0..700).map(|n| job(&format!("r{n}"))).chain((0..700).map(|n| delayed(&format!("d{n}"), 60_000))).collect();
-    push_many(&queue, &jobs);
-    queue.push(&prioritized("p", 1)).unwrap();
-    let held = reserve_many(&queue, 100);
-    queue.bury(&held[0].held(), None).unwrap();
-    assert_eq!(states(&queue), [700, 601, 99, 1]);
-    assert_eq!(queue.purge(&[State::Delayed]).unwrap(), 700);
-    assert_eq!(states(&queue), [0, 601, 99, 1]);
-    assert_eq!(queue.purge(&[]).unwrap(), 701);
-    assert_eq!(states(&queue), [0, 0, 0, 0]);
-    assert!(matches!(queue.ack(&held[5].held()), Err(Error::LeaseLost { .. })));
-}
-
-#[test]
-fn queues_are_listed_without_scanning() {
-    let queue = fresh();
-    queue.push(&job("a")).unwrap();
-    assert!(queue.queues().unwrap().contains(&queue.name().to_owned()));
-}
-
-/// The database may be flushed while a connection lives: it writes the index entry again after a minute.
-#[test]
-fn a_queue_is_in_the_index_again_after_a_flush() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
-    queue.push(&job("a")).unwrap();
-    raw.run(&["FLUSHALL"]);
-    queue.push(&job("a")).unwrap();
-    assert_eq!(queue.queues().unwrap().len(), 0, "the entry of this connection is not a minute old");
-    let mut connections = Connections::default();
-    let mut connection = queue.client().connect(&mut connections).unwrap();
-    *connection.indexed.get_mut("q").expect("an entry") -= Duration::from_secs(60);
-    connections.put(connection);
-    queue.client().give_back(connections);
-    queue.push(&job("b")).unwrap();
-    assert_eq!(queue.queues().unwrap(), ["q"]);
-}
-
-#[test]
-fn doctor_reports_maxmemory() {
-    let server = Server::start(&["--maxmemory-policy", "noeviction"]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
-    for (maxmemory, level, text) in [
-        ("0", Level::Ok, "maxmemory is not set"),
-        ("1gb", Level::Ok, "maxmemory 1024 MiB"),
-        ("1", Level::Error, "raise it"),
-    ] {
-        raw.run(&["CONFIG", "SET", "maxmemory", maxmemory]);
-        let check = queue.doctor(false).unwrap().into_iter().find(|check| check.check == "memory").unwrap();
-        assert_eq!((check.level, check.message.contains(text)), (level, true), "{maxmemory}: {}", check.message);
-    }
 }

@@ -34,6 +34,7 @@ mod headers;
 mod idle_check;
 mod keeping;
 mod lifecycle;
+mod managing;
 mod model;
 mod network;
 mod oom;
