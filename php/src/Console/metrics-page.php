@@ -1,11 +1,14 @@
 <?php
 
-/** The one page of `delayqueue metrics`, run by PHP's web server for each request. It needs nothing but the extension. */
+/** The one page of `delayqueue metrics`, run by PHP's web server for each request. It needs no autoloader. */
 
 declare(strict_types=1);
 
+use DelayQueue\Console\WorkerMetrics;
 use DelayQueue\Exception;
 use DelayQueue\Stats;
+
+require __DIR__ . '/WorkerMetrics.php';
 
 (static function (): void {
     header('Content-Type: text/plain; charset=utf-8');
@@ -17,10 +20,11 @@ use DelayQueue\Stats;
     }
     ['queues' => $names, 'dsn' => $dsn, 'options' => $options] = json_decode((string) getenv('DELAYQUEUE_METRICS'), true, flags: JSON_THROW_ON_ERROR);
     try {
-        $names = $names ?: (new DelayQueue('default', $dsn, $options))->queues();
+        $anywhere = new DelayQueue('default', $dsn, $options);
+        $names = $names ?: $anywhere->queues();
         $stats = array_map(static fn (string $name): Stats => (new DelayQueue($name, $dsn, $options))->stats(), $names);
         header('Content-Type: text/plain; version=0.0.4; charset=utf-8');
-        echo Stats::prometheusPage(...$stats);
+        echo Stats::prometheusPage(...$stats) . WorkerMetrics::text($anywhere, $names);
     } catch (Exception $error) {
         // error_log() would say nothing: the server is started quiet, or it would log each request.
         file_put_contents('php://stderr', 'delayqueue: ' . $error->getMessage() . "\n");

@@ -1,0 +1,142 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Processes;
+
+use DelayQueue;
+use DelayQueue\State;
+use DelayQueue\Tests\Support\CliTestCase;
+use DelayQueue\Tests\Support\Wait;
+
+/** The commands by which operators watch: stats, metrics, doctor; and install-scripts. */
+final class CliOperationsTest extends CliTestCase
+{
+    public function testStatsAreForPeopleProgramsAndPrometheus(): void
+    {
+        $this->assertSame([], $this->json('stats', '--format=json'), 'no queue yet');
+        foreach (['one', 'two'] as $name) {
+            (new DelayQueue($name, $this->redis->dsn()))->pushMany([['payload' => 1], ['payload' => 2, 'delay' => 60]]);
+        }
+        (new DelayQueue('hidden', $this->redis->dsn(), ['prefix' => 'other']))->push(1);
+        $stats = $this->json('stats', '--format=json');
+        $this->assertSame(['one', 'two'], array_column($stats, 'queue'));
+        $this->assertSame([1, 1, 2], [$stats[0]['ready'], $stats[0]['delayed'], $stats[0]['pushed']]);
+        $this->assertSame(['two'], array_column($this->json('stats', 'two', '--format=json'), 'queue'));
+        $this->assertSame(['two'], array_column($this->json('stats', '--queue=two', '--format=json'), 'queue'));
+        $this->assertSame(['hidden'], array_column($this->json('stats', '--prefix=other', '--format=json'), 'queue'));
+        $this->assertMatchesRegularExpression('/^queue +delayed +ready.*^one +1 +1 +0 +0 +2/ms', $this->cliExpecting(0, 'stats'));
+
+        $prometheus = $this->cliExpecting(0, 'stats', '--format=prometheus');
+        preg_match_all('/^# TYPE (\S+)/m', $prometheus, $types);
+        $this->assertSame(array_unique($types[1]), $types[1], 'each metric is declared once');
+        $this->assertStringContainsString("delayqueue_workers{queue=\"one\",state=\"idle\"} 0\n", $prometheus);
+        $this->assertStringContainsString(
+            "delayqueue_jobs{queue=\"one\",state=\"buried\"} 0\ndelayqueue_jobs{queue=\"two\",state=\"delayed\"} 1\n", $prometheus, 'a metric is one group',
+        );
+
+        $watching = $this->start('stats', 'one', '--watch=0.05', '--format=json');
+        $this->assertSame(1, json_decode($watching->line(), true)[0]['ready']);
+        (new DelayQueue('one', $this->redis->dsn()))->push(3);
+        Wait::until(static fn () => json_decode($watching->line(), true)[0]['ready'] === 2, 10, 'it goes on looking');
+    }
+
+    public function testMetricsAreServedOnLoopback(): void
+    {
+        foreach (['one', 'two'] as $name) {
+            (new DelayQueue($name, $this->redis->dsn()))->push(1);
+        }
+        $port = self::freePort();
+        $serving = $this->start('metrics', "--listen=127.0.0.1:$port");
+        $url = "http://127.0.0.1:$port/metrics";
+        $this->assertSame($url, $serving->line());
+        Wait::until(static fn (): bool => @file_get_contents($url) !== false, 10, 'the page');
+        $page = (string) file_get_contents($url);
+        $this->assertContains('Content-Type: text/plain; version=0.0.4; charset=utf-8', $http_response_header);
+        $this->assertSame(1, substr_count($page, '# TYPE delayqueue_jobs gauge'));
+        $this->assertStringContainsString('delayqueue_jobs{queue="two",state="ready"} 1', $page);
+        $this->assertStringContainsString('delayqueue_workers{queue="two",state="idle"} 0', $page);
+        $this->assertSame('HTTP/1.1 404 Not Found', self::status("http://127.0.0.1:$port/"));
+        $this->assertSame(1, $this->cli('metrics', "--listen=127.0.0.1:$port")->exitCode, 'the port is taken');
+        $this->assertSame(2, $this->cli('metrics', '--listen=here')->exitCode);
+        $this->redis->kill();
+        $this->assertSame('HTTP/1.1 503 Service Unavailable', self::status($url));
+        $serving->signal(SIGTERM);
+        $this->assertSame(SIGTERM, $serving->endedBy());
+        $this->assertStringNotContainsString('GET', $serving->errors(), 'requests are not logged');
+        $this->assertStringContainsString('delayqueue: ', $serving->errors());
+    }
+
+    public function testDoctorFailsWhereRedisIsDangerous(): void
+    {
+        $this->assertContains('persistence', array_column($this->json('doctor', '--format=json'), 'check'));
+        $this->queue()->push(1, id: 'a', delay: 60);
+        $this->assertContains('persistence', array_column($this->json('doctor', '--repair', '--format=json'), 'check'));
+        $this->assertSame(State::Delayed, $this->queue()->peek('a')?->state, 'nothing was to be repaired');
+        $this->redis->ask('CONFIG', 'SET', 'maxmemory', '100mb');
+        $this->redis->ask('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
+        $result = $this->cli('doctor');
+        $this->assertSame(1, $result->exitCode);
+        $this->assertMatchesRegularExpression('/^error eviction: .*noeviction/m', $result->output);
+    }
+
+    public function testScriptsAreInstalledForUsersThatMayNotSendAny(): void
+    {
+        $this->redis->ask('SCRIPT', 'FLUSH');
+        $this->redis->ask('ACL', 'SETUSER', 'hardened', 'on', '>secret', '~dq:*', '&dq:*', '+@all', '-eval');
+        $dsn = '--dsn=' . str_replace('://', '://hardened:secret@', $this->redis->dsn());
+        $refused = $this->cli('push', '1', $dsn);
+        $this->assertSame(4, $refused->exitCode, $refused->errors);
+        $this->assertStringContainsString("run 'delayqueue install-scripts'", $refused->errors);
+
+        $this->assertSame("Installed on 1 server.\n", $this->cliExpecting(0, 'install-scripts'));
+
+        $this->cliExpecting(0, 'push', '1', $dsn);
+        $this->assertStringContainsString('ok    scripts: all ', $this->cliExpecting(0, 'doctor'));
+    }
+
+    public function testDoctorOfAWorkersUserSaysWhatItMayNotKnow(): void
+    {
+        preg_match('/^ACL SETUSER dqworker (.+)$/m', (string) file_get_contents(__DIR__ . '/../../docs/acl.md'), $line);
+        $this->redis->ask('ACL', 'SETUSER', 'dqworker', ...explode(' ', $line[1]));
+        $this->queue()->push(1);
+        $findings = $this->cliExpecting(0, 'doctor', '--dsn=' . str_replace('://', '://dqworker:SECRET@', $this->redis->dsn()));
+        foreach (['version', 'eviction', 'memory', 'persistence', 'role', 'replication', 'disk', 'connections'] as $check) {
+            $this->assertMatchesRegularExpression("/^warn  $check: unknown: .+ \\+info/m", $findings);
+        }
+        $this->assertMatchesRegularExpression('/^warn  settings: unknown: .+ \+config\|get/m', $findings);
+        $this->assertStringContainsString("ok    jobs: every job of queue '$this->queueName' lies in one state", $findings);
+    }
+
+    public function testDoctorFindsJobsThatLieNowhereAndRepairsThem(): void
+    {
+        $queue = $this->queue();
+        $queue->push('delayed', '1h', id: 'a');
+        $queue->push('reserved', id: 'b');
+        $this->assertSame('b', $queue->reserve()?->id);
+        $this->redis->ask('DEL', 'dq:{' . $this->queueName . '}:waiting', 'dq:{' . $this->queueName . '}:reserved');
+
+        $found = $this->cli('doctor');
+        $this->assertSame(1, $found->exitCode, $found->errors);
+        $this->assertStringContainsString("2 jobs of queue '{$this->queueName}' lie in no state", $found->output);
+
+        $this->assertStringContainsString('2 jobs', $this->cliExpecting(0, 'doctor', '--repair'));
+        $this->assertSame([2, 2], [$queue->count(State::Ready), $queue->drain(static fn () => null)]);
+    }
+
+    private static function freePort(): int
+    {
+        $socket = stream_socket_server('tcp://127.0.0.1:0');
+        $name = (string) stream_socket_get_name($socket, false);
+        fclose($socket);
+
+        return (int) substr($name, strrpos($name, ':') + 1);
+    }
+
+    private static function status(string $url): string
+    {
+        file_get_contents($url, context: stream_context_create(['http' => ['ignore_errors' => true]]));
+
+        return $http_response_header[0];
+    }
+}
