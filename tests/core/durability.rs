@@ -89,7 +89,8 @@ fn a_push_that_finds_its_job_there_waits_for_the_replica_too() {
 
 #[test]
 fn durability_disk_needs_a_redis_that_can_and_says_so_before_anything_is_sent() {
-    let server = Server::start(&["--appendonly", "yes"]);
+    // Not every second: the wait for a busy disk could be longer than the client's.
+    let server = Server::start(&["--appendonly", "yes", "--appendfsync", "always"]);
     let version: Vec<u32> = server
         .raw()
         .text(&["INFO", "server"])
