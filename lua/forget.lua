@@ -1,7 +1,7 @@
 -- forget.lua: delete what is left of a queue that is empty and unused: its counters, and waiters that have died.
 -- KEYS    all
 -- ARGV[1] clock offset (µs)
--- Returns "OK" no key is left | "USED" nothing changed: there are jobs, a waiter lives, or the queue is paused
+-- Returns "OK" no key is left | "USED" jobs and counters are as they were: there are jobs, a waiter lives, or the queue is paused
 --       | {"AGAIN"} a bounded part of the dead waiters is off
 -- Cost    O(log N) for each of up to 100 dead waiters, and the counters
 --@include clock

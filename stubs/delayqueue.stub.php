@@ -1134,7 +1134,7 @@ namespace {
          * Takes up to $max jobs in one round trip, as soon as at least one is there. A job whose lease expired once, and one on its last
          * attempt, comes alone.
          *
-         * @param positive-int $max more than 500 mean 500
+         * @param positive-int $max more than 500 counts as 500
          * @param int|float|null $timeout as in reserve()
          *
          * @return list<\DelayQueue\Job>

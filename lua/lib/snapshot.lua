@@ -1,10 +1,10 @@
 -- lib/snapshot.lua: copies the counters into the field `snapshot<now>` of `meta`, at most every five minutes. A client that has the counters of
 -- now and of an hour ago knows those of the hour. Keeps the snapshots of the last hour and the last one before it. It never fails the
--- operation: a full Redis refuses it.
+-- operation: a full Redis refuses it, or the user has no right to it.
 local SNAPSHOT_EVERY_US, HOUR_US = 300000000, 3600000000
 
 local function snapshot()
-  local fields, counters, taken = call('HGETALL', meta), {}, {}
+  local fields, counters, taken = try('HGETALL', meta), {}, {}
   for n = 1, #fields, 2 do
     local at = string.match(fields[n], '^snapshot(%d+)$')
     if at then

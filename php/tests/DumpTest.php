@@ -12,6 +12,7 @@ use DelayQueue\JobInfo;
 use DelayQueue\State;
 use DelayQueue\Testing\InteractsWithDelayQueue;
 use PHPUnit\Framework\TestCase;
+use ValueError;
 
 /** Dump and Load as programs use them; what they restore is tested with the command line (tests/phpunit/CliDumpTest.php). */
 final class DumpTest extends TestCase
@@ -74,10 +75,16 @@ final class DumpTest extends TestCase
             iterator_to_array((new Load())->lines($lines));
             $this->fail('it was loaded');
         } catch (LineException $error) {
-            $this->assertStringContainsString('set partitions to 2', $error->getMessage());
+            $this->assertStringContainsString('set partitions (--partitions) to 2', $error->getMessage());
         }
         $this->assertCount(0, $spread);
         $this->assertSame(20, count(array_filter(iterator_to_array((new Load(options: ['partitions' => 2]))->lines($lines)))));
+    }
+
+    public function testAMistakeInTheSettingsIsNotOneOfTheFirstLine(): void
+    {
+        $this->expectException(ValueError::class);
+        new Load('nonsense');
     }
 
     public function testAQueueInMemoryIsDumpedByStates(): void

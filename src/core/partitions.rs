@@ -332,14 +332,15 @@ impl Partitions {
     pub fn forget(&self) -> Result<bool> {
         let known = u16::try_from(self.known()?).unwrap_or(u16::MAX);
         let unknown = (self.count_of_parts() as u16..known).map(|number| self.first.partition(self.name(), number));
-        for part in self.parts().cloned().chain(unknown) {
+        let parts: Vec<Queue> = self.parts().cloned().chain(unknown).collect();
+        for part in &parts {
             if !part.forget()? {
                 return Ok(false);
             }
         }
         self.first.unlist()?;
         // A producer may have entered it again, for a job that it has pushed just before the name was taken out.
-        for part in self.parts() {
+        for part in &parts {
             if part.count(None)? > 0 {
                 part.enlist()?;
                 return Ok(false);

@@ -8,7 +8,6 @@
 mod entry;
 
 use super::client::{Client, Request};
-use super::deadline::within;
 use super::durability::Durability;
 use super::error::{Error, Result};
 use super::keys;
@@ -25,10 +24,10 @@ pub const WRITTEN_EVERY: Duration = Duration::from_secs(12);
 pub const LISTED_FOR: Duration = Duration::from_secs(28);
 /// A worker enters itself into the index again after this time: a reader may have taken it off in the moment in which it came back.
 pub const INDEXED_EVERY: Duration = Duration::from_secs(300);
-/// Whoever has not entered itself for so long is no more. Longer than the clocks of two machines differ.
+/// A worker that has not entered itself for so long is no more. Longer than the clocks of two machines differ.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(86_400);
-/// A worker waits no longer than this for its entry: the thread that writes it keeps leases, too.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// A worker waits no longer than this for its entry, and less where a lease is to be renewed: the thread that writes it keeps leases, too.
+pub const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Entries that are read in one round trip.
 const PAGE: usize = 100;
@@ -83,7 +82,7 @@ impl Registry {
             request.command(&[b"SET", key.as_bytes(), text.as_bytes(), b"PX", lives_ms.as_bytes(), b"GET"]);
         };
         // Not repeated: the entry that is there then would be ours, and the one with the orders gone.
-        let mut replies = within(PATIENCE, || ask(&self.client, false, build))?;
+        let mut replies = ask(&self.client, false, build)?;
         let before = replies.next_back().and_then(reply::bytes);
         Ok(before.map(|before| orders_in(&before)))
     }
@@ -122,13 +121,12 @@ impl Registry {
             let mut gone = Vec::new();
             for id in ids {
                 let (value, ttl_ms) = (replies.next().and_then(reply::bytes), replies.next().and_then(reply::int));
-                match value
-                    .zip(ttl_ms)
-                    .and_then(|(value, ttl_ms)| read(id, &value, ttl_ms, now_us + clock::offset_us()))
-                {
-                    Some(worker) => workers.push(worker),
-                    None => gone.push(id.as_bytes()),
-                }
+                let Some((value, ttl_ms)) = value.filter(|value| !value.is_empty()).zip(ttl_ms) else {
+                    gone.push(id.as_bytes());
+                    continue;
+                };
+                // That of a newer version may say more than is known here.
+                workers.extend(read(id, &value, ttl_ms, now_us + clock::offset_us()));
             }
             self.forget(&gone);
         }

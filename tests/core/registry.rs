@@ -238,3 +238,18 @@ fn an_entry_that_was_flushed_is_back_with_the_next_writing() {
     feed.keeper().begins(&delivery.ticket); // writes anew after a second
     until("it is listed again", || list.workers().len() == 1);
 }
+
+#[test]
+fn an_entry_that_is_not_understood_stays_and_one_that_has_ended_leaves_the_index() {
+    let list = List::new();
+    list.write(ID);
+    list.write("f000000000000000");
+    let mut raw = list.server.raw();
+    raw.run(&["SET", KEY, r#"{"host": "web1", "state": "of a newer version"}"#]);
+    raw.run(&["DEL", &KEY.replace(ID, "f000000000000000")]);
+    assert!(list.workers().is_empty());
+    let index = KEY.replace(ID, "index");
+    assert_eq!(raw.text(&["ZCARD", &index]), "1", "only the one that has ended is off");
+    assert!(list.write(ID).is_some());
+    assert_eq!(list.workers().len(), 1);
+}

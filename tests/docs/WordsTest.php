@@ -60,7 +60,7 @@ final class WordsTest extends TestCase
     public function testWhatABatchMayHoldAndWhatAPastMomentIsIsInTheStub(): void
     {
         $stub = (string) file_get_contents(self::ROOT . '/stubs/delayqueue.stub.php');
-        $this->assertStringContainsString('@param positive-int $max more than 500 mean 500', $stub);
+        $this->assertStringContainsString('@param positive-int $max more than 500 counts as 500', $stub);
         $this->assertStringContainsString('a past moment is due at once. A negative number is a', $stub);
     }
 }

@@ -7,7 +7,7 @@ use DelayQueue\WorkerOrder;
 $queue = queue(['prefix' => 'workers.phpt']);
 var_dump($queue->workers(), $queue->tellWorkers(WorkerOrder::Stop));
 
-// A job that runs for more than a second is in the list, and its worker hears orders within another second.
+// A job that runs for more than a second is in the list, and its worker hears orders while it runs.
 $queue->push('a', id: 'a');
 $seen = null;
 $reason = $queue->consume(function () use ($queue, &$seen) {

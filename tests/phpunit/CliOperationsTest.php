@@ -46,6 +46,7 @@ final class CliOperationsTest extends CliTestCase
         foreach (['one', 'two'] as $name) {
             (new DelayQueue($name, $this->redis->dsn()))->push(1);
         }
+        (new DelayQueue('spread', $this->redis->dsn(), ['partitions' => 3]))->pushMany(array_fill(0, 30, ['payload' => 1]));
         $port = self::freePort();
         $serving = $this->start('metrics', "--listen=127.0.0.1:$port");
         $url = "http://127.0.0.1:$port/metrics";
@@ -56,9 +57,12 @@ final class CliOperationsTest extends CliTestCase
         $this->assertSame(1, substr_count($page, '# TYPE delayqueue_jobs gauge'));
         $this->assertStringContainsString('delayqueue_jobs{queue="two",state="ready"} 1', $page);
         $this->assertStringContainsString('delayqueue_workers{queue="two",state="idle"} 0', $page);
+        $this->assertStringContainsString('delayqueue_jobs{queue="spread",state="ready"} 30', $page, 'all of its partitions');
         $this->assertSame('HTTP/1.1 404 Not Found', self::status("http://127.0.0.1:$port/"));
         $this->assertSame(1, $this->cli('metrics', "--listen=127.0.0.1:$port")->exitCode, 'the port is taken');
-        $this->assertSame(2, $this->cli('metrics', '--listen=here')->exitCode);
+        foreach (['--listen=here', '--dsn=nonsense', '--queue=a b', '--queue=spread', '--queue=mistyped'] as $wrong) {
+            $this->assertSame(2, $this->cli('metrics', $wrong)->exitCode, $wrong);
+        }
         $this->redis->kill();
         $this->assertSame('HTTP/1.1 503 Service Unavailable', self::status($url));
         $serving->signal(SIGTERM);

@@ -76,7 +76,7 @@ final class CliTest extends CliTestCase
         $this->assertSame([1, "empty is forgotten\n"], [$result->exitCode, $result->output]);
         $this->assertStringContainsString("in use, and not forgotten: $this->queueName (there are jobs", $result->errors);
         $this->assertSame([$this->queueName], array_column($this->json('stats', '--format=json'), 'queue'));
-        $this->assertStringContainsString('nothing was ever pushed to a queue empty', $this->cliExpecting(2, 'forget', 'empty'));
+        $this->assertStringContainsString('there is no queue empty', $this->cliExpecting(2, 'forget', 'empty'));
         $this->cliExpecting(0, 'purge', '--force');
         $this->assertSame("$this->queueName is forgotten\n", $this->cliExpecting(0, 'forget'));
         $this->assertSame([], $this->json('stats', '--format=json'));

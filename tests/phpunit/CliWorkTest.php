@@ -83,7 +83,7 @@ final class CliWorkTest extends CliTestCase
         $file = $this->redis->folder->path . '/nothing.php';
         file_put_contents($file, '<?php function handle(): void {}');
         $errors = $this->cliExpecting(2, 'work', $file);
-        $this->assertSame("delayqueue: cannot load the handler $file: the file returns nothing: end it with \"return\", and what it is there for\n", $errors);
+        $this->assertSame("delayqueue: cannot load the handler $file: the file returns nothing: end it with \"return\" and the handler, or the container\n", $errors);
         $this->assertStringContainsString("cannot load the container $file: the file returns nothing", $this->cliExpecting(2, 'work', self::HANDLER, "--container=$file"));
     }
 
@@ -200,7 +200,7 @@ final class CliWorkTest extends CliTestCase
         $this->queue()->push([], delay: 60);
         foreach ([['drain', self::HANDLER], ['dump'], ['stats']] as $command) {
             $errors = $this->cliExpecting(2, ...[...$command, '--queue=ordres']);
-            $this->assertSame("delayqueue: nothing was ever pushed to a queue ordres; there are $this->queueName\n", $errors);
+            $this->assertSame("delayqueue: there is no queue ordres; there are $this->queueName\n", $errors);
         }
         $this->cliExpecting(0, 'drain', self::HANDLER, '--queue=ordres', '--create');
     }

@@ -40,7 +40,7 @@ final class DrainCommand extends Command
         $target = new Target($input);
         $queue = $target->watching();
         $handler = HandlerLoader::load($input);
-        $input->getOption('create') || $target->refuseUnknown($queue, ...$target->names());
+        $input->getOption('create') || $target->refuseUnknown(...$target->names());
         $queue->drain($log->watch($queue, $handler), $limit);
 
         return ExitCode::OK;

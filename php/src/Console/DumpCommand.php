@@ -41,9 +41,8 @@ final class DumpCommand extends Command
         if ($isOpen && $target->keys() === null) {
             throw new UsageException('--open needs keys: --keys-file or DELAYQUEUE_KEYS_FILE');
         }
-        $anywhere = $target->openWithoutKeys($target->names()[0]);
-        $names = $input->getOption('all') ? $anywhere->queues() : $target->names();
-        $target->refuseUnknown($anywhere, ...$names);
+        $names = $input->getOption('all') ? $target->anywhere()->queues() : $target->names();
+        $target->refuseUnknown(...$names);
         foreach ($names as $name) {
             foreach (Dump::lines($isOpen ? $target->open($name) : $target->openWithoutKeys($name)) as $line) {
                 Format::raw($output, $line);

@@ -19,7 +19,7 @@ final class ForgetCommand extends Command
     protected function configure(): void
     {
         $this->setDescription('Takes queues that are empty and unused out of the list of queues, with their counters')
-            ->addArgument('queues', InputArgument::OPTIONAL | InputArgument::IS_ARRAY, 'The queues; none: those of --queue')
+            ->addArgument('name', InputArgument::OPTIONAL | InputArgument::IS_ARRAY, 'Names of queues, as with --queue')
             ->setHelp(<<<'TEXT'
                   delayqueue purge --queue=orders
                   delayqueue forget orders
@@ -31,8 +31,8 @@ final class ForgetCommand extends Command
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $target = new Target($input);
-        $names = $input->getArgument('queues') ?: $target->names();
-        $target->refuseUnknown($target->openWithoutKeys($names[0]), ...$names);
+        $names = array_unique([...$input->getArgument('name'), ...$target->named()]) ?: $target->names();
+        $target->refuseUnknown(...$names);
         $kept = [];
         foreach ($names as $name) {
             $target->openWithoutKeys($name)->forget() ? Format::raw($output, "$name is forgotten") : $kept[] = $name;

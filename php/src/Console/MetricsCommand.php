@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
+use DelayQueue\ConnectionException;
 use DelayQueue\Console\Worker\Relaunch;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
@@ -24,7 +25,7 @@ final class MetricsCommand extends Command
     protected function configure(): void
     {
         $this->setDescription('Serves the numbers of all queues, or of some, to Prometheus over HTTP')
-            ->addOption('listen', null, InputOption::VALUE_REQUIRED, 'Address and port; whoever reaches them can read the numbers', '127.0.0.1:9637')
+            ->addOption('listen', null, InputOption::VALUE_REQUIRED, 'Address and port; all that can reach them can read the numbers', '127.0.0.1:9637')
             ->setHelp(<<<'TEXT'
                   delayqueue metrics
                   delayqueue metrics --queue=orders --listen=10.0.0.5:9637
@@ -46,6 +47,7 @@ final class MetricsCommand extends Command
         }
         fclose($socket);
         $target = new Target($input);
+        self::check($target);
         $settings = json_encode(
             ['queues' => $target->named(), 'dsn' => $target->dsn(), 'options' => $target->place()],
             JSON_THROW_ON_ERROR,
@@ -54,5 +56,18 @@ final class MetricsCommand extends Command
         $arguments = [...Relaunch::settings(), '-q', '-S', $listen, __DIR__ . '/metrics-page.php'];
         pcntl_exec(PHP_BINARY, $arguments, ['DELAYQUEUE_METRICS' => $settings] + getenv());
         throw new NothingDone('cannot run ' . PHP_BINARY);
+    }
+
+    /** A mistake in the settings is an error now, and not an answer to Prometheus later. While Redis is away, the page says so. */
+    private static function check(Target $target): void
+    {
+        $target->anywhere();
+        try {
+            foreach ($target->named() as $name) {
+                $target->openWithoutKeys($name);
+            }
+            $target->refuseUnknown(...$target->named());
+        } catch (ConnectionException) {
+        }
     }
 }

@@ -36,8 +36,8 @@ final class StatsCommand extends Command
         $target = new Target($input);
         $pause = $input->getOption('watch') === false ? null : self::seconds($input->getOption('watch') ?? '2');
         $names = [...$input->getArgument('name'), ...$target->named()];
-        $anywhere = $target->open($target->names()[0]);
-        $target->refuseUnknown($anywhere, ...$names);
+        $anywhere = $target->anywhere();
+        $target->refuseUnknown(...$names);
         do {
             $stats = [];
             foreach ($names ?: $anywhere->queues() as $name) {
@@ -75,8 +75,8 @@ final class StatsCommand extends Command
     private static function toArray(string|int $name, Stats $stats): array
     {
         return ['queue' => (string) $name] + get_object_vars($stats) + [
-            'lateness_ms' => $stats->lateness(true), 'wait_ms' => $stats->waitTime(true), 'run_ms' => $stats->runTimes(true),
-            'hour' => ['lateness_ms' => $stats->lateness(), 'wait_ms' => $stats->waitTime(), 'run_ms' => $stats->runTimes()],
+            'lateness_ms' => $stats->lateness(), 'wait_ms' => $stats->waitTime(), 'run_ms' => $stats->runTimes(),
+            'since_start' => ['lateness_ms' => $stats->lateness(true), 'wait_ms' => $stats->waitTime(true), 'run_ms' => $stats->runTimes(true)],
         ];
     }
 

@@ -95,6 +95,12 @@ final class Target
         return $queue;
     }
 
+    /** For calls that are about all queues of this prefix and Redis. */
+    public function anywhere(): DelayQueue
+    {
+        return new DelayQueue('default', $this->dsn(), $this->place());
+    }
+
     /** What --dsn says. */
     public function dsn(): ?string
     {
@@ -136,18 +142,21 @@ final class Target
     }
 
     /**
-     * @throws UsageException when nothing was ever pushed to one of these queues: its name may be mistyped
+     * @throws UsageException when there is no such queue: its name may be mistyped
      */
-    public function refuseUnknown(DelayQueue $queue, string ...$names): void
+    public function refuseUnknown(string ...$names): void
     {
         try {
-            $known = $queue->queues();
+            $known = $this->anywhere()->queues();
         } catch (ServerException) {
             return; // a user without the right to read the index of names
         }
         foreach (array_diff($names, $known) as $name) {
+            if ($this->openWithoutKeys($name)->count() > 0) {
+                continue; // it was forgotten, and its producer has yet to enter it again
+            }
             $all = implode(', ', array_slice($known, 0, self::NAMED)) . (count($known) > self::NAMED ? ' …' : '');
-            throw new UsageException("nothing was ever pushed to a queue $name; " . ($known === [] ? 'there are no queues' : "there are $all"));
+            throw new UsageException("there is no queue $name; " . ($known === [] ? 'there are no queues' : "there are $all"));
         }
     }
 

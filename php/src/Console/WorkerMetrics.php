@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Console;
 
 use DelayQueue;
-use DelayQueue\ServerException;
+use DelayQueue\Exception;
 
 /** The workers of queues in Prometheus' text format. */
 final class WorkerMetrics
@@ -13,7 +13,7 @@ final class WorkerMetrics
     private const STATES = ['idle', 'working', 'paused', 'stopping'];
 
     /**
-     * Nothing for a user who may not look at the list of workers.
+     * Nothing where the list cannot be read: for want of the right, or since its node of a cluster is away.
      *
      * @param list<string|int> $names of the queues
      */
@@ -21,7 +21,7 @@ final class WorkerMetrics
     {
         try {
             $workers = $queue->workers();
-        } catch (ServerException) {
+        } catch (Exception) {
             return '';
         }
         $text = "# HELP delayqueue_workers Workers that serve the queue, by state.\n# TYPE delayqueue_workers gauge\n";

@@ -21,10 +21,10 @@ final class WorkerOrderCommand extends Command
     protected function configure(): void
     {
         [$description, $more] = match ($this->order) {
-            WorkerOrder::Stop => ['Has workers end as after SIGTERM', 'A parent of several processes starts no other in the place of one that was stopped.'],
-            WorkerOrder::Restart => ['Has workers end for new processes to take their places', 'A parent of several processes starts another; a single worker ends with 75.'],
-            WorkerOrder::Pause => ['Has workers take no jobs until workers:resume', 'Workers that start later do take jobs: to keep jobs from all workers, use pause.'],
-            WorkerOrder::Resume => ['Has workers that were paused take jobs again', 'It ends no pause of a queue: for that, use resume.'],
+            WorkerOrder::Stop => ['Ends workers as SIGTERM does', 'A parent of several processes starts no other in the place of one that was stopped.'],
+            WorkerOrder::Restart => ['Ends workers for new processes to take their places', 'A parent of several processes starts another; a single worker ends with 75.'],
+            WorkerOrder::Pause => ['Keeps workers from taking jobs until workers:resume', 'Workers that start later do take jobs: to keep jobs from all workers, use pause.'],
+            WorkerOrder::Resume => ['Lets workers that were paused take jobs again', 'It ends no pause of a queue: for that, use resume.'],
         };
         $name = $this->getName();
         $this->setDescription($description)
@@ -37,7 +37,7 @@ final class WorkerOrderCommand extends Command
     {
         $target = new Target($input);
         $choice = WorkerChoice::of($input->getArgument('worker'), $target);
-        $told = $target->open($target->names()[0])->tellWorkers($this->order, $choice->host, $choice->pid, $choice->queue);
+        $told = $target->anywhere()->tellWorkers($this->order, $choice->host, $choice->pid, $choice->queue);
         Format::raw($output, "$told told to {$this->order->value}");
 
         return $told > 0 ? ExitCode::OK : ExitCode::FAILED;

@@ -24,7 +24,7 @@ final class WorkersCommand extends Command
                   delayqueue workers
                   delayqueue workers web1 --queue=orders --format=json
 
-                A worker is in the list from its second second on, until it ends; one that was killed, for half a minute. "told" are orders of
+                A worker is in the list once it has run for a second, until it ends; one that was killed, for half a minute. "told" are orders of
                 workers:stop, workers:restart, workers:pause and workers:resume that it has not heard yet: it hears them within 12 seconds.
                 TEXT . "\n\n" . Application::EXIT_CODES);
         Format::describe($this);
@@ -35,7 +35,7 @@ final class WorkersCommand extends Command
         $format = Format::of($input);
         $target = new Target($input);
         $choice = WorkerChoice::of($input->getArgument('worker'), $target);
-        $workers = array_values(array_filter($target->open($target->names()[0])->workers(), $choice->takes(...)));
+        $workers = array_values(array_filter($target->anywhere()->workers(), $choice->takes(...)));
         if ($format === Format::JSON) {
             Format::json($output, $workers);
         } elseif ($workers !== []) {
@@ -52,8 +52,9 @@ final class WorkersCommand extends Command
      */
     private static function row(array $worker): array
     {
-        $since = static fn (float $moment): string => Text::length(max(0, microtime(true) - $moment));
-        ['job' => $job, 'memory' => $memory] = $worker;
+        ['job' => $job, 'memory' => $memory, 'seenAt' => $seenAt] = $worker;
+        // Up to when it wrote this, so that both moments are of one clock.
+        $since = static fn (float $moment): string => Text::length(max(0, $seenAt - $moment));
 
         return [
             "{$worker['host']}:{$worker['pid']}", $worker['state'], implode(', ', $worker['orders']),

@@ -5,10 +5,11 @@
 declare(strict_types=1);
 
 use DelayQueue\Console\WorkerMetrics;
-use DelayQueue\Exception;
+use DelayQueue\Internal\Json;
 use DelayQueue\Stats;
 
 require __DIR__ . '/WorkerMetrics.php';
+require __DIR__ . '/../Internal/Json.php';
 
 (static function (): void {
     header('Content-Type: text/plain; charset=utf-8');
@@ -22,12 +23,17 @@ require __DIR__ . '/WorkerMetrics.php';
     try {
         $anywhere = new DelayQueue('default', $dsn, $options);
         $names = $names ?: $anywhere->queues();
-        $stats = array_map(static fn (string $name): Stats => (new DelayQueue($name, $dsn, $options))->stats(), $names);
+        $stats = [];
+        foreach ($names as $name) {
+            // All of its partitions, however many were named.
+            $partitions = max($options['partitions'], (new DelayQueue($name, $dsn, $options))->partitions());
+            $stats[] = (new DelayQueue($name, $dsn, ['partitions' => $partitions] + $options))->stats();
+        }
         header('Content-Type: text/plain; version=0.0.4; charset=utf-8');
         echo Stats::prometheusPage(...$stats) . WorkerMetrics::text($anywhere, $names);
-    } catch (Exception $error) {
+    } catch (Throwable $error) {
         // error_log() would say nothing: the server is started quiet, or it would log each request.
-        file_put_contents('php://stderr', 'delayqueue: ' . $error->getMessage() . "\n");
+        file_put_contents('php://stderr', 'delayqueue: ' . Json::withoutOrders($error->getMessage()) . "\n");
         http_response_code(503);
         echo "The numbers cannot be read; standard error of delayqueue metrics says why.\n";
     }

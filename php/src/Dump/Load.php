@@ -35,6 +35,7 @@ final class Load
         #[\SensitiveParameter]
         private readonly array $options = [],
     ) {
+        new DelayQueue('default', $dsn, self::OPTIONS + $options); // a mistake in them is not one of the first line
     }
 
     /**
@@ -78,7 +79,7 @@ final class Load
         $queue = new DelayQueue($name, $this->dsn, self::OPTIONS + $this->options);
         [$known, $partitions] = [$queue->partitions(), $this->options['partitions'] ?? 1];
         if ($known > $partitions) {
-            throw new UnexpectedValueException("queue $name has jobs in $known partitions, and this load knows of $partitions: set partitions to $known");
+            throw new UnexpectedValueException("queue $name has jobs in $known partitions, and this load knows of $partitions: set partitions (--partitions) to $known");
         }
 
         return $queue;

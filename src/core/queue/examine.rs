@@ -60,12 +60,22 @@ impl Queue {
         let ended = reply::int(ask(&[b"ZCOUNT", reserved, b"-inf", long_ago.as_bytes()])?).unwrap_or(0);
         let ids: Vec<Vec<u8>> =
             reply::all(ask(&[b"ZRANGE", reserved, b"0", most.as_bytes()])?)?.filter_map(reply::bytes).collect();
-        let mut stuck = 0;
-        if !ids.is_empty() {
-            let mut command: Vec<&[u8]> = vec![b"HMGET", leases];
-            command.extend(ids.iter().map(Vec::as_slice));
-            stuck = reply::all(ask(&command)?)?.filter(|lease| *lease == Value::Nil).count();
+        // Workers go on meanwhile: only a job that is still reserved then, and still has no lease, is stuck.
+        let mut stuck = ids;
+        for (command, key, is_nil) in [("HMGET", leases, true), ("ZMSCORE", reserved, false), ("HMGET", leases, true)] {
+            if !stuck.is_empty() {
+                let command: Vec<&[u8]> =
+                    [command.as_bytes(), key].into_iter().chain(stuck.iter().map(Vec::as_slice)).collect();
+                let found = reply::all(ask(&command)?)?;
+                stuck = stuck
+                    .into_iter()
+                    .zip(found)
+                    .filter(|(_, value)| (*value == Value::Nil) == is_nil)
+                    .map(|(id, _)| id)
+                    .collect();
+            }
         }
+        let stuck = stuck.len();
         Ok(if stuck > 0 {
             finding(
                 "leases",

@@ -203,6 +203,15 @@ impl Drop for Keeper {
     }
 }
 
+impl State {
+    /// The time until the next lease is to be renewed.
+    pub(super) fn until_renewal(&self) -> Duration {
+        let now = Instant::now();
+        let open = self.kept.iter().flat_map(|(_, leases)| leases).filter(|lease| lease.is_open(now));
+        open.map(|lease| lease.renew_at().saturating_duration_since(now)).min().unwrap_or(Duration::MAX)
+    }
+}
+
 /// When an unreachable Redis is asked again.
 const RETRY: Duration = Duration::from_millis(200);
 

@@ -4,9 +4,10 @@ use super::bell::Bell;
 use super::delivery::Ticket;
 use super::keeper::{Keeper, Shared, State};
 use crate::core::connection::random_name;
+use crate::core::deadline::within;
 use crate::core::error::Result;
 use crate::core::queue::Queue;
-use crate::core::registry::{Activity, Entry, INDEXED_EVERY, Order, Registry, WRITTEN_EVERY};
+use crate::core::registry::{Activity, Entry, INDEXED_EVERY, Order, PATIENCE, Registry, WRITTEN_EVERY};
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -16,9 +17,7 @@ use std::time::{Duration, Instant};
 const FIRST_AFTER: Duration = Duration::from_secs(1);
 /// A job that runs for longer is in the list before the next regular writing. Shorter ones cost nothing.
 const SHOWN_AFTER: Duration = Duration::from_secs(1);
-/// When a Redis that did not take the entry is asked again.
-const RETRY: Duration = Duration::from_secs(5);
-/// The same for one that refused it: the user lacks a right.
+/// When a Redis is asked again that refused the entry: the user lacks a right.
 const AFTER_REFUSAL: Duration = Duration::from_secs(60);
 
 /// The orders that a loop has to heed.
@@ -115,11 +114,11 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// As [`Registry::write`].
-    pub fn write(&self) -> Result<Option<Vec<Order>>> {
+    /// As [`Registry::write`], within this time.
+    pub fn write(&self, patience: Duration) -> Result<Option<Vec<Order>>> {
         let Self { activity, names, job, up, .. } = self;
         let entry = Entry { activity: *activity, queues: names, job: job.clone(), up: *up };
-        self.registry.write(&self.id, &entry, self.must_index)
+        within(patience, || self.registry.write(&self.id, &entry, self.must_index))
     }
 }
 
@@ -215,7 +214,7 @@ impl Listing {
                 if !orders.is_empty() || self.index_at <= now { Duration::ZERO } else { WRITTEN_EVERY }
             }
             Err(error) => {
-                let pause = if error.is_retryable() { RETRY } else { AFTER_REFUSAL };
+                let pause = if error.is_retryable() { WRITTEN_EVERY } else { AFTER_REFUSAL };
                 self.not_before = now + pause;
                 pause
             }
@@ -277,11 +276,13 @@ impl Keeper {
     }
 }
 
-/// Best effort: a loop that cannot be listed works all the same.
+/// Best effort: a loop that cannot be listed works all the same. Waits no longer for Redis than until a lease is to be renewed: the list may lie
+/// on a node that is away.
 pub(super) fn write_entry<'a>(shared: &'a Shared, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
     let Some(draft) = state.listing.as_mut().map(|listing| listing.begin(Instant::now())) else { return state };
+    let patience = state.until_renewal().min(PATIENCE);
     drop(state);
-    let answer = draft.write();
+    let answer = draft.write(patience);
     let mut state = shared.state();
     if let Some(listing) = &mut state.listing {
         listing.written(&draft, answer);

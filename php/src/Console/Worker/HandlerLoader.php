@@ -70,7 +70,7 @@ final class HandlerLoader
     {
         $value = require $file;
 
-        return $value === 1 ? throw new UsageException('the file returns nothing: end it with "return", and what it is there for') : $value;
+        return $value === 1 ? throw new UsageException('the file returns nothing: end it with "return" and the handler, or the container') : $value;
     }
 
     private static function resolve(string $handler, ?ContainerInterface $container): callable
