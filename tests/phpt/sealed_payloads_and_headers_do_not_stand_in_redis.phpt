@@ -9,7 +9,7 @@ $keys = ['2030-01' => random_bytes(32), 7 => 'base64:' . base64_encode(random_by
 function holding(string $text): array
 {
     $found = [];
-    foreach (redis('KEYS', '*') as $key) {
+    foreach (redis('KEYS', '*{' . queue()->name() . '}*') as $key) {
         $type = redis('TYPE', $key);
         $values = $type === 'hash' ? redis('HGETALL', $key) : redis('ZRANGE', $key, '0', '-1');
         if (str_contains(implode("\n", $values), $text)) {

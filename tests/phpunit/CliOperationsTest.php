@@ -58,13 +58,13 @@ final class CliOperationsTest extends CliTestCase
         $this->assertStringContainsString('delayqueue_jobs{queue="two",state="ready"} 1', $page);
         $this->assertStringContainsString('delayqueue_workers{queue="two",state="idle"} 0', $page);
         $this->assertStringContainsString('delayqueue_jobs{queue="spread",state="ready"} 30', $page, 'all of its partitions');
-        $this->assertSame('HTTP/1.1 404 Not Found', self::status("http://127.0.0.1:$port/"));
+        $this->assertSame('HTTP/1.1 404 Not Found', self::statusOf("http://127.0.0.1:$port/"));
         $this->assertSame(1, $this->cli('metrics', "--listen=127.0.0.1:$port")->exitCode, 'the port is taken');
         foreach (['--listen=here', '--dsn=nonsense', '--queue=a b', '--queue=spread', '--queue=mistyped'] as $wrong) {
             $this->assertSame(2, $this->cli('metrics', $wrong)->exitCode, $wrong);
         }
         $this->redis->kill();
-        $this->assertSame('HTTP/1.1 503 Service Unavailable', self::status($url));
+        $this->assertSame('HTTP/1.1 503 Service Unavailable', self::statusOf($url));
         $serving->signal(SIGTERM);
         $this->assertSame(SIGTERM, $serving->endedBy());
         $this->assertStringNotContainsString('GET', $serving->errors(), 'requests are not logged');
@@ -137,7 +137,7 @@ final class CliOperationsTest extends CliTestCase
         return (int) substr($name, strrpos($name, ':') + 1);
     }
 
-    private static function status(string $url): string
+    private static function statusOf(string $url): string
     {
         file_get_contents($url, context: stream_context_create(['http' => ['ignore_errors' => true]]));
 
