@@ -36,7 +36,7 @@ impl Order {
     }
 }
 
-/// What a worker is doing.
+/// The activity of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Activity {
     Idle,

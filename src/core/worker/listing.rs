@@ -102,7 +102,7 @@ pub(super) struct Listing {
     was_written: bool,
 }
 
-/// What the keeper is to write.
+/// An entry that the keeper is to write.
 pub(super) struct Draft {
     registry: Registry,
     id: String,
