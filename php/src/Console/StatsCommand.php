@@ -36,6 +36,7 @@ final class StatsCommand extends Command
         $target = new Target($input);
         $pause = $input->getOption('watch') === false ? null : self::seconds($input->getOption('watch') ?? '2');
         $names = [...$input->getArgument('name'), ...$target->named()];
+        $target->keys(); // a mistake in them is told also where there is no queue
         $anywhere = $target->anywhere();
         $target->refuseUnknown(...$names);
         do {
