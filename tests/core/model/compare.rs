@@ -1,6 +1,6 @@
 //! The comparisons of the walk: each reservation, the keys in Redis after each step, and now and then all that the API tells.
 
-use super::reference::{Job, Place};
+use super::job::{Job, Place};
 use super::times::run_of;
 use super::walk::Walk;
 use crate::audit::{self, Snapshot, parse_lease, says_history};

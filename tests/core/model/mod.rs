@@ -1,6 +1,7 @@
 //! A random walk over all operations, compared step by step with a small model, on a clock that the test owns.
 
 mod compare;
+mod job;
 mod mutants;
 mod reference;
 mod times;

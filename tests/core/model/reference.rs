@@ -1,35 +1,10 @@
 //! A model of a queue in a few hundred lines: one flat list of jobs, no indexes, no laziness but the documented one.
 
+use super::job::{Job, Place};
 use super::times::Times;
 use delayqueue::core::backoff::Backoff;
 use delayqueue::core::job::{Due, JobOptions, OnDuplicate, State};
 use delayqueue::core::process;
-
-#[derive(Debug, Clone, PartialEq)]
-pub enum Place {
-    Waiting,
-    Held { token: u64, deadline: i64 },
-    Buried { since: i64 },
-}
-
-/// All times in microseconds.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Job {
-    pub id: String,
-    pub payload: Vec<u8>,
-    pub options: JobOptions,
-    pub due: i64,
-    pub place: Place,
-    /// Those that have ended.
-    pub attempts: u32,
-    pub timeouts: u32,
-    pub releases: u32,
-    pub buries: u32,
-    pub kicks: u32,
-    pub error: String,
-    /// Of a job that came back: when it fell due before, at first.
-    pub first_due: Option<i64>,
-}
 
 #[derive(Debug, Default)]
 pub struct Reference {
@@ -58,35 +33,6 @@ pub struct Push {
     pub options: JobOptions,
     pub due: Due,
     pub on_duplicate: OnDuplicate,
-}
-
-impl Job {
-    fn is_held(&self) -> bool {
-        matches!(self.place, Place::Held { .. })
-    }
-
-    fn is_spent(&self) -> bool {
-        self.options.max_attempts > 0 && self.attempts >= self.options.max_attempts
-    }
-
-    /// Its lease expired once, or it has one attempt left: it is leased alone.
-    fn goes_alone(&self) -> bool {
-        self.timeouts > 0 || self.options.max_attempts > 0 && self.attempts + 1 >= self.options.max_attempts
-    }
-
-    fn wait_from(&mut self, due: i64) {
-        (self.due, self.place) = (due, Place::Waiting);
-    }
-
-    /// Before it gets another due time.
-    fn come_back(&mut self) {
-        self.first_due.get_or_insert(self.due);
-    }
-
-    fn bury(&mut self, now: i64, error: &str) {
-        (self.buries, self.error) = (self.buries + 1, error.to_owned());
-        (self.due, self.place) = (now, Place::Buried { since: now });
-    }
 }
 
 impl Reference {

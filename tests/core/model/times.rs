@@ -1,6 +1,6 @@
 //! The times that the model counts: how late jobs were handed out, how long they waited, how long they ran.
 
-use super::reference::Job;
+use super::job::Job;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Default)]

@@ -1,6 +1,7 @@
 //! Random operations on the real queue and on the model; any difference is a failure that names seed and step.
 
-use super::reference::{Place, Push, Reference};
+use super::job::Place;
+use super::reference::{Push, Reference};
 use crate::proxy::{Fault, Proxy};
 use crate::support::*;
 use delayqueue::core::clock;

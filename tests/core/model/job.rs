@@ -1,0 +1,58 @@
+//! One job of the model, and the changes that concern it alone.
+
+use delayqueue::core::job::JobOptions;
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Place {
+    Waiting,
+    Held { token: u64, deadline: i64 },
+    Buried { since: i64 },
+}
+
+/// All times in microseconds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    pub id: String,
+    pub payload: Vec<u8>,
+    pub options: JobOptions,
+    pub due: i64,
+    pub place: Place,
+    /// Those that have ended.
+    pub attempts: u32,
+    pub timeouts: u32,
+    pub releases: u32,
+    pub buries: u32,
+    pub kicks: u32,
+    pub error: String,
+    /// Of a job that came back: when it fell due before, at first.
+    pub first_due: Option<i64>,
+}
+
+impl Job {
+    pub fn is_held(&self) -> bool {
+        matches!(self.place, Place::Held { .. })
+    }
+
+    pub fn is_spent(&self) -> bool {
+        self.options.max_attempts > 0 && self.attempts >= self.options.max_attempts
+    }
+
+    /// Its lease expired once, or it has one attempt left: it is leased alone.
+    pub fn goes_alone(&self) -> bool {
+        self.timeouts > 0 || self.options.max_attempts > 0 && self.attempts + 1 >= self.options.max_attempts
+    }
+
+    pub fn wait_from(&mut self, due: i64) {
+        (self.due, self.place) = (due, Place::Waiting);
+    }
+
+    /// Before it gets another due time.
+    pub fn come_back(&mut self) {
+        self.first_due.get_or_insert(self.due);
+    }
+
+    pub fn bury(&mut self, now: i64, error: &str) {
+        (self.buries, self.error) = (self.buries + 1, error.to_owned());
+        (self.due, self.place) = (now, Place::Buried { since: now });
+    }
+}
