@@ -7,6 +7,7 @@ namespace DelayQueue\Tests\Processes;
 use DelayQueue;
 use DelayQueue\State;
 use DelayQueue\Tests\Support\CliTestCase;
+use DelayQueue\Tests\Support\FreePort;
 use DelayQueue\Tests\Support\Wait;
 
 /** The commands by which operators watch: stats, metrics, doctor; and install-scripts. */
@@ -47,7 +48,7 @@ final class CliOperationsTest extends CliTestCase
             (new DelayQueue($name, $this->redis->dsn()))->push(1);
         }
         (new DelayQueue('spread', $this->redis->dsn(), ['partitions' => 3]))->pushMany(array_fill(0, 30, ['payload' => 1]));
-        $port = self::freePort();
+        $port = FreePort::find();
         $serving = $this->start('metrics', "--listen=127.0.0.1:$port");
         $url = "http://127.0.0.1:$port/metrics";
         $this->assertSame($url, $serving->line());
@@ -126,15 +127,6 @@ final class CliOperationsTest extends CliTestCase
 
         $this->assertStringContainsString('2 jobs', $this->cliExpecting(0, 'doctor', '--repair'));
         $this->assertSame([2, 2], [$queue->count(State::Ready), $queue->drain(static fn () => null)]);
-    }
-
-    private static function freePort(): int
-    {
-        $socket = stream_socket_server('tcp://127.0.0.1:0');
-        $name = (string) stream_socket_get_name($socket, false);
-        fclose($socket);
-
-        return (int) substr($name, strrpos($name, ':') + 1);
     }
 
     private static function statusOf(string $url): string

@@ -8,6 +8,7 @@ use DelayQueue;
 use DelayQueue\Exception;
 use DelayQueue\Tests\Support\CliResult;
 use DelayQueue\Tests\Support\CliTestCase;
+use DelayQueue\Tests\Support\FreePort;
 use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Support\RedisClient;
 use DelayQueue\Tests\Support\Wait;
@@ -136,9 +137,7 @@ final class CliServeTest extends CliTestCase
 
     public function testAPortIsOpenedOnTheLoopbackInterfaceOnly(): void
     {
-        $probe = stream_socket_server('tcp://127.0.0.1:0');
-        $port = (int) substr((string) strrchr((string) stream_socket_get_name($probe, false), ':'), 1);
-        fclose($probe);
+        $port = FreePort::find();
         [$server] = $this->serve("--port=$port", '--maxmemory=64mb');
         $this->assertSame("redis://127.0.0.1:$port/0", $server->line());
         $queue = new DelayQueue('orders', "redis://127.0.0.1:$port/0");

@@ -6,6 +6,7 @@ namespace DelayQueue\Tests\Processes;
 
 use DelayQueue\State;
 use DelayQueue\Testing\InteractsWithDelayQueue;
+use DelayQueue\Tests\Support\FreePort;
 use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Support\Wait;
 use PHPUnit\Framework\TestCase;
@@ -125,7 +126,7 @@ final class ExamplesTest extends TestCase
 
     public function testANotificationIsSignedPostedAndTakenOnce(): void
     {
-        $port = self::freePort();
+        $port = FreePort::find();
         $receiver = new Process([PHP_BINARY, '-S', "127.0.0.1:$port", self::EXAMPLES . '/notify/receiver.php'], $this->environment());
         Wait::until(static fn () => @fsockopen('127.0.0.1', $port), 15.0, 'the receiver');
         $worker = new Process(
@@ -179,12 +180,5 @@ final class ExamplesTest extends TestCase
     private function environment(): array
     {
         return ['TMPDIR' => $this->directory, 'SHOP_DATABASE' => "$this->directory/shop.sqlite"] + getenv();
-    }
-
-    private static function freePort(): int
-    {
-        $socket = stream_socket_server('tcp://127.0.0.1:0');
-
-        return (int) substr((string) strrchr((string) stream_socket_get_name($socket, false), ':'), 1);
     }
 }

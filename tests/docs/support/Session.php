@@ -6,6 +6,7 @@ namespace DelayQueue\Tests\Docs;
 
 use DelayQueue\Docs\Sample;
 use DelayQueue\Tests\Support\Folder;
+use DelayQueue\Tests\Support\FreePort;
 use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Support\RedisServer;
 use DelayQueue\Tests\Support\Wait;
@@ -33,7 +34,7 @@ final class Session
 
     public function __construct(private readonly string $document)
     {
-        $this->port = self::freePort();
+        $this->port = FreePort::find();
         $this->redis = new RedisServer(['port' => (string) $this->port, 'bind' => '127.0.0.1']);
         $this->folder = new Folder();
         Project::make($this->folder->path, preg_replace('/\W+/', '-', $document));
@@ -93,8 +94,8 @@ final class Session
             '127.0.0.1:6379' => "127.0.0.1:$this->port",
             "'127.0.0.1', 6379" => "'127.0.0.1', $this->port",
             'new-host:6379/0' => "127.0.0.1:$this->port/1",
-            '--port=6380' => '--port=' . self::freePort(),
-            '127.0.0.1:9638' => '127.0.0.1:' . self::freePort(),
+            '--port=6380' => '--port=' . FreePort::find(),
+            '127.0.0.1:9638' => '127.0.0.1:' . FreePort::find(),
             '/srv/shop/current' => $this->folder->path,
             '/etc/shop/' => "{$this->folder->path}/etc/",
             '/var/log/' => "{$this->folder->path}/",
@@ -213,14 +214,5 @@ final class Session
         Assert::assertFileExists($file, "the context of {$sample->name()}");
 
         return $file;
-    }
-
-    private static function freePort(): int
-    {
-        $server = stream_socket_server('tcp://127.0.0.1:0');
-        $port = (int) substr((string) strrchr((string) stream_socket_get_name($server, false), ':'), 1);
-        fclose($server);
-
-        return $port;
     }
 }
