@@ -43,11 +43,14 @@ use_built_extension() {
   export PHP_INI_SCAN_DIR=$php_ini
 }
 
-# Sets $strict: the options with which PHPUnit fails on anything but a pass. Its versions before 10 know no more than the first line; our
-# configurations have those make exceptions of deprecations.
+# Sets $strict: the options with which PHPUnit fails on anything but a pass.
 find_strict_options() {
   strict=(--fail-on-skipped --fail-on-incomplete --fail-on-risky --fail-on-warning)
-  ! "$PHP" "$1" --help | grep -e --fail-on-deprecation >/dev/null || strict+=(--fail-on-deprecation --fail-on-notice)
+  if "$PHP" "$1" --help | grep -e --fail-on-deprecation >/dev/null; then
+    strict+=(--fail-on-deprecation --fail-on-notice)
+  else
+    strict+=(--prepend "$root/tests/errors-as-exceptions.php") # PHPUnit 9
+  fi
 }
 
 # Prints the packages of this list that are not installed.

@@ -27,5 +27,7 @@ mkdocs build --quiet --strict --clean --config-file docs/mkdocs.yml || die "mkdo
 say "samples, links, search, alert rules (PHPUnit)"
 phpunit=$(command -v "${PHPUNIT:-phpunit}") || die "no phpunit: run ./build.sh setup, or set PHPUNIT to its path"
 use_built_extension
-"$PHP" "$phpunit" --configuration "$root/tests/docs/phpunit.xml"
+find_strict_options "$phpunit"
+# shellcheck disable=SC2154
+"$PHP" "$phpunit" --configuration "$root/tests/docs/phpunit.xml" "${strict[@]}"
 say "docs: $DOCS_SITE/index.html"
