@@ -93,6 +93,16 @@ final class FpmTest extends ProcessTestCase
         $this->assertSame(['redis://pool:6379/1', 'shop'], $this->answer('settings'));
     }
 
+    /** As SECURITY.md says: the setting guards against mistakes, and php_admin_value against code. */
+    public function testCodeMaySetTestingUnlessThePoolFixesIt(): void
+    {
+        $this->start();
+        $this->assertSame(['0', true], $this->answer('set testing'));
+        $this->fpm->stop();
+        $this->start(pool: ['php_admin_value[delayqueue.testing]' => '0']);
+        $this->assertSame([false, false], $this->answer('set testing'));
+    }
+
     public function testAJobIsKeptAliveForAsLongAsTheRequestLasts(): void
     {
         $this->start();

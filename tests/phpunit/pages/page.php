@@ -43,6 +43,14 @@ switch ($_GET['do']) {
         $found = new DelayQueue('page');
         $answer([$found->dsn(), $found->prefix()]);
         break;
+    case 'set testing':
+        $before = ini_set('delayqueue.testing', '1');
+        try {
+            $answer([$before, DelayQueue\Testing::job($id)->payload === $id]);
+        } catch (Error) {
+            $answer([$before, false]);
+        }
+        break;
     case 'opcache':
         $answer(opcache_get_status(false)['opcache_enabled'] ?? false);
         break;
