@@ -15,8 +15,8 @@ use PHPUnit\Framework\TestCase;
 use RuntimeException;
 
 /**
- * The first hour of a new user, who does what README.md and the pages that it names print, in an empty folder: a Redis, the package by Composer, a
- * job, a worker, a test, a supervisor, a deployment. Only what is theirs is written here: their shop, and the places of their machine.
+ * The first hour of a new user, who does what README.md and the pages that it names print, in an empty folder: the extension, a Redis, the package by
+ * Composer, a job, a worker, a test, a supervisor, a deployment. Only what is theirs is written here: their shop, and the places of their machine.
  */
 final class NewUsersHourTest extends TestCase
 {
@@ -25,6 +25,9 @@ final class NewUsersHourTest extends TestCase
     private Folder $folder;
 
     private string $dsn = '';
+
+    /** The folders of PHP's ini files. */
+    private string $settings = '';
 
     /** @var list<Process> */
     private array $started = [];
@@ -47,6 +50,7 @@ final class NewUsersHourTest extends TestCase
 
     public function testEveryStepWorksAsItIsPrinted(): void
     {
+        $this->install();
         $this->startRedis();
         $this->requireThePackage();
         $this->pushTheFirstJobs();
@@ -55,6 +59,21 @@ final class NewUsersHourTest extends TestCase
         $this->runWorkersWithoutAScript();
         $this->deployWithSupervisor();
         $this->endRedis();
+    }
+
+    /** Into a folder that stands for /, whose ini PHP reads in the place of the tests' own. */
+    private function install(): void
+    {
+        $this->assertSame(1, preg_match('~^sudo (\./build\.sh install) ~m', self::read('README.md'), $command));
+        $this->shell('cd ' . self::ROOT . " && INSTALL_ROOT={$this->path('root')} $command[1] >&2");
+        $library = glob($this->path('root/usr/lib/php/*/delayqueue.so'))[0];
+        $ini = (string) file_get_contents(glob($this->path('root/etc/php/*/mods-available/delayqueue.ini'))[0]);
+        mkdir($this->path('conf.d'));
+        file_put_contents($this->path('conf.d/delayqueue.ini'), str_replace('extension=delayqueue.so', "extension=$library", $ini, $places));
+        $this->assertSame(1, $places);
+        $this->settings = PHP_CONFIG_FILE_SCAN_DIR . ':' . $this->path('conf.d');
+        $this->assertSame(DelayQueue::VERSION, $this->shell('php -r "echo phpversion(\'delayqueue\');"'));
+        $this->assertStringContainsString($library, $this->shell('php -r "readfile(\'/proc/self/maps\');"'));
     }
 
     private function startRedis(): void
@@ -71,7 +90,7 @@ final class NewUsersHourTest extends TestCase
         $project = (string) preg_replace('/"repositories": \[/', '$0{ "packagist.org": false },', $project, 1, $replaced);
         $this->assertSame(1, $replaced);
         file_put_contents($this->path('composer.json'), $project);
-        $this->shell('composer config platform.ext-delayqueue ' . DelayQueue::VERSION . ' && composer update --no-interaction --no-progress 2>&1');
+        $this->shell('composer update --no-interaction --no-progress 2>&1');
         $this->assertStringContainsString('  work ', $this->shell('php vendor/bin/delayqueue'));
     }
 
@@ -266,7 +285,7 @@ final class NewUsersHourTest extends TestCase
     {
         $own = ['COMPOSER_HOME' => $this->path('composer'), 'COMPOSER_ALLOW_SUPERUSER' => '1', 'HOME' => $this->folder->path];
 
-        return $own + ($this->dsn === '' ? [] : ['DELAYQUEUE_DSN' => $this->dsn]) + array_diff_key(getenv(), ['DELAYQUEUE_DSN' => 1]);
+        return $own + ($this->settings === '' ? [] : ['PHP_INI_SCAN_DIR' => $this->settings]) + ($this->dsn === '' ? [] : ['DELAYQUEUE_DSN' => $this->dsn]) + array_diff_key(getenv(), ['DELAYQUEUE_DSN' => 1]);
     }
 
     private function until(callable $condition, string $what, Process $process, ?callable $more = null): void
