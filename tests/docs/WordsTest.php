@@ -23,22 +23,22 @@ final class WordsTest extends TestCase
 
     public function testNoRiddleIsInDocumentsStubsOrSources(): void
     {
-        $texts = [];
-        foreach (['README.md', 'CHANGELOG.md', 'SECURITY.md', 'ARCHITECTURE.md', 'stubs/delayqueue.stub.php', 'lua/README.md', 'php/README.md'] as $file) {
-            $texts[$file] = (string) file_get_contents(self::ROOT . "/$file");
-        }
-        foreach (['docs' => 'md', 'php/src' => 'php', 'src' => 'rs'] as $folder => $ending) {
-            foreach (new RecursiveIteratorIterator(new RecursiveDirectoryIterator(self::ROOT . "/$folder", FilesystemIterator::SKIP_DOTS)) as $file) {
-                if ($file->getExtension() === $ending) {
-                    $texts[$file->getPathname()] = (string) file_get_contents($file->getPathname());
-                }
-            }
-        }
+        $texts = [...self::pages(), ...self::in('php/src', 'php'), ...self::in('src', 'rs')];
         $this->assertGreaterThan(200, count($texts));
         foreach ($texts as $name => $text) {
             foreach (self::RIDDLES as $riddle) {
                 $this->assertStringNotContainsStringIgnoringCase($riddle, (string) preg_replace('/\s+(\* |\/\/+ )?/', ' ', $text), $name);
             }
+        }
+    }
+
+    /** A sentence names its agent first: a newcomer reads it once. */
+    public function testNoSentenceIsAboutWhatOrWho(): void
+    {
+        foreach (self::pages() as $name => $text) {
+            $prose = (string) preg_replace(['/^```.*?^```/ms', '/^#.*$/m', '/[ \t]*\n[ \t]*(?:\* )?(?![\n|*#-])/'], ['', '', ' '], $text);
+            preg_match_all('/(?:^|[.:;!?] |\| |\* |- )(?:What|Who)(?:ever)? [^?.|]{3,300}[.|:]/m', $prose, $found);
+            $this->assertSame([], $found[0], $name);
         }
     }
 
@@ -62,5 +62,29 @@ final class WordsTest extends TestCase
         $stub = (string) file_get_contents(self::ROOT . '/stubs/delayqueue.stub.php');
         $this->assertStringContainsString('@param positive-int $max more than 500 counts as 500', $stub);
         $this->assertStringContainsString('a past moment is due at once. A negative number is a', $stub);
+    }
+
+    /** @return array<string, string> the texts that users read, by file */
+    private static function pages(): array
+    {
+        $pages = [];
+        foreach (['README.md', 'CHANGELOG.md', 'SECURITY.md', 'ARCHITECTURE.md', 'stubs/delayqueue.stub.php', 'lua/README.md', 'php/README.md', 'bench/README.md'] as $file) {
+            $pages[$file] = (string) file_get_contents(self::ROOT . "/$file");
+        }
+
+        return $pages + self::in('docs', 'md');
+    }
+
+    /** @return array<string, string> the texts of the files of a folder with this ending */
+    private static function in(string $folder, string $ending): array
+    {
+        $texts = [];
+        foreach (new RecursiveIteratorIterator(new RecursiveDirectoryIterator(self::ROOT . "/$folder", FilesystemIterator::SKIP_DOTS)) as $file) {
+            if ($file->getExtension() === $ending) {
+                $texts[$file->getPathname()] = (string) file_get_contents($file->getPathname());
+            }
+        }
+
+        return $texts;
     }
 }
