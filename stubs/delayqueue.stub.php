@@ -595,6 +595,13 @@ namespace DelayQueue {
         /** Unix seconds; null when nothing is delayed. */
         public readonly ?float $nextDueAt;
         public readonly bool $paused;
+        /**
+         * How many workers serve the queue, by the states of DelayQueue::workers(); null where its Redis user may not look at their list, or the
+         * list cannot be reached. Loops of your own around reserve() are not in it.
+         *
+         * @var array{idle: int<0, max>, working: int<0, max>, paused: int<0, max>, stopping: int<0, max>}|null
+         */
+        public readonly ?array $workers;
 
         /**
          * Time from due to reserved, in milliseconds, over the last hour (and up to five minutes more), or since the queue was made. A job that
@@ -1418,10 +1425,13 @@ namespace {
         /**
          * The loops of consume() and drain() under this prefix that have run for a second or more, each with what it said of itself within the
          * last 28 seconds. One that ends is off the list at once; one that was killed, within 28 seconds. Times are by the clock of Redis.
+         * All of them, those of a host, one process, or those that serve a queue.
          *
          * `state` is `paused` where the worker takes no more jobs, though it may be finishing one, and `stopping` where it was told to end.
          * `job` is the one that it runs, shown once it has run for a second. `memory` is what the process has in RAM, in bytes, where its system tells. `orders` are those that it
          * has not heard yet. All of it was written by the workers: texts may be anything, and an id that is not UTF-8 has U+FFFD in it.
+         *
+         * @param int|null $pid only with a host
          *
          * @return list<array{
          *     host: string,
@@ -1436,10 +1446,11 @@ namespace {
          *     orders: list<'stop'|'restart'|'pause'|'resume'>,
          * }> by host and process
          *
+         * @throws \ValueError
          * @throws \DelayQueue\ConnectionException
          * @throws \DelayQueue\ServerException also where the Redis user may not read the list: see `docs/acl.md`
          */
-        public function workers(): array {}
+        public function workers(?string $host = null, ?int $pid = null, ?string $queue = null): array {}
 
         /**
          * Gives an order to the workers that are in the list now: all of them, those of a host, one process (as workers() names them), or those

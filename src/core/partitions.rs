@@ -8,6 +8,7 @@ use super::error::Result;
 use super::install::install_scripts;
 use super::job::{Due, JobId, JobInfo, NewJob, Reserved, State};
 use super::queue::{Interrupts, Queue, Stats, Taken, random_unit, reserve_from};
+use super::registry::Registry;
 use homes::homes;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -202,9 +203,16 @@ impl Partitions {
         self.parts().map(|part| part.count(state)).sum()
     }
 
+    /// The workers are missing where the user may not look at the list of them, or where its node of a cluster is away.
+    ///
     /// # Errors
     /// As [`Queue::stats`].
     pub fn stats(&self) -> Result<Stats> {
+        let sum = self.sum()?;
+        Ok(Stats { workers: Registry::of(&self.first).headcount(self.name()).ok(), ..sum })
+    }
+
+    fn sum(&self) -> Result<Stats> {
         let mut sum = Stats::default();
         for part in self.parts() {
             sum.add(&part.stats()?);
@@ -215,7 +223,7 @@ impl Partitions {
     /// # Errors
     /// As [`Queue::is_paused`].
     pub fn is_paused(&self) -> Result<bool> {
-        Ok(self.stats()?.paused)
+        Ok(self.sum()?.paused)
     }
 
     /// # Errors

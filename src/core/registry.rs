@@ -13,7 +13,7 @@ use super::error::{Error, Result};
 use super::keys;
 use super::queue::Queue;
 use super::{clock, reply};
-pub use entry::{Activity, Entry, Order, RunningJob, Worker};
+pub use entry::{Activity, Entry, Headcount, Order, RunningJob, Worker};
 use entry::{orders_in, read, text_of};
 use redis::Value;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -100,11 +100,11 @@ impl Registry {
         .map(drop)
     }
 
-    /// All workers, by host and process. Takes those off the index that are no more.
+    /// The workers that are meant, by host and process. Takes those off the index that are no more.
     ///
     /// # Errors
     /// Connection and server errors.
-    pub fn workers(&self) -> Result<Vec<Worker>> {
+    pub fn workers(&self, filter: &Filter<'_>) -> Result<Vec<Worker>> {
         let doing = |error: Error| error.while_doing(|| "looking at the list of workers".into());
         let mut workers = Vec::new();
         for ids in self.ids().map_err(doing)?.chunks(PAGE) {
@@ -130,8 +130,21 @@ impl Registry {
             }
             self.forget(&gone);
         }
+        workers.retain(|worker| filter.takes(worker));
         workers.sort_by(|one, other| (&one.host, one.pid, &one.id).cmp(&(&other.host, other.pid, &other.id)));
         Ok(workers)
+    }
+
+    /// How many workers serve a queue.
+    ///
+    /// # Errors
+    /// As [`Registry::workers`].
+    pub fn headcount(&self, queue: &str) -> Result<Headcount> {
+        let mut count = Headcount::default();
+        for worker in self.workers(&Filter { queue: Some(queue), ..Filter::default() })? {
+            *count.of(worker.activity) += 1;
+        }
+        Ok(count)
     }
 
     /// Gives an order to all workers that are meant; returns how many there are.
@@ -140,9 +153,8 @@ impl Registry {
     /// Connection and server errors; some may have been told then.
     pub fn tell(&self, order: Order, filter: &Filter<'_>) -> Result<u64> {
         let line = format!("\n{}", order.word());
-        let workers: Vec<Worker> = self.workers()?.into_iter().filter(|worker| filter.takes(worker)).collect();
         let mut told = 0;
-        for some in workers.chunks(PAGE) {
+        for some in self.workers(filter)?.chunks(PAGE) {
             let keys: Vec<String> = some.iter().map(|worker| keys::worker(&self.prefix, &worker.id)).collect();
             let append = |request: &mut Request| {
                 keys.iter().for_each(|key| request.command(&[b"APPEND", key.as_bytes(), line.as_bytes()]));

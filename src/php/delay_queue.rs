@@ -129,7 +129,7 @@ pub static METHODS: [Method; 43] = [
     method!("stats(): \\DelayQueue\\Stats", manage::stats),
     method!("queues(): array", manage::queues),
     method!("partitions(): int", manage::partitions),
-    method!("workers(): array", workers::workers),
+    method!("workers(?string $host = null, ?int $pid = null, ?string $queue = null): array", workers::workers),
     method!(
         "tellWorkers(\\DelayQueue\\WorkerOrder $order, ?string $host = null, ?int $pid = null, \
          ?string $queue = null): int",

@@ -1,6 +1,7 @@
 //! Numbers of queues as Prometheus' text exposition format, version 0.0.4.
 
 use crate::core::queue::{Histogram, Outcome, Stats};
+use crate::core::registry::Activity;
 use std::fmt::Write;
 
 /// The buckets of all histograms end at 2^n − 1 ms, up to nearly five hours: there the counts in Redis have a bound as well.
@@ -32,6 +33,7 @@ pub fn page(queues: &[(&str, &Stats)]) -> String {
         stats.next_due_at_us.map(|due_us| seconds(due_us as f64))
     });
     page.each("paused", "1 while the queue is paused.", queues, |stats| Some(u8::from(stats.paused).to_string()));
+    page.workers(queues);
     page.family("lateness_seconds", "histogram", "Time from due to reserved, since the queue was made.");
     for (queue, stats) in queues {
         page.histogram("lateness_seconds", &[("queue", queue)], &stats.ever.lateness());
@@ -68,6 +70,18 @@ impl Page {
             self.family(name, "counter", help);
             for (queue, stats) in queues {
                 self.line(name, &[("queue", queue)], &count(stats).to_string());
+            }
+        }
+    }
+
+    fn workers(&mut self, queues: &[(&str, &Stats)]) {
+        let counts: Vec<_> = queues.iter().filter_map(|(queue, stats)| Some((queue, stats.workers?))).collect();
+        if !counts.is_empty() {
+            self.family("workers", "gauge", "Workers that serve the queue, by state.");
+        }
+        for (queue, mut count) in counts {
+            for activity in Activity::ALL {
+                self.line("workers", &[("queue", queue), ("state", activity.word())], &count.of(activity).to_string());
             }
         }
     }

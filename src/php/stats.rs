@@ -7,6 +7,7 @@ use super::object::{Handlers, Inside, creator, inside, make};
 use super::place::Place;
 use super::prometheus;
 use crate::core::queue::{self, Counters, Histogram, Stats as Core};
+use crate::core::registry::{Activity, Headcount};
 use ext_php_rs::types::Zval;
 use std::sync::OnceLock;
 
@@ -54,6 +55,7 @@ pub fn register() -> Result<(), Rejected> {
             "readonly ?float $oldestReadyAge",
             "readonly ?float $nextDueAt",
             "readonly bool $paused",
+            "readonly ?array $workers",
         ],
         methods: &METHODS,
         create: Some(creator::<Stats>()),
@@ -74,8 +76,14 @@ pub fn object(queue: &str, numbers: Core) -> Outcome<Zval> {
         convert::nullable(numbers.oldest_ready_age_us, |us| convert::float(us as f64 / 1_000_000.0)),
         convert::nullable(numbers.next_due_at_us, |us| convert::float(convert::unix_seconds_of_us(us))),
         convert::bool(numbers.paused),
+        convert::nullable(numbers.workers, workers),
     ];
     make(Stats { queue: queue.to_owned(), numbers }, properties)
+}
+
+/// Counts by the words of `workers()`.
+fn workers(mut count: Headcount) -> Zval {
+    convert::map(Activity::ALL.map(|activity| (activity.word(), convert::int(*count.of(activity)))))
 }
 
 /// Those that the first argument asks for.

@@ -11,7 +11,8 @@ use crate::core::registry::{Filter, Registry, Worker};
 use ext_php_rs::types::Zval;
 
 pub fn workers(call: &Call) -> Outcome<Zval> {
-    let workers = Registry::of(call.this::<DelayQueue>()?.queue.first()).workers()?;
+    let meant = Meant::by(call, 1)?;
+    let workers = Registry::of(call.this::<DelayQueue>()?.queue.first()).workers(&meant.filter())?;
     Ok(convert::list(workers.iter().map(entry)))
 }
 
@@ -39,19 +40,35 @@ fn entry(worker: &Worker) -> Zval {
 }
 
 pub fn tell_workers(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
     let Some(value) = call.arg(1) else { return Err(throw_error("tellWorkers() needs an order")) };
     let Some(order) = enums::worker_order(value) else { return Err(call.type_error(1, value)) };
-    let host = call.nullable_bytes(2)?;
-    let pid = call.nullable_int(3)?;
-    let queue = match call.nullable_bytes(4)? {
-        Some(bytes) => Some(check_queue_name(&bytes).at(Place::Argument(4))?),
-        None => None,
-    };
-    if pid.is_some() && host.is_none() {
-        return Err(Place::Argument(3).value_error("must be null when argument #2 ($host) is null"));
+    let meant = Meant::by(call, 2)?;
+    Ok(convert::int(Registry::of(call.this::<DelayQueue>()?.queue.first()).tell(order, &meant.filter())?))
+}
+
+/// The workers that the last three arguments choose.
+struct Meant {
+    host: Option<String>,
+    pid: Option<i64>,
+    queue: Option<String>,
+}
+
+impl Meant {
+    fn by(call: &Call, first: u32) -> Outcome<Self> {
+        let host = call.nullable_bytes(first)?;
+        let pid = call.nullable_int(first + 1)?;
+        let queue = match call.nullable_bytes(first + 2)? {
+            Some(bytes) => Some(check_queue_name(&bytes).at(Place::Argument(first + 2))?),
+            None => None,
+        };
+        if pid.is_some() && host.is_none() {
+            let must = format!("must be null when argument #{first} ($host) is null");
+            return Err(Place::Argument(first + 1).value_error(&must));
+        }
+        Ok(Self { host: host.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()), pid, queue })
     }
-    let host = host.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    let filter = Filter { host: host.as_deref(), pid, queue: queue.as_deref() };
-    Ok(convert::int(Registry::of(this.queue.first()).tell(order, &filter)?))
+
+    fn filter(&self) -> Filter<'_> {
+        Filter { host: self.host.as_deref(), pid: self.pid, queue: self.queue.as_deref() }
+    }
 }

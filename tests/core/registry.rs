@@ -41,7 +41,7 @@ impl List {
     }
 
     fn workers(&self) -> Vec<Worker> {
-        self.registry.workers().unwrap()
+        self.registry.workers(&Filter::default()).unwrap()
     }
 }
 
@@ -174,7 +174,7 @@ fn entries_of_others_are_passed_over_and_long_texts_cut() {
     assert_eq!((&worker.queues, worker.memory, &worker.orders), (&vec!["fine".to_owned()], None, &vec![Order::Stop]));
     raw.run(&["DEL", INDEX]);
     raw.run(&["SET", INDEX, "1"]);
-    assert!(list.registry.workers().unwrap_err().to_string().contains("WRONGTYPE"));
+    assert!(list.registry.workers(&Filter::default()).unwrap_err().to_string().contains("WRONGTYPE"));
 }
 
 #[test]

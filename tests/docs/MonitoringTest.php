@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\DocsSite;
 
 use DelayQueue;
-use DelayQueue\Console\WorkerMetrics;
 use DelayQueue\Job;
 use DelayQueue\Testing\InteractsWithDelayQueue;
 use DelayQueue\Tests\Support\Process;
@@ -102,7 +101,7 @@ final class MonitoringTest extends TestCase
         $held = $queue->reserve();
         $this->assertInstanceOf(Job::class, $held);
 
-        return (new DelayQueue('orders'))->stats()->toPrometheus() . WorkerMetrics::text($queue, ['orders']);
+        return (new DelayQueue('orders'))->stats()->toPrometheus();
     }
 
     private function promtool(string ...$arguments): string

@@ -68,6 +68,12 @@ delayqueue_next_due_timestamp_seconds{queue="statistics_count_everything_and_pri
 # HELP delayqueue_paused 1 while the queue is paused.
 # TYPE delayqueue_paused gauge
 delayqueue_paused{queue="statistics_count_everything_and_print_for_prometheus"} 0
+# HELP delayqueue_workers Workers that serve the queue, by state.
+# TYPE delayqueue_workers gauge
+delayqueue_workers{queue="statistics_count_everything_and_print_for_prometheus",state="idle"} 0
+delayqueue_workers{queue="statistics_count_everything_and_print_for_prometheus",state="working"} 0
+delayqueue_workers{queue="statistics_count_everything_and_print_for_prometheus",state="paused"} 0
+delayqueue_workers{queue="statistics_count_everything_and_print_for_prometheus",state="stopping"} 0
 # HELP delayqueue_lateness_seconds Time from due to reserved, since the queue was made.
 # TYPE delayqueue_lateness_seconds histogram
 delayqueue_lateness_seconds_bucket{queue="statistics_count_everything_and_print_for_prometheus",le="+Inf"} 2
@@ -113,5 +119,13 @@ DelayQueue\Stats Object
     [oldestReadyAge] => 
     [nextDueAt] => *
     [paused] => 
+    [workers] => Array
+        (
+            [idle] => 0
+            [working] => 0
+            [paused] => 0
+            [stopping] => 0
+        )
+
 )
 bool(true)

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
-use DelayQueue;
 use DelayQueue\Stats;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
@@ -48,22 +47,18 @@ final class StatsCommand extends Command
                 // Over the last one where that can be done, else below it.
                 $output->write($output->isDecorated() ? "\e[H\e[2J" : Text::moment(microtime(true)) . "\n");
             }
-            $this->print($output, $format, $stats, $anywhere);
+            $this->print($output, $format, $stats);
         } while ($pause !== null && usleep((int) ($pause * 1e6)) === null);
 
         return ExitCode::OK;
     }
 
     /** @param array<string, Stats> $stats by queue */
-    private function print(OutputInterface $output, string $format, array $stats, DelayQueue $anywhere): void
+    private function print(OutputInterface $output, string $format, array $stats): void
     {
         match ($format) {
             Format::JSON => Format::json($output, array_map(self::toArray(...), array_keys($stats), $stats)),
-            self::PROMETHEUS => $output->write(
-                Stats::prometheusPage(...array_values($stats)) . WorkerMetrics::text($anywhere, array_keys($stats)),
-                false,
-                OutputInterface::OUTPUT_RAW,
-            ),
+            self::PROMETHEUS => $output->write(Stats::prometheusPage(...array_values($stats)), false, OutputInterface::OUTPUT_RAW),
             default => Format::table(
                 $output,
                 ['queue', 'delayed', 'ready', 'reserved', 'buried', 'pushed', 'acked', 'failed', 'oldest', 'next due', 'late p50/p99', 'wait p99', 'run p50/p99', ''],

@@ -37,7 +37,7 @@ final class WorkerOrderCommand extends Command
     {
         $target = new Target($input);
         $choice = WorkerChoice::of($input->getArgument('worker'), $target);
-        $told = $target->anywhere()->tellWorkers($this->order, $choice->host, $choice->pid, $choice->queue);
+        $told = $target->anywhere()->tellWorkers($this->order, ...$choice);
         Format::raw($output, "$told told to {$this->order->value}");
 
         return $told > 0 ? ExitCode::OK : ExitCode::FAILED;

@@ -35,7 +35,7 @@ final class WorkersCommand extends Command
         $format = Format::of($input);
         $target = new Target($input);
         $choice = WorkerChoice::of($input->getArgument('worker'), $target);
-        $workers = array_values(array_filter($target->anywhere()->workers(), $choice->takes(...)));
+        $workers = $target->anywhere()->workers(...$choice);
         if ($format === Format::JSON) {
             Format::json($output, $workers);
         } elseif ($workers !== []) {

@@ -4,11 +4,9 @@
 
 declare(strict_types=1);
 
-use DelayQueue\Console\WorkerMetrics;
 use DelayQueue\Internal\Json;
 use DelayQueue\Stats;
 
-require __DIR__ . '/WorkerMetrics.php';
 require __DIR__ . '/../Internal/Json.php';
 
 (static function (): void {
@@ -21,16 +19,14 @@ require __DIR__ . '/../Internal/Json.php';
     }
     ['queues' => $names, 'dsn' => $dsn, 'options' => $options] = json_decode((string) getenv('DELAYQUEUE_METRICS'), true, flags: JSON_THROW_ON_ERROR);
     try {
-        $anywhere = new DelayQueue('default', $dsn, $options);
-        $names = $names ?: $anywhere->queues();
         $stats = [];
-        foreach ($names as $name) {
+        foreach ($names ?: (new DelayQueue('default', $dsn, $options))->queues() as $name) {
             // All of its partitions, however many were named.
             $partitions = max($options['partitions'], (new DelayQueue($name, $dsn, $options))->partitions());
             $stats[] = (new DelayQueue($name, $dsn, ['partitions' => $partitions] + $options))->stats();
         }
         header('Content-Type: text/plain; version=0.0.4; charset=utf-8');
-        echo Stats::prometheusPage(...$stats) . WorkerMetrics::text($anywhere, $names);
+        echo Stats::prometheusPage(...$stats);
     } catch (Throwable $error) {
         // error_log() would say nothing: the server is started quiet, or it would log each request.
         file_put_contents('php://stderr', 'delayqueue: ' . Json::withoutOrders($error->getMessage()) . "\n");

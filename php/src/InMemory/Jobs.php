@@ -186,6 +186,7 @@ final class Jobs
             'oldestReadyAge' => $ready === [] ? null : max(0, $this->store->nowUs() - min($ready)) / 1_000_000,
             'nextDueAt' => $delayed === [] ? null : $delayed[0]->dueUs / 1_000_000,
             'paused' => $this->isPaused(),
+            'workers' => [], // none is listed
         ] + $counters, $this->name);
     }
 

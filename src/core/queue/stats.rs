@@ -3,6 +3,7 @@
 use super::Queue;
 use super::histogram::Histogram;
 use crate::core::error::Result;
+use crate::core::registry::Headcount;
 use crate::core::scripts;
 use std::collections::BTreeMap;
 
@@ -104,6 +105,8 @@ pub struct Stats {
     pub oldest_ready_age_us: Option<u64>,
     pub next_due_at_us: Option<i64>,
     pub paused: bool,
+    /// The workers that serve the queue, where the list of them can be read. One partition knows of none.
+    pub workers: Option<Headcount>,
     /// Since the queue was made.
     pub ever: Counters,
     /// Of the last hour, and up to five minutes more.
@@ -167,6 +170,7 @@ impl Queue {
             oldest_ready_age_us: oldest.map(|due| u64::try_from(now_us - due).unwrap_or(0)),
             next_due_at_us,
             paused,
+            workers: None,
             ever,
             hour,
             unplaced: i64::try_from(records).unwrap_or(i64::MAX) - i64::try_from(placed).unwrap_or(0),

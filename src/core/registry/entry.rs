@@ -48,7 +48,7 @@ pub enum Activity {
 }
 
 impl Activity {
-    const ALL: [Self; 4] = [Self::Idle, Self::Working, Self::Paused, Self::Stopping];
+    pub const ALL: [Self; 4] = [Self::Idle, Self::Working, Self::Paused, Self::Stopping];
 
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -89,6 +89,26 @@ pub struct Worker {
     pub seen_at_us: i64,
     /// Orders that it has not heard yet.
     pub orders: Vec<Order>,
+}
+
+/// How many workers there are, by their activity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Headcount {
+    pub idle: u64,
+    pub working: u64,
+    pub paused: u64,
+    pub stopping: u64,
+}
+
+impl Headcount {
+    pub fn of(&mut self, activity: Activity) -> &mut u64 {
+        match activity {
+            Activity::Idle => &mut self.idle,
+            Activity::Working => &mut self.working,
+            Activity::Paused => &mut self.paused,
+            Activity::Stopping => &mut self.stopping,
+        }
+    }
 }
 
 /// The job that a worker runs.

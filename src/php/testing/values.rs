@@ -4,6 +4,7 @@ use super::check;
 use crate::core::backoff::Backoff;
 use crate::core::job::{Due, JobId, JobInfo, JobOptions, State};
 use crate::core::queue::Stats;
+use crate::core::registry::{Activity, Headcount};
 use crate::php::array::{self, Key};
 use crate::php::call::{Call, Fault, Outcome};
 use crate::php::delay_queue::DelayQueue;
@@ -130,6 +131,10 @@ pub fn stats(call: &Call) -> Outcome<Zval> {
             numbers.paused = value.bool().ok_or_else(|| wrong(&key, "bool"))?;
             continue;
         }
+        if key == "workers" {
+            numbers.workers = headcount(&value).ok_or_else(|| wrong(&key, "?array, of non-negative ints by state"))?;
+            continue;
+        }
         if matches!(key.as_str(), "oldestReadyAge" | "nextDueAt") {
             if value.is_null() {
                 continue;
@@ -159,6 +164,20 @@ pub fn stats(call: &Call) -> Outcome<Zval> {
             value.long().and_then(|count| u64::try_from(count).ok()).ok_or_else(|| wrong(&key, "non-negative int"))?;
     }
     stats::object(&name, numbers)
+}
+
+/// `Some(None)`: null; `None`: another value.
+fn headcount(value: &Zval) -> Option<Option<Headcount>> {
+    if value.is_null() {
+        return Some(None);
+    }
+    let mut count = Headcount::default();
+    for (key, value) in array::entries(value.array()?) {
+        let Key::Text(word) = key else { return None };
+        let activity = Activity::ALL.into_iter().find(|activity| activity.word().as_bytes() == word)?;
+        *count.of(activity) = value.long()?.try_into().ok()?;
+    }
+    Some(Some(count))
 }
 
 fn wrong(key: &str, expected: &str) -> Fault {

@@ -13,7 +13,7 @@ use delayqueue::core::install::install_scripts;
 use delayqueue::core::job::{NewJob, OnDuplicate};
 use delayqueue::core::partitions::Partitions;
 use delayqueue::core::queue::{Queue, QueueConfig};
-use delayqueue::core::registry::{Filter, Order, Registry};
+use delayqueue::core::registry::{Filter, Headcount, Order, Registry};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -94,27 +94,38 @@ fn durability_disk_needs_its_right_where_redis_has_the_command() {
     }
 }
 
+fn counted(queue: &Queue) -> Option<Headcount> {
+    Partitions::new(queue, 1).stats().unwrap().workers
+}
+
 #[test]
 fn looking_at_workers_and_telling_them_need_rights_of_their_own() {
-    let (looking, telling) = (extra("`workers()`"), extra("`tellWorkers()`, besides"));
+    let (looking, telling) = (
+        extra("`workers()`, and the workers in `stats()`, which are null otherwise"),
+        extra("`tellWorkers()`, besides"),
+    );
     let (all, none) = ([looking.clone(), telling.clone()].concat(), Filter::default());
     for place in [Place::one_server, Place::behind_sentinels, Place::cluster] {
         let mut place = place();
-        let registry = Registry::of(&allow(&mut place, "dqworker", &all));
-        registry.write("0123456789abcdef", &entry(&[]), true).unwrap();
-        assert_eq!(registry.workers().unwrap().len(), 1);
+        let queue = allow(&mut place, "dqworker", &all);
+        let registry = Registry::of(&queue);
+        registry.write("0123456789abcdef", &entry(&["q".to_owned()]), true).unwrap();
+        assert_eq!(registry.workers(&none).unwrap().len(), 1);
+        assert_eq!(counted(&queue).map(|count| count.idle), Some(1));
         assert_eq!(registry.tell(Order::Stop, &none).unwrap(), 1);
         assert_eq!(registry.write("0123456789abcdef", &entry(&[]), true).unwrap(), Some(vec![Order::Stop]));
         let registry = Registry::of(&allow(&mut place, "dqworker", &looking));
-        registry.workers().unwrap();
+        registry.workers(&none).unwrap();
         registry.write("0123456789abcdef", &entry(&[]), true).unwrap();
         assert!(is_denied(&registry.tell(Order::Stop, &none).unwrap_err()));
         for right in &looking {
-            let registry = Registry::of(&allow(&mut place, "dqworker", &without(&all, right)));
+            let queue = allow(&mut place, "dqworker", &without(&all, right));
+            let registry = Registry::of(&queue);
             registry.write("0123456789abcdef", &entry(&[]), true).unwrap();
-            let error = registry.workers().unwrap_err();
+            let error = registry.workers(&none).unwrap_err();
             assert!(is_denied(&error), "{right}: {error}");
             assert!(error.to_string().starts_with("looking at the list of workers: NOPERM"), "{error}");
+            assert_eq!(counted(&queue), None, "{right}");
         }
     }
 }
