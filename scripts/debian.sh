@@ -67,10 +67,11 @@ make_system() {
 
 # make_program NAME [ARGUMENT …]: prints the path of a program that runs $system/usr/bin/NAME with the libraries of $system.
 make_program() {
-  local loader program=$matrix_dir/bin/$1
+  local loader program
+  program=$matrix_dir/bin/$(basename "$system")/$1
   loader=$(find "$system/usr/lib" -maxdepth 2 -path '*-linux-gnu*/ld-linux*' | head -n 1)
   [ -n "$loader" ] || die "$system has no dynamic loader: remove that folder, then run this again"
-  mkdir -p "$matrix_dir/bin"
+  mkdir -p "$(dirname "$program")"
   # Its own path as the name of the program: PHP_BINARY has to name what a test can run.
   printf '#!/bin/sh\nexec "%s" --argv0 "%s" --library-path "%s" "%s"%s "$@"\n' \
     "$loader" "$program" "$(dirname "$loader")" "$system/usr/bin/$1" "$(printf ' "%s"' "${@:2}")" |
@@ -81,8 +82,8 @@ make_program() {
 
 # use_php SERIES: lets PHP and PHP_CONFIG be those of $system, whose packages phpSERIES-cli and phpSERIES-dev are there.
 use_php() {
-  PHP_CONFIG=$matrix_dir/bin/php-config$1
-  mkdir -p "$matrix_dir/bin"
+  PHP_CONFIG=$matrix_dir/bin/$(basename "$system")/php-config$1
+  mkdir -p "$(dirname "$PHP_CONFIG")"
   sed "s|^prefix=\"/usr\"\$|prefix=\"$system/usr\"|" "$system/usr/bin/php-config$1" >"$PHP_CONFIG"
   chmod +x "$PHP_CONFIG"
   PHP=$(make_program "php$1" -d "extension_dir=$system/usr/lib/php/$("$PHP_CONFIG" --phpapi)")
