@@ -43,14 +43,18 @@ use_built_extension() {
   export PHP_INI_SCAN_DIR=$php_ini
 }
 
-# Sets $strict: the options with which PHPUnit fails on anything but a pass.
+# Sets $strict: the options with which PHPUnit fails on anything but a pass, and leaves no file behind.
 find_strict_options() {
-  strict=(--fail-on-skipped --fail-on-incomplete --fail-on-risky --fail-on-warning)
-  if "$PHP" "$1" --help | grep -e --fail-on-deprecation >/dev/null; then
-    strict+=(--fail-on-deprecation --fail-on-notice)
-  else
-    strict+=(--prepend "$root/tests/errors-as-exceptions.php") # PHPUnit 9
-  fi
+  local known
+  known=$("$PHP" "$1" --help)
+  case $known in
+    *--fail-on-all-issues*) strict=(--fail-on-all-issues) ;;
+    *) strict=(--fail-on-skipped --fail-on-incomplete --fail-on-risky --fail-on-warning --prepend "$root/tests/errors-as-exceptions.php") ;; # PHPUnit 9
+  esac
+  case $known in
+    *--do-not-record-test-run-history*) strict+=(--do-not-record-test-run-history) ;; # PHPUnit 13
+    *) strict+=(--do-not-cache-result) ;;
+  esac
 }
 
 # Prints the packages of this list that are not installed.

@@ -52,13 +52,18 @@ run_here() {
   phpunit=$(command -v "${PHPUNIT:-phpunit}") || die "no phpunit: run ./build.sh setup, or set PHPUNIT to its path"
   use_built_extension
   make_libraries
+  find_strict_options "$phpunit"
+  # shellcheck disable=SC2154
   "$PHP" -d "include_path=.:$libraries:$("$PHP" -n -r 'echo get_include_path();')" "$phpunit" \
-    --configuration "$1/phpunit.xml" --fail-on-skipped --fail-on-incomplete --fail-on-risky --fail-on-warning
+    --configuration "$1/phpunit.xml" "${strict[@]}"
 }
 
 run_there() {
-  in_debian "$system" "$frameworks_dir" env PHP_INI_SCAN_DIR=":$frameworks_dir/php.d" \
-    phpunit --configuration "$1/phpunit.xml" --fail-on-skipped --fail-on-incomplete --fail-on-risky
+  # shellcheck disable=SC2016
+  in_debian "$system" "$frameworks_dir" env PHP_INI_SCAN_DIR=":$frameworks_dir/php.d" PHP=php8.4 bash -euo pipefail -c '
+    source scripts/common.sh
+    find_strict_options /usr/bin/phpunit
+    exec phpunit --configuration "$1/phpunit.xml" "${strict[@]}"' bash "$1"
 }
 
 "$root/build.sh" setup

@@ -33,10 +33,10 @@ final class InterfacesTest extends TestCase
     {
         $job = $this->createMock(JobInterface::class);
         $job->expects($this->once())->method('release')->with('30s');
-        $queue = $this->createMock(QueueInterface::class);
+        $queue = $this->createStub(QueueInterface::class);
         $queue->method('reserve')->willReturn($job);
 
         $queue->reserve()?->release('30s');
-        $this->assertSame(1, (new InMemoryQueue())->ackMany($this->createMock(JobInterface::class)));
+        $this->assertSame(1, (new InMemoryQueue())->ackMany($this->createStub(JobInterface::class)));
     }
 }

@@ -41,7 +41,7 @@ final class RetryAfterTest extends TestCase
 
     public function testWithoutADateTheClockIsOurs(): void
     {
-        $seconds = RetryAfter::seconds(gmdate(DATE_RFC7231, time() + 3600), null);
+        $seconds = RetryAfter::seconds(gmdate('D, d M Y H:i:s \G\M\T', time() + 3600), null);
 
         $this->assertThat($seconds, $this->logicalAnd($this->greaterThan(3500), $this->lessThanOrEqual(3600)));
     }
