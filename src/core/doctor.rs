@@ -9,6 +9,7 @@ use super::error::{Error, Result};
 use super::install::count_installed;
 use super::{reply, resolver};
 use server::Facts;
+pub use server::TESTED_SERVERS;
 use std::time::{Instant, SystemTime};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

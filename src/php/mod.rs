@@ -43,6 +43,7 @@ mod testing;
 mod worker;
 mod workers;
 
+use crate::core::doctor::TESTED_SERVERS;
 use class::Rejected;
 use ext_php_rs::prelude::*;
 use ext_php_rs::zend::ModuleEntry;
@@ -52,9 +53,6 @@ use std::panic::catch_unwind;
 
 /// As in Cargo.lock; a test compares them.
 const REDIS_CRATE: &str = "1.8.1";
-
-/// The servers on which `./build.sh test` and `./build.sh matrix` run all tests of the core and of the PHP surface.
-const TESTED_SERVERS: &str = "Redis 6.2, Redis 7.0, Redis 8.0, Valkey 8.1";
 
 const SUCCESS: i32 = 0;
 const FAILURE: i32 = -1;
@@ -118,7 +116,8 @@ extern "C" fn info(module: *mut ModuleEntry) {
         info_table_row!("Rust", env!("DELAYQUEUE_RUSTC"));
         info_table_row!("redis crate", REDIS_CRATE);
         info_table_row!("TLS", "rustls (ring)");
-        info_table_row!("Servers tested", TESTED_SERVERS);
+        let versions = |(kind, versions): &(&str, &[&str])| format!("{kind} {}", versions.join(", "));
+        info_table_row!("Servers tested", TESTED_SERVERS.iter().map(versions).collect::<Vec<_>>().join("; "));
         info_table_end!();
     });
     // SAFETY: the engine passes the module it asks about.

@@ -35,7 +35,7 @@ Commit => *
 Rust => *
 redis crate => 1.8.1
 TLS => rustls (ring)
-Servers tested => Redis 6.2, Redis 7.0, Redis 8.0, Valkey 8.1
+Servers tested => Redis 6.2, 7.0, 8.0; Valkey 8.1, 9.1
 
 Directive => Local Value => Master Value
 delayqueue.dsn => redis://user:***@localhost:6380/3 => redis://user:***@localhost:6380/3

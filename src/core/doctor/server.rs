@@ -9,8 +9,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[cfg(test)]
 mod tests;
 
-/// Kinds of servers, and the versions with which all tests were run.
-const TESTED: [(&str, &[&str]); 2] = [("Redis", &["7.0", "8.0"]), ("Valkey", &["8.1"])];
+/// The servers on which `./build.sh test` and `./build.sh matrix` run all tests of the core and of the PHP surface.
+pub const TESTED_SERVERS: [(&str, &[&str]); 2] = [("Redis", &["6.2", "7.0", "8.0"]), ("Valkey", &["8.1", "9.1"])];
 
 /// Checks that need INFO.
 const FROM_INFO: [&str; 8] =
@@ -72,7 +72,7 @@ impl<'a> Facts<'a> {
         let found =
             kinds.iter().map(|(field, kind)| (*kind, self.text(field))).find(|(_, version)| !version.is_empty());
         let (kind, version) = found.unwrap_or(("server", "of unknown version"));
-        let Some((_, tested)) = TESTED.iter().find(|(known, _)| *known == kind) else {
+        let Some((_, tested)) = TESTED_SERVERS.iter().find(|(known, _)| *known == kind) else {
             return finding(
                 "version",
                 Level::Warn,
@@ -83,7 +83,7 @@ impl<'a> Facts<'a> {
             tested.iter().any(|tested| version.strip_prefix(tested).is_some_and(|rest| rest.starts_with('.')));
         let said = match is_tested {
             true => "delayqueue was tested with it".to_owned(),
-            false => format!("delayqueue was tested with {}", tested.join(" and ")),
+            false => format!("delayqueue was tested with {}", tested.join(", ")),
         };
         finding("version", Level::Ok, format!("{kind} {version}; {said}"))
     }

@@ -47,10 +47,10 @@ fn a_version_is_named_with_its_kind_and_whether_it_was_tested() {
     let was = |facts: &str, level, words: &[&str]| assert_found("version", facts, "", level, words);
     was("", Ok, &["Redis 7.0.15", "was tested with it"]);
     was("redis_version:8.0.2", Ok, &["Redis 8.0.2", "was tested with it"]);
-    was("redis_version:7.2.4", Ok, &["Redis 7.2.4", "tested with 7.0 and 8.0"]);
-    was("redis_version:7.01.1", Ok, &["tested with 7.0 and 8.0"]);
+    was("redis_version:7.2.4", Ok, &["Redis 7.2.4", "tested with 6.2, 7.0, 8.0"]);
+    was("redis_version:7.01.1", Ok, &["tested with 6.2, 7.0, 8.0"]);
     was("redis_version:7.2.4 valkey_version:8.1.1", Ok, &["Valkey 8.1.1", "was tested with it"]);
-    was("redis_version:7.2.4 valkey_version:9.0.0", Ok, &["Valkey 9.0.0", "tested with 8.1"]);
+    was("redis_version:7.2.4 valkey_version:9.0.0", Ok, &["Valkey 9.0.0", "tested with 8.1, 9.1"]);
     was("redis_version:6.3.4 mvcc_depth:0", Warn, &["KeyDB 6.3.4", "never tested with KeyDB"]);
     for (field, kind) in
         [("dragonfly_version", "Dragonfly"), ("garnet_version", "Garnet"), ("redict_version", "Redict")]
