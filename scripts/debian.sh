@@ -29,8 +29,17 @@ make_debian() {
   printf 'Acquire::Check-Valid-Until "false";\n' | "${as_root[@]}" tee "$folder.new/etc/apt/apt.conf.d/90stale" >/dev/null
   "${as_root[@]}" cp /etc/resolv.conf "$folder.new/etc/resolv.conf"
   printf '127.0.0.1 localhost\n' | "${as_root[@]}" tee "$folder.new/etc/hosts" >/dev/null
-  "${as_root[@]}" chroot "$folder.new" env RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive \
-    apt-get install -q -y --no-install-recommends "$@" >>"$folder.log" || die "apt-get failed in $folder.new: read $folder.log"
+  # Newer packages than sid's are in experimental: a PHP that sid does not have yet.
+  [ "$series" != sid ] || printf 'deb %s experimental main\n' "$from" | "${as_root[@]}" tee "$folder.new/etc/apt/sources.list.d/experimental.list" >/dev/null
+  # shellcheck disable=SC2016
+  "${as_root[@]}" unshare --mount sh -euc '
+    system=$1
+    shift
+    mount -t proc proc "$system/proc"
+    exec chroot "$system" env RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive sh -euc "
+      apt-get update -q
+      apt-get install -q -y --no-install-recommends \"\$@\"" sh "$@"
+  ' sh "$folder.new" "$@" >>"$folder.log" || die "apt-get failed in $folder.new: read $folder.log"
   "${as_root[@]}" mv "$folder.new" "$folder"
 }
 

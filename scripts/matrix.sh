@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# matrix: what is supported beside this Debian, in folders with Debian 13 (trixie) and sid, or those that MATRIX_SERIES names: the core and the PHP
-# surface on their Redis and Valkey; the PHP surface, the package and the processes on their PHP 8.4; and what ./build.sh dist makes, installed in
-# a Debian of each PHP. scripts/debian.sh makes these Debians.
+# matrix: what is supported beside this Debian, in folders with Debian 13 (trixie) and sid: the core and the PHP surface on their Redis and Valkey;
+# the PHP surface, the package and the processes on their PHP, 8.4 and 8.5; and what ./build.sh dist makes, installed in a Debian of each PHP.
+# scripts/debian.sh makes these Debians.
 # No Debian here has the oldest server that is supported: REDIS_OLDEST names a redis-server 6.2, for the core and the PHP surface.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
@@ -11,17 +11,22 @@ source "$root/scripts/suites.sh"
 # shellcheck source=scripts/debian.sh
 source "$root/scripts/debian.sh"
 
-read -r -a series_list <<<"${MATRIX_SERIES:-trixie sid}"
 servers=(redis-server valkey-server) # programs of each folder
-packages=(redis-server valkey-server php8.4-cli php8.4-dev php8.4-fpm php8.4-xml php8.4-mbstring php8.4-sqlite3 php8.4-curl phpunit
-  php-symfony-console php-symfony-http-client openssl supervisor valgrind)
+declare -A php_of=([trixie]=8.4 [sid]=8.5)
+
+# enter SERIES: sets $system to its folder, and $php_series to its PHP.
+enter() {
+  php_series=${php_of[$1]}
+  make_system "$1" "${servers[@]}" php"$php_series"-{cli,dev,fpm,xml,mbstring,sqlite3,curl,intl} phpunit php-symfony-console php-symfony-http-client \
+    openssl supervisor valgrind
+}
 
 "$root/build.sh" setup
 "$root/build.sh" build
 find_php
 host_extension=$extension host_php=$PHP host_php_config=$PHP_CONFIG
 use_host_php() { extension=$host_extension PHP=$host_php PHP_CONFIG=$host_php_config; }
-# The packages are those of a release, and so is the library of the tests on PHP 8.4.
+# The packages are those of a release, and so is the library of the tests on another PHP.
 dist_dir=$(realpath -m "${DIST_DIR:-$target_dir/dist}")
 
 # test_server PROGRAM: from the PHP of this machine. The mutants test the tests, and need no second server for that.
@@ -49,17 +54,17 @@ test_packaging() {
 # test_there SERVER TEST …: a test_… function of scripts/suites.sh in the folder, with its PHP, its settings, its PHPUnit and its server.
 test_there() {
   # shellcheck disable=SC2016
-  test_script in_debian "$system" "$target_dir" env CARGO_TARGET_DIR="$target_dir" PHP_CONFIG=php-config8.4 PHP=php8.4 REDIS_SERVER="/usr/bin/$1" \
+  test_script in_debian "$system" "$target_dir" env CARGO_TARGET_DIR="$target_dir" PHP_CONFIG="php-config$php_series" PHP="php$php_series" REDIS_SERVER="/usr/bin/$1" \
     bash -euo pipefail -c 'source scripts/common.sh; source scripts/suites.sh; find_php; extension=$1; "${@:2}"' bash "$extension" "${@:2}"
 }
 
-# test_php SERIES
+# test_php: that of the folder, with a library of its own.
 test_php() {
   local server there
-  make_system "$1" "${packages[@]}"
-  use_php 8.4
+  use_php "$php_series"
+  suite "packages for PHP $php_series" make_packages
   extension=$target_dir/dist-build/release/libdelayqueue.so
-  there="$1's PHP $("$PHP" -n -r 'echo PHP_VERSION;')"
+  there="PHP $("$PHP" -n -r 'echo PHP_VERSION;')"
   RUN_TESTS=$system/usr/lib/php/$("$PHP_CONFIG" --phpapi)/build/run-tests.php suite "$there, the PHP surface" test_surface
   for server in "${servers[@]}"; do
     suite "$there with $server, the PHP package (PHPUnit)" test_there "$server" test_phpunit phpunit.xml.dist
@@ -69,16 +74,11 @@ test_php() {
 }
 
 [ -z "${REDIS_OLDEST:-}" ] || test_server "$(realpath "$REDIS_OLDEST")"
-for series in "${series_list[@]}"; do
-  make_system "$series" "${packages[@]}"
-  for server in "${servers[@]}"; do test_server "$(make_program "$server")"; done
-done
-
 suite "packages for PHP 8.2" make_packages
-make_system "${series_list[0]}" "${packages[@]}"
-use_php 8.4
-suite "packages for PHP 8.4" make_packages
-use_host_php
-for series in "${series_list[@]}"; do test_php "$series"; done
+for series in trixie sid; do
+  enter "$series"
+  for server in "${servers[@]}"; do test_server "$(make_program "$server")"; done
+  test_php
+done
 suite "packaging" test_packaging
 account matrix

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests the files that ./build.sh dist has made for PHP 8.2 and PHP 8.4, and the way through phpize.
+# Tests the files that ./build.sh dist has made for PHP 8.2, 8.4 and 8.5, and the way through phpize.
 # usage: tests/packaging.sh FOLDER; the last line counts. Makes a Debian of each release in target/matrix the first time.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
@@ -65,7 +65,7 @@ library_needs_no_newer_glibc() { [ "$(printf '%s\n2.34\n' "$(glibc_floor)" | sor
 library_tells_what_it_is() {
   local line
   "$PHP" -n -r 'echo PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION;' | grep -x "$series" >/dev/null ||
-    { system=$matrix_dir/trixie && use_php "$series"; }
+    { system=$matrix_dir/$debian && use_php "$series"; }
   "$PHP" -n -d "extension=$unpacked/delayqueue.so" --ri delayqueue | tee "$work/ri"
   for line in "Version => $version" 'Commit => [0-9a-f]{7,}(-dirty)?' 'Rust => [0-9]+\.[0-9]+\.[0-9]+' 'TLS => rustls.*' 'Servers tested => Redis .*'; do
     grep -Eqx "$line" "$work/ri" || { echo "no line $line"; return 1; }
@@ -191,7 +191,8 @@ for tool in lintian objdump strings composer; do
 done
 check "the checksums name every file of the folder and hold" checksums_hold
 test_release 8.2 bookworm php8.2-cli
-test_release 8.4 trixie redis-server valkey-server php8.4-cli php8.4-dev
+test_release 8.4 trixie php8.4-cli php8.4-dev
+test_release 8.5 sid php8.5-cli php8.5-dev
 name=delayqueue-$version-php8.2-$(uname -m)-linux-glibc
 check "the composer.json of php/README.md installs the package, its command line and the stubs" composer_installs_the_packages
 check "build.sh uninstall takes away what build.sh install has put" uninstall_takes_away_what_install_puts

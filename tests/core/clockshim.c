@@ -2,10 +2,14 @@
  * that no two scripts see the same time, unless the highest bit is set: then the clock stands still. Preloaded by
  * support.rs; never part of the product. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -35,4 +39,19 @@ int gettimeofday(struct timeval *restrict tv, void *restrict tz) {
     tv->tv_sec = (time_t)(us / 1000000);
     tv->tv_usec = (suseconds_t)(us % 1000000);
     return 0;
+}
+
+/* Valkey 9.1 looks at this clock once a millisecond, and adds what the processor has counted since, unless it finds no such counter. */
+FILE *fopen(const char *restrict path, const char *restrict mode) {
+    static FILE *(*next)(const char *restrict, const char *restrict);
+    if (shared && strcmp(path, "/proc/cpuinfo") == 0) {
+        errno = ENOENT;
+        return NULL;
+    }
+    if (!next) next = (FILE * (*)(const char *restrict, const char *restrict)) dlsym(RTLD_NEXT, "fopen");
+    return next(path, mode);
+}
+
+FILE *fopen64(const char *restrict path, const char *restrict mode) {
+    return fopen(path, mode);
 }

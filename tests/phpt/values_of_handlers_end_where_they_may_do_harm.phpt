@@ -12,6 +12,7 @@ function run(string $code): void
         . 'class Carries extends Exception { public $what; }';
     queue()->push(1, id: 'job', maxAttempts: 1, ttr: '1h');
     $command = [PHP_BINARY, '-n', '-d', 'display_errors=1', '-d', 'html_errors=0', '-d', 'memory_limit=16M',
+        '-d', 'fatal_error_backtraces=0', // since PHP 8.5
         '-d', 'error_reporting=' . (E_ALL & ~E_DEPRECATED), // newer versions of PHP would rather have no E_USER_ERROR
         '-d', 'extension=' . getenv('DELAYQUEUE_TEST_EXTENSION'), '-r', $setup . $code];
     $process = proc_open($command, [1 => ['pipe', 'w'], 2 => ['pipe', 'w']], $pipes);

@@ -54,18 +54,18 @@ final class CliOperationsTest extends CliTestCase
         $this->assertSame($url, $serving->line());
         Wait::until(static fn (): bool => @file_get_contents($url) !== false, 10, 'the page');
         $page = (string) file_get_contents($url);
-        $this->assertContains('Content-Type: text/plain; version=0.0.4; charset=utf-8', $http_response_header);
+        $this->assertContains('Content-Type: text/plain; version=0.0.4; charset=utf-8', self::headersOf($url));
         $this->assertSame(1, substr_count($page, '# TYPE delayqueue_jobs gauge'));
         $this->assertStringContainsString('delayqueue_jobs{queue="two",state="ready"} 1', $page);
         $this->assertStringContainsString('delayqueue_workers{queue="two",state="idle"} 0', $page);
         $this->assertStringContainsString('delayqueue_jobs{queue="spread",state="ready"} 30', $page, 'all of its partitions');
-        $this->assertSame('HTTP/1.1 404 Not Found', self::statusOf("http://127.0.0.1:$port/"));
+        $this->assertSame('HTTP/1.1 404 Not Found', self::headersOf("http://127.0.0.1:$port/")[0]);
         $this->assertSame(1, $this->cli('metrics', "--listen=127.0.0.1:$port")->exitCode, 'the port is taken');
         foreach (['--listen=here', '--dsn=nonsense', '--queue=a b', '--queue=spread', '--queue=mistyped'] as $wrong) {
             $this->assertSame(2, $this->cli('metrics', $wrong)->exitCode, $wrong);
         }
         $this->redis->kill();
-        $this->assertSame('HTTP/1.1 503 Service Unavailable', self::statusOf($url));
+        $this->assertSame('HTTP/1.1 503 Service Unavailable', self::headersOf($url)[0]);
         $serving->signal(SIGTERM);
         $this->assertSame(SIGTERM, $serving->endedBy());
         $this->assertStringNotContainsString('GET', $serving->errors(), 'requests are not logged');
@@ -129,10 +129,11 @@ final class CliOperationsTest extends CliTestCase
         $this->assertSame([2, 2], [$queue->count(State::Ready), $queue->drain(static fn () => null)]);
     }
 
-    private static function statusOf(string $url): string
+    /** @return list<string> */
+    private static function headersOf(string $url): array
     {
-        file_get_contents($url, context: stream_context_create(['http' => ['ignore_errors' => true]]));
+        $page = fopen($url, 'r', context: stream_context_create(['http' => ['ignore_errors' => true]]));
 
-        return $http_response_header[0];
+        return stream_get_meta_data($page)['wrapper_data'];
     }
 }

@@ -12,7 +12,6 @@ use DelayQueue\Tests\Support\ProcessTestCase;
 final class OpcacheTest extends ProcessTestCase
 {
     private const SETTINGS = [
-        'zend_extension' => 'opcache',
         'opcache.enable_cli' => '1',
         'opcache.jit_buffer_size' => '32M',
         'delayqueue.testing' => '1',
@@ -25,7 +24,7 @@ final class OpcacheTest extends ProcessTestCase
     public function testEveryCallWorksInCompiledLoops(string $jit): void
     {
         $this->process = new Process([
-            ...Php::command(['opcache.jit' => $jit] + self::SETTINGS),
+            ...Php::command(['opcache.jit' => $jit] + self::SETTINGS + Php::LOADED_OPCACHE),
             __DIR__ . '/programs/compiled.php',
             $this->redis->dsn(),
         ]);

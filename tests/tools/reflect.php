@@ -13,13 +13,14 @@ if (isset($argv[1])) {
     require $argv[1];
 }
 
-/** The order of a union's members means nothing. */
-function type(?ReflectionType $type): ?string
+/** The order of a union's members means nothing, and PHP 8.5 names the class where a stub says self. */
+function type(?ReflectionType $type, string $self = 'self'): ?string
 {
     if ($type === null) {
         return null;
     }
     $parts = explode('|', preg_replace('/^\?(.*)$/', '$1|null', (string) $type));
+    $parts = str_replace('self', $self, $parts);
     sort($parts);
     return implode('|', $parts);
 }
@@ -50,7 +51,7 @@ function method(ReflectionMethod $m): array
 {
     return [
         'modifiers' => implode(' ', Reflection::getModifierNames($m->getModifiers())),
-        'returns' => type($m->getReturnType() ?? $m->getTentativeReturnType()),
+        'returns' => type($m->getReturnType() ?? $m->getTentativeReturnType(), $m->class),
         'parameters' => array_map(parameter(...), $m->getParameters()),
     ];
 }

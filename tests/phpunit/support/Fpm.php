@@ -50,7 +50,7 @@ final class Fpm
         foreach ($extensions as $extension) {
             array_push($command, '-d', "extension=$extension");
         }
-        $settings += ['zend_extension' => 'opcache', 'opcache.enable' => '1', 'extension' => Php::extension()];
+        $settings += Php::LOADED_OPCACHE + ['opcache.enable' => '1', 'extension' => Php::extension()];
         foreach ($settings as $name => $value) {
             array_push($command, '-d', "$name=$value");
         }

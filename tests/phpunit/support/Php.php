@@ -9,6 +9,9 @@ use RuntimeException;
 /** How to start another PHP with the extension that is loaded here, and no php.ini. */
 final class Php
 {
+    /** PHP 8.5 has it built in. */
+    public const LOADED_OPCACHE = PHP_VERSION_ID < 80500 ? ['zend_extension' => 'opcache'] : [];
+
     /** The file this process loaded the extension from. */
     public static function extension(): string
     {
@@ -71,7 +74,7 @@ final class Php
         if (!filter_var(ini_get('opcache.enable_cli'), FILTER_VALIDATE_BOOL)) {
             return [];
         }
-        $settings = ['zend_extension' => 'opcache', 'opcache.enable_cli' => '1'];
+        $settings = self::LOADED_OPCACHE + ['opcache.enable_cli' => '1'];
         foreach (['opcache.jit', 'opcache.jit_buffer_size'] as $name) {
             $settings[$name] = (string) ini_get($name);
         }
