@@ -49,8 +49,8 @@ pub fn due(value: &Zval, place: Place<'_>) -> Outcome<Due> {
     scalar(value, place, DUE).map(Due::InMs)
 }
 
-/// A duration of a `Release`, which takes no moment.
-pub fn release(value: &Zval, place: Place<'_>) -> Outcome<u64> {
+/// A duration where a Unix time might be given by mistake, and no moment can be.
+pub fn span(value: &Zval, place: Place<'_>) -> Outcome<u64> {
     refuse_unix_time(value.dereference(), place, |time| format!("for a moment give {time} - time()"))?;
     millis(value, place)
 }

@@ -68,7 +68,7 @@ static RELEASE_METHODS: [Method; 1] =
 /// `new Release('30s', 'rate limited')`
 fn release_construct(call: &Call) -> Outcome<Zval> {
     let delay_ms = match call.arg(1) {
-        Some(value) => duration_arg::release(value, Place::Argument(1))?,
+        Some(value) => duration_arg::span(value, Place::Argument(1))?,
         None => 0,
     };
     let message = call.optional_bytes(2)?;

@@ -129,7 +129,7 @@ pub fn kick(call: &Call) -> Outcome<Zval> {
 pub fn pause(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let for_ms = match call.non_null(1) {
-        Some(value) => Some(duration_arg::millis(value, Place::Argument(1))?),
+        Some(value) => Some(duration_arg::span(value, Place::Argument(1))?),
         None => None,
     };
     this.queue.pause(for_ms)?;

@@ -13,6 +13,8 @@ caught(fn() => $queue->push(1, 1_000_000_000));
 caught(fn() => $queue->pushMany([['payload' => 1], ['payload' => 2, 'delay' => $time]]));
 caught(fn() => $queue->reschedule('j', $time));
 caught(fn() => new Release($time));
+caught(fn() => $queue->pause($time));
+var_dump($queue->isPaused());
 var_dump(count($queue));
 $queue->push(1, id: 'j');
 $job = $queue->reserve();
@@ -34,6 +36,8 @@ ValueError: DelayQueue::push(): Argument #2 ($delay) must be a delay, and 100000
 ValueError: DelayQueue::pushMany(): Argument #1 ($jobs) item 1: "delay" must be a delay, and 1893456000 looks like a Unix time: for a moment give a DateTimeInterface, such as new DateTimeImmutable('@1893456000')
 ValueError: DelayQueue::reschedule(): Argument #2 ($delay) must be a delay, and 1893456000 looks like a Unix time: for a moment give a DateTimeInterface, such as new DateTimeImmutable('@1893456000')
 ValueError: DelayQueue\Release::__construct(): Argument #1 ($delay) must be a delay, and 1893456000 looks like a Unix time: for a moment give 1893456000 - time()
+ValueError: DelayQueue::pause(): Argument #1 ($for) must be a delay, and 1893456000 looks like a Unix time: for a moment give 1893456000 - time()
+bool(false)
 int(0)
 ValueError: DelayQueue\Job::release(): Argument #1 ($delay) must be a delay, and 1893456000 looks like a Unix time: for a moment give a DateTimeInterface, such as new DateTimeImmutable('@1893456000')
 bool(false)
