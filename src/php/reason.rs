@@ -113,12 +113,17 @@ fn add_line(text: &mut Vec<u8>, line: &[u8]) -> bool {
     has_room
 }
 
-/// PHP's words for a fatal error, less the trace of an uncaught exception: it shows arguments.
+/// PHP's words for a fatal error, less the traces of an uncaught exception: they show arguments. PHP names the causes of an exception before it.
 pub fn of_fatal_error(text: &[u8]) -> Vec<u8> {
-    const TRACE: &[u8] = b"\nStack trace:";
-    let end = text.windows(TRACE.len()).position(|window| window == TRACE).unwrap_or(text.len());
-    let head = String::from_utf8_lossy(text.get(..end).unwrap_or(text));
-    bounded(without_passwords(&head).as_bytes())
+    let text = String::from_utf8_lossy(text);
+    let (uncaught, text) = text.strip_prefix("Uncaught ").map_or(("", &*text), |thrown| ("Uncaught ", thrown));
+    let mut thrown = text.rsplit("\n\nNext ").map(|one| one.split("\nStack trace:").next().unwrap_or_default());
+    let head = format!("{uncaught}{}", thrown.next().unwrap_or_default());
+    let mut reason = bounded_to(head.as_bytes(), HEAD_BYTES);
+    for cause in thrown.take(MOST_CAUSES) {
+        add_line(&mut reason, &bounded_to(format!("caused by {cause}").as_bytes(), CAUSE_BYTES));
+    }
+    bounded(without_passwords(&String::from_utf8_lossy(&reason)).as_bytes())
 }
 
 /// Messages of clients of databases and the like may have a URL with a login.

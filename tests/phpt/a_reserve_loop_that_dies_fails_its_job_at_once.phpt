@@ -33,6 +33,9 @@ dies('die() in a function', 'function work($queue) { $job = $queue->reserve(); (
 dies('two in hand', '$jobs = $queue->reserveMany(2); exit;');
 dies('uncaught at the top', '$job = $queue->reserve(); throw new RuntimeException("boom");');
 dies('uncaught in a function', 'function work($queue, $secret) { $job = $queue->reserveJob("b"); throw new RuntimeException("boom"); } work($queue, "hunter2");');
+dies('uncaught, with a cause', '$job = $queue->reserve(); try { throw new LogicException("inner"); } catch (LogicException $e) { throw new RuntimeException("outer", 0, $e); }');
+echo preg_replace('~/\S+~', '*', $queue->peek('a')->lastError), "\n";
+dies('an exception handler', 'set_exception_handler(fn() => print(" handled")); function work($queue) { $job = $queue->reserve(); throw new RuntimeException("boom"); } work($queue);');
 dies('out of memory', '$job = $queue->reserve(); $x = str_repeat("x", 64 << 20);');
 dies('a fatal error in a function', 'function work($queue) { $job = $queue->reserve(); eval("interface Two {} class One implements Two, Two {}"); } work($queue);');
 dies('in a cycle', '$o = new stdClass; $o->o = $o; $o->job = $queue->reserve(); exit;');
@@ -52,6 +55,10 @@ die() in a function             exit code 0bye | delayed 1 the script called exi
 two in hand                     exit code 0 | delayed 1 the script called exit() with status 0 | delayed 1 the script called exit() with status 0
 uncaught at the top             exit code 255 | delayed 1 Uncaught RuntimeException: boom in * | ready 0 
 uncaught in a function          exit code 255 | ready 0  | delayed 1 Uncaught RuntimeException: boom in *
+uncaught, with a cause          exit code 255 | delayed 1 Uncaught RuntimeException: outer in * | ready 0 
+Uncaught RuntimeException: outer in *
+caused by LogicException: inner in *
+an exception handler            exit code 0 handled | reserved 1  | ready 0 
 out of memory                   exit code 255 | delayed 1 Allowed memory size of * bytes exhausted (tried to allocate * bytes) | ready 0 
 a fatal error in a function     exit code 255 | delayed 1 Class One cannot implement previously implemented interface Two | ready 0 
 in a cycle                      exit code 0 | delayed 1 the script called exit() with status 0 | ready 0 
