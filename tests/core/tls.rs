@@ -149,9 +149,12 @@ fn an_unknown_ca_a_wrong_name_an_expired_and_a_self_signed_certificate_are_refus
     assert_refused(files.dsn_with("127.0.0.1", "stranger.crt", None), "ca= in the dsn");
     let system_only = Dsn::parse(&format!("rediss://127.0.0.1:{}", files.port)).unwrap();
     assert_refused(system_only, "ca= in the dsn");
-    for (certificate, cure) in
-        [("elsewhere", "use a host name"), ("expired", "needs a new certificate"), ("stranger", "ca= in the dsn")]
-    {
+    for (certificate, cure) in [
+        ("elsewhere", "use a host name"),
+        ("expired", "needs a new certificate"),
+        ("stranger", "ca= in the dsn"),
+        ("ca", "is that of a ca: sign one for the server"),
+    ] {
         let (_server, files) = server_with(certificate, &[]);
         assert_refused(files.dsn("127.0.0.1"), cure);
     }

@@ -262,7 +262,7 @@ pub(super) fn clock(time: &Value, before: SystemTime, latency_ms: f64) -> Check 
     let server_ms = reply::time_us(time).map_or(0.0, |us| us as f64 / 1000.0);
     let here_ms =
         before.duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64() * 1000.0) + latency_ms / 2.0;
-    let skew_ms = server_ms - here_ms;
+    let skew_ms = (server_ms - here_ms).round() + 0.0; // no -0
     let (level, cure) = if skew_ms.abs() < 1000.0 { (Level::Ok, "") } else { (Level::Warn, "; run NTP on both hosts") };
     finding("clock", level, format!("Redis' clock is {skew_ms:+.0} ms from this host's; only Redis' counts{cure}"))
 }

@@ -102,6 +102,10 @@ fn explain(error: &rustls::Error) -> io::Error {
             Cert::UnknownIssuer => "name the file of the CA that signed the server's certificate: ca= in the DSN",
             Cert::Expired | Cert::ExpiredContext { .. } => "the server needs a new certificate",
             Cert::NotValidForName | Cert::NotValidForNameContext { .. } => "use a host name that the certificate lists",
+            // All that openssl req -x509 makes unless told otherwise.
+            Cert::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
+                "the server's certificate is that of a CA: sign one for the server with it, and name the CA: ca= in the DSN"
+            }
             _ => "check the server's certificate, and ca= in the DSN",
         },
         rustls::Error::AlertReceived(_) => "if the server asks for a client certificate, see cert= and key= in the DSN",
