@@ -18,7 +18,7 @@ final class WordsTest extends TestCase
     /** Each was met by somebody who did not understand it. */
     private const RIDDLES = [
         'says where the data is', 'name the jobs, or say', 'which hides a password', 'no more jobs to any worker', 'has its job failed',
-        'worker hears of it at once', 'is not supported yet',
+        'worker hears of it at once', 'is not supported yet', 'dies, hangs or loses',
     ];
 
     public function testNoRiddleIsInDocumentsStubsOrSources(): void

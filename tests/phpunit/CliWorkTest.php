@@ -137,6 +137,11 @@ final class CliWorkTest extends CliTestCase
                 public function handle($job) { echo "handled $this->made $job->payload "; }
                 public function afterSucceeded($job) { echo "and told\n"; }
             }
+            final class Failing
+            {
+                public function handle($job) { throw new \RuntimeException('no'); }
+                public function afterFailed($job, $error) { echo "told that it said {$error->getMessage()}\n"; }
+            }
             final class Container implements \Psr\Container\ContainerInterface
             {
                 public function get(string $id): mixed { return new Handling('by the container'); }
@@ -146,7 +151,7 @@ final class CliWorkTest extends CliTestCase
         file_put_contents("{$this->redis->folder->path}/bootstrap.php", $code);
         file_put_contents("{$this->redis->folder->path}/closure.php", '<?php return fn ($job) => print("closure $job->payload\n");');
         file_put_contents("{$this->redis->folder->path}/container.php", '<?php return new Shop\Container();');
-        $this->queue()->push('x');
+        $this->queue()->push('x', maxAttempts: 1);
         $handler = str_replace('FOLDER', $this->redis->folder->path, $handler);
         [$handler, $options] = [strtok($handler, ' '), array_filter([strtok('')])];
         $output = $this->cliExpecting(0, 'drain', $handler, '--bootstrap', "{$this->redis->folder->path}/bootstrap.php", '-q', ...$options);
@@ -161,6 +166,7 @@ final class CliWorkTest extends CliTestCase
             'class' => ['Shop\Handler', 'invoked made x'],
             'method' => ['Shop\Handler::method', 'method made x'],
             'handle()' => ['Shop\Handling', 'handled made x and told'],
+            'afterFailed()' => ['Shop\Failing', 'told that it said no'],
             'of a container' => ['Shop\Handling --container=FOLDER/container.php', 'handled by the container x and told'],
             'its name in a container' => ['a.service --container=FOLDER/container.php', 'handled by the container x and told'],
             'static method' => ['\Shop\Handler::fixed', 'fixed x'],
@@ -255,9 +261,18 @@ final class CliWorkTest extends CliTestCase
     {
         $this->assertMatchesRegularExpression('/--timeout=TIMEOUT .+\[default: "1h"\]/', $this->cliExpecting(0, 'work', '--help'));
         $handler = "{$this->redis->folder->path}/limit.php";
-        file_put_contents($handler, '<?php return function ($job) { usleep(300_000); };');
-        $this->queue()->push([], id: 'a');
-        $this->assertStringContainsString(': done', $this->cliExpecting(0, 'work', $handler, '--stop-when-empty', '--timeout=0'));
+        file_put_contents($handler, <<<'PHP'
+            <?php
+            return static function (): void {
+                $consume = array_values(array_filter(debug_backtrace(), static fn (array $frame): bool => $frame['function'] === 'consume'))[0];
+                $names = array_map(static fn (ReflectionParameter $one): string => $one->name, (new ReflectionMethod('DelayQueue::consume'))->getParameters());
+                echo json_encode($consume['args'][array_search('timeout', $names, true)]), "\n";
+            };
+            PHP);
+        foreach (['"1h"' => [], '"0"' => ['--timeout=0'], '"90s"' => ['--timeout=90s']] as $limit => $options) {
+            $this->queue()->push([]);
+            $this->assertSame("$limit\n", $this->cliExpecting(0, 'work', $handler, '--stop-when-empty', '-q', ...$options));
+        }
     }
 
     public function testACancelledJobEndsItsHandlerIfToldSo(): void
