@@ -318,9 +318,10 @@ final class CliTest extends CliTestCase
         $this->assertStringContainsString('StatsCommand', $verbose, 'where it came from');
         $wrong = $this->cliExpecting(2, 'resume', '-v', 'redis://user:s3cret@127.0.0.1:1/0');
         $this->assertStringNotContainsString('s3cret', $errors . $verbose . $wrong);
+        $this->assertStringContainsString('redis://a:***@b', $this->cliExpecting(2, 'resume', 'redis://a:PASSWORD@b'), 'somebody\'s password, and no advice');
 
         $this->redis->ask('CONFIG', 'SET', 'requirepass', 'open-sesame');
-        $this->cliExpecting(3, 'stats');
+        $this->assertStringContainsString('the DSN has none: redis://:PASSWORD@… or redis://USER:PASSWORD@… (user', $this->cliExpecting(3, 'stats'));
         $this->redis->ask('CONFIG', 'SET', 'requirepass', '');
         $this->redis->ask('SET', 'dq:{full}:jobs', 'not a hash');
         $this->cliExpecting(4, 'push', '1', '--queue=full');

@@ -56,9 +56,9 @@ final class Failure
         return $lines;
     }
 
-    /** A URL with a login keeps its user. */
+    /** A URL with a login keeps its user. The core's advice how to write one, redis://USER:PASSWORD@…, stays as it is. */
     public static function withoutPasswords(string $text): string
     {
-        return (string) preg_replace('~(\w://[^\s:/@]*:)[^\s@]*@~', '$1***@', $text);
+        return (string) preg_replace('~(\w://[^\s:/@]*:)(?!PASSWORD@…)[^\s@]*@~', '$1***@', $text);
     }
 }
