@@ -267,22 +267,9 @@ final class CliTest extends CliTestCase
         $this->assertTrue($queue->isPaused());
         $this->cliExpecting(0, 'resume');
         $this->assertFalse($queue->isPaused());
-        $this->cliExpecting(0, 'pause', '--for=300ms', '--queue=x', '--queue=y');
+        $this->cliExpecting(0, 'pause', '--for=300ms', '--queue=x', '--queue=y', '--create');
         $this->assertTrue((new DelayQueue('y', $this->redis->dsn()))->isPaused());
         Wait::until(fn () => !(new DelayQueue('x', $this->redis->dsn()))->isPaused(), 10, 'the pause ends by itself');
-    }
-
-    public function testACommandRefusesToSeeOnlyAPartOfAQueue(): void
-    {
-        $queue = new DelayQueue('spread', $this->redis->dsn(), ['partitions' => 3]);
-        $queue->pushMany(array_map(static fn (int $n) => ['payload' => $n, 'id' => "order-$n"], range(1, 30)));
-        foreach ([['list', 'ready'], ['dump'], ['purge', '--force'], ['work', __FILE__], ['drain', __FILE__, '--queue=other']] as $command) {
-            $said = $this->cliExpecting(2, ...[...$command, '--queue=spread']);
-            $this->assertStringContainsString('queue spread has jobs in 3 partitions: give --partitions=3', $said);
-        }
-        $this->assertCount(30, $this->json('list', 'ready', '--queue=spread', '--partitions=3', '--limit=50', '--format=json'));
-        $this->cliExpecting(0, 'cancel', 'order-7', '--queue=spread', '--partitions=3');
-        $this->assertCount(29, $queue);
     }
 
     /** @dataProvider wrongCommandLines */

@@ -31,11 +31,13 @@ final class ListCommand extends Command
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $format = Format::of($input);
-        $jobs = (new Target($input))->queue()->list(
-            States::of($input->getArgument('state')),
-            Number::of($input->getOption('offset'), '--offset'),
-            Number::of($input->getOption('limit'), '--limit', 1),
-        );
+        $state = States::of($input->getArgument('state'));
+        $offset = Number::of($input->getOption('offset'), '--offset');
+        $limit = Number::of($input->getOption('limit'), '--limit', 1);
+        $target = new Target($input);
+        $queue = $target->queue();
+        $target->refuseUnknown($queue->name());
+        $jobs = $queue->list($state, $offset, $limit);
         if ($format === Format::JSON) {
             Format::json($output, array_map(JobView::toArray(...), $jobs));
         } elseif ($jobs !== []) {

@@ -20,12 +20,14 @@ final class PauseCommand extends Command
     {
         $this->setDescription('Keeps jobs from all workers; pushes are still accepted')
             ->addOption('for', null, InputOption::VALUE_REQUIRED, 'End the pause after this: seconds, 15m, PT15M (default: when resume ends it)')
+            ->addOption('create', null, InputOption::VALUE_NONE, 'The queue may be one to which nothing was pushed yet')
             ->setHelp("  delayqueue pause --for=10m --queue=orders --queue=refunds\n\n" . Application::EXIT_CODES);
     }
 
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $target = new Target($input);
+        $input->getOption('create') || $target->refuseUnknown(...$target->names());
         foreach ($target->names() as $name) {
             $target->open($name)->pause($input->getOption('for'));
         }

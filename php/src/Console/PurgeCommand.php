@@ -33,13 +33,14 @@ final class PurgeCommand extends Command
         $states = array_map(States::of(...), $input->getArgument('state'));
         $target = new Target($input);
         $queue = $target->queue();
+        $target->refuseUnknown($queue->name());
         if (!$input->getOption('force')) {
             if (!$input->isInteractive() || !stream_isatty(STDIN)) {
                 throw new UsageException('there is no terminal to ask on: --force deletes without asking');
             }
             $number = array_sum(array_map($queue->count(...), $states ?: State::cases()));
             $which = $states === [] ? '' : implode(' and ', array_column($states, 'value')) . ' ';
-            $question = new ConfirmationQuestion("Delete $number {$which}jobs of queue {$target->names()[0]}? [y/N] ", false);
+            $question = new ConfirmationQuestion("Delete $number {$which}jobs of queue {$queue->name()}? [y/N] ", false);
             if (!(new QuestionHelper())->ask($input, $output, $question)) {
                 throw new NothingDone('nothing was deleted');
             }

@@ -24,6 +24,7 @@ final class ResumeCommand extends Command
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $target = new Target($input);
+        $target->refuseUnknown(...$target->names());
         foreach ($target->names() as $name) {
             $target->open($name)->resume();
         }

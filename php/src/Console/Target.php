@@ -142,6 +142,8 @@ final class Target
     }
 
     /**
+     * A queue is there if it is in the list of queues, has jobs, or is paused.
+     *
      * @throws UsageException when there is no such queue: its name may be mistyped
      */
     public function refuseUnknown(string ...$names): void
@@ -152,8 +154,9 @@ final class Target
             return; // a user without the right to read the index of names
         }
         foreach (array_diff($names, $known) as $name) {
-            if ($this->openWithoutKeys($name)->count() > 0) {
-                continue; // it was forgotten, and its producer has yet to enter it again
+            $queue = $this->openWithoutKeys($name);
+            if ($queue->count() > 0 || $queue->isPaused()) {
+                continue; // it was forgotten, and its producer has yet to enter it again; or it was paused before its first push
             }
             $all = implode(', ', array_slice($known, 0, self::NAMED)) . (count($known) > self::NAMED ? ' …' : '');
             throw new UsageException("there is no queue $name; " . ($known === [] ? 'there are no queues' : "there are $all"));

@@ -1,0 +1,39 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Processes;
+
+use DelayQueue;
+use DelayQueue\Tests\Support\CliTestCase;
+
+/** Which queues a command is about, and how much of them it sees. */
+final class CliQueuesTest extends CliTestCase
+{
+    public function testACommandRefusesToSeeOnlyAPartOfAQueue(): void
+    {
+        $queue = new DelayQueue('spread', $this->redis->dsn(), ['partitions' => 3]);
+        $queue->pushMany(array_map(static fn (int $n) => ['payload' => $n, 'id' => "order-$n"], range(1, 30)));
+        foreach ([['list', 'ready'], ['dump'], ['purge', '--force'], ['work', __FILE__], ['drain', __FILE__, '--queue=other']] as $command) {
+            $said = $this->cliExpecting(2, ...[...$command, '--queue=spread']);
+            $this->assertStringContainsString('queue spread has jobs in 3 partitions: give --partitions=3', $said);
+        }
+        $this->assertCount(30, $this->json('list', 'ready', '--queue=spread', '--partitions=3', '--limit=50', '--format=json'));
+        $this->cliExpecting(0, 'cancel', 'order-7', '--queue=spread', '--partitions=3');
+        $this->assertCount(29, $queue);
+    }
+
+    public function testACommandRefusesAQueueWhoseNameMayBeMistyped(): void
+    {
+        $this->queue()->push(1);
+        foreach ([['pause'], ['resume'], ['purge', '--force'], ['list', 'ready']] as $command) {
+            $said = $this->cliExpecting(2, ...[...$command, '--queue=mistyped']);
+            $this->assertStringContainsString("there is no queue mistyped; there are $this->queueName", $said, $command[0]);
+        }
+        $this->cliExpecting(2, 'pause', '--queue', $this->queueName, '--queue=mistyped');
+        $this->assertFalse($this->queue()->isPaused(), 'none or all');
+        $this->cliExpecting(0, 'pause', '--queue=mistyped', '--create');
+        $this->cliExpecting(0, 'resume', '--queue=mistyped');
+        $this->assertFalse((new DelayQueue('mistyped', $this->redis->dsn()))->isPaused());
+    }
+}
