@@ -129,6 +129,21 @@ final class CliTest extends CliTestCase
         $this->assertSame(2211624000.25, $this->queue()->peek('moment')->dueAt);
     }
 
+    public function testAUnixTimeIsRefusedWithTheWordsToWriteInstead(): void
+    {
+        $words = 'delay must be a delay, and 1795412800 looks like a Unix time: for a moment give --at=@1795412800';
+        $this->assertSame("delayqueue: $words\n", $this->cliExpecting(2, 'push', '1', '--delay=1795412800'));
+        $this->assertSame("delayqueue: $words\n", $this->cliExpecting(2, 'reschedule', 'a', '1795412800'));
+        // PHP would take the second one for 16:36:54 in the year 483.
+        foreach (['1795412800', '1636540483'] as $time) {
+            $said = $this->cliExpecting(2, 'push', '1', "--at=$time");
+            $this->assertStringContainsString("--at=$time is not a moment: for a Unix time write --at=@$time\n", $said);
+        }
+        $this->assertStringEndsWith("--at=nonsense is not a moment\n", $this->cliExpecting(2, 'push', '1', '--at=nonsense'));
+        $said = $this->cliExpecting(2, 'pause', '--for=1795412800', '--create');
+        $this->assertStringEndsWith("a Unix time: for a moment give --for=\$((1795412800 - \$(date +%s)))\n", $said, 'pause has no --at');
+    }
+
     public function testADuplicateIsHandledAsItWasTold(): void
     {
         $this->cliExpecting(0, 'push', '1', '--id=twice');

@@ -34,6 +34,7 @@ final class Failure
                 static fn (array $name): string => strtolower((string) preg_replace('/[A-Z]/', '-$0', $name[2] ?? $name[1])),
                 $message,
             );
+            $message = self::withCureOfCommandLine($message);
         }
         $message = (string) preg_replace('/\s*\R\s*/', ' ', trim($message));
 
@@ -54,6 +55,20 @@ final class Failure
         }
 
         return $lines;
+    }
+
+    /** The cure of a Unix time in place of a delay is PHP code in the extension's words. Here it is --at, or the shell's arithmetic where there is no --at. */
+    private static function withCureOfCommandLine(string $message): string
+    {
+        return (string) preg_replace_callback(
+            '/^(\S+)( must be a delay, and (\S+) looks like a Unix time: for a moment give ).+$/D',
+            static function (array $found): string {
+                [, $option, $words, $time] = $found;
+
+                return $option . $words . ($option === 'delay' ? Moment::option($time) : sprintf('--%s=$((%d - $(date +%%s)))', $option, $time));
+            },
+            $message,
+        );
     }
 
     /** A URL with a login keeps its user. The core's advice how to write one, redis://USER:PASSWORD@…, stays as it is. */

@@ -8,7 +8,6 @@ use DateTimeImmutable;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
-use Throwable;
 
 /** The two ways to say when: --at a moment, or after a delay. */
 final class Moment
@@ -33,10 +32,15 @@ final class Moment
         if ($at === null) {
             return $delay ?? $default ?? throw new UsageException('give a delay or --at');
         }
-        try {
-            return new DateTimeImmutable($at);
-        } catch (Throwable) {
-            throw new UsageException("--at=$at is not a moment");
-        }
+        // PHP takes some Unix times for an hour, a minute, a second and a year.
+        $moment = is_numeric($at) && $at >= 1e9 && $at < 3e9 ? false : date_create_immutable($at);
+
+        return $moment ?: throw new UsageException("--at=$at is not a moment" . (is_numeric($at) ? ': for a Unix time write ' . self::option($at) : ''));
+    }
+
+    /** The option that means a Unix time. */
+    public static function option(string $unixTime): string
+    {
+        return '--at=@' . ($unixTime + 0);
     }
 }
