@@ -119,6 +119,27 @@ final class CliServeTest extends CliTestCase
         $server->exitCode();
     }
 
+    /** As by the line of the page, export DELAYQUEUE_DSN="$(…)", which would export nothing. */
+    public function testADaemonThatRunsAlreadyIsToldAgain(): void
+    {
+        $port = FreePort::find();
+        $again = ['serve', '--dir', $this->folder, '--daemon'];
+        $told = $this->cliExpecting(0, ...[...$again, "--port=$port"]);
+        $pid = (int) file_get_contents("$this->folder/redis.pid");
+        try {
+            foreach ([[], ["--port=$port"], ['--maxmemory=0', '--appendfsync=everysec']] as $options) {
+                $result = $this->cli(...$again, ...$options);
+                $this->assertSame([0, $told, "delayqueue: $this->folder is being served already\n"], [$result->exitCode, $result->output, $result->errors]);
+            }
+            $this->assertStringContainsString("is not served with --port=0 but with --port=$port", $this->cliExpecting(1, ...[...$again, '--port=0']));
+            $this->assertStringContainsString('is not served with --maxmemory=1gb but with --maxmemory=0', $this->cliExpecting(1, ...[...$again, '--maxmemory=1gb']));
+            $this->assertSame($pid, (int) file_get_contents("$this->folder/redis.pid"));
+        } finally {
+            posix_kill($pid, SIGTERM);
+        }
+        Wait::until(static fn (): bool => @readlink("/proc/$pid/exe") === false, 20, 'the daemon ends');
+    }
+
     public function testADaemonThatCannotStartSaysWhereTheReasonIs(): void
     {
         $this->assertStringContainsString('redis.log', $this->cliExpecting(1, 'serve', '--dir', $this->folder, '--daemon', '--maxmemory=much'));
@@ -126,9 +147,14 @@ final class CliServeTest extends CliTestCase
 
     public function testAFolderIsServedOnce(): void
     {
-        [$server] = $this->serve();
+        [$server, $dsn] = $this->serve('--appendfsync=always');
         $this->assertStringContainsString('is being served already', $this->cliExpecting(1, 'serve', '--dir', $this->folder));
+        $this->assertSame("$dsn\n", $this->cliExpecting(0, 'serve', '--dir', $this->folder, '--daemon'), 'where it is served');
+        $server->signal(SIGSTOP);
+        $waiting = $this->start('serve', '--dir', $this->folder, '--daemon');
+        $this->heard($waiting, '/is being served already$/m');
         $server->signal(SIGKILL);
+        $this->assertSame(1, $this->finish($waiting)->exitCode, 'nothing is served any more');
         $server->endedBy();
         [$server] = $this->serve();
         $server->signal(SIGTERM);

@@ -29,6 +29,22 @@ final class Daemon
         if ($process === false || proc_close($process) !== 0) {
             throw new NothingDone("$binary does not start: see $log");
         }
+        self::await($dsn, $log, static function () use ($pidFile): bool {
+            $pid = (int) @file_get_contents($pidFile);
+
+            return $pid > 0 && @readlink("/proc/$pid/exe") === false;
+        });
+    }
+
+    /**
+     * Comes back once it answers.
+     *
+     * @param callable(): bool $isGone asked when it does not answer
+     *
+     * @throws NothingDone when it is gone, or does not answer
+     */
+    public static function await(string $dsn, string $log, callable $isGone): void
+    {
         $queue = new DelayQueue('default', $dsn, ['persistent' => false]);
         for ($until = microtime(true) + self::LOADS_FOR; ; usleep(20_000)) {
             try {
@@ -36,8 +52,7 @@ final class Daemon
 
                 return;
             } catch (Exception $error) {
-                $pid = (int) @file_get_contents($pidFile);
-                if (microtime(true) > $until || ($pid > 0 && @readlink("/proc/$pid/exe") === false)) {
+                if (microtime(true) > $until || $isGone()) {
                     throw new NothingDone("redis-server does not answer ({$error->getMessage()}): see $log", 0, $error);
                 }
             }

@@ -12,12 +12,14 @@ use Symfony\Component\Console\Output\OutputInterface;
 
 /**
  * Becomes a redis-server (exec), so that signals reach it and its end is the end of this process. The lock on the folder is
- * an open file that redis-server inherits: it is free again when the server is gone, in whatever way.
+ * an open file that redis-server inherits: it is free again when the server is gone, in whatever way. The settings of the server are in it.
  */
 final class ServeCommand extends Command
 {
     /** What sun_path takes, less the closing zero. */
     private const LONGEST_SOCKET = 107;
+
+    private const DEFAULTS = ['port' => '0', 'maxmemory' => '0', 'appendfsync' => 'everysec'];
 
     public function __construct()
     {
@@ -29,10 +31,10 @@ final class ServeCommand extends Command
         $value = InputOption::VALUE_REQUIRED;
         $this->setDescription('Runs a private redis-server that keeps its jobs, for development and small sites')
             ->addOption('dir', null, $value, 'Where its data and its socket are, for this user only; made if it is missing')
-            ->addOption('port', null, $value, 'Listen on this port of the loopback interface, too, for every user of the machine', '0')
-            ->addOption('maxmemory', null, $value, 'Pushes are refused beyond this, such as 256mb; 0: no limit', '0')
-            ->addOption('appendfsync', null, $value, 'When changes are forced to the disk: everysec, or always, before they are answered', 'everysec')
-            ->addOption('daemon', null, InputOption::VALUE_NONE, 'Come back once it answers, and leave it running; redis.pid and redis.log are in --dir')
+            ->addOption('port', null, $value, 'Listen on this port of the loopback interface, too, for every user of the machine (default: none)')
+            ->addOption('maxmemory', null, $value, 'Pushes are refused beyond this, such as 256mb; 0: no limit (default: 0)')
+            ->addOption('appendfsync', null, $value, 'When changes are forced to the disk: everysec, or always, before they are answered (default: everysec)')
+            ->addOption('daemon', null, InputOption::VALUE_NONE, 'Come back once it answers, and leave it running, also one that runs already; redis.pid and redis.log are in --dir')
             ->addOption('binary', null, $value, 'Which redis-server; else the environment\'s REDIS_SERVER, else the one in PATH')
             ->setHelp(<<<'TEXT'
                   delayqueue serve --dir=var/queue
@@ -45,7 +47,8 @@ final class ServeCommand extends Command
                   export DELAYQUEUE_DSN="$(delayqueue serve --dir=var/queue --daemon)"
                   kill "$(cat var/queue/redis.pid)"
 
-                With --daemon the command ends when Redis answers, and the server goes on until it is told to end.
+                With --daemon the command ends when Redis answers, and the server goes on until it is told to end. Where one serves the folder
+                already, the command prints its DSN, unless other options are given than it runs with.
                 TEXT . "\n\n" . Application::EXIT_CODES);
     }
 
@@ -53,9 +56,10 @@ final class ServeCommand extends Command
     {
         $folder = DataFolder::open($input->getOption('dir') ?? throw new UsageException('--dir is missing: name the folder for the data'));
         $directory = $folder->path;
-        $port = Number::of($input->getOption('port'), '--port');
-        $appendfsync = $input->getOption('appendfsync');
-        if (!in_array($appendfsync, ['everysec', 'always'], true)) {
+        $given = array_filter(array_intersect_key($input->getOptions(), self::DEFAULTS), is_string(...));
+        $options = $given + self::DEFAULTS;
+        $options['port'] = (string) Number::of($options['port'], '--port');
+        if (!in_array($options['appendfsync'], ['everysec', 'always'], true)) {
             throw new UsageException('--appendfsync must be everysec or always');
         }
         $binary = $this->binary($input->getOption('binary') ?? (getenv('REDIS_SERVER') ?: 'redis-server'));
@@ -63,31 +67,47 @@ final class ServeCommand extends Command
         if (strlen($socket) > self::LONGEST_SOCKET) {
             throw new UsageException("the path of the socket, $socket, is longer than " . self::LONGEST_SOCKET . ' bytes: take a shorter --dir');
         }
-        $lock = fopen("$directory/serve.lock", 'c');
-        if ($lock === false || !flock($lock, LOCK_EX | LOCK_NB)) {
-            throw new NothingDone("$directory is being served already");
+        $dsn = 'redis+unix://' . implode('/', array_map(rawurlencode(...), explode('/', $socket))) . '?db=0';
+        $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
+        $lock = @fopen("$directory/serve.lock", 'c+') ?: throw new NothingDone("cannot write $directory/serve.lock");
+        if (!flock($lock, LOCK_EX | LOCK_NB)) {
+            if (!$input->getOption('daemon')) {
+                throw new NothingDone("$directory is being served already");
+            }
+            $errors->writeln("delayqueue: $directory is being served already", OutputInterface::OUTPUT_RAW);
+            Daemon::await($dsn, 'its log', static fn (): bool => flock($lock, LOCK_EX | LOCK_NB));
+            $running = (array) json_decode((string) stream_get_contents($lock), true) + self::DEFAULTS;
+            foreach (array_diff_assoc(array_intersect_key($options, $given), $running) as $name => $value) {
+                throw new NothingDone("$directory is not served with --$name=$value but with --$name={$running[$name]}");
+            }
+            self::tell($output, $dsn, $running['port']);
+
+            return ExitCode::OK;
         }
-        if ($folder->close() && $output instanceof ConsoleOutputInterface) {
-            $output->getErrorOutput()->writeln("delayqueue: other users could read the data in $directory; from now on they cannot", OutputInterface::OUTPUT_RAW);
+        ftruncate($lock, 0);
+        fwrite($lock, json_encode($options, JSON_THROW_ON_ERROR));
+        if ($folder->close()) {
+            $errors->writeln("delayqueue: other users could read the data in $directory; from now on they cannot", OutputInterface::OUTPUT_RAW);
         }
 
-        $dsn = 'redis+unix://' . implode('/', array_map(rawurlencode(...), explode('/', $socket))) . '?db=0';
-        $settings = $this->settings([
-            'dir' => $directory, 'unixsocket' => $socket, 'port' => (string) $port, 'appendfsync' => $appendfsync,
-            'maxmemory' => $input->getOption('maxmemory'),
-        ]);
+        $settings = $this->settings(['dir' => $directory, 'unixsocket' => $socket] + $options);
         if ($input->getOption('daemon')) {
             Daemon::start($binary, $settings, $directory, $dsn);
         }
-        Format::raw($output, $dsn);
-        if ($port !== 0) {
-            Format::raw($output, "redis://127.0.0.1:$port/0");
-        }
+        self::tell($output, $dsn, $options['port']);
         if ($input->getOption('daemon')) {
             return ExitCode::OK;
         }
         pcntl_exec($binary, $settings);
         throw new NothingDone("cannot run $binary");
+    }
+
+    private static function tell(OutputInterface $output, string $dsn, string $port): void
+    {
+        Format::raw($output, $dsn);
+        if ($port !== '0') {
+            Format::raw($output, "redis://127.0.0.1:$port/0");
+        }
     }
 
     /**
