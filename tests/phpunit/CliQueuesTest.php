@@ -23,6 +23,25 @@ final class CliQueuesTest extends CliTestCase
         $this->assertCount(29, $queue);
     }
 
+    public function testCommandsAboutAllQueuesSeeAllPartitionsOfEach(): void
+    {
+        $one = new DelayQueue('one', $this->redis->dsn());
+        $one->push(1, id: 'a');
+        $spread = new DelayQueue('spread', $this->redis->dsn(), ['partitions' => 3]);
+        $spread->pushMany(array_map(static fn (int $n): array => ['payload' => $n, 'id' => "job-$n"], range(1, 30)));
+        foreach ([[], ['--partitions=2']] as $options) {
+            $this->assertSame(['one' => 1, 'spread' => 30], array_column($this->json('stats', '--format=json', ...$options), 'ready', 'queue'));
+        }
+        $this->assertStringContainsString('delayqueue_jobs{queue="spread",state="ready"} 30', $this->cliExpecting(0, 'stats', '--format=prometheus'));
+        $this->assertStringContainsString('give --partitions=3', $this->cliExpecting(2, 'stats', 'spread'), 'it was named');
+
+        file_put_contents($dump = "{$this->redis->folder->path}/all.ndjson", $this->cliExpecting(0, 'dump', '--all'));
+        $one->purge();
+        $spread->purge();
+        $this->assertSame("31 loaded, 0 kept\n", $this->cliExpecting(0, 'load', $dump, '--partitions=3'));
+        $this->assertSame([30, 29], [count($spread), $spread->peek('job-29')?->payload]);
+    }
+
     public function testACommandRefusesAQueueWhoseNameMayBeMistyped(): void
     {
         $this->queue()->push(1);

@@ -41,10 +41,11 @@ final class DumpCommand extends Command
         if ($isOpen && $target->keys() === null) {
             throw new UsageException('--open needs keys: --keys-file or DELAYQUEUE_KEYS_FILE');
         }
-        $names = $input->getOption('all') ? $target->anywhere()->queues() : $target->names();
-        $target->refuseUnknown(...$names);
-        foreach ($names as $name) {
-            foreach (Dump::lines($isOpen ? $target->open($name) : $target->openWithoutKeys($name)) as $line) {
+        $isAll = $input->getOption('all');
+        $isAll || $target->refuseUnknown(...$target->names());
+        $open = $isAll ? $target->openWhole(...) : $target->openWithoutKeys(...);
+        foreach ($isAll ? $target->anywhere()->queues() : $target->names() as $name) {
+            foreach (Dump::lines($open($name, $isOpen ? $target->options() : [])) as $line) {
                 Format::raw($output, $line);
             }
         }

@@ -38,10 +38,11 @@ final class StatsCommand extends Command
         $target->keys(); // a mistake in them is told also where there is no queue
         $anywhere = $target->anywhere();
         $target->refuseUnknown(...$names);
+        $open = $names === [] ? $target->openWhole(...) : $target->openWithoutKeys(...);
         do {
             $stats = [];
             foreach ($names ?: $anywhere->queues() as $name) {
-                $stats[$name] = $target->open($name)->stats();
+                $stats[$name] = $open($name)->stats();
             }
             if ($pause !== null && $format === Format::TEXT) {
                 // Over the last one where that can be done, else below it.

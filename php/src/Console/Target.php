@@ -95,6 +95,17 @@ final class Target
         return $queue;
     }
 
+    /**
+     * One of all queues, which nobody has named: with all of its partitions, and without keys unless the options have them.
+     *
+     * @param non-empty-string $name
+     * @param array<string, mixed> $options of DelayQueue
+     */
+    public function openWhole(string $name, #[\SensitiveParameter] array $options = []): DelayQueue
+    {
+        return WholeQueue::open($name, $this->dsn(), $options + $this->place());
+    }
+
     /** For calls that are about all queues of this prefix and Redis. */
     public function anywhere(): DelayQueue
     {

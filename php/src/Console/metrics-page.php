@@ -4,10 +4,12 @@
 
 declare(strict_types=1);
 
+use DelayQueue\Console\WholeQueue;
 use DelayQueue\Internal\Json;
 use DelayQueue\Stats;
 
 require __DIR__ . '/../Internal/Json.php';
+require __DIR__ . '/WholeQueue.php';
 
 (static function (): void {
     header('Content-Type: text/plain; charset=utf-8');
@@ -21,9 +23,7 @@ require __DIR__ . '/../Internal/Json.php';
     try {
         $stats = [];
         foreach ($names ?: (new DelayQueue('default', $dsn, $options))->queues() as $name) {
-            // All of its partitions, however many were named.
-            $partitions = max($options['partitions'], (new DelayQueue($name, $dsn, $options))->partitions());
-            $stats[] = (new DelayQueue($name, $dsn, ['partitions' => $partitions] + $options))->stats();
+            $stats[] = WholeQueue::open($name, $dsn, $options)->stats();
         }
         header('Content-Type: text/plain; version=0.0.4; charset=utf-8');
         echo Stats::prometheusPage(...$stats);
