@@ -125,6 +125,7 @@ final class CliServeTest extends CliTestCase
         $port = FreePort::find();
         $again = ['serve', '--dir', $this->folder, '--daemon'];
         $told = $this->cliExpecting(0, ...[...$again, "--port=$port"]);
+        $this->assertMatchesRegularExpression('~^redis\+unix://\S+\n$~D', $told, 'one line, for a variable');
         $pid = (int) file_get_contents("$this->folder/redis.pid");
         try {
             foreach ([[], ["--port=$port"], ['--maxmemory=0', '--appendfsync=everysec']] as $options) {

@@ -80,7 +80,7 @@ final class ServeCommand extends Command
             foreach (array_diff_assoc(array_intersect_key($options, $given), $running) as $name => $value) {
                 throw new NothingDone("$directory is not served with --$name=$value but with --$name={$running[$name]}");
             }
-            self::tell($output, $dsn, $running['port']);
+            Format::raw($output, $dsn);
 
             return ExitCode::OK;
         }
@@ -93,21 +93,16 @@ final class ServeCommand extends Command
         $settings = $this->settings(['dir' => $directory, 'unixsocket' => $socket] + $options);
         if ($input->getOption('daemon')) {
             Daemon::start($binary, $settings, $directory, $dsn);
-        }
-        self::tell($output, $dsn, $options['port']);
-        if ($input->getOption('daemon')) {
+            Format::raw($output, $dsn); // alone: it goes into a variable
+
             return ExitCode::OK;
+        }
+        Format::raw($output, $dsn);
+        if ($options['port'] !== '0') {
+            Format::raw($output, "redis://127.0.0.1:{$options['port']}/0");
         }
         pcntl_exec($binary, $settings);
         throw new NothingDone("cannot run $binary");
-    }
-
-    private static function tell(OutputInterface $output, string $dsn, string $port): void
-    {
-        Format::raw($output, $dsn);
-        if ($port !== '0') {
-            Format::raw($output, "redis://127.0.0.1:$port/0");
-        }
     }
 
     /**
