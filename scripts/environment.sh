@@ -5,6 +5,8 @@
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+# shellcheck source=scripts/debian.sh
+source "$root/scripts/debian.sh"
 
 [ "$(id -u)" -eq 0 ] || die "'environment' makes a user and namespaces: run it as root"
 "$root/build.sh" setup
@@ -89,6 +91,20 @@ check "with sudo, setup installs them by it" \
   says 'as root: env RUNLEVEL=1 .*apt-get install .*php9\.9-cli' 0 as_user PHP_SERIES=9.9 ./build.sh setup
 rm -rf "${folder:?}/bin"
 
+# In a fresh Debian, for a user who may use sudo: real packages.
+sets_up_with_sudo() {
+  local fresh=$folder/fresh
+  make_debian "$folder/debian" bookworm sudo ca-certificates
+  rm -rf --one-file-system "$fresh"
+  cp -a "$folder/debian" "$fresh"
+  printf '#!/bin/sh\necho "cargo 1.88.0"\n' >"$fresh/usr/local/bin/cargo"
+  chmod 755 "$fresh/usr/local/bin/cargo"
+  chroot "$fresh" useradd --create-home dev
+  printf 'dev ALL=(ALL) NOPASSWD: ALL\n' >"$fresh/etc/sudoers.d/dev"
+  in_debian "$fresh" "$target_dir" runuser -u dev -- ./build.sh setup && has_packages "$fresh" php8.2-dev redis-server phpunit
+}
+check "in a fresh Debian, setup installs all packages by sudo" sets_up_with_sudo
+
 # A machine that was started ten seconds ago, with no network but its own loopback. The user's shell runs "$1".
 in_hostile_place() {
   local uptime
@@ -115,7 +131,9 @@ check "the PHP surface (phpt)" in_hostile_place "$suites suite surface test_surf
 check "the PHP surface beside opcache, phpredis and xdebug" in_hostile_place \
   "$suites suite beside test_surface -d zend_extension=opcache -d opcache.enable_cli=1 -d extension=igbinary -d extension=redis \
     -d zend_extension=$(find "$folder/xdebug" -name xdebug.so) -j2 tests/phpt; account beside"
+check "the PHP surface without a locale" in_hostile_place "unset LC_ALL LOCPATH; $suites suite nowhere test_surface; account nowhere"
 check "the PHP package (PHPUnit)" in_hostile_place "$suites suite package test_phpunit phpunit.xml.dist; account package"
+check "processes" in_hostile_place "$suites suite processes test_script tests/run-php.sh \"\$extension\"; account processes"
 
 say "environment:"
 printf '%s\n' "${report[@]}"
