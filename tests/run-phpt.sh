@@ -28,14 +28,20 @@ export DELAYQUEUE_TEST_EXTENSION="$extension"
 unset DELAYQUEUE_DSN
 export TEST_PHP_EXECUTABLE="$php" NO_INTERACTION=1 REPORT_EXIT_STATUS=1 TEMP="$work"
 
-# posix is a shared extension in some builds, and no test may depend on which.
-posix=
-"$php" -n -m | grep -qx posix || posix='-d extension=posix'
+# posix and pcntl are shared extensions in some builds, and no test may depend on which. Tests give the options to processes that they start.
+shared=
+for needed in posix pcntl; do
+    ! "$php" -n -m | grep -qx "$needed" || continue
+    shared="$shared -d extension=$needed"
+    "$php" -n -d extension="$needed" -m 2>/dev/null | grep -qx "$needed" ||
+        { echo "$php has no $needed, which the tests need: install it (in images of the php family: docker-php-ext-install $needed)" >&2; exit 2; }
+done
+export DELAYQUEUE_TEST_SHARED="$shared"
 
 [ $# -gt 0 ] || set -- -j2 "$root/tests/phpt"
 status=0
 # shellcheck disable=SC2086
-"$php" -n "$work/run-tests.php" -q -n -d extension="$extension" $posix "$@" >"$work/output" 2>&1 || status=$?
+"$php" -n "$work/run-tests.php" -q -n -d extension="$extension" $shared "$@" >"$work/output" 2>&1 || status=$?
 cat "$work/output"
 if ! grep -Eq '^Tests skipped *: +0 ' "$work/output"; then
     echo "FAILED: tests were skipped, or none ran" >&2

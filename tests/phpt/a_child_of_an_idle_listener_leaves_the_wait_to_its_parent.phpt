@@ -16,7 +16,8 @@ $queue->on(DelayQueue\Event::Idle, function () use ($queue, $waiters) {
     $queue->push('now');
 });
 $started = hrtime(true);
-$queue->consume(fn ($job) => print("$job->payload\n"), idleTimeout: 0.05, maxJobs: 1);
+// Without the push of the listener, nothing but maxTime would end the loop.
+$queue->consume(fn ($job) => print("$job->payload\n"), idleTimeout: 0.05, maxJobs: 1, maxTime: 10);
 echo (hrtime(true) - $started) / 1e9 < 1.2 ? 'at once' : 'found by a glance', "\n";
 ?>
 --EXPECT--

@@ -13,7 +13,8 @@ function run(string $code): void
     $command = [PHP_BINARY, '-n', '-d', 'display_errors=1', '-d', 'html_errors=0', '-d', 'memory_limit=16M',
         '-d', 'fatal_error_backtraces=0', // since PHP 8.5
         '-d', 'error_reporting=' . (E_ALL & ~E_DEPRECATED), // newer versions of PHP would rather have no E_USER_ERROR
-        '-d', 'extension=' . getenv('DELAYQUEUE_TEST_EXTENSION'), '-r', $setup . $code];
+        '-d', 'extension=' . getenv('DELAYQUEUE_TEST_EXTENSION'),
+        ...preg_split('/ /', getenv('DELAYQUEUE_TEST_SHARED'), flags: PREG_SPLIT_NO_EMPTY), '-r', $setup . $code];
     $process = proc_open($command, [1 => ['pipe', 'w'], 2 => ['pipe', 'w']], $pipes);
     $output = preg_replace('/ in Command.*| of \d+ bytes exhausted.*/', '', trim(stream_get_contents($pipes[1])));
     $output = preg_replace('/\{closure:.*?\}/', '{closure}', $output); // since PHP 8.4 closures have places in their names
