@@ -24,7 +24,7 @@ RUN if command -v apk >/dev/null; then \
       rm -rf /var/lib/apt/lists/*; \
     fi; \
     curl --proto '=https' --tlsv1.2 -sSf -o /tmp/rustup.sh https://sh.rustup.rs; \
-    sh /tmp/rustup.sh -y --profile minimal --default-toolchain stable; \
+    sh /tmp/rustup.sh -y --profile minimal --default-toolchain 1.95.0; \
     rm /tmp/rustup.sh
 WORKDIR /source
 COPY . .
