@@ -30,4 +30,5 @@ use_built_extension
 find_strict_options "$phpunit"
 # shellcheck disable=SC2154
 "$PHP" "$phpunit" --configuration "$root/tests/docs/phpunit.xml" "${strict[@]}"
-say "docs: $DOCS_SITE/index.html"
+# A browser that opens the files themselves gives the search no right to read its index.
+say "docs: read them at http://127.0.0.1:8000 after: python3 -m http.server --bind 127.0.0.1 --directory $DOCS_SITE"
