@@ -5,10 +5,14 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Processes;
 
 use DelayQueue\Tests\Support\Folder;
+use DelayQueue\Tests\Support\Php;
 use DelayQueue\Tests\Support\Process;
 use PHPUnit\Framework\TestCase;
 
-/** What scripts/setup.sh would install on a Debian that has nothing yet: apt-get, rustup and their likes only say what they are asked for. */
+/**
+ * What scripts/setup.sh would install on a Debian that has nothing yet: apt-get, rustup and their likes only say what they are asked for. And how
+ * scripts/suites.sh tells of suites that fail.
+ */
 final class SetupTest extends TestCase
 {
     private Folder $folder;
@@ -48,19 +52,74 @@ final class SetupTest extends TestCase
         }
     }
 
+    public function testASuiteThatFailsIsReportedAndHidesNoLaterOne(): void
+    {
+        $this->tool('cargo', 'echo "test result: FAILED. 4 passed; 1 failed; 0 ignored; 0 measured"; exit 101');
+        [$said, $exitCode] = $this->account('suite "the bad one" test_core; suite "the good one" test_script echo "OK (5 tests, 9 assertions)"');
+        $this->assertMatchesRegularExpression('/^FAILED +\d+ s  the bad one: 4 tests passed, 1 failed, 0 ignored$/m', $said);
+        $this->assertMatchesRegularExpression('/^passed +\d+ s  the good one: 5 tests, 9 assertions passed$/m', $said);
+        $this->assertStringContainsString('tests failed in: the bad one; their messages are above', $said);
+        $this->assertSame(1, $exitCode);
+
+        [$said, $exitCode] = $this->account('suite "the good one" test_script echo "OK (5 tests, 9 assertions)"');
+        $this->assertStringContainsString('all suites passed', $said);
+        $this->assertSame(0, $exitCode);
+    }
+
+    public function testASkippedTestFailsItsSuite(): void
+    {
+        $this->tool('cargo', 'echo "test result: ok. 4 passed; 0 failed; 1 ignored; 0 measured"');
+        $this->file('skipped.phpt', "--TEST--\nskipped\n--SKIPIF--\nskip\n--FILE--\n--EXPECT--\n");
+        $this->file('SkippedTest.php', '<?php final class SkippedTest extends PHPUnit\Framework\TestCase { function testIt(): void { $this->markTestSkipped(); } }');
+        $this->file('phpunit.xml', '<phpunit><testsuites><testsuite name="one"><file>SkippedTest.php</file></testsuite></testsuites></phpunit>');
+        [$said, $exitCode] = $this->account(
+            "suite core test_core; suite surface test_surface {$this->folder->path}/skipped.phpt; suite package test_phpunit {$this->folder->path}/phpunit.xml",
+        );
+        $this->assertMatchesRegularExpression('/^FAILED +\d+ s  core: 4 tests passed, 0 failed, 1 ignored$/m', $said);
+        $this->assertMatchesRegularExpression('/^FAILED +\d+ s  surface: 0 tests passed, 0 failed, 1 skipped, 0 passed only when tried again$/m', $said);
+        $this->assertMatchesRegularExpression('/^FAILED +\d+ s  package: Tests: 1, .*Skipped: 1$/m', $said);
+        $this->assertSame(1, $exitCode);
+    }
+
+    /**
+     * Runs suites as scripts/test.sh does.
+     *
+     * @return array{string, int} all that was said, and the exit code
+     */
+    private function account(string $suites): array
+    {
+        $environment = ['CARGO_TARGET_DIR' => "{$this->folder->path}/target", 'PHPUNIT' => $_SERVER['argv'][0]] + $this->environment();
+        $script = 'set -euo pipefail; cd "$1"; source scripts/common.sh; source scripts/suites.sh; find_php; extension=$2; ' . "$suites; account test";
+        $verb = new Process(['bash', '-c', $script, 'bash', dirname(__DIR__, 2), Php::extension()], $environment);
+        $said = $verb->rest(60);
+        $exitCode = $verb->exitCode();
+
+        return [$said . $verb->errors(), $exitCode];
+    }
+
     private function asked(string ...$arguments): string
     {
-        $environment = ['PATH' => "{$this->folder->path}:" . getenv('PATH'), 'PHP_SERIES' => '8.2', 'PHP' => PHP_BINARY] + getenv();
-        $setup = new Process([__DIR__ . '/../../scripts/setup.sh', ...$arguments], $environment);
+        $setup = new Process([__DIR__ . '/../../scripts/setup.sh', ...$arguments], ['PHP_SERIES' => '8.2'] + $this->environment());
         $said = $setup->rest(30);
         $this->assertSame(0, $setup->exitCode(), $said . $setup->errors());
 
         return (string) file_get_contents("{$this->folder->path}/asked");
     }
 
+    /** @return array<string, string> */
+    private function environment(): array
+    {
+        return ['PATH' => "{$this->folder->path}:" . getenv('PATH'), 'PHP' => PHP_BINARY] + getenv();
+    }
+
+    private function file(string $name, string $content): void
+    {
+        file_put_contents("{$this->folder->path}/$name", $content);
+    }
+
     private function tool(string $name, string $does): void
     {
-        file_put_contents("{$this->folder->path}/$name", "#!/bin/sh\n$does\n");
+        $this->file($name, "#!/bin/sh\n$does\n");
         chmod("{$this->folder->path}/$name", 0o700);
     }
 }
