@@ -36,6 +36,19 @@ done
 say "the types of the stub, as PHPStan's parser reads them"
 "$PHP" -n -d extension=tokenizer -d extension=ctype tests/tools/stub_types.php stubs/delayqueue.stub.php || die "the stub has types that no analyser knows; see above"
 
+say "the stub, and right and wrong calls by it (Mago)"
+mago=$target_dir/lint/mago-1.25.2
+if [ ! -d "$mago" ]; then
+  say "building Mago, a static analyser (the first time takes some minutes)"
+  rm -rf "$mago.new"
+  # Not optimised: it reads three files in less than a second even so.
+  CARGO_TARGET_DIR=$mago.new/target CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=64 \
+    cargo install --quiet --locked --no-track --root "$mago.new" --version 1.25.2 mago || die "Mago did not build: it needs Rust 1.95 or newer; see above"
+  rm -rf "$mago.new/target"
+  mv "$mago.new" "$mago"
+fi
+"$mago/bin/mago" --workspace "$root" --config tests/stubs/mago.toml analyze || die "Mago objects to the stub or to tests/stubs/calls.php; see above"
+
 say "the release workflow against GitHub's schema and with actionlint, and the Dockerfile (hadolint)"
 # Neither GitHub's runners nor Docker are here: so much can be said without them.
 checkers=$target_dir/lint/check-jsonschema-0.39.0-hadolint-2.15.1

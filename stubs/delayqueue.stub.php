@@ -95,8 +95,10 @@ namespace DelayQueue {
      * DelayQueue\InMemory\InMemoryQueue of the PHP package one in the process. It has every method of DelayQueue but the few that are about
      * Redis itself, with the same parameters; the methods are described there. Versions to come may add methods.
      *
+     * @phpstan-import-type Duration from \DelayQueue
      * @phpstan-import-type Headers from \DelayQueue
      * @phpstan-import-type NewJob from \DelayQueue
+     * @psalm-import-type Duration from \DelayQueue
      * @psalm-import-type Headers from \DelayQueue
      * @psalm-import-type NewJob from \DelayQueue
      */
@@ -105,6 +107,12 @@ namespace DelayQueue {
         /**
          * @see \DelayQueue::push()
          *
+         * @param Duration|\DateTimeInterface $delay
+         * @param non-empty-string|null $id
+         * @param int<0, 4294967295>|null $priority
+         * @param Duration|null $ttr
+         * @param int<0, 4294967295>|null $maxAttempts
+         * @param Duration|null $timeout
          * @param Headers $headers
          */
         public function push(
@@ -132,6 +140,7 @@ namespace DelayQueue {
         /**
          * @see \DelayQueue::producer()
          *
+         * @param non-empty-string $member
          * @param array<array-key, mixed> $message
          *
          * @return true
@@ -140,6 +149,8 @@ namespace DelayQueue {
 
         /**
          * @see \DelayQueue::consumer()
+         *
+         * @param positive-int $limit
          *
          * @return list<mixed>
          */
@@ -157,6 +168,8 @@ namespace DelayQueue {
 
         /**
          * @see \DelayQueue::reserveMany()
+         *
+         * @param positive-int $max
          *
          * @return list<JobInterface>
          */
@@ -179,6 +192,12 @@ namespace DelayQueue {
          * @see \DelayQueue::consume()
          *
          * @param callable(JobInterface, static): mixed $handler
+         * @param int<0, max> $maxJobs
+         * @param Duration $maxTime
+         * @param int<0, max>|non-empty-string $memoryLimit
+         * @param int<1, 500> $prefetch
+         * @param Duration $timeout
+         * @param Duration $graceTimeout
          */
         public function consume(
             callable $handler,
@@ -198,6 +217,7 @@ namespace DelayQueue {
          * @see \DelayQueue::drain()
          *
          * @param callable(JobInterface, static): mixed $handler
+         * @param int<0, max> $limit
          *
          * @return int<0, max>
          */
@@ -225,7 +245,11 @@ namespace DelayQueue {
          */
         public function cancel(string ...$ids): int;
 
-        /** @see \DelayQueue::reschedule() */
+        /**
+         * @see \DelayQueue::reschedule()
+         *
+         * @param Duration|\DateTimeInterface $delay
+         */
         public function reschedule(string $id, int|float|string|\DateInterval|\DateTimeInterface $delay): bool;
 
         /**
@@ -250,6 +274,9 @@ namespace DelayQueue {
         /**
          * @see \DelayQueue::list()
          *
+         * @param int<0, max> $offset
+         * @param positive-int $limit
+         *
          * @return list<JobInfo>
          */
         public function list(\DelayQueue\State $state, int $offset = 0, int $limit = 100): array;
@@ -264,11 +291,17 @@ namespace DelayQueue {
         /**
          * @see \DelayQueue::kick()
          *
+         * @param positive-int $max
+         *
          * @return int<0, max>
          */
         public function kick(int $max = 1, bool $resetAttempts = true): int;
 
-        /** @see \DelayQueue::pause() */
+        /**
+         * @see \DelayQueue::pause()
+         *
+         * @param Duration|null $for
+         */
         public function pause(int|float|string|\DateInterval|null $for = null): void;
 
         /** @see \DelayQueue::resume() */
@@ -334,7 +367,12 @@ namespace DelayQueue {
         /** @see Job::ack() */
         public function ack(): void;
 
-        /** @see Job::release() */
+        /**
+         * @see Job::release()
+         *
+         * @param Duration|\DateTimeInterface $delay
+         * @param int<0, 4294967295>|null $priority
+         */
         public function release(int|float|string|\DateInterval|\DateTimeInterface $delay = 0, ?int $priority = null, bool $countAttempt = true): void;
 
         /** @see Job::fail() */
@@ -343,10 +381,18 @@ namespace DelayQueue {
         /** @see Job::bury() */
         public function bury(\Throwable|string|null $reason = null): void;
 
-        /** @see Job::touch() */
+        /**
+         * @see Job::touch()
+         *
+         * @param Duration|null $ttr
+         */
         public function touch(int|float|string|\DateInterval|null $ttr = null): float;
 
-        /** @see Job::keepAlive() */
+        /**
+         * @see Job::keepAlive()
+         *
+         * @param Duration|null $atMost
+         */
         public function keepAlive(int|float|string|\DateInterval|null $atMost = null): void;
 
         /**
@@ -1178,6 +1224,7 @@ namespace {
          *
          * @param \DelayQueue\Job ...$jobs the type is wider because QueueInterface says so: a JobInterface of another class is not a job of
          *     Redis, and is a \TypeError before anything is sent
+         * @mago-expect analysis:incompatible-parameter-type
          *
          * @return int<0, max> how many were still ours
          *

@@ -1,0 +1,71 @@
+<?php
+
+/*
+ * Never run: a static analyser reads it beside the stub. No word against the first half; in the second half each line has the mistake that the
+ * comment before it names, and an analyser that does not see it fails the check.
+ */
+
+declare(strict_types=1);
+
+use DelayQueue\Backoff;
+use DelayQueue\Event;
+use DelayQueue\Job;
+use DelayQueue\OnDuplicate;
+use DelayQueue\QueueInterface;
+use DelayQueue\State;
+
+$queue = new DelayQueue('orders', options: ['prefix' => 'shop', 'ttr' => 30, 'durability' => 'disk']);
+$id = $queue->push(
+    ['order' => 4711],
+    delay: '15m',
+    id: 'order-4711',
+    maxAttempts: 5,
+    backoff: Backoff::stages('15s 3m 10m'),
+    onDuplicate: OnDuplicate::Keep,
+    headers: ['tenant' => 'acme'],
+);
+echo strlen($id);
+echo count($queue->pushMany([['payload' => 1, 'delay' => new DateTimeImmutable('tomorrow')], ['payload' => 2, 'id' => 'two']]));
+$job = $queue->reserve(timeout: null);
+if ($job !== null) {
+    echo $job->id, $job->attempts + 1, $job->headers['tenant'] ?? '', $job->timeLeft();
+    $job->release(new DateInterval('PT15M'), countAttempt: false);
+}
+echo $queue->consume(static function (Job $job, DelayQueue $queue): void {
+    $queue->push($job->payload, '1h');
+}, maxJobs: 10, timeout: '5m')->name;
+$queue->on(Event::Failed, static function (Event $event, ?Job $job, ?Throwable $error, ?float $seconds): void {
+    echo $event->value, $job?->id, $error?->getMessage(), $seconds;
+})->on(Event::Idle, static fn () => null);
+echo $queue->peek('order-4711')?->state === State::Delayed ? 'waits' : '', $queue->stats()->lateness()['p99'];
+foreach ($queue->workers(host: 'web1') as $worker) {
+    echo $worker['host'], $worker['pid'] + 1, $worker['job']['id'] ?? '';
+}
+
+function handle(QueueInterface $queue): void
+{
+    foreach ($queue->reserveMany(10, timeout: 5) as $job) {
+        echo $job->id, $job->token + 1;
+        $job->ack();
+    }
+    $queue->reschedule('order-4711', '1h');
+}
+
+// @mago-expect analysis:non-existent-method
+$queue->enqueue(1);
+// @mago-expect analysis:too-few-arguments
+$queue->push();
+// @mago-expect analysis:invalid-named-argument
+$queue->push(1, delayed: 5);
+// @mago-expect analysis:invalid-argument
+$queue->push(1, priority: 'high');
+// @mago-expect analysis:possibly-invalid-argument
+$queue->push(1, headers: ['tenant' => 5]);
+// @mago-expect analysis:possible-method-access-on-null
+$queue->reserve()->ack();
+// @mago-expect analysis:non-existent-property
+echo $queue->stats()->late;
+// @mago-expect analysis:invalid-argument
+$queue->list('delayed');
+// @mago-expect analysis:possibly-invalid-argument
+handle(new ArrayObject());
