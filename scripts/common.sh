@@ -16,6 +16,13 @@ target_dir=${CARGO_TARGET_DIR:-$root/target}
 case "$target_dir" in /*) ;; *) target_dir=$root/$target_dir ;; esac
 extension=$target_dir/release/libdelayqueue.so
 
+# Prints this processor as the files of a release and PIE name it.
+processor() {
+  local name
+  name=$(uname -m)
+  echo "${name/aarch64/arm64}"
+}
+
 # Sets and exports PHP_CONFIG and PHP as absolute paths; the Rust build reads both.
 find_php() {
   local config

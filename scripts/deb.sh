@@ -75,9 +75,11 @@ deb_documents() {
     sed -n 's/^Copyright (c) /Copyright: /p' "$root/LICENSE"
     echo "License: Expat"
     sed -n '/^Permission/,$p' "$root/LICENSE" | sed 's/^$/./; s/^/ /'
+    printf 'Comment:\n delayqueue.so has libraries linked into it: %s.gz beside this file has their licences.\n' "$(basename "$licenses")"
   } >"$1/copyright"
   printf '%s (%s-1) unstable; urgency=medium\n\n  * Release %s; CHANGELOG.md of the project lists the changes.\n\n -- %s  %s\n' \
     "$package" "$version" "$version" "$maintainer" "$(LC_ALL=C date --utc --rfc-email --date="@$epoch")" |
     gzip --no-name -9 >"$1/changelog.Debian.gz"
   gzip --no-name -9 <"$root/CHANGELOG.md" >"$1/changelog.gz"
+  gzip --no-name -9 <"$licenses" >"$1/$(basename "$licenses").gz"
 }

@@ -43,7 +43,7 @@ make_tarball() {
   folder=$work/$name
   mkdir "$folder"
   install -m 644 "$library" "$folder/delayqueue.so"
-  install -m 644 "$root/LICENSE" "$root/CHANGELOG.md" "$root/docs/install.md" "$root/stubs/delayqueue.stub.php" "$folder/"
+  install -m 644 "$root/LICENSE" "$licenses" "$root/CHANGELOG.md" "$root/docs/install.md" "$root/stubs/delayqueue.stub.php" "$folder/"
   printf '; priority=20\nextension=delayqueue.so\n' >"$folder/delayqueue.ini"
   {
     echo "delayqueue $version for PHP $php_series, $arch, $libc${zts:+, thread-safe (ZTS)}"
@@ -60,10 +60,10 @@ make_pie_zip() {
   local name=php_delayqueue-${version}_$platform.zip
   mkdir "$work/pie"
   install -m 644 "$library" "$work/pie/delayqueue.so"
-  install -m 644 "$root/LICENSE" "$work/pie/"
+  install -m 644 "$root/LICENSE" "$licenses" "$work/pie/"
   touch --date="@$epoch" "$work/pie"/*
   rm -f "$dist_dir/$name"
-  (cd "$work/pie" && zip --quiet -X "$dist_dir/$name" delayqueue.so LICENSE)
+  (cd "$work/pie" && zip --quiet -X "$dist_dir/$name" delayqueue.so LICENSE "$(basename "$licenses")")
 }
 
 find_php
@@ -76,8 +76,7 @@ check_library
 
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)
 php_series=$("$PHP_CONFIG" --version | cut -d. -f1-2)
-arch=$(uname -m)
-[ "$arch" != aarch64 ] || arch=arm64
+arch=$(processor)
 floor=$(glibc_floor)
 libc=glibc
 [ -n "$floor" ] || libc=musl
@@ -88,6 +87,8 @@ epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+licenses=$work/THIRD-PARTY-LICENSES
+"$PHP" -n "$root/scripts/licenses.php" >"$licenses" || die "the licences of what is linked were not found: see above"
 mkdir -p "$dist_dir"
 make_tarball
 make_pie_zip

@@ -43,7 +43,7 @@ checksums_hold() {
 
 tarball_is_complete() {
   local file
-  for file in delayqueue.so delayqueue.ini delayqueue.stub.php LICENSE install.md README CHANGELOG.md; do
+  for file in delayqueue.so delayqueue.ini delayqueue.stub.php LICENSE THIRD-PARTY-LICENSES install.md README CHANGELOG.md; do
     [ -s "$unpacked/$file" ] || { echo "no $file"; return 1; }
   done
   cmp stubs/delayqueue.stub.php "$unpacked/delayqueue.stub.php"
@@ -73,6 +73,20 @@ library_tells_what_it_is() {
 }
 
 in_system() { "${as_root[@]}" chroot "$system" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C DEBIAN_FRONTEND=noninteractive "$@"; }
+# The crates are those that cargo links, and those whose files the library itself names in its messages.
+licences_are_those_of_all_crates() {
+  local crate licences=$unpacked/THIRD-PARTY-LICENSES
+  cargo tree --locked --edges normal,no-proc-macro --prefix none --no-dedupe --format '{p}' | sed -n 's/^\(\S*\) v\(\S*\)$/\1 \2/p' | sort -u >"$work/crates"
+  strings "$unpacked/delayqueue.so" | grep -o 'registry/src/[^/]*/[^/]*/' | sed 's|.*/\(.*\)-\([0-9]*\.[0-9]*\..*\)/$|\1 \2|' | sort -u >"$work/named"
+  [ "$(wc -l <"$work/crates")" -gt 50 ] && [ "$(wc -l <"$work/named")" -gt 20 ] || { echo "too few crates"; return 1; }
+  while IFS= read -r crate; do
+    grep "^$crate, " "$licences" >/dev/null || { echo "$crate is not named"; return 1; }
+    grep -x "$crate" "$licences" >/dev/null || { echo "$crate has no text"; return 1; }
+  done < <(cat "$work/crates" "$work/named")
+  grep -x 'the standard library of Rust' "$licences"
+  dpkg --fsys-tarfile "$deb" | tar --extract --to-stdout "./usr/share/doc/php$series-delayqueue/THIRD-PARTY-LICENSES.gz" | gunzip | cmp - "$licences"
+}
+
 
 deb_installs() {
   "${as_root[@]}" cp "$deb" "$system/tmp/delayqueue.deb"
@@ -113,7 +127,9 @@ has_no_rust() { [ ! -e "$system/usr/bin/cargo" ] && [ ! -e "$system/usr/bin/rust
 test_release() {
   local series=$1 debian=$2
   shift 2
-  name=delayqueue-$version-php$series-$(uname -m)-linux-glibc
+  platform=php$series-$(processor)-linux-glibc
+  name=delayqueue-$version-$platform
+  deb=$dist_dir/php$series-delayqueue_$version-1_$(dpkg --print-architecture).deb
   tar -xzf "$dist_dir/$name.tar.gz" -C "$work" || die "no tarball for PHP $series: run ./build.sh dist for it"
   unpacked=$work/$name
   check "the tarball for PHP $series has library, ini, stub, licence, and says which glibc it needs" tarball_is_complete
@@ -121,8 +137,8 @@ test_release() {
   check "the library for PHP $series has less than 4 MB and no symbols" library_is_small_and_stripped
   check "the library for PHP $series needs no newer glibc than 2.34" library_needs_no_newer_glibc
   check "php --ri tells version, commit, Rust, TLS and servers for PHP $series" library_tells_what_it_is
-  check "PIE finds the zip for PHP $series by its name, and composer.json keeps its rules" "$PHP" tests/packaging/pie.php "$dist_dir" "$series"
-  deb=$dist_dir/php$series-delayqueue_$version-1_$(dpkg --print-architecture).deb
+  check "PIE finds the zip for PHP $series by its name, and composer.json keeps its rules" "$PHP" tests/packaging/pie.php "$dist_dir" "$platform" "$unpacked"
+  check "the files for PHP $series have the licence of every crate in the library" licences_are_those_of_all_crates
   check "lintian has no word against the package for PHP $series" lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs "$deb"
   make_system "$debian" "$@"
   in_system dpkg --purge "php$series-delayqueue" >/dev/null 2>&1 || true
@@ -178,6 +194,13 @@ composer_installs_the_packages() {
   grep -q '  work ' commands
 }
 
+processor_is_named_as_pie_does() {
+  uname() { echo aarch64; }
+  [ "$(processor)" = arm64 ]
+  uname() { echo x86_64; }
+  [ "$(processor)" = x86_64 ]
+}
+
 uninstall_takes_away_what_install_puts() {
   INSTALL_ROOT=$work/root ./build.sh install
   find "$work/root" -type f | tee "$work/files"
@@ -190,10 +213,11 @@ for tool in lintian objdump strings composer; do
   command -v "$tool" >/dev/null || install_packages lintian binutils composer
 done
 check "the checksums name every file of the folder and hold" checksums_hold
+check "a release names the processors as PIE does" processor_is_named_as_pie_does
 test_release 8.2 bookworm php8.2-cli
 test_release 8.4 trixie php8.4-cli php8.4-dev
 test_release 8.5 sid php8.5-cli php8.5-dev
-name=delayqueue-$version-php8.2-$(uname -m)-linux-glibc
+name=delayqueue-$version-php8.2-$(processor)-linux-glibc
 check "the composer.json of php/README.md installs the package, its command line and the stubs" composer_installs_the_packages
 check "build.sh uninstall takes away what build.sh install has put" uninstall_takes_away_what_install_puts
 check "configure names all that is missing at once" configure_says_what_is_missing
