@@ -47,6 +47,7 @@ tarball_is_complete() {
     [ -s "$unpacked/$file" ] || { echo "no $file"; return 1; }
   done
   cmp stubs/delayqueue.stub.php "$unpacked/delayqueue.stub.php"
+  cmp docs/install.md "$unpacked/install.md"
   grep "needs glibc $(glibc_floor) or newer" "$unpacked/README"
 }
 
@@ -72,7 +73,6 @@ library_tells_what_it_is() {
   done
 }
 
-in_system() { "${as_root[@]}" chroot "$system" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C DEBIAN_FRONTEND=noninteractive "$@"; }
 # The crates are those that cargo links, and those whose files the library itself names in its messages.
 licences_are_those_of_all_crates() {
   local crate licences=$unpacked/THIRD-PARTY-LICENSES
@@ -87,17 +87,49 @@ licences_are_those_of_all_crates() {
   dpkg --fsys-tarfile "$deb" | tar --extract --to-stdout "./usr/share/doc/php$series-delayqueue/THIRD-PARTY-LICENSES.gz" | gunzip | cmp - "$licences"
 }
 
+in_system() { "${as_root[@]}" chroot "$system" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C DEBIAN_FRONTEND=noninteractive "$@"; }
+
+# printed_lines HEADING FILE: the lines of the first sample for a shell under that heading.
+printed_lines() { awk -v heading="## $1" '/^## / { here = $0 == heading } /^```$/ && sample { exit } sample; here && /^```sh$/ { sample = 1 }' "$2"; }
+
+# loads SERIES: the command line and php-fpm of the folder, and with the library of the tarball.
+loads() {
+  in_system php --ri delayqueue
+  in_system "php-fpm$1" -m | grep -x delayqueue
+  cmp "$system"/usr/lib/php/*/delayqueue.so "$unpacked/delayqueue.so"
+}
+
+is_gone() {
+  in_system php -m >"$work/modules"
+  in_system "php-fpm$1" -m >>"$work/modules"
+  if grep -x delayqueue "$work/modules"; then return 1; fi
+  [ -z "$(find "$system/etc/php" "$system/usr/lib/php" -name '*delayqueue*')$(compgen -G "$system/delayqueue*")" ]
+}
+
+tarball_installs() {
+  in_system sh -euc "cd /tmp/tarball && $(printed_lines Tarball "$unpacked/install.md")"
+  loads "$1"
+}
+
+tarball_copies_nothing_without_php() {
+  in_system sh -c "cd /tmp/tarball && php() { :; } && phpenmod() { :; } && $(printed_lines Tarball "$unpacked/install.md")" || true
+  is_gone "$1"
+}
+
+# phpdismod would keep a package that comes later from enabling it.
+remove_tarball() {
+  "${as_root[@]}" find "$system"/{etc,usr/lib,var/lib}/php -name '*delayqueue*' -delete
+  "${as_root[@]}" rm -f "$system"/delayqueue.*
+}
 
 deb_installs() {
   "${as_root[@]}" cp "$deb" "$system/tmp/delayqueue.deb"
   in_system apt-get install -y --no-install-recommends /tmp/delayqueue.deb
-  in_system php -m >"$work/modules"
-  grep -x delayqueue "$work/modules"
-  in_system php --ri delayqueue
+  loads "$1"
 }
 
 # The socket lies in the folder: that needs no port, and no mount.
-deb_serves_a_job() {
+serves_a_job() {
   local redis answer code='
     for ($tries = 0; !file_exists("/run/delayqueue.sock") && $tries < 1000; ++$tries) { usleep(10000); }
     $queue = new DelayQueue("orders", "redis+unix:///run/delayqueue.sock");
@@ -117,9 +149,7 @@ deb_serves_a_job() {
 
 deb_is_purged() {
   in_system apt-get purge -y "php$1-delayqueue"
-  in_system php -m >"$work/modules"
-  if grep -x delayqueue "$work/modules"; then return 1; fi
-  [ -z "$(find "$system/etc/php" "$system/usr/lib/php" -name '*delayqueue*')" ]
+  is_gone "$1"
 }
 
 has_no_rust() { [ ! -e "$system/usr/bin/cargo" ] && [ ! -e "$system/usr/bin/rustc" ] && [ ! -d "$system/root/.cargo" ]; }
@@ -143,9 +173,18 @@ test_release() {
   make_system "$debian" "$@"
   in_system dpkg --purge "php$series-delayqueue" >/dev/null 2>&1 || true
   check "Debian $debian has no Rust" has_no_rust
-  check "apt installs the package in Debian $debian, and PHP loads it" deb_installs
-  check "the installed extension pushes and reserves a job" deb_serves_a_job
-  check "apt purges the package and leaves nothing" deb_is_purged "$series"
+  remove_tarball
+  "${as_root[@]}" rm -rf "$system/tmp/tarball"
+  "${as_root[@]}" cp -r "$unpacked" "$system/tmp/tarball"
+  check "the lines of install.md copy nothing in Debian $debian where php prints nothing" tarball_copies_nothing_without_php "$series"
+  check "the lines of install.md install the tarball in Debian $debian, and PHP and php-fpm load it" tarball_installs "$series"
+  check "the extension of the tarball pushes and reserves a job" serves_a_job
+  remove_tarball
+  check "apt installs the package in Debian $debian, and PHP and php-fpm load it" deb_installs "$series"
+  check "the installed extension pushes and reserves a job" serves_a_job
+  [ "$debian" != bookworm ] || check "the composer.json of php/README.md installs the package, its command line and the stubs" composer_installs_the_packages
+  check "apt purges the package and leaves nothing, and php-fpm does without it" deb_is_purged "$series"
+  [ "$debian" != bookworm ] || check "without the extension Composer names it and installs nothing" composer_names_what_is_missing
 }
 
 source_copy() {
@@ -176,22 +215,31 @@ configure_says_what_is_missing() {
   [ "$status" -ne 0 ] && grep -q 'Rust 1.88 or newer, with cargo' "$work/configure" && grep -q 'libclang-dev on Debian' "$work/configure"
 }
 
+composer_update() { in_system env COMPOSER_HOME=/tmp/composer COMPOSER_ALLOW_SUPERUSER=1 composer --working-dir=/tmp/project update --no-interaction --no-progress; }
+
 # The composer.json that php/README.md shows, without Packagist.
 composer_installs_the_packages() {
+  "${as_root[@]}" rm -rf "$system"/tmp/{checkout,project,composer}
+  source_copy "$work/checkout"
   mkdir "$work/project"
   sed -n '/^```json$/,/^```$/p' php/README.md | sed '/^```/d' >"$work/project/composer.json"
-  sed -i "s|/path/to/delayqueue|$root|; s|\"repositories\": \[|&\n        { \"packagist.org\": false },|" "$work/project/composer.json"
-  cd "$work/project"
-  export COMPOSER_HOME=$work/composer COMPOSER_ALLOW_SUPERUSER=1
-  # As it is where the extension is loaded; Debian's Composer would not hear of it.
-  composer config platform.ext-delayqueue "$version"
-  composer update --no-interaction --no-progress
-  "$PHP" -r 'require "vendor/autoload.php"; exit(class_exists(DelayQueue\Worker\TaskRouter::class) && !class_exists("DelayQueue") ? 0 : 1);'
+  sed -i "s|/path/to/delayqueue|/tmp/checkout|; s|\"repositories\": \[|&\n        { \"packagist.org\": false },|" "$work/project/composer.json"
+  "${as_root[@]}" mv "$work/checkout" "$work/project" "$system/tmp/"
+  composer_update
+  in_system php -r 'require "/tmp/project/vendor/autoload.php"; exit(class_exists(DelayQueue\Worker\TaskRouter::class) && class_exists("DelayQueue") ? 0 : 1);'
   for file in delayqueue/LICENSE delayqueue-stubs/LICENSE delayqueue-stubs/delayqueue.stub.php delayqueue-stubs/extension.neon; do
-    [ -s "vendor/delayqueue/$file" ] || { echo "no $file"; return 1; }
+    in_system test -s "/tmp/project/vendor/delayqueue/$file" || { echo "no $file"; return 1; }
   done
-  "$PHP" -d "extension=$work/$name/delayqueue.so" vendor/bin/delayqueue | tee commands
-  grep -q '  work ' commands
+  in_system php /tmp/project/vendor/bin/delayqueue | tee "$work/commands"
+  grep -q '  work ' "$work/commands"
+}
+
+composer_names_what_is_missing() {
+  "${as_root[@]}" rm -rf "$system"/tmp/project/{vendor,composer.lock}
+  if composer_update >"$work/composer" 2>&1; then return 1; fi
+  cat "$work/composer"
+  grep -F 'requires ext-delayqueue * -> it is missing from your system' "$work/composer"
+  [ ! -e "$system/tmp/project/vendor" ]
 }
 
 processor_is_named_as_pie_does() {
@@ -209,16 +257,14 @@ uninstall_takes_away_what_install_puts() {
   [ -z "$(find "$work/root" -type f)" ]
 }
 
-for tool in lintian objdump strings composer; do
-  command -v "$tool" >/dev/null || install_packages lintian binutils composer
+for tool in lintian objdump strings; do
+  command -v "$tool" >/dev/null || install_packages lintian binutils
 done
 check "the checksums name every file of the folder and hold" checksums_hold
 check "a release names the processors as PIE does" processor_is_named_as_pie_does
-test_release 8.2 bookworm php8.2-cli
-test_release 8.4 trixie php8.4-cli php8.4-dev
-test_release 8.5 sid php8.5-cli php8.5-dev
-name=delayqueue-$version-php8.2-$(processor)-linux-glibc
-check "the composer.json of php/README.md installs the package, its command line and the stubs" composer_installs_the_packages
+test_release 8.2 bookworm php8.2-cli php8.2-fpm composer
+test_release 8.4 trixie php8.4-{cli,dev,fpm}
+test_release 8.5 sid php8.5-{cli,dev,fpm}
 check "build.sh uninstall takes away what build.sh install has put" uninstall_takes_away_what_install_puts
 check "configure names all that is missing at once" configure_says_what_is_missing
 source_copy "$work/source"
