@@ -193,14 +193,18 @@ source_copy() {
 }
 
 phpize_builds_tests_and_installs() {
+  local lines
+  lines=$(printed_lines 'From the source' docs/install.md)
+  mkdir -p "$work/bin" "$work/source/target" "$target_dir/phpize"
+  ln -s "${PHP_CONFIG%php-config*}phpize${PHP_CONFIG##*php-config}" "$work/bin/phpize"
+  ln -s "$PHP_CONFIG" "$work/bin/php-config"
+  # What is compiled stays for the next time.
+  ln -s "$target_dir/phpize" "$work/source/target/phpize"
   cd "$work/source"
-  "${PHP_CONFIG%php-config*}phpize${PHP_CONFIG##*php-config}"
-  ./configure --enable-delayqueue-debug --with-php-config="$PHP_CONFIG"
-  # The folder of the dev profile: most of it is compiled there already.
-  make DELAYQUEUE_TARGET="$target_dir"
-  make test DELAYQUEUE_TARGET="$target_dir" TESTS="$work/source/tests/phpt/phpinfo_shows_no_password.phpt"
-  make install DELAYQUEUE_TARGET="$target_dir" INSTALL_ROOT="$work/installed"
-  "$PHP" -n -d "extension=$work/installed$("$PHP_CONFIG" --extension-dir)/delayqueue.so" --ri delayqueue
+  PATH=$work/bin:$PATH MAKEFLAGS="INSTALL_ROOT=$work/installed" DELAYQUEUE_COMMIT=c0ffee0 sh -euc "$lines" | tee "$work/lines"
+  grep -Ex 'Tests passed *: +[0-9]+ \(100\.0%\).*' "$work/lines"
+  "$PHP" -n -d "extension=$work/installed$("$PHP_CONFIG" --extension-dir)/delayqueue.so" --ri delayqueue | tee "$work/ri"
+  grep -x 'Commit => c0ffee0' "$work/ri"
 }
 
 # In a Debian with phpize and a compiler, but without Rust and libclang.
@@ -268,7 +272,7 @@ test_release 8.5 sid php8.5-{cli,dev,fpm}
 check "build.sh uninstall takes away what build.sh install has put" uninstall_takes_away_what_install_puts
 check "configure names all that is missing at once" configure_says_what_is_missing
 source_copy "$work/source"
-check "phpize, configure, make, make test and make install work" phpize_builds_tests_and_installs
+check "the lines of docs/install.md build, install and test from the source" phpize_builds_tests_and_installs
 
 echo "packaging: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]
