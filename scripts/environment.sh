@@ -21,9 +21,10 @@ mkdir -p "$folder"
 mkdir -p "$folder/tree"
 find "$folder/tree" -mindepth 1 -maxdepth 1 ! -name target -exec rm -rf {} +
 git ls-files -z --cached --others --exclude-standard | tar --create --null --files-from=- --file=- | tar -x -C "$folder/tree"
-# His cargo, with the crates of this machine: he has no network to get them.
-mkdir -p "$folder/cargo" "$folder/rust"
+# His cargo, with the crates: he has no network to get them.
+mkdir -p "$folder/cargo" "$folder/rust" "$target_dir"
 [ -d "$folder/cargo/registry" ] || cp -a "${CARGO_HOME:-$HOME/.cargo}/registry" "$folder/cargo/"
+CARGO_HOME=$folder/cargo cargo fetch --locked --quiet
 # Turkish: the lower case of I is no i. The file is enough for the C library.
 mkdir -p "$folder/locale"
 [ -d "$folder/locale/tr_TR.UTF-8" ] || localedef --no-archive -i tr_TR -f UTF-8 "$folder/locale/tr_TR.UTF-8"
@@ -94,11 +95,11 @@ rm -rf "${folder:?}/bin"
 # In a fresh Debian, for a user who may use sudo: real packages.
 sets_up_with_sudo() {
   local fresh=$folder/fresh
-  make_debian "$folder/debian" bookworm sudo ca-certificates
+  make_debian "$folder/debian" bookworm sudo gcc libc6-dev
   rm -rf --one-file-system "$fresh"
   cp -a "$folder/debian" "$fresh"
-  printf '#!/bin/sh\necho "cargo 1.88.0"\n' >"$fresh/usr/local/bin/cargo"
-  chmod 755 "$fresh/usr/local/bin/cargo"
+  printf '#!/bin/sh\necho "cargo 1.88.0"\n' >"$fresh/usr/bin/cargo"
+  chmod 755 "$fresh/usr/bin/cargo"
   chroot "$fresh" useradd --create-home dev
   printf 'dev ALL=(ALL) NOPASSWD: ALL\n' >"$fresh/etc/sudoers.d/dev"
   in_debian "$fresh" "$target_dir" runuser -u dev -- ./build.sh setup && has_packages "$fresh" php8.2-dev redis-server phpunit
