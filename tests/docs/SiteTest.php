@@ -131,6 +131,20 @@ final class SiteTest extends TestCase
         }
     }
 
+    public function testTypesOfTheApiAreWhole(): void
+    {
+        $types = [];
+        foreach (self::$pages as $path => $page) {
+            foreach (str_starts_with($path, 'api/') ? $page->query('//article//p[starts-with(., "Returns")]/code[1]') : [] as $type) {
+                $types[] = $type->textContent;
+                foreach (['<' => '>', '{' => '}'] as $opens => $closes) {
+                    $this->assertSame(substr_count($type->textContent, $opens), substr_count($type->textContent, $closes), $type->textContent);
+                }
+            }
+        }
+        $this->assertContains('int<0, max>', $types);
+    }
+
     public function testThePageOfTheOptionsNamesEachOne(): void
     {
         $root = dirname(__DIR__, 2);

@@ -28,8 +28,8 @@ final class DocComment
         foreach (self::blocks($comment) as $block) {
             if (preg_match('/^@param (.+?) (?:\.\.\.)?(\$\w+)\s*(.*)$/s', $block, $found)) {
                 $params[] = [$found[1], $found[2], self::markdown($found[3])];
-            } elseif (preg_match('/^@return (\S+(?: *[:,|] *\S+|\{[^}]*\})*)\s*(.*)$/s', $block, $found)) {
-                $returns = [$found[1], self::markdown($found[2])];
+            } elseif (preg_match('/^@return ((?:[^\s<{]|(?<in><(?:[^<>]|(?&in))*>)|(?<of>\{(?:[^{}]|(?&of))*\}))+)\s*(?<meaning>.*)$/s', $block, $found)) {
+                $returns = [$found[1], self::markdown($found['meaning'])];
             } elseif (preg_match('/^@throws (\S+)\s*(.*)$/s', $block, $found)) {
                 $throws[] = [$found[1], self::markdown($found[2])];
             } elseif (preg_match('/^@phpstan-type (\w+) (.+)$/s', $block, $found)) {
