@@ -152,7 +152,7 @@ deb_is_purged() {
   is_gone "$1"
 }
 
-has_no_rust() { [ ! -e "$system/usr/bin/cargo" ] && [ ! -e "$system/usr/bin/rustc" ] && [ ! -d "$system/root/.cargo" ]; }
+has_no_rust() { [ ! -e "$system/usr/bin/cargo" ] && [ ! -e "$system/usr/bin/rustc" ] && ! compgen -G "$system/*/.cargo" >/dev/null; }
 
 test_release() {
   local series=$1 debian=$2

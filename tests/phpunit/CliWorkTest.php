@@ -9,7 +9,7 @@ use DelayQueue\State;
 use DelayQueue\Tests\Support\CliTestCase;
 use DelayQueue\Tests\Support\Wait;
 
-/** delayqueue work in one process, and delayqueue drain: the handler, the log, the limits, the signals, the end. */
+/** delayqueue work in one process, and delayqueue drain: the log, the limits, the signals, the end. */
 final class CliWorkTest extends CliTestCase
 {
     private const EMPTY = ['work', self::HANDLER, '--stop-when-empty'];
@@ -78,15 +78,6 @@ final class CliWorkTest extends CliTestCase
         $this->assertStringNotContainsString('secret', $pool->errors());
     }
 
-    public function testAFileThatReturnsNothingIsToldToReturn(): void
-    {
-        $file = $this->redis->folder->path . '/nothing.php';
-        file_put_contents($file, '<?php function handle(): void {}');
-        $errors = $this->cliExpecting(2, 'work', $file);
-        $this->assertSame("delayqueue: cannot load the handler $file: the file returns nothing: end it with \"return\" and the handler, or the container\n", $errors);
-        $this->assertStringContainsString("cannot load the container $file: the file returns nothing", $this->cliExpecting(2, 'work', self::HANDLER, "--container=$file"));
-    }
-
     /** @dataProvider deaths */
     #[\PHPUnit\Framework\Attributes\DataProvider('deaths')]
     public function testAHandlerThatEndsTheProcessLeavesALine(string $deed, int $exitCode, string $reason): void
@@ -115,79 +106,6 @@ final class CliWorkTest extends CliTestCase
         $this->letGo('a');
         $lines = array_map(static fn (string $line): string => json_decode($line, true)['outcome'], explode("\n", trim($this->finish($worker)->output)));
         $this->assertContains('lost', $lines);
-    }
-
-    /** @dataProvider handlers */
-    #[\PHPUnit\Framework\Attributes\DataProvider('handlers')]
-    public function testAHandlerIsAFileAMethodOrAClass(string $handler, string $expected): void
-    {
-        $code = <<<'PHP'
-            <?php
-            namespace Shop;
-            final class Handler
-            {
-                private string $made = 'made';
-                public function __invoke($job) { echo "invoked $this->made $job->payload\n"; }
-                public function method($job) { echo "method $this->made $job->payload\n"; }
-                public static function fixed($job) { echo "fixed $job->payload\n"; }
-            }
-            final class Handling
-            {
-                public function __construct(private string $made = 'made') {}
-                public function handle($job) { echo "handled $this->made $job->payload "; }
-                public function afterSucceeded($job) { echo "and told\n"; }
-            }
-            final class Failing
-            {
-                public function handle($job) { throw new \RuntimeException('no'); }
-                public function afterFailed($job, $error) { echo "told that it said {$error->getMessage()}\n"; }
-            }
-            final class Container implements \Psr\Container\ContainerInterface
-            {
-                public function get(string $id): mixed { return new Handling('by the container'); }
-                public function has(string $id): bool { return \in_array($id, [Handling::class, 'a.service'], true); }
-            }
-            PHP;
-        file_put_contents("{$this->redis->folder->path}/bootstrap.php", $code);
-        file_put_contents("{$this->redis->folder->path}/closure.php", '<?php return fn ($job) => print("closure $job->payload\n");');
-        file_put_contents("{$this->redis->folder->path}/container.php", '<?php return new Shop\Container();');
-        $this->queue()->push('x', maxAttempts: 1);
-        $handler = str_replace('FOLDER', $this->redis->folder->path, $handler);
-        [$handler, $options] = [strtok($handler, ' '), array_filter([strtok('')])];
-        $output = $this->cliExpecting(0, 'drain', $handler, '--bootstrap', "{$this->redis->folder->path}/bootstrap.php", '-q', ...$options);
-        $this->assertSame("$expected\n", $output);
-    }
-
-    /** @return array<string, array{string, string}> */
-    public static function handlers(): array
-    {
-        return [
-            'file' => ['FOLDER/closure.php', 'closure x'],
-            'class' => ['Shop\Handler', 'invoked made x'],
-            'method' => ['Shop\Handler::method', 'method made x'],
-            'handle()' => ['Shop\Handling', 'handled made x and told'],
-            'afterFailed()' => ['Shop\Failing', 'told that it said no'],
-            'of a container' => ['Shop\Handling --container=FOLDER/container.php', 'handled by the container x and told'],
-            'its name in a container' => ['a.service --container=FOLDER/container.php', 'handled by the container x and told'],
-            'static method' => ['\Shop\Handler::fixed', 'fixed x'],
-        ];
-    }
-
-    public function testWhatCannotBeLoadedIsSaidInOneLine(): void
-    {
-        $folder = $this->redis->folder->path;
-        file_put_contents("$folder/number.php", '<?php return 5;');
-        file_put_contents("$folder/broken.php", '<?php return function (');
-        file_put_contents("$folder/throws.php", '<?php throw new RuntimeException("no database");');
-        foreach (["$folder/number.php" => 'int', "$folder/broken.php" => 'ParseError', "$folder/throws.php" => 'no database', 'No\Such' => '--bootstrap', 'ArrayObject' => 'handle()', 'ArrayObject::nosuch' => 'nosuch()'] as $handler => $words) {
-            foreach (['work', 'drain'] as $command) {
-                $errors = $this->cliExpecting(2, $command, $handler);
-                $this->assertMatchesRegularExpression('/^delayqueue: .*' . preg_quote($words, '/') . '.*\n$/D', $errors);
-            }
-        }
-        $this->assertStringContainsString('no such file', $this->cliExpecting(2, 'work', self::HANDLER, '--bootstrap=nosuch.php'));
-        $this->assertStringContainsString('ContainerInterface', $this->cliExpecting(2, 'work', self::HANDLER, "--container=$folder/number.php"));
-        $this->assertStringContainsString('cannot write', $this->cliExpecting(2, 'work', self::HANDLER, '--log-file=/dev/null/x'));
     }
 
     public function testTheLogCanHaveAFileOfItsOwn(): void

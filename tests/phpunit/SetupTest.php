@@ -70,6 +70,7 @@ final class SetupTest extends TestCase
     {
         $this->tool('cargo', 'echo "test result: ok. 4 passed; 0 failed; 1 ignored; 0 measured"');
         $this->file('skipped.phpt', "--TEST--\nskipped\n--SKIPIF--\nskip\n--FILE--\n--EXPECT--\n");
+        // Written for the suite under test alone, which has to fail for it.
         $this->file('SkippedTest.php', '<?php final class SkippedTest extends PHPUnit\Framework\TestCase { function testIt(): void { $this->markTestSkipped(); } }');
         $this->file('phpunit.xml', '<phpunit><testsuites><testsuite name="one"><file>SkippedTest.php</file></testsuite></testsuites></phpunit>');
         [$said, $exitCode] = $this->account(
