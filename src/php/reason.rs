@@ -56,7 +56,7 @@ pub fn of_throwable(object: &ZendObject) -> Vec<u8> {
             break;
         }
     }
-    bounded(without_passwords(&String::from_utf8_lossy(&text)).as_bytes())
+    bounded(&text)
 }
 
 /// `RuntimeException: no such file`
@@ -73,7 +73,8 @@ fn words(object: &ZendObject) -> Vec<u8> {
         text.extend_from_slice(b": ");
         text.extend_from_slice(&message);
     }
-    text
+    // Before anything is cut: of half a login nobody knows that it is one.
+    without_passwords(&String::from_utf8_lossy(&text)).into_bytes()
 }
 
 /// The engine ends the name of an anonymous class with NUL and the place of its declaration.
@@ -115,15 +116,15 @@ fn add_line(text: &mut Vec<u8>, line: &[u8]) -> bool {
 
 /// PHP's words for a fatal error, less the traces of an uncaught exception: they show arguments. PHP names the causes of an exception before it.
 pub fn of_fatal_error(text: &[u8]) -> Vec<u8> {
-    let text = String::from_utf8_lossy(text);
-    let (uncaught, text) = text.strip_prefix("Uncaught ").map_or(("", &*text), |thrown| ("Uncaught ", thrown));
+    let text = without_passwords(&String::from_utf8_lossy(text));
+    let (uncaught, text) = text.strip_prefix("Uncaught ").map_or(("", text.as_str()), |thrown| ("Uncaught ", thrown));
     let mut thrown = text.rsplit("\n\nNext ").map(|one| one.split("\nStack trace:").next().unwrap_or_default());
     let head = format!("{uncaught}{}", thrown.next().unwrap_or_default());
     let mut reason = bounded_to(head.as_bytes(), HEAD_BYTES);
     for cause in thrown.take(MOST_CAUSES) {
         add_line(&mut reason, &bounded_to(format!("caused by {cause}").as_bytes(), CAUSE_BYTES));
     }
-    bounded(without_passwords(&String::from_utf8_lossy(&reason)).as_bytes())
+    reason
 }
 
 /// Messages of clients of databases and the like may have a URL with a login.

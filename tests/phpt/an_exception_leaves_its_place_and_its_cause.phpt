@@ -51,6 +51,11 @@ foreach ([fn() => deep(100), fn() => throw $chain] as $throws) {
 $queue->kickJob('j');
 $queue->consume(fn() => throw new DelayQueue\Bury('declined'), maxJobs: 1);
 var_dump($queue->peek('j')->lastError);
+// A login that stands where the text is cut.
+$queue->push(1, id: 'cut');
+$queue->reserveJob('cut')->fail(new RuntimeException(str_repeat('x', 960) . ' redis://app:hunter6' . str_repeat('6', 60) . '@h'));
+var_dump(str_contains($queue->peek('cut')->lastError, 'hunter6'));
+$queue->cancel('cut');
 $queue->reserveJob('j')->fail('redis://u:p@h is mine');
 var_dump($queue->peek('j')->lastError);
 $queue->purge();
@@ -77,4 +82,5 @@ int(0)
 int(3)
 bool(true)
 string(8) "declined"
+bool(false)
 string(21) "redis://u:p@h is mine"
