@@ -7,7 +7,7 @@
 -- Cost    O(J log N) for J jobs; 6 commands, 1 more where a job came back before, 1 for each further bucket of run times
 local call = redis.call
 local jobs, reserved, leases, meta, history = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
---@include finish
+--@include ends
 --@include acknowledge
 local lost = acknowledge(ARGV[1], 2)
 if #ARGV % 2 == 0 then call('HDEL', leases, '\n' .. ARGV[#ARGV]) end

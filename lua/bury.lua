@@ -9,6 +9,7 @@
 --@include record
 --@include history
 --@include lease
+--@include ends
 --@include bury
 local id = ARGV[2]
 local record = call('HGET', leases, id) == ARGV[3] and call('HGET', jobs, id)
@@ -21,7 +22,7 @@ local past = read_history(id, (read_lease(ARGV[3])))
 --@include allow_when_full
 past.attempts = past.attempts + 1
 bury(id, record, past, ARGV[5])
-end_lease(id)
+end_leases({ id })
 forget_call(ARGV[4])
 call('HINCRBY', meta, 'buried' .. ARGV[6], 1)
 return { 'OK' }

@@ -10,6 +10,7 @@
 --@include history
 --@include place
 --@include lease
+--@include ends
 --@include bury
 local id = ARGV[2]
 local record = call('HGET', leases, id) == ARGV[3] and call('HGET', jobs, id)
@@ -29,7 +30,7 @@ else
   place(id, priority or DEFAULT_PRIORITY, due)
   write_history(id, record, past)
 end
-end_lease(id)
+end_leases({ id })
 forget_call(ARGV[4])
 call('HINCRBY', meta, 'failed' .. ARGV[6], 1)
 if is_spent then return { 'BURIED' } end

@@ -14,7 +14,7 @@
 --@include bury
 --@include reclaim
 --@include promote
-if reclaim() or ARGV[2] == 'ready' and promote() then return { 'AGAIN' } end
+if reclaim(true) or ARGV[2] == 'ready' and promote(true) then return { 'AGAIN' } end
 local state, offset, limit, bytes = ARGV[2], ARGV[3] + 0, ARGV[4] + 0, ARGV[5] + 0
 local reply, due_now = { 'JOBS', state, 0, 0 }, call('ZCOUNT', waiting, '-inf', int(now))
 local function add(id, due, deadline)
@@ -48,6 +48,9 @@ elseif state == 'ready' then
   add_prioritized(offset, math.min(last, urgent - 1))
   add_all(waiting, math.max(0, offset - urgent), math.min(last - urgent, due_now - 1))
   add_prioritized(math.max(offset - due_now, urgent), last - due_now)
+  -- Where this script may not write, the last of them have not been promoted.
+  local from, due_prioritized = math.max(offset - due_now, call('ZCARD', prioritized_ready)), call('ZCOUNT', prioritized, '-inf', int(now))
+  add_all(prioritized, from, math.min(last - due_now, due_prioritized - 1))
 else
   --@include merge
   for _, job in ipairs(merge_delayed(due_now, offset, limit)) do add(job[1], job[2]) end

@@ -12,11 +12,10 @@
 --@include lease
 --@include bury
 --@include reclaim
-if reclaim() then return { 'AGAIN' } end
+if reclaim(true) then return { 'AGAIN' } end
 local id = ARGV[2]
-local record, past = call('HGET', jobs, id), call('HGET', history, id) or ''
+local due, record, past = waits(id), call('HGET', jobs, id), call('HGET', history, id) or ''
 if not record then return { 'MISSING' } end
-local due = waits(id)
 if due then return { 'JOB', due <= now and 'ready' or 'delayed', id, record, past, int(due), '' } end
 local deadline = call('ZSCORE', reserved, id)
 if deadline then

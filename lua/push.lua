@@ -2,8 +2,8 @@
 -- KEYS[1] jobs     HASH  id → record            KEYS[2] waiting  ZSET  id → due (µs)
 -- KEYS[3] waiters  ZSET  idle consumer → when it looks by itself (µs)
 -- ARGV[1…] in threes: id · record · due: a delay (µs), or '@' and a moment; all ids different
--- ARGV[last two] keep or repeat: the meaning of a taken id · clock offset (µs). Without both, a taken id is an error. keep: its job stays.
---         repeat: the answer to this push was lost; a taken id is an error, unless its job is the very same one
+-- ARGV[last two] the meaning of a taken id · clock offset (µs). Without both, a taken id is an error. keep: its job stays. fail_again, keep_again:
+--         as without, as keep, and the answer to this push was lost. One of its records that is there proves that all of it was stored
 -- Returns "OK" | {"DUPLICATE", id} nothing changed
 -- Cost    O(J log N) for J jobs; J + 3 commands, 1 more where a job is due within six seconds
 -- Rights  a record is read in a repeat only: who may not, as a producer, cannot read jobs, and is left in doubt then
@@ -25,7 +25,7 @@ else
   if last % 3 == 2 then
     mode, now, last = ARGV[last - 1], now + ARGV[last], last - 2
   end
-  local places, records = {}, {}
+  local places, records, duplicate = {}, {}, nil
   for n = 1, last, 3 do
     local id, record = ARGV[n], ARGV[n + 1]
     if call('HEXISTS', jobs, id) == 0 then
@@ -33,10 +33,15 @@ else
       if not soonest or due < soonest then soonest = due end
       places[at + 1], places[at + 2] = string.format('%d', due), id
       records[at + 1], records[at + 2] = id, record
-    elseif mode == 'fail' or mode == 'repeat' and string.sub(call('HGET', jobs, id), 2) ~= string.sub(record, 2) then
+    elseif mode == 'fail' then
       return { 'DUPLICATE', id }
+    elseif mode ~= 'keep' and string.sub(call('HGET', jobs, id), 2) == string.sub(record, 2) then
+      return 'OK'
+    elseif mode == 'fail_again' then
+      duplicate = duplicate or id
     end
   end
+  if duplicate then return { 'DUPLICATE', duplicate } end
   if not soonest then return 'OK' end
   call('ZADD', waiting, unpack(places))
   call('HSET', jobs, unpack(records))

@@ -14,23 +14,32 @@ for at = 3, #ARGV, 5 do ids[#ids + 1] = ARGV[at] end
 
 -- 1. Look, change nothing.
 --@include check_types
-local is_taken, last, skip, replaced, renewed, stored, is_aged = {}, {}, {}, 0, {}, {}, {}
+local is_taken, last, skip, replaced, renewed, stored, is_aged, over, proofs = {}, {}, {}, 0, {}, {}, {}, {}, {}
+local was_stored, replaces = false, false
 for n, id in ipairs(ids) do
-  is_taken[n] = call('HEXISTS', jobs, id) == 1
+  is_taken[n], replaces = call('HEXISTS', jobs, id) == 1, replaces or ARGV[5 * n + 1] == 'replace'
   local old = ARGV[2] == '1' and is_taken[n] and call('HGET', jobs, id)
-  if old and string.sub(old, 2) == string.sub(ARGV[5 * n - 1], 2) then stored[id], is_aged[id] = n, string.byte(old) >= HAS_HISTORY end
+  if old and string.sub(old, 2) == string.sub(ARGV[5 * n - 1], 2) then
+    was_stored, stored[id], is_aged[id] = true, n, has_history(string.byte(old))
+  end
 end
 for n, id in ipairs(ids) do
   local mode, old = ARGV[5 * n + 1], is_taken[n]
-  if stored[id] then
-    -- The try whose answer was lost has stored it. A job that was to be replaced may look the same, and have another due time: it is
-    -- placed again, unless a worker has held it since.
-    skip[n] = stored[id] ~= n or mode ~= 'replace' or is_aged[id] or call('ZSCORE', reserved, id)
+  if was_stored then
+    -- One record proves that the try whose answer was lost has stored them all; those that are gone are done. But a job that was to be replaced
+    -- may look the same, and have another due time. So jobs that no worker has held since are placed again: all, to keep their order.
+    skip[n] = not replaces or stored[id] ~= n or is_aged[id] or call('ZSCORE', reserved, id)
   elseif old or last[id] then
     if mode == 'fail' then return { 'DUPLICATE', id } end
     if mode == 'keep' then skip[n] = true end
     if mode == 'replace' then
-      if old and call('ZSCORE', reserved, id) then return { 'RESERVED', id } end
+      local deadline = old and call('ZSCORE', reserved, id)
+      if deadline then
+        -- A lease that is over, and that no worker has noticed, is nobody's. A user who may not read it leaves that to a worker.
+        local lease = deadline + 0 <= now and try('HGET', leases, id)
+        if type(lease) ~= 'string' then return { 'RESERVED', id } end
+        over[#over + 1], proofs[#proofs + 1] = id, lease
+      end
       if last[id] then skip[last[id]] = true end
       if old then renewed[#renewed + 1] = id end
       replaced = replaced + 1
@@ -55,6 +64,14 @@ if records[1] then call('HSET', jobs, unpack(records)) end
 if renewed[1] then
   call('HDEL', history, unpack(renewed))
   call('ZREM', buried, unpack(renewed))
+end
+if over[1] then
+  --@include lease
+  --@include ends
+  --@include forget_calls
+  end_leases(over)
+  forget_calls(proofs)
+  call('HINCRBY', meta, 'timed_out', #over)
 end
 if replaced > 0 then call('HINCRBY', meta, 'replaced', replaced) end
 --@include wake

@@ -11,9 +11,10 @@
 --@include history
 --@include place
 --@include lease
+--@include ends
 --@include check_types
 --@include allow_when_full
-local lost, soonest, released = {}, math.huge, 0
+local lost, ids, soonest, released = {}, {}, math.huge, 0
 for n = 8, #ARGV, 2 do
   local id, lease = ARGV[n], ARGV[n + 1]
   local record = call('HGET', leases, id) == lease and call('HGET', jobs, id)
@@ -33,12 +34,13 @@ for n = 8, #ARGV, 2 do
       if ARGV[6] ~= '' then past.error = ARGV[6] end
       write_history(id, record, past)
     end
-    end_lease(id)
+    ids[#ids + 1] = id
     if due < soonest then soonest = due end
   else
     lost[#lost + 1] = (n - 6) / 2
   end
 end
+if ids[1] then end_leases(ids) end
 if released > 0 then call('HINCRBY', meta, 'released' .. ARGV[7], released) end
 forget_call(ARGV[5])
 --@include wake

@@ -1,27 +1,41 @@
--- repair.lua: look through some of the records for jobs that lie in no state, which another program or a lost right has left behind,
--- and make them ready again. Also drops entries of `reserved` that have no lease: no worker could settle their jobs.
+-- repair.lua: look through some of the records for jobs that lie in no state, which another program or a lost right has left behind. Those
+-- whose lease is there go back to their old place. The due times of the others are lost: they are buried, so that none runs early. Jobs that
+-- are in `reserved` without a lease, which no worker could settle, become ready: their time had come.
 -- KEYS    all
 -- ARGV[1] clock offset (µs)   ARGV[2] cursor, 0 first
--- Returns {"OK", next cursor, repaired} cursor 0: it was the last part
+-- Returns {"OK", next cursor, given back or ready, buried} cursor 0: it was the last part
 -- Cost    O(P log N) for P records looked at, about 5, since the reply has all of each
 --@include clock
 --@include keys
 --@include record
+--@include history
 --@include place
+--@include lease
+--@include bury
+--@include give_back
 --@include check_types
-local ids, repaired, page = {}, 0, call('HSCAN', jobs, ARGV[2], 'COUNT', 5)
+local back, set_aside, page = 0, 0, call('HSCAN', jobs, ARGV[2], 'COUNT', 5)
 for n = 1, #page[2], 2 do
   local id, record = page[2][n], page[2][n + 1]
-  local _, _, priority = options(record)
-  local is_held = call('ZSCORE', reserved, id)
-  if id ~= '' and not waits(id) and not call('ZSCORE', buried, id) and not (is_held and call('HEXISTS', leases, id) == 1) then
-    place(id, priority or DEFAULT_PRIORITY, now)
-    call('ZREM', reserved, id)
-    repaired = repaired + 1
+  local is_held, lease = call('ZSCORE', reserved, id), call('HGET', leases, id)
+  if id ~= '' and not waits(id) and not call('ZSCORE', buried, id) and not (is_held and lease) then
+    if lease then
+      give_back(id, lease)
+      back = back + 1
+    elseif is_held then
+      local _, _, priority = options(record)
+      place(id, priority or DEFAULT_PRIORITY, now)
+      end_leases({ id })
+      back = back + 1
+    else
+      bury(id, record, read_history(id, now), 'found in no state: its due time is lost')
+      call('HINCRBY', meta, 'buried', 1)
+      set_aside = set_aside + 1
+    end
   end
 end
-if repaired > 0 then
+if back > 0 then
   --@include wake
   wake(now)
 end
-return { 'OK', page[1], repaired }
+return { 'OK', page[1], back, set_aside }

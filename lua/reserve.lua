@@ -27,13 +27,13 @@ if ARGV[5] ~= '' then
   end
 end
 if ARGV[6] then
-  --@include finish
+  --@include ends
   --@include acknowledge
   lost = acknowledge(ARGV[6], 7)
 end
 
 -- 1. Pick the jobs: id · due, in their order.
-local picked, paused_until, wanted = nil, nil, most == '0' and '1' or most
+local picked, paused_until, dropped, wanted = nil, nil, false, most == '0' and '1' or most
 local is_prioritized = call('EXISTS', prioritized) == 1
 if is_prioritized or is_repeat == '1' or call('HEXISTS', meta, 'paused') == 1
   or call('ZCOUNT', reserved, '-inf', now_text) > 0 then
@@ -59,7 +59,7 @@ if is_prioritized or is_repeat == '1' or call('HEXISTS', meta, 'paused') == 1
     picked = {}
   elseif is_prioritized then
     --@include pick
-    picked = pick(wanted + 0)
+    picked, dropped = pick(wanted + 0)
   end
 end
 picked = picked or call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', '0', wanted)
@@ -67,7 +67,7 @@ picked = picked or call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES'
 -- 2. Read their records, 5 at a time: Redis joins the values of one reply in quadratic time, and those behind the limit are read in vain.
 -- A job whose lease expired once, or that has one attempt left, is leased alone.
 local ids, dues, records, ttrs, pasts, count, bytes = {}, {}, {}, {}, {}, 0, 0
-local is_full, dropped = false, false
+local is_full = false
 for first = 1, #picked, 10 do
   if is_full then break end
   local names = {}
@@ -81,7 +81,7 @@ for first = 1, #picked, 10 do
       local own_ttr_ms, max_attempts = options(record or '')
       if own_ttr_ms then
         local attempts, timeouts = 0, 0
-        if flags >= HAS_HISTORY then past = call('HGET', history, id) end
+        if has_history(flags) then past = call('HGET', history, id) end
         if past and #past >= 20 then attempts, timeouts = struct.unpack('>I4I4', past) end
         is_alone = timeouts > 0 or max_attempts > 0 and attempts + 1 >= max_attempts
         ttr_ms = own_ttr_ms
@@ -127,8 +127,7 @@ local reply, new_leases, deadlines, late, waited, deadline = { 'JOBS', lost, now
 local shortest_ms = 60000
 for n = 1, count do
   local id, due, past, ttr_ms, at = ids[n], dues[n], pasts[n], ttrs[n], 2 * n
-  local lease = string.format('%d %s %s', token + n, due, consumer)
-  if past then lease = lease .. '+' end
+  local lease = string.format('%d %s %s %s', token + n, due, past and 'h' or '-', consumer)
   new_leases[at - 1], new_leases[at] = id, lease
   deadlines[at - 1], deadlines[at] = ttr_ms and int(now + ttr_ms * 1000) or deadline, id
   if ttr_ms and ttr_ms < shortest_ms then shortest_ms = ttr_ms end

@@ -1,7 +1,7 @@
 -- reserve_job.lua: lease one given job, if it is ready, delayed or buried.
 -- KEYS    all
 -- ARGV[1] clock offset (µs)   ARGV[2] consumer   ARGV[3] number of the call   ARGV[4] 1: it may have been executed before   ARGV[5] id
--- Returns {"JOBS", {}, now, id, lease, record, history} as of reserve.lua | {"MISSING"} not there, held, or not to be read
+-- Returns {"JOBS", {}, now, id, lease, record, history} as of reserve.lua | {"MISSING"} not there, held, or buried because its record cannot be read
 --       | {"AGAIN"} a bounded part of the housekeeping is done
 -- Cost    O(log N)
 -- Order   lease before place, as in reserve.lua.
@@ -23,14 +23,20 @@ end
 if reclaim() then return { 'AGAIN' } end
 local record = call('HGET', jobs, id)
 local ttr_ms = record and options(record)
-if not ttr_ms then return { 'MISSING' } end
 local due, is_prioritized = waits(id)
+if not ttr_ms then
+  if record and due then
+    --@include discard
+    discard(id, record, due)
+  end
+  return { 'MISSING' }
+end
 local since = not due and call('ZSCORE', buried, id)
 if not due and not since then return { 'MISSING' } end
 --@include allow_when_full
 local past = call('HGET', history, id)
-local token, place_of = int(call('HINCRBY', meta, 'token', 1)), due and int(due) or '-' .. int(since)
-local lease = token .. ' ' .. place_of .. ' ' .. ARGV[2] .. (past and '+' or '')
+local token, marks = int(call('HINCRBY', meta, 'token', 1)), (since and 'b' or '') .. (past and 'h' or '')
+local lease = token .. ' ' .. int(due or since) .. ' ' .. (marks == '' and '-' or marks) .. ' ' .. ARGV[2]
 --@include call_of
 call('HSET', leases, '\n' .. ARGV[2], call_of(ARGV[3], { id }), id, lease)
 call('ZADD', reserved, int(now + ttr_ms * 1000), id)

@@ -13,7 +13,7 @@
 --@include bury
 --@include reclaim
 --@include pause_end
-if reclaim() then return { 'AGAIN' } end
+if reclaim(true) then return { 'AGAIN' } end
 local ready, delayed, oldest, soonest = 0, 0, nil, nil
 local function first(key, low, high)
   return tonumber(call('ZRANGEBYSCORE', key, low, high, 'WITHSCORES', 'LIMIT', 0, 1)[2])

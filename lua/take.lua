@@ -13,6 +13,7 @@
 --@include reclaim
 --@include pause_end
 --@include remove
+--@include discard
 --@include check_types
 if reclaim() then return { 'AGAIN' } end
 if pause_end() then return { 'OK', 0 } end
@@ -22,16 +23,21 @@ for _, key in ipairs({ waiting, prioritized }) do
   for n = 1, #some, 2 do found[#found + 1] = { some[n], some[n + 1] + 0 } end
 end
 table.sort(found, function(a, b) return a[2] < b[2] or a[2] == b[2] and a[1] < b[1] end)
-local ids, reply, bytes, most = {}, { 'OK', 0 }, 0, math.min(#found, ARGV[3] + 0)
-for n = 1, most do
-  local record = call('HGET', jobs, found[n][1])
+local ids, reply, bytes, looked = {}, { 'OK', 0 }, 0, 0
+for n = 1, math.min(#found, ARGV[3] + 0) do
+  local id, due = found[n][1], found[n][2]
+  local record = call('HGET', jobs, id)
   bytes = bytes + (record and #record or 0)
   if n > 1 and bytes > ARGV[4] + 0 then break end
-  ids[n] = found[n][1]
-  if record and options(record) then reply[#reply + 1] = record end
+  looked = n
+  if record and not options(record) then
+    discard(id, record, due)
+  else
+    ids[#ids + 1] = id
+    if record then reply[#reply + 1] = record end
+  end
 end
-if not ids[1] then return reply end
-if #found > #ids or #found == ARGV[3] + 0 then reply[2] = 1 end
-remove(ids)
+if #found > looked or #found == ARGV[3] + 0 then reply[2] = 1 end
+if ids[1] then remove(ids) end
 if #reply > 2 then call('HINCRBY', meta, 'acked', #reply - 2) end
 return reply

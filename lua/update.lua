@@ -16,17 +16,17 @@
 local id, lease = ARGV[2], ARGV[3]
 if lease == '' and reclaim() then return { 'AGAIN' } end
 local record = call('HGET', jobs, id)
-local is_readable = record and options(record)
+local payload, is_free = record and payload_at(record), waits(id) or call('ZSCORE', buried, id)
 if lease ~= '' then
-  if call('HGET', leases, id) ~= lease or not is_readable then return { 'LOST' } end
-elseif not is_readable or call('ZSCORE', reserved, id) or not waits(id) and not call('ZSCORE', buried, id) then
+  if call('HGET', leases, id) ~= lease or not payload then return { 'LOST' } end
+elseif not payload or not is_free or call('ZSCORE', reserved, id) then
   return { 'MISSING' }
 end
-local kept = string.sub(record, 8, payload_at(record) - 1)
+local last, flags = options_end(record), string.byte(record)
+local kept, traits = string.sub(record, 8, last), string.sub(record, last + 1, payload - 1)
 if ARGV[6] and kept ~= ARGV[6] then return { 'CHANGED' } end
-local flags = string.byte(record)
 if ARGV[5] then
   flags, kept = flags - flags % 2 + (ARGV[5] ~= '' and HAS_OPTIONS or 0), ARGV[5]
 end
-call('HSET', jobs, id, string.char(flags) .. string.sub(record, 2, 7) .. kept .. ARGV[4])
+call('HSET', jobs, id, string.char(flags) .. string.sub(record, 2, 7) .. kept .. traits .. ARGV[4])
 return { 'OK' }

@@ -1517,7 +1517,8 @@ namespace {
         /**
          * Checks this Redis for facts that endanger jobs, and names a cure for each.
          *
-         * @param bool $repair jobs of this queue that lie in no state, because another program has changed its keys, become ready again
+         * @param bool $repair jobs of this queue that lie in no state, because another program has changed its keys: those that a worker
+         *     held go back to their place, the others are buried, since their due times are lost
          *
          * @return list<array{level: 'ok'|'warn'|'error', check: string, message: string}>
          *

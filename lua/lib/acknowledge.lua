@@ -1,25 +1,24 @@
 -- lib/acknowledge.lua: removes jobs that are done, ARGV[from…] in pairs: id · lease. `runs`: the buckets of their run times, two digits
 -- for each, or two for all. Returns the positions of those that are not ours any more, and counts the others.
 local function acknowledge(runs, from)
-  local ids, done, aged, lost, ran = {}, {}, {}, {}, #runs > 2 and {}
+  local ids, done, proofs, lost, ran = {}, {}, {}, {}, #runs > 2 and {}
   for n = from, #ARGV - 1, 2 do ids[#ids + 1] = ARGV[n] end
   if not ids[1] then return lost end
   local held = call('HMGET', leases, unpack(ids))
   for n, id in ipairs(ids) do
     local lease = ARGV[from + 2 * n - 1]
     if held[n] == lease then
-      done[#done + 1] = id
+      done[#done + 1], proofs[#proofs + 1] = id, lease
       if ran then
         local run = string.sub(runs, 2 * n - 1, 2 * n)
         ran[run] = (ran[run] or 0) + 1
       end
-      if string.byte(lease, -1) == 43 then aged[#aged + 1] = id end
     else
       lost[#lost + 1] = n
     end
   end
   if done[1] then
-    finish(done, aged)
+    end_jobs(done, proofs)
     if not ran then
       call('HINCRBY', meta, 'acked' .. runs, #done)
     else

@@ -1,13 +1,14 @@
--- lib/discard.lua: removes an entry that reserve cannot hand out. An entry without a record means nothing; a job whose record is damaged,
--- or of a newer format, is buried with that reason.
+-- lib/discard.lua: removes an entry that no consumer can get. An entry without a record means nothing; a job whose record is damaged, or of
+-- a newer format, is buried with that reason, and counted.
 --@include history
 --@include place
 --@include bury
 local function discard(id, record, due)
   --@include allow_when_full
   if record and not call('ZSCORE', reserved, id) then
-    local flags = string.byte(record)
-    bury(id, record, read_history(id, due), flags and flags > HAS_OPTIONS + HAS_HISTORY and 'unknown record format' or 'corrupt record')
+    local _, why = payload_at(record)
+    bury(id, record, read_history(id, due), why)
+    call('HINCRBY', meta, 'buried', 1)
   end
   unplace(id, due, false)
   unplace(id, due, true)

@@ -1,5 +1,5 @@
--- lib/forget_calls.lua: these leases have ended. A consumer that holds no job of its last reserve any more may have died: that reserve is
--- forgotten.
+-- lib/forget_calls.lua: these leases (false: none) have ended. A consumer that holds no job of its last reserve any more may have died: that
+-- reserve is forgotten.
 local function forget_calls(ended_leases)
   local seen = {}
   for _, ended in ipairs(ended_leases) do
@@ -10,7 +10,8 @@ local function forget_calls(ended_leases)
       seen[consumer] = true
       for id in string.gmatch(lines, '\n([^\n]+)') do
         local _, holder = read_lease(call('HGET', leases, id))
-        is_held = is_held or holder == consumer
+        is_held = holder == consumer
+        if is_held then break end
       end
       if not is_held then call('HDEL', leases, '\n' .. consumer) end
     end

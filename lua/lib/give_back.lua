@@ -1,4 +1,5 @@
 -- lib/give_back.lua: takes a job back to its old place, as if nobody had reserved it.
+--@include ends
 local function give_back(id, lease)
   local record = call('HGET', jobs, id)
   if record then
@@ -6,5 +7,5 @@ local function give_back(id, lease)
     local due, _, was_buried = read_lease(lease)
     if was_buried then call('ZADD', buried, int(due), id) else place(id, priority or DEFAULT_PRIORITY, due) end
   end
-  end_lease(id)
+  end_leases({ id })
 end

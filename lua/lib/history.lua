@@ -13,5 +13,5 @@ end
 local function write_history(id, record, past)
   local counts = struct.pack('>I4I4I4I4I4I8', past.attempts, past.timeouts, past.releases, past.buries, past.kicks, math.max(past.first_due, 0))
   call('HSET', history, id, counts .. past.error)
-  if options(record) and string.byte(record) < HAS_HISTORY then call('HSET', jobs, id, with_history(record)) end
+  if options(record) and not has_history(string.byte(record)) then call('HSET', jobs, id, with_history(record)) end
 end

@@ -1,14 +1,17 @@
 -- lib/pick.lua: the next jobs of a queue with priorities, in exact order: first the more urgent than the default priority, then the default,
--- then the rest. Returns id · due of each. promote() has run.
+-- then the rest. Returns id · due of each, and true if it has dropped entries that promote() did not make: then it may pass over jobs that
+-- promote() has to bring. promote() has run.
 local function pick(most)
-  local picked = {}
+  local picked, has_dropped = {}, false
   local function add_prioritized(low, high)
     if #picked >= 2 * most then return end
     for _, member in ipairs(call('ZRANGEBYSCORE', prioritized_ready, low, high, 'LIMIT', 0, most - #picked / 2)) do
-      if #member > 8 then
-        picked[#picked + 1], picked[#picked + 2] = string.sub(member, 9), int(struct.unpack('>I8', member))
+      local due, id = #member > 8 and (struct.unpack('>I8', member)), string.sub(member, 9)
+      if due and ready_member(due, id) == member then
+        picked[#picked + 1], picked[#picked + 2] = id, int(due)
       else
-        call('ZREM', prioritized_ready, member) -- none of ours
+        call('ZREM', prioritized_ready, member)
+        has_dropped = true
       end
     end
   end
@@ -18,5 +21,5 @@ local function pick(most)
     for _, value in ipairs(due) do picked[#picked + 1] = value end
   end
   add_prioritized('(1024', '+inf')
-  return picked
+  return picked, has_dropped
 end

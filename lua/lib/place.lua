@@ -1,6 +1,7 @@
 -- lib/place.lua: where waiting jobs are, delayed and ready alike. Default priority: `waiting`. Any other: `prioritized`; the first of
 -- them, as many as `prioritized_ready` has, are in that too, by priority and due time.
-local function ready_member(due, id) return struct.pack('>I8', due) .. id end
+-- Eight bytes hold more numbers than a double does: a time that another program has put there need not survive.
+local function ready_member(due, id) return struct.pack('>I8', math.min(math.max(due, 0), 9007199254740991)) .. id end
 
 -- The due time of a waiting job, and true if it is in `prioritized`; or nil.
 local function waits(id)

@@ -1,7 +1,10 @@
 -- lib/promote.lua: brings `prioritized_ready` up to now: jobs that fell due go in, at most 500 and 4 MiB of them; jobs that are not due any
--- more, because the clock was set back, go out. Returns true when more may be to do: the order is exact only when nothing is.
-local function promote()
+-- more, because the clock was set back, go out. Returns true when more may be to do: the order is exact only when nothing is. For a script that
+-- `only_looks` the order is that of the last writer where it may not write.
+--@include may_write
+local function promote(only_looks)
   local ready, due_now = call('ZCARD', prioritized_ready), call('ZCOUNT', prioritized, '-inf', int(now))
+  if ready == due_now or only_looks and not may_write() then return false end
   local changed, bytes = 0, 0
   if ready > due_now then
     local early = call('ZRANGE', prioritized, math.max(due_now, ready - 500), ready - 1, 'WITHSCORES')

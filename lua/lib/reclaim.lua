@@ -1,5 +1,8 @@
 -- lib/reclaim.lua: takes back up to 100 jobs whose lease ran out: to their old place in the order, or buried when no attempt is left.
--- Returns true when more are left: the script answers AGAIN.
+-- Returns true when more are left: the script answers AGAIN. A script that `only_looks` leaves them where Redis refuses to write, or the user
+-- may not: they count as reserved until a script that writes looks.
+--@include ends
+--@include may_write
 -- The last error of such a job has a second line, for clients alone: host and process of the workers that held it, as far as 400 bytes go.
 local function expired(before, consumer)
   local worker = string.match(consumer or '', '@(.+)$')
@@ -9,9 +12,9 @@ local function expired(before, consumer)
   if #workers > 400 or string.find(', ' .. workers .. ',', ', ' .. worker .. ',', 1, true) then return workers end
   return workers .. ', ' .. worker
 end
-local function reclaim()
+local function reclaim(only_looks)
   local ended = call('ZRANGEBYSCORE', reserved, '-inf', int(now), 'LIMIT', 0, 100)
-  if not ended[1] then return false end
+  if not ended[1] or only_looks and not may_write() then return false end
   --@include check_types
   --@include allow_when_full
   --@include bucket
@@ -35,8 +38,8 @@ local function reclaim()
         write_history(id, record, past)
       end
     end
-    end_lease(id)
   end
+  end_leases(ended)
   --@include forget_calls
   forget_calls(ended_leases)
   for run, many in pairs(timed_out) do call('HINCRBY', meta, 'timed_out' .. run, many) end

@@ -1,30 +1,53 @@
 -- lib/record.lua: reads and changes job records (layout in lua/README.md).
 local DEFAULT_TTR_MS, DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY = 60000, 10, 1024
-local HAS_OPTIONS, HAS_HISTORY = 1, 2
+local HAS_OPTIONS, HAS_HISTORY, HAS_TRAITS, IS_NEWER = 1, 2, 4, 64
+local SHORTEST_TTR_MS = 100 -- a shorter lease would end before its holder hears of it
 
+local function has_history(flags) return flags % (2 * HAS_HISTORY) >= HAS_HISTORY end
+-- Where the options end. Nil: the record is cut off.
+local function options_end(record)
+  if string.byte(record) % (2 * HAS_OPTIONS) < HAS_OPTIONS then return 7 end
+  local last = #record >= 21 and 9 + struct.unpack('>I2', record, 8)
+  return last and last >= 21 and last <= #record and last or nil
+end
+-- Where the traits end. Nil, and true where they have a kind that this version does not know but must: the record cannot be read.
+local function traits_end(record, at)
+  if string.byte(record) % (2 * HAS_TRAITS) < HAS_TRAITS then return at end
+  if #record < at + 2 then return nil end
+  local last = at + 2 + struct.unpack('>I2', record, at + 1)
+  if last > #record then return nil end
+  at = at + 2
+  while at + 2 <= last do
+    if not string.find(record, '^%l', at + 1) then return nil, true end
+    at = at + 2 + string.byte(record, at + 2)
+  end
+  return at == last and last or nil
+end
+-- Where the payload begins; or nil and why the record cannot be read.
+local function payload_at(record)
+  local flags = string.byte(record) or 0
+  if flags >= IS_NEWER then return nil, 'unknown record format' end
+  local last, is_newer = #record >= 7 and options_end(record), false
+  if last then last, is_newer = traits_end(record, last) end
+  if not last then return nil, is_newer and 'unknown record format' or 'corrupt record' end
+  return last + 1
+end
 -- ttr_ms, max_attempts, priority; nil when the record is damaged or of a newer format.
 local function options(record)
-  if #record < 7 then return nil end
-  local flags = string.byte(record)
-  if flags > HAS_OPTIONS + HAS_HISTORY then return nil end
-  if flags % 2 == 0 then return DEFAULT_TTR_MS, DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY end
-  if #record < 21 then return nil end
-  local length, ttr_ms, max_attempts, priority = struct.unpack('>I2I4I4I4', record, 8)
-  if length < 12 or #record < 9 + length then return nil end
-  return ttr_ms, max_attempts, priority
-end
--- Where the payload begins. The record is readable.
-local function payload_at(record)
-  if string.byte(record) % 2 == 0 then return 8 end
-  return 10 + struct.unpack('>I2', record, 8)
+  if not payload_at(record) then return nil end
+  if string.byte(record) % (2 * HAS_OPTIONS) < HAS_OPTIONS then return DEFAULT_TTR_MS, DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY end
+  local ttr_ms, max_attempts, priority = struct.unpack('>I4I4I4', record, 10)
+  return math.max(ttr_ms, SHORTEST_TTR_MS), max_attempts, priority
 end
 local function with_history(record)
   local flags = string.byte(record)
-  return flags < HAS_HISTORY and string.char(flags + HAS_HISTORY) .. string.sub(record, 2) or record
+  return has_history(flags) and record or string.char(flags + HAS_HISTORY) .. string.sub(record, 2)
 end
 local function with_priority(record, priority)
   local flags = string.byte(record)
-  if flags % 2 == 1 then return string.sub(record, 1, 17) .. struct.pack('>I4', priority) .. string.sub(record, 22) end
+  if flags % (2 * HAS_OPTIONS) >= HAS_OPTIONS then
+    return string.sub(record, 1, 17) .. struct.pack('>I4', priority) .. string.sub(record, 22)
+  end
   return string.char(flags + HAS_OPTIONS) .. string.sub(record, 2, 7)
     .. struct.pack('>I2I4I4I4', 12, DEFAULT_TTR_MS, DEFAULT_MAX_ATTEMPTS, priority) .. string.sub(record, 8)
 end

@@ -1,12 +1,11 @@
 -- lib/remove.lua: the end of jobs in any state.
---@include finish
+--@include ends
 --@include lease
 --@include forget_calls
 local function remove(ids)
   local dues = call('ZMSCORE', prioritized, unpack(ids))
-  local held = {}
-  for _, lease in ipairs(call('HMGET', leases, unpack(ids))) do held[#held + 1] = lease or nil end
-  finish(ids, ids)
+  local held = call('HMGET', leases, unpack(ids))
+  end_jobs(ids, held)
   forget_calls(held)
   for n, id in ipairs(ids) do
     if dues[n] then call('ZREM', prioritized_ready, ready_member(dues[n] + 0, id)) end

@@ -149,7 +149,7 @@ impl State {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Receipt {
     pub id: JobId,
-    /// The text of the lease: token, due time, consumer.
+    /// The text of the lease: token, due time, marks, consumer, and what newer versions add.
     pub lease: Arc<[u8]>,
 }
 
@@ -157,31 +157,33 @@ impl Receipt {
     /// Fencing number: grows with every reservation in the queue.
     #[must_use]
     pub fn token(&self) -> u64 {
-        self.field(0)
+        self.number(0)
     }
 
     /// When the job fell due, or was buried, in microseconds since 1970.
     #[must_use]
     pub fn due_at_us(&self) -> i64 {
-        i64::try_from(self.field(1)).unwrap_or(0)
+        i64::try_from(self.number(1)).unwrap_or(0)
     }
 
     /// The thread that reserved the job, as Redis knows it.
     #[must_use]
     pub fn consumer(&self) -> String {
-        let text = self.lease.splitn(3, |byte| *byte == b' ').nth(2).unwrap_or_default();
-        String::from_utf8_lossy(text.strip_suffix(b"+").unwrap_or(text)).into_owned()
+        String::from_utf8_lossy(self.field(3)).into_owned()
     }
 
-    fn field(&self, index: usize) -> u64 {
-        let field = self.lease.split(|byte| *byte == b' ').nth(index).and_then(|field| std::str::from_utf8(field).ok());
-        let field = field.map(|text| text.trim_start_matches('-')); // it was buried
+    fn field(&self, index: usize) -> &[u8] {
+        self.lease.split(|byte| *byte == b' ').nth(index).unwrap_or_default()
+    }
+
+    fn number(&self, index: usize) -> u64 {
+        let text = std::str::from_utf8(self.field(index)).unwrap_or_default();
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "times of the far future have no more digits"
         )]
-        field.map_or(0, |text| text.parse().unwrap_or_else(|_| text.parse::<f64>().map_or(0, |number| number as u64)))
+        text.parse().unwrap_or_else(|_| text.parse::<f64>().map_or(0, |number| number as u64))
     }
 }
 

@@ -1,14 +1,18 @@
 //! The bytes of a job in Redis (layout in `lua/README.md`): written here, read here and in `lua/lib/record.lua`.
 //!
-//! `flags 1 · created 6 · [length 2 · ttr_ms 4 · max_attempts 4 · priority 4 · JSON] · payload`, integers big-endian.
+//! `flags 1 · created 6 · [length 2 · ttr_ms 4 · max_attempts 4 · priority 4 · JSON] · [length 2 · traits] · payload`, integers big-endian.
 
 use super::backoff::Backoff;
-use super::job::{DEFAULT_PRIORITY, JobOptions};
+use super::job::{DEFAULT_PRIORITY, JobOptions, TTR_RANGE_MS};
 use super::seal::Seal;
 use serde_json::{Map, Value};
 
 const HAS_OPTIONS: u8 = 1;
+#[cfg(test)]
 const HAS_HISTORY: u8 = 2;
+const HAS_TRAITS: u8 = 4;
+/// This flag and the next one mean a newer format; those between may be ignored.
+const IS_NEWER: u8 = 64;
 /// Flags and the time of creation.
 const HEAD: usize = 7;
 /// The part of the options that scripts read.
@@ -92,15 +96,17 @@ impl Record {
     #[must_use]
     pub fn decode(mut bytes: Vec<u8>) -> Option<Self> {
         let stored = stored_options(&bytes)?;
+        let traits = stored_traits(&bytes, HEAD + stored.len())?;
         let mut options = JobOptions::default();
         if let Some((fixed, json)) = stored.get(2..).and_then(|rest| rest.split_at_checked(FIXED)) {
             let field = |from: usize| fixed.get(from..from + 4).map(be);
-            options.ttr_ms = field(0)?;
+            // A shorter lease, which only another program can have stored, would end before its holder hears of it.
+            options.ttr_ms = field(0)?.max(*TTR_RANGE_MS.start());
             options.max_attempts = u32::try_from(field(4)?).ok()?;
             options.priority = u32::try_from(field(8)?).ok()?;
             decode_json(json, &mut options);
         }
-        let payload_at = HEAD + stored.len();
+        let payload_at = HEAD + stored.len() + traits.len();
         let created_at_ms = i64::try_from(be(bytes.get(1..HEAD)?)).ok()?;
         bytes.drain(..payload_at);
         Some(Self { created_at_ms, options, payload: bytes })
@@ -111,7 +117,7 @@ impl Record {
 #[must_use]
 pub fn stored_options(record: &[u8]) -> Option<&[u8]> {
     let (flags, rest) = (record.first()?, record.get(HEAD..)?);
-    if *flags > HAS_OPTIONS + HAS_HISTORY {
+    if *flags >= IS_NEWER {
         return None;
     }
     if flags & HAS_OPTIONS == 0 {
@@ -119,6 +125,24 @@ pub fn stored_options(record: &[u8]) -> Option<&[u8]> {
     }
     let length = usize::try_from(be(rest.get(..2)?)).ok().filter(|length| *length >= FIXED)?;
     rest.get(..2 + length)
+}
+
+/// The traits, which stand behind the options from `at` on, with their length in front; nothing if there are none. `None`: the record is
+/// damaged, or has a trait that this version does not know and must not ignore. A kind in lower case may be ignored.
+fn stored_traits(record: &[u8], at: usize) -> Option<&[u8]> {
+    if record.first()? & HAS_TRAITS == 0 {
+        return Some(&[]);
+    }
+    let rest = record.get(at..)?;
+    let traits = rest.get(..2 + usize::try_from(be(rest.get(..2)?)).ok()?)?;
+    let mut left = traits.get(2..)?;
+    while let [kind, length, values @ ..] = left {
+        if !kind.is_ascii_lowercase() {
+            return None;
+        }
+        left = values.get(usize::from(*length)..)?;
+    }
+    left.is_empty().then_some(traits)
 }
 
 /// The past of a job that came back at least once, as `lua/lib/history.lua` keeps it.
@@ -215,13 +239,32 @@ mod tests {
 
     #[test]
     fn damage_and_newer_formats_are_none() {
-        let whole = record(&JobOptions { ttr_ms: 7, ..JobOptions::default() }, b"");
+        let whole = record(&JobOptions { ttr_ms: 700, ..JobOptions::default() }, b"");
         assert!(Record::decode(whole.clone()).is_some());
         for length in 0..whole.len() {
             assert_eq!(Record::decode(whole[..length].to_vec()), None, "cut off at {length}");
         }
-        for flags in 4..=255 {
+        for flags in 64..=255 {
             assert_eq!(Record::decode([vec![flags], whole[1..].to_vec()].concat()), None, "flags {flags}");
+        }
+    }
+
+    #[test]
+    fn traits_in_lower_case_and_small_flags_may_be_unknown() {
+        let options = JobOptions { ttr_ms: 500, ..JobOptions::default() };
+        let with = |flags: u8, traits: &[u8]| {
+            let mut bytes = encode_head(&options, CREATED_MS);
+            bytes[0] |= flags;
+            Record::decode([bytes, traits.to_vec(), b"payload".to_vec()].concat())
+        };
+        let plain = with(0, b"").unwrap();
+        for traits in [&b"\0\0"[..], b"\0\x02a\0", b"\0\x07a\x02xyz\x01A"] {
+            assert_eq!(with(HAS_TRAITS + 8 + 16 + 32, traits), Some(plain.clone()), "{traits:?}");
+        }
+        for traits in
+            [&b"\0\x02G\0"[..], b"\0\x05a\x01AG\0", b"\0\x02\x80\0", b"\0\x01a", b"\0\x02a\x01", b"\xff\xffa\0"]
+        {
+            assert_eq!(with(HAS_TRAITS, traits), None, "{traits:?}");
         }
     }
 
@@ -230,7 +273,9 @@ mod tests {
         let lua = include_str!("../../lua/lib/record.lua");
         let line = format!("= {DEFAULT_TTR_MS}, {DEFAULT_MAX_ATTEMPTS}, {DEFAULT_PRIORITY}\n");
         assert!(lua.contains(&line), "{line}");
-        assert!(lua.contains(&format!("HAS_OPTIONS, HAS_HISTORY = {HAS_OPTIONS}, {HAS_HISTORY}\n")));
+        let flags = format!("{HAS_OPTIONS}, {HAS_HISTORY}, {HAS_TRAITS}, {IS_NEWER}\n");
+        assert!(lua.contains(&format!("HAS_OPTIONS, HAS_HISTORY, HAS_TRAITS, IS_NEWER = {flags}")));
+        assert!(lua.contains(&format!("SHORTEST_TTR_MS = {} ", TTR_RANGE_MS.start())));
     }
 
     proptest::proptest! {

@@ -332,5 +332,5 @@ fn a_repair_looks_at_a_few_records_at_a_time() {
     let before = raw.calls("hscan");
     queue.doctor(true).unwrap();
     assert!(raw.calls("hscan") - before >= 500 / 10, "about 5 a call");
-    assert_eq!(states(&queue), [0, 500, 0, 0]);
+    assert_eq!(states(&queue), [0, 0, 0, 500]);
 }

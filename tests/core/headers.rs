@@ -93,6 +93,23 @@ fn every_file_is_known_and_every_fragment_is_used() {
 }
 
 #[test]
+fn jobs_leave_reserved_and_the_queue_in_one_fragment() {
+    let ends = std::fs::read_to_string(lua_dir().join("lib/ends.lua")).unwrap();
+    // The consumers' calls are in `leases`, too; the empty member is none.
+    let others = ["'HDEL', leases, '\\n'", "'ZREM', reserved, '')"];
+    for end in ["'HDEL', jobs", "'HDEL', leases", "'ZREM', reserved"] {
+        assert!(ends.contains(end));
+        for dir in [lua_dir(), lua_dir().join("lib")] {
+            for name in files(&dir).into_iter().filter(|name| name != "ends") {
+                let text = std::fs::read_to_string(dir.join(format!("{name}.lua"))).unwrap();
+                let found: Vec<&str> = text.lines().filter(|line| line.contains(end)).collect();
+                assert!(found.iter().all(|line| others.iter().any(|other| line.contains(other))), "{name}: {found:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_documented_keys_are_the_used_ones() {
     for (script, text) in scripts::all() {
         let (head, used) = (header(text).join("\n"), numbers(&code(script), "KEYS"));

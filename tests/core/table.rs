@@ -30,16 +30,16 @@ cancel            | 0 -      | 1 -         | 1 -         | 1 -         | 1 -    
 reschedule now    | no -     | yes R       | yes R       | no L        | yes R       | yes R       | no T        | yes R
 reschedule later  | no -     | yes D       | yes D       | no L        | yes D       | yes D       | no T        | yes D
 update            | no -     | yes D       | yes R       | no L        | yes R       | yes B       | no T        | yes B
-kick job          | no -     | yes R       | no R        | no L        | no L        | no L        | no T        | yes R
-kick              | 0 -      | 0 D         | 0 R         | 0 L         | 0 L         | 0 L         | 0 T         | 1 R
+kick job          | no -     | yes R       | no R        | no L        | no R        | yes R       | no T        | yes R
+kick              | 0 -      | 0 D         | 0 R         | 0 L         | 0 R         | 1 R         | 0 T         | 1 R
 peek              | none -   | delayed D   | ready R     | reserved L  | ready R     | buried B    | reserved T  | buried B
 reserve job       | none -   | got N       | got N       | none L      | got N       | got N       | none T      | got N
 reserve           | none -   | none D      | got N       | none L      | got N       | none B      | none T      | none B
 push fail         | pushed R | duplicate D | duplicate R | duplicate L | duplicate L | duplicate L | duplicate T | duplicate B
 push keep         | pushed R | pushed D    | pushed R    | pushed L    | pushed L    | pushed L    | pushed T    | pushed B
-push replace      | pushed R | pushed R    | pushed R    | duplicate L | duplicate L | duplicate L | duplicate T | pushed R
-replace later     | pushed D | pushed D    | pushed D    | duplicate L | duplicate L | duplicate L | duplicate T | pushed D
-replace urgent    | pushed R | pushed R    | pushed R    | duplicate L | duplicate L | duplicate L | duplicate T | pushed R
+push replace      | pushed R | pushed R    | pushed R    | duplicate L | pushed R    | pushed R    | duplicate T | pushed R
+replace later     | pushed D | pushed D    | pushed D    | duplicate L | pushed D    | pushed D    | duplicate T | pushed D
+replace urgent    | pushed R | pushed R    | pushed R    | duplicate L | pushed R    | pushed R    | duplicate T | pushed R
 take              | 0 -      | 0 D         | 1 -         | 0 L         | 1 -         | 0 B         | 0 T         | 0 B
 take ahead        | 0 -      | 1 -         | 1 -         | 0 L         | 1 -         | 0 B         | 0 T         | 0 B
 purge delayed     | 0 -      | 1 -         | 0 R         | 0 L         | 0 R         | 0 B         | 0 T         | 0 B

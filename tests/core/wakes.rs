@@ -44,7 +44,7 @@ fn every_operation_that_makes_a_job_ready_wakes_an_idle_consumer() {
         queue.push(&NewJob { options, ..delayed("delayed", 60_000) }).unwrap();
         queue.pause(None).unwrap();
         if *name == "repair" {
-            raw.run(&["ZREM", &key(&queue, "waiting"), "delayed"]);
+            raw.run(&["HDEL", &key(&queue, "leases"), "held"]);
         }
         raw.run(&["ZADD", &key(&queue, "waiters"), "9000000000000000", "died"]);
         queue.stats().unwrap();

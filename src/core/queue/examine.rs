@@ -13,7 +13,7 @@ const LEASES: usize = 499;
 const UNNOTICED_US: i64 = 60_000_000;
 
 impl Queue {
-    /// Checks the queue. `repair`: jobs of it that lie in no state become ready again.
+    /// Checks the queue. `repair`: jobs of it that lie in no state go back to their place, or are buried where that is lost.
     ///
     /// # Errors
     /// Connection and server errors.
@@ -108,8 +108,8 @@ impl Queue {
                 "jobs",
                 Level::Error,
                 format!(
-                    "{unplaced} jobs of queue '{}' lie in no state and are never served: somebody has deleted a key; run \
-                     delayqueue doctor --repair",
+                    "{unplaced} jobs of queue '{}' lie in no state and are never served: somebody has deleted a key. delayqueue doctor \
+                     --repair buries those whose due time is lost",
                     self.name
                 ),
             ),
@@ -125,17 +125,23 @@ impl Queue {
     }
 
     fn repair(&self) -> Result<Check> {
-        let (mut cursor, mut repaired) = ("0".to_owned(), 0);
+        let (mut cursor, mut back, mut buried) = ("0".to_owned(), 0, 0);
         loop {
             let mut reply = self.script(&scripts::REPAIR, &[cursor.as_bytes()])?;
             cursor = reply.text()?;
-            repaired += reply.int()?;
+            back += reply.int()?;
+            buried += reply.int()?;
             if cursor == "0" {
-                let message = match repaired {
-                    0 => format!("every job of queue '{}' lies in one state", self.name),
-                    _ => format!("{repaired} jobs of queue '{}' lay in no state and are ready again", self.name),
+                let name = &self.name;
+                let message = match (back, buried) {
+                    (0, 0) => format!("every job of queue '{name}' lies in one state"),
+                    (_, 0) => format!("{back} jobs of queue '{name}' lay in no state and are back in their place"),
+                    _ => format!(
+                        "{buried} jobs of queue '{name}' lay in no state: they are buried, because their due times are lost; kick() or                          reschedule() them. {back} others are back in their place"
+                    ),
                 };
-                return Ok(finding("jobs", Level::Ok, message));
+                let level = if buried == 0 { Level::Ok } else { Level::Warn };
+                return Ok(finding("jobs", level, message));
             }
         }
     }

@@ -80,8 +80,7 @@ impl Queue {
     /// served. Connection and server errors.
     pub fn kick_job(&self, id: &JobId, reset_attempts: bool) -> Result<bool> {
         let args = [id.as_bytes(), flag(reset_attempts)];
-        let (reply, was_lost) =
-            self.script_knowing(&scripts::KICK_JOB, |_| args.to_vec()).map_err(self.about("kicking", id))?;
+        let (reply, was_lost) = self.script_again(&scripts::KICK_JOB, &args).map_err(self.about("kicking", id))?;
         if reply.word == "OK" || !was_lost {
             return Ok(reply.word == "OK");
         }
@@ -103,6 +102,9 @@ impl Queue {
             let mut reply = self
                 .script_once(&scripts::KICK, &[many.as_bytes(), flag(reset_attempts), skip.as_bytes()])
                 .map_err(self.on_queue("kicking jobs of"))?;
+            if reply.word == "AGAIN" {
+                continue;
+            }
             let (done, looked, left) = (count(reply.int()?), count(reply.int()?), count(reply.int()?));
             kicked += done;
             passed_over += left;
@@ -115,8 +117,8 @@ impl Queue {
 
     /// The classic consumer: up to `limit` jobs due by then (`None`: now), oldest first, deleted as they are taken.
     ///
-    /// A record that cannot be read is gone as well, and nothing comes for it. With keys for sealing it takes the jobs one by one, so that
-    /// those that cannot be opened are buried.
+    /// A job whose record cannot be read is buried. With keys for sealing it takes the jobs one by one, so that those that cannot be opened
+    /// are buried, too.
     ///
     /// # Errors
     /// [`Error::Connection`] with `ambiguous` when an answer was lost, and the jobs in it. None behind jobs that were taken: they are deleted,

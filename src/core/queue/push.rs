@@ -45,6 +45,7 @@ fn now_ms() -> i64 {
     i64::try_from(now).unwrap_or(0).saturating_add(clock::offset_ms()).max(0)
 }
 
+/// The rule for taken ids as `lua/push_any.lua` takes it.
 const fn word(mode: OnDuplicate) -> &'static [u8] {
     match mode {
         OnDuplicate::Fail => b"fail",
@@ -137,7 +138,11 @@ impl Queue {
     fn write_push(&self, request: &mut Request, jobs: &[Encoded<'_>], mode: OnDuplicate, is_repeat: bool) {
         let offset_us = clock::offset_us();
         let offset = offset_us.to_string();
-        let mode = if is_repeat && mode == OnDuplicate::Fail { b"repeat" } else { word(mode) };
+        let mode: &[u8] = match (mode, is_repeat) {
+            (OnDuplicate::Fail, true) => b"fail_again",
+            (OnDuplicate::Keep, true) => b"keep_again",
+            (mode, _) => word(mode),
+        };
         let mut args: Vec<&[u8]> = Vec::with_capacity(2 + 3 * jobs.len());
         args.extend(jobs.iter().flat_map(|job| [job.id.as_bytes(), &job.record, job.due.as_bytes()]));
         // Each argument costs Redis as much as some lines of Lua.

@@ -124,7 +124,11 @@ impl Queue {
     fn change<'a>(&self, id: &JobId, content: Content<'a>) -> Result<Option<Change<'a>>> {
         let value = self.client.run(|request, _, _| request.command(&[b"HGET", self.keys.jobs(), id.as_bytes()]));
         let value = value.map_err(|error| self.naming_key(error))?;
-        let Some(bytes) = reply::bytes(value) else { return Ok(None) };
+        let Some(bytes) = reply::bytes(value) else {
+            // A newer version keeps its jobs elsewhere: then this is an error, and no word about the job.
+            let known = self.client.run(|request, _, _| request.command(&[b"ZCARD", self.keys.waiting()]));
+            return known.map(|_| None).map_err(|error| self.naming_key(error));
+        };
         let Some(old_options) = record::stored_options(&bytes).map(<[u8]>::to_vec) else { return Ok(None) };
         let Some(Record { mut options, payload: mut old_payload, .. }) = Record::decode(bytes) else { return Ok(None) };
         let refused = |why: &Unopened| self.unopened(id, why);

@@ -76,8 +76,10 @@ impl Walk {
             );
         }
         let (counters, jobs) = (&self.model.counters, self.model.jobs.len() as u64);
+        let seen = self.model.times.runs.iter().filter(|((word, _), _)| *word == "timed_out").map(|(_, many)| many);
         let expected = [
             ("token", self.model.tokens),
+            ("timed_out", counters.timed_out - u64::try_from(seen.sum::<i64>()).unwrap()), // of jobs that were replaced
             ("acked", self.model.taken),
             ("cancelled", counters.cancelled),
             ("replaced", counters.pushed - jobs - counters.acked - counters.cancelled),

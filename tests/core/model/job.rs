@@ -29,6 +29,11 @@ pub struct Job {
 }
 
 impl Job {
+    /// Whether its lease is not over yet.
+    pub fn is_held_at(&self, now: i64) -> bool {
+        matches!(self.place, Place::Held { deadline, .. } if deadline > now)
+    }
+
     pub fn is_held(&self) -> bool {
         matches!(self.place, Place::Held { .. })
     }

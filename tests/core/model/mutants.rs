@@ -13,25 +13,25 @@ const MUTANTS: &[Mutant] = &[
     // Pushing.
     ("push.lua", "return now + n + due", "return now + due"), // a batch loses its order
     ("push.lua", "return string.sub(due, 2) + 0", "return now"), // moments are forgotten
-    (
-        "push.lua",
-        "or mode == 'repeat' and string.sub(call('HGET', jobs, id), 2) ~= string.sub(record, 2)",
-        "or mode == 'repeat'",
-    ), // does not know its own job
-    ("push.lua", "or mode == 'repeat' and string.sub(call('HGET', jobs, id), 2) ~= string.sub(record, 2)", ""), // takes another's job for its own
+    ("push.lua", "string.sub(call('HGET', jobs, id), 2) == string.sub(record, 2) then", "false then"), // does not know its own job
+    ("push.lua", "and string.sub(call('HGET', jobs, id), 2) == string.sub(record, 2) then", "then"), // takes another's job for its own
+    ("push.lua", "if duplicate then return { 'DUPLICATE', duplicate } end", ""), // adds the rest of a refused push
     ("push.lua", "if call('HEXISTS', jobs, id) == 0 then", "if call('HEXISTS', jobs, id) == 0 or mode == 'keep' then"), // overwrites a job that it should keep
     ("push.lua", "and call('HEXISTS', jobs, ARGV[1]) == 0 then", "then"), // overwrites a job
     ("push.lua", "soonest = due_of(ARGV[3], 0)", "soonest = now"),        // forgets the delay
     ("push_any.lua", "if mode == 'fail' then return { 'DUPLICATE', id } end", ""),
     ("push_any.lua", "if mode == 'keep' then skip[n] = true end", ""),
-    ("push_any.lua", "if old and call('ZSCORE', reserved, id) then return { 'RESERVED', id } end", ""),
+    ("push_any.lua", "if type(lease) ~= 'string' then return { 'RESERVED', id } end", ""),
+    ("push_any.lua", "deadline + 0 <= now and try('HGET', leases, id)", "false"), // a lease that is over is in the way
+    ("push_any.lua", "end_leases(over)", ""),
+    ("push_any.lua", "call('HINCRBY', meta, 'timed_out', #over)", ""),
     ("push_any.lua", "if old then renewed[#renewed + 1] = id end", ""),
     ("push_any.lua", "replaced = replaced + 1", ""),
     ("push_any.lua", "call('HDEL', history, unpack(renewed))", ""), // replacing keeps attempts
     ("push_any.lua", "call('ZREM', buried, unpack(renewed))", ""),  // a replaced buried job is in two states
     ("push_any.lua", "then due = due + n - 1 end", "then end"),     // a batch loses its order
     ("push_any.lua", "due, old_due, was_prioritized)", "due)"),     // a replaced job keeps its old place
-    ("push_any.lua", "if stored[id] then", "if false then"),        // does not know its own jobs
+    ("push_any.lua", "if was_stored then", "if false then"),        // does not know its own jobs
     ("push_any.lua", "if old and string.sub(old, 2) == string.sub(ARGV[5 * n - 1], 2) then", "if old then"), // knows others' for its own
     // Reserving.
     ("reserve.lua", "call('ZREM', waiting, unpack(ids))", ""), // reserved twice
@@ -43,7 +43,7 @@ const MUTANTS: &[Mutant] = &[
     ("reserve.lua", "if paused_until then", "if false then"), // pause ignored
     ("reserve.lua", "undo_call(consumer, ARGV[3])", ""),      // jobs that no handler saw
     ("reserve.lua", "call_of(ARGV[3], ids)", "''"),           // the same
-    ("reserve.lua", "if flags >= HAS_HISTORY then past", "if false then past"),
+    ("reserve.lua", "if has_history(flags) then past", "if false then past"),
     ("reserve.lua", "is_alone = timeouts > 0 or", "is_alone ="), // a poisoned job takes others along
     ("reserve.lua", "attempts + 1 >= max_attempts", "attempts >= max_attempts"), // so does the last attempt
     ("reserve.lua", "(is_alone or", "("),
@@ -56,14 +56,14 @@ const MUTANTS: &[Mutant] = &[
     ("reserve.lua", "waited[wait] = (waited[wait] or 0) + 1", ""),
     ("reserve.lua", "struct.unpack('>I8', past, 21)", "due"), // no job waits longer than it is late
     ("reserve.lua", "if is_more then return { 'AGAIN', lost } end", ""),
-    ("reserve.lua", "if past then lease", "if false then lease"), // history leaks into the next job of that id
+    ("reserve.lua", "past and 'h' or '-'", "'-'"), // history leaks into the next job of that id
     ("reserve.lua", "math.min(first + 8, #picked - 1)", "math.min(first + 6, #picked - 1)"),
     ("reserve.lua", "if count == 0 or most == '0' then", "if count == 0 then"), // a wait leases
     ("reserve_job.lua", "else call('ZREM', buried, id) end", "end"),
-    ("reserve_job.lua", "due and int(due) or", "due and int(now) or"),
-    ("reserve_job.lua", "'-' .. int(since)", "'-' .. int(now)"),
+    ("reserve_job.lua", "int(due or since)", "int(due or now)"),
+    ("reserve_job.lua", "int(due or since)", "int(due and now or since)"),
     ("reserve_job.lua", "undo_call(ARGV[2], ARGV[3])", ""),
-    ("reserve_job.lua", "(past and '+' or '')", "''"), // history leaks into the next job of that id
+    ("reserve_job.lua", "(past and 'h' or '')", "''"), // history leaks into the next job of that id
     ("reserve_job.lua", "if not due and not since then return { 'MISSING' } end", ""), // reserved twice
     ("reserve_job.lua", "if reclaim() then return { 'AGAIN' } end", ""),
     ("lib/undo_call.lua", "if lines() ~= number then return end", "lines()"), // gives back jobs that were seen
@@ -77,10 +77,11 @@ const MUTANTS: &[Mutant] = &[
     ("lib/acknowledge.lua", "ran[run] = (ran[run] or 0) + 1", "ran[run] = 1"),
     ("lib/acknowledge.lua", "string.sub(runs, 2 * n - 1, 2 * n)", "string.sub(runs, 1, 2)"), // all as long as the first one
     ("lib/acknowledge.lua", "lost[#lost + 1] = n", ""),
-    ("lib/finish.lua", "if aged[1] then call('HDEL', history, unpack(aged)) end", ""), // history leaks into the next job of that id
-    ("lib/finish.lua", "call('HDEL', jobs, unpack(ids))", ""),
-    ("lib/finish.lua", "call('ZREM', reserved, unpack(ids))", ""),
-    ("lib/finish.lua", "call('HDEL', leases, unpack(ids))", ""),
+    ("lib/ends.lua", "if aged[1] then call('HDEL', history, unpack(aged)) end", ""), // history leaks into the next job of that id
+    ("lib/ends.lua", "call('HDEL', jobs, unpack(ids))", ""),
+    ("lib/ends.lua", "call('ZREM', reserved, unpack(ids))", ""),
+    ("lib/ends.lua", "call('HDEL', leases, unpack(ids))", ""),
+    ("lib/ends.lua", "if not held[n] or string", "if string"), // the history of a job that nobody held stays
     (
         "release.lua",
         "past.attempts, past.releases = past.attempts + 1, past.releases + 1",
@@ -90,12 +91,12 @@ const MUTANTS: &[Mutant] = &[
     ("release.lua", "if ARGV[4] == '1' then", "if true then"), // attempts count that no handler started
     ("release.lua", "ARGV[2] == '' and read_lease(lease) or", "ARGV[2] == '' and now or"), // not its old place
     ("release.lua", "call('HGET', leases, id) == lease", "call('HGET', leases, id)"), // stale tokens pass
-    ("release.lua", "end_lease(id)", ""),
+    ("release.lua", "if ids[1] then end_leases(ids) end", ""),
     ("fail.lua", "past.attempts, past.error = past.attempts + 1, ARGV[5]", "past.error = ARGV[5]"),
     ("fail.lua", "past.attempts >= max_attempts", "past.attempts > max_attempts"),
     ("fail.lua", "call('HGET', leases, id) == ARGV[3]", "call('HGET', leases, id)"),
     ("fail.lua", "place(id, priority or DEFAULT_PRIORITY, due)", "place(id, DEFAULT_PRIORITY, due)"),
-    ("fail.lua", "end_lease(id)", ""),
+    ("fail.lua", "end_leases({ id })", ""),
     ("fail.lua", "call('HINCRBY', meta, 'failed' .. ARGV[6], 1)", ""),
     ("fail.lua", "read_history(id, (read_lease(ARGV[3])))", "read_history(id, now)"), // it waits anew
     ("release.lua", "read_history(id, (read_lease(lease)))", "read_history(id, now)"),
@@ -104,18 +105,16 @@ const MUTANTS: &[Mutant] = &[
     ("bury.lua", "read_history(id, (read_lease(ARGV[3])))", "read_history(id, now)"),
     ("bury.lua", "past.attempts = past.attempts + 1", ""),
     ("bury.lua", "call('HGET', leases, id) == ARGV[3]", "call('HGET', leases, id)"),
-    ("bury.lua", "end_lease(id)", ""),
+    ("bury.lua", "end_leases({ id })", ""),
     ("lib/bury.lua", "past.buries + 1", "past.buries"),
     ("lib/bury.lua", "call('ZADD', buried, int(now), id)", ""),
     ("touch.lua", "deadline = now + ARGV[n + 2] * 1000", "deadline = now"),
     ("touch.lua", "if ARGV[2] == '1' then", "if false then"), // a heartbeat shortens a lease
     ("touch.lua", "call('HGET', leases, id) == ARGV[n + 1]", "call('HGET', leases, id)"),
     ("update.lua", "flags - flags % 2 +", ""), // forgets that there is a history
-    ("update.lua", "string.sub(record, 8, payload_at(record) - 1)", "''"),
+    ("update.lua", "string.sub(record, 8, last)", "''"),
     ("update.lua", "if lease == '' and reclaim() then return { 'AGAIN' } end", ""),
     ("update.lua", "call('HGET', leases, id) ~= lease or", ""),
-    ("lib/lease.lua", "call('ZREM', reserved, id)", ""),
-    ("lib/lease.lua", "call('HDEL', leases, id)", ""),
     ("lib/history.lua", "if options(record) and", "if false and"), // no reserve asks for the history
     ("lib/history.lua", "counts .. past.error", "counts"),
     ("lib/record.lua", "string.sub(record, 1, 17) ..", "string.sub(record, 1, 16) .."), /* an option too short */
@@ -123,7 +122,7 @@ const MUTANTS: &[Mutant] = &[
     ("lib/reclaim.lua", "past.attempts + 1, past.timeouts + 1,", "past.attempts, past.timeouts + 1,"),
     ("lib/reclaim.lua", "past.attempts >= max_attempts", "false"), // poison is never buried
     ("lib/reclaim.lua", "place(id, priority or DEFAULT_PRIORITY, due)", "place(id, priority or DEFAULT_PRIORITY, now)"), // not its old place
-    ("lib/reclaim.lua", "end_lease(id)", ""),
+    ("lib/reclaim.lua", "end_leases(ended)", ""),
     ("lib/reclaim.lua", "return #ended == 100", "return false"),
     ("lib/reclaim.lua", "(timed_out[run] or 0) + 1", "1"),
     ("lib/reclaim.lua", "bucket_of(ttr_ms * 1000)", "bucket_of(ttr_ms)"),
@@ -147,6 +146,8 @@ const MUTANTS: &[Mutant] = &[
     ("lib/kick.lua", "(old_due and old_due > now)", "old_due"), // ready jobs can be kicked
     ("lib/kick.lua", "if is_buried then call('ZREM', buried, id) end", ""),
     ("kick.lua", "ARGV[4] + ARGV[2] - 1", "ARGV[4] + ARGV[2]"),
+    ("kick.lua", "if reclaim() then return { 'AGAIN' } end", ""),
+    ("kick_job.lua", "if reclaim() then return { 'AGAIN' } end", ""),
     ("take.lua", "return a[2] < b[2] or", "return a[2] > b[2] or"),
     ("take.lua", "if pause_end() then return { 'OK', 0 } end", ""),
     ("take.lua", "ipairs({ waiting, prioritized })", "ipairs({ waiting })"),
@@ -158,7 +159,7 @@ const MUTANTS: &[Mutant] = &[
     ("forget.lua", "call('UNLINK', unpack(KEYS))", ""),
     ("pause.lua", "and now + ARGV[2]", "and now + ARGV[2] / 2"),
     ("resume.lua", "call('HDEL', meta, 'paused') == 1", "call('HEXISTS', meta, 'paused') == 1"),
-    ("lib/pause_end.lua", "call('HDEL', meta, 'paused')", ""),
+    ("lib/pause_end.lua", "try('HDEL', meta, 'paused')", ""),
     ("lib/clock.lua", "+ time[2] + ARGV[1]", "+ time[2]"), // no test travels in time
     ("lib/place.lua", "if was_prioritized then call('ZREM', prioritized_ready, ready_member(old_due, id)) end", ""),
     ("lib/place.lua", "if was_prioritized then call('ZREM', prioritized, id) end", ""),
@@ -168,7 +169,7 @@ const MUTANTS: &[Mutant] = &[
     ("lib/promote.lua", "int(priority or 0), ready_member", "0, ready_member"),
     // Looking.
     ("list.lua", "add_prioritized(offset, math.min(last, urgent - 1))", ""),
-    ("list.lua", "or ARGV[2] == 'ready' and promote()", ""),
+    ("list.lua", "or ARGV[2] == 'ready' and promote(true)", ""),
     ("list.lua", "math.max(offset - due_now, urgent)", "urgent"),
     (
         "lib/merge.lua",
@@ -215,7 +216,7 @@ const OTHERS: &[(Mutant, &str)] = &[
     (("update.lua", "if ARGV[6] and kept ~= ARGV[6] then", "if false then"), "repeats::"),
     (("push_any.lua", "or is_aged[id]", ""), "repeats::"), // puts off a released job
     (("push.lua", "call('ZADD', waiting, unpack(places))", "redis.pcall('ZADD', waiting, unpack(places))"), "denied::"),
-    (("lib/finish.lua", "call('HDEL', jobs, unpack(ids))", "try('HDEL', jobs, unpack(ids))"), "denied::"),
+    (("lib/ends.lua", "call('HDEL', jobs, unpack(ids))", "try('HDEL', jobs, unpack(ids))"), "denied::"),
     (("lib/wake.lua", "cover(at + SECOND_LOOK_US, at > now and 1 or 0)", ""), "idle_check::a_ready_job_reaches"),
     (("lib/idle.lua", "at = math.min(at, soonest + SECOND_LOOK_US)", ""), "idle_check::a_waiter_that_never_looks"),
     (("reserve.lua", "if soonest then wake(soonest) end", ""), "waiting::a_burst"),
@@ -226,8 +227,8 @@ const OTHERS: &[(Mutant, &str)] = &[
     (
         (
             "push.lua",
-            "string.sub(call('HGET', jobs, id), 2) ~= string.sub(record, 2)",
-            "call('HGET', jobs, id) ~= record",
+            "string.sub(call('HGET', jobs, id), 2) == string.sub(record, 2)",
+            "call('HGET', jobs, id) == record",
         ),
         "duplicates::a_push_knows",
     ),
@@ -244,10 +245,14 @@ const OTHERS: &[(Mutant, &str)] = &[
     (("forget.lua", "or call('HLEN', jobs) > 0", ""), "forget::jobs_that"),
     (("forget.lua", "if is_covered(math.huge, 0) then return 'USED' end", ""), "forget::a_paused"),
     (("kick.lua", "call('ZREM', buried, id)", ""), "foreign::"),
-    (("repair.lua", "place(id, priority or DEFAULT_PRIORITY, now)", ""), "deleted_keys::jobs_whose_place"),
+    (("repair.lua", "place(id, priority or DEFAULT_PRIORITY, now)", ""), "deleted_keys::leases_that_nobody"),
     (("repair.lua", "and not (is_held and", "and not (false and"), "deleted_keys::a_repair"),
-    (("repair.lua", "call('ZREM', reserved, id)", ""), "deleted_keys::jobs_whose_place"),
-    (("lib/pick.lua", "if #member > 8 then", "if true then"), "foreign::"),
+    (("repair.lua", "end_leases({ id })", ""), "deleted_keys::leases_that_nobody"),
+    (("repair.lua", "give_back(id, lease)", ""), "deleted_keys::jobs_whose_place"),
+    (("repair.lua", "      bury(id,", "      place(id, 1024, now) -- bury(id,"), "deleted_keys::jobs_whose_place"),
+    (("lib/pick.lua", "and ready_member(due, id) == member then", "then"), "foreign::"),
+    (("lib/pick.lua", "local due, id = #member > 8 and", "local due, id ="), "foreign::"),
+    (("lib/place.lua", "math.min(math.max(due, 0), 9007199254740991)", "due"), "foreign::"),
     (("lib/remove.lua", "if consumer and not told[consumer] then", "if false then"), "keeping::a_keeper_hears"),
     (("release.lua", "if ARGV[6] ~= '' then past.error = ARGV[6] end", ""), "lifecycle::a_release_leaves"),
     (("lib/reclaim.lua", "return workers .. ', ' .. worker", "return workers"), "lifecycle::a_job_that_outlives"),

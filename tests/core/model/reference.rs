@@ -73,7 +73,8 @@ impl Reference {
             if let Some(index) = index {
                 match push.on_duplicate {
                     OnDuplicate::Keep => continue,
-                    OnDuplicate::Replace if !self.jobs[index].is_held() => {
+                    OnDuplicate::Replace if !self.jobs[index].is_held_at(self.now) => {
+                        self.counters.timed_out += u64::from(self.jobs[index].is_held());
                         self.jobs.remove(index);
                     }
                     _ => {
@@ -293,12 +294,14 @@ impl Reference {
     }
 
     pub fn kick(&mut self, max: usize, resets: bool) -> u64 {
+        self.reclaim();
         let ids: Vec<String> = self.in_order(State::Buried).into_iter().take(max).map(|job| job.id.clone()).collect();
         ids.iter().for_each(|id| self.kick_one(id, resets));
         ids.len() as u64
     }
 
     pub fn kick_job(&mut self, id: &str, resets: bool) -> bool {
+        self.reclaim();
         let now = self.now;
         let can_be = self.free(id).is_some_and(|job| job.place != Place::Waiting || job.due > now);
         if can_be {
