@@ -137,7 +137,8 @@ impl Queue {
                     (0, 0) => format!("every job of queue '{name}' lies in one state"),
                     (_, 0) => format!("{back} jobs of queue '{name}' lay in no state and are back in their place"),
                     _ => format!(
-                        "{buried} jobs of queue '{name}' lay in no state: they are buried, because their due times are lost; kick() or                          reschedule() them. {back} others are back in their place"
+                        "{buried} jobs of queue '{name}' lay in no state: they are buried, because their due times are lost; kick() or \
+                         reschedule() them. {back} others are back in their place"
                     ),
                 };
                 let level = if buried == 0 { Level::Ok } else { Level::Warn };
