@@ -613,6 +613,11 @@ namespace DelayQueue {
         public readonly ?array $seal;
         /** Why this object cannot open the job, or null. A worker with the same keys would bury it with this reason. */
         public readonly ?string $sealError;
+        /**
+         * What a newer version of delayqueue has stored with the job and this one does not know, as bytes, or null. A program that moves jobs gives it to
+         * pushMany() as `extras`, so that it is not lost.
+         */
+        public readonly ?string $extras;
     }
 
     /** Numbers of one queue. Counters run since the queue was made. */
@@ -1007,6 +1012,7 @@ namespace {
      *     timeout?: Duration|null,
      *     onDuplicate?: \DelayQueue\OnDuplicate,
      *     headers?: Headers,
+     *     extras?: string|null,
      * }
      *
      * @psalm-type Duration = int|float|numeric-string|non-empty-string|\DateInterval

@@ -36,6 +36,30 @@ final class DumpTest extends TestCase
         $this->assertSame([0 => false, 1 => false], iterator_to_array((new Load())->lines($lines)), 'where they came from');
     }
 
+    public function testWhatANewerVersionHasStoredWithAJobIsKept(): void
+    {
+        // A flag, a trait "w" of two bytes, an option.
+        $extras = "\x08\0\x04w\x02ab" . '{"dedupe":"1m"}';
+        $queue = $this->delayQueue('orders');
+        $queue->pushMany([['payload' => 1, 'id' => 'a', 'extras' => $extras], ['payload' => 2, 'id' => 'b', 'ttr' => 5, 'extras' => $extras]]);
+        $queue->reserve()?->fail('no money');
+        $this->assertSame([true, true], iterator_to_array((new Load())->lines(Dump::lines($queue), 'other'), false));
+        foreach (['a', 'b'] as $id) {
+            $this->assertSame($extras, $this->delayQueue('other')->peek($id)?->extras);
+        }
+        $this->delayQueue('other')->update('a', 3);
+        $this->assertSame($extras, $this->delayQueue('other')->peek('a')?->extras);
+        $this->assertNull($queue->peek($queue->push(1))?->extras);
+        foreach (['', "\x04\0\0{}", "\0\0\x02G\0{}", "\0\0\0[]"] as $wrong) {
+            try {
+                $queue->pushMany([['payload' => 1, 'extras' => $wrong]]);
+                $this->fail('it was stored');
+            } catch (ValueError $error) {
+                $this->assertStringEndsWith('item 0: "extras" must be the extras of a JobInfo, which this version can keep', $error->getMessage());
+            }
+        }
+    }
+
     public function testBothWorkJobByJob(): void
     {
         $queue = $this->delayQueue('orders');

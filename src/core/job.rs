@@ -91,8 +91,7 @@ pub struct JobOptions {
     pub headers: Vec<(String, String)>,
     /// Of a sealed job. No script reads it.
     pub seal: Option<Seal>,
-    /// Members that a newer version has stored with the job: kept as they are.
-    pub unknown: serde_json::Map<String, serde_json::Value>,
+    pub extras: Extras,
 }
 
 impl Default for JobOptions {
@@ -105,9 +104,20 @@ impl Default for JobOptions {
             timeout_ms: 0,
             headers: Vec::new(),
             seal: None,
-            unknown: serde_json::Map::new(),
+            extras: Extras::default(),
         }
     }
+}
+
+/// The data that a newer version has stored with the job: kept as it is, through a dump and a load as well.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Extras {
+    /// Flags of the record.
+    pub flags: u8,
+    /// Traits of the record, with their length in front, or nothing.
+    pub traits: Vec<u8>,
+    /// Members of the options' JSON.
+    pub members: serde_json::Map<String, serde_json::Value>,
 }
 
 /// A job about to be pushed.

@@ -3,7 +3,7 @@
 //! `flags 1 · created 6 · [length 2 · ttr_ms 4 · max_attempts 4 · priority 4 · JSON] · [length 2 · traits] · payload`, integers big-endian.
 
 use super::backoff::Backoff;
-use super::job::{DEFAULT_PRIORITY, JobOptions, TTR_RANGE_MS};
+use super::job::{DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY, DEFAULT_TTR_MS, Extras, JobOptions, TTR_RANGE_MS};
 use super::seal::Seal;
 use serde_json::{Map, Value};
 
@@ -11,7 +11,8 @@ const HAS_OPTIONS: u8 = 1;
 #[cfg(test)]
 const HAS_HISTORY: u8 = 2;
 const HAS_TRAITS: u8 = 4;
-/// This flag and the next one mean a newer format; those between may be ignored.
+const MAY_BE_IGNORED: u8 = 8 + 16 + 32;
+/// This flag and the next one mean a newer format.
 const IS_NEWER: u8 = 64;
 /// Flags and the time of creation.
 const HEAD: usize = 7;
@@ -21,22 +22,25 @@ const FIXED: usize = 12;
 /// The bytes that the client stores before the payload. `created_at_ms` is the producer's clock, for people only.
 #[must_use]
 pub fn encode_head(options: &JobOptions, created_at_ms: i64) -> Vec<u8> {
-    let options = encode_options(options);
+    let (Extras { flags, traits, .. }, options) = (&options.extras, encode_options(options));
     let [_, _, created @ ..] = created_at_ms.to_be_bytes();
-    let mut out = Vec::with_capacity(HEAD + options.len());
-    out.push(if options.is_empty() { 0 } else { HAS_OPTIONS });
+    let mut out = Vec::with_capacity(HEAD + options.len() + traits.len());
+    let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+    out.push(flag(!options.is_empty(), HAS_OPTIONS) | flag(!traits.is_empty(), HAS_TRAITS) | flags);
     out.extend_from_slice(&created);
     out.extend_from_slice(&options);
+    out.extend_from_slice(traits);
     out
 }
 
 /// The options with their length in front; nothing for the default ones.
 #[must_use]
 pub fn encode_options(options: &JobOptions) -> Vec<u8> {
-    if *options == JobOptions::default() {
+    let json = encode_json(options);
+    let fixed = (options.ttr_ms, options.max_attempts, options.priority);
+    if json.is_empty() && fixed == (DEFAULT_TTR_MS, DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY) {
         return Vec::new();
     }
-    let json = encode_json(options);
     let mut out = Vec::with_capacity(2 + FIXED + json.len());
     out.extend_from_slice(&u16::try_from(FIXED + json.len()).unwrap_or(u16::MAX).to_be_bytes());
     out.extend_from_slice(&u32::try_from(options.ttr_ms).unwrap_or(u32::MAX).to_be_bytes());
@@ -62,7 +66,7 @@ fn encode_json(options: &JobOptions) -> String {
     if let Some(seal) = &options.seal {
         members.insert("sealed".into(), seal.to_json());
     }
-    members.extend(options.unknown.clone());
+    members.extend(options.extras.members.clone());
     if members.is_empty() { String::new() } else { Value::Object(members).to_string() }
 }
 
@@ -80,7 +84,7 @@ fn decode_json(json: &[u8], options: &mut JobOptions) {
         options.headers = texts.collect();
     }
     options.seal = members.remove("sealed").map(|member| Seal::from_json(&member));
-    options.unknown = members;
+    options.extras.members = members;
 }
 
 /// A record taken apart.
@@ -98,6 +102,8 @@ impl Record {
         let stored = stored_options(&bytes)?;
         let traits = stored_traits(&bytes, HEAD + stored.len())?;
         let mut options = JobOptions::default();
+        options.extras.flags = bytes.first()? & MAY_BE_IGNORED;
+        options.extras.traits = if traits == [0, 0] { Vec::new() } else { traits.to_vec() };
         if let Some((fixed, json)) = stored.get(2..).and_then(|rest| rest.split_at_checked(FIXED)) {
             let field = |from: usize| fixed.get(from..from + 4).map(be);
             // A shorter lease, which only another program can have stored, would end before its holder hears of it.
@@ -143,6 +149,31 @@ fn stored_traits(record: &[u8], at: usize) -> Option<&[u8]> {
         left = values.get(usize::from(*length)..)?;
     }
     left.is_empty().then_some(traits)
+}
+
+/// What a newer version has stored with a job, for a program that moves it: `flags 1 · length 2 · traits · JSON`. `None`: nothing.
+#[must_use]
+pub fn encode_extras(extras: &Extras) -> Option<Vec<u8>> {
+    if *extras == Extras::default() {
+        return None;
+    }
+    let traits: &[u8] = if extras.traits.is_empty() { &[0, 0] } else { &extras.traits };
+    let json = Value::Object(extras.members.clone()).to_string();
+    Some([&[extras.flags], traits, json.as_bytes()].concat())
+}
+
+/// `None`: [`encode_extras`] has not made it, or this version must understand it and does not.
+#[must_use]
+pub fn decode_extras(bytes: &[u8]) -> Option<Extras> {
+    let flags = *bytes.first().filter(|flags| **flags & !MAY_BE_IGNORED == 0)?;
+    let as_record = [&[HAS_TRAITS], bytes.get(1..)?].concat();
+    let traits = stored_traits(&as_record, 1)?;
+    let members = match serde_json::from_slice(bytes.get(1 + traits.len()..)?).ok()? {
+        Value::Object(members) => members,
+        _ => return None,
+    };
+    let traits = if traits == [0, 0] { Vec::new() } else { traits.to_vec() };
+    Some(Extras { flags, traits, members })
 }
 
 /// The past of a job that came back at least once, as `lua/lib/history.lua` keeps it.
@@ -196,7 +227,6 @@ fn be(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::job::{DEFAULT_MAX_ATTEMPTS, DEFAULT_TTR_MS};
 
     const CREATED_MS: i64 = 1_763_827_313_123;
 
@@ -224,7 +254,11 @@ mod tests {
             backoff: Backoff::Stages { delays_ms: (0..50).collect() },
             headers,
             seal: Some(Seal { algorithm: "a".into(), key: "k".into(), tag: "t".into() }),
-            unknown: Map::from_iter([("group".to_owned(), Value::from("g1"))]),
+            extras: Extras {
+                flags: 8 + 32,
+                traits: b"\0\x05a\x03xyz".to_vec(),
+                members: Map::from_iter([("group".to_owned(), Value::from("g1"))]),
+            },
         };
         let read = Record::decode(record(&options, b"\0\xff")).unwrap();
         assert_eq!((read.options, read.payload), (options, b"\0\xff".to_vec()));
@@ -259,8 +293,18 @@ mod tests {
         };
         let plain = with(0, b"").unwrap();
         for traits in [&b"\0\0"[..], b"\0\x02a\0", b"\0\x07a\x02xyz\x01A"] {
-            assert_eq!(with(HAS_TRAITS + 8 + 16 + 32, traits), Some(plain.clone()), "{traits:?}");
+            let read = with(HAS_TRAITS + MAY_BE_IGNORED, traits).unwrap();
+            assert!(read.options.extras.traits == traits || traits == [0, 0]);
+            let known = JobOptions { extras: Extras::default(), ..read.options.clone() };
+            assert_eq!((known, &read.payload), (plain.options.clone(), &plain.payload), "{traits:?}");
+            assert_eq!(
+                encode_extras(&read.options.extras).and_then(|bytes| decode_extras(&bytes)),
+                Some(read.options.extras)
+            );
         }
+        assert_eq!(encode_extras(&Extras::default()), None);
+        assert_eq!(decode_extras(b"\x04\0\0{}"), None, "a flag of this version");
+        assert_eq!(decode_extras(b"\0\0\x02G\0{}"), None, "it must be understood");
         for traits in
             [&b"\0\x02G\0"[..], b"\0\x05a\x01AG\0", b"\0\x02\x80\0", b"\0\x01a", b"\0\x02a\x01", b"\xff\xffa\0"]
         {

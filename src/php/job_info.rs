@@ -11,6 +11,7 @@ use super::new_job::Format;
 use super::object::{Handlers, Inside, creator, make};
 use super::seal;
 use crate::core::job::JobInfo as Core;
+use crate::core::record;
 use ext_php_rs::types::Zval;
 use std::sync::OnceLock;
 
@@ -30,7 +31,7 @@ impl Inside for JobInfo {
 }
 
 /// In the order of the slots.
-pub const PROPERTIES: [&str; 22] = [
+pub const PROPERTIES: [&str; 23] = [
     "readonly string $id",
     "readonly string $queue",
     "readonly \\DelayQueue\\State $state",
@@ -53,6 +54,7 @@ pub const PROPERTIES: [&str; 22] = [
     "readonly array $headers",
     "readonly ?array $seal",
     "readonly ?string $sealError",
+    "readonly ?string $extras",
 ];
 
 pub fn register() -> Result<(), Rejected> {
@@ -96,6 +98,7 @@ pub fn object(info: &Core, format: Format) -> Outcome<Zval> {
         headers::array(&info.options.headers),
         convert::nullable(info.options.seal.as_ref(), seal::array),
         convert::nullable(info.seal_error.as_ref(), |why| convert::bytes(why.to_string())),
+        convert::nullable(record::encode_extras(&info.options.extras), convert::bytes),
     ];
     make(JobInfo, properties)
 }

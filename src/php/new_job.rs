@@ -11,7 +11,8 @@ use super::headers;
 use super::json;
 use super::place::Place;
 use crate::core::error::Error;
-use crate::core::job::{Due, JobId, JobOptions, NewJob, OnDuplicate};
+use crate::core::job::{Due, Extras, JobId, JobOptions, NewJob, OnDuplicate};
+use crate::core::record;
 use ext_php_rs::types::Zval;
 
 /// How payloads are stored.
@@ -34,9 +35,20 @@ pub struct Encoding {
     pub max_payload: usize,
 }
 
-/// The parameters of `push()` in their order, and the keys of an item.
-const KEYS: [&str; 10] =
-    ["payload", "delay", "id", "priority", "ttr", "maxAttempts", "backoff", "timeout", "onDuplicate", "headers"];
+/// The parameters of `push()` in their order, then those keys of an item that are none.
+const KEYS: [&str; 11] = [
+    "payload",
+    "delay",
+    "id",
+    "priority",
+    "ttr",
+    "maxAttempts",
+    "backoff",
+    "timeout",
+    "onDuplicate",
+    "headers",
+    "extras",
+];
 
 /// The values given, by their position in [`KEYS`].
 pub struct Fields<'a> {
@@ -106,7 +118,7 @@ impl<'a> Fields<'a> {
                 (None, _) => Vec::new(),
             },
             seal: None,
-            unknown: serde_json::Map::new(),
+            extras: self.nullable("extras", extras)?.unwrap_or_default(),
         };
         let on_duplicate = match self.get("onDuplicate") {
             (Some(value), place) => match enums::on_duplicate(value) {
@@ -128,6 +140,13 @@ impl<'a> Fields<'a> {
             None => Err(place.wrong_type("?int", value)),
         })
     }
+}
+
+/// `JobInfo::$extras`.
+fn extras(value: &Zval, place: Place<'_>) -> Outcome<Extras> {
+    let Some(bytes) = value.zend_str() else { return Err(place.wrong_type("?string", value)) };
+    record::decode_extras(bytes.as_bytes())
+        .ok_or_else(|| place.value_error("must be the extras of a JobInfo, which this version can keep"))
 }
 
 /// The bytes to store for a payload, within `maxPayload`.

@@ -4,7 +4,7 @@
 use delayqueue::core::backoff::{Backoff, MAX_STAGES};
 use delayqueue::core::dsn::{Dsn, Login, Server, Target, Topology};
 use delayqueue::core::duration;
-use delayqueue::core::job::{JobId, JobOptions, Receipt, State};
+use delayqueue::core::job::{Extras, JobId, JobOptions, Receipt, State};
 use delayqueue::core::record::{History, Record, encode_head, stored_options};
 use delayqueue::core::reply::{self, Reply};
 use delayqueue::core::resolver::{Redirection, slot_of};
@@ -144,7 +144,10 @@ fn options() -> impl Strategy<Value = JobOptions> {
             timeout_ms,
             backoff,
             headers: headers.into_iter().collect(),
-            unknown: unknown.into_iter().map(|(name, value)| (name, value.into())).collect(),
+            extras: Extras {
+                members: unknown.into_iter().map(|(name, value)| (name, value.into())).collect(),
+                ..Extras::default()
+            },
             seal,
         },
     )

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use delayqueue::core::backoff::Backoff;
-use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate};
+use delayqueue::core::job::{Due, Extras, JobOptions, NewJob, OnDuplicate};
 use delayqueue::core::queue::{Failed, Queue};
 use serde_json::{Map, Value, json};
 
@@ -16,10 +16,14 @@ fn rich(priority: u32) -> JobOptions {
         backoff: Backoff::Stages { delays_ms: vec![1_000, 2_000] },
         headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
         seal: None,
-        unknown: Map::from_iter([
-            ("group".to_owned(), json!("g1")),
-            ("dedupe".to_owned(), json!({ "window_ms": 9_007_199_254_740_993_i64, "empty": [] })),
-        ]),
+        extras: Extras {
+            flags: 8,
+            traits: b"\0\x04w\x02ab".to_vec(),
+            members: Map::from_iter([
+                ("group".to_owned(), json!("g1")),
+                ("dedupe".to_owned(), json!({ "window_ms": 9_007_199_254_740_993_i64, "empty": [] })),
+            ]),
+        },
     }
 }
 

@@ -42,6 +42,8 @@ final class JobLine
         public readonly array $headers,
         /** @var array{alg: string, key: string, tag: string}|null of a payload and headers that are sealed */
         public readonly ?array $seal,
+        /** Bytes of a newer version. */
+        public readonly ?string $extras,
     ) {
     }
 
@@ -57,6 +59,10 @@ final class JobLine
         if ($job->headers !== []) {
             // An object, also when the names are numbers.
             $fields['headers'] = (object) $job->headers;
+        }
+
+        if ($job->extras !== null) {
+            $fields['extrasBase64'] = base64_encode($job->extras);
         }
 
         if ($job->seal !== null && $job->sealError !== null) {
@@ -113,6 +119,7 @@ final class JobLine
             $text('lastError'),
             self::headers($fields),
             self::seal($fields),
+            $text('extras'),
         );
     }
 

@@ -16,8 +16,8 @@ use ValueError;
  *         …
  *     }
  *
- * It restores id, payload, headers, state, due time, priority, TTR, time limit, backoff, attempts, their limit and the last error. A job that was
- * held comes back as if its lease had run out. It does not restore the due time of buried jobs, the time of creation, the counters of the
+ * It restores id, payload, headers, what a newer version has stored with the job, state, due time, priority, TTR, time limit, backoff, attempts,
+ * their limit and the last error. A job that was held comes back as if its lease had run out. It does not restore the due time of buried jobs, the time of creation, the counters of the
  * history, and the last error of a job without attempts. A load that was broken off is finished by another one.
  */
 final class Load

@@ -82,9 +82,11 @@ final class Restorer
     {
         [$payload, $headers] = $job->seal === null ? [$job->payload, $job->headers] : ['', []];
         try {
-            $this->queue->push(
-                $payload, $due, $job->id, $job->priority, $job->ttr, $job->maxAttempts, $job->backoff, $job->timeout, headers: $headers,
-            );
+            $this->queue->pushMany([[
+                'payload' => $payload, 'delay' => $due, 'id' => $job->id, 'priority' => $job->priority, 'ttr' => $job->ttr,
+                'maxAttempts' => $job->maxAttempts, 'backoff' => $job->backoff, 'timeout' => $job->timeout, 'headers' => $headers,
+                'extras' => $job->extras,
+            ]]);
         } catch (DuplicateJobException) {
             return false;
         }
