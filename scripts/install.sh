@@ -12,7 +12,8 @@ is_built() {
 
 find_php
 if ! is_built; then
-  command -v cargo >/dev/null || die "$extension is not there, or older than its source, and there is no cargo in root's PATH: first run ./build.sh build as yourself"
+  command -v cargo >/dev/null ||
+    die "$extension is missing, older than its source, or of another PHP, and there is no cargo here: first run ./build.sh build as a user who has one"
   "$root/build.sh" build
 fi
 

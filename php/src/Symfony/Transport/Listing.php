@@ -24,8 +24,8 @@ final class Listing
     }
 
     /**
-     * Delayed messages are not listed, because messenger:failed:retry takes what is listed until nothing is: it would try a message again at once
-     * whose retry it has just delayed.
+     * Delayed messages are not listed, because messenger:failed:retry tries listed messages until none is left: it would try a message again at
+     * once although it has just delayed its retry.
      *
      * @return iterable<Envelope> ready and buried ones, in this order; those that cannot be decoded only from Messenger 8.1 on
      */
