@@ -4,7 +4,7 @@
 # Every verb can be run again at any time; what is done already is not done twice.
 #
 # Environment: PHP_CONFIG (which PHP to build for), PHP (its command line), CARGO_TARGET_DIR (where cargo builds),
-# INSTALL_ROOT (a folder that stands for / when installing), PHPUNIT (which PHPUnit), PHP_SERIES (which Debian packages),
+# INSTALL_ROOT (a folder that stands for / when installing), PHPUNIT (which PHPUnit), PHP_SERIES (the series of PHP that setup installs, as in 8.4),
 # REDIS_SERVER (which server the tests and benchmarks start), MATRIX_DIR (where matrix keeps its servers and its PHP),
 # ZTS_DIR (where zts keeps its PHP), ENVIRONMENT_DIR (where environment keeps its user's files), DIST_DIR (where dist puts its files),
 # FRAMEWORKS_DIR (where frameworks keeps its packages), FRAMEWORKS_PHP (here: frameworks does without the PHP it finds there).

@@ -25,6 +25,13 @@ if test "$PHP_DELAYQUEUE" != "no"; then
     fi
   fi
 
+  dnl phpize needs none, and Debian's phpX.Y-dev brings none along.
+  AC_PATH_PROGS([DELAYQUEUE_MAKE], [make gmake], [no])
+  if test "$DELAYQUEUE_MAKE" = "no"; then
+    delayqueue_missing="$delayqueue_missing
+  - make"
+  fi
+
   AC_MSG_CHECKING([for libclang])
   delayqueue_libclang=
   for delayqueue_file in ${LIBCLANG_PATH:+"$LIBCLANG_PATH" "$LIBCLANG_PATH"/libclang*.so*} \

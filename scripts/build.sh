@@ -5,9 +5,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 find_php
-# Cargo sees when PHP_CONFIG is another file, and not when that file is of another PHP: after an upgrade of the system, for instance.
-php_api=$("$PHP_CONFIG" --version)-$("$PHP_CONFIG" --phpapi)
-if [ "$(cat "$target_dir/php-api" 2>/dev/null)" != "$php_api" ] && [ -d "$target_dir/release" ]; then
+if [ "$(cat "$target_dir/php-api" 2>/dev/null)" != "$(php_api)" ] && [ -d "$target_dir/release" ]; then
   cargo clean --quiet --release --package ext-php-rs --package delayqueue
 fi
 say "building the extension for PHP $("$PHP_CONFIG" --version) (the first time takes a few minutes)"
@@ -15,5 +13,5 @@ cargo build --release --locked ||
   die "the extension did not build: if the message above is about libclang or php.h, run ./build.sh setup"
 PHP_INI_SCAN_DIR='' "$PHP" -n -d "extension=$extension" --ri delayqueue >/dev/null ||
   die "$extension was built but $PHP does not load it: PHP and PHP_CONFIG must be of one PHP"
-printf '%s\n' "$php_api" >"$target_dir/php-api"
+php_api >"$target_dir/php-api"
 say "built $extension"

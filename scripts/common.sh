@@ -34,6 +34,12 @@ find_php() {
   export PHP_CONFIG PHP
 }
 
+# Prints what a build is bound to: cargo sees when PHP_CONFIG is another file, and not when that file is of another PHP.
+php_api() { printf '%s-%s\n' "$("$PHP_CONFIG" --version)" "$("$PHP_CONFIG" --phpapi)"; }
+
+# Prints delayqueue.ini. It has the same bytes wherever it is installed: apt asks what to do with an ini file that is not that of its package.
+print_ini() { printf '; configuration for the delayqueue module\n; priority=20\nextension=delayqueue.so\n'; }
+
 # Makes every PHP started from here load the built extension, whatever is installed:
 # a copy of the list of ini files of this PHP, less an installed delayqueue, plus our own line.
 use_built_extension() {

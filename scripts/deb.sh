@@ -15,8 +15,7 @@ make_deb() {
   folder=$work/$package
   install -D -m 644 "$library" "$folder/usr/lib/php/$api/delayqueue.so"
   install -d "$folder/etc/php/$php_series/mods-available" "$folder/usr/share/doc/$package" "$folder/DEBIAN"
-  printf '; configuration for the delayqueue module\n; priority=20\nextension=delayqueue.so\n' \
-    >"$folder/etc/php/$php_series/mods-available/delayqueue.ini"
+  print_ini >"$folder/etc/php/$php_series/mods-available/delayqueue.ini"
   install -m 644 "$root/stubs/delayqueue.stub.php" "$folder/usr/share/doc/$package/"
   deb_documents "$folder/usr/share/doc/$package"
   deb_scripts "$folder/DEBIAN"

@@ -6,9 +6,10 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 # shellcheck source=scripts/deb.sh
 source "$root/scripts/deb.sh"
+# shellcheck source=scripts/library.sh
+source "$root/scripts/library.sh"
 
 dist_dir=$(realpath -m "${DIST_DIR:-$target_dir/dist}")
-max_bytes=$((4 * 1000 * 1000))
 
 # Builds without the paths of this machine and without symbols; the folder is not that of ./build.sh build, whose flags differ.
 build_library() {
@@ -25,7 +26,7 @@ build_library() {
 # Refuses a library that must not leave this machine.
 check_library() {
   local bytes paths
-  paths=$(strings "$library" | grep -F -e "$root" -e "$target_dir" -e "${CARGO_HOME:-$HOME/.cargo}" || true)
+  paths=$(machine_paths "$library")
   [ -z "$paths" ] || die "$library tells paths of this machine: $paths"
   bytes=$(stat -c %s "$library")
   [ "$bytes" -lt "$max_bytes" ] || die "$library has $bytes bytes; fewer than $max_bytes are wanted"
@@ -44,7 +45,7 @@ make_tarball() {
   mkdir "$folder"
   install -m 644 "$library" "$folder/delayqueue.so"
   install -m 644 "$root/LICENSE" "$licenses" "$root/CHANGELOG.md" "$root/docs/install.md" "$root/stubs/delayqueue.stub.php" "$folder/"
-  printf '; priority=20\nextension=delayqueue.so\n' >"$folder/delayqueue.ini"
+  print_ini >"$folder/delayqueue.ini"
   {
     echo "delayqueue $version for PHP $php_series, $arch, $libc${zts:+, thread-safe (ZTS)}"
     [ -z "$floor" ] || echo "needs glibc $floor or newer"

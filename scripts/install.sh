@@ -4,8 +4,18 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
+# For this PHP, and newer than all that it is made of.
+is_built() {
+  [ -f "$extension" ] && [ "$(cat "$target_dir/php-api" 2>/dev/null)" = "$(php_api)" ] &&
+    [ -z "$(find Cargo.toml Cargo.lock build.rs src lua -type f -newer "$extension" -print -quit)" ]
+}
+
 find_php
-[ -f "$extension" ] || "$root/build.sh" build
+if ! is_built; then
+  command -v cargo >/dev/null ||
+    die "$extension is missing, older than its source, or of another PHP, and there is no cargo here: first run ./build.sh build as a user who has one"
+  "$root/build.sh" build
+fi
 
 install_root=${INSTALL_ROOT:-}
 extension_dir=$install_root$("$PHP_CONFIG" --extension-dir)
@@ -17,7 +27,7 @@ say "installed $extension_dir/delayqueue.so"
 
 if [ -d "$mods_available" ] && command -v phpenmod >/dev/null; then
   install -d "$install_root$mods_available"
-  printf '; priority=20\nextension=delayqueue.so\n' >"$install_root$mods_available/delayqueue.ini" ||
+  print_ini >"$install_root$mods_available/delayqueue.ini" ||
     die "cannot write $install_root$mods_available: run as root, or set INSTALL_ROOT to a folder of yours"
   say "installed $install_root$mods_available/delayqueue.ini"
   if [ -n "$install_root" ]; then

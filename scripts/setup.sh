@@ -6,8 +6,22 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 purpose=${1:-all}
 
+# Prints the series of PHP to install packages of, as in 8.4: that of the packaged PHP which is there. Else nothing, because Debian's
+# packages without a series, as in php-cli, bring the PHP of that Debian.
+php_series() {
+  local tool series=${PHP_SERIES:-}
+  for tool in "${PHP_CONFIG:-php-config}" "${PHP:-php}"; do
+    if [ -z "$series" ] && command -v "$tool" >/dev/null; then
+      series=$("$tool" --version | sed -n '1s/^[^0-9]*\([0-9]*\.[0-9]*\).*/\1/p')
+      [ -z "$(missing_packages "php$series-cli")" ] || series=
+    fi
+  done
+  printf '%s' "$series"
+}
+
 setup_packages() {
-  local series=${PHP_SERIES:-8.2} packages
+  local series packages
+  series=$(php_series)
   packages=(
     "php$series-cli" "php$series-dev"                  # the PHP to build for
     libclang-dev                                       # ext-php-rs reads PHP's headers with it

@@ -17,8 +17,7 @@ if [ ! -e "$library" ] && [ ! -e "$ini" ]; then
   say "there is no $library: nothing to remove"
   exit 0
 fi
-if [ -z "$install_root" ] && [ -e "$ini" ] && command -v phpdismod >/dev/null; then
-  phpdismod -v "$series" delayqueue || die "cannot disable delayqueue for PHP $series: run as root"
-fi
-rm -f "$library" "$ini" || die "cannot remove $library: run as root"
+# With what phpenmod has made. Not by phpdismod: it notes that the administrator wants delayqueue disabled, and a package that comes later would be.
+rm -f "$library" "$ini" "$install_root/etc/php/$series"/*/conf.d/*-delayqueue.ini "$install_root/var/lib/php/modules/$series"/*/*/delayqueue ||
+  die "cannot remove $library: run as root"
 say "removed $library; restart php-fpm, and take the line extension=delayqueue out of php.ini if you put it there"

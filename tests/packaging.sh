@@ -6,6 +6,8 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/common.sh"
 # shellcheck source=scripts/debian.sh
 source "$root/scripts/debian.sh"
+# shellcheck source=scripts/library.sh
+source "$root/scripts/library.sh"
 
 [ $# -eq 1 ] || die "usage: tests/packaging.sh FOLDER"
 dist_dir=$(realpath "$1")
@@ -57,7 +59,7 @@ glibc_floor() { objdump -T "$unpacked/delayqueue.so" | grep -o 'GLIBC_[0-9.]*' |
 library_tells_no_paths() { ! strings "$unpacked/delayqueue.so" | grep -E '/(home|root|work|tmp|Users|runner)/|\.cargo/|\.rustup/'; }
 
 library_is_small_and_stripped() {
-  [ "$(stat -c %s "$unpacked/delayqueue.so")" -lt 4000000 ]
+  [ "$(stat -c %s "$unpacked/delayqueue.so")" -lt "$max_bytes" ]
   ! readelf -SW "$unpacked/delayqueue.so" | grep -E '\.(symtab|debug)'
 }
 
@@ -89,8 +91,10 @@ licences_are_those_of_all_crates() {
 
 in_system() { "${as_root[@]}" chroot "$system" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C DEBIAN_FRONTEND=noninteractive "$@"; }
 
-# printed_lines HEADING FILE: the lines of the first sample for a shell under that heading.
-printed_lines() { awk -v heading="## $1" '/^## / { here = $0 == heading } /^```$/ && sample { exit } sample; here && /^```sh$/ { sample = 1 }' "$2"; }
+# printed_lines HEADING FILE [NUMBER]: the lines of that sample for a shell under that heading; without a number of the first.
+printed_lines() {
+  awk -v heading="## $1" -v number="${3:-1}" '/^## / { here = $0 == heading } /^```$/ && sample { exit } sample; here && /^```sh$/ { sample = ++seen == number }' "$2"
+}
 
 # loads SERIES: the command line and php-fpm of the folder, and with the library of the tarball.
 loads() {
@@ -116,10 +120,33 @@ tarball_copies_nothing_without_php() {
   is_gone "$1"
 }
 
-# phpdismod would keep a package that comes later from enabling it.
-remove_tarball() {
+tarball_is_removed() {
+  in_system sh -euc "$(printed_lines Tarball "$unpacked/install.md" 2)"
+  is_gone "$1"
+  has_no_trace
+}
+
+# Not even a mark of phpdismod, which would keep a package that comes later from enabling it.
+has_no_trace() { [ -z "$(find "$system"/{etc,usr/lib,var/lib}/php -name '*delayqueue*')" ]; }
+
+# What an earlier run has left.
+clean_system() {
+  in_system dpkg --purge "php$1-delayqueue" >/dev/null 2>&1 || true
   "${as_root[@]}" find "$system"/{etc,usr/lib,var/lib}/php -name '*delayqueue*' -delete
   "${as_root[@]}" rm -f "$system"/delayqueue.*
+}
+
+# As on a machine where it was built: there the library is newer than its source.
+uninstall_leaves_nothing() {
+  local build=(in_debian "$system" "$work" env CARGO_TARGET_DIR="$work/built" ./build.sh)
+  mkdir -p "$work/built/release"
+  cp "$unpacked/delayqueue.so" "$work/built/release/libdelayqueue.so"
+  in_system sh -c 'php-config --version; php-config --phpapi' | paste -sd- >"$work/built/php-api"
+  "${build[@]}" install
+  loads "$1"
+  "${build[@]}" uninstall
+  is_gone "$1"
+  has_no_trace
 }
 
 deb_installs() {
@@ -164,22 +191,25 @@ test_release() {
   unpacked=$work/$name
   check "the tarball for PHP $series has library, ini, stub, licence, and says which glibc it needs" tarball_is_complete
   check "the library for PHP $series tells no path of the machine that built it" library_tells_no_paths
-  check "the library for PHP $series has less than 4 MB and no symbols" library_is_small_and_stripped
+  check "the library for PHP $series has fewer than $max_bytes bytes and no symbols" library_is_small_and_stripped
   check "the library for PHP $series needs no newer glibc than 2.34" library_needs_no_newer_glibc
   check "php --ri tells version, commit, Rust, TLS and servers for PHP $series" library_tells_what_it_is
   check "PIE finds the zip for PHP $series by its name, and composer.json keeps its rules" "$PHP" tests/packaging/pie.php "$dist_dir" "$platform" "$unpacked"
   check "the files for PHP $series have the licence of every crate in the library" licences_are_those_of_all_crates
   check "lintian has no word against the package for PHP $series" lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs "$deb"
   make_system "$debian" "$@"
-  in_system dpkg --purge "php$series-delayqueue" >/dev/null 2>&1 || true
+  clean_system "$series"
   check "Debian $debian has no Rust" has_no_rust
-  remove_tarball
   "${as_root[@]}" rm -rf "$system/tmp/tarball"
   "${as_root[@]}" cp -r "$unpacked" "$system/tmp/tarball"
   check "the lines of install.md copy nothing in Debian $debian where php prints nothing" tarball_copies_nothing_without_php "$series"
   check "the lines of install.md install the tarball in Debian $debian, and PHP and php-fpm load it" tarball_installs "$series"
   check "the extension of the tarball pushes and reserves a job" serves_a_job
-  remove_tarball
+  check "apt installs the package over the tarball without a question" deb_installs "$series"
+  clean_system "$series"
+  check "the lines of install.md install the tarball once more" tarball_installs "$series"
+  check "the lines of install.md remove the tarball without a trace" tarball_is_removed "$series"
+  [ "$debian" = bookworm ] || check "build.sh uninstall takes away in Debian $debian what build.sh install has put, without a trace" uninstall_leaves_nothing "$series"
   check "apt installs the package in Debian $debian, and PHP and php-fpm load it" deb_installs "$series"
   check "the installed extension pushes and reserves a job" serves_a_job
   [ "$debian" != bookworm ] || check "the composer.json of php/README.md installs the package, its command line and the stubs" composer_installs_the_packages
@@ -216,7 +246,7 @@ configure_says_what_is_missing() {
   in_system sh -c 'cd /tmp/source && phpize && ./configure' >"$work/configure" 2>&1 || status=$?
   "${as_root[@]}" rm -rf "$system/tmp/source"
   tail -n 8 "$work/configure"
-  [ "$status" -ne 0 ] && grep -q 'Rust 1.88 or newer, with cargo' "$work/configure" && grep -q 'libclang-dev on Debian' "$work/configure"
+  [ "$status" -ne 0 ] && grep -q 'Rust 1.88 or newer, with cargo' "$work/configure" && grep -qx '  - make' "$work/configure" && grep -q 'libclang-dev on Debian' "$work/configure"
 }
 
 composer_update() { in_system env COMPOSER_HOME=/tmp/composer COMPOSER_ALLOW_SUPERUSER=1 composer --working-dir=/tmp/project update --no-interaction --no-progress; }

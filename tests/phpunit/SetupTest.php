@@ -36,7 +36,7 @@ final class SetupTest extends TestCase
 
     public function testTheDemoBringsNothingThatOnlyTestsNeed(): void
     {
-        $demo = $this->asked('demo');
+        $demo = $this->asked('8.2', 'demo');
         foreach (['php8.2-cli', 'php8.2-dev', 'libclang-dev', 'redis-server', 'php8.2-sqlite3', 'php-symfony-console'] as $package) {
             $this->assertStringContainsString(" $package", $demo);
         }
@@ -50,6 +50,22 @@ final class SetupTest extends TestCase
         foreach (['redis-server', 'valgrind', 'shellcheck', 'supervisor', 'phpunit', 'composer', 'component add clippy'] as $what) {
             $this->assertStringContainsString($what, $all);
         }
+    }
+
+    public function testItFollowsThePhpThatIsInstalled(): void
+    {
+        $this->tool('dpkg-query', 'case "$*" in *php8.4-cli) echo "install ok installed" ;; *) exit 1 ;; esac');
+        $this->tool('php-config', 'echo 8.4.27');
+        $asked = $this->asked(series: '');
+        $this->assertStringContainsString(' php8.4-dev ', $asked);
+        $this->assertDoesNotMatchRegularExpression('/php8\.[^4]|php-cli/', $asked);
+    }
+
+    public function testWithoutAPhpItBringsThatOfThisDebian(): void
+    {
+        $asked = $this->asked(series: '');
+        $this->assertStringContainsString(' php-cli php-dev ', $asked);
+        $this->assertDoesNotMatchRegularExpression('/php8/', $asked);
     }
 
     public function testASuiteThatFailsIsReportedAndHidesNoLaterOne(): void
@@ -98,9 +114,9 @@ final class SetupTest extends TestCase
         return [$said . $verb->errors(), $exitCode];
     }
 
-    private function asked(string ...$arguments): string
+    private function asked(string $series = '8.2', string ...$arguments): string
     {
-        $setup = new Process([__DIR__ . '/../../scripts/setup.sh', ...$arguments], ['PHP_SERIES' => '8.2'] + $this->environment());
+        $setup = new Process([__DIR__ . '/../../scripts/setup.sh', ...$arguments], ['PHP_SERIES' => $series, 'PHP_CONFIG' => 'php-config'] + $this->environment());
         $said = $setup->rest(30);
         $this->assertSame(0, $setup->exitCode(), $said . $setup->errors());
 

@@ -35,6 +35,20 @@ final class FailureTransportTest extends MessengerTestCase
         $this->assertPushed('order-1', 'failed');
     }
 
+    public function testAllFailedMessagesAreTriedOnceByOneRetryAndWaitForTheNext(): void
+    {
+        $this->failed('order-1', 'fail');
+        $this->failed('order-2', 'fail');
+        $this->command('messenger:failed:retry', '--force');
+        $this->assertSame(['order-1' => 5, 'order-2' => 5], array_count_values(array_column($this->journal->read(), 1)));
+        $this->assertSame(2, $this->jobs('failed')->count(State::Delayed));
+
+        $list = $this->command('messenger:failed:show');
+        $this->assertStringContainsString('There are 0 messages', $list);
+        $this->assertStringNotContainsString('order-1', $list);
+        $this->assertStringContainsString('order-1', $this->command('messenger:failed:show', 'order-1'));
+    }
+
     public function testAFailedMessageIsRemoved(): void
     {
         $this->failed('order-1', 'fail');
@@ -46,6 +60,8 @@ final class FailureTransportTest extends MessengerTestCase
     {
         $this->failed('order-1', 'fail 5');
         $this->worker('failed');
+        $this->until(fn () => $this->jobs('failed')->count(State::Delayed) === 1, 'its next retry is delayed');
+        $this->jobs('failed')->reschedule('order-1', 0);
         $this->deed('end', 'order-1');
         $this->until(fn () => $this->jobs('failed')->count() === 0, 'it is acknowledged');
         $this->assertSame(1, $this->jobs('failed')->stats()->pushed);

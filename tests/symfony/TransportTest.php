@@ -184,7 +184,7 @@ final class TransportTest extends MessengerTestCase
         $this->assertSame(interface_exists(KeepaliveReceiverInterface::class), $transport instanceof KeepaliveReceiverInterface);
     }
 
-    public function testItCountsWhatIsDueAndListsAll(): void
+    public function testItCountsAndListsWhatIsDue(): void
     {
         $transport = $this->transport();
         foreach (['a', 'b', 'c', 'd'] as $name) {
@@ -193,7 +193,7 @@ final class TransportTest extends MessengerTestCase
         $transport->get();
         $this->assertSame(2, $transport->getMessageCount());
         $names = static fn (iterable $all) => array_map(static fn (Envelope $one) => $one->getMessage()->name, self::received($all));
-        $this->assertSame(['b', 'c', 'd'], $names($transport->all()));
+        $this->assertSame(['b', 'c'], $names($transport->all()));
         $this->assertSame(['b'], $names($transport->all(1)));
         $this->assertNull($transport->find('nothing'));
     }

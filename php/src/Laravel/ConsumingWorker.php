@@ -26,7 +26,7 @@ use Throwable;
  */
 final class ConsumingWorker extends Worker
 {
-    /** Seconds between looks at queue:restart, the maintenance mode, and listeners of Looping. */
+    /** Seconds between looks at queue:restart, the maintenance mode, listeners of Looping, and pauses. */
     private const LOOK_EVERY = 1.0;
 
     private float $lookedAt = 0.0;
@@ -49,16 +49,18 @@ final class ConsumingWorker extends Worker
         $goesOn = fn (): bool => !($this->isToRestart = $this->queueShouldRestart($lastRestart))
             && $this->daemonShouldRun($options, $connectionName, $queue);
         for (;;) {
-            if (!$goesOn()) {
+            $served = $this->unpaused($connectionName, explode(',', $queue));
+            if (!$goesOn() || $served === []) {
                 if (!$this->isToRestart && !$this->shouldQuit) {
                     $this->sleep($options->sleep > 0 ? $options->sleep : 1);
                 }
-                if ($this->isToRestart || $this->shouldQuit) {
+                if ($this->isToRestart || $this->shouldQuit || $options->stopWhenEmpty || $this->isTimeUp()) {
                     return $this->stop(static::EXIT_SUCCESS, $options);
                 }
                 continue;
             }
-            $reason = $this->loop($connection, $queue, $options, $prefetch, $goesOn);
+            $isToStay = fn (): bool => $goesOn() && $this->unpaused($connectionName, explode(',', $queue)) === $served;
+            $reason = $this->loop($connection, $queue, $served, $options, $prefetch, $isToStay);
             if ($reason !== StopReason::Stopped || $this->isToRestart || $this->shouldQuit) {
                 return $this->stop($this->exitCode($reason), $options);
             }
@@ -79,17 +81,21 @@ final class ConsumingWorker extends Worker
         parent::handleJobException($connectionName, $job, $options, $e);
     }
 
-    /** @param callable(): bool $goesOn */
-    private function loop(Queue $connection, string $queue, WorkerOptions $options, int $prefetch, callable $goesOn): StopReason
+    /**
+     * @param string $queue all queues of the worker
+     * @param non-empty-list<string> $served those that are not paused
+     * @param callable(): bool $isToStay
+     */
+    private function loop(Queue $connection, string $queue, array $served, WorkerOptions $options, int $prefetch, callable $isToStay): StopReason
     {
         TestTime::follow();
-        $native = $connection->watching(explode(',', $queue));
+        $native = $connection->watching($served);
         $this->lookedAt = hrtime(true) / 1e9;
-        $look = function () use ($native, $goesOn): void {
+        $look = function () use ($native, $isToStay): void {
             $now = hrtime(true) / 1e9;
             if ($now - $this->lookedAt >= self::LOOK_EVERY) {
                 $this->lookedAt = $now;
-                $goesOn() ?: $native->stop();
+                $isToStay() ?: $native->stop();
             }
         };
         $this->listen($native, $connection, $queue, $options, $look);

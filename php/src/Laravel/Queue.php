@@ -64,7 +64,7 @@ class Queue extends BaseQueue implements QueueContract, ClearableQueue
     /**
      * A round of our worker begins: how its pops are to ask.
      *
-     * @param list<string>|null $queues all that the worker serves; null: each pop asks for its own queue
+     * @param list<string>|null $queues all that the worker serves now; null: each pop asks for its own queue
      * @param int|float $seconds how long the first pop waits
      */
     public function beginLoop(?array $queues, int|float $seconds): void
@@ -133,7 +133,7 @@ class Queue extends BaseQueue implements QueueContract, ClearableQueue
 
     private function popInLoop(WorkerLoop $loop, string $queue): ?Job
     {
-        if ($loop->queues !== null && $loop->hasAsked) {
+        if ($loop->queues === [] || ($loop->queues !== null && $loop->hasAsked)) {
             return null;
         }
         $loop->hasAsked = true;

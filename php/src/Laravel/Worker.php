@@ -80,8 +80,11 @@ class Worker extends BaseWorker
         $asksItself = isset(static::$popCallbacks[$this->name ?? '']);
         $patience = $asksItself ? 0 : $this->patience($connection);
         $looksAround = $patience > 0 && $this->isDaemon && $this->supportsAsyncSignals();
+        $queues = explode(',', (string) $queue);
+        // The first pop asks all queues, whereas the framework looks for a pause before each of its own.
+        $this->served = count($queues) > 1 ? $this->unpaused($connection->getConnectionName(), $queues) : $queues;
         $connection->beginLoop(
-            $asksItself ? null : explode(',', (string) $queue),
+            $asksItself ? null : $this->served,
             $looksAround ? $this->limited(max($patience, self::$longWait)) : $patience,
         );
         $this->waitsIn = $connection;
@@ -143,6 +146,12 @@ class Worker extends BaseWorker
     {
         $this->options = $options;
         $this->startedAt = hrtime(true) / 1e9;
+    }
+
+    /** The process has run for as long as it may. */
+    protected function isTimeUp(): bool
+    {
+        return $this->options?->maxTime > 0 && hrtime(true) / 1e9 - $this->startedAt >= $this->options->maxTime;
     }
 
     /** Seconds that a round may last. */

@@ -13,7 +13,7 @@ final class WorkerLoop
 
     public ?DelayQueue $waitsOn = null;
 
-    /** @param non-empty-list<string>|null $queues null: each pop asks for its own, and does not wait */
+    /** @param list<string>|null $queues null: each pop asks for its own, and does not wait */
     public function __construct(public readonly ?array $queues, public readonly int|float $seconds)
     {
     }

@@ -12,7 +12,7 @@ return [
     // The beginning of all keys. null: the prefix that database.redis has (REDIS_PREFIX), and "dq".
     'prefix' => env('DELAYQUEUE_PREFIX'),
     'queue' => env('DELAYQUEUE_QUEUE', 'default'),
-    // Seconds of the lease: how soon a dead worker is noticed. A living one renews it, so it may be short.
+    // Seconds of the lease: how soon a dead worker is noticed. A living one renews it, so it may be short. A job gets it when it is pushed.
     'retry_after' => 60,
     // false: leases are not renewed, and retry_after is to be longer than the longest job, as with other drivers.
     'heartbeat' => true,
@@ -20,7 +20,7 @@ return [
     // null: every --sleep seconds; 0: it does not wait, it sleeps. A pop() of your own waits as long.
     'block_for' => 5,
     'after_commit' => false,
-    // true: a failed job stays in Redis as well, buried with its reason.
+    // true: a failed job stays in Redis as well, buried with its reason, until queue:retry takes it or you remove it.
     'bury_failed' => false,
     // Smaller is sooner; null: that of the extension.
     'priority' => null,

@@ -4,10 +4,14 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Laravel;
 
+use DelayQueue\Laravel\Console\WorkCommand;
 use DelayQueue\Laravel\Facades\DelayQueue;
 use DelayQueue\State;
 use DelayQueue\Tests\Laravel\Support\Deed;
 use DelayQueue\Tests\Laravel\Support\LaravelTestCase;
+use Illuminate\Console\Application as Artisan;
+use ReflectionClass;
+use Symfony\Component\Console\Attribute\AsCommand;
 
 /** The commands beside the workers. */
 final class CommandsTest extends LaravelTestCase
@@ -131,6 +135,17 @@ final class CommandsTest extends LaravelTestCase
 
         $this->artisan('queue:forget', ['id' => $id]);
         $this->assertSame(0, $this->app['db']->table('failed_jobs')->count());
+    }
+
+    public function testArtisanStartsWithoutAWorkerAndItsCache(): void
+    {
+        $attributes = (new ReflectionClass(WorkCommand::class))->getAttributes(AsCommand::class);
+        $this->assertSame(['delayqueue:work'], array_map(static fn ($attribute): string => $attribute->newInstance()->name, $attributes));
+        // Before Laravel 9 artisan makes all commands whenever it starts, the framework's own workers among them.
+        if (method_exists(Artisan::class, 'setContainerCommandLoader')) {
+            $this->app['config']->set('cache.default', 'a store that is not there');
+            $this->artisan('env');
+        }
     }
 
     public function testPausingReachesOtherConsumersWhereLaravelPausesQueues(): void

@@ -71,7 +71,7 @@ final class Kernel extends BaseKernel
                     'buries' => $transport(self::OPTIONS['buries']),
                     'elsewhere' => $transport([], '%env(MESSENGER_DSN_2)%'),
                     'memory' => 'in-memory://',
-                    'failed' => $transport(),
+                    'failed' => ['retry_strategy' => ['delay' => 3_600_000] + $retry] + $transport(), // its retries come when a test says so
                 ],
                 'routing' => [Work::class => 'orders', BatchWork::class => 'orders'],
             ],

@@ -18,6 +18,9 @@ trait LooksAround
 
     private mixed $lastRestart = null;
 
+    /** @var list<string> the queues of this round */
+    private array $served = [];
+
     /** From now on, every so many seconds: does the worker have to leave its wait? */
     private function lookAroundEvery(int|float $seconds, Queue $connection, string $queue, WorkerOptions $options): void
     {
@@ -40,7 +43,24 @@ trait LooksAround
         return $this->shouldQuit
             || $this->queueShouldRestart($this->lastRestart)
             || !$this->daemonShouldRun($options, $connectionName, $queue)
-            // From Laravel 12 on: the pauses that the cache knows and the queue in Redis does not.
-            || (method_exists($this, 'getPausedQueues') && $this->getPausedQueues($connectionName, explode(',', $queue)) !== []);
+            || $this->unpaused($connectionName, explode(',', $queue)) !== $this->served;
+    }
+
+    /**
+     * From Laravel 12 on its cache knows of pauses, and the queue in Redis may not: it has lost them, or was not in use yet.
+     *
+     * @param list<string> $queues
+     *
+     * @return list<string> those that the cache does not call paused
+     */
+    protected function unpaused(string $connectionName, array $queues): array
+    {
+        $paused = match (true) {
+            method_exists($this, 'getPausedQueues') => $this->getPausedQueues($connectionName, $queues),
+            method_exists($this, 'queuePaused') => array_filter($queues, fn (string $queue): bool => $this->queuePaused($connectionName, $queue)),
+            default => [],
+        };
+
+        return array_values(array_diff($queues, $paused));
     }
 }

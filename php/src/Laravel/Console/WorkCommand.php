@@ -7,8 +7,11 @@ namespace DelayQueue\Laravel\Console;
 use DelayQueue\Laravel\ConsumingWorker;
 use Illuminate\Contracts\Cache\Repository;
 use Illuminate\Queue\Console\WorkCommand as BaseCommand;
+use Symfony\Component\Console\Attribute\AsCommand;
 
 /** queue:work for throughput: with its options and its output, in the extension's own loop. */
+// By the attribute artisan knows the name without making the command, its worker and the cache at each start.
+#[AsCommand(name: 'delayqueue:work')]
 final class WorkCommand extends BaseCommand
 {
     public function __construct(ConsumingWorker $worker, Repository $cache)

@@ -23,7 +23,12 @@ final class Listing
     {
     }
 
-    /** @return iterable<Envelope> ready, delayed and buried ones, in this order; those that cannot be decoded only from Messenger 8.1 on */
+    /**
+     * Delayed messages are not listed, because messenger:failed:retry tries listed messages until none is left: it would try a message again at
+     * once although it has just delayed its retry.
+     *
+     * @return iterable<Envelope> ready and buried ones, in this order; those that cannot be decoded only from Messenger 8.1 on
+     */
     public function all(?int $limit): iterable
     {
         $given = 0;
@@ -50,7 +55,7 @@ final class Listing
     /** @return iterable<JobInfo> */
     private function jobs(): iterable
     {
-        foreach ([State::Ready, State::Delayed, State::Buried] as $state) {
+        foreach ([State::Ready, State::Buried] as $state) {
             for ($offset = 0; ; $offset += self::PAGE) {
                 $page = Queues::call(fn (): array => $this->queues->own()->list($state, $offset, self::PAGE));
                 yield from $page;

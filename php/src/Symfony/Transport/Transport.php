@@ -88,7 +88,7 @@ final class Transport implements
         return Queues::call(fn (): int => $this->queues->own()->count(State::Ready));
     }
 
-    /** @return iterable<Envelope> ready, delayed and buried ones, without taking them */
+    /** @return iterable<Envelope> ready and buried ones, without taking them; find() also finds delayed ones */
     public function all(?int $limit = null): iterable
     {
         return (new Listing($this->queues, $this->codec))->all($limit);

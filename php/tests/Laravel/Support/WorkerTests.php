@@ -6,7 +6,9 @@ namespace DelayQueue\Tests\Laravel\Support;
 
 use DelayQueue\OnDuplicate;
 use DelayQueue\Tests\Support\Wait;
+use Illuminate\Contracts\Console\Kernel;
 use Illuminate\Queue\Attributes\DebounceFor;
+use Illuminate\Queue\QueueManager;
 
 /** The work of a worker, under either command. */
 abstract class WorkerTests extends LaravelTestCase
@@ -45,6 +47,26 @@ abstract class WorkerTests extends LaravelTestCase
         Deed::dispatch('again')->onQueue('low');
         $ended = (float) explode(' ', $this->awaitLine('/^end again/'))[3];
         $this->assertLessThan(1.0, $ended - $pushed);
+    }
+
+    public function testAWorkerLeavesOutAQueueThatTheCacheCallsPaused(): void
+    {
+        if (!method_exists(QueueManager::class, 'isPaused')) {
+            $this->assertArrayNotHasKey('queue:pause', $this->app->make(Kernel::class)->all());
+
+            return;
+        }
+        $this->boot(['block_for' => 1]);
+        $cache = $this->app['cache']->store();
+        $cache->forever('illuminate:queue:paused:delayqueue:a', true);
+        Deed::dispatch('one')->onQueue('a');
+        Deed::dispatch('two')->onQueue('b');
+        $this->start(...static::WORK, ...['--queue=a,b', '--sleep=1']);
+        $this->awaitLine('/^end two/');
+        $this->awaitWaiter('b');
+        $this->assertSame(0, $this->lines('/^begin one/'));
+        $cache->forget('illuminate:queue:paused:delayqueue:a');
+        $this->awaitLine('/^end one/');
     }
 
     public function testALeaseOfTwoSecondsHoldsForAJobOfSix(): void
