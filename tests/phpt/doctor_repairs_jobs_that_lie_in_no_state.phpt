@@ -1,5 +1,5 @@
 --TEST--
-doctor(): says that jobs lie in no state, and doctor(repair: true) makes them ready again
+doctor(): says that jobs lie in no state, and doctor(repair: true) buries those whose due time is lost
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';
@@ -13,13 +13,14 @@ echo $jobs($queue->doctor()), ', ', count($queue), " in a state\n";
 echo $jobs($queue->doctor(repair: true)), ', ', count($queue), " in a state\n";
 echo $jobs($queue->doctor()), "\n";
 foreach ($queue->reserveMany(5) as $job) echo $job->id, ' ', $job->payload, "\n";
+foreach ($queue->list(DelayQueue\State::Buried) as $job) echo $job->id, ' ', $job->payload, ': ', $job->lastError, "\n";
 caught(fn () => $queue->doctor([]));
 ?>
 --EXPECT--
 ok
 error, 1 in a state
-ok, 2 in a state
+warn, 2 in a state
 ok
 b b
-a a
+a a: found in no state: its due time is lost
 TypeError: DelayQueue::doctor(): Argument #1 ($repair) must be of type bool, array given

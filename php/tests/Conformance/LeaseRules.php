@@ -7,6 +7,7 @@ namespace DelayQueue\Tests\Conformance;
 use DateTimeImmutable;
 use DelayQueue\Backoff;
 use DelayQueue\Job;
+use DelayQueue\OnDuplicate;
 use DelayQueue\State;
 use RuntimeException;
 
@@ -70,6 +71,23 @@ trait LeaseRules
         $this->travel(61);
         $this->assertSame(State::Buried, $queue->peek('first')?->state);
         $this->assertSame(2, $queue->stats()->timedOut);
+    }
+
+    public function testALeaseThatIsOverIsInNobodysWay(): void
+    {
+        $queue = $this->queue();
+        foreach (['spent', 'kicked', 'replaced'] as $id) {
+            $queue->push('old', id: $id, ttr: 10, maxAttempts: 1);
+            $queue->reserve();
+        }
+        $this->travel(11);
+        $this->assertSame('replaced', $queue->push('new', delay: 60, id: 'replaced', onDuplicate: OnDuplicate::Replace));
+        $this->assertTrue($queue->kickJob('kicked'));
+        $this->assertSame(1, $queue->kick(10));
+
+        $this->assertSame(['new', 0], [$queue->peek('replaced')?->payload, $queue->peek('replaced')?->attempts]);
+        $this->assertSame([2, 1, 0], [$queue->count(State::Ready), $queue->count(State::Delayed), $queue->count(State::Reserved)]);
+        $this->assertSame([4, 3], [$queue->stats()->pushed, $queue->stats()->timedOut]);
     }
 
     public function testALeaseThatNobodyHasTakenBackMayStillBeSettled(): void
