@@ -56,7 +56,7 @@ const MUTANTS: &[Mutant] = &[
     ("reserve.lua", "waited[wait] = (waited[wait] or 0) + 1", ""),
     ("reserve.lua", "struct.unpack('>I8', past, 21)", "due"), // no job waits longer than it is late
     ("reserve.lua", "if is_more then return { 'AGAIN', lost } end", ""),
-    ("reserve.lua", "past and 'h' or '-'", "'-'"), // history leaks into the next job of that id
+    ("reserve.lua", "past and '%d %s h %s' or '%d %s - %s'", "'%d %s - %s'"), // history leaks into the next job of that id
     ("reserve.lua", "math.min(first + 8, #picked - 1)", "math.min(first + 6, #picked - 1)"),
     ("reserve.lua", "if count == 0 or most == '0' then", "if count == 0 then"), // a wait leases
     ("reserve_job.lua", "else call('ZREM', buried, id) end", "end"),
@@ -81,7 +81,7 @@ const MUTANTS: &[Mutant] = &[
     ("lib/ends.lua", "call('HDEL', jobs, unpack(ids))", ""),
     ("lib/ends.lua", "call('ZREM', reserved, unpack(ids))", ""),
     ("lib/ends.lua", "call('HDEL', leases, unpack(ids))", ""),
-    ("lib/ends.lua", "if not held[n] or string", "if string"), // the history of a job that nobody held stays
+    ("lib/ends.lua", "if not held[n] or has_marks", "if held[n] and has_marks"), // the history of a job that nobody held stays
     (
         "release.lua",
         "past.attempts, past.releases = past.attempts + 1, past.releases + 1",
