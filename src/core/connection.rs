@@ -17,6 +17,7 @@ use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+pub use wakes::Wake;
 
 /// Replies larger than this are refused rather than buffered.
 const LARGEST_REPLY: usize = 1 << 30;
@@ -52,8 +53,8 @@ pub struct Wire {
     read_timeout: Duration,
     /// How long one read or write of the socket may take at present.
     socket_timeout: Duration,
-    /// Wake-ups for the waiter: after how long to reserve.
-    wakes: VecDeque<Duration>,
+    /// Wake-ups for the waiter.
+    wakes: VecDeque<Wake>,
     subscribed: HashSet<String>,
     /// When the index entries of queues were written over this connection, by their hash tags.
     pub indexed: FxHashMap<String, Instant>,

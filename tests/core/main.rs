@@ -35,6 +35,7 @@ mod idle_check;
 mod keeping;
 mod lifecycle;
 mod managing;
+mod many_queues;
 mod model;
 mod network;
 mod oom;
