@@ -4,8 +4,10 @@ use crate::proxy::{Fault, Proxy};
 use crate::support::*;
 use crate::worker_loop::keeper;
 use delayqueue::core::job::{JobOptions, NewJob};
+use delayqueue::core::keys::Keys;
 use delayqueue::core::partitions::Partitions;
 use delayqueue::core::queue::{NoInterrupts, Queue};
+use delayqueue::core::scripts;
 use delayqueue::core::worker::feed::{Feed, Fetched};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
@@ -200,4 +202,18 @@ fn a_worker_that_gets_a_job_is_registered_nowhere() {
     queues[2].push(&job("a")).unwrap();
     assert_eq!(receiver.recv().unwrap().0, "a");
     assert_eq!(waiters_and_jobs(&mut raw).0, 0);
+}
+
+/// A client that could not take itself off before leaves it to the script.
+#[test]
+fn leaving_takes_the_waiter_off() {
+    let server = Server::start(&[]);
+    let mut raw = server.raw();
+    raw.run(&["ZADD", "dq:{q}:waiters", "1", "me", "2", "other"]);
+    let (leave, _) = scripts::all().into_iter().find(|(script, _)| script.name == "leave").unwrap();
+    let keys = Keys::new("dq", "q", 0);
+    let keys = keys.all().map(|key| std::str::from_utf8(key).unwrap());
+    let count = keys.len().to_string();
+    raw.run(&[&["EVAL", &leave.source, &count][..], &keys, &["0", "me"]].concat());
+    assert_eq!(raw.int(&["ZCARD", "dq:{q}:waiters"]), 1);
 }

@@ -219,11 +219,12 @@ impl<'a> Registration<'a> {
         Ok(Woken::Reserve)
     }
 
-    /// Notes when a script wants this waiter to look.
+    /// Notes when a script wants this waiter to look: at one queue, or at all of them if its channel is that of none.
     fn hear(&mut self, wake: &Wake) {
         let at = Instant::now() + wake.wait;
-        let told = self.known.iter_mut().flatten().find(|known| known.channel.as_bytes() == wake.channel);
-        if let Some(known) = told {
+        let is_told = |known: &Registered<'_>| known.channel.as_bytes() == wake.channel;
+        let is_one = self.all().any(is_told);
+        for known in self.known.iter_mut().flatten().filter(|known| !is_one || is_told(known)) {
             known.look_at = known.look_at.min(at);
         }
     }
