@@ -17,6 +17,7 @@ use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+pub use wakes::Wake;
 
 /// Replies larger than this are refused rather than buffered.
 const LARGEST_REPLY: usize = 1 << 30;
@@ -52,8 +53,8 @@ pub struct Wire {
     read_timeout: Duration,
     /// How long one read or write of the socket may take at present.
     socket_timeout: Duration,
-    /// Wake-ups for the waiter: after how long to reserve.
-    wakes: VecDeque<Duration>,
+    /// Wake-ups for the waiter.
+    wakes: VecDeque<Wake>,
     subscribed: HashSet<String>,
     /// When the index entries of queues were written over this connection, by their hash tags.
     pub indexed: FxHashMap<String, Instant>,
@@ -135,6 +136,20 @@ impl Wire {
     /// # Errors
     /// [`Fault::Unsent`] or [`Fault::Sent`].
     pub fn exchange(&mut self, request: &[u8], expected: usize, deadline: Instant) -> Result<Vec<Value>, Fault> {
+        self.exchange_until(request, expected, deadline, &|_| false)
+    }
+
+    /// Sends a request and reads its `expected` replies, or only as many as are `enough`: the connection is broken then, too.
+    ///
+    /// # Errors
+    /// [`Fault::Unsent`] or [`Fault::Sent`].
+    pub fn exchange_until(
+        &mut self,
+        request: &[u8],
+        expected: usize,
+        deadline: Instant,
+        enough: &dyn Fn(&[Value]) -> bool,
+    ) -> Result<Vec<Value>, Fault> {
         // Broken until proven otherwise: every early return, and a panic, leaves the connection so.
         if std::mem::replace(&mut self.broken, true) {
             return Err(Fault::Unsent("the connection is closed".into()));
@@ -142,15 +157,23 @@ impl Wire {
         self.sent_at = Instant::now();
         self.limit(self.sent_at, deadline).map_err(Fault::Unsent)?;
         self.send(request, deadline)?;
-        self.receive(expected, deadline)
+        self.receive(expected, deadline, enough)
     }
 
-    /// Reads so many replies to what was sent.
-    fn receive(&mut self, expected: usize, deadline: Instant) -> Result<Vec<Value>, Fault> {
+    /// Reads the replies to what was sent.
+    fn receive(
+        &mut self,
+        expected: usize,
+        deadline: Instant,
+        enough: &dyn Fn(&[Value]) -> bool,
+    ) -> Result<Vec<Value>, Fault> {
         let mut replies = Vec::with_capacity(expected);
         while replies.len() < expected {
             if let Some(value) = self.next_value(Some(deadline)).map_err(|error| Fault::Sent(describe(&error)))? {
                 replies.push(value);
+                if replies.len() < expected && enough(&replies) {
+                    return Ok(replies);
+                }
             }
         }
         self.broken = self.has_uninvited_input();

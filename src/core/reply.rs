@@ -174,15 +174,22 @@ pub fn all(value: Value) -> Result<std::vec::IntoIter<Value>> {
     if let Value::Array(values) = value { Ok(values.into_iter()) } else { Err(unexpected()) }
 }
 
+/// The members and their scores in the reply to `ZRANGE … WITHSCORES`; `None`: it is another reply.
+#[must_use]
+pub fn scores(reply: &Value) -> Option<Vec<(&[u8], i64)>> {
+    fn pair(member: &Value) -> Option<(&[u8], i64)> {
+        let Value::Array(member) = member else { return None };
+        let [Value::BulkString(name), Value::Double(score)] = member.as_slice() else { return None };
+        #[expect(clippy::cast_possible_truncation, reason = "out of range it becomes the first or the last moment")]
+        (!score.is_nan()).then_some((name.as_slice(), *score as i64))
+    }
+    if let Value::Array(members) = reply { members.iter().map(pair).collect() } else { None }
+}
+
 /// The score of the first member, if there is one, in the reply to `ZRANGE … WITHSCORES`; `None`: it is another reply.
 #[must_use]
 pub fn first_score(reply: &Value) -> Option<Option<i64>> {
-    let Value::Array(members) = reply else { return None };
-    let Some(first) = members.first() else { return Some(None) };
-    let Value::Array(member) = first else { return None };
-    let Some(Value::Double(score)) = member.get(1) else { return None };
-    #[expect(clippy::cast_possible_truncation, reason = "out of range it becomes the first or the last moment")]
-    (!score.is_nan()).then_some(Some(*score as i64))
+    Some(scores(reply)?.first().map(|(_, score)| *score))
 }
 
 /// Redis' time in the reply to `TIME`, in microseconds since 1970.

@@ -25,6 +25,12 @@ impl Request {
         self.commands += 1;
     }
 
+    /// How many commands it has.
+    #[must_use]
+    pub fn commands(&self) -> usize {
+        self.commands
+    }
+
     /// Has the replies to all commands given back, in a [`redis::Value::Array`], errors among them.
     pub fn all_replies(&mut self) {
         self.all_replies = true;

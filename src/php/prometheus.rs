@@ -97,14 +97,18 @@ impl Page {
         }
     }
 
+    /// An empty histogram has no buckets, and one that counts something has all of them. Leaving out only some is wrong: a sum over queues
+    /// would add up other queues at each bound, and `+Inf` alone would have the first jobs count as the slowest.
     fn histogram(&mut self, name: &str, labels: &[(&str, &str)], histogram: &Histogram) {
         let (bucket, count) = (format!("{name}_bucket"), histogram.count().to_string());
-        for doublings in DOUBLINGS {
-            let end = (((1_u64 << doublings) - 1) as f64 / 1000.0).to_string();
-            let labels = [labels, &[("le", &end)]].concat();
-            self.line(&bucket, &labels, &histogram.count_below(doublings).to_string());
+        if histogram.count() > 0 {
+            for doublings in DOUBLINGS {
+                let end = (((1_u64 << doublings) - 1) as f64 / 1000.0).to_string();
+                let labels = [labels, &[("le", &end)]].concat();
+                self.line(&bucket, &labels, &histogram.count_below(doublings).to_string());
+            }
+            self.line(&bucket, &[labels, &[("le", "+Inf")]].concat(), &count);
         }
-        self.line(&bucket, &[labels, &[("le", "+Inf")]].concat(), &count);
         self.line(&format!("{name}_sum"), labels, &(histogram.estimated_sum_ms() / 1000.0).to_string());
         self.line(&format!("{name}_count"), labels, &count);
     }

@@ -115,6 +115,16 @@ fn durability_disk_needs_a_redis_that_can_and_says_so_before_anything_is_sent() 
     }
 }
 
+/// It would wait for replicas that are not there, for each try, and the last one would run into the deadline.
+#[test]
+fn a_push_that_a_master_without_replicas_refuses_is_not_in_doubt() {
+    let server = Server::start(&["--min-replicas-to-write", "1"]);
+    let error = queue(&server, Durability::Replica(1)).push(&job("a")).unwrap_err();
+    assert!(matches!(&error, Error::Server { code, .. } if code == "NOREPLICAS"), "{error:?}");
+    server.raw().run(&["CONFIG", "SET", "min-replicas-to-write", "0"]);
+    assert_eq!(queue(&server, Durability::Memory).count(None).unwrap(), 0);
+}
+
 #[test]
 fn a_refusal_that_changes_nothing_is_said_although_no_replica_is_there() {
     let (master, replica) = pair();

@@ -36,6 +36,7 @@ mod keeping;
 mod lifecycle;
 mod looking;
 mod managing;
+mod many_queues;
 mod model;
 mod network;
 mod oom;

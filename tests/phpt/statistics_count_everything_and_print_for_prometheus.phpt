@@ -17,6 +17,10 @@ echo preg_replace(['/(next_due_timestamp_seconds{.*}) .*/', '/(_seconds_sum{.*})
 preg_match_all('/lateness_seconds_bucket{.*le="([^"]+)"} (\d+)/', $page, $buckets);
 var_dump(count($buckets[1]), $buckets[1][0], $buckets[1][23], $buckets[2] == (function (array $counts) { sort($counts); return $counts; })($buckets[2]));
 echo preg_replace('/(nextDueAt\]) => .*/', '$1 => *', print_r($stats, true));
+// A histogram that counts nothing has no buckets, and one that does has all of them.
+foreach (['acked' => 25, 'failed' => 0] as $outcome => $buckets) {
+    var_dump(preg_match_all("/run_seconds_bucket{.*outcome=\"$outcome\"/", $page) === $buckets);
+}
 $queue->push(5);
 var_dump($queue->stats()->oldestReadyAge >= 0);
 $queue->purge();
@@ -89,16 +93,13 @@ delayqueue_wait_seconds_count{queue="statistics_count_everything_and_print_for_p
 delayqueue_run_seconds_bucket{queue="statistics_count_everything_and_print_for_prometheus",outcome="acked",le="+Inf"} 1
 delayqueue_run_seconds_sum{queue="statistics_count_everything_and_print_for_prometheus",outcome="acked"} *
 delayqueue_run_seconds_count{queue="statistics_count_everything_and_print_for_prometheus",outcome="acked"} 1
-delayqueue_run_seconds_bucket{queue="statistics_count_everything_and_print_for_prometheus",outcome="failed",le="+Inf"} 0
 delayqueue_run_seconds_sum{queue="statistics_count_everything_and_print_for_prometheus",outcome="failed"} *
 delayqueue_run_seconds_count{queue="statistics_count_everything_and_print_for_prometheus",outcome="failed"} 0
-delayqueue_run_seconds_bucket{queue="statistics_count_everything_and_print_for_prometheus",outcome="released",le="+Inf"} 0
 delayqueue_run_seconds_sum{queue="statistics_count_everything_and_print_for_prometheus",outcome="released"} *
 delayqueue_run_seconds_count{queue="statistics_count_everything_and_print_for_prometheus",outcome="released"} 0
 delayqueue_run_seconds_bucket{queue="statistics_count_everything_and_print_for_prometheus",outcome="buried",le="+Inf"} 1
 delayqueue_run_seconds_sum{queue="statistics_count_everything_and_print_for_prometheus",outcome="buried"} *
 delayqueue_run_seconds_count{queue="statistics_count_everything_and_print_for_prometheus",outcome="buried"} 1
-delayqueue_run_seconds_bucket{queue="statistics_count_everything_and_print_for_prometheus",outcome="timed_out",le="+Inf"} 0
 delayqueue_run_seconds_sum{queue="statistics_count_everything_and_print_for_prometheus",outcome="timed_out"} *
 delayqueue_run_seconds_count{queue="statistics_count_everything_and_print_for_prometheus",outcome="timed_out"} 0
 int(25)
@@ -128,4 +129,6 @@ DelayQueue\Stats Object
         )
 
 )
+bool(true)
+bool(true)
 bool(true)

@@ -42,6 +42,33 @@ final class CliOperationsTest extends CliTestCase
         Wait::until(static fn () => json_decode($watching->line(), true)[0]['ready'] === 2, 10, 'it goes on looking');
     }
 
+    public function testStatsAndMetricsTakePatternsAndALimit(): void
+    {
+        foreach (['mail-eu', 'mail-us', 'orders'] as $name) {
+            (new DelayQueue($name, $this->redis->dsn()))->push(1);
+        }
+        $names = fn (string ...$arguments): array => array_column($this->json('stats', '--format=json', ...$arguments), 'queue');
+        $this->assertSame(['mail-eu', 'mail-us'], $names('--queue=mail-*'));
+        $this->assertSame(['orders', 'mail-us'], $names('orders', 'mail-u?'));
+        $this->assertSame([], $names('nothing-*'));
+        $this->assertSame(['mail-eu', 'mail-us'], $names('--limit=2'));
+        $this->assertStringContainsString('queues left out: 1', $this->cli('stats', '--limit=2')->errors);
+        $this->cliExpecting(2, 'stats', '--limit=0');
+
+        $page = $this->cliExpecting(0, 'stats', '--format=prometheus', '--limit=1');
+        $this->assertStringContainsString("\ndelayqueue_queues_left_out 2\n", $page);
+        $this->assertStringNotContainsString('_bucket', $page, 'nothing was counted yet');
+        $this->assertLessThan(8000, strlen($page), 'most of it names and describes the metrics');
+
+        $port = FreePort::find();
+        $this->start('metrics', "--listen=127.0.0.1:$port", '--queue=mail-*', '--limit=1')->line();
+        Wait::until(static fn (): bool => @file_get_contents("http://127.0.0.1:$port/metrics") !== false, 10, 'the page');
+        $page = (string) file_get_contents("http://127.0.0.1:$port/metrics");
+        $this->assertStringContainsString('delayqueue_jobs{queue="mail-eu",state="ready"} 1', $page);
+        $this->assertStringNotContainsString('mail-us', $page);
+        $this->assertStringContainsString("\ndelayqueue_queues_left_out 1\n", $page);
+    }
+
     public function testMetricsAreServedOnLoopback(): void
     {
         foreach (['one', 'two'] as $name) {

@@ -26,9 +26,10 @@ final class MetricsCommand extends Command
     {
         $this->setDescription('Serves the numbers of all queues, or of some, to Prometheus over HTTP')
             ->addOption('listen', null, InputOption::VALUE_REQUIRED, 'Address and port; all that can reach them can read the numbers', '127.0.0.1:9637')
+            ->addOption('limit', null, InputOption::VALUE_REQUIRED, 'At most so many queues; delayqueue_queues_left_out counts the others', (string) StatsCommand::LIMIT)
             ->setHelp(<<<'TEXT'
                   delayqueue metrics
-                  delayqueue metrics --queue=orders --listen=10.0.0.5:9637
+                  delayqueue metrics --queue=orders --queue='mail-*' --listen=10.0.0.5:9637
 
                 The page is /metrics. It has no login: let it listen where only Prometheus can reach it. While Redis is away it answers
                 503, and the reason is on standard error. SIGTERM and SIGINT (Ctrl-C) end it.
@@ -47,9 +48,10 @@ final class MetricsCommand extends Command
         }
         fclose($socket);
         $target = new Target($input);
-        self::check($target);
+        $limit = Number::of($input->getOption('limit'), '--limit', 1);
+        self::check($target, (new QueueChoice($target->named(), $limit))->named());
         $settings = json_encode(
-            ['queues' => $target->named(), 'dsn' => $target->dsn(), 'options' => $target->place()],
+            ['queues' => $target->named(), 'limit' => $limit, 'dsn' => $target->dsn(), 'options' => $target->place()],
             JSON_THROW_ON_ERROR,
         );
         Format::raw($output, "http://$listen/metrics");
@@ -58,15 +60,19 @@ final class MetricsCommand extends Command
         throw new NothingDone('cannot run ' . PHP_BINARY);
     }
 
-    /** A mistake in the settings is an error now, and not an answer to Prometheus later. While Redis is away, the page says so. */
-    private static function check(Target $target): void
+    /**
+     * A mistake in the settings is an error now, and not an answer to Prometheus later. While Redis is away, the page says so.
+     *
+     * @param list<non-empty-string> $names
+     */
+    private static function check(Target $target, array $names): void
     {
         $target->anywhere();
         try {
-            foreach ($target->named() as $name) {
+            foreach ($names as $name) {
                 $target->openWithoutKeys($name);
             }
-            $target->refuseUnknown(...$target->named());
+            $target->refuseUnknown(...$names);
         } catch (ConnectionException) {
         }
     }

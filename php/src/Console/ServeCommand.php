@@ -112,7 +112,10 @@ final class ServeCommand extends Command
      */
     private function settings(array $settings): array
     {
-        $always = ['unixsocketperm' => '600', 'bind' => '127.0.0.1', 'appendonly' => 'yes', 'save' => '', 'maxmemory-policy' => 'noeviction'];
+        $always = [
+            'unixsocketperm' => '600', 'bind' => '127.0.0.1', 'appendonly' => 'yes', 'save' => '', 'maxmemory-policy' => 'noeviction',
+            'zset-max-ziplist-entries' => '16', // see docs/redis.md; the name that Redis 6.2 knows, too
+        ];
         $arguments = [];
         foreach ($settings + $always as $name => $value) {
             array_push($arguments, "--$name", $value);

@@ -9,10 +9,13 @@ use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
+use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 
 final class StatsCommand extends Command
 {
+    /** Most queues, unless told otherwise. */
+    public const LIMIT = 1000;
     private const PROMETHEUS = 'prometheus';
 
     public function __construct()
@@ -23,9 +26,10 @@ final class StatsCommand extends Command
     protected function configure(): void
     {
         $this->setDescription('Shows the numbers of all queues, or of some')
-            ->addArgument('name', InputArgument::OPTIONAL | InputArgument::IS_ARRAY, 'Names of queues, as with --queue; none: all under the prefix')
+            ->addArgument('name', InputArgument::OPTIONAL | InputArgument::IS_ARRAY, 'Names of queues, or patterns such as "mail-*", as with --queue; none: all under the prefix')
+            ->addOption('limit', null, InputOption::VALUE_REQUIRED, 'At most so many queues', (string) self::LIMIT)
             ->addOption('watch', null, InputOption::VALUE_OPTIONAL, 'Print again and again until a signal, with this many seconds between (default: 2)', false)
-            ->setHelp("Times are those of the last hour, in brackets since the queue was made.\n\n  delayqueue stats\n  delayqueue stats orders --watch=0.5\n  delayqueue stats --format=prometheus\n\n" . Application::EXIT_CODES);
+            ->setHelp("Times are those of the last hour, in brackets since the queue was made.\n\n  delayqueue stats\n  delayqueue stats orders --watch=0.5\n  delayqueue stats \"mail-*\"\n  delayqueue stats --format=prometheus\n\n" . Application::EXIT_CODES);
         Format::describe($this, self::PROMETHEUS);
     }
 
@@ -34,21 +38,30 @@ final class StatsCommand extends Command
         $format = Format::of($input, self::PROMETHEUS);
         $target = new Target($input);
         $pause = $input->getOption('watch') === false ? null : self::seconds($input->getOption('watch') ?? '2');
-        $names = [...$input->getArgument('name'), ...$target->named()];
+        $limit = Number::of($input->getOption('limit'), '--limit', 1);
+        $choice = new QueueChoice([...$input->getArgument('name'), ...$target->named()], $limit);
         $target->keys(); // a mistake in them is told also where there is no queue
         $anywhere = $target->anywhere();
-        $target->refuseUnknown(...$names);
-        $open = $names === [] ? $target->openWhole(...) : $target->openWithoutKeys(...);
+        $named = $choice->named();
+        $target->refuseUnknown(...$named);
         do {
             $stats = [];
-            foreach ($names ?: $anywhere->queues() as $name) {
-                $stats[$name] = $open($name)->stats();
+            [$names, $leftOut] = $choice->among($anywhere->queues(...));
+            foreach ($names as $name) {
+                $queue = in_array($name, $named, true) ? $target->openWithoutKeys($name) : $target->openWhole($name);
+                $stats[$name] = $queue->stats();
             }
             if ($pause !== null && $format === Format::TEXT) {
                 // Over the last one where that can be done, else below it.
                 $output->write($output->isDecorated() ? "\e[H\e[2J" : Text::moment(microtime(true)) . "\n");
             }
             $this->print($output, $format, $stats);
+            if ($format === self::PROMETHEUS) {
+                $output->write(QueueChoice::metric($leftOut), false, OutputInterface::OUTPUT_RAW);
+            } elseif ($leftOut > 0) {
+                $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
+                $errors->writeln("queues left out: $leftOut; name some, such as \"mail-*\", or raise --limit");
+            }
         } while ($pause !== null && usleep((int) ($pause * 1e6)) === null);
 
         return ExitCode::OK;

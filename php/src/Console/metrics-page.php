@@ -4,11 +4,13 @@
 
 declare(strict_types=1);
 
+use DelayQueue\Console\QueueChoice;
 use DelayQueue\Console\WholeQueue;
 use DelayQueue\Internal\Json;
 use DelayQueue\Stats;
 
 require __DIR__ . '/../Internal/Json.php';
+require __DIR__ . '/QueueChoice.php';
 require __DIR__ . '/WholeQueue.php';
 
 (static function (): void {
@@ -19,14 +21,15 @@ require __DIR__ . '/WholeQueue.php';
 
         return;
     }
-    ['queues' => $names, 'dsn' => $dsn, 'options' => $options] = json_decode((string) getenv('DELAYQUEUE_METRICS'), true, flags: JSON_THROW_ON_ERROR);
+    ['queues' => $words, 'limit' => $limit, 'dsn' => $dsn, 'options' => $options] = json_decode((string) getenv('DELAYQUEUE_METRICS'), true, flags: JSON_THROW_ON_ERROR);
     try {
         $stats = [];
-        foreach ($names ?: (new DelayQueue('default', $dsn, $options))->queues() as $name) {
+        [$names, $leftOut] = (new QueueChoice($words, $limit))->among((new DelayQueue('default', $dsn, $options))->queues(...));
+        foreach ($names as $name) {
             $stats[] = WholeQueue::open($name, $dsn, $options)->stats();
         }
         header('Content-Type: text/plain; version=0.0.4; charset=utf-8');
-        echo Stats::prometheusPage(...$stats);
+        echo Stats::prometheusPage(...$stats), QueueChoice::metric($leftOut);
     } catch (Throwable $error) {
         // error_log() would say nothing: the server is started quiet, or it would log each request.
         file_put_contents('php://stderr', 'delayqueue: ' . Json::withoutOrders($error->getMessage()) . "\n");

@@ -103,7 +103,16 @@ impl<'a> Tries<'a> {
         build(&mut request, self.attempt, &mut connection);
         let is_confirmed =
             self.client.durability.write_wait(&mut request, connection.version, self.left().mul_f64(0.75))?;
-        let replies = connection.exchange(&request.buffer, request.commands, self.deadline);
+        // A master that refuses the change has nothing to confirm, and would have us wait for replicas that it has not.
+        let unconfirmed = request.commands - if is_confirmed { 2 } else { 0 };
+        let is_refused = |replies: &[Value]| match replies.last() {
+            Some(Value::ServerError(error)) if replies.len() == unconfirmed => {
+                is_not_ours(error.code(), error.details().unwrap_or_default())
+            }
+            _ => false,
+        };
+        let replies = connection.exchange_until(&request.buffer, request.commands, self.deadline, &is_refused);
+        let is_confirmed = is_confirmed && replies.as_ref().is_ok_and(|replies| replies.len() > unconfirmed);
         connection.recycle(request.buffer);
         match replies {
             Ok(replies) => self.answered(connection, replies, request.all_replies, is_confirmed),
@@ -158,9 +167,7 @@ impl<'a> Tries<'a> {
     fn refused(&mut self, mut connection: Connection, code: &str, details: &str) -> Result<Next> {
         let server = Arc::clone(&connection.server);
         connection.indexed.clear(); // the same may have been refused for a command that was sent along
-        // Redis 6.2 gives the code of a script's refusal inside the text.
-        let refused = Error::from_redis(code, details);
-        if !matches!(refused, Error::Server { code, .. } if NOT_OURS_ANY_MORE.contains(&code.as_str())) {
+        if !is_not_ours(code, details) {
             self.connections.put(connection);
         }
         if code == "NOSCRIPT" && !self.attempt.with_source {
@@ -213,6 +220,12 @@ impl<'a> Tries<'a> {
     fn left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
+}
+
+/// Whether this server takes no changes, or none for now. Redis 6.2 gives the code of a script's refusal inside the text.
+fn is_not_ours(code: &str, details: &str) -> bool {
+    let refused = Error::from_redis(code, details);
+    matches!(refused, Error::Server { code, .. } if NOT_OURS_ANY_MORE.contains(&code.as_str()))
 }
 
 /// First word and rest of the error with which Redis refused the request. A caller that wants all replies looks at their errors itself, but for

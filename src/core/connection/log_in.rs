@@ -24,7 +24,9 @@ impl Wire {
             resp::write_command(&mut request, command.iter().copied());
             let replies = self.exchange(&request, 1, deadline).or_else(|fault| match fault {
                 // A server that has enough clients says so and closes without reading.
-                Fault::Unsent(_) if Instant::now() < deadline => self.receive(1, deadline).map_err(|_| fault),
+                Fault::Unsent(_) if Instant::now() < deadline => {
+                    self.receive(1, deadline, &|_| false).map_err(|_| fault)
+                }
                 fault => Err(fault),
             });
             let replies = replies.map_err(|fault| {

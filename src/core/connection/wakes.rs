@@ -6,11 +6,20 @@ use redis::{PushKind, Value};
 use std::io;
 use std::time::{Duration, Instant};
 
+/// A script has told this connection's waiter to look at a queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wake {
+    /// Which queue it is.
+    pub channel: Vec<u8>,
+    /// After how long to look.
+    pub wait: Duration,
+}
+
 impl Wire {
     pub(super) fn hear(&mut self, kind: &PushKind, data: &[Value]) {
-        if let (PushKind::Message, [Value::BulkString(_), Value::BulkString(text)]) = (kind, data) {
+        if let (PushKind::Message, [Value::BulkString(channel), Value::BulkString(text)]) = (kind, data) {
             let wait_us = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
-            self.wakes.push_back(Duration::from_micros(wait_us));
+            self.wakes.push_back(Wake { channel: channel.clone(), wait: Duration::from_micros(wait_us) });
         }
     }
 
@@ -57,7 +66,7 @@ impl Wire {
     ///
     /// # Errors
     /// When the connection is lost.
-    pub fn next_wake(&mut self, readable: bool) -> io::Result<Option<Duration>> {
+    pub fn next_wake(&mut self, readable: bool) -> io::Result<Option<Wake>> {
         if let Some(wake) = self.wakes.pop_front() {
             return Ok(Some(wake));
         }

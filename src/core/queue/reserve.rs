@@ -66,13 +66,25 @@ pub fn reserve_from(
     timeout: Option<Duration>,
     interrupts: &mut dyn super::Interrupts,
 ) -> Result<Option<(usize, Vec<Reserved>)>> {
-    let mut reserve = |_, queue: &Queue, connections: &mut Connections, waiting: Option<Waiting<'_>>| {
-        queue.reserve_now(connections, &mut Fetch { max, ..Fetch::default() }, waiting)
-    };
-    match wait::wait_for(queues, timeout, interrupts, &mut reserve)? {
+    match wait::wait_for(queues, timeout, interrupts, &mut UpTo(max))? {
         wait::Waited::Jobs(index, jobs) => Ok(Some((index, jobs))),
         wait::Waited::Nothing | wait::Waited::Left(Flow::Continue | Flow::Return) => Ok(None),
         wait::Waited::Left(Flow::Raise) => Err(Error::Interrupted),
+    }
+}
+
+/// Leases so many jobs at most, and acknowledges none.
+struct UpTo(usize);
+
+impl wait::Source for UpTo {
+    fn reserve(
+        &mut self,
+        _index: usize,
+        queue: &Queue,
+        connections: &mut Connections,
+        waiting: Option<Waiting<'_>>,
+    ) -> Result<ReserveOutcome> {
+        queue.reserve_now(connections, &mut Fetch { max: self.0, ..Fetch::default() }, waiting)
     }
 }
 
@@ -139,12 +151,15 @@ impl Queue {
 
     /// Whether this connection has not asked for a snapshot of the counters for as long as Redis keeps one (`lua/lib/snapshot.lua`).
     fn wants_snapshot(&self, connection: &mut Connection, now: Instant) -> bool {
-        let tag = self.keys.tag();
-        let wants = connection.snapshots.get(tag).is_none_or(|at| now.duration_since(*at) >= SNAPSHOT_EVERY);
+        let wants = self.is_snapshot_due(connection, now);
         if wants {
-            connection.snapshots.insert(tag.to_owned(), now);
+            connection.snapshots.insert(self.keys.tag().to_owned(), now);
         }
         wants
+    }
+
+    pub(super) fn is_snapshot_due(&self, connection: &Connection, now: Instant) -> bool {
+        connection.snapshots.get(self.keys.tag()).is_none_or(|at| now.duration_since(*at) >= SNAPSHOT_EVERY)
     }
 
     /// As much as a network of 8 Mbit/s carries within the time that an operation has: the client can always read a batch in time, and within

@@ -1,5 +1,6 @@
 //! Sleeping between two reserves: a wake-up ends the sleep, and so does a signal.
 
+use crate::core::connection::Wake;
 use crate::core::connections::Connections;
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::{Duration, Instant};
@@ -50,18 +51,20 @@ impl Interrupts for NoInterrupts {
 
 /// Why a sleep ended.
 pub(super) enum Woken {
-    /// The time to reserve has come, or a wake-up.
+    /// The time to reserve has come.
     Reserve,
+    /// A script asks to look at a queue.
+    Told(Wake),
     /// Time for the waiter's own check.
     Check,
     Leave(Flow),
     Lost,
 }
 
-/// Sleeps until `reserve_at`, which a wake-up may make earlier, or `check_at`, or a signal whose handler wants to leave.
+/// Sleeps until `reserve_at` or `check_at`, or until a wake-up comes, or a signal whose handler wants to leave.
 pub(super) fn sleep(
     connections: &mut Connections,
-    reserve_at: &mut Instant,
+    reserve_at: Instant,
     check_at: Instant,
     interrupts: &mut dyn Interrupts,
 ) -> Woken {
@@ -95,13 +98,12 @@ pub(super) fn sleep(
         for (connection, socket) in connections.iter_mut().zip(&sockets) {
             match connection.next_wake(socket.revents != 0) {
                 Err(_) => return Woken::Lost,
-                Ok(Some(wait)) if wait.is_zero() => return Woken::Reserve,
-                Ok(Some(wait)) => *reserve_at = (*reserve_at).min(Instant::now() + wait),
+                Ok(Some(wake)) => return Woken::Told(wake),
                 Ok(None) => {}
             }
         }
         let now = Instant::now();
-        if now >= *reserve_at {
+        if now >= reserve_at {
             return Woken::Reserve;
         }
         if now >= check_at {

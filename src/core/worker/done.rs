@@ -50,6 +50,10 @@ impl DoneJobs {
         self.open.extract_if(.., |done| done.ticket.queue == queue).collect()
     }
 
+    pub fn has(&self, queue: usize) -> bool {
+        self.open.iter().any(|done| done.ticket.queue == queue)
+    }
+
     pub fn queues(&self) -> Vec<usize> {
         let mut queues: Vec<usize> = self.open.iter().map(|done| done.ticket.queue).collect();
         queues.sort_unstable();

@@ -7,7 +7,9 @@ use super::listing::Orders;
 use crate::core::connections::Connections;
 use crate::core::error::Result;
 use crate::core::job::{Receipt, Reserved};
-use crate::core::queue::{Fetch, Finished, Flow, Interrupts, Queue, Settled, Waited, Waiting, wait_for};
+use crate::core::queue::{
+    Fetch, Finished, Flow, Interrupts, Queue, ReserveOutcome, Settled, Source, Waited, Waiting, wait_for,
+};
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -104,22 +106,7 @@ impl Feed {
 
     fn fetch(&mut self, timeout: Option<Duration>, interrupts: &mut dyn Interrupts) -> Result<Waited> {
         let max = self.prefetch.min(self.wanted).max(1);
-        let Self { queues, keeper, .. } = self;
-        let mut reserve = |index, queue: &Queue, connections: &mut Connections, waiting: Option<Waiting<'_>>| {
-            let done = keeper.state().map(|mut state| state.done.take(index)).unwrap_or_default();
-            let mut fetch = Fetch { max, done: finished(&done), lost: Vec::new() };
-            let result = queue.reserve_now(connections, &mut fetch, waiting);
-            let lost = std::mem::take(&mut fetch.lost);
-            if let Some(mut state) = keeper.state() {
-                let settled = |at| Some(if lost.contains(&at) { Settled::Lost } else { Settled::Ours });
-                match &result {
-                    Ok(_) => state.done.answered(done, settled),
-                    Err(_) => keeper.put_back(&mut state, done),
-                }
-            }
-            result
-        };
-        wait_for(queues, timeout, interrupts, &mut reserve)
+        wait_for(&self.queues, timeout, interrupts, &mut Fetching { max, keeper: &mut self.keeper })
     }
 
     fn keep(&mut self, index: usize, jobs: Vec<Reserved>) {
@@ -220,6 +207,39 @@ impl Feed {
             result = result.and(returned);
         }
         result
+    }
+}
+
+/// Leases so many jobs at most, and acknowledges those that are done.
+struct Fetching<'a> {
+    max: usize,
+    keeper: &'a mut Keeper,
+}
+
+impl Source for Fetching<'_> {
+    fn reserve(
+        &mut self,
+        index: usize,
+        queue: &Queue,
+        connections: &mut Connections,
+        waiting: Option<Waiting<'_>>,
+    ) -> Result<ReserveOutcome> {
+        let done = self.keeper.state().map(|mut state| state.done.take(index)).unwrap_or_default();
+        let mut fetch = Fetch { max: self.max, done: finished(&done), lost: Vec::new() };
+        let result = queue.reserve_now(connections, &mut fetch, waiting);
+        let lost = std::mem::take(&mut fetch.lost);
+        if let Some(mut state) = self.keeper.state() {
+            let settled = |at| Some(if lost.contains(&at) { Settled::Lost } else { Settled::Ours });
+            match &result {
+                Ok(_) => state.done.answered(done, settled),
+                Err(_) => self.keeper.put_back(&mut state, done),
+            }
+        }
+        result
+    }
+
+    fn has_news(&mut self, index: usize) -> bool {
+        self.keeper.state().is_some_and(|state| state.done.has(index))
     }
 }
 

@@ -1,0 +1,286 @@
+//! The queues that know of a waiter, and its sleep between two reserves.
+
+use super::Queue;
+use super::idle_check::{CHECK_EVERY, HORIZON, overdue};
+use super::look::{Look, Told, ask_each, ask_for_due, look, read_due};
+use super::reserve::{ReserveOutcome, Waiting};
+use super::sleep::{Flow, Interrupts, Woken, sleep};
+use super::wait::{Source, Waited, ask, ask_all, connect, in_turn, jittered, subscribe, waiting};
+use crate::core::client::Repeat;
+use crate::core::connection::{Connection, Wake};
+use crate::core::connections::Connections;
+use crate::core::deadline::within;
+use crate::core::error::{Error, Result};
+use crate::core::resolver::MASTER_IS_KNOWN_FOR;
+use crate::core::{reply, scripts};
+use std::time::{Duration, Instant};
+
+/// A waiter is registered for so long at most. Then it reserves, even if its checks have seen nothing.
+const REGISTERED_FOR: Duration = Duration::from_secs(150);
+
+/// A queue that knows of the waiter.
+pub(super) struct Registered<'a> {
+    pub queue: &'a Queue,
+    pub waiter: String,
+    channel: String,
+    pub is_paused: bool,
+    /// When to reserve from it.
+    look_at: Instant,
+}
+
+impl<'a> Registered<'a> {
+    fn new(queue: &'a Queue, waiter: String, is_paused: bool, look_at: Instant) -> Self {
+        Self { queue, channel: queue.keys.channel(&waiter), waiter, is_paused, look_at }
+    }
+
+    /// Whether it is over: the connection was replaced, or another server has the queue now, and no wake-up would come; or this is a child
+    /// of the process that waits.
+    fn is_over(&self, connections: &Connections) -> bool {
+        let connection =
+            connections.iter().find(|connection| connection.waiter == self.waiter && connection.is_whole());
+        let is_right = |connection: &Connection| {
+            !self.queue.client.may_move() || self.queue.client.server().is_ok_and(|server| server == connection.server)
+        };
+        !connection.is_some_and(is_right)
+    }
+}
+
+/// The queues of a waiter, and how it is registered in each.
+pub(super) struct Registration<'a> {
+    queues: &'a [Queue],
+    known: Vec<Option<Registered<'a>>>,
+}
+
+impl<'a> Registration<'a> {
+    pub fn new(queues: &'a [Queue]) -> Self {
+        Self { queues, known: queues.iter().map(|_| None).collect() }
+    }
+
+    /// Waits for a job of any queue. A queue that has not told the waiter to look, and has nothing due, is not asked again.
+    pub fn wait(
+        &mut self,
+        connections: &mut Connections,
+        mut looks: Vec<Option<Look>>,
+        deadline: Option<Instant>,
+        interrupts: &mut dyn Interrupts,
+        source: &mut dyn Source,
+    ) -> Result<Waited> {
+        let queues = self.queues;
+        let doing = |error: Error| error.while_doing(|| waiting(queues));
+        let mut is_lost = false;
+        loop {
+            match connect(connections, queues, interrupts).map_err(doing)? {
+                Flow::Continue => {}
+                flow => return Ok(Waited::Left(flow)),
+            }
+            // A reserve that waits for a Redis which is still loading; to subscribe, it must be there.
+            if std::mem::take(&mut is_lost) {
+                match ask_all(queues, connections, deadline, interrupts, source, &mut looks)? {
+                    Waited::Nothing => {}
+                    found => return Ok(found),
+                }
+            }
+            self.drop_over(connections);
+            if self.all().next().is_none() {
+                connections.iter_mut().for_each(|connection| connection.clear_wakes());
+            }
+            let is_last = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            if is_last && queues.len() > 1 {
+                let all: Vec<(usize, &Queue)> = queues.iter().enumerate().collect();
+                look(
+                    &all,
+                    connections,
+                    queues.first().map(|queue| queue.client.read_timeout()).unwrap_or_default(),
+                    &mut looks,
+                )?;
+            } else if !is_last {
+                self.register(connections, &mut looks).map_err(doing)?;
+            }
+            for (index, queue) in in_turn(queues) {
+                let known = self.known.get(index).and_then(Option::as_ref);
+                let is_quiet = known.is_some_and(|known| known.look_at > Instant::now());
+                let has_nothing = looks.get(index).and_then(Option::as_ref).is_some_and(|look| !look.has_job());
+                if if is_last { has_nothing } else { is_quiet } {
+                    continue;
+                }
+                let waiter = subscribe(queue, connections).map_err(doing)?;
+                let at_most = if is_last { Duration::ZERO } else { jittered(REGISTERED_FOR, &waiter) };
+                // The next request takes as long to reach Redis as this one, so the wait counts from the moment this one is sent.
+                let mut asked = Instant::now();
+                let waiting = Some(Waiting { name: &waiter, at_most });
+                let outcome = match ask(deadline, interrupts, &mut || {
+                    asked = Instant::now();
+                    source.reserve(index, queue, connections, waiting)
+                })? {
+                    Ok(ReserveOutcome::Again) => continue, // the time is over
+                    Ok(outcome) => outcome,
+                    Err(flow) => return Ok(Waited::Left(flow)),
+                };
+                let Some(known) = self.known.get_mut(index) else { continue };
+                *known = None;
+                match outcome {
+                    ReserveOutcome::Jobs(jobs) => return Ok(Waited::Jobs(index, jobs)),
+                    ReserveOutcome::Nothing(next) if !is_last => {
+                        let look_at = asked + next.wait.unwrap_or(at_most).min(at_most);
+                        *known = Some(Registered::new(queue, waiter, next.is_paused, look_at));
+                    }
+                    _ => {}
+                }
+            }
+            if is_last {
+                return Ok(Waited::Nothing);
+            }
+            match self.sleep(connections, deadline, interrupts).map_err(doing)? {
+                Woken::Lost => is_lost = true,
+                Woken::Leave(flow) => return Ok(Waited::Left(flow)),
+                _ => {}
+            }
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Registered<'a>> {
+        self.known.iter().flatten()
+    }
+
+    fn is_over(&self, connections: &Connections) -> bool {
+        self.all().any(|known| known.is_over(connections))
+    }
+
+    fn drop_over(&mut self, connections: &Connections) {
+        for known in &mut self.known {
+            known.take_if(|known| known.is_over(connections));
+        }
+    }
+
+    /// Registers the waiter with plain commands where a look has found nothing that is due soon, or nobody who looks at it before. It is sound
+    /// because Redis first registers and then looks again: what comes later wakes the waiter. Where this look finds more, a script is to sort
+    /// it out, at once.
+    fn register(&mut self, connections: &mut Connections, looks: &mut [Option<Look>]) -> Result<()> {
+        let mut chosen: Vec<(usize, &'a Queue, String, i64)> = Vec::new();
+        for ((index, queue), seen) in self.queues.iter().enumerate().zip(looks) {
+            let Some(seen) = seen.take().filter(|seen| !seen.has_job()) else { continue };
+            if self.known.get(index).is_some_and(Option::is_some) {
+                continue;
+            }
+            let waiter = subscribe(queue, connections)?;
+            let now = Instant::now();
+            let last_us = seen.redis_us(now + jittered(REGISTERED_FOR, &waiter));
+            let at_us = seen.due_us.filter(|due_us| *due_us <= seen.redis_us(now + HORIZON)).unwrap_or(last_us);
+            chosen.push((index, queue, waiter, at_us));
+        }
+        let all: Vec<&Queue> = chosen.iter().map(|(_, queue, ..)| *queue).collect();
+        let told = ask_each(&all, connections, &mut |request, _, at| {
+            let Some((_, queue, waiter, at_us)) = chosen.get(at) else { return };
+            request.command(&[b"ZADD", queue.keys.waiters(), at_us.to_string().as_bytes(), waiter.as_bytes()]);
+            ask_for_due(request, queue);
+            request.command(&[b"ZRANGE", queue.keys.waiters(), b"0", b"0", b"WITHSCORES"]);
+        })?;
+        for ((index, queue, waiter, at_us), told) in chosen.into_iter().zip(told) {
+            let look_at = told.and_then(|told| quiet_until(told, at_us, &waiter)).unwrap_or_else(Instant::now);
+            if let Some(known) = self.known.get_mut(index) {
+                *known = Some(Registered::new(queue, waiter, false, look_at));
+            }
+        }
+        Ok(())
+    }
+
+    /// Sleeps until it is time to reserve, checking the queues meanwhile.
+    fn sleep(
+        &mut self,
+        connections: &mut Connections,
+        deadline: Option<Instant>,
+        interrupts: &mut dyn Interrupts,
+    ) -> Result<Woken> {
+        let seed = self.all().next().map(|known| known.waiter.clone()).unwrap_or_default();
+        let may_move = self.all().any(|known| known.queue.client.may_move());
+        let mut check_at = Instant::now() + jittered(CHECK_EVERY, &seed);
+        while !self.is_over(connections) {
+            let reserve_at = self.all().map(|known| known.look_at).chain(deadline).min();
+            let Some(reserve_at) = reserve_at.filter(|at| *at > Instant::now()) else { break };
+            let resolve_at = Instant::now() + MASTER_IS_KNOWN_FOR;
+            let look_at = if may_move { check_at.min(resolve_at) } else { check_at };
+            match sleep(connections, reserve_at, look_at, interrupts) {
+                Woken::Told(wake) => {
+                    self.hear(&wake);
+                    self.hear_all(connections);
+                }
+                Woken::Check if Instant::now() < check_at => {}
+                Woken::Check => {
+                    let registered: Vec<&Registered<'_>> = self.all().collect();
+                    let overdue = overdue(&registered, connections)?;
+                    let now = Instant::now();
+                    let due = self.known.iter_mut().flatten().zip(overdue).filter(|(_, is_overdue)| *is_overdue);
+                    due.for_each(|(known, _)| known.look_at = now);
+                    check_at = now + jittered(CHECK_EVERY, &seed);
+                }
+                woken => return Ok(woken),
+            }
+        }
+        Ok(Woken::Reserve)
+    }
+
+    /// Notes when a script wants this waiter to look: at one queue, or at all of them if its channel is that of none.
+    fn hear(&mut self, wake: &Wake) {
+        let at = Instant::now() + wake.wait;
+        let is_told = |known: &Registered<'_>| known.channel.as_bytes() == wake.channel;
+        let is_one = self.all().any(is_told);
+        for known in self.known.iter_mut().flatten().filter(|known| !is_one || is_told(known)) {
+            known.look_at = known.look_at.min(at);
+        }
+    }
+
+    /// The wake-ups that have been read: queues that have jobs at the same time are asked in their order.
+    fn hear_all(&mut self, connections: &mut Connections) {
+        for connection in connections.iter_mut() {
+            while let Ok(Some(wake)) = connection.next_wake(false) {
+                self.hear(&wake);
+            }
+        }
+    }
+
+    /// Takes the waiter off the queues: one that is busy must not be told of a job. Where it was to look soon, or a script has just told it, and
+    /// others wait, a script has another one look instead. Best effort: when it fails, the others notice with their next check.
+    pub fn end(&mut self, connections: &mut Connections) {
+        self.drop_over(connections);
+        let Some(first) = self.all().next() else { return };
+        // All of them together: a process that is about to end must not wait for one frozen node after the other.
+        within(first.queue.client.read_timeout(), || {
+            let all: Vec<(&Queue, String)> = self.all().map(|known| (known.queue, known.waiter.clone())).collect();
+            let queues: Vec<&Queue> = all.iter().map(|(queue, _)| *queue).collect();
+            let told = ask_each(&queues, connections, &mut |request, _, at| {
+                let Some((queue, waiter)) = all.get(at) else { return };
+                request.command(&[b"ZREM", queue.keys.waiters(), waiter.as_bytes()]);
+                request.command(&[b"ZCARD", queue.keys.waiters()]);
+            });
+            // Redis sends a wake-up ahead of the reply of a command that comes behind it.
+            self.hear_all(connections);
+            let soon = Instant::now() + HORIZON;
+            for (known, told) in self.all().zip(told.unwrap_or_default()) {
+                let others = told.and_then(|told| told.replies.last()).and_then(reply::int);
+                if others != Some(0) && (others.is_none() || known.look_at <= soon) && !known.is_over(connections) {
+                    let _ = known.queue.client.run_on(connections, Repeat::No, &mut |request, _, _| {
+                        known.queue.write_script(request, &scripts::LEAVE, &[known.waiter.as_bytes()]);
+                    });
+                }
+            }
+        });
+    }
+}
+
+/// Until when a waiter that has registered itself may sleep: until then, if nothing is due before, and nobody else is to look then. `None`: a
+/// script is to find out.
+fn quiet_until(mut told: Told, at_us: i64, waiter: &str) -> Option<Instant> {
+    reply::int(told.replies.next()?)?;
+    let due_us = read_due(&mut told.replies)?;
+    let seen = Look { now_us: told.now_us, sent: told.sent, due_us };
+    let is_soon = due_us.is_some_and(|due_us| due_us <= seen.redis_us(told.sent + HORIZON));
+    if is_soon {
+        let waiters = told.replies.next()?;
+        let (first, _) = reply::scores(&waiters)?.first().copied()?;
+        let is_mine = first == waiter.as_bytes() && due_us.is_some_and(|due_us| at_us <= due_us);
+        if seen.has_job() || !is_mine {
+            return None;
+        }
+    }
+    Some(seen.moment(at_us))
+}
