@@ -68,6 +68,11 @@ namespace DelayQueue {
     {
         case WorkerStarting = 'workerStarting';
         /**
+         * Redis has answered, the login is right, its user has every right that a worker needs, and no queue is of a newer version. While Redis
+         * is away, the loop waits for it. Only a loop with such a listener takes this look, which takes no job.
+         */
+        case WorkerReady = 'workerReady';
+        /**
          * No job came for $idleTimeout of consume(). Listeners run while the loop goes on waiting: they may use the queue (over a second
          * connection), but a job that falls due while they run waits for them, so they should be short.
          */

@@ -41,6 +41,7 @@ mod oom;
 mod options;
 mod order;
 mod partitions;
+mod ready;
 mod refusals;
 mod registry;
 mod repeats;

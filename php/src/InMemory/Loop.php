@@ -42,7 +42,13 @@ final class Loop
     {
         $this->listeners->emit(Event::WorkerStarting);
         $began = $this->idleSince = microtime(true);
+        $isReady = false;
         while (($stop = $this->reasonToStop($began)) === null) {
+            if (!$isReady) {
+                $isReady = true;
+                $this->listeners->emit(Event::WorkerReady);
+                continue; // a listener may have stopped the loop
+            }
             $job = $this->queue->reserve();
             if ($job !== null) {
                 $this->handle($job);

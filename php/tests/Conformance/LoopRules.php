@@ -88,6 +88,7 @@ trait LoopRules
         ], $now);
         $this->assertSame([
             'workerStarting',
+            'workerReady',
             'processing done', 'succeeded done',
             'processing false', 'failed false',
             'processing throws', 'failed throws no bank',

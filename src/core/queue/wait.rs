@@ -162,7 +162,7 @@ fn waiting(queues: &[Queue]) -> String {
 
 /// Makes the connection of a queue listen for wake-ups; returns the name under which it waits. Tries again when the connection is lost, for
 /// as long as one operation may take.
-fn subscribe(queue: &Queue, connections: &mut Connections) -> Result<String> {
+pub(super) fn subscribe(queue: &Queue, connections: &mut Connections) -> Result<String> {
     let deadline = Instant::now() + queue.client.read_timeout();
     let mut pause = Duration::from_millis(5);
     loop {
