@@ -121,6 +121,7 @@ final class Loop
     {
         if ($error instanceof Release) {
             $job->release($error->delay);
+            $this->queue->keepReason($job, $error->getMessage());
             $this->listeners->emit(Event::Released, $job, $error, $ran);
         } elseif ($error instanceof Bury) {
             $job->bury($error->getMessage());
