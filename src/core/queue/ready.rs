@@ -54,9 +54,12 @@ impl Queue {
     }
 }
 
+/// A command, its key, and what follows.
+type Form<'a> = (&'static str, &'a [u8], &'a [&'a [u8]]);
+
 /// The commands that the scripts of a loop call, and the one that wakes a waiter. Each form changes nothing: Redis looks at the rights first,
 /// and then finds no such field or member, or a wrong argument.
-fn rights<'a>(hash: &'a [u8], zset: &'a [u8], channel: &'a [u8]) -> [(&'static str, &'a [u8], &'a [&'a [u8]]); 17] {
+fn rights<'a>(hash: &'a [u8], zset: &'a [u8], channel: &'a [u8]) -> [Form<'a>; 17] {
     [
         ("exists", hash, &[]),
         ("hget", hash, &[b""]),
