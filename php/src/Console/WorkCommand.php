@@ -82,7 +82,8 @@ final class WorkCommand extends Command
 
     /**
      * consume() heeds the signals of a running loop, with or without pcntl. This is for the time before and after, when they
-     * would end the process in the middle of something; and for SIGHUP, which a parent's workers leave to the parent, and which a parent without workers need not heed.
+     * would end the process in the middle of something; and for SIGHUP, which a parent's workers leave to the parent. A parent that has no workers
+     * yet ignores it.
      *
      * @param DelayQueue|null $queue as soon as there is one; before that the process just ends
      */
@@ -102,7 +103,7 @@ final class WorkCommand extends Command
     }
 
     /**
-     * The worker of a parent tells the parent.
+     * For a single worker. That of a parent tells the parent.
      *
      * @param array{queues: list<string>, redis: string, prefix: string} $place
      */
