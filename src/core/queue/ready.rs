@@ -23,11 +23,19 @@ pub fn look(queues: &[Queue]) -> Result<()> {
 }
 
 fn look_at_all(queues: &[Queue], connections: &mut Connections) -> Result<()> {
-    let (mut has_answer, mut failed) = (false, None);
+    let (mut has_answer, mut away, mut failed) = (false, Vec::new(), None);
     for queue in queues {
+        // Each queue would wait for it anew.
+        let server = queue.client.server().ok();
+        if server.is_some() && away.contains(&server) {
+            continue;
+        }
         match queue.hasty().look(connections) {
             Ok(()) => has_answer = true,
-            Err(error) if queue.client.has_slots() && error.is_retryable() => drop(failed.get_or_insert(error)),
+            Err(error) if queue.client.has_slots() && error.is_retryable() => {
+                away.push(server);
+                failed.get_or_insert(error);
+            }
             Err(error) => return Err(error),
         }
     }
