@@ -5,8 +5,9 @@
  *
  * Durations are seconds (int, float, or a numeric string), a duration string such as '500ms', '15m', '2h30m', '1d' or
  * 'PT15M', or a DateInterval. Resolution is 1 ms, rounded up. Negative, NaN, infinite or > 100-year ones are a \ValueError.
- * A delay counts from Redis' own clock, so $dueAt, $reservedAt and $leaseUntil have microseconds. A moment (DateTimeInterface) is exact to
- * the microsecond.
+ * A delay counts from Redis' own clock, so $dueAt, $reservedAt and $leaseUntil have microseconds. A moment (DateTimeInterface) is one on
+ * Redis' clock, exact to the microsecond: new DateTime('+15 minutes'), which this host computes by its own clock, is early or late by as much as
+ * the two clocks differ, and '15m' is not.
  *
  * Headers are an array<string, string> beside the payload, untouched by every script: trace context, content type, tenant … At most 64 of
  * them, names of 1..100 bytes of [A-Za-z0-9._-], values of valid UTF-8, 8 KiB of names and values together; anything else is a
@@ -67,6 +68,11 @@ namespace DelayQueue {
     enum Event: string
     {
         case WorkerStarting = 'workerStarting';
+        /**
+         * Redis has answered, the login is right, its user has every right that a worker needs, and no queue is of a newer version. While Redis
+         * is away, the loop waits for it. Only a loop with such a listener takes this look, which takes no job.
+         */
+        case WorkerReady = 'workerReady';
         /**
          * No job came for $idleTimeout of consume(). Listeners run while the loop goes on waiting: they may use the queue (over a second
          * connection), but a job that falls due while they run waits for them, so they should be short.
@@ -350,7 +356,7 @@ namespace DelayQueue {
      * @property-read int<0, max> $maxAttempts
      * @property-read int<0, 4294967295> $priority
      * @property-read float $ttr
-     * @property-read float $createdAt
+     * @property-read float $createdAt by the clock of the producer
      * @property-read float $dueAt
      * @property-read float $reservedAt
      * @property-read positive-int $token
@@ -447,7 +453,7 @@ namespace DelayQueue {
         public readonly int $priority;
         /** Seconds. */
         public readonly float $ttr;
-        /** Unix seconds. */
+        /** Unix seconds, by the clock of the producer. */
         public readonly float $createdAt;
         /** Unix seconds; of a job that was taken by reserveJob() while it was buried, since when. */
         public readonly float $dueAt;
@@ -592,7 +598,7 @@ namespace DelayQueue {
         /** Limit of one run of the handler, in seconds; 0.0: none. */
         public readonly float $timeout;
         public readonly Backoff $backoff;
-        /** Unix seconds. */
+        /** Unix seconds, by the clock of the producer. */
         public readonly float $createdAt;
         /** Unix seconds; of a buried job since when it is buried. */
         public readonly float $dueAt;
@@ -1088,7 +1094,7 @@ namespace {
          * queue, and the repetition does not count as a duplicate.
          *
          * @param mixed $payload what json_encode() accepts, except a Closure or Generator; with format 'raw' a string
-         * @param Duration|\DateTimeInterface $delay seconds, or an absolute moment; a past moment is due at once. A negative number is a
+         * @param Duration|\DateTimeInterface $delay seconds, or an absolute moment on Redis' clock; a past moment is due at once. A negative number is a
          *     \ValueError, and so is one of 1e9 .. 3e9 (31 to 95 years), which is a Unix time that was taken for a delay
          * @param non-empty-string|null $id 1..200 bytes, no control characters; null: a time-ordered UUIDv7
          * @param int<0, 4294967295>|null $priority smaller is sooner; null: the queue's

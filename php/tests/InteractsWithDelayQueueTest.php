@@ -9,6 +9,7 @@ use DelayQueue;
 use DelayQueue\Backoff;
 use DelayQueue\Bury;
 use DelayQueue\Event;
+use DelayQueue\InMemory\InMemoryQueue;
 use DelayQueue\Job;
 use DelayQueue\JobInfo;
 use DelayQueue\Release;
@@ -177,6 +178,43 @@ final class InteractsWithDelayQueueTest extends TestCase
         $this->assertSame(1, $this->runDueJobs($handler, $queue));
 
         $this->assertSame(['a released', 'a failed', 'a buried', 'a succeeded'], $heard);
+    }
+
+    /** @return array<string, array{callable(Job): mixed, class-string<\Throwable>, string}> */
+    public static function mistakes(): array
+    {
+        return [
+            'a failed assertion' => [static fn (Job $job) => self::assertSame('b', $job->payload), AssertionFailedError::class, 'AssertionFailed|ExpectationFailed'],
+            'an undefined function' => [static fn () => \undefined(), \Error::class, 'undefined function'],
+            'a wrong argument' => [static fn (string $job) => $job, \TypeError::class, 'must be of type string'],
+        ];
+    }
+
+    /**
+     * @dataProvider mistakes
+     *
+     * @param callable(Job): mixed $handler
+     * @param class-string<\Throwable> $class
+     */
+    #[\PHPUnit\Framework\Attributes\DataProvider('mistakes')]
+    public function testAMistakeInAHandlerReachesTheTestAndItsJobHasFailed(callable $handler, string $class, string $error): void
+    {
+        foreach ([$this->delayQueue(), new InMemoryQueue('default')] as $queue) {
+            $queue->push('a', id: 'a', backoff: Backoff::fixed('5m'));
+            $queue->push('next', id: 'next');
+            $thrown = null;
+            try {
+                $this->runDueJobs($handler, $queue);
+            } catch (\Throwable $thrown) {
+                // As a test that expects it.
+            }
+            $this->assertInstanceOf($class, $thrown);
+            $this->assertDelayed('a', $queue);
+            $this->assertMatchesRegularExpression("/$error/", (string) $queue->peek('a')?->lastError);
+            $this->assertSame(State::Ready, $queue->peek('next')?->state, 'nothing more runs');
+            $this->assertSame(1, $queue->drain($handler), 'to drain() it is one failed job of many');
+            $this->assertSame(0, $this->runDueJobs($handler, $queue), 'and nothing stays stopped');
+        }
     }
 
     public function testAHandlerThatNeverEndsFailsTheTest(): void

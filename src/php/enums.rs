@@ -38,6 +38,7 @@ pub fn register() -> Result<(), Rejected> {
     ])?;
     EVENT.register_enum(&[
         ("WorkerStarting", "workerStarting"),
+        ("WorkerReady", "workerReady"),
         ("Idle", "idle"),
         ("Processing", "processing"),
         ("Succeeded", "succeeded"),

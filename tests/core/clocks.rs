@@ -89,3 +89,19 @@ fn a_job_keeps_its_moment_whatever_the_clock_says_meanwhile() {
     clock.set_us(at_ms * 1000);
     assert_eq!(reserve(&queue).unwrap().due_at_us, at_ms * 1000);
 }
+
+/// The clocks of hosts, as a producer sees them that computes a moment by its own.
+#[test]
+fn a_moment_is_one_on_redis_clock_and_a_delay_does_not_know_the_producers() {
+    let clock = Clock::new();
+    let server = Server::start_with_clock(&clock);
+    let queue = server.queue("q");
+    let producers_us = clock.now_us() - 3_600_000_000; // Redis is an hour ahead
+    queue.push(&NewJob { due: Due::AtUs(producers_us + 900_000_000), ..job("moment") }).unwrap();
+    queue.push(&delayed("delay", 900_000)).unwrap();
+    assert_eq!(reserve(&queue).map(|job| job.id), Some(id("moment")));
+    assert_eq!(queue.peek(&id("delay")).unwrap().unwrap().state, State::Delayed);
+    let created_ms = queue.peek(&id("delay")).unwrap().unwrap().created_at_ms;
+    let hosts_ms = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
+    assert!(u128::try_from(created_ms).unwrap().abs_diff(hosts_ms) < 60_000, "{created_ms}: the producer's clock");
+}

@@ -43,6 +43,7 @@ mod oom;
 mod options;
 mod order;
 mod partitions;
+mod ready;
 mod refusals;
 mod registry;
 mod repeats;

@@ -42,60 +42,72 @@ $queue->drain(fn () => null);
 --EXPECT--
 succeeds
   WorkerStarting null null
+  WorkerReady null null
   Processing "job" null
   Succeeded "job" null settled after some time
   WorkerStopping null null
 fails
   WorkerStarting null null
+  WorkerReady null null
   Processing "job" null
   Failed "job" null settled after some time
   WorkerStopping null null
 throws
   WorkerStarting null null
+  WorkerReady null null
   Processing "job" null
   Failed "job" LogicException settled after some time
   WorkerStopping null null
 is released
   WorkerStarting null null
+  WorkerReady null null
   Processing "job" null
   Released "job" DelayQueue\Release settled after some time
   WorkerStopping null null
 is buried
   WorkerStarting null null
+  WorkerReady null null
   Processing "job" null
   Buried "job" DelayQueue\Bury settled after some time
   WorkerStopping null null
 takes too long
   WorkerStarting null null
+  WorkerReady null null
   Processing "job" null
   TimedOut "job" DelayQueue\TimeoutException after some time
   Failed "job" DelayQueue\TimeoutException settled after some time
   WorkerStopping null null
 is lost
   WorkerStarting null null
+  WorkerReady null null
   Processing "job" null
   Succeeded "job" null settled after some time
   LeaseLost "job" null settled
   WorkerStopping null null
 was lost and the handler knows
   WorkerStarting null null
+  WorkerReady null null
   Processing "job" null
   LeaseLost "job" null lost after some time
   WorkerStopping null null
 settles itself
   WorkerStarting null null
+  WorkerReady null null
   Processing "job" null
   WorkerStopping null null
 fails for the last time
   WorkerStarting null null
+  WorkerReady null null
   Processing "job" null
   Failed "job" LogicException settled after some time
   Buried "job" LogicException settled after some time
   WorkerStopping null null
 is idle
   WorkerStarting null null
+  WorkerReady null null
   Idle null null
   WorkerStopping null null
 drain
   WorkerStarting null null
+  WorkerReady null null
   WorkerStopping null null

@@ -21,6 +21,7 @@ $queue->purge();
 ?>
 --EXPECT--
 WorkerStarting  
+WorkerReady  
 Buried bad DelayQueue\PayloadException: payload is not valid JSON: Syntax error
 NULL
 string(1) "{"

@@ -26,6 +26,7 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue\Backoff/interfaces/0 is unexpected
 /DelayQueue\Backoff/methods/__toString is unexpected
 /DelayQueue\Backoff/methods/parse is unexpected
+/DelayQueue\Event/constants/WorkerReady is unexpected
 /DelayQueue\Event/constants/Cancelled is unexpected
 /DelayQueue\Job/interfaces/0 is unexpected
 /DelayQueue\Job/methods/update/parameters/2 is unexpected

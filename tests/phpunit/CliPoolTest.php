@@ -48,7 +48,50 @@ final class CliPoolTest extends CliTestCase
         }
     }
 
-    public function testSigHupReplacesOneAfterAnotherByNewCodeAndLosesNothing(): void
+    public function testTheNumberOfProcessesHasABound(): void
+    {
+        foreach (['0', '1001', '1000000', 'many'] as $number) {
+            $errors = $this->cliExpecting(2, 'work', self::HANDLER, "--processes=$number");
+            $this->assertSame("delayqueue: --processes must be a whole number from 1 to 1000\n", $errors);
+        }
+    }
+
+    public function testASignalIsHeardWhileTheWorkersAreStarted(): void
+    {
+        // Each loads for longer than the test lasts.
+        file_put_contents($this->file('boot.php'), "<?php file_put_contents(__DIR__ . '/boots', '.', FILE_APPEND | LOCK_EX) && filesize(__DIR__ . '/boots') > 1 && sleep(60);");
+        $parent = $this->start('work', self::HANDLER, "--bootstrap={$this->file('boot.php')}", '--processes=1000');
+        $this->heard($parent, '/(worker \d+ \(process \d+\) started\n.*){3}/s');
+        $parent->signal(SIGTERM);
+        $this->assertSame(0, $parent->exitCode(20));
+        $started = substr_count($parent->errors(), ' started');
+        $this->assertLessThan(500, $started, 'it did not go on starting');
+        $this->assertSame($started, preg_match_all('/ended with exit code 0$|was stopped before it was ready$/m', $parent->errors()), $parent->errors());
+        $this->assertStringNotContainsString('killed', $parent->errors());
+    }
+
+    public function testTheFirstLineNamesTheRedisToWhichTheBootstrapFileLeadsTheWorkers(): void
+    {
+        file_put_contents($this->file('boot.php'), "<?php putenv('DELAYQUEUE_DSN={$this->redis->dsn()}'); putenv('DELAYQUEUE_PREFIX=shop');");
+        $parent = $this->startWith(['DELAYQUEUE_DSN' => 'redis://127.0.0.1:1/7'], 'work', self::HANDLER, "--bootstrap={$this->file('boot.php')}", '--processes=2');
+        $this->ready($parent);
+        $this->assertStringEndsWith(" 2 workers for queue $this->queueName at {$this->redis->dsn()}, prefix shop", (string) strtok($parent->errors(), "\n"));
+        $this->endWell($parent);
+    }
+
+    public function testAPoolThatStartsBeforeRedisWaitsForIt(): void
+    {
+        $this->redis->kill();
+        $parent = $this->start('work', self::HANDLER, '--processes=2');
+        $this->heard($parent, '/(Redis is away: .*){2}/s');
+        $this->assertStringNotContainsString('is ready', $parent->errors());
+        $this->redis->start();
+        $this->ready($parent);
+        $this->assertStringNotContainsString('ended', $parent->errors());
+        $this->endWell($parent);
+    }
+
+    public function testSigHupReplacesAllByNewCodeAndLosesNothing(): void
     {
         $log = $this->file('done.log');
         $handler = $this->file('handler.php');
@@ -86,29 +129,11 @@ final class CliPoolTest extends CliTestCase
         $this->assertGreaterThan(0, $versions['v2']);
         $this->assertSame('v2', substr($lines()[$jobs - 1], 0, 2));
 
-        // In the order of what happened: never was a worker ended before the one after it was ready.
+        // No worker was told to end before all of the new ones were ready.
         $events = array_map(static fn (string $line): array => json_decode($line, true), explode("\n", trim($parent->errors())));
-        $order = array_column(array_filter($events, static fn (array $event): bool => in_array($event['event'], ['reload', 'started', 'ready', 'ended'], true)), 'event');
-        $after = array_slice($order, array_search('reload', $order, true) + 1, 6);
-        $this->assertSame(['started', 'ready', 'ended', 'started', 'ready', 'ended'], $after);
-    }
-
-    public function testAReleaseThatDoesNotStartIsNotRolledOut(): void
-    {
-        copy(self::HANDLER, $this->file('handler.php'));
-        $parent = $this->start('work', $this->file('handler.php'), '--processes=2');
-        $this->ready($parent);
-        file_put_contents($this->file('handler.php'), '<?php nonsense(');
-        $parent->signal(SIGHUP);
-        $this->heard($parent, '/the new one, ended with exit code 2: the old ones stay/');
-        $this->queue()->push([], id: 'a');
-        Wait::until(fn () => $this->done() === ['a'], 20, 'the old ones work');
-        $this->assertSame(3, substr_count($parent->errors(), ' started'));
-
-        copy(self::HANDLER, $this->file('handler.php'));
-        $parent->signal(SIGHUP);
-        $this->heard($parent, '/(was killed|ended with exit code 0).*(was killed|ended with exit code 0)/s');
-        $this->endWell($parent);
+        $order = array_values(array_diff(array_column($events, 'event'), ['stopped'])); // what each worker says itself
+        $after = array_slice($order, array_search('reload', $order, true) + 1, 7);
+        $this->assertSame(['started', 'ready', 'started', 'ready', 'reloaded', 'ended', 'ended'], $after);
     }
 
     /** @dataProvider signals */

@@ -65,17 +65,17 @@ final class CliWorkTest extends CliTestCase
 
     public function testAWorkerAndAPoolSayAtTheirStartWhereTheyWorkWithoutAPassword(): void
     {
-        $place = ['--queue=orders', '--queue=refunds', '--dsn=redis://ann:secret@127.0.0.1:1/0', '--prefix=shop'];
-        $this->assertStringEndsWith(
-            "is ready for queues orders, refunds at redis://ann:***@127.0.0.1:1/0, prefix shop",
-            strtok($this->cli('work', self::HANDLER, '--max-time=0.3', ...$place)->errors, "\n"),
-        );
+        $this->redis->ask('ACL', 'SETUSER', 'ann', 'on', '>secret', '~*', '&*', '+@all');
+        $place = ['--queue=orders', '--queue=refunds', "--dsn=redis+unix://ann:secret@{$this->redis->socket}?db=0", '--prefix=shop'];
+        $here = "for queues orders, refunds at redis+unix://ann:***@{$this->redis->socket}?db=0, prefix shop";
+        $errors = $this->cli('work', self::HANDLER, '--max-time=0.3', ...$place)->errors;
+        $this->assertStringEndsWith("is ready $here", strtok($errors, "\n"));
         $pool = $this->start('work', self::HANDLER, '--processes=2', ...$place);
-        $this->heard($pool, '~^\S+ 2 workers for queues orders, refunds at redis://ann:\*\*\*@127\.0\.0\.1:1/0, prefix shop$~m');
+        $this->heard($pool, '~\A\S+ 2 workers ' . preg_quote($here, '~') . '$~m');
         $this->heard($pool, '/(is ready.*){2}/s');
         $pool->signal(SIGTERM);
         $this->assertSame(0, $pool->exitCode(20));
-        $this->assertStringNotContainsString('secret', $pool->errors());
+        $this->assertStringNotContainsString('secret', $errors . $pool->errors());
     }
 
     /** @dataProvider deaths */

@@ -10,6 +10,7 @@ use DelayQueue\Console\Worker\JobLog;
 use DelayQueue\Console\Worker\Lifeline;
 use DelayQueue\Console\Worker\Limits;
 use DelayQueue\Console\Worker\Notices;
+use DelayQueue\Console\Worker\Place;
 use DelayQueue\Console\Worker\Pool;
 use DelayQueue\Console\Worker\Relaunch;
 use DelayQueue\Event;
@@ -23,6 +24,8 @@ use Throwable;
 
 final class WorkCommand extends Command
 {
+    private const MOST_PROCESSES = 1000;
+
     public function __construct()
     {
         parent::__construct('work');
@@ -33,45 +36,40 @@ final class WorkCommand extends Command
         HandlerLoader::describe($this);
         JobLog::describe($this);
         $this->setDescription('Runs a handler for each job that is due, in one process or many')
-            ->addOption('processes', null, InputOption::VALUE_REQUIRED, 'How many worker processes; more than one needs PHP\'s pcntl and posix', '1')
+            ->addOption('processes', null, InputOption::VALUE_REQUIRED, 'How many worker processes, up to 1000; more than one needs PHP\'s pcntl and posix', '1')
             ->setHelp(<<<'TEXT'
                   delayqueue work handler.php --queue=orders --queue=refunds --processes=4
 
                 A worker writes one line per job to standard output, and lines about itself to standard error. After SIGTERM, SIGINT or
                 SIGQUIT the workers finish the jobs in hand and end; a second signal changes nothing. After SIGUSR2 they take no more
-                jobs until SIGCONT. After SIGHUP the parent replaces the workers one after another by new processes, with new code; a
-                single worker just ends, for its supervisor to start it again. A limit ends one worker; with several processes another
-                takes its place.
+                jobs until SIGCONT. After SIGHUP the parent starts new workers, with new code; once all of them are ready, the old ones
+                end. If they do not get ready, the old ones stay. A single worker just ends, for its supervisor to start it again. A limit
+                ends one worker; with several processes another takes its place.
                 TEXT . "\n\n" . Application::EXIT_CODES . "\n  75  an operator has ordered a restart (workers:restart) of a single worker\n  124  a handler was stuck beyond its --timeout and --grace-timeout");
         Limits::describe($this);
     }
 
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
-        $processes = Number::of($input->getOption('processes'), '--processes', 1);
+        $processes = Number::of($input->getOption('processes'), '--processes', 1, self::MOST_PROCESSES);
         $asJson = JobLog::isJson($input);
         $limits = Limits::of($input);
         $notices = new Notices($output, $asJson);
         $lifeline = Lifeline::find();
+        $isParent = $processes > 1 && $lifeline === null;
+        if ($isParent && (!function_exists('pcntl_signal') || !function_exists('posix_kill'))) {
+            throw new UsageException('--processes needs PHP\'s extensions pcntl and posix');
+        }
         $queue = null;
-        if ($processes > 1 && $lifeline === null) {
-            if (!function_exists('pcntl_signal') || !function_exists('posix_kill')) {
-                throw new UsageException('--processes needs PHP\'s extensions pcntl and posix');
-            }
-
-            $target = new Target($input);
-            $queue = $target->watching();
-            $queue->close(); // each worker has a connection of its own, and the parent needs none
-            $notices->say('starting', "$processes workers for " . self::place($target, $queue), self::fields($target, $queue));
-
+        self::heedSignals($queue, $isParent || $lifeline !== null);
+        if ($isParent) {
             return (new Pool(Relaunch::command(), $processes, $limits['stopWhenEmpty'], $notices))->run();
         }
-        self::heedSignals($queue, $lifeline !== null);
         HandlerLoader::bootstrap($input);
         $target = new Target($input);
         $queue = $target->watching();
-        $lifeline?->attach($queue);
-        $lifeline === null && self::tellOfReadiness($target, $queue, $notices);
+        $place = Place::of($target->names(), $queue);
+        $lifeline === null ? self::tellOfReadiness($queue, $place, $notices) : $lifeline->attach($queue, $place);
         self::tellOfRedis($queue, $notices);
         $handler = HandlerLoader::load($input);
         $reason = $queue->consume(JobLog::of($input, $output)->watch($queue, $handler), ...$limits);
@@ -84,11 +82,12 @@ final class WorkCommand extends Command
 
     /**
      * consume() heeds the signals of a running loop, with or without pcntl. This is for the time before and after, when they
-     * would end the process in the middle of something; and for SIGHUP, which a parent's workers leave to the parent.
+     * would end the process in the middle of something; and for SIGHUP, which a parent's workers leave to the parent. A parent that has no workers
+     * yet ignores it.
      *
      * @param DelayQueue|null $queue as soon as there is one; before that the process just ends
      */
-    private static function heedSignals(?DelayQueue &$queue, bool $hasParent): void
+    private static function heedSignals(?DelayQueue &$queue, bool $isOfPool): void
     {
         if (!function_exists('pcntl_signal')) {
             return;
@@ -100,29 +99,18 @@ final class WorkCommand extends Command
         foreach ([SIGTERM, SIGINT, SIGQUIT] as $signal) {
             pcntl_signal($signal, $stop);
         }
-        pcntl_signal(SIGHUP, $hasParent ? SIG_IGN : $stop);
+        pcntl_signal(SIGHUP, $isOfPool ? SIG_IGN : $stop);
     }
 
-    /** The worker of a parent tells the parent. */
-    private static function tellOfReadiness(Target $target, DelayQueue $queue, Notices $notices): void
+    /**
+     * For a single worker. That of a parent tells the parent.
+     *
+     * @param array{queues: list<string>, redis: string, prefix: string} $place
+     */
+    private static function tellOfReadiness(DelayQueue $queue, array $place, Notices $notices): void
     {
-        $queue->on(Event::WorkerStarting, static function () use ($target, $queue, $notices): void {
-            $message = 'worker (process ' . getmypid() . ') is ready for ' . self::place($target, $queue);
-            $notices->say('ready', $message, self::fields($target, $queue));
-        });
-    }
-
-    private static function place(Target $target, DelayQueue $queue): string
-    {
-        $names = $target->names();
-
-        return (count($names) === 1 ? 'queue ' : 'queues ') . implode(', ', $names) . " at {$queue->dsn()}, prefix {$queue->prefix()}";
-    }
-
-    /** @return array<string, mixed> */
-    private static function fields(Target $target, DelayQueue $queue): array
-    {
-        return ['queues' => $target->names(), 'redis' => $queue->dsn(), 'prefix' => $queue->prefix()];
+        $message = 'worker (process ' . getmypid() . ') is ready for ' . Place::text($place);
+        $queue->on(Event::WorkerReady, static fn () => $notices->say('ready', $message, $place));
     }
 
     private static function tellOfRedis(DelayQueue $queue, Notices $notices): void

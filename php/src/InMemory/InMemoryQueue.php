@@ -14,6 +14,7 @@ use DelayQueue\LeaseLostException;
 use DelayQueue\OnDuplicate;
 use DelayQueue\QueueInterface;
 use DelayQueue\StopReason;
+use DelayQueue\Testing;
 use Error;
 
 /**
@@ -247,6 +248,17 @@ final class InMemoryQueue implements QueueInterface
         $momentUs = $this->nextMomentUs();
 
         return $momentUs === null ? null : max(0, $momentUs - $this->store->nowUs());
+    }
+
+    /** @internal for the loop: the message of a Release becomes the job's lastError, an empty one keeps the last */
+    public function keepReason(Job $job, string $message): void
+    {
+        if ($message !== '') {
+            // Cut, and without NUL, as the extension keeps a reason.
+            $other = Testing::job(null);
+            $other->bury($message);
+            $this->store->queue($job->queue)->find($job->id)?->change(['lastError' => Testing::outcome($other)?->reason]);
+        }
     }
 
     /** @return list<Job> */

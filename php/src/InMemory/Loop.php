@@ -42,7 +42,13 @@ final class Loop
     {
         $this->listeners->emit(Event::WorkerStarting);
         $began = $this->idleSince = microtime(true);
+        $isReady = false;
         while (($stop = $this->reasonToStop($began)) === null) {
+            if (!$isReady) {
+                $isReady = true;
+                $this->listeners->emit(Event::WorkerReady);
+                continue; // a listener may have stopped the loop
+            }
             $job = $this->queue->reserve();
             if ($job !== null) {
                 $this->handle($job);
@@ -115,6 +121,7 @@ final class Loop
     {
         if ($error instanceof Release) {
             $job->release($error->delay);
+            $this->queue->keepReason($job, $error->getMessage());
             $this->listeners->emit(Event::Released, $job, $error, $ran);
         } elseif ($error instanceof Bury) {
             $job->bury($error->getMessage());

@@ -58,7 +58,7 @@ final class WorkerLog
     {
         return match ($event) {
             Event::Idle, Event::Processing => LogLevel::DEBUG,
-            Event::WorkerStarting, Event::WorkerStopping, Event::Succeeded, Event::Released, Event::ConnectionRestored => LogLevel::INFO,
+            Event::WorkerStarting, Event::WorkerReady, Event::WorkerStopping, Event::Succeeded, Event::Released, Event::ConnectionRestored => LogLevel::INFO,
             Event::Failed, Event::TimedOut, Event::LeaseLost, Event::Cancelled, Event::ConnectionLost => LogLevel::WARNING,
             Event::Buried => LogLevel::ERROR,
         };
@@ -68,6 +68,7 @@ final class WorkerLog
     {
         return match ($event) {
             Event::WorkerStarting => 'The worker starts',
+            Event::WorkerReady => 'The worker is ready',
             Event::Idle => 'No job came',
             Event::Processing => 'A job begins',
             Event::Succeeded => 'A job is done',

@@ -9,7 +9,7 @@ use PHPUnit\Framework\Attributes\After;
 use PHPUnit\Framework\Attributes\Before;
 
 /**
- * Tests of code that uses DelayQueue, against the real scripts and a real Redis. For PHPUnit 9.6 to 11.
+ * Tests of code that uses DelayQueue, against the real scripts and a real Redis. For PHPUnit 9.6 to 13.
  *
  * A private redis-server is started for the suite and emptied before each test. `new DelayQueue('name')` without a DSN,
  * wherever the code under test says it, reaches that server; so do child processes, through DELAYQUEUE_DSN.

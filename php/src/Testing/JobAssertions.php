@@ -16,7 +16,7 @@ use PHPUnit\Framework\Assert;
  *     JobAssertions::delayed($queue, 'order-1', 900);
  *
  * A job is named by its id, described by a closure that gets a JobInfo and returns true for a match, or null: any job. The trait AssertsJobs
- * has the same as methods of a test case.
+ * has the same as methods of a test case. Both need PHPUnit.
  */
 final class JobAssertions
 {

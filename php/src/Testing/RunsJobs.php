@@ -6,8 +6,11 @@ namespace DelayQueue\Testing;
 
 use DateInterval;
 use DateTimeInterface;
+use DelayQueue\Job;
 use DelayQueue\QueueInterface;
 use DelayQueue\Testing;
+use Error;
+use PHPUnit\Exception as PHPUnitException;
 
 /** Moves time, and runs the jobs that are due. */
 trait RunsJobs
@@ -27,18 +30,32 @@ trait RunsJobs
     }
 
     /**
-     * Runs what is due now with consume(), which settles each job as its handler decides and tells the listeners of the queue.
+     * Runs what is due now with drain(), which settles each job as its handler decides and tells the listeners of the queue. An Error or a failed
+     * assertion of a handler fails its job, ends the run, and is thrown again for the test; to drain() it is one failed job of many.
      *
      * @param callable(\DelayQueue\Job, QueueInterface): mixed $handler
      * @param string|QueueInterface $queue a name, or an object whose listeners are to hear of it
      * @param int $limit more jobs than this fail the test: a handler that releases without a delay never ends
      *
      * @return int the number of jobs handled
+     *
+     * @throws Error|PHPUnitException of a handler
      */
     protected function runDueJobs(callable $handler, string|QueueInterface $queue = 'default', int $limit = 1000): int
     {
         $where = is_string($queue) ? " in queue '$queue'" : '';
-        $handled = $this->asserted($queue)->drain($handler, $limit + 1);
+        $mistake = null;
+        $handled = $this->asserted($queue)->drain(static function (Job $job, QueueInterface $queue) use ($handler, &$mistake): mixed {
+            try {
+                return $handler($job, $queue);
+            } catch (Error | PHPUnitException $mistake) {
+                $queue->stop();
+                throw $mistake;
+            }
+        }, $limit + 1);
+        if ($mistake !== null) {
+            throw $mistake;
+        }
         if ($handled > $limit) {
             static::fail("more than $limit jobs were due$where: is one released without a delay?");
         }

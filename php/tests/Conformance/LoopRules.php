@@ -88,6 +88,7 @@ trait LoopRules
         ], $now);
         $this->assertSame([
             'workerStarting',
+            'workerReady',
             'processing done', 'succeeded done',
             'processing false', 'failed false',
             'processing throws', 'failed throws no bank',
@@ -98,6 +99,21 @@ trait LoopRules
             'processing settled and throws',
             'workerStopping',
         ], $heard);
+    }
+
+    public function testTheMessageOfAReleaseBecomesTheLastError(): void
+    {
+        $queue = $this->patient();
+        $queue->push('x', id: 'a');
+        $errors = [];
+        foreach (['rate limit', '', str_repeat('ä', 3000) . "\0"] as $message) {
+            $queue->drain(static fn () => throw new Release(0, $message), 1);
+            $errors[] = $queue->peek('a')?->lastError;
+        }
+        $this->assertSame(['rate limit', 'rate limit'], array_slice($errors, 0, 2));
+        $this->assertStringStartsWith('ää', (string) $errors[2]);
+        $this->assertLessThan(6000, strlen((string) $errors[2]), 'cut');
+        $this->assertSame(3, $queue->peek('a')?->releases);
     }
 
     public function testConsumeSaysWhyItReturns(): void

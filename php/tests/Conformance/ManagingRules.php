@@ -7,6 +7,7 @@ namespace DelayQueue\Tests\Conformance;
 use DateTimeImmutable;
 use DelayQueue\Backoff;
 use DelayQueue\State;
+use DelayQueue\Testing;
 
 /** Jobs that nobody holds, and the queue as a whole. */
 trait ManagingRules
@@ -155,6 +156,17 @@ trait ManagingRules
         $this->assertTrue($queue->forget());
         $this->assertTrue($queue->forget());
         $this->assertSame([[], 0], [$queue->queues(), $queue->stats()->pushed]);
+    }
+
+    public function testAJobMayBeDueAtAWholeSecond(): void
+    {
+        $queue = $this->queue();
+        $moment = new DateTimeImmutable('tomorrow 9:00');
+        $queue->push('remind', delay: $moment, id: 'a');
+        $this->assertSame([(float) $moment->getTimestamp(), null], [$queue->stats()->nextDueAt, $queue->stats()->oldestReadyAge]);
+        Testing::travelTo($moment->modify('+1 second'));
+        $this->assertGreaterThanOrEqual(1.0, $queue->stats()->oldestReadyAge);
+        $this->assertNull($queue->stats()->nextDueAt);
     }
 
     public function testNumbersOfAQueue(): void

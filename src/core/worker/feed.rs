@@ -63,6 +63,12 @@ impl Feed {
         self.wanted = jobs;
     }
 
+    /// The queues, first one first.
+    #[must_use]
+    pub fn queues(&self) -> &[Queue] {
+        &self.queues
+    }
+
     /// The queue of a delivery.
     #[must_use]
     pub fn queue(&self, index: usize) -> Option<&Queue> {

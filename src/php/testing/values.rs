@@ -139,7 +139,9 @@ pub fn stats(call: &Call) -> Outcome<Zval> {
             if value.is_null() {
                 continue;
             }
-            let seconds = value.double().ok_or_else(|| wrong(&key, "?float"))?;
+            // PHP takes an int for a float everywhere, and a division gives one.
+            let seconds = value.double().or_else(|| value.long().map(|seconds| seconds as f64));
+            let seconds = seconds.ok_or_else(|| wrong(&key, "?float"))?;
             #[expect(clippy::cast_possible_truncation, reason = "seconds of any queue")]
             let us = (seconds * 1_000_000.0).round() as i64;
             match key.as_str() {

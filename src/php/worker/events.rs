@@ -15,6 +15,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     WorkerStarting,
+    WorkerReady,
     Idle,
     Processing,
     Succeeded,
@@ -30,8 +31,9 @@ pub enum Event {
 }
 
 impl Event {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::WorkerStarting,
+        Self::WorkerReady,
         Self::Idle,
         Self::Processing,
         Self::Succeeded,

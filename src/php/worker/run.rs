@@ -9,7 +9,7 @@ use super::{Options, has_reached};
 use crate::core::deadline;
 use crate::core::error::Error;
 use crate::core::process::Generation;
-use crate::core::queue::{Flow, rest};
+use crate::core::queue::{Flow, look, rest};
 use crate::core::registry::Order;
 use crate::core::worker::feed::{Feed, Fetched, JobKey};
 use crate::core::worker::keeper::Keeper;
@@ -62,6 +62,8 @@ pub struct Loop<'a> {
     pub(super) feed: Feed,
     started: Instant,
     pub(super) jobs: u64,
+    /// Redis has answered the look at the start, or nobody listens to it.
+    is_ready: bool,
     /// Since when Redis is away, and the pause before it is asked again.
     pub(super) away: Option<Duration>,
     /// The process that runs the loop: a forked child must not go on with it.
@@ -96,6 +98,7 @@ impl<'a> Loop<'a> {
             options,
             started: Instant::now(),
             jobs: 0,
+            is_ready: !queue.listeners.has(Event::WorkerReady),
             away: None,
             process: Generation::current(),
             ending: None,
@@ -188,6 +191,17 @@ impl<'a> Loop<'a> {
             self.same_process()?;
             if let Some(stop) = self.reason_to_stop() {
                 return Ok(stop);
+            }
+            if !self.is_ready {
+                match look(self.feed.queues()) {
+                    Ok(()) => {
+                        self.is_ready = true;
+                        self.back()?;
+                        self.emit(Event::WorkerReady, None, None)?;
+                    }
+                    Err(error) => self.away(error)?,
+                }
+                continue; // a listener may have stopped the loop
             }
             if self.is_paused() {
                 self.leave();

@@ -5,6 +5,7 @@ use crate::load::{wait_for_deliveries, while_working};
 use crate::network::{CALLS, arrange};
 use crate::proxy::{Fault, Proxy};
 use delayqueue::core::error::Error;
+use delayqueue::core::queue::look;
 
 const INDEX: &str = "dq:queues";
 
@@ -162,6 +163,21 @@ fn a_node_that_is_away_does_not_keep_a_worker_from_queues_of_others() {
         assert_eq!(id, format!("j{n}"));
         assert!(at - pushed < 3 * DEADLINE, "{:?}", at - pushed);
     }
+}
+
+#[test]
+fn a_worker_is_ready_while_a_node_is_away_and_not_when_all_are() {
+    let mut cluster = Cluster::start(3, false, 60_000);
+    let queue = queue_of(cluster.dsn(2), "q", DEADLINE);
+    let parts: Vec<Queue> = (0..64).map(|number| queue.partition("q", number)).collect();
+    look(&parts).unwrap();
+    cluster.nodes[0].kill();
+    let started = Instant::now();
+    look(&parts).unwrap();
+    assert!(started.elapsed() < 3 * DEADLINE, "{:?}", started.elapsed());
+    cluster.nodes[1].kill();
+    cluster.nodes[2].kill();
+    assert!(look(&parts).unwrap_err().is_retryable());
 }
 
 /// A node may be busy for a moment: however many partitions there are, an operation has its time.

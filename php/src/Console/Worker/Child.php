@@ -11,16 +11,31 @@ final class Child
 {
     private const DESCRIPTOR = 3;
 
+    /** Seconds after which a child is killed that was told to stop before it was ready. It has no job. */
+    private const STUCK_AFTER = 10.0;
+
+    /** Seconds between two signals to such a child. */
+    private const URGE_EVERY = 0.5;
+
+    /** Signals that end a process which does not listen to them yet. */
+    private const STOPS = [SIGTERM, SIGINT, SIGQUIT];
+
     public readonly int $pid;
 
     /** By hrtime(), in seconds. */
     public readonly float $startedAt;
 
-    private bool $isReady = false;
+    /** Its parent has said that it is ready. */
+    public bool $isAnnounced = false;
 
-    private bool $isEmpty = false;
+    private ?float $stoppedAt = null;
 
-    private bool $wasStopped = false;
+    private float $urgedAt = 0.0;
+
+    private ?float $awaySince = null;
+
+    /** What it has said, by the first word of each line. @var array<string, string> */
+    private array $said = [];
 
     private string $heard = '';
 
@@ -38,10 +53,12 @@ final class Child
     /**
      * @param list<string> $command
      * @param bool $isHeld it is to take no jobs before SIGCONT
+     *
+     * @throws RuntimeException when the system starts no further process
      */
     public function __construct(array $command, public readonly int $slot, public readonly int $generation, public readonly bool $isHeld)
     {
-        $process = proc_open(
+        $process = @proc_open(
             $command,
             [['file', '/dev/null', 'r'], self::DESCRIPTOR => ['socket']],
             $pipes,
@@ -49,7 +66,7 @@ final class Child
             [Lifeline::VARIABLE => self::DESCRIPTOR . ($isHeld ? Lifeline::HELD : '')] + getenv(),
         );
         if ($process === false) {
-            throw new RuntimeException("cannot start $command[0]");
+            throw new RuntimeException(error_get_last()['message'] ?? "cannot start $command[0]");
         }
         $this->process = $process;
         $this->socket = $pipes[self::DESCRIPTOR];
@@ -58,28 +75,40 @@ final class Child
         $this->startedAt = hrtime(true) / 1e9;
     }
 
-    /** It has loaded its handler and heeds signals. */
+    /** It has loaded its handler, heeds signals, and Redis has answered all that a worker asks before its first job. */
     public function isReady(): bool
     {
-        $this->listen();
-
-        return $this->isReady;
+        return $this->hasSaid(Lifeline::READY);
     }
 
     /** It ended because nothing was due. */
     public function foundNothing(): bool
     {
-        $this->listen();
-
-        return $this->isEmpty;
+        return $this->hasSaid(Lifeline::EMPTY);
     }
 
     /** It ended because an operator stopped it. */
     public function wasStopped(): bool
     {
+        return $this->hasSaid(Lifeline::STOPPED);
+    }
+
+    /**
+     * Its queues and where their Redis is, once it has loaded its handler.
+     *
+     * @return array{queues: list<string>, redis: string, prefix: string}|null
+     */
+    public function place(): ?array
+    {
+        return $this->hasSaid(Lifeline::PLACE) ? json_decode($this->said[Lifeline::PLACE], true, flags: JSON_THROW_ON_ERROR) : null;
+    }
+
+    /** For how many seconds it has not reached Redis. */
+    public function awayFor(): float
+    {
         $this->listen();
 
-        return $this->wasStopped;
+        return $this->awaySince === null ? 0.0 : hrtime(true) / 1e9 - $this->awaySince;
     }
 
     public function isRunning(): bool
@@ -91,7 +120,11 @@ final class Child
             }
             // PHP tells the exit code once.
             $this->exitCode = $status['signaled'] ? null : $status['exitcode'];
-            $this->end = $status['signaled'] ? "was killed by signal {$status['termsig']}" : "ended with exit code {$status['exitcode']}";
+            $this->end = match (true) {
+                !$status['signaled'] => "ended with exit code {$status['exitcode']}",
+                $this->stoppedAt !== null && in_array($status['termsig'], self::STOPS, true) => 'was stopped' . ($this->isReady() ? '' : ' before it was ready'),
+                default => "was killed by signal {$status['termsig']}",
+            };
         }
 
         return false;
@@ -122,12 +155,49 @@ final class Child
         }
     }
 
+    /** Tells a ready one once: at its very end a process does not listen any more, and a second signal would kill it. */
+    public function stop(): void
+    {
+        if ($this->stoppedAt === null) {
+            $this->stoppedAt = $this->urgedAt = hrtime(true) / 1e9;
+            $this->signal(SIGTERM);
+        }
+    }
+
+    /** A child that loads its handler may miss a signal, or be in a call that no signal ends. */
+    public function urge(): void
+    {
+        if ($this->isReady() || $this->stoppedAt === null) {
+            return;
+        }
+        $now = hrtime(true) / 1e9;
+        if ($now - $this->stoppedAt > self::STUCK_AFTER) {
+            $this->signal(SIGKILL);
+        } elseif ($now - $this->urgedAt >= self::URGE_EVERY) {
+            $this->urgedAt = $now;
+            $this->signal(SIGTERM);
+        }
+    }
+
+    private function hasSaid(string $word): bool
+    {
+        $this->listen();
+
+        return isset($this->said[$word]);
+    }
+
     private function listen(): void
     {
-        $this->heard .= (string) @fread($this->socket, 1024);
-        $words = explode("\n", $this->heard);
-        $this->isReady = $this->isReady || in_array(Lifeline::READY, $words, true);
-        $this->isEmpty = $this->isEmpty || in_array(Lifeline::EMPTY, $words, true);
-        $this->wasStopped = $this->wasStopped || in_array(Lifeline::STOPPED, $words, true);
+        $lines = explode("\n", $this->heard . @stream_get_contents($this->socket));
+        $this->heard = array_pop($lines);
+        foreach ($lines as $line) {
+            [$word, $rest] = explode(' ', $line, 2) + [1 => ''];
+            $this->said[$word] = $rest;
+            $this->awaySince = match ($word) {
+                Lifeline::AWAY => hrtime(true) / 1e9,
+                Lifeline::BACK => null,
+                default => $this->awaySince,
+            };
+        }
     }
 }

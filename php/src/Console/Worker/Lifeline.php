@@ -6,6 +6,7 @@ namespace DelayQueue\Console\Worker;
 
 use DelayQueue;
 use DelayQueue\Event;
+use DelayQueue\Internal\Json;
 use DelayQueue\StopReason;
 
 /** A worker's end of the socket that its parent holds: through it the parent hears of the worker, and its end is noticed. */
@@ -14,6 +15,11 @@ final class Lifeline
     public const READY = 'ready';
     public const EMPTY = 'empty';
     public const STOPPED = 'stopped';
+    public const AWAY = 'away';
+    public const BACK = 'back';
+
+    /** Followed by JSON: the queues, and where Redis is. */
+    public const PLACE = 'place';
 
     /** Set by the parent for its workers, and by nobody else: the descriptor of the socket. */
     public const VARIABLE = 'DELAYQUEUE_LIFELINE';
@@ -42,18 +48,24 @@ final class Lifeline
     }
 
     /**
-     * Tells the parent when the worker is ready, and stops it, between two jobs, when the parent is gone.
+     * Tells the parent where the worker works, whether Redis answers, and when the worker is ready. Stops it, between two jobs, when the parent
+     * is gone.
      *
      * Where setpriv is, the kernel tells it at once; this is for everywhere else.
+     *
+     * @param array<string, mixed> $place
      */
-    public function attach(DelayQueue $queue): void
+    public function attach(DelayQueue $queue, array $place): void
     {
-        $queue->on(Event::WorkerStarting, function (): void {
+        $queue->on(Event::WorkerStarting, function () use ($place): void {
             if ($this->isHeld) {
                 posix_kill(posix_getpid(), SIGUSR2);
             }
-            $this->tell(self::READY);
+            $this->tell(self::PLACE . ' ' . Json::line($place));
         });
+        $queue->on(Event::WorkerReady, fn () => $this->tell(self::READY));
+        $queue->on(Event::ConnectionLost, fn () => $this->tell(self::AWAY));
+        $queue->on(Event::ConnectionRestored, fn () => $this->tell(self::BACK));
         $between = [
             Event::Idle, Event::Succeeded, Event::Released, Event::Failed, Event::Buried, Event::LeaseLost, Event::ConnectionLost,
             Event::ConnectionRestored,

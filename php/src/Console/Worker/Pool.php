@@ -5,19 +5,16 @@ declare(strict_types=1);
 namespace DelayQueue\Console\Worker;
 
 use DelayQueue\Console\ExitCode;
-use DelayQueue\Console\Text;
+use RuntimeException;
 use SplQueue;
 
 /**
- * Workers in processes of their own: those that die are replaced, and all of them, one after another, on SIGHUP.
+ * Workers in processes of their own: those that die are replaced, and all of them together on SIGHUP.
  *
  * The parent knows nothing of Redis or of jobs. Whatever it learns comes as a signal or through a child's socket.
  */
 final class Pool
 {
-    /** Seconds a successor may take to get ready. */
-    private const READY_WITHIN = 60.0;
-
     /** Seconds between two looks; a signal or a word of a child's is heard at once. */
     private const LOOK = 1.0;
 
@@ -33,20 +30,25 @@ final class Pool
 
     private bool $wasEverReady = false;
 
-    /** @var array<int, true> process ids of children that are ready */
-    private array $ready = [];
+    /** The first worker has loaded its handler: the others may start. */
+    private bool $hasBegun = false;
 
     /** Grows with every SIGHUP; children of an older one are replaced. */
     private int $generation = 1;
 
-    /** The generation that did not get ready: nobody is replaced by it. */
-    private int $abandoned = 0;
+    private ?Reload $reload = null;
+
+    /** @var list<Child> that were told to end, and whose places others have taken */
+    private array $leaving = [];
 
     private int $exitCode = ExitCode::OK;
 
+    private readonly PoolLog $log;
+
     /** @param list<string> $command starts a child */
-    public function __construct(private readonly array $command, int $processes, private readonly bool $stopWhenEmpty, private readonly Notices $notices)
+    public function __construct(private readonly array $command, int $processes, private readonly bool $stopWhenEmpty, Notices $notices)
     {
+        $this->log = new PoolLog($notices);
         $this->signals = new SplQueue();
         $this->slots = array_map(static fn (int $number): Slot => new Slot($number), range(1, $processes));
     }
@@ -55,6 +57,7 @@ final class Pool
     public function run(): int
     {
         $this->listen();
+        OpenFiles::allow(2 * count($this->slots));
         do {
             while (!$this->signals->isEmpty()) {
                 $this->heed($this->signals->dequeue());
@@ -62,7 +65,10 @@ final class Pool
             foreach ($this->slots as $slot) {
                 $this->tend($slot);
             }
-            $this->replaceNext();
+            $this->tendLeaving();
+            if ($this->reload !== null) {
+                $this->tendReload($this->reload);
+            }
             $children = $this->children();
             $isOver = $children === [] && ($this->isStopping || $this->isFinished());
         } while (!$isOver && $this->rest($children));
@@ -96,27 +102,37 @@ final class Pool
 
     private function reload(): void
     {
+        if ($this->isStopping) {
+            return;
+        }
+        $this->dismiss(...$this->reload?->successors() ?? []);
         $this->generation++;
-        $this->notices->say('reload', 'SIGHUP: the workers are replaced one after another');
+        $this->reload = new Reload();
+        foreach ($this->slots as $slot) {
+            $slot->startAt = 0.0; // the pause was for the old code
+        }
+        $this->log->reload();
     }
 
     private function stop(): void
     {
         if (!$this->isStopping) {
             $this->isStopping = true;
-            $this->notices->say('stopping', 'stopping: the workers finish the jobs they have');
+            $this->log->stopping();
         }
+        $this->dismiss(...$this->reload?->successors() ?? []);
+        $this->reload = null;
         foreach ($this->children() as $child) {
-            $child->signal(SIGTERM);
+            $child->stop();
         }
     }
 
     private function hold(bool $isHeld): void
     {
         $this->isHeld = $isHeld;
-        foreach ($this->children() as $child) {
-            if (isset($this->ready[$child->pid])) {
-                $child->signal($isHeld ? SIGUSR2 : SIGCONT);
+        foreach ($this->slots as $slot) {
+            if ($slot->child?->isAnnounced) {
+                $slot->child->signal($isHeld ? SIGUSR2 : SIGCONT);
             }
         }
     }
@@ -124,93 +140,154 @@ final class Pool
     /** @return list<Child> */
     private function children(): array
     {
-        return array_merge(...array_map(static fn (Slot $slot): array => $slot->children(), $this->slots));
+        return array_values(array_filter([...array_column($this->slots, 'child'), ...$this->leaving, ...$this->reload?->successors() ?? []]));
     }
 
     private function tend(Slot $slot): void
     {
-        foreach ($slot->children() as $child) {
-            $this->welcome($child);
+        $child = $slot->child;
+        if ($child !== null) {
+            $this->welcome($child) && $this->obey($child);
+            $child->urge();
+            $child->isRunning() || $this->farewell($slot, $child);
         }
-        if ($slot->child !== null && !$slot->child->isRunning()) {
-            $this->farewell($slot, $slot->child);
-        }
-        if ($slot->successor !== null) {
-            $this->tendSuccessor($slot, $slot->successor);
-        }
-        if ($slot->child === null && !$slot->isFinished && !$this->isStopping && hrtime(true) / 1e9 >= $slot->startAt) {
-            $slot->child = $this->start($slot);
+        if ($this->mayStart($slot)) {
+            $slot->child = $this->start($slot, $this->isHeld);
         }
     }
 
-    /** Signals that a child does not expect yet would end it: what changed since its start it hears when it is ready. */
-    private function welcome(Child $child): void
+    /** A signal that waits may be the one to stop: it is heeded before the next process is started. */
+    private function mayStart(Slot $slot): bool
     {
-        if (isset($this->ready[$child->pid]) || !$child->isReady()) {
-            return;
+        return $slot->child === null && !$slot->isFinished && !$this->isStopping && $this->signals->isEmpty()
+            && ($this->hasBegun || $slot === $this->slots[0]) && hrtime(true) / 1e9 >= $slot->startAt;
+    }
+
+    /** True: it is ready now, and was not before. */
+    private function welcome(Child $child): bool
+    {
+        // Only the workers know where their Redis is, since the file of --bootstrap may say so.
+        if (!$this->hasBegun && ($place = $child->place()) !== null) {
+            $this->hasBegun = true;
+            $this->log->starting(count($this->slots), $place);
+            $this->log->started($child);
         }
-        $this->wasEverReady = $this->ready[$child->pid] = true;
+        if ($child->isAnnounced || !$child->isReady()) {
+            return false;
+        }
+        $this->wasEverReady = $child->isAnnounced = true;
+        $this->log->ready($child);
+
+        return true;
+    }
+
+    /** Signals that a child does not expect yet would end it: what changed since its start it hears when it is ready. */
+    private function obey(Child $child): void
+    {
         if ($child->isHeld !== $this->isHeld) {
             // Not both: two signals that wait together do not arrive in the order in which they were sent.
             $child->signal($this->isHeld ? SIGUSR2 : SIGCONT);
         }
-        $this->notices->say('ready', "worker $child->slot (process $child->pid) is ready", self::fields($child));
     }
 
     private function farewell(Slot $slot, Child $child): void
     {
-        unset($this->ready[$child->pid]);
-        [$slot->child, $slot->successor] = [$slot->successor, null];
-        $then = '';
-        if (($this->stopWhenEmpty && $child->foundNothing()) || ($slot->child === null && $child->wasStopped())) {
+        $slot->child = $pause = null;
+        if (($this->stopWhenEmpty && $child->foundNothing()) || $child->wasStopped()) {
             $slot->isFinished = true;
         } elseif (!$this->wasEverReady && !$this->isStopping && $child->exitCode() === ExitCode::USAGE) {
             // The next one would say the same.
             $this->exitCode = ExitCode::USAGE;
             $this->stop();
-        } elseif ($slot->child === null && !$this->isStopping) {
-            $then = '; another starts ' . (($pause = $slot->schedule($child)) > 0 ? 'in ' . Text::length($pause) : 'now');
+        } elseif (!$this->isStopping) {
+            $pause = $slot->schedule($child);
         }
-        $this->notices->say('ended', "worker $child->slot (process $child->pid) {$child->end()}$then", self::fields($child));
+        $this->log->ended($child, $pause);
     }
 
-    private function tendSuccessor(Slot $slot, Child $successor): void
+    private function tendLeaving(): void
     {
-        if (!$successor->isRunning()) {
-            $slot->successor = null;
-            $this->abandoned = $this->generation;
-            $message = "worker $successor->slot (process $successor->pid), the new one, {$successor->end()}: the old ones stay";
-            $this->notices->say('reloadFailed', $message, self::fields($successor));
-        } elseif (isset($this->ready[$successor->pid])) {
-            $slot->child?->signal(SIGTERM);
-        } elseif ($successor->age() > self::READY_WITHIN) {
-            $successor->signal(SIGKILL);
+        foreach ($this->leaving as $key => $child) {
+            $child->urge();
+            if (!$child->isRunning()) {
+                unset($this->leaving[$key]);
+                $this->log->ended($child);
+            }
         }
     }
 
-    private function replaceNext(): void
+    private function tendReload(Reload $reload): void
     {
-        if ($this->isStopping || $this->abandoned === $this->generation) {
+        array_map($this->welcome(...), $reload->successors());
+        if (($failure = $reload->failure()) !== null) {
+            $this->abandon($reload, ...$failure);
+
             return;
         }
-        foreach ($this->slots as $slot) {
-            if ($slot->successor !== null) {
+        $old = array_values(array_filter($this->slots, fn (Slot $slot): bool => ($slot->child->generation ?? $this->generation) < $this->generation));
+        $missing = $reload->missing($old);
+        foreach ($missing as $slot) {
+            if (!$this->signals->isEmpty()) {
                 return;
             }
-        }
-        foreach ($this->slots as $slot) {
-            if ($slot->child !== null && $slot->child->generation < $this->generation) {
-                $slot->successor = $this->start($slot);
+            $child = $this->start($slot, true);
+            if ($child === null) {
+                $this->abandon($reload, null, 'could not be started');
 
                 return;
             }
+            $reload->add($child);
+        }
+        if ($missing === [] && $reload->isReady()) {
+            $this->takeOver($reload);
         }
     }
 
-    private function start(Slot $slot): Child
+    private function abandon(Reload $reload, ?Child $child, string $why): void
     {
-        $child = new Child($this->command, $slot->number, $this->generation, $this->isHeld);
-        $this->notices->say('started', "worker $child->slot (process $child->pid) started", self::fields($child));
+        $this->reload = null;
+        $this->log->reloadFailed($child, $why);
+        $this->dismiss(...array_filter($reload->successors(), static fn (Child $other): bool => $other !== $child || $child->isRunning()));
+    }
+
+    private function takeOver(Reload $reload): void
+    {
+        $this->reload = null;
+        $successors = $reload->successors();
+        $this->log->reloaded(reset($successors) ? current($successors)->place() : null);
+        foreach ($successors as $number => $successor) {
+            $slot = $this->slots[$number - 1];
+            // The old one may have ended meanwhile, and one with the new code may have followed.
+            if ($slot->isFinished || $slot->child?->generation === $this->generation) {
+                $this->dismiss($successor);
+                continue;
+            }
+            $this->dismiss(...array_filter([$slot->child]));
+            $slot->child = $successor;
+            $this->obey($successor);
+        }
+    }
+
+    /** Tells them to end. */
+    private function dismiss(Child ...$children): void
+    {
+        foreach ($children as $child) {
+            $child->stop();
+            $this->leaving[] = $child;
+        }
+    }
+
+    /** Null: the system starts no further process. */
+    private function start(Slot $slot, bool $isHeld): ?Child
+    {
+        try {
+            $child = new Child($this->command, $slot->number, $this->generation, $isHeld);
+        } catch (RuntimeException $error) {
+            $this->log->startFailed($slot, $error->getMessage(), $slot->schedule(null));
+
+            return null;
+        }
+        $this->hasBegun && $this->log->started($child);
 
         return $child;
     }
@@ -223,9 +300,9 @@ final class Pool
     private function rest(array $children): true
     {
         $now = hrtime(true) / 1e9;
-        $seconds = self::LOOK;
+        $seconds = $this->signals->isEmpty() ? self::LOOK : 0.0;
         foreach ($this->slots as $slot) {
-            if ($slot->child === null && !$slot->isFinished && !$this->isStopping) {
+            if ($slot->child === null && !$slot->isFinished && !$this->isStopping && ($this->hasBegun || $slot === $this->slots[0])) {
                 $seconds = min($seconds, max(0.0, $slot->startAt - $now));
             }
         }
@@ -239,11 +316,5 @@ final class Pool
         }
 
         return true;
-    }
-
-    /** @return array<string, int> */
-    private static function fields(Child $child): array
-    {
-        return ['worker' => $child->slot, 'process' => $child->pid];
     }
 }

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console\Worker;
 
-/** The place of one worker in a pool: who works there, who is to follow, and when the next one may start. */
+/** The place of one worker in a pool: who works there, and when the next one may start. */
 final class Slot
 {
     /** A child that lived this long, in seconds, had not failed to start. */
@@ -13,9 +13,6 @@ final class Slot
     private const LONGEST_PAUSE = 30.0;
 
     public ?Child $child = null;
-
-    /** Takes the child's place as soon as it is ready. */
-    public ?Child $successor = null;
 
     /** By hrtime(), in seconds. */
     public float $startAt = 0.0;
@@ -29,25 +26,21 @@ final class Slot
     {
     }
 
-    /** @return list<Child> */
-    public function children(): array
-    {
-        return array_values(array_filter([$this->child, $this->successor]));
-    }
-
     /**
      * Decides when the next child may start: after a clean end at once, but not in a circle; after failures later and later.
      *
+     * @param Child|null $ended null: it could not be started at all
+     *
      * @return float seconds from now
      */
-    public function schedule(Child $ended): float
+    public function schedule(?Child $ended): float
     {
         $now = hrtime(true) / 1e9;
-        if ($ended->exitCode() === 0) {
+        if ($ended?->exitCode() === 0) {
             $this->failures = 0;
             $pause = max(0.0, $ended->startedAt + self::FIRST_PAUSE - $now);
         } else {
-            $this->failures = $ended->age() >= self::SETTLED_IN ? 1 : $this->failures + 1;
+            $this->failures = $ended?->age() >= self::SETTLED_IN ? 1 : $this->failures + 1;
             $pause = min(self::LONGEST_PAUSE, self::FIRST_PAUSE * 2 ** min(10, $this->failures - 1));
         }
         $this->startAt = $now + $pause;

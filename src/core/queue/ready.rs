@@ -1,0 +1,127 @@
+//! The look of a worker before its first job. It takes none.
+
+use super::wait::subscribe;
+use super::{Fetch, Queue};
+use crate::core::client::Repeat;
+use crate::core::connections::Connections;
+use crate::core::error::{Error, Result};
+use crate::core::reply;
+use redis::Value;
+
+/// Whether a loop could work on these queues now: Redis answers, its user has every right that the scripts of a loop need, and no queue is of
+/// a newer version. In a cluster one answer is enough, because a loop serves the queues of the other nodes while a node is away.
+///
+/// # Errors
+/// Connection and server errors. The one about rights (`NOPERM`) names all that are missing.
+pub fn look(queues: &[Queue]) -> Result<()> {
+    let mut connections = Connections::default();
+    let result = look_at_all(queues, &mut connections);
+    if let Some(queue) = queues.first() {
+        queue.client.give_back(connections);
+    }
+    result
+}
+
+fn look_at_all(queues: &[Queue], connections: &mut Connections) -> Result<()> {
+    let (mut has_answer, mut away, mut failed) = (false, Vec::new(), None);
+    for queue in queues {
+        // Each queue would wait for it anew.
+        let server = queue.client.server().ok();
+        if server.is_some() && away.contains(&server) {
+            continue;
+        }
+        match queue.hasty().look(connections) {
+            Ok(()) => has_answer = true,
+            Err(error) if queue.client.has_slots() && error.is_retryable() => {
+                away.push(server);
+                failed.get_or_insert(error);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    failed.filter(|_| !has_answer).map_or(Ok(()), Err)
+}
+
+impl Queue {
+    fn look(&self, connections: &mut Connections) -> Result<()> {
+        let doing = |error: Error| error.while_doing(|| format!("looking at queue '{}'", self.name));
+        let waiter = subscribe(self, connections).map_err(doing)?;
+        let channel = self.keys.channel(&waiter);
+        let replies = self.client.run_on(connections, Repeat::Yes, &mut |request, _, _| {
+            request.all_replies();
+            for (command, key, args) in rights(self.keys.meta(), self.keys.waiters(), channel.as_bytes()) {
+                request.command(&[&[command.as_bytes(), key], args].concat());
+            }
+        });
+        if let Some(denied) = denied(reply::all(replies.map_err(doing)?)?) {
+            let keys = format!("{}:{{{}}}:*", self.keys.prefix(), self.keys.tag());
+            return Err(Error::from_redis("NOPERM", &denied)
+                .while_doing(|| format!("looking at queue '{}' (keys {keys})", self.name)));
+        }
+        self.reserve_now(connections, &mut Fetch::default(), None).map(drop)
+    }
+}
+
+/// A command, its key, and what follows.
+type Form<'a> = (&'static str, &'a [u8], &'a [&'a [u8]]);
+
+/// The commands that the scripts of a loop call, and the one that wakes a waiter. Each form changes nothing: Redis looks at the rights first,
+/// and then finds no such field or member, or a wrong argument.
+fn rights<'a>(hash: &'a [u8], zset: &'a [u8], channel: &'a [u8]) -> [Form<'a>; 17] {
+    [
+        ("exists", hash, &[]),
+        ("hget", hash, &[b""]),
+        ("hmget", hash, &[b""]),
+        ("hexists", hash, &[b""]),
+        ("hlen", hash, &[]),
+        ("hset", hash, &[b"", b"", b""]),
+        ("hdel", hash, &[b""]),
+        ("hincrby", hash, &[b"", b""]),
+        ("zadd", zset, &[b"XX", b"0", b""]),
+        ("zrem", zset, &[b""]),
+        ("zrange", zset, &[b"1", b"0"]),
+        ("zrangebyscore", zset, &[b"1", b"0"]),
+        ("zscore", zset, &[b""]),
+        ("zrank", zset, &[b""]),
+        ("zcard", zset, &[]),
+        ("zcount", zset, &[b"1", b"0"]),
+        ("publish", channel, &[b""]),
+    ]
+}
+
+/// The rights that Redis said are missing, each once.
+fn denied(replies: impl Iterator<Item = Value>) -> Option<String> {
+    let mut denied: Vec<String> = Vec::new();
+    for reply in replies {
+        if let Value::ServerError(error) = reply
+            && error.code() == "NOPERM"
+        {
+            let what = error.details().unwrap_or_default().to_owned();
+            if !denied.contains(&what) {
+                denied.push(what);
+            }
+        }
+    }
+    (!denied.is_empty()).then(|| denied.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::scripts::{ACK, BURY, FAIL, LEAVE, RELEASE, RESERVE, TOUCH};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_look_tries_each_command_that_a_loop_needs() {
+        let mut needed = BTreeSet::from(["publish".to_owned()]);
+        for script in [&ACK, &BURY, &FAIL, &LEAVE, &RELEASE, &RESERVE, &TOUCH] {
+            let calls = script.source.split("call('").skip(1);
+            // TIME needs no key: the script of the look has called it.
+            needed.extend(
+                calls.filter_map(|call| Some(call.split_once('\'')?.0.to_lowercase())).filter(|name| name != "time"),
+            );
+        }
+        let tried: BTreeSet<String> = rights(b"", b"", b"").iter().map(|(name, ..)| (*name).to_owned()).collect();
+        assert_eq!(tried, needed);
+    }
+}
