@@ -42,17 +42,24 @@ print_ini() { printf '; configuration for the delayqueue module\n; priority=20\n
 
 # Makes every PHP started from here load the built extension, whatever is installed:
 # a copy of the list of ini files of this PHP, less an installed delayqueue, plus our own line.
+# A copy that is right stays untouched, because suites that run side by side share it.
 use_built_extension() {
-  local scan ini php_ini=$target_dir/php.d
+  local scan ini php_ini=$target_dir/php.d made=$target_dir/php.d.$BASHPID
   scan=$(PHP_INI_SCAN_DIR='' "$PHP" -n -r 'echo PHP_CONFIG_FILE_SCAN_DIR;')
-  rm -rf "$php_ini"
-  mkdir -p "$php_ini"
+  rm -rf "$made"
+  mkdir -p "$made"
   if [ -n "$scan" ] && [ -d "$scan" ]; then
     for ini in "$scan"/*.ini; do
-      case "$ini" in *delayqueue.ini | *'*.ini') ;; *) ln -s "$ini" "$php_ini/" ;; esac
+      case "$ini" in *delayqueue.ini | *'*.ini') ;; *) ln -s "$ini" "$made/" ;; esac
     done
   fi
-  printf 'extension=%s\n' "$extension" >"$php_ini/99-delayqueue.ini"
+  printf 'extension=%s\n' "$extension" >"$made/99-delayqueue.ini"
+  if diff --recursive --no-dereference "$made" "$php_ini" >/dev/null 2>&1; then
+    rm -rf "$made"
+  else
+    rm -rf "$php_ini"
+    mv "$made" "$php_ini"
+  fi
   export PHP_INI_SCAN_DIR=$php_ini
 }
 

@@ -5,15 +5,6 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 "$root/build.sh" setup
-# The generator; and programs that check the configurations which the site shows for them.
-tools=(mkdocs mkdocs-material prometheus systemd)
-if command -v apt-get >/dev/null; then
-  install_packages "${tools[@]}"
-else
-  for tool in mkdocs promtool systemd-analyze; do
-    command -v "$tool" >/dev/null || die "no $tool here, and no apt-get: install mkdocs, its theme material, prometheus and systemd by hand"
-  done
-fi
 "$root/build.sh" build
 find_php
 

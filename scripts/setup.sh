@@ -37,6 +37,7 @@ setup_packages() {
     # The Symfony transport: its framework, and what the sample application reads its configuration with.
     php-symfony-messenger php-symfony-framework-bundle php-symfony-yaml php-psr-event-dispatcher
     php-laravel-framework "php$series-redis"           # the queue driver for Laravel, and the client of its redis driver
+    mkdocs mkdocs-material prometheus systemd          # what docs makes the site with, and checks the configurations on it with
     shellcheck composer php-phpstan-phpdoc-parser      # what lint reads with
   )
   install_packages "${packages[@]}"
@@ -45,13 +46,13 @@ setup_packages() {
 # On anything but Debian and its children: name what is missing, all at once.
 setup_by_hand() {
   local tool missing=() tools=("${PHP_CONFIG:-php-config}" redis-server)
-  [ "$purpose" = demo ] || tools+=("${PHPUNIT:-phpunit}" openssl valgrind supervisord shellcheck composer)
+  [ "$purpose" = demo ] || tools+=("${PHPUNIT:-phpunit}" openssl valgrind supervisord mkdocs promtool systemd-analyze shellcheck composer)
   for tool in "${tools[@]}"; do
     command -v "$tool" >/dev/null || missing+=("$tool")
   done
   [ "${#missing[@]}" -eq 0 ] ||
     die "no apt-get here; install by hand: ${missing[*]} (and libclang, the PHP headers, PHP's curl, pdo_sqlite and pcntl;
-       symfony/console, symfony/http-client, symfony/messenger, symfony/framework-bundle and symfony/yaml with Composer in php/)"
+       MkDocs' theme material; symfony/console, symfony/http-client, symfony/messenger, symfony/framework-bundle and symfony/yaml with Composer in php/)"
 }
 
 setup_rust() {

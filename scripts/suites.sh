@@ -1,33 +1,88 @@
 # shellcheck shell=bash
 # Suites of tests, and the account of them at the end. REDIS_SERVER names another server than redis-server. Sourced after common.sh, never run.
-# Each test_… function leaves what it counted in $closing. A skipped test fails its suite.
+# Each test_… function leaves what it counted in $closing, and writes into $log. A skipped test fails its suite.
 
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-closing=
-report=() failed=()
+# So many suites run at once.
+lanes=1
+work=$(mktemp -d)
+names=() closing=
+declare -A running=() # the process of a suite by its number
+mkfifo "$work/ended"
+exec {ended}<>"$work/ended"
+trap 'rm -rf "$work"' EXIT
 
-# suite NAME COMMAND …: a suite that fails is remembered, and hides no later one.
+# suite NAME COMMAND …: a suite that fails is remembered, and hides no later one. Beside others it runs in a process group of its own, which can be
+# ended as a whole, and its output is printed in one piece when it has ended.
 suite() {
-  local name=$1 status=passed started=$SECONDS
-  closing="nothing was counted"
-  say "$name"
-  "${@:2}" || status=FAILED failed+=("$name")
-  report+=("$(printf '%s %5d s  %s: %s' "$status" $((SECONDS - started)) "$name" "$closing")")
+  local number=${#names[@]}
+  names+=("$1")
+  if [ "$lanes" -eq 1 ]; then
+    say "$1"
+    run_suite "$number" "${@:2}"
+    return 0
+  fi
+  while [ "${#running[@]}" -ge "$lanes" ]; do await_suite; done
+  say "$1: started"
+  trap 'stop_suites; exit 130' INT TERM HUP
+  set -m
+  run_beside "$number" "${@:2}" >"$work/$number.output" 2>&1 </dev/null &
+  set +m
+  running[$number]=$!
+}
+
+run_beside() {
+  set +m
+  # shellcheck disable=SC2064
+  trap "echo $1 >&$ended" EXIT
+  run_suite "$@"
+}
+
+run_suite() {
+  local number=$1 status=passed started=$SECONDS
+  log=$work/$number.log closing="nothing was counted"
+  "${@:2}" || status=FAILED
+  printf '%s %5d s  %s: %s\n' "$status" $((SECONDS - started)) "${names[$number]}" "$closing" >"$work/$number.report"
+}
+
+# Waits for one of the suites that are running. Not by "wait -n": bash may have forgotten a process that has ended already.
+await_suite() {
+  local number
+  read -r number <&"$ended"
+  unset "running[$number]"
+  say "${names[$number]}: ended"
+  cat "$work/$number.output"
+  report "$number"
+}
+
+# report NUMBER: what the suite counted and how long it took.
+report() {
+  cat "$work/$1.report" 2>/dev/null || printf 'FAILED         %s: it ended before it had counted\n' "${names[$1]}"
+}
+
+stop_suites() {
+  local process
+  for process in "${running[@]}"; do kill -TERM -- "-$process" 2>/dev/null || true; done
+  wait
 }
 
 # account VERB: what every suite counted and how long it took; ends the verb if one failed.
 account() {
+  local number failed=()
+  while [ "${#running[@]}" -gt 0 ]; do await_suite; done
   say "$1:"
-  printf '%s\n' "${report[@]}"
+  for number in "${!names[@]}"; do
+    report "$number"
+    grep -q '^passed' "$work/$number.report" 2>/dev/null || failed+=("${names[$number]}")
+  done
   [ "${#failed[@]}" -eq 0 ] || die "tests failed in: $(printf '%s; ' "${failed[@]}")their messages are above"
   say "$1: all suites passed"
 }
 
-# The core needs no PHP: it is built and tested without. Arguments go to cargo test.
+# The core needs no PHP: it is built and tested without. Arguments go to cargo test. Most of its tests wait most of the time: more of them run at once
+# than there are processors.
 test_core() {
   local status=0
-  cargo test --locked --no-default-features --no-fail-fast "$@" 2>&1 | tee "$log" || status=$?
+  RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((2 * $(nproc)))} cargo test --locked --no-default-features --no-fail-fast "$@" 2>&1 | tee "$log" || status=$?
   closing=$(awk '/^test result: / { passed += $4; failed += $6; ignored += $8 }
     END { printf "%d tests passed, %d failed, %d ignored\n", passed, failed, ignored; exit !passed || ignored }' "$log") || {
     echo "tests were ignored, or none ran: $closing"

@@ -41,6 +41,21 @@ final class ReadmeTest extends TestCase
         $this->assertQueueEmpty('orders');
     }
 
+    public function testTheStartNamesTheFirstCommandsAndEachCommandIsAVerb(): void
+    {
+        $root = dirname(__DIR__, 2);
+        $readme = (string) file_get_contents("$root/README.md");
+        $this->assertSame(1, preg_match('/^## Start$(.*?)^## /ms', $readme, $start));
+        foreach (['demo', 'test', 'install'] as $verb) {
+            $this->assertMatchesRegularExpression("~^(sudo )?\\./build\\.sh $verb +# ~m", $start[1]);
+        }
+        $help = (string) shell_exec("$root/build.sh help");
+        preg_match_all('~\./build\.sh (\w+)~', $readme, $named);
+        foreach ($named[1] as $verb) {
+            $this->assertMatchesRegularExpression("/^  $verb +\w/m", $help);
+        }
+    }
+
     /** Runs the $nth block that contains these words. */
     private function execute(string $words, int $nth, string $before = ''): void
     {

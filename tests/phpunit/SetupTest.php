@@ -7,6 +7,7 @@ namespace DelayQueue\Tests\Processes;
 use DelayQueue\Tests\Support\Folder;
 use DelayQueue\Tests\Support\Php;
 use DelayQueue\Tests\Support\Process;
+use DelayQueue\Tests\Support\Wait;
 use PHPUnit\Framework\TestCase;
 
 /**
@@ -98,6 +99,61 @@ final class SetupTest extends TestCase
         $this->assertSame(1, $exitCode);
     }
 
+    public function testSuitesSideBySideAreReportedAsTheyAreOneAfterTheOther(): void
+    {
+        // Each waits for the other: one after the other, both would fail.
+        $meet = 'touch "$0/$1"; for i in $(seq 300); do [ ! -e "$0/$2" ] || break; sleep 0.1; done; [ -e "$0/$2" ]';
+        $this->tool('cargo', "sh -c '$meet' \"\$(dirname \"\$0\")\" bad good; echo first; sleep 1; echo 'test result: FAILED. 4 passed; 1 failed; 0 ignored; 0 measured'; exit 101");
+        $this->tool('good', "sh -c '$meet' \"\$(dirname \"\$0\")\" good bad || exit 1; echo 'OK (5 tests, 9 assertions)'");
+        $suites = 'suite "the bad one" test_core; suite "the good one" test_script good; suite "the dead one" die "no more"; suite "the last one" test_script echo "core: 1 passed"';
+        [$said, $exitCode] = $this->account("lanes=2; $suites");
+        $this->assertStringContainsString("first\ntest result: FAILED. 4 passed", $said, 'what a suite says stands in one piece');
+        $report = <<<'REGEXP'
+            ~^==> test:
+            FAILED +\d+ s  the bad one: 4 tests passed, 1 failed, 0 ignored
+            passed +\d+ s  the good one: 5 tests, 9 assertions passed
+            FAILED +the dead one: it ended before it had counted
+            passed +\d+ s  the last one: core: 1 passed$~m
+            REGEXP;
+        $this->assertMatchesRegularExpression($report, $said);
+        $this->assertStringContainsString('tests failed in: the bad one; the dead one; their messages are above', $said);
+        $this->assertSame(1, $exitCode);
+        foreach (['the bad one', 'the good one', 'the dead one', 'the last one'] as $suite) {
+            $this->assertSame([1, 1], [substr_count($said, "==> $suite: started\n"), substr_count($said, "==> $suite: ended\n")]);
+        }
+    }
+
+    public function testASkippedTestFailsItsSuiteBesideOthers(): void
+    {
+        $this->tool('cargo', 'echo "test result: ok. 4 passed; 0 failed; 1 ignored; 0 measured"');
+        [$said, $exitCode] = $this->account('lanes=3; suite core test_core; suite "the good one" test_script echo "OK (5 tests, 9 assertions)"');
+        $this->assertMatchesRegularExpression('/^FAILED +\d+ s  core: 4 tests passed, 0 failed, 1 ignored$/m', $said);
+        $this->assertStringContainsString('tests failed in: core; their', $said);
+        $this->assertSame(1, $exitCode);
+    }
+
+    public function testSettingsThatSuitesShareAreMadeAnewOnlyWhereTheyDiffer(): void
+    {
+        $make = 'use_built_extension; stat --format=%i "$PHP_INI_SCAN_DIR"; ';
+        [$said] = $this->account("$make $make extension=/elsewhere.so; $make tail -n 1 \"\$PHP_INI_SCAN_DIR/99-delayqueue.ini\"");
+        [$first, $again, $other, $ini] = explode("\n", $said);
+        $this->assertSame($first, $again);
+        $this->assertNotSame($first, $other);
+        $this->assertSame('extension=/elsewhere.so', $ini);
+        $this->assertSame(['php.d'], array_values(array_diff(scandir("{$this->folder->path}/target"), ['.', '..'])));
+    }
+
+    public function testCtrlCEndsAllSuitesThatRunSideBySide(): void
+    {
+        $this->tool('long', 'echo $$ >"$(dirname "$0")/$1"; sleep 1000; :');
+        $verb = $this->suites('lanes=2; suite one test_script long 1; suite two test_script long 2; account test', ['env', '--default-signal=INT']);
+        $process = fn (int $suite): int => (int) @file_get_contents("{$this->folder->path}/$suite");
+        Wait::until(static fn (): bool => $process(1) > 0 && $process(2) > 0, 30, 'both suites have begun');
+        $verb->signal(SIGINT);
+        $this->assertSame(130, $verb->exitCode(30));
+        Wait::until(static fn (): bool => !posix_kill($process(1), 0) && !posix_kill($process(2), 0), 30, 'both have ended');
+    }
+
     /**
      * Runs suites as scripts/test.sh does.
      *
@@ -105,13 +161,20 @@ final class SetupTest extends TestCase
      */
     private function account(string $suites): array
     {
-        $environment = ['CARGO_TARGET_DIR' => "{$this->folder->path}/target", 'PHPUNIT' => $_SERVER['argv'][0]] + $this->environment();
-        $script = 'set -euo pipefail; cd "$1"; source scripts/common.sh; source scripts/suites.sh; find_php; extension=$2; ' . "$suites; account test";
-        $verb = new Process(['bash', '-c', $script, 'bash', dirname(__DIR__, 2), Php::extension()], $environment);
+        $verb = $this->suites("$suites; account test");
         $said = $verb->rest(60);
         $exitCode = $verb->exitCode();
 
         return [$said . $verb->errors(), $exitCode];
+    }
+
+    /** @param list<string> $launcher */
+    private function suites(string $suites, array $launcher = []): Process
+    {
+        $environment = ['CARGO_TARGET_DIR' => "{$this->folder->path}/target", 'PHPUNIT' => $_SERVER['argv'][0]] + $this->environment();
+        $script = "set -euo pipefail; cd \"\$1\"; source scripts/common.sh; source scripts/suites.sh; find_php; extension=\$2; $suites";
+
+        return new Process([...$launcher, 'bash', '-c', $script, 'bash', dirname(__DIR__, 2), Php::extension()], $environment);
     }
 
     private function asked(string $series = '8.2', string ...$arguments): string

@@ -19,9 +19,10 @@ final class WorkerGrowthTest extends ProcessTestCase
     {
         $program = 'worker_growth.php';
         $this->process = Php::program($program, $this->redis->dsn(), $this->queueName, $kind, (string) $jobs, (string) $prefetch);
-        [$before, $after] = json_decode($this->process->line(120), true);
+        [$before, $between, $after] = json_decode($this->process->line(120), true);
         $this->assertSame(0, $this->process->exitCode());
-        $this->assertLessThanOrEqual($before['heap'] + 1024, $after['heap'], 'PHP\'s heap, bytes');
+        // A leak grows all the time. A busy machine makes a loop keep more at once than before, some time or other: that grows once.
+        $this->assertLessThanOrEqual(1024, min($between['heap'] - $before['heap'], $after['heap'] - $between['heap']), 'PHP\'s heap, bytes');
         $this->assertLessThan($before['process'] + (1 << 20), $after['process'], 'the process, bytes');
         // One more: a second connection, which the list of workers wants after a second, or whoever first finds the other one in use.
         $this->assertLessThanOrEqual($before['files'] + 1, $after['files'], 'open files');

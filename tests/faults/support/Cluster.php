@@ -15,7 +15,7 @@ final class Cluster extends Setup
     /** @param list<string> $directives lines of redis.conf */
     public function __construct(array $directives = [])
     {
-        $directives = [...self::DURABLE, 'cluster-enabled yes', 'cluster-node-timeout 1500', ...$directives];
+        $directives = [...self::DURABLE, 'cluster-enabled yes', 'cluster-node-timeout ' . self::DOWN_AFTER_MS, ...$directives];
         for ($n = 0; $n < 6; $n++) {
             $this->nodes[] = $node = new Node($directives);
             $node->ask('CLUSTER', 'SET-CONFIG-EPOCH', (string) ($n + 1));
@@ -33,6 +33,11 @@ final class Cluster extends Setup
     public function dsn(): string
     {
         return 'redis+cluster://' . implode(',', array_map(static fn (Node $node) => $node->address(), $this->nodes));
+    }
+
+    public function downAfter(int $ms): void
+    {
+        $this->configure('cluster-node-timeout', (string) $ms);
     }
 
     public function slotOf(string $queue): int

@@ -6,7 +6,10 @@ namespace DelayQueue\Tests\Faults\Support;
 
 use RuntimeException;
 
-/** Ports of the loopback interface that nobody listens on, below those that the kernel gives to connections. */
+/**
+ * Ports of the loopback interface that nobody listens on, below those that the kernel gives to connections. The tests of the core, which run at the
+ * same time, take theirs from 11000 to 15999.
+ */
 final class Ports
 {
     /** The bus of a cluster node listens so far above its port. */
@@ -18,7 +21,7 @@ final class Ports
     public static function free(): int
     {
         for ($try = 0; $try < 200; $try++) {
-            $port = random_int(11_000, 20_999);
+            $port = random_int(16_000, 20_999);
             if (!isset(self::$given[$port]) && self::isFree($port) && self::isFree($port + self::BUS)) {
                 self::$given[$port] = true;
 

@@ -25,7 +25,7 @@ final class Sentinels extends Setup
         for ($n = 0; $n < 3; $n++) {
             $this->sentinels[] = new Node([
                 'sentinel monitor ' . self::SERVICE . " 127.0.0.1 $master->front 2",
-                'sentinel down-after-milliseconds ' . self::SERVICE . ' 1500',
+                'sentinel down-after-milliseconds ' . self::SERVICE . ' ' . self::DOWN_AFTER_MS,
                 'sentinel failover-timeout ' . self::SERVICE . ' 5000',
                 'sentinel parallel-syncs ' . self::SERVICE . ' 2',
             ], isSentinel: true, network: $network, box: $n + 1);
@@ -57,6 +57,13 @@ final class Sentinels extends Setup
     public function sentinels(): array
     {
         return $this->sentinels;
+    }
+
+    public function downAfter(int $ms): void
+    {
+        foreach ($this->sentinels as $sentinel) {
+            $sentinel->ask('SENTINEL', 'SET', self::SERVICE, 'down-after-milliseconds', (string) $ms);
+        }
     }
 
     /** A planned failover, as an operator asks for it. */

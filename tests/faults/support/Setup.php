@@ -11,6 +11,8 @@ use Throwable;
 /** The servers of one test: a single one, or more of them that replace each other. */
 abstract class Setup
 {
+    public const DOWN_AFTER_MS = 1500;
+
     /** @var list<Node> */
     protected array $nodes = [];
 
@@ -24,6 +26,11 @@ abstract class Setup
 
     /** Whether everybody is there again and knows of everybody else. */
     abstract protected function isWhole(): bool;
+
+    /** How long a master may be silent before another takes its place, where there is another: DOWN_AFTER_MS at first. */
+    public function downAfter(int $ms): void
+    {
+    }
 
     /** @return list<Node> the servers that hold jobs */
     public function nodes(): array

@@ -1,8 +1,8 @@
 <?php
 
 /**
- * Works off jobs in one loop, and says what the process holds after a fifth of them and after all: PHP's heap and the
- * process' memory in bytes, its open files and threads.
+ * Works off jobs in one loop, and says what the process holds after a fifth of them, after three fifths and after all: PHP's heap and
+ * the process' memory in bytes, its open files and threads.
  *
  *     worker_growth.php DSN QUEUE plain|events|trouble JOBS PREFETCH
  */
@@ -37,10 +37,10 @@ if ($kind !== 'plain') {
     }
 }
 $done = 0;
-$before = [];
-$handler = static function (Job $job, DelayQueue $queue) use ($kind, $jobs, $holds, &$done, &$before): mixed {
-    if (++$done === intdiv($jobs, 5)) {
-        $before = $holds();
+$held = [];
+$handler = static function (Job $job, DelayQueue $queue) use ($kind, $jobs, $holds, &$done, &$held): mixed {
+    if (++$done === intdiv($jobs, 5) || $done === 3 * intdiv($jobs, 5)) {
+        $held[] = $holds();
     }
     if ($kind !== 'trouble') {
         return $job->payload;
@@ -71,4 +71,4 @@ $handler = static function (Job $job, DelayQueue $queue) use ($kind, $jobs, $hol
     }
 };
 $queue->consume($handler, maxJobs: $jobs, prefetch: (int) $prefetch, timeout: $kind === 'trouble' ? '5ms' : 0);
-echo json_encode([$before, $holds()]), "\n";
+echo json_encode([...$held, $holds()]), "\n";

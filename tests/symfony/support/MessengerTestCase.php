@@ -15,6 +15,7 @@ use DelayQueue\Tests\Support\Wait;
 use DelayQueue\Tests\Symfony\App\Journal;
 use DelayQueue\Tests\Symfony\App\Kernel;
 use PHPUnit\Framework\TestCase;
+use RuntimeException;
 use Symfony\Component\Messenger\Envelope;
 use Symfony\Component\Messenger\Transport\Serialization\PhpSerializer;
 
@@ -161,11 +162,13 @@ abstract class MessengerTestCase extends TestCase
     /** Waits for a deed in the journal, and returns its line. */
     protected function deed(string $deed, string $name, int $times = 1, float $seconds = 30.0): array
     {
-        return Wait::until(function () use ($deed, $name, $times): ?array {
-            $lines = array_values(array_filter($this->journal->read(), static fn (array $line): bool => [$line[0], $line[1]] === [$deed, $name]));
-
-            return $lines[$times - 1] ?? null;
-        }, $seconds, "$deed $name in " . json_encode($this->journal->read()));
+        $find = fn (): array => array_values(array_filter($this->journal->read(), static fn (array $line): bool => [$line[0], $line[1]] === [$deed, $name]));
+        try {
+            return Wait::until(static fn (): ?array => $find()[$times - 1] ?? null, $seconds, "$deed $name");
+        } catch (RuntimeException $exception) {
+            $said = array_map(static fn (Process $process): string => "\n" . ($process->isRunning() ? '' : 'ended: ') . $process->said() . $process->errors(), $this->processes);
+            self::fail($exception->getMessage() . ' in ' . json_encode($this->journal->read()) . implode('', $said));
+        }
     }
 
     /** @return array<string, int> how often each message ended */
