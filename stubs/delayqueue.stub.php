@@ -486,7 +486,7 @@ namespace DelayQueue {
          * Failed: back after the backoff's delay for this attempt, or buried when no attempt is left.
          *
          * @param \Throwable|string|null $reason kept as lastError, at most 2000 bytes. Of a Throwable 'Class: message', and lines with file and
-         *     line, the exceptions before it, and the top of its trace without arguments; passwords in URLs are ***
+         *     line, the exceptions before it, and the top of its trace without arguments; passwords in URLs are ***. A string is kept as it is
          *
          * @throws LeaseLostException
          * @throws ConnectionException
