@@ -1155,7 +1155,8 @@ namespace {
          * With keys it takes jobs one by one, in the order of reserve(), so that those that cannot be opened are buried. Once it has taken
          * some it returns these, and the next call throws if the error lasts.
          *
-         * @return list<mixed> decoded payloads; one that is not JSON, or sealed while this object has no keys, comes as its bytes, with a warning
+         * @return list<mixed> decoded payloads; one that is not JSON, or sealed while this object has no keys, comes as its bytes, with a
+         *     warning; an exception that an error handler makes of that warning is dropped, since the messages are deleted and must reach you
          *
          * @throws \DelayQueue\ConnectionException
          * @throws \DelayQueue\ServerException

@@ -11,12 +11,11 @@ use super::new_job::Format;
 use super::object::inside;
 use super::place::Place;
 use super::produce::moment_us;
+use super::worker::events::warn;
 use crate::core::error::Error;
 use crate::core::job::{JobId, Reserved};
 use crate::core::queue::{Finished, Queue, Settled, Taken};
 use crate::core::worker::lease::Lease;
-use ext_php_rs::error::php_error;
-use ext_php_rs::flags::ErrorType;
 use ext_php_rs::types::Zval;
 use std::time::{Duration, Instant};
 
@@ -162,7 +161,8 @@ pub fn ack_many(call: &Call) -> Outcome<Zval> {
     }
 }
 
-/// The classic consumer: takes and deletes.
+/// The classic consumer: takes and deletes. Redis has none of them any more, so no warning may keep them from the caller: one that cannot be
+/// decoded comes as it was stored.
 pub fn consumer(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let max_score = match call.nullable_number(1)?.flatten() {
@@ -174,9 +174,7 @@ pub fn consumer(call: &Call) -> Outcome<Zval> {
     let mut out = Vec::new();
     for Taken { payload: body, is_sealed } in this.queue.take(max_score, limit)? {
         if is_sealed {
-            // The script has deleted it already, as below.
-            let message = "A payload is sealed, and this queue object has no keys";
-            super::call::guard(|| php_error(&ErrorType::Warning, message))?;
+            warn("A payload is sealed, and this queue object has no keys")?;
             out.push(convert::bytes(&body));
             continue;
         }
@@ -184,10 +182,8 @@ pub fn consumer(call: &Call) -> Outcome<Zval> {
             Format::Raw => convert::bytes(&body),
             Format::Json => match json::decode(&body)? {
                 Ok(value) => value,
-                // The script has deleted it already: the caller gets bytes that cannot be decoded as they were stored.
                 Err(words) => {
-                    let message = format!("A payload is not valid JSON: {words}");
-                    super::call::guard(|| php_error(&ErrorType::Warning, &message))?;
+                    warn(&format!("A payload is not valid JSON: {words}"))?;
                     convert::bytes(&body)
                 }
             },
