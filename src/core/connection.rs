@@ -2,6 +2,7 @@
 //! reply for another.
 
 mod log_in;
+mod reminders;
 mod wakes;
 
 use super::dsn::Server;
@@ -10,7 +11,7 @@ use super::process::Generation;
 use super::resp;
 use super::transport::Transport;
 use redis::Value;
-use rustc_hash::FxHashMap;
+use reminders::Reminders;
 use std::collections::{HashSet, VecDeque};
 use std::io::{self, Read, Write};
 use std::ops::{Deref, DerefMut};
@@ -55,10 +56,10 @@ pub struct Wire {
     /// Wake-ups for the waiter: after how long to reserve.
     wakes: VecDeque<Duration>,
     subscribed: HashSet<String>,
-    /// When the index entries of queues were written over this connection, by their hash tags.
-    pub indexed: FxHashMap<String, Instant>,
-    /// When a consumer last asked for a snapshot, by the hash tag of the queue.
-    pub snapshots: FxHashMap<String, Instant>,
+    /// The index entries of queues that were written over this connection.
+    pub indexed: Reminders,
+    /// The queues for which a consumer has asked for a snapshot.
+    pub snapshots: Reminders,
     /// Name under which this connection waits; empty until it does.
     pub waiter: String,
 }
@@ -100,8 +101,8 @@ impl Connection {
             socket_timeout: connect_timeout,
             wakes: VecDeque::new(),
             subscribed: HashSet::new(),
-            indexed: FxHashMap::default(),
-            snapshots: FxHashMap::default(),
+            indexed: Reminders::default(),
+            snapshots: Reminders::default(),
             waiter: String::new(),
         };
         wire.log_in(server, deadline)?;

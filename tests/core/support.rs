@@ -373,7 +373,7 @@ pub fn states(queue: &Queue) -> [u64; 4] {
 
 /// The name of a key of a queue.
 pub fn key(queue: &Queue, name: &str) -> String {
-    format!("dq:{{{}}}:{name}", queue.name())
+    format!("{}:{{{}}}:{name}", queue.prefix(), queue.name())
 }
 
 /// Moves this thread's clock forward.

@@ -139,12 +139,7 @@ impl Queue {
 
     /// Whether this connection has not asked for a snapshot of the counters for as long as Redis keeps one (`lua/lib/snapshot.lua`).
     fn wants_snapshot(&self, connection: &mut Connection, now: Instant) -> bool {
-        let tag = self.keys.tag();
-        let wants = connection.snapshots.get(tag).is_none_or(|at| now.duration_since(*at) >= SNAPSHOT_EVERY);
-        if wants {
-            connection.snapshots.insert(tag.to_owned(), now);
-        }
-        wants
+        connection.snapshots.is_due(self.keys.meta(), SNAPSHOT_EVERY, now)
     }
 
     /// As much as a network of 8 Mbit/s carries within the time that an operation has: the client can always read a batch in time, and within
