@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-/// The operation during which an error happened: "pushing job 'a' to queue 'orders'".
+/// The operation during which an error happened: "pushing job 'a' to queue 'orders'". Printed with a colon, or not at all where it is unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Doing(pub String);
 
 impl fmt::Display for Doing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        if self.0.is_empty() { Ok(()) } else { write!(f, "{}: ", self.0) }
     }
 }
 
@@ -17,7 +17,7 @@ impl fmt::Display for Doing {
 #[non_exhaustive]
 pub enum Error {
     /// Redis could not be reached, or was lost on the way.
-    #[error("{doing}: {message}")]
+    #[error("{doing}{message}")]
     Connection {
         doing: Doing,
         message: String,
@@ -25,13 +25,13 @@ pub enum Error {
         ambiguous: bool,
     },
     /// Redis did not accept the credentials (`WRONGPASS`, `NOAUTH`).
-    #[error("{doing}: {message}")]
+    #[error("{doing}{message}")]
     Authentication { doing: Doing, message: String },
     /// Redis refused the command; `code` is the first word of its error.
-    #[error("{doing}: {code} {message}")]
+    #[error("{doing}{code} {message}")]
     Server { doing: Doing, code: String, message: String },
     /// Redis has no memory left (`OOM`) and refused the request.
-    #[error("{doing}: {message}")]
+    #[error("{doing}{message}")]
     QueueFull { doing: Doing, message: String },
     /// The lease ran out, or the job was cancelled or taken over.
     #[error("the lease of job '{id}' in queue '{queue}' is lost: {reason}")]
@@ -209,5 +209,6 @@ mod tests {
         let error = Error::from_redis("MISCONF", "disk").while_doing(|| "pushing job 'a' to queue 'q'".into());
         let error = error.while_doing(|| "something else".into());
         assert_eq!(error.to_string(), "pushing job 'a' to queue 'q': MISCONF disk");
+        assert_eq!(Error::from_redis("MISCONF", "disk").to_string(), "MISCONF disk", "no colon before nothing");
     }
 }

@@ -29,7 +29,11 @@ impl Wire {
             });
             let replies = replies.map_err(|fault| {
                 let (Fault::Sent(why) | Fault::Unsent(why) | Fault::Refused(_, why)) = fault;
-                Fault::Unsent(format!("cannot log in to {}: {why}{}", server.redacted(), advice(server, deadline)))
+                Fault::Unsent(format!(
+                    "cannot log in to {}: {why}{}",
+                    server.redacted(),
+                    advice(server, &why, deadline)
+                ))
             })?;
             match replies.first() {
                 Some(Value::Map(fields)) => {
@@ -52,12 +56,13 @@ fn user(server: &Server) -> &str {
 }
 
 /// Advice for the case that no answer came, or none that Redis gives.
-fn advice(server: &Server, deadline: Instant) -> &'static str {
+fn advice(server: &Server, why: &str, deadline: Instant) -> &'static str {
     if Instant::now() >= deadline {
         return " (see connectTimeout): the server accepts connections and does not answer, is it stopped or busy?";
     }
     match (&server.target, &server.login.tls) {
         (Target::Unix { .. }, _) => "",
+        _ if why.contains("in the DSN") => "", // it has been given
         (_, None) => ": is this Redis? If the server expects TLS, use rediss:// in the DSN",
         (_, Some(_)) => ": if the server asks for a client certificate, see cert= and key= in the DSN",
     }
