@@ -8,7 +8,7 @@ mod wakes;
 use super::dsn::Server;
 use super::input::Input;
 use super::process::Generation;
-use super::resp;
+use super::resp::{self, Bounds};
 use super::transport::Transport;
 use redis::Value;
 use reminders::Reminders;
@@ -19,8 +19,8 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Replies larger than this are refused rather than buffered.
-const LARGEST_REPLY: usize = 1 << 30;
+/// So many wake-ups are kept that nobody has looked at.
+const MOST_WAKES: usize = 64;
 
 /// Why a request failed below the level of Redis' own errors.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,11 +131,17 @@ impl Wire {
         buffer
     }
 
-    /// Sends a request and reads its `expected` replies. On any error the connection is broken.
+    /// Sends a request and reads its `expected` replies, each within these bounds. On any error the connection is broken.
     ///
     /// # Errors
     /// [`Fault::Unsent`] or [`Fault::Sent`].
-    pub fn exchange(&mut self, request: &[u8], expected: usize, deadline: Instant) -> Result<Vec<Value>, Fault> {
+    pub fn exchange(
+        &mut self,
+        request: &[u8],
+        expected: usize,
+        bounds: Bounds,
+        deadline: Instant,
+    ) -> Result<Vec<Value>, Fault> {
         // Broken until proven otherwise: every early return, and a panic, leaves the connection so.
         if std::mem::replace(&mut self.broken, true) {
             return Err(Fault::Unsent("the connection is closed".into()));
@@ -143,15 +149,18 @@ impl Wire {
         self.sent_at = Instant::now();
         self.limit(self.sent_at, deadline).map_err(Fault::Unsent)?;
         self.send(request, deadline)?;
-        self.receive(expected, deadline)
+        self.receive(expected, bounds, deadline)
     }
 
     /// Reads so many replies to what was sent.
-    fn receive(&mut self, expected: usize, deadline: Instant) -> Result<Vec<Value>, Fault> {
+    fn receive(&mut self, expected: usize, bounds: Bounds, deadline: Instant) -> Result<Vec<Value>, Fault> {
+        let lost = |error: io::Error| Fault::Sent(describe(&error));
         let mut replies = Vec::with_capacity(expected);
         while replies.len() < expected {
-            if let Some(value) = self.next_value(Some(deadline)).map_err(|error| Fault::Sent(describe(&error)))? {
-                replies.push(value);
+            match self.next_value(bounds, Some(deadline)).map_err(lost)? {
+                Some(value) => replies.push(value),
+                // A server may send messages without an end.
+                None => self.keep_within(deadline).map_err(lost)?,
             }
         }
         self.broken = self.has_uninvited_input();
@@ -175,7 +184,7 @@ impl Wire {
     fn has_uninvited_input(&mut self) -> bool {
         while self.input.filled().first() == Some(&b'>') {
             let before = self.input.filled().len();
-            match self.next_value(None) {
+            match self.next_value(Bounds::MESSAGE, None) {
                 Ok(None) if self.input.filled().len() < before => {}
                 Ok(None) => return false, // the rest of it is on its way
                 _ => return true,
@@ -225,11 +234,16 @@ impl Wire {
 
     /// The next reply; `None` when it was a push message (kept if it is a wake-up) or, without a deadline, when nothing
     /// complete is buffered.
-    fn next_value(&mut self, deadline: Option<Instant>) -> io::Result<Option<Value>> {
-        let not_redis = || io::Error::new(io::ErrorKind::InvalidData, "protocol error: this is not a reply of Redis");
+    fn next_value(&mut self, bounds: Bounds, deadline: Option<Instant>) -> io::Result<Option<Value>> {
+        let not_redis = || {
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                "protocol error: this is not a reply of Redis, or one that is too large",
+            )
+        };
         let mut again = false;
         loop {
-            if let Some(length) = resp::frame_length(self.input.filled(), LARGEST_REPLY).map_err(|_| not_redis())? {
+            if let Some(length) = resp::frame_length(self.input.filled(), bounds).map_err(|_| not_redis())? {
                 let frame = self.input.filled().get(..length).unwrap_or_default();
                 let value = resp::parse(frame).map_err(|_| not_redis())?;
                 self.input.consume(length);

@@ -103,7 +103,7 @@ impl<'a> Tries<'a> {
         build(&mut request, self.attempt, &mut connection);
         let is_confirmed =
             self.client.durability.write_wait(&mut request, connection.version, self.left().mul_f64(0.75))?;
-        let replies = connection.exchange(&request.buffer, request.commands, self.deadline);
+        let replies = connection.exchange(&request.buffer, request.commands, request.bounds, self.deadline);
         connection.recycle(request.buffer);
         match replies {
             Ok(replies) => self.answered(connection, replies, request.all_replies, is_confirmed),

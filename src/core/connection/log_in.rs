@@ -2,7 +2,7 @@
 
 use super::{Fault, Wire};
 use crate::core::dsn::{Server, Target};
-use crate::core::resp;
+use crate::core::resp::{self, Bounds};
 use redis::Value;
 use std::time::Instant;
 
@@ -22,9 +22,11 @@ impl Wire {
         for command in [Some(hello.as_slice()), (server.login.database != 0).then_some(select)].into_iter().flatten() {
             let mut request = Vec::new();
             resp::write_command(&mut request, command.iter().copied());
-            let replies = self.exchange(&request, 1, deadline).or_else(|fault| match fault {
+            let replies = self.exchange(&request, 1, Bounds::SMALL, deadline).or_else(|fault| match fault {
                 // A server that has enough clients says so and closes without reading.
-                Fault::Unsent(_) if Instant::now() < deadline => self.receive(1, deadline).map_err(|_| fault),
+                Fault::Unsent(_) if Instant::now() < deadline => {
+                    self.receive(1, Bounds::SMALL, deadline).map_err(|_| fault)
+                }
                 fault => Err(fault),
             });
             let replies = replies.map_err(|fault| {

@@ -122,7 +122,10 @@ impl Queue {
     /// The job with its new content, made from the one that is stored now; `None` when there is no such job, or nothing to change. Each
     /// sealing makes another tag in the options, so that the script notices a change in between.
     fn change<'a>(&self, id: &JobId, content: Content<'a>) -> Result<Option<Change<'a>>> {
-        let value = self.client.run(|request, _, _| request.command(&[b"HGET", self.keys.jobs(), id.as_bytes()]));
+        let value = self.client.run(|request, _, _| {
+            request.reads_records();
+            request.command(&[b"HGET", self.keys.jobs(), id.as_bytes()]);
+        });
         let value = value.map_err(|error| self.naming_key(error))?;
         let Some(bytes) = reply::bytes(value) else { return Ok(None) };
         let Some(old_options) = record::stored_options(&bytes).map(<[u8]>::to_vec) else { return Ok(None) };
