@@ -1179,7 +1179,8 @@ namespace {
          *
          * @return \DelayQueue\Job|null null when there is none in time, or stop() was called
          *
-         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ConnectionException with a $timeout of 0 also when Redis takes back the jobs of so many ended leases that it does
+         *     not get to this call within the readTimeout: call again
          * @throws \DelayQueue\ServerException
          */
         public function reserve(int|float|null $timeout = 0): ?\DelayQueue\Job {}

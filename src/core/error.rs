@@ -103,6 +103,14 @@ impl Error {
         Self::Connection { doing: Doing::default(), message: format!("{how}: {why}"), ambiguous: true }
     }
 
+    /// Redis has answered all the time, and still has to do something else first.
+    #[must_use]
+    pub fn unfinished(ambiguous: bool) -> Self {
+        let message = "timed out: Redis takes back the jobs of many leases that have ended, or sets aside many that cannot be read; each call \
+                       goes on with it, so try again";
+        Self::Connection { doing: Doing::default(), message: message.into(), ambiguous }
+    }
+
     /// Puts in the operation, where that is still missing.
     #[must_use]
     pub fn while_doing(mut self, what: impl FnOnce() -> String) -> Self {

@@ -14,7 +14,7 @@ use super::produce::moment_us;
 use super::worker::events::warn;
 use crate::core::error::Error;
 use crate::core::job::{JobId, Reserved};
-use crate::core::queue::{Finished, Queue, Settled, Taken};
+use crate::core::queue::{Finished, Flow, Interrupts, Queue, Settled, Taken};
 use crate::core::worker::lease::Lease;
 use ext_php_rs::types::Zval;
 use std::time::{Duration, Instant};
@@ -34,6 +34,7 @@ pub fn reserve_many(call: &Call) -> Outcome<Zval> {
 fn fetch(this: &DelayQueue, max: usize, timeout: Option<Duration>) -> Outcome<Vec<Zval>> {
     let watched = this.watched();
     let deadline = timeout.and_then(|t| Instant::now().checked_add(t));
+    let last_round = this.queue.first().client().last_round();
     let mut left = timeout;
     loop {
         let mut interrupts = PhpInterrupts::new(&this.stop);
@@ -48,6 +49,19 @@ fn fetch(this: &DelayQueue, max: usize, timeout: Option<Duration>) -> Outcome<Ve
         }
         // Every one of them was undecodable and is buried: reserve again in the time that is left.
         left = timeout.map(|t| deadline.map_or(t, |d| d.saturating_duration_since(Instant::now())));
+        if timeout == Some(Duration::ZERO) && Instant::now() >= last_round {
+            return Err(Error::unfinished(false)
+                .while_doing(|| format!("reserving from queue '{}'", queue.name()))
+                .into());
+        }
+        let mut interrupts = PhpInterrupts::new(&this.stop);
+        let flow = interrupts.poll();
+        interrupts.finish(if flow == Flow::Raise { Err(Error::Interrupted) } else { Ok(()) })?;
+        let is_over = left == Some(Duration::ZERO) && timeout != left;
+        if is_over || flow == Flow::Return {
+            this.stop.set(false);
+            return Ok(Vec::new());
+        }
     }
 }
 
@@ -92,8 +106,9 @@ fn deliver(this: &DelayQueue, queue: &Queue, reserved: Vec<Reserved>) -> Outcome
                 jobs.push(value);
             }
             Err(words) => {
-                if let Err(error) = bury(queue, one, &words) {
-                    failure = Some(error);
+                // Without an answer the others would each wait for one. They return when their leases end.
+                if failure.is_none() {
+                    failure = bury(queue, one, &words).err();
                 }
             }
         }

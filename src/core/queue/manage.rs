@@ -7,6 +7,7 @@ use crate::core::record::Record;
 use crate::core::reply::{self, Reply};
 use crate::core::scripts;
 use std::collections::HashSet;
+use std::time::Instant;
 
 /// Most ids of one script call.
 const IDS: usize = 200;
@@ -135,14 +136,16 @@ impl Queue {
 
     fn take_stored(&self, latest_us: Option<i64>, limit: usize, taken: &mut Vec<Taken>) -> Result<()> {
         let latest = latest_us.map(|at_us| due_arg(Due::AtUs(at_us))).unwrap_or_default();
+        let mut last_round = self.client.last_round();
         while taken.len() < limit {
             let want = (limit - taken.len()).min(500);
             let (most, bytes) = (want.to_string(), self.most_bytes().to_string());
             let mut reply =
                 self.script_once(&scripts::TAKE, &[latest.as_bytes(), most.as_bytes(), bytes.as_bytes()])?;
             match reply.word.as_str() {
+                "AGAIN" if Instant::now() >= last_round => return Err(Error::unfinished(false)),
                 "AGAIN" => continue,
-                "OK" => {}
+                "OK" => last_round = self.client.last_round(),
                 _ => return Err(reply::unexpected()),
             }
             let may_be_more = reply.int()? == 1;

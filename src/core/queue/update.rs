@@ -100,6 +100,10 @@ impl Queue {
     }
 
     fn update_any(&self, id: &JobId, lease: &[u8], content: Content<'_>) -> Result<Updated> {
+        self.client.in_one_operation(|| self.update_in_time(id, lease, content))
+    }
+
+    fn update_in_time(&self, id: &JobId, lease: &[u8], content: Content<'_>) -> Result<Updated> {
         for _ in 0..TRIES {
             let Some(change) = self.change(id, content)? else { return Ok(Updated::No) };
             let Change { options, payload, old_options } = &change;

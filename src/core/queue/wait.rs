@@ -21,11 +21,16 @@ use std::time::{Duration, Instant};
 /// A waiter is registered for so long at most. Then it reserves, even if its checks have seen nothing.
 const REGISTERED_FOR: Duration = Duration::from_secs(150);
 
+/// Housekeeping that takes longer than this is asked for with pauses.
+const IN_A_HURRY: Duration = Duration::from_millis(500);
+
 /// The result of waiting.
 pub enum Waited {
     /// Jobs of the queue with that index.
     Jobs(usize, Vec<Reserved>),
     Nothing,
+    /// Nothing so far, and Redis has housekeeping left to do that may make jobs ready: ask again. Only if it was not to wait.
+    Unfinished,
     Left(Flow),
 }
 
@@ -33,7 +38,7 @@ pub enum Waited {
 pub type Reserve<'a> = dyn FnMut(usize, &Queue, &mut Connections, Option<Waiting<'_>>) -> Result<ReserveOutcome> + 'a;
 
 /// Asks the queues, first one first and the partitions of one in any order, until one has jobs or the time is over (`None`: never). Zero: asks
-/// each of them once, and as often as Redis needs to take back what it finds.
+/// each of them once, and as often as Redis needs to take back what it finds, within the time of one operation.
 ///
 /// # Errors
 /// Connection and server errors.
@@ -46,7 +51,7 @@ pub fn wait_for(
     let deadline = timeout.filter(|timeout| !timeout.is_zero()).and_then(|timeout| Instant::now().checked_add(timeout));
     let mut connections = Connections::default();
     let mut result = ask_all(queues, &mut connections, deadline, interrupts, reserve);
-    if matches!(result, Ok(Waited::Nothing)) && timeout != Some(Duration::ZERO) {
+    if matches!(result, Ok(Waited::Nothing | Waited::Unfinished)) && timeout != Some(Duration::ZERO) {
         let mut registration = Registration::default();
         result = registration.wait(&mut connections, queues, deadline, interrupts, reserve);
         registration.end(&mut connections);
@@ -57,8 +62,8 @@ pub fn wait_for(
     result
 }
 
-/// One queue after the other. In a cluster, a node that is away does not keep us from the queues of others: each node gets its share of the
-/// time that one operation may take.
+/// One queue after the other, all of them in the time that one operation may take. In a cluster, a node that is away does not keep us from the
+/// queues of others: each node gets its share of that time.
 fn ask_all(
     queues: &[Queue],
     connections: &mut Connections,
@@ -66,19 +71,22 @@ fn ask_all(
     interrupts: &mut dyn Interrupts,
     reserve: &mut Reserve<'_>,
 ) -> Result<Waited> {
-    let read_timeout = queues.first().map(|queue| queue.client.read_timeout()).unwrap_or_default();
-    let end = Instant::now() + read_timeout;
+    let now = Instant::now();
+    let [end, last_round] =
+        queues.first().map_or([now; 2], |Queue { client, .. }| [client.deadline(), client.last_round()]);
+    let is_over = || Instant::now() >= deadline.map_or(last_round, |deadline| deadline.min(last_round));
     let servers = if queues.iter().any(|queue| queue.client.has_slots()) { count_servers(queues) } else { 1 };
     let mut failed = None;
     for ((index, queue), untried) in in_turn(queues).zip((1..=queues.len()).rev()) {
-        let share = end.saturating_duration_since(Instant::now()) / untried.min(servers) as u32;
-        let asked = ask(deadline, interrupts, &mut || match queue.client.has_slots() {
-            true => within(share, || reserve(index, queue, connections, None)),
-            false => reserve(index, queue, connections, None),
+        let asked = ask(&is_over, interrupts, &mut || {
+            let left = end.saturating_duration_since(Instant::now());
+            let share = if queue.client.has_slots() { left / untried.min(servers) as u32 } else { left };
+            within(share, || reserve(index, queue, connections, None))
         });
         match asked {
             Ok(Ok(ReserveOutcome::Jobs(jobs))) => return Ok(Waited::Jobs(index, jobs)),
-            Ok(Ok(_)) => {}
+            Ok(Ok(ReserveOutcome::Again)) => return Ok(Waited::Unfinished),
+            Ok(Ok(ReserveOutcome::Nothing(_))) => {}
             Ok(Err(flow)) => return Ok(Waited::Left(flow)),
             Err(error) if queue.client.has_slots() && error.is_retryable() => drop(failed.get_or_insert(error)),
             Err(error) => return Err(error),
@@ -108,21 +116,26 @@ fn in_turn(queues: &[Queue]) -> impl Iterator<Item = (usize, &Queue)> {
 }
 
 /// Asks one queue. Many leases may have ended at once: asks again while Redis takes back some of them with each answer, unless the
-/// time is over, or a signal handler wants to leave.
+/// time is over, or a signal handler wants to leave. After a while it leaves Redis time for others.
 fn ask(
-    deadline: Option<Instant>,
+    is_over: &dyn Fn() -> bool,
     interrupts: &mut dyn Interrupts,
     reserve: &mut dyn FnMut() -> Result<ReserveOutcome>,
 ) -> Result<std::result::Result<ReserveOutcome, Flow>> {
+    let begun = Instant::now();
     loop {
         let outcome = reserve()?;
-        let is_over = deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        if is_over || !matches!(outcome, ReserveOutcome::Again) {
+        if !matches!(outcome, ReserveOutcome::Again) {
             return Ok(Ok(outcome));
         }
         match interrupts.poll() {
-            Flow::Continue => {}
+            Flow::Continue if begun.elapsed() < IN_A_HURRY => {}
+            Flow::Continue => std::thread::sleep(Duration::from_millis(5)),
             flow => return Ok(Err(flow)),
+        }
+        // A signal handler may have taken long.
+        if is_over() {
+            return Ok(Ok(outcome));
         }
     }
 }
@@ -155,9 +168,10 @@ fn connect(connections: &mut Connections, queues: &[Queue], interrupts: &mut dyn
     Ok(Flow::Continue)
 }
 
-fn waiting(queues: &[Queue]) -> String {
+/// "waiting for queues 'a', 'b'"
+pub(super) fn doing(what: &str, queues: &[Queue]) -> String {
     let names: Vec<String> = queues.iter().map(|queue| format!("'{}'", queue.name)).collect();
-    format!("waiting for {} {}", if names.len() == 1 { "queue" } else { "queues" }, names.join(", "))
+    format!("{what} {} {}", if names.len() == 1 { "queue" } else { "queues" }, names.join(", "))
 }
 
 /// Makes the connection of a queue listen for wake-ups; returns the name under which it waits. Tries again when the connection is lost, for
@@ -230,7 +244,8 @@ impl<'a> Registration<'a> {
         interrupts: &mut dyn Interrupts,
         reserve: &mut Reserve<'_>,
     ) -> Result<Waited> {
-        let doing = |error: Error| error.while_doing(|| waiting(queues));
+        let doing = |error: Error| error.while_doing(|| doing("waiting for", queues));
+        let is_over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let mut is_lost = false;
         loop {
             match connect(connections, queues, interrupts).map_err(doing)? {
@@ -240,12 +255,12 @@ impl<'a> Registration<'a> {
             // A reserve that waits for a Redis which is still loading; to subscribe, it must be there.
             if std::mem::take(&mut is_lost) {
                 match ask_all(queues, connections, deadline, interrupts, reserve)? {
-                    Waited::Nothing => {}
+                    Waited::Nothing | Waited::Unfinished => {}
                     found => return Ok(found),
                 }
             }
             connections.iter_mut().for_each(|connection| connection.clear_wakes());
-            let is_last = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            let is_last = is_over();
             let mut reserve_at = Instant::now() + REGISTERED_FOR;
             for (index, queue) in in_turn(queues) {
                 let waiter = subscribe(queue, connections).map_err(doing)?;
@@ -253,7 +268,7 @@ impl<'a> Registration<'a> {
                 // The next request takes as long to reach Redis as this one, so the wait counts from the moment this one is sent.
                 let mut asked = Instant::now();
                 let waiting = Some(Waiting { name: &waiter, at_most });
-                let outcome = match ask(deadline, interrupts, &mut || {
+                let outcome = match ask(&is_over, interrupts, &mut || {
                     asked = Instant::now();
                     reserve(index, queue, connections, waiting)
                 })? {
