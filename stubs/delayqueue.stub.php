@@ -764,7 +764,7 @@ namespace DelayQueue {
     /** Redis could not be reached, or was lost. */
     class ConnectionException extends \RuntimeException implements Exception
     {
-        /** The write may have been applied: its answer was lost, and so were the retries. */
+        /** The write may have been applied, because its answer was lost, and so were the retries; or a part of it was: the message says how much. */
         public bool $ambiguous = false;
         /** @var list<non-empty-string> ids that pushMany() had stored before; of the others one chunk may be stored, too, if $ambiguous */
         public array $stored = [];
@@ -1305,7 +1305,7 @@ namespace {
          * @return int<0, max> how many there were
          *
          * @throws \DelayQueue\ConnectionException with $ambiguous also when an answer was lost: the jobs are gone, how many there
-         *     were is unknown
+         *     were is unknown; or when it failed behind some of the jobs, or in one of several partitions: the message says how many are cancelled
          * @throws \DelayQueue\ServerException
          */
         public function cancel(string ...$ids): int {}
@@ -1401,7 +1401,8 @@ namespace {
          *
          * @return int<0, max>
          *
-         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ConnectionException with $ambiguous also when it failed behind some of the jobs, or in one of several partitions: the
+         *     message says how many are kicked
          * @throws \DelayQueue\ServerException
          */
         public function kick(int $max = 1, bool $resetAttempts = true): int {}
@@ -1411,7 +1412,7 @@ namespace {
          *
          * @param Duration|null $for null: until resume()
          *
-         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ConnectionException with $ambiguous also when one of several partitions failed and others are paused; so resume()
          * @throws \DelayQueue\ServerException
          */
         public function pause(int|float|string|\DateInterval|null $for = null): void {}
@@ -1423,12 +1424,12 @@ namespace {
         public function isPaused(): bool {}
 
         /**
-         * Deletes all jobs of these states, in bounded steps; none named: of all.
+         * Deletes all jobs of these states, in bounded steps, each within the readTimeout; none named: of all.
          *
          * @return int<0, max> how many
          *
          * @throws \DelayQueue\ConnectionException with $ambiguous also when an answer was lost: the jobs are gone, how many there
-         *     were is unknown
+         *     were is unknown; or when it failed behind some of the jobs, or in one of several partitions: the message says how many are deleted
          * @throws \DelayQueue\ServerException
          */
         public function purge(\DelayQueue\State ...$states): int {}

@@ -82,6 +82,12 @@ impl Error {
         }
     }
 
+    /// Whether the change may have been made, or a part of it.
+    #[must_use]
+    pub fn is_ambiguous(&self) -> bool {
+        matches!(self, Self::Connection { ambiguous: true, .. })
+    }
+
     /// The server lacks a script that this user may not send.
     #[must_use]
     pub fn scripts_missing() -> Self {
