@@ -463,6 +463,9 @@ namespace DelayQueue {
         /**
          * Done: removes the job.
          *
+         * If the answer is lost, the call is repeated. A job that is not ours any more then may have been settled by the first try: no
+         * LeaseLostException is thrown, also if somebody has cancelled it meanwhile. So it is with release(), fail(), bury() and ackMany().
+         *
          * @throws LeaseLostException when the job is no longer ours; nothing is changed
          * @throws ConnectionException
          * @throws ServerException
@@ -1354,7 +1357,7 @@ namespace {
         /**
          * Makes a buried or delayed job ready now.
          *
-         * @return bool false when there is no such job
+         * @return bool false when there is no such job; true also when the answer was lost and the job is ready, or reserved, at the repeat
          *
          * @throws \DelayQueue\ConnectionException with $ambiguous also when the answer was lost and the job is gone since: it may have
          *     been kicked and served
