@@ -469,6 +469,9 @@ namespace DelayQueue {
         /**
          * Done: removes the job.
          *
+         * If the answer is lost, the call is repeated. A job that is not ours any more then may have been settled by the first try: no
+         * LeaseLostException is thrown, also if somebody has cancelled it meanwhile. So it is with release(), fail(), bury() and ackMany().
+         *
          * @throws LeaseLostException when the job is no longer ours; nothing is changed
          * @throws ConnectionException
          * @throws ServerException
@@ -492,7 +495,7 @@ namespace DelayQueue {
          * Failed: back after the backoff's delay for this attempt, or buried when no attempt is left.
          *
          * @param \Throwable|string|null $reason kept as lastError, at most 2000 bytes. Of a Throwable 'Class: message', and lines with file and
-         *     line, the exceptions before it, and the top of its trace without arguments; passwords in URLs are ***
+         *     line, the exceptions before it, and the top of its trace without arguments; passwords in URLs are ***. A string is kept as it is
          *
          * @throws LeaseLostException
          * @throws ConnectionException
@@ -775,7 +778,7 @@ namespace DelayQueue {
     /** Redis could not be reached, or was lost. */
     class ConnectionException extends \RuntimeException implements Exception
     {
-        /** The write may have been applied: its answer was lost, and so were the retries. */
+        /** The write may have been applied, because its answer was lost, and so were the retries; or a part of it was: the message says how much. */
         public bool $ambiguous = false;
         /** @var list<non-empty-string> ids that pushMany() had stored before; of the others one chunk may be stored, too, if $ambiguous */
         public array $stored = [];
@@ -1167,7 +1170,8 @@ namespace {
          * With keys it takes jobs one by one, in the order of reserve(), so that those that cannot be opened are buried. Once it has taken
          * some it returns these, and the next call throws if the error lasts.
          *
-         * @return list<mixed> decoded payloads; one that is not JSON, or sealed while this object has no keys, comes as its bytes, with a warning
+         * @return list<mixed> decoded payloads; one that is not JSON, or sealed while this object has no keys, comes as its bytes, with a
+         *     warning; an exception that an error handler makes of that warning is dropped, since the messages are deleted and must reach you
          *
          * @throws \DelayQueue\ConnectionException
          * @throws \DelayQueue\ServerException
@@ -1190,7 +1194,8 @@ namespace {
          *
          * @return \DelayQueue\Job|null null when there is none in time, or stop() was called
          *
-         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ConnectionException with a $timeout of 0 also when Redis takes back the jobs of so many ended leases that it does
+         *     not get to this call within the readTimeout: call again
          * @throws \DelayQueue\ServerException
          */
         public function reserve(int|float|null $timeout = 0): ?\DelayQueue\Job {}
@@ -1315,7 +1320,7 @@ namespace {
          * @return int<0, max> how many there were
          *
          * @throws \DelayQueue\ConnectionException with $ambiguous also when an answer was lost: the jobs are gone, how many there
-         *     were is unknown
+         *     were is unknown; or when it failed behind some of the jobs, or in one of several partitions: the message says how many are cancelled
          * @throws \DelayQueue\ServerException
          */
         public function cancel(string ...$ids): int {}
@@ -1364,7 +1369,7 @@ namespace {
         /**
          * Makes a buried or delayed job ready now.
          *
-         * @return bool false when there is no such job
+         * @return bool false when there is no such job; true also when the answer was lost and the job is ready, or reserved, at the repeat
          *
          * @throws \DelayQueue\ConnectionException with $ambiguous also when the answer was lost and the job is gone since: it may have
          *     been kicked and served
@@ -1411,7 +1416,8 @@ namespace {
          *
          * @return int<0, max>
          *
-         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ConnectionException with $ambiguous also when it failed behind some of the jobs, or in one of several partitions: the
+         *     message says how many are kicked
          * @throws \DelayQueue\ServerException
          */
         public function kick(int $max = 1, bool $resetAttempts = true): int {}
@@ -1421,7 +1427,7 @@ namespace {
          *
          * @param Duration|null $for null: until resume()
          *
-         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ConnectionException with $ambiguous also when one of several partitions failed and others are paused; so resume()
          * @throws \DelayQueue\ServerException
          */
         public function pause(int|float|string|\DateInterval|null $for = null): void {}
@@ -1433,12 +1439,12 @@ namespace {
         public function isPaused(): bool {}
 
         /**
-         * Deletes all jobs of these states, in bounded steps; none named: of all.
+         * Deletes all jobs of these states, in bounded steps, each within the readTimeout; none named: of all.
          *
          * @return int<0, max> how many
          *
          * @throws \DelayQueue\ConnectionException with $ambiguous also when an answer was lost: the jobs are gone, how many there
-         *     were is unknown
+         *     were is unknown; or when it failed behind some of the jobs, or in one of several partitions: the message says how many are deleted
          * @throws \DelayQueue\ServerException
          */
         public function purge(\DelayQueue\State ...$states): int {}

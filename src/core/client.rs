@@ -88,6 +88,18 @@ impl Client {
         deadline::capped(Instant::now() + self.key.read_timeout)
     }
 
+    /// When an operation of many rounds that begins now begins no further one: the last round needs time for its answer.
+    #[must_use]
+    pub fn last_round(&self) -> Instant {
+        let now = Instant::now();
+        now + self.deadline().saturating_duration_since(now).mul_f64(0.75)
+    }
+
+    /// Runs `work`, all requests of which have to be done within the time of one operation.
+    pub fn in_one_operation<T>(&self, work: impl FnOnce() -> T) -> T {
+        deadline::within(self.key.read_timeout, work)
+    }
+
     /// Whether another server may become the right one for this slot.
     #[must_use]
     pub fn may_move(&self) -> bool {
@@ -116,8 +128,8 @@ impl Client {
     /// [`Error::Connection`] when nobody knows them.
     pub fn nodes(&self) -> Result<Vec<(Arc<Server>, Self)>> {
         let time = self.key.connect_timeout;
-        let found =
-            resolver::nodes(&self.key.dsn, time, Instant::now() + time).map_err(|fault| to_error(fault, false))?;
+        let found = resolver::nodes(&self.key.dsn, time, deadline::capped(Instant::now() + time))
+            .map_err(|fault| to_error(fault, false))?;
         Ok(found.into_iter().map(|(slot, server)| (server, self.for_slot(slot))).collect())
     }
 
@@ -126,7 +138,7 @@ impl Client {
     /// # Errors
     /// As [`Client::run`].
     pub fn connect(&self, connections: &mut Connections) -> Result<Connection> {
-        let deadline = Instant::now() + self.key.connect_timeout;
+        let deadline = deadline::capped(Instant::now() + self.key.connect_timeout);
         self.connection(connections, None, deadline).map_err(|fault| to_error(fault, false))
     }
 

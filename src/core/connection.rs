@@ -2,15 +2,16 @@
 //! reply for another.
 
 mod log_in;
+mod reminders;
 mod wakes;
 
 use super::dsn::Server;
 use super::input::Input;
 use super::process::Generation;
-use super::resp;
+use super::resp::{self, Bounds};
 use super::transport::Transport;
 use redis::Value;
-use rustc_hash::FxHashMap;
+use reminders::Reminders;
 use std::collections::{HashSet, VecDeque};
 use std::io::{self, Read, Write};
 use std::ops::{Deref, DerefMut};
@@ -19,8 +20,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 pub use wakes::Wake;
 
-/// Replies larger than this are refused rather than buffered.
-const LARGEST_REPLY: usize = 1 << 30;
+/// So many wake-ups are kept that nobody has looked at.
+const MOST_WAKES: usize = 64;
 
 /// Why a request failed below the level of Redis' own errors.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,10 +57,10 @@ pub struct Wire {
     /// Wake-ups for the waiter.
     wakes: VecDeque<Wake>,
     subscribed: HashSet<String>,
-    /// When the index entries of queues were written over this connection, by their hash tags.
-    pub indexed: FxHashMap<String, Instant>,
-    /// When a consumer last asked for a snapshot, by the hash tag of the queue.
-    pub snapshots: FxHashMap<String, Instant>,
+    /// The index entries of queues that were written over this connection.
+    pub indexed: Reminders,
+    /// The queues for which a consumer has asked for a snapshot.
+    pub snapshots: Reminders,
     /// Name under which this connection waits; empty until it does.
     pub waiter: String,
 }
@@ -101,8 +102,8 @@ impl Connection {
             socket_timeout: connect_timeout,
             wakes: VecDeque::new(),
             subscribed: HashSet::new(),
-            indexed: FxHashMap::default(),
-            snapshots: FxHashMap::default(),
+            indexed: Reminders::default(),
+            snapshots: Reminders::default(),
             waiter: String::new(),
         };
         wire.log_in(server, deadline)?;
@@ -131,12 +132,18 @@ impl Wire {
         buffer
     }
 
-    /// Sends a request and reads its `expected` replies. On any error the connection is broken.
+    /// Sends a request and reads its `expected` replies, each within these bounds. On any error the connection is broken.
     ///
     /// # Errors
     /// [`Fault::Unsent`] or [`Fault::Sent`].
-    pub fn exchange(&mut self, request: &[u8], expected: usize, deadline: Instant) -> Result<Vec<Value>, Fault> {
-        self.exchange_until(request, expected, deadline, &|_| false)
+    pub fn exchange(
+        &mut self,
+        request: &[u8],
+        expected: usize,
+        bounds: Bounds,
+        deadline: Instant,
+    ) -> Result<Vec<Value>, Fault> {
+        self.exchange_until(request, expected, bounds, deadline, &|_| false)
     }
 
     /// Sends a request and reads its `expected` replies, or only as many as are `enough`: the connection is broken then, too.
@@ -147,6 +154,7 @@ impl Wire {
         &mut self,
         request: &[u8],
         expected: usize,
+        bounds: Bounds,
         deadline: Instant,
         enough: &dyn Fn(&[Value]) -> bool,
     ) -> Result<Vec<Value>, Fault> {
@@ -157,23 +165,29 @@ impl Wire {
         self.sent_at = Instant::now();
         self.limit(self.sent_at, deadline).map_err(Fault::Unsent)?;
         self.send(request, deadline)?;
-        self.receive(expected, deadline, enough)
+        self.receive(expected, bounds, deadline, enough)
     }
 
     /// Reads the replies to what was sent.
     fn receive(
         &mut self,
         expected: usize,
+        bounds: Bounds,
         deadline: Instant,
         enough: &dyn Fn(&[Value]) -> bool,
     ) -> Result<Vec<Value>, Fault> {
+        let lost = |error: io::Error| Fault::Sent(describe(&error));
         let mut replies = Vec::with_capacity(expected);
         while replies.len() < expected {
-            if let Some(value) = self.next_value(Some(deadline)).map_err(|error| Fault::Sent(describe(&error)))? {
-                replies.push(value);
-                if replies.len() < expected && enough(&replies) {
-                    return Ok(replies);
+            match self.next_value(bounds, Some(deadline)).map_err(lost)? {
+                Some(value) => {
+                    replies.push(value);
+                    if replies.len() < expected && enough(&replies) {
+                        return Ok(replies);
+                    }
                 }
+                // A server may send messages without an end.
+                None => self.keep_within(deadline).map_err(lost)?,
             }
         }
         self.broken = self.has_uninvited_input();
@@ -197,7 +211,7 @@ impl Wire {
     fn has_uninvited_input(&mut self) -> bool {
         while self.input.filled().first() == Some(&b'>') {
             let before = self.input.filled().len();
-            match self.next_value(None) {
+            match self.next_value(Bounds::MESSAGE, None) {
                 Ok(None) if self.input.filled().len() < before => {}
                 Ok(None) => return false, // the rest of it is on its way
                 _ => return true,
@@ -247,11 +261,16 @@ impl Wire {
 
     /// The next reply; `None` when it was a push message (kept if it is a wake-up) or, without a deadline, when nothing
     /// complete is buffered.
-    fn next_value(&mut self, deadline: Option<Instant>) -> io::Result<Option<Value>> {
-        let not_redis = || io::Error::new(io::ErrorKind::InvalidData, "protocol error: this is not a reply of Redis");
+    fn next_value(&mut self, bounds: Bounds, deadline: Option<Instant>) -> io::Result<Option<Value>> {
+        let not_redis = || {
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                "protocol error: this is not a reply of Redis, or one that is too large",
+            )
+        };
         let mut again = false;
         loop {
-            if let Some(length) = resp::frame_length(self.input.filled(), LARGEST_REPLY).map_err(|_| not_redis())? {
+            if let Some(length) = resp::frame_length(self.input.filled(), bounds).map_err(|_| not_redis())? {
                 let frame = self.input.filled().get(..length).unwrap_or_default();
                 let value = resp::parse(frame).map_err(|_| not_redis())?;
                 self.input.consume(length);

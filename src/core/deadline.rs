@@ -6,7 +6,7 @@ thread_local! {
     static CAP: std::cell::Cell<Option<Instant>> = const { std::cell::Cell::new(None) };
 }
 
-/// Runs `work`, all operations of which have to be done in time: for a process that is about to end.
+/// Runs `work`, all operations of which have to be done in time.
 pub fn within<T>(time: Duration, work: impl FnOnce() -> T) -> T {
     let before = CAP.replace(Some(capped(Instant::now() + time)));
     let result = work();

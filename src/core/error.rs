@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-/// The operation during which an error happened: "pushing job 'a' to queue 'orders'".
+/// The operation during which an error happened: "pushing job 'a' to queue 'orders'". Printed with a colon, or not at all where it is unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Doing(pub String);
 
 impl fmt::Display for Doing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        if self.0.is_empty() { Ok(()) } else { write!(f, "{}: ", self.0) }
     }
 }
 
@@ -17,7 +17,7 @@ impl fmt::Display for Doing {
 #[non_exhaustive]
 pub enum Error {
     /// Redis could not be reached, or was lost on the way.
-    #[error("{doing}: {message}")]
+    #[error("{doing}{message}")]
     Connection {
         doing: Doing,
         message: String,
@@ -25,13 +25,13 @@ pub enum Error {
         ambiguous: bool,
     },
     /// Redis did not accept the credentials (`WRONGPASS`, `NOAUTH`).
-    #[error("{doing}: {message}")]
+    #[error("{doing}{message}")]
     Authentication { doing: Doing, message: String },
     /// Redis refused the command; `code` is the first word of its error.
-    #[error("{doing}: {code} {message}")]
+    #[error("{doing}{code} {message}")]
     Server { doing: Doing, code: String, message: String },
     /// Redis has no memory left (`OOM`) and refused the request.
-    #[error("{doing}: {message}")]
+    #[error("{doing}{message}")]
     QueueFull { doing: Doing, message: String },
     /// The lease ran out, or the job was cancelled or taken over.
     #[error("the lease of job '{id}' in queue '{queue}' is lost: {reason}")]
@@ -82,6 +82,12 @@ impl Error {
         }
     }
 
+    /// Whether the change may have been made, or a part of it.
+    #[must_use]
+    pub fn is_ambiguous(&self) -> bool {
+        matches!(self, Self::Connection { ambiguous: true, .. })
+    }
+
     /// The server lacks a script that this user may not send.
     #[must_use]
     pub fn scripts_missing() -> Self {
@@ -101,6 +107,14 @@ impl Error {
             other => other.to_string(),
         };
         Self::Connection { doing: Doing::default(), message: format!("{how}: {why}"), ambiguous: true }
+    }
+
+    /// Redis has answered all the time, and still has to do something else first.
+    #[must_use]
+    pub fn unfinished(ambiguous: bool) -> Self {
+        let message = "timed out: Redis takes back the jobs of many leases that have ended, or sets aside many that cannot be read; each call \
+                       goes on with it, so try again";
+        Self::Connection { doing: Doing::default(), message: message.into(), ambiguous }
     }
 
     /// Puts in the operation, where that is still missing.
@@ -209,5 +223,6 @@ mod tests {
         let error = Error::from_redis("MISCONF", "disk").while_doing(|| "pushing job 'a' to queue 'q'".into());
         let error = error.while_doing(|| "something else".into());
         assert_eq!(error.to_string(), "pushing job 'a' to queue 'q': MISCONF disk");
+        assert_eq!(Error::from_redis("MISCONF", "disk").to_string(), "MISCONF disk", "no colon before nothing");
     }
 }

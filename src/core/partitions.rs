@@ -1,6 +1,7 @@
 //! One queue over several hash tags, so that a cluster spreads it over its nodes. Each partition is a [`Queue`] of its own: order, leases and
 //! fencing numbers hold within it. A job lies in the partition that its id chooses.
 
+mod changes;
 mod homes;
 
 use super::doctor::{Check, Level, examine_servers, unless_denied};
@@ -34,6 +35,10 @@ impl Partitions {
 
     fn parts(&self) -> impl Iterator<Item = &Queue> + Clone {
         std::iter::once(&self.first).chain(&self.further)
+    }
+
+    fn numbers(&self) -> std::ops::Range<usize> {
+        0..self.count_of_parts()
     }
 
     fn part(&self, number: usize) -> &Queue {
@@ -76,12 +81,18 @@ impl Partitions {
     /// Asks the partition of a job, and then those where it was pushed to when there were fewer, until one has it.
     fn at_home<T>(&self, id: &JobId, ask: impl Fn(&Queue) -> Result<T>, is_there: impl Fn(&T) -> bool) -> Result<T> {
         let mut homes: Vec<usize> = homes(id, self.count_of_parts()).collect();
-        loop {
-            let answer = ask(self.part(homes.pop().unwrap_or(0)))?;
-            if is_there(&answer) || homes.is_empty() {
-                return Ok(answer);
+        self.in_one_operation(|| {
+            loop {
+                let answer = ask(self.part(homes.pop().unwrap_or(0)))?;
+                if is_there(&answer) || homes.is_empty() {
+                    return Ok(answer);
+                }
             }
-        }
+        })
+    }
+
+    fn in_one_operation<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.first.client().in_one_operation(work)
     }
 
     /// # Errors
@@ -166,9 +177,9 @@ impl Partitions {
     /// As [`Queue::peek`].
     pub fn peek_state(&self, state: State) -> Result<Option<JobInfo>> {
         let mut found = Vec::new();
-        for part in self.parts() {
-            found.extend(part.peek_state(state)?);
-        }
+        self.in_one_operation(|| {
+            self.parts().try_for_each(|part| part.peek_state(state).map(|job| found.extend(job)))
+        })?;
         // Priorities matter only in the order of serving.
         let rank = |job: &JobInfo| if state == State::Ready { job.options.priority } else { 0 };
         Ok(found.into_iter().min_by_key(|job| (rank(job), job.due_at_us)))
@@ -200,7 +211,7 @@ impl Partitions {
     /// # Errors
     /// As [`Queue::count`].
     pub fn count(&self, state: Option<State>) -> Result<u64> {
-        self.parts().map(|part| part.count(state)).sum()
+        self.in_one_operation(|| self.parts().map(|part| part.count(state)).sum())
     }
 
     /// The workers are missing where the user may not look at the list of them, or where its node of a cluster is away.
@@ -208,8 +219,10 @@ impl Partitions {
     /// # Errors
     /// As [`Queue::stats`].
     pub fn stats(&self) -> Result<Stats> {
-        let sum = self.sum()?;
-        Ok(Stats { workers: Registry::of(&self.first).headcount(self.name()).ok(), ..sum })
+        self.in_one_operation(|| {
+            let sum = self.sum()?;
+            Ok(Stats { workers: Registry::of(&self.first).headcount(self.name()).ok(), ..sum })
+        })
     }
 
     fn sum(&self) -> Result<Stats> {
@@ -223,7 +236,7 @@ impl Partitions {
     /// # Errors
     /// As [`Queue::is_paused`].
     pub fn is_paused(&self) -> Result<bool> {
-        Ok(self.sum()?.paused)
+        Ok(self.in_one_operation(|| self.sum())?.paused)
     }
 
     /// # Errors
@@ -238,16 +251,6 @@ impl Partitions {
     /// As [`Queue::known_partitions`].
     pub fn known(&self) -> Result<u64> {
         self.first.known_partitions()
-    }
-
-    /// # Errors
-    /// As [`Queue::cancel`].
-    pub fn cancel(&self, ids: &[JobId]) -> Result<u64> {
-        let mut chosen: BTreeMap<usize, Vec<JobId>> = BTreeMap::new();
-        for id in ids {
-            homes(id, self.count_of_parts()).for_each(|home| chosen.entry(home).or_default().push(id.clone()));
-        }
-        chosen.iter().map(|(home, ids)| self.part(*home).cancel(ids)).sum()
     }
 
     /// # Errors
@@ -280,18 +283,6 @@ impl Partitions {
         self.at_home(id, |part| part.kick_job(id, reset_attempts), |kicked| *kicked)
     }
 
-    /// # Errors
-    /// As [`Queue::kick`].
-    pub fn kick(&self, max: u64, reset_attempts: bool) -> Result<u64> {
-        let mut kicked = 0;
-        for part in self.parts() {
-            if kicked < max {
-                kicked += part.kick(max - kicked, reset_attempts)?;
-            }
-        }
-        Ok(kicked)
-    }
-
     /// The classic consumer. It begins with any partition, so that none starves. The error of one that fails comes when nothing was taken
     /// before: what was taken is deleted, and must reach the caller.
     ///
@@ -312,24 +303,6 @@ impl Partitions {
             }
         }
         Ok(payloads)
-    }
-
-    /// # Errors
-    /// As [`Queue::pause`].
-    pub fn pause(&self, for_ms: Option<u64>) -> Result<()> {
-        self.parts().try_for_each(|part| part.pause(for_ms))
-    }
-
-    /// # Errors
-    /// As [`Queue::resume`].
-    pub fn resume(&self) -> Result<()> {
-        self.parts().try_for_each(Queue::resume)
-    }
-
-    /// # Errors
-    /// As [`Queue::purge`].
-    pub fn purge(&self, states: &[State]) -> Result<u64> {
-        self.parts().map(|part| part.purge(states)).sum()
     }
 
     /// Forgets the queue, with all partitions that the index knows: its counters, and its name in the index. False if it is in use; the

@@ -29,6 +29,25 @@ fn write_header(out: &mut Vec<u8>, kind: u8, length: usize) {
     out.extend_from_slice(b"\r\n");
 }
 
+/// How much a reply may be: what the command can answer, and a little more. The memory that it takes is not PHP's, so no limit of PHP's holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    pub bytes: usize,
+    /// Each of them takes memory, however short it is.
+    pub values: usize,
+}
+
+impl Bounds {
+    /// A message to a subscriber.
+    pub const MESSAGE: Self = Self { bytes: 64 << 10, values: 64 };
+    /// Numbers, words, and pages of names.
+    pub const SMALL: Self = Self { bytes: 16 << 20, values: 1 << 16 };
+    /// Every slot may have nodes of its own.
+    pub const SLOTS: Self = Self { bytes: 32 << 20, values: 1 << 20 };
+    /// Records of jobs: one of the largest payload that `maxPayload` allows, 512 MiB.
+    pub const RECORDS: Self = Self { bytes: 528 << 20, values: 1 << 16 };
+}
+
 /// The bytes are not a reply of Redis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Malformed;
@@ -36,9 +55,9 @@ pub struct Malformed;
 /// Length of the complete reply at the start of `buffer`, `None` while more bytes are needed.
 ///
 /// # Errors
-/// [`Malformed`] as soon as the bytes cannot become a reply, or when it would be larger than `limit`.
-pub fn frame_length(buffer: &[u8], limit: usize) -> Result<Option<usize>, Malformed> {
-    let mut scan = Scan { buffer, at: 0, limit };
+/// [`Malformed`] as soon as the bytes cannot become a reply within these bounds.
+pub fn frame_length(buffer: &[u8], bounds: Bounds) -> Result<Option<usize>, Malformed> {
+    let mut scan = Scan { buffer, at: 0, limit: bounds.bytes, values: bounds.values };
     Ok(scan.frame(0)?.then_some(scan.at))
 }
 
@@ -46,12 +65,14 @@ struct Scan<'a> {
     buffer: &'a [u8],
     at: usize,
     limit: usize,
+    /// How many more may come.
+    values: usize,
 }
 
 impl Scan<'_> {
     /// Moves past one frame; false while it is incomplete.
     fn frame(&mut self, depth: usize) -> Result<bool, Malformed> {
-        if depth > DEEPEST {
+        if depth > DEEPEST || self.at > self.limit {
             return Err(Malformed);
         }
         let Some(kind) = self.buffer.get(self.at).copied() else { return Ok(false) };
@@ -73,7 +94,9 @@ impl Scan<'_> {
             None => Ok(false),
             Some(None) => Ok(true),
             Some(Some(count)) => {
-                for _ in 0..count.checked_mul(each).ok_or(Malformed)? {
+                let count = count.checked_mul(each).ok_or(Malformed)?;
+                self.values = self.values.checked_sub(count).ok_or(Malformed)?;
+                for _ in 0..count {
                     if !self.frame(depth + 1)? {
                         return Ok(false);
                     }
@@ -216,7 +239,7 @@ pub fn small_int(digits: &[u8]) -> Option<i64> {
 mod tests {
     use super::*;
 
-    const LIMIT: usize = 1 << 20;
+    const LIMIT: Bounds = Bounds { bytes: 1 << 20, values: 1 << 16 };
 
     #[test]
     fn commands_are_arrays_of_bulk_strings() {
@@ -268,6 +291,19 @@ mod tests {
         }
         let deep = b"*1\r\n".repeat(100);
         assert_eq!(frame_length(&deep, LIMIT), Err(Malformed));
+    }
+
+    #[test]
+    fn more_than_a_command_can_answer_is_refused_as_soon_as_it_is_announced() {
+        let few = Bounds { bytes: 100, values: 5 };
+        for fits in [b"*5\r\n".as_slice(), b"%2\r\n", b"*2\r\n*1\r\n:1\r\n*2\r\n", b"$80\r\n", b"*1\r\n*4\r\n"] {
+            assert_eq!(frame_length(fits, few), Ok(None), "{fits:?}");
+        }
+        for too_much in [b"*6\r\n".as_slice(), b"%3\r\n", b"*3\r\n:1\r\n*3\r\n", b"$99\r\n", b"*999999999\r\n"] {
+            assert_eq!(frame_length(too_much, few), Err(Malformed), "{too_much:?}");
+        }
+        let lines = [b"*4\r\n".to_vec(), [b":", "1".repeat(40).as_bytes(), b"\r\n"].concat().repeat(4)].concat();
+        assert_eq!(frame_length(&lines, few), Err(Malformed), "one line after another");
     }
 
     fn values() -> impl proptest::strategy::Strategy<Value = Value> {

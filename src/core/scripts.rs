@@ -57,6 +57,12 @@ impl Script {
         let sha = sha1_smol::Sha1::from(source.as_bytes()).digest().to_string();
         Self { name, source, sha }
     }
+
+    /// Whether the answer has records of jobs, which may be large.
+    #[must_use]
+    pub fn answers_with_records(&self) -> bool {
+        matches!(self.name, "list" | "peek" | "reserve" | "reserve_job" | "take")
+    }
 }
 
 /// Appends `text` without comments and indentation, which Redis would read at each loading. A fragment that has been included where the whole

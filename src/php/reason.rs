@@ -127,7 +127,7 @@ pub fn of_fatal_error(text: &[u8]) -> Vec<u8> {
     reason
 }
 
-/// Messages of clients of databases and the like may have a URL with a login.
+/// Messages of clients of databases and the like may have a URL with a login, or a query with a password. Hides rather too much than too little.
 fn without_passwords(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
@@ -136,21 +136,53 @@ fn without_passwords(text: &str) -> String {
         clean.push_str(before);
         rest = after;
         let user_ends = after.find([':', '/', '@', ' ', '\n']).unwrap_or(after.len());
-        let Some(password) = after.get(user_ends..).and_then(|text| text.strip_prefix(':')) else { continue };
-        let password_ends = password.find(['@', ' ', '\n']).unwrap_or(password.len());
-        if let Some(behind) = password.get(password_ends..).filter(|text| text.starts_with('@')) {
-            clean.push_str(after.get(..user_ends).unwrap_or_default());
+        let Some((user, login)) = after.split_at_checked(user_ends) else { continue };
+        if let Some(length) = login.strip_prefix(':').and_then(password_length) {
+            clean.push_str(user);
             clean.push_str(":***");
-            rest = behind;
+            rest = login.get(1 + length..).unwrap_or_default();
         }
+    }
+    clean.push_str(rest);
+    without_named_passwords(&clean)
+}
+
+/// How long the password is at the start of a text that follows `scheme://user:`, if it is one. Not everybody encodes an `@` or a space in it.
+fn password_length(text: &str) -> Option<usize> {
+    let line = text.split('\n').next().unwrap_or_default();
+    let (password, behind) = line.split_once('@')?;
+    if password.contains(' ') {
+        // The place of a server, and then words with an @: "http://host:80 says: ask admin@host".
+        let digits = password.bytes().take_while(u8::is_ascii_digit).count();
+        let is_port = digits > 0 && password.as_bytes().get(digits).is_some_and(|byte| !byte.is_ascii_alphanumeric());
+        if is_port || password.contains("://") {
+            return None;
+        }
+    }
+    let word = behind.split([' ', '\t']).next().unwrap_or_default();
+    let word = word.split("://").next().unwrap_or_default();
+    Some(password.len() + word.rfind('@').map_or(0, |at| at + 1))
+}
+
+/// `sentinel_password=…` and its like.
+fn without_named_passwords(text: &str) -> String {
+    const NAME: &str = "password=";
+    let mut clean = String::with_capacity(text.len());
+    let (mut rest, lower) = (text, text.to_ascii_lowercase());
+    while let Some(at) = lower.get(text.len() - rest.len()..).and_then(|lower| lower.find(NAME)) {
+        let (before, value) = rest.split_at_checked(at + NAME.len()).unwrap_or((rest, ""));
+        clean.push_str(before);
+        let ends = value.find([' ', '\t', '\n', '&', '\'', '"']).unwrap_or(value.len());
+        clean.push_str(if ends > 0 { "***" } else { "" });
+        rest = value.get(ends..).unwrap_or_default();
     }
     clean.push_str(rest);
     clean
 }
 
-/// The message alone.
+/// The message alone, without passwords.
 pub fn message(object: &ZendObject) -> Vec<u8> {
-    bounded(&message_bytes(object))
+    bounded(without_passwords(&String::from_utf8_lossy(&message_bytes(object))).as_bytes())
 }
 
 /// Valid UTF-8, without NUL, at most [`MAX_BYTES`], cut between characters.

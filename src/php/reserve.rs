@@ -11,12 +11,11 @@ use super::new_job::Format;
 use super::object::inside;
 use super::place::Place;
 use super::produce::moment_us;
+use super::worker::events::warn;
 use crate::core::error::Error;
 use crate::core::job::{JobId, Reserved};
-use crate::core::queue::{Finished, Queue, Settled, Taken};
+use crate::core::queue::{Finished, Flow, Interrupts, Queue, Settled, Taken};
 use crate::core::worker::lease::Lease;
-use ext_php_rs::error::php_error;
-use ext_php_rs::flags::ErrorType;
 use ext_php_rs::types::Zval;
 use std::time::{Duration, Instant};
 
@@ -35,6 +34,7 @@ pub fn reserve_many(call: &Call) -> Outcome<Zval> {
 fn fetch(this: &DelayQueue, max: usize, timeout: Option<Duration>) -> Outcome<Vec<Zval>> {
     let watched = this.watched();
     let deadline = timeout.and_then(|t| Instant::now().checked_add(t));
+    let last_round = this.queue.first().client().last_round();
     let mut left = timeout;
     loop {
         let mut interrupts = PhpInterrupts::new(&this.stop);
@@ -49,6 +49,19 @@ fn fetch(this: &DelayQueue, max: usize, timeout: Option<Duration>) -> Outcome<Ve
         }
         // Every one of them was undecodable and is buried: reserve again in the time that is left.
         left = timeout.map(|t| deadline.map_or(t, |d| d.saturating_duration_since(Instant::now())));
+        if timeout == Some(Duration::ZERO) && Instant::now() >= last_round {
+            return Err(Error::unfinished(false)
+                .while_doing(|| format!("reserving from queue '{}'", queue.name()))
+                .into());
+        }
+        let mut interrupts = PhpInterrupts::new(&this.stop);
+        let flow = interrupts.poll();
+        interrupts.finish(if flow == Flow::Raise { Err(Error::Interrupted) } else { Ok(()) })?;
+        let is_over = left == Some(Duration::ZERO) && timeout != left;
+        if is_over || flow == Flow::Return {
+            this.stop.set(false);
+            return Ok(Vec::new());
+        }
     }
 }
 
@@ -93,8 +106,9 @@ fn deliver(this: &DelayQueue, queue: &Queue, reserved: Vec<Reserved>) -> Outcome
                 jobs.push(value);
             }
             Err(words) => {
-                if let Err(error) = bury(queue, one, &words) {
-                    failure = Some(error);
+                // Without an answer the others would each wait for one. They return when their leases end.
+                if failure.is_none() {
+                    failure = bury(queue, one, &words).err();
                 }
             }
         }
@@ -162,7 +176,8 @@ pub fn ack_many(call: &Call) -> Outcome<Zval> {
     }
 }
 
-/// The classic consumer: takes and deletes.
+/// The classic consumer: takes and deletes. Redis has none of them any more, so no warning may keep them from the caller: one that cannot be
+/// decoded comes as it was stored.
 pub fn consumer(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let max_score = match call.nullable_number(1)?.flatten() {
@@ -174,9 +189,7 @@ pub fn consumer(call: &Call) -> Outcome<Zval> {
     let mut out = Vec::new();
     for Taken { payload: body, is_sealed } in this.queue.take(max_score, limit)? {
         if is_sealed {
-            // The script has deleted it already, as below.
-            let message = "A payload is sealed, and this queue object has no keys";
-            super::call::guard(|| php_error(&ErrorType::Warning, message))?;
+            warn("A payload is sealed, and this queue object has no keys")?;
             out.push(convert::bytes(&body));
             continue;
         }
@@ -184,10 +197,8 @@ pub fn consumer(call: &Call) -> Outcome<Zval> {
             Format::Raw => convert::bytes(&body),
             Format::Json => match json::decode(&body)? {
                 Ok(value) => value,
-                // The script has deleted it already: the caller gets bytes that cannot be decoded as they were stored.
                 Err(words) => {
-                    let message = format!("A payload is not valid JSON: {words}");
-                    super::call::guard(|| php_error(&ErrorType::Warning, &message))?;
+                    warn(&format!("A payload is not valid JSON: {words}"))?;
                     convert::bytes(&body)
                 }
             },

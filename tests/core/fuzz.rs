@@ -8,7 +8,7 @@ use delayqueue::core::job::{Extras, JobId, JobOptions, Receipt, State};
 use delayqueue::core::record::{History, Record, encode_head, stored_options};
 use delayqueue::core::reply::{self, Reply};
 use delayqueue::core::resolver::{Redirection, slot_of};
-use delayqueue::core::resp::{frame_length, parse, write_command};
+use delayqueue::core::resp::{Bounds, frame_length, parse, write_command};
 use delayqueue::core::seal::Seal;
 use delayqueue::core::worker::lease::Lease;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -19,7 +19,7 @@ use redis::Value;
 use std::sync::Arc;
 use std::time::Instant;
 
-const LIMIT: usize = 1 << 20;
+const LIMIT: Bounds = Bounds { bytes: 1 << 20, values: 1 << 16 };
 const PASSWORD: &str = "hunter2-and-more";
 
 /// What happens to bytes on their way.

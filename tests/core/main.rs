@@ -31,6 +31,7 @@ mod forget;
 mod fork;
 mod fuzz;
 mod headers;
+mod hostile;
 mod idle_check;
 mod keeping;
 mod lifecycle;

@@ -5,7 +5,7 @@ use delayqueue::core::connections::Connections;
 use delayqueue::core::doctor::Level;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, NewJob, State};
-use std::time::Duration;
+use delayqueue::core::queue::{Queue, QueueConfig};
 
 #[test]
 fn list_pages_every_state_in_its_order() {
@@ -131,11 +131,31 @@ fn a_queue_is_in_the_index_again_after_a_flush() {
     assert_eq!(queue.queues().unwrap().len(), 0, "the entry of this connection is not a minute old");
     let mut connections = Connections::default();
     let mut connection = queue.client().connect(&mut connections).unwrap();
-    *connection.indexed.get_mut("q").expect("an entry") -= Duration::from_secs(60);
+    connection.indexed.clear(); // as after a minute
     connections.put(connection);
     queue.client().give_back(connections);
     queue.push(&job("b")).unwrap();
     assert_eq!(queue.queues().unwrap(), ["q"]);
+}
+
+/// Two shops on one Redis, in one process.
+#[test]
+fn a_queue_is_in_the_index_of_each_prefix_and_has_snapshots_under_each() {
+    let server = Server::start(&[]);
+    let shops = ["shop1", "shop2"]
+        .map(|prefix| Queue::new(QueueConfig { prefix: prefix.into(), ..config(server.dsn(), "orders") }));
+    for queue in &shops {
+        queue.push(&job("a")).unwrap();
+        assert_eq!(queue.queues().unwrap(), ["orders"], "{}", queue.prefix());
+        queue.ack(&reserve(queue).unwrap().held()).unwrap();
+        queue.push(&job("b")).unwrap();
+    }
+    shops[0].close();
+    for queue in &shops {
+        reserve(queue).unwrap();
+        let meta = server.raw().run(&["HKEYS", &key(queue, "meta")]);
+        assert!(format!("{meta:?}").contains("snapshot"), "{}: {meta:?}", queue.prefix());
+    }
 }
 
 #[test]

@@ -186,7 +186,7 @@ fn a_push_that_redis_executes_right_behind_a_batch_comes_after_it() {
             resp::write_command(&mut request, args.into_iter());
             commands += 1;
         }
-        connection.exchange(&request, commands, Instant::now() + limit).unwrap();
+        connection.exchange(&request, commands, resp::Bounds::SMALL, Instant::now() + limit).unwrap();
     }
     assert_in_push_order(&queue, n, 3_000);
 }

@@ -5,7 +5,7 @@ use delayqueue::core::doctor::Level;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobId, NewJob, OnDuplicate, State};
 use delayqueue::core::partitions::Partitions;
-use delayqueue::core::queue::{NoInterrupts, Queue};
+use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -190,6 +190,64 @@ fn ids_come_in_the_order_of_the_jobs_also_where_one_is_named_twice() {
     let mut stored = Vec::new();
     partitions.push_many(names.map(keep).into(), &mut stored).unwrap();
     assert_eq!(stored.iter().map(ToString::to_string).collect::<Vec<_>>(), names);
+}
+
+/// One of four partitions fails; the error says that the others are changed, and how much.
+#[test]
+fn a_partition_that_fails_does_not_keep_the_others_from_a_change() {
+    let server = Server::start(&[]);
+    let partitions = Partitions::new(&server.queue("q"), 4);
+    let all: Vec<JobId> = (0..MANY).map(|number| id(&format!("order-{number}"))).collect();
+    let mut raw = server.raw();
+    let [broken, others] = [
+        [TAGS[1]].iter().map(|tag| format!("dq:{{{tag}}}:meta")).collect::<Vec<_>>(),
+        [TAGS[0], TAGS[2], TAGS[3]].iter().map(|tag| format!("dq:{{{tag}}}:meta")).collect(),
+    ];
+    let fill = |partitions: &Partitions| partitions.push_many(jobs(MANY), &mut Vec::new()).unwrap();
+    let mut check = |what: &str, done: &str, change: &dyn Fn() -> Result<(), Error>| {
+        raw.run(&["RENAME", &broken[0], "kept"]);
+        raw.run(&["SET", &broken[0], "x"]);
+        let error = change().unwrap_err();
+        assert!(matches!(error, Error::Connection { ambiguous: true, .. }), "{what}: {error:?}");
+        assert!(error.to_string().contains(done), "{what}: {error}");
+        assert!(error.to_string().contains("failed: 1 of 4") && error.to_string().contains("WRONGTYPE"), "{error}");
+        raw.run(&["DEL", &broken[0]]);
+        raw.run(&["RENAME", "kept", &broken[0]]);
+        let paused = others.iter().filter(|meta| raw.int(&["HEXISTS", meta, "paused"]) == 1).count();
+        (partitions.count(None).unwrap() as usize, paused)
+    };
+    fill(&partitions);
+    let in_broken = server.raw().int(&["ZCARD", &format!("dq:{{{}}}:waiting", TAGS[1])]) as usize;
+    let gone = MANY - in_broken;
+    let cancelled = check("cancel", &format!("jobs cancelled: {gone}"), &|| partitions.cancel(&all).map(drop));
+    assert_eq!(cancelled, (in_broken, 0));
+    partitions.cancel(&all).unwrap();
+    fill(&partitions);
+    let purged = check("purge", &format!("jobs deleted: {gone}"), &|| partitions.purge(&[]).map(drop));
+    assert_eq!(purged, (in_broken, 0));
+    assert_eq!(check("pause", "partitions paused: 3", &|| partitions.pause(None)), (in_broken, 3));
+    assert_eq!(check("resume", "partitions resumed: 3", &|| partitions.resume()), (in_broken, 0));
+    partitions.cancel(&all).unwrap();
+    fill(&partitions);
+    while let Some((queue, job)) = one(&partitions) {
+        queue.bury(&job.held(), None).unwrap();
+    }
+    check("kick", &format!("jobs kicked: {gone}"), &|| partitions.kick(1000, true).map(drop));
+    assert_eq!(partitions.count(Some(State::Ready)).unwrap() as usize, gone);
+}
+
+/// Nothing has changed, so the error says no more than what stopped it.
+#[test]
+fn a_change_that_fails_in_all_partitions_is_not_ambiguous() {
+    let mut server = Server::start(&[]);
+    let queue = Queue::new(QueueConfig { read_timeout: Duration::from_millis(500), ..config(server.dsn(), "q") });
+    let partitions = Partitions::new(&queue, 16);
+    server.kill();
+    let started = Instant::now();
+    for error in [partitions.purge(&[]).unwrap_err(), partitions.pause(None).unwrap_err()] {
+        assert!(matches!(error, Error::Connection { ambiguous: false, .. }), "{error:?}");
+    }
+    assert!(started.elapsed() < Duration::from_secs(4), "once for all of them, {:?}", started.elapsed());
 }
 
 /// Taken jobs are deleted: an error behind them would lose them.

@@ -3,7 +3,7 @@
 use crate::support::*;
 use delayqueue::core::dsn::Dsn;
 use delayqueue::core::queue::{Queue, QueueConfig};
-use delayqueue::core::resp::frame_length;
+use delayqueue::core::resp::{Bounds, frame_length};
 use delayqueue::core::scripts;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -142,9 +142,9 @@ impl Proxy {
 }
 
 /// The next complete message of a stream; `None` when it ended.
-fn message(stream: &mut impl Read, buffer: &mut Vec<u8>) -> Option<Vec<u8>> {
+pub fn message(stream: &mut impl Read, buffer: &mut Vec<u8>) -> Option<Vec<u8>> {
     loop {
-        if let Ok(Some(length)) = frame_length(buffer, 1 << 30) {
+        if let Ok(Some(length)) = frame_length(buffer, Bounds::RECORDS) {
             return Some(buffer.drain(..length).collect());
         }
         let mut chunk = [0; 65_536];

@@ -10,6 +10,7 @@ use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobId, JobOptions, NewJob, OnDuplicate, Receipt, Reserved, State};
 use delayqueue::core::partitions::Partitions;
 use delayqueue::core::queue::{Finished, Interrupts, NoInterrupts, Queue, QueueConfig, Settled, Taken, reserve_from};
+use delayqueue::core::resp;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{Child, Command};
@@ -160,8 +161,8 @@ impl Raw {
 
     pub fn run_bytes(&mut self, args: &[&[u8]]) -> redis::Value {
         let mut request = Vec::new();
-        delayqueue::core::resp::write_command(&mut request, args.iter().copied());
-        self.0.exchange(&request, 1, Instant::now() + Duration::from_secs(10)).unwrap().remove(0)
+        resp::write_command(&mut request, args.iter().copied());
+        self.0.exchange(&request, 1, resp::Bounds::RECORDS, Instant::now() + Duration::from_secs(10)).unwrap().remove(0)
     }
 
     pub fn int(&mut self, args: &[&str]) -> i64 {
@@ -373,7 +374,7 @@ pub fn states(queue: &Queue) -> [u64; 4] {
 
 /// The name of a key of a queue.
 pub fn key(queue: &Queue, name: &str) -> String {
-    format!("dq:{{{}}}:{name}", queue.name())
+    format!("{}:{{{}}}:{name}", queue.prefix(), queue.name())
 }
 
 /// Moves this thread's clock forward.

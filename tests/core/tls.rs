@@ -180,6 +180,8 @@ fn tls_is_never_given_up_for_a_plain_port_nor_the_other_way_round() {
 fn a_server_that_asks_for_a_client_certificate_gets_it() {
     let (_server, files) = server(&["--tls-auth-clients", "yes"]);
     assert_refused(files.dsn("127.0.0.1"), "cert= and key=");
+    let error = queue(files.dsn("127.0.0.1")).push(&job("a")).unwrap_err().to_string();
+    assert_eq!(error.matches("client certificate").count(), 1, "the advice comes once: {error}");
     assert_refused(files.dsn_with("127.0.0.1", "ca.crt", Some("impostor")), "127.0.0.1");
     let known = queue(files.dsn_with("127.0.0.1", "ca.crt", Some("client")));
     known.push(&job("a")).unwrap();

@@ -71,9 +71,15 @@ final class Failure
         );
     }
 
-    /** A URL with a login keeps its user. The core's advice how to write one, redis://USER:PASSWORD@…, stays as it is. */
+    /**
+     * A URL with a login keeps its user. Not everybody encodes an @ or a space in a password; a port and words behind it are none. The core's
+     * advice how to write a login, redis://USER:PASSWORD@…, stays as it is.
+     */
     public static function withoutPasswords(string $text): string
     {
-        return (string) preg_replace('~(\w://[^\s:/@]*:)(?!PASSWORD@…)[^\s@]*@~', '$1***@', $text);
+        $password = '(?:[^\s@]*|(?!\d+[^a-z\d])(?:(?!://)[^\n@])*)@(?:(?!://)[^\s])*(?<=@)';
+        $text = (string) preg_replace('~(\w://[^\s:/@]*:)(?!PASSWORD@…)' . $password . '~i', '$1***@', $text);
+
+        return (string) preg_replace('~(password=)[^\s&\'"]+~i', '$1***', $text);
     }
 }

@@ -111,7 +111,8 @@ impl<'a> Tries<'a> {
             }
             _ => false,
         };
-        let replies = connection.exchange_until(&request.buffer, request.commands, self.deadline, &is_refused);
+        let replies =
+            connection.exchange_until(&request.buffer, request.commands, request.bounds, self.deadline, &is_refused);
         let is_confirmed = is_confirmed && replies.as_ref().is_ok_and(|replies| replies.len() > unconfirmed);
         connection.recycle(request.buffer);
         match replies {

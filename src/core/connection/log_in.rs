@@ -2,7 +2,7 @@
 
 use super::{Fault, Wire};
 use crate::core::dsn::{Server, Target};
-use crate::core::resp;
+use crate::core::resp::{self, Bounds};
 use redis::Value;
 use std::time::Instant;
 
@@ -22,16 +22,20 @@ impl Wire {
         for command in [Some(hello.as_slice()), (server.login.database != 0).then_some(select)].into_iter().flatten() {
             let mut request = Vec::new();
             resp::write_command(&mut request, command.iter().copied());
-            let replies = self.exchange(&request, 1, deadline).or_else(|fault| match fault {
+            let replies = self.exchange(&request, 1, Bounds::SMALL, deadline).or_else(|fault| match fault {
                 // A server that has enough clients says so and closes without reading.
                 Fault::Unsent(_) if Instant::now() < deadline => {
-                    self.receive(1, deadline, &|_| false).map_err(|_| fault)
+                    self.receive(1, Bounds::SMALL, deadline, &|_| false).map_err(|_| fault)
                 }
                 fault => Err(fault),
             });
             let replies = replies.map_err(|fault| {
                 let (Fault::Sent(why) | Fault::Unsent(why) | Fault::Refused(_, why)) = fault;
-                Fault::Unsent(format!("cannot log in to {}: {why}{}", server.redacted(), advice(server, deadline)))
+                Fault::Unsent(format!(
+                    "cannot log in to {}: {why}{}",
+                    server.redacted(),
+                    advice(server, &why, deadline)
+                ))
             })?;
             match replies.first() {
                 Some(Value::Map(fields)) => {
@@ -54,12 +58,13 @@ fn user(server: &Server) -> &str {
 }
 
 /// Advice for the case that no answer came, or none that Redis gives.
-fn advice(server: &Server, deadline: Instant) -> &'static str {
+fn advice(server: &Server, why: &str, deadline: Instant) -> &'static str {
     if Instant::now() >= deadline {
         return " (see connectTimeout): the server accepts connections and does not answer, is it stopped or busy?";
     }
     match (&server.target, &server.login.tls) {
         (Target::Unix { .. }, _) => "",
+        _ if why.contains("in the DSN") => "", // it has been given
         (_, None) => ": is this Redis? If the server expects TLS, use rediss:// in the DSN",
         (_, Some(_)) => ": if the server asks for a client certificate, see cert= and key= in the DSN",
     }

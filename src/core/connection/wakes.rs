@@ -1,7 +1,7 @@
 //! Wake-ups: push messages that Redis sends a connection between its replies.
 
-use super::{Fault, Wire, is_pause};
-use crate::core::resp;
+use super::{Fault, MOST_WAKES, Wire, is_pause};
+use crate::core::resp::{self, Bounds};
 use redis::{PushKind, Value};
 use std::io;
 use std::time::{Duration, Instant};
@@ -19,6 +19,12 @@ impl Wire {
     pub(super) fn hear(&mut self, kind: &PushKind, data: &[Value]) {
         if let (PushKind::Message, [Value::BulkString(channel), Value::BulkString(text)]) = (kind, data) {
             let wait_us = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+            if self.wakes.len() >= MOST_WAKES {
+                // A waiter that hears of the channel of none looks at all of its queues.
+                self.wakes.clear();
+                self.wakes.push_back(Wake { channel: Vec::new(), wait: Duration::ZERO });
+                return;
+            }
             self.wakes.push_back(Wake { channel: channel.clone(), wait: Duration::from_micros(wait_us) });
         }
     }
@@ -35,7 +41,7 @@ impl Wire {
         let mut request = self.request();
         resp::write_command(&mut request, [b"SUBSCRIBE".as_slice(), channel.as_bytes()].into_iter());
         resp::write_command(&mut request, [b"PING".as_slice()].into_iter());
-        let replies = self.exchange(&request, 1, Instant::now() + self.read_timeout);
+        let replies = self.exchange(&request, 1, Bounds::SMALL, Instant::now() + self.read_timeout);
         self.recycle(request);
         if let Some(Value::ServerError(error)) = replies?.first() {
             self.broken = true; // the PING's reply is still on its way
@@ -78,7 +84,7 @@ impl Wire {
             }
             while !self.input.filled().is_empty() {
                 let before = self.input.filled().len();
-                if self.next_value(None)?.is_some() {
+                if self.next_value(Bounds::MESSAGE, None)?.is_some() {
                     return Err(io::Error::new(
                         io::ErrorKind::InvalidData,
                         "protocol error: a reply without a request",

@@ -50,7 +50,7 @@ impl Queue {
             let (page, looked, is_full) = self.list_page(state, at, want)?;
             jobs.extend(page);
             at += looked;
-            if looked < want && !is_full {
+            if looked == 0 || looked < want && !is_full {
                 break;
             }
         }

@@ -7,6 +7,7 @@ use crate::core::record::Record;
 use crate::core::reply::{self, Reply};
 use crate::core::scripts;
 use std::collections::HashSet;
+use std::time::Instant;
 
 /// Most ids of one script call.
 const IDS: usize = 200;
@@ -30,14 +31,14 @@ impl Queue {
     ///
     /// # Errors
     /// [`Error::Connection`] with `ambiguous` when an answer was lost and jobs are gone: how many of them there were is
-    /// then unknown. Connection and server errors.
+    /// then unknown; or when a part of them was cancelled before it failed. Connection and server errors.
     pub fn cancel(&self, ids: &[JobId]) -> Result<u64> {
         let mut seen = HashSet::new();
         let unique: Vec<&JobId> = ids.iter().filter(|id| seen.insert(*id)).collect();
         let mut cancelled = 0;
         for chunk in unique.chunks(IDS) {
             cancelled += self.cancel_chunk(chunk).map_err(|error| {
-                error.while_doing(|| match chunk {
+                partly(cancelled, "cancelled", error).while_doing(|| match chunk {
                     [id] => format!("cancelling job '{id}' of queue '{}'", self.name),
                     _ => format!("cancelling {} jobs of queue '{}'", chunk.len(), self.name),
                 })
@@ -84,7 +85,10 @@ impl Queue {
         if reply.word == "OK" || !was_lost {
             return Ok(reply.word == "OK");
         }
-        match self.peek(id)?.map(|info| info.state) {
+        let looked = self
+            .peek(id)
+            .map_err(|error| Error::in_doubt("the answer was lost, and the job may have been kicked", error));
+        match looked.map_err(self.about("kicking", id))?.map(|info| info.state) {
             Some(State::Ready | State::Reserved) => Ok(true),
             _ => Err(self.about("kicking", id)(unknown("the job may have been kicked, and served meanwhile"))),
         }
@@ -93,7 +97,8 @@ impl Queue {
     /// Up to `max` buried jobs become ready, oldest first; returns how many.
     ///
     /// # Errors
-    /// [`Error::Connection`] with `ambiguous` when an answer was lost: a repetition would kick others.
+    /// [`Error::Connection`] with `ambiguous` when an answer was lost: a repetition would kick others; or when some were kicked before it
+    /// failed.
     pub fn kick(&self, max: u64, reset_attempts: bool) -> Result<u64> {
         let (mut kicked, mut passed_over) = (0, 0_u64);
         while kicked < max {
@@ -101,7 +106,7 @@ impl Queue {
             let (many, skip) = (want.to_string(), passed_over.to_string());
             let mut reply = self
                 .script_once(&scripts::KICK, &[many.as_bytes(), flag(reset_attempts), skip.as_bytes()])
-                .map_err(self.on_queue("kicking jobs of"))?;
+                .map_err(|error| self.on_queue("kicking jobs of")(partly(kicked, "kicked", error)))?;
             if reply.word == "AGAIN" {
                 continue;
             }
@@ -137,14 +142,16 @@ impl Queue {
 
     fn take_stored(&self, latest_us: Option<i64>, limit: usize, taken: &mut Vec<Taken>) -> Result<()> {
         let latest = latest_us.map(|at_us| due_arg(Due::AtUs(at_us))).unwrap_or_default();
+        let mut last_round = self.client.last_round();
         while taken.len() < limit {
             let want = (limit - taken.len()).min(500);
             let (most, bytes) = (want.to_string(), self.most_bytes().to_string());
             let mut reply =
                 self.script_once(&scripts::TAKE, &[latest.as_bytes(), most.as_bytes(), bytes.as_bytes()])?;
             match reply.word.as_str() {
+                "AGAIN" if Instant::now() >= last_round => return Err(Error::unfinished(false)),
                 "AGAIN" => continue,
-                "OK" => {}
+                "OK" => last_round = self.client.last_round(),
                 _ => return Err(reply::unexpected()),
             }
             let may_be_more = reply.int()? == 1;
@@ -171,18 +178,24 @@ impl Queue {
         self.script(&scripts::RESUME, &[]).map(|_| ()).map_err(self.on_queue("resuming"))
     }
 
-    /// Deletes all jobs of the given states (none named: all), in bounded steps; returns how many.
+    /// Deletes all jobs of the given states (none named: all), in bounded steps, each of which may take the time of one operation; returns how
+    /// many.
     ///
     /// # Errors
-    /// [`Error::Connection`] with `ambiguous` when an answer was lost: the jobs are gone, how many there were is unknown. Connection and
-    /// server errors.
+    /// [`Error::Connection`] with `ambiguous` when an answer was lost: the jobs are gone, how many there were is unknown; or when some were
+    /// deleted before it failed. Connection and server errors.
     pub fn purge(&self, states: &[State]) -> Result<u64> {
         let states = if states.is_empty() { &State::ALL } else { states };
         let (mut removed, mut was_ever_lost) = (0, false);
         for state in states {
             loop {
-                let (mut reply, was_lost) =
-                    self.script_again(&scripts::PURGE, &[state.word().as_bytes()]).map_err(self.on_queue("purging"))?;
+                let (mut reply, was_lost) = self
+                    .script_again(&scripts::PURGE, &[state.word().as_bytes()])
+                    .map_err(|error| match was_ever_lost {
+                        true => Error::in_doubt("an answer was lost, and jobs are deleted", error),
+                        false => partly(removed, "deleted", error),
+                    })
+                    .map_err(self.on_queue("purging"))?;
                 was_ever_lost |= was_lost;
                 removed += count(reply.int()?);
                 if reply.int()? == 0 {
@@ -217,6 +230,11 @@ fn found(reply: Result<(Reply, bool)>) -> Result<bool> {
         "MISSING" => Ok(false),
         _ => Err(reply::unexpected()),
     }
+}
+
+/// The error of an operation that has changed so many jobs before.
+fn partly(jobs: u64, done: &str, error: Error) -> Error {
+    if jobs == 0 { error } else { Error::in_doubt(&format!("jobs {done}: {jobs}, then"), error) }
 }
 
 /// A repeat cannot tell what the try before has done.

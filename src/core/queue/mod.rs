@@ -41,7 +41,7 @@ use super::reply::{self, Reply};
 use super::scripts::Script;
 use super::seal::Keyring;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How a queue is reached. Opens nothing.
 #[derive(Clone)]
@@ -171,16 +171,21 @@ impl Queue {
         Reply::new(value.map_err(|error| self.naming_key(error))?)
     }
 
-    /// Runs a script until it no longer answers `AGAIN`.
+    /// Runs a script until it no longer answers `AGAIN`, for as long as one operation may take.
     fn script_again(&self, script: &Script, args: &[&[u8]]) -> Result<(Reply, bool)> {
-        let mut was_ever_lost = false;
-        loop {
-            let (reply, was_lost) = self.script_knowing(script, |_| args.to_vec())?;
-            was_ever_lost |= was_lost;
-            if reply.word != "AGAIN" {
-                return Ok((reply, was_ever_lost));
+        self.client.in_one_operation(|| {
+            let (last_round, mut was_ever_lost) = (self.client.last_round(), false);
+            loop {
+                let (reply, was_lost) = self.script_knowing(script, |_| args.to_vec())?;
+                was_ever_lost |= was_lost;
+                if reply.word != "AGAIN" {
+                    return Ok((reply, was_ever_lost));
+                }
+                if Instant::now() >= last_round {
+                    return Err(Error::unfinished(was_ever_lost));
+                }
             }
-        }
+        })
     }
 
     fn write_script(&self, request: &mut Request, script: &Script, args: &[&[u8]]) {

@@ -165,13 +165,7 @@ impl Queue {
 
     /// Whether it is time to enter the queue into the index of names again. A push does not depend on it.
     fn must_index(&self, connection: &mut Connection) -> bool {
-        let now = Instant::now();
-        let tag = self.keys.tag();
-        let must = connection.indexed.get(tag).is_none_or(|at| now.duration_since(*at) >= INDEX_AGAIN);
-        if must {
-            connection.indexed.insert(tag.to_owned(), now);
-        }
-        must
+        connection.indexed.is_due(self.keys.meta(), INDEX_AGAIN, Instant::now())
     }
 
     fn write_index(&self, request: &mut Request) {

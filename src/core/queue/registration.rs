@@ -5,7 +5,7 @@ use super::idle_check::{CHECK_EVERY, HORIZON, overdue};
 use super::look::{Look, Told, ask_each, ask_for_due, look, read_due};
 use super::reserve::{ReserveOutcome, Waiting};
 use super::sleep::{Flow, Interrupts, Woken, sleep};
-use super::wait::{Source, Waited, ask, ask_all, connect, in_turn, jittered, subscribe, waiting};
+use super::wait::{Source, Waited, ask, ask_all, connect, doing, in_turn, jittered, subscribe};
 use crate::core::client::Repeat;
 use crate::core::connection::{Connection, Wake};
 use crate::core::connections::Connections;
@@ -66,7 +66,8 @@ impl<'a> Registration<'a> {
         source: &mut dyn Source,
     ) -> Result<Waited> {
         let queues = self.queues;
-        let doing = |error: Error| error.while_doing(|| waiting(queues));
+        let doing = |error: Error| error.while_doing(|| doing("waiting for", queues));
+        let is_over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let mut is_lost = false;
         loop {
             match connect(connections, queues, interrupts).map_err(doing)? {
@@ -76,7 +77,7 @@ impl<'a> Registration<'a> {
             // A reserve that waits for a Redis which is still loading; to subscribe, it must be there.
             if std::mem::take(&mut is_lost) {
                 match ask_all(queues, connections, deadline, interrupts, source, &mut looks)? {
-                    Waited::Nothing => {}
+                    Waited::Nothing | Waited::Unfinished => {}
                     found => return Ok(found),
                 }
             }
@@ -84,7 +85,7 @@ impl<'a> Registration<'a> {
             if self.all().next().is_none() {
                 connections.iter_mut().for_each(|connection| connection.clear_wakes());
             }
-            let is_last = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            let is_last = is_over();
             if is_last && queues.len() > 1 {
                 let all: Vec<(usize, &Queue)> = queues.iter().enumerate().collect();
                 look(
@@ -108,7 +109,7 @@ impl<'a> Registration<'a> {
                 // The next request takes as long to reach Redis as this one, so the wait counts from the moment this one is sent.
                 let mut asked = Instant::now();
                 let waiting = Some(Waiting { name: &waiter, at_most });
-                let outcome = match ask(deadline, interrupts, &mut || {
+                let outcome = match ask(&is_over, interrupts, &mut || {
                     asked = Instant::now();
                     source.reserve(index, queue, connections, waiting)
                 })? {

@@ -59,7 +59,7 @@ pub struct Fetch<'a> {
 /// waits for a ready one. Tells the queue by its index. `None`: nothing in time, or [`super::Flow::Return`].
 ///
 /// # Errors
-/// [`Error::Interrupted`] after [`super::Flow::Raise`]; connection and server errors.
+/// [`Error::Interrupted`] after [`super::Flow::Raise`]; connection and server errors: [`Error::unfinished`] only without a timeout.
 pub fn reserve_from(
     queues: &[Queue],
     max: usize,
@@ -67,6 +67,7 @@ pub fn reserve_from(
     interrupts: &mut dyn super::Interrupts,
 ) -> Result<Option<(usize, Vec<Reserved>)>> {
     match wait::wait_for(queues, timeout, interrupts, &mut UpTo(max))? {
+        wait::Waited::Unfinished => Err(Error::unfinished(false).while_doing(|| wait::doing("reserving from", queues))),
         wait::Waited::Jobs(index, jobs) => Ok(Some((index, jobs))),
         wait::Waited::Nothing | wait::Waited::Left(Flow::Continue | Flow::Return) => Ok(None),
         wait::Waited::Left(Flow::Raise) => Err(Error::Interrupted),
@@ -94,6 +95,15 @@ impl Queue {
     /// # Errors
     /// Connection and server errors; Redis may have acknowledged the jobs all the same.
     pub fn reserve_now(
+        &self,
+        connections: &mut Connections,
+        fetch: &mut Fetch<'_>,
+        waiting: Option<Waiting<'_>>,
+    ) -> Result<ReserveOutcome> {
+        self.client.in_one_operation(|| self.reserve_in_time(connections, fetch, waiting))
+    }
+
+    fn reserve_in_time(
         &self,
         connections: &mut Connections,
         fetch: &mut Fetch<'_>,
@@ -134,7 +144,7 @@ impl Queue {
         }
         match reply.word.as_str() {
             "JOBS" => {
-                let jobs = self.readable(reply.leased(&self.name, sent).map_err(doing)?)?;
+                let jobs = self.readable(reply.leased(&self.name, sent).map_err(doing)?).map_err(doing)?;
                 Ok(if jobs.is_empty() { ReserveOutcome::Again } else { ReserveOutcome::Jobs(jobs) })
             }
             word @ ("EMPTY" | "PAUSED") => {
@@ -143,7 +153,7 @@ impl Queue {
                 let wait = u64::try_from(wait_us).ok().map(Duration::from_micros);
                 Ok(ReserveOutcome::Nothing(NextDue { wait, is_paused }))
             }
-            "READY" => Ok(ReserveOutcome::Jobs(Vec::new())),
+            "READY" if fetch.max == 0 => Ok(ReserveOutcome::Jobs(Vec::new())),
             "AGAIN" => Ok(ReserveOutcome::Again),
             _ => Err(doing(reply::unexpected())),
         }
@@ -151,15 +161,11 @@ impl Queue {
 
     /// Whether this connection has not asked for a snapshot of the counters for as long as Redis keeps one (`lua/lib/snapshot.lua`).
     fn wants_snapshot(&self, connection: &mut Connection, now: Instant) -> bool {
-        let wants = self.is_snapshot_due(connection, now);
-        if wants {
-            connection.snapshots.insert(self.keys.tag().to_owned(), now);
-        }
-        wants
+        connection.snapshots.is_due(self.keys.meta(), SNAPSHOT_EVERY, now)
     }
 
     pub(super) fn is_snapshot_due(&self, connection: &Connection, now: Instant) -> bool {
-        connection.snapshots.get(self.keys.tag()).is_none_or(|at| now.duration_since(*at) >= SNAPSHOT_EVERY)
+        !connection.snapshots.is_recent(self.keys.meta(), SNAPSHOT_EVERY, now)
     }
 
     /// As much as a network of 8 Mbit/s carries within the time that an operation has: the client can always read a batch in time, and within
@@ -168,7 +174,8 @@ impl Queue {
         (self.client.read_timeout().as_millis() * 1000).clamp(64 << 10, 8 << 20)
     }
 
-    /// Opens the jobs. Buries those whose records cannot be read, or that cannot be opened, so that no consumer meets them again.
+    /// Opens the jobs. Buries those whose records cannot be read, or that cannot be opened, so that no consumer meets them again: as many as
+    /// there is time for.
     fn readable(&self, leased: Leased) -> Result<Vec<Reserved>> {
         let mut jobs = Vec::with_capacity(leased.jobs.len());
         let mut bad: Vec<(Receipt, Cow<'_, str>)> =
@@ -182,7 +189,8 @@ impl Queue {
                 }
             }
         }
-        for (Receipt { id, lease }, reason) in &bad {
+        let last_round = self.client.last_round();
+        for (Receipt { id, lease }, reason) in bad.iter().take_while(|_| Instant::now() < last_round) {
             let buried = self.script(&scripts::BURY, &[id.as_bytes(), lease, b"", reason.as_bytes(), b""]);
             // Jobs in hand go first; the one that could not be buried returns when its lease ends.
             if jobs.is_empty() {
@@ -197,7 +205,13 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn reserve_job(&self, id: &JobId) -> Result<Option<Reserved>> {
-        let doing = |error: Error| error.while_doing(|| format!("reserving job '{id}' of queue '{}'", self.name));
+        self.client
+            .in_one_operation(|| self.reserve_job_in_time(id))
+            .map_err(|error: Error| error.while_doing(|| format!("reserving job '{id}' of queue '{}'", self.name)))
+    }
+
+    fn reserve_job_in_time(&self, id: &JobId) -> Result<Option<Reserved>> {
+        let last_round = self.client.last_round();
         loop {
             let call = Call::begin(self);
             let number = call.number.to_string();
@@ -208,16 +222,17 @@ impl Queue {
                 let args = [call.consumer.as_bytes(), number.as_bytes(), repeat, id.as_bytes()];
                 self.write_script(request, &scripts::RESERVE_JOB, &args);
             });
-            let mut reply = Reply::new(value.map_err(|error| doing(self.naming_key(error)))?).map_err(doing)?;
+            let mut reply = Reply::new(value.map_err(|error| self.naming_key(error))?)?;
             call.answered(self);
             match reply.word.as_str() {
                 "JOBS" => {
-                    reply.positions().map_err(doing)?;
-                    return Ok(self.readable(reply.leased(&self.name, sent).map_err(doing)?)?.pop());
+                    reply.positions()?;
+                    return Ok(self.readable(reply.leased(&self.name, sent)?)?.pop());
                 }
                 "MISSING" => return Ok(None),
+                "AGAIN" if Instant::now() >= last_round => return Err(Error::unfinished(false)),
                 "AGAIN" => {}
-                _ => return Err(doing(reply::unexpected())),
+                _ => return Err(reply::unexpected()),
             }
         }
     }

@@ -100,6 +100,10 @@ impl Queue {
     }
 
     fn update_any(&self, id: &JobId, lease: &[u8], content: Content<'_>) -> Result<Updated> {
+        self.client.in_one_operation(|| self.update_in_time(id, lease, content))
+    }
+
+    fn update_in_time(&self, id: &JobId, lease: &[u8], content: Content<'_>) -> Result<Updated> {
         for _ in 0..TRIES {
             let Some(change) = self.change(id, content)? else { return Ok(Updated::No) };
             let Change { options, payload, old_options } = &change;
@@ -122,7 +126,10 @@ impl Queue {
     /// The job with its new content, made from the one that is stored now; `None` when there is no such job, or nothing to change. Each
     /// sealing makes another tag in the options, so that the script notices a change in between.
     fn change<'a>(&self, id: &JobId, content: Content<'a>) -> Result<Option<Change<'a>>> {
-        let value = self.client.run(|request, _, _| request.command(&[b"HGET", self.keys.jobs(), id.as_bytes()]));
+        let value = self.client.run(|request, _, _| {
+            request.reads_records();
+            request.command(&[b"HGET", self.keys.jobs(), id.as_bytes()]);
+        });
         let value = value.map_err(|error| self.naming_key(error))?;
         let Some(bytes) = reply::bytes(value) else {
             // A newer version keeps its jobs elsewhere: then this is an error, and no word about the job.

@@ -18,11 +18,16 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// Housekeeping that takes longer than this is asked for with pauses.
+const IN_A_HURRY: Duration = Duration::from_millis(500);
+
 /// The result of waiting.
 pub enum Waited {
     /// Jobs of the queue with that index.
     Jobs(usize, Vec<Reserved>),
     Nothing,
+    /// Nothing so far, and Redis has housekeeping left to do that may make jobs ready: ask again. Only if it was not to wait.
+    Unfinished,
     Left(Flow),
 }
 
@@ -45,7 +50,7 @@ pub trait Source {
 }
 
 /// Asks the queues, first one first and the partitions of one in any order, until one has jobs or the time is over (`None`: never). Zero: looks
-/// at each of them once, and asks as often as Redis needs to take back what it finds.
+/// at each of them once, and asks as often as Redis needs to take back what it finds, within the time of one operation.
 ///
 /// # Errors
 /// Connection and server errors.
@@ -59,7 +64,7 @@ pub fn wait_for(
     let mut connections = Connections::default();
     let mut looks = Vec::new();
     let mut result = ask_all(queues, &mut connections, deadline, interrupts, source, &mut looks);
-    if matches!(result, Ok(Waited::Nothing)) && timeout != Some(Duration::ZERO) {
+    if matches!(result, Ok(Waited::Nothing | Waited::Unfinished)) && timeout != Some(Duration::ZERO) {
         let mut registration = Registration::new(queues);
         result = registration.wait(&mut connections, looks, deadline, interrupts, source);
         registration.end(&mut connections);
@@ -70,9 +75,9 @@ pub fn wait_for(
     result
 }
 
-/// Asks one queue after the other. When the first has nothing, one round trip looks at all others, and only those are asked that may have
-/// a job: `looks` gets what it found of the rest. In a cluster, a node that is away does not keep us from the queues of others: each
-/// node gets its share of the time that one operation may take.
+/// Asks one queue after the other, all of them in the time that one operation may take. When the first has nothing, one round trip looks at all
+/// others, and only those are asked that may have a job: `looks` gets what it found of the rest. In a cluster, a node that is away does not
+/// keep us from the queues of others: each node gets its share of that time.
 pub(super) fn ask_all(
     queues: &[Queue],
     connections: &mut Connections,
@@ -81,8 +86,10 @@ pub(super) fn ask_all(
     source: &mut dyn Source,
     looks: &mut Vec<Option<Look>>,
 ) -> Result<Waited> {
-    let read_timeout = queues.first().map(|queue| queue.client.read_timeout()).unwrap_or_default();
-    let end = Instant::now() + read_timeout;
+    let now = Instant::now();
+    let [end, last_round] =
+        queues.first().map_or([now; 2], |Queue { client, .. }| [client.deadline(), client.last_round()]);
+    let is_over = || Instant::now() >= deadline.map_or(last_round, |deadline| deadline.min(last_round));
     let servers = if queues.iter().any(|queue| queue.client.has_slots()) { count_servers(queues) } else { 1 };
     let share = |untried: usize| end.saturating_duration_since(Instant::now()) / untried.min(servers) as u32;
     let mut failed = None;
@@ -100,14 +107,15 @@ pub(super) fn ask_all(
         if looks.get(index).and_then(Option::as_ref).is_some_and(|look| !look.has_job()) {
             continue;
         }
-        let share = share(untried);
-        let asked = ask(deadline, interrupts, &mut || match queue.client.has_slots() {
-            true => within(share, || source.reserve(index, queue, connections, None)),
-            false => source.reserve(index, queue, connections, None),
+        let asked = ask(&is_over, interrupts, &mut || {
+            let left =
+                if queue.client.has_slots() { share(untried) } else { end.saturating_duration_since(Instant::now()) };
+            within(left, || source.reserve(index, queue, connections, None))
         });
         match asked {
             Ok(Ok(ReserveOutcome::Jobs(jobs))) => return Ok(Waited::Jobs(index, jobs)),
-            Ok(Ok(_)) => {}
+            Ok(Ok(ReserveOutcome::Again)) => return Ok(Waited::Unfinished),
+            Ok(Ok(ReserveOutcome::Nothing(_))) => {}
             Ok(Err(flow)) => return Ok(Waited::Left(flow)),
             Err(error) if queue.client.has_slots() && error.is_retryable() => drop(failed.get_or_insert(error)),
             Err(error) => return Err(error),
@@ -137,21 +145,26 @@ pub(super) fn in_turn(queues: &[Queue]) -> impl Iterator<Item = (usize, &Queue)>
 }
 
 /// Asks one queue. Many leases may have ended at once: asks again while Redis takes back some of them with each answer, unless the
-/// time is over, or a signal handler wants to leave.
+/// time is over, or a signal handler wants to leave. After a while it leaves Redis time for others.
 pub(super) fn ask(
-    deadline: Option<Instant>,
+    is_over: &dyn Fn() -> bool,
     interrupts: &mut dyn Interrupts,
     reserve: &mut dyn FnMut() -> Result<ReserveOutcome>,
 ) -> Result<std::result::Result<ReserveOutcome, Flow>> {
+    let begun = Instant::now();
     loop {
         let outcome = reserve()?;
-        let is_over = deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        if is_over || !matches!(outcome, ReserveOutcome::Again) {
+        if !matches!(outcome, ReserveOutcome::Again) {
             return Ok(Ok(outcome));
         }
         match interrupts.poll() {
-            Flow::Continue => {}
+            Flow::Continue if begun.elapsed() < IN_A_HURRY => {}
+            Flow::Continue => std::thread::sleep(Duration::from_millis(5)),
             flow => return Ok(Err(flow)),
+        }
+        // A signal handler may have taken long.
+        if is_over() {
+            return Ok(Ok(outcome));
         }
     }
 }
@@ -188,9 +201,10 @@ pub(super) fn connect(
     Ok(Flow::Continue)
 }
 
-pub(super) fn waiting(queues: &[Queue]) -> String {
+/// "waiting for queues 'a', 'b'"
+pub(super) fn doing(what: &str, queues: &[Queue]) -> String {
     let names: Vec<String> = queues.iter().map(|queue| format!("'{}'", queue.name)).collect();
-    format!("waiting for {} {}", if names.len() == 1 { "queue" } else { "queues" }, names.join(", "))
+    format!("{what} {} {}", if names.len() == 1 { "queue" } else { "queues" }, names.join(", "))
 }
 
 /// Makes the connection of a queue listen for wake-ups; returns the name under which it waits. Tries again when the connection is lost, for

@@ -7,10 +7,13 @@ use crate::core::dsn::{Dsn, Server, Target};
 use crate::core::reply;
 use crc::{CRC_16_XMODEM, Crc};
 use redis::Value;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 pub const SLOTS: u16 = 16384;
+/// So many nodes are asked at once besides those of the DSN. Each of them takes a thread, and the next time others are asked.
+const MOST_ASKED: usize = 16;
 const QUESTION: &[&[u8]] = &[b"CLUSTER", b"SLOTS"];
 
 const CRC: Crc<u16, crc::Table<1>> = Crc::<u16, crc::Table<1>>::new(&CRC_16_XMODEM);
@@ -50,10 +53,12 @@ impl Slots {
 
     /// Each node with a slot of it.
     pub(super) fn nodes(&self) -> Vec<(u16, Arc<Server>)> {
-        let mut nodes: Vec<(u16, Arc<Server>)> = Vec::new();
+        let (mut nodes, mut known) = (Vec::new(), FxHashSet::default());
         for (first, last, server) in &self.ranges {
-            let slot = (*first..=*last).find(|slot| self.serving(*slot) == Some(server));
-            if let Some(slot) = slot.filter(|_| nodes.iter().all(|(_, known)| known != server)) {
+            let is_served = |slot: &u16| self.serving(*slot).is_some_and(|serving| serving == server);
+            if let Some(slot) = (*first..=*last).find(is_served)
+                && known.insert(server)
+            {
                 nodes.push((slot, Arc::clone(server)));
             }
         }
@@ -74,12 +79,7 @@ impl Slots {
         time: Duration,
     ) -> Result<Arc<Server>, Fault> {
         if self.is_doubted || self.ranges.is_empty() {
-            let mut nodes = seeds.to_vec();
-            for (_, _, node) in &self.ranges {
-                if !nodes.contains(node) {
-                    nodes.push(Arc::clone(node));
-                }
-            }
+            let nodes = self.asked(seeds);
             let explain = |why: &str| {
                 let cure = if why.contains("cluster support disabled") {
                     ": this is no node of a cluster; use redis:// for a single server"
@@ -90,12 +90,27 @@ impl Slots {
             };
             let (ranges, _) =
                 first_answer(&nodes, QUESTION, None, read, time).map_err(|fault| explained(fault, explain))?;
-            self.ranges = ranges.into_iter().map(|(first, last, node)| (first, last, dsn.server(node))).collect();
+            let mut servers: FxHashMap<Target, Arc<Server>> = FxHashMap::default();
+            let mut server =
+                |node: Target| Arc::clone(servers.entry(node).or_insert_with_key(|node| dsn.server(node.clone())));
+            self.ranges = ranges.into_iter().map(|(first, last, node)| (first, last, server(node))).collect();
             self.is_doubted = false;
         }
         let found = self.serving(slot).cloned();
         self.is_doubted = found.is_none();
         found.ok_or_else(|| Fault::Unsent(format!("no node of {} serves slot {slot}", dsn.redacted())))
+    }
+
+    /// The nodes of the DSN, and some of those that are known.
+    fn asked(&self, seeds: &[Arc<Server>]) -> Vec<Arc<Server>> {
+        let mut nodes = seeds.to_vec();
+        let begin = getrandom::u32().unwrap_or(0) as usize % self.ranges.len().max(1);
+        for (_, _, node) in self.ranges.iter().cycle().skip(begin).take(self.ranges.len()) {
+            if nodes.len() < seeds.len() + MOST_ASKED && !nodes.contains(node) {
+                nodes.push(Arc::clone(node));
+            }
+        }
+        nodes
     }
 
     fn serving(&self, slot: u16) -> Option<&Arc<Server>> {
@@ -189,6 +204,17 @@ mod tests {
         {
             assert_eq!(read(code, details), None, "{code} {details}");
         }
+    }
+
+    #[test]
+    fn a_few_nodes_are_asked_however_many_there_are() {
+        let nodes: Vec<Arc<Server>> = (0..SLOTS).map(|slot| Arc::new(server(&format!("n{slot}")))).collect();
+        let ranges = (0..SLOTS).zip(&nodes).map(|(slot, node)| (slot, slot, Arc::clone(node))).collect();
+        let (slots, seed) = (Slots { ranges, is_doubted: true }, Arc::new(server("seed")));
+        let asked = slots.asked(std::slice::from_ref(&seed));
+        assert_eq!((asked.len(), asked.first()), (1 + MOST_ASKED, Some(&seed)));
+        assert_ne!(asked, slots.asked(&[seed]), "others the next time");
+        assert_eq!(Slots::default().asked(&nodes[..3]).len(), 3);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::core::connection::{Connection, Fault};
 use crate::core::dsn::Server;
-use crate::core::resp;
+use crate::core::resp::{self, Bounds};
 use crate::core::thread;
 use redis::Value;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(super) fn ask<T>(
 ) -> Result<T, Fault> {
     let mut request = Vec::new();
     resp::write_command(&mut request, command.iter().copied());
-    match connection.exchange(&request, 1, deadline)?.pop() {
+    match connection.exchange(&request, 1, Bounds::SLOTS, deadline)?.pop() {
         Some(Value::ServerError(error)) => {
             Err(Fault::Refused(error.code().to_owned(), error.details().unwrap_or_default().trim().to_owned()))
         }

@@ -20,6 +20,8 @@ pub enum Fetched {
     Job(Box<Delivery>),
     /// Nothing is ready, and the wait is over.
     Nothing,
+    /// Nothing so far; Redis has housekeeping left that may make jobs ready. Ask again.
+    Unfinished,
     /// The interrupts asked to leave.
     Left(Flow),
 }
@@ -95,6 +97,7 @@ impl Feed {
                 Ok(self.next_buffered().map_or(Fetched::Nothing, |delivery| Fetched::Job(Box::new(delivery))))
             }
             Waited::Nothing => Ok(Fetched::Nothing),
+            Waited::Unfinished => Ok(Fetched::Unfinished),
             Waited::Left(flow) => Ok(Fetched::Left(flow)),
         }
     }

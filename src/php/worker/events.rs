@@ -59,8 +59,8 @@ impl Event {
     }
 }
 
-/// An error handler that makes exceptions of warnings has been told; the loop goes on all the same.
-fn warn(message: &str) -> Outcome<()> {
+/// Raises a warning. An error handler may make an exception of it: the handler has been told then, and the caller goes on all the same.
+pub fn warn(message: &str) -> Outcome<()> {
     match guard(|| php_error(&ErrorType::Warning, message)) {
         Err(Fault::Thrown) if take_throwable().is_some() => Ok(()),
         result => result,

@@ -232,6 +232,10 @@ impl<'a> Loop<'a> {
                     }
                     unacknowledged = self.is_unacknowledged().then_some(ACKNOWLEDGED_WITHIN);
                 }
+                Ok(Fetched::Unfinished) => {
+                    self.back()?;
+                    self.report_lost()?;
+                }
                 Ok(Fetched::Left(flow)) => self.left(interrupts.php, flow)?,
                 Err(error) => self.away(error)?,
             }

@@ -5,6 +5,7 @@ use crate::load::{wait_for_deliveries, while_working};
 use crate::network::{CALLS, arrange};
 use crate::proxy::{Fault, Proxy};
 use delayqueue::core::error::Error;
+use delayqueue::core::job::{JobId, NewJob};
 use delayqueue::core::queue::look;
 
 const INDEX: &str = "dq:queues";
@@ -197,6 +198,25 @@ fn a_queue_of_many_partitions_is_as_patient_with_a_slow_node_as_one_of_few() {
             assert!(asked.join().unwrap().unwrap().is_none());
         });
     }
+}
+
+/// Several partitions lie on the node that is away; it is waited for once.
+#[test]
+fn a_node_that_is_away_does_not_keep_a_change_from_the_partitions_of_others() {
+    let mut cluster = Cluster::start(3, false, 60_000);
+    let partitions = Partitions::new(&queue_of(cluster.dsn(1), "q", DEADLINE), 12);
+    let ids: Vec<JobId> = (0..60).map(|n| id(&format!("j{n}"))).collect();
+    let jobs: Vec<NewJob> = ids.iter().map(|id| delayed(&id.to_string(), 600_000)).collect();
+    partitions.push_many(jobs, &mut Vec::new()).unwrap();
+    cluster.nodes[0].kill();
+    let started = Instant::now();
+    let error = partitions.cancel(&ids).unwrap_err();
+    let took = started.elapsed();
+    println!("a node is away: cancelled in {took:?}, {error}");
+    assert!(matches!(error, Error::Connection { ambiguous: true, .. }), "{error:?}");
+    assert!(error.to_string().contains("jobs cancelled: "), "{error}");
+    assert!(took < 3 * DEADLINE, "{took:?}");
+    assert!(!partitions.cancel(&ids).unwrap_err().is_ambiguous(), "of the others none is left");
 }
 
 /// A process that is asked to end must be gone within five seconds, also if it waits on several nodes that say nothing.

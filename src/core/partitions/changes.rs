@@ -1,0 +1,94 @@
+//! Changes of several partitions. One that fails does not keep the others from it, and the error says what was done.
+
+use super::Partitions;
+use super::homes::homes;
+use crate::core::error::{Error, Result};
+use crate::core::job::{JobId, State};
+use std::collections::BTreeMap;
+
+impl Partitions {
+    /// # Errors
+    /// As [`Queue::cancel`]; [`Error::Connection`] with `ambiguous` when some partitions failed and others did not. So for the operations below.
+    pub fn cancel(&self, ids: &[JobId]) -> Result<u64> {
+        let mut chosen: BTreeMap<usize, Vec<JobId>> = BTreeMap::new();
+        for id in ids {
+            homes(id, self.count_of_parts()).for_each(|home| chosen.entry(home).or_default().push(id.clone()));
+        }
+        self.change_each(chosen.keys().copied(), "jobs cancelled", |number, _| {
+            chosen.get(&number).map_or(Ok(0), |ids| self.part(number).cancel(ids))
+        })
+    }
+
+    /// # Errors
+    /// As [`Queue::kick`].
+    pub fn kick(&self, max: u64, reset_attempts: bool) -> Result<u64> {
+        self.change_each(self.numbers(), "jobs kicked", |number, kicked| match max.saturating_sub(kicked) {
+            0 => Ok(0),
+            left => self.part(number).kick(left, reset_attempts),
+        })
+    }
+
+    /// # Errors
+    /// As [`Queue::pause`].
+    pub fn pause(&self, for_ms: Option<u64>) -> Result<()> {
+        self.change_each(self.numbers(), "partitions paused", |number, _| self.part(number).pause(for_ms).map(|()| 1))
+            .map(drop)
+    }
+
+    /// # Errors
+    /// As [`Queue::resume`].
+    pub fn resume(&self) -> Result<()> {
+        self.change_each(self.numbers(), "partitions resumed", |number, _| self.part(number).resume().map(|()| 1))
+            .map(drop)
+    }
+
+    /// # Errors
+    /// As [`Queue::purge`].
+    pub fn purge(&self, states: &[State]) -> Result<u64> {
+        self.change_each(self.numbers(), "jobs deleted", |number, _| self.part(number).purge(states))
+    }
+
+    /// Changes these partitions, one after the other; `change` gets the sum so far, and returns how many more were changed. After an error that may
+    /// pass, further partitions of that server are not asked: each might take the time of one operation. `done`: "jobs cancelled".
+    ///
+    /// # Errors
+    /// The first one, as it is, if nothing was changed; else [`Error::Connection`] with `ambiguous`.
+    fn change_each(
+        &self,
+        numbers: impl ExactSizeIterator<Item = usize>,
+        done: &str,
+        change: impl Fn(usize, u64) -> Result<u64>,
+    ) -> Result<u64> {
+        if self.further.is_empty() {
+            return change(0, 0);
+        }
+        let (all, mut failed, mut sum) = (numbers.len(), 0_usize, 0);
+        let (mut failure, mut away) = (None, Vec::new());
+        for number in numbers {
+            let server = self.part(number).client().server();
+            if server.as_ref().is_ok_and(|server| away.contains(server)) {
+                failed += 1;
+                continue;
+            }
+            match server.clone().and_then(|_| change(number, sum)) {
+                Ok(more) => sum += more,
+                Err(error) => {
+                    failed += 1;
+                    away.extend(server.ok().filter(|_| error.is_retryable()));
+                    // One that says what may have been done is worth more.
+                    if !failure.as_ref().is_some_and(Error::is_ambiguous) {
+                        failure = Some(error);
+                    }
+                }
+            }
+        }
+        match failure {
+            None => Ok(sum),
+            Some(error) if sum == 0 => Err(error),
+            Some(error) => {
+                let how = format!("{done}: {sum}, partitions that failed: {failed} of {all}");
+                Err(Error::in_doubt(&how, error).while_doing(|| format!("changing queue '{}'", self.name())))
+            }
+        }
+    }
+}
