@@ -86,14 +86,9 @@ impl<'a> Registration<'a> {
                 connections.iter_mut().for_each(|connection| connection.clear_wakes());
             }
             let is_last = is_over();
-            if is_last && queues.len() > 1 {
+            if is_last && let [first, _, ..] = queues {
                 let all: Vec<(usize, &Queue)> = queues.iter().enumerate().collect();
-                look(
-                    &all,
-                    connections,
-                    queues.first().map(|queue| queue.client.read_timeout()).unwrap_or_default(),
-                    &mut looks,
-                )?;
+                look(&all, connections, first.client.read_timeout(), &mut looks)?;
             } else if !is_last {
                 self.register(connections, &mut looks).map_err(doing)?;
             }
@@ -101,7 +96,8 @@ impl<'a> Registration<'a> {
                 let known = self.known.get(index).and_then(Option::as_ref);
                 let is_quiet = known.is_some_and(|known| known.look_at > Instant::now());
                 let has_nothing = looks.get(index).and_then(Option::as_ref).is_some_and(|look| !look.has_job());
-                if if is_last { has_nothing } else { is_quiet } {
+                let is_skipped = if is_last { has_nothing } else { is_quiet };
+                if is_skipped {
                     continue;
                 }
                 let waiter = subscribe(queue, connections).map_err(doing)?;
@@ -153,9 +149,9 @@ impl<'a> Registration<'a> {
         }
     }
 
-    /// Registers the waiter with plain commands where a look has found nothing that is due soon, or nobody who looks at it before. It is sound
-    /// because Redis first registers and then looks again: what comes later wakes the waiter. Where this look finds more, a script is to sort
-    /// it out, at once.
+    /// Registers the waiter with plain commands where a look has found no ready job: for the next due time if it is soon. Redis first registers
+    /// the waiter and then looks again, so a job that comes later wakes it. Where this look finds a job, or another waiter that may look at
+    /// the same due time, a script sorts it out at once.
     fn register(&mut self, connections: &mut Connections, looks: &mut [Option<Look>]) -> Result<()> {
         let mut chosen: Vec<(usize, &'a Queue, String, i64)> = Vec::new();
         for ((index, queue), seen) in self.queues.iter().enumerate().zip(looks) {
@@ -268,8 +264,8 @@ impl<'a> Registration<'a> {
     }
 }
 
-/// Until when a waiter that has registered itself may sleep: until then, if nothing is due before, and nobody else is to look then. `None`: a
-/// script is to find out.
+/// Until when a waiter that has registered itself for `at_us` may sleep: until then, if nothing is due before and it is the first to look. `None`:
+/// a script has to find out.
 fn quiet_until(mut told: Told, at_us: i64, waiter: &str) -> Option<Instant> {
     reply::int(told.replies.next()?)?;
     let due_us = read_due(&mut told.replies)?;
