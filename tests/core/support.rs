@@ -162,7 +162,9 @@ impl Raw {
     pub fn run_bytes(&mut self, args: &[&[u8]]) -> redis::Value {
         let mut request = Vec::new();
         resp::write_command(&mut request, args.iter().copied());
-        self.0.exchange(&request, 1, resp::Bounds::RECORDS, Instant::now() + Duration::from_secs(10)).unwrap().remove(0)
+        // Tests read whole keys.
+        let bounds = resp::Bounds { bytes: 1 << 30, values: 1 << 24 };
+        self.0.exchange(&request, 1, bounds, Instant::now() + Duration::from_secs(10)).unwrap().remove(0)
     }
 
     pub fn int(&mut self, args: &[&str]) -> i64 {

@@ -321,6 +321,7 @@ final class CliTest extends CliTestCase
         $wrong = $this->cliExpecting(2, 'resume', '-v', 'redis://user:s3cret@127.0.0.1:1/0');
         $this->assertStringNotContainsString('s3cret', $errors . $verbose . $wrong);
         $this->assertStringContainsString('redis://a:***@b', $this->cliExpecting(2, 'resume', 'redis://a:PASSWORD@b'), 'somebody\'s password, and no advice');
+        $this->assertStringContainsString('redis://u:***@b', $this->cliExpecting(2, 'resume', 'redis://u:ab@s3cret@b'), 'an @ that nobody has encoded');
 
         $this->redis->ask('CONFIG', 'SET', 'requirepass', 'open-sesame');
         $this->assertStringContainsString('the DSN has none: redis://:PASSWORD@… or redis://USER:PASSWORD@… (user', $this->cliExpecting(3, 'stats'));

@@ -62,19 +62,23 @@ impl Partitions {
         if self.further.is_empty() {
             return change(0, 0);
         }
-        let (all, mut failed, mut sum) = (numbers.len(), 0_usize, 0);
+        let (all, mut changed, mut sum) = (numbers.len(), 0_usize, 0);
         let (mut failure, mut away) = (None, Vec::new());
         for number in numbers {
-            let server = self.part(number).client().server();
-            if server.as_ref().is_ok_and(|server| away.contains(server)) {
-                failed += 1;
+            let server = match self.part(number).client().server() {
+                Ok(server) => server,
+                Err(error) => {
+                    failure.get_or_insert(error); // no node answers, nor would one for the next partition
+                    break;
+                }
+            };
+            if away.contains(&server) {
                 continue;
             }
-            match server.clone().and_then(|_| change(number, sum)) {
-                Ok(more) => sum += more,
+            match change(number, sum) {
+                Ok(more) => (sum, changed) = (sum + more, changed + 1),
                 Err(error) => {
-                    failed += 1;
-                    away.extend(server.ok().filter(|_| error.is_retryable()));
+                    away.extend(error.is_retryable().then_some(server));
                     // One that says what may have been done is worth more.
                     if !failure.as_ref().is_some_and(Error::is_ambiguous) {
                         failure = Some(error);
@@ -86,7 +90,7 @@ impl Partitions {
             None => Ok(sum),
             Some(error) if sum == 0 => Err(error),
             Some(error) => {
-                let how = format!("{done}: {sum}, partitions that failed: {failed} of {all}");
+                let how = format!("{done}: {sum}, partitions that failed: {} of {all}", all - changed);
                 Err(Error::in_doubt(&how, error).while_doing(|| format!("changing queue '{}'", self.name())))
             }
         }

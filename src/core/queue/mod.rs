@@ -176,7 +176,11 @@ impl Queue {
         self.client.in_one_operation(|| {
             let (last_round, mut was_ever_lost) = (self.client.last_round(), false);
             loop {
-                let (reply, was_lost) = self.script_knowing(script, |_| args.to_vec())?;
+                let answer = self.script_knowing(script, |_| args.to_vec());
+                let (reply, was_lost) = answer.map_err(|error| match was_ever_lost && !error.is_ambiguous() {
+                    true => Error::in_doubt("an answer was lost, and a later try failed", error),
+                    false => error,
+                })?;
                 was_ever_lost |= was_lost;
                 if reply.word != "AGAIN" {
                     return Ok((reply, was_ever_lost));

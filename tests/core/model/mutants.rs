@@ -206,7 +206,7 @@ const OTHERS: &[(Mutant, &str)] = &[
     (("reserve_job.lua", "wake(now + ttr_ms * 1000)", ""), "wakes::"),
     (("resume.lua", "wake(now)", ""), "wakes::"),
     (("repair.lua", "wake(now)", ""), "wakes::"),
-    (("leave.lua", "call('ZREM', waiters, ARGV[2])", ""), "waiting::watching_several"),
+    (("leave.lua", "call('ZREM', waiters, ARGV[2])", ""), "many_queues::leaving_takes"),
     (("leave.lua", "if soonest then wake(soonest) end", ""), "wakes::"),
     (("lib/idle.lua", "if soonest then wake(soonest) end", ""), "wakes::"),
     (("lib/idle.lua", "try('ZREM', waiters, waiter)", ""), "wakes::"),
