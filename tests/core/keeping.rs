@@ -141,7 +141,8 @@ fn a_keeper_that_listens_asks_nothing() {
         let digits = info.split("total_commands_processed:").nth(1).unwrap();
         digits.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap()
     };
-    std::thread::sleep(LISTENS_AFTER);
+    let mut other = server.raw();
+    until("it listens", || format!("{:?}", other.run(&["CLIENT", "LIST"])).contains(" sub=1 "));
     let before = commands();
     std::thread::sleep(Duration::from_secs(2));
     assert!(commands() - before <= 2);
