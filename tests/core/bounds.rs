@@ -110,7 +110,8 @@ fn a_batch_that_nobody_saw_is_given_back_by_the_next_call() {
     for fault in [Fault::Hold, Fault::DropReply, Fault::CutReply(Cut::Half)] {
         let direct = server.queue(&format!("{fault:?}").replace(['(', ')'], "."));
         push_many(&direct, &["a", "b", "c", "d"].map(|name| large(name, 1_000)));
-        let queue = proxy.queue(direct.name(), Duration::from_millis(300));
+        // Long enough for a busy machine to bring at least one of the tries to Redis.
+        let queue = proxy.queue(direct.name(), Duration::from_millis(600));
         for _ in 0..12 {
             proxy.fail(fault, u32::MAX);
             let found = queue.reserve(&[queue.name().to_owned()], 2, Some(Duration::ZERO), &mut NoInterrupts);

@@ -18,7 +18,7 @@ fn waiting(server: &Server, queues: &[&Queue], has_checked: bool) -> JoinHandle<
     let (queue, watch) = (queues[0].clone(), queues.iter().map(|queue| queue.name().to_owned()).collect::<Vec<_>>());
     let mut raw = server.raw();
     let waiter = std::thread::spawn(move || {
-        let jobs = queue.reserve(&watch, 1, Some(Duration::from_secs(30)), &mut NoInterrupts).unwrap();
+        let jobs = queue.reserve(&watch, 1, Some(Duration::from_secs(120)), &mut NoInterrupts).unwrap();
         jobs.first().map(|job| job.id.to_string())
     });
     for queue in queues {

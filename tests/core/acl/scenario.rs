@@ -148,7 +148,7 @@ pub fn wait(queue: &Queue, waiters: &str, raw: &mut Raw, errors: &mut Errors) {
 pub fn wake(queue: &Queue, admin: &Queue, raw: &mut Raw, errors: &mut Errors) {
     let waiter = admin.clone();
     let thread = std::thread::spawn(move || {
-        waiter.reserve(&["q".to_owned()], 1, Some(Duration::from_millis(500)), &mut NoInterrupts).unwrap().len()
+        waiter.reserve(&["q".to_owned()], 1, Some(Duration::from_secs(2)), &mut NoInterrupts).unwrap().len()
     });
     until("it waits", || raw.int(&["ZCARD", "dq:{q}:waiters"]) == 1);
     errors.get(queue.push(&job("w")));
