@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 # For this PHP, and newer than all that it is made of.
 is_built() {
   [ -f "$extension" ] && [ "$(cat "$target_dir/php-api" 2>/dev/null)" = "$(php_api)" ] &&
-    [ -z "$(find Cargo.toml Cargo.lock build.rs src lua -type f -newer "$extension" -print -quit)" ]
+    [ -z "$(find Cargo.toml Cargo.lock build.rs src lua -type f -not -name "*.md" -newer "$extension" -print -quit)" ]
 }
 
 find_php

@@ -623,8 +623,8 @@ namespace DelayQueue {
         /** Why this object cannot open the job, or null. A worker with the same keys would bury it with this reason. */
         public readonly ?string $sealError;
         /**
-         * What a newer version of delayqueue has stored with the job and this one does not know, as bytes, or null. A program that moves jobs gives it to
-         * pushMany() as `extras`, so that it is not lost.
+         * Bytes that a newer version of delayqueue has stored with the job, and that this one does not know, or null. A program that moves jobs
+         * gives them to pushMany() as `extras`, so that they are not lost.
          */
         public readonly ?string $extras;
     }

@@ -4,13 +4,13 @@ use crate::acl::{documented, set_user};
 use crate::support::*;
 use delayqueue::core::dsn::Dsn;
 use delayqueue::core::error::Error;
-use delayqueue::core::queue::{Queue, QueueConfig, look};
+use delayqueue::core::queue::{Queue, QueueConfig, check_ready};
 use std::time::Duration;
 
 /// The look of a process that knows nothing of the server yet.
 fn look_as(dsn: Dsn) -> Result<(), Error> {
     let queue = Queue::new(QueueConfig { persistent: false, read_timeout: Duration::from_secs(3), ..config(dsn, "q") });
-    look(&[queue.sibling("other"), queue])
+    check_ready(&[queue.sibling("other"), queue])
 }
 
 #[test]

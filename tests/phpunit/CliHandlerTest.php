@@ -4,11 +4,21 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Processes;
 
+use DelayQueue\State;
 use DelayQueue\Tests\Support\CliTestCase;
 
 /** The handler that delayqueue work and delayqueue drain are given: how it is found and made, and the words where it cannot be. */
 final class CliHandlerTest extends CliTestCase
 {
+    public function testASignalThatComesWhileTheHandlerIsLoadedEndsTheWorker(): void
+    {
+        $file = "{$this->redis->folder->path}/slow.php";
+        file_put_contents($file, '<?php posix_kill(posix_getpid(), SIGTERM); return fn ($job) => null;');
+        $this->queue()->push('x');
+        $this->assertSame(0, $this->cli('work', $file)->exitCode);
+        $this->assertSame(1, $this->queue()->count(State::Ready), 'no job was taken');
+    }
+
     /** @dataProvider handlers */
     #[\PHPUnit\Framework\Attributes\DataProvider('handlers')]
     public function testAHandlerIsAFileAMethodOrAClass(string $handler, string $expected): void

@@ -152,8 +152,11 @@ final class CliOperationsTest extends CliTestCase
         $this->assertSame(1, $found->exitCode, $found->errors);
         $this->assertStringContainsString("2 jobs of queue '{$this->queueName}' lie in no state", $found->output);
 
-        $this->assertStringContainsString('2 jobs', $this->cliExpecting(0, 'doctor', '--repair'));
-        $this->assertSame([2, 2], [$queue->count(State::Ready), $queue->drain(static fn () => null)]);
+        // The lease tells the old place of the one; the due time of the other is lost.
+        $repaired = "1 jobs of queue '{$this->queueName}' lay in no state: they are buried, because their due times are lost; kick() or reschedule() them. 1 others";
+        $this->assertStringContainsString($repaired, $this->cliExpecting(0, 'doctor', '--repair'));
+        $this->assertSame([1, 1], [$queue->count(State::Ready), $queue->count(State::Buried)]);
+        $this->assertSame(1, $queue->drain(static fn () => null));
     }
 
     /** @return list<string> */

@@ -67,12 +67,14 @@ final class WorkCommand extends Command
         }
         HandlerLoader::bootstrap($input);
         $target = new Target($input);
-        $queue = $target->watching();
-        $place = Place::of($target->names(), $queue);
-        $lifeline === null ? self::tellOfReadiness($queue, $place, $notices) : $lifeline->attach($queue, $place);
-        self::tellOfRedis($queue, $notices);
-        $handler = HandlerLoader::load($input);
-        $reason = $queue->consume(JobLog::of($input, $output)->watch($queue, $handler), ...$limits);
+        $watching = $target->watching();
+        $place = Place::of($target->names(), $watching);
+        $lifeline === null ? self::tellOfReadiness($watching, $place, $notices) : $lifeline->attach($watching, $place);
+        self::tellOfRedis($watching, $notices);
+        $handler = JobLog::of($input, $output)->watch($watching, HandlerLoader::load($input));
+        // Not before: stop() does not reach a loop that has yet to begin.
+        $queue = $watching;
+        $reason = $queue->consume($handler, ...$limits);
         $lifeline?->ended($reason);
         $notices->say('stopped', "worker (process " . getmypid() . ") stopped: $reason->value", ['reason' => $reason->value]);
 
@@ -85,7 +87,7 @@ final class WorkCommand extends Command
      * would end the process in the middle of something; and for SIGHUP, which a parent's workers leave to the parent. A parent that has no workers
      * yet ignores it.
      *
-     * @param DelayQueue|null $queue as soon as there is one; before that the process just ends
+     * @param DelayQueue|null $queue as soon as its loop begins; before that the process just ends
      */
     private static function heedSignals(?DelayQueue &$queue, bool $isOfPool): void
     {

@@ -89,6 +89,8 @@ final class Restorer
             ]]);
         } catch (DuplicateJobException) {
             return false;
+        } catch (ValueError $error) {
+            throw new ValueError(preg_replace('/^.* item 0: "(\w+)"/', '$1', $error->getMessage()), 0, $error);
         }
 
         return true;

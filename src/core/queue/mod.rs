@@ -21,7 +21,7 @@ mod wait;
 pub use super::keys::{check_prefix, check_queue_name};
 pub use histogram::{Histogram, Quantiles, bucket_of};
 pub use manage::Taken;
-pub use ready::look;
+pub use ready::check_ready;
 pub use reserve::{Fetch, NextDue, ReserveOutcome, Waiting, reserve_from};
 pub use settle::{Failed, Finished, Held, Settled, random_unit};
 pub use sleep::{Flow, Interrupts, NoInterrupts, rest};

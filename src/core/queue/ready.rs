@@ -13,7 +13,7 @@ use redis::Value;
 ///
 /// # Errors
 /// Connection and server errors. The one about rights (`NOPERM`) names all that are missing.
-pub fn look(queues: &[Queue]) -> Result<()> {
+pub fn check_ready(queues: &[Queue]) -> Result<()> {
     let mut connections = Connections::default();
     let result = look_at_all(queues, &mut connections);
     if let Some(queue) = queues.first() {
@@ -30,7 +30,7 @@ fn look_at_all(queues: &[Queue], connections: &mut Connections) -> Result<()> {
         if server.is_some() && away.contains(&server) {
             continue;
         }
-        match queue.hasty().look(connections) {
+        match queue.hasty().check_ready(connections) {
             Ok(()) => has_answer = true,
             Err(error) if queue.client.has_slots() && error.is_retryable() => {
                 away.push(server);
@@ -43,7 +43,7 @@ fn look_at_all(queues: &[Queue], connections: &mut Connections) -> Result<()> {
 }
 
 impl Queue {
-    fn look(&self, connections: &mut Connections) -> Result<()> {
+    fn check_ready(&self, connections: &mut Connections) -> Result<()> {
         let doing = |error: Error| error.while_doing(|| format!("looking at queue '{}'", self.name));
         let waiter = subscribe(self, connections).map_err(doing)?;
         let channel = self.keys.channel(&waiter);

@@ -9,7 +9,7 @@ use super::{Options, has_reached};
 use crate::core::deadline;
 use crate::core::error::Error;
 use crate::core::process::Generation;
-use crate::core::queue::{Flow, look, rest};
+use crate::core::queue::{Flow, check_ready, rest};
 use crate::core::registry::Order;
 use crate::core::worker::feed::{Feed, Fetched, JobKey};
 use crate::core::worker::keeper::Keeper;
@@ -193,7 +193,7 @@ impl<'a> Loop<'a> {
                 return Ok(stop);
             }
             if !self.is_ready {
-                match look(self.feed.queues()) {
+                match check_ready(self.feed.queues()) {
                     Ok(()) => {
                         self.is_ready = true;
                         self.back()?;

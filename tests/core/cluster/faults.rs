@@ -6,7 +6,7 @@ use crate::network::{CALLS, arrange};
 use crate::proxy::{Fault, Proxy};
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{JobId, NewJob};
-use delayqueue::core::queue::look;
+use delayqueue::core::queue::check_ready;
 
 const INDEX: &str = "dq:queues";
 
@@ -171,14 +171,14 @@ fn a_worker_is_ready_while_a_node_is_away_and_not_when_all_are() {
     let mut cluster = Cluster::start(3, false, 60_000);
     let queue = queue_of(cluster.dsn(2), "q", DEADLINE);
     let parts: Vec<Queue> = (0..64).map(|number| queue.partition("q", number)).collect();
-    look(&parts).unwrap();
+    check_ready(&parts).unwrap();
     cluster.nodes[0].kill();
     let started = Instant::now();
-    look(&parts).unwrap();
+    check_ready(&parts).unwrap();
     assert!(started.elapsed() < 3 * DEADLINE, "{:?}", started.elapsed());
     cluster.nodes[1].kill();
     cluster.nodes[2].kill();
-    assert!(look(&parts).unwrap_err().is_retryable());
+    assert!(check_ready(&parts).unwrap_err().is_retryable());
 }
 
 /// A node may be busy for a moment: however many partitions there are, an operation has its time.

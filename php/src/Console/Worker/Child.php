@@ -30,6 +30,9 @@ final class Child
 
     private ?float $stoppedAt = null;
 
+    /** It was told to stop, and to this one it has to listen. */
+    private bool $isTold = false;
+
     private float $urgedAt = 0.0;
 
     private ?float $awaySince = null;
@@ -160,6 +163,7 @@ final class Child
     {
         if ($this->stoppedAt === null) {
             $this->stoppedAt = $this->urgedAt = hrtime(true) / 1e9;
+            $this->isTold = $this->isReady();
             $this->signal(SIGTERM);
         }
     }
@@ -167,11 +171,15 @@ final class Child
     /** A child that loads its handler may miss a signal, or be in a call that no signal ends. */
     public function urge(): void
     {
-        if ($this->isReady() || $this->stoppedAt === null) {
+        if ($this->stoppedAt === null || $this->isTold) {
             return;
         }
         $now = hrtime(true) / 1e9;
-        if ($now - $this->stoppedAt > self::STUCK_AFTER) {
+        if ($this->isReady()) {
+            // It may have missed the signals before, and hears this one.
+            $this->isTold = true;
+            $this->signal(SIGTERM);
+        } elseif ($now - $this->stoppedAt > self::STUCK_AFTER) {
             $this->signal(SIGKILL);
         } elseif ($now - $this->urgedAt >= self::URGE_EVERY) {
             $this->urgedAt = $now;
