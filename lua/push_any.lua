@@ -33,7 +33,7 @@ for n, id in ipairs(ids) do
     if mode == 'fail' then return { 'DUPLICATE', id } end
     if mode == 'keep' then skip[n] = true end
     if mode == 'replace' then
-      local deadline = old and call('ZSCORE', reserved, id)
+      local deadline = old and not last[id] and call('ZSCORE', reserved, id)
       if deadline then
         -- A lease that is over, and that no worker has noticed, is nobody's. A user who may not read it leaves that to a worker.
         local lease = deadline + 0 <= now and try('HGET', leases, id)

@@ -2,7 +2,7 @@
 -- KEYS    all
 -- ARGV[1] clock offset (µs)   ARGV[2] due: a delay (µs), or '@' and a moment; '' their old times   ARGV[3] new priority, or '' to keep it
 -- ARGV[4] 1: count the attempts; 0: as if nobody had reserved them   ARGV[5] a consumer that has had the answer to its last reserve, or ''
--- ARGV[6] why, for an attempt that counts; '' keeps the last error   ARGV[7] bucket of its run time   ARGV[8…] in pairs: id · lease
+-- ARGV[6] why, for an attempt that counts; '' keeps the last error   ARGV[7] bucket of its run time   ARGV[8…] in pairs: id · lease; all ids different
 -- Returns {"OK", lost} lost: the positions of those that are not ours any more; nothing changed for them
 -- Cost    O(J log N) for J jobs
 --@include clock

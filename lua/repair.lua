@@ -1,10 +1,10 @@
 -- repair.lua: look through some of the records for jobs that lie in no state, which another program or a lost right has left behind. Those
 -- whose lease is there go back to their old place. The due times of the others are lost: they are buried, so that none runs early. Jobs that
--- are in `reserved` without a lease, which no worker could settle, become ready: their time had come.
+-- are in `reserved` without a lease, which no worker could settle, become ready: a reserve has taken them when their time had come.
 -- KEYS    all
 -- ARGV[1] clock offset (µs)   ARGV[2] cursor, 0 first
 -- Returns {"OK", next cursor, given back or ready, buried} cursor 0: it was the last part
--- Cost    O(P log N) for P records looked at, about 5, since the reply has all of each
+-- Cost    O(P log N) for P records looked at: about 5, since the reply has all of each, or all of a hash that is small
 --@include clock
 --@include keys
 --@include record
@@ -13,6 +13,7 @@
 --@include lease
 --@include bury
 --@include give_back
+--@include forget_calls
 --@include check_types
 local back, set_aside, page = 0, 0, call('HSCAN', jobs, ARGV[2], 'COUNT', 5)
 for n = 1, #page[2], 2 do
@@ -21,6 +22,7 @@ for n = 1, #page[2], 2 do
   if id ~= '' and not waits(id) and not call('ZSCORE', buried, id) and not (is_held and lease) then
     if lease then
       give_back(id, lease)
+      forget_calls({ lease })
       back = back + 1
     elseif is_held then
       local _, _, priority = options(record)

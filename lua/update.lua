@@ -3,7 +3,7 @@
 -- ARGV[1] clock offset (µs)   ARGV[2] id   ARGV[3] lease of the caller; '' if no consumer may hold the job   ARGV[4] payload
 -- ARGV[5] new options and ARGV[6] the ones that the caller has read, each with its length in front or '' for the defaults; or neither
 -- Returns {"OK"} | {"MISSING"} not there, or held | {"LOST"} not ours any more | {"CHANGED"} it has other options by now
---       | {"AGAIN"} a bounded part of the housekeeping is done. All but the first have changed nothing
+--       | {"AGAIN"} a bounded part of the housekeeping is done. All but the first have not changed the job
 -- Cost    O(log N)
 --@include clock
 --@include keys

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What holds for a library that leaves this machine. Sourced after common.sh, never run.
+# Checks of a library that leaves this machine. Sourced after common.sh, never run.
 
 # The library has 3.9 MB, and groups, receipts and the like are to come. Users download it with each package and image, so a crate that
 # brings a megabyte along has to be noticed.

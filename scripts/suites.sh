@@ -4,12 +4,12 @@
 
 # So many suites run at once.
 lanes=1
-work=$(mktemp -d)
+suite_files=$(mktemp -d)
 names=() closing=
 declare -A running=() # the process of a suite by its number
-mkfifo "$work/ended"
-exec {ended}<>"$work/ended"
-trap 'rm -rf "$work"' EXIT
+mkfifo "$suite_files/ended"
+exec {ended}<>"$suite_files/ended"
+trap 'rm -rf "$suite_files"' EXIT
 
 # suite NAME COMMAND …: a suite that fails is remembered, and hides no later one. Beside others it runs in a process group of its own, which can be
 # ended as a whole, and its output is printed in one piece when it has ended.
@@ -25,7 +25,7 @@ suite() {
   say "$1: started"
   trap 'stop_suites; exit 130' INT TERM HUP
   set -m
-  run_beside "$number" "${@:2}" >"$work/$number.output" 2>&1 </dev/null &
+  run_beside "$number" "${@:2}" >"$suite_files/$number.output" 2>&1 </dev/null &
   set +m
   running[$number]=$!
 }
@@ -39,9 +39,9 @@ run_beside() {
 
 run_suite() {
   local number=$1 status=passed started=$SECONDS
-  log=$work/$number.log closing="nothing was counted"
+  log=$suite_files/$number.log closing="nothing was counted"
   "${@:2}" || status=FAILED
-  printf '%s %5d s  %s: %s\n' "$status" $((SECONDS - started)) "${names[$number]}" "$closing" >"$work/$number.report"
+  printf '%s %5d s  %s: %s\n' "$status" $((SECONDS - started)) "${names[$number]}" "$closing" >"$suite_files/$number.report"
 }
 
 # Waits for one of the suites that are running. Not by "wait -n": bash may have forgotten a process that has ended already.
@@ -50,13 +50,13 @@ await_suite() {
   read -r number <&"$ended"
   unset "running[$number]"
   say "${names[$number]}: ended"
-  cat "$work/$number.output"
+  cat "$suite_files/$number.output"
   report "$number"
 }
 
 # report NUMBER: what the suite counted and how long it took.
 report() {
-  cat "$work/$1.report" 2>/dev/null || printf 'FAILED         %s: it ended before it had counted\n' "${names[$1]}"
+  cat "$suite_files/$1.report" 2>/dev/null || printf 'FAILED         %s: it ended before it had counted\n' "${names[$1]}"
 }
 
 stop_suites() {
@@ -72,7 +72,7 @@ account() {
   say "$1:"
   for number in "${!names[@]}"; do
     report "$number"
-    grep -q '^passed' "$work/$number.report" 2>/dev/null || failed+=("${names[$number]}")
+    grep -q '^passed' "$suite_files/$number.report" 2>/dev/null || failed+=("${names[$number]}")
   done
   [ "${#failed[@]}" -eq 0 ] || die "tests failed in: $(printf '%s; ' "${failed[@]}")their messages are above"
   say "$1: all suites passed"

@@ -1054,6 +1054,7 @@ namespace {
      *     timeout?: Duration|null,
      *     onDuplicate?: \DelayQueue\OnDuplicate,
      *     headers?: Headers,
+     *     extras?: string|null,
      * }
      */
     final class DelayQueue implements \DelayQueue\QueueInterface

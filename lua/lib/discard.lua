@@ -8,8 +8,10 @@ local function discard(id, record, due)
   if record and not call('ZSCORE', reserved, id) then
     local _, why = payload_at(record)
     bury(id, record, read_history(id, due), why)
-    call('HINCRBY', meta, 'buried', 1)
+  else
+    record = nil -- another program has left an entry beside that of a reserved job
   end
   unplace(id, due, false)
   unplace(id, due, true)
+  if record then call('HINCRBY', meta, 'buried', 1) end
 end

@@ -1,6 +1,7 @@
 -- lib/give_back.lua: takes a job back to its old place, as if nobody had reserved it.
 --@include ends
 local function give_back(id, lease)
+  --@include allow_when_full
   local record = call('HGET', jobs, id)
   if record then
     local _, _, priority = options(record)

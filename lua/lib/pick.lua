@@ -20,6 +20,6 @@ local function pick(most)
     local due = call('ZRANGEBYSCORE', waiting, '-inf', int(now), 'WITHSCORES', 'LIMIT', 0, most - #picked / 2)
     for _, value in ipairs(due) do picked[#picked + 1] = value end
   end
-  add_prioritized('(1024', '+inf')
+  add_prioritized('1024', '+inf')
   return picked, has_dropped
 end

@@ -151,7 +151,7 @@ fn stored_traits(record: &[u8], at: usize) -> Option<&[u8]> {
     left.is_empty().then_some(traits)
 }
 
-/// What a newer version has stored with a job, for a program that moves it: `flags 1 · length 2 · traits · JSON`. `None`: nothing.
+/// The data that a newer version has stored with a job, for a program that moves it: `flags 1 · length 2 · traits · JSON`. `None`: nothing.
 #[must_use]
 pub fn encode_extras(extras: &Extras) -> Option<Vec<u8>> {
     if *extras == Extras::default() {

@@ -11,7 +11,7 @@ use delayqueue::core::scripts;
 use delayqueue::core::worker::feed::{Feed, Fetched};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn named(server: &Server, count: usize) -> Vec<Queue> {
     (0..count).map(|number| server.queue(&format!("q{number}"))).collect()
@@ -216,4 +216,25 @@ fn leaving_takes_the_waiter_off() {
     let count = keys.len().to_string();
     raw.run(&[&["EVAL", &leave.source, &count][..], &keys, &["0", "me"]].concat());
     assert_eq!(raw.int(&["ZCARD", "dq:{q}:waiters"]), 1);
+}
+
+/// Wake-ups of one queue, as of one that others serve, do not put off the check of the other.
+#[test]
+fn a_waiter_that_is_woken_again_and_again_for_nothing_checks_all_its_queues() {
+    let server = Server::start(&[]);
+    let queues = named(&server, 2);
+    let mut raw = server.raw();
+    let worker = worker(&queues);
+    until("it waits", || waiters_and_jobs(&mut raw) == (2, 0));
+    let waiter = raw.text(&["EVAL", "return redis.call('ZRANGE', ARGV[1], 0, 0)[1]", "0", &key(&queues[0], "waiters")]);
+    // The wake-up of this push is lost.
+    raw.run(&["DEL", &key(&queues[1], "waiters")]);
+    queues[1].push(&job("end")).unwrap();
+    let pushed = Instant::now();
+    while !worker.is_finished() {
+        assert!(pushed.elapsed() < Duration::from_secs(15), "nobody looks");
+        raw.run(&["PUBLISH", &format!("{}:{waiter}", key(&queues[0], "waiters")), "0"]);
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    worker.join().unwrap();
 }

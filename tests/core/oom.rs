@@ -1,11 +1,13 @@
 //! Redis has no memory left and refuses to evict: pushing says so, everything that gets jobs done still works.
 
 use crate::audit;
+use crate::proxy::{Fault, Proxy};
 use crate::scene::{OPERATIONS, Scene, Setting};
 use crate::support::*;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, State};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 fn fill(raw: &mut Raw) {
     raw.run(&["CONFIG", "SET", "maxmemory", "1"]);
@@ -126,5 +128,25 @@ fn a_queue_drains_while_memory_stays_full() {
         let refused = queue.push(&NewJob { on_duplicate: OnDuplicate::Keep, ..job("j1") });
         assert!(matches!(refused, Err(Error::QueueFull { .. })));
         delayqueue::core::clock::set_offset_ms(0);
+    }
+}
+
+/// The first write of a repeated reserve gives jobs back: it needs memory, too.
+#[test]
+fn a_reserve_whose_answer_was_lost_is_repeated() {
+    let server = Server::start(&["--maxmemory-policy", "noeviction"]);
+    let (direct, mut raw) = (server.queue("q"), server.raw());
+    let proxy = Proxy::before(&server);
+    for priority in [1024, 5] {
+        let queue = proxy.queue(direct.name(), Duration::from_secs(5));
+        direct.push(&prioritized("a", priority)).unwrap();
+        queue.count(None).unwrap();
+        fill(&mut raw);
+        proxy.fail(Fault::DropReply, 1);
+        let held = reserve(&queue).expect("the same job");
+        assert_eq!((held.id.to_string(), held.attempts), ("a".into(), 1));
+        assert_eq!(proxy.heal(), 1);
+        queue.ack(&held.held()).unwrap();
+        relieve(&mut raw);
     }
 }

@@ -91,6 +91,22 @@ final class CliPoolTest extends CliTestCase
         $this->endWell($parent);
     }
 
+    public function testAParentRestsAfterItsWorkersHadToWaitForRedis(): void
+    {
+        $parent = $this->start('work', self::HANDLER, '--processes=2');
+        $this->ready($parent);
+        $this->redis->kill();
+        $this->heard($parent, '/(Redis is away: .*){2}/s');
+        $this->redis->start();
+        $this->heard($parent, '/(Redis is back.*){2}/s');
+        // Fields 14 and 15: the processor time of the process, in hundredths of a second.
+        $busy = static fn (): int => array_sum(array_slice(explode(' ', (string) file_get_contents("/proc/{$parent->pid}/stat")), 13, 2));
+        $before = $busy();
+        usleep(2_000_000);
+        $this->assertLessThan(50, $busy() - $before);
+        $this->endWell($parent);
+    }
+
     public function testSigHupReplacesAllByNewCodeAndLosesNothing(): void
     {
         $log = $this->file('done.log');

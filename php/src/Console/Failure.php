@@ -72,7 +72,7 @@ final class Failure
     }
 
     /**
-     * A URL with a login keeps its user. Not everybody encodes an @ or a space in a password; a port and words behind it are none. The core's
+     * A URL with a login keeps its user. Not everybody encodes an @ or a space in a password; a port with words behind it is no password. The core's
      * advice how to write a login, redis://USER:PASSWORD@…, stays as it is.
      */
     public static function withoutPasswords(string $text): string

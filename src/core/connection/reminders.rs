@@ -1,4 +1,4 @@
-//! What a connection does again for a queue after a while.
+//! Duties of a connection for a queue that come again after a while.
 
 use rustc_hash::FxHashMap;
 use std::time::{Duration, Instant};

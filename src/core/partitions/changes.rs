@@ -4,6 +4,7 @@ use super::Partitions;
 use super::homes::homes;
 use crate::core::error::{Error, Result};
 use crate::core::job::{JobId, State};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 impl Partitions {
@@ -22,9 +23,14 @@ impl Partitions {
     /// # Errors
     /// As [`Queue::kick`].
     pub fn kick(&self, max: u64, reset_attempts: bool) -> Result<u64> {
+        let in_doubt = Cell::new(false);
         self.change_each(self.numbers(), "jobs kicked", |number, kicked| match max.saturating_sub(kicked) {
+            // A partition that failed may have kicked as many as were wanted.
             0 => Ok(0),
-            left => self.part(number).kick(left, reset_attempts),
+            _ if in_doubt.get() => Ok(0),
+            left => {
+                self.part(number).kick(left, reset_attempts).inspect_err(|error| in_doubt.set(error.is_ambiguous()))
+            }
         })
     }
 
@@ -52,7 +58,7 @@ impl Partitions {
     /// pass, further partitions of that server are not asked: each might take the time of one operation. `done`: "jobs cancelled".
     ///
     /// # Errors
-    /// The first one, as it is, if nothing was changed; else [`Error::Connection`] with `ambiguous`.
+    /// The first one, or the first that is ambiguous, as it is, if nothing was changed; else [`Error::Connection`] with `ambiguous`.
     fn change_each(
         &self,
         numbers: impl ExactSizeIterator<Item = usize>,
@@ -79,8 +85,8 @@ impl Partitions {
                 Ok(more) => (sum, changed) = (sum + more, changed + 1),
                 Err(error) => {
                     away.extend(error.is_retryable().then_some(server));
-                    // One that says what may have been done is worth more.
-                    if !failure.as_ref().is_some_and(Error::is_ambiguous) {
+                    // An ambiguous error tells that something may have been done.
+                    if failure.as_ref().is_none_or(|known: &Error| error.is_ambiguous() && !known.is_ambiguous()) {
                         failure = Some(error);
                     }
                 }

@@ -1,4 +1,5 @@
-//! Looks at several queues without a script, all of them in one round trip: a plain command costs Redis a small part of what a script does.
+//! Looks at several queues without a script, all of them in one round trip, in a cluster one for each: a plain command costs Redis a small part
+//! of what a script does.
 
 use super::Queue;
 use crate::core::client::{Repeat, Request};
@@ -6,13 +7,15 @@ use crate::core::clock;
 use crate::core::connection::Connection;
 use crate::core::connections::Connections;
 use crate::core::deadline::within;
+use crate::core::dsn::Server;
 use crate::core::error::Result;
 use crate::core::reply;
 use redis::Value;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::vec::IntoIter;
 
-/// What was found of a queue.
+/// The state of a queue, as far as a waiter has to know it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Look {
     /// By Redis' clock, when it looked.
@@ -61,10 +64,16 @@ pub(super) fn ask_each(
 ) -> Result<Vec<Option<Told>>> {
     let Some(first) = queues.first() else { return Ok(Vec::new()) };
     let has_slots = first.client.has_slots();
-    let mut told: Vec<Option<Told>> = Vec::with_capacity(queues.len());
+    let (mut told, mut away): (Vec<Option<Told>>, Vec<Arc<Server>>) = (Vec::with_capacity(queues.len()), Vec::new());
     for group in queues.chunks(if has_slots { 1 } else { queues.len() }) {
         let Some(first) = group.first() else { continue };
         let begin = told.len();
+        // A node that did not answer would be waited for with each of its queues.
+        let server = first.client.server().ok();
+        if server.as_ref().is_some_and(|server| away.contains(server)) {
+            told.resize_with(begin + group.len(), || None);
+            continue;
+        }
         let (mut sent, mut counts) = (Instant::now(), Vec::new());
         let answer = first.client.run_on(connections, Repeat::Yes, &mut |request, _, connection| {
             (sent, counts) = (Instant::now(), Vec::with_capacity(group.len()));
@@ -78,7 +87,10 @@ pub(super) fn ask_each(
         });
         let mut replies = match answer {
             Ok(value) => reply::all(value)?,
-            Err(error) if has_slots && error.is_retryable() => Vec::new().into_iter(),
+            Err(error) if has_slots && error.is_retryable() => {
+                away.extend(server);
+                Vec::new().into_iter()
+            }
             Err(error) => return Err(error),
         };
         let time = replies.next().as_ref().and_then(reply::time_us);

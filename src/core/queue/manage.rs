@@ -100,15 +100,18 @@ impl Queue {
     /// [`Error::Connection`] with `ambiguous` when an answer was lost: a repetition would kick others; or when some were kicked before it
     /// failed.
     pub fn kick(&self, max: u64, reset_attempts: bool) -> Result<u64> {
-        let (mut kicked, mut passed_over) = (0, 0_u64);
+        let failed = |kicked| move |error| self.on_queue("kicking jobs of")(partly(kicked, "kicked", error));
+        let (mut kicked, mut passed_over, mut last_round) = (0, 0_u64, self.client.last_round());
         while kicked < max {
             let want = (max - kicked).min(IDS as u64);
             let (many, skip) = (want.to_string(), passed_over.to_string());
             let mut reply = self
                 .script_once(&scripts::KICK, &[many.as_bytes(), flag(reset_attempts), skip.as_bytes()])
-                .map_err(|error| self.on_queue("kicking jobs of")(partly(kicked, "kicked", error)))?;
-            if reply.word == "AGAIN" {
-                continue;
+                .map_err(failed(kicked))?;
+            match reply.word.as_str() {
+                "AGAIN" if Instant::now() >= last_round => return Err(failed(kicked)(Error::unfinished(false))),
+                "AGAIN" => continue,
+                _ => last_round = self.client.last_round(),
             }
             let (done, looked, left) = (count(reply.int()?), count(reply.int()?), count(reply.int()?));
             kicked += done;

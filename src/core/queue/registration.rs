@@ -48,12 +48,14 @@ impl<'a> Registered<'a> {
 /// The queues of a waiter, and how it is registered in each.
 pub(super) struct Registration<'a> {
     queues: &'a [Queue],
+    /// When to check the queues next. A wake-up of one queue must not put off the check of the others.
+    check_at: Option<Instant>,
     known: Vec<Option<Registered<'a>>>,
 }
 
 impl<'a> Registration<'a> {
     pub fn new(queues: &'a [Queue]) -> Self {
-        Self { queues, known: queues.iter().map(|_| None).collect() }
+        Self { queues, check_at: None, known: queues.iter().map(|_| None).collect() }
     }
 
     /// Waits for a job of any queue. A queue that has not told the waiter to look, and has nothing due, is not asked again.
@@ -88,7 +90,7 @@ impl<'a> Registration<'a> {
             let is_last = is_over();
             if is_last && let [first, _, ..] = queues {
                 let all: Vec<(usize, &Queue)> = queues.iter().enumerate().collect();
-                look(&all, connections, first.client.read_timeout(), &mut looks)?;
+                look(&all, connections, first.client.read_timeout(), &mut looks).map_err(doing)?;
             } else if !is_last {
                 self.register(connections, &mut looks).map_err(doing)?;
             }
@@ -190,7 +192,7 @@ impl<'a> Registration<'a> {
     ) -> Result<Woken> {
         let seed = self.all().next().map(|known| known.waiter.clone()).unwrap_or_default();
         let may_move = self.all().any(|known| known.queue.client.may_move());
-        let mut check_at = Instant::now() + jittered(CHECK_EVERY, &seed);
+        let mut check_at = *self.check_at.get_or_insert_with(|| Instant::now() + jittered(CHECK_EVERY, &seed));
         while !self.is_over(connections) {
             let reserve_at = self.all().map(|known| known.look_at).chain(deadline).min();
             let Some(reserve_at) = reserve_at.filter(|at| *at > Instant::now()) else { break };
@@ -209,6 +211,7 @@ impl<'a> Registration<'a> {
                     let due = self.known.iter_mut().flatten().zip(overdue).filter(|(_, is_overdue)| *is_overdue);
                     due.for_each(|(known, _)| known.look_at = now);
                     check_at = now + jittered(CHECK_EVERY, &seed);
+                    self.check_at = Some(check_at);
                 }
                 woken => return Ok(woken),
             }
@@ -216,7 +219,7 @@ impl<'a> Registration<'a> {
         Ok(Woken::Reserve)
     }
 
-    /// Notes when a script wants this waiter to look: at one queue, or at all of them if its channel is that of none.
+    /// Notes when a script wants this waiter to look: at the queue of this channel, or at all of them if no queue has it.
     fn hear(&mut self, wake: &Wake) {
         let at = Instant::now() + wake.wait;
         let is_told = |known: &Registered<'_>| known.channel.as_bytes() == wake.channel;

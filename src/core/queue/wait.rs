@@ -75,8 +75,8 @@ pub fn wait_for(
     result
 }
 
-/// Asks one queue after the other, all of them in the time that one operation may take. When the first has nothing, one round trip looks at all
-/// others, and only those are asked that may have a job: `looks` gets what it found of the rest. In a cluster, a node that is away does not
+/// Asks one queue after the other, all of them in the time that one operation may take. When the first has nothing, plain commands look at all
+/// others, if there are more than one, and only those are asked that may have a job: `looks` gets what it found of the rest. In a cluster, a node that is away does not
 /// keep us from the queues of others: each node gets its share of that time.
 pub(super) fn ask_all(
     queues: &[Queue],
@@ -102,7 +102,8 @@ pub(super) fn ask_all(
             let mut others: Vec<(usize, &Queue)> = order.iter().copied().skip(1).collect();
             // A reserve whose answer was lost has to be repeated, whatever is ready.
             others.retain(|(index, queue)| !source.has_news(*index) && answered_consumer(queue).is_some());
-            look(&others, connections, share(untried), looks)?;
+            look(&others, connections, share(untried), looks)
+                .map_err(|error| error.while_doing(|| doing("reserving from", queues)))?;
         }
         if looks.get(index).and_then(Option::as_ref).is_some_and(|look| !look.has_job()) {
             continue;

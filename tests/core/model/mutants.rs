@@ -69,7 +69,7 @@ const MUTANTS: &[Mutant] = &[
     ("lib/undo_call.lua", "if lines() ~= number then return end", "lines()"), // gives back jobs that were seen
     ("lib/give_back.lua", "or DEFAULT_PRIORITY, due)", "or DEFAULT_PRIORITY, now)"),
     ("lib/pick.lua", "add_prioritized('-inf', '(1024')", ""),
-    ("lib/pick.lua", "add_prioritized('(1024', '+inf')", ""),
+    ("lib/pick.lua", "add_prioritized('1024', '+inf')", ""),
     ("lib/pick.lua", "'WITHSCORES', 'LIMIT', 0, most - #picked / 2)", "'WITHSCORES', 'LIMIT', 0, most)"), // more than were wanted
     // Settling.
     ("lib/acknowledge.lua", "if held[n] == lease then", "if held[n] then"), // stale tokens pass

@@ -37,7 +37,7 @@ final class Child
 
     private ?float $awaySince = null;
 
-    /** What it has said, by the first word of each line. @var array<string, string> */
+    /** Its lines, by their first word. @var array<string, string> */
     private array $said = [];
 
     private string $heard = '';
@@ -171,6 +171,8 @@ final class Child
     /** A child that loads its handler may miss a signal, or be in a call that no signal ends. */
     public function urge(): void
     {
+        // What it says is read also when nobody needs it: a socket that is full of it would wake the parent for ever.
+        $this->listen();
         if ($this->stoppedAt === null || $this->isTold) {
             return;
         }

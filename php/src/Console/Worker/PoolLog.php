@@ -6,7 +6,7 @@ namespace DelayQueue\Console\Worker;
 
 use DelayQueue\Console\Text;
 
-/** What a parent says about its workers. */
+/** The lines of a parent about its workers. */
 final class PoolLog
 {
     public function __construct(private readonly Notices $notices)
