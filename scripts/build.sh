@@ -13,6 +13,6 @@ cargo build --release --locked ||
   die "the extension did not build: if the message above is about libclang or php.h, run ./build.sh setup"
 PHP_INI_SCAN_DIR='' "$PHP" -n -d "extension=$extension" --ri delayqueue >/dev/null ||
   die "$extension was built but $PHP does not load it: PHP and PHP_CONFIG must be of one PHP"
-php_api >"$target_dir/php-api.new"
-mv "$target_dir/php-api.new" "$target_dir/php-api" # another verb may read it just now
+php_api >"$target_dir/php-api.$$"
+mv "$target_dir/php-api.$$" "$target_dir/php-api" # another verb may read it just now
 say "built $extension"
