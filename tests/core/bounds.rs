@@ -335,3 +335,23 @@ fn a_repair_looks_at_a_few_records_at_a_time() {
     assert!(raw.calls("hscan") - before >= 500 / 10, "about 5 a call");
     assert_eq!(states(&queue), [0, 0, 0, 500]);
 }
+
+/// A worker whose job was cancelled may have died: the script looks for one job that it still holds, and not at all of them.
+#[test]
+fn cancelling_jobs_of_many_workers_reads_few_leases() {
+    const WORKERS: usize = 20;
+    let server = Server::start(&[]);
+    let queue = server.queue("q");
+    let mut cancelled = Vec::new();
+    for _ in 0..WORKERS {
+        push_many(&queue, &vec![NewJob { id: None, ..job("a") }; 50]);
+        // Each thread is a consumer of its own.
+        let held = std::thread::scope(|scope| scope.spawn(|| reserve_many(&queue, 50)).join().unwrap());
+        assert_eq!(held.len(), 50);
+        cancelled.extend(held.into_iter().take(2).map(|job| job.id));
+    }
+    let mut raw = server.raw();
+    let before = raw.calls("hget");
+    assert_eq!(queue.cancel(&cancelled), Ok(2 * WORKERS as u64));
+    assert!(raw.calls("hget") - before <= 5 * WORKERS as u64, "{}", raw.calls("hget") - before);
+}
