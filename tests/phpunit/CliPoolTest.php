@@ -6,12 +6,15 @@ namespace DelayQueue\Tests\Processes;
 
 use DelayQueue\State;
 use DelayQueue\Tests\Support\CliTestCase;
+use DelayQueue\Tests\Support\EndsPools;
 use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Support\Wait;
 
 /** delayqueue work --processes: a parent that replaces its workers, stops them, and does not outlive or leave them. */
 final class CliPoolTest extends CliTestCase
 {
+    use EndsPools;
+
     public function testAWorkerThatIsKilledIsReplacedAndItsJobIsDone(): void
     {
         $parent = $this->pool();
@@ -263,22 +266,6 @@ final class CliPoolTest extends CliTestCase
         $this->ready($parent);
 
         return $parent;
-    }
-
-    /** @return list<int> the processes, once so many are ready */
-    private function ready(Process $parent, int $number = 2): array
-    {
-        return Wait::until(static function () use ($parent, $number): ?array {
-            preg_match_all('/\(process (\d+)\) is ready/', $parent->errors(), $found);
-
-            return count($found[1]) >= $number ? array_map(intval(...), $found[1]) : null;
-        }, 20, "$number workers are ready");
-    }
-
-    private function endWell(Process $parent): void
-    {
-        $parent->signal(SIGTERM);
-        $this->assertSame(0, $parent->exitCode(), $parent->errors());
     }
 
     private function file(string $name): string

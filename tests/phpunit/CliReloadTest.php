@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Processes;
 
 use DelayQueue\Tests\Support\CliTestCase;
+use DelayQueue\Tests\Support\EndsPools;
 use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Support\RedisServer;
 use DelayQueue\Tests\Support\Wait;
@@ -12,6 +13,8 @@ use DelayQueue\Tests\Support\Wait;
 /** A deployment: SIGHUP to delayqueue work --processes. New workers replace the old ones only when all of the new ones are ready. */
 final class CliReloadTest extends CliTestCase
 {
+    use EndsPools;
+
     public function testAReleaseThatDoesNotStartIsNotRolledOut(): void
     {
         copy(self::HANDLER, $this->file('handler.php'));
@@ -195,22 +198,6 @@ final class CliReloadTest extends CliTestCase
         array_map($this->letGo(...), ['a', 'b', 'c']);
         Wait::until(fn () => count($this->done()) === 3, 20, 'they do their jobs');
         $this->assertDoesNotMatchRegularExpression('/was killed|another starts/', $parent->errors());
-    }
-
-    /** @return list<int> the processes, once so many are ready */
-    private function ready(Process $parent, int $number): array
-    {
-        return Wait::until(static function () use ($parent, $number): ?array {
-            preg_match_all('/\(process (\d+)\) is ready/', $parent->errors(), $found);
-
-            return count($found[1]) >= $number ? array_map(intval(...), $found[1]) : null;
-        }, 20, "$number workers are ready");
-    }
-
-    private function endWell(Process $parent): void
-    {
-        $parent->signal(SIGTERM);
-        $this->assertSame(0, $parent->exitCode(20), $parent->errors());
     }
 
     private function file(string $name): string

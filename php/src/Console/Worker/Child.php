@@ -171,7 +171,7 @@ final class Child
     /** A child that loads its handler may miss a signal, or be in a call that no signal ends. */
     public function urge(): void
     {
-        // What it says is read also when nobody needs it: a socket that is full of it would wake the parent for ever.
+        // The parent reads each line, also one that nobody needs: a line that stays in the socket would wake it for ever.
         $this->listen();
         if ($this->stoppedAt === null || $this->isTold) {
             return;
