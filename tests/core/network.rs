@@ -5,7 +5,7 @@ use crate::proxy::{Cut, Fault, Proxy};
 use crate::support::*;
 use delayqueue::core::connections::Connections;
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{Due, NewJob, OnDuplicate, State};
+use delayqueue::core::job::{Due, NewJob, OnDuplicate};
 use delayqueue::core::queue::{Failed, Fetch, Held, NoInterrupts, Queue, ReserveOutcome};
 use std::time::{Duration, Instant};
 
@@ -381,32 +381,4 @@ fn a_kick_or_purge_whose_answer_was_lost_claims_nothing_that_it_cannot_know() {
         push_many(&direct, &[job("a"), job("b")]);
         assert_eq!(queue.purge(&[]).unwrap(), 2);
     }
-}
-
-/// The first step succeeds, the second is refused.
-#[test]
-fn a_change_that_fails_half_way_says_how_much_is_done() {
-    let server = Server::start(&[]);
-    let proxy = Proxy::before(&server);
-    let (direct, queue) = (server.queue("q"), proxy.queue("q", Duration::from_secs(5)));
-    let jobs: Vec<NewJob> = (0..700).map(|n| job(&format!("j{n}"))).collect();
-    let ids: Vec<_> = jobs.iter().filter_map(|job| job.id.clone()).collect();
-    let check = |change: &dyn Fn() -> Result<u64, Error>, done: &str, left: [u64; 4]| {
-        proxy.fail_twice(Fault::Delay(Duration::ZERO), Fault::Instead(b"-ERR refused\r\n"));
-        let found = change();
-        assert_eq!(proxy.heal(), 2);
-        let error = found.unwrap_err();
-        assert!(matches!(error, Error::Connection { ambiguous: true, .. }), "{error:?}");
-        assert!(error.to_string().contains(done) && error.to_string().contains("ERR refused"), "{error}");
-        assert_eq!(states(&direct), left, "{error}");
-        direct.purge(&[]).unwrap();
-        push_many(&direct, &jobs);
-    };
-    push_many(&direct, &jobs);
-    check(&|| queue.cancel(&ids), "cancelling 200 jobs of queue 'q': jobs cancelled: 200, then: ", [0, 500, 0, 0]);
-    check(&|| queue.purge(&[State::Ready]), "purging queue 'q': jobs deleted: 500, then: ", [0, 200, 0, 0]);
-    for held in reserve_many(&direct, 500) {
-        direct.bury(&held.held(), None).unwrap();
-    }
-    check(&|| queue.kick(400, true), "kicking jobs of queue 'q': jobs kicked: 200, then: ", [0, 400, 0, 300]);
 }
