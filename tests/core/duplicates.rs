@@ -295,3 +295,19 @@ fn cancelling_a_held_job_is_exact_beside_six_hundred_leases_that_come_and_go() {
     assert_eq!(queue.count(None).unwrap(), 600);
     assert_eq!(audit::places(&mut shared().raw(), &queue).len(), 600);
 }
+
+#[test]
+fn a_push_that_replaces_a_job_whose_lease_is_over_ends_that_lease() {
+    let queue = fresh();
+    let mut raw = shared().raw();
+    queue.push(&job("a")).unwrap();
+    let old = reserve(&queue).unwrap();
+    travel(60_001);
+    queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, ..delayed("a", 3_600_000) }).unwrap();
+    assert_eq!(raw.int(&["ZCARD", &key(&queue, "reserved")]), 0);
+    assert_eq!(raw.int(&["HEXISTS", &key(&queue, "leases"), "a"]), 0);
+    assert!(matches!(queue.ack(&old.held()), Err(Error::LeaseLost { .. })));
+    let new = queue.peek(&id("a")).unwrap().unwrap();
+    assert_eq!((new.state, new.attempts, new.timeouts), (State::Delayed, 0, 0), "nothing takes the old lease back");
+    delayqueue::core::clock::set_offset_ms(0);
+}

@@ -23,7 +23,6 @@ const MUTANTS: &[Mutant] = &[
     ("push_any.lua", "if mode == 'keep' then skip[n] = true end", ""),
     ("push_any.lua", "if type(lease) ~= 'string' then return { 'RESERVED', id } end", ""),
     ("push_any.lua", "deadline + 0 <= now and try('HGET', leases, id)", "false"), // a lease that is over is in the way
-    ("push_any.lua", "end_leases(over)", ""),
     ("push_any.lua", "call('HINCRBY', meta, 'timed_out', #over)", ""),
     ("push_any.lua", "if old then renewed[#renewed + 1] = id end", ""),
     ("push_any.lua", "replaced = replaced + 1", ""),
@@ -214,6 +213,7 @@ const OTHERS: &[(Mutant, &str)] = &[
     (("lib/give_back.lua", "if was_buried then", "if false then"), "repeats::"),
     (("lib/undo_call.lua", "if holder == consumer then", "if lease then"), "repeats::"),
     (("update.lua", "if ARGV[6] and kept ~= ARGV[6] then", "if false then"), "repeats::"),
+    (("push_any.lua", "end_leases(over)", ""), "duplicates::a_push_that_replaces"),
     (("push_any.lua", "or is_aged[id]", ""), "repeats::"), // puts off a released job
     (("push.lua", "call('ZADD', waiting, unpack(places))", "redis.pcall('ZADD', waiting, unpack(places))"), "denied::"),
     (("lib/ends.lua", "call('HDEL', jobs, unpack(ids))", "try('HDEL', jobs, unpack(ids))"), "denied::"),
