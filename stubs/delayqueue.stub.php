@@ -36,6 +36,15 @@ namespace DelayQueue {
         case Replace = 'replace';
     }
 
+    /** What becomes of a job that was not started in time: see $expires of push(). */
+    enum OnExpiry: string
+    {
+        /** It is buried, with the error "expired". */
+        case Bury = 'bury';
+        /** It is removed. */
+        case Drop = 'drop';
+    }
+
     /** Why consume() returned. */
     enum StopReason: string
     {
@@ -120,6 +129,10 @@ namespace DelayQueue {
          * @param int<0, 4294967295>|null $maxAttempts
          * @param Duration|null $timeout
          * @param Headers $headers
+         * @param Duration|null $unique
+         * @param Duration|null $maxWait
+         * @param Duration|\DateTimeInterface|null $expires
+         * @param Duration|\DateTimeInterface|null $retryUntil
          */
         public function push(
             mixed $payload,
@@ -132,6 +145,11 @@ namespace DelayQueue {
             int|float|string|\DateInterval|null $timeout = null,
             \DelayQueue\OnDuplicate $onDuplicate = \DelayQueue\OnDuplicate::Fail,
             array $headers = [],
+            int|float|string|\DateInterval|null $unique = null,
+            int|float|string|\DateInterval|null $maxWait = null,
+            int|float|string|\DateInterval|\DateTimeInterface|null $expires = null,
+            \DelayQueue\OnExpiry $onExpiry = \DelayQueue\OnExpiry::Bury,
+            int|float|string|\DateInterval|\DateTimeInterface|null $retryUntil = null,
         ): string;
 
         /**
@@ -615,6 +633,12 @@ namespace DelayQueue {
         public readonly int $buries;
         /** @var int<0, max> */
         public readonly int $kicks;
+        /** Unix seconds; null of a job that never came back. A job that is kicked or rescheduled falls due anew. */
+        public readonly ?float $firstDueAt;
+        /** Unix seconds: by then it must have been started. Null where nothing says so, and of a job that was kicked, which has all the time. */
+        public readonly ?float $expiresAt;
+        /** Unix seconds: no attempt is made after that. Null as above. */
+        public readonly ?float $retryUntil;
         public readonly ?string $lastError;
         /** @var Headers with a $sealError those that stand in Redis, which anybody may have put there */
         public readonly array $headers;
@@ -623,8 +647,8 @@ namespace DelayQueue {
         /** Why this object cannot open the job, or null. A worker with the same keys would bury it with this reason. */
         public readonly ?string $sealError;
         /**
-         * Bytes that a newer version of delayqueue has stored with the job, and that this one does not know, or null. A program that moves jobs
-         * gives them to pushMany() as `extras`, so that they are not lost.
+         * What the job has beside these properties, as bytes, or null: its moments ($expires, $retryUntil, $maxWait of push()), and what a newer
+         * version of delayqueue has stored with it. A program that moves jobs gives them to pushMany() as `extras`, so that they are not lost.
          */
         public readonly ?string $extras;
     }
@@ -1021,6 +1045,11 @@ namespace {
      *     timeout?: Duration|null,
      *     onDuplicate?: \DelayQueue\OnDuplicate,
      *     headers?: Headers,
+     *     unique?: Duration|null,
+     *     maxWait?: Duration|null,
+     *     expires?: Duration|\DateTimeInterface|null,
+     *     onExpiry?: \DelayQueue\OnExpiry,
+     *     retryUntil?: Duration|\DateTimeInterface|null,
      *     extras?: string|null,
      * }
      *
@@ -1054,6 +1083,11 @@ namespace {
      *     timeout?: Duration|null,
      *     onDuplicate?: \DelayQueue\OnDuplicate,
      *     headers?: Headers,
+     *     unique?: Duration|null,
+     *     maxWait?: Duration|null,
+     *     expires?: Duration|\DateTimeInterface|null,
+     *     onExpiry?: \DelayQueue\OnExpiry,
+     *     retryUntil?: Duration|\DateTimeInterface|null,
      *     extras?: string|null,
      * }
      */
@@ -1107,6 +1141,16 @@ namespace {
          * @param \DelayQueue\Backoff|null $backoff null: the queue's
          * @param Duration|null $timeout limit of one run of the handler, 0: none
          * @param Headers $headers
+         * @param Duration|null $unique for so long from now the id stays taken, whatever becomes of the job: cancelled, done, buried. Only pushes
+         *     with $unique ask that. With OnDuplicate::Replace such a push replaces a job that waits, and keeps what is otherwise. A push
+         *     whose answer was lost, and which finds its id taken when it is repeated, counts as stored; the one that took it may have
+         *     been another process
+         * @param Duration|null $maxWait with OnDuplicate::Replace: a job that is replaced again and again falls due at the latest so long after
+         *     the first of these pushes. A debounce that runs
+         * @param Duration|\DateTimeInterface|null $expires a job that was not started by then never runs: a moment, or a time after it first fell due
+         * @param \DelayQueue\OnExpiry $onExpiry what becomes of it instead
+         * @param Duration|\DateTimeInterface|null $retryUntil no attempt is made after that moment, or so long after the job first fell due: a job
+         *     whose next attempt would come later is buried. Not together with $expires
          *
          * @return non-empty-string the id
          *
@@ -1126,6 +1170,11 @@ namespace {
             int|float|string|\DateInterval|null $timeout = null,
             \DelayQueue\OnDuplicate $onDuplicate = \DelayQueue\OnDuplicate::Fail,
             array $headers = [],
+            int|float|string|\DateInterval|null $unique = null,
+            int|float|string|\DateInterval|null $maxWait = null,
+            int|float|string|\DateInterval|\DateTimeInterface|null $expires = null,
+            \DelayQueue\OnExpiry $onExpiry = \DelayQueue\OnExpiry::Bury,
+            int|float|string|\DateInterval|\DateTimeInterface|null $retryUntil = null,
         ): string {}
 
         /**

@@ -2,6 +2,8 @@
 local DEFAULT_TTR_MS, DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY = 60000, 10, 1024
 local HAS_OPTIONS, HAS_HISTORY, HAS_TRAITS, IS_NEWER = 1, 2, 4, 64
 local SHORTEST_TTR_MS = 100 -- a shorter lease would end before its holder hears of it
+-- The traits that must be understood, and are, with the lengths of their values: E expires, U retry until.
+local UNDERSTOOD = { E = 10, U = 9 }
 
 local function has_history(flags) return flags % (2 * HAS_HISTORY) >= HAS_HISTORY end
 -- Where the options end. Nil: the record is cut off.
@@ -18,8 +20,9 @@ local function traits_end(record, at)
   if last > #record then return nil end
   at = at + 2
   while at + 2 <= last do
-    if not string.find(record, '^%l', at + 1) then return nil, true end
-    at = at + 2 + string.byte(record, at + 2)
+    local length = string.byte(record, at + 2)
+    if not string.find(record, '^%l', at + 1) and UNDERSTOOD[string.sub(record, at + 1, at + 1)] ~= length then return nil, true end
+    at = at + 2 + length
   end
   return at == last and last or nil
 end
@@ -31,6 +34,16 @@ local function payload_at(record)
   if last then last, is_newer = traits_end(record, last) end
   if not last then return nil, is_newer and 'unknown record format' or 'corrupt record' end
   return last + 1
+end
+-- Where the value of a trait begins in a record that can be read; or nil.
+local function trait_at(record, kind)
+  local at = options_end(record)
+  local last = traits_end(record, at)
+  at = at + 2
+  while at < last do
+    if string.sub(record, at + 1, at + 1) == kind then return at + 3 end
+    at = at + 2 + string.byte(record, at + 2)
+  end
 end
 -- ttr_ms, max_attempts, priority; nil when the record is damaged or of a newer format.
 local function options(record)

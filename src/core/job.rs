@@ -129,6 +129,8 @@ pub struct NewJob {
     pub due: Due,
     pub options: JobOptions,
     pub on_duplicate: OnDuplicate,
+    /// How long the id stays taken, whatever becomes of the job.
+    pub unique_ms: Option<u64>,
 }
 
 /// The state of a job; it is in exactly one.
@@ -232,6 +234,8 @@ pub struct JobInfo {
     pub releases: u32,
     pub buries: u32,
     pub kicks: u32,
+    /// Of a job that came back: when it fell due first, or anew.
+    pub first_due_at_us: Option<i64>,
     pub last_error: Option<Vec<u8>>,
     /// Why payload and headers are the stored ones, and not to be trusted.
     pub seal_error: Option<Unopened>,

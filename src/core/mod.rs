@@ -31,5 +31,6 @@ pub mod resp;
 pub mod scripts;
 pub mod seal;
 mod thread;
+pub mod traits;
 pub mod transport;
 pub mod worker;

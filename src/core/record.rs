@@ -5,6 +5,7 @@
 use super::backoff::Backoff;
 use super::job::{DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY, DEFAULT_TTR_MS, Extras, JobOptions, TTR_RANGE_MS};
 use super::seal::Seal;
+use super::traits;
 use serde_json::{Map, Value};
 
 const HAS_OPTIONS: u8 = 1;
@@ -134,7 +135,7 @@ pub fn stored_options(record: &[u8]) -> Option<&[u8]> {
 }
 
 /// The traits, which stand behind the options from `at` on, with their length in front; nothing if there are none. `None`: the record is
-/// damaged, or has a trait that this version does not know and must not ignore. A kind in lower case may be ignored.
+/// damaged, or has a trait that this version does not know and must not ignore.
 fn stored_traits(record: &[u8], at: usize) -> Option<&[u8]> {
     if record.first()? & HAS_TRAITS == 0 {
         return Some(&[]);
@@ -143,7 +144,7 @@ fn stored_traits(record: &[u8], at: usize) -> Option<&[u8]> {
     let traits = rest.get(..2 + usize::try_from(be(rest.get(..2)?)).ok()?)?;
     let mut left = traits.get(2..)?;
     while let [kind, length, values @ ..] = left {
-        if !kind.is_ascii_lowercase() {
+        if !traits::is_readable(*kind, *length) {
             return None;
         }
         left = values.get(usize::from(*length)..)?;

@@ -137,7 +137,8 @@ impl Reply {
     pub fn info(&mut self, queue: &str, state: State) -> Result<JobInfo> {
         let id = JobId::from_redis(&self.bytes()?);
         let bytes = self.bytes()?;
-        let history = History::decode(&self.bytes()?);
+        let past = self.bytes()?;
+        let history = History::decode(&past);
         let due_at_us = self.int()?;
         let lease_until_us = self.optional_int()?;
         // A damaged or newer record is shown as it is, so that an operator can look at it.
@@ -160,6 +161,7 @@ impl Reply {
             releases: history.releases,
             buries: history.buries,
             kicks: history.kicks,
+            first_due_at_us: (!past.is_empty()).then_some(history.first_due_us),
             last_error: history.last_error,
             seal_error: None,
         })

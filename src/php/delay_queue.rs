@@ -83,7 +83,12 @@ pub static METHODS: [Method; 43] = [
         "push(mixed $payload, int|float|string|\\DateInterval|\\DateTimeInterface $delay = 0, ?string $id = null, \
          ?int $priority = null, int|float|string|\\DateInterval|null $ttr = null, ?int $maxAttempts = null, \
          ?\\DelayQueue\\Backoff $backoff = null, int|float|string|\\DateInterval|null $timeout = null, \
-         \\DelayQueue\\OnDuplicate $onDuplicate = \\DelayQueue\\OnDuplicate::Fail, array $headers = []): string",
+         \\DelayQueue\\OnDuplicate $onDuplicate = \\DelayQueue\\OnDuplicate::Fail, array $headers = [], \
+         int|float|string|\\DateInterval|null $unique = null, \
+         int|float|string|\\DateInterval|null $maxWait = null, \
+         int|float|string|\\DateInterval|\\DateTimeInterface|null $expires = null, \
+         \\DelayQueue\\OnExpiry $onExpiry = \\DelayQueue\\OnExpiry::Bury, \
+         int|float|string|\\DateInterval|\\DateTimeInterface|null $retryUntil = null): string",
         produce::push
     ),
     method!("pushMany(iterable $jobs): array", produce::push_many),

@@ -6,6 +6,7 @@ use super::exceptions::At;
 use super::place::Place;
 use crate::core::duration;
 use crate::core::job::{Due, TTR_RANGE_MS};
+use crate::core::traits::Limit;
 use ext_php_rs::types::Zval;
 
 const DURATION: &str = "DateInterval|string|int|float";
@@ -29,6 +30,28 @@ pub fn millis(value: &Zval, place: Place<'_>) -> Outcome<u64> {
 
 /// `int|float|string|DateInterval|DateTimeInterface`: when a job falls due.
 pub fn due(value: &Zval, place: Place<'_>) -> Outcome<Due> {
+    Ok(match time(value, place)? {
+        Time::AtUs(at_us) => Due::AtUs(at_us),
+        Time::Ms(ms) => Due::InMs(ms),
+    })
+}
+
+/// The same, as a moment or as a time after a job first fell due, which is longer than 0.
+pub fn limit(value: &Zval, place: Place<'_>) -> Outcome<Limit> {
+    match time(value, place)? {
+        Time::AtUs(at_us) => Ok(Limit::AtUs(at_us)),
+        Time::Ms(0) => Err(place.value_error("must be greater than 0")),
+        Time::Ms(ms) => Ok(Limit::AfterDueMs(ms)),
+    }
+}
+
+/// A moment or a duration.
+enum Time {
+    AtUs(i64),
+    Ms(u64),
+}
+
+fn time(value: &Zval, place: Place<'_>) -> Outcome<Time> {
     let value = value.dereference();
     if let Some(object) = value.object() {
         if date::is_moment(object) {
@@ -37,16 +60,24 @@ pub fn due(value: &Zval, place: Place<'_>) -> Outcome<Due> {
             if date::ms_up(at_us).saturating_sub(date::now_ms()) > limit_ms {
                 return Err(place.value_error("must be at most 100 years"));
             }
-            return Ok(Due::AtUs(at_us));
+            return Ok(Time::AtUs(at_us));
         }
         if date::is_interval(object) {
-            return millis(value, place).map(Due::InMs);
+            return millis(value, place).map(Time::Ms);
         }
     }
     let instead =
         |time: &str| format!("for a moment give a DateTimeInterface, such as new DateTimeImmutable('@{time}')");
     refuse_unix_time(value, place, instead)?;
-    scalar(value, place, DUE).map(Due::InMs)
+    scalar(value, place, DUE).map(Time::Ms)
+}
+
+/// A duration of some length.
+pub fn longer_than_0(value: &Zval, place: Place<'_>) -> Outcome<u64> {
+    match span(value, place)? {
+        0 => Err(place.value_error("must be greater than 0")),
+        ms => Ok(ms),
+    }
 }
 
 /// A duration where a Unix time might be given by mistake, and no moment can be.

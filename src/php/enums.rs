@@ -3,11 +3,13 @@
 use super::class::{Class, Rejected};
 use crate::core::job::{OnDuplicate, State};
 use crate::core::registry::Order;
+use crate::core::traits::OnExpiry;
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendObject, ZendStr, Zval};
 
 pub static STATE: Class = Class::new("DelayQueue\\State");
 pub static ON_DUPLICATE: Class = Class::new("DelayQueue\\OnDuplicate");
+pub static ON_EXPIRY: Class = Class::new("DelayQueue\\OnExpiry");
 pub static STOP_REASON: Class = Class::new("DelayQueue\\StopReason");
 pub static WORKER_ORDER: Class = Class::new("DelayQueue\\WorkerOrder");
 pub static EVENT: Class = Class::new("DelayQueue\\Event");
@@ -20,6 +22,7 @@ pub fn register() -> Result<(), Rejected> {
         ("Buried", "buried"),
     ])?;
     ON_DUPLICATE.register_enum(&[("Fail", "fail"), ("Keep", "keep"), ("Replace", "replace")])?;
+    ON_EXPIRY.register_enum(&[("Bury", "bury"), ("Drop", "drop")])?;
     STOP_REASON.register_enum(&[
         ("Signal", "signal"),
         ("MaxJobs", "maxJobs"),
@@ -73,6 +76,11 @@ pub fn on_duplicate(value: &Zval) -> Option<OnDuplicate> {
         "replace" => OnDuplicate::Replace,
         _ => OnDuplicate::Fail,
     })
+}
+
+pub fn on_expiry(value: &Zval) -> Option<OnExpiry> {
+    let object = value.object().filter(|o| ON_EXPIRY.owns(o))?;
+    Some(if word(object)? == "drop" { OnExpiry::Drop } else { OnExpiry::Bury })
 }
 
 pub fn worker_order(value: &Zval) -> Option<Order> {

@@ -11,7 +11,7 @@ use super::new_job::Format;
 use super::object::{Handlers, Inside, creator, make};
 use super::seal;
 use crate::core::job::JobInfo as Core;
-use crate::core::record;
+use crate::core::{record, traits};
 use ext_php_rs::types::Zval;
 use std::sync::OnceLock;
 
@@ -31,7 +31,7 @@ impl Inside for JobInfo {
 }
 
 /// In the order of the slots.
-pub const PROPERTIES: [&str; 23] = [
+pub const PROPERTIES: [&str; 26] = [
     "readonly string $id",
     "readonly string $queue",
     "readonly \\DelayQueue\\State $state",
@@ -50,6 +50,9 @@ pub const PROPERTIES: [&str; 23] = [
     "readonly int $releases",
     "readonly int $buries",
     "readonly int $kicks",
+    "readonly ?float $firstDueAt",
+    "readonly ?float $expiresAt",
+    "readonly ?float $retryUntil",
     "readonly ?string $lastError",
     "readonly array $headers",
     "readonly ?array $seal",
@@ -75,6 +78,11 @@ pub fn object(info: &Core, format: Format) -> Outcome<Zval> {
         Format::Raw => convert::bytes(&info.payload),
         Format::Json => json::decode(&info.payload)?.unwrap_or_else(|_| convert::null()),
     };
+    let moment = |us: i64| convert::float(convert::unix_seconds_of_us(us));
+    // A kick has lifted both.
+    let limits: &[u8] = if info.kicks == 0 { &info.options.extras.traits } else { &[] };
+    let first_due_us = info.first_due_at_us.unwrap_or(info.due_at_us);
+    let expires_at_us = traits::expires_at_us(limits, first_due_us);
     let properties = vec![
         convert::bytes(info.id.as_bytes()),
         convert::bytes(&info.queue),
@@ -88,12 +96,15 @@ pub fn object(info: &Core, format: Format) -> Outcome<Zval> {
         convert::float(convert::seconds(info.options.timeout_ms)),
         backoff::object(info.options.backoff.clone())?,
         convert::float(convert::unix_seconds(info.created_at_ms)),
-        convert::float(convert::unix_seconds_of_us(info.due_at_us)),
-        convert::nullable(info.lease_until_us, |us| convert::float(convert::unix_seconds_of_us(us))),
+        moment(info.due_at_us),
+        convert::nullable(info.lease_until_us, moment),
         convert::int(info.timeouts),
         convert::int(info.releases),
         convert::int(info.buries),
         convert::int(info.kicks),
+        convert::nullable(info.first_due_at_us, moment),
+        convert::nullable(expires_at_us.map(|(at_us, _)| at_us), moment),
+        convert::nullable(traits::retry_until_us(limits, first_due_us), moment),
         convert::nullable(info.last_error.as_deref(), convert::bytes),
         headers::array(&info.options.headers),
         convert::nullable(info.options.seal.as_ref(), seal::array),

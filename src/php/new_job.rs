@@ -4,6 +4,7 @@ use super::args;
 use super::array::{self, Key};
 use super::backoff;
 use super::call::{Call, Outcome};
+use super::class::Class;
 use super::duration_arg;
 use super::enums;
 use super::exceptions::{At, throw_payload};
@@ -13,6 +14,7 @@ use super::place::Place;
 use crate::core::error::Error;
 use crate::core::job::{Due, Extras, JobId, JobOptions, NewJob, OnDuplicate};
 use crate::core::record;
+use crate::core::traits::Traits;
 use ext_php_rs::types::Zval;
 
 /// How payloads are stored.
@@ -36,7 +38,7 @@ pub struct Encoding {
 }
 
 /// The parameters of `push()` in their order, then those keys of an item that are none.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 16] = [
     "payload",
     "delay",
     "id",
@@ -47,6 +49,11 @@ const KEYS: [&str; 11] = [
     "timeout",
     "onDuplicate",
     "headers",
+    "unique",
+    "maxWait",
+    "expires",
+    "onExpiry",
+    "retryUntil",
     "extras",
 ];
 
@@ -107,6 +114,9 @@ impl<'a> Fields<'a> {
             Some(bytes) => JobId::new(bytes).at(place),
             None => Err(place.wrong_type("?string", value)),
         })?;
+        let on_duplicate = self.case("onDuplicate", &enums::ON_DUPLICATE, enums::on_duplicate)?.unwrap_or_default();
+        let mut extras = self.nullable("extras", extras)?.unwrap_or_default();
+        extras.traits = self.traits(id.is_some() && on_duplicate == OnDuplicate::Replace)?.before(&extras.traits);
         let options = JobOptions {
             priority: self.u32("priority", 0)?.unwrap_or(defaults.options.priority),
             ttr_ms: self.nullable("ttr", duration_arg::ttr)?.unwrap_or(defaults.options.ttr_ms),
@@ -118,20 +128,53 @@ impl<'a> Fields<'a> {
                 (None, _) => Vec::new(),
             },
             seal: None,
-            extras: self.nullable("extras", extras)?.unwrap_or_default(),
+            extras,
         };
-        let on_duplicate = match self.get("onDuplicate") {
-            (Some(value), place) => match enums::on_duplicate(value) {
-                Some(choice) => choice,
-                None => return Err(place.wrong_type(enums::ON_DUPLICATE.name, value)),
-            },
-            (None, _) => OnDuplicate::Fail,
-        };
+        let unique_ms = self.nullable("unique", duration_arg::longer_than_0)?;
+        if unique_ms.is_some() && id.is_none() {
+            return Err(self.get("unique").1.value_error("must not be given without an id"));
+        }
         let payload = match self.get("payload") {
             (Some(value), place) => encode(value, place, defaults.encoding)?,
             (None, place) => return Err(place.value_error("must be given")),
         };
-        Ok(NewJob { id, payload, due, options, on_duplicate })
+        Ok(NewJob { id, payload, due, options, on_duplicate, unique_ms })
+    }
+
+    /// `replaces`: the job replaces another one of its id.
+    fn traits(&self, replaces: bool) -> Outcome<Traits> {
+        let mut traits = Traits::default();
+        let then = self.case("onExpiry", &enums::ON_EXPIRY, enums::on_expiry)?.unwrap_or_default();
+        let expires = self.nullable("expires", duration_arg::limit)?;
+        let retry_until = self.nullable("retryUntil", duration_arg::limit)?;
+        if let Some(by) = expires {
+            traits = traits.expires(by, then);
+        }
+        if let Some(until) = retry_until {
+            if expires.is_some() {
+                return Err(self.get("retryUntil").1.value_error("must not be given together with expires"));
+            }
+            traits = traits.retry_until(until);
+        }
+        if let Some(ms) = self.nullable("maxWait", duration_arg::longer_than_0)? {
+            if !replaces {
+                let must = "must not be given without an id and OnDuplicate::Replace";
+                return Err(self.get("maxWait").1.value_error(must));
+            }
+            traits = traits.longest_wait(ms);
+        }
+        Ok(traits)
+    }
+
+    /// The case of an enum.
+    fn case<T>(&self, key: &'static str, class: &Class, read: fn(&Zval) -> Option<T>) -> Outcome<Option<T>> {
+        match self.get(key) {
+            (Some(value), place) => match read(value) {
+                Some(case) => Ok(Some(case)),
+                None => Err(place.wrong_type(class.name, value)),
+            },
+            (None, _) => Ok(None),
+        }
     }
 
     fn u32(&self, key: &'static str, min: u32) -> Outcome<Option<u32>> {

@@ -150,6 +150,7 @@ pub fn producer(call: &Call) -> Outcome<Zval> {
         due: Due::AtUs(at_us),
         options: this.defaults.options.clone(),
         on_duplicate: OnDuplicate::Replace,
+        unique_ms: None,
     };
     this.queue.push(&job)?;
     Ok(convert::bool(true))

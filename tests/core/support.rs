@@ -256,6 +256,7 @@ pub fn job(id_text: &str) -> NewJob {
         due: Due::InMs(0),
         options: JobOptions::default(),
         on_duplicate: OnDuplicate::Fail,
+        unique_ms: None,
     }
 }
 

@@ -13,6 +13,11 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue/methods/__construct/parameters/2/attributes is unexpected
 /DelayQueue/methods/ackMany/parameters/0/type: expected "DelayQueue\\Job", got "DelayQueue\\JobInterface"
 /DelayQueue/methods/consume/parameters/10 is unexpected
+/DelayQueue/methods/push/parameters/10 is unexpected
+/DelayQueue/methods/push/parameters/11 is unexpected
+/DelayQueue/methods/push/parameters/12 is unexpected
+/DelayQueue/methods/push/parameters/13 is unexpected
+/DelayQueue/methods/push/parameters/14 is unexpected
 /DelayQueue/methods/doctor/parameters/0 is unexpected
 /DelayQueue/methods/dsn is unexpected
 /DelayQueue/methods/forget is unexpected
@@ -33,6 +38,9 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue\Job/methods/deadlineSoon is unexpected
 /DelayQueue\JobInfo/properties/timeout is unexpected
 /DelayQueue\JobInfo/properties/backoff is unexpected
+/DelayQueue\JobInfo/properties/firstDueAt is unexpected
+/DelayQueue\JobInfo/properties/expiresAt is unexpected
+/DelayQueue\JobInfo/properties/retryUntil is unexpected
 /DelayQueue\JobInfo/properties/seal is unexpected
 /DelayQueue\JobInfo/properties/sealError is unexpected
 /DelayQueue\JobInfo/properties/extras is unexpected
@@ -54,6 +62,7 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue\CancelledException is unexpected
 /DelayQueue\JobCall is unexpected
 /DelayQueue\JobInterface is unexpected
+/DelayQueue\OnExpiry is unexpected
 /DelayQueue\QueueInterface is unexpected
 /DelayQueue\SealException is unexpected
 /DelayQueue\WorkerOrder is unexpected

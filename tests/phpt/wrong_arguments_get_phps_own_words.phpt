@@ -5,7 +5,7 @@ Errors about arguments are worded as php-src words them
 require __DIR__ . '/helpers.inc';
 $queue = offline();
 caught(fn() => $queue->push());
-caught(fn() => $queue->push(1, 2, 'a', 4, 5, 6, null, 8, DelayQueue\OnDuplicate::Fail, [], 11));
+caught(fn() => $queue->push(1, 2, 'a', 4, 5, 6, null, 8, DelayQueue\OnDuplicate::Fail, [], 11, 12, 13, DelayQueue\OnExpiry::Bury, 15, 16));
 caught(fn() => $queue->push(1, []));
 caught(fn() => $queue->push(1, new stdClass));
 caught(fn() => $queue->push(1, null));
@@ -20,6 +20,10 @@ caught(fn() => $queue->push(1, backoff: new stdClass));
 caught(fn() => $queue->push(1, timeout: fopen('php://memory', 'r')));
 caught(fn() => $queue->push(1, onDuplicate: 'fail'));
 caught(fn() => $queue->push(1, onDuplicate: DelayQueue\State::Ready));
+caught(fn() => $queue->push(1, onExpiry: 'bury'));
+caught(fn() => $queue->push(1, id: 'a', unique: []));
+caught(fn() => $queue->push(1, expires: new stdClass));
+caught(fn() => $queue->push(1, retryUntil: []));
 caught(fn() => $queue->push(1, unknown: 1));
 caught(fn() => $queue->pushMany('x'));
 caught(fn() => $queue->pushMany(new stdClass));
@@ -52,7 +56,7 @@ caught(fn() => DelayQueue\Backoff::stages([[]]));
 ?>
 --EXPECT--
 ArgumentCountError: DelayQueue::push() expects at least 1 argument, 0 given
-ArgumentCountError: DelayQueue::push() expects at most 10 arguments, 11 given
+ArgumentCountError: DelayQueue::push() expects at most 15 arguments, 16 given
 TypeError: DelayQueue::push(): Argument #2 ($delay) must be of type DateInterval|DateTimeInterface|string|int|float, array given
 TypeError: DelayQueue::push(): Argument #2 ($delay) must be of type DateInterval|DateTimeInterface|string|int|float, stdClass given
 TypeError: DelayQueue::push(): Argument #2 ($delay) must be of type DateInterval|DateTimeInterface|string|int|float, null given
@@ -67,6 +71,10 @@ TypeError: DelayQueue::push(): Argument #7 ($backoff) must be of type ?DelayQueu
 TypeError: DelayQueue::push(): Argument #8 ($timeout) must be of type DateInterval|string|int|float|null, resource given
 TypeError: DelayQueue::push(): Argument #9 ($onDuplicate) must be of type DelayQueue\OnDuplicate, string given
 TypeError: DelayQueue::push(): Argument #9 ($onDuplicate) must be of type DelayQueue\OnDuplicate, DelayQueue\State given
+TypeError: DelayQueue::push(): Argument #14 ($onExpiry) must be of type DelayQueue\OnExpiry, string given
+TypeError: DelayQueue::push(): Argument #11 ($unique) must be of type DateInterval|string|int|float|null, array given
+TypeError: DelayQueue::push(): Argument #13 ($expires) must be of type DateInterval|DateTimeInterface|string|int|float|null, stdClass given
+TypeError: DelayQueue::push(): Argument #15 ($retryUntil) must be of type DateInterval|DateTimeInterface|string|int|float|null, array given
 Error: Unknown named parameter $unknown
 TypeError: DelayQueue::pushMany(): Argument #1 ($jobs) must be of type Traversable|array, string given
 TypeError: DelayQueue::pushMany(): Argument #1 ($jobs) must be of type Traversable|array, stdClass given

@@ -22,7 +22,8 @@ use ValueError;
 final class Arguments
 {
     /** The keys of a job in the order of the parameters of push(). */
-    private const PUSH = ['payload', 'delay', 'id', 'priority', 'ttr', 'maxAttempts', 'backoff', 'timeout', 'onDuplicate', 'headers'];
+    private const PUSH = ['payload', 'delay', 'id', 'priority', 'ttr', 'maxAttempts', 'backoff', 'timeout', 'onDuplicate', 'headers',
+        'unique', 'maxWait', 'expires', 'onExpiry', 'retryUntil'];
 
     private const DSN = 'redis://127.0.0.1';
 
@@ -42,7 +43,7 @@ final class Arguments
      */
     public function pushed(array $job): JobInfo
     {
-        return $this->checked($job, 'push', array_combine(self::PUSH, range(1, 10)));
+        return $this->checked($job, 'push', array_combine(self::PUSH, range(1, count(self::PUSH))));
     }
 
     /** What pushMany() would store as its item of this position. */

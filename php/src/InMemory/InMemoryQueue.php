@@ -12,6 +12,7 @@ use DelayQueue\Job;
 use DelayQueue\JobInterface;
 use DelayQueue\LeaseLostException;
 use DelayQueue\OnDuplicate;
+use DelayQueue\OnExpiry;
 use DelayQueue\QueueInterface;
 use DelayQueue\StopReason;
 use DelayQueue\Testing;
@@ -81,19 +82,13 @@ final class InMemoryQueue implements QueueInterface
         int|float|string|DateInterval|null $timeout = null,
         OnDuplicate $onDuplicate = OnDuplicate::Fail,
         array $headers = [],
+        int|float|string|DateInterval|null $unique = null,
+        int|float|string|DateInterval|null $maxWait = null,
+        int|float|string|DateInterval|DateTimeInterface|null $expires = null,
+        OnExpiry $onExpiry = OnExpiry::Bury,
+        int|float|string|DateInterval|DateTimeInterface|null $retryUntil = null,
     ): string {
-        $info = $this->arguments->pushed(compact(
-            'payload',
-            'delay',
-            'id',
-            'priority',
-            'ttr',
-            'maxAttempts',
-            'backoff',
-            'timeout',
-            'onDuplicate',
-            'headers',
-        ));
+        $info = $this->arguments->pushed(get_defined_vars());
         $entry = new Entry($info, $this->arguments->dueUs($delay, $this->store->nowUs(), 'push', 2));
         (new Push($this->jobs))->all([[$entry, $onDuplicate]]);
 

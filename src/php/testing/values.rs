@@ -56,6 +56,7 @@ fn blank(now_us: i64) -> JobInfo {
         releases: 0,
         buries: 0,
         kicks: 0,
+        first_due_at_us: None,
         last_error: None,
         seal_error: None,
     }

@@ -243,7 +243,7 @@ const OTHERS: &[(Mutant, &str)] = &[
         "foreign::a_record_of",
     ),
     (("lib/discard.lua", "if record then call('HINCRBY', meta, 'buried', 1) end", ""), "traits::a_job_with"),
-    (("lib/record.lua", "if not string.find(record, '^%l', at + 1) then", "if false then"), "traits::a_job_with"),
+    (("lib/record.lua", "if not string.find(record, '^%l', at + 1) and", "if false and"), "traits::a_job_with"),
     (("lib/record.lua", "return math.max(ttr_ms, SHORTEST_TTR_MS)", "return ttr_ms"), "foreign::a_job_without"),
     (("update.lua", ".. kept .. traits ..", ".. kept .."), "traits::every_operation"),
     (("lib/reclaim.lua", "only_looks and not may_write()", "false"), "looking::"),

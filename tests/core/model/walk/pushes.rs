@@ -57,6 +57,7 @@ impl Walk {
                 due: push.due,
                 options: push.options.clone(),
                 on_duplicate: push.on_duplicate,
+                unique_ms: None,
             })
             .collect();
         let said: Vec<_> =
