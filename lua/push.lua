@@ -1,7 +1,7 @@
--- push.lua: add up to 500 jobs of default priority, all or none.
+-- push.lua: add up to 500 jobs of default priority after their delays, all or none.
 -- KEYS[1] jobs     HASH  id → record            KEYS[2] waiting  ZSET  id → due (µs)
 -- KEYS[3] waiters  ZSET  idle consumer → when it looks by itself (µs)
--- ARGV[1…] in threes: id · record · due: a delay (µs), or '@' and a moment; all ids different
+-- ARGV[1…] in threes: id · record · delay (µs); all ids different
 -- ARGV[last two] the meaning of a taken id · clock offset (µs). Without both, a taken id is an error. keep: its job stays. fail_again, keep_again:
 --         as without, as keep, and the answer to this push was lost. One of its records that is there proves that all of it was stored
 -- Returns "OK" | {"DUPLICATE", id} nothing changed
@@ -11,14 +11,9 @@
 local call, ARGV, time, mode = redis.call, ARGV, redis.call('TIME'), 'fail'
 local jobs, waiting, waiters, last = KEYS[1], KEYS[2], KEYS[3], #ARGV
 local now, soonest = time[1] * 1000000 + time[2], nil
--- The jobs of a batch follow each other by a microsecond.
-local function due_of(due, n)
-  if string.byte(due) == 64 then return string.sub(due, 2) + 0 end
-  return now + n + due
-end
 if last == 3 and call('HEXISTS', jobs, ARGV[1]) == 0 then
   -- One new job: the same as below, for an eighth less work.
-  soonest = due_of(ARGV[3], 0)
+  soonest = now + ARGV[3]
   call('ZADD', waiting, string.format('%d', soonest), ARGV[1])
   call('HSET', jobs, ARGV[1], ARGV[2])
 else
@@ -29,7 +24,8 @@ else
   for n = 1, last, 3 do
     local id, record = ARGV[n], ARGV[n + 1]
     if call('HEXISTS', jobs, id) == 0 then
-      local due, at = due_of(ARGV[n + 2], (n - 1) / 3), #places
+      -- The jobs of a batch follow each other by a microsecond.
+      local due, at = now + (n - 1) / 3 + ARGV[n + 2], #places
       if not soonest or due < soonest then soonest = due end
       places[at + 1], places[at + 2] = string.format('%d', due), id
       records[at + 1], records[at + 2] = id, record

@@ -1,38 +1,51 @@
--- push_any.lua: add up to 500 jobs of any priority, each with its own rule for a taken id; all or none.
--- KEYS    all
--- ARGV[1] clock offset (µs)   ARGV[2] 1: a repeat of a push whose answer was lost
--- ARGV[3…] five per job: id · record · due: a delay (µs), or '@' and a moment · on duplicate: fail, keep, replace · priority
--- Returns "OK" | {"DUPLICATE", id} nothing changed | {"RESERVED", id} nothing changed: a reserved job is not replaced
+-- push_any.lua: add up to 500 jobs of any priority and time, each with its own rule for a taken id; all or none.
+-- KEYS    all; KEYS[11] recent ZSET  id → until when it is taken (µs): only where a job of the call has such a time
+-- ARGV[1] clock offset (µs)   ARGV[2] 1: a repeat of a push whose answer was lost   ARGV[3] most jobs that the queue may hold, or ''
+-- ARGV[4…] six per job: id · record · due: a delay (µs), or '@' and a moment · on duplicate: fail, keep, replace · priority ·
+--         for how long the id stays taken (µs), or ''
+-- Returns {"OK", kept} kept: of how many jobs the id was taken, and what is there was kept
+--       | {"DUPLICATE", id} | {"RESERVED", id} a reserved job is not replaced | {"FULL", jobs}: nothing changed
 -- Cost    O(J log N) for J jobs
 -- Rights  as push.lua
 --@include clock
 --@include keys
 --@include record
+--@include history
 --@include place
+--@include debounce
+--@include recent
 local ids = {}
-for at = 3, #ARGV, 5 do ids[#ids + 1] = ARGV[at] end
+for at = 4, #ARGV, 6 do ids[#ids + 1] = ARGV[at] end
 
 -- 1. Look, change nothing.
 --@include check_types
-local is_taken, last, skip, replaced, renewed, stored, is_aged, over, proofs = {}, {}, {}, 0, {}, {}, {}, {}, {}
-local was_stored, replaces = false, false
+local is_taken, last, skip, kept, replaced, renewed, stored, is_aged, over, proofs = {}, {}, {}, 0, 0, {}, {}, {}, {}, {}
+local records, latest, is_again, was_stored, replaces, added = {}, {}, ARGV[2] == '1', false, false, 0
 for n, id in ipairs(ids) do
-  is_taken[n], replaces = call('HEXISTS', jobs, id) == 1, replaces or ARGV[5 * n + 1] == 'replace'
-  local old = ARGV[2] == '1' and is_taken[n] and call('HGET', jobs, id)
-  if old and string.sub(old, 2) == string.sub(ARGV[5 * n - 1], 2) then
-    was_stored, stored[id], is_aged[id] = true, n, has_history(string.byte(old))
+  local record = ARGV[6 * n - 1]
+  is_taken[n], replaces = call('HEXISTS', jobs, id) == 1, replaces or ARGV[6 * n + 1] == 'replace'
+  local old = is_taken[n] and (is_again or wait_limit(record)) and call('HGET', jobs, id)
+  local came_back = old and has_come_back(id, old)
+  -- A job that came back was served: the next debounce begins.
+  records[n], latest[n] = debounced(record, not came_back and waits(id) and old)
+  if is_again and old and string.sub(old, 2) == string.sub(debounced(record, old), 2) then
+    was_stored, stored[id], is_aged[id] = true, n, came_back
   end
 end
 for n, id in ipairs(ids) do
-  local mode, old = ARGV[5 * n + 1], is_taken[n]
+  local mode, old = ARGV[6 * n + 1], is_taken[n]
+  local is_kept = ARGV[6 * n + 3] ~= '' and is_recent(id)
   if was_stored then
     -- One record proves that the try whose answer was lost has stored them all; those that are gone are done. But a job that was to be replaced
     -- may look the same, and have another due time. So jobs that no worker has held since are placed again: all, to keep their order.
     skip[n] = not replaces or stored[id] ~= n or is_aged[id] or call('ZSCORE', reserved, id)
-  elseif old or last[id] then
+  elseif is_kept and is_again then
+    skip[n] = true -- it was stored by that try, or by another push: nobody can tell
+  elseif old or last[id] or is_kept then
     if mode == 'fail' then return { 'DUPLICATE', id } end
-    if mode == 'keep' then skip[n] = true end
-    if mode == 'replace' then
+    if mode == 'keep' or is_kept and not waits(id) and not last[id] then
+      skip[n], kept = true, kept + 1
+    else
       local deadline = old and not last[id] and call('ZSCORE', reserved, id)
       if deadline then
         -- A lease that is over, and that no worker has noticed, is nobody's. A user who may not read it leaves that to a worker.
@@ -45,26 +58,36 @@ for n, id in ipairs(ids) do
       replaced = replaced + 1
     end
   end
-  if not skip[n] then last[id] = n end
+  if not skip[n] then
+    if not old and not last[id] then added = added + 1 end
+    last[id] = n
+  end
+end
+if ARGV[3] ~= '' and added > 0 then
+  local many = call('HLEN', jobs)
+  if many + added > ARGV[3] + 0 then return { 'FULL', many } end
 end
 
 -- 2. Write. Places before records (see push.lua).
 call('ZADD', waiting, 'XX', '0', '') -- changes nothing, and is refused in a full Redis
-local records, soonest = {}, math.huge
+if renewed[1] then call('HDEL', history, unpack(renewed)) end
+local changes, soonest = {}, math.huge
 for n, id in ipairs(ids) do
   if not skip[n] then
-    local due, old_due, was_prioritized = due_at(ARGV[5 * n]), waits(id)
-    if string.byte(ARGV[5 * n]) ~= 64 then due = due + n - 1 end
-    place(id, ARGV[5 * n + 2] + 0, due, old_due, was_prioritized)
-    records[#records + 1], records[#records + 2] = id, ARGV[5 * n - 1]
+    local due, old_due, was_prioritized = due_at(ARGV[6 * n]), waits(id)
+    if string.byte(ARGV[6 * n]) ~= 64 then
+      due = due + n - 1
+    elseif due < now then
+      records[n] = waits_from_now(id, records[n])
+    end
+    due = math.min(due, latest[n] or due)
+    place(id, ARGV[6 * n + 2] + 0, due, old_due, was_prioritized)
+    changes[#changes + 1], changes[#changes + 2] = id, records[n]
     if due < soonest then soonest = due end
   end
 end
-if records[1] then call('HSET', jobs, unpack(records)) end
-if renewed[1] then
-  call('HDEL', history, unpack(renewed))
-  call('ZREM', buried, unpack(renewed))
-end
+if changes[1] then call('HSET', jobs, unpack(changes)) end
+if renewed[1] then call('ZREM', buried, unpack(renewed)) end
 if over[1] then
   --@include lease
   --@include ends
@@ -74,6 +97,9 @@ if over[1] then
   call('HINCRBY', meta, 'timed_out', #over)
 end
 if replaced > 0 then call('HINCRBY', meta, 'replaced', replaced) end
+for n, id in ipairs(ids) do
+  if not skip[n] and ARGV[6 * n + 3] ~= '' then take_id(id, ARGV[6 * n + 3] + 0) end
+end
 --@include wake
 wake(soonest)
-return 'OK'
+return { 'OK', kept }

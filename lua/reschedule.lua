@@ -21,9 +21,9 @@ if not priority or not old_due and not call('ZSCORE', buried, id) then return { 
 --@include allow_when_full
 local due = due_at(ARGV[3])
 place(id, priority, due, old_due, was_prioritized)
-if call('HEXISTS', history, id) == 1 then
+if due < now or call('HEXISTS', history, id) == 1 then
   local past = read_history(id)
-  past.first_due = due -- it waits from then on
+  past.first_due = math.max(due, now) -- it waits from then on
   write_history(id, record, past)
 end
 if not old_due then call('ZREM', buried, id) end

@@ -133,13 +133,16 @@ for n = 1, count do
   if ttr_ms and ttr_ms < shortest_ms then shortest_ms = ttr_ms end
   at = 4 * n
   reply[at], reply[at + 1], reply[at + 2], reply[at + 3] = id, lease, records[n], past or ''
-  local mantissa, exponent = math.frexp((now - due) / 1000 + 1) -- as in lib/bucket.lua
+  local first_due = past and #past >= 28 and struct.unpack('>I8', past, 21)
+  -- One whose moment had passed when it was pushed waits since then.
+  local since = first_due and math.min(math.max(first_due, due), now) or due
+  local mantissa, exponent = math.frexp((now - since) / 1000 + 1) -- as in lib/bucket.lua
   local bucket = 2 * exponent - (mantissa < 0.70710678118654752 and 2 or 1)
   late[bucket] = (late[bucket] or 0) + 1
-  if past and #past >= 28 then
+  if first_due then
     --@include bucket
     -- It waits since it first fell due: of the wait times, only the differences to the lateness are stored.
-    local wait = bucket_of(now - struct.unpack('>I8', past, 21))
+    local wait = bucket_of(now - first_due)
     waited = waited or {}
     waited[bucket] = (waited[bucket] or 0) - 1
     waited[wait] = (waited[wait] or 0) + 1

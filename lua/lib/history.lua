@@ -15,3 +15,14 @@ local function write_history(id, record, past)
   call('HSET', history, id, counts .. past.error)
   if options(record) and not has_history(string.byte(record)) then call('HSET', jobs, id, with_history(record)) end
 end
+-- The due time of a job that is stored, or moved, has passed: it keeps its place, and waits from now on. Nothing fails where the user may not say so.
+local function waits_from_now(id, record)
+  try('HSET', history, id, struct.pack('>I4I4I4I4I4I8', 0, 0, 0, 0, 0, now))
+  return with_history(record)
+end
+-- Whether a job has been served, kicked or buried, since it was stored.
+local function has_come_back(id, record)
+  if not has_history(string.byte(record)) then return false end
+  local past = read_history(id)
+  return past.attempts + past.buries + past.kicks > 0
+end

@@ -31,7 +31,7 @@ pub fn is_change(answer: &Value) -> bool {
 }
 
 /// The scripts whose changes are waited for: those that would be missed. A lost release, say, only makes a job wait for the end of its lease.
-const AWAITED: [&str; 6] = ["push", "push_any", "ack", "cancel", "reschedule", "update"];
+const AWAITED: [&str; 7] = ["push", "push_any", "push_once", "ack", "cancel", "reschedule", "update"];
 
 impl Durability {
     /// Has Redis wait behind the script, for as long as `time`. Says whether two replies follow that of the script: see

@@ -30,9 +30,9 @@ pub enum Error {
     /// Redis refused the command; `code` is the first word of its error.
     #[error("{doing}{code} {message}")]
     Server { doing: Doing, code: String, message: String },
-    /// Redis has no memory left (`OOM`) and refused the request.
+    /// Redis has no memory left (`OOM`) and refused the request, or the queue holds as many jobs as its producer allows (`DQCAPACITY`).
     #[error("{doing}{message}")]
-    QueueFull { doing: Doing, message: String },
+    QueueFull { doing: Doing, code: &'static str, message: String },
     /// The lease ran out, or the job was cancelled or taken over.
     #[error("the lease of job '{id}' in queue '{queue}' is lost: {reason}")]
     LeaseLost { queue: String, id: String, reason: &'static str },
@@ -109,6 +109,14 @@ impl Error {
         Self::Connection { doing: Doing::default(), message: format!("{how}: {why}"), ambiguous: true }
     }
 
+    /// Nothing was stored, as the queue would hold more jobs than the producer allows.
+    #[must_use]
+    pub fn over_capacity(more: usize, jobs: i64, capacity: u64) -> Self {
+        let message =
+            format!("the queue holds {jobs} jobs, and with {more} more it would pass its capacity of {capacity}");
+        Self::QueueFull { doing: Doing::default(), code: "DQCAPACITY", message }
+    }
+
     /// Redis has answered all the time, and still has to do something else first.
     #[must_use]
     pub fn unfinished(ambiguous: bool) -> Self {
@@ -148,6 +156,7 @@ impl Error {
             "ERR" if message.contains("max number of clients") => Self::Connection { doing, message, ambiguous: false },
             "OOM" => Self::QueueFull {
                 doing,
+                code: "OOM",
                 message: format!("Redis has no memory left and refused the request ({message})"),
             },
             _ => Self::Server { doing, code: code.to_owned(), message },

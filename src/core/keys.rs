@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Name and type of each key of a queue, in the order of `lua/lib/keys.lua`.
-const KEYS: [(&str, &str); 10] = [
+const KEYS: [(&str, &str); 12] = [
     ("jobs", "hash"),
     ("waiting", "zset"),
     ("reserved", "zset"),
@@ -18,7 +18,11 @@ const KEYS: [(&str, &str); 10] = [
     ("waiters", "zset"),
     ("prioritized", "zset"),
     ("prioritized_ready", "zset"),
+    ("recent", "zset"),
+    ("receipts", "zset"),
 ];
+/// As many of them are `KEYS all`. Scripts that need the others say so.
+const ALL: usize = 10;
 
 /// The keys of a partition of a queue; all share a hash tag: `{queue}`, and `{queue#1.17}`, `{queue#2.5}`, … in further partitions. No
 /// queue's name has a `#`.
@@ -91,11 +95,35 @@ impl Keys {
         &self.queue
     }
 
-    /// `KEYS all` of the scripts.
+    /// Each key that a queue can have.
     #[must_use]
-    pub fn all(&self) -> [&[u8]; KEYS.len()] {
+    pub fn every(&self) -> [&[u8]; KEYS.len()] {
         let mut from = 0;
         self.ends.map(|end| self.text.as_bytes().get(std::mem::replace(&mut from, end)..end).unwrap_or_default())
+    }
+
+    /// `KEYS all` of the scripts.
+    #[must_use]
+    pub fn all(&self) -> [&[u8]; ALL] {
+        *self.every().first_chunk().unwrap_or(&[&[]; ALL])
+    }
+
+    /// `KEYS all`, and the ids that are taken for some time.
+    #[must_use]
+    pub fn all_and_recent(&self) -> [&[u8]; ALL + 1] {
+        *self.every().first_chunk().unwrap_or(&[&[]; ALL + 1])
+    }
+
+    #[must_use]
+    pub fn recent(&self) -> &[u8] {
+        let [.., recent, _] = self.every();
+        recent
+    }
+
+    #[must_use]
+    pub fn receipts(&self) -> &[u8] {
+        let [.., receipts] = self.every();
+        receipts
     }
 
     /// Those of `lua/push.lua`: jobs, waiting, waiters.
@@ -145,7 +173,7 @@ impl Keys {
 
     /// Each key, and the type that it must have.
     pub fn typed(&self) -> impl Iterator<Item = (&[u8], &'static str)> {
-        self.all().into_iter().zip(KEYS.map(|(_, kind)| kind))
+        self.every().into_iter().zip(KEYS.map(|(_, kind)| kind))
     }
 
     /// The channel on which one waiter hears that it should look (see `lua/lib/wake.lua`).
@@ -234,8 +262,8 @@ mod tests {
     #[test]
     fn all_keys_of_a_queue_share_one_hash_tag() {
         let keys = Keys::new("dq", "orders:eu", 0);
-        assert_eq!(keys.all().len(), 10);
-        for key in keys.all() {
+        assert_eq!(keys.every().len(), 12);
+        for key in keys.every() {
             assert!(key.starts_with(b"dq:{orders:eu}:"));
         }
         assert_eq!(keys.channel("w1"), "dq:{orders:eu}:waiters:w1");

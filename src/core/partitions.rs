@@ -3,6 +3,7 @@
 
 mod changes;
 mod homes;
+mod once;
 
 use super::doctor::{Check, Level, examine_servers, unless_denied};
 use super::error::Result;
@@ -25,8 +26,9 @@ pub struct Partitions {
 impl Partitions {
     #[must_use]
     pub fn new(queue: &Queue, count: u16) -> Self {
-        let further = (1..count).map(|number| queue.partition(queue.name(), number)).collect();
-        Self { first: queue.clone(), further }
+        let first = queue.with_share_of_capacity(count);
+        let further = (1..count).map(|number| first.partition(queue.name(), number)).collect();
+        Self { first, further }
     }
 
     fn count_of_parts(&self) -> usize {
@@ -131,6 +133,16 @@ impl Partitions {
         all_here.sort_unstable_by_key(|(position, _)| *position);
         stored.extend(all_here.into_iter().map(|(_, id)| id));
         result
+    }
+
+    /// # Errors
+    /// As [`Queue::try_push`].
+    pub fn try_push(&self, job: &NewJob) -> Result<Option<JobId>> {
+        match &job.id {
+            _ if self.further.is_empty() => self.first.try_push(job),
+            Some(id) => self.part(self.home(id)).try_push(job),
+            None => self.push(job).map(Some),
+        }
     }
 
     /// Leases up to `max` jobs of the first watched queue that has any, waiting up to `timeout` (`None`: for ever), and tells the partition

@@ -192,6 +192,15 @@ pub struct History {
 
 impl History {
     #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let counts = [self.attempts, self.timeouts, self.releases, self.buries, self.kicks];
+        let mut out: Vec<u8> = counts.iter().flat_map(|count| count.to_be_bytes()).collect();
+        out.extend_from_slice(&self.first_due_us.max(0).to_be_bytes());
+        out.extend_from_slice(self.last_error.as_deref().unwrap_or_default());
+        out
+    }
+
+    #[must_use]
     pub fn decode(bytes: &[u8]) -> Self {
         let count = |at: usize| bytes.get(at..at + 4).map_or(0, |field| u32::try_from(be(field)).unwrap_or(u32::MAX));
         Self {

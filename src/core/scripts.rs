@@ -25,6 +25,7 @@ const FRAGMENTS: &[(&str, &str)] = fragments![
     "call_of",
     "check_types",
     "clock",
+    "debounce",
     "discard",
     "ends",
     "forget_calls",
@@ -41,6 +42,7 @@ const FRAGMENTS: &[(&str, &str)] = fragments![
     "pick",
     "place",
     "promote",
+    "recent",
     "reclaim",
     "record",
     "remove",
@@ -62,6 +64,12 @@ impl Script {
     #[must_use]
     pub fn answers_with_records(&self) -> bool {
         matches!(self.name, "list" | "peek" | "reserve" | "reserve_job" | "take")
+    }
+
+    /// Whether its keys are those of all scripts, and the two of receipts.
+    #[must_use]
+    pub fn names_receipts(&self) -> bool {
+        matches!(self.name, "forget" | "push_once")
     }
 }
 
@@ -117,7 +125,7 @@ macro_rules! scripts {
 }
 
 scripts! {
-    ACK = "ack", BURY = "bury", CANCEL = "cancel", FAIL = "fail", FORGET = "forget", KICK = "kick", KICK_JOB = "kick_job", LEAVE = "leave", LIST = "list", PAUSE = "pause", PEEK = "peek", PURGE = "purge", PUSH = "push", PUSH_ANY = "push_any", RELEASE = "release", REPAIR = "repair", RESCHEDULE = "reschedule", RESERVE = "reserve", RESERVE_JOB = "reserve_job", RESUME = "resume", STATS = "stats", TAKE = "take", TOUCH = "touch", UPDATE = "update",
+    ACK = "ack", BURY = "bury", CANCEL = "cancel", FAIL = "fail", FORGET = "forget", KICK = "kick", KICK_JOB = "kick_job", LEAVE = "leave", LIST = "list", PAUSE = "pause", PEEK = "peek", PURGE = "purge", PUSH = "push", PUSH_ANY = "push_any", PUSH_ONCE = "push_once", RELEASE = "release", REPAIR = "repair", RESCHEDULE = "reschedule", RESERVE = "reserve", RESERVE_JOB = "reserve_job", RESUME = "resume", STATS = "stats", TAKE = "take", TOUCH = "touch", UPDATE = "update",
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ pub enum OnExpiry {
 
 const EXPIRES: u8 = b'E';
 const RETRY_UNTIL: u8 = b'U';
-/// Scripts make the latest moment of it when they store the job.
+/// Scripts make a moment of it when they store the job.
 const LONGEST_WAIT: u8 = b'w';
 
 const AT: u8 = 0;
@@ -47,7 +47,8 @@ impl Traits {
     /// However often it is replaced, it falls due so long after its first push.
     #[must_use]
     pub fn longest_wait(self, ms: u64) -> Self {
-        self.with(LONGEST_WAIT, &us(ms).to_be_bytes())
+        let (mode, value) = mode_and_value(Limit::AfterDueMs(ms));
+        self.with(LONGEST_WAIT, &[&[mode], &value[..]].concat())
     }
 
     fn with(mut self, kind: u8, value: &[u8]) -> Self {

@@ -181,6 +181,7 @@ fn create(call: &Call) -> Outcome<Zval> {
         prefix: options.prefix,
         dsn,
         max_payload: options.defaults.encoding.max_payload,
+        capacity: options.capacity,
         keyring: options.keyring,
         connect_timeout: options.connect_timeout,
         read_timeout: options.read_timeout,

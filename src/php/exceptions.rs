@@ -224,8 +224,8 @@ pub fn throw_storing(error: Error, stored: &[JobId]) -> Fault {
         Error::Server { code, .. } => {
             throw_with(&SERVER, &SERVER, &message, "redisCode", convert::bytes(code), stored);
         }
-        Error::QueueFull { .. } => {
-            throw_with(&QUEUE_FULL, &SERVER, &message, "redisCode", convert::bytes("OOM"), stored);
+        Error::QueueFull { code, .. } => {
+            throw_with(&QUEUE_FULL, &SERVER, &message, "redisCode", convert::bytes(code), stored);
         }
         Error::LeaseLost { .. } => {
             throw(LEASE_LOST.entry(), &message, 0);

@@ -36,6 +36,7 @@ pub struct Options {
     pub read_timeout: Duration,
     pub persistent: bool,
     pub partitions: u16,
+    pub capacity: Option<u64>,
     pub durability: Durability,
     pub keyring: Option<Arc<Keyring>>,
 }
@@ -52,6 +53,7 @@ impl Default for Options {
             read_timeout: Duration::from_secs(2),
             persistent: true,
             partitions: 1,
+            capacity: None,
             durability: Durability::default(),
             keyring: None,
         }
@@ -101,6 +103,15 @@ pub fn read(table: Option<&ZendHashTable>) -> Outcome<Options> {
                 options.partitions = match u16::try_from(int(value, place)?) {
                     Ok(count) if (1..=MOST_PARTITIONS).contains(&count) => count,
                     _ => return Err(place.value_error(&format!("must be between 1 and {MOST_PARTITIONS}"))),
+                };
+            }
+            "capacity" => {
+                options.capacity = match value.is_null() {
+                    true => None,
+                    false => match u64::try_from(int(value, place)?) {
+                        Ok(most) if most >= 1 => Some(most),
+                        _ => return Err(place.value_error("must be greater than or equal to 1")),
+                    },
                 };
             }
             "persistent" => options.persistent = bool(value, place)?,

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use delayqueue::core::connections::Connections;
-use delayqueue::core::job::{Due, NewJob, Receipt, State};
+use delayqueue::core::job::{Due, Receipt, State};
 use delayqueue::core::keys::Keys;
 use delayqueue::core::queue::Fetch;
 use delayqueue::core::scripts::{self, Script};
@@ -45,7 +45,7 @@ fn numbers(text: &str, array: &str) -> BTreeSet<u32> {
 
 /// Quoted words in capitals that are neither a command nor an option of one, and whether each is an answer of its own, without a list.
 fn status_words(code: &str) -> BTreeSet<(&str, bool)> {
-    let options = ["WITHSCORES", "LIMIT", "COUNT", "XX"];
+    let options = ["WITHSCORES", "BYSCORE", "LIMIT", "COUNT", "XX"];
     let mut words = BTreeSet::new();
     for (at, _) in code.match_indices('\'') {
         let rest = &code[at + 1..];
@@ -115,7 +115,7 @@ fn the_documented_keys_are_the_used_ones() {
         let (head, used) = (header(text).join("\n"), numbers(&code(script), "KEYS"));
         let last = head.contains("\n KEYS    all").then_some(10);
         assert_eq!(last.is_some(), text.contains("--@include keys"), "{}", script.name);
-        let documented = last.map_or_else(|| numbers(&head, "KEYS"), |last| (1..=last).collect());
+        let documented: BTreeSet<u32> = (1..=last.unwrap_or(0)).chain(numbers(&head, "KEYS")).collect();
         assert_eq!(documented, used, "{}", script.name);
     }
 }
@@ -127,6 +127,8 @@ fn keys_are_sent_in_the_order_the_headers_give() {
         let keys = match name {
             "push" => keys.push().to_vec(),
             "ack" => keys.ack().to_vec(),
+            "push_any" => keys.all_and_recent().to_vec(),
+            "push_once" | "forget" => keys.every().to_vec(),
             _ => keys.all().to_vec(),
         };
         keys.iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect()
@@ -239,6 +241,8 @@ fn arguments_are_only_spread_from_lists_of_bounded_length() {
         "places",
         "records",
         "renewed",
+        "changes",
+        "ten",
         "done",
         "entries",
         "deadlines",
@@ -284,13 +288,14 @@ fn the_hot_paths_run_no_more_commands_than_their_headers_count() {
     let [push, soon] = documented_commands("push")[..] else { panic!("two numbers") };
     assert_eq!(count(&mut || drop(queue.push(&job("a")).unwrap())), push + 1 + soon);
     assert_eq!(count(&mut || drop(queue.push(&delayed("later", 60_000)).unwrap())), push + 1);
-    let several = ["b", "c", "d", "e", "f"].map(|name| NewJob { due: Due::AtUs(1_700_000_000_000_000), ..job(name) });
+    let several = ["b", "c", "d", "e", "f"].map(job);
     assert_eq!(count(&mut || drop(push_many(&queue, &several))), push + 5 + soon);
     let [lease, acknowledge, aged, bucket, history, longer, read, 5, snapshot, 1] = documented_commands("reserve")[..]
     else {
         panic!("ten numbers")
     };
     let mut held = Vec::new();
+    travel(100_000); // all are late by about the same
     // The first reserve of a connection looks at the snapshots, and finds no counter to copy.
     assert_eq!(count(&mut || held = reserve_many(&queue, 1)), lease + bucket + snapshot - 1);
     let one = held[0].held();
@@ -308,14 +313,16 @@ fn the_hot_paths_run_no_more_commands_than_their_headers_count() {
         queue.reserve_now(&mut connections, &mut fetch, None).unwrap();
         queue.client().give_back(connections);
     };
-    push_many(&queue, &several);
+    queue.purge(&[State::Ready]).unwrap();
+    push_many(&queue, &["g", "h"].map(job));
     assert_eq!(count(&mut || fetch(&[&held.receipt])), lease + acknowledge + bucket);
-    let held = queue.reserve_job(&id("c")).unwrap().unwrap();
+    let held = queue.reserve_job(&id("h")).unwrap().unwrap();
     queue.purge(&[State::Ready]).unwrap();
     queue.release(&held.held(), Due::InMs(0), None, true).unwrap();
     assert_eq!(count(&mut || fetch(&[])), lease + bucket + history + longer);
-    let many: Vec<NewJob> = (0..6).map(|n| NewJob { due: several[0].due, ..job(&format!("many{n}")) }).collect();
-    push_many(&queue, &many);
+    push_many(&queue, &["k", "l", "m", "n", "o", "p"].map(job));
+    queue.purge(&[State::Reserved]).unwrap();
+    travel(200_000);
     assert_eq!(count(&mut || assert_eq!(reserve_many(&queue, 50).len(), 6)), lease + bucket + read);
     queue.push(&job("back")).unwrap();
     queue.release(&reserve(&queue).unwrap().held(), Due::InMs(0), None, true).unwrap();

@@ -80,8 +80,8 @@ fn a_repeated_replacement_does_not_put_off_what_was_released_since() {
     let held = reserve(&queue).unwrap();
     queue.release(&held.held(), Due::InMs(0), None, true).unwrap();
     let keys = scripts.keys.clone();
-    let args: [&[u8]; 6] = [b"1", b"a", &record, b"60000000", b"replace", b"5"];
-    assert_eq!(reply::text(scripts.run(&scripts::PUSH_ANY, &keys.all(), &args)).unwrap(), "OK");
+    let args: [&[u8]; 8] = [b"1", b"", b"a", &record, b"60000000", b"replace", b"5", b""];
+    assert_eq!(reply::Reply::new(scripts.run(&scripts::PUSH_ANY, &keys.all(), &args)).unwrap().word, "OK");
     let again = reserve(&queue).expect("it is ready");
     assert_eq!(again.attempts, 2);
     let replacing = NewJob { on_duplicate: OnDuplicate::Replace, ..prioritized("a", 5) };

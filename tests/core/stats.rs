@@ -3,7 +3,7 @@
 use crate::server_clock::Clock;
 use crate::support::*;
 use delayqueue::core::clock::Moment;
-use delayqueue::core::job::{Due, Reserved};
+use delayqueue::core::job::{Due, NewJob, Reserved};
 use delayqueue::core::queue::{Held, Outcome, Queue, Stats};
 use std::cell::Cell;
 use std::time::Duration;
@@ -211,4 +211,20 @@ fn what_did_not_run_has_no_run_time() {
     let stats = queue.stats().unwrap();
     assert!(Outcome::ALL.iter().all(|outcome| stats.ever.run(*outcome).count() == 0), "{:?}", stats.ever);
     assert_eq!((stats.acked, stats.pushed), (2, 2));
+}
+
+#[test]
+fn a_moment_that_has_passed_counts_lateness_from_the_push() {
+    let queue = fresh();
+    let moment = |name: &str, due_at_us| NewJob { due: Due::AtUs(due_at_us), ..job(name) };
+    queue.push(&moment("second", 2_000_000)).unwrap();
+    push_many(&queue, &[moment("first", 1_000_000), NewJob { options: priority_options(2000), ..moment("third", 3) }]);
+    queue.push(&delayed("moved", 60_000)).unwrap();
+    assert!(queue.reschedule(&id("moved"), Due::AtUs(3_000_000)).unwrap());
+    assert_eq!(serve_all(&queue), ["first", "second", "moved", "third"], "they keep their places");
+    let counters = queue.stats().unwrap().ever;
+    for histogram in [counters.lateness(), counters.wait()] {
+        let quantiles = histogram.quantiles();
+        assert!(quantiles.count == 4 && quantiles.p99_ms < 60_000.0, "{quantiles:?}");
+    }
 }

@@ -226,6 +226,7 @@ pub fn config(dsn: Dsn, name: &str) -> QueueConfig {
         dsn: dsn.into(),
         max_payload: 1 << 20,
         durability: Durability::default(),
+        capacity: None,
         keyring: None,
         connect_timeout: Duration::from_secs(5),
         read_timeout: Duration::from_secs(10),

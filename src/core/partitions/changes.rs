@@ -59,7 +59,7 @@ impl Partitions {
     ///
     /// # Errors
     /// The first one, or the first that is ambiguous, as it is, if nothing was changed; else [`Error::Connection`] with `ambiguous`.
-    fn change_each(
+    pub(super) fn change_each(
         &self,
         numbers: impl ExactSizeIterator<Item = usize>,
         done: &str,

@@ -8,7 +8,9 @@ mod inspect;
 mod look;
 mod manage;
 mod push;
+mod push_once;
 mod ready;
+mod receipts;
 mod registration;
 mod reserve;
 mod sealing;
@@ -21,6 +23,7 @@ mod wait;
 pub use super::keys::{check_prefix, check_queue_name};
 pub use histogram::{Histogram, Quantiles, bucket_of};
 pub use manage::Taken;
+pub use push_once::PushOnce;
 pub use ready::check_ready;
 pub use reserve::{Fetch, NextDue, ReserveOutcome, Waiting, reserve_from};
 pub use settle::{Failed, Finished, Held, Settled, random_unit};
@@ -50,6 +53,8 @@ pub struct QueueConfig {
     pub prefix: String,
     pub dsn: Arc<Dsn>,
     pub max_payload: usize,
+    /// Pushes beyond so many jobs in all states are refused.
+    pub capacity: Option<u64>,
     /// With it the payloads of all jobs are sealed.
     pub keyring: Option<Arc<Keyring>>,
     pub connect_timeout: Duration,
@@ -66,6 +71,7 @@ pub struct Queue {
     name: Arc<str>,
     keys: Arc<Keys>,
     max_payload: usize,
+    capacity: Option<u64>,
     keyring: Option<Arc<Keyring>>,
     client: Client,
 }
@@ -85,6 +91,7 @@ impl Queue {
             name: Arc::clone(keys.queue()),
             keys,
             max_payload: config.max_payload,
+            capacity: config.capacity,
             keyring: config.keyring,
             client: client.with_durability(config.durability),
         }
@@ -119,6 +126,13 @@ impl Queue {
         let keys = Keys::shared(self.keys.prefix(), name, partition);
         let client = self.client.for_slot(keys.slot());
         Self { name: Arc::clone(keys.queue()), keys, client, ..self.clone() }
+    }
+
+    /// The same queue as one of so many partitions: each holds its share of the jobs.
+    #[must_use]
+    pub fn with_share_of_capacity(&self, partitions: u16) -> Self {
+        let share = |most: u64| most.div_ceil(u64::from(partitions).max(1));
+        Self { capacity: self.capacity.map(share), ..self.clone() }
     }
 
     /// The same queue, without a part in how long its connection lasts.
@@ -193,11 +207,18 @@ impl Queue {
     }
 
     fn write_script(&self, request: &mut Request, script: &Script, args: &[&[u8]]) {
+        match script.names_receipts() {
+            true => self.write_script_with(request, script, &self.keys.every(), args),
+            false => self.write_script_with(request, script, &self.keys.all(), args),
+        }
+    }
+
+    fn write_script_with(&self, request: &mut Request, script: &Script, keys: &[&[u8]], args: &[&[u8]]) {
         let offset_us = clock::offset_us().to_string();
         let mut all: Vec<&[u8]> = Vec::with_capacity(args.len() + 1);
         all.push(offset_us.as_bytes());
         all.extend_from_slice(args);
-        request.script(script, self.keys.meta(), &self.keys.all(), &all);
+        request.script(script, self.keys.meta(), keys, &all);
     }
 
     /// Redis does not say which key is of a wrong type: asks for it, if that is the error. A newer version of delayqueue leaves a list
@@ -208,7 +229,7 @@ impl Queue {
         if code == "WRONGTYPE" {
             let types = self.client.run(|request, _, _| {
                 request.all_replies();
-                self.keys.all().iter().for_each(|key| request.command(&[b"TYPE", key]));
+                self.keys.every().iter().for_each(|key| request.command(&[b"TYPE", key]));
             });
             let types = types.and_then(reply::all).into_iter().flatten().filter_map(reply::text);
             for ((key, wanted), found) in self.keys.typed().zip(types) {

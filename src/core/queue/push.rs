@@ -5,10 +5,11 @@ use crate::core::client::Request;
 use crate::core::connection::Connection;
 use crate::core::deadline::within;
 use crate::core::error::{Error, Result};
-use crate::core::job::{JobId, NewJob, OnDuplicate};
+use crate::core::job::{Due, JobId, NewJob, OnDuplicate};
 use crate::core::reply::{self, Reply};
 use crate::core::{clock, keys, record, scripts};
 use rustc_hash::{FxBuildHasher, FxHashSet};
+use std::borrow::Cow;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Most jobs of one atomic chunk.
@@ -22,20 +23,27 @@ const INDEX_AGAIN: Duration = Duration::from_secs(60);
 const INDEX_PATIENCE: Duration = Duration::from_millis(100);
 
 /// One job as Redis gets it. It is made once, so that a repeat is the same job.
-struct Encoded<'a> {
-    id: JobId,
-    record: Vec<u8>,
-    due: String,
-    job: &'a NewJob,
+pub(super) struct Encoded<'a> {
+    pub id: JobId,
+    pub record: Vec<u8>,
+    pub due: String,
+    pub priority: String,
+    /// In microseconds, or nothing.
+    pub unique: String,
+    pub job: &'a NewJob,
 }
 
 impl<'a> Encoded<'a> {
-    fn new(queue: &Queue, job: &'a NewJob) -> Result<Self> {
+    pub fn new(queue: &Queue, job: &'a NewJob, created_at_ms: Option<i64>) -> Result<Self> {
         let id = job.id.clone().unwrap_or_else(JobId::generate);
-        let (options, payload) = queue.sealed(&id, &job.options, &job.payload)?;
-        let mut record = record::encode_head(&options, now_ms());
+        let (options, payload) = match job.options.seal {
+            Some(_) => (Cow::Borrowed(&job.options), Cow::Borrowed(job.payload.as_slice())),
+            None => queue.sealed(&id, &job.options, &job.payload)?,
+        };
+        let mut record = record::encode_head(&options, created_at_ms.unwrap_or_else(now_ms));
         record.extend_from_slice(&payload);
-        Ok(Self { id, record, due: due_arg(job.due), job })
+        let unique = job.unique_ms.map_or_else(String::new, |ms| ms.saturating_mul(1000).to_string());
+        Ok(Self { id, record, due: due_arg(job.due), priority: options.priority.to_string(), unique, job })
     }
 }
 
@@ -46,7 +54,7 @@ fn now_ms() -> i64 {
 }
 
 /// The rule for taken ids as `lua/push_any.lua` takes it.
-const fn word(mode: OnDuplicate) -> &'static [u8] {
+pub(super) const fn word(mode: OnDuplicate) -> &'static [u8] {
     match mode {
         OnDuplicate::Fail => b"fail",
         OnDuplicate::Keep => b"keep",
@@ -54,14 +62,30 @@ const fn word(mode: OnDuplicate) -> &'static [u8] {
     }
 }
 
-/// The rule for taken ids, if `lua/push.lua` can add all of them: jobs of default priority and different ids, with one rule, which is not to
-/// replace.
+/// The rule for taken ids, if `lua/push.lua` can add all of them: jobs of default priority after their delays, of different ids that are taken no
+/// longer than the jobs are there, with one rule, which is not to replace.
 fn plain_mode(jobs: &[Encoded<'_>]) -> Option<OnDuplicate> {
     let mode = jobs.first()?.job.on_duplicate;
     let mut ids = FxHashSet::with_capacity_and_hasher(jobs.len(), FxBuildHasher);
-    let is_plain = |one: &Encoded<'_>| one.job.on_duplicate == mode && !record::is_prioritized(&one.job.options);
+    let is_plain = |one: &Encoded<'_>| {
+        let NewJob { on_duplicate, due, unique_ms, options, .. } = one.job;
+        *on_duplicate == mode && matches!(due, Due::InMs(_)) && unique_ms.is_none() && !record::is_prioritized(options)
+    };
     let are_different = jobs.len() == 1 || jobs.iter().all(|one| one.job.id.is_none() || ids.insert(one.id.clone()));
     (mode != OnDuplicate::Replace && are_different && jobs.iter().all(is_plain)).then_some(mode)
+}
+
+/// How many of these payloads make the next chunk: at least one, if there is any.
+pub(super) fn fitting<'a>(payloads: impl Iterator<Item = &'a Vec<u8>>) -> usize {
+    let (mut count, mut bytes) = (0, 0);
+    for payload in payloads.take(CHUNK) {
+        bytes += payload.len();
+        if count > 0 && bytes > CHUNK_BYTES {
+            break;
+        }
+        count += 1;
+    }
+    count
 }
 
 impl Queue {
@@ -70,12 +94,34 @@ impl Queue {
     /// # Errors
     /// [`Error::Duplicate`], [`Error::PayloadTooLarge`], [`Error::QueueFull`], [`Error::Seal`], connection and server errors.
     pub fn push(&self, job: &NewJob) -> Result<JobId> {
+        self.push_one(job).map(|(id, _)| id)
+    }
+
+    /// The same; `None`, whatever the job's rule for taken ids says, where it was not stored for its id.
+    ///
+    /// # Errors
+    /// As [`Queue::push`], less [`Error::Duplicate`].
+    pub fn try_push(&self, job: &NewJob) -> Result<Option<JobId>> {
+        let asks = match job.on_duplicate {
+            OnDuplicate::Keep => &NewJob { on_duplicate: OnDuplicate::Fail, ..job.clone() },
+            _ => job,
+        };
+        match self.push_one(asks) {
+            Ok((id, was_kept)) => Ok((!was_kept).then_some(id)),
+            Err(Error::Duplicate { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Also says whether another job of its id was kept.
+    fn push_one(&self, job: &NewJob) -> Result<(JobId, bool)> {
         self.check_payload(&job.payload)?;
-        let encoded = [Encoded::new(self, job)?];
+        let encoded = [Encoded::new(self, job, None)?];
         let [Encoded { id, .. }] = &encoded;
-        self.push_chunk(&encoded)
+        let kept = self
+            .push_chunk(&encoded)
             .map_err(|error| error.while_doing(|| format!("pushing job '{id}' to queue '{}'", self.name)))?;
-        Ok(id.clone())
+        Ok((id.clone(), kept > 0))
     }
 
     /// Adds many jobs, in chunks of up to 500 as their size allows, each of which is added whole or not at all. Appends the ids of each
@@ -87,13 +133,9 @@ impl Queue {
         jobs.iter().try_for_each(|job| self.check_payload(&job.payload))?;
         let mut rest = jobs;
         while !rest.is_empty() {
-            let mut bytes = 0;
-            let fits = rest.iter().take(CHUNK).take_while(|job| {
-                bytes += job.payload.len();
-                bytes <= CHUNK_BYTES
-            });
-            let (chunk, after) = rest.split_at(fits.count().max(1).min(rest.len()));
-            let encoded: Vec<Encoded<'_>> = chunk.iter().map(|job| Encoded::new(self, job)).collect::<Result<_>>()?;
+            let (chunk, after) = rest.split_at(fitting(rest.iter().map(|job| &job.payload)));
+            let encoded: Vec<Encoded<'_>> =
+                chunk.iter().map(|job| Encoded::new(self, job, None)).collect::<Result<_>>()?;
             self.push_chunk(&encoded).map_err(|error| {
                 error.while_doing(|| match stored.len() {
                     0 => format!("pushing {} jobs to queue '{}'", chunk.len(), self.name),
@@ -106,33 +148,40 @@ impl Queue {
         Ok(())
     }
 
-    fn push_chunk(&self, jobs: &[Encoded<'_>]) -> Result<()> {
-        let mode = plain_mode(jobs);
-        let mut must_index = false;
-        let value = self.client.run(|request, attempt, connection| {
-            must_index = self.must_index(connection);
-            if must_index && !self.client.has_slots() {
-                self.write_index(request);
-            }
-            match mode {
-                Some(mode) => self.write_push(request, jobs, mode, attempt.is_repeat),
-                None => self.write_push_any(request, jobs, attempt.is_repeat),
-            }
-        });
-        let mut reply = Reply::new(value.map_err(|error| self.naming_key(error))?)?;
+    /// Returns of how many jobs the id was taken, and what is there was kept, as far as the script tells.
+    fn push_chunk(&self, jobs: &[Encoded<'_>]) -> Result<i64> {
+        let mode = plain_mode(jobs).filter(|_| self.capacity.is_none());
+        let mut reply = self.indexing(|request, is_repeat| match mode {
+            Some(mode) => self.write_push(request, jobs, mode, is_repeat),
+            None => self.write_push_any(request, jobs, is_repeat),
+        })?;
         match reply.word.as_str() {
-            "OK" => {
-                if must_index && self.client.has_slots() {
-                    self.index_elsewhere();
-                }
-                Ok(())
-            }
+            "OK" if reply.is_at_end() => Ok(0),
+            "OK" => reply.int(),
+            "FULL" => Err(Error::over_capacity(jobs.len(), reply.int()?, self.capacity.unwrap_or(0))),
             "DUPLICATE" | "RESERVED" => Err(Error::Duplicate {
                 queue: self.name.to_string(),
                 id: String::from_utf8_lossy(&reply.bytes()?).into_owned(),
             }),
             _ => Err(reply::unexpected()),
         }
+    }
+
+    /// Runs a script that adds jobs, and enters the queue into the index of names where that is due. `write` gets whether it is a repeat.
+    pub(super) fn indexing(&self, write: impl Fn(&mut Request, bool)) -> Result<Reply> {
+        let mut must_index = false;
+        let value = self.client.run(|request, attempt, connection| {
+            must_index = self.must_index(connection);
+            if must_index && !self.client.has_slots() {
+                self.write_index(request);
+            }
+            write(request, attempt.is_repeat);
+        });
+        let reply = Reply::new(value.map_err(|error| self.naming_key(error))?)?;
+        if must_index && self.client.has_slots() && reply.word == "OK" {
+            self.index_elsewhere();
+        }
+        Ok(reply)
     }
 
     fn write_push(&self, request: &mut Request, jobs: &[Encoded<'_>], mode: OnDuplicate, is_repeat: bool) {
@@ -153,14 +202,19 @@ impl Queue {
     }
 
     fn write_push_any(&self, request: &mut Request, jobs: &[Encoded<'_>], is_repeat: bool) {
-        let priorities: Vec<String> = jobs.iter().map(|job| job.job.options.priority.to_string()).collect();
-        let mut args: Vec<&[u8]> = Vec::with_capacity(1 + 5 * jobs.len());
-        args.push(if is_repeat { b"1" } else { b"0" });
-        for (job, priority) in jobs.iter().zip(&priorities) {
-            let mode = word(job.job.on_duplicate);
-            args.extend([job.id.as_bytes(), &job.record, job.due.as_bytes(), mode, priority.as_bytes()]);
+        let capacity = self.capacity.map_or_else(String::new, |most| most.to_string());
+        let mut args: Vec<&[u8]> = Vec::with_capacity(2 + 6 * jobs.len());
+        args.extend([if is_repeat { b"1" } else { b"0" }, capacity.as_bytes()]);
+        for one in jobs {
+            let mode = word(one.job.on_duplicate);
+            args.extend([one.id.as_bytes(), &one.record, one.due.as_bytes(), mode]);
+            args.extend([one.priority.as_bytes(), one.unique.as_bytes()]);
         }
-        self.write_script(request, &scripts::PUSH_ANY, &args);
+        if jobs.iter().any(|one| one.job.unique_ms.is_some()) {
+            self.write_script_with(request, &scripts::PUSH_ANY, &self.keys.all_and_recent(), &args);
+        } else {
+            self.write_script(request, &scripts::PUSH_ANY, &args);
+        }
     }
 
     /// Whether it is time to enter the queue into the index of names again. A push does not depend on it.

@@ -32,6 +32,7 @@ fn queue_named(name: &str) -> Outcome<Queue> {
         prefix: options.prefix,
         dsn: crate::core::dsn::Dsn::shared(NOWHERE)?,
         max_payload: options.defaults.encoding.max_payload,
+        capacity: None,
         keyring: None,
         connect_timeout: options.connect_timeout,
         read_timeout: options.read_timeout,

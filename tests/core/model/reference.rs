@@ -97,7 +97,7 @@ impl Reference {
                 buries: 0,
                 kicks: 0,
                 error: String::new(),
-                first_due: None,
+                first_due: (is_moment && self.due(push.due) < self.now).then_some(self.now),
             });
         }
         Ok(())
@@ -264,9 +264,11 @@ impl Reference {
 
     pub fn reschedule(&mut self, id: &str, due: Due) -> bool {
         self.reclaim();
-        let due = self.due(due);
+        let (due, now) = (self.due(due), self.now);
         let Some(job) = self.free(id) else { return false };
-        job.first_due = job.first_due.map(|_| due);
+        if job.first_due.is_some() || due < now {
+            job.first_due = Some(due.max(now));
+        }
         job.wait_from(due);
         true
     }

@@ -26,7 +26,9 @@ impl Times {
     pub fn handed_out(&mut self, now: i64, jobs: &[Job]) {
         let mut longer: BTreeMap<u32, i64> = BTreeMap::new();
         for job in jobs {
-            let late = bucket_of(now - job.due);
+            // A moment that had passed when the job was pushed.
+            let since = job.first_due.map_or(job.due, |first| first.max(job.due));
+            let late = bucket_of(now - since);
             *self.lateness.entry(late).or_default() += 1;
             let wait = job.first_due.map_or(late, |first| bucket_of(now - first));
             *longer.entry(wait).or_default() += 1;

@@ -1,0 +1,94 @@
+//! Receipts of a queue that is spread. That of a job lies in the job's home; one that has no job in the first partition.
+
+use super::Partitions;
+use super::homes::homes;
+use crate::core::error::Result;
+use crate::core::job::{JobId, OnceJob};
+use crate::core::queue::PushOnce;
+use std::collections::BTreeMap;
+
+impl Partitions {
+    /// Adds jobs whose receipts the queue does not have. Where there were fewer partitions before, receipts and jobs may lie in older homes, of
+    /// which the first partition is always one: these are looked at before.
+    ///
+    /// # Errors
+    /// As [`Queue::push_once`](crate::core::queue::Queue::push_once).
+    pub fn push_once(&self, jobs: Vec<OnceJob>) -> Result<PushOnce> {
+        if self.further.is_empty() {
+            return self.first.push_once(&jobs);
+        }
+        let with_id = |mut one: OnceJob| {
+            if !one.is_receipt_only {
+                one.job.id.get_or_insert_with(JobId::generate);
+            }
+            one
+        };
+        let jobs: Vec<OnceJob> = jobs.into_iter().map(with_id).collect();
+        let mut sum = PushOnce::default();
+        let mut chosen: BTreeMap<(usize, bool), Vec<OnceJob>> = BTreeMap::new();
+        for ((has_receipt, has_job), one) in self.in_older_homes(&jobs)?.into_iter().zip(jobs) {
+            if has_receipt {
+                sum.known += 1;
+                continue;
+            }
+            let home = one.job.id.as_ref().map_or(0, |id| self.home(id));
+            let one = OnceJob { is_receipt_only: one.is_receipt_only || has_job, ..one };
+            chosen.entry((home, has_job)).or_default().push(one);
+        }
+        for ((home, has_job), jobs) in chosen {
+            let told = self.part(home).push_once(&jobs)?;
+            // Beside a job in an older home only the receipt is given.
+            sum.add(if has_job { PushOnce { added: 0, kept: told.added, ..told } } else { told });
+        }
+        Ok(sum)
+    }
+
+    /// Whether an older home of each job has its receipt, and whether one has a job of its id.
+    fn in_older_homes(&self, jobs: &[OnceJob]) -> Result<Vec<(bool, bool)>> {
+        let mut found = vec![(false, false); jobs.len()];
+        for number in self.numbers() {
+            let is_older = |id: &JobId| {
+                let mut others = homes(id, self.count_of_parts()).filter(|home| *home != self.home(id));
+                others.any(|home| home == number)
+            };
+            let (mut places, mut asked) = (Vec::new(), Vec::new());
+            for (one, place) in jobs.iter().zip(&mut found) {
+                if let Some(id) = one.job.id.as_ref().filter(|id| is_older(id)) {
+                    places.push(place);
+                    asked.push((one.receipt.as_slice(), (!one.is_receipt_only).then_some(id)));
+                }
+            }
+            for (place, (has_receipt, has_job)) in places.into_iter().zip(self.part(number).has_receipts(&asked)?) {
+                *place = (place.0 || has_receipt, place.1 || has_job);
+            }
+        }
+        Ok(found)
+    }
+
+    /// # Errors
+    /// As [`Queue::receipts`](crate::core::queue::Queue::receipts).
+    pub fn receipts(&self, older_than_ms: u64, prefix: &[u8], limit: usize) -> Result<Vec<Vec<u8>>> {
+        let mut found: Vec<Vec<u8>> = Vec::new();
+        for part in self.parts() {
+            found.extend(part.receipts(older_than_ms, prefix, limit - found.len())?);
+            if found.len() >= limit {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// # Errors
+    /// As [`Queue::taken_ids`](crate::core::queue::Queue::taken_ids).
+    pub fn taken_ids(&self) -> Result<Vec<(JobId, i64)>> {
+        let mut found = Vec::new();
+        self.parts().try_for_each(|part| part.taken_ids().map(|ids| found.extend(ids)))?;
+        Ok(found)
+    }
+
+    /// # Errors
+    /// As [`Queue::cancel`](crate::core::queue::Queue::cancel).
+    pub fn forget_receipts(&self, names: &[Vec<u8>]) -> Result<u64> {
+        self.change_each(self.numbers(), "receipts forgotten", |number, _| self.part(number).forget_receipts(names))
+    }
+}
