@@ -47,6 +47,10 @@ $began = microtime(true);
 $run('PHP', fn() => $spin());
 echo microtime(true) - $began < 5 ? "in time\n" : "late\n";
 $run('a system call', fn() => sleep(20));
+$pipe = sys_get_temp_dir() . '/delayqueue-' . getmypid();
+posix_mkfifo($pipe, 0600);
+$run('a call that fails when it is ended', fn() => new SplFileObject($pipe)); // waits for a writer
+unlink($pipe);
 $run('rethrown', $caught(function (Job $job, Throwable $e) { echo $e->getMessage(), "\n"; throw $e; }));
 $run('another exception', $caught(fn() => throw new LogicException('another')), maxJobs: 1);
 $run('Release', $caught(fn() => throw new Release('1h', 'because')));
@@ -67,6 +71,15 @@ $queue->purge();
 $queue->push(1, id: 'a');
 $queue->consume(fn() => $inner->drain(fn() => posix_kill(getmypid(), SIGTERM) && $spin()), shutdownTimeout: 0.1);
 echo 'a loop in the handler: ', implode(', ', $log), '; its job has ', $inner->peek('b')->attempts, " attempts\n";
+
+// Nothing can be thrown into a handler whose fiber is suspended. It ends with its fiber.
+$queue->purge();
+$queue->push(1, id: 'a');
+$loop = new Fiber(fn() => $queue->consume(fn() => posix_kill(getmypid(), SIGTERM) && Fiber::suspend(), shutdownTimeout: 0.1, graceTimeout: 60));
+$loop->start();
+$spin(1);
+unset($loop);
+echo 'a suspended handler: attempts ', $queue->peek('a')->attempts, "\n";
 
 // The end of the process.
 function ends(string $what, callable $end, array $options = []): void
@@ -107,6 +120,7 @@ echo get_parent_class(ShutdownException::class), ' ', json_encode((new Reflectio
 PHP: Signal; Released a DelayQueue\ShutdownException; Ready, attempts 0, releases 0, old place, lastError null; behind 0
 in time
 a system call: Signal; Released a DelayQueue\ShutdownException; Ready, attempts 0, releases 0, old place, lastError null; behind 0
+a call that fails when it is ended: Signal; Released a DelayQueue\ShutdownException; Ready, attempts 0, releases 0, old place, lastError null; behind 0
 still running 0.1 s after the signal to end
 rethrown: Signal; Released a DelayQueue\ShutdownException; Ready, attempts 0, releases 0, old place, lastError null; behind 0
 another exception: Signal; Released a LogicException; Ready, attempts 0, releases 0, old place, lastError null; behind 0
@@ -121,6 +135,7 @@ no shutdownTimeout: Signal; Succeeded a; gone; behind 0
 a timeout after it: Signal; Released a LogicException; Ready, attempts 0, releases 0, old place, lastError null; behind 0
 a timeout before it: Signal; TimedOut a DelayQueue\TimeoutException, Failed a DelayQueue\TimeoutException; Delayed, attempts 1, releases 0, new place, lastError "timed out after 0.1 s"; behind 0
 a loop in the handler: Succeeded a; its job has 0 attempts
+a suspended handler: attempts 0
 exit: 7; Ready, attempts 0, releases 0, old place, lastError null
 a fatal error: 255; Ready, attempts 0, releases 0, old place, lastError null
 stuck: 124; Ready, attempts 0, releases 0, old place, lastError null

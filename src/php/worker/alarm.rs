@@ -172,7 +172,7 @@ impl Limit {
         Self(limited)
     }
 
-    /// Why the handler was to end. A shutdown counts before it was thrown, too: the poke may have ended a system call, and so the handler.
+    /// Why the handler was to end. A shutdown counts also where nothing was thrown: the handler of a suspended fiber ends with the fiber.
     pub fn cause(&self) -> Option<Cause> {
         self.0.thrown.get().or_else(|| self.0.rung.due().filter(|cause| *cause == Cause::Shutdown))
     }
