@@ -89,6 +89,7 @@ namespace DelayQueue {
         case Idle = 'idle';
         case Processing = 'processing';
         case Succeeded = 'succeeded';
+        /** The handler threw a Release, or a job went back uncounted because its handler was ended by $shutdownTimeout of consume(). */
         case Released = 'released';
         case Failed = 'failed';
         case Buried = 'buried';
@@ -222,6 +223,7 @@ namespace DelayQueue {
          * @param int<1, 500> $prefetch
          * @param Duration $timeout
          * @param Duration $graceTimeout
+         * @param Duration $shutdownTimeout
          */
         public function consume(
             callable $handler,
@@ -235,6 +237,7 @@ namespace DelayQueue {
             int|float|string|\DateInterval $graceTimeout = 5,
             bool $heartbeat = true,
             bool $throwOnCancel = false,
+            int|float|string|\DateInterval $shutdownTimeout = 0,
         ): \DelayQueue\StopReason;
 
         /**
@@ -845,6 +848,9 @@ namespace DelayQueue {
     /** Thrown into a handler that ran for too long. */
     class TimeoutException extends \RuntimeException implements Exception {}
 
+    /** Thrown into a handler that still runs when its process has to end; see consume(shutdownTimeout: '25s'). Let it pass: the job goes back. */
+    final class ShutdownException extends \RuntimeException implements Exception {}
+
     /**
      * Thrown by a handler: give the job back. The message becomes its lastError.
      *
@@ -1314,10 +1320,14 @@ namespace {
          *     later, whichever is first, and its lease is kept until then. A job whose lease expired once, and one on its last attempt, is
          *     leased alone, so that a crash never buries jobs that no handler saw
          * @param Duration $timeout limit of one run of the handler; 0: none
-         * @param Duration $graceTimeout how long a stuck handler is waited for after its timeout
+         * @param Duration $graceTimeout how long a stuck handler is waited for after its timeout or $shutdownTimeout. Then its job is failed or
+         *     given back, with the heartbeat the jobs fetched along with it are given back, too, and the process ends with 124
          * @param bool $heartbeat renew leases until their jobs are settled; it never shortens one
          * @param bool $throwOnCancel throw a CancelledException into the handler when its job is cancelled. With the heartbeat, a worker hears
          *     within a second of a cancel(): Event::Cancelled is told, isLost() is true
+         * @param Duration $shutdownTimeout how long after the first SIGTERM, SIGINT or SIGQUIT a handler may go on; then a ShutdownException is
+         *     thrown into it. However it ends then, by an exception, exit() or a fatal error, its job goes back to its old place, and the attempt
+         *     does not count. Only a handler that has settled the job, or returns, decides as always. 0: the handler may finish
          */
         public function consume(
             callable $handler,
@@ -1331,6 +1341,7 @@ namespace {
             int|float|string|\DateInterval $graceTimeout = 5,
             bool $heartbeat = true,
             bool $throwOnCancel = false,
+            int|float|string|\DateInterval $shutdownTimeout = 0,
         ): \DelayQueue\StopReason {}
 
         /**

@@ -105,7 +105,8 @@ pub static METHODS: [Method; 43] = [
          int|float|string|\\DateInterval $maxTime = 0, int|string $memoryLimit = 0, bool $stopWhenEmpty = false, \
          int $prefetch = 1, int|float|string|\\DateInterval $timeout = 0, \
          int|float|string|\\DateInterval $graceTimeout = 5, bool $heartbeat = true, \
-         bool $throwOnCancel = false): \\DelayQueue\\StopReason",
+         bool $throwOnCancel = false, \
+         int|float|string|\\DateInterval $shutdownTimeout = 0): \\DelayQueue\\StopReason",
         worker::consume
     ),
     method!("drain(callable $handler, int $limit = 0): int", worker::drain),

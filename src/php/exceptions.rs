@@ -23,6 +23,7 @@ static DUPLICATE: Class = Class::new("DelayQueue\\DuplicateJobException");
 static PAYLOAD: Class = Class::new("DelayQueue\\PayloadException");
 static SEAL: Class = Class::new("DelayQueue\\SealException");
 static TIMEOUT: Class = Class::new("DelayQueue\\TimeoutException");
+static SHUTDOWN: Class = Class::new("DelayQueue\\ShutdownException");
 static RELEASE: Class = Class::new("DelayQueue\\Release");
 static BURY: Class = Class::new("DelayQueue\\Bury");
 
@@ -58,6 +59,7 @@ pub fn register() -> Result<(), Rejected> {
     PAYLOAD.register(&marked("InvalidArgumentException", &[], &[]))?;
     SEAL.register(&marked("RuntimeException", &[], &[]))?;
     TIMEOUT.register(&marked("RuntimeException", &[], &[]))?;
+    SHUTDOWN.register(&Declaration { kind: Kind::Final, ..marked("RuntimeException", &[], &[]) })?;
     RELEASE.register(&marked("RuntimeException", &["readonly float $delay"], &RELEASE_METHODS))?;
     BURY.register(&marked("RuntimeException", &[], &[]))
 }
@@ -146,6 +148,11 @@ pub fn throw_timeout(message: &str) {
     throw(TIMEOUT.entry(), message, 0);
 }
 
+/// A handler runs, and the process is to end.
+pub fn throw_shutdown(message: &str) {
+    throw(SHUTDOWN.entry(), message, 0);
+}
+
 /// The job of a handler was cancelled.
 pub fn throw_cancelled(message: &str) {
     throw(CANCELLED.entry(), message, 0);
@@ -180,6 +187,11 @@ pub fn is_bury(object: &ZendObject) -> bool {
 /// Whether it is a `DelayQueue\\TimeoutException`.
 pub fn is_timeout(object: &ZendObject) -> bool {
     TIMEOUT.owns(object)
+}
+
+/// Whether it is a `DelayQueue\\ShutdownException`.
+pub fn is_shutdown(object: &ZendObject) -> bool {
+    SHUTDOWN.owns(object)
 }
 
 /// The exception of an error, made but not thrown: for listeners.

@@ -60,4 +60,5 @@ mod waiting;
 mod wakes;
 mod worker;
 mod worker_faults;
+mod worker_limits;
 mod wrongtype;

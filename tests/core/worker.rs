@@ -4,31 +4,7 @@ use crate::support::*;
 use crate::worker_loop::{feed, next, push, try_next};
 use delayqueue::core::job::{JobOptions, NewJob, State};
 use delayqueue::core::queue::{NoInterrupts, Queue};
-use delayqueue::core::worker::feed::Feed;
-use delayqueue::core::worker::keeper::{Alarm, Keeper};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
-
-struct Bell(Arc<AtomicU32>);
-
-impl Alarm for Bell {
-    fn ring(&self, times: u32) {
-        self.0.store(times, Ordering::SeqCst);
-    }
-    fn give_up(&self, _: &str) -> ! {
-        self.0.store(1_000, Ordering::SeqCst);
-        loop {
-            std::thread::park();
-        }
-    }
-}
-
-/// A loop that takes one job at a time, and how often its alarm has rung: 1 000 when it gave up.
-fn with_bell(queue: &Queue) -> (Feed, Arc<AtomicU32>) {
-    let rung = Arc::new(AtomicU32::new(0));
-    (Feed::new(vec![queue.clone()], 1, Keeper::new(Box::new(Bell(Arc::clone(&rung))), true)), rung)
-}
 
 fn short(name: &str, ttr_ms: u64) -> NewJob {
     NewJob { options: JobOptions { ttr_ms, ..JobOptions::default() }, ..job(name) }
@@ -253,31 +229,6 @@ fn an_expired_prefetched_job_is_not_delivered() {
     let first = next(&mut feed);
     until("the lease of b ends", || Instant::now() > first.job.lease_until - Duration::from_millis(59_800));
     assert_eq!(next(&mut feed).job.id, id("c"));
-}
-
-#[test]
-fn a_run_that_takes_too_long_is_rung_then_given_up() {
-    let queue = fresh();
-    queue.push(&job("a")).unwrap();
-    let (mut feed, rung) = with_bell(&queue);
-    let held = next(&mut feed).job.held();
-    feed.keeper().watch(&queue, &held, Duration::from_millis(50), Duration::from_millis(250));
-    until("it rings", || rung.load(Ordering::SeqCst) > 0);
-    until("it gives up", || rung.load(Ordering::SeqCst) == 1_000);
-    let info = queue.peek(&id("a")).unwrap().unwrap();
-    assert_eq!(info.last_error.as_deref(), Some(b"timed out after 0.05 s".as_slice()));
-}
-
-#[test]
-fn a_run_that_ends_in_time_is_left_alone() {
-    let queue = fresh();
-    queue.push(&job("a")).unwrap();
-    let (mut feed, rung) = with_bell(&queue);
-    let held = next(&mut feed).job.held();
-    feed.keeper().watch(&queue, &held, Duration::from_millis(300), Duration::from_secs(1));
-    feed.keeper().unwatch();
-    std::thread::sleep(Duration::from_millis(500));
-    assert_eq!(rung.load(Ordering::SeqCst), 0);
 }
 
 #[test]

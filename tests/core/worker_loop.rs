@@ -7,6 +7,7 @@ use delayqueue::core::job::{JobOptions, NewJob};
 use delayqueue::core::queue::{NoInterrupts, Queue};
 use delayqueue::core::worker::feed::{Delivery, Feed, Fetched};
 use delayqueue::core::worker::keeper::{Alarm, Keeper};
+use delayqueue::core::worker::watch::Cause;
 use std::time::Duration;
 
 /// Jobs of one round trip.
@@ -15,7 +16,7 @@ pub const N: usize = 4;
 struct NoAlarm;
 
 impl Alarm for NoAlarm {
-    fn ring(&self, _: u32) {}
+    fn ring(&self, _: Cause, _: u32) {}
     fn give_up(&self, message: &str) -> ! {
         panic!("{message}")
     }

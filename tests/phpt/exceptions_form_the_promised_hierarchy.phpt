@@ -3,7 +3,7 @@ Exceptions: hierarchy, properties, subclassing, file, line and previous
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';
-foreach (['Connection', 'Authentication', 'Server', 'QueueFull', 'LeaseLost', 'DuplicateJob', 'Payload', 'Seal', 'Timeout'] as $name) {
+foreach (['Connection', 'Authentication', 'Server', 'QueueFull', 'LeaseLost', 'DuplicateJob', 'Payload', 'Seal', 'Timeout', 'Shutdown'] as $name) {
     $class = "DelayQueue\\{$name}Exception";
     echo $class, ': ', implode(' < ', class_parents($class)), ' ', json_encode(is_a($class, DelayQueue\Exception::class, true)), "\n";
 }
@@ -45,6 +45,7 @@ DelayQueue\DuplicateJobException: RuntimeException < Exception true
 DelayQueue\PayloadException: InvalidArgumentException < LogicException < Exception true
 DelayQueue\SealException: RuntimeException < Exception true
 DelayQueue\TimeoutException: RuntimeException < Exception true
+DelayQueue\ShutdownException: RuntimeException < Exception true
 string(7) "message"
 int(7)
 bool(true)

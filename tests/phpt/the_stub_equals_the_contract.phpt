@@ -13,12 +13,13 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue/methods/__construct/parameters/2/attributes is unexpected
 /DelayQueue/methods/ackMany/parameters/0/type: expected "DelayQueue\\Job", got "DelayQueue\\JobInterface"
 /DelayQueue/methods/consume/parameters/10 is unexpected
+/DelayQueue/methods/consume/parameters/11 is unexpected
+/DelayQueue/methods/doctor/parameters/0 is unexpected
 /DelayQueue/methods/push/parameters/10 is unexpected
 /DelayQueue/methods/push/parameters/11 is unexpected
 /DelayQueue/methods/push/parameters/12 is unexpected
 /DelayQueue/methods/push/parameters/13 is unexpected
 /DelayQueue/methods/push/parameters/14 is unexpected
-/DelayQueue/methods/doctor/parameters/0 is unexpected
 /DelayQueue/methods/dsn is unexpected
 /DelayQueue/methods/forget is unexpected
 /DelayQueue/methods/installScripts is unexpected
@@ -65,4 +66,5 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue\OnExpiry is unexpected
 /DelayQueue\QueueInterface is unexpected
 /DelayQueue\SealException is unexpected
+/DelayQueue\ShutdownException is unexpected
 /DelayQueue\WorkerOrder is unexpected

@@ -75,9 +75,25 @@ final class CliDeployTest extends CliTestCase
         $this->assertSame(['a'], $this->done());
         $this->assertGreaterThan(50, (int) $unit['TimeoutStopSec'], 'longer than the --timeout of a job');
         $this->assertStringContainsString('--timeout=50 ', $unit['ExecStart']);
+        $this->assertStopsInTime($unit['ExecStart'], (int) $unit['TimeoutStopSec']);
 
         $wrong = new Process([...$command, '--nosuch'], $this->environment());
         $this->assertSame((int) $unit['RestartPreventExitStatus'], $wrong->exitCode(20));
+    }
+
+    public function testTheContainerOfTheRecipeStopsInTime(): void
+    {
+        $page = (string) file_get_contents(__DIR__ . '/../../docs/recipes/supervisor-and-systemd.md');
+        $this->assertSame(1, preg_match('/command: (.+)\n +stop_grace_period: (\d+)s$/m', $page, $found));
+        $this->assertStopsInTime($found[1], (int) $found[2]);
+    }
+
+    /** The workers have ended before the supervisor would kill them. */
+    private function assertStopsInTime(string $command, int $limit): void
+    {
+        $this->assertSame(2, preg_match_all('/ --(?:shutdown|grace)-timeout=(\d+)/', $command, $found), $command);
+        $this->assertSame((string) ($limit - 5), $found[1][0]);
+        $this->assertLessThan($limit, array_sum($found[1]));
     }
 
     /** The sample with the paths of this test, and what the main configuration of a supervisord has. */
@@ -88,6 +104,9 @@ final class CliDeployTest extends CliTestCase
         // The test is no root that could be www-data, and its Redis is its own.
         $sample = (string) preg_replace(['/^user=.*\n/m', '/^environment=.*\n/m'], '', $sample, -1, $replaced);
         $this->assertSame(2, $replaced);
+        preg_match_all('/^(\w+)=(.*)$/m', $sample, $lines);
+        $program = array_combine($lines[1], $lines[2]);
+        $this->assertStopsInTime($program['command'], (int) $program['stopwaitsecs']);
         $sample = strtr($sample, ['--queue=orders' => "--queue=$this->queueName", '/var/log/' => "$folder/"]);
         file_put_contents("$folder/supervisor.conf", <<<INI
             [supervisord]

@@ -22,7 +22,8 @@ final class Api
         'exceptions' => ['Exceptions', [
             'DelayQueue\Exception', 'DelayQueue\ConnectionException', 'DelayQueue\AuthenticationException', 'DelayQueue\ServerException',
             'DelayQueue\QueueFullException', 'DelayQueue\LeaseLostException', 'DelayQueue\DuplicateJobException', 'DelayQueue\PayloadException',
-            'DelayQueue\SealException', 'DelayQueue\TimeoutException', 'DelayQueue\CancelledException', 'DelayQueue\Release', 'DelayQueue\Bury',
+            'DelayQueue\SealException', 'DelayQueue\TimeoutException', 'DelayQueue\CancelledException', 'DelayQueue\ShutdownException',
+            'DelayQueue\Release', 'DelayQueue\Bury',
         ]],
         'interfaces' => ['Interfaces', ['DelayQueue\QueueInterface', 'DelayQueue\JobInterface']],
         'testing' => ['Testing', ['DelayQueue\Testing', 'DelayQueue\JobCall']],

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
-/** What the command line ends with. A handler that is stuck beyond its grace ends its process with 124. */
+/** What the command line ends with. */
 final class ExitCode
 {
     public const OK = 0;
@@ -23,4 +23,7 @@ final class ExitCode
 
     /** A worker ended for another process to take its place: EX_TEMPFAIL of sysexits.h. */
     public const RESTART = 75;
+
+    /** The extension ended a process whose handler did not stop in time. */
+    public const STUCK = 124;
 }

@@ -41,11 +41,12 @@ final class WorkCommand extends Command
                   delayqueue work handler.php --queue=orders --queue=refunds --processes=4
 
                 A worker writes one line per job to standard output, and lines about itself to standard error. After SIGTERM, SIGINT or
-                SIGQUIT the workers finish the jobs in hand and end; a second signal changes nothing. After SIGUSR2 they take no more
-                jobs until SIGCONT. After SIGHUP the parent starts new workers, with new code; once all of them are ready, the old ones
-                end. If they do not get ready, the old ones stay. A single worker just ends, for its supervisor to start it again. A limit
-                ends one worker; with several processes another takes its place.
-                TEXT . "\n\n" . Application::EXIT_CODES . "\n  75  an operator has ordered a restart (workers:restart) of a single worker\n  124  a handler was stuck beyond its --timeout and --grace-timeout");
+                SIGQUIT the workers finish the jobs in hand and end; a second signal changes nothing. A handler that still runs
+                --shutdown-timeout after the first one is ended by a ShutdownException, and its job goes back uncounted. After SIGUSR2 the
+                workers take no more jobs until SIGCONT. After SIGHUP the parent starts new workers, with new code; once all of them are
+                ready, the old ones end. If they do not get ready, the old ones stay. A single worker just ends, for its supervisor to
+                start it again. A limit ends one worker; with several processes another takes its place.
+                TEXT . "\n\n" . Application::EXIT_CODES . "\n  75  an operator has ordered a restart (workers:restart) of a single worker\n  124  a handler was stuck beyond its --timeout, or --shutdown-timeout, and --grace-timeout");
         Limits::describe($this);
     }
 

@@ -140,6 +140,7 @@ final class Arguments
         int|float|string|DateInterval $timeout,
         int|float|string|DateInterval $graceTimeout,
         bool $heartbeat,
+        int|float|string|DateInterval $shutdownTimeout,
     ): Limits {
         $idleUs = $this->us($idleTimeout, 'consume', 'Argument #2 ($idleTimeout)');
         if ($idleUs === 0) {
@@ -157,6 +158,7 @@ final class Arguments
         }
         $this->us($timeout, 'consume', 'Argument #8 ($timeout)');
         $this->us($graceTimeout, 'consume', 'Argument #9 ($graceTimeout)');
+        $this->us($shutdownTimeout, 'consume', 'Argument #12 ($shutdownTimeout)');
 
         return new Limits($idleUs / 1_000_000, $maxJobs, $maxUs / 1_000_000, $bytes, $stopWhenEmpty, $heartbeat);
     }

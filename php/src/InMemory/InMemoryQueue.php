@@ -182,8 +182,8 @@ final class InMemoryQueue implements QueueInterface
     }
 
     /**
-     * $timeout and $graceTimeout are not enforced, $prefetch and $throwOnCancel change nothing, and without $heartbeat leases end as they do on
-     * Redis.
+     * Time limits are not enforced ($timeout, $graceTimeout), signals do what they do elsewhere in PHP ($shutdownTimeout), $prefetch and
+     * $throwOnCancel change nothing, and without $heartbeat leases end as they do on Redis.
      */
     public function consume(
         callable $handler,
@@ -197,8 +197,20 @@ final class InMemoryQueue implements QueueInterface
         int|float|string|DateInterval $graceTimeout = 5,
         bool $heartbeat = true,
         bool $throwOnCancel = false,
+        int|float|string|DateInterval $shutdownTimeout = 0,
     ): StopReason {
-        $limits = $this->arguments->limits($idleTimeout, $maxJobs, $maxTime, $memoryLimit, $stopWhenEmpty, $prefetch, $timeout, $graceTimeout, $heartbeat);
+        $limits = $this->arguments->limits(
+            $idleTimeout,
+            $maxJobs,
+            $maxTime,
+            $memoryLimit,
+            $stopWhenEmpty,
+            $prefetch,
+            $timeout,
+            $graceTimeout,
+            $heartbeat,
+            $shutdownTimeout,
+        );
 
         return (new Loop($this, $this->listeners, $handler(...), $limits))->run();
     }

@@ -10,6 +10,7 @@ use DelayQueue\Job as NativeJob;
 use DelayQueue\LeaseLostException;
 use DelayQueue\Psr\WorkerLog;
 use DelayQueue\Release;
+use DelayQueue\ShutdownException;
 use DelayQueue\StopReason;
 use DelayQueue\TimeoutException;
 use Illuminate\Container\Container;
@@ -28,6 +29,9 @@ final class ConsumingWorker extends Worker
 {
     /** Seconds between looks at queue:restart, the maintenance mode, listeners of Looping, and pauses. */
     private const LOOK_EVERY = 1.0;
+
+    /** A duration of consume(): how long after the first signal a job may go on; 0: to its end. */
+    public string $shutdownTimeout = '0';
 
     private float $lookedAt = 0.0;
 
@@ -70,6 +74,10 @@ final class ConsumingWorker extends Worker
     /** {@inheritdoc} The extension ends a job by an exception, where Laravel's worker would end its process. */
     protected function handleJobException($connectionName, $job, WorkerOptions $options, Throwable $e)
     {
+        if ($e instanceof ShutdownException) {
+            // Not a failure: the loop gives the job back uncounted, because nobody has settled it.
+            return;
+        }
         if ($e instanceof TimeoutException && !$job->hasFailed()) {
             if (method_exists($this, 'markJobAsFailedIfItShouldFailOnTimeout')) {
                 $this->markJobAsFailedIfItShouldFailOnTimeout($connectionName, $job, $e);
@@ -114,6 +122,7 @@ final class ConsumingWorker extends Worker
             prefetch: $prefetch,
             timeout: (float) $options->timeout,
             heartbeat: $connection->settings->heartbeat,
+            shutdownTimeout: $this->shutdownTimeout,
         );
     }
 

@@ -69,6 +69,8 @@ trait ErrorRules
             'a large prefetch' => [static fn ($q) => $q->consume('strlen', prefetch: 501), 'ValueError: consume(): Argument #7 ($prefetch) must be between 1 and 500'],
             'no prefetch' => [static fn ($q) => $q->consume('strlen', prefetch: 0), 'ValueError: consume(): Argument #7 ($prefetch) must be greater than or equal to 1'],
             'a handler timeout' => [static fn ($q) => $q->consume('strlen', timeout: -1), 'ValueError: consume(): Argument #8 ($timeout) must be greater than or equal to 0'],
+            'a shutdown timeout' => [static fn ($q) => $q->consume('strlen', shutdownTimeout: -1), 'ValueError: consume(): Argument #12 ($shutdownTimeout) must be greater than or equal to 0'],
+            'a shutdown timeout beyond a hundred years' => [static fn ($q) => $q->consume('strlen', shutdownTimeout: 3_200_000_000), 'ValueError: consume(): Argument #12 ($shutdownTimeout) must be at most 100 years'],
         ];
     }
 

@@ -50,6 +50,20 @@ final class ConsumeTest extends WorkerTests
         $this->assertSame(0, $this->lines('/^end/'));
     }
 
+    public function testAJobThatOutlastsTheShutdownTimeoutIsGivenBackUncounted(): void
+    {
+        $job = new Deed('endless', 30);
+        $job->tries = 1;
+        dispatch($job);
+        $worker = $this->start(...self::WORK, ...['--shutdown-timeout=300ms']);
+        $this->awaitLine('/^begin endless/');
+        $worker->signal(SIGTERM);
+        $this->assertSame(0, $worker->exitCode(20));
+        $this->assertSame([0, 0], [$this->lines('/^end/'), $this->lines('/^failed/')]);
+        $this->boot(['block_for' => 0]);
+        $this->assertSame(1, $this->queue()->pop()->attempts());
+    }
+
     public function testOnceRunsOneJob(): void
     {
         Deed::dispatch('one');

@@ -84,6 +84,11 @@ struct Release<'a> {
     run: String,
 }
 
+impl Release<'_> {
+    /// As if nobody had reserved them.
+    const UNDONE: Self = Self { due: "", priority: "", count_attempt: false, reason: &[], run: String::new() };
+}
+
 /// Whether a job was still ours when it was settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Settled {
@@ -201,13 +206,20 @@ impl Queue {
         self.must_be_ours(held, &settled)
     }
 
+    /// Back to its old place, as if nobody had reserved it.
+    ///
+    /// # Errors
+    /// As [`Queue::release`].
+    pub fn put_back(&self, held: &Held) -> Result<()> {
+        self.release_one(held, &Release::UNDONE)
+    }
+
     /// Back to their old places without counting an attempt: no handler has started them.
     ///
     /// # Errors
     /// Connection and server errors.
     pub fn give_back(&self, receipts: &[&Receipt]) -> Result<Vec<Settled>> {
-        let how = Release { due: "", priority: "", count_attempt: false, reason: &[], run: String::new() };
-        self.release_receipts(receipts, &how).map_err(|error| {
+        self.release_receipts(receipts, &Release::UNDONE).map_err(|error| {
             error.while_doing(|| format!("giving {} jobs back to queue '{}'", receipts.len(), self.name))
         })
     }

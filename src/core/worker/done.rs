@@ -1,6 +1,7 @@
 //! Jobs that are done and not known to be acknowledged: with the next fetch, or by the keeper, whichever comes first.
 
 use super::delivery::{JobKey, Ticket};
+use crate::core::job::Receipt;
 use crate::core::queue::{Finished, Settled};
 use std::time::{Duration, Instant};
 
@@ -52,6 +53,10 @@ impl DoneJobs {
 
     pub fn has(&self, queue: usize) -> bool {
         self.open.iter().any(|done| done.ticket.queue == queue)
+    }
+
+    pub fn has_receipt(&self, receipt: &Receipt) -> bool {
+        self.open.iter().any(|done| done.ticket.lease.receipt == *receipt)
     }
 
     pub fn queues(&self) -> Vec<usize> {

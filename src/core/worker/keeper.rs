@@ -9,6 +9,7 @@ use super::done::{ACK_WITHIN, Done, DoneJobs};
 use super::ears::Ears;
 use super::lease::Lease;
 use super::listing::{self, Listing};
+use super::watch::{Cause, Limits, Ring, Run};
 use crate::core::job::Receipt;
 use crate::core::process::Generation;
 use crate::core::queue::{Held, Queue};
@@ -16,24 +17,18 @@ use crate::core::thread;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How the thread reaches the embedding language when a run takes too long. Called on the thread.
+/// How the thread reaches the embedding language when a run has to end. Called on the thread.
 pub trait Alarm: Send {
+    /// When the process was first asked to end.
+    fn asked_to_end(&self) -> Option<Instant> {
+        None
+    }
     /// The time is over: make the handler stop at its next instruction. Called again every 100 ms until it does.
-    fn ring(&self, times: u32);
+    fn ring(&self, cause: Cause, times: u32);
     /// Leases were lost: the job of one of them may be running.
     fn leases_lost(&self) {}
-    /// It did not stop: the failure is recorded; end the process.
+    /// It did not stop: its job is settled; end the process.
     fn give_up(&self, message: &str) -> !;
-}
-
-/// A run with a time limit.
-struct Run {
-    queue: Queue,
-    held: Held,
-    timeout: Duration,
-    deadline: Instant,
-    grace_ends: Instant,
-    rung: u32,
 }
 
 /// A batch of leases, and their queue.
@@ -60,7 +55,7 @@ pub(super) struct Shared {
     told: Bell,
     /// The thread has sent its acknowledgements, or written its entry.
     pub sent: Condvar,
-    alarm: Mutex<Box<dyn Alarm>>,
+    pub alarm: Mutex<Box<dyn Alarm>>,
     process: Generation,
 }
 
@@ -164,14 +159,15 @@ impl Keeper {
     }
 
     /// Watches the run of one job.
-    pub fn watch(&mut self, queue: &Queue, held: &Held, timeout: Duration, grace: Duration) {
+    pub fn watch(&mut self, queue: &Queue, held: &Held, limits: Limits) {
         self.start();
         let Some(mut state) = self.state() else { return };
-        let deadline = Instant::now() + timeout;
-        let run =
-            Run { queue: queue.clone(), held: held.clone(), timeout, deadline, grace_ends: deadline + grace, rung: 0 };
+        let run = Run::new(queue, held, limits);
+        let look_at = run.look_at();
         state.run = Some(run);
-        self.shared.tell_if_earlier(&mut state, deadline);
+        if let Some(at) = look_at {
+            self.shared.tell_if_earlier(&mut state, at);
+        }
     }
 
     /// The run is over.
@@ -223,12 +219,14 @@ fn run(shared: &Shared) {
             return;
         }
         let now = Instant::now();
-        match due_alarm(&mut state, now) {
+        let alarm = || shared.alarm.lock().unwrap_or_else(PoisonError::into_inner);
+        match Run::due(&mut state.run, now, || alarm().asked_to_end()) {
             // Under the lock: once unwatch() has returned, nothing rings for that run.
-            Some(Ring::Stop(times)) => shared.alarm.lock().unwrap_or_else(PoisonError::into_inner).ring(times),
+            Some(Ring::Stop(cause, times)) => alarm().ring(cause, times),
             Some(Ring::GiveUp(run)) => {
+                let behind = behind(&state, &run);
                 drop(state);
-                give_up(shared, &run)
+                run.give_up(shared, &behind)
             }
             None => {}
         }
@@ -277,7 +275,7 @@ fn next_look(state: &mut State, unreached: &[Kept], were_sent: bool) -> Option<I
         _ => lease.renew_at(),
     };
     let renewals = open.map(look_at).min();
-    let alarm = state.run.as_ref().map(|run| ring_at(run).min(run.grace_ends));
+    let alarm = state.run.as_ref().and_then(Run::look_at);
     // As long as jobs come and go, the thread looks by itself: waking it for each would cost more than its work.
     let next_done = std::mem::take(&mut state.is_active).then_some(now + ACK_WITHIN);
     let done = if were_sent { state.done.due_at().or(next_done) } else { None };
@@ -309,25 +307,15 @@ fn acknowledge<'a>(shared: &'a Shared, mut state: MutexGuard<'a, State>) -> (Mut
     (state, is_reached)
 }
 
-fn ring_at(run: &Run) -> Instant {
-    run.deadline + Duration::from_millis(100) * run.rung
-}
-
-enum Ring {
-    Stop(u32),
-    GiveUp(Box<Run>),
-}
-
-fn due_alarm(state: &mut State, now: Instant) -> Option<Ring> {
-    let run = state.run.as_mut()?;
-    if now >= run.grace_ends && run.rung > 0 {
-        return state.run.take().map(|run| Ring::GiveUp(Box::new(run)));
-    }
-    if now >= ring_at(run) {
-        run.rung += 1;
-        return Some(Ring::Stop(run.rung));
-    }
-    None
+/// The jobs that were leased along with that of a run and have not begun.
+fn behind(state: &State, run: &Run) -> Vec<(Queue, Vec<Receipt>)> {
+    let has_begun = |receipt: &Receipt| receipt == run.receipt() || state.done.has_receipt(receipt);
+    let waiting = |leases: &[Arc<Lease>]| {
+        let open = leases.iter().filter(|lease| !lease.has_ended() && !has_begun(&lease.receipt));
+        open.map(|lease| lease.receipt.clone()).collect::<Vec<_>>()
+    };
+    let all = state.kept.iter().map(|(queue, leases)| (queue.clone(), waiting(leases)));
+    all.filter(|(_, receipts)| !receipts.is_empty()).collect()
 }
 
 /// All open leases of every queue that has one to renew, or of every queue at all: one round trip renews them together. Forgets those that have
@@ -372,21 +360,4 @@ fn renew(shared: &Shared, queue: &Queue, leases: &[Arc<Lease>]) -> bool {
         shared.alarm.lock().unwrap_or_else(PoisonError::into_inner).leases_lost();
     }
     true
-}
-
-/// The words for a run that took too long.
-#[must_use]
-pub fn timeout_reason(timeout: Duration) -> String {
-    format!("timed out after {} s", timeout.as_secs_f64())
-}
-
-fn give_up(shared: &Shared, run: &Run) -> ! {
-    let reason = timeout_reason(run.timeout);
-    let recorded = match run.queue.fail(&run.held, Some(reason.as_bytes())) {
-        Ok(_) => String::new(),
-        Err(error) => format!(" (not recorded: {error})"),
-    };
-    let message =
-        format!("job '{}' of queue '{}' {reason} and did not stop{recorded}", run.held.id(), run.queue.name());
-    shared.alarm.lock().unwrap_or_else(PoisonError::into_inner).give_up(&message)
 }

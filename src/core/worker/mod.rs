@@ -9,3 +9,4 @@ pub mod feed;
 pub mod keeper;
 pub mod lease;
 pub mod listing;
+pub mod watch;

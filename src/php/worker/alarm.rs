@@ -1,10 +1,11 @@
-//! Time limits of handlers, and the news that a job was cancelled: the watching thread flags the engine, and the engine's interrupt hook throws
-//! or tells the listeners.
+//! Time limits of handlers, also in a process that is to end, and the news that a job was cancelled: the watching thread flags the engine, and
+//! the engine's interrupt hook throws or tells the listeners.
 
 use super::events::Event;
-use super::nudge;
+use super::{nudge, signals};
 use crate::core::worker::keeper::Alarm;
 use crate::core::worker::lease::Lease;
+use crate::core::worker::watch::{Cause, Limits};
 use crate::php::call::{Fault, Outcome};
 use crate::php::delay_queue::DelayQueue;
 use crate::php::object::inside;
@@ -16,7 +17,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 use std::panic::catch_unwind;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Once};
 use std::time::Instant;
 
@@ -44,9 +45,7 @@ unsafe extern "C" fn on_interrupt(frame: *mut zend_execute_data) {
             LIMITS.with_borrow(|all| all.iter().rfind(|limited| is_meant(limited, frame)).cloned())
         };
         if let Some(limited) = find(Limited::is_due) {
-            limited.thrown.set(true);
-            limited.rung.timed_out.store(false, Ordering::SeqCst);
-            exceptions::throw_timeout(&limited.words);
+            limited.throw();
         } else if let Some(limited) = find(Limited::is_cancelled) {
             limited.rung.lost.store(false, Ordering::SeqCst);
             return limited.run.tell_of_cancel();
@@ -73,11 +72,19 @@ fn poke_signal() -> c_int {
 /// The signs of the watching thread, which the run has not heeded yet.
 #[derive(Default)]
 pub struct Signs {
-    timed_out: AtomicBool,
+    /// The [`Cause`] to throw; 0: none.
+    due: AtomicU8,
     /// Some lease was lost.
     lost: AtomicBool,
     /// A handler runs that is to hear of it.
     is_running: AtomicBool,
+}
+
+impl Signs {
+    fn due(&self) -> Option<Cause> {
+        let due = self.due.load(Ordering::SeqCst);
+        [Cause::TimedOut, Cause::Shutdown].into_iter().find(|cause| *cause as u8 == due)
+    }
 }
 
 pub type Rung = Arc<Signs>;
@@ -115,9 +122,9 @@ impl Run {
 
 /// A run as this thread knows it.
 struct Limited {
-    words: String,
+    limits: Limits,
     rung: Rung,
-    thrown: Cell<bool>,
+    thrown: Cell<Option<Cause>>,
     /// That of the loop.
     frame: *const zend_execute_data,
     run: Run,
@@ -126,7 +133,18 @@ struct Limited {
 impl Limited {
     /// The alarm ends only code that the handler has called: when its fiber is suspended, other code runs.
     fn is_due(&self, running: *const zend_execute_data) -> bool {
-        self.rung.timed_out.load(Ordering::SeqCst) && !self.thrown.get() && sys::is_called_from(running, self.frame)
+        self.rung.due().is_some() && self.thrown.get().is_none() && sys::is_called_from(running, self.frame)
+    }
+
+    fn throw(&self) {
+        let Some(cause) = self.rung.due() else { return };
+        self.thrown.set(Some(cause));
+        self.rung.due.store(0, Ordering::SeqCst);
+        let words = self.limits.reason(cause);
+        match cause {
+            Cause::TimedOut => exceptions::throw_timeout(&words),
+            Cause::Shutdown => exceptions::throw_shutdown(&words),
+        }
     }
 
     fn is_cancelled(&self, running: *const zend_execute_data) -> bool {
@@ -141,11 +159,11 @@ impl Limited {
 pub struct Limit(Rc<Limited>);
 
 impl Limit {
-    pub fn start(words: String, rung: &Rung, run: Run) -> Self {
-        rung.timed_out.store(false, Ordering::SeqCst);
+    pub fn start(limits: Limits, rung: &Rung, run: Run) -> Self {
+        rung.due.store(0, Ordering::SeqCst);
         rung.lost.store(false, Ordering::SeqCst);
-        let (thrown, frame) = (Cell::new(false), sys::current_frame());
-        let limited = Limited { words, rung: Arc::clone(rung), thrown, frame, run };
+        let (thrown, frame) = (Cell::new(None), sys::current_frame());
+        let limited = Limited { limits, rung: Arc::clone(rung), thrown, frame, run };
         let limited = Rc::new(limited);
         LIMITS.with_borrow_mut(|all| all.push(Rc::clone(&limited)));
         static POKED: Once = Once::new();
@@ -154,9 +172,9 @@ impl Limit {
         Self(limited)
     }
 
-    /// Whether the alarm has thrown.
-    pub fn has_thrown(&self) -> bool {
-        self.0.thrown.get()
+    /// Why the handler was to end. A shutdown counts also where nothing was thrown: the handler of a suspended fiber ends with the fiber.
+    pub fn cause(&self) -> Option<Cause> {
+        self.0.thrown.get().or_else(|| self.0.rung.due().filter(|cause| *cause == Cause::Shutdown))
     }
 
     /// Whether listeners have heard that the job was cancelled.
@@ -169,9 +187,8 @@ impl Drop for Limit {
     fn drop(&mut self) {
         LIMITS.with_borrow_mut(|all| all.retain(|limited| !Rc::ptr_eq(limited, &self.0)));
         let signs = &self.0.rung;
-        [&signs.timed_out, &signs.lost, &signs.is_running]
-            .into_iter()
-            .for_each(|sign| sign.store(false, Ordering::SeqCst));
+        signs.due.store(0, Ordering::SeqCst);
+        [&signs.lost, &signs.is_running].into_iter().for_each(|sign| sign.store(false, Ordering::SeqCst));
     }
 }
 
@@ -209,11 +226,15 @@ impl Engine {
 }
 
 impl Alarm for Engine {
-    fn ring(&self, times: u32) {
+    fn asked_to_end(&self) -> Option<Instant> {
+        signals::stop_requested_at()
+    }
+
+    fn ring(&self, cause: Cause, times: u32) {
         if times == 1 {
-            self.rung.timed_out.store(true, Ordering::SeqCst);
+            self.rung.due.store(cause as u8, Ordering::SeqCst);
         }
-        self.interrupt(self.rung.timed_out.load(Ordering::SeqCst));
+        self.interrupt(self.rung.due().is_some());
     }
 
     fn leases_lost(&self) {

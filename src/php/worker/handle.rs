@@ -7,8 +7,8 @@ use super::run::Loop;
 use super::settle::{Job, Verdict, last_words};
 use crate::core::queue::{Held, Queue};
 use crate::core::worker::feed::Delivery;
-use crate::core::worker::keeper::timeout_reason;
 use crate::core::worker::lease::Lease;
+use crate::core::worker::watch::{Cause, Limits};
 use crate::php::call::{Fault, Outcome};
 use crate::php::new_job::Format;
 use crate::php::{convert, exceptions, json};
@@ -20,13 +20,15 @@ pub struct InHand {
     queue: Queue,
     held: Held,
     lease: Arc<Lease>,
+    /// It goes back uncounted: the process is ending, and its handler was told to stop.
+    is_put_back: bool,
 }
 
 impl Loop<'_> {
     pub(super) fn handle(&mut self, delivery: Delivery) -> Outcome<()> {
         let Some(queue) = self.feed.queue(delivery.ticket.queue).cloned() else { return Ok(()) };
         let (held, lease) = (delivery.job.held(), Arc::clone(&delivery.ticket.lease));
-        self.in_hand = Some(InHand { queue: queue.clone(), held, lease });
+        self.in_hand = Some(InHand { queue: queue.clone(), held, lease, is_put_back: false });
         let encoding = self.queue.defaults.encoding;
         let payload = match encoding.format {
             Format::Raw => Ok(convert::bytes(&delivery.job.payload)),
@@ -51,7 +53,8 @@ impl Loop<'_> {
         };
         self.feed.keeper().begins(&job.ticket);
         let started = Instant::now();
-        let (ending, timed_out) = self.call_handler(&job, timeout);
+        let limits = Limits { timeout, shutdown: self.options.shutdown, grace: self.options.grace };
+        let (ending, cause) = self.call_handler(&job, limits);
         self.ran = Some(started.elapsed());
         if self.is_child() {
             return Err(match ending {
@@ -61,7 +64,10 @@ impl Loop<'_> {
                 Ending::Fatal => Fault::Bailout,
             });
         }
-        let verdict = Verdict::of(ending, timed_out, timeout);
+        if let Some(in_hand) = &mut self.in_hand {
+            in_hand.is_put_back = cause == Some(Cause::Shutdown);
+        }
+        let verdict = Verdict::of(ending, cause, timeout);
         let settled = self.settle(&job, &verdict);
         self.feed.keeper().has_ended();
         settled?;
@@ -69,29 +75,30 @@ impl Loop<'_> {
         discard((job, verdict))
     }
 
-    /// The second: whether its time limit was thrown into it.
-    fn call_handler(&mut self, job: &Job, timeout: Duration) -> (Ending, bool) {
+    /// The second: which of its limits has ended it.
+    fn call_handler(&mut self, job: &Job, limits: Limits) -> (Ending, Option<Cause>) {
         let arguments = [job.object.shallow_clone(), self.object.shallow_clone()];
         let hears_of_cancel = self.options.throw_on_cancel || self.listeners().has(Event::Cancelled);
         self.has_told_of_cancel = !hears_of_cancel;
-        if timeout.is_zero() && !hears_of_cancel {
-            return (attempt(&self.handler, arguments), false);
+        if limits.are_none() && !hears_of_cancel {
+            return (attempt(&self.handler, arguments), None);
         }
         let run = Run::new(&job.object, self.object, &job.ticket.lease, self.options.throw_on_cancel);
-        let limit = Limit::start(timeout_reason(timeout), &self.rung, run);
-        if !timeout.is_zero() {
-            self.feed.keeper().watch(&job.queue, &job.held, timeout, self.options.grace);
+        let limit = Limit::start(limits, &self.rung, run);
+        if !limits.are_none() {
+            self.feed.keeper().watch(&job.queue, &job.held, limits);
         }
         let ending = attempt(&self.handler, arguments);
         self.feed.keeper().unwatch();
         self.has_told_of_cancel = limit.has_told();
-        (ending, limit.has_thrown())
+        (ending, limit.cause())
     }
 
-    /// Fails the job in hand: the process ends, or something that is not the handler's threw.
+    /// Settles the job in hand, because the process ends, or something that is not the handler's threw. The attempt has failed, unless the handler
+    /// was told to stop.
     pub(super) fn drop_job_in_hand(&mut self) {
-        if let Some(InHand { queue, held, lease }) = self.in_hand.take() {
-            let _ = queue.fail(&held, Some(&last_words()));
+        if let Some(InHand { queue, held, lease, is_put_back }) = self.in_hand.take() {
+            let _ = if is_put_back { queue.put_back(&held) } else { queue.fail(&held, Some(&last_words())).map(drop) };
             lease.settle();
         }
     }

@@ -39,6 +39,7 @@ pub struct Options {
     pub grace: Duration,
     pub heartbeat: bool,
     pub throw_on_cancel: bool,
+    pub shutdown: Duration,
 }
 
 impl Default for Options {
@@ -54,6 +55,7 @@ impl Default for Options {
             grace: Duration::from_secs(5),
             heartbeat: true,
             throw_on_cancel: false,
+            shutdown: Duration::ZERO,
         }
     }
 }
@@ -94,6 +96,7 @@ pub fn consume(call: &Call) -> Outcome<Zval> {
         grace: length(9, default.grace)?,
         heartbeat: call.bool_or(10, true)?,
         throw_on_cancel: call.bool_or(11, false)?,
+        shutdown: length(12, default.shutdown)?,
     };
     let object = call.this_value()?;
     let ended = Loop::new(this, &object, handler, options).run()?;

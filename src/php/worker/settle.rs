@@ -3,12 +3,13 @@
 use super::callable::Ending;
 use super::events::Event;
 use super::run::Loop;
+use super::signals;
 use crate::core::deadline;
 use crate::core::error::{Error, Result};
 use crate::core::job::Due;
 use crate::core::queue::{Failed, Held, Queue};
 use crate::core::worker::feed::{Delivery, Ticket};
-use crate::core::worker::keeper::timeout_reason;
+use crate::core::worker::watch::{Cause, timeout_reason};
 use crate::php::call::{Fault, Outcome};
 use crate::php::new_job::Encoding;
 use crate::php::object::inside;
@@ -46,24 +47,31 @@ pub enum Verdict {
     Bury(Vec<u8>, Zval),
     Fail(Vec<u8>, Option<Zval>),
     TimedOut(Vec<u8>, Option<Zval>),
+    /// The process is ending, and the handler was told to stop.
+    PutBack(Zval),
     /// The process ends, or this loop at least.
     Ends(Fault),
 }
 
 impl Verdict {
-    pub fn of(ending: Ending, timed_out: bool, timeout: Duration) -> Self {
+    pub fn of(ending: Ending, cause: Option<Cause>, timeout: Duration) -> Self {
         match ending {
             Ending::Returned(true) => Self::Fail(b"the handler returned false".to_vec(), None),
             Ending::Returned(false) => Self::Done,
             Ending::Threw(exception) => {
                 let Some(object) = exception.object() else { return Self::Fail(Vec::new(), None) };
+                // The exception may be for the handler of another loop, in which this loop runs.
+                let is_passing = signals::stop_requested() && exceptions::is_shutdown(object);
+                if is_passing || cause == Some(Cause::Shutdown) {
+                    return Self::PutBack(exception);
+                }
                 if let Some(delay_ms) = exceptions::release_delay_ms(object) {
                     return Self::Release(Due::InMs(delay_ms), reason::message(object), exception);
                 }
                 if exceptions::is_bury(object) {
                     return Self::Bury(reason::message(object), exception);
                 }
-                if timed_out && exceptions::is_timeout(object) {
+                if cause == Some(Cause::TimedOut) && exceptions::is_timeout(object) {
                     return Self::TimedOut(timeout_reason(timeout).into_bytes(), Some(exception));
                 }
                 Self::Fail(reason::of_throwable(object), Some(exception))
@@ -123,6 +131,12 @@ impl Loop<'_> {
             }
             Verdict::Release(due, why, exception) => {
                 if self.settled(job, (), || job.queue.release_because(&job.held, *due, why))?.is_some() {
+                    self.emit(Event::Released, Some(&job.object), Some(exception))?;
+                }
+                Ok(())
+            }
+            Verdict::PutBack(exception) => {
+                if self.settled(job, (), || job.queue.put_back(&job.held))?.is_some() {
                     self.emit(Event::Released, Some(&job.object), Some(exception))?;
                 }
                 Ok(())

@@ -9,12 +9,16 @@
 use super::nudge;
 use crate::php::sys;
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 const SIGNALS: [c_int; 5] = [libc::SIGTERM, libc::SIGINT, libc::SIGQUIT, libc::SIGUSR2, libc::SIGCONT];
 
-static STOP: AtomicBool = AtomicBool::new(false);
+/// When the first finishing signal came, in microseconds after [`BASE`]; 0: none has.
+static STOPPED_AT: AtomicU64 = AtomicU64::new(0);
+/// Set before our handler can run.
+static BASE: OnceLock<Instant> = OnceLock::new();
 static PAUSE: AtomicBool = AtomicBool::new(false);
 /// The handlers that each of [`SIGNALS`] had before, which are to run too; 0: none.
 static BEFORE: [AtomicUsize; 5] = [const { AtomicUsize::new(0) }; 5];
@@ -40,7 +44,20 @@ fn loops() -> MutexGuard<'static, Loops> {
 
 /// A finishing signal came since the loop began, or since the first of several did.
 pub fn stop_requested() -> bool {
-    STOP.load(Ordering::SeqCst)
+    STOPPED_AT.load(Ordering::SeqCst) > 0
+}
+
+/// When the first of these signals came.
+pub fn stop_requested_at() -> Option<Instant> {
+    let after_base = Duration::from_micros(STOPPED_AT.load(Ordering::SeqCst));
+    BASE.get().filter(|_| !after_base.is_zero()).map(|base| *base + after_base)
+}
+
+/// Async-signal-safe.
+fn request_stop() {
+    let after_base = BASE.get().map_or(Duration::ZERO, Instant::elapsed);
+    let us = u64::try_from(after_base.as_micros()).unwrap_or(u64::MAX).max(1);
+    let _ = STOPPED_AT.compare_exchange(0, us, Ordering::SeqCst, Ordering::SeqCst);
 }
 
 /// SIGUSR2 came, and no SIGCONT since.
@@ -59,7 +76,8 @@ impl Signals {
         let listening = nudge::Listening::begin();
         loops.running += 1;
         if loops.running == 1 {
-            STOP.store(false, Ordering::SeqCst);
+            BASE.get_or_init(Instant::now);
+            STOPPED_AT.store(0, Ordering::SeqCst);
             PAUSE.store(false, Ordering::SeqCst);
             // SAFETY: asks for a number.
             OWNER.store(unsafe { libc::getpid() }, Ordering::SeqCst);
@@ -145,7 +163,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
         _ if is_child => {}
         libc::SIGUSR2 => PAUSE.store(true, Ordering::SeqCst),
         libc::SIGCONT => PAUSE.store(false, Ordering::SeqCst),
-        _ => STOP.store(true, Ordering::SeqCst),
+        _ => request_stop(),
     }
     if !is_child {
         nudge::others();

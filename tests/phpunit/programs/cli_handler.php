@@ -29,6 +29,8 @@ return static function (Job $job, DelayQueue $queue): void {
         'ack' => $job->ack(),
         'stop' => $queue->stop(),
         'sleep' => usleep(60_000_000),
+        // In C, without looking at PHP's interrupt flag.
+        'stick' => hash_pbkdf2('sha512', 'password', 'salt', 1_000_000_000),
         'exit' => exit(7),
         'fatal' => eval('interface Two {} class One implements Two, Two {}'),
     };

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console\Worker;
 
+use DelayQueue\Console\ExitCode;
 use RuntimeException;
 
 /** A worker in a process of its own, as its parent sees it. */
@@ -124,7 +125,7 @@ final class Child
             // PHP tells the exit code once.
             $this->exitCode = $status['signaled'] ? null : $status['exitcode'];
             $this->end = match (true) {
-                !$status['signaled'] => "ended with exit code {$status['exitcode']}",
+                !$status['signaled'] => "ended with exit code {$status['exitcode']}" . ($status['exitcode'] === ExitCode::STUCK ? ': its handler did not stop' : ''),
                 $this->stoppedAt !== null && in_array($status['termsig'], self::STOPS, true) => 'was stopped' . ($this->isReady() ? '' : ' before it was ready'),
                 default => "was killed by signal {$status['termsig']}",
             };

@@ -21,7 +21,8 @@ final class Limits
             ->addOption('max-time', null, $value, 'End after this time: seconds, 1h, PT1H; 0: no limit', '0')
             ->addOption('memory-limit', null, $value, 'End when PHP uses more than this, such as 128M; 0: no limit', '0')
             ->addOption('timeout', null, $value, 'Time limit of one run of the handler, for jobs that have none of their own; 0: none', '1h')
-            ->addOption('grace-timeout', null, $value, 'How long to wait for a stuck handler after its timeout', '5')
+            ->addOption('grace-timeout', null, $value, 'How long to wait for a stuck handler after its timeout or --shutdown-timeout', '5')
+            ->addOption('shutdown-timeout', null, $value, 'How long after SIGTERM, SIGINT or SIGQUIT the job in hand may run; 0: to its end', '0')
             ->addOption('idle-timeout', null, $value, 'Seconds without a job after which a worker counts as idle', '5')
             ->addOption('stop-when-empty', null, InputOption::VALUE_NONE, 'End as soon as nothing is due')
             ->addOption('no-heartbeat', null, InputOption::VALUE_NONE, 'Do not renew leases while the handler runs')
@@ -40,6 +41,7 @@ final class Limits
             'memoryLimit' => $input->getOption('memory-limit'),
             'timeout' => $input->getOption('timeout'),
             'graceTimeout' => $input->getOption('grace-timeout'),
+            'shutdownTimeout' => $input->getOption('shutdown-timeout'),
             'idleTimeout' => is_numeric($idle) ? (float) $idle : throw new UsageException('--idle-timeout must be a number of seconds'),
             'stopWhenEmpty' => $input->getOption('stop-when-empty'),
             'heartbeat' => !$input->getOption('no-heartbeat'),
