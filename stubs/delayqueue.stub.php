@@ -113,9 +113,11 @@ namespace DelayQueue {
      *
      * @phpstan-import-type Duration from \DelayQueue
      * @phpstan-import-type Headers from \DelayQueue
+     * @phpstan-import-type JobOnce from \DelayQueue
      * @phpstan-import-type NewJob from \DelayQueue
      * @psalm-import-type Duration from \DelayQueue
      * @psalm-import-type Headers from \DelayQueue
+     * @psalm-import-type JobOnce from \DelayQueue
      * @psalm-import-type NewJob from \DelayQueue
      */
     interface QueueInterface extends \Countable
@@ -154,6 +156,41 @@ namespace DelayQueue {
         ): string;
 
         /**
+         * @see \DelayQueue::tryPush()
+         *
+         * @param Duration|\DateTimeInterface $delay
+         * @param non-empty-string|null $id
+         * @param int<0, 4294967295>|null $priority
+         * @param Duration|null $ttr
+         * @param int<0, 4294967295>|null $maxAttempts
+         * @param Duration|null $timeout
+         * @param Headers $headers
+         * @param Duration|null $unique
+         * @param Duration|null $maxWait
+         * @param Duration|\DateTimeInterface|null $expires
+         * @param Duration|\DateTimeInterface|null $retryUntil
+         *
+         * @return non-empty-string|null
+         */
+        public function tryPush(
+            mixed $payload,
+            int|float|string|\DateInterval|\DateTimeInterface $delay = 0,
+            ?string $id = null,
+            ?int $priority = null,
+            int|float|string|\DateInterval|null $ttr = null,
+            ?int $maxAttempts = null,
+            ?\DelayQueue\Backoff $backoff = null,
+            int|float|string|\DateInterval|null $timeout = null,
+            \DelayQueue\OnDuplicate $onDuplicate = \DelayQueue\OnDuplicate::Fail,
+            array $headers = [],
+            int|float|string|\DateInterval|null $unique = null,
+            int|float|string|\DateInterval|null $maxWait = null,
+            int|float|string|\DateInterval|\DateTimeInterface|null $expires = null,
+            \DelayQueue\OnExpiry $onExpiry = \DelayQueue\OnExpiry::Bury,
+            int|float|string|\DateInterval|\DateTimeInterface|null $retryUntil = null,
+        ): ?string;
+
+        /**
          * @see \DelayQueue::pushMany()
          *
          * @param iterable<NewJob> $jobs
@@ -161,6 +198,70 @@ namespace DelayQueue {
          * @return list<non-empty-string>
          */
         public function pushMany(iterable $jobs): array;
+
+        /**
+         * @see \DelayQueue::pushOnce()
+         *
+         * @param iterable<JobOnce> $jobs
+         */
+        public function pushOnce(iterable $jobs): \DelayQueue\PushOnce;
+
+        /**
+         * @see \DelayQueue::prepare()
+         *
+         * @param Duration|\DateTimeInterface $delay
+         * @param non-empty-string|null $id
+         * @param int<0, 4294967295>|null $priority
+         * @param Duration|null $ttr
+         * @param int<0, 4294967295>|null $maxAttempts
+         * @param Duration|null $timeout
+         * @param Headers $headers
+         * @param Duration|null $unique
+         * @param Duration|null $maxWait
+         * @param Duration|\DateTimeInterface|null $expires
+         * @param Duration|\DateTimeInterface|null $retryUntil
+         */
+        public function prepare(
+            mixed $payload,
+            int|float|string|\DateInterval|\DateTimeInterface $delay = 0,
+            ?string $id = null,
+            ?int $priority = null,
+            int|float|string|\DateInterval|null $ttr = null,
+            ?int $maxAttempts = null,
+            ?\DelayQueue\Backoff $backoff = null,
+            int|float|string|\DateInterval|null $timeout = null,
+            \DelayQueue\OnDuplicate $onDuplicate = \DelayQueue\OnDuplicate::Fail,
+            array $headers = [],
+            int|float|string|\DateInterval|null $unique = null,
+            int|float|string|\DateInterval|null $maxWait = null,
+            int|float|string|\DateInterval|\DateTimeInterface|null $expires = null,
+            \DelayQueue\OnExpiry $onExpiry = \DelayQueue\OnExpiry::Bury,
+            int|float|string|\DateInterval|\DateTimeInterface|null $retryUntil = null,
+        ): \DelayQueue\PreparedJob;
+
+        /**
+         * @see \DelayQueue::receipts()
+         *
+         * @param Duration $olderThan
+         * @param positive-int $limit
+         *
+         * @return list<non-empty-string>
+         */
+        public function receipts(int|float|string|\DateInterval $olderThan = 0, string $prefix = '', int $limit = 1000): array;
+
+        /**
+         * @see \DelayQueue::takenIds()
+         *
+         * @return list<array{id: non-empty-string, until: float}>
+         */
+        public function takenIds(): array;
+
+        /**
+         * @see \DelayQueue::forgetReceipts()
+         *
+         * @return int<0, max>
+         */
+        public function forgetReceipts(string ...$names): int;
 
         /**
          * @see \DelayQueue::producer()
@@ -656,6 +757,51 @@ namespace DelayQueue {
         public readonly ?string $extras;
     }
 
+    /** What became of the jobs of a pushOnce(). */
+    final class PushOnce
+    {
+        /** @var int<0, max> */
+        public readonly int $added;
+        /** @var int<0, max> jobs whose ids were taken: what is there was kept, and their receipts are given now */
+        public readonly int $kept;
+        /** @var int<0, max> jobs whose receipts the queue had; after a lost answer those, too, that this call has added */
+        public readonly int $known;
+    }
+
+    /**
+     * A job as push() would store it: see DelayQueue::prepare().
+     *
+     * @phpstan-import-type Headers from \DelayQueue
+     * @psalm-import-type Headers from \DelayQueue
+     */
+    final class PreparedJob
+    {
+        /** @var non-empty-string the given one, or a new UUIDv7 */
+        public readonly string $id;
+        /** The bytes of the payload, before any sealing. */
+        public readonly string $body;
+        /** @var Headers */
+        public readonly array $headers;
+        /** Seconds; null where a moment was given. */
+        public readonly ?float $delay;
+        /** Unix seconds; null where a delay was given. */
+        public readonly ?float $dueAt;
+        /** @var int<0, 4294967295> */
+        public readonly int $priority;
+        /** Seconds. */
+        public readonly float $ttr;
+        /** @var int<0, 4294967295> 0: no limit */
+        public readonly int $maxAttempts;
+        public readonly Backoff $backoff;
+        /** Seconds; 0.0: none. */
+        public readonly float $timeout;
+        public readonly OnDuplicate $onDuplicate;
+        /** Seconds, or null. */
+        public readonly ?float $unique;
+        /** What the job has beside: $maxWait, $expires, $onExpiry and $retryUntil, as bytes for `extras` of pushMany() and pushOnce(), or null. */
+        public readonly ?string $extras;
+    }
+
     /** Numbers of one queue. Counters run since the queue was made. */
     final class Stats
     {
@@ -1034,6 +1180,7 @@ namespace {
      *     connectTimeout?: int|float,
      *     readTimeout?: int|float,
      *     persistent?: bool,
+     *     capacity?: positive-int|null,
      *     durability?: 'memory'|'replica'|'disk',
      *     replicas?: int<1, 255>,
      *     partitions?: int<1, 256>,
@@ -1058,6 +1205,29 @@ namespace {
      *     retryUntil?: Duration|\DateTimeInterface|null,
      *     extras?: string|null,
      * }
+     * @phpstan-type JobOnce array{
+     *     receipt: non-empty-string,
+     *     payload?: mixed,
+     *     delay?: Duration|\DateTimeInterface,
+     *     id?: non-empty-string|null,
+     *     priority?: int<0, 4294967295>|null,
+     *     ttr?: Duration|null,
+     *     maxAttempts?: int<0, 4294967295>|null,
+     *     backoff?: \DelayQueue\Backoff|null,
+     *     timeout?: Duration|null,
+     *     onDuplicate?: \DelayQueue\OnDuplicate,
+     *     headers?: Headers,
+     *     unique?: Duration|null,
+     *     maxWait?: Duration|null,
+     *     expires?: Duration|\DateTimeInterface|null,
+     *     onExpiry?: \DelayQueue\OnExpiry,
+     *     retryUntil?: Duration|\DateTimeInterface|null,
+     *     extras?: string|null,
+     *     createdAt?: int|float|null,
+     *     past?: array{attempts?: int<0, 4294967295>, timeouts?: int<0, 4294967295>, releases?: int<0, 4294967295>, buries?: int<0, 4294967295>, kicks?: int<0, 4294967295>, firstDueAt?: int|float|null, lastError?: string|null}|null,
+     *     state?: \DelayQueue\State|null,
+     *     seal?: array{alg: string, key: string, tag: string}|null,
+     * }
      *
      * @psalm-type Duration = int|float|numeric-string|non-empty-string|\DateInterval
      * @psalm-type Headers = array<array-key, string>
@@ -1072,6 +1242,7 @@ namespace {
      *     connectTimeout?: int|float,
      *     readTimeout?: int|float,
      *     persistent?: bool,
+     *     capacity?: positive-int|null,
      *     durability?: 'memory'|'replica'|'disk',
      *     replicas?: int<1, 255>,
      *     partitions?: int<1, 256>,
@@ -1095,6 +1266,29 @@ namespace {
      *     onExpiry?: \DelayQueue\OnExpiry,
      *     retryUntil?: Duration|\DateTimeInterface|null,
      *     extras?: string|null,
+     * }
+     * @psalm-type JobOnce = array{
+     *     receipt: non-empty-string,
+     *     payload?: mixed,
+     *     delay?: Duration|\DateTimeInterface,
+     *     id?: non-empty-string|null,
+     *     priority?: int<0, 4294967295>|null,
+     *     ttr?: Duration|null,
+     *     maxAttempts?: int<0, 4294967295>|null,
+     *     backoff?: \DelayQueue\Backoff|null,
+     *     timeout?: Duration|null,
+     *     onDuplicate?: \DelayQueue\OnDuplicate,
+     *     headers?: Headers,
+     *     unique?: Duration|null,
+     *     maxWait?: Duration|null,
+     *     expires?: Duration|\DateTimeInterface|null,
+     *     onExpiry?: \DelayQueue\OnExpiry,
+     *     retryUntil?: Duration|\DateTimeInterface|null,
+     *     extras?: string|null,
+     *     createdAt?: int|float|null,
+     *     past?: array{attempts?: int<0, 4294967295>, timeouts?: int<0, 4294967295>, releases?: int<0, 4294967295>, buries?: int<0, 4294967295>, kicks?: int<0, 4294967295>, firstDueAt?: int|float|null, lastError?: string|null}|null,
+     *     state?: \DelayQueue\State|null,
+     *     seal?: array{alg: string, key: string, tag: string}|null,
      * }
      */
     final class DelayQueue implements \DelayQueue\QueueInterface
@@ -1120,6 +1314,9 @@ namespace {
          *     three quarters of the readTimeout, until a replica has the change ('replicas' 1: so many of them), or the append-only file on disk
          *     (Redis 7.2); short of it they throw
          *     a ConnectionException with $ambiguous true. consume() does not wait: a loop cannot undo what its handler has done.
+         *     capacity null: how many jobs in all states the queue may hold for this producer (with partitions each its share); a push, or a chunk of
+         *     pushMany(), that would pass it changes nothing and throws a QueueFullException with $redisCode 'DQCAPACITY'. What is kept or replaced
+         *     counts nothing; pushOnce(), release() and kick() are not held up.
          *     partitions 1: the queue is spread over so many hash tags, for a cluster. Order, ids and fencing tokens hold within a
          *     partition, which the id chooses; list() shows one partition after the other. Workers and producers need the same number.
          *     Raise it in the workers first: they find older jobs. A push does not: it adds a second job beside an older one of the same id.
@@ -1184,6 +1381,46 @@ namespace {
         ): string {}
 
         /**
+         * The same as push(); null, whatever $onDuplicate says, where the job was not stored, because its id is in the queue, or taken. With
+         * OnDuplicate::Replace that is a job in the hands of a worker. Parameters and errors are those of push().
+         *
+         * @param Duration|\DateTimeInterface $delay
+         * @param non-empty-string|null $id
+         * @param int<0, 4294967295>|null $priority
+         * @param Duration|null $ttr
+         * @param int<0, 4294967295>|null $maxAttempts
+         * @param Duration|null $timeout
+         * @param Headers $headers
+         * @param Duration|null $unique
+         * @param Duration|null $maxWait
+         * @param Duration|\DateTimeInterface|null $expires
+         * @param Duration|\DateTimeInterface|null $retryUntil
+         *
+         * @return non-empty-string|null the id
+         *
+         * @throws \DelayQueue\PayloadException
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function tryPush(
+            mixed $payload,
+            int|float|string|\DateInterval|\DateTimeInterface $delay = 0,
+            ?string $id = null,
+            ?int $priority = null,
+            int|float|string|\DateInterval|null $ttr = null,
+            ?int $maxAttempts = null,
+            ?\DelayQueue\Backoff $backoff = null,
+            int|float|string|\DateInterval|null $timeout = null,
+            \DelayQueue\OnDuplicate $onDuplicate = \DelayQueue\OnDuplicate::Fail,
+            array $headers = [],
+            int|float|string|\DateInterval|null $unique = null,
+            int|float|string|\DateInterval|null $maxWait = null,
+            int|float|string|\DateInterval|\DateTimeInterface|null $expires = null,
+            \DelayQueue\OnExpiry $onExpiry = \DelayQueue\OnExpiry::Bury,
+            int|float|string|\DateInterval|\DateTimeInterface|null $retryUntil = null,
+        ): ?string {}
+
+        /**
          * Adds many jobs in few round trips; each chunk of up to 500 is atomic. An array is checked as a whole before
          * anything is sent; a Traversable is read, checked and sent chunk by chunk. Where Redis fails or refuses, $stored of the exception
          * names the jobs of the chunks before.
@@ -1199,6 +1436,90 @@ namespace {
          * @throws \DelayQueue\ServerException
          */
         public function pushMany(iterable $jobs): array {}
+
+        /**
+         * Adds jobs once, however often it is asked to: after a crash, an error or a lost answer the same call again adds what is missing. The queue
+         * keeps the `receipt` of each job, 1..200 bytes without control characters, until forgetReceipts(); a job whose receipt it has changes
+         * nothing. Receipts are as safe as jobs: a replica that takes over without the last writes has lost both.
+         *
+         * Each chunk of up to 500 jobs is atomic. A job whose id is in the queue, or taken, is kept as it is, and its receipt is given; with
+         * OnDuplicate::Replace one that no worker holds is replaced. Fail is a \ValueError. A job may arrive with its past: `createdAt`
+         * (Unix seconds), `past`, and State::Buried, which it is since its time ($delay). With `seal` of a JobInfo the payload is its body, as it is
+         * stored. An item without `payload` gives its receipt alone, and takes the `id` for as long as `unique` says.
+         *
+         * @param iterable<JobOnce> $jobs further keys as of pushMany()
+         *
+         * @throws \TypeError|\ValueError naming the position and the key
+         * @throws \DelayQueue\PayloadException
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException chunks before are stored: call again
+         */
+        public function pushOnce(iterable $jobs): \DelayQueue\PushOnce {}
+
+        /**
+         * Checks and encodes a job as push() does, and gives what that would store: for programs that store it elsewhere first. Asks no Redis.
+         *
+         * @param Duration|\DateTimeInterface $delay
+         * @param non-empty-string|null $id
+         * @param int<0, 4294967295>|null $priority
+         * @param Duration|null $ttr
+         * @param int<0, 4294967295>|null $maxAttempts
+         * @param Duration|null $timeout
+         * @param Headers $headers
+         * @param Duration|null $unique
+         * @param Duration|null $maxWait
+         * @param Duration|\DateTimeInterface|null $expires
+         * @param Duration|\DateTimeInterface|null $retryUntil
+         *
+         * @throws \DelayQueue\PayloadException
+         */
+        public function prepare(
+            mixed $payload,
+            int|float|string|\DateInterval|\DateTimeInterface $delay = 0,
+            ?string $id = null,
+            ?int $priority = null,
+            int|float|string|\DateInterval|null $ttr = null,
+            ?int $maxAttempts = null,
+            ?\DelayQueue\Backoff $backoff = null,
+            int|float|string|\DateInterval|null $timeout = null,
+            \DelayQueue\OnDuplicate $onDuplicate = \DelayQueue\OnDuplicate::Fail,
+            array $headers = [],
+            int|float|string|\DateInterval|null $unique = null,
+            int|float|string|\DateInterval|null $maxWait = null,
+            int|float|string|\DateInterval|\DateTimeInterface|null $expires = null,
+            \DelayQueue\OnExpiry $onExpiry = \DelayQueue\OnExpiry::Bury,
+            int|float|string|\DateInterval|\DateTimeInterface|null $retryUntil = null,
+        ): \DelayQueue\PreparedJob {}
+
+        /**
+         * The receipts of pushOnce() that the queue has, oldest first (of several partitions: of each).
+         *
+         * @param Duration $olderThan given at least so long ago, by Redis' clock
+         * @param string $prefix with this beginning
+         * @param positive-int $limit
+         *
+         * @return list<non-empty-string>
+         *
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
+         */
+        public function receipts(int|float|string|\DateInterval $olderThan = 0, string $prefix = '', int $limit = 1000): array {}
+
+        /**
+         * The ids that are taken for some time ($unique of push()), and until when (Unix seconds), the soonest free first.
+         *
+         * @return list<array{id: non-empty-string, until: float}>
+         *
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
+         */
+        public function takenIds(): array {}
+
+        /**
+         * Removes receipts of pushOnce(), and frees ids that are taken for some time: nothing else does.
+         *
+         * @return int<0, max> how many there were
+         *
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
+         */
+        public function forgetReceipts(string ...$names): int {}
 
         /**
          * The classic ZSET + HASH producer: one message under an id of the caller's, due at an absolute time. The same id

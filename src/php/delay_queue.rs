@@ -7,8 +7,10 @@ use super::exceptions::At;
 use super::manage;
 use super::new_job::{Defaults, Format};
 use super::object::{Handlers, Inside, construct, creator};
+use super::once;
 use super::options;
 use super::place::Place;
+use super::prepared;
 use super::produce;
 use super::reserve;
 use super::settings;
@@ -73,7 +75,7 @@ impl DelayQueue {
 }
 
 /// Interfaces have most of them, too: see `interfaces`.
-pub static METHODS: [Method; 43] = [
+pub static METHODS: [Method; 49] = [
     method!(
         "__construct(string $queue = 'default', #[\\SensitiveParameter] ?string $dsn = null, \
          #[\\SensitiveParameter] array $options = [])",
@@ -91,7 +93,38 @@ pub static METHODS: [Method; 43] = [
          int|float|string|\\DateInterval|\\DateTimeInterface|null $retryUntil = null): string",
         produce::push
     ),
+    method!(
+        "tryPush(mixed $payload, int|float|string|\\DateInterval|\\DateTimeInterface $delay = 0, ?string $id = null, \
+         ?int $priority = null, int|float|string|\\DateInterval|null $ttr = null, ?int $maxAttempts = null, \
+         ?\\DelayQueue\\Backoff $backoff = null, int|float|string|\\DateInterval|null $timeout = null, \
+         \\DelayQueue\\OnDuplicate $onDuplicate = \\DelayQueue\\OnDuplicate::Fail, array $headers = [], \
+         int|float|string|\\DateInterval|null $unique = null, \
+         int|float|string|\\DateInterval|null $maxWait = null, \
+         int|float|string|\\DateInterval|\\DateTimeInterface|null $expires = null, \
+         \\DelayQueue\\OnExpiry $onExpiry = \\DelayQueue\\OnExpiry::Bury, \
+         int|float|string|\\DateInterval|\\DateTimeInterface|null $retryUntil = null): ?string",
+        produce::try_push
+    ),
     method!("pushMany(iterable $jobs): array", produce::push_many),
+    method!("pushOnce(iterable $jobs): \\DelayQueue\\PushOnce", once::push_once),
+    method!(
+        "prepare(mixed $payload, int|float|string|\\DateInterval|\\DateTimeInterface $delay = 0, ?string $id = null, \
+         ?int $priority = null, int|float|string|\\DateInterval|null $ttr = null, ?int $maxAttempts = null, \
+         ?\\DelayQueue\\Backoff $backoff = null, int|float|string|\\DateInterval|null $timeout = null, \
+         \\DelayQueue\\OnDuplicate $onDuplicate = \\DelayQueue\\OnDuplicate::Fail, array $headers = [], \
+         int|float|string|\\DateInterval|null $unique = null, \
+         int|float|string|\\DateInterval|null $maxWait = null, \
+         int|float|string|\\DateInterval|\\DateTimeInterface|null $expires = null, \
+         \\DelayQueue\\OnExpiry $onExpiry = \\DelayQueue\\OnExpiry::Bury, \
+         int|float|string|\\DateInterval|\\DateTimeInterface|null $retryUntil = null): \\DelayQueue\\PreparedJob",
+        prepared::prepare
+    ),
+    method!(
+        "receipts(int|float|string|\\DateInterval $olderThan = 0, string $prefix = '', int $limit = 1000): array",
+        once::receipts
+    ),
+    method!("takenIds(): array", once::taken_ids),
+    method!("forgetReceipts(string ...$names): int", once::forget_receipts),
     method!("producer(string $member, int|float $score, array $message): bool", produce::producer),
     method!("consumer(int|float|null $maxScore = null, int $limit = 10): array", reserve::consumer),
     method!("watch(string ...$queues): static", watch),

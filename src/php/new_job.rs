@@ -37,8 +37,8 @@ pub struct Encoding {
     pub max_payload: usize,
 }
 
-/// The parameters of `push()` in their order, then those keys of an item that are none.
-const KEYS: [&str; 16] = [
+/// The parameters of `push()` in their order, then the further keys of an item of `pushMany()`, then those of `pushOnce()`.
+const KEYS: [&str; 21] = [
     "payload",
     "delay",
     "id",
@@ -55,7 +55,13 @@ const KEYS: [&str; 16] = [
     "onExpiry",
     "retryUntil",
     "extras",
+    "receipt",
+    "createdAt",
+    "past",
+    "state",
+    "seal",
 ];
+const OF_PUSH_MANY: usize = 16;
 
 /// The values given, by their position in [`KEYS`].
 pub struct Fields<'a> {
@@ -66,7 +72,7 @@ pub struct Fields<'a> {
 impl<'a> Fields<'a> {
     pub fn of_call(call: &'a Call) -> Self {
         let mut values = [None; KEYS.len()];
-        for (number, value) in (1..).zip(values.iter_mut()) {
+        for (number, value) in (1..).zip(values.iter_mut().take(OF_PUSH_MANY)) {
             *value = call.arg(number);
         }
         Self { values, item: None }
@@ -74,11 +80,20 @@ impl<'a> Fields<'a> {
 
     /// The caller holds a reference to the array for as long as the fields live.
     pub fn of_item(item: &'a Zval, index: usize) -> Outcome<Self> {
+        Self::of_item_with(item, index, OF_PUSH_MANY)
+    }
+
+    /// The same of `pushOnce()`.
+    pub fn of_item_once(item: &'a Zval, index: usize) -> Outcome<Self> {
+        Self::of_item_with(item, index, KEYS.len())
+    }
+
+    fn of_item_with(item: &'a Zval, index: usize, keys: usize) -> Outcome<Self> {
         let Some(table) = item.array() else { return Err(Place::WholeItem(index).type_error("array", item)) };
         let mut values = [None; KEYS.len()];
         for (key, value) in array::entries(table) {
             let known = match &key {
-                Key::Text(text) => KEYS.iter().position(|k| k.as_bytes() == *text),
+                Key::Text(text) => KEYS.iter().take(keys).position(|k| k.as_bytes() == *text),
                 Key::Int(_) => None,
             };
             match known.and_then(|position| values.get_mut(position)) {
@@ -89,7 +104,7 @@ impl<'a> Fields<'a> {
         Ok(Self { values, item: Some(index) })
     }
 
-    fn get(&self, key: &'static str) -> (Option<&'a Zval>, Place<'static>) {
+    pub fn get(&self, key: &'static str) -> (Option<&'a Zval>, Place<'static>) {
         let position = KEYS.iter().position(|k| *k == key).unwrap_or(0);
         let place = match self.item {
             None => Place::Argument(u32::try_from(position + 1).unwrap_or(1)),
@@ -99,13 +114,38 @@ impl<'a> Fields<'a> {
     }
 
     /// For parameters where null means "the queue's default".
-    fn nullable<T>(&self, key: &'static str, read: impl FnOnce(&Zval, Place<'_>) -> Outcome<T>) -> Outcome<Option<T>> {
+    pub fn nullable<T>(
+        &self,
+        key: &'static str,
+        read: impl FnOnce(&Zval, Place<'_>) -> Outcome<T>,
+    ) -> Outcome<Option<T>> {
         let (value, place) = self.get(key);
         value.filter(|v| !v.is_null()).map(|v| read(v, place)).transpose()
     }
 
     /// Checks everything and encodes the payload.
     pub fn job(&self, defaults: &Defaults) -> Outcome<NewJob> {
+        let payload = |value: &Zval, place: Place<'_>| encode(value, place, defaults.encoding);
+        self.job_with(defaults, OnDuplicate::Fail, payload)
+    }
+
+    /// The same with another default, and another way to read the payload.
+    pub fn job_with(
+        &self,
+        defaults: &Defaults,
+        on_duplicate: OnDuplicate,
+        payload: impl FnOnce(&Zval, Place<'_>) -> Outcome<Vec<u8>>,
+    ) -> Outcome<NewJob> {
+        let job = self.job_of(defaults, on_duplicate)?;
+        let payload = match self.get("payload") {
+            (Some(value), place) => payload(value, place)?,
+            (None, place) => return Err(place.value_error("must be given")),
+        };
+        Ok(NewJob { payload, ..job })
+    }
+
+    /// Without its payload.
+    fn job_of(&self, defaults: &Defaults, on_duplicate: OnDuplicate) -> Outcome<NewJob> {
         let due = match self.get("delay") {
             (Some(value), place) => duration_arg::due(value, place)?,
             (None, _) => Due::InMs(0),
@@ -114,7 +154,7 @@ impl<'a> Fields<'a> {
             Some(bytes) => JobId::new(bytes).at(place),
             None => Err(place.wrong_type("?string", value)),
         })?;
-        let on_duplicate = self.case("onDuplicate", &enums::ON_DUPLICATE, enums::on_duplicate)?.unwrap_or_default();
+        let on_duplicate = self.case("onDuplicate", &enums::ON_DUPLICATE, enums::on_duplicate)?.unwrap_or(on_duplicate);
         let mut extras = self.nullable("extras", extras)?.unwrap_or_default();
         extras.traits = self.traits(id.is_some() && on_duplicate == OnDuplicate::Replace)?.before(&extras.traits);
         let options = JobOptions {
@@ -134,11 +174,17 @@ impl<'a> Fields<'a> {
         if unique_ms.is_some() && id.is_none() {
             return Err(self.get("unique").1.value_error("must not be given without an id"));
         }
-        let payload = match self.get("payload") {
-            (Some(value), place) => encode(value, place, defaults.encoding)?,
-            (None, place) => return Err(place.value_error("must be given")),
-        };
-        Ok(NewJob { id, payload, due, options, on_duplicate, unique_ms })
+        Ok(NewJob { id, payload: Vec::new(), due, options, on_duplicate, unique_ms })
+    }
+
+    /// A job that is none: only its id and `unique` count.
+    pub fn without_payload(&self, defaults: &Defaults) -> Outcome<NewJob> {
+        for (key, value) in KEYS.iter().zip(&self.values) {
+            if value.is_some() && !["id", "unique", "receipt"].contains(key) {
+                return Err(self.get("payload").1.value_error(&format!("must be given with {key}")));
+            }
+        }
+        self.job_of(defaults, OnDuplicate::Keep)
     }
 
     /// `replaces`: the job replaces another one of its id.
@@ -167,7 +213,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The case of an enum.
-    fn case<T>(&self, key: &'static str, class: &Class, read: fn(&Zval) -> Option<T>) -> Outcome<Option<T>> {
+    pub fn case<T>(&self, key: &'static str, class: &Class, read: fn(&Zval) -> Option<T>) -> Outcome<Option<T>> {
         match self.get(key) {
             (Some(value), place) => match read(value) {
                 Some(case) => Ok(Some(case)),

@@ -22,12 +22,18 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue/methods/push/parameters/14 is unexpected
 /DelayQueue/methods/dsn is unexpected
 /DelayQueue/methods/forget is unexpected
+/DelayQueue/methods/forgetReceipts is unexpected
 /DelayQueue/methods/installScripts is unexpected
 /DelayQueue/methods/name is unexpected
 /DelayQueue/methods/partitions is unexpected
 /DelayQueue/methods/prefix is unexpected
+/DelayQueue/methods/prepare is unexpected
+/DelayQueue/methods/pushOnce is unexpected
+/DelayQueue/methods/receipts is unexpected
 /DelayQueue/methods/reseal is unexpected
+/DelayQueue/methods/takenIds is unexpected
 /DelayQueue/methods/tellWorkers is unexpected
+/DelayQueue/methods/tryPush is unexpected
 /DelayQueue/methods/workers is unexpected
 /DelayQueue\Backoff/interfaces/0 is unexpected
 /DelayQueue\Backoff/methods/__toString is unexpected
@@ -64,6 +70,8 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue\JobCall is unexpected
 /DelayQueue\JobInterface is unexpected
 /DelayQueue\OnExpiry is unexpected
+/DelayQueue\PreparedJob is unexpected
+/DelayQueue\PushOnce is unexpected
 /DelayQueue\QueueInterface is unexpected
 /DelayQueue\SealException is unexpected
 /DelayQueue\ShutdownException is unexpected

@@ -1,0 +1,178 @@
+//! `pushOnce()` and the receipts: jobs that arrive once, with their past.
+
+use super::args;
+use super::array::{self, Key};
+use super::call::{Call, Outcome};
+use super::class::{Class, Declaration, Kind, Rejected};
+use super::convert;
+use super::delay_queue::DelayQueue;
+use super::duration_arg;
+use super::enums;
+use super::exceptions::At;
+use super::items;
+use super::new_job::{Defaults, Fields, encode};
+use super::object::{Handlers, Inside, creator, make};
+use super::place::Place;
+use super::produce::moment_us;
+use super::seal;
+use crate::core::job::{JobId, OnDuplicate, OnceJob, State};
+use crate::core::queue::PushOnce as Core;
+use crate::core::record::History;
+use ext_php_rs::types::Zval;
+use std::sync::OnceLock;
+
+/// All there is lies in the properties.
+pub struct PushOnce;
+
+static CLASS: Class = Class::new("DelayQueue\\PushOnce");
+static HANDLERS: OnceLock<Handlers> = OnceLock::new();
+
+impl Inside for PushOnce {
+    fn class() -> &'static Class {
+        &CLASS
+    }
+    fn handlers() -> &'static OnceLock<Handlers> {
+        &HANDLERS
+    }
+}
+
+pub fn register() -> Result<(), Rejected> {
+    CLASS.register(&Declaration {
+        kind: Kind::Final,
+        parent: None,
+        interfaces: &[],
+        properties: &["readonly int $added", "readonly int $kept", "readonly int $known"],
+        methods: &[],
+        create: Some(creator::<PushOnce>()),
+    })
+}
+
+pub fn push_once(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let mut sum = Core::default();
+    items::each_chunk(
+        call,
+        |item, index| once_job(item, index, &this.defaults),
+        |jobs| {
+            sum.add(this.queue.push_once(jobs)?);
+            Ok(())
+        },
+    )?;
+    make(PushOnce, vec![convert::int(sum.added), convert::int(sum.kept), convert::int(sum.known)])
+}
+
+/// An item of `pushOnce()`. Without a payload it is a receipt alone.
+fn once_job(item: &Zval, index: usize, defaults: &Defaults) -> Outcome<OnceJob> {
+    let fields = Fields::of_item_once(item, index)?;
+    let receipt = match fields.get("receipt") {
+        (Some(value), place) => match args::bytes(value, place)? {
+            Some(bytes) => JobId::new(bytes).at(place)?.as_bytes().to_vec(),
+            None => return Err(place.type_error("string", value)),
+        },
+        (None, place) => return Err(place.value_error("must be given")),
+    };
+    let is_receipt_only = fields.get("payload").0.is_none();
+    let sealed = fields.nullable("seal", seal::read)?;
+    let mut job = if is_receipt_only {
+        fields.without_payload(defaults)?
+    } else {
+        fields.job_with(defaults, OnDuplicate::Keep, |value, place| match (&sealed, value.zend_str()) {
+            (None, _) => encode(value, place, defaults.encoding),
+            // The stored bytes, as a JobInfo shows them.
+            (Some(_), Some(body)) => Ok(body.as_bytes().to_vec()),
+            (Some(_), None) => Err(place.type_error("string", value)),
+        })?
+    };
+    if job.on_duplicate == OnDuplicate::Fail {
+        let must = "must be OnDuplicate::Keep or Replace: a job whose id is taken is kept, and counted";
+        return Err(fields.get("onDuplicate").1.value_error(must));
+    }
+    job.options.seal = sealed;
+    let is_buried = fields.nullable("state", |value, place| match enums::state(value) {
+        Some(State::Buried) => Ok(true),
+        Some(_) => Err(place.value_error("must be State::Buried or null")),
+        None => Err(place.wrong_type("?DelayQueue\\State", value)),
+    })?;
+    let created_at_ms = fields.nullable("createdAt", |value, place| Ok(unix_us(value, place)?.div_euclid(1000)))?;
+    let past = fields.nullable("past", past)?;
+    Ok(OnceJob { receipt, job, is_receipt_only, created_at_ms, past, is_buried: is_buried == Some(true) })
+}
+
+/// Unix seconds that are not before 1970.
+fn unix_us(value: &Zval, place: Place<'_>) -> Outcome<i64> {
+    match args::number(value, place)? {
+        Some(seconds) if seconds < 0.0 => Err(place.value_error("must be greater than or equal to 0")),
+        Some(seconds) => moment_us(seconds, f64::round, place),
+        None => Err(place.type_error("int|float", value)),
+    }
+}
+
+/// The past of a job, by the names of `JobInfo`.
+fn past(value: &Zval, place: Place<'_>) -> Outcome<History> {
+    let Some(table) = value.array() else { return Err(place.wrong_type("?array", value)) };
+    let mut past = History::default();
+    for (key, value) in array::entries(table) {
+        let Key::Text(name) = key else { return Err(unknown(&key, place)) };
+        let count = match name {
+            b"attempts" => &mut past.attempts,
+            b"timeouts" => &mut past.timeouts,
+            b"releases" => &mut past.releases,
+            b"buries" => &mut past.buries,
+            b"kicks" => &mut past.kicks,
+            b"firstDueAt" => {
+                if !value.is_null() {
+                    past.first_due_us = unix_us(value, place)?;
+                }
+                continue;
+            }
+            b"lastError" => {
+                past.last_error = args::bytes(value, place)?.map(|text| super::reason::bounded(&text));
+                continue;
+            }
+            _ => return Err(unknown(&key, place)),
+        };
+        *count = match args::int(value, place)? {
+            Some(number) => args::u32_in(number, place, 0, u32::MAX)?,
+            None => return Err(place.type_error("int", value)),
+        };
+    }
+    Ok(past)
+}
+
+fn unknown(key: &Key<'_>, place: Place<'_>) -> super::call::Fault {
+    place.value_error(&format!("has the unknown key \"{key}\""))
+}
+
+pub fn receipts(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let older_than_ms = match call.arg(1) {
+        Some(value) => duration_arg::span(value, Place::Argument(1))?,
+        None => 0,
+    };
+    let prefix = call.optional_bytes(2)?.unwrap_or_default();
+    let limit = call.at_least(3, call.int_or(3, 1000)?, 1)?;
+    let found = this.queue.receipts(older_than_ms, &prefix, usize::try_from(limit).unwrap_or(usize::MAX))?;
+    Ok(convert::list(found.iter().map(convert::bytes)))
+}
+
+pub fn taken_ids(call: &Call) -> Outcome<Zval> {
+    let taken = call.this::<DelayQueue>()?.queue.taken_ids()?;
+    Ok(convert::list(taken.iter().map(|(id, until_us)| {
+        convert::map([
+            ("id", convert::bytes(id.as_bytes())),
+            ("until", convert::float(convert::unix_seconds_of_us(*until_us))),
+        ])
+    })))
+}
+
+pub fn forget_receipts(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let mut names = Vec::new();
+    for number in call.rest(1) {
+        names.push(JobId::new(call.bytes(number)?).at(Place::Argument(number))?.as_bytes().to_vec());
+    }
+    if names.is_empty() {
+        return Ok(convert::int(0));
+    }
+    Ok(convert::int(this.queue.forget_receipts(&names)?))
+}
