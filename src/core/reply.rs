@@ -162,6 +162,7 @@ impl Reply {
             kicks: history.kicks,
             last_error: history.last_error,
             seal_error: None,
+            partition: 0,
         })
     }
 }

@@ -58,6 +58,7 @@ fn blank(now_us: i64) -> JobInfo {
         kicks: 0,
         last_error: None,
         seal_error: None,
+        partition: 0,
     }
 }
 
@@ -82,7 +83,7 @@ pub fn job_info(call: &Call) -> Outcome<Zval> {
         }
     }
     let undefined = (0..job_info::PROPERTIES.len()).map(|_| undefined()).collect();
-    let mut made = make(job_info::JobInfo, undefined)?;
+    let mut made = make(job_info::JobInfo { place: None }, undefined)?;
     let Some(object) = made.object_mut() else { return Err(Fault::Thrown) };
     for (index, change) in changes.into_iter().enumerate() {
         // SAFETY: a live JobInfo has as many slots as properties.
