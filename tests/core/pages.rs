@@ -47,6 +47,7 @@ fn pages_show_what_stays_once(state: State) {
     for page in 0.. {
         let jobs = queue.list_from(state, after.as_ref(), 0, 170).unwrap();
         let Some(last) = jobs.last() else { break };
+        assert!(page < 100, "the pages of {state:?} jobs do not end");
         after = Some(last.place());
         seen.extend(ids(&jobs));
         // Every second time the place of a job that is gone; some of those to come, and one of those that were shown.
@@ -105,6 +106,18 @@ fn the_place_of_a_gone_job_is_found_by_the_bytes_of_its_id() {
         );
         queue.push(&at(LATER, name, 1024)).unwrap();
     }
+}
+
+#[test]
+fn the_place_of_a_job_that_is_not_due_any_more_hides_no_less_urgent_job() {
+    let queue = fresh();
+    push_many(&queue, &[at(BEFORE, "default", 1024), at(BEFORE, "less urgent", 2000)]);
+    push_many(&queue, &["x", "y", "z"].map(|name| delayed(name, 60_000)));
+    travel(61_000);
+    let ready = queue.list(State::Ready, 0, 10).unwrap();
+    assert_eq!(ids(&ready), ["default", "x", "y", "z", "less urgent"]);
+    travel(-61_000);
+    assert_eq!(ids(&queue.list_from(State::Ready, Some(&ready[3].place()), 0, 10).unwrap()), ["less urgent"]);
 }
 
 /// Another program has written such times.

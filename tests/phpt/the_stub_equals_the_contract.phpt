@@ -14,13 +14,17 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue/methods/ackMany/parameters/0/type: expected "DelayQueue\\Job", got "DelayQueue\\JobInterface"
 /DelayQueue/methods/consume/parameters/10 is unexpected
 /DelayQueue/methods/doctor/parameters/0 is unexpected
+/DelayQueue/methods/list/parameters/3 is unexpected
+/DelayQueue/methods/countDue is unexpected
 /DelayQueue/methods/dsn is unexpected
 /DelayQueue/methods/forget is unexpected
 /DelayQueue/methods/installScripts is unexpected
 /DelayQueue/methods/name is unexpected
+/DelayQueue/methods/now is unexpected
 /DelayQueue/methods/partitions is unexpected
 /DelayQueue/methods/prefix is unexpected
 /DelayQueue/methods/reseal is unexpected
+/DelayQueue/methods/sibling is unexpected
 /DelayQueue/methods/tellWorkers is unexpected
 /DelayQueue/methods/workers is unexpected
 /DelayQueue\Backoff/interfaces/0 is unexpected
@@ -38,6 +42,7 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue\JobInfo/properties/extras is unexpected
 /DelayQueue\Stats/properties/workers is unexpected
 /DelayQueue\Stats/methods/lateness/parameters/0 is unexpected
+/DelayQueue\Stats/methods/history is unexpected
 /DelayQueue\Stats/methods/prometheusPage is unexpected
 /DelayQueue\Stats/methods/runTimes is unexpected
 /DelayQueue\Stats/methods/waitTime is unexpected

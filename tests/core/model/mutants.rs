@@ -184,7 +184,6 @@ const MUTANTS: &[Mutant] = &[
     ("lib/after.lua", "math.max(0, up_to(prioritized, at, id) - call('ZCOUNT', prioritized, '-inf', int(now)))", "0"),
     ("lib/after.lua", "and at + 0 <= now and not promoted", "and not promoted"), // the clock was set back
     ("lib/after.lua", "call('ZCOUNT', prioritized_ready, '-inf', '(1024') + math.min", "math.min"),
-    ("lib/after.lua", "math.min(first, due_now)", "first"),
     ("lib/after.lua", "(priority + 0 < 1024 and 0 or due_now)", "0"),
     ("lib/after.lua", "(priority + 0 < 1024 and 0 or due_now)", "due_now"),
     ("peek.lua", "due <= now and 'ready' or 'delayed'", "'ready'"),
@@ -211,6 +210,7 @@ const OTHERS: &[(Mutant, &str)] = &[
     (("lib/after.lua", "then high = mid else low = mid + 1 end", "then low = mid + 1 else high = mid end"), "pages::"),
     (("lib/after.lua", "if score and int(score) == at then", "if false then"), "pages::"), // no whole microseconds
     (("lib/after.lua", "if due and int(due) == at and", "if false and"), "pages::where_redis"),
+    (("lib/after.lua", "math.min(first, due_now)", "first"), "pages::the_place"), // the clock was set back
     (("lib/after.lua", "promoted and int(promoted) or priority", "priority"), "pages::"), // of a damaged record
     (("lib/less.lua", "if mine ~= other then return mine < other end", ""), "pages::"),
     (("lib/less.lua", "return #a < #b", "return #a > #b"), "pages::"),
