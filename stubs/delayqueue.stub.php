@@ -1447,9 +1447,10 @@ namespace {
          * A page of the jobs of one state, in their order: ready jobs by priority and due time, delayed ones by due time, reserved ones by the end of
          * their lease, buried ones oldest first; equal ones by id. With partitions one partition comes after the other.
          *
-         * With $after the page begins behind the place of that job, whether it is still there or not, and $offset counts from there. So pages
-         * that each begin behind the last job of the one before show a job once that keeps its state and its place, whatever comes and goes
-         * meanwhile. A renewed lease is another place. So may be a ready job of another priority than the default one where Redis takes no writes.
+         * With $after the page begins behind the place of that job, whether it is still there or not, and $offset counts from there. Begin each
+         * page behind the last job of the one before: then a job that keeps its state and its place is shown once, whatever comes and goes
+         * meanwhile. A renewed lease changes the place of a reserved job. Where Redis takes no writes, ready jobs of other priorities than the
+         * default one may change theirs.
          *
          * @param int<0, max> $offset
          * @param positive-int $limit
@@ -1474,9 +1475,9 @@ namespace {
         public function count(?\DelayQueue\State $state = null): int {}
 
         /**
-         * How many waiting jobs, delayed and ready ones, are due before each of these moments: of now() how many are ready, of now and in an hour the
-         * jobs of the next hour. A job that is due at the very moment does not count. The cost does not depend on the number of jobs. A job whose lease has
-         * ended counts once somebody has looked for it, as each worker does.
+         * How many waiting jobs, delayed and ready ones, are due before each of these moments. A job that is due at the very moment does not count.
+         * The cost hardly depends on the number of jobs: O(log N) for each moment. A job whose lease has ended counts as soon as a worker, or
+         * any look but this one, has taken it back.
          *
          * @return list<int<0, max>> in the order of the moments
          *
