@@ -1,6 +1,7 @@
 -- list.lua: a page of jobs of one state, in their order.
 -- KEYS    all
 -- ARGV[1] clock offset (µs)   ARGV[2] state   ARGV[3] offset   ARGV[4] limit, at most 200   ARGV[5] most bytes of records
+-- ARGV[6] '', or the place of a job behind which the offset counts, three words: priority · due time, deadline or since when (µs) · id
 -- Returns {"JOBS", state, looked, full, …} then five per job as of peek.lua: id · record · history · due · deadline; looked at fewer than asked
 --         for, and full is 0: it was the last page
 --       | {"AGAIN"} a bounded part of the housekeeping is done
@@ -17,6 +18,10 @@
 if reclaim(true) or ARGV[2] == 'ready' and promote(true) then return { 'AGAIN' } end
 local state, offset, limit, bytes = ARGV[2], ARGV[3] + 0, ARGV[4] + 0, ARGV[5] + 0
 local reply, due_now = { 'JOBS', state, 0, 0 }, call('ZCOUNT', waiting, '-inf', int(now))
+if ARGV[6] ~= '' then
+  --@include after
+  offset = offset + count_up_to(state, due_now, ARGV[6])
+end
 local function add(id, due, deadline)
   if bytes <= 0 then
     reply[4] = 1

@@ -11,7 +11,7 @@
 --       | {"AGAIN", lost} a bounded part of the housekeeping is done: call again without acknowledging
 -- Cost    O((J+A) log N) for J jobs leased and A acknowledged; 11 commands, 4 more to acknowledge, 1 more where such a job came back before,
 --         1 per bucket of lateness and of run times, 1 per history, 2 where such a job waits longer than it is late, 1 for 5 more jobs; for a
---         snapshot 2 more and 1 per old one
+--         snapshot 3 more and 1 per old one
 -- Order   lease before place: an error between the two may deliver twice, never lose.
 local KEYS, ARGV = KEYS, ARGV
 --@include clock

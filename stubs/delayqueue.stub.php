@@ -115,13 +115,23 @@ namespace DelayQueue {
      * @phpstan-import-type Headers from \DelayQueue
      * @phpstan-import-type JobOnce from \DelayQueue
      * @phpstan-import-type NewJob from \DelayQueue
+     * @phpstan-import-type Options from \DelayQueue
      * @psalm-import-type Duration from \DelayQueue
      * @psalm-import-type Headers from \DelayQueue
      * @psalm-import-type JobOnce from \DelayQueue
      * @psalm-import-type NewJob from \DelayQueue
+     * @psalm-import-type Options from \DelayQueue
      */
     interface QueueInterface extends \Countable
     {
+        /**
+         * @see \DelayQueue::sibling()
+         *
+         * @param non-empty-string $queue
+         * @param Options $options
+         */
+        public function sibling(string $queue, #[\SensitiveParameter] array $options = []): static;
+
         /**
          * @see \DelayQueue::push()
          *
@@ -407,7 +417,7 @@ namespace DelayQueue {
          *
          * @return list<JobInfo>
          */
-        public function list(\DelayQueue\State $state, int $offset = 0, int $limit = 100): array;
+        public function list(\DelayQueue\State $state, int $offset = 0, int $limit = 100, ?\DelayQueue\JobInfo $after = null): array;
 
         /**
          * @see \DelayQueue::count()
@@ -415,6 +425,13 @@ namespace DelayQueue {
          * @return int<0, max>
          */
         public function count(?\DelayQueue\State $state = null): int;
+
+        /**
+         * @see \DelayQueue::countDue()
+         *
+         * @return list<int<0, max>>
+         */
+        public function countDue(\DateTimeInterface ...$until): array;
 
         /**
          * @see \DelayQueue::kick()
@@ -450,6 +467,9 @@ namespace DelayQueue {
 
         /** @see \DelayQueue::stats() */
         public function stats(): \DelayQueue\Stats;
+
+        /** @see \DelayQueue::now() */
+        public function now(): float;
 
         /**
          * @see \DelayQueue::queues()
@@ -865,6 +885,28 @@ namespace DelayQueue {
          * }
          */
         public function runTimes(bool $sinceStart = false): array {}
+
+        /**
+         * The counters of the last hour, as consumers have copied them every five minutes, and the last copy before: oldest first, at most 14. All
+         * count since the queue was made, so the difference of two entries is what happened between them. pushed, acked, failed, timedOut and
+         * cancelled are those of the properties; released and buried are runs that ended so. Empty while no worker has served the queue for
+         * five minutes, and in memory.
+         *
+         * The copies of partitions have moments of their own. There an entry is the sum of the last copy of each until then; the first one is at the
+         * moment from which on each has one. A partition of which nothing has been copied yet counts nothing.
+         *
+         * @return list<array{
+         *     at: float,
+         *     pushed: int<0, max>,
+         *     acked: int<0, max>,
+         *     failed: int<0, max>,
+         *     timedOut: int<0, max>,
+         *     cancelled: int<0, max>,
+         *     released: int<0, max>,
+         *     buried: int<0, max>,
+         * }> at: Unix seconds, by Redis' clock
+         */
+        public function history(): array {}
 
         /** All of this in Prometheus' text format, histograms included; names begin with delayqueue_, label queue. */
         public function toPrometheus(): string {}
@@ -1331,6 +1373,20 @@ namespace {
         public function __construct(string $queue = 'default', #[\SensitiveParameter] ?string $dsn = null, #[\SensitiveParameter] array $options = []) {}
 
         /**
+         * Another queue of the same Redis and login, as a new object with the options of this one, but for those that are given: prefix, keys,
+         * durability, partitions, defaults of jobs, all of them. Queues that this one watches and its listeners are not taken over.
+         *
+         * It shares connections as an object of the constructor does: with all that have the same DSN and timeouts, and with persistent false with
+         * none, not even with this one. keys can be replaced and not be taken away; replicas that are not given are kept with durability 'replica'.
+         *
+         * @param non-empty-string $queue
+         * @param Options $options
+         *
+         * @throws \ValueError when the name or an option is wrong
+         */
+        public function sibling(string $queue, #[\SensitiveParameter] array $options = []): static {}
+
+        /**
          * Adds one job in one atomic round trip. A push whose answer was lost is repeated: there is no second job while the first is in the
          * queue, and the repetition does not count as a duplicate.
          *
@@ -1769,17 +1825,25 @@ namespace {
         public function peekBuried(): ?\DelayQueue\JobInfo {}
 
         /**
-         * A page of the jobs of one state, in their order.
+         * A page of the jobs of one state, in their order: ready jobs by priority and due time, delayed ones by due time, reserved ones by the end of
+         * their lease, buried ones oldest first; equal ones by id. With partitions one partition comes after the other.
+         *
+         * With $after the page begins behind the place of that job, whether it is still there or not, and $offset counts from there. Begin each
+         * page behind the last job of the one before: then a job that keeps its state and its place is shown once, whatever comes and goes
+         * meanwhile. A renewed lease changes the place of a reserved job. Where Redis takes no writes, ready jobs of other priorities than the
+         * default one may change theirs.
          *
          * @param int<0, max> $offset
          * @param positive-int $limit
+         * @param \DelayQueue\JobInfo|null $after of list() or peek(), in the state that is listed
          *
          * @return list<\DelayQueue\JobInfo>
          *
+         * @throws \ValueError also when $after is in another state, or is of Testing::jobInfo() or of a queue in memory
          * @throws \DelayQueue\ConnectionException
          * @throws \DelayQueue\ServerException
          */
-        public function list(\DelayQueue\State $state, int $offset = 0, int $limit = 100): array {}
+        public function list(\DelayQueue\State $state, int $offset = 0, int $limit = 100, ?\DelayQueue\JobInfo $after = null): array {}
 
         /**
          * Jobs in one state, or in all. A delayed job that is due counts as ready.
@@ -1790,6 +1854,18 @@ namespace {
          * @throws \DelayQueue\ServerException
          */
         public function count(?\DelayQueue\State $state = null): int {}
+
+        /**
+         * How many waiting jobs, delayed and ready ones, are due before each of these moments. A job that is due at the very moment does not count.
+         * The cost hardly depends on the number of jobs: O(log N) for each moment. A job whose lease has ended counts as soon as a worker, or
+         * any look but this one, has taken it back.
+         *
+         * @return list<int<0, max>> in the order of the moments
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function countDue(\DateTimeInterface ...$until): array {}
 
         /**
          * Makes up to $max buried jobs ready, the oldest first.
@@ -1847,6 +1923,15 @@ namespace {
 
         /** @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException */
         public function stats(): \DelayQueue\Stats {}
+
+        /**
+         * The time by Redis' clock, to which delays, moments and leases belong, in Unix seconds; moved as Testing says. With partitions on several
+         * servers that of the first one.
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function now(): float {}
 
         /**
          * The names of all queues under this prefix. Where the list was deleted, as by FLUSHDB, a queue is in it again with the first push

@@ -1,5 +1,6 @@
 -- lib/merge.lua: a page of the delayed jobs of `waiting` and `prioritized`, which each have their own order. Finds by bisection how
 -- many of those before the page are in `waiting`.
+--@include less
 local function merge_delayed(due_now, offset, limit)
   local prioritized_now = call('ZCOUNT', prioritized, '-inf', int(now))
   local many, others = call('ZCARD', waiting) - due_now, call('ZCARD', prioritized) - prioritized_now
@@ -7,7 +8,7 @@ local function merge_delayed(due_now, offset, limit)
     local found = call('ZRANGE', key, rank, rank, 'WITHSCORES')
     return found[1] and { found[1], found[2] + 0 }
   end
-  local function is_before(a, b) return a[2] < b[2] or a[2] == b[2] and a[1] < b[1] end
+  local function is_before(a, b) return a[2] < b[2] or a[2] == b[2] and is_less(a[1], b[1]) end
   local low, high = math.max(0, offset - others), math.min(offset, many)
   while low < high do
     local mid = math.floor((low + high) / 2)

@@ -1,6 +1,7 @@
 -- lib/snapshot.lua: copies the counters into the field `snapshot<now>` of `meta`, at most every five minutes. A client that has the counters of
--- now and of an hour ago knows those of the hour. Keeps the snapshots of the last hour and the last one before it. It never fails the
--- operation: a full Redis refuses it, or the user has no right to it.
+-- now and of an hour ago knows those of the hour. The word `jobs` among them is how many jobs there are, with which a client knows how many were
+-- pushed. Keeps the snapshots of the last hour and the last one before it. It never fails the operation: a full Redis refuses it, or the user
+-- has no right to it.
 local SNAPSHOT_EVERY_US, HOUR_US = 300000000, 3600000000
 
 local function snapshot()
@@ -16,6 +17,8 @@ local function snapshot()
   table.sort(taken)
   local age = now - (taken[#taken] or -math.huge)
   if not counters[1] or age >= 0 and age < SNAPSHOT_EVERY_US then return end
+  local many = try('HLEN', jobs)
+  if type(many) == 'number' then counters[#counters + 1] = 'jobs ' .. many end
   if type(try('HSET', meta, 'snapshot' .. int(now), table.concat(counters, ' '))) == 'table' then return end
   for n, at in ipairs(taken) do
     -- After the clock was set back some are of the future.

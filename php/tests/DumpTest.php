@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests;
 
+use DateTimeImmutable;
 use DelayQueue\Dump\Dump;
 use DelayQueue\Dump\LineException;
 use DelayQueue\Dump\Load;
@@ -34,6 +35,27 @@ final class DumpTest extends TestCase
             $this->assertSame($facts($queue->peek($id)), $facts($other->peek($id)));
         }
         $this->assertSame([0 => false, 1 => false], iterator_to_array((new Load())->lines($lines)), 'where they came from');
+    }
+
+    public function testAJobThatStaysIsThereOnceWhateverComesAndGoes(): void
+    {
+        foreach ([$this->delayQueue('orders'), $this->delayQueue('spread', ['partitions' => 3]), new InMemoryQueue('orders')] as $queue) {
+            $moment = new DateTimeImmutable('+1 hour');
+            $queue->pushMany(array_map(static fn (int $n): array => ['payload' => 1, 'id' => "job-$n", 'delay' => $moment], range(100, 999)));
+            $seen = [];
+            foreach (Dump::jobs($queue, State::Delayed) as $job) {
+                if (!str_starts_with($job->id, 'job-')) {
+                    continue; // with partitions some of the later jobs come
+                }
+                $seen[] = $job->id;
+                if (in_array(count($seen), [350, 600], true)) {
+                    // Jobs of this page and the one before go, and earlier ones stay; new ones come before them.
+                    $queue->cancel(...array_slice($seen, -200));
+                    $queue->pushMany(array_map(static fn (int $n): array => ['payload' => 1, 'id' => "a$job->id-$n", 'delay' => 60], range(1, 7)));
+                }
+            }
+            $this->assertSame([900, 900], [count($seen), count(array_unique($seen))]);
+        }
     }
 
     public function testWhatANewerVersionHasStoredWithAJobIsKept(): void

@@ -256,6 +256,33 @@ pub struct JobInfo {
     pub last_error: Option<Vec<u8>>,
     /// Why payload and headers are the stored ones, and not to be trusted.
     pub seal_error: Option<Unopened>,
+    /// The partition of the queue in which it lay.
+    pub partition: u16,
+}
+
+impl JobInfo {
+    #[must_use]
+    pub fn place(&self) -> Place {
+        Place {
+            state: self.state,
+            priority: self.options.priority,
+            at_us: self.lease_until_us.unwrap_or(self.due_at_us),
+            id: self.id.clone(),
+            partition: self.partition,
+        }
+    }
+}
+
+/// A place in the order of the jobs of a state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    pub state: State,
+    /// Means something in the order of ready jobs alone.
+    pub priority: u32,
+    /// The due time, the end of the lease, or since when it is buried.
+    pub at_us: i64,
+    pub id: JobId,
+    pub partition: u16,
 }
 
 #[cfg(test)]

@@ -70,6 +70,11 @@ impl Keys {
         &self.prefix
     }
 
+    #[must_use]
+    pub fn partition(&self) -> u16 {
+        self.partition
+    }
+
     /// How many partitions the queue has at least.
     #[must_use]
     pub fn parts_up_to_here(&self) -> u32 {
@@ -157,6 +162,12 @@ impl Keys {
     pub fn waiting(&self) -> &[u8] {
         let [_, waiting, ..] = self.all();
         waiting
+    }
+
+    #[must_use]
+    pub fn prioritized(&self) -> &[u8] {
+        let [_, _, _, _, _, _, _, _, prioritized, _] = self.all();
+        prioritized
     }
 
     #[must_use]

@@ -3,6 +3,7 @@
 
 mod changes;
 mod homes;
+mod looks;
 mod once;
 
 use super::doctor::{Check, Level, examine_servers, unless_denied};
@@ -195,29 +196,6 @@ impl Partitions {
         // Priorities matter only in the order of serving.
         let rank = |job: &JobInfo| if state == State::Ready { job.options.priority } else { 0 };
         Ok(found.into_iter().min_by_key(|job| (rank(job), job.due_at_us)))
-    }
-
-    /// A page of jobs of one state: those of the first partition in their order, then those of the second, and so on.
-    ///
-    /// # Errors
-    /// As [`Queue::list`].
-    pub fn list(&self, state: State, offset: u64, limit: u64) -> Result<Vec<JobInfo>> {
-        let (mut jobs, mut skip) = (Vec::new(), offset);
-        for part in self.parts() {
-            let left = limit - jobs.len() as u64;
-            if left == 0 {
-                break;
-            }
-            let page = part.list(state, skip, left)?;
-            // How many of this partition were skipped matters only where there is a next one.
-            if page.is_empty() && skip > 0 && !self.further.is_empty() {
-                skip = skip.saturating_sub(part.count(Some(state))?);
-            } else {
-                skip = 0;
-            }
-            jobs.extend(page);
-        }
-        Ok(jobs)
     }
 
     /// # Errors

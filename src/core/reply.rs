@@ -164,6 +164,7 @@ impl Reply {
             first_due_at_us: (!past.is_empty()).then_some(history.first_due_us),
             last_error: history.last_error,
             seal_error: None,
+            partition: 0,
         })
     }
 }

@@ -19,6 +19,7 @@ macro_rules! fragments {
 
 const FRAGMENTS: &[(&str, &str)] = fragments![
     "acknowledge",
+    "after",
     "allow_when_full",
     "bucket",
     "bury",
@@ -35,6 +36,7 @@ const FRAGMENTS: &[(&str, &str)] = fragments![
     "keys",
     "kick",
     "lease",
+    "less",
     "may_write",
     "merge",
     "next_due",

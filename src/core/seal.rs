@@ -100,12 +100,14 @@ impl Address<'_> {
     }
 }
 
+#[derive(Clone)]
 struct Key {
     id: String,
     secret: Zeroizing<[u8; KEY]>,
 }
 
 /// The keys of a queue: the first one seals, all of them open. Never printed, and wiped from memory when it goes.
+#[derive(Clone)]
 pub struct Keyring {
     first: Key,
     others: Vec<Key>,
@@ -139,6 +141,18 @@ impl Keyring {
         let mut all = all.into_iter();
         let first = all.next().ok_or_else(|| Error::Invalid("must not be empty".into()))?;
         Ok(Self { first, others: all.collect(), only_signs })
+    }
+
+    /// The same keys, that seal in this way.
+    #[must_use]
+    pub fn that_only_signs(&self, only_signs: bool) -> Self {
+        Self { only_signs, ..self.clone() }
+    }
+
+    /// Whether payloads stay readable.
+    #[must_use]
+    pub fn only_signs(&self) -> bool {
+        self.only_signs
     }
 
     fn algorithm(&self) -> &'static str {

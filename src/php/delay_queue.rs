@@ -6,9 +6,9 @@ use super::convert;
 use super::exceptions::At;
 use super::manage;
 use super::new_job::{Defaults, Format};
-use super::object::{Handlers, Inside, construct, creator};
+use super::object::{Handlers, Inside, construct, creator, make};
 use super::once;
-use super::options;
+use super::options::{self, Options};
 use super::place::Place;
 use super::prepared;
 use super::produce;
@@ -17,17 +17,20 @@ use super::settings;
 use super::worker;
 use super::worker::events::Listeners;
 use super::workers;
+use crate::core::dsn::Dsn;
 use crate::core::job::DEFAULT_PRIORITY;
 use crate::core::partitions::Partitions;
 use crate::core::queue::{Queue, QueueConfig, check_queue_name};
 use ext_php_rs::types::Zval;
 use std::cell::{Cell, RefCell};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// The fields of a `DelayQueue` object.
 pub struct DelayQueue {
     pub queue: Partitions,
     pub defaults: Defaults,
+    /// All of them, for siblings.
+    options: Options,
     /// Names to reserve from, in their order; empty: the queue's own. Never borrowed while PHP code runs.
     watch: RefCell<Vec<String>>,
     /// Set by `stop()`, taken by the wait that ends because of it.
@@ -75,12 +78,13 @@ impl DelayQueue {
 }
 
 /// Interfaces have most of them, too: see `interfaces`.
-pub static METHODS: [Method; 49] = [
+pub static METHODS: [Method; 52] = [
     method!(
         "__construct(string $queue = 'default', #[\\SensitiveParameter] ?string $dsn = null, \
          #[\\SensitiveParameter] array $options = [])",
         create
     ),
+    method!("sibling(string $queue, #[\\SensitiveParameter] array $options = []): static", sibling),
     method!(
         "push(mixed $payload, int|float|string|\\DateInterval|\\DateTimeInterface $delay = 0, ?string $id = null, \
          ?int $priority = null, int|float|string|\\DateInterval|null $ttr = null, ?int $maxAttempts = null, \
@@ -157,8 +161,13 @@ pub static METHODS: [Method; 49] = [
     method!("peekReady(): ?\\DelayQueue\\JobInfo", manage::peek_ready),
     method!("peekDelayed(): ?\\DelayQueue\\JobInfo", manage::peek_delayed),
     method!("peekBuried(): ?\\DelayQueue\\JobInfo", manage::peek_buried),
-    method!("list(\\DelayQueue\\State $state, int $offset = 0, int $limit = 100): array", manage::list),
+    method!(
+        "list(\\DelayQueue\\State $state, int $offset = 0, int $limit = 100, \
+         ?\\DelayQueue\\JobInfo $after = null): array",
+        manage::list
+    ),
     method!("count(?\\DelayQueue\\State $state = null): int", manage::count),
+    method!("countDue(\\DateTimeInterface ...$until): array", manage::count_due),
     method!("kick(int $max = 1, bool $resetAttempts = true): int", manage::kick),
     method!("pause(int|float|string|\\DateInterval|null $for = null): void", manage::pause),
     method!("resume(): void", manage::resume),
@@ -166,6 +175,7 @@ pub static METHODS: [Method; 49] = [
     method!("purge(\\DelayQueue\\State ...$states): int", manage::purge),
     method!("forget(): bool", manage::forget),
     method!("stats(): \\DelayQueue\\Stats", manage::stats),
+    method!("now(): float", manage::now),
     method!("queues(): array", manage::queues),
     method!("partitions(): int", manage::partitions),
     method!("workers(?string $host = null, ?int $pid = null, ?string $queue = null): array", workers::workers),
@@ -203,34 +213,51 @@ fn create(call: &Call) -> Outcome<Zval> {
         None => String::from("default"),
     };
     let dsn = settings::dsn(call.nullable_bytes(2)?)?;
-    let options = match call.arg(3) {
-        None => options::read(None)?,
+    let options = read_options(call, 3, Options::default())?;
+    construct(call.object()?, open(name, dsn, options))?;
+    Ok(convert::null())
+}
+
+/// As if it had been constructed with the DSN of this one, and with its options but for those that are given.
+fn sibling(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let name = check_queue_name(&call.bytes(1)?).at(Place::Argument(1))?;
+    let options = read_options(call, 2, this.options.clone())?;
+    let dsn = Arc::clone(&this.queue.first().client().key().dsn);
+    make(open(name, dsn, options), Vec::new())
+}
+
+fn read_options(call: &Call, number: u32, others: Options) -> Outcome<Options> {
+    match call.arg(number) {
+        None => options::read(None, number, others),
         Some(given) => match given.array() {
-            Some(table) => options::read(Some(table))?,
-            None => return Err(call.type_error(3, given)),
+            Some(table) => options::read(Some(table), number, others),
+            None => Err(call.type_error(number, given)),
         },
-    };
+    }
+}
+
+fn open(name: String, dsn: Arc<Dsn>, options: Options) -> DelayQueue {
     let queue = Queue::new(QueueConfig {
         name,
-        prefix: options.prefix,
+        prefix: options.prefix.clone(),
         dsn,
         max_payload: options.defaults.encoding.max_payload,
         capacity: options.capacity,
-        keyring: options.keyring,
+        keyring: options.keyring.clone(),
         connect_timeout: options.connect_timeout,
         read_timeout: options.read_timeout,
         durability: options.durability,
         persistent: options.persistent,
     });
-    let value = DelayQueue {
+    DelayQueue {
         queue: Partitions::new(&queue, options.partitions),
-        defaults: options.defaults,
+        defaults: options.defaults.clone(),
+        options,
         watch: RefCell::default(),
         stop: Cell::new(false),
         listeners: Listeners::default(),
-    };
-    construct(call.object()?, value)?;
-    Ok(convert::null())
+    }
 }
 
 /// Without names the object's own queue is watched again.

@@ -10,13 +10,16 @@ use super::json;
 use super::new_job::Format;
 use super::object::{Handlers, Inside, creator, make};
 use super::seal;
-use crate::core::job::JobInfo as Core;
+use crate::core::job::{JobInfo as Core, Place};
 use crate::core::{record, traits};
 use ext_php_rs::types::Zval;
 use std::sync::OnceLock;
 
-/// All there is lies in the properties.
-pub struct JobInfo;
+/// All that it tells lies in the properties.
+pub struct JobInfo {
+    /// Where a queue on Redis has seen the job; `None` of one that a test has made.
+    pub place: Option<Place>,
+}
 
 pub static CLASS: Class = Class::new("DelayQueue\\JobInfo");
 static HANDLERS: OnceLock<Handlers> = OnceLock::new();
@@ -111,5 +114,5 @@ pub fn object(info: &Core, format: Format) -> Outcome<Zval> {
         convert::nullable(info.seal_error.as_ref(), |why| convert::bytes(why.to_string())),
         convert::nullable(record::encode_extras(&info.options.extras), convert::bytes),
     ];
-    make(JobInfo, properties)
+    make(JobInfo { place: Some(info.place()) }, properties)
 }

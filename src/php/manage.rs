@@ -2,17 +2,19 @@
 
 use super::call::{Call, Outcome};
 use super::convert;
+use super::date;
 use super::delay_queue::DelayQueue;
 use super::duration_arg;
 use super::enums;
 use super::exceptions::{At, throw_error};
 use super::headers;
-use super::job_info;
+use super::job_info::{self, JobInfo};
 use super::new_job::encode;
+use super::object::inside;
 use super::place::Place;
 use super::stats as stats_object;
 use crate::core::doctor::Level;
-use crate::core::job::{JobId, State};
+use crate::core::job::{JobId, Place as JobPlace, State};
 use ext_php_rs::types::Zval;
 
 fn id(call: &Call) -> Outcome<JobId> {
@@ -57,11 +59,42 @@ pub fn list(call: &Call) -> Outcome<Zval> {
     let state = state(call, 1, value)?;
     let offset = call.at_least(2, call.int_or(2, 0)?, 0)?;
     let limit = call.at_least(3, call.int_or(3, 100)?, 1)?;
+    let after = match call.non_null(4) {
+        Some(value) => Some(place(call, 4, value, state)?),
+        None => None,
+    };
     let mut out = Vec::new();
-    for info in this.queue.list(state, offset, limit)? {
+    for info in this.queue.list_from(state, after, offset, limit)? {
         out.push(job_info::object(&info, this.defaults.encoding.format)?);
     }
     Ok(convert::list(out))
+}
+
+/// The place in the order of this state at which a job was seen.
+fn place<'a>(call: &Call, number: u32, value: &'a Zval, state: State) -> Outcome<&'a JobPlace> {
+    let Some(info) = inside::<JobInfo>(value) else { return Err(call.type_error(number, value)) };
+    match &info.place {
+        Some(place) if place.state == state => Ok(place),
+        Some(_) => Err(Place::Argument(number).value_error("must be a job in the state that is listed")),
+        None => Err(Place::Argument(number).value_error("must be a job that a DelayQueue has looked at")),
+    }
+}
+
+pub fn count_due(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let mut until_us = Vec::new();
+    for number in call.rest(1) {
+        let Some(value) = call.arg(number) else { continue };
+        let Some(moment) = value.object().filter(|object| date::is_moment(object)) else {
+            return Err(call.type_error(number, value));
+        };
+        until_us.push(date::moment_us(moment)?);
+    }
+    Ok(convert::list(this.queue.count_due(&until_us)?.into_iter().map(convert::int)))
+}
+
+pub fn now(call: &Call) -> Outcome<Zval> {
+    Ok(convert::float(convert::unix_seconds_of_us(call.this::<DelayQueue>()?.queue.now_us()?)))
 }
 
 pub fn count(call: &Call) -> Outcome<Zval> {

@@ -25,6 +25,7 @@ pub enum Format {
 }
 
 /// The options of the constructor that concern jobs.
+#[derive(Clone)]
 pub struct Defaults {
     pub options: JobOptions,
     pub encoding: Encoding,

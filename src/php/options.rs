@@ -5,9 +5,9 @@ use super::array::{self, Key};
 use super::backoff;
 use super::call::Outcome;
 use super::duration_arg;
-use super::exceptions::{At, throw_value_error};
+use super::exceptions::At;
 use super::new_job::{Defaults, Encoding, Format};
-use super::place::{Place, active_function, type_name};
+use super::place::{Place, type_name};
 use super::settings;
 use crate::core::durability::Durability;
 use crate::core::job::JobOptions;
@@ -29,6 +29,7 @@ const MOST_REPLICAS: u32 = 255;
 const LONGEST_TIMEOUT_MS: u64 = 3_600_000;
 
 /// Everything the options say, with the defaults for the rest.
+#[derive(Clone)]
 pub struct Options {
     pub prefix: String,
     pub defaults: Defaults,
@@ -60,10 +61,11 @@ impl Default for Options {
     }
 }
 
-pub fn read(table: Option<&ZendHashTable>) -> Outcome<Options> {
-    let mut options = Options::default();
-    let (mut keys, mut only_signs, mut replicas) = (None, false, None);
+/// The options of argument `number`; those that are not given are those of `options`.
+pub fn read(table: Option<&ZendHashTable>, number: u32, mut options: Options) -> Outcome<Options> {
+    let (mut keys, mut only_signs, mut replicas) = (None, None, None);
     for (key, value) in table.into_iter().flat_map(array::entries) {
+        let unknown = |key: &Key<'_>| Place::Argument(number).value_error(&format!("has the unknown option \"{key}\""));
         let Key::Text(name) = key else { return Err(unknown(&key)) };
         let Ok(name) = std::str::from_utf8(name) else { return Err(unknown(&key)) };
         let place = Place::Option(name);
@@ -93,6 +95,8 @@ pub fn read(table: Option<&ZendHashTable>) -> Outcome<Options> {
             "durability" => {
                 options.durability = match text(value, place)?.as_ref() {
                     b"memory" => Durability::Memory,
+                    // A number that is not given stays.
+                    b"replica" if matches!(options.durability, Durability::Replica(_)) => options.durability,
                     b"replica" => Durability::Replica(1),
                     b"disk" => Durability::Disk,
                     _ => return Err(place.value_error("must be \"memory\", \"replica\" or \"disk\"")),
@@ -119,22 +123,26 @@ pub fn read(table: Option<&ZendHashTable>) -> Outcome<Options> {
                 Some(table) => keys = Some(table),
                 None => return Err(place.type_error("array", value)),
             },
-            "signed" => only_signs = bool(value, place)?,
+            "signed" => only_signs = Some(bool(value, place)?),
             _ => return Err(unknown(&key)),
         }
     }
     if let Some(needed) = replicas {
-        if options.durability != Durability::Replica(1) {
+        if !matches!(options.durability, Durability::Replica(_)) {
             return Err(Place::Option("replicas").value_error("must not be given without durability \"replica\""));
         }
         options.durability = Durability::Replica(needed);
     }
-    match keys {
-        Some(table) => options.keyring = Some(Arc::new(keyring(table, only_signs)?)),
-        None if only_signs => {
+    let signs = only_signs.or_else(|| Some(options.keyring.as_ref()?.only_signs())).unwrap_or(false);
+    match (keys, &options.keyring) {
+        (Some(table), _) => options.keyring = Some(Arc::new(keyring(table, signs)?)),
+        (None, Some(keys)) if keys.only_signs() != signs => {
+            options.keyring = Some(Arc::new(keys.that_only_signs(signs)))
+        }
+        (None, None) if signs => {
             return Err(Place::Option("signed").value_error("must not be true without the option \"keys\""));
         }
-        None => {}
+        _ => {}
     }
     if options.prefix.is_empty() {
         options.prefix = settings::prefix()?;
@@ -157,10 +165,6 @@ fn keyring(table: &ZendHashTable, only_signs: bool) -> Outcome<Keyring> {
         keys.push((id, secret.as_bytes()));
     }
     Keyring::new(keys.iter().map(|(id, secret)| (id.as_ref(), *secret)), only_signs).at(place)
-}
-
-fn unknown(key: &Key<'_>) -> super::call::Fault {
-    throw_value_error(&format!("{}(): Argument #3 ($options) has the unknown option \"{key}\"", active_function()))
 }
 
 fn text<'a>(value: &'a Zval, place: Place<'_>) -> Outcome<Cow<'a, [u8]>> {

@@ -29,10 +29,11 @@ impl Inside for Stats {
     }
 }
 
-static METHODS: [Method; 5] = [
+static METHODS: [Method; 6] = [
     method!("lateness(bool $sinceStart = false): array", lateness),
     method!("waitTime(bool $sinceStart = false): array", wait_time),
     method!("runTimes(bool $sinceStart = false): array", run_times),
+    method!("history(): array", history),
     method!("toPrometheus(): string", to_prometheus),
     method!("static prometheusPage(\\DelayQueue\\Stats ...$queues): string", prometheus_page),
 ];
@@ -113,6 +114,23 @@ fn wait_time(call: &Call) -> Outcome<Zval> {
 fn run_times(call: &Call) -> Outcome<Zval> {
     let counters = counters(call)?;
     Ok(convert::map(queue::Outcome::ALL.map(|outcome| (outcome.word(), quantiles(&counters.run(outcome))))))
+}
+
+fn history(call: &Call) -> Outcome<Zval> {
+    let history = &call.this::<Stats>()?.numbers.history;
+    Ok(convert::list(history.iter().map(|snapshot| {
+        let count = |word| convert::int(snapshot.ever.count(word));
+        convert::map([
+            ("at", convert::float(convert::unix_seconds_of_us(snapshot.at_us))),
+            ("pushed", convert::int(snapshot.pushed)),
+            ("acked", count("acked")),
+            ("failed", count("failed")),
+            ("timedOut", count("timed_out")),
+            ("cancelled", count("cancelled")),
+            ("released", count("released")),
+            ("buried", count("buried")),
+        ])
+    })))
 }
 
 fn to_prometheus(call: &Call) -> Outcome<Zval> {

@@ -43,6 +43,7 @@ mod network;
 mod oom;
 mod options;
 mod order;
+mod pages;
 mod partitions;
 mod ready;
 mod refusals;

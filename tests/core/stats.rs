@@ -3,8 +3,9 @@
 use crate::server_clock::Clock;
 use crate::support::*;
 use delayqueue::core::clock::Moment;
-use delayqueue::core::job::{Due, NewJob, Reserved};
-use delayqueue::core::queue::{Held, Outcome, Queue, Stats};
+use delayqueue::core::job::{Due, NewJob, OnDuplicate, Reserved};
+use delayqueue::core::partitions::Partitions;
+use delayqueue::core::queue::{Held, NoInterrupts, Outcome, Queue, Snapshot, Stats, reserve_from};
 use std::cell::Cell;
 use std::time::Duration;
 
@@ -123,6 +124,65 @@ fn snapshots_of_the_future_go_when_the_clock_was_set_back() {
     consume(&queue, "third");
     assert_eq!(snapshots(&server, &queue), [now_us]);
     assert_eq!(queue.stats().unwrap().hour.count("acked"), 3);
+}
+
+#[test]
+fn the_history_has_what_was_counted_at_each_snapshot() {
+    let (_server, queue, clock) = standing_still("history");
+    assert_eq!(queue.stats().unwrap().history, []);
+    consume(&queue, "first");
+    clock.advance(5 * MINUTE_MS);
+    push_many(&queue, &["a", "b", "c", "d"].map(|name| delayed(name, 10 * MINUTE_MS)));
+    queue.cancel(&[id("a")]).unwrap();
+    consume(&queue, "second");
+    clock.advance(5 * MINUTE_MS);
+    queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, ..job("b") }).unwrap();
+    queue.fail(&reserve_anew(&queue).held(), None).unwrap();
+    clock.advance(6 * MINUTE_MS);
+    consume(&queue, "third");
+    let told: Vec<(i64, u64, [u64; 3])> = queue.stats().unwrap().history.iter().map(told).collect();
+    let at = |minutes: i64| START_US + minutes * 60_000_000;
+    assert_eq!(told, [(at(5), 6, [1, 1, 0]), (at(10), 7, [2, 1, 0]), (at(16), 8, [2, 1, 1])]);
+}
+
+/// When, how many were pushed, and how many acknowledged, cancelled and failed.
+fn told(snapshot: &Snapshot) -> (i64, u64, [u64; 3]) {
+    (snapshot.at_us, snapshot.pushed, ["acked", "cancelled", "failed"].map(|word| snapshot.ever.count(word)))
+}
+
+#[test]
+fn a_snapshot_of_the_future_is_no_history() {
+    let (_server, queue, clock) = standing_still("back");
+    consume(&queue, "first");
+    clock.advance(30 * MINUTE_MS);
+    consume(&queue, "second");
+    clock.set(START_US);
+    assert_eq!(queue.stats().unwrap().history, []);
+    assert_eq!(queue.stats().unwrap().hour.count("acked"), 2);
+}
+
+#[test]
+fn a_history_over_partitions_sums_the_last_snapshot_of_each() {
+    let (_server, queue, clock) = standing_still("q");
+    let partitions = Partitions::new(&queue, 3);
+    let parts = [0, 1, 2].map(|number| queue.partition("q", number));
+    parts[2].push(&delayed("never served", 1000)).unwrap();
+    // A snapshot has what was counted before: none at 0.
+    for (minute, part) in [(0, 0), (5, 0), (6, 1), (11, 0), (12, 1), (17, 0)] {
+        clock.set(START_US + minute * 60_000_000);
+        parts[part].push(&job(&format!("job{minute}"))).unwrap();
+        let mut held = reserve_many_anew(&parts[part]);
+        parts[part].ack(&held.remove(0).held()).unwrap();
+    }
+    let history: Vec<(i64, u64, [u64; 3])> = partitions.stats().unwrap().history.iter().map(told).collect();
+    let at = |minutes: i64| START_US + minutes * 60_000_000;
+    assert_eq!(history, [(at(12), 3 + 2, [2 + 1, 0, 0]), (at(17), 4 + 2, [3 + 1, 0, 0])]);
+}
+
+fn reserve_many_anew(part: &Queue) -> Vec<Reserved> {
+    part.close();
+    let found = reserve_from(std::slice::from_ref(part), 1, Some(Duration::ZERO), &mut NoInterrupts).unwrap();
+    found.unwrap().1
 }
 
 #[test]

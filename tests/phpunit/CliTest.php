@@ -165,6 +165,10 @@ final class CliTest extends CliTestCase
 
         $this->assertSame(['b', 'c'], array_column($this->json('list', 'ready', '--format=json'), 'id'));
         $this->assertSame(['c'], array_column($this->json('list', 'ready', '--format=json', '--offset=1', '--limit=1'), 'id'));
+        $this->assertSame(['c'], array_column($this->json('list', 'ready', '--format=json', '--after=b'), 'id'));
+        $this->assertSame([], $this->json('list', 'ready', '--format=json', '--after=b', '--offset=1'));
+        $this->assertStringContainsString('there is no job x', $this->cliExpecting(1, 'list', 'ready', '--after=x'));
+        $this->assertStringContainsString('job a is buried, not ready', $this->cliExpecting(1, 'list', 'ready', '--after=a'));
         $this->assertSame([], $this->json('list', 'reserved', '--format=json'));
         $this->assertSame('', $this->cliExpecting(0, 'list', 'reserved'));
         $this->assertMatchesRegularExpression('/^a +\S+Z \(\S+ m?s ago\) +1 +1024 +\{"n":0\} +too bad *$/m', $this->cliExpecting(0, 'list', 'buried'));

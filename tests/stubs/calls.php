@@ -38,6 +38,12 @@ $queue->on(Event::Failed, static function (Event $event, ?Job $job, ?Throwable $
     echo $event->value, $job?->id, $error?->getMessage(), $seconds;
 })->on(Event::Idle, static fn () => null);
 echo $queue->peek('order-4711')?->state === State::Delayed ? 'waits' : '', $queue->stats()->lateness()['p99'];
+foreach ($queue->sibling('mails', ['ttr' => '2m'])->list(State::Delayed, limit: 10, after: $queue->peek('order-4711')) as $info) {
+    echo $info->id, $queue->now() - $info->dueAt, $queue->countDue(new DateTimeImmutable(), new DateTime('+1 hour'))[0] + 1;
+}
+foreach ($queue->stats()->history() as $then) {
+    echo $then['at'] + 0.5, $then['pushed'] - $then['acked'];
+}
 foreach ($queue->workers(host: 'web1') as $worker) {
     echo $worker['host'], $worker['pid'] + 1, $worker['job']['id'] ?? '';
 }
@@ -67,5 +73,7 @@ $queue->reserve()->ack();
 echo $queue->stats()->late;
 // @mago-expect analysis:invalid-argument
 $queue->list('delayed');
+// @mago-expect analysis:invalid-argument
+$queue->countDue('+1 hour');
 // @mago-expect analysis:possibly-invalid-argument
 handle(new ArrayObject());

@@ -185,6 +185,20 @@ final class TransportTest extends MessengerTestCase
         $this->assertSame(interface_exists(KeepaliveReceiverInterface::class), $transport instanceof KeepaliveReceiverInterface);
     }
 
+    public function testMessagesThatAreRemovedWhileTheyAreListedHideNoOthers(): void
+    {
+        $transport = $this->transport();
+        for ($n = 0; $n < 250; ++$n) {
+            $transport->send(new Envelope(new Work("work $n")));
+        }
+        $listed = 0;
+        foreach ($transport->all() as $envelope) {
+            ++$listed;
+            $transport->reject($envelope);
+        }
+        $this->assertSame(250, $listed);
+    }
+
     public function testItCountsAndListsWhatIsDue(): void
     {
         $transport = $this->transport();

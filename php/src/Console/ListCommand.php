@@ -4,7 +4,9 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
+use DelayQueue;
 use DelayQueue\JobInfo;
+use DelayQueue\State;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
@@ -23,6 +25,7 @@ final class ListCommand extends Command
         $this->setDescription('Lists the jobs of one state, in their order')
             ->addArgument('state', InputArgument::REQUIRED, 'delayed, ready, reserved or buried')
             ->addOption('offset', null, InputOption::VALUE_REQUIRED, 'How many jobs to skip', '0')
+            ->addOption('after', null, InputOption::VALUE_REQUIRED, 'Begin behind this job; --offset counts from there')
             ->addOption('limit', null, InputOption::VALUE_REQUIRED, 'How many jobs to list at most', '100')
             ->setHelp("  delayqueue list buried --queue=orders\n\n" . Application::EXIT_CODES);
         Format::describe($this);
@@ -37,7 +40,8 @@ final class ListCommand extends Command
         $target = new Target($input);
         $queue = $target->queue();
         $target->refuseUnknown($queue->name());
-        $jobs = $queue->list($state, $offset, $limit);
+        $after = self::job($queue, $state, $input->getOption('after'));
+        $jobs = $queue->list($state, $offset, $limit, $after);
         if ($format === Format::JSON) {
             Format::json($output, array_map(JobView::toArray(...), $jobs));
         } elseif ($jobs !== []) {
@@ -45,6 +49,16 @@ final class ListCommand extends Command
         }
 
         return ExitCode::OK;
+    }
+
+    private static function job(DelayQueue $queue, State $state, ?string $id): ?JobInfo
+    {
+        if ($id === null) {
+            return null;
+        }
+        $job = $queue->peek($id) ?? throw new NothingDone("there is no job $id in queue {$queue->name()}");
+
+        return $job->state === $state ? $job : throw new NothingDone("job $id is {$job->state->value}, not $state->value");
     }
 
     /** @return list<string> */

@@ -15,8 +15,9 @@ use DelayQueue\State;
  *         fwrite($file, "$line\n");
  *     }
  *
- * A dump is a snapshot of each page, not of the whole. Of a queue that is in use, jobs that change their state meanwhile can be missing or
- * there twice: pause it, and let its workers finish, for an exact one. A queue without keys shows its sealed jobs as they are stored.
+ * A dump is a snapshot of each page, not of the whole. Of a queue that is in use, a job that keeps its state and its time is there once. Jobs
+ * that change them meanwhile can be missing or there twice: pause the queue, and let its workers finish, for an exact dump. A queue without
+ * keys shows its sealed jobs as they are stored.
  */
 final class Dump
 {

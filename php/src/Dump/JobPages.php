@@ -9,17 +9,14 @@ use DelayQueue\QueueInterface;
 use DelayQueue\State;
 
 /**
- * All jobs of one state, page by page.
- *
- * Jobs leave the front of a list while it is being read, because they fall due or are done, and what was at position 200
- * is then at 190. So each page begins a little before the end of the last one, and goes back further until it meets
- * a job of that one.
+ * All jobs of one state, page by page: each begins behind the place of the last job of the one before. So a job that keeps its state and its place
+ * is there once, whatever comes and goes meanwhile.
  *
  * @internal
  */
 final class JobPages
 {
-    /** @param int<4, max> $size */
+    /** @param positive-int $size */
     public function __construct(private readonly QueueInterface $queue, private readonly int $size = 200)
     {
     }
@@ -28,24 +25,17 @@ final class JobPages
     public function of(State $state): iterable
     {
         if ($state === State::Reserved) {
-            // Renewed leases change their order, and there are no more of them than workers hold: all at once.
-            yield from $this->queue->list($state, 0, 1_000_000);
+            // A renewed lease is another place, and there are no more of them than workers hold: all at once, each by its id.
+            $held = [];
+            foreach ($this->queue->list($state, 0, 1_000_000) as $job) {
+                $held[$job->id] = $job;
+            }
+            yield from array_values($held);
 
             return;
         }
-        for ($offset = 0, $last = []; ;) {
-            $page = $this->queue->list($state, $offset, $this->size);
-            $met = array_filter($page, static fn (JobInfo $job): bool => isset($last[$job->id]));
-            if ($met === [] && $offset > 0) {
-                $offset = max(0, $offset - $this->size);
-                continue;
-            }
-            yield from array_slice($page, $met === [] ? 0 : array_key_last($met) + 1);
-            if (count($page) < $this->size && $this->queue->list($state, $offset + $this->size, 1) === []) {
-                return;
-            }
-            $last = array_fill_keys(array_column($page, 'id'), true);
-            $offset += $this->size - intdiv($this->size, 4);
+        for ($last = null; ($page = $this->queue->list($state, 0, $this->size, $last)) !== []; $last = end($page)) {
+            yield from $page;
         }
     }
 }

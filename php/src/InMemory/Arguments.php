@@ -27,13 +27,28 @@ final class Arguments
 
     private const DSN = 'redis://127.0.0.1';
 
-    /** Never asked: it has the options, and checks them. */
-    public readonly DelayQueue $like;
+    public readonly string $queue;
+
+    /** @param DelayQueue $like never asked: it has the options, and checks them */
+    private function __construct(public readonly DelayQueue $like)
+    {
+        $this->queue = $like->name();
+    }
 
     /** @param array<string, mixed> $options */
-    public function __construct(public readonly string $queue, array $options)
+    public static function of(string $queue, array $options): self
     {
-        $this->like = new DelayQueue($queue, self::DSN, $options);
+        return new self(new DelayQueue($queue, self::DSN, $options));
+    }
+
+    /** @param array<string, mixed> $options */
+    public function sibling(string $queue, array $options): self
+    {
+        try {
+            return new self($this->like->sibling($queue, $options));
+        } catch (TypeError|ValueError $error) {
+            throw new ($error::class)(preg_replace('/^.*?\(\): /', self::method('sibling'), $error->getMessage()));
+        }
     }
 
     /**
@@ -94,8 +109,13 @@ final class Arguments
         $this->checked(['delay' => $delay], $method, ['delay' => $number]);
 
         return $delay instanceof DateTimeInterface
-            ? (int) $delay->format('U') * 1_000_000 + (int) $delay->format('u')
+            ? self::momentUs($delay)
             : $nowUs + $this->us($delay, $method, "Argument #$number (\$delay)");
+    }
+
+    public static function momentUs(DateTimeInterface $moment): int
+    {
+        return (int) $moment->format('U') * 1_000_000 + (int) $moment->format('u');
     }
 
     /** A duration in microseconds. */

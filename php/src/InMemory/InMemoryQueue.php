@@ -17,6 +17,7 @@ use DelayQueue\QueueInterface;
 use DelayQueue\StopReason;
 use DelayQueue\Testing;
 use Error;
+use ReflectionClass;
 
 /**
  * A queue in the memory of this process, with the rules of DelayQueue on Redis: order, leases, attempts, backoff, duplicates, time travel.
@@ -32,7 +33,7 @@ use Error;
  *
  * - Nobody else pushes: reserve(), wait() and consume() wait for jobs that fall due, and end at once when none can come.
  * - Time limits of handlers are not enforced, and the leases of a loop do not end while its handler runs.
- * - A backoff has no jitter, lateness(), waitTime() and runTimes() count nothing, and payloads are not sealed.
+ * - A backoff has no jitter, lateness(), waitTime(), runTimes() and history() count nothing, and payloads are not sealed.
  * - ackMany() takes any JobInterface.
  */
 final class InMemoryQueue implements QueueInterface
@@ -64,11 +65,16 @@ final class InMemoryQueue implements QueueInterface
         if (!filter_var(ini_get('delayqueue.testing'), FILTER_VALIDATE_BOOL)) {
             throw new Error(self::class . ' needs the ini setting delayqueue.testing=1: its jobs end with the process; never set it in production');
         }
-        $this->arguments = new Arguments($queue, $options);
-        $this->store = $store ?? new Store();
-        $this->jobs = $this->store->queue($queue);
-        $this->listeners = new Listeners();
-        $this->watched = [$queue];
+        $this->begin(Arguments::of($queue, $options), $store ?? new Store());
+    }
+
+    /** Of the same store. */
+    public function sibling(string $queue, #[\SensitiveParameter] array $options = []): static
+    {
+        $sibling = (new ReflectionClass(self::class))->newInstanceWithoutConstructor();
+        $sibling->begin($this->arguments->sibling($queue, $options), $this->store);
+
+        return $sibling;
     }
 
     public function push(
@@ -266,6 +272,14 @@ final class InMemoryQueue implements QueueInterface
             $other->bury($message);
             $this->store->queue($job->queue)->find($job->id)?->change(['lastError' => Testing::outcome($other)?->reason]);
         }
+    }
+
+    private function begin(Arguments $arguments, Store $store): void
+    {
+        [$this->arguments, $this->store] = [$arguments, $store];
+        $this->jobs = $store->queue($arguments->queue);
+        $this->listeners = new Listeners();
+        $this->watched = [$arguments->queue];
     }
 
     /** @return list<Job> */

@@ -71,11 +71,19 @@ final class Jobs
         ++$this->counters[$counter];
     }
 
-    /** @return list<Entry> in their order: of serving, by due time, by the end of the lease, oldest first */
-    public function in(State $state): array
+    /**
+     * @param JobInfo|null $after those behind its place in the order, whether it is there or not
+     *
+     * @return list<Entry> in their order: of serving, by due time, by the end of the lease, oldest first
+     */
+    public function in(State $state, ?JobInfo $after = null): array
     {
         $found = $this->having($state);
-        usort($found, static fn (Entry $a, Entry $b): int => self::compare($state, $a, $b));
+        if ($after !== null) {
+            $place = self::place($state, $after->priority, Store::us($after->leaseUntil ?? $after->dueAt), $after->id);
+            $found = array_filter($found, static fn (Entry $entry): bool => self::compare(self::placeOf($state, $entry), $place) > 0);
+        }
+        usort($found, static fn (Entry $a, Entry $b): int => self::compare(self::placeOf($state, $a), self::placeOf($state, $b)));
 
         return $found;
     }
@@ -84,10 +92,16 @@ final class Jobs
     {
         $first = null;
         foreach ($this->having($state) as $entry) {
-            $first = $first === null || self::compare($state, $entry, $first) < 0 ? $entry : $first;
+            $first = $first === null || self::compare(self::placeOf($state, $entry), self::placeOf($state, $first)) < 0 ? $entry : $first;
         }
 
         return $first;
+    }
+
+    /** How many jobs that nobody holds are due before this moment. */
+    public function countDue(int $untilUs): int
+    {
+        return count(array_filter($this->entries, static fn (Entry $entry): bool => $entry->isWaiting() && $entry->dueUs < $untilUs));
     }
 
     /** @return array<array-key, Entry> */
@@ -99,13 +113,25 @@ final class Jobs
         return array_filter($this->entries, static fn (Entry $entry): bool => $entry->state($nowUs) === $state);
     }
 
-    private static function compare(State $state, Entry $a, Entry $b): int
+    /** @return array{int, int, string} */
+    private static function placeOf(State $state, Entry $entry): array
     {
-        return match ($state) {
-            State::Ready => $a->info->priority <=> $b->info->priority ?: $a->dueUs <=> $b->dueUs,
-            State::Reserved => $a->lease?->endsAtUs() <=> $b->lease?->endsAtUs(),
-            default => $a->dueUs <=> $b->dueUs,
-        } ?: strcmp($a->info->id, $b->info->id);
+        return self::place($state, $entry->info->priority, $entry->lease?->endsAtUs() ?? $entry->dueUs, $entry->info->id);
+    }
+
+    /** @return array{int, int, string} the place of a job in the order of a state */
+    private static function place(State $state, int $priority, int $us, string $id): array
+    {
+        return [$state === State::Ready ? $priority : 0, $us, $id];
+    }
+
+    /**
+     * @param array{int, int, string} $a
+     * @param array{int, int, string} $b
+     */
+    private static function compare(array $a, array $b): int
+    {
+        return $a[0] <=> $b[0] ?: $a[1] <=> $b[1] ?: strcmp($a[2], $b[2]);
     }
 
     /** @return list<Entry> that fell due by then, whatever their priority */

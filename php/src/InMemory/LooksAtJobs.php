@@ -89,17 +89,28 @@ trait LooksAtJobs
         return $this->jobs->look($this->jobs->first(State::Buried));
     }
 
-    public function list(State $state, int $offset = 0, int $limit = 100): array
+    public function list(State $state, int $offset = 0, int $limit = 100, ?JobInfo $after = null): array
     {
         $this->arguments->atLeast(0, $offset, 'list', 'Argument #2 ($offset)');
         $this->arguments->atLeast(1, $limit, 'list', 'Argument #3 ($limit)');
+        if ($after !== null && $after->state !== $state) {
+            throw Arguments::error('list', 'Argument #4 ($after)', 'must be a job in the state that is listed');
+        }
 
-        return array_map($this->jobs->look(...), array_slice($this->jobs->in($state), $offset, $limit));
+        return array_map($this->jobs->look(...), array_slice($this->jobs->in($state, $after), $offset, $limit));
     }
 
     public function count(?State $state = null): int
     {
         return $this->jobs->count($state);
+    }
+
+    public function countDue(DateTimeInterface ...$until): array
+    {
+        return array_map(
+            fn (DateTimeInterface $moment): int => $this->jobs->countDue(Arguments::momentUs($moment)),
+            array_values($until),
+        );
     }
 
     public function kick(int $max = 1, bool $resetAttempts = true): int
@@ -152,6 +163,11 @@ trait LooksAtJobs
     public function stats(): Stats
     {
         return $this->jobs->stats();
+    }
+
+    public function now(): float
+    {
+        return $this->store->nowUs() / 1_000_000;
     }
 
     public function queues(): array

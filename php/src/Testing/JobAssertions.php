@@ -83,7 +83,7 @@ final class JobAssertions
         };
         $found = [];
         foreach ($states as $state) {
-            for ($offset = 0; ($page = $queue->list($state, $offset, 500)) !== []; $offset += count($page)) {
+            for ($last = null; ($page = $queue->list($state, 0, 500, $last)) !== []; $last = end($page)) {
                 array_push($found, ...array_values(array_filter($page, $matches)));
             }
         }

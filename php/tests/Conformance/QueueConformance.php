@@ -20,6 +20,7 @@ abstract class QueueConformance extends TestCase
     use DuplicateRules;
     use ErrorRules;
     use LeaseRules;
+    use LookingRules;
     use LoopRules;
     use ManagingRules;
     use OrderRules;

@@ -175,6 +175,8 @@ final class RandomWalkTest extends TestCase
         $times['next'] = $stats['nextDueAt'] ?? 0.0;
         unset($stats['nextDueAt'], $stats['oldestReadyAge']);
 
-        return [$facts + ['stats' => $stats], $times];
+        $moments = array_map(static fn (int $minutes): \DateTimeInterface => new \DateTimeImmutable('@' . ((int) $queue->now() + 60 * $minutes)), [-5, 5, 20]);
+
+        return [$facts + ['stats' => $stats, 'due' => $queue->countDue(...$moments)], $times];
     }
 }

@@ -2,8 +2,9 @@
 
 use super::Queue;
 use crate::core::client::Request;
+use crate::core::clock;
 use crate::core::error::{Error, Result};
-use crate::core::job::{JobId, JobInfo, State};
+use crate::core::job::{JobId, JobInfo, Place, State};
 use crate::core::reply;
 use crate::core::{keys, scripts};
 use redis::Value;
@@ -43,13 +44,25 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn list(&self, state: State, offset: u64, limit: u64) -> Result<Vec<JobInfo>> {
-        let mut jobs = Vec::new();
-        let mut at = offset;
+        self.list_from(state, None, offset, limit)
+    }
+
+    /// The same, where `offset` counts from behind a place, whether its job is still there or not.
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn list_from(&self, state: State, after: Option<&Place>, offset: u64, limit: u64) -> Result<Vec<JobInfo>> {
+        let (mut jobs, mut at) = (Vec::new(), offset);
+        let mut after = after.cloned();
         while (jobs.len() as u64) < limit {
             let want = (limit - jobs.len() as u64).min(200);
-            let (page, looked, is_full) = self.list_page(state, at, want)?;
+            let (page, looked, is_full) = self.list_page(state, after.as_ref(), at, want)?;
+            // Jobs that come and go meanwhile move no place.
+            match page.last() {
+                Some(last) => (after, at) = (Some(last.place()), 0),
+                None => at += looked,
+            }
             jobs.extend(page);
-            at += looked;
             if looked == 0 || looked < want && !is_full {
                 break;
             }
@@ -58,9 +71,18 @@ impl Queue {
     }
 
     /// The jobs of a page; how many places were looked at, as one without a record shows no job; and whether the page holds no more bytes.
-    fn list_page(&self, state: State, offset: u64, limit: u64) -> Result<(Vec<JobInfo>, u64, bool)> {
+    fn list_page(
+        &self,
+        state: State,
+        after: Option<&Place>,
+        offset: u64,
+        limit: u64,
+    ) -> Result<(Vec<JobInfo>, u64, bool)> {
         let (offset, limit, bytes) = (offset.to_string(), limit.to_string(), self.most_bytes().to_string());
-        let args = [state.word(), &offset, &limit, &bytes].map(str::as_bytes);
+        let place = after.map_or_else(Vec::new, |Place { priority, at_us, id, .. }| {
+            [format!("{priority} {at_us} ").as_bytes(), id.as_bytes()].concat()
+        });
+        let args = [state.word().as_bytes(), offset.as_bytes(), limit.as_bytes(), bytes.as_bytes(), &place];
         let (mut reply, _) = self.script_again(&scripts::LIST, &args).map_err(self.looking())?;
         reply.text()?;
         let looked = u64::try_from(reply.int()?).unwrap_or(0);
@@ -70,6 +92,55 @@ impl Queue {
             jobs.push(self.looked_at(reply.info(&self.name, state)?));
         }
         Ok((jobs, looked, is_full))
+    }
+
+    /// How many waiting jobs, delayed and ready ones, are due before each of these moments. Asks without a script, so jobs whose lease has ended
+    /// count once a script has taken them back.
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn count_due(&self, until_us: &[i64]) -> Result<Vec<u64>> {
+        if until_us.is_empty() {
+            return Ok(Vec::new());
+        }
+        let keys = [self.keys.waiting(), self.keys.prioritized()];
+        let asked: Vec<(&[u8], String)> =
+            until_us.iter().flat_map(|until_us| keys.map(|key| (key, format!("({until_us}")))).collect();
+        let ask = |request: &mut Request, (key, before): &(&[u8], String)| {
+            request.command(&[b"ZCOUNT", key, b"-inf", before.as_bytes()]);
+        };
+        self.client.in_one_operation(|| {
+            let replies = self.client.run(|request, _, _| {
+                request.all_replies();
+                asked.iter().for_each(|asked| ask(request, asked));
+            });
+            let replies = replies.and_then(reply::all).map_err(self.looking())?;
+            let counts: Option<Vec<i64>> = replies.map(reply::int).collect();
+            let counts = match counts.filter(|counts| counts.len() == asked.len()) {
+                Some(counts) => counts,
+                // One by one: a slot that moves is followed, and an error is told.
+                None => {
+                    asked.iter().map(|asked| self.ask_for_int(|request| ask(request, asked))).collect::<Result<_>>()?
+                }
+            };
+            Ok(counts.chunks(keys.len()).map(|counts| u64::try_from(counts.iter().sum::<i64>()).unwrap_or(0)).collect())
+        })
+    }
+
+    fn ask_for_int(&self, ask: impl Fn(&mut Request)) -> Result<i64> {
+        let reply =
+            self.client.run(|request, _, _| ask(request)).map_err(|error| self.looking()(self.naming_key(error)))?;
+        reply::int(reply).ok_or_else(reply::unexpected)
+    }
+
+    /// Redis' clock, in microseconds since 1970.
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn now_us(&self) -> Result<i64> {
+        let time = self.client.run(|request, _, _| request.command(&[b"TIME"])).map_err(self.looking())?;
+        let now_us = reply::time_us(&time).ok_or_else(reply::unexpected)?;
+        Ok(now_us.saturating_add(clock::offset_us()))
     }
 
     /// Jobs in one state, or in all.

@@ -28,7 +28,7 @@ pub use ready::check_ready;
 pub use reserve::{Fetch, NextDue, ReserveOutcome, Waiting, reserve_from};
 pub use settle::{Failed, Finished, Held, Settled, random_unit};
 pub use sleep::{Flow, Interrupts, NoInterrupts, rest};
-pub use stats::{Counters, Outcome, Stats};
+pub use stats::{Counters, Outcome, Snapshot, Stats};
 pub use update::SealedContent;
 pub use wait::{Source, Waited, wait_for};
 

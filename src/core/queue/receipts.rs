@@ -2,7 +2,6 @@
 
 use super::Queue;
 use crate::core::client::Request;
-use crate::core::clock;
 use crate::core::error::{Error, Result};
 use crate::core::job::JobId;
 use crate::core::reply;
@@ -18,7 +17,7 @@ impl Queue {
     /// Connection and server errors.
     pub fn receipts(&self, older_than_ms: u64, prefix: &[u8], limit: usize) -> Result<Vec<Vec<u8>>> {
         let until_us =
-            self.redis_now_us()?.saturating_sub(i64::try_from(older_than_ms).unwrap_or(i64::MAX).saturating_mul(1000));
+            self.now_us()?.saturating_sub(i64::try_from(older_than_ms).unwrap_or(i64::MAX).saturating_mul(1000));
         let mut found = Vec::new();
         self.each_page(self.keys.receipts(), &until_us.to_string(), |page| {
             found.extend(page.into_iter().map(|(name, _)| name).filter(|name| name.starts_with(prefix)));
@@ -33,7 +32,7 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn taken_ids(&self) -> Result<Vec<(JobId, i64)>> {
-        let now_us = self.redis_now_us()?;
+        let now_us = self.now_us()?;
         let mut found = Vec::new();
         self.each_page(self.keys.recent(), "+inf", |page| {
             let taken = page.into_iter().filter(|(_, until_us)| *until_us > now_us);
@@ -88,13 +87,6 @@ impl Queue {
             _ => (false, false),
         };
         Ok(answers.chunks(2).map(answer).collect())
-    }
-
-    /// Redis' time, moved as tests say.
-    fn redis_now_us(&self) -> Result<i64> {
-        let time =
-            self.client.run(|request, _, _| request.command(&[b"TIME"])).map_err(|error| self.about_receipts(error))?;
-        Ok(reply::time_us(&time).ok_or_else(reply::unexpected)? + clock::offset_us())
     }
 
     /// Reads a sorted set up to a score, until `take` has enough.

@@ -50,8 +50,9 @@ impl Queue {
         Error::Seal { queue: self.name.to_string(), id: id.to_string(), why: format!("cannot be opened: {why}") }
     }
 
-    /// A look at a job: opened, or with the reason why it is not.
+    /// A look at a job of this partition: opened, or with the reason why it is not.
     pub(super) fn looked_at(&self, mut info: JobInfo) -> JobInfo {
+        info.partition = self.keys.partition();
         info.seal_error = self.open(&info.id, &mut info.options, &mut info.payload).err();
         info
     }
@@ -82,16 +83,16 @@ impl Queue {
         let latest_us_or_end = latest_us.unwrap_or(i64::MAX);
         let mut ids = Vec::new();
         for state in if latest_us.is_some() { [State::Ready, State::Delayed].as_slice() } else { &[State::Ready] } {
-            let mut offset = 0;
+            let mut after = None;
             while ids.len() < most {
-                let page = self.list(*state, offset, PAGE)?;
+                let page = self.list_from(*state, after.as_ref(), 0, PAGE)?;
                 let is_due = |info: &&JobInfo| info.due_at_us <= latest_us_or_end && !others.contains(&info.id);
                 ids.extend(page.iter().filter(is_due).map(|info| info.id.clone()));
                 let Some(last) = page.last() else { break };
                 if *state == State::Delayed && last.due_at_us > latest_us_or_end {
                     break;
                 }
-                offset += PAGE;
+                after = Some(last.place());
             }
         }
         ids.truncate(most);

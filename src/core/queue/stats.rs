@@ -5,9 +5,11 @@ use super::histogram::Histogram;
 use crate::core::error::Result;
 use crate::core::registry::Headcount;
 use crate::core::scripts;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const HOUR_US: i64 = 3_600_000_000;
+/// The word in a snapshot that is no counter: how many jobs there were.
+const JOBS: &str = "jobs";
 
 /// The end of a run that a queue counts, with the time that the run took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +72,11 @@ impl Counters {
         u64::try_from(self.of(word).map(|(_, number)| number).sum::<i64>()).unwrap_or(0)
     }
 
+    /// The jobs that are gone: acknowledged, cancelled or replaced.
+    fn left(&self) -> u64 {
+        ["acked", "cancelled", "replaced"].map(|word| self.count(word)).iter().sum()
+    }
+
     /// From due to reserved. A job that comes back has a new due time, and counts again.
     #[must_use]
     pub fn lateness(&self) -> Histogram {
@@ -87,6 +94,37 @@ impl Counters {
     pub fn run(&self, outcome: Outcome) -> Histogram {
         self.histogram(&[outcome.word()])
     }
+}
+
+/// The counters of a queue at a moment of the past (`lua/lib/snapshot.lua`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    pub at_us: i64,
+    pub pushed: u64,
+    pub ever: Counters,
+}
+
+impl Snapshot {
+    /// `None` without the number of jobs, which tells how many were pushed.
+    fn read(at_us: i64, text: &str) -> Option<Self> {
+        let mut ever = Counters::read(pairs(text.split(' ')));
+        let jobs = u64::try_from(ever.0.remove(JOBS)?).ok()?;
+        Some(Self { at_us, pushed: jobs + ever.left(), ever })
+    }
+}
+
+/// The history of two sets of jobs together: at each moment of one, the last snapshot of both until then. It begins where both have one.
+fn together(a: &[Snapshot], b: &[Snapshot]) -> Vec<Snapshot> {
+    let (Some(first), Some(other)) = (a.first(), b.first()) else { return [a, b].concat() };
+    let moments: BTreeSet<i64> = a.iter().chain(b).map(|snapshot| snapshot.at_us).collect();
+    let until = |of: &[Snapshot], at_us: i64| of.iter().rev().find(|snapshot| snapshot.at_us <= at_us).cloned();
+    let both = |at_us: i64| {
+        let (mut sum, more) = (until(a, at_us)?, until(b, at_us)?);
+        (sum.at_us, sum.pushed) = (at_us, sum.pushed + more.pushed);
+        sum.ever.add(&more.ever, 1);
+        Some(sum)
+    };
+    moments.range(first.at_us.max(other.at_us)..).filter_map(|at_us| both(*at_us)).collect()
 }
 
 /// Counts, ages and counters of a queue.
@@ -111,6 +149,8 @@ pub struct Stats {
     pub ever: Counters,
     /// Of the last hour, and up to five minutes more.
     pub hour: Counters,
+    /// The snapshots that are there, oldest first.
+    pub history: Vec<Snapshot>,
     /// Records that lie in no state, less entries without a record: not 0 when another program has changed keys.
     pub unplaced: i64,
 }
@@ -136,6 +176,7 @@ impl Stats {
         self.paused |= other.paused;
         self.ever.add(&other.ever, 1);
         self.hour.add(&other.hour, 1);
+        self.history = together(&self.history, &other.history);
         self.unplaced += other.unplaced;
     }
 }
@@ -155,14 +196,18 @@ impl Queue {
         let fields: Vec<String> =
             reply.rest()?.into_iter().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).collect();
         let ever = Counters::read(pairs(fields.iter().map(String::as_str)));
-        let hour = last_hour(&ever, &fields, now_us);
+        // After the clock was set back some are of the future.
+        let mut snapshots: Vec<(i64, &str)> = snapshots(&fields).filter(|(at_us, _)| *at_us <= now_us).collect();
+        snapshots.sort_unstable();
+        let hour = last_hour(&ever, &snapshots, now_us);
+        let history = snapshots.iter().filter_map(|(at_us, text)| Snapshot::read(*at_us, text)).collect();
         Ok(Stats {
             delayed,
             ready,
             reserved,
             buried,
-            // Nothing counts pushes: every job that was ever pushed is still here, or was acknowledged, cancelled or replaced.
-            pushed: placed + ["acked", "cancelled", "replaced"].map(|word| ever.count(word)).iter().sum::<u64>(),
+            // Nothing counts pushes: every job that was ever pushed is still here or has left.
+            pushed: placed + ever.left(),
             acked: ever.count("acked"),
             failed: ever.count("failed"),
             timed_out: ever.count("timed_out"),
@@ -173,20 +218,27 @@ impl Queue {
             workers: None,
             ever,
             hour,
+            history,
             unplaced: i64::try_from(records).unwrap_or(i64::MAX) - i64::try_from(placed).unwrap_or(0),
         })
     }
 }
 
 /// The counters of now, less those of the newest snapshot that is an hour old (`lua/lib/snapshot.lua`). Without one the queue is younger.
-fn last_hour(ever: &Counters, fields: &[String], now_us: i64) -> Counters {
-    let snapshots = pairs(fields.iter().map(String::as_str))
-        .filter_map(|(name, text)| Some((name.strip_prefix("snapshot")?.parse::<i64>().ok()?, text)));
+fn last_hour(ever: &Counters, snapshots: &[(i64, &str)], now_us: i64) -> Counters {
     let mut hour = ever.clone();
-    if let Some((_, then)) = snapshots.filter(|(at_us, _)| *at_us <= now_us - HOUR_US).max() {
-        hour.add(&Counters::read(pairs(then.split(' '))), -1);
+    if let Some((_, then)) = snapshots.iter().rev().find(|(at_us, _)| *at_us <= now_us - HOUR_US) {
+        let mut then = Counters::read(pairs(then.split(' ')));
+        then.0.remove(JOBS);
+        hour.add(&then, -1);
     }
     hour
+}
+
+/// Their moments and texts.
+fn snapshots(fields: &[String]) -> impl Iterator<Item = (i64, &str)> {
+    pairs(fields.iter().map(String::as_str))
+        .filter_map(|(name, text)| Some((name.strip_prefix("snapshot")?.parse().ok()?, text)))
 }
 
 fn pairs<'a>(mut texts: impl Iterator<Item = &'a str>) -> impl Iterator<Item = (&'a str, &'a str)> {

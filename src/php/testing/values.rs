@@ -59,6 +59,7 @@ fn blank(now_us: i64) -> JobInfo {
         first_due_at_us: None,
         last_error: None,
         seal_error: None,
+        partition: 0,
     }
 }
 
@@ -83,7 +84,7 @@ pub fn job_info(call: &Call) -> Outcome<Zval> {
         }
     }
     let undefined = (0..job_info::PROPERTIES.len()).map(|_| undefined()).collect();
-    let mut made = make(job_info::JobInfo, undefined)?;
+    let mut made = make(job_info::JobInfo { place: None }, undefined)?;
     let Some(object) = made.object_mut() else { return Err(Fault::Thrown) };
     for (index, change) in changes.into_iter().enumerate() {
         // SAFETY: a live JobInfo has as many slots as properties.

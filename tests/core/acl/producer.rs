@@ -32,6 +32,8 @@ fn the_documented_producer_can_neither_take_nor_change_a_job() {
     assert!(denied(producer.kick_job(&id("a"), false).map(|_| ())));
     assert!(denied(producer.peek(&id("a")).map(|_| ())));
     assert!(denied(producer.list(State::Ready, 0, 1).map(|_| ())));
+    assert!(denied(producer.count_due(&[1]).map(|_| ())));
+    assert!(producer.now_us().unwrap() > 0, "the documented list has TIME");
     assert!(denied(producer.cancel(&[id("a")]).map(|_| ())));
     assert!(denied(producer.purge(&[]).map(|_| ())));
     assert!(denied(producer.forget().map(|_| ())));

@@ -74,6 +74,8 @@ pub fn consume(queue: &Queue, errors: &mut Errors) {
     errors.get(queue.stats());
     errors.get(queue.list(State::Delayed, 0, 10));
     errors.get(queue.list(State::Ready, 0, 10));
+    errors.get(queue.count_due(&[0]));
+    errors.get(queue.now_us());
     errors.get(queue.cancel(&[id("f")]));
     errors.get(queue.pause(None));
     errors.get(queue.resume());

@@ -4,6 +4,7 @@ use super::*;
 use crate::acl;
 use crate::load::{wait_for_deliveries, while_working};
 use delayqueue::core::error::Error;
+use delayqueue::core::job::{Due, NewJob};
 
 #[test]
 fn a_slot_that_has_moved_is_followed_once() {
@@ -73,6 +74,25 @@ fn a_slot_that_stays_on_its_way_is_an_error_that_passes() {
     cluster.close(slot(&queue), 2);
     queue.push(&job("b")).unwrap();
     assert_eq!(serve_all(&queue), ["a", "b"]);
+}
+
+/// Some keys are at the new node, the others at the old one.
+#[test]
+fn due_jobs_are_counted_while_a_slot_is_on_its_way() {
+    let cluster = Cluster::shared();
+    let queue = cluster.queue(&cluster.name_on(0));
+    push_many(&queue, &[delayed("a", 60_000), NewJob { due: Due::InMs(60_000), ..prioritized("b", 1) }]);
+    let count = || queue.count_due(&[i64::MIN, i64::MAX]).unwrap();
+    cluster.open(slot(&queue), 0, 2);
+    assert_eq!(count(), [0, 2]);
+    let port = cluster.nodes[2].port.to_string();
+    let waiting = key(&queue, "waiting");
+    order(&mut cluster.nodes[0].raw(), &["MIGRATE", "127.0.0.1", &port, &waiting, "0", "5000"]);
+    assert_eq!(count(), [0, 2]);
+    cluster.move_keys(slot(&queue), 0, 2);
+    assert_eq!(count(), [0, 2]);
+    cluster.close(slot(&queue), 2);
+    assert_eq!(count(), [0, 2]);
 }
 
 #[test]

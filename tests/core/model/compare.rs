@@ -5,7 +5,7 @@ use super::times::run_of;
 use super::walk::Walk;
 use crate::audit::{self, Snapshot, parse_lease, says_history};
 use delayqueue::core::clock::Moment;
-use delayqueue::core::job::{JobInfo, Reserved, State};
+use delayqueue::core::job::{JobInfo, Place as JobPlace, Reserved, State};
 use delayqueue::core::queue::{Held, Histogram, Outcome};
 use delayqueue::core::record::{History, Record};
 use std::collections::BTreeMap;
@@ -118,12 +118,30 @@ impl Walk {
             let (offset, limit) = (model.len() / 3, model.len() / 2);
             let page = self.queue.list(state, offset as u64, limit as u64).unwrap();
             assert_eq!(page, found[offset..offset + limit], "a page of {state:?}");
+            // Behind jobs that are there, and behind those of an earlier look, which have moved or gone since then.
+            let looked: Vec<JobInfo> = self.looked.iter().filter(|info| info.state == state).cloned().collect();
+            for after in looked.iter().chain(found.get(offset)).chain(found.last()).map(JobInfo::place) {
+                let behind: Vec<&JobInfo> = found.iter().filter(|info| is_behind(&info.place(), &after)).collect();
+                let page = self.queue.list_from(state, Some(&after), 1, 5).unwrap();
+                assert_eq!(
+                    page.iter().collect::<Vec<_>>(),
+                    behind.into_iter().skip(1).take(5).collect::<Vec<_>>(),
+                    "{after:?}"
+                );
+            }
+            self.looked.retain(|info| info.state != state);
+            self.looked.extend(found.iter().step_by(7).take(4).cloned());
         }
         for job in self.model.jobs.iter().take(10) {
             let info = self.queue.peek(&crate::support::id(&job.id)).unwrap().expect("the job is there");
             compare_info(&info, job, self.model.state(job));
         }
         assert_eq!(self.queue.peek(&crate::support::id("nobody")).unwrap(), None);
+        let moments: Vec<i64> = self.model.jobs.iter().flat_map(|job| [job.due, job.due + 1]).take(12).collect();
+        let waiting = |job: &&Job| job.place == Place::Waiting;
+        let before = |until: &i64| self.model.jobs.iter().filter(waiting).filter(|job| job.due < *until).count() as u64;
+        assert_eq!(self.queue.count_due(&moments).unwrap(), moments.iter().map(before).collect::<Vec<_>>());
+        assert_eq!(self.queue.now_us().unwrap(), self.model.now);
         self.compare_stats();
         let (_, faults) = audit::examine(&mut self.raw, &self.queue);
         assert!(faults.is_empty(), "{faults:#?}");
@@ -160,6 +178,15 @@ impl Walk {
 pub fn held_for_long(job: &Reserved) -> Held {
     let middle_ms = (f64::from(run_of(job.receipt.token())) / 2.0 + 0.25).exp2() - 1.0;
     Held { since: Moment::now().before(Duration::from_secs_f64(middle_ms / 1000.0)), ..job.held() }
+}
+
+/// By the order of the state, in which only ready jobs have priorities.
+fn is_behind(place: &JobPlace, other: &JobPlace) -> bool {
+    let order = |place: &JobPlace| {
+        let priority = if place.state == State::Ready { place.priority } else { 0 };
+        (priority, place.at_us, place.id.clone())
+    };
+    order(place) > order(other)
 }
 
 fn compare_info(info: &JobInfo, job: &Job, state: State) {

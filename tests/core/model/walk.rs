@@ -5,7 +5,7 @@ use super::reference::{Push, Reference};
 use crate::proxy::{Fault, Proxy};
 use crate::support::*;
 use delayqueue::core::clock;
-use delayqueue::core::job::{Due, State};
+use delayqueue::core::job::{Due, JobInfo, State};
 use delayqueue::core::queue::{Held, Queue};
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use rand::RngExt;
@@ -27,6 +27,8 @@ pub(super) struct Walk {
     pub(super) model: Reference,
     /// Everything ever reserved, stale ones included.
     pub(super) held: Vec<Held>,
+    /// Some jobs of each state, from the last look at all of them.
+    pub(super) looked: Vec<JobInfo>,
     /// The jobs that a loop has leased last.
     batch: Vec<Held>,
     /// Out of ten pushes with options, how many may have another priority.
@@ -79,6 +81,7 @@ impl Walk {
             proxy,
             model: Reference::default(),
             held: Vec::new(),
+            looked: Vec::new(),
             batch: Vec::new(),
             priorities: [1, 10, 0][usize::from(seed) % 3],
             log: Vec::new(),

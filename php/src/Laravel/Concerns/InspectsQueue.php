@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace DelayQueue\Laravel\Concerns;
 
 use BadMethodCallException;
-use DelayQueue\JobInfo;
 use DelayQueue\Laravel\QueueName;
 use DelayQueue\State;
 use Illuminate\Queue\Jobs\InspectedJob;
@@ -117,13 +116,13 @@ trait InspectsQueue
         $native = $this->native($queue);
         $name = $this->getQueue($queue);
         $found = [];
-        for ($offset = 0; ($page = $native->list($state, $offset, self::PAGE)) !== []; $offset += count($page)) {
-            array_push($found, ...array_map(
-                static fn (JobInfo $info): InspectedJob => InspectedJob::fromPayload($info->body, $info->attempts, $name),
-                $page,
-            ));
+        for ($last = null; ($page = $native->list($state, 0, self::PAGE, $last)) !== []; $last = end($page)) {
+            foreach ($page as $info) {
+                // By its id: a renewed lease moves a job behind those that are still to come.
+                $found[$info->id] = InspectedJob::fromPayload($info->body, $info->attempts, $name);
+            }
         }
 
-        return new Collection($found);
+        return new Collection(array_values($found));
     }
 }

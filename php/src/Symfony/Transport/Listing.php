@@ -56,13 +56,12 @@ final class Listing
     private function jobs(): iterable
     {
         foreach ([State::Ready, State::Buried] as $state) {
-            for ($offset = 0; ; $offset += self::PAGE) {
-                $page = Queues::call(fn (): array => $this->queues->own()->list($state, $offset, self::PAGE));
+            $last = null;
+            do {
+                $page = Queues::call(fn (): array => $this->queues->own()->list($state, 0, self::PAGE, $last));
                 yield from $page;
-                if (count($page) < self::PAGE) {
-                    break;
-                }
-            }
+                $last = end($page);
+            } while (count($page) === self::PAGE);
         }
     }
 

@@ -1,0 +1,67 @@
+//! Looks at several partitions, one after the other.
+
+use super::Partitions;
+use crate::core::error::Result;
+use crate::core::job::{JobInfo, Place, State};
+
+impl Partitions {
+    /// A page of jobs of one state: those of the first partition in their order, then those of the second, and so on.
+    ///
+    /// # Errors
+    /// As [`super::Queue::list`].
+    pub fn list(&self, state: State, offset: u64, limit: u64) -> Result<Vec<JobInfo>> {
+        self.list_from(state, None, offset, limit)
+    }
+
+    /// The same, where `offset` counts from behind a place. It lies in the partition that had the job when it was listed, also where a push of today
+    /// would choose another one.
+    ///
+    /// # Errors
+    /// As [`super::Queue::list_from`].
+    pub fn list_from(&self, state: State, after: Option<&Place>, offset: u64, limit: u64) -> Result<Vec<JobInfo>> {
+        let (mut jobs, mut skip) = (Vec::new(), offset);
+        let begin = after.map_or(0, |place| usize::from(place.partition));
+        for (part, number) in self.parts().zip(0..).skip(begin) {
+            let after = after.filter(|_| number == begin);
+            let left = limit - jobs.len() as u64;
+            if left == 0 {
+                break;
+            }
+            let page = part.list_from(state, after, skip, left)?;
+            // How many of this partition were skipped matters only where there is a next one.
+            if page.is_empty() && skip > 0 && !self.further.is_empty() {
+                skip -= match after {
+                    Some(_) => part.list_from(state, after, 0, skip)?.len() as u64,
+                    None => part.count(Some(state))?.min(skip),
+                };
+            } else {
+                skip = 0;
+            }
+            jobs.extend(page);
+        }
+        Ok(jobs)
+    }
+
+    /// How many waiting jobs are due before each of these moments.
+    ///
+    /// # Errors
+    /// As [`super::Queue::count_due`].
+    pub fn count_due(&self, until_us: &[i64]) -> Result<Vec<u64>> {
+        self.in_one_operation(|| {
+            let mut sums = vec![0; until_us.len()];
+            for part in self.parts() {
+                let counts = part.count_due(until_us)?;
+                sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+            }
+            Ok(sums)
+        })
+    }
+
+    /// The clock of the first partition.
+    ///
+    /// # Errors
+    /// As [`super::Queue::now_us`].
+    pub fn now_us(&self) -> Result<i64> {
+        self.first.now_us()
+    }
+}
