@@ -371,7 +371,7 @@ namespace DelayQueue {
     interface JobInterface
     {
         /** @see Job::ack() */
-        public function ack(): void;
+        public function ack(bool $failed = false): void;
 
         /**
          * @see Job::release()
@@ -379,13 +379,18 @@ namespace DelayQueue {
          * @param Duration|\DateTimeInterface $delay
          * @param int<0, 4294967295>|null $priority
          */
-        public function release(int|float|string|\DateInterval|\DateTimeInterface $delay = 0, ?int $priority = null, bool $countAttempt = true): void;
+        public function release(
+            int|float|string|\DateInterval|\DateTimeInterface $delay = 0,
+            ?int $priority = null,
+            bool $countAttempt = true,
+            \Throwable|string|null $error = null,
+        ): void;
 
         /** @see Job::fail() */
         public function fail(\Throwable|string|null $reason = null): void;
 
         /** @see Job::bury() */
-        public function bury(\Throwable|string|null $reason = null): void;
+        public function bury(\Throwable|string|null $reason = null, bool $failed = false): void;
 
         /**
          * @see Job::touch()
@@ -472,11 +477,13 @@ namespace DelayQueue {
          * If the answer is lost, the call is repeated. A job that is not ours any more then may have been settled by the first try: no
          * LeaseLostException is thrown, also if somebody has cancelled it meanwhile. So it is with release(), fail(), bury() and ackMany().
          *
+         * @param bool $failed true: the job ends here and its run counts as failed, not as acked. For frameworks that keep failed jobs elsewhere
+         *
          * @throws LeaseLostException when the job is no longer ours; nothing is changed
          * @throws ConnectionException
          * @throws ServerException
          */
-        public function ack(): void {}
+        public function ack(bool $failed = false): void {}
 
         /**
          * Gives the job back. A released job is never buried.
@@ -484,12 +491,19 @@ namespace DelayQueue {
          * @param Duration|\DateTimeInterface $delay
          * @param int<0, 4294967295>|null $priority null keeps it
          * @param bool $countAttempt false: as if the job had not been reserved ("not now": a rate limit, a maintenance window)
+         * @param \Throwable|string|null $error not null: the run counts as failed, not as released, also where the attempt does not count; kept as
+         *     lastError, as in fail(), unless it is empty. For callers that choose the time of the next attempt by themselves
          *
          * @throws LeaseLostException
          * @throws ConnectionException
          * @throws ServerException
          */
-        public function release(int|float|string|\DateInterval|\DateTimeInterface $delay = 0, ?int $priority = null, bool $countAttempt = true): void {}
+        public function release(
+            int|float|string|\DateInterval|\DateTimeInterface $delay = 0,
+            ?int $priority = null,
+            bool $countAttempt = true,
+            \Throwable|string|null $error = null,
+        ): void {}
 
         /**
          * Failed: back after the backoff's delay for this attempt, or buried when no attempt is left.
@@ -507,12 +521,13 @@ namespace DelayQueue {
          * Set aside until kicked.
          *
          * @param \Throwable|string|null $reason as in fail()
+         * @param bool $failed true: the run counts as failed, not as buried
          *
          * @throws LeaseLostException
          * @throws ConnectionException
          * @throws ServerException
          */
-        public function bury(\Throwable|string|null $reason = null): void {}
+        public function bury(\Throwable|string|null $reason = null, bool $failed = false): void {}
 
         /**
          * The lease starts anew. The heartbeat of consume(), and keepAlive(), never shorten it.
@@ -857,7 +872,9 @@ namespace DelayQueue {
         public readonly ?int $priority;
         /** False after release(countAttempt: false). */
         public readonly bool $countAttempt;
-        /** Of fail() and bury(), as it is kept as lastError. */
+        /** True after ack(failed: true), bury(failed: true) and release() with an $error; fail() says it by its name. */
+        public readonly bool $failed;
+        /** Of fail(), bury() and release(), as it is kept as lastError. */
         public readonly ?string $reason;
         /** Seconds; of touch() the length of the lease, of keepAlive() $atMost. */
         public readonly ?float $ttr;
@@ -1255,7 +1272,7 @@ namespace {
          * The worker loop: reserve, call the handler, settle.
          *
          * @param callable(\DelayQueue\Job, \DelayQueue): mixed $handler returns: ack; returns false: fail; throws
-         *     Release, Bury or anything else: release, bury or fail; a job the handler settled itself is left alone
+         *     Release, Bury or anything else: release, bury or fail; a job the handler settled itself is left alone, and no event tells of it
          * @param int|float $idleTimeout seconds without a job after which listeners hear of Event::Idle, and again after each as many
          * @param int<0, max> $maxJobs 0: no limit
          * @param Duration $maxTime 0: no limit

@@ -161,8 +161,9 @@ impl Queue {
             ready,
             reserved,
             buried,
-            // Nothing counts pushes: every job that was ever pushed is still here, or was acknowledged, cancelled or replaced.
-            pushed: placed + ["acked", "cancelled", "replaced"].map(|word| ever.count(word)).iter().sum::<u64>(),
+            // Nothing counts pushes: every job that was ever pushed is still here, or has left in one of these ways.
+            pushed: placed
+                + ["acked", "given_up", "cancelled", "replaced"].map(|word| ever.count(word)).iter().sum::<u64>(),
             acked: ever.count("acked"),
             failed: ever.count("failed"),
             timed_out: ever.count("timed_out"),
