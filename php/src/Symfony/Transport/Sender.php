@@ -54,14 +54,14 @@ final class Sender
         return $held->owner === $this->queues && !$held->isDone() && $envelope->last(RedeliveryStamp::class) !== null;
     }
 
-    /** The same job, with its new stamps, at its new time: nothing to lose and nothing to double in between. Retries are Messenger's to count. */
+    /** The job gets its new stamps and its new time: nothing to lose and nothing to double in between. Messenger counts the retries. */
     private function putBack(Envelope $envelope, HeldStamp $held, string $body): string
     {
         $job = $held->job ?? $this->queues->own()->reserveJob($held->id);
         $held->done();
         try {
             $job?->update($body);
-            $job?->release(self::delay($envelope), countAttempt: false);
+            $job?->release(self::delay($envelope), countAttempt: false, error: $held->failure() ?? 'handling the message failed');
         } catch (LeaseLostException) {
             $job = null;
         }
