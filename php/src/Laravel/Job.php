@@ -93,7 +93,7 @@ class Job extends BaseJob implements JobContract
         parent::release($delay);
         if (!$this->isDeleted()) {
             $this->settle(fn () => $this->reserved->release(
-                Delay::of($delay),
+                Delay::of($delay, $this->source->native($this->queue)),
                 countAttempt: $countAttempt,
                 error: $this->failure,
             ));
