@@ -5,9 +5,8 @@
  *
  * Durations are seconds (int, float, or a numeric string), a duration string such as '500ms', '15m', '2h30m', '1d' or
  * 'PT15M', or a DateInterval. Resolution is 1 ms, rounded up. Negative, NaN, infinite or > 100-year ones are a \ValueError.
- * A delay counts from Redis' own clock, so $dueAt, $reservedAt and $leaseUntil have microseconds. A moment (DateTimeInterface) is one on
- * Redis' clock, exact to the microsecond: new DateTime('+15 minutes'), which this host computes by its own clock, is early or late by as much as
- * the two clocks differ, and '15m' is not.
+ * A delay counts by Redis' clock, in microseconds. A DateTimeInterface is a moment on Redis' clock, so jobs for the same moment fall due together. $dueAt,
+ * $reservedAt and $leaseUntil are by Redis' clock, $createdAt is by the producer's.
  *
  * Headers are an array<string, string> beside the payload, untouched by every script: trace context, content type, tenant … At most 64 of
  * them, names of 1..100 bytes of [A-Za-z0-9._-], values of valid UTF-8, 8 KiB of names and values together; anything else is a
@@ -356,7 +355,7 @@ namespace DelayQueue {
      * @property-read int<0, max> $maxAttempts
      * @property-read int<0, 4294967295> $priority
      * @property-read float $ttr
-     * @property-read float $createdAt by the clock of the producer
+     * @property-read float $createdAt by the clock of the producer's host
      * @property-read float $dueAt
      * @property-read float $reservedAt
      * @property-read positive-int $token
@@ -458,7 +457,7 @@ namespace DelayQueue {
         public readonly int $priority;
         /** Seconds. */
         public readonly float $ttr;
-        /** Unix seconds, by the clock of the producer. */
+        /** Unix seconds, by the clock of the producer's host. */
         public readonly float $createdAt;
         /** Unix seconds; of a job that was taken by reserveJob() while it was buried, since when. */
         public readonly float $dueAt;
@@ -616,7 +615,7 @@ namespace DelayQueue {
         /** Limit of one run of the handler, in seconds; 0.0: none. */
         public readonly float $timeout;
         public readonly Backoff $backoff;
-        /** Unix seconds, by the clock of the producer. */
+        /** Unix seconds, by the clock of the producer's host. */
         public readonly float $createdAt;
         /** Unix seconds; of a buried job since when it is buried. */
         public readonly float $dueAt;
