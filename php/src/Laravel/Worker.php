@@ -120,7 +120,7 @@ class Worker extends BaseWorker
         }
     }
 
-    /** {@inheritdoc} The release that follows it in here does not know the exception. */
+    /** {@inheritdoc} The framework releases the job without the exception, so the job is told of it before. */
     protected function handleJobException($connectionName, $job, WorkerOptions $options, Throwable $e)
     {
         if ($job instanceof Job) {
