@@ -40,10 +40,8 @@ for n = 8, #ARGV, 2 do
     lost[#lost + 1] = (n - 6) / 2
   end
 end
-if ids[1] then
-  end_leases(ids)
-  if ARGV[7] ~= '' then call('HINCRBY', meta, ARGV[7], #ids) end
-end
+if ids[1] then end_leases(ids) end
+if ids[1] and ARGV[7] ~= '' then call('HINCRBY', meta, ARGV[7], #ids) end
 forget_call(ARGV[5])
 --@include wake
 wake(soonest)

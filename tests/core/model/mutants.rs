@@ -93,7 +93,7 @@ const MUTANTS: &[Mutant] = &[
     ("release.lua", "call('HSET', jobs, id, record)", ""), // the new priority is forgotten at the next lease's end
     ("release.lua", "if ARGV[4] == '1' then", "if true then"), // attempts count that the caller does not count
     ("release.lua", "if ARGV[4] == '1' or ARGV[6] ~= '' then", "if ARGV[4] == '1' then"), // forgets the error of such an attempt
-    ("release.lua", "if ARGV[7] ~= '' then call('HINCRBY', meta, ARGV[7], #ids) end", ""),
+    ("release.lua", "if ids[1] and ARGV[7] ~= '' then call('HINCRBY', meta, ARGV[7], #ids) end", ""),
     (
         "release.lua",
         "call('HINCRBY', meta, ARGV[7], #ids)",
