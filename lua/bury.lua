@@ -1,7 +1,7 @@
 -- bury.lua: set a reserved job aside until it is kicked.
 -- KEYS    all
 -- ARGV[1] clock offset (µs)   ARGV[2] id   ARGV[3] lease   ARGV[4] a consumer that has had the answer to its last reserve, or ''
--- ARGV[5] reason, or ''   ARGV[6] bucket of the run time, or '' for a job that never ran
+-- ARGV[5] reason, or ''   ARGV[6] the counter: buried or failed, and the bucket of the run time; buried alone for a job that never ran
 -- Returns {"OK"} | {"LOST"} not ours any more, nothing changed
 -- Cost    O(log N)
 --@include clock
@@ -24,5 +24,5 @@ past.attempts = past.attempts + 1
 bury(id, record, past, ARGV[5])
 end_leases({ id })
 forget_call(ARGV[4])
-call('HINCRBY', meta, 'buried' .. ARGV[6], 1)
+call('HINCRBY', meta, ARGV[6], 1)
 return { 'OK' }

@@ -2,7 +2,8 @@
 -- KEYS    all
 -- ARGV[1] clock offset (µs)   ARGV[2] due: a delay (µs), or '@' and a moment; '' their old times   ARGV[3] new priority, or '' to keep it
 -- ARGV[4] 1: count the attempts; 0: as if nobody had reserved them   ARGV[5] a consumer that has had the answer to its last reserve, or ''
--- ARGV[6] why, for an attempt that counts; '' keeps the last error   ARGV[7] bucket of its run time   ARGV[8…] in pairs: id · lease; all ids different
+-- ARGV[6] why; '' keeps the last error   ARGV[7] the counter: released or failed, and the bucket of the run time; '' counts no run
+-- ARGV[8…] in pairs: id · lease; all ids different
 -- Returns {"OK", lost} lost: the positions of those that are not ours any more; nothing changed for them
 -- Cost    O(J log N) for J jobs
 --@include clock
@@ -14,7 +15,7 @@
 --@include ends
 --@include check_types
 --@include allow_when_full
-local lost, ids, soonest, released = {}, {}, math.huge, 0
+local lost, ids, soonest = {}, {}, math.huge
 for n = 8, #ARGV, 2 do
   local id, lease = ARGV[n], ARGV[n + 1]
   local record = call('HGET', leases, id) == lease and call('HGET', jobs, id)
@@ -27,10 +28,9 @@ for n = 8, #ARGV, 2 do
     end
     local due = ARGV[2] == '' and read_lease(lease) or due_at(ARGV[2])
     place(id, priority or DEFAULT_PRIORITY, due)
-    if ARGV[4] == '1' then
+    if ARGV[4] == '1' or ARGV[6] ~= '' then
       local past = read_history(id, (read_lease(lease)))
-      released = released + 1
-      past.attempts, past.releases = past.attempts + 1, past.releases + 1
+      if ARGV[4] == '1' then past.attempts, past.releases = past.attempts + 1, past.releases + 1 end
       if ARGV[6] ~= '' then past.error = ARGV[6] end
       write_history(id, record, past)
     end
@@ -41,7 +41,7 @@ for n = 8, #ARGV, 2 do
   end
 end
 if ids[1] then end_leases(ids) end
-if released > 0 then call('HINCRBY', meta, 'released' .. ARGV[7], released) end
+if ids[1] and ARGV[7] ~= '' then call('HINCRBY', meta, ARGV[7], #ids) end
 forget_call(ARGV[5])
 --@include wake
 wake(soonest)

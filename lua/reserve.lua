@@ -29,7 +29,7 @@ end
 if ARGV[6] then
   --@include ends
   --@include acknowledge
-  lost = acknowledge(ARGV[6], 7)
+  lost = acknowledge('acked', ARGV[6], 7)
 end
 
 -- 1. Pick the jobs: id · due, in their order.

@@ -5,9 +5,8 @@
  *
  * Durations are seconds (int, float, or a numeric string), a duration string such as '500ms', '15m', '2h30m', '1d' or
  * 'PT15M', or a DateInterval. Resolution is 1 ms, rounded up. Negative, NaN, infinite or > 100-year ones are a \ValueError.
- * A delay counts from Redis' own clock, so $dueAt, $reservedAt and $leaseUntil have microseconds. A moment (DateTimeInterface) is one on
- * Redis' clock, exact to the microsecond: new DateTime('+15 minutes'), which this host computes by its own clock, is early or late by as much as
- * the two clocks differ, and '15m' is not.
+ * A delay counts by Redis' clock, in microseconds. A DateTimeInterface is a moment on Redis' clock, so jobs for the same moment fall due together. $dueAt,
+ * $reservedAt and $leaseUntil are by Redis' clock, $createdAt is by the producer's.
  *
  * Headers are an array<string, string> beside the payload, untouched by every script: trace context, content type, tenant … At most 64 of
  * them, names of 1..100 bytes of [A-Za-z0-9._-], values of valid UTF-8, 8 KiB of names and values together; anything else is a
@@ -498,7 +497,7 @@ namespace DelayQueue {
      * @property-read int<0, max> $maxAttempts
      * @property-read int<0, 4294967295> $priority
      * @property-read float $ttr
-     * @property-read float $createdAt by the clock of the producer
+     * @property-read float $createdAt by the clock of the producer's host
      * @property-read float $dueAt
      * @property-read float $reservedAt
      * @property-read positive-int $token
@@ -513,7 +512,7 @@ namespace DelayQueue {
     interface JobInterface
     {
         /** @see Job::ack() */
-        public function ack(): void;
+        public function ack(bool $failed = false): void;
 
         /**
          * @see Job::release()
@@ -521,13 +520,18 @@ namespace DelayQueue {
          * @param Duration|\DateTimeInterface $delay
          * @param int<0, 4294967295>|null $priority
          */
-        public function release(int|float|string|\DateInterval|\DateTimeInterface $delay = 0, ?int $priority = null, bool $countAttempt = true): void;
+        public function release(
+            int|float|string|\DateInterval|\DateTimeInterface $delay = 0,
+            ?int $priority = null,
+            bool $countAttempt = true,
+            \Throwable|string|null $error = null,
+        ): void;
 
         /** @see Job::fail() */
         public function fail(\Throwable|string|null $reason = null): void;
 
         /** @see Job::bury() */
-        public function bury(\Throwable|string|null $reason = null): void;
+        public function bury(\Throwable|string|null $reason = null, bool $failed = false): void;
 
         /**
          * @see Job::touch()
@@ -595,7 +599,7 @@ namespace DelayQueue {
         public readonly int $priority;
         /** Seconds. */
         public readonly float $ttr;
-        /** Unix seconds, by the clock of the producer. */
+        /** Unix seconds, by the clock of the producer's host. */
         public readonly float $createdAt;
         /** Unix seconds; of a job that was taken by reserveJob() while it was buried, since when. */
         public readonly float $dueAt;
@@ -614,11 +618,13 @@ namespace DelayQueue {
          * If the answer is lost, the call is repeated. A job that is not ours any more then may have been settled by the first try: no
          * LeaseLostException is thrown, also if somebody has cancelled it meanwhile. So it is with release(), fail(), bury() and ackMany().
          *
+         * @param bool $failed true: the job ends here and its run counts as failed, not as acked. For frameworks that keep failed jobs elsewhere
+         *
          * @throws LeaseLostException when the job is no longer ours; nothing is changed
          * @throws ConnectionException
          * @throws ServerException
          */
-        public function ack(): void {}
+        public function ack(bool $failed = false): void {}
 
         /**
          * Gives the job back. A released job is never buried.
@@ -626,12 +632,19 @@ namespace DelayQueue {
          * @param Duration|\DateTimeInterface $delay
          * @param int<0, 4294967295>|null $priority null keeps it
          * @param bool $countAttempt false: as if the job had not been reserved ("not now": a rate limit, a maintenance window)
+         * @param \Throwable|string|null $error not null: the run counts as failed, not as released, also where the attempt does not count; kept as
+         *     lastError, as in fail(), unless it is empty. For callers that choose the time of the next attempt by themselves
          *
          * @throws LeaseLostException
          * @throws ConnectionException
          * @throws ServerException
          */
-        public function release(int|float|string|\DateInterval|\DateTimeInterface $delay = 0, ?int $priority = null, bool $countAttempt = true): void {}
+        public function release(
+            int|float|string|\DateInterval|\DateTimeInterface $delay = 0,
+            ?int $priority = null,
+            bool $countAttempt = true,
+            \Throwable|string|null $error = null,
+        ): void {}
 
         /**
          * Failed: back after the backoff's delay for this attempt, or buried when no attempt is left.
@@ -649,12 +662,13 @@ namespace DelayQueue {
          * Set aside until kicked.
          *
          * @param \Throwable|string|null $reason as in fail()
+         * @param bool $failed true: the run counts as failed, not as buried
          *
          * @throws LeaseLostException
          * @throws ConnectionException
          * @throws ServerException
          */
-        public function bury(\Throwable|string|null $reason = null): void {}
+        public function bury(\Throwable|string|null $reason = null, bool $failed = false): void {}
 
         /**
          * The lease starts anew. The heartbeat of consume(), and keepAlive(), never shorten it.
@@ -743,7 +757,7 @@ namespace DelayQueue {
         /** Limit of one run of the handler, in seconds; 0.0: none. */
         public readonly float $timeout;
         public readonly Backoff $backoff;
-        /** Unix seconds, by the clock of the producer. */
+        /** Unix seconds, by the clock of the producer's host. */
         public readonly float $createdAt;
         /** Unix seconds; of a buried job since when it is buried. */
         public readonly float $dueAt;
@@ -1075,7 +1089,9 @@ namespace DelayQueue {
         public readonly ?int $priority;
         /** False after release(countAttempt: false). */
         public readonly bool $countAttempt;
-        /** Of fail() and bury(), as it is kept as lastError. */
+        /** True after ack(failed: true), bury(failed: true) and release() with an $error; fail() says it by its name. */
+        public readonly bool $failed;
+        /** Of fail(), bury() and release(), as it is kept as lastError. */
         public readonly ?string $reason;
         /** Seconds; of touch() the length of the lease, of keepAlive() $atMost. */
         public readonly ?float $ttr;
@@ -1687,7 +1703,7 @@ namespace {
          * The worker loop: reserve, call the handler, settle.
          *
          * @param callable(\DelayQueue\Job, \DelayQueue): mixed $handler returns: ack; returns false: fail; throws
-         *     Release, Bury or anything else: release, bury or fail; a job the handler settled itself is left alone
+         *     Release, Bury or anything else: release, bury or fail; a job the handler settled itself is left alone, and no event tells of it
          * @param int|float $idleTimeout seconds without a job after which listeners hear of Event::Idle, and again after each as many
          * @param int<0, max> $maxJobs 0: no limit
          * @param Duration $maxTime 0: no limit

@@ -1,6 +1,6 @@
--- lib/acknowledge.lua: removes jobs that are done, ARGV[from…] in pairs: id · lease. `runs`: the buckets of their run times, two digits
--- for each, or two for all. Returns the positions of those that are not ours any more, and counts the others.
-local function acknowledge(runs, from)
+-- lib/acknowledge.lua: removes jobs that are done, ARGV[from…] in pairs: id · lease. `outcome`: of their runs; `runs`: the buckets of
+-- the run times, two digits for each, or two for all. Returns the positions of those that are not ours any more, and counts the others.
+local function acknowledge(outcome, runs, from)
   local ids, done, proofs, lost, ran = {}, {}, {}, {}, #runs > 2 and {}
   for n = from, #ARGV - 1, 2 do ids[#ids + 1] = ARGV[n] end
   if not ids[1] then return lost end
@@ -20,9 +20,9 @@ local function acknowledge(runs, from)
   if done[1] then
     end_jobs(done, proofs)
     if not ran then
-      call('HINCRBY', meta, 'acked' .. runs, #done)
+      call('HINCRBY', meta, outcome .. runs, #done)
     else
-      for run, many in pairs(ran) do call('HINCRBY', meta, 'acked' .. run, many) end
+      for run, many in pairs(ran) do call('HINCRBY', meta, outcome .. run, many) end
     end
   end
   return lost

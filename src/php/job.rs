@@ -63,14 +63,14 @@ impl Inside for Job {
 }
 
 pub static METHODS: [Method; 11] = [
-    method!("ack(): void", ack),
+    method!("ack(bool $failed = false): void", ack),
     method!(
         "release(int|float|string|\\DateInterval|\\DateTimeInterface $delay = 0, ?int $priority = null, \
-         bool $countAttempt = true): void",
+         bool $countAttempt = true, \\Throwable|string|null $error = null): void",
         release
     ),
     method!("fail(\\Throwable|string|null $reason = null): void", fail),
-    method!("bury(\\Throwable|string|null $reason = null): void", bury),
+    method!("bury(\\Throwable|string|null $reason = null, bool $failed = false): void", bury),
     method!("touch(int|float|string|\\DateInterval|null $ttr = null): float", touch),
     method!("keepAlive(int|float|string|\\DateInterval|null $atMost = null): void", keep_alive),
     method!("update(mixed $payload, ?array $headers = null, ?array $seal = null): void", update),
@@ -262,7 +262,10 @@ impl Drop for Job {
 
 fn ack(call: &Call) -> Outcome<Zval> {
     let job = call.this::<Job>()?;
-    job.settle(&Made { name: "ack", ..Made::default() }, |held| job.queue.ack(held))
+    let failed = call.bool_or(1, false)?;
+    job.settle(&Made { name: "ack", failed, ..Made::default() }, |held| {
+        if failed { job.queue.ack_failed(held) } else { job.queue.ack(held) }
+    })
 }
 
 fn release(call: &Call) -> Outcome<Zval> {
@@ -276,8 +279,13 @@ fn release(call: &Call) -> Outcome<Zval> {
         None => None,
     };
     let count_attempt = call.bool_or(3, true)?;
-    let call = Made { name: "release", due: Some(due), priority, is_uncounted: !count_attempt, ..Made::default() };
-    job.settle(&call, |held| job.queue.release(held, due, priority, count_attempt))
+    let error = reason::argument(call, 4)?;
+    let (is_uncounted, failed, reason) = (!count_attempt, error.is_some(), error.as_deref());
+    let call = Made { name: "release", due: Some(due), priority, is_uncounted, failed, reason, ..Made::default() };
+    job.settle(&call, |held| match reason {
+        Some(error) => job.queue.release_failed(held, due, priority, count_attempt, error),
+        None => job.queue.release(held, due, priority, count_attempt),
+    })
 }
 
 fn fail(call: &Call) -> Outcome<Zval> {
@@ -290,8 +298,11 @@ fn fail(call: &Call) -> Outcome<Zval> {
 fn bury(call: &Call) -> Outcome<Zval> {
     let job = call.this::<Job>()?;
     let reason = reason::argument(call, 1)?;
-    let call = Made { name: "bury", reason: reason.as_deref(), ..Made::default() };
-    job.settle(&call, |held| job.queue.bury(held, reason.as_deref()))
+    let failed = call.bool_or(2, false)?;
+    let reason = reason.as_deref();
+    job.settle(&Made { name: "bury", reason, failed, ..Made::default() }, |held| {
+        if failed { job.queue.bury_failed(held, reason) } else { job.queue.bury(held, reason) }
+    })
 }
 
 fn touch(call: &Call) -> Outcome<Zval> {

@@ -38,6 +38,7 @@ pub fn register() -> Result<(), Rejected> {
             "readonly ?float $dueAt",
             "readonly ?int $priority",
             "readonly bool $countAttempt",
+            "readonly bool $failed",
             "readonly ?string $reason",
             "readonly ?float $ttr",
             "readonly ?float $leaseUntil",
@@ -58,6 +59,8 @@ pub struct Made<'a> {
     pub due: Option<Due>,
     pub priority: Option<u32>,
     pub is_uncounted: bool,
+    /// The run counts as failed.
+    pub failed: bool,
     pub reason: Option<&'a [u8]>,
     /// Of `touch()` the length, of `keepAlive()` the limit.
     pub length_ms: Option<u64>,
@@ -101,6 +104,7 @@ impl Made<'_> {
             convert::nullable(due_us, seconds_of_us),
             convert::nullable(self.priority, convert::int),
             convert::bool(!self.is_uncounted),
+            convert::bool(self.failed),
             convert::nullable(self.reason, convert::bytes),
             convert::nullable(self.length_ms, |ms| convert::float(convert::seconds(ms))),
             convert::nullable(self.lease_until_us, seconds_of_us),

@@ -90,7 +90,7 @@ final class ClockTest extends FaultTestCase
     {
         $this->clock->set(self::HOUR);
         $findings = array_column($this->queue()->doctor(), 'level', 'check');
-        $this->assertSame('warn', $findings['clock']);
+        $this->assertSame('error', $findings['clock']);
     }
 
     private function untilItWaits(): void

@@ -23,8 +23,8 @@ var_dump($job->timeLeft() > 59, Testing::outcome($job), Testing::calls($job));
 $show = function (?JobCall $call): void {
     if ($call === null) { echo "none\n"; return; }
     $given = array_filter(get_object_vars($call), fn($v) => $v !== null && $v !== true);
-    unset($given['dueAt'], $given['leaseUntil']);
-    echo json_encode($given), "\n";
+    unset($given['dueAt'], $given['leaseUntil'], $given['failed']);
+    echo json_encode($given + ($call->failed ? ['failed' => true] : [])), "\n";
 };
 var_dump(abs($job->touch('2m') - microtime(true) - 120) < 5, $job->timeLeft() > 119);
 $job->keepAlive('1h');
@@ -43,6 +43,11 @@ var_dump(count(Testing::calls($job)));
 foreach (['ack' => [], 'release' => [new DateTime('-1 day')], 'fail' => [new RuntimeException('why')], 'bury' => ['for good']] as $method => $arguments) {
     $job = Testing::job('x', 'order-1');
     $job->$method(...$arguments);
+    $show(Testing::outcome($job));
+}
+foreach (['ack' => [], 'release' => ['1h'], 'bury' => ['no']] as $method => $arguments) {
+    $job = Testing::job('x');
+    $job->$method(...$arguments, ...($method === 'release' ? ['error' => 'no bank'] : ['failed' => true]));
     $show(Testing::outcome($job));
 }
 $jobs = [Testing::job(1), Testing::job(2), Testing::job(3)];
@@ -158,6 +163,9 @@ int(5)
 {"name":"release","delay":0}
 {"name":"fail","reason":"RuntimeException: why\nin %sa_job_can_be_made_without_redis.php:38"}
 {"name":"bury","reason":"for good"}
+{"name":"ack","failed":true}
+{"name":"release","delay":3600,"reason":"no bank","failed":true}
+{"name":"bury","reason":"no","failed":true}
 int(2)
 string(3) "ack"
 string(4) "bury"

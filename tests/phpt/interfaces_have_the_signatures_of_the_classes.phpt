@@ -37,10 +37,10 @@ final class Decorated implements DelayQueue\JobInterface
 {
     public readonly string $id;
     public function __construct(private DelayQueue\JobInterface $inner) { $this->id = $inner->id; }
-    public function ack(): void { echo "ack $this->id\n"; $this->inner->ack(); }
-    public function release(int|float|string|DateInterval|DateTimeInterface $delay = 0, ?int $priority = null, bool $countAttempt = true): void {}
+    public function ack(bool $failed = false): void { echo "ack $this->id\n"; $this->inner->ack($failed); }
+    public function release(int|float|string|DateInterval|DateTimeInterface $delay = 0, ?int $priority = null, bool $countAttempt = true, Throwable|string|null $error = null): void {}
     public function fail(Throwable|string|null $reason = null): void {}
-    public function bury(Throwable|string|null $reason = null): void {}
+    public function bury(Throwable|string|null $reason = null, bool $failed = false): void {}
     public function touch(int|float|string|DateInterval|null $ttr = null): float { return 0.0; }
     public function keepAlive(int|float|string|DateInterval|null $atMost = null): void {}
     public function update(mixed $payload, ?array $headers = null, ?array $seal = null): void {}

@@ -45,6 +45,9 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue\Event/constants/WorkerReady is unexpected
 /DelayQueue\Event/constants/Cancelled is unexpected
 /DelayQueue\Job/interfaces/0 is unexpected
+/DelayQueue\Job/methods/ack/parameters/0 is unexpected
+/DelayQueue\Job/methods/bury/parameters/1 is unexpected
+/DelayQueue\Job/methods/release/parameters/3 is unexpected
 /DelayQueue\Job/methods/update/parameters/2 is unexpected
 /DelayQueue\Job/methods/deadlineSoon is unexpected
 /DelayQueue\JobInfo/properties/timeout is unexpected

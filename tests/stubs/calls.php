@@ -52,8 +52,9 @@ function handle(QueueInterface $queue): void
 {
     foreach ($queue->reserveMany(10, timeout: 5) as $job) {
         echo $job->id, $job->token + 1;
-        $job->ack();
+        $job->attempts > 3 ? $job->ack(failed: true) : $job->release('1h', error: new RuntimeException('no bank'));
     }
+    $queue->reserve()?->bury('no bank', failed: true);
     $queue->reschedule('order-4711', '1h');
 }
 

@@ -14,6 +14,7 @@ use DelayQueue\Console\Worker\Place;
 use DelayQueue\Console\Worker\Pool;
 use DelayQueue\Console\Worker\Relaunch;
 use DelayQueue\Event;
+use DelayQueue\Internal\RedisClock;
 use DelayQueue\Job;
 use DelayQueue\StopReason;
 use Symfony\Component\Console\Command\Command;
@@ -72,6 +73,7 @@ final class WorkCommand extends Command
         $place = Place::of($target->names(), $watching);
         $lifeline === null ? self::tellOfReadiness($watching, $place, $notices) : $lifeline->attach($watching, $place);
         self::tellOfRedis($watching, $notices);
+        self::tellOfClocks($watching, $notices);
         $handler = JobLog::of($input, $output)->watch($watching, HandlerLoader::load($input));
         // Not before: stop() does not reach a loop that has yet to begin.
         $queue = $watching;
@@ -122,5 +124,17 @@ final class WorkCommand extends Command
             $notices->say('connectionLost', 'Redis is away: ' . ($error === null ? '' : Failure::line($error)));
         });
         $queue->on(Event::ConnectionRestored, static fn () => $notices->say('connectionRestored', 'Redis is back'));
+    }
+
+    /** Once, at the start. Where the Redis user may not ask, nothing is said. */
+    private static function tellOfClocks(DelayQueue $queue, Notices $notices): void
+    {
+        $queue->on(Event::WorkerReady, static function () use ($queue, $notices): void {
+            $ahead = RedisClock::ahead($queue) ?? 0.0;
+            if (abs($ahead) > 1.0) {
+                $message = sprintf("Redis' clock is %+.1f s from this host's: run NTP on both hosts", $ahead);
+                $notices->say('clock', $message, ['ahead' => round($ahead, 3)]);
+            }
+        });
     }
 }

@@ -54,10 +54,10 @@ final class Hold
             throw new LeaseLostException("the lease of $at is lost: " . self::LOST);
         }
         match ($call->name) {
-            'ack' => $this->ack($entry),
+            'ack' => $this->ack($entry, $call),
             'release' => $this->release($entry, $call),
             'fail' => $this->fail($entry, (string) $call->reason),
-            'bury' => $this->bury($entry, (string) $call->reason),
+            'bury' => $this->bury($entry, $call),
             'touch' => $lease->deadlineUs = Store::us((float) $call->leaseUntil),
             'keepAlive' => $lease->keepUntil($call->ttr === null ? null : $this->jobs->store->nowUs() + Store::us($call->ttr)),
             'update' => self::update($entry, $call->payload, (string) $call->body, $call->headers),
@@ -70,10 +70,11 @@ final class Hold
         $entry->change(['payload' => $payload, 'body' => $body] + ($headers === null ? [] : ['headers' => $headers]));
     }
 
-    private function ack(Entry $entry): void
+    private function ack(Entry $entry, JobCall $call): void
     {
         $entry->lease = null;
-        $this->jobs->remove($entry, 'acked');
+        $this->jobs->remove($entry, $call->failed ? 'givenUp' : 'acked');
+        $this->countFailure($call);
     }
 
     private function release(Entry $entry, JobCall $call): void
@@ -84,6 +85,10 @@ final class Hold
         if ($call->countAttempt) {
             $entry->change(['attempts' => $entry->info->attempts + 1, 'releases' => $entry->info->releases + 1]);
         }
+        if ((string) $call->reason !== '') {
+            $entry->change(['lastError' => $call->reason]);
+        }
+        $this->countFailure($call);
         $entry->wait(Store::us((float) $call->dueAt));
     }
 
@@ -100,9 +105,17 @@ final class Hold
         }
     }
 
-    private function bury(Entry $entry, string $reason): void
+    private function bury(Entry $entry, JobCall $call): void
     {
         $entry->change(['attempts' => $entry->info->attempts + 1]);
-        $entry->bury($reason, $this->jobs->store->nowUs());
+        $entry->bury((string) $call->reason, $this->jobs->store->nowUs());
+        $this->countFailure($call);
+    }
+
+    private function countFailure(JobCall $call): void
+    {
+        if ($call->failed) {
+            $this->jobs->add('failed');
+        }
     }
 }

@@ -15,10 +15,10 @@ final class Jobs
     /** @var array<array-key, Entry> by their ids */
     private array $entries = [];
 
-    /** @var array{acked: int, failed: int, timedOut: int, cancelled: int, replaced: int} since the queue was made */
+    /** @var array{acked: int, failed: int, givenUp: int, timedOut: int, cancelled: int, replaced: int} since the queue was made */
     private array $counters = self::NOTHING;
 
-    private const NOTHING = ['acked' => 0, 'failed' => 0, 'timedOut' => 0, 'cancelled' => 0, 'replaced' => 0];
+    private const NOTHING = ['acked' => 0, 'failed' => 0, 'givenUp' => 0, 'timedOut' => 0, 'cancelled' => 0, 'replaced' => 0];
 
     private bool $isKnown = false;
 
@@ -200,15 +200,15 @@ final class Jobs
     {
         $ready = array_map(static fn (Entry $entry): int => $entry->dueUs, $this->in(State::Ready));
         $delayed = $this->in(State::Delayed);
-        ['replaced' => $replaced] = $counters = $this->counters;
-        unset($counters['replaced']);
+        ['replaced' => $replaced, 'givenUp' => $givenUp] = $counters = $this->counters;
+        unset($counters['replaced'], $counters['givenUp']);
 
         return Testing::stats([
             'delayed' => count($delayed),
             'ready' => count($ready),
             'reserved' => count($this->in(State::Reserved)),
             'buried' => count($this->in(State::Buried)),
-            'pushed' => count($this->entries) + $counters['acked'] + $counters['cancelled'] + $replaced,
+            'pushed' => count($this->entries) + $counters['acked'] + $givenUp + $counters['cancelled'] + $replaced,
             'oldestReadyAge' => $ready === [] ? null : max(0, $this->store->nowUs() - min($ready)) / 1_000_000,
             'nextDueAt' => $delayed === [] ? null : $delayed[0]->dueUs / 1_000_000,
             'paused' => $this->isPaused(),

@@ -6,26 +6,27 @@ namespace DelayQueue\Laravel;
 
 use DateInterval;
 use DateTimeInterface;
+use DelayQueue;
+use DelayQueue\Internal\RedisClock;
 use Illuminate\Support\Carbon;
 
-/** Laravel's delays in the words of the extension. */
+/**
+ * Laravel's delays in the words of the extension. A moment such as now()->addMinutes(15) comes of this host's clock, so it becomes a delay by that
+ * clock, which Redis then counts by its own.
+ */
 final class Delay
 {
-    /** A delay that has passed becomes the moment in the past, so that older moments still come first. */
-    public static function of(DateTimeInterface|DateInterval|int|float|string|null $delay): int|float|DateTimeInterface
+    public static function of(DateTimeInterface|DateInterval|int|float|string|null $delay, DelayQueue $queue): int|float|DateTimeInterface
     {
-        if ($delay instanceof DateTimeInterface) {
-            return $delay;
-        }
-        $seconds = $delay instanceof DateInterval ? self::seconds($delay) : ($delay ?? 0) + 0;
-
-        return $seconds >= 0 ? $seconds : Carbon::now()->subMicroseconds((int) round(-$seconds * 1e6));
+        return RedisClock::in(match (true) {
+            $delay instanceof DateTimeInterface => self::seconds(Carbon::now(), $delay),
+            $delay instanceof DateInterval => self::seconds($now = Carbon::now()->toDateTimeImmutable(), $now->add($delay)),
+            default => ($delay ?? 0) + 0,
+        }, $queue);
     }
 
-    private static function seconds(DateInterval $delay): float
+    private static function seconds(DateTimeInterface $from, DateTimeInterface $to): float
     {
-        $now = Carbon::now()->toDateTimeImmutable();
-
-        return (float) $now->add($delay)->format('U.u') - (float) $now->format('U.u');
+        return round((float) $to->format('U.u') - (float) $from->format('U.u'), 6);
     }
 }

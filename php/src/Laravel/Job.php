@@ -18,7 +18,8 @@ class Job extends BaseJob implements JobContract
     /** @var array<string, mixed>|null */
     private ?array $decoded = null;
 
-    private ?Throwable $failure = null;
+    /** Why this run has failed. */
+    private Throwable|string|null $failure = null;
 
     /** @param bool $acknowledgesLater deleting leaves the job to the extension's loop, which acknowledges it with its next request */
     public function __construct(
@@ -62,15 +63,23 @@ class Job extends BaseJob implements JobContract
         return $this->reserved->attempts + (int) ($this->payload()['attempts'] ?? 0);
     }
 
-    /** Done. After fail(), with bury_failed: set aside with the reason. */
+    /** Done. After fail() the run counts as failed; with bury_failed the job is set aside with the reason. */
     public function delete()
     {
         parent::delete();
-        if ($this->hasFailed() && $this->source->settings->buryFailed) {
-            $this->settle(fn () => $this->reserved->bury($this->failure));
+        if ($this->hasFailed()) {
+            $this->settle(fn () => $this->source->settings->buryFailed
+                ? $this->reserved->bury($this->failure, failed: true)
+                : $this->reserved->ack(failed: true));
         } elseif (!$this->acknowledgesLater) {
-            $this->settle($this->reserved->ack(...));
+            $this->settle(fn () => $this->reserved->ack());
         }
+    }
+
+    /** The worker has caught this, or ends the job for this: a release from now on counts a failed run, and keeps the reason. */
+    public function runFailed(Throwable|string $why): void
+    {
+        $this->failure = $why;
     }
 
     /**
@@ -83,7 +92,11 @@ class Job extends BaseJob implements JobContract
     {
         parent::release($delay);
         if (!$this->isDeleted()) {
-            $this->settle(fn () => $this->reserved->release(Delay::of($delay), countAttempt: $countAttempt));
+            $this->settle(fn () => $this->reserved->release(
+                Delay::of($delay, $this->source->native($this->queue)),
+                countAttempt: $countAttempt,
+                error: $this->failure,
+            ));
         }
     }
 

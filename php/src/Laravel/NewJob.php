@@ -6,14 +6,17 @@ namespace DelayQueue\Laravel;
 
 use DateInterval;
 use DateTimeInterface;
+use DelayQueue;
 use DelayQueue\OnDuplicate;
 
 /** A payload of Laravel on its way into the queue. */
 final class NewJob
 {
     private function __construct(
-        /** As the parameters of DelayQueue::push(). */
+        /** As the parameters of DelayQueue::push(), but for the delay. */
         private readonly array $parameters,
+        private readonly DateTimeInterface|DateInterval|int|float|string|null $delay,
+        private readonly DelayQueue $queue,
         /** The id is one of the user's own, not the payload's uuid. */
         public readonly bool $isIdentified,
         public readonly OnDuplicate $onDuplicate,
@@ -27,6 +30,7 @@ final class NewJob
         DateTimeInterface|DateInterval|int|float|string|null $delay,
         array $options,
         Settings $settings,
+        DelayQueue $queue,
     ): self {
         $decoded = json_decode($payload, true);
         $decoded = is_array($decoded) ? $decoded : [];
@@ -36,7 +40,6 @@ final class NewJob
         $timeout = max(0, (int) ($decoded['timeout'] ?? 0));
         $parameters = [
             'payload' => $payload,
-            'delay' => Delay::of($delay),
             'id' => $options['id'] ?? $uuid,
             'priority' => $options['priority'] ?? null,
             'ttr' => $options['ttr'] ?? self::lease($timeout, $settings),
@@ -45,6 +48,8 @@ final class NewJob
 
         return new self(
             $parameters,
+            $delay,
+            $queue,
             isset($options['id']),
             $onDuplicate instanceof OnDuplicate ? $onDuplicate : OnDuplicate::from($onDuplicate),
             $uuid,
@@ -54,17 +59,23 @@ final class NewJob
     /** For the first try. Keep is asked for as Fail, because the extension does not say that it has kept another job. */
     public function parameters(): array
     {
-        return ['onDuplicate' => $this->onDuplicate === OnDuplicate::Replace ? OnDuplicate::Replace : OnDuplicate::Fail] + $this->parameters;
+        return ['onDuplicate' => $this->onDuplicate === OnDuplicate::Replace ? OnDuplicate::Replace : OnDuplicate::Fail] + $this->now();
     }
 
     public function replacing(): array
     {
-        return ['onDuplicate' => OnDuplicate::Replace] + $this->parameters;
+        return ['onDuplicate' => OnDuplicate::Replace] + $this->now();
     }
 
     public function underAnotherId(): array
     {
-        return ['id' => null] + $this->parameters;
+        return ['id' => null] + $this->now();
+    }
+
+    /** Each try of a push has the delay that is left. */
+    private function now(): array
+    {
+        return ['delay' => Delay::of($this->delay, $this->queue)] + $this->parameters;
     }
 
     /** Without a heartbeat a lease has to outlast its job. Null: the connection's. */

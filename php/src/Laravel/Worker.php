@@ -120,6 +120,15 @@ class Worker extends BaseWorker
         }
     }
 
+    /** {@inheritdoc} The framework releases the job without the exception, so the job is told of it before. */
+    protected function handleJobException($connectionName, $job, WorkerOptions $options, Throwable $e)
+    {
+        if ($job instanceof Job) {
+            $job->runFailed($e);
+        }
+        parent::handleJobException($connectionName, $job, $options, $e);
+    }
+
     protected function listenForSignals(...$arguments)
     {
         parent::listenForSignals(...$arguments);
@@ -184,8 +193,10 @@ class Worker extends BaseWorker
         if ($job === null || $job->isDeletedOrReleased() || $job->hasFailed()) {
             return;
         }
+        $options = $this->options ?? new WorkerOptions();
         try {
-            $job->release($this->calculateBackoff($job, $this->options ?? new WorkerOptions()));
+            $job->runFailed("timed out after {$this->timeoutForJob($job, $options)} s");
+            $job->release($this->calculateBackoff($job, $options));
         } catch (Throwable $exception) {
             $this->exceptions->report($exception);
         }

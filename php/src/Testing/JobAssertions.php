@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Testing;
 
 use Closure;
+use DelayQueue\Internal\RedisClock;
 use DelayQueue\JobInfo;
 use DelayQueue\QueueInterface;
 use DelayQueue\State;
@@ -46,7 +47,9 @@ final class JobAssertions
         $found = self::find($queue, $job, [State::Delayed]);
         Assert::assertNotEmpty($found, self::miss($queue, $job, 'is not delayed', $name));
         if ($delay !== null) {
-            $delays = array_map(static fn (JobInfo $info): float => $info->dueAt - $info->createdAt, $found);
+            // Two clocks: a due time is Redis', createdAt is this host's.
+            $ahead = RedisClock::ahead($queue) ?? 0.0;
+            $delays = array_map(static fn (JobInfo $info): float => $info->dueAt - $info->createdAt - $ahead, $found);
             $fitting = array_filter($delays, static fn (float $found): bool => abs($found - $delay) < self::PRECISION);
             $real = implode(', ', array_map(static fn (float $delay): string => round($delay, 1) . ' s', array_slice($delays, 0, 10)));
             Assert::assertNotEmpty($fitting, self::miss($queue, $job, "is delayed by $real, not $delay s", $name));

@@ -135,6 +135,29 @@ trait LeaseRules
         $this->assertSame([State::Ready, 2, 2, null], [$info?->state, $info?->attempts, $info?->releases, $info?->lastError]);
     }
 
+    public function testARunThatItsHolderCallsFailedCountsAsFailedHoweverTheJobIsSettled(): void
+    {
+        $queue = $this->queue();
+        $queue->push('a', id: 'a', maxAttempts: 1);
+        $queue->reserve()?->release(priority: 3, error: new RuntimeException('no bank'));
+        $info = $queue->peek('a');
+        $this->assertSame([State::Ready, 1, 3, 'RuntimeException: no bank'], [$info?->state, $info?->attempts, $info?->priority, strtok((string) $info?->lastError, "\n")]);
+        $queue->reserve()?->release(countAttempt: false, error: 'still none');
+        $info = $queue->peek('a');
+        $this->assertSame([State::Ready, 1, 'still none'], [$info?->state, $info?->attempts, $info?->lastError]);
+        $queue->reserve()?->release(error: '');
+        $this->assertSame('still none', $queue->peek('a')?->lastError);
+        $queue->reserve()?->bury('no hope', failed: true);
+        $this->assertSame([State::Buried, 'no hope'], [$queue->peek('a')?->state, $queue->peek('a')?->lastError]);
+        $queue->kickJob('a');
+        $queue->reserve()?->ack(failed: true);
+        $queue->push('b');
+        $queue->reserve()?->ack();
+
+        $stats = $queue->stats();
+        $this->assertSame([5, 1, 2, 0], [$stats->failed, $stats->acked, $stats->pushed, $queue->count()]);
+    }
+
     public function testAFailedJobComesBackAfterItsBackoffAndIsBuriedAtLast(): void
     {
         $queue = $this->queue();

@@ -191,7 +191,7 @@ impl Queue {
         }
         let last_round = self.client.last_round();
         for (Receipt { id, lease }, reason) in bad.iter().take_while(|_| Instant::now() < last_round) {
-            let buried = self.script(&scripts::BURY, &[id.as_bytes(), lease, b"", reason.as_bytes(), b""]);
+            let buried = self.script(&scripts::BURY, &[id.as_bytes(), lease, b"", reason.as_bytes(), b"buried"]);
             // Jobs in hand go first; the one that could not be buried returns when its lease ends.
             if jobs.is_empty() {
                 buried?;

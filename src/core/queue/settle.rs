@@ -1,6 +1,7 @@
 //! Operations of the holder of a job.
 
 use super::consumer::answered_consumer;
+use super::stats::Outcome;
 use super::{Queue, bucket_of, due_arg};
 use crate::core::client::Request;
 use crate::core::clock::Moment;
@@ -80,13 +81,13 @@ struct Release<'a> {
     priority: &'a str,
     count_attempt: bool,
     reason: &'a [u8],
-    /// The bucket of the run time, for an attempt that counts.
-    run: String,
+    /// What counts the run; empty: nothing does.
+    counter: String,
 }
 
 impl Release<'_> {
     /// As if nobody had reserved them.
-    const UNDONE: Self = Self { due: "", priority: "", count_attempt: false, reason: &[], run: String::new() };
+    const UNDONE: Self = Self { due: "", priority: "", count_attempt: false, reason: &[], counter: String::new() };
 }
 
 /// Whether a job was still ours when it was settled.
@@ -116,7 +117,19 @@ impl Queue {
     /// # Errors
     /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
     pub fn ack(&self, held: &Held) -> Result<()> {
-        let settled = self.ack_finished(&[held.finished()]).map_err(self.doing("acknowledging", held))?;
+        self.ack_one(held, Outcome::Acked)
+    }
+
+    /// Removes the job, whose run has failed.
+    ///
+    /// # Errors
+    /// As [`Queue::ack`].
+    pub fn ack_failed(&self, held: &Held) -> Result<()> {
+        self.ack_one(held, Outcome::Failed)
+    }
+
+    fn ack_one(&self, held: &Held, outcome: Outcome) -> Result<()> {
+        let settled = self.ack_finished(&[held.finished()], outcome).map_err(self.doing("acknowledging", held))?;
         self.must_be_ours(held, &settled)
     }
 
@@ -125,16 +138,17 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn ack_many(&self, done: &[Finished<'_>]) -> Result<Vec<Settled>> {
-        self.ack_finished(done).map_err(|error| {
+        self.ack_finished(done, Outcome::Acked).map_err(|error| {
             error.while_doing(|| format!("acknowledging {} jobs of queue '{}'", done.len(), self.name))
         })
     }
 
-    fn ack_finished(&self, done: &[Finished<'_>]) -> Result<Vec<Settled>> {
+    fn ack_finished(&self, done: &[Finished<'_>], outcome: Outcome) -> Result<Vec<Settled>> {
         let consumer = answered_consumer(self);
         self.settle_many(done, |part, pairs| {
             let (runs, consumer) = (runs_of(part), consumer.as_ref().map(|name| name.as_bytes()));
-            let args: Vec<&[u8]> = [runs.as_bytes()].into_iter().chain(pairs.iter().copied()).chain(consumer).collect();
+            let head = [outcome.word().as_bytes(), runs.as_bytes()];
+            let args: Vec<&[u8]> = head.into_iter().chain(pairs.iter().copied()).chain(consumer).collect();
             let mut was_lost = false;
             let value = self.client.run(|request, attempt, _| {
                 was_lost = attempt.is_repeat;
@@ -151,7 +165,7 @@ impl Queue {
     pub fn forget_call(&self) -> Result<()> {
         let Some(consumer) = answered_consumer(self) else { return Ok(()) };
         let build = |request: &mut Request, _, _: &mut _| {
-            request.script(&scripts::ACK, self.keys.meta(), &self.keys.ack(), &[b"", consumer.as_bytes()]);
+            request.script(&scripts::ACK, self.keys.meta(), &self.keys.ack(), &[b"", b"", consumer.as_bytes()]);
         };
         self.client.run(build).map(|_| ()).map_err(|error| self.naming_key(error))
     }
@@ -188,8 +202,11 @@ impl Queue {
     /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
     pub fn release(&self, held: &Held, due: Due, priority: Option<u32>, count_attempt: bool) -> Result<()> {
         let priority = priority.map(|priority| priority.to_string()).unwrap_or_default();
-        let how = Release { due: &due_arg(due), priority: &priority, count_attempt, reason: &[], run: run_of(held) };
-        self.release_one(held, &how)
+        let counter = if count_attempt { counter_of(held, Outcome::Released) } else { String::new() };
+        self.release_one(
+            held,
+            &Release { due: &due_arg(due), priority: &priority, count_attempt, reason: &[], counter },
+        )
     }
 
     /// Back to the queue, with the reason as its last error.
@@ -197,8 +214,26 @@ impl Queue {
     /// # Errors
     /// As [`Queue::release`].
     pub fn release_because(&self, held: &Held, due: Due, reason: &[u8]) -> Result<()> {
-        let run = run_of(held);
-        self.release_one(held, &Release { due: &due_arg(due), priority: "", count_attempt: true, reason, run })
+        let counter = counter_of(held, Outcome::Released);
+        self.release_one(held, &Release { due: &due_arg(due), priority: "", count_attempt: true, reason, counter })
+    }
+
+    /// Back to the queue after a run that has failed, with the error as its last one. The run counts also where the attempt does not.
+    ///
+    /// # Errors
+    /// As [`Queue::release`].
+    pub fn release_failed(
+        &self,
+        held: &Held,
+        due: Due,
+        priority: Option<u32>,
+        count_attempt: bool,
+        error: &[u8],
+    ) -> Result<()> {
+        let priority = priority.map(|priority| priority.to_string()).unwrap_or_default();
+        let counter = counter_of(held, Outcome::Failed);
+        let how = Release { due: &due_arg(due), priority: &priority, count_attempt, reason: error, counter };
+        self.release_one(held, &how)
     }
 
     fn release_one(&self, held: &Held, how: &Release<'_>) -> Result<()> {
@@ -227,8 +262,8 @@ impl Queue {
     fn release_receipts(&self, receipts: &[&Receipt], how: &Release<'_>) -> Result<Vec<Settled>> {
         let consumer = answered_consumer(self).unwrap_or_default();
         let count_attempt: &[u8] = if how.count_attempt { b"1" } else { b"0" };
-        let (due, priority, run) = (how.due.as_bytes(), how.priority.as_bytes(), how.run.as_bytes());
-        let head = [due, priority, count_attempt, consumer.as_bytes(), how.reason, run];
+        let (due, priority, counter) = (how.due.as_bytes(), how.priority.as_bytes(), how.counter.as_bytes());
+        let head = [due, priority, count_attempt, consumer.as_bytes(), how.reason, counter];
         let jobs: Vec<Finished<'_>> =
             receipts.iter().map(|receipt| Finished { receipt, ran: Duration::ZERO }).collect();
         self.settle_many(&jobs, |_, pairs| {
@@ -244,7 +279,9 @@ impl Queue {
     pub fn fail(&self, held: &Held, reason: Option<&[u8]>) -> Result<Failed> {
         let delay_ms = held.options.backoff.jittered_after_ms(held.attempts, random_unit());
         let delay = due_arg(Due::InMs(delay_ms));
-        let (mut reply, was_lost) = self.settle(&scripts::FAIL, "failing", held, reason, &[delay.as_bytes()])?;
+        let run = run_of(held);
+        let args = [reason.unwrap_or_default(), run.as_bytes(), delay.as_bytes()];
+        let (mut reply, was_lost) = self.settle(&scripts::FAIL, "failing", held, &args)?;
         match reply.word.as_str() {
             "OK" => Ok(Failed::Retried { due_at_us: reply.int()? }),
             "BURIED" => Ok(Failed::Buried),
@@ -265,23 +302,28 @@ impl Queue {
     /// # Errors
     /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
     pub fn bury(&self, held: &Held, reason: Option<&[u8]>) -> Result<()> {
-        let (reply, was_lost) = self.settle(&scripts::BURY, "burying", held, reason, &[])?;
+        self.bury_as(held, reason, Outcome::Buried)
+    }
+
+    /// Set aside after a run that has failed.
+    ///
+    /// # Errors
+    /// As [`Queue::bury`].
+    pub fn bury_failed(&self, held: &Held, reason: Option<&[u8]>) -> Result<()> {
+        self.bury_as(held, reason, Outcome::Failed)
+    }
+
+    fn bury_as(&self, held: &Held, reason: Option<&[u8]>, outcome: Outcome) -> Result<()> {
+        let counter = counter_of(held, outcome);
+        let args = [reason.unwrap_or_default(), counter.as_bytes()];
+        let (reply, was_lost) = self.settle(&scripts::BURY, "burying", held, &args)?;
         if reply.word == "LOST" && !was_lost { Err(self.lost(held)) } else { Ok(()) }
     }
 
     /// Runs a script that ends one lease. If it answers `LOST` after an answer of its own was lost, it was this very call that ended it.
-    fn settle(
-        &self,
-        script: &scripts::Script,
-        what: &str,
-        held: &Held,
-        reason: Option<&[u8]>,
-        rest: &[&[u8]],
-    ) -> Result<(Reply, bool)> {
+    fn settle(&self, script: &scripts::Script, what: &str, held: &Held, rest: &[&[u8]]) -> Result<(Reply, bool)> {
         let consumer = answered_consumer(self).unwrap_or_default();
         let mut args: Vec<&[u8]> = vec![held.id().as_bytes(), &held.receipt.lease, consumer.as_bytes()];
-        let run = run_of(held);
-        args.extend([reason.unwrap_or_default(), run.as_bytes()]);
         args.extend_from_slice(rest);
         let (reply, was_lost) = self.script_knowing(script, |_| args.clone()).map_err(self.doing(what, held))?;
         match reply.word.as_str() {
@@ -327,6 +369,11 @@ impl Queue {
 /// The run time of one job as scripts take it.
 fn run_of(held: &Held) -> String {
     runs_of(&[held.finished()])
+}
+
+/// The counter of a run: its outcome and its time.
+fn counter_of(held: &Held, outcome: Outcome) -> String {
+    format!("{}{}", outcome.word(), run_of(held))
 }
 
 fn set(settled: &mut [Settled], at: usize, to: Settled) {

@@ -72,9 +72,9 @@ impl Counters {
         u64::try_from(self.of(word).map(|(_, number)| number).sum::<i64>()).unwrap_or(0)
     }
 
-    /// The jobs that are gone: acknowledged, cancelled or replaced.
+    /// The jobs that are gone: acknowledged, given up, cancelled or replaced.
     fn left(&self) -> u64 {
-        ["acked", "cancelled", "replaced"].map(|word| self.count(word)).iter().sum()
+        ["acked", "given_up", "cancelled", "replaced"].map(|word| self.count(word)).iter().sum()
     }
 
     /// From due to reserved. A job that comes back has a new due time, and counts again.

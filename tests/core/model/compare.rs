@@ -81,8 +81,9 @@ impl Walk {
             ("token", self.model.tokens),
             ("timed_out", counters.timed_out - u64::try_from(seen.sum::<i64>()).unwrap()), // of jobs that were replaced
             ("acked", self.model.taken),
+            ("given_up", counters.given_up),
             ("cancelled", counters.cancelled),
-            ("replaced", counters.pushed - jobs - counters.acked - counters.cancelled),
+            ("replaced", counters.pushed - jobs - counters.acked - counters.given_up - counters.cancelled),
         ];
         let mut meta: BTreeMap<String, String> = expected
             .into_iter()

@@ -72,7 +72,10 @@ const MUTANTS: &[Mutant] = &[
     ("lib/pick.lua", "'WITHSCORES', 'LIMIT', 0, most - #picked / 2)", "'WITHSCORES', 'LIMIT', 0, most)"), // more than were wanted
     // Settling.
     ("lib/acknowledge.lua", "if held[n] == lease then", "if held[n] then"), // stale tokens pass
-    ("lib/acknowledge.lua", "'acked' .. runs, #done)", "'acked' .. '00', #done)"), // not how long it ran
+    ("lib/acknowledge.lua", "outcome .. runs, #done)", "outcome .. '00', #done)"), // not how long it ran
+    ("lib/acknowledge.lua", "outcome .. runs, #done)", "'acked' .. runs, #done)"), // a failed run counts as done
+    ("ack.lua", "if ended > 0 then call('HINCRBY', meta, 'given_up', ended) end", ""), // as if it had never been pushed
+    ("ack.lua", "math.floor(#ARGV / 2) - 1 - #lost", "math.floor(#ARGV / 2) - 1"), // jobs that were not ours count
     ("lib/acknowledge.lua", "ran[run] = (ran[run] or 0) + 1", "ran[run] = 1"),
     ("lib/acknowledge.lua", "string.sub(runs, 2 * n - 1, 2 * n)", "string.sub(runs, 1, 2)"), // all as long as the first one
     ("lib/acknowledge.lua", "lost[#lost + 1] = n", ""),
@@ -87,9 +90,16 @@ const MUTANTS: &[Mutant] = &[
         "past.releases = past.releases + 1",
     ),
     ("release.lua", "call('HSET', jobs, id, record)", ""), // the new priority is forgotten at the next lease's end
-    ("release.lua", "if ARGV[4] == '1' then", "if true then"), // attempts count that no handler started
+    ("release.lua", "if ARGV[4] == '1' then", "if true then"), // attempts count that the caller does not count
+    ("release.lua", "if ARGV[4] == '1' or ARGV[6] ~= '' then", "if ARGV[4] == '1' then"), // forgets the error of such an attempt
+    ("release.lua", "if ids[1] and ARGV[7] ~= '' then call('HINCRBY', meta, ARGV[7], #ids) end", ""),
+    (
+        "release.lua",
+        "call('HINCRBY', meta, ARGV[7], #ids)",
+        "call('HINCRBY', meta, 'released' .. ARGV[7]:sub(-2), #ids)",
+    ),
     ("release.lua", "ARGV[2] == '' and read_lease(lease) or", "ARGV[2] == '' and now or"), // not its old place
-    ("release.lua", "call('HGET', leases, id) == lease", "call('HGET', leases, id)"), // stale tokens pass
+    ("release.lua", "call('HGET', leases, id) == lease", "call('HGET', leases, id)"),      // stale tokens pass
     ("release.lua", "if ids[1] then end_leases(ids) end", ""),
     ("fail.lua", "past.attempts, past.error = past.attempts + 1, ARGV[5]", "past.error = ARGV[5]"),
     ("fail.lua", "past.attempts >= max_attempts", "past.attempts > max_attempts"),
@@ -99,8 +109,8 @@ const MUTANTS: &[Mutant] = &[
     ("fail.lua", "call('HINCRBY', meta, 'failed' .. ARGV[6], 1)", ""),
     ("fail.lua", "read_history(id, (read_lease(ARGV[3])))", "read_history(id, now)"), // it waits anew
     ("release.lua", "read_history(id, (read_lease(lease)))", "read_history(id, now)"),
-    ("release.lua", "released = released + 1", ""),
-    ("bury.lua", "call('HINCRBY', meta, 'buried' .. ARGV[6], 1)", ""),
+    ("bury.lua", "call('HINCRBY', meta, ARGV[6], 1)", ""),
+    ("bury.lua", "call('HINCRBY', meta, ARGV[6], 1)", "call('HINCRBY', meta, 'buried' .. ARGV[6]:sub(-2), 1)"),
     ("bury.lua", "read_history(id, (read_lease(ARGV[3])))", "read_history(id, now)"),
     ("bury.lua", "past.attempts = past.attempts + 1", ""),
     ("bury.lua", "call('HGET', leases, id) == ARGV[3]", "call('HGET', leases, id)"),

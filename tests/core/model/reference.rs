@@ -22,6 +22,8 @@ pub struct Reference {
 pub struct Counters {
     pub pushed: u64,
     pub acked: u64,
+    /// Removed after a run that has failed.
+    pub given_up: u64,
     pub failed: u64,
     pub timed_out: u64,
     pub cancelled: u64,
@@ -186,26 +188,48 @@ impl Reference {
     }
 
     pub fn ack(&mut self, token: u64) -> bool {
+        self.end(token, false)
+    }
+
+    /// The job is removed.
+    pub fn end(&mut self, token: u64, failed: bool) -> bool {
         let before = self.jobs.len();
         self.jobs.retain(|job| !matches!(job.place, Place::Held { token: held, .. } if held == token));
         let was_ours = self.jobs.len() < before;
-        self.counters.acked += u64::from(was_ours);
-        if was_ours {
+        if was_ours && failed {
+            self.counters.given_up += 1;
+            self.ran_and_failed(token);
+        } else if was_ours {
+            self.counters.acked += 1;
             self.times.ran("acked", token);
         }
         was_ours
     }
 
-    pub fn release(&mut self, token: u64, due: Due, priority: Option<u32>, counts: bool) -> bool {
+    fn ran_and_failed(&mut self, token: u64) {
+        self.counters.failed += 1;
+        self.times.ran("failed", token);
+    }
+
+    /// `error`: of a run that has failed.
+    pub fn release(&mut self, token: u64, due: Due, priority: Option<u32>, counts: bool, error: Option<&str>) -> bool {
         let due = self.due(due);
         let Some(job) = self.held_by(token) else { return false };
         job.options.priority = priority.unwrap_or(job.options.priority);
+        let new_error = error.filter(|error| !error.is_empty());
         if counts {
             (job.attempts, job.releases) = (job.attempts + 1, job.releases + 1);
+        }
+        if let Some(error) = new_error {
+            error.clone_into(&mut job.error);
+        }
+        if counts || new_error.is_some() {
             job.come_back();
         }
         job.wait_from(due);
-        if counts {
+        if error.is_some() {
+            self.ran_and_failed(token);
+        } else if counts {
             self.times.ran("released", token);
         }
         true
@@ -229,18 +253,21 @@ impl Reference {
         } else {
             job.wait_from(due);
         }
-        self.counters.failed += 1;
-        self.times.ran("failed", token);
+        self.ran_and_failed(token);
         Some(is_spent)
     }
 
-    pub fn bury(&mut self, token: u64, reason: &str) -> bool {
+    pub fn bury(&mut self, token: u64, reason: &str, failed: bool) -> bool {
         let now = self.now;
         let Some(job) = self.held_by(token) else { return false };
         job.attempts += 1;
         job.come_back();
         job.bury(now, reason);
-        self.times.ran("buried", token);
+        if failed {
+            self.ran_and_failed(token);
+        } else {
+            self.times.ran("buried", token);
+        }
         true
     }
 

@@ -195,7 +195,8 @@ impl Walk {
                 self.reserve(max, is_lost);
             }
             490..500 => self.wait(is_lost),
-            500..610 => {
+            500..520 => self.ack_failed(is_lost),
+            520..610 => {
                 let many = self.some_of_held();
                 self.ack(&many, is_lost);
             }

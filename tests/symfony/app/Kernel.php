@@ -6,6 +6,8 @@ namespace DelayQueue\Tests\Symfony\App;
 
 use DelayQueue\Symfony\Canceller;
 use DelayQueue\Symfony\DelayQueueBundle;
+use DelayQueue\Symfony\DependencyInjection\DelayQueueExtension;
+use ReflectionClass;
 use Symfony\Bundle\FrameworkBundle\FrameworkBundle;
 use Symfony\Component\Config\Loader\LoaderInterface;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
@@ -38,7 +40,9 @@ final class Kernel extends BaseKernel
 
     public function getCacheDir(): string
     {
-        return sys_get_temp_dir() . '/delayqueue-symfony-' . self::VERSION . '-' . md5(__DIR__ . PHP_VERSION . filemtime(__FILE__) . getmyuid());
+        $made = filemtime(__FILE__) . filemtime((new ReflectionClass(DelayQueueExtension::class))->getFileName());
+
+        return sys_get_temp_dir() . '/delayqueue-symfony-' . self::VERSION . '-' . md5(__DIR__ . PHP_VERSION . $made . getmyuid());
     }
 
     public function getLogDir(): string

@@ -86,9 +86,10 @@ trait PushesJobs
 
     private function store(string $payload, mixed $queue, mixed $delay, array $options = []): string
     {
-        $new = NewJob::of($payload, $delay, $options, $this->settings);
+        $native = $this->native($queue);
+        $new = NewJob::of($payload, $delay, $options, $this->settings, $native);
         try {
-            return $this->native($queue)->push(...$new->parameters());
+            return $native->push(...$new->parameters());
         } catch (DuplicateJobException $exception) {
             return $this->storeDuplicate($new, $queue, $exception);
         }
@@ -101,9 +102,10 @@ trait PushesJobs
      */
     private function storeMany(array $jobs, mixed $queue): array
     {
-        $new = array_map(fn (array $job): array => NewJob::of($job['payload'], $job['delay'], [], $this->settings)->parameters(), $jobs);
+        $native = $this->native($queue);
+        $new = array_map(fn (array $job): array => NewJob::of($job['payload'], $job['delay'], [], $this->settings, $native)->parameters(), $jobs);
         try {
-            return $this->native($queue)->pushMany($new);
+            return $native->pushMany($new);
         } catch (DuplicateJobException $exception) {
             $ids = $exception->stored;
             foreach (array_slice($jobs, count($ids)) as $job) {

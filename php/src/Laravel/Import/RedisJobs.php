@@ -97,7 +97,7 @@ final class RedisJobs
     private function push(Queue $target, string $queue, string $body, ?DateTimeImmutable $dueAt): void
     {
         $native = $target->native($queue);
-        $new = NewJob::of($body, $dueAt, [], $target->settings)->parameters();
+        $new = NewJob::of($body, $dueAt, [], $target->settings, $native)->parameters();
         $redisId = self::redisId($body);
         try {
             $native->push(...['id' => $new['id'] ?? $redisId] + $new);

@@ -6,6 +6,7 @@ namespace DelayQueue\Symfony\DependencyInjection;
 
 use DelayQueue\Symfony\Canceller;
 use DelayQueue\Symfony\Transport\TransportFactory;
+use DelayQueue\Symfony\Worker\NoteFailures;
 use DelayQueue\Symfony\Worker\WaitWhileIdle;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
 use Symfony\Component\DependencyInjection\ContainerInterface;
@@ -33,6 +34,7 @@ final class DelayQueueExtension extends Extension
             ->setArguments([$config['options'], new Reference('logger', ContainerInterface::NULL_ON_INVALID_REFERENCE)])
             ->addTag('messenger.transport_factory')
             ->addTag('monolog.logger', ['channel' => 'messenger']);
+        $container->register(NoteFailures::class)->addTag('kernel.event_subscriber');
         if ($config['wait'] > 0) {
             $container->register(WaitWhileIdle::class)
                 ->setArguments([new Reference(TransportFactory::class), $config['wait']])

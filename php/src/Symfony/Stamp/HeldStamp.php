@@ -6,6 +6,7 @@ namespace DelayQueue\Symfony\Stamp;
 
 use DelayQueue\Job;
 use Symfony\Component\Messenger\Stamp\NonSendableStampInterface;
+use Throwable;
 
 /**
  * The job behind a received message: held under a lease (get()), or only looked at (all(), find()).
@@ -15,6 +16,8 @@ use Symfony\Component\Messenger\Stamp\NonSendableStampInterface;
 final class HeldStamp implements NonSendableStampInterface
 {
     private bool $done = false;
+
+    private ?Throwable $failure = null;
 
     /**
      * @param object $owner the transport's own queues: an envelope may be sent on to another transport
@@ -37,5 +40,16 @@ final class HeldStamp implements NonSendableStampInterface
     public function done(): void
     {
         $this->done = true;
+    }
+
+    public function failed(Throwable $why): void
+    {
+        $this->failure = $why;
+    }
+
+    /** Why its handling failed, as far as that was noted. */
+    public function failure(): ?Throwable
+    {
+        return $this->failure;
     }
 }

@@ -83,12 +83,15 @@ final class Receiver
 
     public function ack(Envelope $envelope): void
     {
-        $this->settle($envelope, static fn (Job $job) => $job->ack());
+        // Messenger also acknowledges what has failed, once another transport has it.
+        $failed = self::stamp($envelope)->failure() !== null;
+        $this->settle($envelope, static fn (Job $job) => $job->ack($failed));
     }
 
     public function reject(Envelope $envelope): void
     {
-        $this->settle($envelope, fn (Job $job) => $this->queues->settings->buryOnReject ? $job->bury('rejected') : $job->ack());
+        $why = self::stamp($envelope)->failure() ?? 'rejected';
+        $this->settle($envelope, fn (Job $job) => $this->queues->settings->buryOnReject ? $job->bury($why, failed: true) : $job->ack(failed: true));
     }
 
     public function keepalive(Envelope $envelope, ?int $seconds): void

@@ -6,6 +6,7 @@ namespace DelayQueue\Symfony\Transport;
 
 use DateTimeImmutable;
 use DelayQueue\DuplicateJobException;
+use DelayQueue\Internal\RedisClock;
 use DelayQueue\Job;
 use DelayQueue\LeaseLostException;
 use DelayQueue\OnDuplicate;
@@ -54,14 +55,14 @@ final class Sender
         return $held->owner === $this->queues && !$held->isDone() && $envelope->last(RedeliveryStamp::class) !== null;
     }
 
-    /** The same job, with its new stamps, at its new time: nothing to lose and nothing to double in between. Retries are Messenger's to count. */
+    /** The job gets its new stamps and its new time: nothing to lose and nothing to double in between. Messenger counts the retries. */
     private function putBack(Envelope $envelope, HeldStamp $held, string $body): string
     {
         $job = $held->job ?? $this->queues->own()->reserveJob($held->id);
         $held->done();
         try {
             $job?->update($body);
-            $job?->release(self::delay($envelope), countAttempt: false);
+            $job?->release($this->delay($envelope), countAttempt: false, error: $held->failure() ?? 'handling the message failed');
         } catch (LeaseLostException) {
             $job = null;
         }
@@ -91,7 +92,7 @@ final class Sender
     {
         return $this->queues->own()->push(
             $body,
-            self::delay($envelope),
+            $this->delay($envelope),
             $wish?->id,
             $wish?->priority,
             $wish?->ttr,
@@ -100,14 +101,8 @@ final class Sender
         );
     }
 
-    /** A negative delay is a moment that has passed: it keeps its place before later ones. */
-    private static function delay(Envelope $envelope): int|string|DateTimeImmutable
+    private function delay(Envelope $envelope): int|float|DateTimeImmutable
     {
-        $delayMs = $envelope->last(DelayStamp::class)?->getDelay() ?? 0;
-        if ($delayMs >= 0) {
-            return $delayMs === 0 ? 0 : "{$delayMs}ms";
-        }
-
-        return DateTimeImmutable::createFromFormat('U.u', sprintf('%.6F', microtime(true) + $delayMs / 1000));
+        return RedisClock::in(($envelope->last(DelayStamp::class)?->getDelay() ?? 0) / 1000, $this->queues->own());
     }
 }

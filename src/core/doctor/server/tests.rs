@@ -1,6 +1,7 @@
 //! What is said of servers that tell this and that.
 
 use super::*;
+use crate::core::clock::set_offset_ms;
 use Level::{Error, Ok, Warn};
 
 /// A server on which nothing endangers jobs.
@@ -141,10 +142,14 @@ fn connections_clock_and_latency_have_their_limits() {
     let here = UNIX_EPOCH + std::time::Duration::from_secs(1_800_000_000);
     let redis =
         |seconds: i64| Value::Array([seconds, 0].map(|part| Value::BulkString(part.to_string().into_bytes())).to_vec());
-    for (seconds, level) in [(1_800_000_000, Ok), (1_800_000_002, Warn), (1_799_999_998, Warn)] {
+    for (seconds, level) in [(1_800_000_000, Ok), (1_800_000_001, Ok), (1_800_000_002, Error), (1_799_999_998, Error)] {
         let clock = clock(&redis(seconds), here, 0.0);
-        assert_eq!((clock.level, clock.message.contains("NTP")), (level, level == Warn), "{clock:?}");
+        assert_eq!((clock.level, clock.message.contains("NTP")), (level, level == Error), "{clock:?}");
         assert!(!clock.message.contains("-0 ms"), "{clock:?}");
     }
+    assert_eq!(clock(&redis(1_800_000_003), here, 3000.0).level, Ok, "a slow answer may account for it");
+    set_offset_ms(1);
+    assert_eq!(clock(&redis(1_800_000_002), here, 0.0).level, Warn, "a test has moved the time");
+    set_offset_ms(0);
     assert_eq!((latency(9.9).level, latency(10.1).level), (Ok, Warn));
 }

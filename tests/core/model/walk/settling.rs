@@ -75,13 +75,26 @@ impl Walk {
         }
     }
 
+    pub(super) fn ack_failed(&mut self, is_lost: bool) {
+        let Some(held) = self.some_held() else { return };
+        self.note(format!("ack_failed {}", name(&held)));
+        let expected = self.model.end(held.receipt.token(), true);
+        assert_eq!(is_ours(self.queue(is_lost).ack_failed(&held)), expected || is_lost);
+    }
+
     pub(super) fn release(&mut self, is_lost: bool) {
         let Some(held) = self.some_held() else { return };
         let (due, counts) = (self.due(), self.below(3) > 0);
         let priority = if self.has_priorities() { self.pick(&[None, Some(3), Some(1024), Some(9_999)]) } else { None };
-        self.note(format!("release {} {due:?} {priority:?} {counts}", name(&held)));
-        let expected = self.model.release(held.receipt.token(), due, priority, counts);
-        assert_eq!(is_ours(self.queue(is_lost).release(&held, due, priority, counts)), expected || is_lost);
+        let error = self.pick(&[None, None, Some("no bank"), Some("")]);
+        self.note(format!("release {} {due:?} {priority:?} {counts} {error:?}", name(&held)));
+        let expected = self.model.release(held.receipt.token(), due, priority, counts, error);
+        let queue = self.queue(is_lost);
+        let got = match error {
+            None => queue.release(&held, due, priority, counts),
+            Some(error) => queue.release_failed(&held, due, priority, counts, error.as_bytes()),
+        };
+        assert_eq!(is_ours(got), expected || is_lost);
     }
 
     pub(super) fn give_back(&mut self, is_lost: bool) {
@@ -121,9 +134,12 @@ impl Walk {
 
     pub(super) fn bury(&mut self, is_lost: bool) {
         let Some(held) = self.some_held() else { return };
-        self.note(format!("bury {}", name(&held)));
-        let expected = self.model.bury(held.receipt.token(), "why");
-        assert_eq!(is_ours(self.queue(is_lost).bury(&held, Some(b"why"))), expected || is_lost);
+        let failed = self.below(2) == 0;
+        self.note(format!("bury {} {failed}", name(&held)));
+        let expected = self.model.bury(held.receipt.token(), "why", failed);
+        let queue = self.queue(is_lost);
+        let got = if failed { queue.bury_failed(&held, Some(b"why")) } else { queue.bury(&held, Some(b"why")) };
+        assert_eq!(is_ours(got), expected || is_lost);
     }
 
     pub(super) fn touch(&mut self, is_lost: bool) {
