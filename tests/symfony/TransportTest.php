@@ -98,6 +98,20 @@ final class TransportTest extends MessengerTestCase
         $send('fourth', OnDuplicate::Fail);
     }
 
+    public function testAnIdStaysTakenAMessageExpiresAndADebounceRuns(): void
+    {
+        $transport = $this->transport();
+        $send = static fn (string $name, DelayQueueStamp $wish) => $transport->send(new Envelope(new Work($name), [$wish, new DelayStamp(60_000)]));
+        $send('once', new DelayQueueStamp('x', onDuplicate: OnDuplicate::Keep, unique: '10m', expires: '1h'));
+        $job = $this->jobs('orders')->peek('x');
+        $this->assertEqualsWithDelta($job->dueAt + 3600, $job->expiresAt, 0.001);
+        $this->jobs('orders')->cancel('x');
+        $send('again', new DelayQueueStamp('x', onDuplicate: OnDuplicate::Keep, unique: '10m'));
+        $this->assertCount(0, $this->jobs('orders'));
+        $send('search', new DelayQueueStamp('y', onDuplicate: OnDuplicate::Replace, maxWait: 5));
+        $this->assertLessThanOrEqual(5.0, $this->jobs('orders')->peek('y')->dueAt - $this->jobs('orders')->now());
+    }
+
     public function testARetryIsTheSameJobUnderItsIdAndNothingIsDoubled(): void
     {
         $transport = $this->transport();

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Laravel;
 
 use DelayQueue\OnDuplicate;
+use DelayQueue\OnExpiry;
 
 /**
  * For job classes: an id of one's own, by which the job can be cancelled, moved and found.
@@ -16,19 +17,26 @@ use DelayQueue\OnDuplicate;
  */
 trait Identified
 {
-    /** @var array{id?: string, onDuplicate?: string, priority?: int, ttr?: int|float} of the payload's member `delayqueue` */
+    /** @var array{id?: string, onDuplicate?: string, unique?: int|float|string, maxWait?: int|float|string, expires?: int|float|string, onExpiry?: string, priority?: int, ttr?: int|float} of the payload's member `delayqueue` */
     public array $delayQueue = [];
 
     /**
      * @param string $id unique in its queue; 1..200 bytes, no control characters
      * @param OnDuplicate $onDuplicate when a job of this id waits already. Fail: dispatching throws DuplicateJobException. Replace: the new
      *     job takes its place, as for a debounce. Keep: the old one stays, and Events\DuplicateKept tells of the new one
+     * @param int|float|string|null $unique for so long the id stays taken, whatever becomes of the job: seconds, or as '10m'
+     * @param int|float|string|null $maxWait with Replace: the job runs at the latest so long after the first of the dispatches
      *
      * @return $this
      */
-    public function identifiedBy(string $id, OnDuplicate $onDuplicate = OnDuplicate::Fail): static
-    {
-        $this->delayQueue = ['id' => $id, 'onDuplicate' => $onDuplicate->value] + $this->delayQueue;
+    public function identifiedBy(
+        string $id,
+        OnDuplicate $onDuplicate = OnDuplicate::Fail,
+        int|float|string|null $unique = null,
+        int|float|string|null $maxWait = null,
+    ): static {
+        $given = array_filter(['unique' => $unique, 'maxWait' => $maxWait], static fn (mixed $time): bool => $time !== null);
+        $this->delayQueue = ['id' => $id, 'onDuplicate' => $onDuplicate->value] + $given + $this->delayQueue;
 
         return $this;
     }
@@ -41,6 +49,20 @@ trait Identified
     public function withPriority(int $priority): static
     {
         $this->delayQueue = ['priority' => $priority] + $this->delayQueue;
+
+        return $this;
+    }
+
+    /**
+     * A job that was not started so long after it fell due never runs.
+     *
+     * @param int|float|string $after seconds, or as '1h'
+     *
+     * @return $this
+     */
+    public function expiringAfter(int|float|string $after, OnExpiry $onExpiry = OnExpiry::Bury): static
+    {
+        $this->delayQueue = ['expires' => $after, 'onExpiry' => $onExpiry->value] + $this->delayQueue;
 
         return $this;
     }

@@ -8,10 +8,14 @@ use DateInterval;
 use DateTimeInterface;
 use DelayQueue;
 use DelayQueue\OnDuplicate;
+use DelayQueue\OnExpiry;
 
 /** A payload of Laravel on its way into the queue. */
 final class NewJob
 {
+    /** Wishes that are not stored with the job: a retry of it does not ask whether its own id is taken, and has all the time. */
+    private const OF_A_DISPATCH = ['unique' => 1, 'maxWait' => 1, 'expires' => 1, 'onExpiry' => 1];
+
     private function __construct(
         /** As the parameters of DelayQueue::push(), but for the delay. */
         private readonly array $parameters,
@@ -24,7 +28,7 @@ final class NewJob
     ) {
     }
 
-    /** @param array{id?: string, onDuplicate?: string|OnDuplicate, priority?: int, ttr?: int|float} $options before those in the payload */
+    /** @param array{id?: string, onDuplicate?: string|OnDuplicate, priority?: int, ttr?: int|float, ...} $options before those in the payload */
     public static function of(
         string $payload,
         DateTimeInterface|DateInterval|int|float|string|null $delay,
@@ -34,7 +38,12 @@ final class NewJob
     ): self {
         $decoded = json_decode($payload, true);
         $decoded = is_array($decoded) ? $decoded : [];
-        $options += is_array($decoded['delayqueue'] ?? null) ? $decoded['delayqueue'] : [];
+        $wishes = is_array($decoded['delayqueue'] ?? null) ? $decoded['delayqueue'] : [];
+        $options += $wishes;
+        if (array_intersect_key($wishes, self::OF_A_DISPATCH) !== []) {
+            $decoded['delayqueue'] = array_diff_key($wishes, self::OF_A_DISPATCH);
+            $payload = json_encode($decoded, JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION | JSON_THROW_ON_ERROR);
+        }
         $uuid = is_string($decoded['uuid'] ?? null) && $decoded['uuid'] !== '' ? $decoded['uuid'] : null;
         $onDuplicate = $options['onDuplicate'] ?? OnDuplicate::Fail;
         $timeout = max(0, (int) ($decoded['timeout'] ?? 0));
@@ -44,6 +53,10 @@ final class NewJob
             'priority' => $options['priority'] ?? null,
             'ttr' => $options['ttr'] ?? self::lease($timeout, $settings),
             'timeout' => $timeout,
+            'unique' => $options['unique'] ?? null,
+            'maxWait' => $options['maxWait'] ?? null,
+            'expires' => $options['expires'] ?? null,
+            'onExpiry' => OnExpiry::tryFrom($options['onExpiry'] ?? '') ?? OnExpiry::Bury,
         ];
 
         return new self(
@@ -69,7 +82,7 @@ final class NewJob
 
     public function underAnotherId(): array
     {
-        return ['id' => null] + $this->now();
+        return ['id' => null, 'unique' => null, 'maxWait' => null] + $this->now();
     }
 
     /** Each try of a push has the delay that is left. */

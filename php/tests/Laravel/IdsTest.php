@@ -83,6 +83,35 @@ final class IdsTest extends LaravelTestCase
         $this->assertSame('deb', $this->popName());
     }
 
+    public function testAnIdStaysTakenForItsTimeAndARetryDoesNotAsk(): void
+    {
+        $dispatch = static fn (string $word) => Deed::dispatch($word)->identifiedBy('once', OnDuplicate::Keep, unique: '10m')->expiringAfter(60);
+        $dispatch('one');
+        $job = $this->queue()->pop();
+        $body = $job->getRawBody();
+        $job->delete();
+        $kept = $this->listenFor(DuplicateKept::class);
+        $dispatch('two');
+        $this->assertCount(1, $kept);
+        $this->assertSame(0, $this->queue()->size());
+        $this->queue()->pushRaw($body);
+        $retried = $this->queue()->pop();
+        $this->assertSame($body, $retried->getRawBody());
+        $retried->delete();
+        DelayQueue::native()->forgetReceipts('once');
+        $dispatch('three');
+        $this->assertSame('three', $this->popName());
+    }
+
+    public function testADebounceRunsAtTheLatestAfterItsLongestWait(): void
+    {
+        foreach (['d', 'de', 'deb'] as $word) {
+            Deed::dispatch($word)->identifiedBy('search', OnDuplicate::Replace, maxWait: 5)->delay(60);
+        }
+        $this->assertLessThanOrEqual(5.0, DelayQueue::find('search')->dueAt - DelayQueue::native()->now());
+        $this->assertSame(1, $this->queue()->size());
+    }
+
     public function testARetryOfAJobDoesNotCollideWithItself(): void
     {
         $this->boot(['bury_failed' => true, 'block_for' => 0]);

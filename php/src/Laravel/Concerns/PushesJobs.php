@@ -29,7 +29,7 @@ trait PushesJobs
 
     /**
      * @param string $payload stored byte for byte
-     * @param array{id?: string, onDuplicate?: string|OnDuplicate, priority?: int, ttr?: int|float} $options as of a job that is Identified
+     * @param array{id?: string, onDuplicate?: string|OnDuplicate, priority?: int, ttr?: int|float, ...} $options as of a job that is Identified
      *
      * @return string the id of the job: its own, or the payload's uuid
      *

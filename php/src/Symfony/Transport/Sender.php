@@ -10,6 +10,7 @@ use DelayQueue\Internal\RedisClock;
 use DelayQueue\Job;
 use DelayQueue\LeaseLostException;
 use DelayQueue\OnDuplicate;
+use DelayQueue\OnExpiry;
 use DelayQueue\Symfony\Stamp\DelayQueueStamp;
 use DelayQueue\Symfony\Stamp\HeldStamp;
 use Symfony\Component\Messenger\Envelope;
@@ -98,6 +99,10 @@ final class Sender
             $wish?->ttr,
             onDuplicate: $wish?->onDuplicate ?? OnDuplicate::Fail,
             headers: $headers,
+            unique: $wish?->unique,
+            maxWait: $wish?->maxWait,
+            expires: $wish?->expires,
+            onExpiry: $wish?->onExpiry ?? OnExpiry::Bury,
         );
     }
 
