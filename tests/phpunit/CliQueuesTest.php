@@ -38,7 +38,7 @@ final class CliQueuesTest extends CliTestCase
         file_put_contents($dump = "{$this->redis->folder->path}/all.ndjson", $this->cliExpecting(0, 'dump', '--all'));
         $one->purge();
         $spread->purge();
-        $this->assertSame("31 loaded, 0 kept\n", $this->cliExpecting(0, 'load', $dump, '--partitions=3'));
+        $this->assertStringStartsWith("31 loaded, 0 kept\n", $this->cliExpecting(0, 'load', $dump, '--partitions=3'));
         $this->assertSame([30, 29], [count($spread), $spread->peek('job-29')?->payload]);
     }
 

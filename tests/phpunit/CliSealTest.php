@@ -142,8 +142,8 @@ final class CliSealTest extends CliTestCase
             $queue->purge();
             // Keys change nothing about it.
             $keys = $signed ? ['--keys-file=' . $this->keysFile('2031')] : [];
-            $this->assertSame("5 loaded, 0 kept\n", $this->cliExpecting(0, 'load', $dump, "--queue=$this->queueName", ...$keys));
-            $this->assertSame("0 loaded, 5 kept\n", $this->cliExpecting(0, 'load', $dump));
+            $this->assertStringStartsWith("5 loaded, 0 kept\n", $this->cliExpecting(0, 'load', $dump, "--queue=$this->queueName", ...$keys));
+            $this->assertStringStartsWith("0 loaded, 0 kept, 5 known from before\n", $this->cliExpecting(0, 'load', $dump));
             $this->assertEquals($before, $this->facts($queue));
             foreach (['ready', 'delayed', 'tried', 'failed', 'buried'] as $id) {
                 $job = $queue->reserveJob($id);
@@ -188,9 +188,8 @@ final class CliSealTest extends CliTestCase
         foreach (State::cases() as $state) {
             foreach ($queue->list($state, 0, 1000) as $job) {
                 $facts[$job->id] = array_diff_key(
-                    ['backoff' => (string) $job->backoff] + get_object_vars($job),
-                    array_fill_keys(['body', 'seal', 'sealError', 'createdAt', 'leaseUntil', 'timeouts', 'releases', 'buries', 'kicks'], true)
-                        + ($state === State::Buried ? ['dueAt' => true] : []),
+                    ['backoff' => (string) $job->backoff, 'firstDueAt' => $job->firstDueAt ?? $job->dueAt] + get_object_vars($job),
+                    array_fill_keys(['body', 'seal', 'sealError'], true),
                 );
             }
         }

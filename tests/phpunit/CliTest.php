@@ -16,7 +16,7 @@ final class CliTest extends CliTestCase
 {
     private const COMMANDS = [
         'work', 'drain', 'push', 'stats', 'list', 'show', 'cancel', 'kick', 'reschedule', 'pause', 'resume', 'purge', 'doctor', 'install-scripts', 'serve',
-        'dump', 'load', 'reseal', 'metrics', 'forget', 'workers', 'workers:stop', 'workers:restart', 'workers:pause', 'workers:resume',
+        'dump', 'load', 'reseal', 'metrics', 'forget', 'receipts', 'forget-receipts', 'workers', 'workers:stop', 'workers:restart', 'workers:pause', 'workers:resume',
     ];
 
     public function testEveryCommandExplainsItself(): void

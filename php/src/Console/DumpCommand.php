@@ -30,6 +30,8 @@ final class DumpCommand extends Command
                 A dump is a snapshot of each page, not of the whole. Of a queue that is in use, jobs that change their state
                 meanwhile can be missing or there twice: pause it, and let its workers finish, for an exact one.
 
+                Receipts of pushOnce(), and ids that are taken for some time, are lines behind the jobs.
+
                 Sealed jobs are dumped as they are stored, and need no keys; they can only be loaded into a queue of the same name and prefix.
                 TEXT . "\n\n" . Application::EXIT_CODES);
     }

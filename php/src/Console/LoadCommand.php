@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
-use DelayQueue\Dump\JobLine;
 use DelayQueue\Dump\LineException;
 use DelayQueue\Dump\Load;
 use Symfony\Component\Console\Command\Command;
@@ -21,21 +20,22 @@ final class LoadCommand extends Command
 
     protected function configure(): void
     {
-        $most = JobLine::MOST_ATTEMPTS;
-        $this->setDescription('Puts the jobs of a dump back; those whose id is there already are left as they are')
+        $this->setDescription('Puts the jobs of a dump back, each line once; jobs whose id is there already are left as they are')
             ->addArgument('file', InputArgument::OPTIONAL, 'A file with the output of dump; -, or none: standard input')
-            ->setHelp(<<<TEXT
+            ->setHelp(<<<'TEXT'
                   delayqueue load orders.ndjson
                   delayqueue load orders.ndjson --queue=other        into this queue, whatever the dump says
 
-                The command restores id, payload, headers, state, due time, priority, TTR, time limit, backoff, attempts, their limit and the last
-                error. It restores a job that was held as if its lease had run out. It does not restore the due time of buried jobs (which
-                nothing looks at), the time of creation, the counters of the history, and the last error of a job without attempts.
-                At a line that it cannot load it ends and names the line; a job with more than $most attempts is one.
+                The command restores jobs with their past, receipts, and ids that are taken for some time. It restores a job that was held as if its
+                lease had run out. At a line that it cannot load it ends and names the line.
 
                 Sealed jobs are stored as the dump has them, which needs no keys; others are sealed if there are keys.
 
-                To finish a load that was broken off, run it again.
+                To finish a load that was broken off, run it again. The queue keeps a receipt of each line, so that a line is loaded once, also into
+                more partitions, and a job that is done meanwhile does not come back. Forget these receipts when you are done, and before you load
+                the same jobs into this queue again:
+
+                  delayqueue forget-receipts --starting-with=load/ --queue=orders
                 TEXT . "\n\n" . Application::EXIT_CODES);
     }
 
@@ -44,18 +44,30 @@ final class LoadCommand extends Command
         $target = new Target($input);
         $into = $target->named() === [] ? null : $target->queue()->name();
         $lines = self::lines($input->getArgument('file') ?? '-');
-        $loaded = $kept = 0;
+        $load = new Load($target->dsn(), $target->options());
+        $loaded = $not = 0;
         try {
-            foreach ((new Load($target->dsn(), $target->options()))->lines($lines, $into) as $isNew) {
-                $isNew ? $loaded++ : $kept++;
+            foreach ($load->lines($lines, $into) as $isNew) {
+                $isNew ? $loaded++ : $not++;
             }
         } catch (LineException $error) {
             $why = $error->getPrevious() === null ? '' : Failure::line($error->getPrevious());
-            throw new NothingDone("line $error->key is not a job that can be loaded: $why ($loaded loaded, $kept kept before it)", 0, $error);
+            throw new NothingDone("line $error->key is not a job that can be loaded: $why (" . self::counts($load, $loaded, $not) . ' before it)', 0, $error);
         }
-        Format::raw($output, "$loaded loaded, $kept kept");
+        Format::raw($output, self::counts($load, $loaded, $not));
+        if ($loaded + $not > 0) {
+            $cure = 'delayqueue forget-receipts --starting-with=' . Load::RECEIPTS . ' --queue=' . ($into ?? 'NAME');
+            Format::raw($output, "These lines are not loaded again, even when their jobs are done or deleted. To allow it: $cure");
+        }
 
         return ExitCode::OK;
+    }
+
+    private static function counts(Load $load, int $loaded, int $not): string
+    {
+        $known = $load->known();
+
+        return "$loaded loaded, " . ($not - $known) . ' kept' . ($known > 0 ? ", $known known from before" : '');
     }
 
     /** @return iterable<int, string> by their numbers */

@@ -36,6 +36,8 @@ final class PushCommand extends Command
             ->addOption('timeout', null, $value, 'Time limit of one run of the handler; 0: none')
             ->addOption('header', null, $value | InputOption::VALUE_IS_ARRAY, 'A header of the job: "name: value"; give the option once for each')
             ->addOption('on-duplicate', null, $value, 'When the id is in the queue already: fail, keep or replace', 'fail')
+            ->addOption('unique', null, $value, 'With --id: the id stays taken for so long, also when its job is done or cancelled')
+            ->addOption('max-wait', null, $value, 'With --on-duplicate=replace: a job that is replaced again and again is due at the latest so long after the first push')
             ->setHelp(<<<'TEXT'
                   delayqueue push '{"order": 4711}' --queue=orders --delay=15m --id=order-4711
                   delayqueue push '{"order": 4711}' --header='tenant: acme' --header='traceparent: 00-4bf9…-01'
@@ -61,6 +63,8 @@ final class PushCommand extends Command
             timeout: $option('timeout'),
             onDuplicate: OnDuplicate::tryFrom($option('on-duplicate')) ?? throw new UsageException('--on-duplicate must be fail, keep or replace'),
             headers: Headers::parse($option('header')),
+            unique: $option('unique'),
+            maxWait: $option('max-wait'),
         );
         Format::raw($output, $id);
 

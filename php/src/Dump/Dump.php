@@ -35,11 +35,25 @@ final class Dump
         }
     }
 
-    /** @return iterable<int, string> a line of JSON for each job, without the line's end, for Load */
+    /**
+     * The jobs; then the receipts of pushOnce(), but for those that a load has given, and the ids that are taken for some time.
+     *
+     * @return iterable<int, string> a line of JSON for each, without the line's end, for Load
+     */
     public static function lines(QueueInterface $queue): iterable
     {
+        // Read before the jobs: a receipt without its job would keep the job from ever being pushed.
+        [$receipts, $takenIds] = [$queue->receipts(limit: PHP_INT_MAX), $queue->takenIds()];
         foreach (self::jobs($queue) as $job) {
             yield JobLine::write($job);
+        }
+        foreach ($receipts as $receipt) {
+            if (!str_starts_with($receipt, Load::RECEIPTS)) {
+                yield ReceiptLine::write($queue->name(), $receipt);
+            }
+        }
+        foreach ($takenIds as ['id' => $id, 'until' => $until]) {
+            yield TakenIdLine::write($queue->name(), $id, $until);
         }
     }
 }

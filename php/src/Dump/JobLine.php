@@ -5,11 +5,9 @@ declare(strict_types=1);
 namespace DelayQueue\Dump;
 
 use DelayQueue\Backoff;
-use DelayQueue\Internal\Json;
+use DelayQueue\Internal\Moment;
 use DelayQueue\JobInfo;
 use DelayQueue\State;
-use JsonException;
-use UnexpectedValueException;
 use ValueError;
 
 /**
@@ -17,59 +15,54 @@ use ValueError;
  *
  * @internal
  */
-final class JobLine
+final class JobLine extends Line
 {
-    /** A load counts attempts by taking the job as often: more of them would keep it busy for minutes, or for ever. */
-    public const MOST_ATTEMPTS = 10_000;
+    /** Numbers of the past. A line of an earlier version has only the first one. */
+    private const COUNTS = ['attempts', 'timeouts', 'releases', 'buries', 'kicks'];
 
-    private function __construct(
-        public readonly string $queue,
-        public readonly string $id,
-        public readonly string $payload,
-        public readonly State $state,
-        /** Unix seconds. */
-        public readonly float $dueAt,
-        public readonly int $priority,
-        /** Seconds. */
-        public readonly float $ttr,
-        /** Seconds; 0: none. */
-        public readonly float $timeout,
-        public readonly Backoff $backoff,
-        public readonly int $attempts,
-        public readonly int $maxAttempts,
-        public readonly ?string $lastError,
-        /** @var array<string> by name */
-        public readonly array $headers,
-        /** @var array{alg: string, key: string, tag: string}|null of a payload and headers that are sealed */
-        public readonly ?array $seal,
-        /** Bytes of a newer version. */
-        public readonly ?string $extras,
-    ) {
+    /** @var array{alg: string, key: string, tag: string}|null of a payload and headers that are sealed */
+    public readonly ?array $seal;
+
+    /** @var array<string, mixed> for pushOnce() */
+    private readonly array $item;
+
+    protected function __construct(Fields $fields)
+    {
+        parent::__construct($fields->text('queue'));
+        [$id, $payload] = [$fields->text('id'), $fields->text('payload')];
+        [$dueAt, $createdAt] = [$fields->number('dueAt'), $fields->numberOrNull('createdAt')];
+        $this->seal = self::seal($fields);
+        $count = static fn (string $name): int => $fields->count($name, $name === 'attempts' ? null : 0);
+        $counts = array_combine(self::COUNTS, array_map($count, self::COUNTS));
+        $job = [
+            // What becomes of a job changes one of these facts. Time makes it ready, and does not.
+            'receipt' => self::receipt($this->queue, $id, $createdAt, $dueAt, ...array_values($counts)),
+            'id' => $id,
+            'payload' => $payload,
+            'delay' => Moment::of($dueAt),
+            'createdAt' => $createdAt,
+            'priority' => $fields->count('priority'),
+            'ttr' => $fields->number('ttr'),
+            'timeout' => $fields->number('timeout'),
+            'backoff' => self::backoff($fields->text('backoff')),
+            'maxAttempts' => $fields->count('maxAttempts'),
+            'headers' => $fields->texts('headers'),
+            'seal' => $this->seal,
+            'extras' => $fields->textOrNull('extras'),
+        ];
+        $past = $counts + ['firstDueAt' => $fields->numberOrNull('firstDueAt') ?? $dueAt, 'lastError' => $fields->textOrNull('lastError')];
+        $this->item = match (State::tryFrom($fields->text('state')) ?? throw Fields::missing('state')) {
+            State::Delayed => $job + (self::isFresh($past, $dueAt) && $job['extras'] === null ? [] : ['past' => $past]),
+            State::Ready => $job + ['past' => $past],
+            State::Reserved => self::afterItsLease($job, $past, $fields->numberOrNull('leaseUntil') ?? $dueAt),
+            State::Buried => $job + ['past' => $past, 'state' => State::Buried],
+        };
     }
 
-    /** Without a line's end. Strings that are not UTF-8 are under their name and "Base64". */
     public static function write(JobInfo $job): string
     {
-        $fields = [];
         $texts = ['queue' => $job->queue, 'id' => $job->id, 'payload' => $job->body, 'state' => $job->state->value, 'lastError' => $job->lastError];
-        foreach ($texts as $name => $text) {
-            $isText = preg_match('//u', $text ?? '') === 1;
-            $fields += $isText ? [$name => $text] : [$name . 'Base64' => base64_encode((string) $text)];
-        }
-        if ($job->headers !== []) {
-            // An object, also when the names are numbers.
-            $fields['headers'] = (object) $job->headers;
-        }
-
-        if ($job->extras !== null) {
-            $fields['extrasBase64'] = base64_encode($job->extras);
-        }
-
-        if ($job->seal !== null && $job->sealError !== null) {
-            $fields['seal'] = $job->seal;
-        }
-
-        return Json::line($fields + [
+        $others = [
             'dueAt' => $job->dueAt,
             'priority' => $job->priority,
             'ttr' => $job->ttr,
@@ -77,105 +70,72 @@ final class JobLine
             'backoff' => (string) $job->backoff,
             'attempts' => $job->attempts,
             'maxAttempts' => $job->maxAttempts,
-            // These cannot be loaded; they are for readers.
             'createdAt' => $job->createdAt,
             'leaseUntil' => $job->leaseUntil,
             'timeouts' => $job->timeouts,
             'releases' => $job->releases,
             'buries' => $job->buries,
             'kicks' => $job->kicks,
-        ]);
-    }
-
-    /** @throws UnexpectedValueException when this is not a line of a dump, or not one that can be loaded */
-    public static function read(string $line): self
-    {
-        try {
-            $fields = json_decode($line, true, flags: JSON_THROW_ON_ERROR);
-        } catch (JsonException $error) {
-            throw new UnexpectedValueException("not JSON: {$error->getMessage()}", 0, $error);
+            'firstDueAt' => $job->firstDueAt ?? $job->dueAt,
+        ];
+        if ($job->headers !== []) {
+            // An object, also when the names are numbers.
+            $others['headers'] = (object) $job->headers;
         }
-        if (!is_array($fields)) {
-            throw new UnexpectedValueException('not an object');
+        if ($job->extras !== null) {
+            $others['extrasBase64'] = base64_encode($job->extras);
         }
-        $text = static fn (string $name): ?string => self::text($fields, $name);
-        $attempts = self::count($fields, 'attempts');
-        if ($attempts > self::MOST_ATTEMPTS) {
-            throw new UnexpectedValueException('"attempts" is ' . $attempts . ', and more than ' . self::MOST_ATTEMPTS . ' cannot be restored: lower it');
+        if ($job->seal !== null && $job->sealError !== null) {
+            $others['seal'] = $job->seal;
         }
 
-        return new self(
-            $text('queue') ?? throw self::missing('queue'),
-            $text('id') ?? throw self::missing('id'),
-            $text('payload') ?? throw self::missing('payload'),
-            State::tryFrom($text('state') ?? '') ?? throw self::missing('state'),
-            self::number($fields, 'dueAt'),
-            self::count($fields, 'priority'),
-            self::number($fields, 'ttr'),
-            self::number($fields, 'timeout'),
-            self::backoff($text('backoff') ?? throw self::missing('backoff')),
-            $attempts,
-            self::count($fields, 'maxAttempts'),
-            $text('lastError'),
-            self::headers($fields),
-            self::seal($fields),
-            $text('extras'),
-        );
+        return Fields::line($texts, $others);
     }
 
-    /** @param array<string, mixed> $fields */
-    private static function text(array $fields, string $name): ?string
+    public function item(callable $now): array
     {
-        $text = $fields[$name] ?? null;
-        if ($text === null && is_string($fields[$name . 'Base64'] ?? null)) {
-            $text = base64_decode($fields[$name . 'Base64'], true);
-        }
-
-        return $text === null || is_string($text) ? $text : throw self::missing($name);
-    }
-
-    /** @param array<string, mixed> $fields */
-    private static function number(array $fields, string $name): float
-    {
-        $number = $fields[$name] ?? null;
-
-        return is_int($number) || (is_float($number) && is_finite($number)) ? (float) $number : throw self::missing($name);
-    }
-
-    /** @param array<string, mixed> $fields */
-    private static function count(array $fields, string $name): int
-    {
-        $count = $fields[$name] ?? null;
-
-        return is_int($count) && $count >= 0 ? $count : throw self::missing($name);
+        return $this->item;
     }
 
     /**
-     * @param array<string, mixed> $fields
+     * Most jobs that are delayed are: their past would only take memory. It is kept of those with extras, since moments may count from when they fell
+     * due first, also when that is before the load.
      *
-     * @return array<string> none in a line without this member
+     * @param array<string, mixed> $past
      */
-    private static function headers(array $fields): array
+    private static function isFresh(array $past, float $dueAt): bool
     {
-        $headers = $fields['headers'] ?? [];
-
-        return is_array($headers) && array_filter($headers, is_string(...)) === $headers ? $headers : throw self::missing('headers');
+        return $past === array_fill_keys(self::COUNTS, 0) + ['firstDueAt' => $dueAt, 'lastError' => null];
     }
 
     /**
-     * @param array<string, mixed> $fields
+     * A job that was held, as if its lease had run out.
      *
-     * @return array{alg: string, key: string, tag: string}|null
+     * @param array<string, mixed> $job
+     * @param array<string, mixed> $past
+     *
+     * @return array<string, mixed>
      */
-    private static function seal(array $fields): ?array
+    private static function afterItsLease(array $job, array $past, float $leaseUntil): array
     {
-        $seal = $fields['seal'] ?? null;
-        if ($seal === null) {
+        $past = ['timeouts' => $past['timeouts'] + 1, 'lastError' => 'lease expired'] + $past;
+        if ($job['maxAttempts'] === 0 || $past['attempts'] < $job['maxAttempts']) {
+            return $job + ['past' => $past];
+        }
+
+        return ['delay' => Moment::of($leaseUntil)] + $job + ['past' => ['buries' => $past['buries'] + 1] + $past, 'state' => State::Buried];
+    }
+
+    /** @return array{alg: string, key: string, tag: string}|null */
+    private static function seal(Fields $fields): ?array
+    {
+        if (!$fields->has('seal')) {
             return null;
         }
-        $isSeal = is_array($seal) && array_filter($seal, is_string(...)) === $seal && array_diff(['alg', 'key', 'tag'], array_keys($seal)) === [];
+        $seal = $fields->texts('seal');
+        $isSeal = count($seal) === 3 && array_diff(['alg', 'key', 'tag'], array_keys($seal)) === [];
 
-        return $isSeal && count($seal) === 3 ? $seal : throw self::missing('seal');
+        return $isSeal ? $seal : throw Fields::missing('seal');
     }
 
     private static function backoff(string $text): Backoff
@@ -183,12 +143,7 @@ final class JobLine
         try {
             return Backoff::parse($text);
         } catch (ValueError) {
-            throw self::missing('backoff');
+            throw Fields::missing('backoff');
         }
-    }
-
-    private static function missing(string $name): UnexpectedValueException
-    {
-        return new UnexpectedValueException("no usable \"$name\"");
     }
 }

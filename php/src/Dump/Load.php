@@ -10,23 +10,30 @@ use UnexpectedValueException;
 use ValueError;
 
 /**
- * Puts the jobs of a dump back:
+ * Puts the jobs of a dump back, with their past, the receipts of pushOnce(), and the ids that are taken for some time:
  *
  *     foreach ((new Load('redis://new-host:6379/0'))->lines(new SplFileObject('orders.ndjson')) as $number => $isNew) {
  *         …
  *     }
  *
- * It restores id, payload, headers, what a newer version has stored with the job, state, due time, priority, TTR, time limit, backoff, attempts,
- * their limit and the last error. A job that was held comes back as if its lease had run out. It does not restore the due time of buried jobs, the time of creation, the counters of the
- * history, and the last error of a job without attempts. A load that was broken off is finished by another one.
+ * A job that was held comes back as if its lease had run out. Each line is loaded once: it leaves a receipt in the queue, whose name begins with
+ * "load/". So another load finishes one that was broken off, also into more partitions, and jobs that are done meanwhile do not come back. Forget
+ * these receipts once all is loaded, and before the same jobs are loaded into this queue again:
+ *
+ *     $queue->forgetReceipts(...$queue->receipts(prefix: Load::RECEIPTS, limit: PHP_INT_MAX));
  */
 final class Load
 {
+    /** The names of the receipts that a load gives to its lines begin with this. */
+    public const RECEIPTS = 'load/';
+
     /** The payloads are bytes, as large as any queue takes. */
     private const OPTIONS = ['format' => 'raw', 'maxPayload' => 512 << 20];
 
-    /** @var array<array-key, Restorer> by the names of their queues */
-    private array $restorers = [];
+    /** @var array<array-key, DelayQueue> by their names */
+    private array $queues = [];
+
+    private int $known = 0;
 
     /** @param array<string, mixed> $options of DelayQueue; with keys, jobs that are not sealed in the dump are sealed */
     public function __construct(
@@ -44,7 +51,8 @@ final class Load
      * @param iterable<array-key, string> $lines of Dump::lines()
      * @param non-empty-string|null $queue into this one; null: into those that the lines name
      *
-     * @return iterable<array-key, bool> by the keys of the lines: true: it was loaded; false: its id is there already, and that job is left as it is
+     * @return iterable<array-key, bool> by the keys of the lines: true: it was loaded; false: it was loaded before, or its id is in the
+     *     queue, and that job is left as it is
      *
      * @throws LineException at a line that cannot be loaded; those before it are
      * @throws DelayQueue\Exception
@@ -56,22 +64,38 @@ final class Load
                 continue;
             }
             try {
-                $isNew = $this->restore(JobLine::read($line), $queue);
-            } catch (UnexpectedValueException|ValueError|PayloadException $error) {
+                $isNew = $this->load(Line::read($line), $queue);
+            } catch (ValueError $error) {
+                $what = preg_replace('/^.* item 0: "(\w+)"/', '$1', $error->getMessage());
+                throw new LineException($key, new ValueError($what, 0, $error));
+            } catch (UnexpectedValueException|PayloadException $error) {
                 throw new LineException($key, $error);
             }
             yield $key => $isNew;
         }
     }
 
-    private function restore(JobLine $job, ?string $queue): bool
+    /** How many lines this object has not loaded because the queue has their receipts: an earlier load has met them. */
+    public function known(): int
     {
-        if ($job->seal !== null && $queue !== null && $queue !== $job->queue) {
-            throw new UnexpectedValueException("it is sealed for queue $job->queue, and no other queue could open it: dump it with its keys (dump --open)");
-        }
-        $name = $queue ?? $job->queue;
+        return $this->known;
+    }
 
-        return ($this->restorers[$name] ??= new Restorer($this->open($name)))->restore($job);
+    private function load(Line $line, ?string $queue): bool
+    {
+        if ($line instanceof JobLine && $line->seal !== null && $queue !== null && $queue !== $line->queue) {
+            throw new UnexpectedValueException("it is sealed for queue $line->queue, and no other queue could open it: dump it with its keys (dump --open)");
+        }
+        $name = $queue ?? $line->queue;
+        $into = $this->queues[$name] ??= $this->open($name);
+        $item = $line->item($into->now(...));
+        if ($item === null) {
+            return false;
+        }
+        $done = $into->pushOnce([$item]);
+        $this->known += $done->known;
+
+        return $done->added > 0;
     }
 
     private function open(string $name): DelayQueue

@@ -4,7 +4,7 @@
 
 $queue = new DelayQueue('orders');
 if (!str_starts_with((string) getenv('COMMAND'), 'delayqueue push ')) {
-    $queue->push(['order' => 4711], delay: '15m', id: 'order-4711');
+    $queue->push(['order' => 4711], delay: '15m', id: 'order-4711', unique: '10m');
 }
 $queue->push(['order' => 4712], delay: '15m', id: 'order-4712');
 $queue->push(['order' => 4713], id: 'order-4713', maxAttempts: 1);
@@ -15,4 +15,5 @@ foreach (['returns', 'refunds'] as $empty) {
     (new DelayQueue($empty))->push(1, id: 'gone');
     (new DelayQueue($empty))->cancel('gone');
 }
+$queue->pushOnce([['receipt' => 'load/0123456789abcdef']]);
 file_put_contents('report.bin', random_bytes(100));
