@@ -48,7 +48,7 @@ final class LoadTest extends TestCase
         $lines = [...Dump::lines($queue)];
         $this->assertSame(array_fill(0, 11, true), iterator_to_array((new Load())->lines($lines, 'other')));
         $other = $this->delayQueue('other');
-        $this->assertSame(self::of('other', $lines), [...Dump::lines($other)], 'a second dump is equal');
+        $this->assertSame(self::withoutDump(self::of('other', $lines)), self::withoutDump(Dump::lines($other)), 'a second dump is equal');
         foreach (['failed', 'kicked', 'kickedToZero', 'released', 'buried', 'lost', 'late'] as $id) {
             $this->assertEquals(self::facts($queue->peek($id)), self::facts($other->peek($id)), $id);
         }
@@ -108,7 +108,7 @@ final class LoadTest extends TestCase
         $facts = array_map(fn (string $id): array => self::facts($sealed->peek($id)), ['waits', 'failed', 'buried']);
         $queue->purge();
         $this->assertSame([true, true, true], iterator_to_array((new Load())->lines($lines), false));
-        $this->assertSame($lines, [...Dump::lines($queue)]);
+        $this->assertSame(self::withoutDump($lines), self::withoutDump(Dump::lines($queue)));
         $this->assertEquals($facts, array_map(fn (string $id): array => self::facts($sealed->peek($id)), ['waits', 'failed', 'buried']));
         $this->assertSame(['secret' => 'failed'], $sealed->reserveJob('failed')?->payload);
     }
@@ -139,17 +139,29 @@ final class LoadTest extends TestCase
     {
         $queue = $this->delayQueue('orders');
         $queue->pushMany(array_map(static fn (int $n): array => ['payload' => $n, 'id' => "job-$n"], range(1, 10)));
-        foreach ((new Load())->lines(Dump::lines($queue), 'other') as $number => $isNew) {
+        $dump = [...Dump::lines($queue)];
+        foreach ((new Load())->lines($dump, 'other') as $number => $isNew) {
             if ($number === 5) {
                 break;
             }
         }
         $other = $this->delayQueue('other');
         $other->reserve()->ack();
-        // Also from another dump: what did not change is the same.
-        $answers = iterator_to_array((new Load())->lines(Dump::lines($queue), 'other'), false);
+        $answers = iterator_to_array((new Load())->lines($dump, 'other'), false);
         $this->assertSame([...array_fill(0, 6, false), ...array_fill(0, 4, true)], $answers);
         $this->assertCount(9, $other);
+    }
+
+    public function testAnotherDumpOfTheSameJobsIsLoadedAgain(): void
+    {
+        [$here, $there] = [$this->delayQueue('orders'), $this->delayQueue('other')];
+        $here->push(1, id: 'a', delay: '1h');
+        for ($moves = 0; $moves < 4; ++$moves) {
+            $this->assertSame([true], iterator_to_array((new Load())->lines(Dump::lines($here), $there->name()), false));
+            $here->purge();
+            [$here, $there] = [$there, $here];
+        }
+        $this->assertSame(1, $here->peek('a')?->payload, 'back and forth, and nothing is left out');
     }
 
     public function testALaterJobOfTheSameIdIsLoaded(): void
@@ -252,6 +264,16 @@ final class LoadTest extends TestCase
     }
 
     /** @return list<string> these lines, of another queue */
+    /**
+     * @param iterable<string> $lines
+     *
+     * @return list<string> without what tells dumps apart
+     */
+    private static function withoutDump(iterable $lines): array
+    {
+        return preg_replace('/,"dump":"\w+"/', '', [...$lines]);
+    }
+
     private static function of(string $queue, array $lines): array
     {
         return array_map(static fn (string $line): string => str_replace('"queue":"orders"', "\"queue\":\"$queue\"", $line), $lines);

@@ -31,9 +31,8 @@ final class LoadCommand extends Command
 
                 Sealed jobs are stored as the dump has them, which needs no keys; others are sealed if there are keys.
 
-                To finish a load that was broken off, run it again. The queue keeps a receipt of each line, so that a line is loaded once, also into
-                more partitions, and a job that is done meanwhile does not come back. Forget these receipts when you are done, and before you load
-                the same jobs into this queue again:
+                To finish a load that was broken off, run it again with the same dump. The queue keeps a receipt of each line, so that a line is
+                loaded once, also into more partitions, and a job that is done meanwhile does not come back. Forget these receipts when you are done:
 
                   delayqueue forget-receipts --starting-with=load/ --queue=orders
                 TEXT . "\n\n" . Application::EXIT_CODES);
@@ -57,7 +56,7 @@ final class LoadCommand extends Command
         Format::raw($output, self::counts($load, $loaded, $not));
         if ($loaded + $not > 0) {
             $cure = 'delayqueue forget-receipts --starting-with=' . Load::RECEIPTS . ' --queue=' . ($into ?? 'NAME');
-            Format::raw($output, "These lines are not loaded again, even when their jobs are done or deleted. To allow it: $cure");
+            Format::raw($output, "No line of this dump is loaded again, even when its job is done or deleted. To allow it: $cure");
         }
 
         return ExitCode::OK;

@@ -43,9 +43,10 @@ final class Dump
     public static function lines(QueueInterface $queue): iterable
     {
         // Read before the jobs: a receipt without its job would keep the job from ever being pushed.
+        $dump = bin2hex(random_bytes(8));
         [$receipts, $takenIds] = [$queue->receipts(limit: PHP_INT_MAX), $queue->takenIds()];
         foreach (self::jobs($queue) as $job) {
-            yield JobLine::write($job);
+            yield JobLine::write($job, $dump);
         }
         foreach ($receipts as $receipt) {
             if (!str_starts_with($receipt, Load::RECEIPTS)) {
@@ -53,7 +54,7 @@ final class Dump
             }
         }
         foreach ($takenIds as ['id' => $id, 'until' => $until]) {
-            yield TakenIdLine::write($queue->name(), $id, $until);
+            yield TakenIdLine::write($queue->name(), $id, $until, $dump);
         }
     }
 }

@@ -28,19 +28,18 @@ final class JobLine extends Line
 
     protected function __construct(Fields $fields)
     {
-        parent::__construct($fields->text('queue'));
+        parent::__construct($fields);
         [$id, $payload] = [$fields->text('id'), $fields->text('payload')];
-        [$dueAt, $createdAt] = [$fields->number('dueAt'), $fields->numberOrNull('createdAt')];
+        $dueAt = $fields->number('dueAt');
         $this->seal = self::seal($fields);
         $count = static fn (string $name): int => $fields->count($name, $name === 'attempts' ? null : 0);
         $counts = array_combine(self::COUNTS, array_map($count, self::COUNTS));
         $job = [
-            // What becomes of a job changes one of these facts. Time makes it ready, and does not.
-            'receipt' => self::receipt($this->queue, $id, $createdAt, $dueAt, ...array_values($counts)),
+            'receipt' => $this->loadReceipt('job', $id),
             'id' => $id,
             'payload' => $payload,
             'delay' => Moment::of($dueAt),
-            'createdAt' => $createdAt,
+            'createdAt' => $fields->numberOrNull('createdAt'),
             'priority' => $fields->count('priority'),
             'ttr' => $fields->number('ttr'),
             'timeout' => $fields->number('timeout'),
@@ -59,7 +58,8 @@ final class JobLine extends Line
         };
     }
 
-    public static function write(JobInfo $job): string
+    /** @param string $dump tells the dump from all others */
+    public static function write(JobInfo $job, string $dump): string
     {
         $texts = ['queue' => $job->queue, 'id' => $job->id, 'payload' => $job->body, 'state' => $job->state->value, 'lastError' => $job->lastError];
         $others = [
@@ -77,6 +77,7 @@ final class JobLine extends Line
             'buries' => $job->buries,
             'kicks' => $job->kicks,
             'firstDueAt' => $job->firstDueAt ?? $job->dueAt,
+            'dump' => $dump,
         ];
         if ($job->headers !== []) {
             // An object, also when the names are numbers.

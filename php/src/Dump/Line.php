@@ -13,8 +13,15 @@ use UnexpectedValueException;
  */
 abstract class Line
 {
-    protected function __construct(public readonly string $queue)
+    public readonly string $queue;
+
+    /** Tells the dump from all others. */
+    private readonly string $dump;
+
+    protected function __construct(Fields $fields)
     {
+        $this->queue = $fields->text('queue');
+        $this->dump = $fields->textOrNull('dump') ?? '';
     }
 
     /** @throws UnexpectedValueException when this is not a line of a dump, or not one that can be loaded */
@@ -36,12 +43,9 @@ abstract class Line
      */
     abstract public function item(callable $now): ?array;
 
-    /** The receipt of a line that these facts tell from all others. */
-    final protected static function receipt(string|int|float|null ...$facts): string
+    /** The receipt of the line of this id in the dump. */
+    final protected function loadReceipt(string $kind, string $id): string
     {
-        // To the microsecond, whatever the ini setting serialize_precision says.
-        $exact = array_map(static fn (string|int|float|null $fact) => is_float($fact) ? sprintf('%.6F', $fact) : $fact, $facts);
-
-        return Load::RECEIPTS . substr(hash('sha256', serialize($exact)), 0, 16);
+        return Load::RECEIPTS . "$this->dump/" . substr(hash('sha256', serialize([$kind, $this->queue, $id])), 0, 16);
     }
 }

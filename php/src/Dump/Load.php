@@ -16,9 +16,9 @@ use ValueError;
  *         …
  *     }
  *
- * A job that was held comes back as if its lease had run out. Each line is loaded once: it leaves a receipt in the queue, whose name begins with
- * "load/". So another load finishes one that was broken off, also into more partitions, and jobs that are done meanwhile do not come back. Forget
- * these receipts once all is loaded, and before the same jobs are loaded into this queue again:
+ * A job that was held comes back as if its lease had run out. Each line of a dump is loaded once: it leaves a receipt in the queue, whose name
+ * begins with "load/". So another load of the same dump finishes one that was broken off, also into more partitions, and jobs that are done
+ * meanwhile do not come back. Forget these receipts once all is loaded:
  *
  *     $queue->forgetReceipts(...$queue->receipts(prefix: Load::RECEIPTS, limit: PHP_INT_MAX));
  */

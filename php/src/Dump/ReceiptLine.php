@@ -15,7 +15,7 @@ final class ReceiptLine extends Line
 
     protected function __construct(Fields $fields)
     {
-        parent::__construct($fields->text('queue'));
+        parent::__construct($fields);
         $this->receipt = $fields->text('receipt');
     }
 

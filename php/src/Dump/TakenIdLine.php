@@ -18,14 +18,14 @@ final class TakenIdLine extends Line
 
     protected function __construct(Fields $fields)
     {
-        parent::__construct($fields->text('queue'));
+        parent::__construct($fields);
         $this->id = $fields->text('takenId');
         $this->until = $fields->number('until');
     }
 
-    public static function write(string $queue, string $id, float $until): string
+    public static function write(string $queue, string $id, float $until, string $dump): string
     {
-        return Fields::line(['queue' => $queue, 'takenId' => $id], ['until' => $until]);
+        return Fields::line(['queue' => $queue, 'takenId' => $id], ['until' => $until, 'dump' => $dump]);
     }
 
     public function item(callable $now): ?array
@@ -35,6 +35,6 @@ final class TakenIdLine extends Line
             return null;
         }
 
-        return ['receipt' => self::receipt('taken', $this->queue, $this->id, $this->until), 'id' => $this->id, 'unique' => $seconds];
+        return ['receipt' => $this->loadReceipt('taken', $this->id), 'id' => $this->id, 'unique' => $seconds];
     }
 }
