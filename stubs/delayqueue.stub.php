@@ -1095,9 +1095,11 @@ namespace DelayQueue {
      *
      * @phpstan-import-type Duration from \DelayQueue
      * @phpstan-import-type Headers from \DelayQueue
+     * @phpstan-import-type JobOnce from \DelayQueue
      * @phpstan-import-type NewJob from \DelayQueue
      * @psalm-import-type Duration from \DelayQueue
      * @psalm-import-type Headers from \DelayQueue
+     * @psalm-import-type JobOnce from \DelayQueue
      * @psalm-import-type NewJob from \DelayQueue
      */
     final class Testing
@@ -1185,12 +1187,22 @@ namespace DelayQueue {
          * The job that push() would store, without storing it.
          *
          * @param \DelayQueue $queue its options count; it is not asked
-         * @param NewJob $job
+         * @param JobOnce|NewJob $job
+         * @param bool $once the job that pushOnce() would store
          *
-         * @throws \TypeError|\ValueError as pushMany() does for item 0
+         * @throws \TypeError|\ValueError as pushMany() does for item 0, or pushOnce()
          * @throws PayloadException
          */
-        public static function newJob(\DelayQueue $queue, array $job): JobInfo {}
+        public static function newJob(\DelayQueue $queue, array $job, bool $once = false): JobInfo {}
+
+        /**
+         * What a pushOnce() gives.
+         *
+         * @param int<0, max> $added
+         * @param int<0, max> $kept
+         * @param int<0, max> $known
+         */
+        public static function pushOnce(int $added = 0, int $kept = 0, int $known = 0): PushOnce {}
 
         /**
          * Numbers of no queue.

@@ -58,11 +58,15 @@ pub fn push_once(call: &Call) -> Outcome<Zval> {
             Ok(())
         },
     )?;
+    object(sum)
+}
+
+pub fn object(sum: Core) -> Outcome<Zval> {
     make(PushOnce, vec![convert::int(sum.added), convert::int(sum.kept), convert::int(sum.known)])
 }
 
 /// An item of `pushOnce()`. Without a payload it is a receipt alone.
-fn once_job(item: &Zval, index: usize, defaults: &Defaults) -> Outcome<OnceJob> {
+pub fn once_job(item: &Zval, index: usize, defaults: &Defaults) -> Outcome<OnceJob> {
     let fields = Fields::of_item_once(item, index)?;
     let receipt = match fields.get("receipt") {
         (Some(value), place) => match args::bytes(value, place)? {
