@@ -59,7 +59,7 @@ final class Push
             $new += $old === null && !$isNamedAgain ? 1 : 0;
             $added[$id] = $one;
         }
-        $this->checkCapacity($new, count($pushed));
+        $this->checkCapacity($new, $pushed);
         foreach ($added as $one) {
             $this->put($one);
         }
@@ -116,23 +116,26 @@ final class Push
             $this->jobs->put($one->entry);
         }
         if ($one->uniqueUs !== null) {
-            $this->receipts->take($one->id(), $this->nowUs + $one->uniqueUs);
+            $this->receipts->take($one->id(), $this->nowUs + $one->uniqueUs, $this->nowUs);
         }
     }
 
     /**
-     * @param int $new of the jobs: how many have an id that is not there
+     * @param int $new how many of them have an id that is not there
+     * @param list<Pushed> $pushed
      *
      * @throws QueueFullException
      */
-    private function checkCapacity(int $new, int $pushed): void
+    private function checkCapacity(int $new, array $pushed): void
     {
         $jobs = $this->jobs->count(null);
         if ($this->capacity === null || $new === 0 || $jobs + $new <= $this->capacity) {
             return;
         }
-        $words = "the queue holds $jobs jobs, and with $pushed more it would pass its capacity of $this->capacity";
-        $full = new QueueFullException("$words, in queue '{$this->jobs->name}'");
+        $more = count($pushed);
+        $what = $more === 1 ? "job '{$pushed[0]->id()}'" : "$more jobs";
+        $why = "the queue holds $jobs jobs, and with $more more it would pass its capacity of $this->capacity";
+        $full = new QueueFullException("pushing $what to queue '{$this->jobs->name}': $why");
         $full->redisCode = 'DQCAPACITY';
         throw $full;
     }

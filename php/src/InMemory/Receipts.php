@@ -41,17 +41,19 @@ final class Receipts
         return ($this->taken[$id] ?? 0) > $nowUs;
     }
 
-    public function take(string $id, int $untilUs): void
+    /** Ids that are free again are dropped. */
+    public function take(string $id, int $untilUs, int $nowUs): void
     {
+        $this->taken = self::later($this->taken, $nowUs);
         $this->taken[$id] = $untilUs;
     }
 
     /** @return list<array{id: string, until: float}> the soonest free first */
     public function taken(int $nowUs): array
     {
-        $taken = array_filter($this->taken, static fn (int $untilUs): bool => $untilUs > $nowUs);
+        $taken = self::inOrder(self::later($this->taken, $nowUs));
 
-        return array_map(static fn (array $one): array => ['id' => $one['name'], 'until' => $one['us'] / 1_000_000], self::inOrder($taken));
+        return array_map(static fn (array $one): array => ['id' => $one['name'], 'until' => $one['us'] / 1_000_000], $taken);
     }
 
     /**
@@ -71,7 +73,17 @@ final class Receipts
 
     public function isEmpty(int $nowUs): bool
     {
-        return $this->given === [] && $this->taken($nowUs) === [];
+        return $this->given === [] && self::later($this->taken, $nowUs) === [];
+    }
+
+    /**
+     * @param array<array-key, int> $moments
+     *
+     * @return array<array-key, int>
+     */
+    private static function later(array $moments, int $nowUs): array
+    {
+        return array_filter($moments, static fn (int $us): bool => $us > $nowUs);
     }
 
     /**
