@@ -777,7 +777,7 @@ namespace DelayQueue {
         public readonly ?string $extras;
     }
 
-    /** What became of the jobs of a pushOnce(). */
+    /** The answer of pushOnce(): how many jobs it added, and why not the others. */
     final class PushOnce
     {
         /** @var int<0, max> */
@@ -818,7 +818,7 @@ namespace DelayQueue {
         public readonly OnDuplicate $onDuplicate;
         /** Seconds, or null. */
         public readonly ?float $unique;
-        /** What the job has beside: $maxWait, $expires, $onExpiry and $retryUntil, as bytes for `extras` of pushMany() and pushOnce(), or null. */
+        /** $maxWait, $expires, $onExpiry and $retryUntil of the job as bytes, for `extras` of pushMany() and pushOnce(), or null. */
         public readonly ?string $extras;
     }
 
@@ -1196,7 +1196,7 @@ namespace DelayQueue {
         public static function newJob(\DelayQueue $queue, array $job, bool $once = false): JobInfo {}
 
         /**
-         * What a pushOnce() gives.
+         * An answer of pushOnce().
          *
          * @param int<0, max> $added
          * @param int<0, max> $kept
@@ -1369,7 +1369,7 @@ namespace {
          *     (Redis 7.2); short of it they throw
          *     a ConnectionException with $ambiguous true. consume() does not wait: a loop cannot undo what its handler has done.
          *     capacity null: how many jobs in all states the queue may hold for this producer (with partitions each its share); a push, or a chunk of
-         *     pushMany(), that would pass it changes nothing and throws a QueueFullException with $redisCode 'DQCAPACITY'. What is kept or replaced
+         *     pushMany(), that would pass it changes nothing and throws a QueueFullException with $redisCode 'DQCAPACITY'. A kept or replaced job
          *     counts nothing; pushOnce(), release() and kick() are not held up.
          *     partitions 1: the queue is spread over so many hash tags, for a cluster. Order, ids and fencing tokens hold within a
          *     partition, which the id chooses; list() shows one partition after the other. Workers and producers need the same number.

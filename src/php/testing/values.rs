@@ -63,7 +63,7 @@ fn new_info(queue: &DelayQueue, job: NewJob, now_us: i64) -> JobInfo {
     }
 }
 
-/// What a `pushOnce()` gives.
+/// An answer of `pushOnce()`.
 pub fn push_once(call: &Call) -> Outcome<Zval> {
     check()?;
     let count = |number| call.at_least(number, call.int_or(number, 0)?, 0);
