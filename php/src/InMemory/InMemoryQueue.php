@@ -29,7 +29,7 @@ use ReflectionClass;
  *
  * - Nobody else pushes: reserve(), wait() and consume() wait for jobs that fall due, and end at once when none can come.
  * - Time limits of handlers are not enforced, and the leases of a loop do not end while its handler runs.
- * - A backoff has no jitter, lateness(), waitTime(), runTimes() and history() count nothing, and payloads are not sealed.
+ * - A backoff has no jitter, lateness(), waitTime(), runTimes() and history() count nothing, payloads are not sealed, and pushOnce() takes none that is.
  * - ackMany() takes any JobInterface.
  */
 final class InMemoryQueue implements QueueInterface
