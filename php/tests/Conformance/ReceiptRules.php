@@ -112,6 +112,14 @@ trait ReceiptRules
         $this->assertSame($queue->peek('b')?->dueAt, $queue->peek('b')?->firstDueAt);
     }
 
+    public function testABuriedJobKeepsItsTimeWhateverItsMaxWait(): void
+    {
+        $queue = $this->queue();
+        $queue->pushOnce([['receipt' => 'r1', 'payload' => 1, 'id' => 'a', 'delay' => 100, 'state' => State::Buried, 'onDuplicate' => OnDuplicate::Replace, 'maxWait' => 5]]);
+
+        $this->assertEqualsWithDelta($queue->now() + 100, $queue->peek('a')?->dueAt, 3.0);
+    }
+
     public function testAReceiptMayBeGivenAlone(): void
     {
         $queue = $this->queue('alone');
@@ -120,6 +128,10 @@ trait ReceiptRules
 
         $this->assertSame([['r1', 'r2'], ['a'], 0], [$queue->receipts(), array_column($queue->takenIds(), 'id'), $queue->count()]);
         $this->assertNull($queue->tryPush(1, id: 'a', unique: 60));
+        $taken = ['receipt' => 'r3', 'payload' => 1, 'id' => 'a', 'unique' => 60];
+        $this->assertSame([[0, 1, 0], 0], [self::counts($queue->pushOnce([$taken])), $queue->count()]);
+        $this->assertSame([1, 0, 0], self::counts($queue->pushOnce([['receipt' => 'r4', 'id' => 'a', 'unique' => '2h']])));
+        $this->assertEqualsWithDelta($queue->now() + 7200, $queue->takenIds()[0]['until'], 3.0);
         $this->assertSame(['alone'], $queue->queues());
     }
 
@@ -137,7 +149,11 @@ trait ReceiptRules
         $this->assertSame('RuntimeException: no more', self::thrown(static fn () => $queue->pushOnce($jobs(700))));
         $this->assertSame(500, $queue->count(), 'whole chunks');
         $this->assertSame([700, 0, 500], self::counts($queue->pushOnce($jobs(1200))));
-        $this->assertSame([0, 0, 1200], self::counts($queue->pushOnce(iterator_to_array($jobs(1200), false))));
+        $all = iterator_to_array($jobs(1200), false);
+        $this->assertSame([0, 0, 1200], self::counts($queue->pushOnce($all)));
+        $new = array_map(static fn (array $job): array => ['receipt' => "n$job[receipt]"] + $job, $all);
+        $this->assertStringContainsString('item 1200', self::thrown(static fn () => $queue->pushOnce([...$new, ['receipt' => '']])));
+        $this->assertSame(1200, $queue->count(), 'an array is checked as a whole');
         $this->assertSame([1000, 1200], [count($queue->receipts()), count($queue->receipts(limit: 5000))]);
         $this->assertSame(1200, $queue->forgetReceipts(...$queue->receipts(limit: 5000)));
     }

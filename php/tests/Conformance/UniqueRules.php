@@ -196,9 +196,20 @@ trait UniqueRules
         $this->assertSame(1, $queue->kick());
         $this->assertSame([2, 0, 0], self::counts($queue->pushOnce([['receipt' => 'r1', 'payload' => 3, 'id' => 'c'], ['receipt' => 'r2', 'payload' => 4]])));
         self::full(static fn () => $queue->push(5));
-        $this->assertSame([4, 'replaced'], [$queue->count(), $queue->peek('b')?->payload]);
+        $queue->push('replaced again', id: 'b', onDuplicate: OnDuplicate::Replace);
+        $this->assertSame([4, 'replaced again'], [$queue->count(), $queue->peek('b')?->payload]);
         $this->queue()->push('by another producer');
         $this->assertSame(5, $queue->count());
+    }
+
+    public function testABatchFitsWhoseNewJobsFit(): void
+    {
+        $queue = $this->queue('rules', ['capacity' => 3]);
+        $item = static fn (string $id, OnDuplicate $rule): array => ['payload' => 1, 'id' => $id, 'onDuplicate' => $rule];
+        $queue->pushMany([['payload' => 1, 'id' => 'a'], ['payload' => 2, 'id' => 'b']]);
+        $queue->pushMany([$item('a', OnDuplicate::Keep), $item('b', OnDuplicate::Replace), $item('c', OnDuplicate::Keep), $item('c', OnDuplicate::Keep)]);
+
+        $this->assertSame(3, $queue->count());
     }
 
     public function testASiblingHasTheCapacityUnlessItIsGivenAnother(): void
