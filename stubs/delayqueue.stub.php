@@ -791,7 +791,7 @@ namespace DelayQueue {
         public readonly ?string $extras;
     }
 
-    /** What became of the jobs of a pushOnce(). */
+    /** The answer of pushOnce(): how many jobs it added, and why not the others. */
     final class PushOnce
     {
         /** @var int<0, max> */
@@ -832,7 +832,7 @@ namespace DelayQueue {
         public readonly OnDuplicate $onDuplicate;
         /** Seconds, or null. */
         public readonly ?float $unique;
-        /** What the job has beside: $maxWait, $expires, $onExpiry and $retryUntil, as bytes for `extras` of pushMany() and pushOnce(), or null. */
+        /** $maxWait, $expires, $onExpiry and $retryUntil of the job as bytes, for `extras` of pushMany() and pushOnce(), or null. */
         public readonly ?string $extras;
     }
 
@@ -1111,9 +1111,11 @@ namespace DelayQueue {
      *
      * @phpstan-import-type Duration from \DelayQueue
      * @phpstan-import-type Headers from \DelayQueue
+     * @phpstan-import-type JobOnce from \DelayQueue
      * @phpstan-import-type NewJob from \DelayQueue
      * @psalm-import-type Duration from \DelayQueue
      * @psalm-import-type Headers from \DelayQueue
+     * @psalm-import-type JobOnce from \DelayQueue
      * @psalm-import-type NewJob from \DelayQueue
      */
     final class Testing
@@ -1201,12 +1203,22 @@ namespace DelayQueue {
          * The job that push() would store, without storing it.
          *
          * @param \DelayQueue $queue its options count; it is not asked
-         * @param NewJob $job
+         * @param JobOnce|NewJob $job
+         * @param bool $once the job that pushOnce() would store
          *
-         * @throws \TypeError|\ValueError as pushMany() does for item 0
+         * @throws \TypeError|\ValueError as pushMany() does for item 0, or pushOnce()
          * @throws PayloadException
          */
-        public static function newJob(\DelayQueue $queue, array $job): JobInfo {}
+        public static function newJob(\DelayQueue $queue, array $job, bool $once = false): JobInfo {}
+
+        /**
+         * An answer of pushOnce().
+         *
+         * @param int<0, max> $added
+         * @param int<0, max> $kept
+         * @param int<0, max> $known
+         */
+        public static function pushOnce(int $added = 0, int $kept = 0, int $known = 0): PushOnce {}
 
         /**
          * Numbers of no queue.
@@ -1373,7 +1385,7 @@ namespace {
          *     (Redis 7.2); short of it they throw
          *     a ConnectionException with $ambiguous true. consume() does not wait: a loop cannot undo what its handler has done.
          *     capacity null: how many jobs in all states the queue may hold for this producer (with partitions each its share); a push, or a chunk of
-         *     pushMany(), that would pass it changes nothing and throws a QueueFullException with $redisCode 'DQCAPACITY'. What is kept or replaced
+         *     pushMany(), that would pass it changes nothing and throws a QueueFullException with $redisCode 'DQCAPACITY'. A kept or replaced job
          *     counts nothing; pushOnce(), release() and kick() are not held up.
          *     partitions 1: the queue is spread over so many hash tags, for a cluster. Order, ids and fencing tokens hold within a
          *     partition, which the id chooses; list() shows one partition after the other. Workers and producers need the same number.

@@ -58,11 +58,15 @@ pub fn push_once(call: &Call) -> Outcome<Zval> {
             Ok(())
         },
     )?;
+    object(sum)
+}
+
+pub fn object(sum: Core) -> Outcome<Zval> {
     make(PushOnce, vec![convert::int(sum.added), convert::int(sum.kept), convert::int(sum.known)])
 }
 
 /// An item of `pushOnce()`. Without a payload it is a receipt alone.
-fn once_job(item: &Zval, index: usize, defaults: &Defaults) -> Outcome<OnceJob> {
+pub fn once_job(item: &Zval, index: usize, defaults: &Defaults) -> Outcome<OnceJob> {
     let fields = Fields::of_item_once(item, index)?;
     let receipt = match fields.get("receipt") {
         (Some(value), place) => match args::bytes(value, place)? {
@@ -103,7 +107,7 @@ fn unix_us(value: &Zval, place: Place<'_>) -> Outcome<i64> {
     match args::number(value, place)? {
         Some(seconds) if seconds < 0.0 => Err(place.value_error("must be greater than or equal to 0")),
         Some(seconds) => moment_us(seconds, f64::round, place),
-        None => Err(place.type_error("int|float", value)),
+        None => Err(place.type_error("int|float|null", value)),
     }
 }
 
@@ -113,6 +117,11 @@ fn past(value: &Zval, place: Place<'_>) -> Outcome<History> {
     let mut past = History::default();
     for (key, value) in array::entries(table) {
         let Key::Text(name) = key else { return Err(unknown(&key, place)) };
+        let words = format!("past.{key}");
+        let here = match place {
+            Place::Item(index, _) => Place::Item(index, &words),
+            elsewhere => elsewhere,
+        };
         let count = match name {
             b"attempts" => &mut past.attempts,
             b"timeouts" => &mut past.timeouts,
@@ -121,19 +130,22 @@ fn past(value: &Zval, place: Place<'_>) -> Outcome<History> {
             b"kicks" => &mut past.kicks,
             b"firstDueAt" => {
                 if !value.is_null() {
-                    past.first_due_us = unix_us(value, place)?;
+                    past.first_due_us = unix_us(value, here)?;
                 }
                 continue;
             }
             b"lastError" => {
-                past.last_error = args::bytes(value, place)?.map(|text| super::reason::bounded(&text));
+                past.last_error = match args::bytes(value, here)? {
+                    None if !value.is_null() => return Err(here.type_error("?string", value)),
+                    text => text.map(|text| super::reason::bounded(&text)),
+                };
                 continue;
             }
             _ => return Err(unknown(&key, place)),
         };
-        *count = match args::int(value, place)? {
-            Some(number) => args::u32_in(number, place, 0, u32::MAX)?,
-            None => return Err(place.type_error("int", value)),
+        *count = match args::int(value, here)? {
+            Some(number) => args::u32_in(number, here, 0, u32::MAX)?,
+            None => return Err(here.type_error("int", value)),
         };
     }
     Ok(past)

@@ -31,7 +31,7 @@ impl Inside for Testing {
     }
 }
 
-static METHODS: [Method; 11] = [
+static METHODS: [Method; 12] = [
     method!("static travel(int|float|string|\\DateInterval $by): void", travel),
     method!("static travelTo(\\DateTimeInterface $moment): void", travel_to),
     method!("static travelBack(): void", travel_back),
@@ -54,7 +54,14 @@ static METHODS: [Method; 11] = [
         "static jobInfo(array $properties = [], ?\\DelayQueue\\JobInfo $like = null): \\DelayQueue\\JobInfo",
         values::job_info
     ),
-    method!("static newJob(\\DelayQueue $queue, array $job): \\DelayQueue\\JobInfo", values::new_job),
+    method!(
+        "static newJob(\\DelayQueue $queue, array $job, bool $once = false): \\DelayQueue\\JobInfo",
+        values::new_job
+    ),
+    method!(
+        "static pushOnce(int $added = 0, int $kept = 0, int $known = 0): \\DelayQueue\\PushOnce",
+        values::push_once
+    ),
     method!("static stats(array $properties = [], string $queue = 'default'): \\DelayQueue\\Stats", values::stats),
 ];
 

@@ -103,6 +103,13 @@ var_dump($info->id, $info->state, $info->lastError, $info->ttr, $info->payload, 
 caught(fn() => Testing::jobInfo(['x' => 1]));
 caught(fn() => Testing::jobInfo(['state' => 'ready']));
 caught(fn() => Testing::newJob(offline(), ['payload' => 1, 'delay' => -1]));
+$once = ['receipt' => 'r', 'payload' => 1, 'createdAt' => 5.5, 'state' => State::Buried, 'past' => ['attempts' => 3, 'kicks' => 1, 'firstDueAt' => 6, 'lastError' => 'why']];
+$arrived = Testing::newJob(offline(), $once, once: true);
+var_dump($arrived->state, $arrived->createdAt, [$arrived->attempts, $arrived->kicks, $arrived->timeouts] === [3, 1, 0], $arrived->firstDueAt, $arrived->lastError);
+caught(fn() => Testing::newJob(offline(), $once));
+caught(fn() => Testing::newJob(offline(), ['payload' => 1], true));
+echo json_encode([Testing::pushOnce(), Testing::pushOnce(2, known: 1)]), "\n";
+caught(fn() => Testing::pushOnce(kept: -1));
 $job = Testing::jobOf($info, offline(), 7, fn() => null);
 var_dump($job->id, $job->queue, $job->attempts, $job->token, $job->lastError, $job->payload, $job->ttr);
 $stats = Testing::stats(['ready' => 3, 'paused' => true, 'oldestReadyAge' => 1.5], 'orders');
@@ -221,6 +228,15 @@ string(4) "test"
 ValueError: DelayQueue\Testing::jobInfo(): Argument #1 ($properties) has the unknown key "x"
 TypeError: Cannot assign string to property DelayQueue\JobInfo::$state of type DelayQueue\State
 ValueError: DelayQueue\Testing::newJob(): Argument #1 ($jobs) item 0: "delay" must be greater than or equal to 0
+enum(DelayQueue\State::Buried)
+float(5.5)
+bool(true)
+float(6)
+string(3) "why"
+ValueError: DelayQueue\Testing::newJob(): Argument #1 ($jobs) item 0 has the unknown key "receipt"
+ValueError: DelayQueue\Testing::newJob(): Argument #1 ($jobs) item 0: "receipt" must be given
+[{"added":0,"kept":0,"known":0},{"added":2,"kept":0,"known":1}]
+ValueError: DelayQueue\Testing::pushOnce(): Argument #2 ($kept) must be greater than or equal to 0
 string(1) "x"
 string(6) "orders"
 int(1)

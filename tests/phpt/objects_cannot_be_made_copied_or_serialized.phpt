@@ -3,7 +3,7 @@ Job and the value objects cannot be constructed; nothing can be cloned, serializ
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';
-foreach (['Job', 'JobInfo', 'Stats', 'Backoff', 'Testing'] as $name) {
+foreach (['Job', 'JobInfo', 'PushOnce', 'PreparedJob', 'Stats', 'Backoff', 'Testing'] as $name) {
     $class = "DelayQueue\\$name";
     caught(fn() => new $class);
     caught(fn() => new $class(1, 2));
@@ -14,7 +14,7 @@ $queue = queue();
 $id = $queue->push(['a' => 1]);
 $info = $queue->peek($id);
 $job = $queue->reserve();
-foreach ([$queue, $job, $info, $queue->stats(), DelayQueue\Backoff::fixed(1)] as $object) {
+foreach ([$queue, $job, $info, $queue->pushOnce([]), $queue->prepare(1), $queue->stats(), DelayQueue\Backoff::fixed(1)] as $object) {
     caught(fn() => clone $object);
     caught(fn() => serialize($object));
     caught(function () use ($object) { $object->dynamic = 1; });
@@ -40,6 +40,14 @@ Error: Cannot directly construct DelayQueue\JobInfo
 Error: Cannot directly construct DelayQueue\JobInfo
 ReflectionException: Class DelayQueue\JobInfo is an internal class marked as final that cannot be instantiated without invoking its constructor
 Exception: Unserialization of 'DelayQueue\JobInfo' is not allowed
+Error: Cannot directly construct DelayQueue\PushOnce
+Error: Cannot directly construct DelayQueue\PushOnce
+ReflectionException: Class DelayQueue\PushOnce is an internal class marked as final that cannot be instantiated without invoking its constructor
+Exception: Unserialization of 'DelayQueue\PushOnce' is not allowed
+Error: Cannot directly construct DelayQueue\PreparedJob
+Error: Cannot directly construct DelayQueue\PreparedJob
+ReflectionException: Class DelayQueue\PreparedJob is an internal class marked as final that cannot be instantiated without invoking its constructor
+Exception: Unserialization of 'DelayQueue\PreparedJob' is not allowed
 Error: Cannot directly construct DelayQueue\Stats
 Error: Cannot directly construct DelayQueue\Stats
 ReflectionException: Class DelayQueue\Stats is an internal class marked as final that cannot be instantiated without invoking its constructor
@@ -61,6 +69,12 @@ Error: Cannot create dynamic property DelayQueue\Job::$dynamic
 Error: Trying to clone an uncloneable object of class DelayQueue\JobInfo
 Exception: Serialization of 'DelayQueue\JobInfo' is not allowed
 Error: Cannot create dynamic property DelayQueue\JobInfo::$dynamic
+Error: Trying to clone an uncloneable object of class DelayQueue\PushOnce
+Exception: Serialization of 'DelayQueue\PushOnce' is not allowed
+Error: Cannot create dynamic property DelayQueue\PushOnce::$dynamic
+Error: Trying to clone an uncloneable object of class DelayQueue\PreparedJob
+Exception: Serialization of 'DelayQueue\PreparedJob' is not allowed
+Error: Cannot create dynamic property DelayQueue\PreparedJob::$dynamic
 Error: Trying to clone an uncloneable object of class DelayQueue\Stats
 Exception: Serialization of 'DelayQueue\Stats' is not allowed
 Error: Cannot create dynamic property DelayQueue\Stats::$dynamic

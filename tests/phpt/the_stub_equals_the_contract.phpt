@@ -73,6 +73,7 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue\Testing/methods/newJob is unexpected
 /DelayQueue\Testing/methods/offset is unexpected
 /DelayQueue\Testing/methods/outcome is unexpected
+/DelayQueue\Testing/methods/pushOnce is unexpected
 /DelayQueue\Testing/methods/stats is unexpected
 /DelayQueue\CancelledException is unexpected
 /DelayQueue\JobCall is unexpected

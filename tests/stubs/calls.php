@@ -44,6 +44,14 @@ foreach ($queue->sibling('mails', ['ttr' => '2m'])->list(State::Delayed, limit: 
 foreach ($queue->stats()->history() as $then) {
     echo $then['at'] + 0.5, $then['pushed'] - $then['acked'];
 }
+echo $queue->tryPush(1, id: 'order-4711', onDuplicate: OnDuplicate::Replace, unique: '10m', maxWait: '1h') ?? 'taken';
+$prepared = $queue->prepare(['order' => 4711], '15m');
+$once = $queue->pushOnce([
+    ['receipt' => 'r1', 'payload' => $prepared->body, 'id' => $prepared->id, 'extras' => $prepared->extras],
+    ['receipt' => 'r2', 'payload' => 2, 'createdAt' => 1.5, 'past' => ['attempts' => 3, 'lastError' => null], 'state' => State::Buried],
+    ['receipt' => 'r3'],
+]);
+echo $once->added + $queue->forgetReceipts(...$queue->receipts('1d', 'r')), $queue->takenIds()[0]['until'] ?? 0.0;
 foreach ($queue->workers(host: 'web1') as $worker) {
     echo $worker['host'], $worker['pid'] + 1, $worker['job']['id'] ?? '';
 }

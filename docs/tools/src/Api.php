@@ -16,6 +16,7 @@ final class Api
         'delayqueue' => ['DelayQueue', ['DelayQueue']],
         'job' => ['Job', ['DelayQueue\Job']],
         'jobinfo' => ['JobInfo', ['DelayQueue\JobInfo']],
+        'pushed' => ['PushOnce and PreparedJob', ['DelayQueue\PushOnce', 'DelayQueue\PreparedJob']],
         'stats' => ['Stats', ['DelayQueue\Stats']],
         'backoff' => ['Backoff', ['DelayQueue\Backoff']],
         'enums' => ['Enums', ['DelayQueue\State', 'DelayQueue\OnDuplicate', 'DelayQueue\StopReason', 'DelayQueue\WorkerOrder', 'DelayQueue\Event']],

@@ -4,11 +4,13 @@ declare(strict_types=1);
 
 namespace DelayQueue\InMemory;
 
+use Closure;
 use DateInterval;
 use DateTimeInterface;
 use DelayQueue;
 use DelayQueue\JobInfo;
 use DelayQueue\PayloadException;
+use DelayQueue\PreparedJob;
 use DelayQueue\Release;
 use DelayQueue\Testing;
 use TypeError;
@@ -29,8 +31,11 @@ final class Arguments
 
     public readonly string $queue;
 
-    /** @param DelayQueue $like never asked: it has the options, and checks them */
-    private function __construct(public readonly DelayQueue $like)
+    /**
+     * @param DelayQueue $like never asked: it has the options, and checks them
+     * @param int|null $capacity of the queue
+     */
+    private function __construct(public readonly DelayQueue $like, public readonly ?int $capacity)
     {
         $this->queue = $like->name();
     }
@@ -38,42 +43,74 @@ final class Arguments
     /** @param array<string, mixed> $options */
     public static function of(string $queue, array $options): self
     {
-        return new self(new DelayQueue($queue, self::DSN, $options));
+        return new self(new DelayQueue($queue, self::DSN, $options), self::capacity($options));
     }
 
     /** @param array<string, mixed> $options */
     public function sibling(string $queue, array $options): self
     {
-        try {
-            return new self($this->like->sibling($queue, $options));
-        } catch (TypeError|ValueError $error) {
-            throw new ($error::class)(preg_replace('/^.*?\(\): /', self::method('sibling'), $error->getMessage()));
-        }
+        $sibling = $this->asked('sibling', fn (): DelayQueue => $this->like->sibling($queue, $options));
+
+        return new self($sibling, self::capacity($options + ['capacity' => $this->capacity]));
+    }
+
+    /** @param array<string, mixed> $job the arguments of prepare() */
+    public function prepared(array $job): PreparedJob
+    {
+        return $this->asked('prepare', fn (): PreparedJob => $this->like->prepare(...$job));
     }
 
     /**
-     * What push() would store.
+     * What the extension answers without Redis, and its errors.
+     *
+     * @template T
+     *
+     * @param Closure(): T $call
+     *
+     * @return T
+     */
+    private function asked(string $method, Closure $call): mixed
+    {
+        try {
+            return $call();
+        } catch (TypeError|ValueError $error) {
+            throw new ($error::class)(preg_replace('/^.*?\(\): /', self::method($method), $error->getMessage()));
+        }
+    }
+
+    /** @param array<string, mixed> $options that have been checked */
+    private static function capacity(array $options): ?int
+    {
+        return isset($options['capacity']) ? (int) $options['capacity'] : null;
+    }
+
+    /**
+     * What push() would store, or tryPush().
      *
      * @param array<string, mixed> $job
      */
-    public function pushed(array $job): JobInfo
+    public function pushed(array $job, string $method): JobInfo
     {
-        return $this->checked($job, 'push', array_combine(self::PUSH, range(1, count(self::PUSH))));
+        return $this->checked($job, $method, array_combine(self::PUSH, range(1, count(self::PUSH))));
     }
 
-    /** What pushMany() would store as its item of this position. */
-    public function item(mixed $job, int $position): JobInfo
+    /** What pushMany() or pushOnce() would store as its item of this position. */
+    public function item(mixed $job, int $position, string $method): JobInfo
     {
+        $item = "Argument #1 (\$jobs) item $position";
         if (!is_array($job)) {
-            throw new TypeError(self::method('pushMany') . "Argument #1 (\$jobs) item $position must be of type array, " . get_debug_type($job) . ' given');
+            throw new TypeError(self::method($method) . "$item must be of type array, " . get_debug_type($job) . ' given');
+        }
+        if ($method === 'pushOnce' && isset($job['seal'])) {
+            throw self::error($method, "$item: \"seal\"", 'must be null: a queue in memory has no keys');
         }
         try {
-            return Testing::newJob($this->like, $job);
+            return Testing::newJob($this->like, $job, $method === 'pushOnce');
         } catch (PayloadException $error) {
             throw new PayloadException(preg_replace('/^item 0:/', "item $position:", $error->getMessage()), $error->getCode(), $error->getPrevious());
         } catch (TypeError|ValueError $error) {
             $words = preg_replace('/^.*?\(\): Argument #1 \(\$jobs\) item 0/', '', $error->getMessage());
-            throw new ($error::class)(self::method('pushMany') . "Argument #1 (\$jobs) item $position$words");
+            throw new ($error::class)(self::method($method) . $item . $words);
         }
     }
 

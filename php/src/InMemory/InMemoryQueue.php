@@ -5,14 +5,10 @@ declare(strict_types=1);
 namespace DelayQueue\InMemory;
 
 use DateInterval;
-use DateTimeInterface;
-use DelayQueue\Backoff;
 use DelayQueue\Event;
 use DelayQueue\Job;
 use DelayQueue\JobInterface;
 use DelayQueue\LeaseLostException;
-use DelayQueue\OnDuplicate;
-use DelayQueue\OnExpiry;
 use DelayQueue\QueueInterface;
 use DelayQueue\StopReason;
 use DelayQueue\Testing;
@@ -33,12 +29,13 @@ use ReflectionClass;
  *
  * - Nobody else pushes: reserve(), wait() and consume() wait for jobs that fall due, and end at once when none can come.
  * - Time limits of handlers are not enforced, and the leases of a loop do not end while its handler runs.
- * - A backoff has no jitter, lateness(), waitTime(), runTimes() and history() count nothing, and payloads are not sealed.
+ * - A backoff has no jitter, lateness(), waitTime(), runTimes() and history() count nothing, payloads are not sealed, and pushOnce() takes none that is.
  * - ackMany() takes any JobInterface.
  */
 final class InMemoryQueue implements QueueInterface
 {
     use LooksAtJobs;
+    use PushesJobs;
 
     private readonly Arguments $arguments;
 
@@ -75,55 +72,6 @@ final class InMemoryQueue implements QueueInterface
         $sibling->begin($this->arguments->sibling($queue, $options), $this->store);
 
         return $sibling;
-    }
-
-    public function push(
-        mixed $payload,
-        int|float|string|DateInterval|DateTimeInterface $delay = 0,
-        ?string $id = null,
-        ?int $priority = null,
-        int|float|string|DateInterval|null $ttr = null,
-        ?int $maxAttempts = null,
-        ?Backoff $backoff = null,
-        int|float|string|DateInterval|null $timeout = null,
-        OnDuplicate $onDuplicate = OnDuplicate::Fail,
-        array $headers = [],
-        int|float|string|DateInterval|null $unique = null,
-        int|float|string|DateInterval|null $maxWait = null,
-        int|float|string|DateInterval|DateTimeInterface|null $expires = null,
-        OnExpiry $onExpiry = OnExpiry::Bury,
-        int|float|string|DateInterval|DateTimeInterface|null $retryUntil = null,
-    ): string {
-        $info = $this->arguments->pushed(get_defined_vars());
-        $entry = new Entry($info, $this->arguments->dueUs($delay, $this->store->nowUs(), 'push', 2));
-        (new Push($this->jobs))->all([[$entry, $onDuplicate]]);
-
-        return $info->id;
-    }
-
-    public function pushMany(iterable $jobs): array
-    {
-        $pushed = [];
-        foreach ($jobs as $job) {
-            $info = $this->arguments->item($job, count($pushed));
-            $dueUs = $this->arguments->dueUs($job['delay'] ?? 0, $this->store->nowUs(), 'pushMany', 1);
-            $pushed[] = [new Entry($info, $dueUs), $job['onDuplicate'] ?? OnDuplicate::Fail];
-        }
-        (new Push($this->jobs))->all($pushed);
-
-        return array_map(static fn (array $one): string => $one[0]->info->id, $pushed);
-    }
-
-    public function producer(string $member, int|float $score, array $message): bool
-    {
-        $id = $this->arguments->id($member, 'producer', 'Argument #1 ($member)');
-        if (!is_finite($score)) {
-            throw Arguments::error('producer', 'Argument #2 ($score)', 'must be finite');
-        }
-        $info = $this->arguments->checked(['id' => $id, 'payload' => $message], 'producer', []);
-        (new Push($this->jobs))->all([[new Entry($info, Store::us((float) $score)), OnDuplicate::Replace]]);
-
-        return true;
     }
 
     public function consumer(int|float|null $maxScore = null, int $limit = 10): array

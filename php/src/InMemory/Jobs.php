@@ -26,8 +26,11 @@ final class Jobs
 
     public int $lastToken = 0;
 
+    public readonly Receipts $receipts;
+
     public function __construct(public readonly string $name, public readonly Store $store)
     {
+        $this->receipts = new Receipts();
     }
 
     public function isKnown(): bool
@@ -35,10 +38,16 @@ final class Jobs
         return $this->isKnown;
     }
 
-    /** @return bool false: it has jobs, or is paused */
+    /** Somebody has pushed to it, though it may have got no job. */
+    public function know(): void
+    {
+        $this->isKnown = true;
+    }
+
+    /** @return bool false: it has jobs or receipts, an id is taken, or it is paused */
     public function forget(): bool
     {
-        if ($this->entries !== [] || $this->isPaused()) {
+        if ($this->entries !== [] || $this->isPaused() || !$this->receipts->isEmpty($this->store->nowUs())) {
             return false;
         }
         [$this->isKnown, $this->counters, $this->lastToken] = [false, self::NOTHING, 0];
@@ -55,7 +64,7 @@ final class Jobs
 
     public function put(Entry $entry): void
     {
-        $this->isKnown = true;
+        $this->know();
         $this->entries[$entry->info->id] = $entry;
     }
 

@@ -6,6 +6,7 @@ namespace DelayQueue\Tests\Conformance;
 
 use DateInterval;
 use DateTimeImmutable;
+use DelayQueue\OnDuplicate;
 use DelayQueue\QueueInterface;
 
 /** What is refused, and in which words: nothing is stored then. */
@@ -42,6 +43,35 @@ trait ErrorRules
             'an item with a wrong value' => [static fn ($q) => $q->pushMany([['payload' => 1, 'delay' => -1]]), 'ValueError: pushMany(): Argument #1 ($jobs) item 0: "delay" must be greater than or equal to 0'],
             'an item with a wrong type' => [static fn ($q) => $q->pushMany([['payload' => 1, 'priority' => []]]), null],
             'an item that is no JSON' => [static fn ($q) => $q->pushMany([['payload' => 1], ['payload' => NAN]]), 'PayloadException: item 1: Inf and NaN cannot be JSON encoded'],
+            'an id taken for no time' => [static fn ($q) => $q->push(1, id: 'a', unique: 0), 'ValueError: push(): Argument #11 ($unique) must be greater than 0'],
+            'an id taken for too long' => [static fn ($q) => $q->push(1, id: 'a', unique: '36600d'), 'ValueError: push(): Argument #11 ($unique) must be at most 100 years'],
+            'unique until a Unix time' => [static fn ($q) => $q->push(1, id: 'a', unique: 1_800_000_000), null],
+            'unique without an id' => [static fn ($q) => $q->push(1, unique: 60), 'ValueError: push(): Argument #11 ($unique) must not be given without an id'],
+            'no longest wait' => [static fn ($q) => $q->push(1, id: 'a', onDuplicate: OnDuplicate::Replace, maxWait: 0), 'ValueError: push(): Argument #12 ($maxWait) must be greater than 0'],
+            'a longest wait of what is not replaced' => [static fn ($q) => $q->push(1, id: 'a', maxWait: 60), 'ValueError: push(): Argument #12 ($maxWait) must not be given without an id and OnDuplicate::Replace'],
+            'a longest wait without an id' => [static fn ($q) => $q->push(1, onDuplicate: OnDuplicate::Replace, maxWait: 60), 'ValueError: push(): Argument #12 ($maxWait) must not be given without an id and OnDuplicate::Replace'],
+            'an item unique without an id' => [static fn ($q) => $q->pushMany([['payload' => 1, 'unique' => 60]]), 'ValueError: pushMany(): Argument #1 ($jobs) item 0: "unique" must not be given without an id'],
+            'a delay to try' => [static fn ($q) => $q->tryPush(1, -1), 'ValueError: tryPush(): Argument #2 ($delay) must be greater than or equal to 0'],
+            'a payload to try' => [static fn ($q) => $q->tryPush(NAN), 'PayloadException: Inf and NaN cannot be JSON encoded'],
+            'a try without an id' => [static fn ($q) => $q->tryPush(1, unique: 60), 'ValueError: tryPush(): Argument #11 ($unique) must not be given without an id'],
+            'a delay to prepare' => [static fn ($q) => $q->prepare(1, -1), 'ValueError: prepare(): Argument #2 ($delay) must be greater than or equal to 0'],
+            'a payload to prepare' => [static fn ($q) => $q->prepare(NAN), 'PayloadException: Inf and NaN cannot be JSON encoded'],
+            'once no array' => [static fn ($q) => $q->pushOnce([['receipt' => 'r'], 'x']), 'TypeError: pushOnce(): Argument #1 ($jobs) item 1 must be of type array, string given'],
+            'once of unknown key' => [static fn ($q) => $q->pushOnce([['receipt' => 'r', 'x' => 1]]), 'ValueError: pushOnce(): Argument #1 ($jobs) item 0 has the unknown key "x"'],
+            'once without a receipt' => [static fn ($q) => $q->pushOnce([['receipt' => 'r', 'payload' => 1], ['payload' => 1]]), 'ValueError: pushOnce(): Argument #1 ($jobs) item 1: "receipt" must be given'],
+            'once with an empty receipt' => [static fn ($q) => $q->pushOnce([['receipt' => '', 'payload' => 1]]), 'ValueError: pushOnce(): Argument #1 ($jobs) item 0: "receipt" must be between 1 and 200 bytes long'],
+            'once without a payload' => [static fn ($q) => $q->pushOnce([['receipt' => 'r', 'priority' => 1]]), 'ValueError: pushOnce(): Argument #1 ($jobs) item 0: "payload" must be given with priority'],
+            'once, and fail' => [static fn ($q) => $q->pushOnce([['receipt' => 'r', 'payload' => 1, 'onDuplicate' => OnDuplicate::Fail]]), null],
+            'once in another state' => [static fn ($q) => $q->pushOnce([['receipt' => 'r', 'payload' => 1, 'state' => \DelayQueue\State::Ready]]), 'ValueError: pushOnce(): Argument #1 ($jobs) item 0: "state" must be State::Buried or null'],
+            'once, made before 1970' => [static fn ($q) => $q->pushOnce([['receipt' => 'r', 'payload' => 1, 'createdAt' => -1]]), 'ValueError: pushOnce(): Argument #1 ($jobs) item 0: "createdAt" must be greater than or equal to 0'],
+            'once with an unknown past' => [static fn ($q) => $q->pushOnce([['receipt' => 'r', 'payload' => 1, 'past' => ['acks' => 1]]]), 'ValueError: pushOnce(): Argument #1 ($jobs) item 0: "past" has the unknown key "acks"'],
+            'once with a negative past' => [static fn ($q) => $q->pushOnce([['receipt' => 'r', 'payload' => 1, 'past' => ['kicks' => -1]]]), null],
+            'once with the extras of nothing' => [static fn ($q) => $q->pushOnce([['receipt' => 'r', 'payload' => 1, 'extras' => 'x']]), null],
+            'a once that is no JSON' => [static fn ($q) => $q->pushOnce([['receipt' => 'r', 'payload' => 1], ['receipt' => 's', 'payload' => NAN]]), 'PayloadException: item 1: Inf and NaN cannot be JSON encoded'],
+            'the age of receipts' => [static fn ($q) => $q->receipts(-1), 'ValueError: receipts(): Argument #1 ($olderThan) must be greater than or equal to 0'],
+            'a number of receipts' => [static fn ($q) => $q->receipts(limit: 0), 'ValueError: receipts(): Argument #3 ($limit) must be greater than or equal to 1'],
+            'a receipt to forget' => [static fn ($q) => $q->forgetReceipts('r', ''), 'ValueError: forgetReceipts(): Argument #2 must be between 1 and 200 bytes long'],
+            'the capacity of a sibling' => [static fn ($q) => $q->sibling('a', ['capacity' => 0]), null],
             'a score' => [static fn ($q) => $q->producer('a', INF, []), 'ValueError: producer(): Argument #2 ($score) must be finite'],
             'a member' => [static fn ($q) => $q->producer('', 1, []), 'ValueError: producer(): Argument #1 ($member) must be between 1 and 200 bytes long'],
             'a limit' => [static fn ($q) => $q->consumer(limit: 0), 'ValueError: consumer(): Argument #2 ($limit) must be greater than or equal to 1'],
@@ -93,7 +123,7 @@ trait ErrorRules
         $nowhere = new \DelayQueue('rules', 'redis+unix:///nonexistent/redis.sock');
 
         $this->assertSame($words ?? self::thrown(static fn () => $call($nowhere)), self::thrown(static fn () => $call($queue)));
-        $this->assertSame(0, $queue->count());
+        $this->assertSame([0, [], []], [$queue->count(), $queue->receipts(), $queue->takenIds()]);
     }
 
     /** @return array<string, array{array<string, mixed>}> */
@@ -104,6 +134,8 @@ trait ErrorRules
             'a TTR' => [['ttr' => 0]],
             'a format' => [['format' => 'xml']],
             'a backoff' => [['backoff' => '5s']],
+            'no capacity' => [['capacity' => 0]],
+            'a capacity that is no number' => [['capacity' => 'much']],
         ];
     }
 

@@ -24,6 +24,8 @@ abstract class QueueConformance extends TestCase
     use LoopRules;
     use ManagingRules;
     use OrderRules;
+    use ReceiptRules;
+    use UniqueRules;
 
     /** @param array<string, mixed> $options */
     abstract protected function queue(string $name = 'rules', array $options = []): QueueInterface;

@@ -105,6 +105,14 @@ final class RandomWalkTest extends TestCase
             'pause' => static fn ($q) => $number === 1 ? $q->pause($flag ? 1500 : null) : $q->resume(),
             "purge $state->value" => static fn ($q) => $number === 1 ? $q->purge($state) : null,
             'forget' => static fn ($q) => $q->forget(),
+            "push $id for some time, $rule->value" => static fn ($q) => $q->push($number, $delay, $id, $priority, onDuplicate: $rule, unique: 1250 * $number),
+            "try to push $id, $rule->value" => static fn ($q) => $q->tryPush($number, $delay, $id, onDuplicate: $rule, unique: $flag ? 1250 * $number : null),
+            "push $id once" => static fn ($q) => get_object_vars($q->pushOnce([
+                ['receipt' => "r$number", 'payload' => $number, 'id' => $id, 'delay' => $delay, 'priority' => $priority, 'unique' => $flag ? 1250 : null],
+                ['receipt' => "s$number", 'payload' => 'past', 'id' => "x$number", 'past' => ['attempts' => $number, 'lastError' => 'before'],
+                    'state' => $flag ? State::Buried : null, 'onDuplicate' => $rule === OnDuplicate::Fail ? OnDuplicate::Keep : $rule],
+            ])),
+            "forget receipt $number and $id" => static fn ($q) => $q->forgetReceipts("r$number", "s$number", $id),
             'consume as of old' => static fn ($q) => $number === 1 ? $q->consumer(limit: 1) : null,
         ];
         $names = array_keys($steps);
@@ -176,6 +184,8 @@ final class RandomWalkTest extends TestCase
         unset($stats['nextDueAt'], $stats['oldestReadyAge']);
 
         $moments = array_map(static fn (int $minutes): \DateTimeInterface => new \DateTimeImmutable('@' . ((int) $queue->now() + 60 * $minutes)), [-5, 5, 20]);
+
+        $facts += ['receipts' => $queue->receipts(), 'taken' => array_column($queue->takenIds(), 'id')];
 
         return [$facts + ['stats' => $stats, 'due' => $queue->countDue(...$moments)], $times];
     }

@@ -2,8 +2,8 @@
 
 use super::check;
 use crate::core::backoff::Backoff;
-use crate::core::job::{Due, JobId, JobInfo, JobOptions, State};
-use crate::core::queue::Stats;
+use crate::core::job::{Due, JobId, JobInfo, JobOptions, NewJob, State};
+use crate::core::queue::{PushOnce, Stats};
 use crate::core::registry::{Activity, Headcount};
 use crate::php::array::{self, Key};
 use crate::php::call::{Call, Fault, Outcome};
@@ -12,24 +12,47 @@ use crate::php::exceptions::set_property;
 use crate::php::job_call::now_us;
 use crate::php::new_job::{Fields, Format};
 use crate::php::object::{inside, inside_object, make};
+use crate::php::once::{self, once_job};
 use crate::php::place::Place;
 use crate::php::{job_info, stats, sys};
 use ext_php_rs::types::Zval;
 
-/// The job that `push()` would store, its arguments checked as there.
+/// The job that `push()` would store, or `pushOnce()`, its arguments checked as there.
 pub fn new_job(call: &Call) -> Outcome<Zval> {
     check()?;
     let null = Zval::new();
     let given = call.arg(1).unwrap_or(&null);
     let Some(queue) = inside::<DelayQueue>(given) else { return Err(call.type_error(1, given)) };
     let item = call.arg(2).unwrap_or(&null).shallow_clone();
-    let job = Fields::of_item(&item, 0)?.job(&queue.defaults)?;
     let now_us = now_us();
+    let info = if call.bool_or(3, false)? {
+        let once = once_job(&item, 0, &queue.defaults)?;
+        let past = once.past.unwrap_or_default();
+        let new = new_info(queue, once.job, now_us);
+        JobInfo {
+            state: if once.is_buried { State::Buried } else { new.state },
+            created_at_ms: once.created_at_ms.unwrap_or(new.created_at_ms),
+            attempts: past.attempts,
+            timeouts: past.timeouts,
+            releases: past.releases,
+            buries: past.buries,
+            kicks: past.kicks,
+            first_due_at_us: (past.first_due_us > 0).then_some(past.first_due_us),
+            last_error: past.last_error,
+            ..new
+        }
+    } else {
+        new_info(queue, Fields::of_item(&item, 0)?.job(&queue.defaults)?, now_us)
+    };
+    job_info::object(&info, queue.defaults.encoding.format)
+}
+
+fn new_info(queue: &DelayQueue, job: NewJob, now_us: i64) -> JobInfo {
     let due_at_us = match job.due {
         Due::InMs(ms) => now_us.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX).saturating_mul(1000)),
         Due::AtUs(at_us) => at_us,
     };
-    let info = JobInfo {
+    JobInfo {
         id: job.id.unwrap_or_else(JobId::generate),
         queue: queue.queue.name().to_owned(),
         state: if due_at_us > now_us { State::Delayed } else { State::Ready },
@@ -37,8 +60,14 @@ pub fn new_job(call: &Call) -> Outcome<Zval> {
         options: job.options,
         due_at_us,
         ..blank(now_us)
-    };
-    job_info::object(&info, queue.defaults.encoding.format)
+    }
+}
+
+/// An answer of `pushOnce()`.
+pub fn push_once(call: &Call) -> Outcome<Zval> {
+    check()?;
+    let count = |number| call.at_least(number, call.int_or(number, 0)?, 0);
+    once::object(PushOnce { added: count(1)?, kept: count(2)?, known: count(3)? })
 }
 
 fn blank(now_us: i64) -> JobInfo {

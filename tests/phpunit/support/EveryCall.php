@@ -30,6 +30,7 @@ use Throwable;
 final class EveryCall
 {
     use HandlingCalls;
+    use OnceCalls;
 
     private DelayQueue $queue;
 
@@ -60,7 +61,7 @@ final class EveryCall
     /** @return array<string, callable(): void> */
     public function all(): array
     {
-        return $this->construction() + $this->producing() + $this->consuming() + $this->settling() + $this->working()
+        return $this->construction() + $this->producing() + $this->arriving() + $this->consuming() + $this->settling() + $this->working()
             + $this->managing() + $this->values() + EveryTestCall::all($this->offline) + $this->mistakes();
     }
 
@@ -255,6 +256,9 @@ final class EveryCall
             },
             'DelayQueue::list' => fn () => array_map(static fn (State $state) => $looked->list($state, 0, 10), State::cases()),
             'DelayQueue::count' => fn () => count($looked) + $looked->count(State::Buried),
+            'DelayQueue::countDue' => fn () => $looked->countDue(new DateTimeImmutable(), new DateTimeImmutable('+1 day')),
+            'DelayQueue::now' => fn () => $looked->now(),
+            'DelayQueue::sibling' => fn () => $looked->sibling('beside', ['ttr' => 5])->name(),
             'DelayQueue::pause' => fn () => $this->queue->pause('1s'),
             'DelayQueue::isPaused' => fn () => $this->queue->isPaused(),
             'DelayQueue::resume' => fn () => $this->queue->resume(),
@@ -274,6 +278,7 @@ final class EveryCall
             'DelayQueue\Stats::lateness' => fn () => $looked->stats()->lateness(),
             'DelayQueue\Stats::waitTime' => fn () => $looked->stats()->waitTime(true),
             'DelayQueue\Stats::runTimes' => fn () => $looked->stats()->runTimes(),
+            'DelayQueue\Stats::history' => fn () => $looked->stats()->history(),
             'DelayQueue\Stats::prometheusPage' => fn () => Stats::prometheusPage($looked->stats(), $looked->stats()),
             'DelayQueue\Stats::toPrometheus' => fn () => $looked->stats()->toPrometheus(),
             'DelayQueue::queues' => fn () => $looked->queues(),
