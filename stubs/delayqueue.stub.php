@@ -1529,7 +1529,8 @@ namespace {
          * Each chunk of up to 500 jobs is atomic. A job whose id is in the queue, or taken, is kept as it is, and its receipt is given; with
          * OnDuplicate::Replace one that no worker holds is replaced. Fail is a \ValueError. A job may arrive with its past: `createdAt`
          * (Unix seconds), `past`, and State::Buried, which it is since its time ($delay). With `seal` of a JobInfo the payload is its body, as it is
-         * stored. An item without `payload` gives its receipt alone, and takes the `id` for as long as `unique` says.
+         * stored. A job without `id` has a UUID made of its receipt. An item without `payload` gives its receipt alone, and takes the `id` for as
+         * long as `unique` says.
          *
          * @param iterable<JobOnce> $jobs further keys as of pushMany()
          *

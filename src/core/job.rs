@@ -27,6 +27,13 @@ impl JobId {
         Self(Arc::from(text.encode_lower(&mut uuid::Uuid::encode_buffer()).as_bytes()))
     }
 
+    /// The id of a job that arrives under a receipt, and has none of its own: the same one whenever it is pushed.
+    #[must_use]
+    pub fn of_receipt(receipt: &[u8]) -> Self {
+        let text = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, receipt).hyphenated();
+        Self(Arc::from(text.encode_lower(&mut uuid::Uuid::encode_buffer()).as_bytes()))
+    }
+
     /// Checks an id that a user chose.
     ///
     /// # Errors

@@ -30,6 +30,13 @@ echo json_encode($once), "\n";
 $prepared = $plain->prepare([1], '15m', 'd', expires: '1h');
 caught(function () use ($prepared) { $prepared->body = '2'; });
 echo implode(' ', array_keys(get_object_vars($prepared))), "\n";
+
+// Without an id of its own a job has the same home each time.
+$spread = queue(['partitions' => 4]);
+$items = array_map(fn (int $n) => ['receipt' => "r$n", 'payload' => $n], range(1, 30));
+foreach ([1, 2] as $_) {
+    echo json_encode($spread->pushOnce($items)), ' ', count($spread), "\n";
+}
 ?>
 --EXPECT--
 {"added":1,"kept":0,"known":0}
@@ -48,3 +55,5 @@ Error: Cannot unset readonly property DelayQueue\PushOnce::$kept
 {"added":1,"kept":0,"known":0}
 Error: Cannot modify readonly property DelayQueue\PreparedJob::$body
 id body headers delay dueAt priority ttr maxAttempts backoff timeout onDuplicate unique extras
+{"added":30,"kept":0,"known":0} 30
+{"added":0,"kept":0,"known":30} 30

@@ -269,7 +269,7 @@ final class CliDumpTest extends CliTestCase
         $jobs = [];
         foreach (file($file) as $line) {
             $job = json_decode($line, true, flags: JSON_THROW_ON_ERROR);
-            $jobs[$job['id']] = array_diff_key($job, ['queue' => true]);
+            $jobs[$job['id']] = array_diff_key($job, ['queue' => true, 'dump' => true]);
         }
 
         return $jobs;
