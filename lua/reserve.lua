@@ -65,11 +65,11 @@ end
 picked = picked or call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', '0', wanted)
 
 -- 2. Read their records, 5 at a time: Redis joins the values of one reply in quadratic time, and those behind the limit are read in vain.
--- A job whose lease expired once, or that has one attempt left, is leased alone.
+-- A job whose lease expired once, or that has one attempt left, is leased alone. Behind jobs that are too late to be run, which end here, it looks
+-- further: at 500 jobs in all, and as many as 4 MB of those that end.
 local ids, dues, records, ttrs, pasts, count, bytes = {}, {}, {}, {}, {}, 0, 0
-local is_full = false
-for first = 1, #picked, 10 do
-  if is_full then break end
+local is_full, first, many, late, late_bytes, has_picked_more = false, 1, wanted + 0, 0, 0, false
+while picked[first] and not is_full do
   local names = {}
   for n = first, math.min(first + 8, #picked - 1), 2 do names[#names + 1] = picked[n] end
   local found = call('HMGET', jobs, unpack(names))
@@ -85,6 +85,13 @@ for first = 1, #picked, 10 do
         if past and #past >= 20 then attempts, timeouts = struct.unpack('>I4I4', past) end
         is_alone = timeouts > 0 or max_attempts > 0 and attempts + 1 >= max_attempts
         ttr_ms = own_ttr_ms
+        if not is_full and has_traits(flags) then
+          --@include expire
+          if expire(id, record, due + 0) then
+            late, late_bytes, record, dropped = late + 1, late_bytes + #record, nil, true
+            is_full = late_bytes > 4000000
+          end
+        end
       else
         --@include discard
         discard(id, record, due + 0)
@@ -96,6 +103,19 @@ for first = 1, #picked, 10 do
       if is_full then break end
       count, is_full, bytes = count + 1, is_alone, bytes + #record
       ids[count], dues[count], records[count], ttrs[count], pasts[count] = id, due, record, ttr_ms, past
+      if count == many then is_full = true end
+    end
+  end
+  first = first + 10
+  if late > 0 and not picked[first] and not (is_full or has_picked_more) then
+    has_picked_more, first = true, 2 * count + 1
+    if is_prioritized then
+      --@include record
+      --@include place
+      --@include pick
+      picked = pick(500 - late)
+    else
+      picked = call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', '0', 500 - late)
     end
   end
 end

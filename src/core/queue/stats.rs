@@ -102,6 +102,8 @@ pub struct Stats {
     pub failed: u64,
     pub timed_out: u64,
     pub cancelled: u64,
+    /// Jobs that were too late to be run: buried, or removed.
+    pub expired: u64,
     pub oldest_ready_age_us: Option<u64>,
     pub next_due_at_us: Option<i64>,
     pub paused: bool,
@@ -128,6 +130,7 @@ impl Stats {
             (&mut self.failed, other.failed),
             (&mut self.timed_out, other.timed_out),
             (&mut self.cancelled, other.cancelled),
+            (&mut self.expired, other.expired),
         ] {
             *sum += more;
         }
@@ -161,12 +164,14 @@ impl Queue {
             ready,
             reserved,
             buried,
-            // Nothing counts pushes: every job that was ever pushed is still here, or was acknowledged, cancelled or replaced.
-            pushed: placed + ["acked", "cancelled", "replaced"].map(|word| ever.count(word)).iter().sum::<u64>(),
+            // Nothing counts pushes: every job that was ever pushed is still here, or one of these.
+            pushed: placed
+                + ["acked", "cancelled", "replaced", "dropped"].map(|word| ever.count(word)).iter().sum::<u64>(),
             acked: ever.count("acked"),
             failed: ever.count("failed"),
             timed_out: ever.count("timed_out"),
             cancelled: ever.count("cancelled"),
+            expired: ever.count("expired") + ever.count("dropped"),
             oldest_ready_age_us: oldest.map(|due| u64::try_from(now_us - due).unwrap_or(0)),
             next_due_at_us,
             paused,

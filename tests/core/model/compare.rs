@@ -82,7 +82,9 @@ impl Walk {
             ("timed_out", counters.timed_out - u64::try_from(seen.sum::<i64>()).unwrap()), // of jobs that were replaced
             ("acked", self.model.taken),
             ("cancelled", counters.cancelled),
-            ("replaced", counters.pushed - jobs - counters.acked - counters.cancelled),
+            ("expired", counters.expired),
+            ("dropped", counters.dropped),
+            ("replaced", counters.pushed - jobs - counters.acked - counters.cancelled - counters.dropped),
         ];
         let mut meta: BTreeMap<String, String> = expected
             .into_iter()
@@ -136,6 +138,7 @@ impl Walk {
             (stats.pushed, stats.acked, stats.failed, stats.timed_out, stats.cancelled),
             (counters.pushed, counters.acked, counters.failed, counters.timed_out, counters.cancelled)
         );
+        assert_eq!(stats.expired, counters.expired + counters.dropped);
         let counts = State::ALL.map(|state| self.model.in_order(state).len() as u64);
         assert_eq!([stats.delayed, stats.ready, stats.reserved, stats.buried], counts);
         let first = |state| self.model.in_order(state).into_iter().map(|job| job.due).min();

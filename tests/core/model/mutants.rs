@@ -126,6 +126,27 @@ const MUTANTS: &[Mutant] = &[
     ("lib/reclaim.lua", "(timed_out[run] or 0) + 1", "1"),
     ("lib/reclaim.lua", "bucket_of(ttr_ms * 1000)", "bucket_of(ttr_ms)"),
     ("lib/reclaim.lua", "read_history(id, due)", "read_history(id, now)"),
+    // Moments.
+    ("lib/moments.lua", "mode == 1 and first_due + value or value", "value"), // every moment is one on the clock
+    ("lib/moments.lua", "past.kicks == 0 and moment", "moment"), // a kick lifts nothing
+    ("lib/moments.lua", "< math.max(next_due, now)", "< now"),
+    ("lib/moments.lua", "< math.max(next_due, now)", "< next_due"),
+    ("lib/expire.lua", "if past and past.kicks > 0 then return false end", ""),
+    ("lib/expire.lua", "and not (past and past.attempts > 0) then", "then"), // later attempts expire
+    ("lib/expire.lua", "string.byte(record, at + 9) == 1 and 'dropped' or 'expired'", "'expired'"),
+    ("lib/expire.lua", "past and past.first_due or due, nil", "due, nil"),
+    ("lib/expire.lua", "past and past.error ~= '' and past.error or TOO_LATE", "TOO_LATE"),
+    ("lib/expire.lua", "unplace(id, due, true)", ""),
+    ("reserve.lua", "first = true, 2 * count + 1", "first = true, 1"), // leases a job twice
+    ("reserve.lua", "if count == many then is_full = true end", ""),   // more than were wanted
+    ("reserve.lua", "if late > 0 and not picked[first]", "if false and not picked[first]"), // fewer than there are
+    ("reserve_job.lua", "if expire(id, record, due) then return { 'MISSING' } end", ""),
+    ("take.lua", "elseif record and is_ended(id, record, due) then", "elseif false then"),
+    ("fail.lua", "is_spent = is_too_late(record, past, due)", ""),
+    ("fail.lua", "if is_spent and reason == '' then reason = TOO_LATE end", ""),
+    ("release.lua", "is_late = is_too_late(record, past, due)", ""),
+    ("release.lua", "past.error ~= '' and past.error or TOO_LATE", "TOO_LATE"),
+    ("lib/reclaim.lua", "is_spent = is_too_late(record, past, due)", ""),
     // Operations without a lease.
     ("cancel.lua", "remove(ids)", ""),
     ("cancel.lua", "call('HINCRBY', meta, 'cancelled', #ids)", ""),
@@ -273,6 +294,13 @@ const OTHERS: &[(Mutant, &str)] = &[
     (("release.lua", "if ARGV[6] ~= '' then past.error = ARGV[6] end", ""), "lifecycle::a_release_leaves"),
     (("lib/reclaim.lua", "return workers .. ', ' .. worker", "return workers"), "lifecycle::a_job_that_outlives"),
     (("lib/reclaim.lua", "if #workers > 400 or ", "if "), "lifecycle::a_job_that_outlives"),
+    (("reserve.lua", "is_full = late_bytes > 4000000", ""), "moments::large_records"),
+    (("reserve.lua", "'LIMIT', '0', 500 - late)", "'LIMIT', '0', wanted)"), "moments::a_backlog"),
+    (("reserve.lua", "picked = pick(500 - late)", ""), "moments::a_backlog"),
+    (("lib/expire.lua", "if call('ZSCORE', reserved, id) then", "if false then"), "moments::an_entry"),
+    (("lib/expire.lua", "--@include allow_when_full", ""), "moments::late_jobs_end"),
+    (("release.lua", "set_aside[#set_aside + 1] = (n - 6) / 2", ""), "moments::a_release"),
+    (("take.lua", "if late > 0 and not ids[1] then", "if false then"), "moments::the_classic"),
 ];
 
 const WALK: &str = "model::walk::jobs_are_never_lost_doubled_or_out_of_order";

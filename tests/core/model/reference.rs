@@ -1,10 +1,11 @@
 //! A model of a queue in a few hundred lines: one flat list of jobs, no indexes, no laziness but the documented one.
 
-use super::job::{Job, Place};
+use super::job::{Job, Place, TOO_LATE};
 use super::times::Times;
 use delayqueue::core::backoff::Backoff;
 use delayqueue::core::job::{Due, JobOptions, OnDuplicate, State};
 use delayqueue::core::process;
+use delayqueue::core::traits::OnExpiry;
 
 #[derive(Debug, Default)]
 pub struct Reference {
@@ -25,6 +26,9 @@ pub struct Counters {
     pub failed: u64,
     pub timed_out: u64,
     pub cancelled: u64,
+    /// Buried or dropped, because they were too late.
+    pub expired: u64,
+    pub dropped: u64,
 }
 
 pub struct Push {
@@ -113,7 +117,7 @@ impl Reference {
                 job.come_back();
                 self.counters.timed_out += 1;
                 self.times.timed_out(job.options.ttr_ms);
-                if job.is_spent() {
+                if job.is_spent() || job.is_too_late_at(job.due.max(now)) {
                     job.bury(now, &format!("lease expired, held by {}", process::worker()));
                 } else {
                     job.place = Place::Waiting;
@@ -144,7 +148,27 @@ impl Reference {
 
     pub fn is_ready(&mut self) -> bool {
         self.reclaim();
-        !self.is_paused() && !self.in_order(State::Ready).is_empty()
+        if self.is_paused() {
+            return false;
+        }
+        let ready: Vec<String> = self.in_order(State::Ready).iter().map(|job| job.id.clone()).collect();
+        ready.iter().any(|id| !self.ends_late(id))
+    }
+
+    /// Ends a waiting job that may not be started any more.
+    fn ends_late(&mut self, id: &str) -> bool {
+        let now = self.now;
+        let job = self.find(id).unwrap();
+        let Some((then, why)) = job.end_at(now) else { return false };
+        if then == OnExpiry::Drop {
+            self.counters.dropped += 1;
+            self.jobs.retain(|job| job.id != id);
+        } else {
+            job.come_back();
+            job.bury(now, &why);
+            self.counters.expired += 1;
+        }
+        true
     }
 
     pub fn reserve(&mut self, max: usize) -> Vec<Job> {
@@ -152,12 +176,18 @@ impl Reference {
         if self.is_paused() {
             return Vec::new();
         }
-        let ready = self.in_order(State::Ready);
-        let together = match ready.first() {
-            Some(first) if first.goes_alone() => 1,
-            _ => ready.iter().take(max).take_while(|job| !job.goes_alone()).count(),
-        };
-        let ids: Vec<String> = ready[..together.min(ready.len())].iter().map(|job| job.id.clone()).collect();
+        let ready: Vec<String> = self.in_order(State::Ready).iter().map(|job| job.id.clone()).collect();
+        let (mut ids, mut is_full) = (Vec::new(), false);
+        for id in ready {
+            if is_full || self.ends_late(&id) {
+                continue;
+            }
+            let is_alone = self.find(&id).unwrap().goes_alone();
+            is_full = is_alone || ids.len() + 1 == max;
+            if ids.is_empty() || !is_alone {
+                ids.push(id);
+            }
+        }
         let leased: Vec<Job> = ids.iter().map(|id| self.lease(id)).collect();
         self.times.handed_out(self.now, &leased);
         leased
@@ -165,8 +195,8 @@ impl Reference {
 
     pub fn reserve_job(&mut self, id: &str) -> Option<Job> {
         self.reclaim();
-        self.free(id)?;
-        Some(self.lease(id))
+        let is_waiting = self.free(id)?.place == Place::Waiting;
+        if is_waiting && self.ends_late(id) { None } else { Some(self.lease(id)) }
     }
 
     /// The answer of a reserve was lost: it is as if it had not been, but for the numbers that were used.
@@ -197,14 +227,19 @@ impl Reference {
     }
 
     pub fn release(&mut self, token: u64, due: Due, priority: Option<u32>, counts: bool) -> bool {
-        let due = self.due(due);
+        let (due, now) = (self.due(due), self.now);
         let Some(job) = self.held_by(token) else { return false };
         job.options.priority = priority.unwrap_or(job.options.priority);
         if counts {
             (job.attempts, job.releases) = (job.attempts + 1, job.releases + 1);
             job.come_back();
         }
-        job.wait_from(due);
+        if counts && job.is_too_late_at(due.max(now)) {
+            let error = if job.error.is_empty() { TOO_LATE.into() } else { job.error.clone() };
+            job.bury(now, &error);
+        } else {
+            job.wait_from(due);
+        }
         if counts {
             self.times.ran("released", token);
         }
@@ -223,15 +258,15 @@ impl Reference {
         let job = self.held_by(token)?;
         (job.attempts, job.error) = (job.attempts + 1, reason.to_owned());
         job.come_back();
-        let is_spent = job.is_spent();
-        if is_spent {
-            job.bury(now, reason);
+        let (is_spent, is_late) = (job.is_spent(), job.is_too_late_at(due));
+        if is_spent || is_late {
+            job.bury(now, if !is_spent && reason.is_empty() { TOO_LATE } else { reason });
         } else {
             job.wait_from(due);
         }
         self.counters.failed += 1;
         self.times.ran("failed", token);
-        Some(is_spent)
+        Some(is_spent || is_late)
     }
 
     pub fn bury(&mut self, token: u64, reason: &str) -> bool {
@@ -310,20 +345,33 @@ impl Reference {
         can_be
     }
 
-    pub fn take(&mut self, latest: i64, limit: usize) -> Vec<Vec<u8>> {
+    /// `in_one_call`: it takes no others in the places of those that end.
+    pub fn take(&mut self, latest: i64, limit: usize, in_one_call: bool) -> Vec<Vec<u8>> {
         self.reclaim();
         if self.is_paused() {
             return Vec::new();
         }
-        let mut jobs: Vec<&Job> =
-            self.jobs.iter().filter(|job| job.place == Place::Waiting && job.due <= latest).collect();
-        jobs.sort_by_key(|job| (job.due, &job.id));
-        let taken: Vec<(String, Vec<u8>)> =
-            jobs.into_iter().take(limit).map(|job| (job.id.clone(), job.payload.clone())).collect();
-        self.jobs.retain(|job| !taken.iter().any(|(id, _)| *id == job.id));
+        let mut due: Vec<(i64, String)> = Vec::new();
+        for job in self.jobs.iter().filter(|job| job.place == Place::Waiting && job.due <= latest) {
+            due.push((job.due, job.id.clone()));
+        }
+        due.sort();
+        let mut taken = Vec::new();
+        for (at, (_, id)) in due.iter().enumerate() {
+            if in_one_call && at >= limit && !taken.is_empty() {
+                break;
+            }
+            if taken.len() < limit && !self.ends_late(id) {
+                if in_one_call && at >= limit {
+                    break; // only looked at
+                }
+                taken.push(self.find(id).unwrap().payload.clone());
+                self.jobs.retain(|job| job.id != *id);
+            }
+        }
         self.counters.acked += taken.len() as u64;
         self.taken += taken.len() as u64;
-        taken.into_iter().map(|(_, payload)| payload).collect()
+        taken
     }
 
     /// A lease that is over counts as held: nothing looks for it here.
