@@ -497,7 +497,7 @@ namespace DelayQueue {
         public function ack(): void {}
 
         /**
-         * Gives the job back. A released job is never buried.
+         * Gives the job back. A released job is buried only if its next attempt would come too late ($retryUntil of push()).
          *
          * @param Duration|\DateTimeInterface $delay
          * @param int<0, 4294967295>|null $priority null keeps it
@@ -510,7 +510,7 @@ namespace DelayQueue {
         public function release(int|float|string|\DateInterval|\DateTimeInterface $delay = 0, ?int $priority = null, bool $countAttempt = true): void {}
 
         /**
-         * Failed: back after the backoff's delay for this attempt, or buried when no attempt is left.
+         * Failed: back after the backoff's delay for this attempt, or buried when no attempt is left or the next one would come too late.
          *
          * @param \Throwable|string|null $reason kept as lastError, at most 2000 bytes. Of a Throwable 'Class: message', and lines with file and
          *     line, the exceptions before it, and the top of its trace without arguments; passwords in URLs are ***. A string is kept as it is
@@ -674,6 +674,12 @@ namespace DelayQueue {
         public readonly int $timedOut;
         /** @var int<0, max> */
         public readonly int $cancelled;
+        /**
+         * Jobs that nobody started by their time ($expires of push()), or whose next attempt came too late ($retryUntil): buried, or removed.
+         *
+         * @var int<0, max>
+         */
+        public readonly int $expired;
         /** Seconds; null when nothing is ready. */
         public readonly ?float $oldestReadyAge;
         /** Unix seconds; null when nothing is delayed. */
@@ -1147,7 +1153,8 @@ namespace {
          *     been another process
          * @param Duration|null $maxWait with OnDuplicate::Replace: a job that is replaced again and again falls due at the latest so long after
          *     the first of these pushes. A debounce that runs
-         * @param Duration|\DateTimeInterface|null $expires a job that was not started by then never runs: a moment, or a time after it first fell due
+         * @param Duration|\DateTimeInterface|null $expires a job that was not started by then never runs: a moment, or a time after it first fell due.
+         *     Whoever meets it then ends it; until then it stands there as ready. A kick lifts this and $retryUntil
          * @param \DelayQueue\OnExpiry $onExpiry what becomes of it instead
          * @param Duration|\DateTimeInterface|null $retryUntil no attempt is made after that moment, or so long after the job first fell due: a job
          *     whose next attempt would come later is buried. Not together with $expires

@@ -206,10 +206,16 @@ fn a_release_beyond_the_moment_buries_and_tells_its_holder() {
     assert_eq!(state(&queue, "b"), buried("later"));
     assert_eq!(state(&queue, "c"), buried(TOO_LATE));
     assert_eq!(state(&queue, "d"), Some((State::Delayed, String::new())), "it is as if nobody had held it");
+    push_many(&queue, &[tried("e")]);
+    assert!(queue.fail(&reserve(&queue).unwrap().held(), Some(b"boom")).is_ok());
+    travel(7_000);
+    queue.cancel(&[id("a"), id("d")]).unwrap();
+    queue.release(&reserve(&queue).unwrap().held(), Due::InMs(9_000), None, true).unwrap();
+    assert_eq!(state(&queue, "e"), buried("boom"), "the last error stays");
     let past = queue.peek(&id("b")).unwrap().unwrap();
     assert_eq!((past.attempts, past.releases, past.buries), (1, 1, 1));
     let stats = queue.stats().unwrap();
-    assert_eq!((stats.ever.count("released"), stats.ever.count("buried"), stats.expired), (3, 0, 0));
+    assert_eq!((stats.ever.count("released"), stats.ever.count("buried"), stats.expired), (4, 0, 0));
 }
 
 #[test]

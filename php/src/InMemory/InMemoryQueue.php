@@ -89,7 +89,7 @@ final class InMemoryQueue implements QueueInterface
         int|float|string|DateInterval|DateTimeInterface|null $retryUntil = null,
     ): string {
         $info = $this->arguments->pushed(get_defined_vars());
-        $entry = new Entry($info, $this->arguments->dueUs($delay, $this->store->nowUs(), 'push', 2));
+        $entry = new Entry($info, $this->arguments->dueUs($delay, $this->store->nowUs(), 'push', 2), compact('expires', 'onExpiry', 'retryUntil'));
         (new Push($this->jobs))->all([[$entry, $onDuplicate]]);
 
         return $info->id;
@@ -101,7 +101,7 @@ final class InMemoryQueue implements QueueInterface
         foreach ($jobs as $job) {
             $info = $this->arguments->item($job, count($pushed));
             $dueUs = $this->arguments->dueUs($job['delay'] ?? 0, $this->store->nowUs(), 'pushMany', 1);
-            $pushed[] = [new Entry($info, $dueUs), $job['onDuplicate'] ?? OnDuplicate::Fail];
+            $pushed[] = [new Entry($info, $dueUs, $job), $job['onDuplicate'] ?? OnDuplicate::Fail];
         }
         (new Push($this->jobs))->all($pushed);
 
@@ -124,7 +124,7 @@ final class InMemoryQueue implements QueueInterface
     {
         $this->arguments->atLeast(1, $limit, 'consumer', 'Argument #2 ($limit)');
         $untilUs = $maxScore === null ? $this->store->nowUs() : Store::us((float) $maxScore);
-        $taken = $this->jobs->isPaused() ? [] : array_slice($this->jobs->dueBy($untilUs), 0, $limit);
+        $taken = $this->jobs->dueBy($untilUs, $limit);
         foreach ($taken as $entry) {
             $this->jobs->remove($entry, 'acked');
         }
@@ -158,7 +158,11 @@ final class InMemoryQueue implements QueueInterface
     {
         $entry = $this->jobs->find($this->arguments->id($id, 'reserveJob'));
 
-        return $entry === null || $entry->lease !== null ? null : (new Hold($this->jobs))->lease([$entry], $this->arguments->like)[0];
+        if ($entry === null || $entry->lease !== null || $entry->isWaiting() && $this->jobs->endsLate($entry, $this->store->nowUs())) {
+            return null;
+        }
+
+        return (new Hold($this->jobs))->lease([$entry], $this->arguments->like)[0];
     }
 
     public function wait(int|float|null $timeout = null): bool
@@ -254,6 +258,12 @@ final class InMemoryQueue implements QueueInterface
             $other->bury($message);
             $this->store->queue($job->queue)->find($job->id)?->change(['lastError' => Testing::outcome($other)?->reason]);
         }
+    }
+
+    /** @internal for the loop: whether the job has been set aside */
+    public function isBuried(Job $job): bool
+    {
+        return $this->store->queue($job->queue)->find($job->id)?->isBuried ?? false;
     }
 
     /** @return list<Job> */

@@ -22,6 +22,7 @@ abstract class QueueConformance extends TestCase
     use LeaseRules;
     use LoopRules;
     use ManagingRules;
+    use MomentRules;
     use OrderRules;
 
     /** @param array<string, mixed> $options */

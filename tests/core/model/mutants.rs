@@ -145,7 +145,6 @@ const MUTANTS: &[Mutant] = &[
     ("fail.lua", "is_spent = is_too_late(record, past, due)", ""),
     ("fail.lua", "if is_spent and reason == '' then reason = TOO_LATE end", ""),
     ("release.lua", "is_late = is_too_late(record, past, due)", ""),
-    ("release.lua", "past.error ~= '' and past.error or TOO_LATE", "TOO_LATE"),
     ("lib/reclaim.lua", "is_spent = is_too_late(record, past, due)", ""),
     // Operations without a lease.
     ("cancel.lua", "remove(ids)", ""),
@@ -299,6 +298,7 @@ const OTHERS: &[(Mutant, &str)] = &[
     (("reserve.lua", "picked = pick(500 - late)", ""), "moments::a_backlog"),
     (("lib/expire.lua", "if call('ZSCORE', reserved, id) then", "if false then"), "moments::an_entry"),
     (("lib/expire.lua", "--@include allow_when_full", ""), "moments::late_jobs_end"),
+    (("release.lua", "past.error ~= '' and past.error or TOO_LATE", "TOO_LATE"), "moments::a_release"),
     (("release.lua", "set_aside[#set_aside + 1] = (n - 6) / 2", ""), "moments::a_release"),
     (("take.lua", "if late > 0 and not ids[1] then", "if false then"), "moments::the_classic"),
 ];
