@@ -36,7 +36,7 @@ namespace DelayQueue {
         case Replace = 'replace';
     }
 
-    /** What becomes of a job that was not started in time: see $expires of push(). */
+    /** How a job ends that was not started in time: see $expires of push(). */
     enum OnExpiry: string
     {
         /** It is buried, with the error "expired". */
@@ -647,8 +647,8 @@ namespace DelayQueue {
         /** Why this object cannot open the job, or null. A worker with the same keys would bury it with this reason. */
         public readonly ?string $sealError;
         /**
-         * What the job has beside these properties, as bytes, or null: its moments ($expires, $retryUntil, $maxWait of push()), and what a newer
-         * version of delayqueue has stored with it. A program that moves jobs gives them to pushMany() as `extras`, so that they are not lost.
+         * The moments of the job ($expires, $retryUntil, $maxWait of push()) as bytes, and all that a newer version of delayqueue has stored with
+         * it; or null. A program that moves jobs gives them to pushMany() as `extras`, so that they are not lost.
          */
         public readonly ?string $extras;
     }

@@ -13,12 +13,12 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue/methods/__construct/parameters/2/attributes is unexpected
 /DelayQueue/methods/ackMany/parameters/0/type: expected "DelayQueue\\Job", got "DelayQueue\\JobInterface"
 /DelayQueue/methods/consume/parameters/10 is unexpected
+/DelayQueue/methods/doctor/parameters/0 is unexpected
 /DelayQueue/methods/push/parameters/10 is unexpected
 /DelayQueue/methods/push/parameters/11 is unexpected
 /DelayQueue/methods/push/parameters/12 is unexpected
 /DelayQueue/methods/push/parameters/13 is unexpected
 /DelayQueue/methods/push/parameters/14 is unexpected
-/DelayQueue/methods/doctor/parameters/0 is unexpected
 /DelayQueue/methods/dsn is unexpected
 /DelayQueue/methods/forget is unexpected
 /DelayQueue/methods/installScripts is unexpected
