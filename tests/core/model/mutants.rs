@@ -128,7 +128,7 @@ const MUTANTS: &[Mutant] = &[
     ("lib/reclaim.lua", "read_history(id, due)", "read_history(id, now)"),
     // Moments.
     ("lib/moments.lua", "mode == 1 and first_due + value or value", "value"), // every moment is one on the clock
-    ("lib/moments.lua", "past.kicks == 0 and moment", "moment"), // a kick lifts nothing
+    ("lib/moments.lua", "past.kicks == 0 and moment", "moment"),              // a kick lifts nothing
     ("lib/moments.lua", "< math.max(next_due, now)", "< now"),
     ("lib/moments.lua", "< math.max(next_due, now)", "< next_due"),
     ("lib/expire.lua", "if past and past.kicks > 0 then return false end", ""),
@@ -293,14 +293,14 @@ const OTHERS: &[(Mutant, &str)] = &[
     (("release.lua", "if ARGV[6] ~= '' then past.error = ARGV[6] end", ""), "lifecycle::a_release_leaves"),
     (("lib/reclaim.lua", "return workers .. ', ' .. worker", "return workers"), "lifecycle::a_job_that_outlives"),
     (("lib/reclaim.lua", "if #workers > 400 or ", "if "), "lifecycle::a_job_that_outlives"),
-    (("reserve.lua", "is_full = late_bytes > 4000000", ""), "moments::large_records"),
-    (("reserve.lua", "'LIMIT', '0', 500 - late)", "'LIMIT', '0', wanted)"), "moments::a_backlog"),
-    (("reserve.lua", "picked = pick(500 - late)", ""), "moments::a_backlog"),
+    (("reserve.lua", "is_full = late_bytes > 4000000", ""), "moments::backlogs::large_records"),
+    (("reserve.lua", "'LIMIT', '0', 500 - late)", "'LIMIT', '0', wanted)"), "moments::backlogs::a_backlog"),
+    (("reserve.lua", "picked = pick(500 - late)", ""), "moments::backlogs::a_backlog"),
     (("lib/expire.lua", "if call('ZSCORE', reserved, id) then", "if false then"), "moments::an_entry"),
     (("lib/expire.lua", "--@include allow_when_full", ""), "moments::late_jobs_end"),
     (("release.lua", "past.error ~= '' and past.error or TOO_LATE", "TOO_LATE"), "moments::a_release"),
     (("release.lua", "set_aside[#set_aside + 1] = (n - 6) / 2", ""), "moments::a_release"),
-    (("take.lua", "if late > 0 and not ids[1] then", "if false then"), "moments::the_classic"),
+    (("take.lua", "if late > 0 and not ids[1] then", "if false then"), "moments::backlogs::the_classic"),
 ];
 
 const WALK: &str = "model::walk::jobs_are_never_lost_doubled_or_out_of_order";
