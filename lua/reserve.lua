@@ -1,4 +1,4 @@
--- reserve.lua: acknowledge jobs, and lease the next ready ones.
+-- reserve.lua: acknowledge jobs, and lease the next ready ones. Those that are too late to be run end on the way.
 -- KEYS    all
 -- ARGV[1] clock offset (µs)   ARGV[2] consumer   ARGV[3] number of the call   ARGV[4] most jobs; 0: only tell whether one is ready
 -- ARGV[5] '', or five words: 1 if the call may have been executed before · most bytes of records · waiter, or '-' · longest wait
@@ -65,10 +65,10 @@ end
 picked = picked or call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', '0', wanted)
 
 -- 2. Read their records, 5 at a time: Redis joins the values of one reply in quadratic time, and those behind the limit are read in vain.
--- A job whose lease expired once, or that has one attempt left, is leased alone. Behind jobs that are too late to be run, which end here, it looks
--- further: at 500 jobs in all, and as many as 4 MB of those that end.
+-- A job whose lease expired once, or that has one attempt left, is leased alone. Where jobs end because they are too late, it looks further: at
+-- 500 jobs in all, and at 4 MB of those that end.
 local ids, dues, records, ttrs, pasts, count, bytes = {}, {}, {}, {}, {}, 0, 0
-local is_full, first, many, late, late_bytes, has_picked_more = false, 1, wanted + 0, 0, 0, false
+local is_full, first, many, late, late_bytes, has_picked_more, ends_late = false, 1, wanted + 0, 0, 0, false, nil
 while picked[first] and not is_full do
   local names = {}
   for n = first, math.min(first + 8, #picked - 1), 2 do names[#names + 1] = picked[n] end
@@ -86,8 +86,11 @@ while picked[first] and not is_full do
         is_alone = timeouts > 0 or max_attempts > 0 and attempts + 1 >= max_attempts
         ttr_ms = own_ttr_ms
         if not is_full and has_traits(flags) then
-          --@include expire
-          if expire(id, record, due + 0) then
+          if not ends_late then
+            --@include expire
+            ends_late = expire
+          end
+          if ends_late(id, record, due + 0, is_prioritized) then
             late, late_bytes, record, dropped = late + 1, late_bytes + #record, nil, true
             is_full = late_bytes > 4000000
           end

@@ -33,7 +33,7 @@ if not ttr_ms then
 end
 if due and has_traits(string.byte(record)) then
   --@include expire
-  if expire(id, record, due) then return { 'MISSING' } end
+  if expire(id, record, due, true) then return { 'MISSING' } end
 end
 local since = not due and call('ZSCORE', buried, id)
 if not due and not since then return { 'MISSING' } end

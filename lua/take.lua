@@ -27,11 +27,14 @@ local function due_jobs(most)
   table.sort(found, function(a, b) return a[2] < b[2] or a[2] == b[2] and a[1] < b[1] end)
   return found
 end
-local found, ids, reply, bytes, looked, late = due_jobs(ARGV[3]), {}, { 'OK', 0 }, 0, 0, 0
+local found, ids, reply, bytes, looked, late, ends_late = due_jobs(ARGV[3]), {}, { 'OK', 0 }, 0, 0, 0, nil
 local function is_ended(id, record, due)
   if not has_traits(string.byte(record)) then return false end
-  --@include expire
-  return expire(id, record, due)
+  if not ends_late then
+    --@include expire
+    ends_late = expire
+  end
+  return ends_late(id, record, due, true)
 end
 for n = 1, math.min(#found, ARGV[3] + 0) do
   local id, due = found[n][1], found[n][2]

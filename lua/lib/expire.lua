@@ -5,28 +5,31 @@
 --@include ends
 --@include bury
 --@include moments
-local function expire(id, record, due)
-  local past = has_history(string.byte(record)) and read_history(id, due)
-  if past and past.kicks > 0 then return false end
-  local first_due, counter, reason = past and past.first_due or due, nil, nil
-  local expires, at = moment(record, 'E', first_due)
-  if expires < now and not (past and past.attempts > 0) then
+local is_first = true
+local function expire(id, record, due, may_be_prioritized)
+  local past = has_history(string.byte(record)) and read_history(id, due) or no_history(due)
+  local expires, at = moment(record, 'E', past.first_due)
+  local counter, reason = nil, nil
+  if past.kicks == 0 and past.attempts == 0 and expires < now then
     counter, reason = string.byte(record, at + 9) == 1 and 'dropped' or 'expired', 'expired'
-  elseif moment(record, 'U', first_due) < now then
-    counter, reason = 'expired', past and past.error ~= '' and past.error or TOO_LATE
+  elseif is_too_late(record, past, now) then
+    counter, reason = 'expired', past.error ~= '' and past.error or TOO_LATE
   else
     return false
   end
-  --@include allow_when_full
+  if is_first then
+    --@include allow_when_full
+    is_first = false
+  end
   if call('ZSCORE', reserved, id) then
     counter = nil
   elseif counter == 'dropped' then
     end_jobs({ id }, { false })
   else
-    bury(id, record, past or read_history(id, due), reason)
+    bury(id, record, past, reason)
   end
   unplace(id, due, false)
-  unplace(id, due, true)
+  if may_be_prioritized then unplace(id, due, true) end
   if counter then call('HINCRBY', meta, counter, 1) end
   return true
 end

@@ -87,7 +87,7 @@ const MUTANTS: &[Mutant] = &[
         "past.releases = past.releases + 1",
     ),
     ("release.lua", "call('HSET', jobs, id, record)", ""), // the new priority is forgotten at the next lease's end
-    ("release.lua", "if ARGV[4] == '1' then", "if true then"), // attempts count that no handler started
+    ("release.lua", "ARGV[4] == '1' and read_history", "read_history"), // attempts count that no handler started
     ("release.lua", "ARGV[2] == '' and read_lease(lease) or", "ARGV[2] == '' and now or"), // not its old place
     ("release.lua", "call('HGET', leases, id) == lease", "call('HGET', leases, id)"), // stale tokens pass
     ("release.lua", "if ids[1] then end_leases(ids) end", ""),
@@ -131,16 +131,16 @@ const MUTANTS: &[Mutant] = &[
     ("lib/moments.lua", "past.kicks == 0 and moment", "moment"),              // a kick lifts nothing
     ("lib/moments.lua", "< math.max(next_due, now)", "< now"),
     ("lib/moments.lua", "< math.max(next_due, now)", "< next_due"),
-    ("lib/expire.lua", "if past and past.kicks > 0 then return false end", ""),
-    ("lib/expire.lua", "and not (past and past.attempts > 0) then", "then"), // later attempts expire
+    ("lib/expire.lua", "if past.kicks == 0 and past.attempts", "if past.attempts"),
+    ("lib/expire.lua", "and past.attempts == 0 and", "and"), // later attempts expire
     ("lib/expire.lua", "string.byte(record, at + 9) == 1 and 'dropped' or 'expired'", "'expired'"),
-    ("lib/expire.lua", "past and past.first_due or due, nil", "due, nil"),
-    ("lib/expire.lua", "past and past.error ~= '' and past.error or TOO_LATE", "TOO_LATE"),
-    ("lib/expire.lua", "unplace(id, due, true)", ""),
+    ("lib/expire.lua", "moment(record, 'E', past.first_due)", "moment(record, 'E', due)"),
+    ("lib/expire.lua", "past.error ~= '' and past.error or TOO_LATE", "TOO_LATE"),
+    ("lib/expire.lua", "if may_be_prioritized then unplace(id, due, true) end", ""),
     ("reserve.lua", "first = true, 2 * count + 1", "first = true, 1"), // leases a job twice
     ("reserve.lua", "if count == many then is_full = true end", ""),   // more than were wanted
     ("reserve.lua", "if late > 0 and not picked[first]", "if false and not picked[first]"), // fewer than there are
-    ("reserve_job.lua", "if expire(id, record, due) then return { 'MISSING' } end", ""),
+    ("reserve_job.lua", "if expire(id, record, due, true) then return { 'MISSING' } end", ""),
     ("take.lua", "elseif record and is_ended(id, record, due) then", "elseif false then"),
     ("fail.lua", "is_spent = is_too_late(record, past, due)", ""),
     ("fail.lua", "if is_spent and reason == '' then reason = TOO_LATE end", ""),
