@@ -33,7 +33,7 @@ if ARGV[6] then
 end
 
 -- 1. Pick the jobs: id · due, in their order.
-local picked, paused_until, dropped, wanted = nil, nil, false, most == '0' and '1' or most
+local picked, pick_more, paused_until, dropped, wanted = nil, nil, nil, false, most == '0' and '1' or most
 local is_prioritized = call('EXISTS', prioritized) == 1
 if is_prioritized or is_repeat == '1' or call('HEXISTS', meta, 'paused') == 1
   or call('ZCOUNT', reserved, '-inf', now_text) > 0 then
@@ -60,6 +60,7 @@ if is_prioritized or is_repeat == '1' or call('HEXISTS', meta, 'paused') == 1
   elseif is_prioritized then
     --@include pick
     picked, dropped = pick(wanted + 0)
+    pick_more = pick
   end
 end
 picked = picked or call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', '0', wanted)
@@ -68,7 +69,7 @@ picked = picked or call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES'
 -- A job whose lease expired once, or that has one attempt left, is leased alone. Where jobs end because they are too late, it looks further: at
 -- 500 jobs in all, and at 4 MB of those that end.
 local ids, dues, records, ttrs, pasts, count, bytes = {}, {}, {}, {}, {}, 0, 0
-local is_full, first, many, late, late_bytes, has_picked_more, ends_late = false, 1, wanted + 0, 0, 0, false, nil
+local is_full, first, late, late_bytes, has_picked_more, ends_late = false, 1, 0, 0, false, nil
 while picked[first] and not is_full do
   local names = {}
   for n = first, math.min(first + 8, #picked - 1), 2 do names[#names + 1] = picked[n] end
@@ -106,20 +107,14 @@ while picked[first] and not is_full do
       if is_full then break end
       count, is_full, bytes = count + 1, is_alone, bytes + #record
       ids[count], dues[count], records[count], ttrs[count], pasts[count] = id, due, record, ttr_ms, past
-      if count == many then is_full = true end
+      if has_picked_more and count == wanted + 0 then is_full = true end
     end
   end
   first = first + 10
   if late > 0 and not picked[first] and not (is_full or has_picked_more) then
     has_picked_more, first = true, 2 * count + 1
-    if is_prioritized then
-      --@include record
-      --@include place
-      --@include pick
-      picked = pick(500 - late)
-    else
-      picked = call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', '0', 500 - late)
-    end
+    picked = pick_more and pick_more(500 - late)
+      or call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', '0', 500 - late)
   end
 end
 

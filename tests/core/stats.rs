@@ -3,7 +3,7 @@
 use crate::server_clock::Clock;
 use crate::support::*;
 use delayqueue::core::clock::Moment;
-use delayqueue::core::job::{Due, Reserved};
+use delayqueue::core::job::{Due, NewJob, OnDuplicate, Reserved};
 use delayqueue::core::queue::{Held, Outcome, Queue, Stats};
 use std::cell::Cell;
 use std::time::Duration;
@@ -211,4 +211,15 @@ fn what_did_not_run_has_no_run_time() {
     let stats = queue.stats().unwrap();
     assert!(Outcome::ALL.iter().all(|outcome| stats.ever.run(*outcome).count() == 0), "{:?}", stats.ever);
     assert_eq!((stats.acked, stats.pushed), (2, 2));
+}
+
+#[test]
+fn a_lease_that_a_push_ends_counts_as_expired() {
+    let queue = fresh();
+    queue.push(&job("a")).unwrap();
+    reserve(&queue).unwrap();
+    travel(61_000);
+    queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, ..job("a") }).unwrap();
+    let stats = queue.stats().unwrap();
+    assert_eq!((stats.timed_out, stats.pushed, stats.ready), (1, 2, 1));
 }

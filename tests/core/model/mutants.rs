@@ -22,8 +22,6 @@ const MUTANTS: &[Mutant] = &[
     ("push_any.lua", "if mode == 'fail' then return { 'DUPLICATE', id } end", ""),
     ("push_any.lua", "if mode == 'keep' then skip[n] = true end", ""),
     ("push_any.lua", "if type(lease) ~= 'string' then return { 'RESERVED', id } end", ""),
-    ("push_any.lua", "deadline + 0 <= now and try('HGET', leases, id)", "false"), // a lease that is over is in the way
-    ("push_any.lua", "call('HINCRBY', meta, 'timed_out', #over)", ""),
     ("push_any.lua", "if old then renewed[#renewed + 1] = id end", ""),
     ("push_any.lua", "replaced = replaced + 1", ""),
     ("push_any.lua", "call('HDEL', history, unpack(renewed))", ""), // replacing keeps attempts
@@ -134,11 +132,11 @@ const MUTANTS: &[Mutant] = &[
     ("lib/expire.lua", "if past.kicks == 0 and past.attempts", "if past.attempts"),
     ("lib/expire.lua", "and past.attempts == 0 and", "and"), // later attempts expire
     ("lib/expire.lua", "string.byte(record, at + 9) == 1 and 'dropped' or 'expired'", "'expired'"),
-    ("lib/expire.lua", "moment(record, 'E', past.first_due)", "moment(record, 'E', due)"),
+    ("lib/moments.lua", "moment(record, 'U', past.first_due)", "moment(record, 'U', now)"),
     ("lib/expire.lua", "past.error ~= '' and past.error or TOO_LATE", "TOO_LATE"),
     ("lib/expire.lua", "if may_be_prioritized then unplace(id, due, true) end", ""),
     ("reserve.lua", "first = true, 2 * count + 1", "first = true, 1"), // leases a job twice
-    ("reserve.lua", "if count == many then is_full = true end", ""),   // more than were wanted
+    ("reserve.lua", "if has_picked_more and count == wanted + 0 then is_full = true end", ""), // more than were wanted
     ("reserve.lua", "if late > 0 and not picked[first]", "if false and not picked[first]"), // fewer than there are
     ("reserve_job.lua", "if expire(id, record, due, true) then return { 'MISSING' } end", ""),
     ("take.lua", "elseif record and is_ended(id, record, due) then", "elseif false then"),
@@ -234,6 +232,11 @@ const OTHERS: &[(Mutant, &str)] = &[
     (("lib/undo_call.lua", "if holder == consumer then", "if lease then"), "repeats::"),
     (("update.lua", "if ARGV[6] and kept ~= ARGV[6] then", "if false then"), "repeats::"),
     (("push_any.lua", "end_leases(over)", ""), "duplicates::a_push_that_replaces"),
+    (
+        ("push_any.lua", "deadline + 0 <= now and try('HGET', leases, id)", "false"), // a lease that is over is in the way
+        "duplicates::a_push_that_replaces",
+    ),
+    (("push_any.lua", "call('HINCRBY', meta, 'timed_out', #over)", ""), "stats::a_lease_that_a_push_ends"),
     (("push_any.lua", "or is_aged[id]", ""), "repeats::"), // puts off a released job
     (("push.lua", "call('ZADD', waiting, unpack(places))", "redis.pcall('ZADD', waiting, unpack(places))"), "denied::"),
     (("lib/ends.lua", "call('HDEL', jobs, unpack(ids))", "try('HDEL', jobs, unpack(ids))"), "denied::"),
@@ -295,7 +298,7 @@ const OTHERS: &[(Mutant, &str)] = &[
     (("lib/reclaim.lua", "if #workers > 400 or ", "if "), "lifecycle::a_job_that_outlives"),
     (("reserve.lua", "is_full = late_bytes > 4000000", ""), "moments::backlogs::large_records"),
     (("reserve.lua", "'LIMIT', '0', 500 - late)", "'LIMIT', '0', wanted)"), "moments::backlogs::a_backlog"),
-    (("reserve.lua", "picked = pick(500 - late)", ""), "moments::backlogs::a_backlog"),
+    (("reserve.lua", "pick_more and pick_more(500 - late)", "nil"), "moments::backlogs::a_backlog"),
     (("lib/expire.lua", "if call('ZSCORE', reserved, id) then", "if false then"), "moments::an_entry"),
     (("lib/expire.lua", "--@include allow_when_full", ""), "moments::late_jobs_end"),
     (("release.lua", "past.error ~= '' and past.error or TOO_LATE", "TOO_LATE"), "moments::a_release"),
