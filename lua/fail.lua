@@ -1,4 +1,4 @@
--- fail.lua: an attempt failed: back after the delay, or buried when no attempt is left.
+-- fail.lua: an attempt failed: back after the delay, or buried when no attempt is left or the next one would come too late.
 -- KEYS    all
 -- ARGV[1] clock offset (µs)   ARGV[2] id   ARGV[3] lease   ARGV[4] a consumer that has had the answer to its last reserve, or ''
 -- ARGV[5] reason, or ''   ARGV[6] bucket of the run time   ARGV[7] delay (µs)
@@ -23,9 +23,14 @@ local due = due_at(ARGV[7])
 --@include check_types
 --@include allow_when_full
 past.attempts, past.error = past.attempts + 1, ARGV[5]
-local is_spent = max_attempts and max_attempts > 0 and past.attempts >= max_attempts
+local is_spent, reason = max_attempts and max_attempts > 0 and past.attempts >= max_attempts, ARGV[5]
+if not is_spent and priority and has_traits(string.byte(record)) then
+  --@include moments
+  is_spent = is_too_late(record, past, due)
+  if is_spent and reason == '' then reason = TOO_LATE end
+end
 if is_spent then
-  bury(id, record, past, ARGV[5])
+  bury(id, record, past, reason)
 else
   place(id, priority or DEFAULT_PRIORITY, due)
   write_history(id, record, past)

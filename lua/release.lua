@@ -1,10 +1,10 @@
--- release.lua: give up to 500 jobs back before their leases end; they are never buried.
+-- release.lua: give up to 500 jobs back before their leases end. A job is buried if its next attempt, after one that counts, would come too late.
 -- KEYS    all
 -- ARGV[1] clock offset (µs)   ARGV[2] due: a delay (µs), or '@' and a moment; '' their old times   ARGV[3] new priority, or '' to keep it
 -- ARGV[4] 1: count the attempts; 0: as if nobody had reserved them   ARGV[5] a consumer that has had the answer to its last reserve, or ''
 -- ARGV[6] why; '' keeps the last error   ARGV[7] the counter: released or failed, and the bucket of the run time; '' counts no run
 -- ARGV[8…] in pairs: id · lease; all ids different
--- Returns {"OK", lost} lost: the positions of those that are not ours any more; nothing changed for them
+-- Returns {"OK", lost, buried} the positions of those that are not ours any more, for which nothing changed, and of those that were buried
 -- Cost    O(J log N) for J jobs
 --@include clock
 --@include keys
@@ -13,9 +13,10 @@
 --@include place
 --@include lease
 --@include ends
+--@include bury
 --@include check_types
 --@include allow_when_full
-local lost, ids, soonest = {}, {}, math.huge
+local lost, set_aside, ids, soonest = {}, {}, {}, math.huge
 for n = 8, #ARGV, 2 do
   local id, lease = ARGV[n], ARGV[n + 1]
   local record = call('HGET', leases, id) == lease and call('HGET', jobs, id)
@@ -27,15 +28,24 @@ for n = 8, #ARGV, 2 do
       call('HSET', jobs, id, record)
     end
     local due = ARGV[2] == '' and read_lease(lease) or due_at(ARGV[2])
-    place(id, priority or DEFAULT_PRIORITY, due)
-    if ARGV[4] == '1' or ARGV[6] ~= '' then
-      local past = read_history(id, (read_lease(lease)))
+    local past, is_late = (ARGV[4] == '1' or ARGV[6] ~= '') and read_history(id, (read_lease(lease))), false
+    if past then
       if ARGV[4] == '1' then past.attempts, past.releases = past.attempts + 1, past.releases + 1 end
       if ARGV[6] ~= '' then past.error = ARGV[6] end
-      write_history(id, record, past)
+      if ARGV[4] == '1' and priority and has_traits(string.byte(record)) then
+        --@include moments
+        is_late = is_too_late(record, past, due)
+        if is_late then bury(id, record, past, past.error ~= '' and past.error or TOO_LATE) end
+      end
     end
     ids[#ids + 1] = id
-    if due < soonest then soonest = due end
+    if is_late then
+      set_aside[#set_aside + 1] = (n - 6) / 2
+    else
+      place(id, priority or DEFAULT_PRIORITY, due)
+      if past then write_history(id, record, past) end
+      if due < soonest then soonest = due end
+    end
   else
     lost[#lost + 1] = (n - 6) / 2
   end
@@ -45,4 +55,4 @@ if ids[1] and ARGV[7] ~= '' then call('HINCRBY', meta, ARGV[7], #ids) end
 forget_call(ARGV[5])
 --@include wake
 wake(soonest)
-return { 'OK', lost }
+return { 'OK', lost, set_aside }

@@ -1,4 +1,4 @@
--- reserve.lua: acknowledge jobs, and lease the next ready ones.
+-- reserve.lua: acknowledge jobs, and lease the next ready ones. Those that are too late to be run end on the way.
 -- KEYS    all
 -- ARGV[1] clock offset (µs)   ARGV[2] consumer   ARGV[3] number of the call   ARGV[4] most jobs; 0: only tell whether one is ready
 -- ARGV[5] '', or five words: 1 if the call may have been executed before · most bytes of records · waiter, or '-' · longest wait
@@ -33,7 +33,7 @@ if ARGV[6] then
 end
 
 -- 1. Pick the jobs: id · due, in their order.
-local picked, paused_until, dropped, wanted = nil, nil, false, most == '0' and '1' or most
+local picked, pick_more, paused_until, dropped, wanted = nil, nil, nil, false, most == '0' and '1' or most
 local is_prioritized = call('EXISTS', prioritized) == 1
 if is_prioritized or is_repeat == '1' or call('HEXISTS', meta, 'paused') == 1
   or call('ZCOUNT', reserved, '-inf', now_text) > 0 then
@@ -60,16 +60,17 @@ if is_prioritized or is_repeat == '1' or call('HEXISTS', meta, 'paused') == 1
   elseif is_prioritized then
     --@include pick
     picked, dropped = pick(wanted + 0)
+    pick_more = pick
   end
 end
 picked = picked or call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', '0', wanted)
 
 -- 2. Read their records, 5 at a time: Redis joins the values of one reply in quadratic time, and those behind the limit are read in vain.
--- A job whose lease expired once, or that has one attempt left, is leased alone.
+-- A job whose lease expired once, or that has one attempt left, is leased alone. Where jobs end because they are too late, it looks further: at
+-- 500 jobs in all, and at 4 MB of those that end.
 local ids, dues, records, ttrs, pasts, count, bytes = {}, {}, {}, {}, {}, 0, 0
-local is_full = false
-for first = 1, #picked, 10 do
-  if is_full then break end
+local is_full, first, late, late_bytes, has_picked_more, ends_late = false, 1, 0, 0, false, nil
+while picked[first] and not is_full do
   local names = {}
   for n = first, math.min(first + 8, #picked - 1), 2 do names[#names + 1] = picked[n] end
   local found = call('HMGET', jobs, unpack(names))
@@ -85,6 +86,16 @@ for first = 1, #picked, 10 do
         if past and #past >= 20 then attempts, timeouts = struct.unpack('>I4I4', past) end
         is_alone = timeouts > 0 or max_attempts > 0 and attempts + 1 >= max_attempts
         ttr_ms = own_ttr_ms
+        if not is_full and has_traits(flags) then
+          if not ends_late then
+            --@include expire
+            ends_late = expire
+          end
+          if ends_late(id, record, due + 0, is_prioritized) then
+            late, late_bytes, record, dropped = late + 1, late_bytes + #record, nil, true
+            is_full = late_bytes > 4000000
+          end
+        end
       else
         --@include discard
         discard(id, record, due + 0)
@@ -96,7 +107,14 @@ for first = 1, #picked, 10 do
       if is_full then break end
       count, is_full, bytes = count + 1, is_alone, bytes + #record
       ids[count], dues[count], records[count], ttrs[count], pasts[count] = id, due, record, ttr_ms, past
+      if has_picked_more and count == wanted + 0 then is_full = true end
     end
+  end
+  first = first + 10
+  if late > 0 and not picked[first] and not (is_full or has_picked_more) then
+    has_picked_more, first = true, 2 * count + 1
+    picked = pick_more and pick_more(500 - late)
+      or call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', '0', 500 - late)
   end
 end
 

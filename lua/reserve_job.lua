@@ -1,7 +1,7 @@
 -- reserve_job.lua: lease one given job, if it is ready, delayed or buried.
 -- KEYS    all
 -- ARGV[1] clock offset (µs)   ARGV[2] consumer   ARGV[3] number of the call   ARGV[4] 1: it may have been executed before   ARGV[5] id
--- Returns {"JOBS", {}, now, id, lease, record, history} as of reserve.lua | {"MISSING"} not there, held, or buried because its record cannot be read
+-- Returns {"JOBS", {}, now, id, lease, record, history} as of reserve.lua | {"MISSING"} not there, held, or ended because it is too late or its record cannot be read
 --       | {"AGAIN"} a bounded part of the housekeeping is done
 -- Cost    O(log N)
 -- Order   lease before place, as in reserve.lua.
@@ -30,6 +30,10 @@ if not ttr_ms then
     discard(id, record, due)
   end
   return { 'MISSING' }
+end
+if due and has_traits(string.byte(record)) then
+  --@include expire
+  if expire(id, record, due, true) then return { 'MISSING' } end
 end
 local since = not due and call('ZSCORE', buried, id)
 if not due and not since then return { 'MISSING' } end

@@ -35,7 +35,7 @@ namespace DelayQueue {
         case Replace = 'replace';
     }
 
-    /** What becomes of a job that was not started in time: see $expires of push(). */
+    /** How a job ends that was not started in time: see $expires of push(). */
     enum OnExpiry: string
     {
         /** It is buried, with the error "expired". */
@@ -627,7 +627,7 @@ namespace DelayQueue {
         public function ack(bool $failed = false): void {}
 
         /**
-         * Gives the job back. A released job is never buried.
+         * Gives the job back. A released job is buried only if its next attempt would come too late ($retryUntil of push()).
          *
          * @param Duration|\DateTimeInterface $delay
          * @param int<0, 4294967295>|null $priority null keeps it
@@ -647,7 +647,7 @@ namespace DelayQueue {
         ): void {}
 
         /**
-         * Failed: back after the backoff's delay for this attempt, or buried when no attempt is left.
+         * Failed: back after the backoff's delay for this attempt, or buried when no attempt is left or the next one would come too late.
          *
          * @param \Throwable|string|null $reason kept as lastError, at most 2000 bytes. Of a Throwable 'Class: message', and lines with file and
          *     line, the exceptions before it, and the top of its trace without arguments; passwords in URLs are ***. A string is kept as it is
@@ -785,8 +785,8 @@ namespace DelayQueue {
         /** Why this object cannot open the job, or null. A worker with the same keys would bury it with this reason. */
         public readonly ?string $sealError;
         /**
-         * What the job has beside these properties, as bytes, or null: its moments ($expires, $retryUntil, $maxWait of push()), and what a newer
-         * version of delayqueue has stored with it. A program that moves jobs gives them to pushMany() as `extras`, so that they are not lost.
+         * The moments of the job ($expires, $retryUntil, $maxWait of push()) as bytes, and all that a newer version of delayqueue has stored with
+         * it; or null. A program that moves jobs gives them to pushMany() as `extras`, so that they are not lost.
          */
         public readonly ?string $extras;
     }
@@ -857,6 +857,12 @@ namespace DelayQueue {
         public readonly int $timedOut;
         /** @var int<0, max> */
         public readonly int $cancelled;
+        /**
+         * Jobs that nobody started by their time ($expires of push()), or whose next attempt came too late ($retryUntil): buried, or removed.
+         *
+         * @var int<0, max>
+         */
+        public readonly int $expired;
         /** Seconds; null when nothing is ready. */
         public readonly ?float $oldestReadyAge;
         /** Unix seconds; null when nothing is delayed. */
@@ -1434,7 +1440,8 @@ namespace {
          *     been another process
          * @param Duration|null $maxWait with OnDuplicate::Replace: a job that is replaced again and again falls due at the latest so long after
          *     the first of these pushes. A debounce that runs
-         * @param Duration|\DateTimeInterface|null $expires a job that was not started by then never runs: a moment, or a time after it first fell due
+         * @param Duration|\DateTimeInterface|null $expires a job that was not started by then never runs: a moment, or a time after it first fell due.
+         *     Whoever meets it then ends it; until then it stands there as ready. A kick lifts this and $retryUntil
          * @param \DelayQueue\OnExpiry $onExpiry what becomes of it instead
          * @param Duration|\DateTimeInterface|null $retryUntil no attempt is made after that moment, or so long after the job first fell due: a job
          *     whose next attempt would come later is buried. Not together with $expires

@@ -1,10 +1,11 @@
 -- lib/history.lua: the past of a job that came back at least once: attempts 4 · timeouts 4 · releases 4 · buries 4 · kicks 4 · first due 8 · last
 -- error. `first_due`: when it fell due first, if this is the first time that it comes back.
+local function no_history(first_due)
+  return { attempts = 0, timeouts = 0, releases = 0, buries = 0, kicks = 0, first_due = first_due, error = '' }
+end
 local function read_history(id, first_due)
   local packed = call('HGET', history, id)
-  if not packed or #packed < 28 then
-    return { attempts = 0, timeouts = 0, releases = 0, buries = 0, kicks = 0, first_due = first_due, error = '' }
-  end
+  if not packed or #packed < 28 then return no_history(first_due) end
   local past = { error = string.sub(packed, 29) }
   past.attempts, past.timeouts, past.releases, past.buries, past.kicks, past.first_due = struct.unpack('>I4I4I4I4I4I8', packed)
   return past

@@ -1,6 +1,6 @@
--- lib/reclaim.lua: takes back up to 100 jobs whose lease ran out: to their old place in the order, or buried when no attempt is left.
--- Returns true when more are left: the script answers AGAIN. A script that `only_looks` leaves them where Redis refuses to write, or the user
--- may not: they count as reserved until a script that writes looks.
+-- lib/reclaim.lua: takes back up to 100 jobs whose lease ran out: to their old place in the order, or buried when no attempt is left,
+-- or the next one would come too late. Returns true when more are left: the script answers AGAIN. A script that `only_looks` leaves them where
+-- Redis refuses to write, or the user may not: they count as reserved until a script that writes looks.
 --@include ends
 --@include may_write
 -- The last error of such a job has a second line, for clients alone: host and process of the workers that held it, as far as 400 bytes go.
@@ -30,7 +30,12 @@ local function reclaim(only_looks)
       -- Nobody knows when the worker stopped: the job counts as one that ran for its TTR.
       local run = ttr_ms and bucket_of(ttr_ms * 1000) or ''
       timed_out[run] = (timed_out[run] or 0) + 1
-      if max_attempts and max_attempts > 0 and past.attempts >= max_attempts then
+      local is_spent = max_attempts and max_attempts > 0 and past.attempts >= max_attempts
+      if not is_spent and ttr_ms and has_traits(string.byte(record)) then
+        --@include moments
+        is_spent = is_too_late(record, past, due)
+      end
+      if is_spent then
         bury(id, record, past, past.error .. (workers and ', held by ' .. workers or ''))
       else
         past.error = past.error .. (workers and '\n' .. workers or '')

@@ -6,6 +6,7 @@ local SHORTEST_TTR_MS = 100 -- a shorter lease would end before its holder hears
 local UNDERSTOOD = { E = 10, U = 9 }
 
 local function has_history(flags) return flags % (2 * HAS_HISTORY) >= HAS_HISTORY end
+local function has_traits(flags) return flags % (2 * HAS_TRAITS) >= HAS_TRAITS end
 -- Where the options end. Nil: the record is cut off.
 local function options_end(record)
   if string.byte(record) % (2 * HAS_OPTIONS) < HAS_OPTIONS then return 7 end
@@ -14,7 +15,7 @@ local function options_end(record)
 end
 -- Where the traits end. Nil, and true where they have a kind that this version does not know but must: the record cannot be read.
 local function traits_end(record, at)
-  if string.byte(record) % (2 * HAS_TRAITS) < HAS_TRAITS then return at end
+  if not has_traits(string.byte(record)) then return at end
   if #record < at + 2 then return nil end
   local last = at + 2 + struct.unpack('>I2', record, at + 1)
   if last > #record then return nil end

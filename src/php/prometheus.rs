@@ -59,12 +59,13 @@ struct Page {
 impl Page {
     fn counters(&mut self, queues: &[(&str, &Stats)]) {
         type Count = fn(&Stats) -> u64;
-        let counters: [(&str, &str, Count); 5] = [
+        let counters: [(&str, &str, Count); 6] = [
             ("pushed_total", "Jobs pushed since the queue was made.", |stats| stats.pushed),
             ("acked_total", "Jobs acknowledged since the queue was made.", |stats| stats.acked),
             ("failed_total", "Failed attempts since the queue was made.", |stats| stats.failed),
             ("timed_out_total", "Leases that expired since the queue was made.", |stats| stats.timed_out),
             ("cancelled_total", "Jobs cancelled since the queue was made.", |stats| stats.cancelled),
+            ("expired_total", "Jobs that were too late to be run since the queue was made.", |stats| stats.expired),
         ];
         for (name, help, count) in counters {
             self.family(name, "counter", help);

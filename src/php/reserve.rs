@@ -158,7 +158,7 @@ pub fn ack_many(call: &Call) -> Outcome<Zval> {
             Ok(settled) => {
                 for (job, settled) in same.iter().zip(settled) {
                     match settled {
-                        Settled::Ours => {
+                        Settled::Ours | Settled::Buried => {
                             done += 1;
                             job.set_settled();
                         }

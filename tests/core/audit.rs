@@ -165,7 +165,18 @@ impl Snapshot {
             let (name, value) = (text(name), text(value));
             let number = value.parse::<u64>();
             late += if name.starts_with("late") { number.clone().unwrap_or(0) } else { 0 };
-            let is_known = ["token", "acked", "given_up", "buried", "timed_out", "cancelled", "replaced", "paused"];
+            let is_known = [
+                "token",
+                "acked",
+                "given_up",
+                "buried",
+                "timed_out",
+                "cancelled",
+                "replaced",
+                "expired",
+                "dropped",
+                "paused",
+            ];
             let bucket = |word: &str| name.strip_prefix(word)?.parse::<u32>().ok();
             let is_bucket = ["late", "acked", "failed", "released", "buried", "timed_out"]
                 .iter()

@@ -39,6 +39,7 @@ mod looking;
 mod managing;
 mod many_queues;
 mod model;
+mod moments;
 mod network;
 mod oom;
 mod options;

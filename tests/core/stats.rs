@@ -288,3 +288,14 @@ fn a_moment_that_has_passed_counts_lateness_from_the_push() {
         assert!(quantiles.count == 4 && quantiles.p99_ms < 60_000.0, "{quantiles:?}");
     }
 }
+
+#[test]
+fn a_lease_that_a_push_ends_counts_as_expired() {
+    let queue = fresh();
+    queue.push(&job("a")).unwrap();
+    reserve(&queue).unwrap();
+    travel(61_000);
+    queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, ..job("a") }).unwrap();
+    let stats = queue.stats().unwrap();
+    assert_eq!((stats.timed_out, stats.pushed, stats.ready), (1, 2, 1));
+}

@@ -8,6 +8,9 @@ $queue->pushMany([['payload' => 1], ['payload' => 2], ['payload' => 3, 'delay' =
 $queue->reserve()->ack();
 $queue->reserve()->bury('why');
 $queue->cancel('c');
+$queue->push(6, expires: '10ms', onExpiry: DelayQueue\OnExpiry::Drop);
+usleep(20_000);
+var_dump($queue->reserve());
 $stats = $queue->stats();
 var_dump($stats->oldestReadyAge, abs($stats->nextDueAt - microtime(true) - 3600) < 2, array_keys($stats->lateness()), $stats->lateness()['count']);
 var_dump($stats->waitTime()['count'], $stats->runTimes()['acked']['count'], $stats->lateness() === $stats->lateness(sinceStart: true));
@@ -26,6 +29,7 @@ var_dump($queue->stats()->oldestReadyAge >= 0);
 $queue->purge();
 ?>
 --EXPECT--
+NULL
 NULL
 bool(true)
 array(4) {
@@ -53,7 +57,7 @@ delayqueue_jobs{queue="statistics_count_everything_and_print_for_prometheus",sta
 delayqueue_jobs{queue="statistics_count_everything_and_print_for_prometheus",state="buried"} 1
 # HELP delayqueue_pushed_total Jobs pushed since the queue was made.
 # TYPE delayqueue_pushed_total counter
-delayqueue_pushed_total{queue="statistics_count_everything_and_print_for_prometheus"} 4
+delayqueue_pushed_total{queue="statistics_count_everything_and_print_for_prometheus"} 5
 # HELP delayqueue_acked_total Jobs acknowledged since the queue was made.
 # TYPE delayqueue_acked_total counter
 delayqueue_acked_total{queue="statistics_count_everything_and_print_for_prometheus"} 1
@@ -66,6 +70,9 @@ delayqueue_timed_out_total{queue="statistics_count_everything_and_print_for_prom
 # HELP delayqueue_cancelled_total Jobs cancelled since the queue was made.
 # TYPE delayqueue_cancelled_total counter
 delayqueue_cancelled_total{queue="statistics_count_everything_and_print_for_prometheus"} 1
+# HELP delayqueue_expired_total Jobs that were too late to be run since the queue was made.
+# TYPE delayqueue_expired_total counter
+delayqueue_expired_total{queue="statistics_count_everything_and_print_for_prometheus"} 1
 # HELP delayqueue_next_due_timestamp_seconds When the next delayed job falls due.
 # TYPE delayqueue_next_due_timestamp_seconds gauge
 delayqueue_next_due_timestamp_seconds{queue="statistics_count_everything_and_print_for_prometheus"} *
@@ -112,11 +119,12 @@ DelayQueue\Stats Object
     [ready] => 0
     [reserved] => 0
     [buried] => 1
-    [pushed] => 4
+    [pushed] => 5
     [acked] => 1
     [failed] => 0
     [timedOut] => 0
     [cancelled] => 1
+    [expired] => 1
     [oldestReadyAge] => 
     [nextDueAt] => *
     [paused] => 

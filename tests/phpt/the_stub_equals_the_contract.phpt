@@ -58,6 +58,7 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue\JobInfo/properties/seal is unexpected
 /DelayQueue\JobInfo/properties/sealError is unexpected
 /DelayQueue\JobInfo/properties/extras is unexpected
+/DelayQueue\Stats/properties/expired is unexpected
 /DelayQueue\Stats/properties/workers is unexpected
 /DelayQueue\Stats/methods/lateness/parameters/0 is unexpected
 /DelayQueue\Stats/methods/history is unexpected

@@ -129,6 +129,31 @@ final class CliTest extends CliTestCase
         $this->assertSame(2211624000.25, $this->queue()->peek('moment')->dueAt);
     }
 
+    public function testAJobMayHaveATimeByWhichItIsStartedOrTried(): void
+    {
+        $this->cliExpecting(0, 'push', '1', '--id=late', '--expires=0.1');
+        $this->cliExpecting(0, 'push', '1', '--id=dropped', '--expires=500ms', '--on-expiry=drop', '--at=2020-01-01');
+        $this->cliExpecting(0, 'push', '1', '--id=moment', '--delay=1d', '--expires=2040-01-31T12:00:00Z');
+        $this->cliExpecting(0, 'push', '1', '--id=tried', '--delay=1d', '--retry-until=2h30m');
+        [$moment, $tried] = [$this->queue()->peek('moment'), $this->queue()->peek('tried')];
+        $this->assertSame([2211624000.0, null], [$moment->expiresAt, $moment->retryUntil]);
+        $this->assertEqualsWithDelta(9000.0, $tried->retryUntil - $tried->dueAt, 0.001);
+        $this->assertStringContainsString('expires      2040-01-31', $this->cliExpecting(0, 'show', 'moment'));
+        $this->assertStringContainsString('tried until', $this->cliExpecting(0, 'show', 'tried'));
+        json_decode($this->cliExpecting(0, 'show', 'moment', '--format=json'), flags: JSON_THROW_ON_ERROR);
+        usleep(200_000);
+        $this->assertNull($this->queue()->reserve());
+        $this->assertNull($this->queue()->peek('dropped'));
+        $this->assertSame('expired', $this->queue()->peek('late')->lastError);
+        $stats = json_decode($this->cliExpecting(0, 'stats', '--format=json'), true, flags: JSON_THROW_ON_ERROR);
+        $this->assertSame(2, $stats[0]['expired']);
+        $this->assertStringEndsWith(
+            "--expires=1795412800 is neither a duration nor a moment: for a Unix time write --expires=@1795412800\n",
+            $this->cliExpecting(2, 'push', '1', '--expires=1795412800'),
+        );
+        $this->assertStringEndsWith("--retry-until=soon is neither a duration nor a moment\n", $this->cliExpecting(2, 'push', '1', '--retry-until=soon'));
+    }
+
     public function testAUnixTimeIsRefusedWithTheWordsToWriteInstead(): void
     {
         $words = 'delay must be a delay, and 1795412800 looks like a Unix time: for a moment give --at=@1795412800';
@@ -307,7 +332,8 @@ final class CliTest extends CliTestCase
     {
         $lines = [
             'nosuch', 'push 1 --nosuch', 'push {', 'push 1 --delay=soon', 'push 1 --delay=1 --at=now', 'push 1 --at=nonsense', 'push 1 --priority=-1',
-            'push 1 --max-attempts=x', 'push 1 --on-duplicate=maybe', 'push 1 --queue=a --queue=b', 'push 1 --dsn=http://x', 'push 1 --prefix=',
+            'push 1 --max-attempts=x', 'push 1 --on-duplicate=maybe', 'push 1 --on-expiry=maybe', 'push 1 --expires=-1s', 'push 1 --expires=1h --retry-until=1h',
+            'push 1 --queue=a --queue=b', 'push 1 --dsn=http://x', 'push 1 --prefix=',
             'list nosuch', 'list ready --limit=0', 'list ready --format=xml', 'kick', 'kick a --max=1', 'reschedule a', 'cancel', 'stats --watch=x',
             'work', 'work nosuch', 'work nosuch --processes=0', 'work nosuch --log=xml', 'work nosuch --max-jobs=x', 'serve', 'load nosuch', 'purge nosuch',
         ];

@@ -19,7 +19,7 @@ final class Api
         'pushed' => ['PushOnce and PreparedJob', ['DelayQueue\PushOnce', 'DelayQueue\PreparedJob']],
         'stats' => ['Stats', ['DelayQueue\Stats']],
         'backoff' => ['Backoff', ['DelayQueue\Backoff']],
-        'enums' => ['Enums', ['DelayQueue\State', 'DelayQueue\OnDuplicate', 'DelayQueue\StopReason', 'DelayQueue\WorkerOrder', 'DelayQueue\Event']],
+        'enums' => ['Enums', ['DelayQueue\State', 'DelayQueue\OnDuplicate', 'DelayQueue\OnExpiry', 'DelayQueue\StopReason', 'DelayQueue\WorkerOrder', 'DelayQueue\Event']],
         'exceptions' => ['Exceptions', [
             'DelayQueue\Exception', 'DelayQueue\ConnectionException', 'DelayQueue\AuthenticationException', 'DelayQueue\ServerException',
             'DelayQueue\QueueFullException', 'DelayQueue\LeaseLostException', 'DelayQueue\DuplicateJobException', 'DelayQueue\PayloadException',

@@ -27,6 +27,8 @@ final class JobView
             'state' => $job->state->value,
             'due' => Text::momentAndDistance($job->dueAt),
             'created' => Text::momentAndDistance($job->createdAt),
+            'expires' => $job->expiresAt === null ? '' : Text::momentAndDistance($job->expiresAt),
+            'tried until' => $job->retryUntil === null ? '' : Text::momentAndDistance($job->retryUntil),
             'lease until' => $job->leaseUntil === null ? '' : Text::momentAndDistance($job->leaseUntil),
             'attempts' => $job->attempts . ($job->maxAttempts === 0 ? '' : " of $job->maxAttempts"),
             'priority' => (string) $job->priority,

@@ -5,11 +5,13 @@ declare(strict_types=1);
 namespace DelayQueue\Console;
 
 use DateTimeImmutable;
+use DelayQueue\Release;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
+use ValueError;
 
-/** The two ways to say when: --at a moment, or after a delay. */
+/** The two ways to say when: a moment, or after a delay. */
 final class Moment
 {
     public static function describe(Command $command): void
@@ -32,15 +34,53 @@ final class Moment
         if ($at === null) {
             return $delay ?? $default ?? throw new UsageException('give a delay or --at');
         }
-        // PHP takes some Unix times for an hour, a minute, a second and a year.
-        $moment = is_numeric($at) && $at >= 1e9 && $at < 3e9 ? false : date_create_immutable($at);
 
-        return $moment ?: throw new UsageException("--at=$at is not a moment" . (is_numeric($at) ? ': for a Unix time write ' . self::option($at) : ''));
+        return self::parse($at) ?? throw new UsageException("--at=$at is not a moment" . self::hint('at', $at));
+    }
+
+    /**
+     * The value of an option that takes a duration as --delay does, or a moment as --at does.
+     *
+     * @throws UsageException when it is neither
+     */
+    public static function orDuration(?string $value, string $option): string|DateTimeImmutable|null
+    {
+        // PHP takes what begins with a minus for a moment of the past; the extension says what is wrong.
+        if ($value === null || str_starts_with($value, '-') || self::isDuration($value)) {
+            return $value;
+        }
+
+        return self::parse($value) ?? throw new UsageException("--$option=$value is neither a duration nor a moment" . self::hint($option, $value));
+    }
+
+    private static function isDuration(string $text): bool
+    {
+        try {
+            return !self::isUnixTime($text) && (new Release($text))->delay >= 0;
+        } catch (ValueError) {
+            return false;
+        }
+    }
+
+    private static function parse(string $text): ?DateTimeImmutable
+    {
+        return self::isUnixTime($text) ? null : (date_create_immutable($text) ?: null);
+    }
+
+    /** PHP takes some for an hour, a minute, a second and a year. */
+    private static function isUnixTime(string $text): bool
+    {
+        return is_numeric($text) && $text >= 1e9 && $text < 3e9;
+    }
+
+    private static function hint(string $option, string $text): string
+    {
+        return is_numeric($text) ? ': for a Unix time write ' . self::option($text, $option) : '';
     }
 
     /** The option that means a Unix time. */
-    public static function option(string $unixTime): string
+    public static function option(string $unixTime, string $name = 'at'): string
     {
-        return '--at=@' . ($unixTime + 0);
+        return "--$name=@" . ($unixTime + 0);
     }
 }

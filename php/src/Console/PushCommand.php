@@ -6,6 +6,7 @@ namespace DelayQueue\Console;
 
 use DelayQueue\Backoff;
 use DelayQueue\OnDuplicate;
+use DelayQueue\OnExpiry;
 use JsonException;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
@@ -35,6 +36,9 @@ final class PushCommand extends Command
             ->addOption('backoff', null, $value, 'Delays between the attempts: "15s 3m 10m", the last one repeats; or "fixed 1m", "linear 2m 1m" (default: "exponential 5s 2 1h 0.1")')
             ->addOption('timeout', null, $value, 'Time limit of one run of the handler; 0: none')
             ->addOption('header', null, $value | InputOption::VALUE_IS_ARRAY, 'A header of the job: "name: value"; give the option once for each')
+            ->addOption('expires', null, $value, 'It never runs if no worker has started it so long after its due time, or by this moment: 1h, or "tomorrow 9:00"')
+            ->addOption('on-expiry', null, $value, 'What becomes of it then: bury or drop', 'bury')
+            ->addOption('retry-until', null, $value, 'No attempt is made later than so long after its due time, or than this moment')
             ->addOption('on-duplicate', null, $value, 'When the id is in the queue already: fail, keep or replace', 'fail')
             ->addOption('unique', null, $value, 'With --id: the id stays taken for so long, also when its job is done or cancelled')
             ->addOption('max-wait', null, $value, 'With --on-duplicate=replace: a job that is replaced again and again is due at the latest so long after the first push')
@@ -65,6 +69,9 @@ final class PushCommand extends Command
             headers: Headers::parse($option('header')),
             unique: $option('unique'),
             maxWait: $option('max-wait'),
+            expires: Moment::orDuration($option('expires'), 'expires'),
+            onExpiry: OnExpiry::tryFrom($option('on-expiry')) ?? throw new UsageException('--on-expiry must be bury or drop'),
+            retryUntil: Moment::orDuration($option('retry-until'), 'retry-until'),
         );
         Format::raw($output, $id);
 

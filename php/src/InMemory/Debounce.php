@@ -39,17 +39,9 @@ final class Debounce
         return !$entry->isWaiting() || $entry->info->attempts + $entry->info->buries + $entry->info->kicks > 0;
     }
 
-    /** Where the limit begins. Extras are flags 1 · length of the traits 2 · (kind 1 · length 1 · value)* · … */
     private static function limitAt(string $extras): ?int
     {
-        $end = $extras === '' ? 0 : 3 + unpack('n', $extras, 1)[1];
-        for ($at = 3; $at < $end; $at += 2 + ord($extras[$at + 1])) {
-            if ($extras[$at] === 'w' && ord($extras[$at + 1]) === 9) {
-                return $at + 2;
-            }
-        }
-
-        return null;
+        return Traits::at($extras, 'w', 9);
     }
 
     private static function number(string $extras, int $at): int

@@ -82,26 +82,40 @@ final class Hold
         if ($call->priority !== null) {
             $entry->change(['priority' => $call->priority]);
         }
-        if ($call->countAttempt) {
-            $entry->change(['attempts' => $entry->info->attempts + 1, 'releases' => $entry->info->releases + 1]);
+        if ($call->countAttempt || (string) $call->reason !== '') {
+            $entry->comeBack();
         }
         if ((string) $call->reason !== '') {
             $entry->change(['lastError' => $call->reason]);
         }
         $this->countFailure($call);
-        $entry->wait(Store::us((float) $call->dueAt));
+        $dueUs = Store::us((float) $call->dueAt);
+        if ($call->countAttempt) {
+            $entry->change(['attempts' => $entry->info->attempts + 1, 'releases' => $entry->info->releases + 1]);
+            $nowUs = $this->jobs->store->nowUs();
+            if ($entry->isTooLateAt(max($dueUs, $nowUs))) {
+                $entry->bury($entry->reasonOfEnd((string) $entry->info->lastError), $nowUs);
+
+                return;
+            }
+        }
+        $entry->wait($dueUs);
     }
 
     /** Without the backoff's jitter: a test knows when the job is due. */
     private function fail(Entry $entry, string $reason): void
     {
         $nowUs = $this->jobs->store->nowUs();
+        $entry->comeBack();
         $entry->change(['attempts' => $entry->info->attempts + 1, 'lastError' => $reason === '' ? null : $reason]);
         $this->jobs->add('failed');
+        $dueUs = $nowUs + Store::us($entry->info->backoff->delayAfter($entry->info->attempts));
         if ($entry->isSpent()) {
             $entry->bury($reason, $nowUs);
+        } elseif ($entry->isTooLateAt($dueUs)) {
+            $entry->bury($entry->reasonOfEnd($reason), $nowUs);
         } else {
-            $entry->wait($nowUs + Store::us($entry->info->backoff->delayAfter($entry->info->attempts)));
+            $entry->wait($dueUs);
         }
     }
 

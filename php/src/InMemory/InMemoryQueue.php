@@ -78,7 +78,7 @@ final class InMemoryQueue implements QueueInterface
     {
         $this->arguments->atLeast(1, $limit, 'consumer', 'Argument #2 ($limit)');
         $untilUs = $maxScore === null ? $this->store->nowUs() : Store::us((float) $maxScore);
-        $taken = $this->jobs->isPaused() ? [] : array_slice($this->jobs->dueBy($untilUs), 0, $limit);
+        $taken = $this->jobs->dueBy($untilUs, $limit);
         foreach ($taken as $entry) {
             $this->jobs->remove($entry, 'acked');
         }
@@ -112,7 +112,11 @@ final class InMemoryQueue implements QueueInterface
     {
         $entry = $this->jobs->find($this->arguments->id($id, 'reserveJob'));
 
-        return $entry === null || $entry->lease !== null ? null : (new Hold($this->jobs))->lease([$entry], $this->arguments->like)[0];
+        if ($entry === null || $entry->lease !== null || $entry->isWaiting() && $this->jobs->endsLate($entry, $this->store->nowUs())) {
+            return null;
+        }
+
+        return (new Hold($this->jobs))->lease([$entry], $this->arguments->like)[0];
     }
 
     public function wait(int|float|null $timeout = null): bool
@@ -228,6 +232,12 @@ final class InMemoryQueue implements QueueInterface
         $this->jobs = $store->queue($arguments->queue);
         $this->listeners = new Listeners();
         $this->watched = [$arguments->queue];
+    }
+
+    /** @internal for the loop: whether the job has been set aside */
+    public function isBuried(Job $job): bool
+    {
+        return $this->store->queue($job->queue)->find($job->id)?->isBuried ?? false;
     }
 
     /** @return list<Job> */

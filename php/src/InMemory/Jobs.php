@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\InMemory;
 
 use DelayQueue\JobInfo;
+use DelayQueue\OnExpiry;
 use DelayQueue\State;
 use DelayQueue\Stats;
 use DelayQueue\Testing;
@@ -15,10 +16,12 @@ final class Jobs
     /** @var array<array-key, Entry> by their ids */
     private array $entries = [];
 
-    /** @var array{acked: int, failed: int, givenUp: int, timedOut: int, cancelled: int, replaced: int} since the queue was made */
+    /** @var array{acked: int, failed: int, givenUp: int, timedOut: int, cancelled: int, expired: int, dropped: int, replaced: int} since the queue was made */
     private array $counters = self::NOTHING;
 
-    private const NOTHING = ['acked' => 0, 'failed' => 0, 'givenUp' => 0, 'timedOut' => 0, 'cancelled' => 0, 'replaced' => 0];
+    private const NOTHING = [
+        'acked' => 0, 'failed' => 0, 'givenUp' => 0, 'timedOut' => 0, 'cancelled' => 0, 'expired' => 0, 'dropped' => 0, 'replaced' => 0,
+    ];
 
     private bool $isKnown = false;
 
@@ -143,14 +146,41 @@ final class Jobs
         return $a[0] <=> $b[0] ?: $a[1] <=> $b[1] ?: strcmp($a[2], $b[2]);
     }
 
-    /** @return list<Entry> that fell due by then, whatever their priority */
-    public function dueBy(int $untilUs): array
+    /** @return list<Entry> up to so many that fell due by then, whatever their priority */
+    public function dueBy(int $untilUs, int $most): array
     {
         $waiting = [...$this->in(State::Ready), ...$this->in(State::Delayed)];
         $due = array_filter($waiting, static fn (Entry $entry): bool => $entry->dueUs <= $untilUs);
         usort($due, static fn (Entry $a, Entry $b): int => $a->dueUs <=> $b->dueUs ?: strcmp($a->info->id, $b->info->id));
 
-        return $due;
+        $found = [];
+        $nowUs = $this->store->nowUs();
+        foreach ($this->isPaused() ? [] : $due as $entry) {
+            if (count($found) >= $most) {
+                break;
+            }
+            if (!$this->endsLate($entry, $nowUs)) {
+                $found[] = $entry;
+            }
+        }
+
+        return $found;
+    }
+
+    /** Ends a waiting job that may not be started any more: buried, or removed. */
+    public function endsLate(Entry $entry, int $nowUs): bool
+    {
+        $isExpired = $entry->isExpiredAt($nowUs);
+        if ($isExpired && $entry->onExpiry === OnExpiry::Drop) {
+            $this->remove($entry, 'dropped');
+        } elseif ($isExpired || $entry->isTooLateAt($nowUs)) {
+            $entry->bury($isExpired ? 'expired' : $entry->reasonOfEnd((string) $entry->info->lastError), $nowUs);
+            $this->add('expired');
+        } else {
+            return false;
+        }
+
+        return true;
     }
 
     /** @return list<Entry> the next to be leased together */
@@ -159,8 +189,19 @@ final class Jobs
         if ($this->isPaused()) {
             return [];
         }
+        $nowUs = $this->store->nowUs();
+        if ($most === 1) {
+            do {
+                $first = $this->first(State::Ready);
+            } while ($first !== null && $this->endsLate($first, $nowUs));
+
+            return $first === null ? [] : [$first];
+        }
         $next = [];
-        foreach ($most === 1 ? array_filter([$this->first(State::Ready)]) : $this->in(State::Ready) as $entry) {
+        foreach ($this->in(State::Ready) as $entry) {
+            if (count($next) < $most && !($next !== [] && $next[0]->isAlone()) && $this->endsLate($entry, $nowUs)) {
+                continue;
+            }
             if (count($next) >= $most || $next !== [] && ($entry->isAlone() || $next[0]->isAlone())) {
                 break;
             }
@@ -209,15 +250,16 @@ final class Jobs
     {
         $ready = array_map(static fn (Entry $entry): int => $entry->dueUs, $this->in(State::Ready));
         $delayed = $this->in(State::Delayed);
-        ['replaced' => $replaced, 'givenUp' => $givenUp] = $counters = $this->counters;
-        unset($counters['replaced'], $counters['givenUp']);
+        ['replaced' => $replaced, 'givenUp' => $givenUp, 'dropped' => $dropped] = $counters = $this->counters;
+        unset($counters['replaced'], $counters['givenUp'], $counters['dropped']);
 
         return Testing::stats([
             'delayed' => count($delayed),
             'ready' => count($ready),
             'reserved' => count($this->in(State::Reserved)),
             'buried' => count($this->in(State::Buried)),
-            'pushed' => count($this->entries) + $counters['acked'] + $givenUp + $counters['cancelled'] + $replaced,
+            'pushed' => count($this->entries) + $counters['acked'] + $givenUp + $counters['cancelled'] + $replaced + $dropped,
+            'expired' => $counters['expired'] + $dropped,
             'oldestReadyAge' => $ready === [] ? null : max(0, $this->store->nowUs() - min($ready)) / 1_000_000,
             'nextDueAt' => $delayed === [] ? null : $delayed[0]->dueUs / 1_000_000,
             'paused' => $this->isPaused(),
@@ -232,10 +274,12 @@ final class Jobs
             if ($entry->lease === null || $entry->lease->endsAtUs() > $nowUs) {
                 continue;
             }
+            $entry->comeBack();
             ['attempts' => $attempts, 'timeouts' => $timeouts] = get_object_vars($entry->info);
             $entry->change(['attempts' => $attempts + 1, 'timeouts' => $timeouts + 1, 'lastError' => 'lease expired']);
             $this->add('timedOut');
-            $entry->isSpent() ? $entry->bury(sprintf('lease expired, held by %s:%d', gethostname(), getmypid()), $nowUs) : $entry->wait($entry->dueUs);
+            $isOver = $entry->isSpent() || $entry->isTooLateAt(max($nowUs, $entry->dueUs));
+            $isOver ? $entry->bury(sprintf('lease expired, held by %s:%d', gethostname(), getmypid()), $nowUs) : $entry->wait($entry->dueUs);
         }
     }
 }

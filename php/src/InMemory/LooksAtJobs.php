@@ -44,7 +44,7 @@ trait LooksAtJobs
         if ($entry === null || $entry->lease !== null) {
             return false;
         }
-        $entry->wait($dueUs);
+        $entry->reschedule($dueUs);
 
         return true;
     }
@@ -178,6 +178,7 @@ trait LooksAtJobs
     private static function makeReady(Entry $entry, bool $resetAttempts, int $nowUs): void
     {
         $entry->change(['kicks' => $entry->info->kicks + 1] + ($resetAttempts ? ['attempts' => 0, 'timeouts' => 0] : []));
+        $entry->fallDueFirst($nowUs);
         $entry->wait($nowUs);
     }
 }

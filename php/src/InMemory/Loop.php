@@ -122,14 +122,14 @@ final class Loop
         if ($error instanceof Release) {
             $job->release($error->delay);
             $this->queue->keepReason($job, $error->getMessage());
-            $this->listeners->emit(Event::Released, $job, $error, $ran);
+            $this->listeners->emit($this->queue->isBuried($job) ? Event::Buried : Event::Released, $job, $error, $ran);
         } elseif ($error instanceof Bury) {
             $job->bury($error->getMessage());
             $this->listeners->emit(Event::Buried, $job, $error, $ran);
         } elseif ($error !== null || $result === false) {
             $job->fail($error ?? 'the handler returned false');
             $this->listeners->emit(Event::Failed, $job, $error, $ran);
-            if ($job->maxAttempts > 0 && $job->attempts >= $job->maxAttempts) {
+            if ($this->queue->isBuried($job)) {
                 $this->listeners->emit(Event::Buried, $job, $error, $ran);
             }
         } else {

@@ -175,8 +175,8 @@ trait PushesJobs
     {
         $entry = new Entry($info, $this->arguments->dueUs($job['delay'] ?? 0, $this->store->nowUs(), 'push', 2));
         $entry->isBuried = $info->state === State::Buried;
-        if (isset($job['past']) && $info->firstDueAt === null) {
-            $entry->change(['firstDueAt' => $entry->dueUs / 1_000_000]);
+        if (isset($job['past'])) {
+            $entry->fallDueFirst($info->firstDueAt === null ? $entry->dueUs : Store::us($info->firstDueAt));
         }
 
         return new Pushed(

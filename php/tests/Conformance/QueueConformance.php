@@ -23,6 +23,7 @@ abstract class QueueConformance extends TestCase
     use LookingRules;
     use LoopRules;
     use ManagingRules;
+    use MomentRules;
     use OrderRules;
     use ReceiptRules;
     use UniqueRules;

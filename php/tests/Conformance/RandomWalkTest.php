@@ -9,6 +9,7 @@ use DelayQueue\InMemory\InMemoryQueue;
 use DelayQueue\InMemory\Store;
 use DelayQueue\Job;
 use DelayQueue\OnDuplicate;
+use DelayQueue\OnExpiry;
 use DelayQueue\QueueInterface;
 use DelayQueue\State;
 use DelayQueue\Testing\InteractsWithDelayQueue;
@@ -75,6 +76,8 @@ final class RandomWalkTest extends TestCase
         $steps = [
             "push $id in $delay s at $priority, $rule->value" => static fn ($q) => $q->push([$id => $number], $delay, $id, $priority, onDuplicate: $rule),
             "push $id with one attempt" => static fn ($q) => $q->push($number, id: $id, maxAttempts: 1, onDuplicate: $rule, headers: ['n' => "$number"]),
+            "push $id, to be started" => static fn ($q) => $q->push($number, $delay, $id, $priority, onDuplicate: $rule, expires: 750 * $number, onExpiry: $flag ? OnExpiry::Bury : OnExpiry::Drop),
+            "push $id, tried for a while" => static fn ($q) => $q->push($number, $delay, $id, $priority, onDuplicate: $rule, retryUntil: 1250 * $number),
             "push three, $rule->value" => static fn ($q) => $q->pushMany([['payload' => 1, 'id' => $id, 'onDuplicate' => $rule], ['payload' => 2, 'id' => "x$number", 'onDuplicate' => $rule], ['payload' => 3, 'id' => "y$number", 'delay' => $delay, 'onDuplicate' => $rule]]),
             "reserve $number" => static function ($q, &$held) use ($number) {
                 array_push($held, ...$jobs = $q->reserveMany($number));
@@ -116,7 +119,7 @@ final class RandomWalkTest extends TestCase
             'consume as of old' => static fn ($q) => $number === 1 ? $q->consumer(limit: 1) : null,
         ];
         $names = array_keys($steps);
-        $name = $this->one([...$names, 'travel', 'travel', ...array_slice($names, 0, 7), $names[3], $names[3]]);
+        $name = $this->one([...$names, 'travel', 'travel', ...array_slice($names, 0, 9), $names[5], $names[5]]);
         if ($name === 'travel') {
             // Nothing is due within minutes of these moments: the time that the test itself takes does not matter.
             $this->travel($number * 1000);
@@ -175,7 +178,8 @@ final class RandomWalkTest extends TestCase
             foreach ($queue->list($state) as $info) {
                 $all = get_object_vars($info);
                 $times += ["due $info->id" => $info->dueAt, "lease $info->id" => $info->leaseUntil ?? 0.0, "created $info->id" => $info->createdAt];
-                unset($all['createdAt'], $all['dueAt'], $all['leaseUntil']);
+                $times += ["first $info->id" => $info->firstDueAt ?? 0.0, "expires $info->id" => $info->expiresAt ?? 0.0, "until $info->id" => $info->retryUntil ?? 0.0];
+                unset($all['createdAt'], $all['dueAt'], $all['leaseUntil'], $all['firstDueAt'], $all['expiresAt'], $all['retryUntil'], $all['extras']);
                 $facts[$state->value][] = ['backoff' => (string) $info->backoff] + $all;
             }
         }

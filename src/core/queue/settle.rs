@@ -94,6 +94,8 @@ impl Release<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Settled {
     Ours,
+    /// It was given back, and buried, because its next attempt would come too late.
+    Buried,
     Lost,
 }
 
@@ -109,7 +111,11 @@ impl Queue {
     }
 
     fn must_be_ours(&self, held: &Held, settled: &[Settled]) -> Result<()> {
-        if settled.first() == Some(&Settled::Ours) { Ok(()) } else { Err(self.lost(held)) }
+        self.outcome(held, settled).map(drop)
+    }
+
+    fn outcome(&self, held: &Held, settled: &[Settled]) -> Result<Settled> {
+        settled.first().copied().filter(|settled| *settled != Settled::Lost).ok_or_else(|| self.lost(held))
     }
 
     /// Done: removes the job.
@@ -189,31 +195,33 @@ impl Queue {
                 return Err(reply::unexpected());
             }
             // After a lost answer, a job that is gone was settled by the try before.
-            for lost in if was_lost { Vec::new() } else { reply.positions()? } {
-                places.get(lost).into_iter().for_each(|at| set(&mut settled, *at, Settled::Lost));
+            let lost = if was_lost { Vec::new() } else { reply.positions()? };
+            let buried = if was_lost || reply.is_at_end() { Vec::new() } else { reply.positions()? };
+            for (positions, becomes) in [(lost, Settled::Lost), (buried, Settled::Buried)] {
+                let places = positions.into_iter().filter_map(|position| places.get(position));
+                places.for_each(|at| set(&mut settled, *at, becomes));
             }
         }
         Ok(settled)
     }
 
-    /// Back to the queue. `priority` `None` keeps it; without `count_attempt` it is as if the job had not been reserved.
+    /// Back to the queue, or buried where its next attempt would come too late. `priority` `None` keeps it; without `count_attempt` it is as if
+    /// the job had not been reserved.
     ///
     /// # Errors
     /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
     pub fn release(&self, held: &Held, due: Due, priority: Option<u32>, count_attempt: bool) -> Result<()> {
         let priority = priority.map(|priority| priority.to_string()).unwrap_or_default();
         let counter = if count_attempt { counter_of(held, Outcome::Released) } else { String::new() };
-        self.release_one(
-            held,
-            &Release { due: &due_arg(due), priority: &priority, count_attempt, reason: &[], counter },
-        )
+        let how = Release { due: &due_arg(due), priority: &priority, count_attempt, reason: &[], counter };
+        self.release_one(held, &how).map(drop)
     }
 
-    /// Back to the queue, with the reason as its last error.
+    /// Back to the queue, with the reason as its last error; or [`Settled::Buried`].
     ///
     /// # Errors
     /// As [`Queue::release`].
-    pub fn release_because(&self, held: &Held, due: Due, reason: &[u8]) -> Result<()> {
+    pub fn release_because(&self, held: &Held, due: Due, reason: &[u8]) -> Result<Settled> {
         let counter = counter_of(held, Outcome::Released);
         self.release_one(held, &Release { due: &due_arg(due), priority: "", count_attempt: true, reason, counter })
     }
@@ -233,12 +241,12 @@ impl Queue {
         let priority = priority.map(|priority| priority.to_string()).unwrap_or_default();
         let counter = counter_of(held, Outcome::Failed);
         let how = Release { due: &due_arg(due), priority: &priority, count_attempt, reason: error, counter };
-        self.release_one(held, &how)
+        self.release_one(held, &how).map(drop)
     }
 
-    fn release_one(&self, held: &Held, how: &Release<'_>) -> Result<()> {
+    fn release_one(&self, held: &Held, how: &Release<'_>) -> Result<Settled> {
         let settled = self.release_receipts(&[&held.receipt], how).map_err(self.doing("releasing", held))?;
-        self.must_be_ours(held, &settled)
+        self.outcome(held, &settled)
     }
 
     /// Back to its old place, as if nobody had reserved it.
@@ -246,7 +254,7 @@ impl Queue {
     /// # Errors
     /// As [`Queue::release`].
     pub fn put_back(&self, held: &Held) -> Result<()> {
-        self.release_one(held, &Release::UNDONE)
+        self.release_one(held, &Release::UNDONE).map(drop)
     }
 
     /// Back to their old places without counting an attempt: no handler has started them.
@@ -272,7 +280,7 @@ impl Queue {
         })
     }
 
-    /// Failed: back after the backoff's delay, jittered, or buried when no attempt is left.
+    /// Failed: back after the backoff's delay, jittered, or buried when no attempt is left or the next one would come too late.
     ///
     /// # Errors
     /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
@@ -290,7 +298,7 @@ impl Queue {
         }
     }
 
-    /// The result of a failure whose answer was lost: it follows from what the holder knows.
+    /// The result of a failure whose answer was lost, as far as it follows from what the holder knows.
     #[must_use]
     pub fn failed_unseen(&self, held: &Held) -> Failed {
         let is_spent = held.options.max_attempts > 0 && held.attempts >= held.options.max_attempts;

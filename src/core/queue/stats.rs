@@ -72,9 +72,9 @@ impl Counters {
         u64::try_from(self.of(word).map(|(_, number)| number).sum::<i64>()).unwrap_or(0)
     }
 
-    /// The jobs that are gone: acknowledged, given up, cancelled or replaced.
+    /// The jobs that are gone: acknowledged, given up, cancelled, replaced or dropped.
     fn left(&self) -> u64 {
-        ["acked", "given_up", "cancelled", "replaced"].map(|word| self.count(word)).iter().sum()
+        ["acked", "given_up", "cancelled", "replaced", "dropped"].map(|word| self.count(word)).iter().sum()
     }
 
     /// From due to reserved. A job that comes back has a new due time, and counts again.
@@ -140,6 +140,8 @@ pub struct Stats {
     pub failed: u64,
     pub timed_out: u64,
     pub cancelled: u64,
+    /// Jobs that were too late to be run: buried, or removed.
+    pub expired: u64,
     pub oldest_ready_age_us: Option<u64>,
     pub next_due_at_us: Option<i64>,
     pub paused: bool,
@@ -168,6 +170,7 @@ impl Stats {
             (&mut self.failed, other.failed),
             (&mut self.timed_out, other.timed_out),
             (&mut self.cancelled, other.cancelled),
+            (&mut self.expired, other.expired),
         ] {
             *sum += more;
         }
@@ -212,6 +215,7 @@ impl Queue {
             failed: ever.count("failed"),
             timed_out: ever.count("timed_out"),
             cancelled: ever.count("cancelled"),
+            expired: ever.count("expired") + ever.count("dropped"),
             oldest_ready_age_us: oldest.map(|due| u64::try_from(now_us - due).unwrap_or(0)),
             next_due_at_us,
             paused,

@@ -191,6 +191,7 @@ pub fn stats(call: &Call) -> Outcome<Zval> {
             "failed" => &mut numbers.failed,
             "timedOut" => &mut numbers.timed_out,
             "cancelled" => &mut numbers.cancelled,
+            "expired" => &mut numbers.expired,
             _ => return Err(unknown(&key)),
         };
         *count =

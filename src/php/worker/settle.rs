@@ -7,7 +7,7 @@ use super::signals;
 use crate::core::deadline;
 use crate::core::error::{Error, Result};
 use crate::core::job::Due;
-use crate::core::queue::{Failed, Held, Queue};
+use crate::core::queue::{Failed, Held, Queue, Settled};
 use crate::core::worker::feed::{Delivery, Ticket};
 use crate::core::worker::watch::{Cause, timeout_reason};
 use crate::php::call::{Fault, Outcome};
@@ -130,10 +130,12 @@ impl Loop<'_> {
                 self.emit(Event::Succeeded, Some(&job.object), None)
             }
             Verdict::Release(due, why, exception) => {
-                if self.settled(job, (), || job.queue.release_because(&job.held, *due, why))?.is_some() {
-                    self.emit(Event::Released, Some(&job.object), Some(exception))?;
+                let work = || job.queue.release_because(&job.held, *due, why);
+                match self.settled(job, Settled::Ours, work)? {
+                    Some(Settled::Ours) => self.emit(Event::Released, Some(&job.object), Some(exception)),
+                    Some(Settled::Buried) => self.emit(Event::Buried, Some(&job.object), Some(exception)),
+                    Some(Settled::Lost) | None => Ok(()),
                 }
-                Ok(())
             }
             Verdict::PutBack(exception) => {
                 if self.settled(job, (), || job.queue.put_back(&job.held))?.is_some() {

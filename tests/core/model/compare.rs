@@ -83,7 +83,12 @@ impl Walk {
             ("acked", self.model.taken),
             ("given_up", counters.given_up),
             ("cancelled", counters.cancelled),
-            ("replaced", counters.pushed - jobs - counters.acked - counters.given_up - counters.cancelled),
+            ("expired", counters.expired),
+            ("dropped", counters.dropped),
+            (
+                "replaced",
+                counters.pushed - jobs - counters.acked - counters.given_up - counters.cancelled - counters.dropped,
+            ),
         ];
         let mut meta: BTreeMap<String, String> = expected
             .into_iter()
@@ -155,6 +160,7 @@ impl Walk {
             (stats.pushed, stats.acked, stats.failed, stats.timed_out, stats.cancelled),
             (counters.pushed, counters.acked, counters.failed, counters.timed_out, counters.cancelled)
         );
+        assert_eq!(stats.expired, counters.expired + counters.dropped);
         let counts = State::ALL.map(|state| self.model.in_order(state).len() as u64);
         assert_eq!([stats.delayed, stats.ready, stats.reserved, stats.buried], counts);
         let first = |state| self.model.in_order(state).into_iter().map(|job| job.due).min();

@@ -1,6 +1,9 @@
 //! One job of the model, and the changes that concern it alone.
 
 use delayqueue::core::job::JobOptions;
+use delayqueue::core::traits::{OnExpiry, expires_at_us, retry_until_us};
+
+pub const TOO_LATE: &str = "too late to be tried again";
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Place {
@@ -54,6 +57,23 @@ impl Job {
     /// Before it gets another due time.
     pub fn come_back(&mut self) {
         self.first_due.get_or_insert(self.due);
+    }
+
+    /// Whether it is not tried again, because that would be at this time. A kick has lifted all limits.
+    pub fn is_too_late_at(&self, next: i64) -> bool {
+        let until = retry_until_us(&self.options.extras.traits, self.first_due.unwrap_or(self.due));
+        self.kicks == 0 && until.is_some_and(|until| until < next)
+    }
+
+    /// What becomes of it, and why, where nobody may start it any more.
+    pub fn end_at(&self, now: i64) -> Option<(OnExpiry, String)> {
+        let expires = expires_at_us(&self.options.extras.traits, self.first_due.unwrap_or(self.due));
+        match expires {
+            Some((at, then)) if at < now && self.attempts == 0 && self.kicks == 0 => Some((then, "expired".into())),
+            _ if !self.is_too_late_at(now) => None,
+            _ if self.error.is_empty() => Some((OnExpiry::Bury, TOO_LATE.into())),
+            _ => Some((OnExpiry::Bury, self.error.clone())),
+        }
     }
 
     pub fn bury(&mut self, now: i64, error: &str) {

@@ -2,6 +2,7 @@
 
 mod compare;
 mod job;
+mod late;
 mod mutants;
 mod reference;
 mod times;

@@ -22,8 +22,6 @@ const MUTANTS: &[Mutant] = &[
     ("push_any.lua", "if mode == 'fail' then return { 'DUPLICATE', id } end", ""),
     ("push_any.lua", "if mode == 'keep' then skip[n] = true end", ""),
     ("push_any.lua", "if type(lease) ~= 'string' then return { 'RESERVED', id } end", ""),
-    ("push_any.lua", "deadline + 0 <= now and try('HGET', leases, id)", "false"), // a lease that is over is in the way
-    ("push_any.lua", "call('HINCRBY', meta, 'timed_out', #over)", ""),
     ("push_any.lua", "if old then renewed[#renewed + 1] = id end", ""),
     ("push_any.lua", "replaced = replaced + 1", ""),
     ("push_any.lua", "call('HDEL', history, unpack(renewed))", ""), // replacing keeps attempts
@@ -90,8 +88,9 @@ const MUTANTS: &[Mutant] = &[
         "past.releases = past.releases + 1",
     ),
     ("release.lua", "call('HSET', jobs, id, record)", ""), // the new priority is forgotten at the next lease's end
-    ("release.lua", "if ARGV[4] == '1' then", "if true then"), // attempts count that the caller does not count
-    ("release.lua", "if ARGV[4] == '1' or ARGV[6] ~= '' then", "if ARGV[4] == '1' then"), // forgets the error of such an attempt
+    ("release.lua", "(ARGV[4] == '1' or ARGV[6] ~= '') and read_history", "read_history"), // an attempt leaves a trace that does not count
+    ("release.lua", "if ARGV[4] == '1' then past", "if true then past"), // attempts count that the caller does not count
+    ("release.lua", "(ARGV[4] == '1' or ARGV[6] ~= '')", "ARGV[4] == '1'"), // forgets the error of such an attempt
     ("release.lua", "if ids[1] and ARGV[7] ~= '' then call('HINCRBY', meta, ARGV[7], #ids) end", ""),
     (
         "release.lua",
@@ -136,6 +135,26 @@ const MUTANTS: &[Mutant] = &[
     ("lib/reclaim.lua", "(timed_out[run] or 0) + 1", "1"),
     ("lib/reclaim.lua", "bucket_of(ttr_ms * 1000)", "bucket_of(ttr_ms)"),
     ("lib/reclaim.lua", "read_history(id, due)", "read_history(id, now)"),
+    // Moments.
+    ("lib/moments.lua", "mode == 1 and first_due + value or value", "value"), // every moment is one on the clock
+    ("lib/moments.lua", "past.kicks == 0 and moment", "moment"),              // a kick lifts nothing
+    ("lib/moments.lua", "< math.max(next_due, now)", "< now"),
+    ("lib/moments.lua", "< math.max(next_due, now)", "< next_due"),
+    ("lib/expire.lua", "if past.kicks == 0 and past.attempts", "if past.attempts"),
+    ("lib/expire.lua", "and past.attempts == 0 and", "and"), // later attempts expire
+    ("lib/expire.lua", "string.byte(record, at + 9) == 1 and 'dropped' or 'expired'", "'expired'"),
+    ("lib/moments.lua", "moment(record, 'U', past.first_due)", "moment(record, 'U', now)"),
+    ("lib/expire.lua", "past.error ~= '' and past.error or TOO_LATE", "TOO_LATE"),
+    ("lib/expire.lua", "if may_be_prioritized then unplace(id, due, true) end", ""),
+    ("reserve.lua", "first = true, 2 * count + 1", "first = true, 1"), // leases a job twice
+    ("reserve.lua", "if has_picked_more and count == wanted + 0 then is_full = true end", ""), // more than were wanted
+    ("reserve.lua", "if late > 0 and not picked[first]", "if false and not picked[first]"), // fewer than there are
+    ("reserve_job.lua", "if expire(id, record, due, true) then return { 'MISSING' } end", ""),
+    ("take.lua", "elseif record and is_ended(id, record, due) then", "elseif false then"),
+    ("fail.lua", "is_spent = is_too_late(record, past, due)", ""),
+    ("fail.lua", "if is_spent and reason == '' then reason = TOO_LATE end", ""),
+    ("release.lua", "is_late = is_too_late(record, past, due)", ""),
+    ("lib/reclaim.lua", "is_spent = is_too_late(record, past, due)", ""),
     // Operations without a lease.
     ("cancel.lua", "remove(ids)", ""),
     ("cancel.lua", "call('HINCRBY', meta, 'cancelled', #ids)", ""),
@@ -243,6 +262,11 @@ const OTHERS: &[(Mutant, &str)] = &[
     (("lib/undo_call.lua", "if holder == consumer then", "if lease then"), "repeats::"),
     (("update.lua", "if ARGV[6] and kept ~= ARGV[6] then", "if false then"), "repeats::"),
     (("push_any.lua", "end_leases(over)", ""), "duplicates::a_push_that_replaces"),
+    (
+        ("push_any.lua", "deadline + 0 <= now and try('HGET', leases, id)", "false"), // a lease that is over is in the way
+        "duplicates::a_push_that_replaces",
+    ),
+    (("push_any.lua", "call('HINCRBY', meta, 'timed_out', #over)", ""), "stats::a_lease_that_a_push_ends"),
     (("push_any.lua", "or is_aged[id]", ""), "repeats::"), // puts off a released job
     (("push.lua", "call('ZADD', waiting, unpack(places))", "redis.pcall('ZADD', waiting, unpack(places))"), "denied::"),
     (("lib/ends.lua", "call('HDEL', jobs, unpack(ids))", "try('HDEL', jobs, unpack(ids))"), "denied::"),
@@ -302,6 +326,14 @@ const OTHERS: &[(Mutant, &str)] = &[
     (("release.lua", "if ARGV[6] ~= '' then past.error = ARGV[6] end", ""), "lifecycle::a_release_leaves"),
     (("lib/reclaim.lua", "return workers .. ', ' .. worker", "return workers"), "lifecycle::a_job_that_outlives"),
     (("lib/reclaim.lua", "if #workers > 400 or ", "if "), "lifecycle::a_job_that_outlives"),
+    (("reserve.lua", "is_full = late_bytes > 4000000", ""), "moments::backlogs::large_records"),
+    (("reserve.lua", "'LIMIT', '0', 500 - late)", "'LIMIT', '0', wanted)"), "moments::backlogs::a_backlog"),
+    (("reserve.lua", "pick_more and pick_more(500 - late)", "nil"), "moments::backlogs::a_backlog"),
+    (("lib/expire.lua", "if call('ZSCORE', reserved, id) then", "if false then"), "moments::an_entry"),
+    (("lib/expire.lua", "--@include allow_when_full", ""), "moments::late_jobs_end"),
+    (("release.lua", "past.error ~= '' and past.error or TOO_LATE", "TOO_LATE"), "moments::a_release"),
+    (("release.lua", "set_aside[#set_aside + 1] = (n - 6) / 2", ""), "moments::a_release"),
+    (("take.lua", "if late > 0 and not ids[1] then", "if false then"), "moments::backlogs::the_classic"),
 ];
 
 const WALK: &str = "model::walk::jobs_are_never_lost_doubled_or_out_of_order";

@@ -1,6 +1,6 @@
 //! A model of a queue in a few hundred lines: one flat list of jobs, no indexes, no laziness but the documented one.
 
-use super::job::{Job, Place};
+use super::job::{Job, Place, TOO_LATE};
 use super::times::Times;
 use delayqueue::core::backoff::Backoff;
 use delayqueue::core::job::{Due, JobOptions, OnDuplicate, State};
@@ -27,6 +27,9 @@ pub struct Counters {
     pub failed: u64,
     pub timed_out: u64,
     pub cancelled: u64,
+    /// Buried or dropped, because they were too late.
+    pub expired: u64,
+    pub dropped: u64,
 }
 
 pub struct Push {
@@ -115,7 +118,7 @@ impl Reference {
                 job.come_back();
                 self.counters.timed_out += 1;
                 self.times.timed_out(job.options.ttr_ms);
-                if job.is_spent() {
+                if job.is_spent() || job.is_too_late_at(job.due.max(now)) {
                     job.bury(now, &format!("lease expired, held by {}", process::worker()));
                 } else {
                     job.place = Place::Waiting;
@@ -144,22 +147,23 @@ impl Reference {
         self.paused_until.is_some()
     }
 
-    pub fn is_ready(&mut self) -> bool {
-        self.reclaim();
-        !self.is_paused() && !self.in_order(State::Ready).is_empty()
-    }
-
     pub fn reserve(&mut self, max: usize) -> Vec<Job> {
         self.reclaim();
         if self.is_paused() {
             return Vec::new();
         }
-        let ready = self.in_order(State::Ready);
-        let together = match ready.first() {
-            Some(first) if first.goes_alone() => 1,
-            _ => ready.iter().take(max).take_while(|job| !job.goes_alone()).count(),
-        };
-        let ids: Vec<String> = ready[..together.min(ready.len())].iter().map(|job| job.id.clone()).collect();
+        let ready: Vec<String> = self.in_order(State::Ready).iter().map(|job| job.id.clone()).collect();
+        let (mut ids, mut is_full) = (Vec::new(), false);
+        for id in ready {
+            if is_full || self.ends_late(&id) {
+                continue;
+            }
+            let is_alone = self.find(&id).unwrap().goes_alone();
+            is_full = is_alone || ids.len() + 1 == max;
+            if ids.is_empty() || !is_alone {
+                ids.push(id);
+            }
+        }
         let leased: Vec<Job> = ids.iter().map(|id| self.lease(id)).collect();
         self.times.handed_out(self.now, &leased);
         leased
@@ -167,8 +171,8 @@ impl Reference {
 
     pub fn reserve_job(&mut self, id: &str) -> Option<Job> {
         self.reclaim();
-        self.free(id)?;
-        Some(self.lease(id))
+        let is_waiting = self.free(id)?.place == Place::Waiting;
+        if is_waiting && self.ends_late(id) { None } else { Some(self.lease(id)) }
     }
 
     /// The answer of a reserve was lost: it is as if it had not been, but for the numbers that were used.
@@ -213,7 +217,7 @@ impl Reference {
 
     /// `error`: of a run that has failed.
     pub fn release(&mut self, token: u64, due: Due, priority: Option<u32>, counts: bool, error: Option<&str>) -> bool {
-        let due = self.due(due);
+        let (due, now) = (self.due(due), self.now);
         let Some(job) = self.held_by(token) else { return false };
         job.options.priority = priority.unwrap_or(job.options.priority);
         let new_error = error.filter(|error| !error.is_empty());
@@ -226,7 +230,12 @@ impl Reference {
         if counts || new_error.is_some() {
             job.come_back();
         }
-        job.wait_from(due);
+        if counts && job.is_too_late_at(due.max(now)) {
+            let error = if job.error.is_empty() { TOO_LATE.into() } else { job.error.clone() };
+            job.bury(now, &error);
+        } else {
+            job.wait_from(due);
+        }
         if error.is_some() {
             self.ran_and_failed(token);
         } else if counts {
@@ -247,14 +256,14 @@ impl Reference {
         let job = self.held_by(token)?;
         (job.attempts, job.error) = (job.attempts + 1, reason.to_owned());
         job.come_back();
-        let is_spent = job.is_spent();
-        if is_spent {
-            job.bury(now, reason);
+        let (is_spent, is_late) = (job.is_spent(), job.is_too_late_at(due));
+        if is_spent || is_late {
+            job.bury(now, if !is_spent && reason.is_empty() { TOO_LATE } else { reason });
         } else {
             job.wait_from(due);
         }
         self.ran_and_failed(token);
-        Some(is_spent)
+        Some(is_spent || is_late)
     }
 
     pub fn bury(&mut self, token: u64, reason: &str, failed: bool) -> bool {
@@ -337,22 +346,6 @@ impl Reference {
             self.kick_one(id, resets);
         }
         can_be
-    }
-
-    pub fn take(&mut self, latest: i64, limit: usize) -> Vec<Vec<u8>> {
-        self.reclaim();
-        if self.is_paused() {
-            return Vec::new();
-        }
-        let mut jobs: Vec<&Job> =
-            self.jobs.iter().filter(|job| job.place == Place::Waiting && job.due <= latest).collect();
-        jobs.sort_by_key(|job| (job.due, &job.id));
-        let taken: Vec<(String, Vec<u8>)> =
-            jobs.into_iter().take(limit).map(|job| (job.id.clone(), job.payload.clone())).collect();
-        self.jobs.retain(|job| !taken.iter().any(|(id, _)| *id == job.id));
-        self.counters.acked += taken.len() as u64;
-        self.taken += taken.len() as u64;
-        taken.into_iter().map(|(_, payload)| payload).collect()
     }
 
     /// A lease that is over counts as held: nothing looks for it here.

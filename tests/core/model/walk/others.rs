@@ -49,7 +49,7 @@ impl Walk {
         let (ahead_ms, limit) = (self.pick(&[None, None, Some(50)]), self.below(3) as usize + 1);
         self.note(format!("take {ahead_ms:?} {limit}"));
         let asked = ahead_ms.map(|ahead_ms| self.model.now + ahead_ms * 1000);
-        let expected = self.model.take(asked.unwrap_or(self.model.now), limit);
+        let expected = self.model.take(asked.unwrap_or(self.model.now), limit, is_lost);
         let got = self.queue(is_lost).take(asked, limit);
         assert_eq!(unless_in_doubt(got.map(payloads)), if is_lost { None } else { Some(expected) });
     }

@@ -6,6 +6,7 @@ use crate::support::*;
 use delayqueue::core::backoff::Backoff;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate};
+use delayqueue::core::traits::{Limit, OnExpiry, Traits};
 
 impl Walk {
     pub(super) fn new_push(&mut self) -> Push {
@@ -19,8 +20,34 @@ impl Walk {
         Push { id, payload: format!("p{number}").into_bytes(), options: self.options(), due: self.due(), on_duplicate }
     }
 
-    /// The default ones are stored as nothing at all.
     fn options(&mut self) -> JobOptions {
+        let mut options = self.options_without_traits();
+        options.extras.traits = self.traits().before(&[]);
+        options
+    }
+
+    /// Most jobs have none.
+    fn traits(&mut self) -> Traits {
+        let mut traits = Traits::default();
+        if self.below(8) == 0 {
+            let (by, then) = (self.limit(), self.pick(&[OnExpiry::Bury, OnExpiry::Drop]));
+            traits = traits.expires(by, then);
+        }
+        if self.below(8) == 0 {
+            traits = traits.retry_until(self.limit());
+        }
+        traits
+    }
+
+    fn limit(&mut self) -> Limit {
+        match self.below(2) {
+            0 => Limit::AtUs(self.model.now + self.pick(&[-10, 0, 5, 100, 4_000, 20_000]) * 1000),
+            _ => Limit::AfterDueMs(self.pick(&[1, 20, 200, 2_000, 20_000])),
+        }
+    }
+
+    /// The default ones are stored as nothing at all.
+    fn options_without_traits(&mut self) -> JobOptions {
         if self.below(2) == 0 {
             return JobOptions::default();
         }

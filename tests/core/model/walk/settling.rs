@@ -54,9 +54,14 @@ impl Walk {
     pub(super) fn reserve_job(&mut self, name: &str, is_lost: bool) {
         self.note(format!("reserve_job {name}"));
         let got = self.queue(is_lost).reserve_job(&id(name)).unwrap();
+        self.model.reclaim();
+        let before = self.model.find(name).map(|job| job.place.clone());
         let mut expected = self.model.reserve_job(name);
         if is_lost {
             self.model.forget_lease(expected.as_slice());
+            if let (Some(job), Some(place)) = (self.model.find(name).filter(|_| expected.is_some()), before) {
+                job.place = place; // a buried one is buried again
+            }
             expected = self.model.reserve_job(name);
         }
         self.compare_reserved(got.into_iter().collect(), expected.as_slice());
@@ -119,6 +124,7 @@ impl Walk {
         let (soonest, latest) = (due(0.0), due(0.999_999_999));
         let due = match got {
             Ok(Failed::Retried { due_at_us }) if !is_known => due_at_us,
+            Ok(Failed::Buried) if !is_known => latest,
             _ => soonest,
         };
         assert!((soonest..=latest).contains(&due), "{soonest} {due} {latest}");
