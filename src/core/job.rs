@@ -27,6 +27,15 @@ impl JobId {
         Self(Arc::from(text.encode_lower(&mut uuid::Uuid::encode_buffer()).as_bytes()))
     }
 
+    /// The same one each time, for a job that arrives once and has no id of its own.
+    #[must_use]
+    pub fn of_receipt(receipt: &[u8]) -> Self {
+        let mut bytes = uuid::Bytes::default();
+        bytes.iter_mut().zip(sha1_smol::Sha1::from(receipt).digest().bytes()).for_each(|(to, from)| *to = from);
+        let text = uuid::Builder::from_sha1_bytes(bytes).into_uuid().hyphenated();
+        Self(Arc::from(text.encode_lower(&mut uuid::Uuid::encode_buffer()).as_bytes()))
+    }
+
     /// Checks an id that a user chose.
     ///
     /// # Errors

@@ -19,7 +19,8 @@ impl Partitions {
         }
         let with_id = |mut one: OnceJob| {
             if !one.is_receipt_only {
-                one.job.id.get_or_insert_with(JobId::generate);
+                // A repeat has to look in the same homes.
+                one.job.id.get_or_insert_with(|| JobId::of_receipt(&one.receipt));
             }
             one
         };
