@@ -3,6 +3,7 @@
 mod compare;
 mod job;
 mod mutants;
+mod pushing;
 mod reference;
 mod times;
 mod walk;

@@ -12,7 +12,7 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("cancel.lua", "call('HINCRBY', meta, 'cancelled', #ids)", ""),
     ("lib/remove.lua", "call('ZREM', prioritized_ready, ready_member(dues[n] + 0, id))", ""),
     ("lib/remove.lua", "{ waiting, prioritized, buried }", "{ waiting, prioritized }"),
-    ("reschedule.lua", "past.first_due = due", "past.first_due = now"),
+    ("reschedule.lua", "past.first_due = math.max(due, now)", "past.first_due = now"),
     ("reschedule.lua", "if not old_due then call('ZREM', buried, id) end", ""),
     ("reschedule.lua", "place(id, priority, due, old_due, was_prioritized)", "place(id, priority, due)"),
     ("reschedule.lua", "or not old_due and not call('ZSCORE', buried, id) then", "then"), // a held job waits as well
@@ -41,6 +41,8 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("resume.lua", "call('HDEL', meta, 'paused') == 1", "call('HEXISTS', meta, 'paused') == 1"),
     ("lib/pause_end.lua", "try('HDEL', meta, 'paused')", ""),
     ("lib/clock.lua", "+ time[2] + ARGV[1]", "+ time[2]"), // no test travels in time
+    ("forget.lua", "call('ZCARD', receipts) > 0 or", ""),  // receipts are forgotten
+    ("forget.lua", "'(' .. int(now)", "'-inf'"),           // an id whose time is over keeps the queue
 ];
 
 /// The tests that are named find them.

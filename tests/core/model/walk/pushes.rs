@@ -1,11 +1,13 @@
 //! Pushes at random: one job, a few, or so many that housekeeping takes more than one call.
 
+use super::super::pushing::Refused;
 use super::super::reference::{Push, backoff};
 use super::Walk;
 use crate::support::*;
 use delayqueue::core::backoff::Backoff;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate};
+use delayqueue::core::traits::Traits;
 
 impl Walk {
     pub(super) fn new_push(&mut self) -> Push {
@@ -16,7 +18,26 @@ impl Walk {
             _ => OnDuplicate::Fail,
         };
         let id = self.id();
-        Push { id, payload: format!("p{number}").into_bytes(), options: self.options(), due: self.due(), on_duplicate }
+        let unique_ms = self.pick(&[None, None, None, None, Some(20), Some(2_000)]);
+        let max_wait_ms =
+            if on_duplicate == OnDuplicate::Replace { self.pick(&[None, Some(15), Some(900)]) } else { None };
+        let (options, due) = (self.options(), self.due());
+        Push { id, payload: format!("p{number}").into_bytes(), options, due, on_duplicate, unique_ms, max_wait_ms }
+    }
+
+    pub(super) fn new_job(push: &Push) -> NewJob {
+        let mut options = push.options.clone();
+        if let Some(ms) = push.max_wait_ms {
+            options.extras.traits = Traits::default().longest_wait(ms).before(&[]);
+        }
+        NewJob {
+            id: Some(id(&push.id)),
+            payload: push.payload.clone(),
+            due: push.due,
+            options,
+            on_duplicate: push.on_duplicate,
+            unique_ms: push.unique_ms,
+        }
     }
 
     /// The default ones are stored as nothing at all.
@@ -49,30 +70,26 @@ impl Walk {
     }
 
     pub(super) fn push(&mut self, batch: &[Push], is_lost: bool) {
-        let jobs: Vec<NewJob> = batch
-            .iter()
-            .map(|push| NewJob {
-                id: Some(id(&push.id)),
-                payload: push.payload.clone(),
-                due: push.due,
-                options: push.options.clone(),
-                on_duplicate: push.on_duplicate,
-                unique_ms: None,
-            })
-            .collect();
-        let said: Vec<_> =
-            batch.iter().map(|push| (&push.id, push.due, push.options.priority, push.on_duplicate)).collect();
-        self.note(format!("push {said:?}"));
-        let queue = self.queue(is_lost);
+        let jobs: Vec<NewJob> = batch.iter().map(Self::new_job).collect();
+        let capacity = if self.below(5) == 0 { Some(self.below(40) as usize + 1) } else { None };
+        let said = |push: &Push| {
+            let Push { id, due, options, on_duplicate, unique_ms, max_wait_ms, .. } = push;
+            format!("{id} {due:?} {} {on_duplicate:?} {unique_ms:?} {max_wait_ms:?}", options.priority)
+        };
+        self.note(format!("push, at most {capacity:?}: {:?}", batch.iter().map(said).collect::<Vec<_>>()));
+        let queue = self.queue(is_lost).with_capacity(capacity.map(|most| most as u64));
         let mut stored = Vec::new();
         let got = if let [one] = jobs.as_slice() {
             queue.push(one).map(|one| stored.push(one))
         } else {
             queue.push_many(&jobs, &mut stored)
         };
-        match (got, self.model.push(batch)) {
+        match (got, self.model.push(batch, capacity, is_lost)) {
             (Ok(()), Ok(())) => assert_eq!(stored.len(), batch.len()),
-            (Err(Error::Duplicate { id, .. }), Err(expected)) => assert_eq!((id, stored), (expected, Vec::new())),
+            (Err(Error::Duplicate { id, .. }), Err(Refused::Duplicate(expected))) => {
+                assert_eq!((id, stored), (expected, Vec::new()));
+            }
+            (Err(Error::QueueFull { .. }), Err(Refused::Full)) => assert_eq!(stored, Vec::new()),
             (got, expected) => panic!("push gave {got:?}, expected {expected:?}"),
         }
     }
