@@ -3,12 +3,14 @@
 use crate::audit;
 use crate::new_jobs::{at_most, once, past, receipt_only, replacing, unique};
 use crate::proxy::{Fault, Proxy};
+use crate::seal_bytes::keys;
 use crate::support::*;
 use delayqueue::core::clock;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, OnceJob, State};
-use delayqueue::core::queue::{PushOnce, Queue};
+use delayqueue::core::queue::{PushOnce, Queue, QueueConfig};
 use delayqueue::core::record::History;
+use std::sync::Arc;
 use std::time::Duration;
 
 const FAR_MS: u64 = 3_600_000;
@@ -313,4 +315,29 @@ fn entries_that_other_programs_have_left_and_damaged_records_are_replaced_or_kep
     assert_eq!(queue.taken_ids().unwrap().len(), 2);
     assert_eq!(queue.forget_receipts(&[b"c".to_vec()]).unwrap(), 1);
     assert_eq!(audit::places(&mut raw, &queue).len(), 3);
+}
+
+/// A job that was sealed arrives as it was stored; one that was not is sealed on its way.
+#[test]
+fn a_sealed_job_arrives_as_it_was_and_others_are_sealed() {
+    let plain = fresh();
+    let keyring = Some(Arc::new(keys(&["k1"], false)));
+    let sealing = Queue::new(QueueConfig { keyring, ..config(shared().dsn(), plain.name()) });
+    sealing.push(&job("a")).unwrap();
+    let stored = plain.peek(&id("a")).unwrap().unwrap();
+    assert!(stored.options.seal.is_some() && stored.payload != b"payload of a");
+    plain.cancel(&[id("a")]).unwrap();
+    let as_stored = NewJob { payload: stored.payload.clone(), options: stored.options.clone(), ..job("a") };
+    for queue in [&plain, &sealing] {
+        assert_eq!(queue.push_once(&[once("r", as_stored.clone())]).unwrap(), told(1, 0, 0));
+        let again = plain.peek(&id("a")).unwrap().unwrap();
+        assert_eq!((again.payload, again.options), (stored.payload.clone(), stored.options.clone()), "to the byte");
+        let held = reserve(&sealing).unwrap();
+        assert_eq!(held.payload, b"payload of a");
+        sealing.ack(&held.held()).unwrap();
+        sealing.forget_receipts(&[b"r".to_vec()]).unwrap();
+    }
+    sealing.push_once(&[once("r2", job("b"))]).unwrap();
+    assert!(plain.peek(&id("b")).unwrap().unwrap().options.seal.is_some());
+    assert_eq!(reserve(&sealing).unwrap().payload, b"payload of b");
 }
