@@ -111,3 +111,22 @@ fn a_repeat_of_a_push_that_has_filled_the_queue_is_stored() {
         direct.purge(&[]).unwrap();
     }
 }
+
+#[test]
+fn a_repeat_that_finds_the_queue_full_of_others_is_in_doubt() {
+    let server = Server::start(&[]);
+    let (direct, proxy) = (server.queue("q"), Proxy::before(&server));
+    let queue = proxy.queue("q", Duration::from_secs(10)).with_capacity(Some(1));
+    queue.count(None).unwrap();
+    proxy.fail_twice(Fault::DropReply, Fault::Delay(Duration::from_secs(1)));
+    let error = std::thread::scope(|scope| {
+        let pushed = scope.spawn(|| queue.push(&job("a")).unwrap_err());
+        until("the first try is executed", || direct.count(None).unwrap() == 1);
+        assert_eq!(serve_all(&direct), ["a"]);
+        direct.push(&job("b")).unwrap();
+        pushed.join().unwrap()
+    });
+    assert_eq!(proxy.heal(), 2);
+    assert!(matches!(error, Error::Connection { ambiguous: true, .. }), "{error:?}");
+    assert!(error.to_string().contains("capacity of 1"), "{error}");
+}

@@ -10,6 +10,7 @@ use crate::core::reply::{self, Reply};
 use crate::core::{clock, keys, record, scripts, traits};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Most jobs of one atomic chunk.
@@ -152,14 +153,23 @@ impl Queue {
     /// Returns of how many jobs the id was taken, and what is there was kept, as far as the script tells.
     fn push_chunk(&self, jobs: &[Encoded<'_>]) -> Result<i64> {
         let mode = plain_mode(jobs).filter(|_| self.capacity.is_none());
-        let mut reply = self.indexing(|request, is_repeat| match mode {
-            Some(mode) => self.write_push(request, jobs, mode, is_repeat),
-            None => self.write_push_any(request, jobs, is_repeat),
+        let was_lost = Cell::new(false);
+        let mut reply = self.indexing(|request, is_repeat| {
+            was_lost.set(is_repeat);
+            match mode {
+                Some(mode) => self.write_push(request, jobs, mode, is_repeat),
+                None => self.write_push_any(request, jobs, is_repeat),
+            }
         })?;
         match reply.word.as_str() {
             "OK" if reply.is_at_end() => Ok(0),
             "OK" => reply.int(),
-            "FULL" => Err(Error::over_capacity(jobs.len(), reply.int()?, self.capacity.unwrap_or(0))),
+            "FULL" => {
+                let error = Error::over_capacity(jobs.len(), reply.int()?, self.capacity.unwrap_or(0));
+                // The lost try may have stored jobs that are done by now, and others have taken their places.
+                let in_doubt = |error| Error::in_doubt("an answer was lost, and a later try failed", error);
+                Err(if was_lost.get() { in_doubt(error) } else { error })
+            }
             "DUPLICATE" | "RESERVED" => Err(Error::Duplicate {
                 queue: self.name.to_string(),
                 id: String::from_utf8_lossy(&reply.bytes()?).into_owned(),

@@ -7,6 +7,7 @@ use crate::support::*;
 use delayqueue::core::backoff::Backoff;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate};
+use delayqueue::core::queue::Queue;
 use delayqueue::core::traits::Traits;
 
 impl Walk {
@@ -78,6 +79,9 @@ impl Walk {
         };
         self.note(format!("push, at most {capacity:?}: {:?}", batch.iter().map(said).collect::<Vec<_>>()));
         let queue = self.queue(is_lost).with_capacity(capacity.map(|most| most as u64));
+        if let ([push], [job], 0) = (batch, jobs.as_slice(), self.below(3)) {
+            return self.try_push(&queue, push, job, capacity, is_lost);
+        }
         let mut stored = Vec::new();
         let got = if let [one] = jobs.as_slice() {
             queue.push(one).map(|one| stored.push(one))
@@ -90,7 +94,25 @@ impl Walk {
                 assert_eq!((id, stored), (expected, Vec::new()));
             }
             (Err(Error::QueueFull { .. }), Err(Refused::Full)) => assert_eq!(stored, Vec::new()),
+            (Err(Error::Connection { ambiguous: true, .. }), Err(Refused::Full)) if is_lost => {}
             (got, expected) => panic!("push gave {got:?}, expected {expected:?}"),
+        }
+    }
+
+    /// Where it keeps what is there, it tells that it has stored nothing.
+    fn try_push(&mut self, queue: &Queue, push: &Push, job: &NewJob, capacity: Option<usize>, is_lost: bool) {
+        self.note("  (as a try)".into());
+        let got = queue.try_push(job);
+        let fails = push.on_duplicate == OnDuplicate::Keep;
+        let on_duplicate = if fails { OnDuplicate::Fail } else { push.on_duplicate };
+        let expected = self.model.push(&[Push { on_duplicate, ..push.clone() }], capacity, is_lost);
+        let is_there = self.model.find(&push.id).is_some_and(|job| job.payload == push.payload);
+        match (&got, &expected) {
+            (Ok(Some(_)), Ok(())) => assert!(is_there || is_lost && push.unique_ms.is_some()),
+            (Ok(None), Ok(())) => assert!(!is_there && on_duplicate == OnDuplicate::Replace),
+            (Ok(None), Err(Refused::Duplicate(_))) | (Err(Error::QueueFull { .. }), Err(Refused::Full)) => {}
+            (Err(Error::Connection { ambiguous: true, .. }), Err(Refused::Full)) if is_lost => {}
+            (got, expected) => panic!("try_push gave {got:?}, expected {expected:?}"),
         }
     }
 
