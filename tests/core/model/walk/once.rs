@@ -64,12 +64,16 @@ impl Walk {
     }
 
     pub(super) fn forget_receipts(&mut self, is_lost: bool) {
-        let names: Vec<String> = vec![self.receipt(), self.receipt(), self.id(), "none".into()];
+        let names = [self.receipt(), self.receipt(), self.id(), "none".into()];
+        self.forget_names(&names, is_lost);
+    }
+
+    pub(super) fn forget_names(&mut self, names: &[String], is_lost: bool) {
         self.note(format!("forget_receipts {names:?}"));
         let bytes: Vec<Vec<u8>> = names.iter().map(|name| name.clone().into_bytes()).collect();
         // No script: the answer that is lost is that of the next one.
         let got = self.queue(false).forget_receipts(&bytes).unwrap();
-        assert_eq!(got, self.model.forget_receipts(&names));
+        assert_eq!(got, self.model.forget_receipts(names));
         if is_lost {
             assert_eq!(self.queue(false).forget_receipts(&bytes).unwrap(), 0, "as a repeat");
         }
