@@ -1,18 +1,19 @@
--- push.lua: add up to 500 jobs of default priority after their delays, all or none.
+-- push.lua: add up to 500 jobs of default priority, all or none.
 -- KEYS[1] jobs     HASH  id → record            KEYS[2] waiting  ZSET  id → due (µs)
 -- KEYS[3] waiters  ZSET  idle consumer → when it looks by itself (µs)
--- ARGV[1…] in threes: id · record · delay (µs); all ids different
+-- KEYS[4] history  HASH  id → past: only where a job of the call has a moment
+-- ARGV[1…] in threes: id · record · due: a delay (µs), or '@' and a moment; all ids different
 -- ARGV[last two] the meaning of a taken id · clock offset (µs). Without both, a taken id is an error. keep: its job stays. fail_again, keep_again:
 --         as without, as keep, and the answer to this push was lost. One of its records that is there proves that all of it was stored
 -- Returns "OK" | {"DUPLICATE", id} nothing changed
--- Cost    O(J log N) for J jobs; J + 3 commands, 1 more where a job is due within six seconds
+-- Cost    O(J log N) for J jobs; J + 3 commands, 1 more where a job is due within six seconds, 1 more where a moment has passed
 -- Rights  a record is read in a repeat only: who may not, as a producer, cannot read jobs, and is left in doubt then
 -- Order   place before record: the next script that meets an entry without a record drops it; a record without a place would be lost.
 local call, ARGV, time, mode = redis.call, ARGV, redis.call('TIME'), 'fail'
 local jobs, waiting, waiters, last = KEYS[1], KEYS[2], KEYS[3], #ARGV
 local now, soonest = time[1] * 1000000 + time[2], nil
-if last == 3 and call('HEXISTS', jobs, ARGV[1]) == 0 then
-  -- One new job: the same as below, for an eighth less work.
+if last == 3 and not KEYS[4] and call('HEXISTS', jobs, ARGV[1]) == 0 then
+  -- One new job after a delay: the same as below, for an eighth less work.
   soonest = now + ARGV[3]
   call('ZADD', waiting, string.format('%d', soonest), ARGV[1])
   call('HSET', jobs, ARGV[1], ARGV[2])
@@ -20,12 +21,20 @@ else
   if last % 3 == 2 then
     mode, now, last = ARGV[last - 1], now + ARGV[last], last - 2
   end
-  local places, records, duplicate = {}, {}, nil
+  local places, records, waited, duplicate = {}, {}, {}, nil
   for n = 1, last, 3 do
-    local id, record = ARGV[n], ARGV[n + 1]
+    local id, record, due, at = ARGV[n], ARGV[n + 1], ARGV[n + 2], #places
     if call('HEXISTS', jobs, id) == 0 then
-      -- The jobs of a batch follow each other by a microsecond.
-      local due, at = now + (n - 1) / 3 + ARGV[n + 2], #places
+      if not KEYS[4] or tonumber(due) then
+        due = now + (n - 1) / 3 + due -- the jobs of a batch follow each other by a microsecond
+      else
+        due = string.sub(due, 2) + 0
+        if due < now then
+          -- Like waits_from_now() of lib/history.lua, which all changes have to wait for.
+          record = string.char(string.byte(record) + 2) .. string.sub(record, 2)
+          waited[#waited + 1], waited[#waited + 2] = id, struct.pack('>I4I4I4I4I4I8', 0, 0, 0, 0, 0, now)
+        end
+      end
       if not soonest or due < soonest then soonest = due end
       places[at + 1], places[at + 2] = string.format('%d', due), id
       records[at + 1], records[at + 2] = id, record
@@ -40,6 +49,7 @@ else
   if duplicate then return { 'DUPLICATE', duplicate } end
   if not soonest then return 'OK' end
   call('ZADD', waiting, unpack(places))
+  if waited[1] then redis.pcall('HSET', KEYS[4], unpack(waited)) end
   call('HSET', jobs, unpack(records))
 end
 if soonest <= now + 6000000 and redis.pcall('ZCARD', waiters) ~= 0 then -- the horizon of lib/wake.lua

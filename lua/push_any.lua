@@ -19,31 +19,32 @@ for at = 4, #ARGV, 6 do ids[#ids + 1] = ARGV[at] end
 
 -- 1. Look, change nothing.
 --@include check_types
-local is_taken, last, skip, kept, replaced, renewed, stored, is_aged, over, proofs = {}, {}, {}, 0, 0, {}, {}, {}, {}, {}
-local records, latest, is_again, was_stored, replaces, added = {}, {}, ARGV[2] == '1', false, false, 0
+local is_taken, last, skip, kept, replaced, renewed, stored, came_back, over, proofs = {}, {}, {}, 0, 0, {}, {}, {}, {}, {}
+local olds, records, latest, is_again, was_stored, replaces, added = {}, {}, {}, ARGV[2] == '1', false, false, 0
 for n, id in ipairs(ids) do
   local record = ARGV[6 * n - 1]
   is_taken[n], replaces = call('HEXISTS', jobs, id) == 1, replaces or ARGV[6 * n + 1] == 'replace'
   local old = is_taken[n] and (is_again or wait_limit(record)) and call('HGET', jobs, id)
-  local came_back = old and has_come_back(id, old)
-  -- A job that came back was served: the next debounce begins.
-  records[n], latest[n] = debounced(record, not came_back and waits(id) and old)
+  olds[n], came_back[id] = old, old and has_come_back(id, old)
   if is_again and old and string.sub(old, 2) == string.sub(debounced(record, old), 2) then
-    was_stored, stored[id], is_aged[id] = true, n, came_back
+    was_stored, stored[id] = true, n
   end
 end
 for n, id in ipairs(ids) do
   local mode, old = ARGV[6 * n + 1], is_taken[n]
   local is_kept = ARGV[6 * n + 3] ~= '' and is_recent(id)
+  -- Of a job whose id is taken for some time, only one that waits.
+  local may_replace = mode == 'replace' and (last[id] or old and (not is_kept or waits(id)))
   if was_stored then
     -- One record proves that the try whose answer was lost has stored them all; those that are gone are done. But a job that was to be replaced
     -- may look the same, and have another due time. So jobs that no worker has held since are placed again: all, to keep their order.
-    skip[n] = not replaces or stored[id] ~= n or is_aged[id] or call('ZSCORE', reserved, id)
-  elseif is_kept and is_again then
+    skip[n] = not replaces or stored[id] ~= n or came_back[id] or call('ZSCORE', reserved, id)
+    if not skip[n] then renewed[#renewed + 1] = id end
+  elseif is_kept and is_again and not may_replace then
     skip[n] = true -- it was stored by that try, or by another push: nobody can tell
   elseif old or last[id] or is_kept then
     if mode == 'fail' then return { 'DUPLICATE', id } end
-    if mode == 'keep' or is_kept and not waits(id) and not last[id] then
+    if not may_replace then
       skip[n], kept = true, kept + 1
     else
       local deadline = old and not last[id] and call('ZSCORE', reserved, id)
@@ -60,6 +61,9 @@ for n, id in ipairs(ids) do
   end
   if not skip[n] then
     if not old and not last[id] then added = added + 1 end
+    -- A job that came back was served: the next debounce begins.
+    local before = last[id] and records[last[id]] or olds[n] and not came_back[id] and waits(id) and olds[n]
+    records[n], latest[n] = debounced(ARGV[6 * n - 1], before)
     last[id] = n
   end
 end
@@ -74,12 +78,8 @@ if renewed[1] then call('HDEL', history, unpack(renewed)) end
 local changes, soonest = {}, math.huge
 for n, id in ipairs(ids) do
   if not skip[n] then
-    local due, old_due, was_prioritized = due_at(ARGV[6 * n]), waits(id)
-    if string.byte(ARGV[6 * n]) ~= 64 then
-      due = due + n - 1
-    elseif due < now then
-      records[n] = waits_from_now(id, records[n])
-    end
+    local due, old_due, was_prioritized = due_at(ARGV[6 * n], n - 1), waits(id)
+    if due < now then records[n] = waits_from_now(id, records[n]) end
     due = math.min(due, latest[n] or due)
     place(id, ARGV[6 * n + 2] + 0, due, old_due, was_prioritized)
     changes[#changes + 1], changes[#changes + 2] = id, records[n]

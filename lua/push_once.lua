@@ -5,6 +5,7 @@
 -- Returns {"OK", added, kept, known} kept: their ids were taken · known: their receipts were there, and nothing changed
 --       | {"AGAIN"} a bounded part of the housekeeping is done
 -- Cost    O(J log N) for J jobs
+-- Rights  those of a push; more only where a job may replace another
 -- Order   the receipt last: a job without it is kept when the call is repeated.
 --@include clock
 --@include keys
@@ -20,13 +21,14 @@
 local receipts = KEYS[12]
 call('ZCARD', recent)
 call('ZCARD', receipts)
-if reclaim() then return { 'AGAIN' } end
-call('ZADD', waiting, 'XX', '0', '') -- changes nothing, and is refused in a full Redis
+call('ZADD', waiting, 'XX', '0', '') -- changes nothing, and is refused in a full Redis, before anything is written
+local may_replace = false
+for n = 2, #ARGV, 9 do may_replace = may_replace or ARGV[n + 4] == 'replace' end
+if may_replace and reclaim() then return { 'AGAIN' } end -- a lease that is over is nobody's
 local added, kept, known, soonest = 0, 0, 0, math.huge
 
 local function add(n, id, record, old_due, was_prioritized, replaces)
-  local due, past, latest = due_at(ARGV[n + 3]), ARGV[n + 7], nil
-  if string.byte(ARGV[n + 3]) ~= 64 then due = due + (n - 2) / 9 end
+  local due, past, latest = due_at(ARGV[n + 3], (n - 2) / 9), ARGV[n + 7], nil
   local old = replaces and old_due and wait_limit(record) and call('HGET', jobs, id)
   record, latest = debounced(record, old and not has_come_back(id, old) and old)
   if replaces then
@@ -34,9 +36,9 @@ local function add(n, id, record, old_due, was_prioritized, replaces)
     call('HINCRBY', meta, 'replaced', 1)
   end
   if past ~= '' then
-    -- One that does not say when it fell due first falls due now.
+    -- One that does not say when it fell due first falls due now, or later.
     local first_due = struct.unpack('>I8', past, 21)
-    call('HSET', history, id, string.sub(past, 1, 20) .. struct.pack('>I8', first_due > 0 and first_due or due) .. string.sub(past, 29))
+    call('HSET', history, id, string.sub(past, 1, 20) .. struct.pack('>I8', first_due > 0 and first_due or math.max(due, now)) .. string.sub(past, 29))
     record = with_history(record)
   elseif due < now then
     record = waits_from_now(id, record)

@@ -23,7 +23,7 @@ local function waits_from_now(id, record)
 end
 -- Whether a job has been served, kicked or buried, since it was stored.
 local function has_come_back(id, record)
-  if not has_history(string.byte(record)) then return false end
+  if not has_history(string.byte(record) or 0) then return false end
   local past = read_history(id)
   return past.attempts + past.buries + past.kicks > 0
 end

@@ -131,11 +131,11 @@ impl Keys {
         receipts
     }
 
-    /// Those of `lua/push.lua`: jobs, waiting, waiters.
+    /// Those of `lua/push.lua`: jobs, waiting, waiters; history for moments.
     #[must_use]
-    pub fn push(&self) -> [&[u8]; 3] {
-        let [jobs, waiting, _, _, _, _, _, waiters, ..] = self.all();
-        [jobs, waiting, waiters]
+    pub fn push(&self) -> [&[u8]; 4] {
+        let [jobs, waiting, _, _, _, history, _, waiters, ..] = self.all();
+        [jobs, waiting, waiters, history]
     }
 
     /// Those of `lua/ack.lua`: jobs, reserved, leases, meta, history.

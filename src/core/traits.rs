@@ -108,6 +108,12 @@ pub fn retry_until_us(stored: &[u8], first_due_us: i64) -> Option<i64> {
     moment_us(all(stored).find(|(kind, _)| *kind == RETRY_UNTIL)?.1, first_due_us)
 }
 
+/// Whether a job with these traits falls due at last by a moment that the script which stores it makes.
+#[must_use]
+pub fn has_longest_wait(stored: &[u8]) -> bool {
+    all(stored).any(|(kind, _)| kind == LONGEST_WAIT)
+}
+
 fn moment_us(value: &[u8], first_due_us: i64) -> Option<i64> {
     let number = i64::from_be_bytes(value.get(1..9)?.try_into().ok()?);
     Some(if value.first() == Some(&AFTER_DUE) { first_due_us.saturating_add(number) } else { number })

@@ -92,9 +92,6 @@ pub fn once_job(item: &Zval, index: usize, defaults: &Defaults) -> Outcome<OnceJ
         return Err(fields.get("onDuplicate").1.value_error(must));
     }
     job.options.seal = sealed;
-    if !is_receipt_only {
-        job.id.get_or_insert_with(|| JobId::of_receipt(&receipt));
-    }
     let is_buried = fields.nullable("state", |value, place| match enums::state(value) {
         Some(State::Buried) => Ok(true),
         Some(_) => Err(place.value_error("must be State::Buried or null")),

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use crate::support::key;
 
-pub const NAMES: [&str; 10] = [
+pub const NAMES: [&str; 12] = [
     "jobs",
     "waiting",
     "reserved",
@@ -21,6 +21,8 @@ pub const NAMES: [&str; 10] = [
     "waiters",
     "prioritized",
     "prioritized_ready",
+    "recent",
+    "receipts",
 ];
 
 /// Of a record: it has a history.
@@ -42,6 +44,8 @@ pub struct Snapshot {
     pub buried: Zset,
     pub prioritized: Zset,
     pub prioritized_ready: Zset,
+    pub recent: Zset,
+    pub receipts: Zset,
 }
 
 const READ: &str = "local out = {}
@@ -53,9 +57,9 @@ const READ: &str = "local out = {}
 impl Snapshot {
     pub fn of(raw: &mut Raw, queue: &Queue) -> Self {
         let hashes = ["jobs", "leases", "history", "meta"];
-        let zsets = ["waiting", "reserved", "buried", "prioritized", "prioritized_ready"];
+        let zsets = ["waiting", "reserved", "buried", "prioritized", "prioritized_ready", "recent", "receipts"];
         let keys: Vec<String> = hashes.iter().chain(&zsets).map(|name| key(queue, name)).collect();
-        let args: Vec<&str> = ["EVAL", READ, "9"].into_iter().chain(keys.iter().map(String::as_str)).collect();
+        let args: Vec<&str> = ["EVAL", READ, "11"].into_iter().chain(keys.iter().map(String::as_str)).collect();
         let Value::Array(all) = raw.run(&args) else { panic!("the keys of the queue are of their types") };
         let mut all = all.into_iter().map(pairs);
         let mut next_hash = || all.next().unwrap().into_iter().collect();
@@ -72,6 +76,8 @@ impl Snapshot {
             buried: next_zset(),
             prioritized: next_zset(),
             prioritized_ready: next_zset(),
+            recent: next_zset(),
+            receipts: next_zset(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! A change counts when a replica has it, or the disk.
 
+use crate::new_jobs::{once, unique};
 use crate::support::*;
 use delayqueue::core::durability::Durability;
 use delayqueue::core::error::Error;
@@ -39,6 +40,8 @@ fn a_change_that_a_replica_has_succeeds() {
     let queue = Queue::new(QueueConfig { durability: Durability::Replica(1), ..config(master.dsn(), "q") });
     queue.push(&job("a")).unwrap();
     queue.push_many(&[job("b"), job("c")], &mut Vec::new()).unwrap();
+    assert_eq!(queue.push_once(&[once("r", job("once"))]).unwrap().added, 1);
+    assert_eq!(queue.cancel(&[id("once")]).unwrap(), 1);
     assert!(queue.update(&id("b"), b"2", None).unwrap());
     assert!(queue.reschedule(&id("c"), Due::InMs(60_000)).unwrap());
     assert_eq!(queue.cancel(&[id("c")]).unwrap(), 1);
@@ -57,6 +60,9 @@ fn a_change_that_no_replica_has_is_in_doubt_and_says_so() {
     let words = "no replica has it yet";
     assert_in_doubt(queue.push(&job("a")), words);
     assert_in_doubt(queue.push_many(&[job("b"), job("c")], &mut Vec::new()), words);
+    assert_in_doubt(queue.push(&unique("u", 60_000, OnDuplicate::Fail)), words);
+    assert_in_doubt(queue.push_once(&[once("r", job("once"))]), words);
+    assert_in_doubt(queue.push_once(&[once("r", job("once"))]), words); // it is known, and a replica must know it, too
     assert_in_doubt(queue.ack(&held.held()), words);
     assert_in_doubt(queue.update(&id("a"), b"2", None), words);
     assert_in_doubt(queue.reschedule(&id("b"), Due::InMs(60_000)), words);
@@ -66,7 +72,7 @@ fn a_change_that_no_replica_has_is_in_doubt_and_says_so() {
     replica.signal(libc::SIGCONT);
     let keep = NewJob { on_duplicate: OnDuplicate::Keep, ..job("b") };
     until("the replica follows again", || queue.push(&keep).is_ok());
-    assert_eq!(queue.count(None).unwrap(), 2, "in doubt, and done");
+    assert_eq!(queue.count(None).unwrap(), 4, "in doubt, and done");
 }
 
 #[test]

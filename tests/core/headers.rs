@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use delayqueue::core::connections::Connections;
-use delayqueue::core::job::{Due, Receipt, State};
+use delayqueue::core::job::{Due, NewJob, Receipt, State};
 use delayqueue::core::keys::Keys;
 use delayqueue::core::queue::Fetch;
 use delayqueue::core::scripts::{self, Script};
@@ -239,6 +239,7 @@ fn arguments_are_only_spread_from_lists_of_bounded_length() {
     let bounded = [
         "ids",
         "places",
+        "waited",
         "records",
         "renewed",
         "changes",
@@ -285,9 +286,14 @@ fn the_hot_paths_run_no_more_commands_than_their_headers_count() {
             .sum()
     };
     queue.push(&job("first")).unwrap(); // also enters the index of queues
-    let [push, soon] = documented_commands("push")[..] else { panic!("two numbers") };
+    let [push, soon, passed] = documented_commands("push")[..] else { panic!("three numbers") };
     assert_eq!(count(&mut || drop(queue.push(&job("a")).unwrap())), push + 1 + soon);
     assert_eq!(count(&mut || drop(queue.push(&delayed("later", 60_000)).unwrap())), push + 1);
+    let at = |name: &str, at_us| NewJob { due: Due::AtUs(at_us), ..job(name) };
+    let moments = server.queue("moments");
+    moments.push(&job("first")).unwrap();
+    assert_eq!(count(&mut || drop(moments.push(&at("later", i64::MAX / 1024)).unwrap())), push + 1);
+    assert_eq!(count(&mut || drop(moments.push(&at("past", 1)).unwrap())), push + 1 + soon + passed);
     let several = ["b", "c", "d", "e", "f"].map(job);
     assert_eq!(count(&mut || drop(push_many(&queue, &several))), push + 5 + soon);
     let [lease, acknowledge, aged, bucket, history, longer, read, 5, snapshot, 1] = documented_commands("reserve")[..]

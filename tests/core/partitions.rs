@@ -1,12 +1,13 @@
 //! One queue over several hash tags.
 
+use crate::new_jobs::{once, receipt_only, replacing, unique};
 use crate::support::*;
 use delayqueue::core::doctor::Level;
 use delayqueue::core::dsn::Dsn;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobId, NewJob, OnDuplicate, State};
 use delayqueue::core::partitions::Partitions;
-use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig};
+use delayqueue::core::queue::{NoInterrupts, PushOnce, Queue, QueueConfig};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -273,4 +274,61 @@ fn jobs_that_were_taken_are_handed_over_although_another_partition_fails() {
     }
     assert_eq!(taken, MANY - in_broken);
     assert!(partitions.take(None, 1).is_err(), "the error comes when there is nothing to hand over");
+}
+
+/// Without an id, too: a repeat has to look in the same homes.
+#[test]
+fn jobs_arrive_once_over_partitions_and_after_raises() {
+    let server = Server::start(&[]);
+    let new = |n: usize| match n % 3 {
+        0 => once(&format!("r{n}"), NewJob { id: None, ..job("x") }),
+        1 => receipt_only(&format!("r{n}"), NewJob { id: None, ..job("x") }),
+        _ => once(&format!("r{n}"), job(&format!("order-{n}"))),
+    };
+    let batch = |range: std::ops::Range<usize>| range.map(new).collect::<Vec<_>>();
+    for (first, then) in [(1, 4), (3, 3), (2, 5)] {
+        server.raw().run(&["FLUSHALL"]);
+        let few = Partitions::new(&server.queue("q"), first);
+        assert_eq!(few.push_once(batch(0..60)).unwrap(), PushOnce { added: 60, ..PushOnce::default() });
+        assert_eq!(few.push_once(batch(0..60)).unwrap(), PushOnce { known: 60, ..PushOnce::default() });
+        let more = Partitions::new(&server.queue("q"), then);
+        assert_eq!(more.push_once(batch(0..90)).unwrap(), PushOnce { added: 30, kept: 0, known: 60 });
+        assert_eq!(more.push_once(batch(30..90)).unwrap(), PushOnce { known: 60, ..PushOnce::default() });
+        assert_eq!(drain(&more).len(), 60, "{first} to {then}");
+        assert_eq!(more.push_once(batch(0..90)).unwrap().known, 90);
+        let all = more.receipts(0, b"", usize::MAX).unwrap();
+        assert_eq!((all.len(), more.receipts(0, b"", 7).unwrap().len()), (90, 7));
+        assert!(!more.forget().unwrap());
+        assert_eq!(more.forget_receipts(&all).unwrap(), 90);
+        assert!(more.forget().unwrap());
+    }
+}
+
+#[test]
+fn a_job_in_an_older_home_is_kept_and_its_receipt_is_given_where_it_is_looked_for() {
+    let server = Server::start(&[]);
+    let few = Partitions::new(&server.queue("q"), 1);
+    few.push_many(jobs(MANY), &mut Vec::new()).unwrap();
+    let more = Partitions::new(&server.queue("q"), 4);
+    let batch = || (0..MANY).map(|n| once(&format!("r{n}"), replacing(job(&format!("order-{n}"))))).collect::<Vec<_>>();
+    let told = more.push_once(batch()).unwrap();
+    assert_eq!((told.added + told.kept, told.known), (MANY as u64, 0));
+    assert!(told.kept > 0 && told.added > 0, "{told:?}: those in the first partition are replaced");
+    assert_eq!(more.push_once(batch()).unwrap().known, MANY as u64);
+    assert_eq!(more.count(None).unwrap(), MANY as u64, "no id is there twice");
+}
+
+#[test]
+fn ids_that_are_taken_lie_in_the_homes_of_their_jobs() {
+    let server = Server::start(&[]);
+    let partitions = Partitions::new(&server.queue("q"), 4);
+    let taking = |n: usize| unique(&format!("order-{n}"), 600_000, OnDuplicate::Fail);
+    partitions.push_many((0..20).map(taking).collect(), &mut Vec::new()).unwrap();
+    drain(&partitions);
+    assert!((0..20).all(|n| partitions.push(&taking(n)).is_err()));
+    assert_eq!(partitions.try_push(&taking(3)).unwrap(), None);
+    assert_eq!(partitions.taken_ids().unwrap().len(), 20);
+    assert!(!partitions.forget().unwrap());
+    assert_eq!(partitions.forget_receipts(&[b"order-3".to_vec()]).unwrap(), 1);
+    assert!(partitions.try_push(&taking(3)).unwrap().is_some());
 }

@@ -1,5 +1,6 @@
 //! Every refusal of Redis itself: the right error, and never a password in it.
 
+use crate::new_jobs::once;
 use crate::support::*;
 use delayqueue::core::doctor::Level;
 use delayqueue::core::dsn::Dsn;
@@ -83,6 +84,8 @@ fn a_replica_refuses_and_is_left() {
     is_refused("READONLY", &|| queue.push(&job("b")).map(drop));
     assert!(connections(&mut raw) > before, "it looks for another master over a new connection");
     is_refused("READONLY", &|| queue.ack(&held));
+    is_refused("READONLY", &|| queue.push_once(&[once("r", job("b"))]).map(|_| ()));
+    is_refused("READONLY", &|| queue.forget_receipts(&[b"r".to_vec()]).map(|_| ()));
     raw.run(&["CONFIG", "SET", "replica-serve-stale-data", "no"]);
     is_refused("MASTERDOWN", &|| queue.push(&job("b")).map(drop));
     raw.run(&["CONFIG", "SET", "replica-serve-stale-data", "yes"]);

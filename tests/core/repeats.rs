@@ -1,5 +1,6 @@
 //! A repeat must respect the work of other clients between the two tries. The tests call the scripts one by one.
 
+use crate::audit;
 use crate::support::*;
 use delayqueue::core::job::{Due, NewJob, OnDuplicate};
 use delayqueue::core::keys::Keys;
@@ -86,6 +87,21 @@ fn a_repeated_replacement_does_not_put_off_what_was_released_since() {
     assert_eq!(again.attempts, 2);
     let replacing = NewJob { on_duplicate: OnDuplicate::Replace, ..prioritized("a", 5) };
     queue.push(&replacing).unwrap_err();
+}
+
+/// Nobody has served it: it is placed again, and has no past any more.
+#[test]
+fn a_repeated_replacement_of_a_job_that_was_moved_leaves_no_past_behind() {
+    let queue = fresh();
+    let mut scripts = Scripts::of(&queue);
+    queue.push(&prioritized("a", 5)).unwrap();
+    let record = reply::bytes(scripts.raw.run(&["HGET", &key(&queue, "jobs"), "a"])).unwrap();
+    queue.reschedule(&id("a"), Due::AtUs(1_000)).unwrap();
+    let keys = scripts.keys.clone();
+    let args: [&[u8]; 8] = [b"1", b"", b"a", &record, b"60000000", b"replace", b"5", b""];
+    assert_eq!(reply::Reply::new(scripts.run(&scripts::PUSH_ANY, &keys.all(), &args)).unwrap().word, "OK");
+    assert_eq!(states(&queue), [1, 0, 0, 0]);
+    audit::places(&mut scripts.raw, &queue);
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! A queue with jobs in every state, put back in one step, and every operation by name: for tests that break something
 //! under each of them.
 
+use crate::new_jobs::{at_most, once, past, receipt_only, unique};
 use crate::support::*;
 use delayqueue::core::clock;
 use delayqueue::core::connections::Connections;
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, Receipt, Reserved, State};
+use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, OnceJob, Receipt, Reserved, State};
 use delayqueue::core::queue::{Fetch, Held, NoInterrupts, Queue};
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
@@ -186,6 +187,32 @@ pub const OPERATIONS: &[(&str, Operation)] = &[
     ("push replacing buried", |_, queue| {
         queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, ..job("buried") }).map(|_| ())
     }),
+    ("push for a moment", |_, queue| {
+        let at = |name: &str, at_us| NewJob { due: Due::AtUs(at_us), ..job(name) };
+        let soon = queue.now_us().unwrap_or(1) + 1_000_000_000;
+        queue.push_many(&[at("new1", 1), at("new2", soon)], &mut vec![])
+    }),
+    ("push unique", |_, queue| queue.push(&unique("new", 60_000, OnDuplicate::Keep)).map(|_| ())),
+    ("push unique replacing", |_, queue| queue.push(&unique("delayed!", 60_000, OnDuplicate::Replace)).map(|_| ())),
+    ("push once more, replacing", |_, queue| queue.push(&at_most(delayed("again", 500), 300)).map(|_| ())),
+    ("push if it is new", |_, queue| queue.try_push(&job("new")).map(|_| ())),
+    ("push if it is no duplicate", |_, queue| queue.try_push(&job("ready")).map(|_| ())),
+    ("push to a queue with a capacity", |_, queue| queue.with_capacity(Some(50)).push(&job("new")).map(|_| ())),
+    ("push once", |_, queue| {
+        let unique = unique("new2", 60_000, OnDuplicate::Keep);
+        let new = [once("r1", job("new1")), OnceJob { past: Some(past()), ..once("r2", prioritized("new3", 5)) }];
+        let others = [once("r3", unique), OnceJob { is_buried: true, ..once("r4", delayed("new4", 0)) }];
+        let none = [receipt_only("r5", job("held")), once("r6", job("ready"))];
+        queue.push_once(&[&new[..], &others[..], &none[..]].concat()).map(|_| ())
+    }),
+    ("push once replacing", |_, queue| {
+        let again = |receipt: &str, name: &str| once(receipt, at_most(delayed(name, 400), 300));
+        let buried = OnceJob { is_buried: true, ..again("r3", "delayed") };
+        queue.push_once(&[again("r1", "again!"), again("r2", "buried"), buried, again("r4", "expired")]).map(|_| ())
+    }),
+    ("receipts", |_, queue| queue.receipts(0, b"", 10).map(|_| ())),
+    ("taken ids", |_, queue| queue.taken_ids().map(|_| ())),
+    ("forget receipts", |_, queue| queue.forget_receipts(&[b"r1".to_vec()]).map(|_| ())),
     ("reserve", |_, queue| reserve_waiting(queue, 1, 0)),
     ("reserve many", |_, queue| reserve_waiting(queue, 100, 0)),
     ("feed", |scene, queue| feed(queue, &[scene.receipt("held")])),

@@ -1,11 +1,12 @@
 //! Every operation on a job in every state: one table of its answer and the job's place afterwards.
 
 use crate::audit;
+use crate::new_jobs::{once, past, receipt_only};
 use crate::support::*;
 use delayqueue::core::clock;
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, State};
-use delayqueue::core::queue::{Failed, Held, Queue, Settled};
+use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, OnceJob, State};
+use delayqueue::core::queue::{Failed, Held, PushOnce, Queue, Settled};
 use std::collections::BTreeMap;
 
 /// `answer state`. States: `-` gone, `D` delayed, `R` ready, `L` leased to us, `N` newly leased (another token), `T` leased
@@ -40,6 +41,12 @@ push keep         | pushed R | pushed D    | pushed R    | pushed L    | pushed 
 push replace      | pushed R | pushed R    | pushed R    | duplicate L | pushed R    | pushed R    | duplicate T | pushed R
 replace later     | pushed D | pushed D    | pushed D    | duplicate L | pushed D    | pushed D    | duplicate T | pushed D
 replace urgent    | pushed R | pushed R    | pushed R    | duplicate L | pushed R    | pushed R    | duplicate T | pushed R
+try push          | pushed R | none D      | none R      | none L      | none L      | none L      | none T      | none B
+try replace       | pushed R | pushed R    | pushed R    | none L      | pushed R    | pushed R    | none T      | pushed R
+once keep         | 100 R    | 010 D       | 010 R       | 010 L       | 010 L       | 010 L       | 010 T       | 010 B
+once replace      | 100 R    | 100 R       | 100 R       | 010 L       | 100 R       | 100 R       | 010 T       | 100 R
+once buried       | 100 B    | 100 B       | 100 B       | 010 L       | 100 B       | 100 B       | 010 T       | 100 B
+once alone        | 100 -    | 100 D       | 100 R       | 100 L       | 100 L       | 100 L       | 100 T       | 100 B
 take              | 0 -      | 0 D         | 1 -         | 0 L         | 1 -         | 0 B         | 0 T         | 0 B
 take ahead        | 0 -      | 1 -         | 1 -         | 0 L         | 1 -         | 0 B         | 0 T         | 0 B
 purge delayed     | 0 -      | 1 -         | 0 R         | 0 L         | 0 R         | 0 B         | 0 T         | 0 B
@@ -123,6 +130,18 @@ fn pushed(result: Result<delayqueue::core::job::JobId, Error>) -> String {
     }
 }
 
+fn tried(stored: Option<delayqueue::core::job::JobId>) -> String {
+    if stored.is_some() { "pushed" } else { "none" }.into()
+}
+
+/// How many were added, kept, known. A second call knows the receipt, and changes nothing.
+fn once_told(queue: &Queue, job: OnceJob) -> String {
+    let told = queue.push_once(std::slice::from_ref(&job)).unwrap();
+    assert_eq!(queue.push_once(&[job]).unwrap(), PushOnce { known: 1, ..PushOnce::default() });
+    queue.forget_receipts(&[b"r".to_vec()]).unwrap();
+    format!("{}{}{}", told.added, told.kept, told.known)
+}
+
 fn yes(done: bool) -> String {
     if done { "yes" } else { "no" }.into()
 }
@@ -179,6 +198,14 @@ fn perform(queue: &Queue, operation: &str, held: &Held, priority: u32) -> String
             let other = if priority == 1024 { 3 } else { 1024 };
             pushed(queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, ..subject(other, false) }))
         }
+        "try push" => tried(queue.try_push(&again(OnDuplicate::Keep)).unwrap()),
+        "try replace" => tried(queue.try_push(&again(OnDuplicate::Replace)).unwrap()),
+        "once keep" => once_told(queue, once("r", again(OnDuplicate::Keep))),
+        "once replace" => once_told(queue, once("r", again(OnDuplicate::Replace))),
+        "once buried" => {
+            once_told(queue, OnceJob { is_buried: true, past: Some(past()), ..once("r", again(OnDuplicate::Replace)) })
+        }
+        "once alone" => once_told(queue, receipt_only("r", job("x"))),
         "take" => queue.take(None, 10).unwrap().len().to_string(),
         "take ahead" => queue.take(Some(9_000_000_000_000_000), 10).unwrap().len().to_string(),
         "purge" => queue.purge(&[]).unwrap().to_string(),

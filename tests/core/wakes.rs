@@ -1,6 +1,7 @@
 //! Every operation that makes a job ready, or ready soon, wakes an idle consumer. Here that consumer is registered and has died: the script
 //! that wants to wake it finds that no connection listens, and removes it.
 
+use crate::new_jobs::once;
 use crate::repeats::Scripts;
 use crate::support::*;
 use delayqueue::core::backoff::Backoff;
@@ -14,6 +15,8 @@ type Step = fn(&Queue, &Held);
 const STEPS: &[(&str, Step)] = &[
     ("push", |queue, _| drop(queue.push(&job("new")).unwrap())),
     ("push later", |queue, _| drop(queue.push(&delayed("new", 2_000)).unwrap())),
+    ("push for a moment", |queue, _| drop(queue.push(&NewJob { due: Due::AtUs(1), ..job("new") }).unwrap())),
+    ("push once", |queue, _| assert_eq!(queue.push_once(&[once("r", job("new"))]).unwrap().added, 1)),
     ("push another priority", |queue, _| drop(queue.push(&prioritized("new", 5)).unwrap())),
     ("replace", |queue, _| {
         queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, ..job("delayed") }).unwrap();

@@ -14,16 +14,17 @@ impl Partitions {
     /// # Errors
     /// As [`Queue::push_once`](crate::core::queue::Queue::push_once).
     pub fn push_once(&self, jobs: Vec<OnceJob>) -> Result<PushOnce> {
-        if self.further.is_empty() {
-            return self.first.push_once(&jobs);
-        }
         let with_id = |mut one: OnceJob| {
             if !one.is_receipt_only {
-                one.job.id.get_or_insert_with(JobId::generate);
+                // The same at each repeat, which has to look in the same homes.
+                one.job.id.get_or_insert_with(|| JobId::of_receipt(&one.receipt));
             }
             one
         };
         let jobs: Vec<OnceJob> = jobs.into_iter().map(with_id).collect();
+        if self.further.is_empty() {
+            return self.first.push_once(&jobs);
+        }
         let mut sum = PushOnce::default();
         let mut chosen: BTreeMap<(usize, bool), Vec<OnceJob>> = BTreeMap::new();
         for ((has_receipt, has_job), one) in self.in_older_homes(&jobs)?.into_iter().zip(jobs) {

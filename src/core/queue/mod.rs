@@ -131,8 +131,13 @@ impl Queue {
     /// The same queue as one of so many partitions: each holds its share of the jobs.
     #[must_use]
     pub fn with_share_of_capacity(&self, partitions: u16) -> Self {
-        let share = |most: u64| most.div_ceil(u64::from(partitions).max(1));
-        Self { capacity: self.capacity.map(share), ..self.clone() }
+        self.with_capacity(self.capacity.map(|most| most.div_ceil(u64::from(partitions).max(1))))
+    }
+
+    /// The same queue, for pushes that leave it with no more jobs than these.
+    #[must_use]
+    pub fn with_capacity(&self, capacity: Option<u64>) -> Self {
+        Self { capacity, ..self.clone() }
     }
 
     /// The same queue, without a part in how long its connection lasts.

@@ -7,9 +7,10 @@ use crate::core::deadline::within;
 use crate::core::error::{Error, Result};
 use crate::core::job::{Due, JobId, NewJob, OnDuplicate};
 use crate::core::reply::{self, Reply};
-use crate::core::{clock, keys, record, scripts};
+use crate::core::{clock, keys, record, scripts, traits};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Most jobs of one atomic chunk.
@@ -62,14 +63,15 @@ pub(super) const fn word(mode: OnDuplicate) -> &'static [u8] {
     }
 }
 
-/// The rule for taken ids, if `lua/push.lua` can add all of them: jobs of default priority after their delays, of different ids that are taken no
-/// longer than the jobs are there, with one rule, which is not to replace.
+/// The rule for taken ids, if `lua/push.lua` can add all of them: jobs of default priority, of different ids that are taken no longer than the jobs
+/// are there, with one rule, which is not to replace.
 fn plain_mode(jobs: &[Encoded<'_>]) -> Option<OnDuplicate> {
     let mode = jobs.first()?.job.on_duplicate;
     let mut ids = FxHashSet::with_capacity_and_hasher(jobs.len(), FxBuildHasher);
     let is_plain = |one: &Encoded<'_>| {
-        let NewJob { on_duplicate, due, unique_ms, options, .. } = one.job;
-        *on_duplicate == mode && matches!(due, Due::InMs(_)) && unique_ms.is_none() && !record::is_prioritized(options)
+        let NewJob { on_duplicate, unique_ms, options, .. } = one.job;
+        let changes_when_stored = traits::has_longest_wait(&options.extras.traits);
+        *on_duplicate == mode && unique_ms.is_none() && !record::is_prioritized(options) && !changes_when_stored
     };
     let are_different = jobs.len() == 1 || jobs.iter().all(|one| one.job.id.is_none() || ids.insert(one.id.clone()));
     (mode != OnDuplicate::Replace && are_different && jobs.iter().all(is_plain)).then_some(mode)
@@ -151,14 +153,23 @@ impl Queue {
     /// Returns of how many jobs the id was taken, and what is there was kept, as far as the script tells.
     fn push_chunk(&self, jobs: &[Encoded<'_>]) -> Result<i64> {
         let mode = plain_mode(jobs).filter(|_| self.capacity.is_none());
-        let mut reply = self.indexing(|request, is_repeat| match mode {
-            Some(mode) => self.write_push(request, jobs, mode, is_repeat),
-            None => self.write_push_any(request, jobs, is_repeat),
+        let was_lost = Cell::new(false);
+        let mut reply = self.indexing(|request, is_repeat| {
+            was_lost.set(is_repeat);
+            match mode {
+                Some(mode) => self.write_push(request, jobs, mode, is_repeat),
+                None => self.write_push_any(request, jobs, is_repeat),
+            }
         })?;
         match reply.word.as_str() {
             "OK" if reply.is_at_end() => Ok(0),
             "OK" => reply.int(),
-            "FULL" => Err(Error::over_capacity(jobs.len(), reply.int()?, self.capacity.unwrap_or(0))),
+            "FULL" => {
+                let error = Error::over_capacity(jobs.len(), reply.int()?, self.capacity.unwrap_or(0));
+                // The lost try may have stored jobs that are done by now, and others have taken their places.
+                let in_doubt = |error| Error::in_doubt("an answer was lost, and a later try failed", error);
+                Err(if was_lost.get() { in_doubt(error) } else { error })
+            }
             "DUPLICATE" | "RESERVED" => Err(Error::Duplicate {
                 queue: self.name.to_string(),
                 id: String::from_utf8_lossy(&reply.bytes()?).into_owned(),
@@ -198,7 +209,10 @@ impl Queue {
         if mode != b"fail" || offset_us != 0 {
             args.extend([mode, offset.as_bytes()]);
         }
-        request.script(&scripts::PUSH, self.keys.meta(), &self.keys.push(), &args);
+        let keys = self.keys.push();
+        let has_moments = jobs.iter().any(|one| matches!(one.job.due, Due::AtUs(_)));
+        let named = if has_moments { keys.as_slice() } else { keys.split_last().map_or(&[][..], |(_, plain)| plain) };
+        request.script(&scripts::PUSH, self.keys.meta(), named, &args);
     }
 
     fn write_push_any(&self, request: &mut Request, jobs: &[Encoded<'_>], is_repeat: bool) {

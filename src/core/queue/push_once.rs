@@ -6,6 +6,7 @@ use crate::core::error::{Error, Result};
 use crate::core::job::OnceJob;
 use crate::core::reply::{self, Reply};
 use crate::core::scripts;
+use std::cell::Cell;
 use std::time::Instant;
 
 /// What became of jobs that were to arrive once.
@@ -62,14 +63,17 @@ impl Queue {
             args.extend([&one.receipt, id, record, new.due.as_bytes(), word(one.job.on_duplicate)]);
             args.extend([new.priority.as_bytes(), new.unique.as_bytes(), past, state]);
         }
-        let last_round = self.client.last_round();
+        let (last_round, was_lost) = (self.client.last_round(), Cell::new(false));
         self.client.in_one_operation(|| {
             loop {
-                let mut reply = self.indexing(|request, _| self.write_script(request, &scripts::PUSH_ONCE, &args))?;
+                let mut reply = self.indexing(|request, is_repeat| {
+                    was_lost.set(was_lost.get() || is_repeat);
+                    self.write_script(request, &scripts::PUSH_ONCE, &args);
+                })?;
                 match reply.word.as_str() {
                     "OK" => return PushOnce::read(&mut reply),
                     "AGAIN" if Instant::now() < last_round => {}
-                    "AGAIN" => return Err(Error::unfinished(false)),
+                    "AGAIN" => return Err(Error::unfinished(was_lost.get())),
                     _ => return Err(reply::unexpected()),
                 }
             }

@@ -48,21 +48,17 @@ impl Queue {
     /// Connection and server errors.
     pub fn forget_receipts(&self, names: &[Vec<u8>]) -> Result<u64> {
         let mut forgotten = 0;
-        for chunk in names.chunks(PAGE) {
-            let removed = self.client.run(|request, _, _| {
-                request.all_replies();
+        self.client.in_one_operation(|| {
+            for chunk in names.chunks(PAGE) {
                 for key in [self.keys.receipts(), self.keys.recent()] {
                     let args: Vec<&[u8]> = [b"ZREM", key].into_iter().chain(chunk.iter().map(Vec::as_slice)).collect();
-                    request.command(&args);
+                    let removed = self.client.run(|request, _, _| request.command(&args));
+                    let removed = reply::int(removed.map_err(|error| self.about_receipts(error))?);
+                    forgotten += removed.and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
                 }
-            });
-            let removed = removed.and_then(reply::all).map_err(|error| self.about_receipts(error))?;
-            for count in removed {
-                let count = reply::int(unless_refused(count).map_err(|error| self.about_receipts(error))?);
-                forgotten += count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
             }
-        }
-        Ok(forgotten)
+            Ok(forgotten)
+        })
     }
 
     /// Which of these receipts the queue has, and whether a job of that id is there, whatever its receipt says.
@@ -73,15 +69,26 @@ impl Queue {
         if asked.is_empty() {
             return Ok(Vec::new());
         }
-        let answers = self.client.run(|request, _, _| {
-            request.all_replies();
-            for (receipt, id) in asked {
-                request.command(&[b"ZSCORE", self.keys.receipts(), receipt]);
-                request.command(&[b"HEXISTS", self.keys.jobs(), id.map_or(b"", JobId::as_bytes)]);
+        let ask = |request: &mut Request, (receipt, id): &(&[u8], Option<&JobId>), of_job: bool| match of_job {
+            false => request.command(&[b"ZSCORE", self.keys.receipts(), receipt]),
+            true => request.command(&[b"HEXISTS", self.keys.jobs(), id.map_or(b"", JobId::as_bytes)]),
+        };
+        let both = |asked| [(asked, false), (asked, true)];
+        let answers = self.client.in_one_operation(|| {
+            let answers = self.client.run(|request, _, _| {
+                request.all_replies();
+                asked.iter().flat_map(both).for_each(|(asked, of_job)| ask(request, asked, of_job));
+            });
+            let answers: Vec<Value> = answers.and_then(reply::all)?.collect();
+            if answers.len() == 2 * asked.len() && !answers.iter().any(|answer| matches!(answer, Value::ServerError(_)))
+            {
+                return Ok(answers);
             }
+            // One by one: a slot that moves is followed, and an error is told.
+            let one = |(asked, of_job)| self.client.run(|request, _, _| ask(request, asked, of_job));
+            asked.iter().flat_map(both).map(one).collect()
         });
-        let answers = answers.and_then(reply::all).and_then(|answers| answers.map(unless_refused).collect());
-        let answers: Vec<Value> = answers.map_err(|error| self.about_receipts(error))?;
+        let answers = answers.map_err(|error| self.about_receipts(error))?;
         let answer = |two: &[Value]| match two {
             [receipt, job] => (*receipt != Value::Nil, reply::int(job.clone()) == Some(1)),
             _ => (false, false),
@@ -121,13 +128,5 @@ impl Queue {
 
     fn about_receipts(&self, error: Error) -> Error {
         self.naming_key(error).while_doing(|| format!("looking at the receipts of queue '{}'", self.name))
-    }
-}
-
-/// The reply to one of several commands.
-fn unless_refused(reply: Value) -> Result<Value> {
-    match reply {
-        Value::ServerError(error) => Err(Error::from_redis(error.code(), error.details().unwrap_or_default())),
-        reply => Ok(reply),
     }
 }

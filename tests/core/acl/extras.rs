@@ -2,15 +2,17 @@
 
 use super::places::Place;
 use super::{anew, documented, extra, set_user};
+use crate::new_jobs::{at_most, once};
 use crate::registry::entry;
 use crate::support::*;
 use crate::topology::*;
 use crate::worker_loop;
+use delayqueue::core::clock;
 use delayqueue::core::doctor::{Check, Level};
 use delayqueue::core::durability::Durability;
 use delayqueue::core::error::Error;
 use delayqueue::core::install::install_scripts;
-use delayqueue::core::job::{NewJob, OnDuplicate};
+use delayqueue::core::job::{JobOptions, NewJob, OnDuplicate};
 use delayqueue::core::partitions::Partitions;
 use delayqueue::core::queue::{Queue, QueueConfig};
 use delayqueue::core::registry::{Filter, Headcount, Order, Registry};
@@ -48,6 +50,38 @@ fn a_producer_that_replaces_jobs_needs_the_rights_for_that() {
                     Ok(_) => assert!(rights.len() == 2, "{user} does not need {held}"),
                     Err(error) => assert!(rights.len() == 1 && is_denied(&error), "{error}"),
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_debounce_that_runs_and_replacing_once_need_their_rights_besides() {
+    let replacing = extra("a producer that replaces jobs (`onDuplicate: replace`)");
+    let debouncing = extra("one that replaces with `maxWait`, besides: it reads the job that it replaces");
+    let taking_back = extra("one that replaces by `pushOnce()`, besides: it takes back jobs whose lease is over");
+    type Push = fn(&Queue) -> Result<(), Error>;
+    let cases: [(&[String], Push); 2] = [
+        (&debouncing, |queue| queue.push(&at_most(delayed("a", 60_000), 90_000)).map(drop)),
+        (&taking_back, |queue| queue.push_once(&[once("r", at_most(job("a"), 90_000))]).map(drop)),
+    ];
+    for place in [Place::one_server, Place::cluster] {
+        let mut place = place();
+        for (besides, push) in cases {
+            let all = [replacing.clone(), besides.to_vec()].concat();
+            let missing = all.iter().map(|right| without(&all, right));
+            for rights in std::iter::once(all.clone()).chain(missing) {
+                let queue = allow(&mut place, "dqproducer", &rights);
+                let admin = Queue::new(config(place.admin(), "q"));
+                let short = JobOptions { ttr_ms: 100, ..JobOptions::default() };
+                push_many(&admin, &[at_most(delayed("a", 60_000), 90_000), NewJob { options: short, ..job("over") }]);
+                reserve(&admin).unwrap();
+                travel(200);
+                match push(&queue) {
+                    Ok(()) => assert_eq!(rights, all, "it needs no more"),
+                    Err(error) => assert!(rights != all && is_denied(&error), "{rights:?}: {error}"),
+                }
+                clock::set_offset_ms(0);
             }
         }
     }

@@ -2,10 +2,11 @@
 
 use super::{documented, set_user};
 use crate::audit::Snapshot;
+use crate::new_jobs::{once, replacing};
 use crate::proxy::{Fault, Proxy};
 use crate::support::*;
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{Due, NewJob, OnDuplicate, State};
+use delayqueue::core::job::{Due, NewJob, OnDuplicate, OnceJob, State};
 use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig};
 use std::time::Duration;
 
@@ -34,6 +35,9 @@ fn the_documented_producer_can_neither_take_nor_change_a_job() {
     assert!(denied(producer.list(State::Ready, 0, 1).map(|_| ())));
     assert!(denied(producer.count_due(&[1]).map(|_| ())));
     assert!(producer.now_us().unwrap() > 0, "the documented list has TIME");
+    assert_eq!((producer.receipts(0, b"", 1).unwrap().len(), producer.taken_ids().unwrap().len()), (0, 0));
+    let again = OnceJob { is_buried: true, ..once("r", replacing(job("a"))) };
+    assert!(denied(producer.push_once(&[again]).map(|_| ())));
     assert!(denied(producer.cancel(&[id("a")]).map(|_| ())));
     assert!(denied(producer.purge(&[]).map(|_| ())));
     assert!(denied(producer.forget().map(|_| ())));

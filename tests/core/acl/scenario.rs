@@ -1,10 +1,11 @@
 //! All that a worker does, and all that a producer does. Redis looks at rights only where a command is run.
 
+use crate::new_jobs::{once, past, receipt_only, unique};
 use crate::registry::entry;
 use crate::support::*;
 use crate::worker_loop;
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, State};
+use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, OnceJob, State};
 use delayqueue::core::keys::Keys;
 use delayqueue::core::partitions::Partitions;
 use delayqueue::core::queue::{Flow, Interrupts, NoInterrupts, Queue};
@@ -29,6 +30,16 @@ pub fn produce(queue: &Queue, errors: &mut Errors) {
     errors.get(queue.push(&prioritized("c", 5)));
     errors.get(queue.push_many(&[job("d"), delayed("e", 60_000), delayed("f", 60_000)], &mut Vec::new()));
     errors.get(queue.push_many(&[job("x"), prioritized("y", 9), job("z")], &mut Vec::new()));
+    errors.get(queue.push(&NewJob { due: Due::AtUs(1_000), ..delayed("moment", 0) }));
+    errors.get(queue.try_push(&unique("u", 60_000, OnDuplicate::Keep)));
+    errors.get(queue.try_push(&unique("u", 60_000, OnDuplicate::Keep)));
+    errors.get(queue.with_capacity(Some(1_000)).push(&job("counted")));
+    let buried = OnceJob { past: Some(past()), is_buried: true, ..once("r2", job("o2")) };
+    let alone = receipt_only("r3", unique("o3", 60_000, OnDuplicate::Keep));
+    errors.get(queue.push_once(&[once("r1", unique("o1", 60_000, OnDuplicate::Keep)), buried, alone]));
+    errors.get(queue.receipts(0, b"", 10));
+    errors.get(queue.taken_ids());
+    errors.get(queue.forget_receipts(&[b"r1".to_vec(), b"o1".to_vec()]));
     for duplicate in [job("a"), prioritized("a", 5)] {
         if let Err(error) = queue.push(&duplicate)
             && !matches!(error, Error::Duplicate { .. })

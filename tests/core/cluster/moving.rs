@@ -3,8 +3,10 @@
 use super::*;
 use crate::acl;
 use crate::load::{wait_for_deliveries, while_working};
+use crate::new_jobs::{once, unique};
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{Due, NewJob};
+use delayqueue::core::job::{Due, NewJob, OnDuplicate};
+use delayqueue::core::queue::PushOnce;
 
 #[test]
 fn a_slot_that_has_moved_is_followed_once() {
@@ -93,6 +95,58 @@ fn due_jobs_are_counted_while_a_slot_is_on_its_way() {
     assert_eq!(count(), [0, 2]);
     cluster.close(slot(&queue), 2);
     assert_eq!(count(), [0, 2]);
+}
+
+#[test]
+fn jobs_arrive_once_while_their_slot_moves() {
+    let cluster = Cluster::shared();
+    let queue = cluster.queue(&cluster.name_on(0));
+    let batch = |from: usize| -> Vec<_> {
+        (from..from + 50)
+            .map(|n| once(&format!("r{n}"), unique(&format!("j{n}"), 600_000, OnDuplicate::Keep)))
+            .collect()
+    };
+    let (slot, stop) = (slot(&queue), AtomicBool::new(false));
+    assert_eq!(queue.push_once(&batch(0)).unwrap().added, 50);
+    let pushed = std::thread::scope(|scope| {
+        let pushing = scope.spawn(|| {
+            let mut pushed = 50;
+            while !stop.load(Ordering::Relaxed) {
+                // As an outbox does: again, until it is there.
+                while queue.push_once(&batch(pushed)).is_err() {}
+                pushed += 50;
+            }
+            pushed
+        });
+        for (from, to) in [(0, 1), (1, 2)] {
+            cluster.open(slot, from, to);
+            std::thread::sleep(Duration::from_millis(50));
+            until("all keys are at the new node", || cluster.move_keys(slot, from, to) == 0);
+            cluster.close(slot, to);
+        }
+        stop.store(true, Ordering::Relaxed);
+        pushing.join().unwrap()
+    });
+    for from in (0..pushed).step_by(50) {
+        assert_eq!(queue.push_once(&batch(from)).unwrap().known, 50);
+    }
+    assert_eq!(queue.count(None).unwrap(), pushed as u64);
+    assert_eq!(queue.receipts(0, b"", usize::MAX).unwrap().len(), pushed);
+    assert_eq!(queue.taken_ids().unwrap().len(), pushed);
+    let (_, faults) = audit::examine(&mut cluster.nodes[2].raw(), &queue);
+    assert!(faults.is_empty(), "{faults:?}");
+    // Over a connection that does not know of the move yet, and while the keys are on their way.
+    let names = [b"r1".to_vec(), b"j1".to_vec()];
+    cluster.migrate(slot, 2, 0);
+    assert_eq!(queue.forget_receipts(&names).unwrap(), 2);
+    cluster.open(slot, 0, 1);
+    cluster.move_keys(slot, 0, 1);
+    assert_eq!(queue.receipts(0, b"r2", 1).unwrap().len(), 1);
+    assert_eq!(queue.forget_receipts(&[b"r2".to_vec(), b"j2".to_vec()]).unwrap(), 2);
+    let (known, unknown) = ((b"r3".as_slice(), Some(&id("j3"))), (b"none".as_slice(), None));
+    assert_eq!(queue.has_receipts(&[known, unknown]).unwrap(), [(true, true), (false, false)]);
+    cluster.close(slot, 1);
+    assert_eq!(queue.push_once(&batch(0)).unwrap(), PushOnce { added: 0, kept: 2, known: 48 }, "the jobs are there");
 }
 
 #[test]

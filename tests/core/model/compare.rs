@@ -37,6 +37,11 @@ impl Walk {
         let (places, faults) = found.examine();
         assert!(faults.is_empty(), "{faults:#?}");
         assert_eq!(found.jobs.len(), self.model.jobs.len(), "jobs: {places:?}");
+        for (key, model) in [(&found.recent, &self.model.recent), (&found.receipts, &self.model.receipts)] {
+            let found: BTreeMap<String, i64> =
+                key.iter().map(|(name, at)| (String::from_utf8(name.clone()).unwrap(), *at)).collect();
+            assert_eq!(found, *model, "receipts, or ids that are taken");
+        }
         let sets = [&found.waiting, &found.prioritized, &found.reserved, &found.buried];
         let scores: BTreeMap<&[u8], i64> = sets.into_iter().flatten().map(|(id, at)| (id.as_slice(), *at)).collect();
         for job in &self.model.jobs {
@@ -126,6 +131,14 @@ impl Walk {
             assert_eq!(page, found[offset..offset + limit], "a page of {state:?}");
             // Behind jobs that are there, and behind those of an earlier look, which have moved or gone since then.
             let looked: Vec<JobInfo> = self.looked.iter().filter(|info| info.state == state).cloned().collect();
+            // A job that fell due at the same moment before, with another priority, is taken for the one that is there now.
+            let is_other = |info: &JobInfo, job: &Job| {
+                job.id == info.id.to_string()
+                    && job.due == info.due_at_us
+                    && job.options.priority != info.options.priority
+            };
+            let looked: Vec<JobInfo> =
+                looked.into_iter().filter(|info| !self.model.jobs.iter().any(|job| is_other(info, job))).collect();
             for after in looked.iter().chain(found.get(offset)).chain(found.last()).map(JobInfo::place) {
                 let behind: Vec<&JobInfo> = found.iter().filter(|info| is_behind(&info.place(), &after)).collect();
                 let page = self.queue.list_from(state, Some(&after), 1, 5).unwrap();

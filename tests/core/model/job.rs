@@ -54,6 +54,17 @@ impl Job {
         (self.due, self.place) = (due, Place::Waiting);
     }
 
+    /// It was served, buried or kicked.
+    pub fn has_come_back(&self) -> bool {
+        self.attempts + self.buries + self.kicks > 0
+    }
+
+    /// By when it falls due, however often it is replaced.
+    pub fn latest(&self) -> Option<i64> {
+        let value = self.options.extras.traits.strip_prefix(b"\0\x0bw\x09\0")?;
+        Some(i64::from_be_bytes(value.try_into().unwrap()))
+    }
+
     /// Before it gets another due time.
     pub fn come_back(&mut self) {
         self.first_due.get_or_insert(self.due);

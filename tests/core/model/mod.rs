@@ -4,6 +4,7 @@ mod compare;
 mod job;
 mod late;
 mod mutants;
+mod pushing;
 mod reference;
 mod times;
 mod walk;

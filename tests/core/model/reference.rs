@@ -5,6 +5,7 @@ use super::times::Times;
 use delayqueue::core::backoff::Backoff;
 use delayqueue::core::job::{Due, JobOptions, OnDuplicate, State};
 use delayqueue::core::process;
+use std::collections::BTreeMap;
 
 #[derive(Debug, Default)]
 pub struct Reference {
@@ -16,6 +17,9 @@ pub struct Reference {
     pub times: Times,
     /// Acknowledged without a run.
     pub taken: u64,
+    /// Until when ids are taken, and when receipts were given.
+    pub recent: BTreeMap<String, i64>,
+    pub receipts: BTreeMap<String, i64>,
 }
 
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -32,12 +36,15 @@ pub struct Counters {
     pub dropped: u64,
 }
 
+#[derive(Clone)]
 pub struct Push {
     pub id: String,
     pub payload: Vec<u8>,
     pub options: JobOptions,
     pub due: Due,
     pub on_duplicate: OnDuplicate,
+    pub unique_ms: Option<u64>,
+    pub max_wait_ms: Option<u64>,
 }
 
 impl Reference {
@@ -68,44 +75,6 @@ impl Reference {
             Place::Held { .. } => State::Reserved,
             Place::Buried { .. } => State::Buried,
         }
-    }
-
-    /// All or none; else the id of the first job that was refused.
-    pub fn push(&mut self, batch: &[Push]) -> Result<(), String> {
-        let before = (self.jobs.clone(), self.counters.clone());
-        for (push, after) in batch.iter().zip(0..) {
-            let index = self.jobs.iter().position(|job| job.id == push.id);
-            if let Some(index) = index {
-                match push.on_duplicate {
-                    OnDuplicate::Keep => continue,
-                    OnDuplicate::Replace if !self.jobs[index].is_held_at(self.now) => {
-                        self.counters.timed_out += u64::from(self.jobs[index].is_held());
-                        self.jobs.remove(index);
-                    }
-                    _ => {
-                        (self.jobs, self.counters) = before;
-                        return Err(push.id.clone());
-                    }
-                }
-            }
-            self.counters.pushed += 1;
-            let is_moment = matches!(push.due, Due::AtUs(_));
-            self.jobs.push(Job {
-                id: push.id.clone(),
-                payload: push.payload.clone(),
-                options: push.options.clone(),
-                due: self.due(push.due) + if is_moment { 0 } else { after },
-                place: Place::Waiting,
-                attempts: 0,
-                timeouts: 0,
-                releases: 0,
-                buries: 0,
-                kicks: 0,
-                error: String::new(),
-                first_due: (is_moment && self.due(push.due) < self.now).then_some(self.now),
-            });
-        }
-        Ok(())
     }
 
     /// Leases that ran out: back to the old place, or buried.
@@ -350,8 +319,10 @@ impl Reference {
 
     /// A lease that is over counts as held: nothing looks for it here.
     pub fn forget(&mut self) -> bool {
-        let is_unused = !self.is_paused() && self.jobs.is_empty();
+        let is_unused = !self.is_paused() && self.jobs.is_empty() && self.receipts.is_empty();
+        let is_unused = is_unused && self.recent.values().all(|until| *until <= self.now);
         if is_unused {
+            self.recent.clear();
             (self.tokens, self.counters, self.times, self.taken) = (0, Counters::default(), Times::default(), 0);
         }
         is_unused

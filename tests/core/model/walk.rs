@@ -11,6 +11,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 use rand::RngExt;
 use std::time::Duration;
 
+mod once;
 mod others;
 mod pushes;
 mod regressions;
@@ -204,7 +205,8 @@ impl Walk {
             660..680 => self.give_back(is_lost),
             680..740 => self.fail(is_lost),
             740..770 => self.bury(is_lost),
-            770..800 => self.touch(is_lost),
+            770..785 => self.touch(is_lost),
+            785..800 => self.push_once(is_lost),
             800..815 => self.renew(is_lost),
             815..830 => self.update_held(is_lost),
             830..855 => {
@@ -222,7 +224,9 @@ impl Walk {
                 let (name, is_lost) = (self.id(), self.below(8) == 0);
                 self.reserve_job(&name, is_lost);
             }
-            965..978 => self.take(is_lost),
+            965..972 => self.take(is_lost),
+            972..976 => self.push_once(is_lost),
+            976..978 => self.forget_receipts(is_lost),
             978..980 => self.forget(is_lost),
             980..986 => self.pause(is_lost),
             986..996 => self.resume(is_lost),

@@ -1,11 +1,13 @@
 //! Pushes at random: one job, a few, or so many that housekeeping takes more than one call.
 
+use super::super::pushing::Refused;
 use super::super::reference::{Push, backoff};
 use super::Walk;
 use crate::support::*;
 use delayqueue::core::backoff::Backoff;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate};
+use delayqueue::core::queue::Queue;
 use delayqueue::core::traits::{Limit, OnExpiry, Traits};
 
 impl Walk {
@@ -17,7 +19,26 @@ impl Walk {
             _ => OnDuplicate::Fail,
         };
         let id = self.id();
-        Push { id, payload: format!("p{number}").into_bytes(), options: self.options(), due: self.due(), on_duplicate }
+        let unique_ms = self.pick(&[None, None, None, None, Some(20), Some(2_000)]);
+        let max_wait_ms =
+            if on_duplicate == OnDuplicate::Replace { self.pick(&[None, Some(15), Some(900)]) } else { None };
+        let (options, due) = (self.options(), self.due());
+        Push { id, payload: format!("p{number}").into_bytes(), options, due, on_duplicate, unique_ms, max_wait_ms }
+    }
+
+    pub(super) fn new_job(push: &Push) -> NewJob {
+        let mut options = push.options.clone();
+        if let Some(ms) = push.max_wait_ms {
+            options.extras.traits = Traits::default().longest_wait(ms).before(&[]);
+        }
+        NewJob {
+            id: Some(id(&push.id)),
+            payload: push.payload.clone(),
+            due: push.due,
+            options,
+            on_duplicate: push.on_duplicate,
+            unique_ms: push.unique_ms,
+        }
     }
 
     fn options(&mut self) -> JobOptions {
@@ -76,31 +97,48 @@ impl Walk {
     }
 
     pub(super) fn push(&mut self, batch: &[Push], is_lost: bool) {
-        let jobs: Vec<NewJob> = batch
-            .iter()
-            .map(|push| NewJob {
-                id: Some(id(&push.id)),
-                payload: push.payload.clone(),
-                due: push.due,
-                options: push.options.clone(),
-                on_duplicate: push.on_duplicate,
-                unique_ms: None,
-            })
-            .collect();
-        let said: Vec<_> =
-            batch.iter().map(|push| (&push.id, push.due, push.options.priority, push.on_duplicate)).collect();
-        self.note(format!("push {said:?}"));
-        let queue = self.queue(is_lost);
+        let jobs: Vec<NewJob> = batch.iter().map(Self::new_job).collect();
+        let capacity = if self.below(5) == 0 { Some(self.below(40) as usize + 1) } else { None };
+        let said = |push: &Push| {
+            let Push { id, due, options, on_duplicate, unique_ms, max_wait_ms, .. } = push;
+            format!("{id} {due:?} {} {on_duplicate:?} {unique_ms:?} {max_wait_ms:?}", options.priority)
+        };
+        self.note(format!("push, at most {capacity:?}: {:?}", batch.iter().map(said).collect::<Vec<_>>()));
+        let queue = self.queue(is_lost).with_capacity(capacity.map(|most| most as u64));
+        if let ([push], [job], 0) = (batch, jobs.as_slice(), self.below(3)) {
+            return self.try_push(&queue, push, job, capacity, is_lost);
+        }
         let mut stored = Vec::new();
         let got = if let [one] = jobs.as_slice() {
             queue.push(one).map(|one| stored.push(one))
         } else {
             queue.push_many(&jobs, &mut stored)
         };
-        match (got, self.model.push(batch)) {
+        match (got, self.model.push(batch, capacity, is_lost)) {
             (Ok(()), Ok(())) => assert_eq!(stored.len(), batch.len()),
-            (Err(Error::Duplicate { id, .. }), Err(expected)) => assert_eq!((id, stored), (expected, Vec::new())),
+            (Err(Error::Duplicate { id, .. }), Err(Refused::Duplicate(expected))) => {
+                assert_eq!((id, stored), (expected, Vec::new()));
+            }
+            (Err(Error::QueueFull { .. }), Err(Refused::Full)) => assert_eq!(stored, Vec::new()),
+            (Err(Error::Connection { ambiguous: true, .. }), Err(Refused::Full)) if is_lost => {}
             (got, expected) => panic!("push gave {got:?}, expected {expected:?}"),
+        }
+    }
+
+    /// Where it keeps what is there, it tells that it has stored nothing.
+    fn try_push(&mut self, queue: &Queue, push: &Push, job: &NewJob, capacity: Option<usize>, is_lost: bool) {
+        self.note("  (as a try)".into());
+        let got = queue.try_push(job);
+        let fails = push.on_duplicate == OnDuplicate::Keep;
+        let on_duplicate = if fails { OnDuplicate::Fail } else { push.on_duplicate };
+        let expected = self.model.push(&[Push { on_duplicate, ..push.clone() }], capacity, is_lost);
+        let is_there = self.model.find(&push.id).is_some_and(|job| job.payload == push.payload);
+        match (&got, &expected) {
+            (Ok(Some(_)), Ok(())) => assert!(is_there || is_lost && push.unique_ms.is_some()),
+            (Ok(None), Ok(())) => assert!(!is_there && on_duplicate == OnDuplicate::Replace),
+            (Ok(None), Err(Refused::Duplicate(_))) | (Err(Error::QueueFull { .. }), Err(Refused::Full)) => {}
+            (Err(Error::Connection { ambiguous: true, .. }), Err(Refused::Full)) if is_lost => {}
+            (got, expected) => panic!("try_push gave {got:?}, expected {expected:?}"),
         }
     }
 

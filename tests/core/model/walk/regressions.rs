@@ -18,7 +18,7 @@ fn walk(steps: impl FnOnce(&mut Walk)) {
 fn push(id: &str, priority: u32, on_duplicate: OnDuplicate) -> Push {
     let options = JobOptions { priority, ttr_ms: 100, ..JobOptions::default() };
     let payload = format!("{id} {priority} {on_duplicate:?}").into_bytes();
-    Push { id: id.into(), payload, options, due: Due::InMs(0), on_duplicate }
+    Push { id: id.into(), payload, options, due: Due::InMs(0), on_duplicate, unique_ms: None, max_wait_ms: None }
 }
 
 #[test]

@@ -1,0 +1,89 @@
+//! Mistakes in settling jobs: ends of leases, records and pasts.
+
+use super::Mutant;
+
+/// The walk finds them.
+pub const BY_THE_WALK: &[Mutant] = &[
+    ("lib/acknowledge.lua", "if held[n] == lease then", "if held[n] then"), // stale tokens pass
+    ("lib/acknowledge.lua", "ran[run] = (ran[run] or 0) + 1", "ran[run] = 1"),
+    ("lib/acknowledge.lua", "string.sub(runs, 2 * n - 1, 2 * n)", "string.sub(runs, 1, 2)"), // all as long as the first one
+    ("lib/acknowledge.lua", "lost[#lost + 1] = n", ""),
+    ("lib/ends.lua", "if aged[1] then call('HDEL', history, unpack(aged)) end", ""), // history leaks into the next job of that id
+    ("lib/ends.lua", "call('HDEL', jobs, unpack(ids))", ""),
+    ("lib/ends.lua", "call('ZREM', reserved, unpack(ids))", ""),
+    ("lib/ends.lua", "call('HDEL', leases, unpack(ids))", ""),
+    ("lib/ends.lua", "if not held[n] or has_marks", "if held[n] and has_marks"), // the history of a job that nobody held stays
+    (
+        "release.lua",
+        "past.attempts, past.releases = past.attempts + 1, past.releases + 1",
+        "past.releases = past.releases + 1",
+    ),
+    ("release.lua", "call('HSET', jobs, id, record)", ""), // the new priority is forgotten at the next lease's end
+    ("release.lua", "ARGV[2] == '' and read_lease(lease) or", "ARGV[2] == '' and now or"), // not its old place
+    ("release.lua", "call('HGET', leases, id) == lease", "call('HGET', leases, id)"), // stale tokens pass
+    ("release.lua", "if ids[1] then end_leases(ids) end", ""),
+    ("fail.lua", "past.attempts, past.error = past.attempts + 1, ARGV[5]", "past.error = ARGV[5]"),
+    ("fail.lua", "past.attempts >= max_attempts", "past.attempts > max_attempts"),
+    ("fail.lua", "call('HGET', leases, id) == ARGV[3]", "call('HGET', leases, id)"),
+    ("fail.lua", "place(id, priority or DEFAULT_PRIORITY, due)", "place(id, DEFAULT_PRIORITY, due)"),
+    ("fail.lua", "end_leases({ id })", ""),
+    ("fail.lua", "call('HINCRBY', meta, 'failed' .. ARGV[6], 1)", ""),
+    ("fail.lua", "read_history(id, (read_lease(ARGV[3])))", "read_history(id, now)"), // it waits anew
+    ("release.lua", "read_history(id, (read_lease(lease)))", "read_history(id, now)"),
+    ("bury.lua", "read_history(id, (read_lease(ARGV[3])))", "read_history(id, now)"),
+    ("bury.lua", "past.attempts = past.attempts + 1", ""),
+    ("bury.lua", "call('HGET', leases, id) == ARGV[3]", "call('HGET', leases, id)"),
+    ("bury.lua", "end_leases({ id })", ""),
+    ("lib/bury.lua", "past.buries + 1", "past.buries"),
+    ("lib/bury.lua", "call('ZADD', buried, int(now), id)", ""),
+    ("touch.lua", "deadline = now + ARGV[n + 2] * 1000", "deadline = now"),
+    ("touch.lua", "if ARGV[2] == '1' then", "if false then"), // a heartbeat shortens a lease
+    ("touch.lua", "call('HGET', leases, id) == ARGV[n + 1]", "call('HGET', leases, id)"),
+    ("lib/history.lua", "if options(record) and", "if false and"), // no reserve asks for the history
+    ("lib/history.lua", "counts .. past.error", "counts"),
+    ("lib/record.lua", "string.sub(record, 1, 17) ..", "string.sub(record, 1, 16) .."), /* an option too short */
+    ("lib/record.lua", "max_attempts, priority\nend", "DEFAULT_MAX_ATTEMPTS, priority\nend"),
+    ("lib/reclaim.lua", "past.attempts + 1, past.timeouts + 1,", "past.attempts, past.timeouts + 1,"),
+    ("lib/reclaim.lua", "past.attempts >= max_attempts", "false"), // poison is never buried
+    ("lib/reclaim.lua", "place(id, priority or DEFAULT_PRIORITY, due)", "place(id, priority or DEFAULT_PRIORITY, now)"), // not its old place
+    ("lib/reclaim.lua", "end_leases(ended)", ""),
+    ("lib/reclaim.lua", "return #ended == 100", "return false"),
+    ("lib/reclaim.lua", "(timed_out[run] or 0) + 1", "1"),
+    ("lib/reclaim.lua", "bucket_of(ttr_ms * 1000)", "bucket_of(ttr_ms)"),
+    ("lib/reclaim.lua", "read_history(id, due)", "read_history(id, now)"),
+    ("lib/acknowledge.lua", "outcome .. runs, #done)", "outcome .. '00', #done)"), // not how long it ran
+    ("lib/acknowledge.lua", "outcome .. runs, #done)", "'acked' .. runs, #done)"), // a failed run counts as done
+    ("ack.lua", "if ended > 0 then call('HINCRBY', meta, 'given_up', ended) end", ""), // as if it had never been pushed
+    ("ack.lua", "math.floor(#ARGV / 2) - 1 - #lost", "math.floor(#ARGV / 2) - 1"), // jobs that were not ours count
+    ("release.lua", "(ARGV[4] == '1' or ARGV[6] ~= '') and read_history", "read_history"), // an attempt leaves a trace that does not count
+    ("release.lua", "if ARGV[4] == '1' then past", "if true then past"), // attempts count that the caller does not count
+    ("release.lua", "(ARGV[4] == '1' or ARGV[6] ~= '')", "ARGV[4] == '1'"), // forgets the error of such an attempt
+    ("release.lua", "if ids[1] and ARGV[7] ~= '' then call('HINCRBY', meta, ARGV[7], #ids) end", ""),
+    (
+        "release.lua",
+        "call('HINCRBY', meta, ARGV[7], #ids)",
+        "call('HINCRBY', meta, 'released' .. ARGV[7]:sub(-2), #ids)",
+    ),
+    ("bury.lua", "call('HINCRBY', meta, ARGV[6], 1)", ""),
+    ("bury.lua", "call('HINCRBY', meta, ARGV[6], 1)", "call('HINCRBY', meta, 'buried' .. ARGV[6]:sub(-2), 1)"),
+    ("fail.lua", "is_spent = is_too_late(record, past, due)", ""),
+    ("fail.lua", "if is_spent and reason == '' then reason = TOO_LATE end", ""),
+    ("release.lua", "is_late = is_too_late(record, past, due)", ""),
+];
+
+/// The tests that are named find them.
+pub const BY_OTHERS: &[(Mutant, &str)] = &[
+    (("release.lua", "wake(soonest)", ""), "wakes::"),
+    (("fail.lua", "wake(due)", ""), "wakes::"),
+    (("touch.lua", "wake(soonest)", ""), "wakes::"),
+    (("lib/ends.lua", "call('HDEL', jobs, unpack(ids))", "try('HDEL', jobs, unpack(ids))"), "denied::"),
+    (("lib/record.lua", "if not string.find(record, '^%l', at + 1) and", "if false and"), "traits::a_job_with"),
+    (("lib/record.lua", "return math.max(ttr_ms, SHORTEST_TTR_MS)", "return ttr_ms"), "foreign::a_job_without"),
+    (("lib/reclaim.lua", "only_looks and not may_write()", "false"), "looking::"),
+    (("lib/forget_calls.lua", "if is_held then break end", ""), "bounds::cancelling"),
+    (("release.lua", "if ARGV[6] ~= '' then past.error = ARGV[6] end", ""), "lifecycle::a_release_leaves"),
+    (("lib/reclaim.lua", "return workers .. ', ' .. worker", "return workers"), "lifecycle::a_job_that_outlives"),
+    (("lib/reclaim.lua", "if #workers > 400 or ", "if "), "lifecycle::a_job_that_outlives"),
+    (("release.lua", "past.error ~= '' and past.error or TOO_LATE", "TOO_LATE"), "moments::a_release"),
+    (("release.lua", "set_aside[#set_aside + 1] = (n - 6) / 2", ""), "moments::a_release"),
+];

@@ -1,0 +1,18 @@
+//! Mistakes in waiting and waking.
+
+use super::Mutant;
+
+/// The tests that are named find them.
+pub const BY_OTHERS: &[(Mutant, &str)] = &[
+    (
+        ("lib/wake.lua", "or try('ZCARD', waiters) == 0 then return end", "or true then return end"),
+        "waiting::a_push_wakes",
+    ),
+    (("lib/idle.lua", "at = math.max(soonest, now)", "at = at"), "idle_check::a_waiter_that_never_looks"),
+    (("leave.lua", "call('ZREM', waiters, ARGV[2])", ""), "many_queues::leaving_takes"),
+    (("leave.lua", "if soonest then wake(soonest) end", ""), "wakes::"),
+    (("lib/idle.lua", "if soonest then wake(soonest) end", ""), "wakes::"),
+    (("lib/idle.lua", "try('ZREM', waiters, waiter)", ""), "wakes::"),
+    (("lib/wake.lua", "cover(at + SECOND_LOOK_US, at > now and 1 or 0)", ""), "idle_check::a_ready_job_reaches"),
+    (("lib/idle.lua", "at = math.min(at, soonest + SECOND_LOOK_US)", ""), "idle_check::a_waiter_that_never_looks"),
+];
