@@ -217,7 +217,8 @@ proptest! {
     fn a_damaged_record_is_read_or_refused(options in options(), payload in vec(any::<u8>(), 0..50), damage in damage()) {
         let bytes = damaged([encode_head(&options, 1), payload].concat(), &damage);
         let _ = History::decode(&bytes);
-        prop_assert_eq!(stored_options(&bytes).is_some(), Record::decode(bytes.clone()).is_some());
+        // Damage may also set the flag of traits, so that the options can be read and the record cannot.
+        prop_assert!(stored_options(&bytes).is_some() || Record::decode(bytes.clone()).is_none());
         if let Some(read) = Record::decode(bytes) {
             let _ = (read.options.backoff.delay_after_ms(u32::MAX), read.options.backoff.jittered_after_ms(7, 0.9));
         }
