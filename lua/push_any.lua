@@ -4,7 +4,7 @@
 -- ARGV[4…] six per job: id · record · due: a delay (µs), or '@' and a moment · on duplicate: fail, keep, replace · priority ·
 --         for how long the id stays taken (µs), or ''
 -- Returns {"OK", kept} kept: of how many jobs the id was taken, and what is there was kept
---       | {"DUPLICATE", id} | {"RESERVED", id} a reserved job is not replaced | {"FULL", jobs}: nothing changed
+--       | {"DUPLICATE", id} | {"RESERVED", id} a reserved job is not replaced | {"FULL", jobs, how many more}: nothing changed
 -- Cost    O(J log N) for J jobs
 -- Rights  as push.lua
 --@include clock
@@ -69,7 +69,7 @@ for n, id in ipairs(ids) do
 end
 if ARGV[3] ~= '' and added > 0 then
   local many = call('HLEN', jobs)
-  if many + added > ARGV[3] + 0 then return { 'FULL', many } end
+  if many + added > ARGV[3] + 0 then return { 'FULL', many, added } end
 end
 
 -- 2. Write. Places before records (see push.lua).

@@ -1,7 +1,7 @@
 -- release.lua: give up to 500 jobs back before their leases end. A job is buried if its next attempt, after one that counts, would come too late.
 -- KEYS    all
 -- ARGV[1] clock offset (µs)   ARGV[2] due: a delay (µs), or '@' and a moment; '' their old times   ARGV[3] new priority, or '' to keep it
--- ARGV[4] 1: count the attempts; 0: as if nobody had reserved them   ARGV[5] a consumer that has had the answer to its last reserve, or ''
+-- ARGV[4] 1: count the attempts; 0: they were started, and no attempt counts; '' as if nobody had reserved them   ARGV[5] a consumer that has had the answer to its last reserve, or ''
 -- ARGV[6] why; '' keeps the last error   ARGV[7] the counter: released or failed, and the bucket of the run time; '' counts no run
 -- ARGV[8…] in pairs: id · lease; all ids different
 -- Returns {"OK", lost, buried} the positions of those that are not ours any more, for which nothing changed, and of those that were buried
@@ -28,13 +28,17 @@ for n = 8, #ARGV, 2 do
       call('HSET', jobs, id, record)
     end
     local due = ARGV[2] == '' and read_lease(lease) or due_at(ARGV[2])
-    local past, is_late = (ARGV[4] == '1' or ARGV[6] ~= '') and read_history(id, (read_lease(lease))), false
+    -- Where it fell due first matters to the moments of a job that somebody had in hand.
+    local has_moments, is_late = ARGV[4] ~= '' and priority and has_traits(string.byte(record)), false
+    local past = (ARGV[4] == '1' or ARGV[6] ~= '' or has_moments) and read_history(id, (read_lease(lease)))
+    -- A moment that has passed: it waits from now on.
+    if not past and due < now and string.byte(ARGV[2]) == 64 then past = read_history(id, now) end
     if past then
       if ARGV[4] == '1' then past.attempts, past.releases = past.attempts + 1, past.releases + 1 end
       if ARGV[6] ~= '' then past.error = ARGV[6] end
-      if ARGV[4] == '1' and priority and has_traits(string.byte(record)) then
+      if has_moments then
         --@include moments
-        is_late = is_too_late(record, past, due)
+        if ARGV[4] == '0' then record = started(id, record) else is_late = is_too_late(record, past, due) end
         if is_late then bury(id, record, past, past.error ~= '' and past.error or TOO_LATE) end
       end
     end

@@ -24,7 +24,7 @@ namespace DelayQueue {
         case Buried = 'buried';
     }
 
-    /** The answer of push() to an id that is in the queue already, in any state. */
+    /** The answer of push() to an id that is in the queue already, in any state, or that $unique keeps taken. */
     enum OnDuplicate: string
     {
         /** Throws DuplicateJobException. */
@@ -1441,7 +1441,7 @@ namespace {
          * @param Duration|null $maxWait with OnDuplicate::Replace: a job that is replaced again and again falls due at the latest so long after
          *     the first of these pushes. A debounce that runs
          * @param Duration|\DateTimeInterface|null $expires a job that was not started by then never runs: a moment, or a time after it first fell due.
-         *     Whoever meets it then ends it; until then it stands there as ready. A kick lifts this and $retryUntil
+         *     The next call that meets it ends it; until then it counts as ready. A kick lifts this and $retryUntil
          * @param \DelayQueue\OnExpiry $onExpiry what becomes of it instead
          * @param Duration|\DateTimeInterface|null $retryUntil no attempt is made after that moment, or so long after the job first fell due: a job
          *     whose next attempt would come later is buried. Not together with $expires
@@ -1472,7 +1472,7 @@ namespace {
         ): string {}
 
         /**
-         * The same as push(); null, whatever $onDuplicate says, where the job was not stored, because its id is in the queue, or taken. With
+         * As push(), but null where the job was not stored, because its id is in the queue or taken, whatever $onDuplicate says. With
          * OnDuplicate::Replace that is a job in the hands of a worker. Parameters and errors are those of push().
          *
          * @param Duration|\DateTimeInterface $delay

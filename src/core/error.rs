@@ -37,8 +37,13 @@ pub enum Error {
     #[error("the lease of job '{id}' in queue '{queue}' is lost: {reason}")]
     LeaseLost { queue: String, id: String, reason: &'static str },
     /// A job of this id is in the queue already.
-    #[error("job '{id}' is already in queue '{queue}'")]
-    Duplicate { queue: String, id: String },
+    #[error("job '{id}' is already in queue '{queue}'{}", if *.may_be_taken { ", or its id is still taken" } else { "" })]
+    Duplicate {
+        queue: String,
+        id: String,
+        /// The push has asked whether the id is taken for some time.
+        may_be_taken: bool,
+    },
     /// The payload is larger than the limit.
     #[error("the payload of {size} bytes is larger than maxPayload ({limit} bytes)")]
     PayloadTooLarge { size: usize, limit: usize },
@@ -111,7 +116,7 @@ impl Error {
 
     /// Nothing was stored, as the queue would hold more jobs than the producer allows.
     #[must_use]
-    pub fn over_capacity(more: usize, jobs: i64, capacity: u64) -> Self {
+    pub fn over_capacity(jobs: i64, more: i64, capacity: u64) -> Self {
         let message =
             format!("the queue holds {jobs} jobs, and with {more} more it would pass its capacity of {capacity}");
         Self::QueueFull { doing: Doing::default(), code: "DQCAPACITY", message }

@@ -258,7 +258,7 @@ pub struct JobInfo {
     pub releases: u32,
     pub buries: u32,
     pub kicks: u32,
-    /// Of a job that came back: when it fell due first, or anew.
+    /// Of a job that has a history: when it fell due first, or anew.
     pub first_due_at_us: Option<i64>,
     pub last_error: Option<Vec<u8>>,
     /// Why payload and headers are the stored ones, and not to be trusted.

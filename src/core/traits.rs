@@ -24,6 +24,7 @@ const LONGEST_WAIT: u8 = b'w';
 
 const AT: u8 = 0;
 const AFTER_DUE: u8 = 1;
+// Scripts write 2 where the job was started in time.
 
 /// The traits of a job that is to be pushed, without their length.
 #[derive(Debug, Clone, Default)]
@@ -116,7 +117,11 @@ pub fn has_longest_wait(stored: &[u8]) -> bool {
 
 fn moment_us(value: &[u8], first_due_us: i64) -> Option<i64> {
     let number = i64::from_be_bytes(value.get(1..9)?.try_into().ok()?);
-    Some(if value.first() == Some(&AFTER_DUE) { first_due_us.saturating_add(number) } else { number })
+    match *value.first()? {
+        AT => Some(number),
+        AFTER_DUE => Some(first_due_us.saturating_add(number)),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

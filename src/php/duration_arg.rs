@@ -36,7 +36,7 @@ pub fn due(value: &Zval, place: Place<'_>) -> Outcome<Due> {
     })
 }
 
-/// The same, as a moment or as a time after a job first fell due, which is longer than 0.
+/// A moment, or a time after a job first fell due, which is longer than 0.
 pub fn limit(value: &Zval, place: Place<'_>) -> Outcome<Limit> {
     match time(value, place)? {
         Time::AtUs(at_us) => Ok(Limit::AtUs(at_us)),

@@ -84,7 +84,7 @@ impl<'a> Fields<'a> {
         Self::of_item_with(item, index, OF_PUSH_MANY)
     }
 
-    /// The same of `pushOnce()`.
+    /// The keys of an item of `pushOnce()`.
     pub fn of_item_once(item: &'a Zval, index: usize) -> Outcome<Self> {
         Self::of_item_with(item, index, KEYS.len())
     }
@@ -130,7 +130,7 @@ impl<'a> Fields<'a> {
         self.job_with(defaults, OnDuplicate::Fail, payload)
     }
 
-    /// The same with another default, and another way to read the payload.
+    /// A job with another default, and another way to read the payload.
     pub fn job_with(
         &self,
         defaults: &Defaults,

@@ -144,7 +144,7 @@ fn past(value: &Zval, place: Place<'_>) -> Outcome<History> {
             _ => return Err(unknown(&key, place)),
         };
         *count = match args::int(value, here)? {
-            Some(number) => args::u32_in(number, here, 0, u32::MAX)?,
+            Some(number) => args::u32_in(number, here, 0, u32::MAX - 1)?,
             None => return Err(here.type_error("int", value)),
         };
     }

@@ -180,7 +180,10 @@ fn release_keeps_the_attempt_and_may_change_the_priority() {
 fn duplicates_fail_keep_or_replace() {
     let queue = fresh();
     queue.push(&delayed("a", 1_000)).unwrap();
-    assert_eq!(queue.push(&job("a")), Err(Error::Duplicate { queue: queue.name().into(), id: "a".into() }));
+    assert_eq!(
+        queue.push(&job("a")),
+        Err(Error::Duplicate { queue: queue.name().into(), id: "a".into(), may_be_taken: false })
+    );
     queue.push(&NewJob { on_duplicate: OnDuplicate::Keep, ..job("a") }).unwrap();
     assert_eq!(states(&queue), [1, 0, 0, 0]);
     let replacing = NewJob { on_duplicate: OnDuplicate::Replace, payload: b"new".to_vec(), ..prioritized("a", 3) };

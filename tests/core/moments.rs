@@ -134,6 +134,24 @@ fn the_time_runs_from_the_first_due_time_and_anew_from_a_rescheduled_one() {
 }
 
 #[test]
+fn a_job_that_a_handler_had_expires_no_more_and_one_that_nobody_started_does() {
+    let queue = fresh();
+    for (name, is_started) in [("ran", true), ("fetched", false)] {
+        queue.push(&expiring(name, OnExpiry::Drop)).unwrap();
+        let held = queue.reserve_job(&id(name)).unwrap().unwrap();
+        match is_started {
+            true => queue.put_back(&held.held()).unwrap(),
+            false => drop(queue.give_back(&[&held.receipt]).unwrap()),
+        }
+    }
+    travel(10_000);
+    let served: Vec<String> = reserve_many(&queue, 2).iter().map(|job| job.id.to_string()).collect();
+    assert_eq!(served, ["ran"]);
+    assert_eq!(state(&queue, "fetched"), None);
+    clock::set_offset_ms(0);
+}
+
+#[test]
 fn a_kick_lifts_both_moments() {
     for new in [expiring("a", OnExpiry::Bury), tried("a")] {
         let queue = fresh();

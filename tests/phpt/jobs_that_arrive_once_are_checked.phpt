@@ -55,9 +55,9 @@ ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 1: "createdAt" must
 TypeError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 1: "past" must be of type ?array, int given
 ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 1: "past" has the unknown key "acks"
 ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 1: "past" has the unknown key "0"
-ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 1: "past.attempts" must be between 0 and 4294967295
+ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 1: "past.attempts" must be between 0 and 4294967294
 TypeError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 1: "past.kicks" must be of type int, null given
-ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 1: "past.kicks" must be between 0 and 4294967295
+ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 1: "past.kicks" must be between 0 and 4294967294
 ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 1: "past.firstDueAt" must be greater than or equal to 0
 TypeError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 1: "past.lastError" must be of type ?string, array given
 TypeError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 1: "past.firstDueAt" must be of type int|float|null, string given

@@ -7,11 +7,13 @@ namespace DelayQueue\Tests\Symfony;
 use DateInterval;
 use DateTimeImmutable;
 use DelayQueue\State;
+use DelayQueue\Symfony\Canceller;
 use DelayQueue\Symfony\Stamp\DelayQueueStamp;
 use DelayQueue\Symfony\Transport\Transport;
 use DelayQueue\Symfony\Transport\TransportFactory;
 use DelayQueue\Tests\Support\SkewedRedis;
 use DelayQueue\Tests\Symfony\App\Work;
+use Symfony\Component\DependencyInjection\ServiceLocator;
 use Symfony\Component\Messenger\Envelope;
 use Symfony\Component\Messenger\Stamp\DelayStamp;
 use Symfony\Component\Messenger\Stamp\RedeliveryStamp;
@@ -48,7 +50,11 @@ final class ClocksTest extends MessengerTestCase
         [$envelope] = $transport->get();
         $transport->send($envelope->with(new DelayStamp(900_000), new RedeliveryStamp(1)));
 
-        foreach (['sent-0', 'sent-1', 'retried'] as $id) {
+        $transport->send(new Envelope(new Work('moved'), [new DelayQueueStamp('moved'), new DelayStamp(60_000)]));
+        $canceller = new Canceller(new ServiceLocator(['orders' => static fn (): Transport => $transport]), new TransportFactory());
+        $this->assertTrue($canceller->reschedule('moved', new DateTimeImmutable('+15 minutes'), 'orders'));
+
+        foreach (['sent-0', 'sent-1', 'retried', 'moved'] as $id) {
             $job = $transport->queue()->peek($id);
             $this->assertSame(State::Delayed, $job?->state, $id);
             $this->assertEqualsWithDelta(microtime(true) + $skew + 900, $job->dueAt, 2.0, $id);

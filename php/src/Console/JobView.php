@@ -15,7 +15,10 @@ final class JobView
         // An object: an array without members, or with numbers for names, would be a list in JSON.
         $replaced = ['state' => $job->state->value, 'backoff' => (string) $job->backoff, 'headers' => (object) $job->headers];
 
-        return $replaced + get_object_vars($job);
+        $facts = $replaced + get_object_vars($job);
+        unset($facts['extras']);
+
+        return $facts + ($job->extras === null ? [] : ['extrasBase64' => base64_encode($job->extras)]);
     }
 
     /** @return list<array{string, string}> for people: label and text */

@@ -64,7 +64,8 @@ final class Moment
 
     private static function parse(string $text): ?DateTimeImmutable
     {
-        return self::isUnixTime($text) ? null : (date_create_immutable($text) ?: null);
+        // PHP takes nothing for now.
+        return trim($text) === '' || self::isUnixTime($text) ? null : (date_create_immutable($text) ?: null);
     }
 
     /** PHP takes some for an hour, a minute, a second and a year. */

@@ -21,7 +21,7 @@ final class Entry
     /** When it fell due first, of a job that came back. */
     private ?int $firstDueUs = null;
 
-    private readonly ?Limit $expires;
+    private ?Limit $expires;
 
     private readonly ?Limit $retryUntil;
 
@@ -80,6 +80,20 @@ final class Entry
     public function comeBack(): void
     {
         $this->firstDueUs ??= $this->dueUs;
+    }
+
+    /** It was in somebody's hands, in an attempt that does not count: it expires no more. */
+    public function start(): void
+    {
+        $extras = (string) $this->info->extras;
+        if (strlen($extras) > 3 && unpack('n', $extras, 1)[1] > 0) {
+            $this->comeBack();
+        }
+        $at = Traits::at($extras, 'E', 10);
+        if ($at !== null) {
+            $this->change(['extras' => substr_replace($extras, "\2", $at, 1)]);
+            $this->expires = null;
+        }
     }
 
     /** It falls due anew. */

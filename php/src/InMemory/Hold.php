@@ -88,6 +88,9 @@ final class Hold
         if ((string) $call->reason !== '') {
             $entry->change(['lastError' => $call->reason]);
         }
+        if (!$call->countAttempt) {
+            $entry->start();
+        }
         $this->countFailure($call);
         $dueUs = Store::us((float) $call->dueAt);
         if ($call->countAttempt) {

@@ -15,10 +15,10 @@ final class Limit
     {
     }
 
-    /** @param string|null $value of a trait: mode 1 · microseconds 8 */
+    /** @param string|null $value of a trait: mode 1 · microseconds 8; mode 2: it was started in time */
     public static function of(?string $value): ?self
     {
-        return $value === null ? null : new self(unpack('J', $value, 1)[1], $value[0] === "\1");
+        return $value === null || $value[0] === "\2" ? null : new self(unpack('J', $value, 1)[1], $value[0] === "\1");
     }
 
     public function momentUs(int $firstDueUs): int

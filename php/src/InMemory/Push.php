@@ -45,14 +45,14 @@ final class Push
             $isTaken = $this->isTaken($one);
             if ($old !== null || $isNamedAgain || $isTaken) {
                 if ($one->onDuplicate === OnDuplicate::Fail) {
-                    throw $this->duplicate($id);
+                    throw $this->duplicate($one);
                 }
                 if ($one->onDuplicate === OnDuplicate::Keep || $isTaken && !$isNamedAgain && !$old?->isWaiting()) {
                     ++$kept;
                     continue;
                 }
                 if ($old?->lease !== null) {
-                    throw $this->duplicate($id);
+                    throw $this->duplicate($one);
                 }
                 ++$replaced;
             }
@@ -134,14 +134,16 @@ final class Push
         }
         $more = count($pushed);
         $what = $more === 1 ? "job '{$pushed[0]->id()}'" : "$more jobs";
-        $why = "the queue holds $jobs jobs, and with $more more it would pass its capacity of $this->capacity";
+        $why = "the queue holds $jobs jobs, and with $new more it would pass its capacity of $this->capacity";
         $full = new QueueFullException("pushing $what to queue '{$this->jobs->name}': $why");
         $full->redisCode = 'DQCAPACITY';
         throw $full;
     }
 
-    private function duplicate(string $id): DuplicateJobException
+    private function duplicate(Pushed $one): DuplicateJobException
     {
-        return new DuplicateJobException("job '$id' is already in queue '{$this->jobs->name}'");
+        $or = $one->uniqueUs === null ? '' : ', or its id is still taken';
+
+        return new DuplicateJobException("job '{$one->id()}' is already in queue '{$this->jobs->name}'$or");
     }
 }

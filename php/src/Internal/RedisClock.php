@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Internal;
 
 use DateTimeImmutable;
+use DateTimeInterface;
 use DelayQueue\QueueInterface;
 use DelayQueue\ServerException;
 use DelayQueue\Testing;
@@ -33,6 +34,12 @@ final class RedisClock
     public static function in(int|float $seconds, QueueInterface $queue): int|float|DateTimeImmutable
     {
         return $seconds >= 0 ? $seconds : Moment::of($queue->now() + $seconds);
+    }
+
+    /** How long it is until a moment that this host has computed, for reschedule(). */
+    public static function until(DateTimeInterface $moment, QueueInterface $queue): int|float|DateTimeImmutable
+    {
+        return self::in(round((float) $moment->format('U.u') - self::here(), 6), $queue);
     }
 
     private static function here(): float

@@ -74,9 +74,11 @@ final class ConsumingWorker extends Worker
     /** {@inheritdoc} The extension ends a job by an exception, where Laravel's worker would end its process. */
     protected function handleJobException($connectionName, $job, WorkerOptions $options, Throwable $e)
     {
-        if ($e instanceof ShutdownException) {
-            // Not a failure: the loop gives the job back uncounted, because nobody has settled it.
-            return;
+        for ($cause = $e; $cause !== null; $cause = $cause->getPrevious()) {
+            // Not a failure: the loop gives the job back uncounted, because nobody has settled it. Views and others wrap what is thrown in them.
+            if ($cause instanceof ShutdownException) {
+                return;
+            }
         }
         if ($e instanceof TimeoutException && !$job->hasFailed()) {
             if (method_exists($this, 'markJobAsFailedIfItShouldFailOnTimeout')) {

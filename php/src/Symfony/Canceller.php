@@ -7,6 +7,7 @@ namespace DelayQueue\Symfony;
 use DateInterval;
 use DateTimeInterface;
 use DelayQueue;
+use DelayQueue\Internal\RedisClock;
 use DelayQueue\JobInfo;
 use DelayQueue\Symfony\Transport\Queues;
 use DelayQueue\Symfony\Transport\Transport;
@@ -52,7 +53,11 @@ final class Canceller
      */
     public function reschedule(string $id, int|float|string|DateInterval|DateTimeInterface $when, ?string $transport = null): bool
     {
-        return Queues::call(fn (): bool => $this->queue($transport)->reschedule($id, $when));
+        return Queues::call(function () use ($id, $when, $transport): bool {
+            $queue = $this->queue($transport);
+
+            return $queue->reschedule($id, $when instanceof DateTimeInterface ? RedisClock::until($when, $queue) : $when);
+        });
     }
 
     /**

@@ -57,6 +57,33 @@ trait MomentRules
         }
     }
 
+    public function testAJobThatWasInHandInTimeNeverExpiresAlsoWhereTheAttemptDoesNotCount(): void
+    {
+        foreach ([null, 'no answer'] as $n => $error) {
+            $queue = $this->queue("queue$n");
+            foreach (OnExpiry::cases() as $onExpiry) {
+                $queue->push(1, id: $onExpiry->value, expires: 5, onExpiry: $onExpiry);
+                $this->assertNotNull($queue->peek($onExpiry->value)->expiresAt);
+                $queue->reserveJob($onExpiry->value)->release(10, countAttempt: false, error: $error);
+                $this->assertSame([null, 0], [$queue->peek($onExpiry->value)->expiresAt, $queue->peek($onExpiry->value)->attempts]);
+            }
+            $this->travel(11);
+            $this->assertCount(2, $queue->reserveMany(2), 'it was started, and comes again');
+        }
+    }
+
+    public function testAReleaseThatDoesNotCountDoesNotPutOffTheEndOfTheRetries(): void
+    {
+        $queue = $this->queue();
+        $queue->push(1, id: 'a', retryUntil: 5);
+        $queue->reserve()->release(4, countAttempt: false);
+        $this->travel(4.1);
+        $queue->reserve()->release(4, countAttempt: false);
+        $this->travel(4.1);
+        $this->assertNull($queue->reserve());
+        $this->assertSame([State::Buried, self::TOO_LATE], self::end($queue));
+    }
+
     public function testTheTimeRunsFromTheFirstDueTime(): void
     {
         $queue = $this->queue();

@@ -25,7 +25,7 @@ trait UniqueRules
             $queue->push('old', id: 'a', unique: '10m');
             $end($queue);
             $taken = self::thrown(static fn () => $queue->push('new', id: 'a', unique: '10m'));
-            $this->assertSame("DuplicateJobException: job 'a' is already in queue '$name'", $taken, $name);
+            $this->assertSame("DuplicateJobException: job 'a' is already in queue '$name', or its id is still taken", $taken, $name);
             $this->assertSame('a', $queue->push('new', id: 'a', onDuplicate: OnDuplicate::Keep, unique: '10m'), $name);
             $this->assertNotSame('new', $queue->peek('a')?->payload, $name);
             $queue->cancel('a');
@@ -92,7 +92,7 @@ trait UniqueRules
             ['payload' => 2, 'id' => 'b', 'unique' => 60],
             ['payload' => 2, 'id' => 'a', 'unique' => 60, 'onDuplicate' => $rule],
         ];
-        $this->assertSame(self::TAKEN, self::thrown(static fn () => $queue->pushMany($jobs(OnDuplicate::Fail))));
+        $this->assertSame(self::TAKEN . ', or its id is still taken', self::thrown(static fn () => $queue->pushMany($jobs(OnDuplicate::Fail))));
         $this->assertSame([0, ['a']], [$queue->count(), array_column($queue->takenIds(), 'id')]);
         $this->assertSame(['b', 'a'], $queue->pushMany($jobs(OnDuplicate::Keep)));
         $this->assertSame(['b'], self::ids($queue, State::Ready));

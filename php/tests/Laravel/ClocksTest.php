@@ -47,7 +47,10 @@ final class ClocksTest extends LaravelTestCase
         Deed::dispatch('first')->delay(now()->addMinutes(15))->identifiedBy('replaced', onDuplicate: OnDuplicate::Replace);
         Deed::dispatch('replaced')->delay(now()->addMinutes(15))->identifiedBy('replaced', onDuplicate: OnDuplicate::Replace);
 
-        foreach (['dispatched', 'later', 'interval', 'bulk', 'released', 'replaced'] as $id) {
+        Deed::dispatch('moved')->delay(60)->identifiedBy('moved');
+        $this->assertTrue($queue->reschedule('moved', now()->addMinutes(15)));
+
+        foreach (['dispatched', 'later', 'interval', 'bulk', 'released', 'replaced', 'moved'] as $id) {
             $this->assertEqualsWithDelta(microtime(true) + $skew + 900, $queue->find($id)?->dueAt, 2.0, $id);
             $this->assertSame(State::Delayed, $queue->find($id)?->state);
             $this->assertDelayed($id, $queue->native(), 900);

@@ -165,15 +165,19 @@ impl Queue {
             "OK" if reply.is_at_end() => Ok(0),
             "OK" => reply.int(),
             "FULL" => {
-                let error = Error::over_capacity(jobs.len(), reply.int()?, self.capacity.unwrap_or(0));
+                let error = Error::over_capacity(reply.int()?, reply.int()?, self.capacity.unwrap_or(0));
                 // The lost try may have stored jobs that are done by now, and others have taken their places.
                 let in_doubt = |error| Error::in_doubt("an answer was lost, and a later try failed", error);
                 Err(if was_lost.get() { in_doubt(error) } else { error })
             }
-            "DUPLICATE" | "RESERVED" => Err(Error::Duplicate {
-                queue: self.name.to_string(),
-                id: String::from_utf8_lossy(&reply.bytes()?).into_owned(),
-            }),
+            "DUPLICATE" | "RESERVED" => {
+                let id = JobId::from_redis(&reply.bytes()?);
+                Err(Error::Duplicate {
+                    queue: self.name.to_string(),
+                    id: id.to_string(),
+                    may_be_taken: jobs.iter().any(|one| one.id == id && one.job.unique_ms.is_some()),
+                })
+            }
             _ => Err(reply::unexpected()),
         }
     }

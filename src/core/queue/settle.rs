@@ -79,7 +79,8 @@ pub enum Failed {
 struct Release<'a> {
     due: &'a str,
     priority: &'a str,
-    count_attempt: bool,
+    /// See [`attempt`].
+    attempt: &'a [u8],
     reason: &'a [u8],
     /// What counts the run; empty: nothing does.
     counter: String,
@@ -87,7 +88,12 @@ struct Release<'a> {
 
 impl Release<'_> {
     /// As if nobody had reserved them.
-    const UNDONE: Self = Self { due: "", priority: "", count_attempt: false, reason: &[], counter: String::new() };
+    const UNDONE: Self = Self { due: "", priority: "", attempt: b"", reason: &[], counter: String::new() };
+}
+
+/// Whether the attempt of a job that was started counts. Where nobody has started it there is none.
+const fn attempt(counts: bool) -> &'static [u8] {
+    if counts { b"1" } else { b"0" }
 }
 
 /// Whether a job was still ours when it was settled.
@@ -213,7 +219,8 @@ impl Queue {
     pub fn release(&self, held: &Held, due: Due, priority: Option<u32>, count_attempt: bool) -> Result<()> {
         let priority = priority.map(|priority| priority.to_string()).unwrap_or_default();
         let counter = if count_attempt { counter_of(held, Outcome::Released) } else { String::new() };
-        let how = Release { due: &due_arg(due), priority: &priority, count_attempt, reason: &[], counter };
+        let how =
+            Release { due: &due_arg(due), priority: &priority, attempt: attempt(count_attempt), reason: &[], counter };
         self.release_one(held, &how).map(drop)
     }
 
@@ -223,7 +230,7 @@ impl Queue {
     /// As [`Queue::release`].
     pub fn release_because(&self, held: &Held, due: Due, reason: &[u8]) -> Result<Settled> {
         let counter = counter_of(held, Outcome::Released);
-        self.release_one(held, &Release { due: &due_arg(due), priority: "", count_attempt: true, reason, counter })
+        self.release_one(held, &Release { due: &due_arg(due), priority: "", attempt: attempt(true), reason, counter })
     }
 
     /// Back to the queue after a run that has failed, with the error as its last one. The run counts also where the attempt does not.
@@ -240,7 +247,13 @@ impl Queue {
     ) -> Result<()> {
         let priority = priority.map(|priority| priority.to_string()).unwrap_or_default();
         let counter = counter_of(held, Outcome::Failed);
-        let how = Release { due: &due_arg(due), priority: &priority, count_attempt, reason: error, counter };
+        let how = Release {
+            due: &due_arg(due),
+            priority: &priority,
+            attempt: attempt(count_attempt),
+            reason: error,
+            counter,
+        };
         self.release_one(held, &how).map(drop)
     }
 
@@ -249,12 +262,12 @@ impl Queue {
         self.outcome(held, &settled)
     }
 
-    /// Back to its old place, as if nobody had reserved it.
+    /// Back to its old place; the attempt does not count, and has begun.
     ///
     /// # Errors
     /// As [`Queue::release`].
     pub fn put_back(&self, held: &Held) -> Result<()> {
-        self.release_one(held, &Release::UNDONE).map(drop)
+        self.release_one(held, &Release { attempt: attempt(false), ..Release::UNDONE }).map(drop)
     }
 
     /// Back to their old places without counting an attempt: no handler has started them.
@@ -269,9 +282,8 @@ impl Queue {
 
     fn release_receipts(&self, receipts: &[&Receipt], how: &Release<'_>) -> Result<Vec<Settled>> {
         let consumer = answered_consumer(self).unwrap_or_default();
-        let count_attempt: &[u8] = if how.count_attempt { b"1" } else { b"0" };
         let (due, priority, counter) = (how.due.as_bytes(), how.priority.as_bytes(), how.counter.as_bytes());
-        let head = [due, priority, count_attempt, consumer.as_bytes(), how.reason, counter];
+        let head = [due, priority, how.attempt, consumer.as_bytes(), how.reason, counter];
         let jobs: Vec<Finished<'_>> =
             receipts.iter().map(|receipt| Finished { receipt, ran: Duration::ZERO }).collect();
         self.settle_many(&jobs, |_, pairs| {

@@ -70,6 +70,14 @@ impl Job {
         self.first_due.get_or_insert(self.due);
     }
 
+    /// It was started in time, in an attempt that does not count: it expires no more.
+    pub fn start(&mut self) {
+        let traits = &mut self.options.extras.traits;
+        if let Some(mode) = traits.windows(2).position(|two| two == b"E\x0a").and_then(|at| traits.get_mut(at + 2)) {
+            *mode = 2;
+        }
+    }
+
     /// Whether it is not tried again, because that would be at this time. A kick has lifted all limits.
     pub fn is_too_late_at(&self, next: i64) -> bool {
         let until = retry_until_us(&self.options.extras.traits, self.first_due.unwrap_or(self.due));

@@ -186,6 +186,7 @@ impl Reference {
 
     /// `error`: of a run that has failed.
     pub fn release(&mut self, token: u64, due: Due, priority: Option<u32>, counts: bool, error: Option<&str>) -> bool {
+        let is_moment = matches!(due, Due::AtUs(_));
         let (due, now) = (self.due(due), self.now);
         let Some(job) = self.held_by(token) else { return false };
         job.options.priority = priority.unwrap_or(job.options.priority);
@@ -196,8 +197,14 @@ impl Reference {
         if let Some(error) = new_error {
             error.clone_into(&mut job.error);
         }
-        if counts || new_error.is_some() {
+        if counts || new_error.is_some() || !job.options.extras.traits.is_empty() {
             job.come_back();
+        }
+        if is_moment && due < now {
+            job.first_due.get_or_insert(now);
+        }
+        if !counts {
+            job.start();
         }
         if counts && job.is_too_late_at(due.max(now)) {
             let error = if job.error.is_empty() { TOO_LATE.into() } else { job.error.clone() };

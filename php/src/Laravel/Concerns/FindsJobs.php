@@ -6,6 +6,7 @@ namespace DelayQueue\Laravel\Concerns;
 
 use DateInterval;
 use DateTimeInterface;
+use DelayQueue\Laravel\Delay;
 use DelayQueue\JobInfo;
 use DelayQueue\Laravel\CancelledJob;
 use DelayQueue\Laravel\QueueName;
@@ -50,7 +51,8 @@ trait FindsJobs
         string|UnitEnum|null $queue = null,
     ): bool {
         foreach ($this->lookedAt($queue) as $name) {
-            if ($this->native($name)->reschedule($id, $delay)) {
+            $native = $this->native($name);
+            if ($native->reschedule($id, $delay instanceof DateTimeInterface ? Delay::of($delay, $native) : $delay)) {
                 return true;
             }
         }

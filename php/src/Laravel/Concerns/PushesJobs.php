@@ -137,7 +137,7 @@ trait PushesJobs
             );
         }
         if ($this->container->bound('log')) {
-            $this->container['log']->notice("A job was not queued, because job '$id' is in the queue already", [
+            $this->container['log']->notice("A job was not queued, because job '$id' is in the queue already, or its id is still taken", [
                 'connection' => $this->connectionName,
                 'queue' => $this->getQueue($queue),
                 'job' => $id,

@@ -38,12 +38,16 @@ class Deed implements ShouldQueue
     public function handle(): void
     {
         Journal::write("begin $this->name {$this->attempts()} " . getmypid());
-        for ($until = microtime(true) + $this->seconds; microtime(true) < $until;) {
-            usleep(5_000);
+        try {
+            for ($until = microtime(true) + $this->seconds; microtime(true) < $until;) {
+                usleep(5_000);
+            }
+        } catch (Throwable $thrown) {
+            throw $this->end === 'wrap' ? new RuntimeException('a view failed', 0, $thrown) : $thrown;
         }
         Journal::write("end $this->name {$this->attempts()} " . sprintf('%.3f', microtime(true)));
         match ($this->end) {
-            'return' => null,
+            'return', 'wrap' => null,
             'throw' => throw new RuntimeException("$this->name went wrong"),
             'lose the connection' => throw new ConnectionException('server has gone away'),
             'throw once' => $this->attempts() > 1 ?: throw new RuntimeException("$this->name went wrong"),

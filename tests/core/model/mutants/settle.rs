@@ -55,9 +55,12 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/acknowledge.lua", "outcome .. runs, #done)", "'acked' .. runs, #done)"), // a failed run counts as done
     ("ack.lua", "if ended > 0 then call('HINCRBY', meta, 'given_up', ended) end", ""), // as if it had never been pushed
     ("ack.lua", "math.floor(#ARGV / 2) - 1 - #lost", "math.floor(#ARGV / 2) - 1"), // jobs that were not ours count
-    ("release.lua", "(ARGV[4] == '1' or ARGV[6] ~= '') and read_history", "read_history"), // an attempt leaves a trace that does not count
+    ("release.lua", "(ARGV[4] == '1' or ARGV[6] ~= '' or has_moments) and read_history", "read_history"), // an attempt leaves a trace that does not count
+    ("release.lua", "or has_moments) and", ") and"), // a release that does not count puts the moments off
+    ("release.lua", "record = started(id, record)", ""), // a job that was started expires
+    ("release.lua", "ARGV[4] ~= '' and priority", "priority"), // one that nobody started counts as started
     ("release.lua", "if ARGV[4] == '1' then past", "if true then past"), // attempts count that the caller does not count
-    ("release.lua", "(ARGV[4] == '1' or ARGV[6] ~= '')", "ARGV[4] == '1'"), // forgets the error of such an attempt
+    ("release.lua", "(ARGV[4] == '1' or ARGV[6] ~= '' or", "(ARGV[4] == '1' or"), // forgets the error of such an attempt
     ("release.lua", "if ids[1] and ARGV[7] ~= '' then call('HINCRBY', meta, ARGV[7], #ids) end", ""),
     (
         "release.lua",
