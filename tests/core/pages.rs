@@ -120,6 +120,22 @@ fn the_place_of_a_job_that_is_not_due_any_more_hides_no_less_urgent_job() {
     assert_eq!(ids(&queue.list_from(State::Ready, Some(&ready[3].place()), 0, 10).unwrap()), ["less urgent"]);
 }
 
+#[test]
+fn the_place_of_an_urgent_job_that_is_not_due_any_more_hides_no_other() {
+    let queue = fresh();
+    let urgent = NewJob { options: priority_options(5), ..delayed("urgent", 60_000) };
+    push_many(&queue, &[at(BEFORE, "default", 1024), at(BEFORE, "less urgent", 2000), urgent]);
+    travel(61_000);
+    let ready = queue.list(State::Ready, 0, 10).unwrap();
+    assert_eq!(ids(&ready), ["urgent", "default", "less urgent"]);
+    travel(-61_000);
+    assert_eq!(ids(&queue.list(State::Ready, 0, 10).unwrap()), ["default", "less urgent"]);
+    assert_eq!(
+        ids(&queue.list_from(State::Ready, Some(&ready[0].place()), 0, 10).unwrap()),
+        ["default", "less urgent"]
+    );
+}
+
 /// Another program has written such times.
 #[test]
 fn pages_end_where_times_are_no_whole_microseconds() {

@@ -56,9 +56,9 @@ final class LoadFuzzTest extends FaultTestCase
             $fields = json_decode($line, true);
             $payload = $fields['payload'] ?? base64_decode($fields['payloadBase64']);
             $this->assertSame([$payload, $fields['attempts'], $fields['priority']], [$stored->body, $stored->attempts, $stored->priority], $shown);
-            $written = JobLine::write($stored);
+            $written = JobLine::write($stored, 'dump');
             $this->assertSame([true], iterator_to_array($load->lines([$written], 'again'), false), $shown);
-            $same = JobLine::write($again->peek($stored->id));
+            $same = JobLine::write($again->peek($stored->id), 'dump');
             $this->assertSame(str_replace("\"queue\":\"{$queue->name()}\"", '"queue":"again"', $written), $same, "dumped and loaded again: $shown");
             foreach ([$queue, $again] as $one) {
                 $one->purge();
@@ -85,7 +85,7 @@ final class LoadFuzzTest extends FaultTestCase
         $queue->reserveJob($jobs[3])->fail('why');
         $queue->reserveJob($jobs[4])->bury('because');
         $queue->reserveJob($jobs[5]);
-        $lines = array_map(static fn (string $id) => JobLine::write($queue->peek($id)), $jobs);
+        $lines = array_map(static fn (string $id) => JobLine::write($queue->peek($id), 'dump'), $jobs);
         $queue->cancel(...$jobs);
 
         return $lines;

@@ -175,6 +175,9 @@ trait PushesJobs
     {
         $entry = new Entry($info, $this->arguments->dueUs($job['delay'] ?? 0, $this->store->nowUs(), 'push', 2));
         $entry->isBuried = $info->state === State::Buried;
+        if (($job['delay'] ?? null) instanceof DateTimeInterface && $entry->dueUs < $this->store->nowUs()) {
+            $entry->fallDueFirst($this->store->nowUs()); // its moment has passed: it waits from now on
+        }
         if (isset($job['past'])) {
             $entry->fallDueFirst($info->firstDueAt === null ? $entry->dueUs : Store::us($info->firstDueAt));
         }

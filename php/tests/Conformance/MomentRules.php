@@ -84,6 +84,15 @@ trait MomentRules
         $this->assertSame([State::Buried, self::TOO_LATE], self::end($queue));
     }
 
+    public function testAJobForAMomentThatHasPassedFallsDueWithThePush(): void
+    {
+        $queue = $this->queue();
+        $queue->push(1, new DateTimeImmutable('2020-01-01'), 'a', expires: 60);
+        $this->assertEqualsWithDelta($queue->now() + 60, $queue->peek('a')->expiresAt, 5);
+        $this->assertSame(1577836800.0, $queue->peek('a')->dueAt);
+        $this->assertNotNull($queue->reserve());
+    }
+
     public function testTheTimeRunsFromTheFirstDueTime(): void
     {
         $queue = $this->queue();

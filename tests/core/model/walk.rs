@@ -37,14 +37,17 @@ pub(super) struct Walk {
     log: Vec<String>,
 }
 
-const SEEDS: u8 = 40;
+pub(super) const SEEDS: u8 = 40;
+/// The environment variable that says which of them is the first; 0 where it is not set.
+pub(super) const FIRST_SEED: &str = "DELAYQUEUE_FIRST_SEED";
 const STEPS: usize = 700;
 
 #[test]
 fn jobs_are_never_lost_doubled_or_out_of_order() {
     let clock = Clock::new();
     let server = Server::start_with_clock(&clock);
-    for seed in 0..SEEDS {
+    let first: u8 = std::env::var(FIRST_SEED).ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
+    for seed in first..first + SEEDS {
         walk(seed, STEPS, &server, &clock);
     }
 }

@@ -18,7 +18,6 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/after.lua", "if score and int(score) == at then", "if score then"), // goes by where the job is now
     ("lib/after.lua", "math.max(0, first - due_now)", "first - due_now"),
     ("lib/after.lua", "math.max(0, up_to(prioritized, at, id) - call('ZCOUNT', prioritized, '-inf', int(now)))", "0"),
-    ("lib/after.lua", "and at + 0 <= now and not promoted", "and not promoted"), // the clock was set back
     ("lib/after.lua", "call('ZCOUNT', prioritized_ready, '-inf', '(1024') + math.min", "math.min"),
     ("lib/after.lua", "(priority + 0 < 1024 and 0 or due_now)", "0"),
     ("lib/after.lua", "(priority + 0 < 1024 and 0 or due_now)", "due_now"),
@@ -41,6 +40,7 @@ pub const BY_OTHERS: &[(Mutant, &str)] = &[
     (("lib/after.lua", "if score and int(score) == at then", "if false then"), "pages::"), // no whole microseconds
     (("lib/after.lua", "if due and int(due) == at and", "if false and"), "pages::where_redis"),
     (("lib/after.lua", "math.min(first, due_now)", "first"), "pages::the_place"), // the clock was set back
+    (("lib/after.lua", "and at + 0 <= now and not promoted", "and not promoted"), "pages::the_place"), // the same
     (("lib/after.lua", "promoted and int(promoted) or priority", "priority"), "pages::"), // of a damaged record
     (("lib/less.lua", "if mine ~= other then return mine < other end", ""), "pages::"),
     (("lib/less.lua", "return #a < #b", "return #a > #b"), "pages::"),
