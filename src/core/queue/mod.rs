@@ -12,6 +12,7 @@ mod push_once;
 mod ready;
 mod receipts;
 mod registration;
+mod release;
 mod reserve;
 mod sealing;
 mod settle;
