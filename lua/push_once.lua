@@ -36,7 +36,7 @@ local function add(n, id, record, old_due, was_prioritized, replaces)
     call('HINCRBY', meta, 'replaced', 1)
   end
   if past ~= '' then
-    -- One that does not say when it fell due first falls due now, or later.
+    -- A past without its first due time: the job falls due now, or later.
     local first_due = struct.unpack('>I8', past, 21)
     call('HSET', history, id, string.sub(past, 1, 20) .. struct.pack('>I8', first_due > 0 and first_due or math.max(due, now)) .. string.sub(past, 29))
     record = with_history(record)

@@ -152,7 +152,7 @@ for n = 1, count do
   at = 4 * n
   reply[at], reply[at + 1], reply[at + 2], reply[at + 3] = id, lease, records[n], past or ''
   local first_due = past and #past >= 28 and struct.unpack('>I8', past, 21)
-  -- One whose moment had passed when it was pushed waits since then.
+  -- A job whose moment had passed when it was pushed waits since then.
   local since = first_due and math.min(math.max(first_due, due), now) or due
   local mantissa, exponent = math.frexp((now - since) / 1000 + 1) -- as in lib/bucket.lua
   local bucket = 2 * exponent - (mantissa < 0.70710678118654752 and 2 or 1)

@@ -131,7 +131,7 @@ impl Keys {
         receipts
     }
 
-    /// Those of `lua/push.lua`: jobs, waiting, waiters; history for moments.
+    /// The keys of `lua/push.lua`: jobs, waiting, waiters; history for moments.
     #[must_use]
     pub fn push(&self) -> [&[u8]; 4] {
         let [jobs, waiting, _, _, _, history, _, waiters, ..] = self.all();

@@ -143,7 +143,7 @@ impl Keyring {
         Ok(Self { first, others: all.collect(), only_signs })
     }
 
-    /// The same keys, that seal in this way.
+    /// These keys, which seal in this way.
     #[must_use]
     pub fn that_only_signs(&self, only_signs: bool) -> Self {
         Self { only_signs, ..self.clone() }

@@ -77,6 +77,21 @@ impl DelayQueue {
     }
 }
 
+/// The parameters that describe a job, in the order of `new_job`.
+macro_rules! job_parameters {
+    () => {
+        "mixed $payload, int|float|string|\\DateInterval|\\DateTimeInterface $delay = 0, ?string $id = null, \
+         ?int $priority = null, int|float|string|\\DateInterval|null $ttr = null, ?int $maxAttempts = null, \
+         ?\\DelayQueue\\Backoff $backoff = null, int|float|string|\\DateInterval|null $timeout = null, \
+         \\DelayQueue\\OnDuplicate $onDuplicate = \\DelayQueue\\OnDuplicate::Fail, array $headers = [], \
+         int|float|string|\\DateInterval|null $unique = null, \
+         int|float|string|\\DateInterval|null $maxWait = null, \
+         int|float|string|\\DateInterval|\\DateTimeInterface|null $expires = null, \
+         \\DelayQueue\\OnExpiry $onExpiry = \\DelayQueue\\OnExpiry::Bury, \
+         int|float|string|\\DateInterval|\\DateTimeInterface|null $retryUntil = null"
+    };
+}
+
 /// Interfaces have most of them, too: see `interfaces`.
 pub static METHODS: [Method; 52] = [
     method!(
@@ -85,44 +100,11 @@ pub static METHODS: [Method; 52] = [
         create
     ),
     method!("sibling(string $queue, #[\\SensitiveParameter] array $options = []): static", sibling),
-    method!(
-        "push(mixed $payload, int|float|string|\\DateInterval|\\DateTimeInterface $delay = 0, ?string $id = null, \
-         ?int $priority = null, int|float|string|\\DateInterval|null $ttr = null, ?int $maxAttempts = null, \
-         ?\\DelayQueue\\Backoff $backoff = null, int|float|string|\\DateInterval|null $timeout = null, \
-         \\DelayQueue\\OnDuplicate $onDuplicate = \\DelayQueue\\OnDuplicate::Fail, array $headers = [], \
-         int|float|string|\\DateInterval|null $unique = null, \
-         int|float|string|\\DateInterval|null $maxWait = null, \
-         int|float|string|\\DateInterval|\\DateTimeInterface|null $expires = null, \
-         \\DelayQueue\\OnExpiry $onExpiry = \\DelayQueue\\OnExpiry::Bury, \
-         int|float|string|\\DateInterval|\\DateTimeInterface|null $retryUntil = null): string",
-        produce::push
-    ),
-    method!(
-        "tryPush(mixed $payload, int|float|string|\\DateInterval|\\DateTimeInterface $delay = 0, ?string $id = null, \
-         ?int $priority = null, int|float|string|\\DateInterval|null $ttr = null, ?int $maxAttempts = null, \
-         ?\\DelayQueue\\Backoff $backoff = null, int|float|string|\\DateInterval|null $timeout = null, \
-         \\DelayQueue\\OnDuplicate $onDuplicate = \\DelayQueue\\OnDuplicate::Fail, array $headers = [], \
-         int|float|string|\\DateInterval|null $unique = null, \
-         int|float|string|\\DateInterval|null $maxWait = null, \
-         int|float|string|\\DateInterval|\\DateTimeInterface|null $expires = null, \
-         \\DelayQueue\\OnExpiry $onExpiry = \\DelayQueue\\OnExpiry::Bury, \
-         int|float|string|\\DateInterval|\\DateTimeInterface|null $retryUntil = null): ?string",
-        produce::try_push
-    ),
+    method!(concat!("push(", job_parameters!(), "): string"), produce::push),
+    method!(concat!("tryPush(", job_parameters!(), "): ?string"), produce::try_push),
     method!("pushMany(iterable $jobs): array", produce::push_many),
     method!("pushOnce(iterable $jobs): \\DelayQueue\\PushOnce", once::push_once),
-    method!(
-        "prepare(mixed $payload, int|float|string|\\DateInterval|\\DateTimeInterface $delay = 0, ?string $id = null, \
-         ?int $priority = null, int|float|string|\\DateInterval|null $ttr = null, ?int $maxAttempts = null, \
-         ?\\DelayQueue\\Backoff $backoff = null, int|float|string|\\DateInterval|null $timeout = null, \
-         \\DelayQueue\\OnDuplicate $onDuplicate = \\DelayQueue\\OnDuplicate::Fail, array $headers = [], \
-         int|float|string|\\DateInterval|null $unique = null, \
-         int|float|string|\\DateInterval|null $maxWait = null, \
-         int|float|string|\\DateInterval|\\DateTimeInterface|null $expires = null, \
-         \\DelayQueue\\OnExpiry $onExpiry = \\DelayQueue\\OnExpiry::Bury, \
-         int|float|string|\\DateInterval|\\DateTimeInterface|null $retryUntil = null): \\DelayQueue\\PreparedJob",
-        prepared::prepare
-    ),
+    method!(concat!("prepare(", job_parameters!(), "): \\DelayQueue\\PreparedJob"), prepared::prepare),
     method!(
         "receipts(int|float|string|\\DateInterval $olderThan = 0, string $prefix = '', int $limit = 1000): array",
         once::receipts

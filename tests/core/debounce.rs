@@ -121,7 +121,7 @@ fn within_a_batch_the_first_of_an_id_sets_the_moment() {
     let now = queue.now_us().unwrap();
     push_many(&queue, &[at_most(delayed("a", 60_000), 10_000), at_most(delayed("a", 60_000), 40_000)]);
     assert!((9_000_000..11_000_000).contains(&(due(&queue) - now)));
-    // One that is kept is no part of it.
+    // A job that is kept is no part of it.
     let keeping = NewJob { on_duplicate: delayqueue::core::job::OnDuplicate::Keep, ..job("a") };
     push_many(&queue, &[keeping, at_most(delayed("a", 60_000), 40_000)]);
     assert!((9_000_000..11_000_000).contains(&(due(&queue) - now)));

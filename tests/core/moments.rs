@@ -22,12 +22,12 @@ fn with(traits: Traits, new: NewJob) -> NewJob {
     NewJob { options, ..new }
 }
 
-/// One that has to be started within a second of its due time.
+/// A job that has to be started within a second of its due time.
 fn expiring(name: &str, then: OnExpiry) -> NewJob {
     with(Traits::default().expires(Limit::AfterDueMs(1_000), then), job(name))
 }
 
-/// One that is tried for ten seconds.
+/// A job that is tried for ten seconds.
 fn tried(name: &str) -> NewJob {
     with(Traits::default().retry_until(Limit::AfterDueMs(10_000)), job(name))
 }

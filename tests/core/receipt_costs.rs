@@ -1,11 +1,11 @@
-//! What jobs cost that arrive once, or whose ids stay taken: commands, time and memory.
+//! The cost of jobs that arrive once, or whose ids stay taken: commands, time and memory.
 
 use crate::new_jobs::{once, unique};
 use crate::support::*;
 use delayqueue::core::job::{NewJob, OnDuplicate, OnceJob};
 use std::time::Instant;
 
-/// Those of scripts among them.
+/// Commands of scripts among them.
 fn commands(raw: &mut Raw) -> u64 {
     let stats = raw.text(&["INFO", "commandstats"]);
     let calls = stats.lines().filter(|line| !line.starts_with("cmdstat_info"));

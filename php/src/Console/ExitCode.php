@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
-/** What the command line ends with. */
+/** The exit codes of the command line. */
 final class ExitCode
 {
     public const OK = 0;

@@ -61,7 +61,7 @@ final class Arguments
     }
 
     /**
-     * What the extension answers without Redis, and its errors.
+     * The answers of the extension without Redis, and its errors.
      *
      * @template T
      *

@@ -71,7 +71,7 @@ final class Push
     }
 
     /**
-     * Those whose receipts the queue does not have.
+     * Adds the jobs whose receipts the queue does not have.
      *
      * @param list<Pushed> $pushed
      *

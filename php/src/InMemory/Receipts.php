@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\InMemory;
 
 /**
- * What a queue keeps of jobs, whatever became of them: receipts of those that arrived once, and ids that are taken for some time.
+ * A queue keeps these of jobs, whatever became of them: receipts of jobs that arrived once, and ids that are taken for some time.
  *
  * @internal
  */

@@ -13,7 +13,7 @@ impl Partitions {
         self.list_from(state, None, offset, limit)
     }
 
-    /// The same, where `offset` counts from behind a place. It lies in the partition that had the job when it was listed, also where a push of today
+    /// A page whose `offset` counts from behind a place. It lies in the partition that had the job when it was listed, also where a push of today
     /// would choose another one.
     ///
     /// # Errors

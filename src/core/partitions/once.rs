@@ -16,7 +16,7 @@ impl Partitions {
     pub fn push_once(&self, jobs: Vec<OnceJob>) -> Result<PushOnce> {
         let with_id = |mut one: OnceJob| {
             if !one.is_receipt_only {
-                // The same at each repeat, which has to look in the same homes.
+                // A repeat has to look in the same homes.
                 one.job.id.get_or_insert_with(|| JobId::of_receipt(&one.receipt));
             }
             one

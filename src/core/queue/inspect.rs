@@ -47,7 +47,7 @@ impl Queue {
         self.list_from(state, None, offset, limit)
     }
 
-    /// The same, where `offset` counts from behind a place, whether its job is still there or not.
+    /// A page whose `offset` counts from behind a place, whether its job is still there or not.
     ///
     /// # Errors
     /// Connection and server errors.

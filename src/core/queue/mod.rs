@@ -129,13 +129,13 @@ impl Queue {
         Self { name: Arc::clone(keys.queue()), keys, client, ..self.clone() }
     }
 
-    /// The same queue as one of so many partitions: each holds its share of the jobs.
+    /// This queue as one of so many partitions: each holds its share of the jobs.
     #[must_use]
     pub fn with_share_of_capacity(&self, partitions: u16) -> Self {
         self.with_capacity(self.capacity.map(|most| most.div_ceil(u64::from(partitions).max(1))))
     }
 
-    /// The same queue, for pushes that leave it with no more jobs than these.
+    /// This queue, for pushes that leave it with no more jobs than these.
     #[must_use]
     pub fn with_capacity(&self, capacity: Option<u64>) -> Self {
         Self { capacity, ..self.clone() }

@@ -99,7 +99,7 @@ impl Queue {
         self.push_one(job).map(|(id, _)| id)
     }
 
-    /// The same; `None`, whatever the job's rule for taken ids says, where it was not stored for its id.
+    /// Adds one job; `None`, whatever its rule for taken ids says, where it was not stored for its id.
     ///
     /// # Errors
     /// As [`Queue::push`], less [`Error::Duplicate`].

@@ -20,7 +20,7 @@ type Mutant = (&'static str, &'static str, &'static str);
 
 const BY_THE_WALK: &[&[Mutant]] =
     &[look::BY_THE_WALK, manage::BY_THE_WALK, push::BY_THE_WALK, reserve::BY_THE_WALK, settle::BY_THE_WALK];
-/// Those that the walk cannot see: waiting, faults, foreign hands, limits.
+/// Mistakes that the walk cannot see: waiting, faults, foreign hands, limits.
 const BY_OTHERS: &[&[(Mutant, &str)]] =
     &[look::BY_OTHERS, manage::BY_OTHERS, push::BY_OTHERS, reserve::BY_OTHERS, settle::BY_OTHERS, wait::BY_OTHERS];
 
@@ -42,7 +42,7 @@ fn every_one_is_found(mutants: Vec<(Mutant, &str)>) {
     let (next, survivors) = (Mutex::new(mutants.iter()), Mutex::new(Vec::new()));
     let work = || {
         while let Some((mutant, test)) = { next.lock().unwrap().next() } {
-            // A walk is some of all ways: what it has missed is looked for on as many others.
+            // A walk goes some of all ways: a mistake that it has missed gets as many others.
             if survives(mutant, test, 0) && survives(mutant, test, walk::SEEDS) {
                 survivors.lock().unwrap().push(format!("{mutant:?} by {test}"));
             }

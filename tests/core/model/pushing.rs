@@ -28,7 +28,7 @@ impl Reference {
         let mut result = self.try_push(batch, capacity, false);
         if is_lost {
             match &result {
-                // What it has stored is placed again where one of them replaces.
+                // Its jobs are placed again where one of them replaces.
                 Ok(stored) if batch.iter().any(|push| push.on_duplicate == OnDuplicate::Replace) => {
                     stored.clone().iter().for_each(|(id, unique_ms)| self.take_id(id, *unique_ms));
                 }
