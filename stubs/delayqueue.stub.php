@@ -834,6 +834,10 @@ namespace DelayQueue {
         public readonly ?float $unique;
         /** $maxWait, $expires, $onExpiry and $retryUntil of the job as bytes, for `extras` of pushMany() and pushOnce(), or null. */
         public readonly ?string $extras;
+        /** @var int<1, 256> the option of the queue */
+        public readonly int $partitions;
+        /** The queue has keys: a push seals the job. */
+        public readonly bool $isSealed;
     }
 
     /** Numbers of one queue. Counters run since the queue was made. */

@@ -32,7 +32,9 @@ impl Partitions {
         Self { first, further }
     }
 
-    fn count_of_parts(&self) -> usize {
+    /// Over how many partitions the queue is spread.
+    #[must_use]
+    pub fn count_of_parts(&self) -> usize {
         1 + self.further.len()
     }
 

@@ -48,6 +48,8 @@ pub fn register() -> Result<(), Rejected> {
             "readonly \\DelayQueue\\OnDuplicate $onDuplicate",
             "readonly ?float $unique",
             "readonly ?string $extras",
+            "readonly int $partitions",
+            "readonly bool $isSealed",
         ],
         methods: &[],
         create: Some(creator::<PreparedJob>()),
@@ -82,6 +84,8 @@ pub fn prepare(call: &Call) -> Outcome<Zval> {
         enums::case_of(&enums::ON_DUPLICATE, on_duplicate),
         convert::nullable(job.unique_ms, |ms| convert::float(convert::seconds(ms))),
         convert::nullable(record::encode_extras(&options.extras), convert::bytes),
+        convert::int(this.queue.count_of_parts()),
+        convert::bool(this.queue.has_keys()),
     ];
     make(PreparedJob, properties)
 }

@@ -1,0 +1,95 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Database\Internal;
+
+use Throwable;
+
+/**
+ * What differs between the databases.
+ *
+ * @internal
+ */
+enum Dialect: string
+{
+    case PostgreSql = 'pgsql';
+    case MySql = 'mysql';
+    case Sqlite = 'sqlite';
+
+    /** Microseconds since 1970 by the database's clock, without a time zone and its repeated hour. SQLite has no clock of its own that is as fine. */
+    public function now(): string
+    {
+        return match ($this) {
+            self::PostgreSql => '(extract(epoch from clock_timestamp()) * 1000000)::bigint',
+            self::MySql => "timestampdiff(microsecond, '1970-01-01', utc_timestamp(6))",
+            self::Sqlite => (string) (int) (microtime(true) * 1e6),
+        };
+    }
+
+    /** A place for bytes, which are bound as bound() gives them. */
+    public function bytes(): string
+    {
+        return match ($this) {
+            self::PostgreSql => "decode(?, 'base64')",
+            self::MySql => 'from_base64(?)',
+            self::Sqlite => 'cast(? as blob)',
+        };
+    }
+
+    /** A column of bytes, which read() reads. */
+    public function column(string $name): string
+    {
+        return match ($this) {
+            self::PostgreSql => "encode($name, 'base64') as $name",
+            self::MySql => "to_base64($name) as $name",
+            self::Sqlite => $name,
+        };
+    }
+
+    public function bound(string $bytes): string
+    {
+        return $this === self::Sqlite ? $bytes : base64_encode($bytes);
+    }
+
+    public function read(string $column): string
+    {
+        return $this === self::Sqlite ? $column : (string) base64_decode($column);
+    }
+
+    /** Behind a SELECT: its rows are locked, and those that others have locked are passed over. SQLite has one lock for all. */
+    public function lockedForOne(): string
+    {
+        return $this === self::Sqlite ? '' : ' for update skip locked';
+    }
+
+    /** Before a transaction of the relay. Otherwise MySQL's scan locks the gaps into which producers insert. @return list<string> */
+    public function beforeRelaying(): array
+    {
+        return $this === self::MySql ? ['set transaction isolation level read committed'] : [];
+    }
+
+    /** In it. Its loss is repeated, so it need not wait for the disk. @return list<string> */
+    public function whileRelaying(): array
+    {
+        return $this === self::PostgreSql ? ['set local synchronous_commit = off'] : [];
+    }
+
+    /** So many places in brackets. */
+    public static function places(int $count): string
+    {
+        return '(' . implode(',', array_fill(0, $count, '?')) . ')';
+    }
+
+    /** A table or a column is not there. */
+    public static function isMissing(?Throwable $error): bool
+    {
+        for (; $error !== null; $error = $error->getPrevious()) {
+            if (preg_match('/\b(42P01|42S02|42703|42S22)\b|no such (table|column)|has no column/', "{$error->getCode()} {$error->getMessage()}") === 1) {
+                return true;
+            }
+        }
+
+        return false;
+    }
+}

@@ -1,0 +1,183 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Database\Internal;
+
+use DateTimeImmutable;
+use DelayQueue\Backoff;
+use DelayQueue\OnDuplicate;
+use DelayQueue\PreparedJob;
+use UnexpectedValueException;
+
+/**
+ * A row of the outbox: a job that is to be pushed, or the cancellation of one. Its id is a UUIDv7, whose milliseconds are the job's createdAt.
+ *
+ * @internal
+ */
+final class Row
+{
+    private function __construct(
+        public readonly string $id,
+        public readonly string $queue,
+        public readonly string $job,
+        public readonly string $body,
+        /** All that a push has beside payload, id and time, by the names of the options; of a cancellation `cancel`. */
+        public readonly array $options,
+        /** Microseconds: the delay of one that is to be inserted; since 1970 for one with the option moment, and for one that was read. */
+        public readonly int $dueUs,
+    ) {
+    }
+
+    /** @param string $id a UUIDv7 */
+    public static function ofJob(string $id, string $queue, PreparedJob $job): self
+    {
+        $options = [
+            'priority' => $job->priority,
+            'ttr' => $job->ttr,
+            'maxAttempts' => $job->maxAttempts,
+            'backoff' => (string) $job->backoff,
+            'timeout' => $job->timeout,
+            'headers' => $job->headers,
+            'replace' => $job->onDuplicate === OnDuplicate::Replace,
+            'extras' => $job->extras === null ? null : base64_encode($job->extras),
+            'sealed' => $job->isSealed,
+            'partitions' => $job->partitions === 1 ? null : $job->partitions,
+            'moment' => $job->dueAt !== null,
+        ];
+        $due = (int) round(($job->dueAt ?? $job->delay) * 1e6);
+
+        return new self($id, $queue, $job->id, $job->body, array_filter($options, static fn (mixed $option): bool => !in_array($option, [null, false, []], true)), $due);
+    }
+
+    public static function ofCancellation(string $id, string $queue, string $job): self
+    {
+        return new self($id, $queue, $job, '', ['cancel' => true], 0);
+    }
+
+    /**
+     * @param array<string, int|float|string|null> $columns
+     *
+     * @throws UnexpectedValueException when it is none of this version
+     */
+    public static function read(array $columns, Dialect $dialect): self
+    {
+        $options = json_decode((string) $columns['options'], true);
+        // MySQL gives null for what is larger than its packets.
+        if (!is_array($options) || !is_string($columns['payload'])) {
+            throw new UnexpectedValueException(is_array($options) ? 'its payload cannot be read' : 'its options are not JSON');
+        }
+
+        return new self((string) $columns['id'], (string) $columns['queue'], (string) $columns['job'], $dialect->read($columns['payload']), $options, (int) $columns['due']);
+    }
+
+    /** It takes the place of a job of its id that waits. */
+    public function replacing(): self
+    {
+        return new self($this->id, $this->queue, $this->job, $this->body, ['replace' => true] + $this->options, $this->dueUs);
+    }
+
+    public function isCancellation(): bool
+    {
+        return isset($this->options['cancel']);
+    }
+
+    /** Why this queue would store it in another way, or elsewhere, than the queue it was made for; null: it would not. */
+    public function misfit(PreparedJob $own): ?string
+    {
+        $partitions = $this->options['partitions'] ?? 1;
+
+        return match (true) {
+            $this->isCancellation() => null,
+            isset($this->options['sealed']) !== $own->isSealed => $own->isSealed
+                ? 'its producer does not seal, and this relay has keys: take them away, or give them to the producers'
+                : 'its producer seals, and this relay has no keys: give it those of the producers',
+            $own->partitions < $partitions => "its producer knows of $partitions partitions, and this relay of $own->partitions: give it as many",
+            default => null,
+        };
+    }
+
+    public function hasMoment(): bool
+    {
+        return isset($this->options['moment']);
+    }
+
+    /** Milliseconds since 1970, by the clock of the host that has made it. */
+    public function madeMs(): int
+    {
+        return (int) hexdec(substr($this->id, 0, 8) . substr($this->id, 9, 4));
+    }
+
+    /** The smallest id of that millisecond. */
+    public static function idAt(int $ms): string
+    {
+        return substr_replace(sprintf('%012x', $ms), '-', 8, 0) . '-7000-8000-000000000000';
+    }
+
+    /**
+     * For pushOnce() of a queue with format raw.
+     *
+     * @param string $source the word of the database
+     * @param float|DateTimeImmutable $delay when it is due in Redis
+     *
+     * @return array<string, mixed>
+     */
+    public function item(string $source, float|DateTimeImmutable $delay): array
+    {
+        $extras = $this->options['extras'] ?? null;
+
+        return [
+            'receipt' => "$source/$this->id",
+            'id' => $this->job,
+            'payload' => $this->body,
+            'delay' => $delay,
+            'createdAt' => $this->madeMs() / 1000,
+            'onDuplicate' => isset($this->options['replace']) ? OnDuplicate::Replace : OnDuplicate::Keep,
+            'extras' => $extras === null ? null : (string) base64_decode($extras, true),
+            'backoff' => Backoff::parse((string) $this->options['backoff']),
+            'headers' => $this->options['headers'] ?? [],
+        ] + array_intersect_key($this->options, ['priority' => 1, 'ttr' => 1, 'maxAttempts' => 1, 'timeout' => 1]);
+    }
+
+    /** @return list<int|string|null> the values of one row of insert() */
+    private function values(Dialect $dialect): array
+    {
+        $options = json_encode($this->options, JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION);
+
+        return [$this->id, $this->queue, $this->job, $dialect->bound($this->body), $options, $this->dueUs];
+    }
+
+    /**
+     * Keeps rows that have just been inserted in the journal's table, where the same id may be of several jobs. It takes their times as the table
+     * has them, so that a queue that is rebuilt has no job too early.
+     *
+     * @param non-empty-list<self> $rows
+     *
+     * @return array{string, list<int|string|null>} SQL and values
+     */
+    public static function copy(array $rows, Dialect $dialect): array
+    {
+        $made = $dialect === Dialect::PostgreSql ? 'cast(? as bigint)' : '?';
+        $one = "select queue, job, $made, due, payload, options, 'waiting' from delayqueue_outbox where id = ?";
+        [$into, $end] = $dialect === Dialect::MySql ? ['insert ignore into', ''] : ['insert into', ' on conflict do nothing'];
+        $sql = "$into delayqueue_jobs (queue, job, made, due, payload, options, state) " . implode(' union all ', array_fill(0, count($rows), $one)) . $end;
+
+        return [$sql, array_merge(...array_map(static fn (self $row): array => [$row->madeMs(), $row->id], $rows))];
+    }
+
+    /**
+     * One statement for all of them.
+     *
+     * @param non-empty-list<self> $rows
+     *
+     * @return array{string, list<int|string|null>} SQL and values
+     */
+    public static function insert(array $rows, Dialect $dialect): array
+    {
+        $now = $dialect->now();
+        $places = static fn (self $row): string => "(?, ?, ?, {$dialect->bytes()}, ?, $now, " . ($row->hasMoment() ? '?' : "$now + ?") . ')';
+        $sql = 'insert into delayqueue_outbox (id, queue, job, payload, options, placed, due) values ';
+
+        return [$sql . implode(', ', array_map($places, $rows)), array_merge(...array_map(static fn (self $row): array => $row->values($dialect), $rows))];
+    }
+}

@@ -1,0 +1,87 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Database\Internal;
+
+use Closure;
+use DateTimeImmutable;
+use DelayQueue\Exception;
+use DelayQueue\PreparedJob;
+use DelayQueue\QueueInterface;
+use DelayQueue\Queues;
+use UnexpectedValueException;
+
+/**
+ * The queues that rows go to, by name, and how rows go there.
+ *
+ * @internal
+ */
+final class Targets
+{
+    /** The payloads are bytes, and were checked when they came into the table. */
+    private const OPTIONS = ['format' => 'raw', 'maxPayload' => 512 << 20];
+
+    private readonly Closure $make;
+
+    /** @var array<array-key, QueueInterface> by their names, as the application makes them */
+    private array $queues = [];
+
+    /** @var array<array-key, array{QueueInterface, PreparedJob}> by their names, for rows, with a job that shows how they store one */
+    private array $raw = [];
+
+    /**
+     * @param (callable(string): QueueInterface)|null $make null: Queues::open()
+     * @param array<string, mixed> $options of DelayQueue: how rows go there
+     */
+    public function __construct(?callable $make, private readonly array $options = [])
+    {
+        $this->make = $make === null ? static fn (string $name): QueueInterface => Queues::open($name) : $make(...);
+    }
+
+    /** The application's queue. */
+    public function queue(string $name): QueueInterface
+    {
+        return $this->queues[$name] ??= ($this->make)($name);
+    }
+
+    /**
+     * Each push is one for ever, by its receipt. A cancellation takes no job that was made after it.
+     *
+     * @param list<Row> $rows of one queue, in order
+     * @param string $source the word of the database
+     * @param callable(Row): (float|DateTimeImmutable) $delay when the row is due in Redis
+     *
+     * @throws Exception
+     * @throws UnexpectedValueException when the queue would store a row in another way than its producer
+     */
+    public function deliver(string $name, array $rows, string $source, callable $delay): void
+    {
+        [$queue, $own] = $this->raw[$name] ??= $this->open($name);
+        $items = [];
+        foreach ($rows as $row) {
+            if (($misfit = $row->misfit($own)) !== null) {
+                throw new UnexpectedValueException($misfit);
+            }
+            if (!$row->isCancellation()) {
+                $items[] = $row->item($source, $delay($row));
+                continue;
+            }
+            $items === [] || $queue->pushOnce($items);
+            $items = [];
+            $job = $queue->peek($row->job);
+            if ($job !== null && round($job->createdAt * 1000) <= $row->madeMs()) {
+                $queue->cancel($row->job);
+            }
+        }
+        $items === [] || $queue->pushOnce($items);
+    }
+
+    /** @return array{QueueInterface, PreparedJob} */
+    private function open(string $name): array
+    {
+        $raw = $this->queue($name)->sibling($name, self::OPTIONS + $this->options);
+
+        return [$raw, $raw->prepare('')];
+    }
+}

@@ -1,0 +1,453 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Database;
+
+use Closure;
+use DateInterval;
+use DateTimeImmutable;
+use DateTimeInterface;
+use DelayQueue\Backoff;
+use DelayQueue\Database\Internal\Dialect;
+use DelayQueue\Database\Internal\PdoConnection;
+use DelayQueue\Database\Internal\Row;
+use DelayQueue\Database\Internal\Targets;
+use DelayQueue\Exception;
+use DelayQueue\Internal\Moment;
+use DelayQueue\OnDuplicate;
+use DelayQueue\OnExpiry;
+use DelayQueue\PayloadException;
+use DelayQueue\QueueInterface;
+use Error;
+use LogicException;
+use PDO;
+use Throwable;
+use TypeError;
+use ValueError;
+
+/**
+ * Jobs that are pushed exactly when the caller's own transaction is committed:
+ *
+ *     $outbox = new Outbox($pdo);
+ *     $outbox->transaction(function (PDO $pdo) use ($outbox): void {
+ *         $pdo->exec("INSERT INTO orders …");
+ *         $outbox->push('orders', ['order' => 4711], delay: '15m', id: 'order-4711');
+ *     });
+ *
+ * A job is a row of the transaction. flush() pushes it after the commit; the relay pushes what flush() has not, and deletes the rows. Both push a row
+ * under its receipt, so it is one job, whoever pushes it and however often.
+ */
+final class Outbox
+{
+    /** Seconds that flush() and pushNow() wait for Redis. */
+    private const PATIENCE = 0.25;
+
+    /** Rows of one statement. */
+    private const CHUNK = 500;
+
+    /** So many rows wait here for flush(). Those beyond are left to the relay: a program that never flushes must not grow. */
+    private const MOST_REMEMBERED = 10_000;
+
+    private readonly Connection $database;
+
+    private readonly Dialect $dialect;
+
+    private readonly Targets $targets;
+
+    private ?string $source = null;
+
+    /** @var array<string, array{Row, int}> rows that have not been flushed, by id, and when they were inserted, by hrtime() */
+    private array $mine = [];
+
+    /** @var array<string, true> jobs whose cancellation has not been flushed, by queue and id */
+    private array $cancelled = [];
+
+    /**
+     * @param PDO|Closure(): PDO|Connection $database the application's own connection, on which its transactions are
+     * @param (callable(string): QueueInterface)|null $queues makes the queue of a name; null: Queues::open(), that is new DelayQueue($name)
+     * @param bool $journal also keeps each job in the table delayqueue_jobs until it is done, for Journal
+     */
+    public function __construct(PDO|Closure|Connection $database, ?callable $queues = null, private readonly bool $journal = false)
+    {
+        $this->database = PdoConnection::of($database);
+        $this->dialect = Dialect::from($this->database->driver());
+        $this->targets = new Targets($queues, ['connectTimeout' => self::PATIENCE, 'readTimeout' => self::PATIENCE]);
+    }
+
+    /**
+     * Inserts a job, checked as a push checks it, into the table. It becomes one in Redis when the transaction is committed; outside of a transaction
+     * it is committed by itself. A delay counts from this call.
+     *
+     * Parameters as of DelayQueue::push(), with the queue's defaults. The row itself is what arrives once, so there is no $unique; nobody would hear
+     * of a duplicate, so Fail is a ValueError.
+     *
+     * @return non-empty-string the id of the job
+     *
+     * @throws ValueError|TypeError|PayloadException as DelayQueue::push()
+     * @throws SchemaException when the table is missing or of another version; what else the database's driver throws passes through
+     */
+    public function push(
+        string $queue,
+        mixed $payload,
+        int|float|string|DateInterval|DateTimeInterface $delay = 0,
+        ?string $id = null,
+        ?int $priority = null,
+        int|float|string|DateInterval|null $ttr = null,
+        ?int $maxAttempts = null,
+        ?Backoff $backoff = null,
+        int|float|string|DateInterval|null $timeout = null,
+        OnDuplicate $onDuplicate = OnDuplicate::Keep,
+        array $headers = [],
+        int|float|string|DateInterval|null $unique = null,
+        int|float|string|DateInterval|null $maxWait = null,
+        int|float|string|DateInterval|DateTimeInterface|null $expires = null,
+        OnExpiry $onExpiry = OnExpiry::Bury,
+        int|float|string|DateInterval|DateTimeInterface|null $retryUntil = null,
+    ): string {
+        $job = get_defined_vars();
+        unset($job['queue']);
+        $row = $this->row($queue, $job, 'push');
+        $this->insert([$row]);
+        $this->remember([$row]);
+
+        return $row->job;
+    }
+
+    /**
+     * All of them or none.
+     *
+     * @param iterable<array<string, mixed>> $jobs the arguments of push() by their names, but for $queue
+     *
+     * @return list<non-empty-string> the ids
+     *
+     * @throws ValueError|TypeError|PayloadException|SchemaException as push()
+     */
+    public function pushMany(string $queue, iterable $jobs): array
+    {
+        $rows = [];
+        foreach ($jobs as $job) {
+            $rows[] = $this->row($queue, $job + ['onDuplicate' => OnDuplicate::Keep], 'pushMany', count($rows));
+        }
+        $this->together(fn () => $this->insert($rows));
+        $this->remember($rows);
+
+        return array_map(static fn (Row $row): string => $row->job, $rows);
+    }
+
+    /**
+     * Pushes to Redis now, without a row. Where Redis cannot be reached or refuses (it is loading, full, read-only) the job is a row, and the relay
+     * pushes it: the shop takes the order while Redis is away. Redis has a quarter of a second to answer.
+     *
+     * Parameters as of push().
+     *
+     * @return non-empty-string the id of the job
+     *
+     * @throws LogicException inside a transaction, where Redis would have the job before its commit: use push()
+     * @throws ValueError|TypeError|PayloadException|SchemaException as push()
+     */
+    public function pushNow(
+        string $queue,
+        mixed $payload,
+        int|float|string|DateInterval|DateTimeInterface $delay = 0,
+        ?string $id = null,
+        ?int $priority = null,
+        int|float|string|DateInterval|null $ttr = null,
+        ?int $maxAttempts = null,
+        ?Backoff $backoff = null,
+        int|float|string|DateInterval|null $timeout = null,
+        OnDuplicate $onDuplicate = OnDuplicate::Keep,
+        array $headers = [],
+        int|float|string|DateInterval|null $unique = null,
+        int|float|string|DateInterval|null $maxWait = null,
+        int|float|string|DateInterval|DateTimeInterface|null $expires = null,
+        OnExpiry $onExpiry = OnExpiry::Bury,
+        int|float|string|DateInterval|DateTimeInterface|null $retryUntil = null,
+    ): string {
+        $job = get_defined_vars();
+        unset($job['queue']);
+        if ($this->database->isInTransaction()) {
+            throw new LogicException('pushNow() would push before the transaction is committed: use push()');
+        }
+        $row = $this->row($queue, $job, 'pushNow');
+        if ($this->journal) {
+            // Its copy is in the table in any case.
+            $this->together(fn () => $this->insert([$row]));
+            $this->remember([$row]);
+            $this->flush();
+
+            return $row->job;
+        }
+        $source = $this->source ??= Schema::source($this->database);
+        try {
+            $this->targets->deliver($queue, [$row], $source, self::delays([$row->id => [$row, hrtime(true)]]));
+        } catch (PayloadException $error) {
+            throw $error;
+        } catch (Exception) {
+            // It may have arrived all the same: the relay asks with the receipt.
+            $this->insert([$row]);
+        }
+
+        return $row->job;
+    }
+
+    /**
+     * Cancels jobs when the transaction is committed: those whose rows wait at once, those in Redis at flush(), or by the relay. A job that is made
+     * later stays. But one that is pushed under the same id while the cancellation still waits for Redis is kept as a duplicate of the
+     * old one, and cancelled with it: give it OnDuplicate::Replace, which a push of this object has by itself.
+     *
+     * @return int<0, max> rows that were deleted: jobs that Redis need not have met
+     *
+     * @throws SchemaException and whatever the database's driver throws
+     */
+    public function cancel(string $queue, string ...$ids): int
+    {
+        if ($ids === []) {
+            return 0;
+        }
+        $ids = array_values(array_unique($ids));
+        $rows = array_map(fn (string $id): Row => Row::ofCancellation($this->newId($queue), $queue, $id), $ids);
+        $deleted = $this->together(function () use ($queue, $ids, $rows): int {
+            $deleted = $this->delete($queue, $ids);
+            $this->insert($rows);
+
+            return $deleted;
+        });
+        $this->remember($rows);
+        foreach ($ids as $id) {
+            $this->cancelled["$queue $id"] = true;
+        }
+
+        return $deleted;
+    }
+
+    /**
+     * After the commit: brings what this object has pushed and cancelled to Redis at once. It looks first which of its rows are there, so that a
+     * rollback, a savepoint, or a relay that was quicker, needs no care. Redis has a quarter of a second to answer; what fails here, the relay does, so nothing is
+     * thrown for it.
+     *
+     * @return int<0, max> jobs that are in Redis now
+     *
+     * @throws LogicException inside a transaction
+     */
+    public function flush(): int
+    {
+        if ($this->database->isInTransaction()) {
+            throw new LogicException('flush() belongs behind the commit, and the transaction is open');
+        }
+
+        return $this->flushCommitted();
+    }
+
+    /**
+     * As flush(), for call-backs that a framework calls at the true commit: in tests a transaction may still be open around it.
+     *
+     * @internal
+     */
+    public function flushCommitted(): int
+    {
+        $mine = $this->mine;
+        $this->discard();
+        $flushed = 0;
+        try {
+            foreach ($this->committed($mine) as $queue => $rows) {
+                $this->targets->deliver((string) $queue, $rows, (string) $this->source, self::delays($mine));
+                $flushed += count(array_filter($rows, static fn (Row $row): bool => !$row->isCancellation()));
+            }
+        } catch (Throwable) {
+            // The order is stored, and its job with it: the relay brings it.
+        }
+
+        return $flushed;
+    }
+
+    /** Forgets what was pushed and not flushed: after a rollback, or to leave it to the relay. */
+    public function discard(): void
+    {
+        $this->mine = $this->cancelled = [];
+    }
+
+    /**
+     * Begins, works, commits, flushes. What $work throws rolls back, and passes through.
+     *
+     * @template T
+     *
+     * @param callable(object): T $work gets the PDO, or the framework's connection
+     *
+     * @return T
+     */
+    public function transaction(callable $work): mixed
+    {
+        try {
+            $result = $this->database->transaction(fn (): mixed => $work($this->database->handle()));
+        } catch (Throwable $error) {
+            $this->discard();
+            throw $error;
+        }
+        // Where frameworks nest transactions, the outer one is still open.
+        $this->database->isInTransaction() || $this->flush();
+
+        return $result;
+    }
+
+    /**
+     * The rows of the table: normally those of the last seconds.
+     *
+     * @return array{rows: int, oldest: float|null} how many, and the age of the oldest in seconds; null: there is none
+     *
+     * @throws SchemaException
+     */
+    public function waiting(): array
+    {
+        try {
+            [$row] = $this->database->rows("select count(*) as count, {$this->dialect->now()} - min(placed) as age from " . Schema::OUTBOX);
+        } catch (Throwable $error) {
+            throw Schema::explained($error);
+        }
+
+        return ['rows' => (int) $row['count'], 'oldest' => $row['age'] === null ? null : max(0, (int) $row['age']) / 1e6];
+    }
+
+    /**
+     * @param array<string, mixed> $job the arguments of prepare() by their names
+     * @param int|null $item its position in pushMany()
+     */
+    private function row(string $queue, array $job, string $method, ?int $item = null): Row
+    {
+        $refused = static fn (string $class, string $parameter, string $must): Error => new $class(
+            self::class . "::$method(): " . ($item === null ? 'Argument #' . (1 + array_search($parameter, ['queue', ...array_keys($job)], true)) . " (\$$parameter)" : "Argument #2 (\$jobs) item $item: \"$parameter\"") . " $must",
+        );
+        if (isset($job['unique'])) {
+            throw $refused(ValueError::class, 'unique', 'must be null: the row itself arrives once');
+        }
+        if ($job['onDuplicate'] === OnDuplicate::Fail) {
+            throw $refused(ValueError::class, 'onDuplicate', 'must be OnDuplicate::Keep or Replace: when the job reaches Redis, nobody hears of a duplicate');
+        }
+        try {
+            $prepared = $this->targets->queue($queue)->prepare(...$job);
+        } catch (TypeError|ValueError|PayloadException $error) {
+            throw preg_match('/::prepare\(\): Argument #\d+ \(\$(\w+)\) (.*)$/sD', $error->getMessage(), $found) === 1 && !$error instanceof PayloadException
+                ? $refused($error::class, $found[1], $found[2])
+                : $error;
+        } catch (Error $error) {
+            throw new ValueError(self::class . "::$method(): Argument #2 (\$jobs) item $item: {$error->getMessage()}", 0, $error);
+        }
+        if (preg_match('//u', $prepared->id) !== 1) {
+            throw $refused(ValueError::class, 'id', 'must be UTF-8, since the database stores it as text');
+        }
+        $hasOwnId = ($job['id'] ?? null) !== null;
+        $row = Row::ofJob($hasOwnId ? $this->newId($queue) : $prepared->id, $queue, $prepared);
+
+        return isset($this->cancelled["$queue $row->job"]) ? $row->replacing() : $row;
+    }
+
+    /** A UUIDv7. */
+    private function newId(string $queue): string
+    {
+        return $this->targets->queue($queue)->prepare(null)->id;
+    }
+
+    /** @param list<Row> $rows */
+    private function insert(array $rows): void
+    {
+        try {
+            foreach (array_chunk($rows, self::CHUNK) as $chunk) {
+                $this->database->execute(...Row::insert($chunk, $this->dialect));
+                $jobs = array_filter($chunk, static fn (Row $row): bool => !$row->isCancellation());
+                if ($this->journal && $jobs !== []) {
+                    $this->database->execute(...Row::copy(array_values($jobs), $this->dialect));
+                }
+            }
+        } catch (Throwable $error) {
+            throw Schema::explained($error);
+        }
+    }
+
+    /**
+     * The jobs whose rows wait, and of the journal all. The rows are looked for without locks, since a scan that locks would stop all producers; those that a relay has
+     * are passed over: the cancellation comes behind them.
+     *
+     * @param non-empty-list<string> $ids
+     *
+     * @return int<0, max> rows of the outbox
+     */
+    private function delete(string $queue, array $ids): int
+    {
+        $places = Dialect::places(count($ids));
+        try {
+            $found = $this->database->rows('select id from ' . Schema::OUTBOX . " where queue = ? and job in $places and options not like '{\"cancel\"%'", [$queue, ...$ids]);
+            $rows = [];
+            foreach (array_chunk(array_column($found, 'id'), self::CHUNK) as $chunk) {
+                $locked = $this->database->rows('select id from ' . Schema::OUTBOX . ' where id in ' . Dialect::places(count($chunk)) . $this->dialect->lockedForOne(), $chunk);
+                $rows = [...$rows, ...array_column($locked, 'id')];
+            }
+            $deleted = 0;
+            foreach (array_chunk($rows, self::CHUNK) as $chunk) {
+                $deleted += $this->database->execute('delete from ' . Schema::OUTBOX . ' where id in ' . Dialect::places(count($chunk)), $chunk);
+            }
+            if ($this->journal) {
+                $ended = "update " . Schema::JOBS . " set state = 'cancelled', ended = {$this->dialect->now()} where queue = ? and job in $places and ended is null";
+                $this->database->execute($ended, [$queue, ...$ids]);
+            }
+        } catch (Throwable $error) {
+            throw Schema::explained($error);
+        }
+
+        return $deleted;
+    }
+
+    /**
+     * @template T
+     *
+     * @param Closure(): T $work
+     *
+     * @return T in one transaction, the caller's or one of its own
+     */
+    private function together(Closure $work): mixed
+    {
+        return $this->database->isInTransaction() ? $work() : $this->database->transaction($work);
+    }
+
+    /** @param list<Row> $rows */
+    private function remember(array $rows): void
+    {
+        $at = hrtime(true);
+        foreach (array_slice($rows, 0, self::MOST_REMEMBERED - count($this->mine)) as $row) {
+            $this->mine[$row->id] = [$row, $at];
+        }
+    }
+
+    /**
+     * @param array<string, array{Row, int}> $mine
+     *
+     * @return array<array-key, list<Row>> those that are in the table, by queue
+     */
+    private function committed(array $mine): array
+    {
+        $rows = [];
+        foreach (array_chunk(array_keys($mine), self::CHUNK) as $ids) {
+            $sql = 'select o.id, s.source from ' . Schema::OUTBOX . ' o, ' . Schema::SOURCE . ' s where o.id in ' . Dialect::places(count($ids)) . ' order by o.id';
+            foreach ($this->database->rows($sql, $ids) as $found) {
+                $row = $mine[$found['id']][0];
+                $rows[$row->queue][] = $row;
+                $this->source = (string) $found['source'];
+            }
+        }
+
+        return $rows;
+    }
+
+    /**
+     * A delay counts from the insert.
+     *
+     * @param array<string, array{Row, int}> $rows
+     *
+     * @return Closure(Row): (float|DateTimeImmutable)
+     */
+    private static function delays(array $rows): Closure
+    {
+        return static fn (Row $row): float|DateTimeImmutable => $row->hasMoment()
+            ? Moment::of($row->dueUs / 1e6)
+            : max(0, $row->dueUs - intdiv(hrtime(true) - $rows[$row->id][1], 1000)) / 1e6;
+    }
+}

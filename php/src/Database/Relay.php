@@ -1,0 +1,299 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Database;
+
+use Closure;
+use DateTimeImmutable;
+use DelayQueue\ConnectionException;
+use DelayQueue\Database\Internal\Backlog;
+use DelayQueue\Database\Internal\Dialect;
+use DelayQueue\Database\Internal\Offsets;
+use DelayQueue\Database\Internal\PdoConnection;
+use DelayQueue\Database\Internal\Row;
+use DelayQueue\Database\Internal\Targets;
+use DelayQueue\Exception;
+use DelayQueue\Internal\Moment;
+use DelayQueue\QueueInterface;
+use LogicException;
+use PDO;
+use RuntimeException;
+use Throwable;
+
+/**
+ * Brings the rows of the outbox to Redis, and deletes them. Any number of relays may run: none waits for another, and none does what another has
+ * done. It pushes with the durability of the queues.
+ */
+final class Relay
+{
+    /** Nanoseconds for which a batch may be locked: beyond, the database may have given its rows to another relay. */
+    private const STALE_AFTER = 5_000_000_000;
+
+    /** Seconds between two looks at an empty table. */
+    private const IDLE = 1.0;
+
+    /** Seconds after an error: at first, and at most. */
+    private const FIRST_PAUSE = 0.1;
+    private const LONGEST_PAUSE = 5.0;
+
+    /** Seconds between two looks for receipts whose rows are gone, and how old these have to be: no packet and no process is that late. */
+    private const SWEEP_EVERY = 30;
+    private const RECEIPTS_FOR = 600;
+
+    private const PAGE = 1000;
+
+    private readonly Connection $database;
+
+    private readonly Dialect $dialect;
+
+    private readonly Targets $targets;
+
+    private readonly Offsets $offsets;
+
+    private readonly Backlog $backlog;
+
+    private readonly Closure $report;
+
+    private ?string $source = null;
+
+    /** By hrtime(). */
+    private int $sweptAt;
+
+    /**
+     * @param PDO|Closure(): PDO|Connection $database for a relay that is to outlive a lost connection a function that opens one
+     * @param (callable(string): QueueInterface)|null $queues as of Outbox: with the keys and partitions of the producers
+     * @param positive-int $batch rows that one transaction takes
+     * @param float $after seconds for which a row is left to the flush() of its own request
+     * @param (callable(string, Throwable): void)|null $report hears what went wrong, and why
+     */
+    public function __construct(
+        PDO|Closure|Connection $database,
+        ?callable $queues = null,
+        private readonly int $batch = 500,
+        float $after = 5.0,
+        ?callable $report = null,
+    ) {
+        $this->database = PdoConnection::of($database);
+        $this->dialect = Dialect::from($this->database->driver());
+        $this->targets = new Targets($queues);
+        $this->offsets = new Offsets($this->database, $this->dialect, $this->targets);
+        $this->backlog = new Backlog($this->database, $this->dialect, $after);
+        $this->report = $report === null ? static fn () => null : $report(...);
+        $this->sweptAt = hrtime(true);
+    }
+
+    /**
+     * Takes one batch.
+     *
+     * @return int<0, max> rows that Redis has now and the table no more
+     *
+     * @throws SchemaException when the tables are missing or of another version
+     * @throws Throwable of the database; nothing is lost, and no row is pushed twice
+     */
+    public function runOnce(): int
+    {
+        if ($this->database->isInTransaction()) {
+            throw new LogicException('a relay has transactions of its own, and one is open');
+        }
+        $this->source ??= Schema::source($this->database);
+        foreach ($this->offsets->old() as $queue) {
+            $this->backlog->waitsFor($queue) || $this->attempt($queue, fn () => $this->offsets->measure($queue));
+        }
+        if ($this->dialect === Dialect::Sqlite) {
+            // It has one lock for all writers, and no producer is to wait for Redis.
+            return $this->relay();
+        }
+        foreach ($this->dialect->beforeRelaying() as $statement) {
+            $this->database->execute($statement);
+        }
+
+        return $this->database->transaction(function (): int {
+            foreach ($this->dialect->whileRelaying() as $statement) {
+                $this->database->execute($statement);
+            }
+
+            return $this->relay();
+        });
+    }
+
+    /**
+     * Until $stop says true. Errors are reported, and what failed is tried again, later and later, but for tables that are missing.
+     *
+     * @param (callable(): bool)|null $stop null: never
+     *
+     * @throws SchemaException
+     */
+    public function run(?callable $stop = null): void
+    {
+        $stop ??= static fn (): bool => false;
+        $pause = self::FIRST_PAUSE;
+        while (!$stop()) {
+            try {
+                $moved = $this->runOnce();
+                $this->sweepNowAndThen();
+                $pause = self::FIRST_PAUSE;
+                $moved > 0 || self::rest(self::IDLE, $stop);
+            } catch (LogicException|SchemaException $error) {
+                throw $error;
+            } catch (Throwable $error) {
+                ($this->report)('the database has failed', $error);
+                self::rest($pause, $stop);
+                $pause = min(self::LONGEST_PAUSE, 2 * $pause);
+            }
+        }
+    }
+
+    /**
+     * Receipts of this database that are ten minutes old and whose rows are gone are forgotten. run() does it every half a minute.
+     *
+     * @return int<0, max> how many
+     */
+    public function sweep(): int
+    {
+        $this->source ??= Schema::source($this->database);
+        $names = $this->offsets->queues();
+        try {
+            // A push that needed no row, or another relay, has left receipts in queues that this one does not know.
+            $names = array_unique([...$names, ...$this->targets->queue($names[0] ?? 'default')->queues()]);
+        } catch (Exception) {
+            // A user that may not read the index.
+        }
+        $forgotten = 0;
+        foreach ($names as $name) {
+            $this->backlog->waitsFor($name) || $this->attempt($name, function () use ($name, &$forgotten): void {
+                $forgotten += $this->sweepQueue($this->targets->queue($name));
+            });
+        }
+
+        return $forgotten;
+    }
+
+    private function sweepNowAndThen(): void
+    {
+        if (hrtime(true) - $this->sweptAt > self::SWEEP_EVERY * 1e9) {
+            $this->sweptAt = hrtime(true);
+            $this->sweep();
+        }
+    }
+
+    private function sweepQueue(QueueInterface $queue): int
+    {
+        $forgotten = 0;
+        do {
+            $receipts = $queue->receipts(self::RECEIPTS_FOR, "$this->source/", self::PAGE);
+            $ids = array_map(fn (string $receipt): string => substr($receipt, strlen("$this->source/")), $receipts);
+            $gone = $ids === [] ? [] : array_diff($ids, $this->backlog->present($ids));
+            $forgotten += $count = $gone === [] ? 0 : $queue->forgetReceipts(...array_values(array_intersect_key($receipts, $gone)));
+        } while ($count > 0 && count($receipts) === self::PAGE);
+
+        return $forgotten;
+    }
+
+    /** In a transaction, but for SQLite. */
+    private function relay(): int
+    {
+        $began = hrtime(true);
+        $done = [];
+        foreach ($this->backlog->take($this->batch, $this->refuse(...)) as $queue => $rows) {
+            $done = [...$done, ...$this->deliver((string) $queue, $rows)];
+            if (hrtime(true) - $began > self::STALE_AFTER) {
+                throw new RuntimeException('Redis took too long, so the rows of this batch are tried again: they are known by their receipts');
+            }
+        }
+        $this->backlog->delete($done);
+
+        return count($done);
+    }
+
+    /**
+     * @param list<Row> $rows of one queue
+     *
+     * @return list<string> the ids of those that Redis has
+     */
+    private function deliver(string $queue, array $rows): array
+    {
+        try {
+            $this->targets->deliver($queue, $rows, (string) $this->source, $this->dueAt(...));
+            $this->backlog->resume($queue);
+
+            return array_column($rows, 'id');
+        } catch (ConnectionException $error) {
+            $this->backOff($queue, $error);
+
+            return [];
+        } catch (Throwable) {
+            return $this->deliverEach($queue, $rows);
+        }
+    }
+
+    /**
+     * One that Redis refuses does not hold up the others. Where it takes none of the first, the queue waits as a whole.
+     *
+     * @param list<Row> $rows of one queue
+     *
+     * @return list<string>
+     */
+    private function deliverEach(string $queue, array $rows): array
+    {
+        [$done, $failed] = [[], []];
+        foreach ($rows as $index => $row) {
+            try {
+                $this->targets->deliver($queue, [$row], (string) $this->source, $this->dueAt(...));
+                $done[] = $row->id;
+            } catch (ConnectionException $error) {
+                $this->backOff($queue, $error);
+                break;
+            } catch (Throwable $error) {
+                $failed[$index] = $error;
+            }
+            if ($done === [] && count($failed) === 3) {
+                break;
+            }
+        }
+        if ($done === [] && $failed !== []) {
+            $this->backOff($queue, current($failed));
+
+            return [];
+        }
+        foreach ($failed as $index => $error) {
+            $this->refuse($rows[$index]->id, "job {$rows[$index]->job} of queue $queue", $error);
+        }
+
+        return $done;
+    }
+
+    private function dueAt(Row $row): DateTimeImmutable
+    {
+        return Moment::of(($row->hasMoment() ? $row->dueUs : $row->dueUs + $this->offsets->of($row->queue)) / 1e6);
+    }
+
+    /** @param Closure(): mixed $work that asks the queue's Redis */
+    private function attempt(string $queue, Closure $work): void
+    {
+        try {
+            $work();
+        } catch (Exception $error) {
+            $this->backOff($queue, $error);
+        }
+    }
+
+    private function backOff(string $queue, Throwable $error): void
+    {
+        $this->offsets->doubt($queue);
+        $seconds = $this->backlog->postpone($queue);
+        ($this->report)(sprintf('the rows of queue %s wait, and are tried again in %.1f s', $queue, $seconds), $error);
+    }
+
+    private function refuse(string $id, string $what, Throwable $error): void
+    {
+        $this->backlog->refuse($id);
+        ($this->report)("$what, row $id, is refused, and tried again in a minute", $error);
+    }
+
+    /** A signal ends it. @param callable(): bool $stop */
+    private static function rest(float $seconds, callable $stop): void
+    {
+        $stop() || usleep((int) ($seconds * 1e6));
+    }
+}
