@@ -1,0 +1,166 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Faults\Support;
+
+use DelayQueue\Database\Outbox;
+use DelayQueue\Database\Schema;
+use DelayQueue\Tests\Database\Support\DatabaseServer;
+use DelayQueue\Tests\Support\Folder;
+use DelayQueue\Tests\Support\Process;
+use PDO;
+use RuntimeException;
+
+/** Producers, relays and workers of a shop, each a process of its own, which are killed at random until all orders are taken. */
+final class Shop
+{
+    private const KINDS = ['producers' => 4, 'relays' => 2, 'workers' => 2];
+
+    /** Seconds for which Redis stands still. */
+    private const FREEZE = 2.5;
+
+    /** Receipts that are so old count as if they were ten minutes old: no packet here is that late. */
+    private const OLD_US = 5_000_000;
+
+    /** KEYS[1] receipts; ARGV[1] the age, in µs. */
+    private const AGE = <<<'LUA'
+        local time = redis.call('TIME')
+        local old = redis.call('ZRANGEBYSCORE', KEYS[1], 0, time[1] * 1000000 + time[2] - ARGV[1])
+        for _, receipt in ipairs(old) do redis.call('ZADD', KEYS[1], 1, receipt) end
+        return #old
+        LUA;
+
+    public readonly ShopSettings $settings;
+
+    private readonly Folder $folder;
+
+    private readonly PDO $pdo;
+
+    /** @var array<string, array{string, list<string>}> kind and command of each process, by its name */
+    private array $commands = [];
+
+    /** @var array<string, Process> */
+    private array $processes = [];
+
+    /** @var array<string, int> */
+    private array $kills = ['producers' => 0, 'relays' => 0, 'workers' => 0];
+
+    /** @param int $most orders of one transaction */
+    public function __construct(DatabaseServer $server, private readonly Single $redis, private readonly int $orders, int $most)
+    {
+        $this->folder = new Folder();
+        $this->settings = ShopSettings::of($server, $redis->dsn(), $this->folder->path, 0.5, false);
+        $this->pdo = $this->settings->pdo();
+        Schema::install($this->pdo);
+        $this->pdo->exec('CREATE TABLE orders (slot int NOT NULL, n int NOT NULL, token varchar(12) NOT NULL, earliest bigint NOT NULL, PRIMARY KEY (slot, n))');
+        $settings = json_encode($this->settings);
+        $quota = (string) intdiv($orders, self::KINDS['producers']);
+        foreach (self::KINDS as $kind => $count) {
+            for ($n = 1; $n <= $count; $n++) {
+                $this->commands["$kind $n"] = [$kind, match ($kind) {
+                    'producers' => ['shop-produce.php', $settings, (string) $n, $quota, (string) $most, (string) ($n % 2)],
+                    'relays' => ['shop-relay.php', $settings],
+                    'workers' => ['shop-work.php', $settings],
+                }];
+            }
+        }
+    }
+
+    /** @param list<float> $freezes parts of the orders after which Redis stands still for a while */
+    public function run(array $freezes, float $patience): ShopAccount
+    {
+        $started = microtime(true);
+        foreach (array_keys($this->commands) as $name) {
+            $this->start($name);
+        }
+        [$nextKill, $nextLook, $thaw, $taken] = [$started + 0.3, $started, null, 0];
+        for (;; usleep(10_000)) {
+            $now = microtime(true);
+            $this->replaceThoseThatEnded();
+            $isOpen = $taken < $this->orders;
+            if ($isOpen && $now > $nextKill) {
+                $this->killOne();
+                $nextKill = $now + random_int(30, 150) / 1000;
+            }
+            if ($thaw !== null && $now > $thaw) {
+                $this->redis->node()->thaw();
+                $thaw = null;
+            }
+            if ($now < $nextLook) {
+                continue;
+            }
+            $nextLook = $now + 0.3;
+            $taken = (int) $this->pdo->query('SELECT count(*) FROM orders')->fetchColumn();
+            if ($freezes !== [] && $taken >= $freezes[0] * $this->orders) {
+                array_shift($freezes);
+                $this->redis->node()->freeze();
+                $thaw = $now + self::FREEZE;
+            }
+            if ($thaw !== null) {
+                continue;
+            }
+            $this->redis->node()->ask('EVAL', self::AGE, '1', 'dq:{' . ShopSettings::QUEUE . '}:receipts', (string) self::OLD_US);
+            if (!$isOpen && array_sum($this->left()) === 0 || $now - $started > $patience) {
+                return $this->account(microtime(true) - $started);
+            }
+        }
+    }
+
+    public function remove(): void
+    {
+        foreach ($this->processes as $process) {
+            $process->kill();
+        }
+        $this->folder->remove();
+    }
+
+    /** @return array<string, int> */
+    private function left(): array
+    {
+        return [
+            'rows' => (new Outbox($this->pdo))->waiting()['rows'],
+            'jobs' => $this->settings->queue()->count(),
+            'receipts' => (int) $this->redis->node()->ask('ZCARD', 'dq:{' . ShopSettings::QUEUE . '}:receipts'),
+        ];
+    }
+
+    private function account(float $seconds): ShopAccount
+    {
+        $left = $this->left();
+        $findings = array_filter($this->settings->queue()->doctor(), static fn (array $finding): bool => $finding['level'] === 'error');
+        foreach ($this->processes as $process) {
+            $process->kill();
+        }
+
+        return new ShopAccount($this->pdo, $this->folder->path, $this->kills, $left, array_column($findings, 'message'), $seconds);
+    }
+
+    private function start(string $name): void
+    {
+        $arguments = $this->commands[$name][1];
+        $program = array_shift($arguments);
+        $this->processes[$name] = new Process([PHP_BINARY, dirname(__DIR__) . "/programs/$program", ...$arguments]);
+    }
+
+    private function killOne(): void
+    {
+        $name = array_rand($this->processes);
+        $this->processes[$name]->kill();
+        $this->kills[$this->commands[$name][0]]++;
+        $this->start($name);
+    }
+
+    private function replaceThoseThatEnded(): void
+    {
+        foreach ($this->processes as $name => $process) {
+            if ($process->isRunning()) {
+                continue;
+            }
+            if ($process->exitCode() !== 0 || $this->commands[$name][0] !== 'producers') {
+                throw new RuntimeException("$name ended by itself: {$process->errors()}{$process->rest()}");
+            }
+            unset($this->processes[$name]);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Faults\Support;
+
+use PDO;
+use PHPUnit\Framework\Assert;
+
+/** What became of each order of a shop: its table says which were committed, the logs of its workers which jobs ran. */
+final class ShopAccount
+{
+    /** How many orders were committed. */
+    public readonly int $orders;
+
+    /** @var list<string> committed, and their jobs have never run */
+    public array $lost = [];
+
+    /** @var list<string> of transactions that were rolled back, and their jobs have run */
+    public array $invented = [];
+
+    /** @var list<string> run as a first attempt more than once: two jobs of one row */
+    public array $second = [];
+
+    /** @var list<string> run before their moment */
+    public array $early = [];
+
+    /** Runs that were no first attempt: their workers were killed. */
+    public int $again = 0;
+
+    public int $runs = 0;
+
+    /**
+     * @param array<string, int> $kills how many processes of each kind were killed
+     * @param array<string, int> $left what is still in the tables and in Redis
+     * @param list<string> $findings errors of doctor()
+     */
+    public function __construct(
+        PDO $pdo,
+        string $folder,
+        private readonly array $kills,
+        private readonly array $left,
+        private readonly array $findings,
+        private readonly float $seconds,
+    ) {
+        $orders = $first = [];
+        foreach ($pdo->query('SELECT slot, n, token, earliest FROM orders') as $row) {
+            $orders["$row[slot]-$row[n]"] = [$row['token'], (int) $row['earliest']];
+        }
+        foreach (glob("$folder/runs.*") as $file) {
+            foreach (file($file) as $line) {
+                [$slot, $n, $token, $attempt, $reserved] = explode(' ', trim($line));
+                $order = "$slot-$n";
+                $this->runs++;
+                if (($orders[$order][0] ?? null) !== $token) {
+                    $this->invented[] = $order;
+                    continue;
+                }
+                $reserved < $orders[$order][1] && $this->early[] = $order;
+                $first[$order] ??= 0;
+                $attempt === '1' ? $first[$order]++ : $this->again++;
+            }
+        }
+        $this->orders = count($orders);
+        $this->lost = array_keys(array_diff_key($orders, $first));
+        $this->second = array_keys(array_filter($first, static fn (int $times): bool => $times > 1));
+    }
+
+    public function assertExact(int $orders): void
+    {
+        Assert::assertSame($orders, $this->orders, "$this");
+        foreach (['lost' => $this->lost, 'rolled back, and run' => $this->invented, 'second jobs' => $this->second, 'early' => $this->early] as $what => $which) {
+            Assert::assertSame([], array_slice($which, 0, 5), "$what: $this");
+        }
+        Assert::assertSame([], array_filter($this->left), "still there: $this");
+        Assert::assertSame([], $this->findings, "$this");
+    }
+
+    public function __toString(): string
+    {
+        $count = static fn (array $words): string => implode(', ', array_map(static fn (string $what, int $number): string => "$number $what", array_keys($words), $words));
+
+        return sprintf(
+            '%d orders in %.1f s; lost %d, second jobs %d, early %d, of rolled-back transactions %d; run again %d; killed: %s; left: %s',
+            $this->orders,
+            $this->seconds,
+            count($this->lost),
+            count($this->second),
+            count($this->early),
+            count($this->invented),
+            $this->again,
+            $count($this->kills),
+            $count($this->left),
+        );
+    }
+}
