@@ -53,6 +53,12 @@ final class SetupTest extends TestCase
         }
     }
 
+    public function testPackagesStartNoServer(): void
+    {
+        $this->tool('apt-get', 'echo "$1 $RUNLEVEL $SYSTEMD_OFFLINE" >>"$(dirname "$0")/asked"');
+        $this->assertStringContainsString("install 1 1\n", $this->asked());
+    }
+
     public function testItFollowsThePhpThatIsInstalled(): void
     {
         $this->tool('dpkg-query', 'case "$*" in *php8.4-cli) echo "install ok installed" ;; *) exit 1 ;; esac');
