@@ -139,12 +139,16 @@ final class Row
         ] + array_intersect_key($this->options, ['priority' => 1, 'ttr' => 1, 'maxAttempts' => 1, 'timeout' => 1]);
     }
 
-    /** @return list<int|string|null> the values of one row of insert() */
-    private function values(Dialect $dialect): array
+    /**
+     * @param int $place of the row in its statement: one moment for all of them would leave their order to their ids
+     *
+     * @return list<int|string|null> the values of one row of insert()
+     */
+    private function values(Dialect $dialect, int $place): array
     {
         $options = json_encode($this->options, JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION);
 
-        return [$this->id, $this->queue, $this->job, $dialect->bound($this->body), $options, $this->dueUs];
+        return [$this->id, $this->queue, $this->job, $dialect->bound($this->body), $options, $this->dueUs + ($this->hasMoment() ? 0 : $place)];
     }
 
     /**
@@ -178,6 +182,6 @@ final class Row
         $places = static fn (self $row): string => "(?, ?, ?, {$dialect->bytes()}, ?, $now, " . ($row->hasMoment() ? '?' : "$now + ?") . ')';
         $sql = 'insert into delayqueue_outbox (id, queue, job, payload, options, placed, due) values ';
 
-        return [$sql . implode(', ', array_map($places, $rows)), array_merge(...array_map(static fn (self $row): array => $row->values($dialect), $rows))];
+        return [$sql . implode(', ', array_map($places, $rows)), array_merge(...array_map(static fn (self $row, int $place): array => $row->values($dialect, $place), $rows, array_keys($rows)))];
     }
 }
