@@ -75,7 +75,8 @@ final class Backlog
     /** @param list<string> $ids */
     public function delete(array $ids): void
     {
-        $ids === [] || $this->database->execute('delete from ' . Schema::OUTBOX . ' where id in ' . Dialect::places(count($ids)), $ids);
+        $count = count($ids);
+        $count > 0 && $this->database->execute('delete from ' . Schema::OUTBOX . ' where id in ' . Dialect::places($count) . $this->dialect->noMoreThan($count), $ids);
     }
 
     /**

@@ -63,6 +63,12 @@ enum Dialect: string
         return $this === self::Sqlite ? '' : ' for update skip locked';
     }
 
+    /** Behind the places of a DELETE by ids. Otherwise MySQL and MariaDB lock the row behind the last one, and two relays wait for each other. */
+    public function noMoreThan(int $count): string
+    {
+        return $this === self::MySql ? " order by id limit $count" : '';
+    }
+
     /** Before a transaction of the relay. Otherwise MySQL's scan locks the gaps into which producers insert. @return list<string> */
     public function beforeRelaying(): array
     {
