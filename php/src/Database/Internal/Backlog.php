@@ -75,7 +75,7 @@ final class Backlog
     /** @param list<string> $ids */
     public function delete(array $ids): void
     {
-        $ids === [] || $this->database->execute('delete from ' . Schema::OUTBOX . ' where id in ' . Dialect::places(count($ids)), $ids);
+        $ids === [] || $this->database->execute(...$this->dialect->delete($ids));
     }
 
     /**
