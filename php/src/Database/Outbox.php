@@ -371,8 +371,7 @@ final class Outbox
         $find = 'select id from ' . Schema::OUTBOX . " where queue = ? and job in $places and options not like '{\"cancel\"%'";
         $deleted = 0;
         foreach (array_chunk(array_column($this->database->rows($find, [$queue, ...$ids]), 'id'), self::CHUNK) as $chunk) {
-            $count = count($chunk);
-            $deleted += $this->database->execute('delete from ' . Schema::OUTBOX . ' where id in ' . Dialect::places($count) . $this->dialect->noMoreThan($count), $chunk);
+            $deleted += $this->database->execute(...$this->dialect->delete($chunk));
         }
 
         return $deleted;

@@ -75,8 +75,7 @@ final class Backlog
     /** @param list<string> $ids */
     public function delete(array $ids): void
     {
-        $count = count($ids);
-        $count > 0 && $this->database->execute('delete from ' . Schema::OUTBOX . ' where id in ' . Dialect::places($count) . $this->dialect->noMoreThan($count), $ids);
+        $ids === [] || $this->database->execute(...$this->dialect->delete($ids));
     }
 
     /**

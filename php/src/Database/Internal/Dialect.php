@@ -63,10 +63,19 @@ enum Dialect: string
         return $this === self::Sqlite ? '' : ' for update skip locked';
     }
 
-    /** Behind the places of a DELETE by ids. Otherwise MySQL and MariaDB lock the row behind the last one, and two relays wait for each other. */
-    public function noMoreThan(int $count): string
+    /**
+     * Deletes rows of the outbox. Of a small table MySQL would scan all rows for a list of ids, and so wait for those that somebody else has
+     * locked, and lock the gaps between them: it is made to look for each by its key.
+     *
+     * @param non-empty-list<string> $ids
+     *
+     * @return array{string, list<string>} SQL and values
+     */
+    public function delete(array $ids): array
     {
-        return $this === self::MySql ? " order by id limit $count" : '';
+        return $this === self::MySql
+            ? ["delete o from json_table(?, '$[*]' columns (id char(36) path '$')) x straight_join delayqueue_outbox o on o.id = convert(x.id using ascii) collate ascii_bin", [json_encode($ids, JSON_THROW_ON_ERROR)]]
+            : ['delete from delayqueue_outbox where id in ' . self::places(count($ids)), $ids];
     }
 
     /** Before a transaction of the relay. Otherwise MySQL's scan locks the gaps into which producers insert. @return list<string> */
