@@ -158,8 +158,8 @@ final class Relay
         try {
             // A push that needed no row, or another relay, has left receipts in queues that this one does not know.
             $names = array_unique([...$names, ...$this->targets->queue($names[0] ?? 'default')->queues()]);
-        } catch (Exception) {
-            // A user that may not read the index.
+        } catch (Throwable) {
+            // A user that may not read the index, or a queue that the application does not make.
         }
         $forgotten = 0;
         foreach ($names as $name) {
@@ -272,8 +272,19 @@ final class Relay
     /** @param Closure(): mixed $work that asks the queue's Redis */
     private function attempt(string $queue, Closure $work): void
     {
+        if ($this->backlog->waitsFor($queue)) {
+            return;
+        }
         try {
-            $this->backlog->waitsFor($queue) || $work();
+            $this->targets->queue($queue);
+        } catch (Throwable $error) {
+            // The application does not make this queue.
+            $this->backOff($queue, $error);
+
+            return;
+        }
+        try {
+            $work();
         } catch (Exception $error) {
             $this->backOff($queue, $error);
         }
