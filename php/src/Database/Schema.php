@@ -67,7 +67,7 @@ final class Schema
             $isMySql = $dialect === Dialect::MySql;
             // MySQL makes no index that may be there already.
             $statements[] = "create table if not exists $table (queue $name not null, job $name not null, made $number not null, due $number null, payload $bytes null, options $text null,"
-                . " state {$word(10)} not null, attempts integer not null default 0, began $number null, ended $number null, worker {$word(120)} null, error $text null, runs $text null,"
+                . " state {$word(10)} not null, attempts integer not null default 0, began $number null, ended $number null, worker {$word(120)} null, error $text null, runs $text null, receipt $uuid null,"
                 . ' primary key (queue, job, made)' . ($isMySql ? ", key {$table}_ended (ended)" : '') . ')' . ($isMySql ? $options : '');
             if (!$isMySql) {
                 $statements[] = "create index if not exists {$table}_ended on $table (ended)";
