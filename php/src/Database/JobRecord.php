@@ -12,8 +12,6 @@ final class JobRecord
     /** A job of the last three has ended. */
     public const STATES = ['waiting', 'released', 'failed', 'timedOut', 'buried', 'done', 'cancelled', 'gone'];
 
-    private const MOST_RUNS = 20;
-
     /** @param list<array{attempt: int, began: float, duration: float, outcome: string, worker: string, error: ?string}> $runs the last 20, newest first */
     private function __construct(
         public readonly string $queue,
@@ -54,7 +52,7 @@ final class JobRecord
 
         return new self(
             (string) $row['queue'], (string) $row['job'], (int) $row['made'] / 1000, $seconds($row['due']), (string) $row['state'], (int) $row['attempts'],
-            $seconds($row['began']), $seconds($row['ended']), $row['worker'], $row['error'], $payload, array_slice(array_values($runs), 0, self::MOST_RUNS),
+            $seconds($row['began']), $seconds($row['ended']), $row['worker'], $row['error'], $payload, array_slice(array_values($runs), 0, 20),
         );
     }
 }

@@ -8,6 +8,7 @@ use Closure;
 use DateInterval;
 use DateTimeInterface;
 use DelayQueue\Database\Internal\Dialect;
+use DelayQueue\Database\Internal\History;
 use DelayQueue\Database\Internal\Offsets;
 use DelayQueue\Database\Internal\PdoConnection;
 use DelayQueue\Database\Internal\Recorder;
@@ -168,11 +169,11 @@ final class Journal
      */
     public function prune(int|float|string|DateInterval $olderThan, ?string $state = null): int
     {
-        $before = (int) $this->rows("select {$this->dialect->now()} as now")[0]['now'] - (int) ((new Release($olderThan))->delay * 1e6);
+        $before = (int) Schema::rows($this->database, "select {$this->dialect->now()} as now")[0]['now'] - (int) ((new Release($olderThan))->delay * 1e6);
         [$deleted, $from, $ofState, $states] = [0, 0, $state === null ? '' : ' and state = ?', $state === null ? [] : [$state]];
         $ended = 'from ' . Schema::JOBS . " where ended >= ? and ended < ?$ofState";
         while (true) {
-            $page = $this->rows("select max(ended) as last from (select ended $ended order by ended limit " . self::DELETED_AT_ONCE . ') as page', [$from, $before, ...$states]);
+            $page = Schema::rows($this->database, "select max(ended) as last from (select ended $ended order by ended limit " . self::DELETED_AT_ONCE . ') as page', [$from, $before, ...$states]);
             if ($page[0]['last'] === null) {
                 break;
             }
@@ -243,8 +244,7 @@ final class Journal
         $where = 'coalesce(due, made * 1000) < ? and not exists (select 1 from ' . Schema::OUTBOX . ' o where o.id = ' . Schema::JOBS . '.receipt)';
         foreach ($this->open($queue, 'due', $where, [$before]) as $page) {
             foreach ($page as $row) {
-                $found = $this->targets->queue($queue)->peek((string) $row['job']);
-                if ($found === null || (int) round($found->createdAt * 1000) !== (int) $row['made']) {
+                if (!History::isIn($this->targets->queue($queue), (string) $row['job'], (int) $row['made'])) {
                     $sql = 'update ' . Schema::JOBS . " set state = 'gone', ended = {$this->dialect->now()} where queue = ? and job = ? and made = ? and ended is null";
                     $this->database->execute($sql, [$queue, $row['job'], (int) $row['made']]);
                 }
@@ -263,7 +263,7 @@ final class Journal
     {
         [$job, $made] = ['', 0];
         $sql = "select job, made, $columns from " . Schema::JOBS . " where ended is null and queue = ? and job >= ? and (job > ? or made > ?) and $where order by job, made limit " . self::PAGE;
-        while (($page = $this->rows($sql, [$queue, $job, $job, $made, ...$values])) !== []) {
+        while (($page = Schema::rows($this->database, $sql, [$queue, $job, $job, $made, ...$values])) !== []) {
             yield $page;
             ['job' => $job, 'made' => $made] = $page[count($page) - 1];
         }
@@ -283,7 +283,7 @@ final class Journal
         $jobs = Schema::JOBS;
         $sql = "with recursive q (queue) as (select min(queue) from $jobs union all select (select min(j.queue) from $jobs j where j.queue > q.queue) from q where q.queue is not null)";
 
-        return array_map(strval(...), array_column($this->rows("$sql select queue from q where queue is not null"), 'queue'));
+        return array_map(strval(...), array_column(Schema::rows($this->database, "$sql select queue from q where queue is not null"), 'queue'));
     }
 
     /**
@@ -295,20 +295,6 @@ final class Journal
     {
         $columns = "queue, job, made, due, {$this->dialect->column('payload')}, state, attempts, began, ended, worker, error, runs";
 
-        return array_map(fn (array $row): JobRecord => JobRecord::read($row, $this->dialect), $this->rows("select $columns from " . Schema::JOBS . " where $where", $values));
-    }
-
-    /**
-     * @param list<int|string> $values
-     *
-     * @return list<array<string, int|float|string|null>>
-     */
-    private function rows(string $sql, array $values = []): array
-    {
-        try {
-            return $this->database->rows($sql, $values);
-        } catch (Throwable $error) {
-            throw Schema::explained($error);
-        }
+        return array_map(fn (array $row): JobRecord => JobRecord::read($row, $this->dialect), Schema::rows($this->database, "select $columns from " . Schema::JOBS . " where $where", $values));
     }
 }

@@ -6,6 +6,7 @@ namespace DelayQueue\Database\Internal;
 
 use DelayQueue\Database\Schema;
 use DelayQueue\JobInterface;
+use DelayQueue\QueueInterface;
 use ValueError;
 
 /**
@@ -73,5 +74,12 @@ final class History
             . ($onlyOpen && !$isMySql ? " where not $isOver" : '');
 
         return [$sql, array_merge(...array_map($bound, $rows))];
+    }
+
+    public static function isIn(QueueInterface $queue, string $job, int $made): bool
+    {
+        $found = $queue->peek($job);
+
+        return $found !== null && (int) round($found->createdAt * 1000) === $made;
     }
 }

@@ -18,35 +18,33 @@ use Throwable;
 use WeakMap;
 
 /**
- * Hears of the ends of runs, and writes them by batches. A database that fails never stops the worker.
+ * Hears how runs end, and writes it by batches. A database that fails does not stop the worker.
  *
  * @internal
  */
 final class Recorder
 {
-    /** Bytes of one statement, and of all that waits while the database is away: further ones push out the oldest. */
-    private const STATEMENT = 1 << 20;
-    private const MOST_BYTES = 16 << 20;
-    private const MOST_BATCHES = 50;
-
-    private const LONGEST_ERROR = 2000;
-
     private const EVENTS = [Event::Succeeded, Event::Released, Event::Failed, Event::Buried, Event::TimedOut, Event::Cancelled, Event::LeaseLost];
+
+    /** Bytes that are written at once; and what may wait for a database that fails. */
+    private const FULL = 1 << 20;
+    private const MOST_BYTES = 8 << 20;
+    private const MOST_BATCHES = 50;
 
     /** @var int<0, max> jobs whose end could not be written */
     public int $lost = 0;
 
-    /** @var array<string, array<string, int|string|null>> what is to be written, by job */
+    /** @var array<string, array<string, int|string|null>> by job */
     private array $rows = [];
 
     private int $bytes = 0;
 
     private bool $isFailing = false;
 
-    /** When the next statement may be written, by hrtime(). */
+    /** By hrtime(). */
     private int $nextAt = 0;
 
-    /** @var WeakMap<JobInterface, int> when the runs began that have ended, in microseconds */
+    /** @var WeakMap<JobInterface, int> when runs began, in microseconds */
     private WeakMap $began;
 
     /** @var WeakMap<JobInterface, true> */
@@ -74,10 +72,10 @@ final class Recorder
                     $this->lost++;
                     ($this->report)("the journal cannot note job $job->id of queue $job->queue", $failure);
                 }
-                $this->flushIfDue();
+                $this->flushIfDue(count($this->rows) >= $this->batch || $this->bytes > self::FULL);
             });
         }
-        $queue->on(Event::Idle, fn () => $this->flushIfDue(isIdle: true));
+        $queue->on(Event::Idle, fn () => $this->flushIfDue(true));
         $queue->on(Event::WorkerStopping, fn () => $this->flush());
     }
 
@@ -85,35 +83,30 @@ final class Recorder
     public function flush(): bool
     {
         $began = hrtime(true);
-        $this->nextAt = $began + (int) ($this->atMost * 1e9);
-        while ($this->rows !== []) {
-            $chunk = $this->chunk();
-            $this->rows = array_diff_key($this->rows, $chunk);
-            // In one order for all workers, so that no two of them wait for each other.
-            ksort($chunk, SORT_STRING);
-            try {
+        // In one order for all workers, so that no two of them wait for each other.
+        ksort($this->rows, SORT_STRING);
+        try {
+            foreach (array_chunk($this->rows, $this->batch, true) as $chunk) {
                 $this->database->execute(...History::upsert(array_values($chunk), $this->dialect));
-            } catch (Throwable $error) {
-                // Behind the others, so that one that can never be written does not hold them up.
-                $this->rows += $chunk;
-                $this->shorten();
-                $this->isFailing = true;
-                // A server that does not even refuse takes a fifth of the worker's time at most.
-                $this->nextAt = max($this->nextAt, hrtime(true) + 4 * (hrtime(true) - $began));
-                ($this->report)('the journal waits for its database', Schema::explained($error));
-
-                return false;
+                $this->rows = array_diff_key($this->rows, $chunk);
             }
+            [$this->bytes, $this->isFailing] = [0, false];
+        } catch (Throwable $error) {
+            $this->isFailing = true;
+            if (count($this->rows) > self::MOST_BATCHES * $this->batch || $this->bytes > self::MOST_BYTES) {
+                $this->lost += count($this->rows);
+                [$this->rows, $this->bytes] = [[], 0];
+            }
+            ($this->report)("the journal waits for its database; $this->lost jobs are lost", Schema::explained($error));
         }
-        $this->bytes = 0;
-        $this->isFailing = false;
+        // A server that does not even refuse gets a fifth of the worker's time at most.
+        $this->nextAt = hrtime(true) + max((int) ($this->atMost * 1e9), $this->isFailing ? 4 * (hrtime(true) - $began) : 0);
 
-        return true;
+        return !$this->isFailing;
     }
 
-    private function flushIfDue(bool $isIdle = false): void
+    private function flushIfDue(bool $isFull): void
     {
-        $isFull = $isIdle || count($this->rows) >= $this->batch || $this->bytes > self::STATEMENT;
         if ($this->rows !== [] && (hrtime(true) >= $this->nextAt || $isFull && !$this->isFailing)) {
             $this->flush();
         }
@@ -145,79 +138,36 @@ final class Recorder
             $row['options'] = json_encode(Row::ofJob('', $job->queue, $prepared)->options, JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION);
         }
         $row['error'] = self::text($error);
-        $this->keep($row, ($now - $began) / 1e6);
+        for ($length = 200; $length >= 0; $length -= 40) {
+            $words = $row['error'] === null ? null : Excerpt::of(strtok($row['error'], "\n"), $length);
+            $line = json_encode([$job->attempts, $began, ($now - $began) / 1e6, $state, $row['worker'], $words], JSON_UNESCAPED_SLASHES | JSON_THROW_ON_ERROR) . "\n";
+            if (strlen($line) <= History::LONGEST_RUN) {
+                break;
+            }
+        }
+        $key = "$job->queue\0$job->id\0$row[made]";
+        $old = $this->rows[$key] ?? ['state' => null, 'runs' => ''];
+        $runs = substr($line . $old['runs'], 0, History::LONGEST);
+        $this->rows[$key] = ['runs' => $runs] + (in_array($old['state'], ['done', 'cancelled'], true) ? $old : $row);
+        $this->bytes += strlen("$row[payload]$row[options]$row[error]$line");
     }
 
-    /** Of a job that was cancelled, that another worker has ended, or that is still there: null. */
+    /** Null: it is still there, for another worker. */
     private function stateWithoutLease(QueueInterface $queue, JobInterface $job): ?string
     {
         if (isset($this->cancelled[$job])) {
             return 'cancelled';
         }
-        $found = ($job->queue === $queue->name() ? $queue : $queue->sibling($job->queue))->peek($job->id);
 
-        return $found !== null && round($found->createdAt * 1000) === round($job->createdAt * 1000) ? null : 'gone';
-    }
-
-    /** @param array<string, int|string|null> $row */
-    private function keep(array $row, float $seconds): void
-    {
-        $run = [$row['attempts'], $row['began'], $seconds, $row['state'], $row['worker'], null];
-        $length = 240;
-        do {
-            $run[5] = $row['error'] === null ? null : Excerpt::of(strtok($row['error'], "\n"), $length -= 40);
-            $line = json_encode($run, JSON_UNESCAPED_SLASHES | JSON_THROW_ON_ERROR) . "\n";
-        } while (strlen($line) > History::LONGEST_RUN && $length > 0);
-        $key = "$row[queue]\0$row[job]\0$row[made]";
-        $old = $this->rows[$key] ?? ['state' => null, 'runs' => ''];
-        if (in_array($old['state'], ['done', 'cancelled'], true)) {
-            $row = $old;
-        }
-        $row['runs'] = substr($line . $old['runs'], 0, History::LONGEST);
-        $this->rows[$key] = $row;
-        $this->bytes += self::size($row);
+        return History::isIn($job->queue === $queue->name() ? $queue : $queue->sibling($job->queue), $job->id, (int) round($job->createdAt * 1000)) ? null : 'gone';
     }
 
     private static function text(?Throwable $error): ?string
     {
-        $text = match (true) {
-            $error === null => '',
-            // The handler's wish, and no error.
-            $error instanceof Release, $error instanceof Bury => $error->getMessage(),
-            default => $error::class . ": {$error->getMessage()}",
-        };
-        $utf8 = json_decode((string) json_encode(substr($text, 0, self::LONGEST_ERROR), JSON_INVALID_UTF8_SUBSTITUTE));
+        // Release and Bury are the handler's wish.
+        $text = $error === null ? '' : ($error instanceof Release || $error instanceof Bury ? '' : $error::class . ': ') . $error->getMessage();
+        $utf8 = json_decode((string) json_encode(substr($text, 0, 2000), JSON_INVALID_UTF8_SUBSTITUTE));
 
         return trim(str_replace("\0", '', $utf8)) ?: null;
-    }
-
-    /** @return array<string, array<string, int|string|null>> the oldest rows, for one statement */
-    private function chunk(): array
-    {
-        [$chunk, $bytes] = [[], 0];
-        foreach ($this->rows as $key => $row) {
-            $bytes += self::size($row);
-            if ($chunk !== [] && (count($chunk) >= $this->batch || $bytes > self::STATEMENT)) {
-                break;
-            }
-            $chunk[$key] = $row;
-        }
-
-        return $chunk;
-    }
-
-    private function shorten(): void
-    {
-        $this->bytes = array_sum(array_map(self::size(...), $this->rows));
-        while (count($this->rows) > self::MOST_BATCHES * $this->batch || $this->bytes > self::MOST_BYTES) {
-            $this->bytes -= self::size(array_shift($this->rows));
-            $this->lost++;
-        }
-    }
-
-    /** @param array<string, int|string|null> $row */
-    private static function size(array $row): int
-    {
-        return 200 + strlen((string) $row['payload']) + strlen((string) $row['options']) + strlen((string) $row['error']) + strlen((string) $row['runs']);
     }
 }
