@@ -28,7 +28,7 @@ usage: ./build.sh VERB
            target/matrix; and test the packages of dist
   zts      test on a thread-safe PHP, which it builds from Debian's source in target/zts, and with several threads
   environment  build, demo and test as a user without name, home and network, in a Turkish locale, and so on (as root)
-  faults   every fault of docs/reliability.md, on a single server, under Sentinels and in a cluster (about ten minutes)
+  faults   every fault of docs/reliability.md, on a single server, under Sentinels and in a cluster, and those of the outbox (a quarter of an hour)
   soak     hold a load while one fault after another hits it, and count: soak [sentinel|cluster] [--minutes=15]
   frameworks  test the framework adapters on the newest versions in Debian sid, which it brings into target/frameworks
   dist     make what a release offers for PHP, in target/dist: tarball, PIE's zip, Debian package, checksums

@@ -93,7 +93,11 @@ final class OutboxRedisTest extends FaultTestCase
             array_push($isDirect, $push(), $push(), $push(), $push());
             $this->redis->node()->thaw();
             // The client asks a server that was silent again after a second.
-            Wait::until(static fn (): bool => usleep(50_000) ?? $push(), 10, 'a push reaches Redis again');
+            Wait::until(static function () use ($push): bool {
+                usleep(50_000);
+
+                return $push();
+            }, 10, 'a push reaches Redis again');
         }
         $this->assertSame(array_merge(...array_fill(0, 3, [true, false, false, false, false])), $isDirect);
         $rows = $outbox->waiting()['rows'];

@@ -25,7 +25,7 @@ final class OutboxTest extends FaultTestCase
     /** @dataProvider databases */
     public function testEachCommittedOrderHasItsOneJob(string $name): void
     {
-        $this->takeOrders($name, 20_000, 30, [0.3, 0.7], 170);
+        $this->takeOrders($name, 20_000, 30, [[0.3, 'freeze'], [0.7, 'freeze']], 170);
     }
 
     /**
@@ -34,7 +34,19 @@ final class OutboxTest extends FaultTestCase
      */
     public function testEachOfAFewOrdersHasItsOneJob(string $name): void
     {
-        $this->takeOrders($name, 400, 6, [0.3], 60);
+        $this->takeOrders($name, 400, 6, [[0.3, 'freeze']], 60);
+    }
+
+    /** @dataProvider databases */
+    public function testARedisThatComesBackEmptyIsRebuiltFromTheJournal(string $name): void
+    {
+        $this->loseJobs($name, [[0.3, 'lose'], [0.7, 'lose']]);
+    }
+
+    /** @dataProvider databases */
+    public function testARedisThatComesBackWithAnOlderStateIsRebuiltFromTheJournal(string $name): void
+    {
+        $this->loseJobs($name, [[0.3, 'save'], [0.6, 'lose']]);
     }
 
     /** @return iterable<string, array{string}> */
@@ -45,13 +57,24 @@ final class OutboxTest extends FaultTestCase
         }
     }
 
-    /** @param list<float> $freezes */
-    private function takeOrders(string $name, int $orders, int $most, array $freezes, float $patience): void
+    /** @param list<array{float, string}> $faults */
+    private function takeOrders(string $name, int $orders, int $most, array $faults, float $patience): void
     {
         $this->setup = $redis = new Single();
         $this->shop = new Shop(DatabaseServer::named($name), $redis, $orders, $most);
-        $account = $this->shop->run($freezes, $patience);
+        $account = $this->shop->run($faults, $patience);
         fwrite(STDERR, "\n$name: $account\n");
         $account->assertExact($orders);
+    }
+
+    /** @param list<array{float, string}> $faults */
+    private function loseJobs(string $name, array $faults): void
+    {
+        // Only what a test saves is on its disk.
+        $this->setup = $redis = new Single(['appendonly no']);
+        $this->shop = new Shop(DatabaseServer::named($name), $redis, 4000, 15, remembers: true);
+        $account = $this->shop->run($faults, 120);
+        fwrite(STDERR, "\n$name: $account\n");
+        $account->assertWhole(4000);
     }
 }

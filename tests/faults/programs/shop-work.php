@@ -2,12 +2,15 @@
 
 /**
  * Closes orders, and says so in a log of its own, a line each: slot, n, token, attempt, microseconds since 1970 when it was reserved.
+ * With a journal the effect is a row of "effects".
  *
  *     shop-work.php SETTINGS
  */
 
 declare(strict_types=1);
 
+use DelayQueue\Database\Inbox;
+use DelayQueue\Database\Journal;
 use DelayQueue\Job;
 use DelayQueue\Tests\Faults\Support\ShopSettings;
 
@@ -15,7 +18,11 @@ require dirname(__DIR__) . '/support/bootstrap.php';
 
 $settings = ShopSettings::parse($argv[1]);
 $log = fopen("$settings->folder/runs." . getmypid(), 'a');
-$settings->queue()->consume(static function (Job $job) use ($log): void {
+$queue = $settings->queue();
+$inbox = $settings->journal ? new Inbox($settings->pdo(...)) : null;
+$settings->journal && (new Journal($settings->pdo(...), $settings->queue(...), 50, 0.3))->watch($queue);
+$queue->consume(static function (Job $job) use ($log, $inbox): void {
     ['slot' => $slot, 'n' => $n, 'token' => $token] = $job->payload;
     fwrite($log, "$slot $n $token $job->attempts " . (int) round($job->reservedAt * 1e6) . "\n");
+    $inbox?->once($job, static fn (PDO $pdo) => $pdo->prepare('INSERT INTO effects (slot, n) VALUES (?, ?)')->execute([$slot, $n]));
 }, prefetch: 16);

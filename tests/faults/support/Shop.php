@@ -4,12 +4,16 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Faults\Support;
 
+use DelayQueue\Database\Journal;
 use DelayQueue\Database\Outbox;
 use DelayQueue\Database\Schema;
+use DelayQueue\Exception;
 use DelayQueue\Tests\Database\Support\DatabaseServer;
 use DelayQueue\Tests\Support\Folder;
 use DelayQueue\Tests\Support\Process;
+use DelayQueue\Tests\Support\Wait;
 use PDO;
+use PDOException;
 use RuntimeException;
 
 /** Producers, relays and workers of a shop, each a process of its own, which are killed at random until all orders are taken. */
@@ -46,14 +50,21 @@ final class Shop
     /** @var array<string, int> */
     private array $kills = ['producers' => 0, 'relays' => 0, 'workers' => 0];
 
-    /** @param int $most orders of one transaction */
-    public function __construct(DatabaseServer $server, private readonly Single $redis, private readonly int $orders, int $most)
+    /** @var array<string, int> jobs that Redis has lost, and that were pushed again */
+    private array $losses = ['in Redis' => 0, 'rebuilt' => 0];
+
+    /**
+     * @param int $most orders of one transaction
+     * @param bool $remembers it has a journal, and workers an inbox
+     */
+    public function __construct(DatabaseServer $server, private readonly Single $redis, private readonly int $orders, int $most, bool $remembers = false)
     {
         $this->folder = new Folder();
-        $this->settings = ShopSettings::of($server, $redis->dsn(), $this->folder->path, 0.5, false);
+        $this->settings = ShopSettings::of($server, $redis->dsn(), $this->folder->path, 0.5, $remembers);
         $this->pdo = $this->settings->pdo();
-        Schema::install($this->pdo);
+        Schema::install($this->pdo, $remembers);
         $this->pdo->exec('CREATE TABLE orders (slot int NOT NULL, n int NOT NULL, token varchar(12) NOT NULL, earliest bigint NOT NULL, PRIMARY KEY (slot, n))');
+        $this->pdo->exec('CREATE TABLE effects (slot int NOT NULL, n int NOT NULL)');
         $settings = json_encode($this->settings);
         $quota = (string) intdiv($orders, self::KINDS['producers']);
         foreach (self::KINDS as $kind => $count) {
@@ -67,8 +78,8 @@ final class Shop
         }
     }
 
-    /** @param list<float> $freezes parts of the orders after which Redis stands still for a while */
-    public function run(array $freezes, float $patience): ShopAccount
+    /** @param list<array{float, 'freeze'|'save'|'lose'}> $faults what happens to Redis, after which part of the orders */
+    public function run(array $faults, float $patience): ShopAccount
     {
         $started = microtime(true);
         foreach (array_keys($this->commands) as $name) {
@@ -92,10 +103,14 @@ final class Shop
             }
             $nextLook = $now + 0.3;
             $taken = (int) $this->pdo->query('SELECT count(*) FROM orders')->fetchColumn();
-            if ($freezes !== [] && $taken >= $freezes[0] * $this->orders) {
-                array_shift($freezes);
-                $this->redis->node()->freeze();
-                $thaw = $now + self::FREEZE;
+            if ($faults !== [] && $taken >= $faults[0][0] * $this->orders) {
+                [, $fault] = array_shift($faults);
+                match ($fault) {
+                    'freeze' => $this->redis->node()->freeze(),
+                    'save' => $this->redis->node()->ask('SAVE'),
+                    'lose' => $this->loseJobs(),
+                };
+                $thaw = $fault === 'freeze' ? $now + self::FREEZE : null;
             }
             if ($thaw !== null) {
                 continue;
@@ -122,7 +137,25 @@ final class Shop
             'rows' => (new Outbox($this->pdo))->waiting()['rows'],
             'jobs' => $this->settings->queue()->count(),
             'receipts' => (int) $this->redis->node()->ask('ZCARD', 'dq:{' . ShopSettings::QUEUE . '}:receipts'),
+            'unfinished in the journal' => $this->settings->journal ? (int) $this->pdo->query('SELECT count(*) FROM delayqueue_jobs WHERE ended IS NULL')->fetchColumn() : 0,
         ];
+    }
+
+    /** Redis dies, and comes back with what it has saved: nothing, or an older state. An operator rebuilds the queue. */
+    private function loseJobs(): void
+    {
+        $node = $this->redis->node();
+        $this->losses['in Redis'] += $this->settings->queue()->count();
+        $node->kill();
+        $node->start();
+        $journal = new Journal($this->settings->pdo(...), $this->settings->queue(...));
+        $this->losses['rebuilt'] += Wait::until(static function () use ($journal): array {
+            try {
+                return [$journal->rebuild(ShopSettings::QUEUE)];
+            } catch (PDOException | Exception) {
+                return [];
+            }
+        }, 20, 'the queue is rebuilt')[0];
     }
 
     private function account(float $seconds): ShopAccount
@@ -133,7 +166,7 @@ final class Shop
             $process->kill();
         }
 
-        return new ShopAccount($this->pdo, $this->folder->path, $this->kills, $left, array_column($findings, 'message'), $seconds);
+        return new ShopAccount($this->pdo, $this->settings, $this->kills, $this->losses, $left, array_column($findings, 'message'), $seconds);
     }
 
     private function start(string $name): void
