@@ -55,9 +55,9 @@ final class PdoConnection implements Connection
             try {
                 $pdo->rollBack();
             } catch (PDOException) {
-                // It is lost, and so the transaction is rolled back.
+                // It is lost, and so the transaction is rolled back, though PDO takes it for one that is open.
             }
-            $this->openAgain();
+            $this->pdo = $this->open === null ? $pdo : null;
             throw $error;
         }
 
