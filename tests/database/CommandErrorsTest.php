@@ -65,7 +65,9 @@ final class CommandErrorsTest extends DatabaseCliTestCase
         }
         $this->cliExpecting(0, 'outbox:install');
         $this->pdo()->exec('drop table delayqueue_outbox');
-        $this->assertRefused('/^delayqueue: a table .*delayqueue_outbox/', 'outbox:status');
+        foreach (self::COMMANDS as $command) {
+            $this->assertRefused('/^delayqueue: a table .*delayqueue_outbox/m', ...$command);
+        }
     }
 
     /** @dataProvider databases */

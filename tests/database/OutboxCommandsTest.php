@@ -62,7 +62,7 @@ final class OutboxCommandsTest extends DatabaseCliTestCase
         $ids = $this->outbox($options)->pushMany('orders', array_map(static fn (int $n): array => ['payload' => "secret $n"], range(1, 9)));
 
         $errors = $this->cliExpecting(1, 'outbox:relay', '--once', '--after=0', '--prefix=shop', '--partitions=3');
-        $this->assertMatchesRegularExpression('/the rows of queue orders wait, .*: its producer seals, and this relay has no keys/', $errors);
+        $this->assertMatchesRegularExpression('/the rows of queue orders are tried again .*: its producer seals, and this relay has no keys/', $errors);
         $errors = $this->cliExpecting(1, 'outbox:relay', '--once', '--after=0', '--prefix=shop', "--keys-file=$file");
         $this->assertMatchesRegularExpression('/its producer knows of 3 partitions, and this relay of 1/', $errors);
         $this->assertSame(9, $this->rows());
@@ -80,7 +80,7 @@ final class OutboxCommandsTest extends DatabaseCliTestCase
         (new DelayQueue('wide', $this->redis->dsn(), ['partitions' => 4]))->pushMany(array_fill(0, 40, ['payload' => 1]));
         $this->outbox()->push('wide', 1);
         $relay = $this->start('outbox:relay', '--after=0');
-        $this->heard($relay, '/the rows of queue wide wait, .*: queue wide has jobs in 4 partitions: give --partitions=4/');
+        $this->heard($relay, '/the rows of queue wide are tried again .*: queue wide has jobs in 4 partitions: give --partitions=4/');
         $this->outbox()->push('narrow', 1);
         Wait::until(fn (): bool => count(new DelayQueue('narrow', $this->redis->dsn())) === 1, 20, 'another queue gets its job');
         $this->assertStringNotContainsString('the database has failed', $relay->errors());
@@ -116,7 +116,7 @@ final class OutboxCommandsTest extends DatabaseCliTestCase
         $this->outbox()->push($this->queueName, 1);
         $this->redis->kill();
         $errors = $this->cliExpecting(3, 'outbox:relay', '--once', '--after=0');
-        $this->assertSame(1, preg_match_all('/the rows of queue \S+ wait, .* cannot connect to/', $errors), $errors);
+        $this->assertSame(1, preg_match_all('/the rows of queue \S+ are tried again .* cannot connect to/', $errors), $errors);
         $this->assertSame(1, $this->rows());
     }
 
@@ -126,7 +126,7 @@ final class OutboxCommandsTest extends DatabaseCliTestCase
         $this->outbox()->pushMany($this->queueName, [['payload' => 1], ['payload' => 2], ['payload' => 3]]);
         $this->pdo()->exec("update delayqueue_outbox set options = 'nonsense' where id = (select min(id) from delayqueue_outbox)");
         $errors = $this->cliExpecting(1, 'outbox:relay', '--once', '--after=0', '--batch=1');
-        $this->assertMatchesRegularExpression('/row \S+, is refused, .*: its options are not JSON/', $errors);
+        $this->assertMatchesRegularExpression('/row \S+, is tried again .*: its options are not JSON/', $errors);
         $this->assertSame([1, 2], [$this->rows(), count($this->queue())]);
     }
 

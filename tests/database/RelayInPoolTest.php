@@ -158,7 +158,7 @@ final class RelayInPoolTest extends DatabaseCliTestCase
         $this->ready($parent, 3);
         $this->outbox()->push($this->queueName, 1);
         $this->redis->kill();
-        $this->heard($parent, '/the rows of queue \S+ wait/');
+        $this->heard($parent, '/the rows of queue \S+ are tried again/');
         $this->endWell($parent);
         $this->assertSame(1, $this->rows());
         $this->assertStringNotContainsString('was killed', $parent->errors());
@@ -174,7 +174,7 @@ final class RelayInPoolTest extends DatabaseCliTestCase
         $this->ready($parent, 3);
         $this->server->kill();
         try {
-            $this->heard($parent, '/the database has failed: /');
+            $this->heard($parent, '/the database has failed, /');
             $this->queue()->push([], id: 'a');
             Wait::until(fn (): bool => $this->done() === ['a'], 20, 'workers need no database');
             $this->server->restart();

@@ -5,6 +5,11 @@ declare(strict_types=1);
 namespace DelayQueue\Console;
 
 use DelayQueue;
+use DelayQueue\Console\Database\JournalListCommand;
+use DelayQueue\Console\Database\JournalPruneCommand;
+use DelayQueue\Console\Database\JournalRebuildCommand;
+use DelayQueue\Console\Database\JournalSearchCommand;
+use DelayQueue\Console\Database\JournalShowCommand;
 use DelayQueue\Console\Database\OutboxInstallCommand;
 use DelayQueue\Console\Database\OutboxRelayCommand;
 use DelayQueue\Console\Database\OutboxStatusCommand;
@@ -45,6 +50,7 @@ final class Application extends SymfonyApplication
             new PurgeCommand(), new DoctorCommand(), new InstallScriptsCommand(), new ServeCommand(), new MetricsCommand(), new DumpCommand(), new LoadCommand(),
             new ResealCommand(), new ForgetCommand(), new ReceiptsCommand(), new ForgetReceiptsCommand(), new WorkersCommand(),
             new OutboxInstallCommand(), new OutboxRelayCommand(), new OutboxStatusCommand(),
+            new JournalListCommand(), new JournalShowCommand(), new JournalSearchCommand(), new JournalPruneCommand(), new JournalRebuildCommand(),
             ...array_map(static fn (WorkerOrder $order): Command => new WorkerOrderCommand($order), WorkerOrder::cases()),
         ]);
         $this->setDefaultCommand(OverviewCommand::NAME);

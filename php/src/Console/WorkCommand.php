@@ -6,6 +6,7 @@ namespace DelayQueue\Console;
 
 use DelayQueue;
 use DelayQueue\Console\Database\Database;
+use DelayQueue\Console\Database\JournalOption;
 use DelayQueue\Console\Worker\HandlerLoader;
 use DelayQueue\Console\Worker\JobLog;
 use DelayQueue\Console\Worker\Lifeline;
@@ -53,6 +54,7 @@ final class WorkCommand extends Command
                 TEXT . "\n\n" . Application::EXIT_CODES . "\n  75  an operator has ordered a restart (workers:restart) of a single worker\n  124  a handler was stuck beyond its --timeout, or --shutdown-timeout, and --grace-timeout");
         Limits::describe($this);
         Role::describe($this);
+        JournalOption::describe($this);
         Database::describe($this);
     }
 
@@ -83,6 +85,7 @@ final class WorkCommand extends Command
         $lifeline === null ? self::tellOfReadiness($watching, $place, $notices) : $lifeline->attach($watching, $place);
         self::tellOfRedis($watching, $notices);
         self::tellOfClocks($watching, $notices);
+        JournalOption::watch($watching, $input, $notices);
         $handler = JobLog::of($input, $output)->watch($watching, HandlerLoader::load($input));
         // Not before: stop() does not reach a loop that has yet to begin.
         $queue = $watching;

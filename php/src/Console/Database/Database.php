@@ -45,7 +45,7 @@ final class Database
             throw new UsageException('--database is for ' . self::DRIVERS[$driver] . ", and PHP does not load the extension pdo_$driver");
         }
 
-        return PdoConnection::of(fn (): PDO => $this->open($driver, $make));
+        return PdoConnection::of(fn (): PDO => $this->open($driver, $make), $driver);
     }
 
     /**

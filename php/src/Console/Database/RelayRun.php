@@ -5,8 +5,6 @@ declare(strict_types=1);
 namespace DelayQueue\Console\Database;
 
 use DelayQueue;
-use DelayQueue\Console\ExitCode;
-use DelayQueue\Console\Failure;
 use DelayQueue\Console\Target;
 use DelayQueue\Console\Worker\Notices;
 use DelayQueue\Database\Connection;
@@ -25,20 +23,15 @@ final class RelayRun
     /** Looks in a row that bring nothing to Redis, and find failures: each leaves out what has failed in the one before. */
     private const VAIN_LOOKS = 5;
 
-    /** Seconds for which an error that stays is not said again. */
-    private const SAY_EVERY = 60;
-
     private readonly Target $target;
 
     private readonly Connection $database;
 
-    private ?Throwable $failure = null;
+    private readonly FailureLog $failures;
 
-    /** @var array<string, int> when errors were said, by hrtime() */
-    private array $said = [];
-
-    public function __construct(InputInterface $input, private readonly Notices $notices)
+    public function __construct(InputInterface $input, Notices $notices)
     {
+        $this->failures = new FailureLog($notices, 'relayFailed');
         $this->target = new Target($input);
         // A mistake in the keys is told at the start, not for each row.
         $this->target->options();
@@ -75,7 +68,7 @@ final class RelayRun
             // Not until none is left: others may insert all the time.
             while ($last->runOnce() === self::BATCH);
         } catch (Throwable $error) {
-            $this->report('the last rows wait for another relay', $error);
+            $this->failures->add('the last rows wait for another relay', $error);
         }
     }
 
@@ -90,33 +83,20 @@ final class RelayRun
     {
         $relay = $this->relay($after, $batch);
         for ($vain = 0; $vain < self::VAIN_LOOKS && !$stop(); ) {
-            $before = $this->failure;
+            $before = $this->failures->last();
             $moved = $relay->runOnce();
-            if ($moved === 0 && $this->failure === $before) {
+            if ($moved === 0 && $this->failures->last() === $before) {
                 break;
             }
             $vain = $moved === 0 ? $vain + 1 : 0;
         }
         $relay->sweep();
 
-        return $this->failure === null ? ExitCode::OK : Failure::exitCode($this->failure);
+        return $this->failures->exitCode();
     }
 
     private function relay(float $after, int $batch): Relay
     {
-        return new Relay($this->database, fn (string $queue): DelayQueue => $this->target->open($queue), $batch, $after, $this->report(...));
-    }
-
-    private function report(string $what, Throwable $error): void
-    {
-        $this->failure = $error;
-        $line = Failure::line($error);
-        // The pause of a queue grows, and is no news.
-        $key = preg_replace('/ in [\d.]+ s$/D', '', $what) . $line;
-        $this->said = array_filter($this->said, static fn (int $at): bool => hrtime(true) - $at < self::SAY_EVERY * 1e9);
-        if (!isset($this->said[$key])) {
-            $this->said[$key] = hrtime(true);
-            $this->notices->say('relayFailed', "$what: $line");
-        }
+        return new Relay($this->database, fn (string $queue): DelayQueue => $this->target->open($queue), $batch, $after, $this->failures->add(...));
     }
 }

@@ -17,19 +17,20 @@ use Throwable;
  */
 final class PdoConnection implements Connection
 {
-    private ?string $driver = null;
-
     /** @param Closure(): PDO|null $open opens it when it is needed, and again after an error; null: the PDO is the application's, and stays */
-    private function __construct(private ?PDO $pdo, private readonly ?Closure $open = null)
+    private function __construct(private ?PDO $pdo, private readonly ?Closure $open = null, private ?string $driver = null)
     {
     }
 
-    /** @param PDO|Closure(): PDO|Connection $database */
-    public static function of(PDO|Closure|Connection $database): Connection
+    /**
+     * @param PDO|Closure(): PDO|Connection $database
+     * @param 'pgsql'|'mysql'|'sqlite'|null $driver of what the closure opens; null: it is asked
+     */
+    public static function of(PDO|Closure|Connection $database, ?string $driver = null): Connection
     {
         return match (true) {
             $database instanceof PDO => new self($database),
-            $database instanceof Closure => new self(null, $database),
+            $database instanceof Closure => new self(null, $database, $driver),
             default => $database,
         };
     }
