@@ -17,6 +17,9 @@ use Throwable;
  */
 final class PdoConnection implements Connection
 {
+    /** Inside transaction(). */
+    private bool $isWorking = false;
+
     /** @param Closure(): PDO|null $open opens it when it is needed, and again after an error; null: the PDO is the application's, and stays */
     private function __construct(private ?PDO $pdo, private readonly ?Closure $open = null, private ?string $driver = null)
     {
@@ -48,7 +51,13 @@ final class PdoConnection implements Connection
     public function transaction(callable $work): mixed
     {
         $pdo = $this->handle();
-        $pdo->beginTransaction() || throw self::refused($pdo, 'BEGIN');
+        try {
+            $pdo->beginTransaction() || throw self::refused($pdo, 'BEGIN');
+        } catch (Throwable $error) {
+            $this->openAgain();
+            throw $error;
+        }
+        $this->isWorking = true;
         try {
             $result = $work();
             $pdo->commit() || throw self::refused($pdo, 'COMMIT');
@@ -56,11 +65,13 @@ final class PdoConnection implements Connection
             try {
                 $pdo->rollBack();
             } catch (PDOException) {
-                // It is lost, and so the transaction is rolled back, though PDO takes it for one that is open.
+                // It is lost, and so the transaction is rolled back.
             }
-            $this->pdo = $this->open === null ? $pdo : null;
+            $this->isWorking = false;
+            $this->openAgain();
             throw $error;
         }
+        $this->isWorking = false;
 
         return $result;
     }
@@ -118,10 +129,10 @@ final class PdoConnection implements Connection
         return [constant($name) => true];
     }
 
-    /** The connection may be lost: the next statement opens another. Inside a transaction nothing could follow. */
+    /** The connection may be lost: the next statement opens another. Inside a transaction nothing could follow. PDO takes a lost one for open. */
     private function openAgain(): void
     {
-        if ($this->open !== null && !$this->isInTransaction()) {
+        if ($this->open !== null && !$this->isWorking) {
             $this->pdo = null;
         }
     }
