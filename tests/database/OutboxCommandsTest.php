@@ -6,6 +6,7 @@ namespace DelayQueue\Tests\Database;
 
 use DelayQueue;
 use DelayQueue\Tests\Database\Support\DatabaseCliTestCase;
+use DelayQueue\Tests\Support\Php;
 use DelayQueue\Tests\Support\Wait;
 
 /** delayqueue outbox:install, outbox:relay and outbox:status. */
@@ -150,6 +151,28 @@ final class OutboxCommandsTest extends DatabaseCliTestCase
         $this->redis->kill();
         $this->assertMatchesRegularExpression('/^receipts  unknown: .*cannot connect/m', $this->cliExpecting(0, 'outbox:status'));
         $this->assertNull($this->json('outbox:status', '--format=json')['receipts']);
+    }
+
+    public function testAPhpWithoutTheDriverSaysSo(): void
+    {
+        $folder = "{$this->redis->folder->path}/php.d";
+        mkdir($folder);
+        file_put_contents("$folder/delayqueue.ini", 'extension=' . Php::extension() . "\n");
+        foreach (['pgsql' => 'PostgreSQL', 'mysql' => 'MySQL or MariaDB', 'sqlite' => 'SQLite'] as $driver => $name) {
+            $result = $this->finish($this->startWith(['PHP_INI_SCAN_DIR' => $folder], 'outbox:status', "--database=$driver:"));
+            $this->assertSame([2, "delayqueue: --database is for $name, and PHP does not load the extension pdo_$driver\n"], [$result->exitCode, $result->errors]);
+        }
+    }
+
+    public function testTheEnvironmentOfABootstrapFileNamesTheDatabase(): void
+    {
+        $this->useDatabase('sqlite');
+        $boot = "{$this->redis->folder->path}/boot.php";
+        file_put_contents($boot, '<?php $_SERVER["DELAYQUEUE_DATABASE"] = ' . var_export($this->server->dsn($this->database), true) . ';');
+        $pool = $this->startWith(['DELAYQUEUE_DATABASE' => ''], 'work', self::HANDLER, '--relay', "--bootstrap=$boot");
+        $this->heard($pool, '/relay \(process \d+\) is ready/');
+        $pool->signal(SIGTERM);
+        $this->assertSame(0, $pool->exitCode(20), $pool->errors());
     }
 
     public function testWrongUsageIsOneLineAndExitCode2(): void

@@ -41,7 +41,7 @@ final class Database
     public function connection(bool $make = false): Connection
     {
         $driver = $this->driver();
-        if (!in_array($driver, PDO::getAvailableDrivers(), true)) {
+        if (!class_exists(PDO::class) || !in_array($driver, PDO::getAvailableDrivers(), true)) {
             throw new UsageException('--database is for ' . self::DRIVERS[$driver] . ", and PHP does not load the extension pdo_$driver");
         }
 
@@ -102,8 +102,12 @@ final class Database
     /** As the file of --bootstrap may have set it. */
     private static function environment(string $name): ?string
     {
-        $value = getenv($name);
+        foreach ([getenv($name), $_ENV[$name] ?? null, $_SERVER[$name] ?? null] as $value) {
+            if (is_string($value) && $value !== '') {
+                return $value;
+            }
+        }
 
-        return ($value === false ? '' : $value) ?: ($_ENV[$name] ?? '') ?: ($_SERVER[$name] ?? '') ?: null;
+        return null;
     }
 }

@@ -9,7 +9,7 @@ use DelayQueue\Console\Failure;
 use DelayQueue\Console\Worker\Notices;
 use Throwable;
 
-/** Says what has failed and will be tried again. What goes on failing in the same way it says once a minute. */
+/** Says what has failed and will be tried again: an error that stays once a minute. */
 final class FailureLog
 {
     private const SAY_EVERY = 60_000_000_000;

@@ -45,7 +45,7 @@ final class Jobs
     }
 
     /**
-     * What --state says.
+     * The value of --state.
      *
      * @param list<string> $known
      *

@@ -20,7 +20,7 @@ use Symfony\Component\Console\Output\OutputInterface;
 
 final class JournalPruneCommand extends Command
 {
-    /** Those of a job that has ended. */
+    /** States of a job that has ended. */
     private const STATES = ['done', 'cancelled', 'gone'];
 
     public function __construct()

@@ -11,8 +11,8 @@ use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 
 /**
- * What one process beside the workers of a pool does for all of them. Each role is an option of the command. Such a process may be killed at any time, and two of
- * one role may run.
+ * The task of one process beside the workers of a pool, for all of them. Each role is an option of the command. Such a process may be killed at any time,
+ * and two of one role may run.
  */
 enum Role: string
 {
