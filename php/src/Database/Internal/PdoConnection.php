@@ -53,18 +53,11 @@ final class PdoConnection implements Connection
         $pdo = $this->handle();
         try {
             $pdo->beginTransaction() || throw self::refused($pdo, 'BEGIN');
-<<<<<<< HEAD
-        } catch (PDOException $error) {
-            $this->openAgain();
-            throw $error;
-        }
-=======
         } catch (Throwable $error) {
             $this->openAgain();
             throw $error;
         }
         $this->isWorking = true;
->>>>>>> build-c
         try {
             $result = $work();
             $pdo->commit() || throw self::refused($pdo, 'COMMIT');
@@ -72,14 +65,10 @@ final class PdoConnection implements Connection
             try {
                 $pdo->rollBack();
             } catch (PDOException) {
-                // It is lost, and so the transaction is rolled back, though PDO says that it is still open.
+                // It is lost, and so the transaction is rolled back.
             }
-<<<<<<< HEAD
-            $this->pdo = $this->open === null ? $pdo : null;
-=======
             $this->isWorking = false;
             $this->openAgain();
->>>>>>> build-c
             throw $error;
         }
         $this->isWorking = false;
@@ -89,8 +78,7 @@ final class PdoConnection implements Connection
 
     public function isInTransaction(): bool
     {
-        // PDO takes a lost connection to PostgreSQL for one with an open transaction.
-        return $this->pdo !== null && $this->pdo->inTransaction() && !($this->driver() === 'pgsql' && $this->pdo->getAttribute(PDO::ATTR_CONNECTION_STATUS) === 'Bad connection.');
+        return $this->pdo !== null && $this->pdo->inTransaction();
     }
 
     public function driver(): string
