@@ -2,6 +2,7 @@
 
 declare(strict_types=1);
 
+use DelayQueue\Database\Outbox;
 use DelayQueue\State;
 
 /** What the shop's database and the queue say happened. */
@@ -32,7 +33,7 @@ final class Account
 
     public function isSettled(): bool
     {
-        return $this->number("SELECT COUNT(*) FROM orders WHERE state = 'open'") === 0.0 && count($this->queue) === 0;
+        return $this->number("SELECT COUNT(*) FROM orders WHERE state = 'open'") === 0.0 && count($this->queue) === 0 && $this->rows() === 0;
     }
 
     /**
@@ -66,8 +67,13 @@ final class Account
             "$stats->pushed jobs were pushed, $stats->acked acknowledged, $stats->cancelled cancelled"
                 => $stats->pushed === $expected && $stats->acked + $stats->cancelled === $expected,
             "$deliveries deliveries, of which $stats->timedOut ran out of its lease" => $stats->timedOut >= 1 && $deliveries >= $closed + 1,
-            count($this->queue) . ' jobs are left in the queue' => count($this->queue) === 0,
+            count($this->queue) . ' jobs are left in the queue, ' . $this->rows() . ' rows in the outbox' => count($this->queue) + $this->rows() === 0,
         ];
+    }
+
+    private function rows(): int
+    {
+        return (new Outbox($this->db))->waiting()['rows'];
     }
 
     /** Milliseconds from the end of the time to pay to the closing; null if the order is not closed. */

@@ -2,7 +2,8 @@
 
 /**
  * A small shop, for about half a minute. Orders arrive over HTTP and have to be paid within 5 to 15 s; a third of them is.
- * Two worker processes of php/bin/delayqueue close the others. In the middle one of them is killed with -9 while it holds a
+ * An order and its job are one transaction of the shop's database. Two worker processes of php/bin/delayqueue close the others, and a relay beside
+ * them clears the outbox. In the middle one of them is killed with -9 while it holds a
  * job, and their parent starts another.
  * At the end comes an account; the exit code is 0 if every statement in it is true.
  */
@@ -49,10 +50,10 @@ try {
     $page = startPage($children, $directory);
     $workers = $children['workers'] = new Child(
         'workers',
-        [__DIR__ . '/../php/bin/delayqueue', 'work', __DIR__ . '/handler.php', '--queue=orders', '--processes=2'],
+        [__DIR__ . '/../php/bin/delayqueue', 'work', __DIR__ . '/handler.php', '--queue=orders', '--processes=2', '--relay', "--database=sqlite:$directory/shop.sqlite"],
         "$directory/workers.log",
     );
-    $say("the page is at $page; process $workers->pid runs two workers");
+    $say("the page is at $page; process $workers->pid runs two workers and the relay");
 
     $customers = new Customers($page, ORDERS, SECONDS_BETWEEN_ORDERS);
     $queue = new DelayQueue('orders', $redis->dsn());

@@ -4,11 +4,14 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Processes;
 
+use DelayQueue\Database\Relay;
 use DelayQueue\State;
 use DelayQueue\Testing\InteractsWithDelayQueue;
 use DelayQueue\Tests\Support\FreePort;
 use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Support\Wait;
+use DomainException;
+use PDO;
 use PHPUnit\Framework\TestCase;
 use Shop;
 
@@ -66,12 +69,11 @@ final class ExamplesTest extends TestCase
 
     public function testAnUnpaidOrderIsClosedAndAPaidOneIsLeft(): void
     {
-        $queue = $this->delayQueue('orders');
         $shop = new Shop("$this->directory/shop.sqlite");
-        $schedule = static fn (string $id): string => $queue->push(['order' => $id], id: $id);
-        $unpaid = $shop->place('teapot', 0.0, $schedule);
-        $paid = $shop->place('teapot', 0.0, $schedule);
-        $shop->pay($paid);
+        $unpaid = $shop->place('teapot', 0.0);
+        $paid = $shop->place('teapot', 0.0);
+        // A payment whose cancellation has not come to Redis.
+        (new PDO("sqlite:$this->directory/shop.sqlite"))->exec("UPDATE orders SET state = 'paid' WHERE number = 2");
 
         $worker = $this->start('order-closing/worker.php');
         $said = $worker->line() . $worker->line();
@@ -84,18 +86,36 @@ final class ExamplesTest extends TestCase
         $this->assertQueueEmpty('orders');
     }
 
-    public function testAnOrderThatCannotBeScheduledIsNotPlaced(): void
+    public function testAnOrderThatIsPaidHasNoJobAnyMore(): void
     {
         $shop = new Shop("$this->directory/shop.sqlite");
-        $refuse = static fn () => throw new \RuntimeException('no Redis');
-        try {
-            $shop->place('teapot', 0.0, $refuse);
-            $this->fail('the order was placed');
-        } catch (\RuntimeException $error) {
-            $this->assertSame('no Redis', $error->getMessage());
-        }
+        $id = $shop->place('teapot', 900.0);
+        $this->assertDelayed($id, 'orders', 900);
+        $this->assertTrue($shop->pay($id));
+        $this->assertQueueEmpty('orders');
+    }
 
+    public function testAnOrderThatIsNotPlacedHasNoJob(): void
+    {
+        $shop = new Shop("$this->directory/shop.sqlite");
+        try {
+            $shop->place('coffee pot', 900.0);
+            $this->fail('the order was placed');
+        } catch (DomainException $error) {
+            $this->assertSame('no coffee pot left', $error->getMessage());
+        }
+        $this->assertQueueEmpty('orders');
         $this->assertFalse($shop->pay('order-1'));
+    }
+
+    public function testAnOrderIsPlacedWhileRedisIsAway(): void
+    {
+        $place = 'require $argv[1]; echo (new Shop())->place("teapot", 900.0);';
+        $process = new Process([PHP_BINARY, '-r', $place, self::EXAMPLES . '/order-closing/Shop.php'], ['DELAYQUEUE_DSN' => 'redis://127.0.0.1:1'] + $this->environment());
+        $this->assertSame('order-1', $process->rest(), $process->errors());
+        $this->assertQueueEmpty('orders');
+        (new Relay(new PDO("sqlite:$this->directory/shop.sqlite"), after: 0.0))->runOnce();
+        $this->assertDelayed('order-1', 'orders', 900);
     }
 
     /** @dataProvider usages */

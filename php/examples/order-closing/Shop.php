@@ -2,13 +2,20 @@
 
 declare(strict_types=1);
 
+use DelayQueue\Database\Outbox;
+use DelayQueue\Database\Schema;
+
+require_once __DIR__ . '/../../autoload.php';
+
 /**
  * Orders and stock in SQLite. Every change of an order is one conditional UPDATE, so it takes effect once, however often
- * and from however many processes it is asked for.
+ * and from however many processes it is asked for. An order and its job are one transaction.
  */
 final class Shop
 {
     private readonly PDO $db;
+
+    private readonly Outbox $outbox;
 
     public function __construct(?string $file = null)
     {
@@ -23,19 +30,18 @@ final class Shop
             );
             INSERT OR IGNORE INTO stock VALUES ('teapot', 1000);
             SQL);
+        Schema::install($this->db);
+        $this->outbox = new Outbox($this->db);
     }
 
     /**
-     * Takes a piece from the stock for a new order.
-     *
-     * @param callable(string): mixed $schedule gets the order's id before the order is committed: if it throws, there is
-     *        no order. The other way round an order could stay that nobody will ever close.
+     * Takes a piece from the stock for a new order, which is closed unless it is paid in time. Redis may be away: then the relay pushes the job.
      *
      * @return string the order's id
      */
-    public function place(string $item, float $payWithin, callable $schedule): string
+    public function place(string $item, float $payWithin): string
     {
-        return $this->atomically(function () use ($item, $payWithin, $schedule): string {
+        return $this->outbox->transaction(function () use ($item, $payWithin): string {
             if ($this->change('UPDATE stock SET pieces = pieces - 1 WHERE item = ? AND pieces > 0', [$item]) === 0) {
                 throw new DomainException("no $item left");
             }
@@ -44,22 +50,33 @@ final class Shop
                 [$item, microtime(true), $payWithin],
             );
             $id = 'order-' . $this->db->lastInsertId();
-            $schedule($id);
 
-            return $id;
+            return $this->outbox->push(
+                'orders',
+                ['order' => $id],
+                delay: $payWithin,
+                id: $id, // so that the payment finds it
+                ttr: 3, // closing takes milliseconds: a worker that died in it is noticed after 3 s
+            );
         });
     }
 
     /** False if the order is not open any more. */
     public function pay(string $id): bool
     {
-        return $this->settle($id, 'paid');
+        return $this->outbox->transaction(function () use ($id): bool {
+            $paid = $this->settle($id, 'paid');
+            // Only saves the worker some work: an order that is paid would not be closed anyway.
+            $paid && $this->outbox->cancel('orders', $id);
+
+            return $paid;
+        });
     }
 
     /** Closes an unpaid order and puts its piece back. False if the order is not open any more. */
     public function close(string $id): bool
     {
-        return $this->atomically(fn (): bool => $this->settle($id, 'closed') && $this->change(
+        return $this->outbox->transaction(fn (): bool => $this->settle($id, 'closed') && $this->change(
             'UPDATE stock SET pieces = pieces + 1 WHERE item = (SELECT item FROM orders WHERE number = ?)',
             [self::number($id)],
         ) === 1);
@@ -85,26 +102,5 @@ final class Shop
         $statement->execute($values);
 
         return $statement->rowCount();
-    }
-
-    /**
-     * @template T
-     *
-     * @param Closure(): T $work
-     *
-     * @return T
-     */
-    private function atomically(Closure $work): mixed
-    {
-        $this->db->exec('BEGIN IMMEDIATE');
-        try {
-            $result = $work();
-            $this->db->exec('COMMIT');
-        } catch (Throwable $error) {
-            $this->db->exec('ROLLBACK');
-            throw $error;
-        }
-
-        return $result;
     }
 }

@@ -11,33 +11,20 @@
 
 declare(strict_types=1);
 
-use DelayQueue\OnDuplicate;
-
 require __DIR__ . '/Shop.php';
 
 $shop = new Shop();
-$queue = new DelayQueue('orders');
 $path = parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH);
 
 header('Content-Type: application/json');
 
 if ($_SERVER['REQUEST_METHOD'] === 'POST' && $path === '/orders') {
     $payWithin = (float) (getenv('PAY_WITHIN') ?: 900);
-    $id = $shop->place($_GET['item'] ?? 'teapot', $payWithin, static fn (string $id): string => $queue->push(
-        ['order' => $id],
-        delay: $payWithin,
-        id: $id, // so that the payment finds it
-        ttr: 3, // closing takes milliseconds: a worker that died in it is noticed after 3 s
-        onDuplicate: OnDuplicate::Replace, // the number of an order that was rolled back is given again
-    ));
+    $id = $shop->place($_GET['item'] ?? 'teapot', $payWithin);
     http_response_code(201);
     echo json_encode(['id' => $id, 'pay_within' => $payWithin]);
 } elseif ($_SERVER['REQUEST_METHOD'] === 'POST' && preg_match('~^/orders/(order-\d+)/payment$~D', (string) $path, $match)) {
     $paid = $shop->pay($match[1]);
-    if ($paid) {
-        // Only saves the worker some work: an order that is paid would not be closed anyway.
-        $queue->cancel($match[1]);
-    }
     http_response_code($paid ? 200 : 409);
     echo json_encode(['paid' => $paid]);
 } else {
