@@ -98,12 +98,16 @@ final class RelayInPoolTest extends DatabaseCliTestCase
     {
         $parent = $this->pool('--processes=2');
         $relay = $this->relay($parent);
+        $this->ready($parent, 3);
         $this->queue()->push(['do' => 'wait'], id: 'last');
-        $this->holder('last');
+        $holder = $this->holder('last');
         // Ctrl-C reaches all processes of a terminal.
         array_map(static fn (int $pid): bool => $signal === SIGINT && posix_kill($pid, $signal), $this->childrenOf($parent));
         $parent->signal($signal);
-        $this->heard($parent, '/stopping: .*worker \d \S+ \d+\) ended/s');
+        $this->heard($parent, '/stopping: /');
+        $left = [$holder, $relay];
+        sort($left);
+        Wait::until(fn (): bool => $this->childrenOf($parent) === $left, 20, 'the idle worker ends');
         $this->outbox()->pushMany($this->queueName, array_map(static fn (int $n): array => ['payload' => $n, 'delay' => 60], range(1, 1200)));
         $this->assertStringNotContainsString("relay (process $relay) ended", $parent->errors());
         $this->letGo('last');
@@ -246,7 +250,10 @@ final class RelayInPoolTest extends DatabaseCliTestCase
     {
         $children = (string) file_get_contents("/proc/$parent->pid/task/$parent->pid/children");
 
-        return array_map(intval(...), preg_split('/ /', $children, -1, PREG_SPLIT_NO_EMPTY));
+        $children = array_map(intval(...), preg_split('/ /', $children, -1, PREG_SPLIT_NO_EMPTY));
+        sort($children);
+
+        return $children;
     }
 
     /** @return list<array<string, mixed>> */
