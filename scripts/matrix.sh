@@ -79,7 +79,7 @@ test_there() {
   # shellcheck disable=SC2016
   test_script in_debian "$system" "$target_dir" env CARGO_TARGET_DIR="$target_dir" PHP_CONFIG="php-config$php_series" PHP="php$php_series" REDIS_SERVER="/usr/bin/$1" \
     DATABASES="$databases" \
-    bash -euo pipefail -c 'source scripts/common.sh; source scripts/suites.sh; find_php; extension=$1; "${@:2}"' bash "$extension" "${@:2}"
+    bash -euo pipefail -c 'source scripts/common.sh; source scripts/suites.sh; find_php; extension=$1 log=$suite_files/log; "${@:2}"' bash "$extension" "${@:2}"
 }
 
 # test_php: that of the folder, with a library of its own.

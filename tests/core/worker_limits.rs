@@ -123,6 +123,20 @@ fn the_limit_that_comes_first_is_the_cause_for_good() {
 }
 
 #[test]
+fn a_handler_that_hears_of_it_late_has_its_whole_grace() {
+    let queue = fresh();
+    queue.push(&job("a")).unwrap();
+    let (mut feed, process) = with_bell(&queue, 1);
+    let held = next(&mut feed).job.held();
+    // The keeper has waited for a silent server.
+    process.lock().unwrap().asked = Instant::now().checked_sub(Duration::from_secs(10));
+    feed.keeper().watch(&queue, &held, limits(0, 100, 600));
+    let (at, _) = first_ring(&process);
+    last_words(&process);
+    assert!(at.elapsed() >= Duration::from_millis(600), "{:?}", at.elapsed());
+}
+
+#[test]
 fn a_request_to_end_is_found_in_time_by_a_keeper_that_nobody_wakes() {
     let queue = fresh();
     queue.push(&job("a")).unwrap();

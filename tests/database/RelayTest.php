@@ -233,6 +233,26 @@ final class RelayTest extends OutboxTestCase
 
     /** @dataProvider databases */
     #[DataProvider('databases')]
+    public function testRowsOfAnOpenTransactionDoNotHoldUpOthers(string $server): void
+    {
+        foreach ([1, 2, 4, 20] as $committed) {
+            $this->begin($server);
+            $this->outbox()->pushMany('orders', array_map(static fn (int $n): array => ['payload' => $n], range(1, $committed)));
+            if ($server !== 'sqlite') {
+                $open = self::database($server)->pdo($this->database);
+                $open->beginTransaction();
+                (new DelayQueue\Database\Outbox($open, fn (string $name): DelayQueue => $this->queue($name)))->push('orders', 'open');
+            }
+            $began = hrtime(true);
+            $this->assertSame($committed, $this->relay()->runOnce());
+            $this->assertLessThan(10.0, (hrtime(true) - $began) / 1e9, 'a lock is waited for in vain much longer');
+            unset($open);
+            $this->assertCount($committed, $this->work());
+        }
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
     public function testItRunsUntilItIsToldToStop(string $server): void
     {
         $this->begin($server);

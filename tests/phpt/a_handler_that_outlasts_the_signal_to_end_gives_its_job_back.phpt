@@ -71,6 +71,24 @@ $queue->purge();
 $queue->push(1, id: 'a');
 $queue->consume(fn() => $inner->drain(fn() => posix_kill(getmypid(), SIGTERM) && $spin()), shutdownTimeout: 0.1);
 echo 'a loop in the handler: ', implode(', ', $log), '; its job has ', $inner->peek('b')->attempts, " attempts\n";
+$inner->purge();
+$inner->push(3, id: 'b');
+$log = [];
+$queue->purge();
+$queue->push(1, id: 'a');
+$queue->consume(function () use ($inner, $spin) {
+    $inner->consume(function () use ($spin) {
+        posix_kill(getmypid(), SIGTERM);
+        try {
+            $spin();
+        } finally {
+            $spin(0.4);
+            echo "the inner handler has cleaned up\n";
+        }
+    }, shutdownTimeout: 0.1, graceTimeout: 60);
+    $spin();
+}, shutdownTimeout: 0.1, graceTimeout: 60);
+echo 'two limits, one within the other: ', implode(', ', $log), '; attempts ', $inner->peek('b')->attempts, $queue->peek('a')->attempts, "\n";
 
 // Nothing can be thrown into a handler whose fiber is suspended. It ends with its fiber.
 $queue->purge();
@@ -135,6 +153,8 @@ no shutdownTimeout: Signal; Succeeded a; gone; behind 0
 a timeout after it: Signal; Released a LogicException; Ready, attempts 0, releases 0, old place, lastError null; behind 0
 a timeout before it: Signal; TimedOut a DelayQueue\TimeoutException, Failed a DelayQueue\TimeoutException; Delayed, attempts 1, releases 0, new place, lastError "timed out after 0.1 s"; behind 0
 a loop in the handler: Succeeded a; its job has 0 attempts
+the inner handler has cleaned up
+two limits, one within the other: Released a DelayQueue\ShutdownException; attempts 00
 a suspended handler: attempts 0
 exit: 7; Ready, attempts 0, releases 0, old place, lastError null
 a fatal error: 255; Ready, attempts 0, releases 0, old place, lastError null

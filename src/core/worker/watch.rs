@@ -110,6 +110,10 @@ impl Run {
             return run.take().map(|run| Ring::GiveUp(Box::new(run)));
         }
         if now >= at + RING_EVERY * this.rung {
+            if this.rung == 0 {
+                // The grace begins when the handler hears of it: the keeper may have waited for a silent server meanwhile.
+                this.end = Some((now, cause));
+            }
             this.rung += 1;
             return Some(Ring::Stop(cause, this.rung));
         }

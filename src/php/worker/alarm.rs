@@ -1,7 +1,7 @@
 //! Time limits of handlers, also in a process that is to end, and the news that a job was cancelled: the watching thread flags the engine, and
 //! the engine's interrupt hook throws or tells the listeners.
 
-use super::events::Event;
+use super::events::{self, Event};
 use super::{nudge, signals};
 use crate::core::worker::keeper::Alarm;
 use crate::core::worker::lease::Lease;
@@ -41,12 +41,11 @@ pub fn hook() {
 
 unsafe extern "C" fn on_interrupt(frame: *mut zend_execute_data) {
     let told = catch_unwind(|| {
-        let find = |is_meant: fn(&Limited, *const zend_execute_data) -> bool| {
-            LIMITS.with_borrow(|all| all.iter().rfind(|limited| is_meant(limited, frame)).cloned())
-        };
-        if let Some(limited) = find(Limited::is_due) {
+        let due = LIMITS.with_borrow(|all| next(all, frame));
+        let cancelled = || LIMITS.with_borrow(|all| all.iter().rfind(|limited| limited.is_cancelled(frame)).cloned());
+        if let Some(limited) = due {
             limited.throw();
-        } else if let Some(limited) = find(Limited::is_cancelled) {
+        } else if let Some(limited) = cancelled() {
             limited.rung.lost.store(false, Ordering::SeqCst);
             return limited.run.tell_of_cancel();
         }
@@ -62,6 +61,26 @@ unsafe extern "C" fn on_interrupt(frame: *mut zend_execute_data) {
         // SAFETY: nothing of ours is left to drop.
         unsafe { bailout() };
     }
+}
+
+/// The run that is to be told next, of those that have called the running code: when a fiber is suspended, other code runs. Those around a handler that cleans up, or that is about to hear of the shutdown itself, wait for its end: it is
+/// told once, and ends its own job.
+fn next(all: &[Rc<Limited>], running: *const zend_execute_data) -> Option<Rc<Limited>> {
+    if events::are_told() {
+        return None; // what is thrown into a listener ends in a warning: the alarm rings again
+    }
+    let mut hears_of_shutdown = false;
+    for limited in all.iter().rev().filter(|limited| sys::is_called_from(running, limited.frame)) {
+        if limited.thrown.get().is_some() {
+            return None;
+        }
+        match limited.rung.due() {
+            Some(Cause::Shutdown) if hears_of_shutdown => {}
+            Some(_) => return Some(Rc::clone(limited)),
+            None => hears_of_shutdown |= !limited.limits.shutdown.is_zero(),
+        }
+    }
+    None
 }
 
 /// A signal that does nothing but end a system call of the thread that runs the handler.
@@ -131,11 +150,6 @@ struct Limited {
 }
 
 impl Limited {
-    /// The alarm ends only code that the handler has called: when its fiber is suspended, other code runs.
-    fn is_due(&self, running: *const zend_execute_data) -> bool {
-        self.rung.due().is_some() && self.thrown.get().is_none() && sys::is_called_from(running, self.frame)
-    }
-
     fn throw(&self) {
         let Some(cause) = self.rung.due() else { return };
         self.thrown.set(Some(cause));

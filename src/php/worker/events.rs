@@ -8,7 +8,7 @@ use crate::php::reason;
 use ext_php_rs::error::php_error;
 use ext_php_rs::flags::ErrorType;
 use ext_php_rs::types::Zval;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 /// Cases of `DelayQueue\Event`.
@@ -98,6 +98,7 @@ impl Listeners {
             let both = events.iter().zip(callables.iter());
             both.filter(|(listens, _)| **listens == event).map(|(_, callable)| callable.shallow_clone()).collect()
         };
+        let _told = Telling::begin();
         for callable in &wanted {
             let or_null = |value: Option<&Zval>| value.map_or_else(Zval::new, Zval::shallow_clone);
             let ran = ran.map_or_else(convert::null, |ran| convert::float(ran.as_secs_f64()));
@@ -117,4 +118,29 @@ impl Listeners {
         }
         discard(wanted)
     }
+}
+
+thread_local! {
+    static TELLING: Cell<u32> = const { Cell::new(0) };
+}
+
+/// While it lives, listeners run.
+struct Telling;
+
+impl Telling {
+    fn begin() -> Self {
+        TELLING.set(TELLING.get() + 1);
+        Self
+    }
+}
+
+impl Drop for Telling {
+    fn drop(&mut self) {
+        TELLING.set(TELLING.get() - 1);
+    }
+}
+
+/// Whether this thread runs a listener.
+pub fn are_told() -> bool {
+    TELLING.get() > 0
 }

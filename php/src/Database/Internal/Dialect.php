@@ -94,7 +94,7 @@ enum Dialect: string
     public function delete(array $ids): array
     {
         return $this === self::MySql
-            ? ["delete o from json_table(?, '$[*]' columns (id char(36) path '$')) x straight_join delayqueue_outbox o on o.id = convert(x.id using ascii) collate ascii_bin", [json_encode($ids, JSON_THROW_ON_ERROR)]]
+            ? ["delete o from json_table(?, '$[*]' columns (id char(36) path '$')) x straight_join delayqueue_outbox o force index (primary) on o.id = convert(x.id using ascii) collate ascii_bin", [json_encode($ids, JSON_THROW_ON_ERROR)]]
             : ['delete from delayqueue_outbox where id in ' . self::places(count($ids)), $ids];
     }
 
