@@ -8,6 +8,7 @@ use DateTimeImmutable;
 use DelayQueue;
 use DelayQueue\Backoff;
 use DelayQueue\Bury;
+use DelayQueue\Database\Internal\PdoConnection;
 use DelayQueue\Database\Journal;
 use DelayQueue\Database\Outbox;
 use DelayQueue\Database\Relay;
@@ -18,6 +19,7 @@ use DelayQueue\Release;
 use DelayQueue\State;
 use DelayQueue\Testing\RedisServer;
 use DelayQueue\Tests\Database\Support\DatabaseTestCase;
+use DelayQueue\Tests\Database\Support\ShiftedClock;
 use DelayQueue\Tests\Support\RedisClient;
 use PDO;
 use RuntimeException;
@@ -55,7 +57,7 @@ final class RebuildTest extends DatabaseTestCase
         $job = self::queue()->peek('hour');
         $this->assertGreaterThanOrEqual($began + 3600, $job->dueAt);
         $this->assertEqualsWithDelta($due, $job->dueAt, 5);
-        $this->assertEqualsWithDelta($due + 3600, $job->expiresAt, 5);
+        $this->assertEqualsWithDelta($due + 7200, $job->expiresAt, 5);
         $this->assertSame('2040-01-01 00:00:00.123456', self::moment(self::queue()->peek('moment')->dueAt));
         $this->assertSame(0, $this->journal->rebuild('orders'));
         $this->assertSame(3, self::queue()->count());
@@ -184,6 +186,33 @@ final class RebuildTest extends DatabaseTestCase
         $this->assertSame(0, $this->journal->rebuild('orders'));
         $this->assertSame(1, (new Relay($this->pdo(), self::queue(...), after: 0))->runOnce());
         $this->assertSame(1, self::queue()->count());
+    }
+
+    /** @dataProvider databases */
+    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    public function testNoJobIsEarlyWhereTheClocksDiffer(string $name): void
+    {
+        foreach ([-3600, 3600] as $seconds) {
+            $this->prepare($name);
+            $shifted = new ShiftedClock(PdoConnection::of($this->pdo()), $seconds);
+            $began = microtime(true);
+            (new Outbox($shifted, self::queue(...), journal: true))->push('orders', 1, delay: 100, id: 'delay');
+            (new Outbox($shifted, self::queue(...), journal: true))->push('orders', 1, delay: new DateTimeImmutable('2040-01-01 UTC'), id: 'moment');
+            $journal = new Journal($shifted, self::queue(...));
+            $queue = $journal->watch(self::queue());
+            (new Outbox($shifted, self::queue(...), journal: true))->push('orders', 1, id: 'released');
+            $this->assertSame(3, $journal->rebuild('orders'));
+            $queue->drain(static fn () => throw new Release(100));
+            $this->assertSame('released', $journal->state('released'));
+            $this->empty();
+            $this->assertSame(3, $journal->rebuild('orders'));
+            $this->assertSame('2040-01-01 00:00:00.000000', self::moment(self::queue()->peek('moment')->dueAt));
+            foreach (['delay', 'released'] as $id) {
+                $this->assertGreaterThanOrEqual($began + 100, self::queue()->peek($id)->dueAt);
+                $this->assertEqualsWithDelta($began + 100, self::queue()->peek($id)->dueAt, 30);
+            }
+            $this->empty();
+        }
     }
 
     /** @dataProvider databases */

@@ -36,7 +36,6 @@ use UnexpectedValueException;
 final class Journal
 {
     private const PAGE = 200;
-    private const DELETED_AT_ONCE = 1000;
 
     private readonly Connection $database;
 
@@ -74,7 +73,7 @@ final class Journal
     /**
      * Writes what becomes of the jobs of this worker: at once, or once in $atMost seconds, when a batch is full, when the worker is idle and when it
      * stops. A worker that is killed loses what it has not written. A database that fails does not stop the worker: what could not be written is
-     * kept, 50 batches or 16 MiB of it, and tried again.
+     * kept, 50 batches or 8 MiB of it, and tried again.
      *
      * @return QueueInterface the same
      *
@@ -141,16 +140,15 @@ final class Journal
     public function search(?string $queue = null, ?string $state = null, ?DateTimeInterface $since = null, ?string $contains = null, int $limit = 100): array
     {
         $heard = 'coalesce(ended, began, made * 1000)';
-        $conditions = ['1 = 1' => []];
-        $queue === null || $conditions['queue = ?'] = [$queue];
-        $state === null || $conditions['state = ?'] = [$state];
-        $since === null || $conditions["$heard >= ?"] = [(int) $since->format('Uu')];
-        if ($contains !== null) {
-            $bytes = $this->dialect->bound($contains);
-            $conditions["({$this->dialect->finds('payload')} or {$this->dialect->finds($this->dialect->textAsBytes('error'))})"] = [$bytes, $bytes];
-        }
+        $bytes = $contains === null ? null : $this->dialect->bound($contains);
+        $conditions = array_filter([
+            'queue = ?' => [$queue],
+            'state = ?' => [$state],
+            "$heard >= ?" => [$since === null ? null : (int) $since->format('Uu')],
+            "({$this->dialect->finds('payload')} or {$this->dialect->finds($this->dialect->textAsBytes('error'))})" => [$bytes, $bytes],
+        ], static fn (array $values): bool => $values[0] !== null);
 
-        return $this->records(implode(' and ', array_keys($conditions)) . " order by $heard desc limit $limit", array_merge(...array_values($conditions)));
+        return $this->records(implode(' and ', ['1 = 1', ...array_keys($conditions)]) . " order by $heard desc limit $limit", array_merge(...array_values($conditions)));
     }
 
     /**
@@ -170,17 +168,14 @@ final class Journal
     public function prune(int|float|string|DateInterval $olderThan, ?string $state = null): int
     {
         $before = (int) Schema::rows($this->database, "select {$this->dialect->now()} as now")[0]['now'] - (int) ((new Release($olderThan))->delay * 1e6);
-        [$deleted, $from, $ofState, $states] = [0, 0, $state === null ? '' : ' and state = ?', $state === null ? [] : [$state]];
-        $ended = 'from ' . Schema::JOBS . " where ended >= ? and ended < ?$ofState";
-        while (true) {
-            $page = Schema::rows($this->database, "select max(ended) as last from (select ended $ended order by ended limit " . self::DELETED_AT_ONCE . ') as page', [$from, $before, ...$states]);
-            if ($page[0]['last'] === null) {
-                break;
-            }
-            $last = (int) $page[0]['last'];
-            $deleted += $this->database->execute("delete $ended", [$from, $last + 1, ...$states]);
-            $from = $last;
-        }
+        [$deleted, $where, $values] = [0, $state === null ? 'ended < ?' : 'ended < ? and state = ?', $state === null ? [$before] : [$before, $state]];
+        // Of a small table MySQL would scan all rows, and wait for those that handlers have locked.
+        $delete = $this->dialect === Dialect::MySql ? 'delete j from ' . Schema::JOBS . ' j force index (primary)' : 'delete from ' . Schema::JOBS;
+        do {
+            $page = Schema::rows($this->database, 'select queue, job, made from ' . Schema::JOBS . " where $where order by ended limit " . self::PAGE, $values);
+            $keys = implode(' or ', array_fill(0, count($page), '(queue = ? and job = ? and made = ?)'));
+            $deleted += $page === [] ? 0 : $this->database->execute("$delete where ended is not null and ($keys)", array_merge(...array_map(array_values(...), $page)));
+        } while (count($page) === self::PAGE);
         foreach ($state === null || $state === 'gone' ? $this->queues() : [] as $queue) {
             try {
                 $this->endThoseGone($queue, $before);
