@@ -121,6 +121,16 @@ final class OutboxCommandsTest extends DatabaseCliTestCase
         $this->assertSame(1, $this->rows());
     }
 
+    public function testAQueueThatFailsHoldsUpNoOtherOfOnce(): void
+    {
+        $this->useDatabase('sqlite');
+        (new DelayQueue('wide', $this->redis->dsn(), ['partitions' => 4]))->pushMany(array_fill(0, 40, ['payload' => 1]));
+        $this->outbox()->pushMany('wide', array_fill(0, 20, ['payload' => 1]));
+        $this->outbox()->pushMany($this->queueName, array_fill(0, 20, ['payload' => 2]));
+        $this->cliExpecting(2, 'outbox:relay', '--once', '--after=0', '--batch=5');
+        $this->assertSame([20, 20], [$this->rows(), count($this->queue())]);
+    }
+
     public function testARowThatCannotBeReadHoldsUpNoOther(): void
     {
         $this->useDatabase('sqlite');

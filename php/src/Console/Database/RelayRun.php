@@ -20,7 +20,7 @@ final class RelayRun
     public const AFTER = 5;
     public const BATCH = 500;
 
-    /** Looks in a row that bring nothing to Redis, and find failures: each leaves out what has failed in the one before. */
+    /** So many looks in a row may bring nothing to Redis and fail. Each leaves out what has failed in the one before. */
     private const VAIN_LOOKS = 5;
 
     private readonly Target $target;
@@ -63,17 +63,15 @@ final class RelayRun
     public function besideWorkers(callable $stop, callable $ready): void
     {
         $this->run(self::AFTER, self::BATCH, $stop, static fn () => $ready());
-        $last = $this->relay(0, self::BATCH);
         try {
-            // Not until none is left: others may insert all the time.
-            while ($last->runOnce() === self::BATCH);
+            $this->takeAll(0, self::BATCH, static fn (): bool => false);
         } catch (Throwable $error) {
             $this->failures->add('the last rows wait for another relay', $error);
         }
     }
 
     /**
-     * Until no row is left that Redis takes.
+     * Until no row is left that is old enough, and that Redis takes.
      *
      * @param callable(): bool $stop
      *
@@ -81,18 +79,29 @@ final class RelayRun
      */
     public function once(float $after, int $batch, callable $stop): int
     {
+        $this->takeAll($after, $batch, $stop)->sweep();
+
+        return $this->failures->exitCode();
+    }
+
+    /**
+     * Until a batch is not full, for others may insert all the time. After a failure it looks again, for rows behind those that have failed.
+     *
+     * @param callable(): bool $stop
+     */
+    private function takeAll(float $after, int $batch, callable $stop): Relay
+    {
         $relay = $this->relay($after, $batch);
-        for ($vain = 0; $vain < self::VAIN_LOOKS && !$stop(); ) {
-            $before = $this->failures->last();
+        for ($vain = 0; $vain < self::VAIN_LOOKS && !$stop();) {
+            $failure = $this->failures->last();
             $moved = $relay->runOnce();
-            if ($moved === 0 && $this->failures->last() === $before) {
+            if ($moved < $batch && $this->failures->last() === $failure) {
                 break;
             }
             $vain = $moved === 0 ? $vain + 1 : 0;
         }
-        $relay->sweep();
 
-        return $this->failures->exitCode();
+        return $relay;
     }
 
     private function relay(float $after, int $batch): Relay
