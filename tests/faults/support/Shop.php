@@ -24,8 +24,11 @@ final class Shop
     /** Seconds for which Redis stands still. */
     private const FREEZE = 2.5;
 
-    /** Receipts that are so old count as if they were ten minutes old: no packet here is that late. */
-    private const OLD_US = 5_000_000;
+    /** Seconds for which relays leave rows to their requests. */
+    private const AFTER = 2.0;
+
+    /** Receipts that are so old count as if they were ten minutes old: no packet here is that late, and rows of older ones are still there. */
+    private const OLD_US = 1_500_000;
 
     /** KEYS[1] receipts; ARGV[1] the age, in µs. */
     private const AGE = <<<'LUA'
@@ -60,7 +63,7 @@ final class Shop
     public function __construct(DatabaseServer $server, private readonly Single $redis, private readonly int $orders, int $most, bool $remembers = false)
     {
         $this->folder = new Folder();
-        $this->settings = ShopSettings::of($server, $redis->dsn(), $this->folder->path, 0.5, $remembers);
+        $this->settings = ShopSettings::of($server, $redis->dsn(), $this->folder->path, self::AFTER, $remembers);
         $this->pdo = $this->settings->pdo();
         Schema::install($this->pdo, $remembers);
         $this->pdo->exec('CREATE TABLE orders (slot int NOT NULL, n int NOT NULL, token varchar(12) NOT NULL, earliest bigint NOT NULL, PRIMARY KEY (slot, n))');
