@@ -1,8 +1,8 @@
 <?php
 
 /**
- * Takes orders: each is a row of "orders" and, in the same transaction, a job. A tenth of the transactions is rolled back. Ends when it has as many as
- * it should.
+ * Takes orders: each is a row of "orders" and, in the same transaction, a job. A tenth of the transactions is rolled back. Some push a job for an hour
+ * later, which the next one cancels. Ends when it has as many orders as it should.
  *
  *     shop-produce.php SETTINGS SLOT ORDERS MOST-OF-A-TRANSACTION FLUSH
  */
@@ -37,6 +37,12 @@ $job = static function (int $n, string $token) use ($slot): array {
     ]];
 };
 
+$cancel = static function () use ($pdo, $outbox, $slot): void {
+    $jobs = $pdo->query("SELECT job FROM regrets WHERE slot = $slot")->fetchAll(PDO::FETCH_COLUMN);
+    $pdo->exec("DELETE FROM regrets WHERE slot = $slot");
+    $outbox->cancel(ShopSettings::QUEUE, ...$jobs);
+};
+
 for ($n = $last(); $n < $orders;) {
     // Time to be killed in.
     usleep(random_int(0, 100_000));
@@ -55,6 +61,11 @@ for ($n = $last(); $n < $orders;) {
                 $outbox->push(ShopSettings::QUEUE, ...$one);
             }
         }
+        $cancel();
+        if ($settings->regrets && random_int(0, 2) === 0) {
+            $pdo->exec("INSERT INTO regrets (slot, job) VALUES ($slot, 'regret-$token')");
+            $outbox->push(ShopSettings::QUEUE, null, '1h', "regret-$token");
+        }
         if (random_int(0, 9) === 0) {
             $pdo->rollBack();
             $outbox->discard();
@@ -70,5 +81,14 @@ for ($n = $last(); $n < $orders;) {
         usleep(5_000);
         // A killed process of this slot may have committed meanwhile.
         $n = $last();
+    }
+}
+for ($isDone = false; !$isDone;) {
+    try {
+        $outbox->transaction($cancel);
+        $isDone = true;
+    } catch (PDOException $error) {
+        fwrite(STDERR, "{$error->getMessage()}\n");
+        usleep(5_000);
     }
 }

@@ -24,8 +24,8 @@ final class Shop
     /** Seconds for which Redis stands still. */
     private const FREEZE = 2.5;
 
-    /** Seconds for which relays leave rows to their requests. */
-    private const AFTER = 2.0;
+    /** Seconds for which relays leave rows to their requests: a cancellation comes behind a push that waits in a Redis that stands still. */
+    private const AFTER = 3.0;
 
     /** Receipts that are so old count as if they were ten minutes old: no packet here is that late, and rows of older ones are still there. */
     private const OLD_US = 1_500_000;
@@ -59,14 +59,16 @@ final class Shop
     /**
      * @param int $most orders of one transaction
      * @param bool $remembers it has a journal, and workers an inbox
+     * @param bool $regrets it also pushes jobs that it cancels
      */
-    public function __construct(DatabaseServer $server, private readonly Single $redis, private readonly int $orders, int $most, bool $remembers = false)
+    public function __construct(DatabaseServer $server, private readonly Single $redis, private readonly int $orders, int $most, bool $remembers = false, bool $regrets = true)
     {
         $this->folder = new Folder();
-        $this->settings = ShopSettings::of($server, $redis->dsn(), $this->folder->path, self::AFTER, $remembers);
+        $this->settings = ShopSettings::of($server, $redis->dsn(), $this->folder->path, self::AFTER, $remembers, $regrets);
         $this->pdo = $this->settings->pdo();
         Schema::install($this->pdo, $remembers);
         $this->pdo->exec('CREATE TABLE orders (slot int NOT NULL, n int NOT NULL, token varchar(12) NOT NULL, earliest bigint NOT NULL, PRIMARY KEY (slot, n))');
+        $this->pdo->exec('CREATE TABLE regrets (slot int NOT NULL, job varchar(40) NOT NULL)');
         $this->pdo->exec('CREATE TABLE effects (slot int NOT NULL, n int NOT NULL)');
         $settings = json_encode($this->settings);
         $quota = (string) intdiv($orders, self::KINDS['producers']);

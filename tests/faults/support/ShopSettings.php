@@ -22,12 +22,13 @@ final class ShopSettings
         public readonly string $folder,
         public readonly float $after,
         public readonly bool $journal,
+        public readonly bool $regrets,
     ) {
     }
 
-    public static function of(DatabaseServer $server, string $redis, string $folder, float $after, bool $journal): self
+    public static function of(DatabaseServer $server, string $redis, string $folder, float $after, bool $journal, bool $regrets): self
     {
-        return new self($redis, $server->dsn($server->fresh()), $server->user(), $server->password(), $folder, $after, $journal);
+        return new self($redis, $server->dsn($server->fresh()), $server->user(), $server->password(), $folder, $after, $journal, $regrets);
     }
 
     public static function parse(string $json): self
