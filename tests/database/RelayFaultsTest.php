@@ -7,6 +7,8 @@ namespace DelayQueue\Tests\Database;
 use DelayQueue;
 use DelayQueue\Database\Outbox;
 use DelayQueue\Database\Relay;
+use DelayQueue\Testing;
+use DelayQueue\Tests\Database\Support\DatabaseServer;
 use DelayQueue\Tests\Database\Support\HookedPdo;
 use DelayQueue\Tests\Database\Support\OutboxTestCase;
 use PDO;
@@ -85,6 +87,42 @@ final class RelayFaultsTest extends OutboxTestCase
         $this->assertSame([1, 0], [$this->rows(), $this->queue()->count()]);
         $this->assertSame(1, $this->relay()->runOnce());
         $this->assertSame([1], $this->work());
+    }
+
+    /** A relay of PostgreSQL does not wait until its deletions are on the disk. */
+    public function testADeletionThatACrashUndoesFindsItsReceipt(): void
+    {
+        if (!in_array('postgresql', DatabaseServer::names(), true)) {
+            $this->assertTrue(true, 'others write at each commit');
+
+            return;
+        }
+        $this->begin('postgresql');
+        $server = self::database('postgresql');
+        $admin = $server->admin($this->database);
+        $admin->exec("alter system set wal_writer_delay = '10s'");
+        $admin->query('select pg_reload_conf()');
+        ini_set('delayqueue.testing', '1');
+        try {
+            $outbox = $this->outbox();
+            $outbox->push('orders', 1);
+            $this->assertSame(1, $outbox->flush());
+            $this->assertSame([1], $this->work());
+            Testing::travel('11m');
+            $relay = $this->relay();
+            $this->assertSame(1, $relay->runOnce());
+            $forgotten = $relay->sweep();
+            $this->assertSame(1, $forgotten);
+            $server->kill();
+            $server->restart();
+            $this->pdo = $server->pdo($this->database);
+            $this->relay()->runOnce();
+            $this->assertSame([[], 0], [$this->work(), $this->rows()], 'no second job');
+        } finally {
+            Testing::travelBack();
+            ini_restore('delayqueue.testing');
+            $server->admin($this->database)->exec('alter system reset wal_writer_delay');
+        }
     }
 
     /** @dataProvider databases */

@@ -177,8 +177,12 @@ final class Relay
             $receipts = $queue->receipts(self::RECEIPTS_FOR, "$this->source/", self::PAGE);
             $ids = array_map(fn (string $receipt): string => substr($receipt, strlen("$this->source/")), $receipts);
             $gone = $ids === [] ? [] : array_diff($ids, $this->backlog->present($ids));
-            $forgotten += $count = $gone === [] ? 0 : $queue->forgetReceipts(...array_values(array_intersect_key($receipts, $gone)));
-        } while ($count > 0 && count($receipts) === self::PAGE);
+            if ($gone === []) {
+                break;
+            }
+            array_map($this->database->rows(...), $this->dialect->beforeForgetting());
+            $forgotten += $queue->forgetReceipts(...array_values(array_intersect_key($receipts, $gone)));
+        } while (count($receipts) === self::PAGE);
 
         return $forgotten;
     }

@@ -110,6 +110,17 @@ enum Dialect: string
         return $this === self::PostgreSql ? ['set local synchronous_commit = off'] : [];
     }
 
+    /**
+     * Before receipts are forgotten because their rows are gone. A crash could bring back rows whose deletion is not on the disk yet. A commit that waits
+     * for the disk waits for those before it, too.
+     *
+     * @return list<string>
+     */
+    public function beforeForgetting(): array
+    {
+        return $this === self::PostgreSql ? ["select pg_logical_emit_message(true, 'delayqueue', '')"] : [];
+    }
+
     /** So many places in brackets. */
     public static function places(int $count): string
     {
