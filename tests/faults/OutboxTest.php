@@ -25,7 +25,7 @@ final class OutboxTest extends FaultTestCase
     /** @dataProvider databases */
     public function testEachCommittedOrderHasItsOneJob(string $name): void
     {
-        $this->takeOrders($name, 20_000, 30, [[0.3, 'freeze'], [0.7, 'freeze']], 170);
+        $this->takeOrders($name, 20_000, 30, [[0.3, 'freeze'], [0.5, 'crash'], [0.7, 'freeze']], 170);
     }
 
     /**

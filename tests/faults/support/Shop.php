@@ -42,7 +42,10 @@ final class Shop
 
     private readonly Folder $folder;
 
-    private readonly PDO $pdo;
+    private PDO $pdo;
+
+    /** Until then a process may end because it finds no database. */
+    private float $forgivesUntil = 0.0;
 
     /** @var array<string, array{string, list<string>}> kind and command of each process, by its name */
     private array $commands = [];
@@ -61,7 +64,7 @@ final class Shop
      * @param bool $remembers it has a journal, and workers an inbox
      * @param bool $regrets it also pushes jobs that it cancels
      */
-    public function __construct(DatabaseServer $server, private readonly Single $redis, private readonly int $orders, int $most, bool $remembers = false, bool $regrets = true)
+    public function __construct(private readonly DatabaseServer $server, private readonly Single $redis, private readonly int $orders, int $most, bool $remembers = false, bool $regrets = true)
     {
         $this->folder = new Folder();
         $this->settings = ShopSettings::of($server, $redis->dsn(), $this->folder->path, self::AFTER, $remembers, $regrets);
@@ -83,7 +86,7 @@ final class Shop
         }
     }
 
-    /** @param list<array{float, 'freeze'|'save'|'lose'}> $faults what happens to Redis, after which part of the orders */
+    /** @param list<array{float, 'freeze'|'save'|'lose'|'crash'}> $faults what happens to Redis or, 'crash', to the database, after which part of the orders */
     public function run(array $faults, float $patience): ShopAccount
     {
         $started = microtime(true);
@@ -114,6 +117,7 @@ final class Shop
                     'freeze' => $this->redis->node()->freeze(),
                     'save' => $this->redis->node()->ask('SAVE'),
                     'lose' => $this->loseJobs(),
+                    'crash' => $this->crashTheDatabase(),
                 };
                 $thaw = $fault === 'freeze' ? $now + self::FREEZE : null;
             }
@@ -144,6 +148,19 @@ final class Shop
             'receipts' => (int) $this->redis->node()->ask('ZCARD', 'dq:{' . ShopSettings::QUEUE . '}:receipts'),
             'unfinished in the journal' => $this->settings->journal ? (int) $this->pdo->query('SELECT count(*) FROM delayqueue_jobs WHERE ended IS NULL')->fetchColumn() : 0,
         ];
+    }
+
+    /** SQLite has no server. */
+    private function crashTheDatabase(): void
+    {
+        if ($this->server->pid() === null) {
+            return;
+        }
+        $this->server->kill();
+        $this->server->restart();
+        $this->pdo = $this->settings->pdo();
+        $this->forgivesUntil = microtime(true) + 5;
+        $this->kills['databases'] = ($this->kills['databases'] ?? 0) + 1;
     }
 
     /** Redis dies, and comes back with what it has saved: nothing, or an older state. An operator rebuilds the queue. */
@@ -193,6 +210,11 @@ final class Shop
     {
         foreach ($this->processes as $name => $process) {
             if ($process->isRunning()) {
+                continue;
+            }
+            if ($process->exitCode() !== 0 && microtime(true) < $this->forgivesUntil) {
+                $process->kill();
+                $this->start($name);
                 continue;
             }
             if ($process->exitCode() !== 0 || $this->commands[$name][0] !== 'producers') {
