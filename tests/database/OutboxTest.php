@@ -192,6 +192,33 @@ final class OutboxTest extends OutboxTestCase
 
     /** @dataProvider databases */
     #[DataProvider('databases')]
+    public function testACancellationStopsNobodyElse(string $server): void
+    {
+        if ($server === 'sqlite') {
+            $this->assertSame('sqlite', self::database($server)->driver(), 'one writer at a time, whatever it writes');
+
+            return;
+        }
+        $this->begin($server);
+        $outbox = $this->outbox(journal: true);
+        $outbox->pushMany('orders', [['payload' => 1, 'id' => 'a'], ['payload' => 2, 'id' => 'c'], ['payload' => 3, 'id' => 'e']]);
+        $this->pdo->beginTransaction();
+        $outbox->cancel('orders', 'c', 'gone');
+
+        $other = self::database($server)->pdo($this->database);
+        $other->exec($server === 'postgresql' ? "set lock_timeout = '5s'" : 'set innodb_lock_wait_timeout = 5');
+        $elsewhere = new Outbox($other, fn (string $name): DelayQueue => $this->queue($name), true);
+        foreach (['b', 'f', 'gonf'] as $id) {
+            $elsewhere->push('orders', 1, id: $id);
+        }
+        $elsewhere->cancel('orders', 'a');
+        $this->assertGreaterThan(0, $this->relay(pdo: $other)->runOnce());
+        $this->pdo->commit();
+        $this->assertSame('cancelled', $this->pdo->query('select state from ' . Schema::JOBS . " where job = 'c'")->fetchColumn());
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
     public function testAJobIsCancelledAndPushedAgainInOneTransaction(string $server): void
     {
         $this->begin($server);

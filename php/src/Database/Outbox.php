@@ -355,7 +355,7 @@ final class Outbox
     }
 
     /**
-     * The jobs whose rows wait; of the journal all. A scan that locks would stop all producers, so it looks without locks, and deletes by key.
+     * The jobs whose rows wait; of the journal all. A scan that locks would stop producers and workers, so it looks without locks, and changes by key.
      *
      * @param non-empty-list<string> $ids
      *
@@ -363,14 +363,14 @@ final class Outbox
      */
     private function delete(string $queue, array $ids): int
     {
-        $places = Dialect::places(count($ids));
-        if ($this->journal) {
-            $end = 'update ' . Schema::JOBS . " set state = 'cancelled', ended = {$this->dialect->now()} where queue = ? and job in $places and ended is null";
-            $this->database->execute($end, [$queue, ...$ids]);
+        $of = 'where queue = ? and job in ' . Dialect::places(count($ids));
+        foreach ($this->journal ? $this->database->rows('select job, made from ' . Schema::JOBS . " $of and ended is null", [$queue, ...$ids]) : [] as $job) {
+            $end = 'update ' . Schema::JOBS . " set state = 'cancelled', ended = {$this->dialect->now()} where queue = ? and job = ? and made = ? and ended is null";
+            $this->database->execute($end, [$queue, (string) $job['job'], (int) $job['made']]);
         }
-        $find = 'select id from ' . Schema::OUTBOX . " where queue = ? and job in $places and options not like '{\"cancel\"%'";
+        $rows = $this->database->rows('select id from ' . Schema::OUTBOX . " $of and options not like '{\"cancel\"%'", [$queue, ...$ids]);
         $deleted = 0;
-        foreach (array_chunk(array_column($this->database->rows($find, [$queue, ...$ids]), 'id'), self::CHUNK) as $chunk) {
+        foreach (array_chunk(array_column($rows, 'id'), self::CHUNK) as $chunk) {
             $deleted += $this->database->execute(...$this->dialect->delete($chunk));
         }
 
