@@ -52,13 +52,16 @@ final class Targets
      * @param string $source the word of the database
      * @param callable(Row): (float|DateTimeImmutable) $delay when the row is due in Redis
      *
+     * @return int<0, max> how many were kept out, because their ids were taken
+     *
      * @throws Exception
      * @throws UnexpectedValueException when the queue would store a row in another way than its producer
      */
-    public function deliver(string $name, array $rows, string $source, callable $delay): void
+    public function deliver(string $name, array $rows, string $source, callable $delay): int
     {
         [$queue, $own] = $this->raw[$name] ??= $this->open($name);
         $items = [];
+        $kept = 0;
         foreach ($rows as $row) {
             if (($misfit = $row->misfit($own)) !== null) {
                 throw new UnexpectedValueException($misfit);
@@ -67,14 +70,15 @@ final class Targets
                 $items[] = $row->item($source, $delay($row));
                 continue;
             }
-            $items === [] || $queue->pushOnce($items);
+            $kept += $items === [] ? 0 : $queue->pushOnce($items)->kept;
             $items = [];
             $job = $queue->peek($row->job);
             if ($job !== null && round($job->createdAt * 1000) <= $row->madeMs()) {
                 $queue->cancel($row->job);
             }
         }
-        $items === [] || $queue->pushOnce($items);
+
+        return $kept + ($items === [] ? 0 : $queue->pushOnce($items)->kept);
     }
 
     /** @return array{QueueInterface, PreparedJob} */

@@ -1,0 +1,169 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Laravel\Database;
+
+use Closure;
+use DelayQueue;
+use DelayQueue\Database\Outbox;
+use DelayQueue\Database\Relay;
+use DelayQueue\Database\SchemaException;
+use DelayQueue\Laravel\Natives;
+use DelayQueue\Laravel\QueueName;
+use Illuminate\Container\Container;
+use Illuminate\Support\Collection;
+use Throwable;
+
+/** The outbox of a queue connection, with the commits of Laravel's database connection. Queues have Laravel's names here. */
+final class QueueOutbox
+{
+    private readonly LaravelConnection $database;
+
+    private ?Outbox $rows = null;
+
+    /** @param string|null $connection of config/database.php; null: the default one */
+    public function __construct(private readonly Container $container, private readonly Natives $natives, ?string $connection)
+    {
+        $this->database = new LaravelConnection($container->make('db'), $connection);
+    }
+
+    /** For rows of your own: its queues have their names in Redis. */
+    public function rows(): Outbox
+    {
+        return $this->rows ??= new Outbox($this->database, $this->queue(...));
+    }
+
+    /** @param callable(string, Throwable): void $report */
+    public function relay(int $batch, float $after, callable $report): Relay
+    {
+        return new Relay($this->database, $this->queue(...), $batch, $after, $report);
+    }
+
+    public function isInTransaction(): bool
+    {
+        return $this->database->isInTransaction();
+    }
+
+    /** A row of this transaction is seen no sooner than all transactions are committed that are open now. */
+    public function holdsAllTransactions(): bool
+    {
+        $name = $this->database->handle()->getName();
+
+        return $this->isInTransaction() && $this->open()->every(static fn (object $transaction): bool => $transaction->connection === $name);
+    }
+
+    /**
+     * A row of the open transaction.
+     *
+     * @param array<string, mixed> $job the parameters of Outbox::push() but for the queue
+     *
+     * @return string its id
+     */
+    public function push(string $queue, array $job): string
+    {
+        $id = $this->stored(fn (): string => $this->rows()->push(QueueName::encode($queue), ...$job));
+        $this->flush();
+
+        return $id;
+    }
+
+    /**
+     * Rows of the open transaction, or of one of their own.
+     *
+     * @param list<array<string, mixed>> $jobs
+     *
+     * @return list<string> their ids
+     */
+    public function pushMany(string $queue, array $jobs): array
+    {
+        $ids = $this->stored(fn (): array => $this->rows()->pushMany(QueueName::encode($queue), $jobs));
+        $this->flush();
+
+        return $ids;
+    }
+
+    /**
+     * Outside of a transaction: to Redis, and where it is away a row.
+     *
+     * @param array<string, mixed> $job
+     *
+     * @return string its id
+     *
+     * @throws \DelayQueue\DuplicateJobException where Redis is there, and the job is to fail as a duplicate
+     */
+    public function pushNow(string $queue, array $job): string
+    {
+        return $this->stored(fn (): string => $this->rows()->pushNow(QueueName::encode($queue), ...$job));
+    }
+
+    /**
+     * Calls it when the open transaction of this connection is committed; in tests, when the application's part of it is.
+     *
+     * @param Closure(): mixed $work
+     *
+     * @return bool false: nobody can say when that is
+     */
+    public function whenCommitted(Closure $work): bool
+    {
+        $connection = $this->database->handle();
+        if (!$this->container->bound('db.transactions') || $connection->transactionLevel() === 0) {
+            return false;
+        }
+        $name = $connection->getName();
+        $call = function () use ($work, $name, &$call): void {
+            // Laravel calls at the commit of the transaction that began last. If that was another connection's, ours is still open.
+            $this->open()->contains(static fn (object $transaction): bool => $transaction->connection === $name)
+                ? $this->container->make('db.transactions')->addCallback($call)
+                : $work();
+        };
+        $connection->afterCommit($call);
+
+        return true;
+    }
+
+    /**
+     * @template T
+     *
+     * @param Closure(): T $store
+     *
+     * @return T
+     */
+    private function stored(Closure $store): mixed
+    {
+        try {
+            return $store();
+        } catch (SchemaException $missing) {
+            $cure = 'in Laravel: php artisan vendor:publish --tag=delayqueue-migrations, then php artisan migrate';
+            throw new SchemaException("{$missing->getMessage()}; $cure", 0, $missing);
+        }
+    }
+
+    private function flush(): void
+    {
+        if (!$this->isInTransaction()) {
+            $this->rows()->flush();
+        } else {
+            // In tests, a transaction may stay open around the application's. Without a call-back, the relay brings it.
+            $this->whenCommitted(fn (): int => $this->rows()->flushCommitted());
+        }
+    }
+
+    /** @return Collection<int, object> the transactions whose commit Laravel's call-backs wait for: in tests, all but the one around the test */
+    private function open(): Collection
+    {
+        if (!$this->container->bound('db.transactions')) {
+            return new Collection();
+        }
+        $transactions = $this->container->make('db.transactions');
+
+        return method_exists($transactions, 'callbackApplicableTransactions')
+            ? $transactions->callbackApplicableTransactions()
+            : $transactions->getTransactions();
+    }
+
+    private function queue(string $name): DelayQueue
+    {
+        return $this->natives->named($name);
+    }
+}
