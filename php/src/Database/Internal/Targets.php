@@ -20,7 +20,7 @@ use UnexpectedValueException;
 final class Targets
 {
     /** The payloads are bytes, and were checked when they came into the table. */
-    private const OPTIONS = ['format' => 'raw', 'maxPayload' => 512 << 20];
+    public const OPTIONS = ['format' => 'raw', 'maxPayload' => 512 << 20];
 
     private readonly Closure $make;
 
