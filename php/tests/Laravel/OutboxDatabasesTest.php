@@ -98,7 +98,8 @@ final class OutboxDatabasesTest extends OutboxTestCase
         $this->bootWithOutbox();
         $this->relay();
         $this->relay();
-        $this->assertSame([0, ['inside', 'many 1', 'many 2', 'outside']], [$this->rows(), $this->names()]);
+        $this->assertSame(0, $this->rows());
+        $this->assertEqualsCanonicalizing(['inside', 'many 1', 'many 2', 'outside'], $this->names());
         $this->assertEqualsWithDelta(microtime(true) + 60, $this->queue()->find($id)->dueAt, 15);
     }
 

@@ -11,7 +11,7 @@ use DelayQueue\OnDuplicate;
 use DelayQueue\State;
 use DelayQueue\Tests\Laravel\Support\Deed;
 use DelayQueue\Tests\Laravel\Support\OutboxTestCase;
-use DelayQueue\Tests\Laravel\Support\TransactingTest;
+use DelayQueue\Tests\Laravel\Support\TestTransaction;
 use DelayQueue\Tests\Laravel\Support\UniqueDeed;
 use Illuminate\Foundation\Testing\DatabaseTransactions;
 use Illuminate\Foundation\Testing\RefreshDatabase;
@@ -145,7 +145,7 @@ final class OutboxTest extends OutboxTestCase
 
     public function testWithoutCallBacksTheRelayBringsTheJob(): void
     {
-        unset($this->app['db.transactions']);
+        $this->shop()->unsetTransactionManager();
         $this->shop()->transaction(fn () => $this->queue()->push(new Deed('one')));
         $this->assertSame([1, 0], [$this->rows(), $this->arrived()]);
         $this->relay();
@@ -266,7 +266,7 @@ final class OutboxTest extends OutboxTestCase
         if ($trait === RefreshDatabase::class) {
             $this->app['config']['database.default'] = 'shop';
         }
-        $test = TransactingTest::begin($this->app, $trait);
+        $test = TestTransaction::begin($this->app, $trait);
         $this->shop()->transaction(function (): void {
             Deed::dispatch('inside');
             $this->shop()->transaction(fn () => $this->queue()->push(new Deed('nested')));

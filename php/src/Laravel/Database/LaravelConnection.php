@@ -4,9 +4,11 @@ declare(strict_types=1);
 
 namespace DelayQueue\Laravel\Database;
 
+use Closure;
 use DelayQueue\Database\Connection;
 use Illuminate\Database\Connection as IlluminateConnection;
 use Illuminate\Database\ConnectionResolverInterface;
+use Illuminate\Support\Collection;
 use LogicException;
 use PDO;
 
@@ -40,13 +42,74 @@ final class LaravelConnection implements Connection
         return $this->handle()->transaction(static fn (): mixed => $work());
     }
 
-    /** {@inheritdoc} Also where the application has begun it on the PDO, of which Laravel does not know. */
+    /**
+     * {@inheritdoc} Also where the application has begun it on the PDO, of which Laravel does not know. The transaction around a test is none of
+     * the application's, where Laravel tells them apart.
+     */
     public function isInTransaction(): bool
     {
         $connection = $this->handle();
-        $pdo = $connection->getRawPdo();
+        if ($connection->transactionLevel() === 0) {
+            $pdo = $connection->getRawPdo();
 
-        return $connection->transactionLevel() > 0 || ($pdo instanceof PDO && $pdo->inTransaction());
+            return $pdo instanceof PDO && $pdo->inTransaction();
+        }
+
+        return $this->manager() === null || $this->isAwaited();
+    }
+
+    /** Laravel's call-backs wait for a transaction of this connection, and for none of another one. */
+    public function isAwaitedAlone(): bool
+    {
+        return $this->isAwaited() && $this->awaited()->every($this->isOwn(...));
+    }
+
+    /**
+     * Calls it when the open transaction is committed.
+     *
+     * @param Closure(): mixed $work
+     *
+     * @return bool false: nobody says when that is
+     */
+    public function whenCommitted(Closure $work): bool
+    {
+        if (!$this->isAwaited()) {
+            return false;
+        }
+        // Laravel calls at the commit of the transaction that began last. If that was another connection's, ours is still open.
+        $call = fn (): mixed => $this->whenCommitted($work) ? null : $work();
+        $this->manager()?->addCallback($call);
+
+        return true;
+    }
+
+    /** Laravel's call-backs wait for a transaction of this connection. */
+    private function isAwaited(): bool
+    {
+        return $this->awaited()->contains($this->isOwn(...));
+    }
+
+    /** @return Collection<int, object> the transactions that call-backs wait for: in tests, all but the one around the test */
+    private function awaited(): Collection
+    {
+        $manager = $this->manager();
+
+        return match (true) {
+            $manager === null => new Collection(),
+            method_exists($manager, 'callbackApplicableTransactions') => $manager->callbackApplicableTransactions(),
+            default => $manager->getTransactions(), // before Laravel 9.17
+        };
+    }
+
+    /** That of this connection, which tests may have given another one than the container has. */
+    private function manager(): ?object
+    {
+        return (fn (): ?object => $this->transactionsManager ?? null)->call($this->handle());
+    }
+
+    private function isOwn(object $transaction): bool
+    {
+        return $transaction->connection === $this->handle()->getName();
     }
 
     public function driver(): string

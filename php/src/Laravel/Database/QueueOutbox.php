@@ -12,7 +12,6 @@ use DelayQueue\Database\SchemaException;
 use DelayQueue\Laravel\Natives;
 use DelayQueue\Laravel\QueueName;
 use Illuminate\Container\Container;
-use Illuminate\Support\Collection;
 use Throwable;
 
 /** The outbox of a queue connection, with the commits of Laravel's database connection. Queues have Laravel's names here. */
@@ -48,9 +47,7 @@ final class QueueOutbox
     /** A row of this transaction is seen no sooner than all transactions are committed that are open now. */
     public function holdsAllTransactions(): bool
     {
-        $name = $this->database->handle()->getName();
-
-        return $this->isInTransaction() && $this->open()->every(static fn (object $transaction): bool => $transaction->connection === $name);
+        return $this->database->isAwaitedAlone();
     }
 
     /**
@@ -98,28 +95,15 @@ final class QueueOutbox
     }
 
     /**
-     * Calls it when the open transaction of this connection is committed; in tests, when the application's part of it is.
+     * Calls it when the open transaction is committed.
      *
      * @param Closure(): mixed $work
      *
-     * @return bool false: nobody can say when that is
+     * @return bool false: nobody says when that is
      */
     public function whenCommitted(Closure $work): bool
     {
-        $connection = $this->database->handle();
-        if (!$this->container->bound('db.transactions') || $connection->transactionLevel() === 0) {
-            return false;
-        }
-        $name = $connection->getName();
-        $call = function () use ($work, $name, &$call): void {
-            // Laravel calls at the commit of the transaction that began last. If that was another connection's, ours is still open.
-            $this->open()->contains(static fn (object $transaction): bool => $transaction->connection === $name)
-                ? $this->container->make('db.transactions')->addCallback($call)
-                : $work();
-        };
-        $connection->afterCommit($call);
-
-        return true;
+        return $this->database->whenCommitted($work);
     }
 
     /**
@@ -142,24 +126,11 @@ final class QueueOutbox
     private function flush(): void
     {
         if (!$this->isInTransaction()) {
-            $this->rows()->flush();
+            $this->rows()->flushCommitted();
         } else {
-            // In tests, a transaction may stay open around the application's. Without a call-back, the relay brings it.
+            // Without a call-back, the relay brings it. In a test, its own transaction is still open then.
             $this->whenCommitted(fn (): int => $this->rows()->flushCommitted());
         }
-    }
-
-    /** @return Collection<int, object> the transactions whose commit Laravel's call-backs wait for: in tests, all but the one around the test */
-    private function open(): Collection
-    {
-        if (!$this->container->bound('db.transactions')) {
-            return new Collection();
-        }
-        $transactions = $this->container->make('db.transactions');
-
-        return method_exists($transactions, 'callbackApplicableTransactions')
-            ? $transactions->callbackApplicableTransactions()
-            : $transactions->getTransactions();
     }
 
     private function queue(string $name): DelayQueue

@@ -11,7 +11,7 @@ use Illuminate\Foundation\Testing\RefreshDatabase;
 use Illuminate\Foundation\Testing\RefreshDatabaseState;
 
 /** What Laravel's own test case does around a test with one of its traits. */
-abstract class TransactingTest
+abstract class TestTransaction
 {
     /** @var list<callable(): void> */
     private array $atEnd = [];
@@ -26,12 +26,12 @@ abstract class TransactingTest
     {
         RefreshDatabaseState::$migrated = false;
         if ($trait === RefreshDatabase::class) {
-            $test = new class ($app, ['shop']) extends TransactingTest {
+            $test = new class ($app, ['shop']) extends TestTransaction {
                 use RefreshDatabase;
             };
             $test->refreshDatabase();
         } else {
-            $test = new class ($app, ['shop']) extends TransactingTest {
+            $test = new class ($app, ['shop']) extends TestTransaction {
                 use DatabaseTransactions;
             };
             $test->beginDatabaseTransaction();
