@@ -4,7 +4,9 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Laravel;
 
+use DelayQueue\ConnectionException;
 use DelayQueue\Database\SchemaException;
+use DelayQueue\Laravel\Facades\DelayQueue;
 use DelayQueue\Tests\Laravel\Support\Deed;
 use DelayQueue\Tests\Laravel\Support\OutboxTestCase;
 use DelayQueue\Tests\Support\Process;
@@ -101,6 +103,43 @@ final class OutboxDatabasesTest extends OutboxTestCase
         $this->assertSame(0, $this->rows());
         $this->assertEqualsCanonicalizing(['inside', 'many 1', 'many 2', 'outside'], $this->names());
         $this->assertEqualsWithDelta(microtime(true) + 60, $this->queue()->find($id)->dueAt, 15);
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testACancelledJobIsGoneAtTheCommitAlsoWhereItIsARow(string $database): void
+    {
+        $this->bootOutbox($database);
+        // A process names a queue to Redis once in a minute, so each database has its own.
+        Deed::dispatch('in Redis')->delay(60)->identifiedBy('a')->onQueue("orders of $database");
+        $this->shop()->beginTransaction();
+        $this->assertSame(1, DelayQueue::cancel('a'));
+        $this->assertNotNull($this->queue()->find('a'));
+        $this->shop()->rollBack();
+        $this->assertNotNull($this->queue()->find('a'));
+        $this->shop()->transaction(fn () => $this->assertSame(1, DelayQueue::cancel('a')));
+        $this->assertNull($this->queue()->find('a'));
+        $this->assertSame(0, DelayQueue::cancel('a'));
+
+        $this->shop()->transaction(function (): void {
+            Deed::dispatch('both')->identifiedBy('b');
+            $this->assertSame(1, DelayQueue::cancel('b'));
+        });
+        $this->bootWithoutRedis();
+        $this->shop()->transaction(function (): void {
+            Deed::dispatch('waits')->identifiedBy('c')->onQueue('a b');
+        });
+        $this->assertSame(1, DelayQueue::cancel('c', 'a b'));
+        $this->assertSame(0, DelayQueue::cancel('in Redis, maybe', 'default'));
+        try {
+            DelayQueue::cancel('in Redis, maybe');
+            $this->fail('nobody knows');
+        } catch (ConnectionException) {
+        }
+
+        $this->bootWithOutbox();
+        $this->relay();
+        $this->assertSame([0, 0], [$this->rows(), $this->queue()->totalSize()]);
     }
 
     /** @dataProvider databases */

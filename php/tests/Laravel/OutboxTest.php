@@ -6,6 +6,7 @@ namespace DelayQueue\Tests\Laravel;
 
 use DelayQueue\DuplicateJobException;
 use DelayQueue\Laravel\Events\DuplicateKept;
+use DelayQueue\Laravel\Facades\DelayQueue;
 use DelayQueue\Laravel\Job;
 use DelayQueue\OnDuplicate;
 use DelayQueue\State;
@@ -256,6 +257,18 @@ final class OutboxTest extends OutboxTestCase
         $this->shop()->rollBack();
         UniqueDeed::dispatch('unique');
         $this->assertSame(method_exists($this->app['db.transactions'], 'addCallbackForRollback') ? 1 : 0, $this->arrived());
+    }
+
+    public function testACancelledJobReleasesItsUniqueLockAtTheCommit(): void
+    {
+        UniqueDeed::dispatch('unique')->delay(60)->identifiedBy('first');
+        $this->shop()->transaction(function (): void {
+            DelayQueue::cancel('first');
+            UniqueDeed::dispatch('unique')->identifiedBy('too soon');
+        });
+        $this->assertSame(0, $this->arrived());
+        UniqueDeed::dispatch('unique')->identifiedBy('second');
+        $this->assertNotNull($this->queue()->find('second'));
     }
 
     /** @dataProvider traits */

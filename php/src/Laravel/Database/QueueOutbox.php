@@ -8,6 +8,7 @@ use Closure;
 use DelayQueue;
 use DelayQueue\Database\Outbox;
 use DelayQueue\Database\Relay;
+use DelayQueue\Database\Schema;
 use DelayQueue\Database\SchemaException;
 use DelayQueue\Laravel\Natives;
 use DelayQueue\Laravel\QueueName;
@@ -94,6 +95,23 @@ final class QueueOutbox
         return $this->stored(fn (): string => $this->rows()->pushNow(QueueName::encode($queue), ...$job));
     }
 
+    /** At the commit. @return int how many rows were deleted, of jobs that have not been in Redis */
+    public function cancel(string $queue, string $id): int
+    {
+        $deleted = $this->stored(fn (): int => $this->rows()->cancel(QueueName::encode($queue), $id));
+        $this->flush();
+
+        return $deleted;
+    }
+
+    /** @return list<string> the queues of the rows of that id */
+    public function queuesOf(string $id): array
+    {
+        $find = fn (): array => $this->database->rows('select distinct queue from ' . Schema::OUTBOX . ' where job = ?', [$id]);
+
+        return array_map(QueueName::decode(...), array_column($this->stored($find), 'queue'));
+    }
+
     /**
      * Calls it when the open transaction is committed.
      *
@@ -117,7 +135,11 @@ final class QueueOutbox
     {
         try {
             return $store();
-        } catch (SchemaException $missing) {
+        } catch (Throwable $error) {
+            $missing = Schema::explained($error);
+            if (!$missing instanceof SchemaException) {
+                throw $error;
+            }
             $cure = 'in Laravel: php artisan vendor:publish --tag=delayqueue-migrations, then php artisan migrate';
             throw new SchemaException("{$missing->getMessage()}; $cure", 0, $missing);
         }
