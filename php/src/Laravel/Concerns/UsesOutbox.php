@@ -5,10 +5,10 @@ declare(strict_types=1);
 namespace DelayQueue\Laravel\Concerns;
 
 use DelayQueue\Exception;
+use DelayQueue\Laravel\CancelledJob;
+use DelayQueue\Laravel\Database\AtRollback;
 use DelayQueue\Laravel\Database\QueueOutbox;
 use DelayQueue\Laravel\NewJob;
-use Illuminate\Bus\UniqueLock;
-use Illuminate\Contracts\Cache\Repository as Cache;
 use Illuminate\Contracts\Queue\ShouldBeUnique;
 
 /** Jobs of a connection with an outbox: rows while a transaction is open, or while Redis is away. */
@@ -37,17 +37,21 @@ trait UsesOutbox
         return parent::enqueueUsing($job, $payload, $queue, $delay, $callback);
     }
 
-    /** A job that will be a row never runs after a rollback, so somebody else has to release its locks. Laravel does it for jobs that it keeps in memory itself. */
+    /** A row that is rolled back never runs, so it cannot release its locks. Laravel does that for jobs that it keeps in memory until the commit. */
     private function forgetAtRollback(mixed $job): void
     {
-        if (!is_object($job) || !$this->outbox()?->isInTransaction() || !$this->container->bound('db.transactions') || $this->shouldDispatchAfterCommit($job)) {
+        $outbox = is_object($job) ? $this->outbox() : null;
+        if (!$outbox?->isInTransaction() || !$this->container->bound('db.transactions') || $this->shouldDispatchAfterCommit($job)) {
             return;
         }
-        $transactions = $this->container->make('db.transactions');
+        $release = fn () => $this->container->make(CancelledJob::class)->releaseLock($job);
         if (method_exists($this, 'registerRollbackCallbacksForJobsThatDispatchAfterCommit')) {
             $this->registerRollbackCallbacksForJobsThatDispatchAfterCommit($job);
-        } elseif ($job instanceof ShouldBeUnique && method_exists($transactions, 'addCallbackForRollback')) {
-            $transactions->addCallbackForRollback(fn () => (new UniqueLock($this->container->make(Cache::class)))->release($job));
+        } elseif (method_exists($transactions = $this->container->make('db.transactions'), 'addCallbackForRollback')) {
+            $transactions->addCallbackForRollback($release);
+        } elseif ($job instanceof ShouldBeUnique) {
+            $dropped = new AtRollback($release);
+            $outbox->whenCommitted($dropped->committed(...)) || $dropped->committed();
         }
     }
 
