@@ -58,6 +58,24 @@ final class LaravelConnection implements Connection
         return $this->manager() === null || $this->isAwaited();
     }
 
+    public function driver(): string
+    {
+        return match ($driver = $this->handle()->getDriverName()) {
+            'pgsql', 'mysql', 'sqlite' => $driver,
+            'mariadb' => 'mysql',
+            default => throw new LogicException("the database side knows PostgreSQL, MySQL, MariaDB and SQLite, and connection [{$this->handle()->getName()}] has the driver $driver"),
+        };
+    }
+
+    /** Asked for each time: DB::purge() replaces it. */
+    public function handle(): IlluminateConnection
+    {
+        $connection = $this->databases->connection($this->name);
+        assert($connection instanceof IlluminateConnection);
+
+        return $connection;
+    }
+
     /** Laravel's call-backs wait for a transaction of this connection, and for none of another one. */
     public function isAwaitedAlone(): bool
     {
@@ -110,23 +128,5 @@ final class LaravelConnection implements Connection
     private function isOwn(object $transaction): bool
     {
         return $transaction->connection === $this->handle()->getName();
-    }
-
-    public function driver(): string
-    {
-        return match ($driver = $this->handle()->getDriverName()) {
-            'pgsql', 'mysql', 'sqlite' => $driver,
-            'mariadb' => 'mysql',
-            default => throw new LogicException("the database side knows PostgreSQL, MySQL, MariaDB and SQLite, and connection [{$this->handle()->getName()}] has the driver $driver"),
-        };
-    }
-
-    /** Asked for each time: DB::purge() replaces it. */
-    public function handle(): IlluminateConnection
-    {
-        $connection = $this->databases->connection($this->name);
-        assert($connection instanceof IlluminateConnection);
-
-        return $connection;
     }
 }

@@ -136,7 +136,7 @@ final class QueueOutbox
         try {
             return $store();
         } catch (Throwable $error) {
-            $missing = Schema::explained($error);
+            $missing = $error instanceof SchemaException ? $error : Schema::explained($error);
             if (!$missing instanceof SchemaException) {
                 throw $error;
             }
