@@ -95,7 +95,7 @@ final class OutboxDatabasesTest extends OutboxTestCase
         $this->shop()->transaction(fn () => $this->queue()->push(new Deed('inside')));
         $this->queue()->bulk([new Deed('many 1'), new Deed('many 2')]);
         $this->assertSame(4, $this->rows());
-        $this->assertStringContainsString('wait, and are tried again', $this->relay(1));
+        $this->assertStringContainsString('are tried again in', $this->relay(1));
 
         $this->bootWithOutbox();
         $this->relay();

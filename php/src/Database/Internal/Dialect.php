@@ -83,6 +83,21 @@ enum Dialect: string
         return $this === self::Sqlite ? '' : ' for update skip locked';
     }
 
+    /**
+     * Deletes rows of the outbox. Of a small table MySQL would scan all rows for a list of ids, and so wait for those that somebody else has
+     * locked, and lock the gaps between them: it is made to look for each by its key.
+     *
+     * @param non-empty-list<string> $ids
+     *
+     * @return array{string, list<string>} SQL and values
+     */
+    public function delete(array $ids): array
+    {
+        return $this === self::MySql
+            ? ["delete o from json_table(?, '$[*]' columns (id char(36) path '$')) x straight_join delayqueue_outbox o force index (primary) on o.id = convert(x.id using ascii) collate ascii_bin", [json_encode($ids, JSON_THROW_ON_ERROR)]]
+            : ['delete from delayqueue_outbox where id in ' . self::places(count($ids)), $ids];
+    }
+
     /** Before a transaction of the relay. Otherwise MySQL's scan locks the gaps into which producers insert. @return list<string> */
     public function beforeRelaying(): array
     {

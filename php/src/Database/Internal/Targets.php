@@ -46,18 +46,19 @@ final class Targets
     }
 
     /**
-     * Each push is one for ever, by its receipt. A cancellation takes no job that was made after it.
+     * Each push is one for ever, by its receipt. A cancellation takes no job that was made after it: it may be carried out again later.
      *
      * @param list<Row> $rows of one queue, in order
      * @param string $source the word of the database
      * @param callable(Row): (float|DateTimeImmutable) $delay when the row is due in Redis
+     * @param int $graceMs a cancellation takes jobs that were made up to so many milliseconds later
      *
      * @return int<0, max> how many were kept out, because their ids were taken
      *
      * @throws Exception
      * @throws UnexpectedValueException when the queue would store a row in another way than its producer
      */
-    public function deliver(string $name, array $rows, string $source, callable $delay): int
+    public function deliver(string $name, array $rows, string $source, callable $delay, int $graceMs = 0): int
     {
         [$queue, $own] = $this->raw[$name] ??= $this->open($name);
         $items = [];
@@ -73,7 +74,7 @@ final class Targets
             $kept += $items === [] ? 0 : $queue->pushOnce($items)->kept;
             $items = [];
             $job = $queue->peek($row->job);
-            if ($job !== null && round($job->createdAt * 1000) <= $row->madeMs()) {
+            if ($job !== null && round($job->createdAt * 1000) < $row->madeMs() + $graceMs) {
                 $queue->cancel($row->job);
             }
         }
