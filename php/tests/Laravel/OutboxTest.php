@@ -4,7 +4,9 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Laravel;
 
+use DelayQueue\Database\Schema;
 use DelayQueue\DuplicateJobException;
+use DelayQueue\Laravel\Database\LaravelConnection;
 use DelayQueue\Laravel\Events\DuplicateKept;
 use DelayQueue\Laravel\Facades\DelayQueue;
 use DelayQueue\Laravel\Job;
@@ -14,6 +16,8 @@ use DelayQueue\Tests\Laravel\Support\Deed;
 use DelayQueue\Tests\Laravel\Support\OutboxTestCase;
 use DelayQueue\Tests\Laravel\Support\TestTransaction;
 use DelayQueue\Tests\Laravel\Support\UniqueDeed;
+use Illuminate\Bus\BatchRepository;
+use Illuminate\Contracts\Bus\Dispatcher;
 use Illuminate\Foundation\Testing\DatabaseTransactions;
 use Illuminate\Foundation\Testing\RefreshDatabase;
 use Illuminate\Queue\Events\JobQueued;
@@ -80,6 +84,35 @@ final class OutboxTest extends OutboxTestCase
             $this->assertSame([3, 0], [$this->rows(), $this->arrived()]);
         });
         $this->assertSame(['one', 'two', 'three'], $this->names());
+    }
+
+    public function testAJobThatIsNotToWaitForTheCommitIsPushedAtOnce(): void
+    {
+        $this->bootWithOutbox(['after_commit' => true]);
+        $this->shop()->beginTransaction();
+        Deed::dispatch('one')->beforeCommit();
+        Deed::dispatch('two')->delay(60)->beforeCommit();
+        $this->queue()->bulk([new Deed('row'), (new Deed('three'))->delay(90)->beforeCommit()]);
+        $this->assertSame([1, ['one', 'two', 'three']], [$this->rows(), $this->names()]);
+        $this->shop()->rollBack();
+        $this->relay();
+        $this->assertSame(3, $this->arrived());
+    }
+
+    public function testABatchIsRowsOfItsOwnTransaction(): void
+    {
+        $this->bootWithOutbox(['outbox' => 'sqlite']);
+        Schema::install(new LaravelConnection($this->app['db'], 'sqlite'));
+        $this->app['db']->connection('sqlite')->transaction(function (): void {
+            $this->app->make(Dispatcher::class)->batch([new Deed('a'), new Deed('b')])->dispatch();
+            $this->assertSame(0, $this->arrived());
+        });
+        $batch = $this->app->make(BatchRepository::class)->get()[0];
+        $this->assertSame([2, 2], [$batch->pendingJobs, $this->arrived()]);
+        while ($job = $this->queue()->pop()) {
+            $job->fire();
+        }
+        $this->assertTrue($batch->fresh()->finished());
     }
 
     public function testAJobThatIsToWaitForAllCommitsWaitsForThatOfAnotherConnectionToo(): void

@@ -24,7 +24,7 @@ trait PushesJobs
             $this->createPayload($job, $this->getQueue($queue), $data),
             $queue,
             null,
-            fn (string $payload, mixed $queue): string => $this->store($payload, $queue, null),
+            fn (string $payload, mixed $queue): string => $this->store($payload, $queue, null, mayBeRow: !$this->isForNow($job)),
         );
     }
 
@@ -49,18 +49,18 @@ trait PushesJobs
             $this->createPayload($job, $this->getQueue($queue), $data, $delay),
             $queue,
             $delay,
-            fn (string $payload, mixed $queue, mixed $delay): string => $this->store($payload, $queue, $delay),
+            fn (string $payload, mixed $queue, mixed $delay): string => $this->store($payload, $queue, $delay, mayBeRow: !$this->isForNow($job)),
         );
     }
 
-    /** Pushes jobs in few round trips. Those that wait for a commit go one by one, after it. */
+    /** Pushes jobs in few round trips. Those that wait for a commit go one by one, after it; so do those with beforeCommit(), at once. */
     public function bulk($jobs, $data = '', $queue = null)
     {
         $now = [];
         $hasTransactions = $this->container->bound('db.transactions');
         foreach ((array) $jobs as $job) {
             $delay = $this->delayOf($job);
-            if ($hasTransactions && $this->shouldDispatchAfterCommit($job)) {
+            if ($this->isForNow($job) || ($hasTransactions && $this->shouldDispatchAfterCommit($job))) {
                 $delay === null ? $this->push($job, $data, $queue) : $this->later($delay, $job, $data, $queue);
                 continue;
             }
@@ -87,18 +87,18 @@ trait PushesJobs
     }
 
     /** @param bool $isRetry it may be the retry of a job that lies buried */
-    private function store(string $payload, mixed $queue, mixed $delay, array $options = [], bool $isRetry = false): string
+    private function store(string $payload, mixed $queue, mixed $delay, array $options = [], bool $isRetry = false, bool $mayBeRow = true): string
     {
         $new = NewJob::of($payload, $delay, $options, $this->settings, $this->native($queue));
-        $outbox = $this->outbox();
+        $outbox = $mayBeRow ? $this->outbox() : null;
 
         return $outbox?->isInTransaction() ? $this->storeRow($outbox, $new, $queue, $isRetry) : $this->storeNow($new, $queue);
     }
 
-    /** Whether Redis or, while that is away, the outbox has it then. */
+    /** Pushes to Redis or, while that is away, to the outbox. */
     private function storeNow(NewJob $new, mixed $queue): string
     {
-        $outbox = $new->takesItsId() ? null : $this->outbox();
+        $outbox = $new->takesItsId() || $this->outbox()?->isInTransaction() ? null : $this->outbox();
         try {
             return $outbox === null
                 ? $this->native($queue)->push(...$new->parameters())
@@ -163,7 +163,7 @@ trait PushesJobs
         return $id;
     }
 
-    /** Not another job that has taken its id. */
+    /** The job itself lies buried, not another one that has its id. */
     private function liesBuried(NewJob $new, DelayQueue $native): bool
     {
         $old = $new->uuid === null ? null : $native->peek((string) $new->id());

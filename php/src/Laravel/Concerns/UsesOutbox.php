@@ -37,11 +37,17 @@ trait UsesOutbox
         return parent::enqueueUsing($job, $payload, $queue, $delay, $callback);
     }
 
+    /** Laravel's beforeCommit(): it does not wait for the transaction, and runs also when that is rolled back. */
+    private function isForNow(mixed $job): bool
+    {
+        return is_object($job) && ($job->afterCommit ?? null) === false && $this->outbox()?->isInTransaction();
+    }
+
     /** A row that is rolled back never runs, so it cannot release its locks. Laravel does that for jobs that it keeps in memory until the commit. */
     private function forgetAtRollback(mixed $job): void
     {
         $outbox = is_object($job) ? $this->outbox() : null;
-        if (!$outbox?->isInTransaction() || !$this->container->bound('db.transactions') || $this->shouldDispatchAfterCommit($job)) {
+        if (!$outbox?->isInTransaction() || !$this->container->bound('db.transactions') || $this->isForNow($job) || $this->shouldDispatchAfterCommit($job)) {
             return;
         }
         $release = fn () => $this->container->make(CancelledJob::class)->releaseLock($job);
@@ -61,7 +67,7 @@ trait UsesOutbox
         if (!$new->takesItsId()) {
             return $outbox->push($this->getQueue($queue), $new->forRow(replaces: $isRetry && $this->mayLieBuried($new, $queue)));
         }
-        // Whose id is taken for some time is known when it comes to Redis.
+        // Whether its id is taken is known only when it comes to Redis.
         $push = fn (): string => $this->storeNow($new, $queue);
         $outbox->whenCommitted($push) || $push();
 

@@ -119,7 +119,7 @@ final class LaravelConnection implements Connection
         };
     }
 
-    /** That of this connection, which tests may have given another one than the container has. */
+    /** The connection's own, since a test may have put another one into the container. */
     private function manager(): ?object
     {
         return (fn (): ?object => $this->transactionsManager ?? null)->call($this->handle());
