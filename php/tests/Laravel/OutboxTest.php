@@ -321,24 +321,31 @@ final class OutboxTest extends OutboxTestCase
         if ($trait === RefreshDatabase::class) {
             $this->app['config']['database.default'] = 'shop';
         }
+        $manager = $this->app['db.transactions'];
         $test = TestTransaction::begin($this->app, $trait);
         $this->shop()->transaction(function (): void {
             Deed::dispatch('inside');
-            $this->shop()->transaction(fn () => $this->queue()->push(new Deed('nested')));
             $this->assertSame(0, $this->arrived());
         });
-        $inside = $this->arrived();
+        $arrived = [$this->arrived()];
         Deed::dispatch('outside');
         $this->queue()->bulk([new Deed('many')]);
         $this->shop()->beginTransaction();
         Deed::dispatch('never');
         $this->shop()->rollBack();
-        $all = $this->arrived();
+        $arrived[] = $this->arrived();
+        $this->shop()->transaction(function (): void {
+            $this->shop()->transaction(fn () => $this->queue()->push(new Deed('nested')));
+        });
+        $arrived[] = $this->arrived();
         $test->end();
-        // Before Laravel 9.17 no call-back runs in the transaction of a test.
-        $this->assertSame($this->callsBackInTests() ? [2, 4] : [0, 0], [$inside, $all]);
+        $this->assertSame(match (true) {
+            method_exists($manager, 'getPendingTransactions') => [1, 3, 4],
+            method_exists($manager, 'callbackApplicableTransactions') => [1, 3, 3], // Laravel 9.17 and newer, which does not call back after nested ones
+            default => [0, 0, 0],
+        }, $arrived);
         $this->relay();
-        $this->assertSame([0, $all], [$this->rows(), $this->arrived()]);
+        $this->assertSame([0, end($arrived)], [$this->rows(), $this->arrived()]);
     }
 
     /** @return iterable<string, array{class-string}> */
