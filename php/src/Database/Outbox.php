@@ -13,6 +13,7 @@ use DelayQueue\Database\Internal\Dialect;
 use DelayQueue\Database\Internal\PdoConnection;
 use DelayQueue\Database\Internal\Row;
 use DelayQueue\Database\Internal\Targets;
+use DelayQueue\DuplicateJobException;
 use DelayQueue\Exception;
 use DelayQueue\Internal\Moment;
 use DelayQueue\OnDuplicate;
@@ -137,10 +138,11 @@ final class Outbox
      * Pushes to Redis now, without a row. Where Redis cannot be reached or refuses (it is loading, full, read-only) the job is a row, and the relay
      * pushes it: the shop takes the order while Redis is away. Redis has a quarter of a second to answer.
      *
-     * Parameters as of push().
+     * Parameters as of push(); without a journal $onDuplicate may be Fail, which a row turns into Keep.
      *
      * @return non-empty-string the id of the job
      *
+     * @throws DuplicateJobException with Fail when Redis has the id, with Replace when a worker has that job
      * @throws LogicException inside a transaction, where Redis would have the job before its commit: use push()
      * @throws ValueError|TypeError|PayloadException|SchemaException as push()
      */
@@ -177,13 +179,17 @@ final class Outbox
         }
         $source = $this->source ??= Schema::source($this->database);
         try {
-            $this->targets->deliver($queue, [$row], $source, self::delays([$row->id => [$row, hrtime(true)]]));
+            $kept = $this->targets->deliver($queue, [$row], $source, self::delays([$row->id => [$row, hrtime(true)]]));
         } catch (PayloadException $error) {
             throw $error;
         } catch (Exception) {
             // It may have arrived all the same: the relay asks with the receipt.
             $this->insert([$row]);
             unset($this->mine[$row->id]);
+            $kept = 0;
+        }
+        if ($kept > 0 && $onDuplicate !== OnDuplicate::Keep) {
+            throw new DuplicateJobException("job '$row->job' is already in queue '$queue', or its id is still taken");
         }
 
         return $row->job;
@@ -310,7 +316,7 @@ final class Outbox
         if (isset($job['unique'])) {
             throw $refused(ValueError::class, 'unique', 'must be null: the row itself arrives once');
         }
-        if ($job['onDuplicate'] === OnDuplicate::Fail) {
+        if ($job['onDuplicate'] === OnDuplicate::Fail && ($method !== 'pushNow' || $this->journal)) {
             throw $refused(ValueError::class, 'onDuplicate', 'must be OnDuplicate::Keep or Replace: when the job reaches Redis, nobody hears of a duplicate');
         }
         try {

@@ -166,7 +166,8 @@ final class Row
     }
 
     /**
-     * One statement for all of them.
+     * One statement for all of them. On MySQL and SQLite its time stands still, and jobs of one microsecond have no order: each is due one later than
+     * the one before.
      *
      * @param non-empty-list<self> $rows
      *
@@ -175,9 +176,9 @@ final class Row
     public static function insert(array $rows, Dialect $dialect): array
     {
         $now = $dialect->now();
-        $places = static fn (self $row): string => "(?, ?, ?, {$dialect->bytes()}, ?, $now, " . ($row->hasMoment() ? '?' : "$now + ?") . ')';
+        $places = static fn (self $row, int $index): string => "(?, ?, ?, {$dialect->bytes()}, ?, $now, " . ($row->hasMoment() ? '?' : "$now + ? + $index") . ')';
         $sql = 'insert into delayqueue_outbox (id, queue, job, payload, options, placed, due) values ';
 
-        return [$sql . implode(', ', array_map($places, $rows)), array_merge(...array_map(static fn (self $row): array => $row->values($dialect), $rows))];
+        return [$sql . implode(', ', array_map($places, $rows, array_keys($rows))), array_merge(...array_map(static fn (self $row): array => $row->values($dialect), $rows))];
     }
 }
