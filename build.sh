@@ -5,7 +5,8 @@
 #
 # Environment: PHP_CONFIG (which PHP to build for), PHP (its command line), CARGO_TARGET_DIR (where cargo builds),
 # INSTALL_ROOT (a folder that stands for / when installing), PHPUNIT (which PHPUnit), PHP_SERIES (the series of PHP that setup installs, as in 8.4),
-# REDIS_SERVER (which server the tests and benchmarks start), MATRIX_DIR (where matrix keeps its servers and its PHP),
+# REDIS_SERVER (which server the tests and benchmarks start), MYSQL_SERVER (the mysqld of a MySQL, for the tests of the database side too),
+# DATABASES (which databases these tests run on, as in "postgresql mariadb mysql sqlite"), MATRIX_DIR (where matrix keeps its servers and its PHP),
 # ZTS_DIR (where zts keeps its PHP), ENVIRONMENT_DIR (where environment keeps its user's files), DIST_DIR (where dist puts its files),
 # FRAMEWORKS_DIR (where frameworks keeps its packages), FRAMEWORKS_PHP (here: frameworks does without the PHP it finds there).
 set -euo pipefail
@@ -18,12 +19,13 @@ usage() {
 usage: ./build.sh VERB
 
   help     print this list
-  setup    install what is missing on Debian: PHP and its headers, libclang, Redis, PHPUnit, MkDocs, shellcheck
+  setup    install what is missing on Debian: PHP and its headers, libclang, Redis, PostgreSQL, MariaDB, PHPUnit, MkDocs, shellcheck
   build    compile the extension for PHP and prove that it loads
   demo     set up, build, and run a small shop that closes its unpaid orders while a worker is killed (under a minute)
   test     set up, build, and run every test: the core, the PHP surface, the PHP package, and so on (about 8 minutes)
   docs     make the site of docs/ in target/docs/site, and try its code samples, links, search and alert rules
-  matrix   test on Redis 6.2 and 8.0, Valkey 8.1 and 9.1, PHP 8.4 and 8.5, which it brings into target/matrix; and test the packages of dist
+  matrix   test on Redis 6.2 and 8.0, Valkey 8.1 and 9.1, PHP 8.4 and 8.5, PostgreSQL 17 and 18, MariaDB 11.8 and MySQL 9.7, which it brings into
+           target/matrix; and test the packages of dist
   zts      test on a thread-safe PHP, which it builds from Debian's source in target/zts, and with several threads
   environment  build, demo and test as a user without name, home and network, in a Turkish locale, and so on (as root)
   faults   every fault of docs/reliability.md, on a single server, under Sentinels and in a cluster (about ten minutes)

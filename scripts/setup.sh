@@ -37,6 +37,9 @@ setup_packages() {
     # The Symfony transport: its framework, and what the sample application reads its configuration with.
     php-symfony-messenger php-symfony-framework-bundle php-symfony-yaml php-psr-event-dispatcher
     php-laravel-framework "php$series-redis"           # the queue driver for Laravel, and the client of its redis driver
+    # The database side: servers for the tests, and Doctrine. MariaDB comes without the package that would start a server.
+    postgresql mariadb-server-core mariadb-client-core "php$series-pgsql" "php$series-mysql"
+    php-doctrine-dbal php-doctrine-orm php-symfony-doctrine-bridge php-symfony-doctrine-messenger
     mkdocs mkdocs-material prometheus systemd          # what docs makes the site with, and checks the configurations on it with
     shellcheck composer php-phpstan-phpdoc-parser      # what lint reads with
   )
@@ -51,8 +54,9 @@ setup_by_hand() {
     command -v "$tool" >/dev/null || missing+=("$tool")
   done
   [ "${#missing[@]}" -eq 0 ] ||
-    die "no apt-get here; install by hand: ${missing[*]} (and libclang, the PHP headers, PHP's curl, pdo_sqlite and pcntl;
-       MkDocs' theme material; symfony/console, symfony/http-client, symfony/messenger, symfony/framework-bundle and symfony/yaml with Composer in php/)"
+    die "no apt-get here; install by hand: ${missing[*]} (and libclang, the PHP headers, PHP's curl, pdo_sqlite, pdo_pgsql,
+       pdo_mysql and pcntl; the servers of PostgreSQL and MariaDB; MkDocs' theme material; symfony/console, symfony/http-client, symfony/messenger,
+       symfony/framework-bundle, symfony/yaml, symfony/doctrine-bridge, doctrine/dbal and doctrine/orm with Composer in php/)"
 }
 
 setup_rust() {

@@ -20,6 +20,7 @@ lanes=3
 suite "processes: crashes, signals, forks, php-fpm, leaks, valgrind" test_script tests/run-php.sh "$extension"
 suite "the core (cargo test)" test_core
 suite "faults on a single server, under Sentinels and in a cluster (the quick ones)" test_phpunit "$root/tests/faults/phpunit.xml" --group quick
+suite "the database side: outbox, relay, inbox, journal (PHPUnit)" test_phpunit "$root/tests/database/phpunit.xml"
 suite "the Laravel driver (PHPUnit)" test_phpunit "$root/php/tests/Laravel/phpunit.xml"
 suite "the docs site: code samples, links, search, alert rules (PHPUnit)" test_script "$root/build.sh" docs
 suite "Symfony Messenger (PHPUnit)" test_phpunit "$root/tests/symfony/phpunit.xml"

@@ -30,6 +30,9 @@ echo json_encode($once), "\n";
 $prepared = $plain->prepare([1], '15m', 'd', expires: '1h');
 caught(function () use ($prepared) { $prepared->body = '2'; });
 echo implode(' ', array_keys(get_object_vars($prepared))), "\n";
+// How another object has to be set so that it stores the job in the same way.
+$other = queue(['partitions' => 4] + $keys)->prepare([1]);
+echo json_encode([$prepared->partitions, $prepared->isSealed, $other->partitions, $other->isSealed]), "\n";
 
 // Without an id of its own a job has the same home each time.
 $spread = queue(['partitions' => 4]);
@@ -54,6 +57,7 @@ Error: Cannot modify readonly property DelayQueue\PushOnce::$added
 Error: Cannot unset readonly property DelayQueue\PushOnce::$kept
 {"added":1,"kept":0,"known":0}
 Error: Cannot modify readonly property DelayQueue\PreparedJob::$body
-id body headers delay dueAt priority ttr maxAttempts backoff timeout onDuplicate unique extras
+id body headers delay dueAt priority ttr maxAttempts backoff timeout onDuplicate unique extras partitions isSealed
+[1,false,4,true]
 {"added":30,"kept":0,"known":0}
 {"added":0,"kept":0,"known":30}

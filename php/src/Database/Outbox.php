@@ -109,7 +109,6 @@ final class Outbox
         unset($job['queue']);
         $row = $this->row($queue, $job, 'push');
         $this->insert([$row]);
-        $this->remember([$row]);
 
         return $row->job;
     }
@@ -130,7 +129,6 @@ final class Outbox
             $rows[] = $this->row($queue, $job + ['onDuplicate' => OnDuplicate::Keep], 'pushMany', count($rows));
         }
         $this->together(fn () => $this->insert($rows));
-        $this->remember($rows);
 
         return array_map(static fn (Row $row): string => $row->job, $rows);
     }
@@ -171,9 +169,8 @@ final class Outbox
         }
         $row = $this->row($queue, $job, 'pushNow');
         if ($this->journal) {
-            // Its copy is in the table in any case.
+            // Its copy is in the database in any case.
             $this->together(fn () => $this->insert([$row]));
-            $this->remember([$row]);
             $this->flush();
 
             return $row->job;
@@ -186,6 +183,7 @@ final class Outbox
         } catch (Exception) {
             // It may have arrived all the same: the relay asks with the receipt.
             $this->insert([$row]);
+            unset($this->mine[$row->id]);
         }
 
         return $row->job;
@@ -208,15 +206,11 @@ final class Outbox
         $ids = array_values(array_unique($ids));
         $rows = array_map(fn (string $id): Row => Row::ofCancellation($this->newId($queue), $queue, $id), $ids);
         $deleted = $this->together(function () use ($queue, $ids, $rows): int {
-            $deleted = $this->delete($queue, $ids);
             $this->insert($rows);
 
-            return $deleted;
+            return $this->delete($queue, $ids);
         });
-        $this->remember($rows);
-        foreach ($ids as $id) {
-            $this->cancelled["$queue $id"] = true;
-        }
+        $this->cancelled += array_fill_keys(array_map(static fn (string $id): string => "$queue $id", $ids), true);
 
         return $deleted;
     }
@@ -251,7 +245,7 @@ final class Outbox
         $flushed = 0;
         try {
             foreach ($this->committed($mine) as $queue => $rows) {
-                $this->targets->deliver((string) $queue, $rows, (string) $this->source, self::delays($mine));
+                $this->targets->deliver((string) $queue, $rows, (string) $this->source, self::delays($mine), 1);
                 $flushed += count(array_filter($rows, static fn (Row $row): bool => !$row->isCancellation()));
             }
         } catch (Throwable) {
@@ -294,16 +288,10 @@ final class Outbox
      * The rows of the table: normally those of the last seconds.
      *
      * @return array{rows: int, oldest: float|null} how many, and the age of the oldest in seconds; null: there is none
-     *
-     * @throws SchemaException
      */
     public function waiting(): array
     {
-        try {
-            [$row] = $this->database->rows("select count(*) as count, {$this->dialect->now()} - min(placed) as age from " . Schema::OUTBOX);
-        } catch (Throwable $error) {
-            throw Schema::explained($error);
-        }
+        [$row] = $this->database->rows("select count(*) as count, {$this->dialect->now()} - min(placed) as age from " . Schema::OUTBOX);
 
         return ['rows' => (int) $row['count'], 'oldest' => $row['age'] === null ? null : max(0, (int) $row['age']) / 1e6];
     }
@@ -314,9 +302,11 @@ final class Outbox
      */
     private function row(string $queue, array $job, string $method, ?int $item = null): Row
     {
-        $refused = static fn (string $class, string $parameter, string $must): Error => new $class(
-            self::class . "::$method(): " . ($item === null ? 'Argument #' . (1 + array_search($parameter, ['queue', ...array_keys($job)], true)) . " (\$$parameter)" : "Argument #2 (\$jobs) item $item: \"$parameter\"") . " $must",
-        );
+        $refused = static function (string $class, string $name, string $must) use ($job, $method, $item): Error {
+            $argument = $item === null ? sprintf('#%d ($%s)', 2 + array_search($name, array_keys($job), true), $name) : "#2 (\$jobs) item $item: \"$name\"";
+
+            return new $class(self::class . "::$method(): Argument $argument $must");
+        };
         if (isset($job['unique'])) {
             throw $refused(ValueError::class, 'unique', 'must be null: the row itself arrives once');
         }
@@ -325,12 +315,11 @@ final class Outbox
         }
         try {
             $prepared = $this->targets->queue($queue)->prepare(...$job);
-        } catch (TypeError|ValueError|PayloadException $error) {
-            throw preg_match('/::prepare\(\): Argument #\d+ \(\$(\w+)\) (.*)$/sD', $error->getMessage(), $found) === 1 && !$error instanceof PayloadException
-                ? $refused($error::class, $found[1], $found[2])
-                : $error;
+        } catch (TypeError|ValueError $error) {
+            $isOurs = preg_match('/::prepare\(\): Argument #\d+ \(\$(\w+)\) (.*)$/sD', $error->getMessage(), $found) === 1;
+            throw $isOurs ? $refused($error::class, $found[1], $found[2]) : $error;
         } catch (Error $error) {
-            throw new ValueError(self::class . "::$method(): Argument #2 (\$jobs) item $item: {$error->getMessage()}", 0, $error);
+            throw !str_starts_with($error->getMessage(), 'Unknown named') ? $error : new ValueError(self::class . "::$method(): Argument #2 (\$jobs) item $item: {$error->getMessage()}", 0, $error);
         }
         if (preg_match('//u', $prepared->id) !== 1) {
             throw $refused(ValueError::class, 'id', 'must be UTF-8, since the database stores it as text');
@@ -344,28 +333,29 @@ final class Outbox
     /** A UUIDv7. */
     private function newId(string $queue): string
     {
-        return $this->targets->queue($queue)->prepare(null)->id;
+        return $this->targets->queue($queue)->prepare('')->id;
     }
 
-    /** @param list<Row> $rows */
+    /** @param list<Row> $rows that flush() finds then */
     private function insert(array $rows): void
     {
         try {
             foreach (array_chunk($rows, self::CHUNK) as $chunk) {
                 $this->database->execute(...Row::insert($chunk, $this->dialect));
-                $jobs = array_filter($chunk, static fn (Row $row): bool => !$row->isCancellation());
-                if ($this->journal && $jobs !== []) {
-                    $this->database->execute(...Row::copy(array_values($jobs), $this->dialect));
-                }
+                $jobs = array_values(array_filter($chunk, static fn (Row $row): bool => !$row->isCancellation()));
+                $this->journal && $jobs !== [] && $this->database->execute(...Row::copy($jobs, $this->dialect));
             }
         } catch (Throwable $error) {
             throw Schema::explained($error);
         }
+        $at = hrtime(true);
+        foreach (array_slice($rows, 0, self::MOST_REMEMBERED - count($this->mine)) as $row) {
+            $this->mine[$row->id] = [$row, $at];
+        }
     }
 
     /**
-     * The jobs whose rows wait, and of the journal all. The rows are looked for without locks, since a scan that locks would stop all producers; those that a relay has
-     * are passed over: the cancellation comes behind them.
+     * The jobs whose rows wait; of the journal all. A scan that locks would stop all producers, so it looks without locks, and deletes by key.
      *
      * @param non-empty-list<string> $ids
      *
@@ -374,23 +364,14 @@ final class Outbox
     private function delete(string $queue, array $ids): int
     {
         $places = Dialect::places(count($ids));
-        try {
-            $found = $this->database->rows('select id from ' . Schema::OUTBOX . " where queue = ? and job in $places and options not like '{\"cancel\"%'", [$queue, ...$ids]);
-            $rows = [];
-            foreach (array_chunk(array_column($found, 'id'), self::CHUNK) as $chunk) {
-                $locked = $this->database->rows('select id from ' . Schema::OUTBOX . ' where id in ' . Dialect::places(count($chunk)) . $this->dialect->lockedForOne(), $chunk);
-                $rows = [...$rows, ...array_column($locked, 'id')];
-            }
-            $deleted = 0;
-            foreach (array_chunk($rows, self::CHUNK) as $chunk) {
-                $deleted += $this->database->execute('delete from ' . Schema::OUTBOX . ' where id in ' . Dialect::places(count($chunk)), $chunk);
-            }
-            if ($this->journal) {
-                $ended = "update " . Schema::JOBS . " set state = 'cancelled', ended = {$this->dialect->now()} where queue = ? and job in $places and ended is null";
-                $this->database->execute($ended, [$queue, ...$ids]);
-            }
-        } catch (Throwable $error) {
-            throw Schema::explained($error);
+        if ($this->journal) {
+            $end = 'update ' . Schema::JOBS . " set state = 'cancelled', ended = {$this->dialect->now()} where queue = ? and job in $places and ended is null";
+            $this->database->execute($end, [$queue, ...$ids]);
+        }
+        $find = 'select id from ' . Schema::OUTBOX . " where queue = ? and job in $places and options not like '{\"cancel\"%'";
+        $deleted = 0;
+        foreach (array_chunk(array_column($this->database->rows($find, [$queue, ...$ids]), 'id'), self::CHUNK) as $chunk) {
+            $deleted += $this->database->execute(...$this->dialect->delete($chunk));
         }
 
         return $deleted;
@@ -406,15 +387,6 @@ final class Outbox
     private function together(Closure $work): mixed
     {
         return $this->database->isInTransaction() ? $work() : $this->database->transaction($work);
-    }
-
-    /** @param list<Row> $rows */
-    private function remember(array $rows): void
-    {
-        $at = hrtime(true);
-        foreach (array_slice($rows, 0, self::MOST_REMEMBERED - count($this->mine)) as $row) {
-            $this->mine[$row->id] = [$row, $at];
-        }
     }
 
     /**

@@ -37,8 +37,8 @@ final class Relay
     private const FIRST_PAUSE = 0.1;
     private const LONGEST_PAUSE = 5.0;
 
-    /** Seconds between two looks for receipts whose rows are gone, and how old these have to be: no packet and no process is that late. */
-    private const SWEEP_EVERY = 30;
+    /** Nanoseconds between two looks for receipts whose rows are gone, and how many seconds old these are: no packet and no process is that late. */
+    private const SWEEP_EVERY = 30_000_000_000;
     private const RECEIPTS_FOR = 600;
 
     private const PAGE = 1000;
@@ -98,7 +98,7 @@ final class Relay
         }
         $this->source ??= Schema::source($this->database);
         foreach ($this->offsets->old() as $queue) {
-            $this->backlog->waitsFor($queue) || $this->attempt($queue, fn () => $this->offsets->measure($queue));
+            $this->attempt($queue, fn () => $this->offsets->measure($queue));
         }
         if ($this->dialect === Dialect::Sqlite) {
             // It has one lock for all writers, and no producer is to wait for Redis.
@@ -127,20 +127,22 @@ final class Relay
     public function run(?callable $stop = null): void
     {
         $stop ??= static fn (): bool => false;
-        $pause = self::FIRST_PAUSE;
-        while (!$stop()) {
+        for ($failures = 0; !$stop();) {
             try {
-                $moved = $this->runOnce();
-                $this->sweepNowAndThen();
-                $pause = self::FIRST_PAUSE;
-                $moved > 0 || self::rest(self::IDLE, $stop);
+                $isIdle = $this->runOnce() === 0;
+                if (hrtime(true) - $this->sweptAt > self::SWEEP_EVERY) {
+                    $this->sweptAt = hrtime(true);
+                    $this->sweep();
+                }
+                [$failures, $pause] = [0, $isIdle ? self::IDLE : 0.0];
             } catch (LogicException|SchemaException $error) {
                 throw $error;
             } catch (Throwable $error) {
-                ($this->report)('the database has failed', $error);
-                self::rest($pause, $stop);
-                $pause = min(self::LONGEST_PAUSE, 2 * $pause);
+                $pause = min(self::LONGEST_PAUSE, self::FIRST_PAUSE * 2 ** $failures++);
+                ($this->report)(sprintf('the database has failed, and is asked again in %.1f s', $pause), $error);
             }
+            // A signal ends it. One that has come already is not slept over.
+            $pause > 0 && !$stop() && usleep((int) ($pause * 1e6));
         }
     }
 
@@ -161,20 +163,12 @@ final class Relay
         }
         $forgotten = 0;
         foreach ($names as $name) {
-            $this->backlog->waitsFor($name) || $this->attempt($name, function () use ($name, &$forgotten): void {
+            $this->attempt($name, function () use ($name, &$forgotten): void {
                 $forgotten += $this->sweepQueue($this->targets->queue($name));
             });
         }
 
         return $forgotten;
-    }
-
-    private function sweepNowAndThen(): void
-    {
-        if (hrtime(true) - $this->sweptAt > self::SWEEP_EVERY * 1e9) {
-            $this->sweptAt = hrtime(true);
-            $this->sweep();
-        }
     }
 
     private function sweepQueue(QueueInterface $queue): int
@@ -214,10 +208,7 @@ final class Relay
     private function deliver(string $queue, array $rows): array
     {
         try {
-            $this->targets->deliver($queue, $rows, (string) $this->source, $this->dueAt(...));
-            $this->backlog->resume($queue);
-
-            return array_column($rows, 'id');
+            return $this->push($queue, $rows);
         } catch (ConnectionException $error) {
             $this->backOff($queue, $error);
 
@@ -228,7 +219,7 @@ final class Relay
     }
 
     /**
-     * One that Redis refuses does not hold up the others. Where it takes none of the first, the queue waits as a whole.
+     * A row that Redis refuses does not hold up the others. Where it takes none of the first, the queue waits as a whole.
      *
      * @param list<Row> $rows of one queue
      *
@@ -237,30 +228,40 @@ final class Relay
     private function deliverEach(string $queue, array $rows): array
     {
         [$done, $failed] = [[], []];
-        foreach ($rows as $index => $row) {
+        foreach ($rows as $row) {
             try {
-                $this->targets->deliver($queue, [$row], (string) $this->source, $this->dueAt(...));
-                $done[] = $row->id;
+                array_push($done, ...$this->push($queue, [$row]));
             } catch (ConnectionException $error) {
                 $this->backOff($queue, $error);
-                break;
-            } catch (Throwable $error) {
-                $failed[$index] = $error;
-            }
-            if ($done === [] && count($failed) === 3) {
-                break;
-            }
-        }
-        if ($done === [] && $failed !== []) {
-            $this->backOff($queue, current($failed));
 
-            return [];
+                return $done;
+            } catch (Throwable $error) {
+                $failed[] = [$row, $error];
+            }
+            if ($done === [] && count($failed) === min(3, count($rows))) {
+                $this->backOff($queue, $error);
+
+                return [];
+            }
         }
-        foreach ($failed as $index => $error) {
-            $this->refuse($rows[$index]->id, "job {$rows[$index]->job} of queue $queue", $error);
+        foreach ($failed as [$row, $error]) {
+            $this->refuse($row->id, "job $row->job of queue $queue", $error);
         }
 
         return $done;
+    }
+
+    /**
+     * @param list<Row> $rows of one queue
+     *
+     * @return list<string> their ids
+     */
+    private function push(string $queue, array $rows): array
+    {
+        $this->targets->deliver($queue, $rows, (string) $this->source, $this->dueAt(...));
+        $this->backlog->settle($queue, $ids = array_column($rows, 'id'));
+
+        return $ids;
     }
 
     private function dueAt(Row $row): DateTimeImmutable
@@ -272,7 +273,7 @@ final class Relay
     private function attempt(string $queue, Closure $work): void
     {
         try {
-            $work();
+            $this->backlog->waitsFor($queue) || $work();
         } catch (Exception $error) {
             $this->backOff($queue, $error);
         }
@@ -281,19 +282,11 @@ final class Relay
     private function backOff(string $queue, Throwable $error): void
     {
         $this->offsets->doubt($queue);
-        $seconds = $this->backlog->postpone($queue);
-        ($this->report)(sprintf('the rows of queue %s wait, and are tried again in %.1f s', $queue, $seconds), $error);
+        ($this->report)(sprintf('the rows of queue %s are tried again in %.1f s', $queue, $this->backlog->postpone('queue', $queue)), $error);
     }
 
     private function refuse(string $id, string $what, Throwable $error): void
     {
-        $this->backlog->refuse($id);
-        ($this->report)("$what, row $id, is refused, and tried again in a minute", $error);
-    }
-
-    /** A signal ends it. @param callable(): bool $stop */
-    private static function rest(float $seconds, callable $stop): void
-    {
-        $stop() || usleep((int) ($seconds * 1e6));
+        ($this->report)(sprintf('%s, row %s, is tried again in %.1f s', $what, $id, $this->backlog->postpone('id', $id)), $error);
     }
 }

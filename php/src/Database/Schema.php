@@ -67,7 +67,7 @@ final class Schema
             $isMySql = $dialect === Dialect::MySql;
             // MySQL makes no index that may be there already.
             $statements[] = "create table if not exists $table (queue $name not null, job $name not null, made $number not null, due $number null, payload $bytes null, options $text null,"
-                . " state {$word(10)} not null, attempts integer not null default 0, began $number null, ended $number null, worker {$word(120)} null, error $text null, runs $text null,"
+                . " state {$word(10)} not null, attempts integer not null default 0, began $number null, ended $number null, worker {$word(120)} null, error $text null, runs $text null, receipt $uuid null,"
                 . ' primary key (queue, job, made)' . ($isMySql ? ", key {$table}_ended (ended)" : '') . ')' . ($isMySql ? $options : '');
             if (!$isMySql) {
                 $statements[] = "create index if not exists {$table}_ended on $table (ended)";
@@ -84,7 +84,7 @@ final class Schema
      */
     public static function source(Connection $connection): string
     {
-        $rows = self::reading($connection, 'select source, version from ' . self::SOURCE);
+        $rows = self::rows($connection, 'select source, version from ' . self::SOURCE);
         $version = (int) ($rows[0]['version'] ?? throw new SchemaException('the table ' . self::SOURCE . ' is empty: ' . self::CURE));
         if ($version !== self::VERSION) {
             $cure = $version > self::VERSION ? 'update the package delayqueue/delayqueue' : self::CURE;
@@ -102,11 +102,17 @@ final class Schema
             : $error;
     }
 
-    /** @return list<array<string, int|float|string|null>> */
-    private static function reading(Connection $connection, string $sql): array
+    /**
+     * @internal
+     *
+     * @param list<int|string|null> $values
+     *
+     * @return list<array<string, int|float|string|null>>
+     */
+    public static function rows(Connection $connection, string $sql, array $values = []): array
     {
         try {
-            return $connection->rows($sql);
+            return $connection->rows($sql, $values);
         } catch (Throwable $error) {
             throw self::explained($error);
         }

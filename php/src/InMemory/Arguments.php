@@ -60,6 +60,23 @@ final class Arguments
         return $this->asked('prepare', fn (): PreparedJob => $this->like->prepare(...$job));
     }
 
+    /** With the payload as this queue's format has it: an object with the other format may have stored it. */
+    public function read(?JobInfo $info): ?JobInfo
+    {
+        if ($info === null || ($info->payload === $info->body) === $this->isRaw()) {
+            return $info;
+        }
+        $payload = $this->isRaw() ? $info->body : json_decode($info->body, true);
+
+        // What is no JSON stays as it is; on Redis it would be buried.
+        return $payload === null && $info->body !== 'null' ? $info : Testing::jobInfo(['payload' => $payload], $info);
+    }
+
+    private function isRaw(): bool
+    {
+        return $this->like->prepare('')->body === '';
+    }
+
     /**
      * The answers of the extension without Redis, and its errors.
      *

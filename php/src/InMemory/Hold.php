@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace DelayQueue\InMemory;
 
-use DelayQueue;
 use DelayQueue\Job;
 use DelayQueue\JobCall;
 use DelayQueue\LeaseLostException;
@@ -27,19 +26,19 @@ final class Hold
      * Leases them together.
      *
      * @param list<Entry> $entries
-     * @param DelayQueue $as says how payloads are stored
+     * @param Arguments $of of the queue object that takes them: how it reads and stores payloads
      *
      * @return list<Job>
      */
-    public function lease(array $entries, DelayQueue $as): array
+    public function lease(array $entries, Arguments $of): array
     {
         $nowUs = $this->jobs->store->nowUs();
 
-        return array_map(function (Entry $entry) use ($nowUs, $as): Job {
+        return array_map(function (Entry $entry) use ($nowUs, $of): Job {
             $lease = new Lease($nowUs + Store::us($entry->info->ttr));
-            $look = $entry->look($nowUs);
+            $look = $of->read($entry->look($nowUs));
             [$entry->lease, $entry->isBuried] = [$lease, false];
-            $job = Testing::jobOf($look, $as, ++$this->jobs->lastToken, fn (JobCall $call) => $this->called($entry, $lease, $call));
+            $job = Testing::jobOf($look, $of->like, ++$this->jobs->lastToken, fn (JobCall $call) => $this->called($entry, $lease, $call));
             $lease->isOf($job);
 
             return $job;

@@ -83,7 +83,7 @@ final class InMemoryQueue implements QueueInterface
             $this->jobs->remove($entry, 'acked');
         }
 
-        return array_map(static fn (Entry $entry): mixed => $entry->info->payload, $taken);
+        return array_map(fn (Entry $entry): mixed => $this->arguments->read($entry->info)?->payload, $taken);
     }
 
     public function watch(string ...$queues): static
@@ -116,7 +116,7 @@ final class InMemoryQueue implements QueueInterface
             return null;
         }
 
-        return (new Hold($this->jobs))->lease([$entry], $this->arguments->like)[0];
+        return (new Hold($this->jobs))->lease([$entry], $this->arguments)[0];
     }
 
     public function wait(int|float|null $timeout = null): bool
@@ -245,7 +245,7 @@ final class InMemoryQueue implements QueueInterface
     {
         $ready = $this->ready($most, $timeoutUs);
 
-        return $ready === null ? [] : (new Hold($ready[0]))->lease($ready[1], $this->arguments->like);
+        return $ready === null ? [] : (new Hold($ready[0]))->lease($ready[1], $this->arguments);
     }
 
     /**

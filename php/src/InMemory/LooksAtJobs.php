@@ -19,7 +19,7 @@ trait LooksAtJobs
 {
     public function peek(string $id): ?JobInfo
     {
-        return $this->jobs->look($this->jobs->find($this->arguments->id($id, 'peek')));
+        return $this->look($this->jobs->find($this->arguments->id($id, 'peek')));
     }
 
     public function cancel(string ...$ids): int
@@ -76,17 +76,17 @@ trait LooksAtJobs
 
     public function peekReady(): ?JobInfo
     {
-        return $this->jobs->look($this->jobs->first(State::Ready));
+        return $this->look($this->jobs->first(State::Ready));
     }
 
     public function peekDelayed(): ?JobInfo
     {
-        return $this->jobs->look($this->jobs->first(State::Delayed));
+        return $this->look($this->jobs->first(State::Delayed));
     }
 
     public function peekBuried(): ?JobInfo
     {
-        return $this->jobs->look($this->jobs->first(State::Buried));
+        return $this->look($this->jobs->first(State::Buried));
     }
 
     public function list(State $state, int $offset = 0, int $limit = 100, ?JobInfo $after = null): array
@@ -97,7 +97,7 @@ trait LooksAtJobs
             throw Arguments::error('list', 'Argument #4 ($after)', 'must be a job in the state that is listed');
         }
 
-        return array_map($this->jobs->look(...), array_slice($this->jobs->in($state, $after), $offset, $limit));
+        return array_map($this->look(...), array_slice($this->jobs->in($state, $after), $offset, $limit));
     }
 
     public function count(?State $state = null): int
@@ -180,5 +180,10 @@ trait LooksAtJobs
         $entry->change(['kicks' => $entry->info->kicks + 1] + ($resetAttempts ? ['attempts' => 0, 'timeouts' => 0] : []));
         $entry->fallDueFirst($nowUs);
         $entry->wait($nowUs);
+    }
+
+    private function look(?Entry $entry): ?JobInfo
+    {
+        return $this->arguments->read($this->jobs->look($entry));
     }
 }

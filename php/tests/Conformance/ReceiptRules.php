@@ -209,6 +209,9 @@ trait ReceiptRules
         $this->assertSame([null, (float) $moment->format('U.u')], [$prepared->delay, $prepared->dueAt]);
         $this->assertSame([OnDuplicate::Keep, 3600.0, '1'], [$prepared->onDuplicate, $prepared->unique, $prepared->body]);
         $this->assertNotSame($queue->prepare(1)->id, $queue->prepare(1)->id);
+        $this->assertSame([1, false], [$prepared->partitions, $prepared->isSealed]);
+        $spread = $this->queue('spread', ['partitions' => 3, 'keys' => ['k' => str_repeat('k', 32)]])->prepare(1);
+        $this->assertSame([3, true], [$spread->partitions, $spread->isSealed]);
     }
 
     public function testWhatIsPreparedMayBePushedLater(): void
@@ -231,5 +234,20 @@ trait ReceiptRules
             $this->travel(50);
         }
         $this->assertEqualsWithDelta($queue->now() - 100 + 90, $queue->peek('b')?->dueAt, 3.0);
+    }
+
+    public function testTheFormatOfAPayloadIsThatOfItsReader(): void
+    {
+        $queue = $this->queue();
+        $raw = $queue->sibling($queue->name(), ['format' => 'raw']);
+        $raw->pushOnce([['receipt' => 'r1', 'payload' => '{"n": 1.50}', 'id' => 'a']]);
+        $queue->push(['n' => 2], id: 'b');
+
+        $this->assertSame([['n' => 1.5], ['n' => 2]], [$queue->peek('a')?->payload, $queue->peekReady() === null ? null : $queue->peek('b')?->payload]);
+        $this->assertSame(['{"n": 1.50}', '{"n":2}'], [$raw->peek('a')?->payload, $raw->peek('b')?->payload]);
+        [$a, $b] = [$queue->reserve(), $raw->reserve()];
+        $this->assertSame([['n' => 1.5], '{"n": 1.50}', '{"n":2}'], [$a?->payload, $a?->body, $b?->payload]);
+        $a->release();
+        $this->assertSame([['n' => 1.5]], $queue->consumer());
     }
 }

@@ -88,6 +88,25 @@ fn a_debounce_that_runs_and_replacing_once_need_their_rights_besides() {
 }
 
 #[test]
+fn a_producer_that_cancels_needs_its_rights_besides() {
+    let all = extra("`cancel()` of an outbox, for its producers and its relay");
+    for place in [Place::one_server, Place::cluster] {
+        let mut place = place();
+        let missing = all.iter().map(|right| without(&all, right));
+        for rights in std::iter::once(all.clone()).chain(missing) {
+            let queue = allow(&mut place, "dqproducer", &rights);
+            queue.push_once(&[once("r", job("a"))]).unwrap();
+            queue.push(&delayed("b", 60_000)).unwrap();
+            let cancel = |id: &str| queue.peek(&self::id(id)).and_then(|_| queue.cancel(&[self::id(id)]));
+            match cancel("a").and_then(|_| cancel("b")) {
+                Ok(_) => assert_eq!(rights, all, "it needs no more"),
+                Err(error) => assert!(rights != all && is_denied(&error), "{rights:?}: {error}"),
+            }
+        }
+    }
+}
+
+#[test]
 fn durability_needs_the_right_to_wait_behind_sentinels_too() {
     let mut place = Place::behind_sentinels();
     for (rights, is_enough) in [(extra("the option `durability: replica`"), true), (Vec::new(), false)] {

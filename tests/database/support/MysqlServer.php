@@ -29,7 +29,7 @@ final class MysqlServer extends MysqlFamily
     protected function script(): string
     {
         $program = self::program() ?? throw new RuntimeException('no MySQL server here: set MYSQL_SERVER to the path of its mysqld');
-        [$server, $settings] = [escapeshellarg($program), self::SETTINGS . ' --innodb-redo-log-capacity=16M --performance-schema=OFF'];
+        [$server, $settings] = [escapeshellarg($program), self::SETTINGS . ' --innodb-redo-log-capacity=32M --performance-schema=OFF'];
 
         return "[ -d data ] || $server $settings --initialize-insecure\n"
             . "exec $server $settings " . self::SERVER_SETTINGS . ' --mysqlx=OFF --secure-file-priv=NULL';

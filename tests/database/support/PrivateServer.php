@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Database\Support;
 
+use Exception;
 use RuntimeException;
 
 /**
@@ -60,22 +61,17 @@ final class PrivateServer
         $this->owner = (int) getmypid();
         // Never /tmp, which may be memory: an fsync has to cost there what it costs users.
         $this->folder = '/var/tmp/delayqueue-' . bin2hex(random_bytes(6));
-        if (!mkdir($this->folder, 0o700)) {
-            throw new RuntimeException("cannot make the folder $this->folder for a private server");
-        }
-        if ($this->owned && posix_geteuid() === 0) {
-            chown($this->folder, self::unprivileged()['uid']);
-        }
     }
 
     /**
      * @param list<string> $command it starts in the folder
-     * @param callable(): bool $isUp whether it answers
+     * @param callable(): mixed $ask throws for as long as it does not answer
      *
      * @throws RuntimeException if it ends, or does not answer in time; with what it logged
      */
-    public function start(array $command, callable $isUp, float $patience = 60.0): void
+    public function start(array $command, callable $ask, float $patience = 60.0): void
     {
+        $this->makeFolder();
         $supervisor = [...$this->launcher(), '/bin/sh', '-c', self::SUPERVISOR, $this->folder, ...$command];
         $process = proc_open($supervisor, [['pipe', 'r'], ['pipe', 'w'], ['file', '/dev/null', 'a']], $pipes, '/');
         if ($process === false) {
@@ -83,11 +79,17 @@ final class PrivateServer
         }
         [$this->process, $this->lifeline] = [$process, $pipes[0]];
         $this->pid = (int) fgets($pipes[1]);
-        for ($deadline = microtime(true) + $patience; !$isUp(); usleep(10_000)) {
-            if (!$this->isRunning() || microtime(true) > $deadline) {
-                $logged = (string) file_get_contents("$this->folder/log");
-                $this->stop();
-                throw new RuntimeException("$command[0] does not answer. It logged:\n$logged");
+        for ($deadline = microtime(true) + $patience; ; usleep(10_000)) {
+            try {
+                $ask();
+
+                return;
+            } catch (Exception $e) {
+                if (!$this->isRunning() || microtime(true) > $deadline) {
+                    $logged = (string) file_get_contents("$this->folder/log");
+                    $this->stop();
+                    throw new RuntimeException("the private server does not answer: {$e->getMessage()}. It logged:\n$logged", 0, $e);
+                }
             }
         }
     }
@@ -142,6 +144,19 @@ final class PrivateServer
         fclose($this->lifeline);
         proc_close($this->process);
         $this->process = $this->lifeline = $this->pid = null;
+    }
+
+    private function makeFolder(): void
+    {
+        if (is_dir($this->folder)) {
+            return;
+        }
+        if (!mkdir($this->folder, 0o700)) {
+            throw new RuntimeException("cannot make the folder $this->folder for a private server");
+        }
+        if ($this->owned && posix_geteuid() === 0) {
+            chown($this->folder, self::unprivileged()['uid']);
+        }
     }
 
     /** @return list<string> a session of its own, so that no Ctrl-C of a terminal ends a server before its tests */

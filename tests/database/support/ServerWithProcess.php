@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Database\Support;
 
 use PDO;
-use PDOException;
+use RuntimeException;
 
 /** PostgreSQL, MariaDB and MySQL, less what each of them does in its own way. */
 abstract class ServerWithProcess extends DatabaseServer
@@ -49,6 +49,7 @@ abstract class ServerWithProcess extends DatabaseServer
 
     protected function start(): void
     {
+        $this->server = new PrivateServer();
         $this->launch();
         $this->prepare();
     }
@@ -72,22 +73,11 @@ abstract class ServerWithProcess extends DatabaseServer
 
     private function launch(): void
     {
-        $this->server()->start(['/bin/sh', '-euc', $this->script()], fn (): bool => $this->isUp());
-    }
-
-    private function isUp(): bool
-    {
-        try {
-            $this->admin($this->firstDatabase());
-
-            return true;
-        } catch (PDOException) {
-            return false;
-        }
+        $this->server()->start(['/bin/sh', '-euc', $this->script()], fn (): PDO => $this->admin($this->firstDatabase()));
     }
 
     private function server(): PrivateServer
     {
-        return $this->server ??= new PrivateServer();
+        return $this->server ?? throw new RuntimeException("this {$this->name()} server has been stopped");
     }
 }

@@ -9,6 +9,7 @@ use PDO;
 /** SQLite has no server: its database is a file, in a folder that is as temporary as the others'. */
 final class SqliteFiles extends DatabaseServer
 {
+    /** Of it only the folder is used. */
     private ?PrivateServer $place = null;
 
     public function name(): string
@@ -82,7 +83,7 @@ final class SqliteFiles extends DatabaseServer
     protected function start(): void
     {
         $this->place = new PrivateServer(owned: false);
-        $this->place->start(['true'], static fn (): bool => true);
+        $this->place->start(['true'], static fn () => null);
         $this->create('test');
     }
 

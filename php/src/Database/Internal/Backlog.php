@@ -19,21 +19,14 @@ final class Backlog
     private const FLOOR_MS = 600_000;
     private const WHOLE_EVERY = 60;
 
-    /** Seconds for which a queue waits that has failed: at first, and at most. */
-    private const FIRST_PAUSE = 0.1;
-    private const LONGEST_PAUSE = 5.0;
-
-    /** Nanoseconds for which a row waits that Redis takes not, though it takes others. */
-    private const REFUSED_FOR = 60_000_000_000;
+    /** Seconds for which a queue waits that has failed, at first and at most; and a row that Redis refuses though it takes others. */
+    private const PAUSES = ['queue' => [0.1, 5.0], 'id' => [60.0, 60.0]];
 
     /** Further ones are tried with each batch. */
-    private const MOST_REFUSED = 500;
+    private const MOST_WAITING = 500;
 
-    /** @var array<array-key, array{int, float}> when queues are tried again, by hrtime(), and after what pause */
-    private array $later = [];
-
-    /** @var array<string, int> when rows are tried again, by hrtime() */
-    private array $refused = [];
+    /** When queues and rows are tried again, by hrtime(), and after how many seconds. @var array{queue: array<array-key, array{int, float}>, id: array<array-key, array{int, float}>} */
+    private array $later = ['queue' => [], 'id' => []];
 
     private int $looks = 0;
 
@@ -52,17 +45,15 @@ final class Backlog
      */
     public function take(int $limit, callable $refuse): array
     {
-        $now = $this->dialect->now();
-        [$where, $values] = ["placed <= $now - " . (int) ($this->after * 1e6), []];
+        [$where, $values] = ["placed <= {$this->dialect->now()} - " . (int) ($this->after * 1e6), []];
         if (!$this->foundSome && ++$this->looks % self::WHOLE_EVERY !== 0) {
             [$where, $values] = ["$where and id >= ?", [Row::idAt((int) (microtime(true) * 1000) - self::FLOOR_MS)]];
         }
-        $this->refused = array_filter($this->refused, static fn (int $until): bool => hrtime(true) < $until);
-        $waiting = array_filter(array_map(strval(...), array_keys($this->later)), $this->waitsFor(...));
-        foreach (['queue' => array_values($waiting), 'id' => array_keys($this->refused)] as $column => $left) {
-            if ($left !== []) {
-                $where .= " and $column not in " . Dialect::places(count($left));
-                $values = [...$values, ...$left];
+        foreach ($this->later as $column => $names) {
+            $waiting = array_keys(array_filter($names, static fn (array $pause): bool => hrtime(true) < $pause[0]));
+            if ($waiting !== []) {
+                $where .= " and $column not in " . Dialect::places(count($waiting));
+                $values = [...$values, ...array_map(strval(...), $waiting)];
             }
         }
         $columns = "id, queue, job, {$this->dialect->column('payload')}, options, due";
@@ -84,9 +75,7 @@ final class Backlog
     /** @param list<string> $ids */
     public function delete(array $ids): void
     {
-        foreach (array_chunk($ids, 500) as $chunk) {
-            $this->database->execute('delete from ' . Schema::OUTBOX . ' where id in ' . Dialect::places(count($chunk)), $chunk);
-        }
+        $ids === [] || $this->database->execute(...$this->dialect->delete($ids));
     }
 
     /**
@@ -101,27 +90,36 @@ final class Backlog
 
     public function waitsFor(string $queue): bool
     {
-        return hrtime(true) < ($this->later[$queue][0] ?? 0);
+        return hrtime(true) < ($this->later['queue'][$queue][0] ?? 0);
     }
 
-    /** The rows of a queue wait. @return float for so many seconds */
-    public function postpone(string $queue): float
+    /**
+     * The rows of this queue, or this row, are tried again later.
+     *
+     * @param 'queue'|'id' $column
+     *
+     * @return float after so many seconds
+     */
+    public function postpone(string $column, string $name): float
     {
-        $pause = min(self::LONGEST_PAUSE, 2 * ($this->later[$queue][1] ?? self::FIRST_PAUSE / 2));
-        $this->later[$queue] = [hrtime(true) + (int) ($pause * 1e9), $pause];
+        $names = &$this->later[$column];
+        [$first, $most] = self::PAUSES[$column];
+        $pause = min($most, 2 * ($names[$name][1] ?? $first / 2));
+        if (isset($names[$name]) || count($names) < self::MOST_WAITING) {
+            $names[$name] = [hrtime(true) + (int) ($pause * 1e9), $pause];
+        }
 
         return $pause;
     }
 
-    public function resume(string $queue): void
+    /**
+     * Redis has them.
+     *
+     * @param list<string> $ids rows of this queue
+     */
+    public function settle(string $queue, array $ids): void
     {
-        unset($this->later[$queue]);
-    }
-
-    public function refuse(string $id): void
-    {
-        if (count($this->refused) < self::MOST_REFUSED) {
-            $this->refused[$id] = hrtime(true) + self::REFUSED_FOR;
-        }
+        unset($this->later['queue'][$queue]);
+        $this->later['id'] = array_diff_key($this->later['id'], array_flip($ids));
     }
 }

@@ -47,6 +47,26 @@ enum Dialect: string
         };
     }
 
+    /** Whether a column of bytes has these, which are bound as bound() gives them. */
+    public function finds(string $column): string
+    {
+        return match ($this) {
+            self::PostgreSql => "position({$this->bytes()} in $column) > 0",
+            self::MySql => "locate({$this->bytes()}, $column) > 0",
+            self::Sqlite => "instr($column, {$this->bytes()}) > 0",
+        };
+    }
+
+    /** A column of text as bytes, for finds(). */
+    public function textAsBytes(string $column): string
+    {
+        return match ($this) {
+            self::PostgreSql => "convert_to($column, 'UTF8')",
+            self::MySql => "cast($column as binary)",
+            self::Sqlite => "cast($column as blob)",
+        };
+    }
+
     public function bound(string $bytes): string
     {
         return $this === self::Sqlite ? $bytes : base64_encode($bytes);
@@ -61,6 +81,21 @@ enum Dialect: string
     public function lockedForOne(): string
     {
         return $this === self::Sqlite ? '' : ' for update skip locked';
+    }
+
+    /**
+     * Deletes rows of the outbox. Of a small table MySQL would scan all rows for a list of ids, and so wait for those that somebody else has
+     * locked, and lock the gaps between them: it is made to look for each by its key.
+     *
+     * @param non-empty-list<string> $ids
+     *
+     * @return array{string, list<string>} SQL and values
+     */
+    public function delete(array $ids): array
+    {
+        return $this === self::MySql
+            ? ["delete o from json_table(?, '$[*]' columns (id char(36) path '$')) x straight_join delayqueue_outbox o on o.id = convert(x.id using ascii) collate ascii_bin", [json_encode($ids, JSON_THROW_ON_ERROR)]]
+            : ['delete from delayqueue_outbox where id in ' . self::places(count($ids)), $ids];
     }
 
     /** Before a transaction of the relay. Otherwise MySQL's scan locks the gaps into which producers insert. @return list<string> */

@@ -47,7 +47,12 @@ final class PdoConnection implements Connection
     public function transaction(callable $work): mixed
     {
         $pdo = $this->handle();
-        $pdo->beginTransaction() || throw self::refused($pdo, 'BEGIN');
+        try {
+            $pdo->beginTransaction() || throw self::refused($pdo, 'BEGIN');
+        } catch (PDOException $error) {
+            $this->openAgain();
+            throw $error;
+        }
         try {
             $result = $work();
             $pdo->commit() || throw self::refused($pdo, 'COMMIT');
@@ -66,7 +71,8 @@ final class PdoConnection implements Connection
 
     public function isInTransaction(): bool
     {
-        return $this->pdo !== null && $this->pdo->inTransaction();
+        // PDO takes a lost connection to PostgreSQL for one with an open transaction.
+        return $this->pdo !== null && $this->pdo->inTransaction() && !($this->driver() === 'pgsql' && $this->pdo->getAttribute(PDO::ATTR_CONNECTION_STATUS) === 'Bad connection.');
     }
 
     public function driver(): string

@@ -158,9 +158,9 @@ final class Row
     public static function copy(array $rows, Dialect $dialect): array
     {
         $made = $dialect === Dialect::PostgreSql ? 'cast(? as bigint)' : '?';
-        $one = "select queue, job, $made, due, payload, options, 'waiting' from delayqueue_outbox where id = ?";
+        $one = "select queue, job, $made, due, payload, options, 'waiting', id from delayqueue_outbox where id = ?";
         [$into, $end] = $dialect === Dialect::MySql ? ['insert ignore into', ''] : ['insert into', ' on conflict do nothing'];
-        $sql = "$into delayqueue_jobs (queue, job, made, due, payload, options, state) " . implode(' union all ', array_fill(0, count($rows), $one)) . $end;
+        $sql = "$into delayqueue_jobs (queue, job, made, due, payload, options, state, receipt) " . implode(' union all ', array_fill(0, count($rows), $one)) . $end;
 
         return [$sql, array_merge(...array_map(static fn (self $row): array => [$row->madeMs(), $row->id], $rows))];
     }

@@ -20,7 +20,7 @@ use UnexpectedValueException;
 final class Targets
 {
     /** The payloads are bytes, and were checked when they came into the table. */
-    private const OPTIONS = ['format' => 'raw', 'maxPayload' => 512 << 20];
+    public const OPTIONS = ['format' => 'raw', 'maxPayload' => 512 << 20];
 
     private readonly Closure $make;
 
@@ -46,16 +46,17 @@ final class Targets
     }
 
     /**
-     * Each push is one for ever, by its receipt. A cancellation takes no job that was made after it.
+     * Each push is one for ever, by its receipt. A cancellation takes no job that was made after it: it may be carried out again later.
      *
      * @param list<Row> $rows of one queue, in order
      * @param string $source the word of the database
      * @param callable(Row): (float|DateTimeImmutable) $delay when the row is due in Redis
+     * @param int $graceMs a cancellation takes jobs that were made up to so many milliseconds later
      *
      * @throws Exception
      * @throws UnexpectedValueException when the queue would store a row in another way than its producer
      */
-    public function deliver(string $name, array $rows, string $source, callable $delay): void
+    public function deliver(string $name, array $rows, string $source, callable $delay, int $graceMs = 0): void
     {
         [$queue, $own] = $this->raw[$name] ??= $this->open($name);
         $items = [];
@@ -70,7 +71,7 @@ final class Targets
             $items === [] || $queue->pushOnce($items);
             $items = [];
             $job = $queue->peek($row->job);
-            if ($job !== null && round($job->createdAt * 1000) <= $row->madeMs()) {
+            if ($job !== null && round($job->createdAt * 1000) < $row->madeMs() + $graceMs) {
                 $queue->cancel($row->job);
             }
         }

@@ -1,0 +1,300 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Database;
+
+use Closure;
+use DateInterval;
+use DateTimeInterface;
+use DelayQueue\Database\Internal\Dialect;
+use DelayQueue\Database\Internal\History;
+use DelayQueue\Database\Internal\Offsets;
+use DelayQueue\Database\Internal\PdoConnection;
+use DelayQueue\Database\Internal\Recorder;
+use DelayQueue\Database\Internal\Row;
+use DelayQueue\Database\Internal\Targets;
+use DelayQueue\Exception;
+use DelayQueue\Internal\Moment;
+use DelayQueue\OnDuplicate;
+use DelayQueue\QueueInterface;
+use DelayQueue\Release;
+use DelayQueue\State;
+use PDO;
+use Throwable;
+use UnexpectedValueException;
+
+/**
+ * What became of each job, one row for each:
+ *
+ *     $queue = (new Journal(fn () => new PDO(…)))->watch(new DelayQueue('orders'));
+ *     $queue->consume($handler);
+ *
+ * It hears of the jobs that consume() and drain() settle. It does not hear of a job that its handler settles by itself with ack(), release() or the like,
+ * nor of one that is cancelled, purged or dropped while no worker has it: see prune().
+ */
+final class Journal
+{
+    private const PAGE = 200;
+    private const DELETED_AT_ONCE = 1000;
+
+    private readonly Connection $database;
+
+    private readonly Dialect $dialect;
+
+    private readonly Targets $targets;
+
+    private readonly Closure $report;
+
+    private readonly Recorder $recorder;
+
+    /**
+     * @param PDO|Closure(): PDO|Connection $database for watch() a function that opens one, which outlives a lost connection, and not the handlers' own
+     * @param (callable(string): QueueInterface)|null $queues as of Outbox, for prune() and rebuild()
+     * @param positive-int $batch rows of a statement
+     * @param float $atMost a busy worker writes once in so many seconds, or when a batch is full
+     * @param bool $payloads also keeps the payloads of the jobs that it sees, for search() and rebuild(). An Outbox with $journal keeps them anyway
+     * @param (callable(string, Throwable): void)|null $report hears what went wrong and is passed over, and why
+     */
+    public function __construct(
+        PDO|Closure|Connection $database,
+        ?callable $queues = null,
+        int $batch = 200,
+        float $atMost = 1.0,
+        bool $payloads = false,
+        ?callable $report = null,
+    ) {
+        $this->database = PdoConnection::of($database);
+        $this->targets = new Targets($queues);
+        $this->report = $report === null ? static fn () => null : $report(...);
+        $this->dialect = Dialect::from($this->database->driver());
+        $this->recorder = new Recorder($this->database, $this->dialect, max(1, min(1000, $batch)), $atMost, $payloads, $this->report);
+    }
+
+    /**
+     * Writes what becomes of the jobs of this worker: at once, or once in $atMost seconds, when a batch is full, when the worker is idle and when it
+     * stops. A worker that is killed loses what it has not written. A database that fails does not stop the worker: what could not be written is
+     * kept, 50 batches or 16 MiB of it, and tried again.
+     *
+     * @return QueueInterface the same
+     *
+     * @throws SchemaException when the tables are missing or of another version
+     */
+    public function watch(QueueInterface $queue): QueueInterface
+    {
+        try {
+            Schema::source($this->database);
+            $this->records('1 = 0', []);
+        } catch (SchemaException $error) {
+            throw $error;
+        } catch (Throwable $error) {
+            ($this->report)('the journal waits for its database', $error);
+        }
+        $this->recorder->listen($queue);
+
+        return $queue;
+    }
+
+    /** Writes now what watch() has heard. @return bool false: the database has failed, and what is left is tried again */
+    public function flush(): bool
+    {
+        return $this->recorder->flush();
+    }
+
+    /** @return int<0, max> jobs that watch() has heard of and that could not be written */
+    public function lost(): int
+    {
+        return $this->recorder->lost;
+    }
+
+    /**
+     * The jobs of this id, the newest first.
+     *
+     * @return list<JobRecord>
+     *
+     * @throws SchemaException and whatever the database's driver throws
+     */
+    public function find(string $id, ?string $queue = null): array
+    {
+        $queues = $queue === null ? $this->queues() : [$queue];
+
+        return $queues === [] ? [] : $this->records('queue in ' . Dialect::places(count($queues)) . ' and job = ? order by made desc', [...$queues, $id]);
+    }
+
+    /** What became of the newest job of this id, one of JobRecord::STATES; null: nothing is known of it. */
+    public function state(string $id, ?string $queue = null): ?string
+    {
+        return ($this->find($id, $queue)[0] ?? null)?->state;
+    }
+
+    /**
+     * The jobs of which something was heard last, the newest first. It reads the whole table.
+     *
+     * @param string|null $state one of JobRecord::STATES
+     * @param DateTimeInterface|null $since something was heard of them since
+     * @param string|null $contains bytes of the error or, where it was kept, of the payload
+     *
+     * @return list<JobRecord>
+     *
+     * @throws SchemaException and whatever the database's driver throws
+     */
+    public function search(?string $queue = null, ?string $state = null, ?DateTimeInterface $since = null, ?string $contains = null, int $limit = 100): array
+    {
+        $heard = 'coalesce(ended, began, made * 1000)';
+        $conditions = ['1 = 1' => []];
+        $queue === null || $conditions['queue = ?'] = [$queue];
+        $state === null || $conditions['state = ?'] = [$state];
+        $since === null || $conditions["$heard >= ?"] = [(int) $since->format('Uu')];
+        if ($contains !== null) {
+            $bytes = $this->dialect->bound($contains);
+            $conditions["({$this->dialect->finds('payload')} or {$this->dialect->finds($this->dialect->textAsBytes('error'))})"] = [$bytes, $bytes];
+        }
+
+        return $this->records(implode(' and ', array_keys($conditions)) . " order by $heard desc limit $limit", array_merge(...array_values($conditions)));
+    }
+
+    /**
+     * Deletes the rows of jobs that have ended.
+     *
+     * Jobs may end where no worker sees it: by a plain cancel(), by purge(), because they expired, because their id was taken. Their rows would wait
+     * for ever. So one that has not ended, that was due before $olderThan and that its queue does not have any more becomes `gone`, where the queue
+     * answers. A row is deleted so long after that.
+     *
+     * @param int|float|string|DateInterval $olderThan how long ago, as a delay of push()
+     * @param string|null $state only those: done, cancelled or gone
+     *
+     * @return int<0, max> rows that were deleted
+     *
+     * @throws SchemaException and whatever the database's driver throws
+     */
+    public function prune(int|float|string|DateInterval $olderThan, ?string $state = null): int
+    {
+        $before = (int) Schema::rows($this->database, "select {$this->dialect->now()} as now")[0]['now'] - (int) ((new Release($olderThan))->delay * 1e6);
+        [$deleted, $from, $ofState, $states] = [0, 0, $state === null ? '' : ' and state = ?', $state === null ? [] : [$state]];
+        $ended = 'from ' . Schema::JOBS . " where ended >= ? and ended < ?$ofState";
+        while (true) {
+            $page = Schema::rows($this->database, "select max(ended) as last from (select ended $ended order by ended limit " . self::DELETED_AT_ONCE . ') as page', [$from, $before, ...$states]);
+            if ($page[0]['last'] === null) {
+                break;
+            }
+            $last = (int) $page[0]['last'];
+            $deleted += $this->database->execute("delete $ended", [$from, $last + 1, ...$states]);
+            $from = $last;
+        }
+        foreach ($state === null || $state === 'gone' ? $this->queues() : [] as $queue) {
+            try {
+                $this->endThoseGone($queue, $before);
+            } catch (Exception $error) {
+                ($this->report)("queue $queue cannot be asked for its jobs", $error);
+            }
+        }
+
+        return $deleted;
+    }
+
+    /**
+     * Pushes what has not ended, and whose payload was kept, unless it is there: for a Redis that has lost its jobs. No job is early, buried ones
+     * are buried again, attempts start anew. After an error or a crash call it again.
+     *
+     * Relays may run: a job of an Outbox with $journal has the receipt of its row, whoever pushes it. So one that has ended in Redis less than ten
+     * minutes after its push does not come back, even if the journal has not heard of it. Others may run twice, which an Inbox absorbs: those whose
+     * end was not written yet, and those of a plain cancel().
+     *
+     * @return int<0, max> jobs that were added
+     *
+     * @throws SchemaException and whatever the database's driver throws
+     * @throws Exception of Redis
+     * @throws UnexpectedValueException when the queue would store a job in another way than its producer
+     */
+    public function rebuild(string $queue): int
+    {
+        $source = Schema::source($this->database);
+        $offsets = new Offsets($this->database, $this->dialect, $this->targets);
+        $target = $this->targets->queue($queue)->sibling($queue, Targets::OPTIONS);
+        $own = $target->prepare('');
+        [$jobs, $outbox] = [Schema::JOBS, Schema::OUTBOX];
+        // A relay brings those that wait for one, and the last word about an id that was replaced counts.
+        $where = "payload is not null and (receipt is not null or job not in (select o.job from $outbox o where o.queue = ?))"
+            . " and not exists (select 1 from $jobs r where r.queue = $jobs.queue and r.job = $jobs.job and r.made > $jobs.made and r.options like '%\"replace\":true%')";
+        $added = 0;
+        foreach ($this->open($queue, "due, state, began, error, options, receipt, {$this->dialect->column('payload')}", $where, [$queue]) as $page) {
+            [$offset, $items, $made] = [$offsets->measure($queue)[0], [], []];
+            foreach ($page as $columns) {
+                $row = Row::read(['id' => $columns['receipt'] ?? self::receipt($queue, $columns), 'queue' => $queue] + $columns, $this->dialect);
+                $misfit = $row->misfit($own);
+                if ($misfit !== null) {
+                    throw new UnexpectedValueException("job $row->job of queue $queue: $misfit");
+                }
+                $isBuried = $columns['state'] === 'buried';
+                // That of a moment is by Redis' clock, unless the job was released since.
+                $dueUs = $row->dueUs + ($row->hasMoment() && $columns['state'] !== 'released' ? 0 : $offset);
+                $item = ['onDuplicate' => OnDuplicate::Keep] + $row->item($source, Moment::of(($isBuried ? (int) $columns['began'] : $dueUs) / 1e6));
+                $items[] = $item + ($isBuried ? ['state' => State::Buried] : []) + ($columns['error'] === null ? [] : ['past' => ['lastError' => $columns['error']]]);
+                $columns['receipt'] === null && $made[] = $item['receipt'];
+            }
+            $added += $target->pushOnce($items)->added;
+            $made === [] || $target->forgetReceipts(...$made);
+        }
+
+        return $added;
+    }
+
+    private function endThoseGone(string $queue, int $before): void
+    {
+        $where = 'coalesce(due, made * 1000) < ? and not exists (select 1 from ' . Schema::OUTBOX . ' o where o.id = ' . Schema::JOBS . '.receipt)';
+        foreach ($this->open($queue, 'due', $where, [$before]) as $page) {
+            foreach ($page as $row) {
+                if (!History::isIn($this->targets->queue($queue), (string) $row['job'], (int) $row['made'])) {
+                    $sql = 'update ' . Schema::JOBS . " set state = 'gone', ended = {$this->dialect->now()} where queue = ? and job = ? and made = ? and ended is null";
+                    $this->database->execute($sql, [$queue, $row['job'], (int) $row['made']]);
+                }
+            }
+        }
+    }
+
+    /**
+     * Rows that have not ended, by pages, in the order of the key.
+     *
+     * @param list<int|string> $values of $where
+     *
+     * @return iterable<non-empty-list<array<string, int|float|string|null>>>
+     */
+    private function open(string $queue, string $columns, string $where, array $values): iterable
+    {
+        [$job, $made] = ['', 0];
+        $sql = "select job, made, $columns from " . Schema::JOBS . " where ended is null and queue = ? and job >= ? and (job > ? or made > ?) and $where order by job, made limit " . self::PAGE;
+        while (($page = Schema::rows($this->database, $sql, [$queue, $job, $job, $made, ...$values])) !== []) {
+            yield $page;
+            ['job' => $job, 'made' => $made] = $page[count($page) - 1];
+        }
+    }
+
+    /** A receipt for a job that came without one: always the same UUIDv7 of its time. @param array<string, int|float|string|null> $row */
+    private static function receipt(string $queue, array $row): string
+    {
+        $hash = hash('xxh128', "$queue $row[job] $row[made]");
+
+        return substr(Row::idAt((int) $row['made']), 0, 15) . substr($hash, 0, 3) . '-8' . substr($hash, 3, 3) . '-' . substr($hash, 6, 12);
+    }
+
+    /** One look at the index for each. @return list<string> */
+    private function queues(): array
+    {
+        $jobs = Schema::JOBS;
+        $sql = "with recursive q (queue) as (select min(queue) from $jobs union all select (select min(j.queue) from $jobs j where j.queue > q.queue) from q where q.queue is not null)";
+
+        return array_map(strval(...), array_column(Schema::rows($this->database, "$sql select queue from q where queue is not null"), 'queue'));
+    }
+
+    /**
+     * @param list<int|string> $values
+     *
+     * @return list<JobRecord>
+     */
+    private function records(string $where, array $values): array
+    {
+        $columns = "queue, job, made, due, {$this->dialect->column('payload')}, state, attempts, began, ended, worker, error, runs";
+
+        return array_map(fn (array $row): JobRecord => JobRecord::read($row, $this->dialect), Schema::rows($this->database, "select $columns from " . Schema::JOBS . " where $where", $values));
+    }
+}

@@ -1,0 +1,433 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Database;
+
+use DateTimeImmutable;
+use DelayQueue;
+use DelayQueue\Backoff;
+use DelayQueue\Database\Outbox;
+use DelayQueue\Database\Schema;
+use DelayQueue\Database\SchemaException;
+use DelayQueue\OnDuplicate;
+use DelayQueue\PayloadException;
+use DelayQueue\Testing\RedisServer;
+use DelayQueue\Tests\Database\Support\OutboxTestCase;
+use LogicException;
+use PDO;
+use PHPUnit\Framework\Attributes\DataProvider;
+use RuntimeException;
+use ValueError;
+
+/** Jobs that are pushed when the transaction of the application is committed. */
+final class OutboxTest extends OutboxTestCase
+{
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testAJobIsPushedWhenItsOrderIsStored(string $server): void
+    {
+        $this->begin($server);
+        $outbox = $this->outbox();
+        $id = $outbox->transaction(function (PDO $pdo) use ($outbox): string {
+            $this->assertSame($this->pdo, $pdo);
+            $pdo->exec('insert into orders values (4711)');
+            $id = $outbox->push('orders', ['order' => 4711], delay: '15m', id: 'order-4711');
+            $this->assertSame(0, $this->queue()->count(), 'not before the commit');
+
+            return $id;
+        });
+
+        $this->assertSame('order-4711', $id);
+        $job = $this->queue()->peek($id);
+        $this->assertSame(['order' => 4711], $job?->payload);
+        $this->assertEqualsWithDelta(900.0, $job->dueAt - $this->queue()->now(), 5.0);
+        $this->assertSame(1, $this->rows(), 'the relay deletes it');
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testWhatIsRolledBackIsNotPushed(string $server): void
+    {
+        $this->begin($server);
+        $outbox = $this->outbox();
+        try {
+            $outbox->transaction(function (PDO $pdo) use ($outbox): void {
+                $outbox->push('orders', 1);
+                throw new RuntimeException('the card was refused');
+            });
+            $this->fail('it is passed on');
+        } catch (RuntimeException $error) {
+            $this->assertSame('the card was refused', $error->getMessage());
+        }
+        $this->pdo->beginTransaction();
+        $outbox->push('orders', 2);
+        $this->pdo->exec('savepoint s');
+        $outbox->push('orders', 3);
+        $outbox->cancel('orders', 'kept');
+        $this->pdo->exec('rollback to savepoint s');
+        $this->pdo->commit();
+        $this->queue()->push('kept', id: 'kept');
+
+        $this->assertSame(1, $outbox->flush(), 'it looks what is there');
+        $this->assertSame(1, $this->relay()->runOnce());
+        $this->assertEqualsCanonicalizing([2, 'kept'], $this->work());
+
+        $this->pdo->beginTransaction();
+        $outbox->push('orders', 4);
+        $this->pdo->rollBack();
+        $this->assertSame([0, []], [$outbox->flush(), $this->work()]);
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testARowKeepsWhatAPushHas(string $server): void
+    {
+        $this->begin($server);
+        $moment = new DateTimeImmutable('+1 hour');
+        $jobs = [
+            ['payload' => ['x' => 'é'], 'delay' => $moment, 'id' => 'all', 'priority' => 7, 'ttr' => 90, 'maxAttempts' => 3, 'backoff' => Backoff::fixed('2s'),
+                'timeout' => 5, 'headers' => ['h' => 'ü', 'n' => ''], 'expires' => '1h'],
+            ['payload' => null, 'delay' => '1.5h', 'id' => 'few', 'retryUntil' => '2h'],
+        ];
+        $direct = $this->queue('direct', ['ttr' => 33, 'priority' => 9]);
+        $direct->pushMany($jobs);
+        // The defaults are those of the producer's queue, not of the relay's.
+        $outbox = $this->outbox(['ttr' => 33, 'priority' => 9]);
+        $this->assertSame(['all', 'few'], $outbox->pushMany('flushed', $jobs));
+        $this->assertSame(2, $outbox->flush());
+        $outbox->pushMany('relayed', $jobs);
+        $this->assertSame(4, $this->relay(['ttr' => 44])->runOnce());
+
+        foreach (['all', 'few'] as $id) {
+            $asPushed = $direct->peek($id);
+            foreach (['flushed', 'relayed'] as $queue) {
+                $job = $this->queue($queue)->peek($id);
+                foreach (['body', 'headers', 'priority', 'ttr', 'maxAttempts', 'timeout'] as $property) {
+                    $this->assertSame($asPushed?->$property, $job?->$property, "$queue $id $property");
+                }
+                $this->assertSame((string) $asPushed?->backoff, (string) $job?->backoff);
+                $this->assertEqualsWithDelta($asPushed?->dueAt, $job?->dueAt, 5.0);
+                $this->assertGreaterThanOrEqual($asPushed?->dueAt, $job?->dueAt, 'never early');
+                foreach (['expiresAt', 'retryUntil'] as $property) {
+                    $this->assertEqualsWithDelta($asPushed?->$property, $job?->$property, 5.0);
+                }
+            }
+        }
+        $this->assertSame((float) $moment->format('U.u'), $this->queue('relayed')->peek('all')?->dueAt, 'a moment is that of Redis');
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testPayloadsAreBytes(string $server): void
+    {
+        $this->begin($server);
+        $options = ['format' => 'raw', 'maxPayload' => 4 << 20];
+        $bytes = implode('', array_map(chr(...), range(0, 255)));
+        $payloads = ['', "\0", $bytes, str_repeat($bytes, 8 << 10), '\\x41', "it's; -- ?"];
+        $outbox = $this->outbox($options);
+        foreach ([false, true] as $isFlushed) {
+            foreach ($payloads as $number => $payload) {
+                $outbox->push('raw', $payload, id: "p$number");
+            }
+            $isFlushed ? $outbox->flush() : $outbox->discard();
+            $this->relay()->runOnce();
+            foreach ($payloads as $number => $payload) {
+                $this->assertSame(md5($payload), md5((string) $this->queue('raw', $options)->peek("p$number")?->payload), "$number");
+            }
+            $this->queue('raw')->purge();
+        }
+        $this->assertSame(0, $this->rows());
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testFlushAndRelayPushARowOnce(string $server): void
+    {
+        $this->begin($server);
+        $outbox = $this->outbox();
+        $ids = $outbox->pushMany('orders', array_map(static fn (int $n): array => ['payload' => $n], range(1, 1100)));
+        $this->assertCount(1100, array_unique($ids));
+        $this->assertSame(1100, $outbox->flush());
+        $this->assertSame(0, $outbox->flush(), 'once');
+        $this->assertSame(range(1, 1100), $this->work());
+
+        $relay = $this->relay();
+        $this->assertSame([500, 500, 100, 0], [$relay->runOnce(), $relay->runOnce(), $relay->runOnce(), $relay->runOnce()]);
+        $this->assertSame([[], 0], [$this->work(), $this->rows()]);
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testACancellationComesWithItsTransaction(string $server): void
+    {
+        $this->begin($server);
+        $outbox = $this->outbox();
+        $this->queue()->push('in Redis', id: 'old');
+        $outbox->push('orders', 'a row', id: 'row');
+        $outbox->discard();
+
+        $this->pdo->beginTransaction();
+        $this->assertSame(1, $outbox->cancel('orders', 'old', 'row', 'unknown'), 'one of them was a row');
+        $this->assertSame(1, $this->queue()->count());
+        $this->pdo->rollBack();
+        $this->assertSame(0, $outbox->flush());
+        $this->assertSame([1, 1], [$this->queue()->count(), $this->rows()], 'nothing is cancelled');
+
+        $outbox->transaction(fn () => $outbox->cancel('orders', 'old', 'row'));
+        $this->assertSame(0, $this->queue()->count());
+        $this->queue()->push('another of this id', id: 'old');
+        $this->assertSame(2, $this->relay()->runOnce());
+        $this->assertSame(['another of this id'], $this->work(), 'the relay cancels no job that is newer');
+
+        // Nobody has flushed it.
+        $this->queue()->push('in Redis', id: 'old');
+        usleep(2000); // a job of the same millisecond may be a newer one
+        $outbox->cancel('orders', 'old');
+        $outbox->discard();
+        $this->assertSame(1, $this->relay()->runOnce());
+        $this->assertSame([], $this->work());
+        $this->assertSame(0, $outbox->cancel('orders'));
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testAJobIsCancelledAndPushedAgainInOneTransaction(string $server): void
+    {
+        $this->begin($server);
+        foreach ([true, false] as $isFlushed) {
+            $outbox = $this->outbox();
+            $this->queue()->push('old', id: 'order-1');
+            $this->pdo->beginTransaction();
+            $outbox->cancel('orders', 'order-1');
+            $outbox->push('orders', 'new', id: 'order-1');
+            $this->pdo->commit();
+            $isFlushed ? $outbox->flush() : $outbox->discard();
+            $this->relay()->runOnce();
+            $this->relay()->runOnce();
+            $this->assertSame(['new'], $this->work());
+        }
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testAPushThatFollowsACancellationAtOnceStays(string $server): void
+    {
+        $this->begin($server);
+        for ($i = 0; $i < 20; $i++) {
+            $outbox = $this->outbox();
+            $outbox->cancel('orders', "order-$i");
+            $outbox->discard();
+            $outbox->push('orders', $i, id: "order-$i");
+            $outbox->flush();
+        }
+        $this->relay()->runOnce();
+        $this->assertCount(20, $this->work());
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testAPushOutsideOfATransactionNeedsNoRowButWhereRedisIsAway(string $server): void
+    {
+        $this->begin($server);
+        $outbox = $this->outbox();
+        $this->assertSame('a', $outbox->pushNow('orders', 1, id: 'a'));
+        $this->assertSame([0, 1], [$this->rows(), $this->queue()->count()]);
+
+        $away = RedisServer::start();
+        $dsn = $away->dsn();
+        $failing = new Outbox($this->pdo, static fn (string $name): DelayQueue => new DelayQueue($name, $dsn));
+        $away->stop();
+        $failing->pushNow('orders', 2, id: 'b');
+        $failing->pushNow('orders', 3, delay: '1h');
+        $this->assertSame(2, $this->rows());
+        $this->assertSame(2, $this->relay()->runOnce());
+        $this->assertSame([1, 2], $this->work());
+        $this->assertSame(1, $this->queue()->count());
+
+        // What is wrong is wrong, wherever it goes.
+        $this->expectException(PayloadException::class);
+        $failing->pushNow('orders', "\xff");
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testNothingIsPushedBeforeACommit(string $server): void
+    {
+        $this->begin($server);
+        $outbox = $this->outbox();
+        $this->pdo->beginTransaction();
+        foreach ([static fn () => $outbox->pushNow('orders', 1), static fn () => $outbox->flush(), fn () => $this->relay()->runOnce()] as $call) {
+            try {
+                $call();
+                $this->fail('it is refused');
+            } catch (LogicException) {
+                $this->assertSame(0, $this->queue()->count());
+            }
+        }
+        $this->pdo->rollBack();
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testOutsideOfATransactionAPushIsCommittedByItself(string $server): void
+    {
+        $this->begin($server);
+        $this->outbox()->push('orders', 1);
+        try {
+            $this->outbox()->pushMany('orders', [['payload' => 2], ['payload' => 3, 'delay' => 'never']]);
+            $this->fail('it is refused');
+        } catch (ValueError) {
+        }
+        $other = self::database($server)->pdo($this->database);
+        $this->assertSame(1, (int) $other->query('select count(*) from ' . Schema::OUTBOX)->fetchColumn(), 'all or none');
+        ['rows' => $rows, 'oldest' => $oldest] = $this->outbox()->waiting();
+        $this->assertSame(1, $rows);
+        $this->assertEqualsWithDelta(1.0, $oldest, 30.0);
+        $this->relay()->runOnce();
+        $this->assertSame(['rows' => 0, 'oldest' => null], $this->outbox()->waiting());
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testAJobOfATakenIdIsKeptOrReplaced(string $server): void
+    {
+        $this->begin($server);
+        $outbox = $this->outbox();
+        foreach ([1, 2] as $n) {
+            $outbox->push('orders', $n, id: 'kept');
+            $outbox->push('orders', $n, id: 'replaced', onDuplicate: OnDuplicate::Replace);
+        }
+        $outbox->flush();
+        $this->relay()->runOnce();
+        $this->assertEqualsCanonicalizing([1, 2], $this->work());
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testTheJournalHasACopy(string $server): void
+    {
+        $this->begin($server);
+        $outbox = $this->outbox(journal: true);
+        $outbox->push('orders', ['a' => 1], delay: 60, id: 'a');
+        $outbox->pushMany('orders', [['payload' => 1, 'id' => 'b'], ['payload' => 2, 'id' => 'b'], ['payload' => 3, 'id' => 'c']]);
+        $outbox->pushNow('orders', 'now', id: 'd');
+        $outbox->cancel('orders', 'c');
+        $outbox->flush();
+        $copies = $this->pdo->query('select j.job, j.state, j.due - o.due as apart from ' . Schema::JOBS . ' j left join ' . Schema::OUTBOX . ' o on o.job = j.job and o.due = j.due order by j.job')->fetchAll(PDO::FETCH_NUM);
+        $this->assertEquals([['a', 'waiting', 0], ['b', 'waiting', 0], ['c', 'cancelled', null], ['d', 'waiting', 0]], array_values(array_unique($copies, SORT_REGULAR)));
+        $this->assertSame(3, $this->queue()->count());
+        $job = $this->queue()->peek('a');
+        $made = (int) $this->pdo->query('select made from ' . Schema::JOBS . " where job = 'a'")->fetchColumn();
+        $this->assertSame($made, (int) round($job->createdAt * 1000), 'journal and Redis have one time of its making');
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testWhatIsWrongIsNamed(string $server): void
+    {
+        $this->begin($server);
+        $outbox = $this->outbox();
+        $class = Outbox::class;
+        $wrong = [
+            "$class::push(): Argument #3 (\$delay) must be greater than or equal to 0" => static fn () => $outbox->push('orders', 1, -1),
+            "$class::push(): Argument #12 (\$unique) must be null: the row itself arrives once" => static fn () => $outbox->push('orders', 1, unique: 5),
+            "$class::pushNow(): Argument #4 (\$id) must be UTF-8, since the database stores it as text" => static fn () => $outbox->pushNow('orders', 1, id: "\xff"),
+            "$class::pushMany(): Argument #2 (\$jobs) item 1: \"delay\" must be greater than or equal to 0" => static fn () => $outbox->pushMany('orders', [['payload' => 1], ['payload' => 1, 'delay' => -1]]),
+            "$class::pushMany(): Argument #2 (\$jobs) item 0: Unknown named parameter \$foo" => static fn () => $outbox->pushMany('orders', [['payload' => 1, 'foo' => 1]]),
+            "$class::push(): Argument #10 (\$onDuplicate) must be OnDuplicate::Keep or Replace: when the job reaches Redis, nobody hears of a duplicate"
+                => static fn () => $outbox->push('orders', 1, onDuplicate: OnDuplicate::Fail),
+        ];
+        foreach ($wrong as $message => $call) {
+            try {
+                $call();
+                $this->fail($message);
+            } catch (ValueError $error) {
+                $this->assertSame($message, $error->getMessage());
+            }
+        }
+        $this->assertSame(0, $this->rows());
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testATableThatIsMissingOrOfAnotherVersionIsNamedWithItsCure(string $server): void
+    {
+        $this->begin($server);
+        $outbox = $this->outbox();
+        $refused = function (string $words, callable $call): void {
+            try {
+                $call();
+                $this->fail($words);
+            } catch (SchemaException $error) {
+                $this->assertStringContainsString($words, $error->getMessage());
+            }
+        };
+        $this->pdo->exec('update ' . Schema::SOURCE . ' set version = 2');
+        $refused('are of version 2, and this package knows 1: update the package', fn () => $this->relay()->runOnce());
+        $refused('are of version 2', static fn () => $outbox->pushNow('orders', 1));
+        $this->pdo->exec('update ' . Schema::SOURCE . ' set version = 0');
+        $refused('are of version 0, and this package knows 1: run "delayqueue outbox:install"', fn () => $this->relay()->run());
+        $this->pdo->exec('delete from ' . Schema::SOURCE);
+        $refused('is empty: run "delayqueue outbox:install"', fn () => $this->relay()->runOnce());
+        $this->pdo->exec('alter table ' . Schema::OUTBOX . ' rename column options to older');
+        $refused('run "delayqueue outbox:install"', static fn () => $outbox->push('orders', 1));
+        $this->pdo->exec('drop table ' . Schema::OUTBOX);
+        $refused('run "delayqueue outbox:install"', static fn () => $outbox->push('orders', 1));
+        $refused('run "delayqueue outbox:install"', static fn () => $outbox->cancel('orders', 'a'));
+        $this->pdo->exec('drop table ' . Schema::SOURCE);
+        $refused('run "delayqueue outbox:install"', static fn () => $outbox->pushNow('orders', 1));
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testErrorsOfADatabaseThatDoesNotThrowAreThrown(string $server): void
+    {
+        $this->begin($server);
+        $this->pdo->setAttribute(PDO::ATTR_ERRMODE, PDO::ERRMODE_SILENT);
+        $this->pdo->setAttribute(PDO::ATTR_STRINGIFY_FETCHES, true);
+        $outbox = $this->outbox();
+        $outbox->transaction(static fn () => $outbox->push('orders', 1));
+        $this->relay()->runOnce();
+        $this->assertSame([1], $this->work());
+        $this->pdo->exec('alter table ' . Schema::OUTBOX . ' rename column placed to elsewhere');
+        $this->expectException(SchemaException::class);
+        $outbox->push('orders', 1);
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testAnInstallationIsRepeatedAndKeepsItsWord(string $server): void
+    {
+        $this->begin($server);
+        $word = $this->pdo->query('select source from ' . Schema::SOURCE)->fetchColumn();
+        $this->assertMatchesRegularExpression('/^[0-9a-f]{8}$/', $word);
+        Schema::install($this->pdo, true);
+        $this->assertSame([[$word]], $this->pdo->query('select source from ' . Schema::SOURCE)->fetchAll(PDO::FETCH_NUM));
+
+        $outbox = $this->outbox();
+        $outbox->push('orders', 1);
+        $outbox->flush();
+        $this->assertStringStartsWith("$word/", $this->queue()->receipts()[0]);
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testAQueueInMemoryTakesRowsToo(string $server): void
+    {
+        $this->begin($server);
+        ini_set('delayqueue.testing', '1');
+        $store = new DelayQueue\InMemory\Store();
+        $make = static fn (string $name): DelayQueue\QueueInterface => new DelayQueue\InMemory\InMemoryQueue($name, [], $store);
+        $outbox = new Outbox($this->pdo, $make);
+        $outbox->transaction(static fn () => $outbox->push('orders', ['n' => 1], headers: ['h' => 'x']));
+        $outbox->push('orders', ['n' => 2]);
+        (new DelayQueue\Database\Relay($this->pdo, $make, after: 0.0))->runOnce();
+        $seen = [];
+        $make('orders')->drain(static function ($job) use (&$seen): void {
+            $seen[] = $job->payload['n'];
+        });
+        ini_restore('delayqueue.testing');
+        $this->assertSame([1, 2], $seen);
+    }
+}

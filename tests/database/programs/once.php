@@ -1,0 +1,28 @@
+<?php
+
+/** Delivers a job to an inbox: once.php DSN USER PASSWORD ID CREATED-AT STATEMENT…; each statement is run when a line has come, and "throw" throws. */
+
+declare(strict_types=1);
+
+use DelayQueue\Database\Inbox;
+use DelayQueue\Testing;
+
+require dirname(__DIR__) . '/bootstrap.php';
+
+[, $dsn, $user, $password, $id, $createdAt] = $argv;
+$pdo = new PDO($dsn, $user ?: null, $password ?: null, [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION, PDO::ATTR_TIMEOUT => 30]);
+$job = Testing::jobOf(Testing::jobInfo(['id' => $id, 'queue' => 'orders', 'createdAt' => (float) $createdAt]), new DelayQueue('orders'), 1, static fn () => null);
+try {
+    echo json_encode((new Inbox($pdo))->once($job, static function (PDO $pdo) use ($argv): void {
+        echo "working\n";
+        foreach (array_slice($argv, 6) as $statement) {
+            if (trim((string) fgets(STDIN)) === 'throw') {
+                throw new RuntimeException('no stock');
+            }
+            $pdo->exec($statement);
+            echo "did it\n";
+        }
+    })), "\n";
+} catch (Throwable $error) {
+    echo $error::class, ' ', strtr($error->getMessage(), "\n", ' '), "\n";
+}
