@@ -10,6 +10,7 @@ use DelayQueue\ConnectionException;
 use DelayQueue\Database\Outbox;
 use DelayQueue\Database\Schema;
 use DelayQueue\Database\SchemaException;
+use DelayQueue\Internal\Moment;
 use DelayQueue\OnDuplicate;
 use DelayQueue\Symfony\Transport\Queues;
 use Doctrine\DBAL\Connection;
@@ -51,6 +52,9 @@ final class TransportOutbox
     public function push(array $job): string
     {
         $job['queue'] = $this->queues->settings->queue;
+        if ($job['delay'] < 0) {
+            $job['delay'] = Moment::of(microtime(true) + $job['delay']); // In the past, by whatever clock: Redis may be away.
+        }
         $job['onDuplicate'] = $job['onDuplicate'] === OnDuplicate::Fail ? OnDuplicate::Keep : $job['onDuplicate'];
 
         return $this->asked(fn (Outbox $outbox): string => $this->isInTransaction() ? $outbox->push(...$job) : $outbox->pushNow(...$job));

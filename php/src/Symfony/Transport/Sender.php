@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace DelayQueue\Symfony\Transport;
 
-use DateTimeImmutable;
 use DelayQueue\DuplicateJobException;
 use DelayQueue\Internal\RedisClock;
 use DelayQueue\Job;
@@ -68,7 +67,7 @@ final class Sender
         $held->done();
         try {
             $job?->update($body);
-            $job?->release($this->delay($envelope), countAttempt: false, error: $held->failure() ?? 'handling the message failed');
+            $job?->release(RedisClock::in(self::delay($envelope), $this->queues->own()), countAttempt: false, error: $held->failure() ?? 'handling the message failed');
         } catch (LeaseLostException) {
             $job = null;
         }
@@ -107,7 +106,9 @@ final class Sender
     /** @param array<string, string> $headers */
     private function push(Envelope $envelope, string $body, ?DelayQueueStamp $wish, array $headers = []): string
     {
-        return $this->queues->own()->push(...$this->job($envelope, $body, $wish, $headers));
+        $job = $this->job($envelope, $body, $wish, $headers);
+
+        return $this->queues->own()->push(...['delay' => RedisClock::in($job['delay'], $this->queues->own())] + $job);
     }
 
     /**
@@ -119,7 +120,7 @@ final class Sender
     {
         return [
             'payload' => $body,
-            'delay' => $this->delay($envelope),
+            'delay' => self::delay($envelope),
             'id' => $wish?->id,
             'priority' => $wish?->priority,
             'ttr' => $wish?->ttr,
@@ -132,8 +133,9 @@ final class Sender
         ];
     }
 
-    private function delay(Envelope $envelope): int|float|DateTimeImmutable
+    /** In seconds. */
+    private static function delay(Envelope $envelope): int|float
     {
-        return RedisClock::in(($envelope->last(DelayStamp::class)?->getDelay() ?? 0) / 1000, $this->queues->own());
+        return ($envelope->last(DelayStamp::class)?->getDelay() ?? 0) / 1000;
     }
 }
