@@ -104,10 +104,7 @@ final class OutboxTest extends DatabaseMessengerTestCase
     public function testWhileRedisIsAwayADispatchSucceedsAndArrivesOnce(): void
     {
         $this->useDatabase('sqlite');
-        $redis = RedisServer::start();
-        $dsn = 'delayqueue' . substr($redis->dsn(), strlen('redis'));
-        $redis->stop();
-        $transport = $this->shop($dsn);
+        $transport = $this->shop($this->awayDsn());
         $before = microtime(true);
         $transport->send(new Envelope(new ShopWork('a'), [new DelayQueueStamp('a')]));
         $this->assertLessThan(3.0, microtime(true) - $before);
@@ -118,6 +115,19 @@ final class OutboxTest extends DatabaseMessengerTestCase
         $this->relay();
         $this->assertSame([2, 0], [$this->jobs('shop')->count(State::Ready), $this->rows()]);
         $this->assertPushed('a', 'shop');
+    }
+
+    public function testWhileRedisIsAwayACancellationSucceedsAndHolds(): void
+    {
+        $this->useDatabase('sqlite');
+        $this->bus()->dispatch(new ShopWork('a'), [new DelayQueueStamp('a')]);
+        $away = $this->shop($this->awayDsn());
+        $away->send(new Envelope(new ShopWork('b'), [new DelayQueueStamp('b')]));
+        foreach (['a', 'b'] as $id) {
+            $this->assertTrue($away->outbox()->cancel($id));
+        }
+        $this->relay();
+        $this->assertSame([0, 0], [$this->jobs('shop')->count(), $this->rows()]);
     }
 
     public function testADuplicateIsKeptOrReplacedWhateverTheStampSays(): void
@@ -199,6 +209,15 @@ final class OutboxTest extends DatabaseMessengerTestCase
                 $this->assertStringContainsString($expected, $error->getMessage());
             }
         }
+    }
+
+    /** Of a Redis that has ended. */
+    private function awayDsn(): string
+    {
+        $redis = RedisServer::start();
+        $redis->stop();
+
+        return 'delayqueue' . substr($redis->dsn(), strlen('redis'));
     }
 
     /** @return list<string> the messages that wait, in order */

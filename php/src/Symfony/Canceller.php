@@ -33,7 +33,7 @@ final class Canceller
      * Removes a message in any state. A worker that handles it at this moment runs on; its acknowledgement changes nothing. With an outbox and
      * inside of its transaction, the message is removed when that is committed.
      *
-     * @return bool false when there was none; with an outbox true, too, where Redis cannot be reached: the relay removes it
+     * @return bool false when there was none; with an outbox also true where Redis does not answer: the relay removes it
      *
      * @throws TransportException
      */

@@ -6,10 +6,10 @@ namespace DelayQueue\Symfony\Database;
 
 use Closure;
 use DelayQueue;
-use DelayQueue\ConnectionException;
 use DelayQueue\Database\Outbox;
 use DelayQueue\Database\Schema;
 use DelayQueue\Database\SchemaException;
+use DelayQueue\Exception as DelayQueueException;
 use DelayQueue\Internal\Moment;
 use DelayQueue\OnDuplicate;
 use DelayQueue\Symfony\Transport\Queues;
@@ -63,7 +63,7 @@ final class TransportOutbox
     /**
      * Where a message's row waits it is deleted; the message in Redis is cancelled now, or with the transaction.
      *
-     * @return bool whether there was one; true where Redis could not be asked
+     * @return bool whether there was one; true where Redis does not answer
      */
     public function cancel(string $id): bool
     {
@@ -71,8 +71,8 @@ final class TransportOutbox
             $queue = $this->queues->own();
             try {
                 $found = $this->isInTransaction() ? $queue->peek($id) !== null : $queue->cancel($id) > 0;
-            } catch (ConnectionException) {
-                $found = true;
+            } catch (DelayQueueException) {
+                $found = true; // Away, loading, or read-only: the relay asks later.
             }
 
             return $outbox->cancel($this->queues->settings->queue, $id) > 0 || $found;
