@@ -62,6 +62,20 @@ final class InboxTest extends DatabaseMessengerTestCase
         $this->assertSame(['b'], $this->effects());
     }
 
+    public function testAHandlerThatLeavesATransactionOpenIsRolledBack(): void
+    {
+        $this->useDatabase('sqlite');
+        $envelope = $this->receive(new ShopWork('a', 'row begin'));
+        try {
+            $this->bus()->dispatch($envelope);
+            $this->fail('nothing was thrown');
+        } catch (LogicException $error) {
+            $this->assertStringContainsString('not ended', $error->getMessage());
+        }
+        $this->assertFalse($this->database()->isTransactionActive());
+        $this->assertSame([0, 0], [$this->rows('effects'), $this->rows('delayqueue_jobs')]);
+    }
+
     public function testWhatAnEntityManagerHoldsIsStoredWithIt(): void
     {
         $this->useDatabase('sqlite');

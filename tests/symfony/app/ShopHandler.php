@@ -27,6 +27,7 @@ final class ShopHandler
         match ($then) {
             '' => null,
             'dispatch' => $this->bus->dispatch(new ShopWork("$work->name-next")),
+            'begin' => $this->doctrine->getConnection()->beginTransaction(),
             'fail' => throw new RuntimeException("$work->name failed"),
         };
         $this->journal->write('end', $work->name);

@@ -8,7 +8,8 @@ namespace DelayQueue\Tests\Symfony\App;
 final class ShopWork
 {
     /**
-     * @param string $do 'row' of SQL; 'entity' without a flush; 'row fail' and 'entity fail' throw after it; 'row dispatch' dispatches another message
+     * @param string $do 'row' of SQL; 'entity' without a flush; 'row fail' and 'entity fail' throw after it; 'row dispatch' dispatches another message; 'row begin'
+     *     leaves a transaction open
      */
     public function __construct(public string $name, public string $do = 'row')
     {

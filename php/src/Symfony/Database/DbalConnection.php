@@ -71,14 +71,20 @@ final class DbalConnection implements Connection
 
     public function transaction(callable $work): mixed
     {
+        $level = $this->connection->getTransactionNestingLevel();
         try {
             // DBAL 3 counts a transaction as open whose BEGIN has failed.
             $this->connection->beginTransaction();
             $result = $work();
+            if ($this->connection->getTransactionNestingLevel() !== $level + 1) {
+                throw new LogicException('a transaction was begun inside of another one and not ended, or ended too often');
+            }
             $this->connection->commit();
         } catch (Throwable $error) {
             try {
-                $this->connection->rollBack();
+                while ($this->connection->getTransactionNestingLevel() > $level) {
+                    $this->connection->rollBack();
+                }
             } catch (Throwable) {
                 // It is lost, and so the transaction is rolled back.
             }
