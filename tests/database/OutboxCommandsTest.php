@@ -141,6 +141,21 @@ final class OutboxCommandsTest extends DatabaseCliTestCase
         $this->assertSame([1, 2], [$this->rows(), count($this->queue())]);
     }
 
+    public function testAnErrorThatStaysIsSaidOnceAMinute(): void
+    {
+        $this->useDatabase('sqlite');
+        $this->outbox()->pushMany($this->queueName, [['payload' => 1], ['payload' => 2]]);
+        $this->pdo()->exec("update delayqueue_outbox set options = 'nonsense'");
+        $relay = $this->start('outbox:relay', '--after=0');
+        $this->heard($relay, '/(its options are not JSON.*){2}/s');
+        foreach ([1, 2, 3] as $number) {
+            // The rows are tried again with each look, a second after the last one.
+            $this->outbox()->push($this->queueName, $number);
+            Wait::until(fn (): bool => count($this->queue()) === $number, 20, 'the relay has looked again');
+        }
+        $this->assertSame(2, substr_count($relay->errors(), 'its options are not JSON'), 'once for each row');
+    }
+
     /** @dataProvider databases */
     #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
     public function testStatusTellsRowsAgeAndReceipts(string $name): void
