@@ -5,6 +5,14 @@ declare(strict_types=1);
 namespace DelayQueue\Console;
 
 use DelayQueue;
+use DelayQueue\Console\Database\JournalListCommand;
+use DelayQueue\Console\Database\JournalPruneCommand;
+use DelayQueue\Console\Database\JournalRebuildCommand;
+use DelayQueue\Console\Database\JournalSearchCommand;
+use DelayQueue\Console\Database\JournalShowCommand;
+use DelayQueue\Console\Database\OutboxInstallCommand;
+use DelayQueue\Console\Database\OutboxRelayCommand;
+use DelayQueue\Console\Database\OutboxStatusCommand;
 use DelayQueue\WorkerOrder;
 use Symfony\Component\Console\Application as SymfonyApplication;
 use Symfony\Component\Console\Command\Command;
@@ -28,6 +36,7 @@ final class Application extends SymfonyApplication
           2  wrong usage: an option, an argument, or a handler that cannot be loaded
           3  Redis cannot be reached, or does not accept the credentials
           4  Redis was reached and refused
+          5  the database cannot be reached or refuses, or a table is missing or of another version
         TEXT;
 
     public function __construct()
@@ -40,6 +49,8 @@ final class Application extends SymfonyApplication
             new CancelCommand(), new KickCommand(), new RescheduleCommand(), new PauseCommand(), new ResumeCommand(),
             new PurgeCommand(), new DoctorCommand(), new InstallScriptsCommand(), new ServeCommand(), new MetricsCommand(), new DumpCommand(), new LoadCommand(),
             new ResealCommand(), new ForgetCommand(), new ReceiptsCommand(), new ForgetReceiptsCommand(), new WorkersCommand(),
+            new OutboxInstallCommand(), new OutboxRelayCommand(), new OutboxStatusCommand(),
+            new JournalListCommand(), new JournalShowCommand(), new JournalSearchCommand(), new JournalPruneCommand(), new JournalRebuildCommand(),
             ...array_map(static fn (WorkerOrder $order): Command => new WorkerOrderCommand($order), WorkerOrder::cases()),
         ]);
         $this->setDefaultCommand(OverviewCommand::NAME);

@@ -21,6 +21,9 @@ final class ExitCode
     /** Redis was reached and refused. */
     public const REFUSED = 4;
 
+    /** The database cannot be reached or refuses, or lacks a table. */
+    public const DATABASE = 5;
+
     /** A worker ended for another process to take its place: EX_TEMPFAIL of sysexits.h. */
     public const RESTART = 75;
 

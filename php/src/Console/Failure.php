@@ -5,7 +5,9 @@ declare(strict_types=1);
 namespace DelayQueue\Console;
 
 use DelayQueue\ConnectionException;
+use DelayQueue\Database\SchemaException;
 use DelayQueue\ServerException;
+use PDOException;
 use Symfony\Component\Console\Exception\ExceptionInterface;
 use Throwable;
 use ValueError;
@@ -18,6 +20,7 @@ final class Failure
         return match (true) {
             $error instanceof ConnectionException => ExitCode::UNREACHABLE,
             $error instanceof ServerException => ExitCode::REFUSED,
+            $error instanceof PDOException, $error instanceof SchemaException => ExitCode::DATABASE,
             $error instanceof UsageException, $error instanceof ValueError, $error instanceof ExceptionInterface => ExitCode::USAGE,
             default => ExitCode::FAILED,
         };
@@ -73,13 +76,15 @@ final class Failure
 
     /**
      * A URL with a login keeps its user. Not everybody encodes an @ or a space in a password; a port with words behind it is no password. The core's
-     * advice how to write a login, redis://USER:PASSWORD@…, stays as it is.
+     * advice how to write a login, redis://USER:PASSWORD@…, stays as it is. A password in a PDO DSN goes on to the next semicolon.
      */
     public static function withoutPasswords(string $text): string
     {
         $password = '(?:[^\s@]*|(?!\d+[^a-z\d])(?:(?!://)[^\n@])*)@(?:(?!://)[^\s])*(?<=@)';
         $text = (string) preg_replace('~(\w://[^\s:/@]*:)(?!PASSWORD@…)' . $password . '~i', '$1***@', $text);
 
-        return (string) preg_replace('~(password=)[^\s&\'"]+~i', '$1***', $text);
+        $ofDsn = '(\b(?:pgsql|mysql):[^\r\n]*?\bpassword\s*=)(?:;;|[^;\r\n])*';
+
+        return (string) preg_replace("~$ofDsn|(password=)(?:'[^']*'|\"[^\"]*\"|[^\s&'\"]+)~i", '$1$2***', $text);
     }
 }

@@ -43,12 +43,30 @@ final class Target
      */
     public function queue(array $options = []): DelayQueue
     {
+        return $this->open($this->name(), $options);
+    }
+
+    /**
+     * The name of the one queue that is meant.
+     *
+     * @return non-empty-string
+     *
+     * @throws UsageException when several are named
+     */
+    public function name(): string
+    {
         $names = $this->names();
         if (count($names) > 1) {
             throw new UsageException('this command works on one queue: give --queue once');
         }
 
-        return $this->open($names[0], $options);
+        return $names[0];
+    }
+
+    /** As name(), but null where --queue says nothing: then all queues are meant. */
+    public function nameOrAll(): ?string
+    {
+        return $this->named() === [] ? null : $this->name();
     }
 
     /**

@@ -5,6 +5,8 @@ declare(strict_types=1);
 namespace DelayQueue\Console;
 
 use DelayQueue;
+use DelayQueue\Console\Database\Database;
+use DelayQueue\Console\Database\JournalOption;
 use DelayQueue\Console\Worker\HandlerLoader;
 use DelayQueue\Console\Worker\JobLog;
 use DelayQueue\Console\Worker\Lifeline;
@@ -13,6 +15,8 @@ use DelayQueue\Console\Worker\Notices;
 use DelayQueue\Console\Worker\Place;
 use DelayQueue\Console\Worker\Pool;
 use DelayQueue\Console\Worker\Relaunch;
+use DelayQueue\Console\Worker\Role;
+use DelayQueue\Console\Worker\StopSignal;
 use DelayQueue\Event;
 use DelayQueue\Internal\RedisClock;
 use DelayQueue\Job;
@@ -49,6 +53,9 @@ final class WorkCommand extends Command
                 start it again. A limit ends one worker; with several processes another takes its place.
                 TEXT . "\n\n" . Application::EXIT_CODES . "\n  75  an operator has ordered a restart (workers:restart) of a single worker\n  124  a handler was stuck beyond its --timeout, or --shutdown-timeout, and --grace-timeout");
         Limits::describe($this);
+        Role::describe($this);
+        JournalOption::describe($this);
+        Database::describe($this);
     }
 
     protected function execute(InputInterface $input, OutputInterface $output): int
@@ -58,14 +65,18 @@ final class WorkCommand extends Command
         $limits = Limits::of($input);
         $notices = new Notices($output, $asJson);
         $lifeline = Lifeline::find();
-        $isParent = $processes > 1 && $lifeline === null;
+        $roles = Role::of($input);
+        $isParent = $lifeline === null && ($processes > 1 || $roles !== []);
         if ($isParent && (!function_exists('pcntl_signal') || !function_exists('posix_kill'))) {
-            throw new UsageException('--processes needs PHP\'s extensions pcntl and posix');
+            throw new UsageException(($processes > 1 ? '--processes' : "--{$roles[0]->value}") . ' needs PHP\'s extensions pcntl and posix');
+        }
+        if ($lifeline?->role !== null) {
+            return self::runBesideWorkers($lifeline->role, $lifeline, $input, $notices);
         }
         $queue = null;
         self::heedSignals($queue, $isParent || $lifeline !== null);
         if ($isParent) {
-            return (new Pool(Relaunch::command(), $processes, $limits['stopWhenEmpty'], $notices))->run();
+            return (new Pool(Relaunch::command(), $processes, $limits['stopWhenEmpty'], $notices, $roles))->run();
         }
         HandlerLoader::bootstrap($input);
         $target = new Target($input);
@@ -74,6 +85,7 @@ final class WorkCommand extends Command
         $lifeline === null ? self::tellOfReadiness($watching, $place, $notices) : $lifeline->attach($watching, $place);
         self::tellOfRedis($watching, $notices);
         self::tellOfClocks($watching, $notices);
+        JournalOption::watch($watching, $input, $notices);
         $handler = JobLog::of($input, $output)->watch($watching, HandlerLoader::load($input));
         // Not before: stop() does not reach a loop that has yet to begin.
         $queue = $watching;
@@ -83,6 +95,16 @@ final class WorkCommand extends Command
 
         // A parent starts another one in any case.
         return $reason === StopReason::Restart && $lifeline === null ? ExitCode::RESTART : ExitCode::OK;
+    }
+
+    /** All but SIGTERM are for the parent, which tells this process to end when its workers have ended. A Ctrl-C reaches all of them. */
+    private static function runBesideWorkers(Role $role, Lifeline $lifeline, InputInterface $input, Notices $notices): int
+    {
+        $signal = new StopSignal([SIGTERM], [SIGINT, SIGQUIT, SIGHUP]);
+        HandlerLoader::bootstrap($input);
+        $role->run($input, $notices, static fn (): bool => $signal->hasCome() || $lifeline->isCut(), $lifeline->tellReady(...));
+
+        return ExitCode::OK;
     }
 
     /**

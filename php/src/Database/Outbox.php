@@ -297,7 +297,7 @@ final class Outbox
      */
     public function waiting(): array
     {
-        [$row] = $this->database->rows("select count(*) as count, {$this->dialect->now()} - min(placed) as age from " . Schema::OUTBOX);
+        [$row] = Schema::rows($this->database, "select count(*) as count, {$this->dialect->now()} - min(placed) as age from " . Schema::OUTBOX);
 
         return ['rows' => (int) $row['count'], 'oldest' => $row['age'] === null ? null : max(0, (int) $row['age']) / 1e6];
     }

@@ -13,7 +13,6 @@ use DelayQueue\Database\Internal\Offsets;
 use DelayQueue\Database\Internal\PdoConnection;
 use DelayQueue\Database\Internal\Row;
 use DelayQueue\Database\Internal\Targets;
-use DelayQueue\Exception;
 use DelayQueue\Internal\Moment;
 use DelayQueue\QueueInterface;
 use LogicException;
@@ -158,8 +157,8 @@ final class Relay
         try {
             // A push that needed no row, or another relay, has left receipts in queues that this one does not know.
             $names = array_unique([...$names, ...$this->targets->queue($names[0] ?? 'default')->queues()]);
-        } catch (Exception) {
-            // A user that may not read the index.
+        } catch (Throwable) {
+            // A user that may not read the index, or a queue that $queues refuses.
         }
         $forgotten = 0;
         foreach ($names as $name) {
@@ -269,12 +268,12 @@ final class Relay
         return Moment::of(($row->hasMoment() ? $row->dueUs : $row->dueUs + $this->offsets->of($row->queue)) / 1e6);
     }
 
-    /** @param Closure(): mixed $work that asks the queue's Redis */
+    /** A queue that fails, or that $queues refuses, holds up no other. @param Closure(): mixed $work that asks the queue's Redis */
     private function attempt(string $queue, Closure $work): void
     {
         try {
             $this->backlog->waitsFor($queue) || $work();
-        } catch (Exception $error) {
+        } catch (Throwable $error) {
             $this->backOff($queue, $error);
         }
     }

@@ -19,7 +19,7 @@ use PHPUnit\Framework\Assert;
 final class Session
 {
     /** Commands that end when they are told to. */
-    private const FOREVER = '/^(\S+=\S+ )*(delayqueue (work|serve|metrics) (?!.*--stop-when-empty)|.* --watch)/';
+    private const FOREVER = '/^(\S+=\S+ )*(delayqueue (work|serve|metrics|outbox:relay)\b(?!.*--(stop-when-empty|once))|.* --watch)/';
 
     private const KEY = 'base64:uAYHN4LqN2C9RkgV8TRYvRYyG2oQmVqTcfD9AzR2w3E=';
 
@@ -191,6 +191,7 @@ final class Session
             'PATH' => "{$this->folder->path}/bin:" . getenv('PATH') . ':/usr/sbin:/sbin',
             'HOME' => $this->folder->path,
             'DELAYQUEUE_DSN' => "redis://127.0.0.1:$this->port/0",
+            'DELAYQUEUE_DATABASE' => "sqlite:{$this->folder->path}/shop.db",
             'QUEUE_KEY' => self::KEY,
             'LC_ALL' => 'C.UTF-8',
             'SESSION_SOCKET' => $this->redis->socket,

@@ -7,12 +7,12 @@ namespace DelayQueue\Console\Worker;
 use DelayQueue\Console\ExitCode;
 use RuntimeException;
 
-/** A worker in a process of its own, as its parent sees it. */
+/** A worker in a process of its own, or a process beside the workers, as its parent sees it. */
 final class Child
 {
     private const DESCRIPTOR = 3;
 
-    /** Seconds after which a child is killed that was told to stop before it was ready. It has no job. */
+    /** Seconds after which a child is killed that was told to stop before it was ready, or is no worker. It has no job. */
     private const STUCK_AFTER = 10.0;
 
     /** Seconds between two signals to such a child. */
@@ -60,14 +60,14 @@ final class Child
      *
      * @throws RuntimeException when the system starts no further process
      */
-    public function __construct(array $command, public readonly int $slot, public readonly int $generation, public readonly bool $isHeld)
+    public function __construct(array $command, public readonly Slot $slot, public readonly int $generation, public readonly bool $isHeld)
     {
         $process = @proc_open(
             $command,
             [['file', '/dev/null', 'r'], self::DESCRIPTOR => ['socket']],
             $pipes,
             null,
-            [Lifeline::VARIABLE => self::DESCRIPTOR . ($isHeld ? Lifeline::HELD : '')] + getenv(),
+            [Lifeline::VARIABLE => Lifeline::value(self::DESCRIPTOR, $isHeld, $slot->role)] + getenv(),
         );
         if ($process === false) {
             throw new RuntimeException(error_get_last()['message'] ?? "cannot start $command[0]");
@@ -174,17 +174,17 @@ final class Child
     {
         // The parent reads each line, also one that nobody needs: a line that stays in the socket would wake it for ever.
         $this->listen();
-        if ($this->stoppedAt === null || $this->isTold) {
+        if ($this->stoppedAt === null || ($this->isTold && $this->slot->role === null)) {
             return;
         }
         $now = hrtime(true) / 1e9;
-        if ($this->isReady()) {
+        if ($this->isReady() && !$this->isTold) {
             // It may have missed the signals before, and hears this one.
             $this->isTold = true;
             $this->signal(SIGTERM);
         } elseif ($now - $this->stoppedAt > self::STUCK_AFTER) {
             $this->signal(SIGKILL);
-        } elseif ($now - $this->urgedAt >= self::URGE_EVERY) {
+        } elseif (!$this->isTold && $now - $this->urgedAt >= self::URGE_EVERY) {
             $this->urgedAt = $now;
             $this->signal(SIGTERM);
         }

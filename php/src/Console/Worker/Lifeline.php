@@ -9,7 +9,7 @@ use DelayQueue\Event;
 use DelayQueue\Internal\Json;
 use DelayQueue\StopReason;
 
-/** A worker's end of the socket that its parent holds: through it the parent hears of the worker, and its end is noticed. */
+/** The end of the socket that a worker, or a process beside the workers, holds: through it the parent hears of it, and the parent's end is noticed. */
 final class Lifeline
 {
     public const READY = 'ready';
@@ -21,30 +21,39 @@ final class Lifeline
     /** Followed by JSON: the queues, and where Redis is. */
     public const PLACE = 'place';
 
-    /** Set by the parent for its workers, and by nobody else: the descriptor of the socket. */
+    /** Set by the parent for its processes, and by nobody else: the descriptor of the socket. */
     public const VARIABLE = 'DELAYQUEUE_LIFELINE';
 
     /** Behind the descriptor: the worker is to take no jobs until SIGCONT. */
-    public const HELD = ' held';
+    private const HELD = 'held';
 
-    /** @param resource $socket */
-    private function __construct(private $socket, private readonly bool $isHeld)
+    /**
+     * @param resource $socket
+     * @param Role|null $role what this process does; null: it is a worker
+     */
+    private function __construct(private $socket, private readonly bool $isHeld, public readonly ?Role $role)
     {
     }
 
-    /** Null in a process that is not a worker of a parent's. */
+    /** What the parent sets VARIABLE to. */
+    public static function value(int $descriptor, bool $isHeld, ?Role $role): string
+    {
+        return implode(' ', array_filter([(string) $descriptor, $isHeld ? self::HELD : '', $role->value ?? '']));
+    }
+
+    /** Null in a process that no parent has started. */
     public static function find(): ?self
     {
-        $value = (string) getenv(self::VARIABLE);
+        $words = explode(' ', (string) getenv(self::VARIABLE));
         // Not for the programs that a handler starts.
         putenv(self::VARIABLE);
-        $socket = preg_match('/^\d+/', $value, $descriptor) ? @fopen("php://fd/$descriptor[0]", 'r+') : false;
+        $socket = ctype_digit($words[0]) ? @fopen("php://fd/$words[0]", 'r+') : false;
         if ($socket === false) {
             return null;
         }
         stream_set_blocking($socket, false);
 
-        return new self($socket, str_ends_with($value, self::HELD));
+        return new self($socket, in_array(self::HELD, $words, true), Role::tryFrom(end($words)));
     }
 
     /**
@@ -79,6 +88,12 @@ final class Lifeline
         }
     }
 
+    /** For a process beside the workers. */
+    public function tellReady(): void
+    {
+        $this->tell(self::READY);
+    }
+
     public function ended(StopReason $reason): void
     {
         match ($reason) {
@@ -93,7 +108,8 @@ final class Lifeline
         @fwrite($this->socket, "$word\n");
     }
 
-    private function isCut(): bool
+    /** The parent is gone. */
+    public function isCut(): bool
     {
         // The parent never writes: there is nothing to read, or the end.
         return @fread($this->socket, 1) === '' && feof($this->socket);

@@ -6,10 +6,11 @@ namespace DelayQueue\Console\Worker;
 
 use DelayQueue\Console\Text;
 
-/** The lines of a parent about its workers. */
+/** The lines of a parent about its workers, or about the process of a role. */
 final class PoolLog
 {
-    public function __construct(private readonly Notices $notices)
+    /** @param Role|null $role null: it is about the workers */
+    public function __construct(private readonly Notices $notices, private readonly ?Role $role = null)
     {
     }
 
@@ -26,7 +27,7 @@ final class PoolLog
 
     public function startFailed(Slot $slot, string $why, float $pause): void
     {
-        $this->notices->say('startFailed', "worker $slot->number: $why; tried again in " . Text::length($pause), ['worker' => $slot->number]);
+        $this->notices->say('startFailed', "{$slot->name()}: $why; tried again in " . Text::length($pause), self::place($slot));
     }
 
     public function ready(Child $child): void
@@ -41,40 +42,53 @@ final class PoolLog
         $this->notices->say('ended', self::name($child) . " {$child->end()}$then", self::fields($child));
     }
 
+    /** A process beside the workers stops after them, without a word. */
     public function stopping(): void
     {
-        $this->notices->say('stopping', 'stopping: the workers finish the jobs they have');
+        $this->role === null && $this->notices->say('stopping', 'stopping: the workers finish the jobs they have');
     }
 
     public function reload(): void
     {
-        $this->notices->say('reload', 'SIGHUP: new workers start, and the old ones work until all of the new ones are ready');
+        $this->notices->say('reload', $this->role === null
+            ? 'SIGHUP: new workers start, and the old ones work until all of the new ones are ready'
+            : "a new {$this->role->value} starts, and the old one works until the new one is ready");
     }
 
-    /** @param array{queues: list<string>, redis: string, prefix: string}|null $place of the new workers; null: there were no old ones */
-    public function reloaded(?array $place): void
+    /** @param Child|null $first of the new ones; null: there were no old ones */
+    public function reloaded(?Child $first): void
     {
-        $message = $place === null
-            ? 'there was no worker to replace'
-            : 'all of the new workers are ready for ' . Place::text($place) . ': the old ones finish the jobs they have';
+        $place = $first?->place();
+        $message = match (true) {
+            $first === null => 'there was no ' . ($this->role->value ?? 'worker') . ' to replace',
+            $place === null => "the new {$this->role?->value} is ready: the old one ends",
+            default => 'all of the new workers are ready for ' . Place::text($place) . ': the old ones finish the jobs they have',
+        };
         $this->notices->say('reloaded', $message, $place ?? []);
     }
 
     /** @param Child|null $child null: the system did not start it */
     public function reloadFailed(?Child $child, string $why): void
     {
-        $who = $child === null ? 'a new worker' : self::name($child) . ', the new one,';
-        $this->notices->say('reloadFailed', "$who $why: the old ones stay", $child === null ? [] : self::fields($child));
+        $who = $child === null ? 'a new ' . ($this->role->value ?? 'worker') : self::name($child) . ', the new one,';
+        $old = $this->role === null ? 'the old ones stay' : 'the old one stays';
+        $this->notices->say('reloadFailed', "$who $why: $old", $child === null ? [] : self::fields($child));
     }
 
     private static function name(Child $child): string
     {
-        return "worker $child->slot (process $child->pid)";
+        return "{$child->slot->name()} (process $child->pid)";
     }
 
-    /** @return array<string, int> */
+    /** @return array<string, int|string> */
     private static function fields(Child $child): array
     {
-        return ['worker' => $child->slot, 'process' => $child->pid];
+        return self::place($child->slot) + ['process' => $child->pid];
+    }
+
+    /** @return array<string, int|string> */
+    private static function place(Slot $slot): array
+    {
+        return $slot->role === null ? ['worker' => $slot->number] : ['role' => $slot->role->value];
     }
 }

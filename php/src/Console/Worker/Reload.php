@@ -26,7 +26,7 @@ final class Reload
 
     public function add(Child $successor): void
     {
-        $this->successors[$successor->slot] = $successor;
+        $this->successors[$successor->slot->number] = $successor;
     }
 
     /**

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console\Worker;
 
-/** The place of one worker in a pool: who works there, and when the next one may start. */
+/** The place of one process in a pool: who works there, and when the next one may start. */
 final class Slot
 {
     /** A child that lived this long, in seconds, had not failed to start. */
@@ -22,8 +22,15 @@ final class Slot
 
     private int $failures = 0;
 
-    public function __construct(public readonly int $number)
+    /** @param Role|null $role what is done there; null: it is a worker's */
+    public function __construct(public readonly int $number, public readonly ?Role $role = null)
     {
+    }
+
+    /** As the log calls it. */
+    public function name(): string
+    {
+        return $this->role === null ? "worker $this->number" : $this->role->value;
     }
 
     /**

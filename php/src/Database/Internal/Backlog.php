@@ -57,7 +57,7 @@ final class Backlog
             }
         }
         $columns = "id, queue, job, {$this->dialect->column('payload')}, options, due";
-        $found = $this->database->rows("select $columns from " . Schema::OUTBOX . " where $where order by id limit $limit{$this->dialect->lockedForOne()}", $values);
+        $found = Schema::rows($this->database, "select $columns from " . Schema::OUTBOX . " where $where order by id limit $limit{$this->dialect->lockedForOne()}", $values);
         $this->foundSome = $found !== [];
         $rows = [];
         foreach ($found as $columns) {

@@ -17,19 +17,23 @@ use Throwable;
  */
 final class PdoConnection implements Connection
 {
-    private ?string $driver = null;
+    /** Inside transaction(). */
+    private bool $isWorking = false;
 
     /** @param Closure(): PDO|null $open opens it when it is needed, and again after an error; null: the PDO is the application's, and stays */
-    private function __construct(private ?PDO $pdo, private readonly ?Closure $open = null)
+    private function __construct(private ?PDO $pdo, private readonly ?Closure $open = null, private ?string $driver = null)
     {
     }
 
-    /** @param PDO|Closure(): PDO|Connection $database */
-    public static function of(PDO|Closure|Connection $database): Connection
+    /**
+     * @param PDO|Closure(): PDO|Connection $database
+     * @param 'pgsql'|'mysql'|'sqlite'|null $driver of what the closure opens; null: it is asked
+     */
+    public static function of(PDO|Closure|Connection $database, ?string $driver = null): Connection
     {
         return match (true) {
             $database instanceof PDO => new self($database),
-            $database instanceof Closure => new self(null, $database),
+            $database instanceof Closure => new self(null, $database, $driver),
             default => $database,
         };
     }
@@ -49,10 +53,11 @@ final class PdoConnection implements Connection
         $pdo = $this->handle();
         try {
             $pdo->beginTransaction() || throw self::refused($pdo, 'BEGIN');
-        } catch (PDOException $error) {
+        } catch (Throwable $error) {
             $this->openAgain();
             throw $error;
         }
+        $this->isWorking = true;
         try {
             $result = $work();
             $pdo->commit() || throw self::refused($pdo, 'COMMIT');
@@ -62,9 +67,11 @@ final class PdoConnection implements Connection
             } catch (PDOException) {
                 // It is lost, and so the transaction is rolled back.
             }
+            $this->isWorking = false;
             $this->openAgain();
             throw $error;
         }
+        $this->isWorking = false;
 
         return $result;
     }
@@ -123,10 +130,10 @@ final class PdoConnection implements Connection
         return [constant($name) => true];
     }
 
-    /** The connection may be lost: the next statement opens another. Inside a transaction nothing could follow. */
+    /** The connection may be lost: the next statement opens another. Inside a transaction nothing could follow. PDO takes a lost one for open. */
     private function openAgain(): void
     {
-        if ($this->open !== null && !$this->isInTransaction()) {
+        if ($this->open !== null && !$this->isWorking) {
             $this->pdo = null;
         }
     }

@@ -1,0 +1,54 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console\Worker;
+
+use Closure;
+use DelayQueue\Console\Database\RelayRun;
+use Symfony\Component\Console\Command\Command;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
+
+/**
+ * The task of one process beside the workers of a pool, for all of them. Each role is an option of the command. Such a process may be killed at any time,
+ * and two of one role may run.
+ */
+enum Role: string
+{
+    case Relay = 'relay';
+
+    /** Gives the command an option for each role. */
+    public static function describe(Command $command): void
+    {
+        foreach (self::cases() as $role) {
+            $command->addOption($role->value, null, InputOption::VALUE_NONE, $role->help());
+        }
+    }
+
+    /** @return list<self> those that the command line asks for */
+    public static function of(InputInterface $input): array
+    {
+        return array_values(array_filter(self::cases(), static fn (self $role): bool => $input->getOption($role->value)));
+    }
+
+    /**
+     * Does it, in the process that the pool has started for it.
+     *
+     * @param Closure(): bool $stop whether it is to end
+     * @param Closure(): void $ready is to be called once it works
+     */
+    public function run(InputInterface $input, Notices $notices, Closure $stop, Closure $ready): void
+    {
+        match ($this) {
+            self::Relay => (new RelayRun($input, $notices))->besideWorkers($stop, $ready),
+        };
+    }
+
+    private function help(): string
+    {
+        return match ($this) {
+            self::Relay => 'Also bring the rows of the outbox to Redis, in one process beside the workers; needs --database',
+        };
+    }
+}
