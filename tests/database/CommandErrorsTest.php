@@ -72,6 +72,18 @@ final class CommandErrorsTest extends DatabaseCliTestCase
 
     /** @dataProvider databases */
     #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    public function testATableThatLacksAColumn(string $name): void
+    {
+        $this->useDatabase($name);
+        foreach (['delayqueue_outbox' => ['outbox:relay', '--once'], 'delayqueue_jobs' => ['journal:list']] as $table => $command) {
+            $this->pdo()->exec("alter table $table drop column options");
+            $this->pdo()->exec("alter table $table drop column due");
+            $this->assertRefused('/^delayqueue: a table .* of another version: run "delayqueue outbox:install"/', ...$command);
+        }
+    }
+
+    /** @dataProvider databases */
+    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
     public function testTablesOfAnotherVersion(string $name): void
     {
         $this->useDatabase($name);

@@ -141,6 +141,21 @@ final class OutboxCommandsTest extends DatabaseCliTestCase
         $this->assertSame([1, 2], [$this->rows(), count($this->queue())]);
     }
 
+    public function testAnErrorThatStaysIsSaidOnceAMinute(): void
+    {
+        $this->useDatabase('sqlite');
+        (new DelayQueue('wide', $this->redis->dsn(), ['partitions' => 4]))->pushMany(array_fill(0, 40, ['payload' => 1]));
+        $this->outbox()->push('wide', 1);
+        $relay = $this->start('outbox:relay', '--after=0');
+        $this->heard($relay, '/give --partitions=4/');
+        foreach ([1, 2, 3] as $number) {
+            // The row is tried again with each look, a second after the last one.
+            $this->outbox()->push($this->queueName, $number);
+            Wait::until(fn (): bool => count($this->queue()) === $number, 20, 'the relay has looked again');
+        }
+        $this->assertSame(1, substr_count($relay->errors(), 'give --partitions=4'));
+    }
+
     /** @dataProvider databases */
     #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
     public function testStatusTellsRowsAgeAndReceipts(string $name): void

@@ -10,6 +10,7 @@ use DelayQueue\Backoff;
 use DelayQueue\Database\Outbox;
 use DelayQueue\Database\Schema;
 use DelayQueue\Database\SchemaException;
+use DelayQueue\DuplicateJobException;
 use DelayQueue\OnDuplicate;
 use DelayQueue\PayloadException;
 use DelayQueue\Testing\RedisServer;
@@ -192,6 +193,33 @@ final class OutboxTest extends OutboxTestCase
 
     /** @dataProvider databases */
     #[DataProvider('databases')]
+    public function testACancellationStopsNobodyElse(string $server): void
+    {
+        if ($server === 'sqlite') {
+            $this->assertSame('sqlite', self::database($server)->driver(), 'one writer at a time, whatever it writes');
+
+            return;
+        }
+        $this->begin($server);
+        $outbox = $this->outbox(journal: true);
+        $outbox->pushMany('orders', [['payload' => 1, 'id' => 'a'], ['payload' => 2, 'id' => 'c'], ['payload' => 3, 'id' => 'e']]);
+        $this->pdo->beginTransaction();
+        $outbox->cancel('orders', 'c', 'gone');
+
+        $other = self::database($server)->pdo($this->database);
+        $other->exec($server === 'postgresql' ? "set lock_timeout = '5s'" : 'set innodb_lock_wait_timeout = 5');
+        $elsewhere = new Outbox($other, fn (string $name): DelayQueue => $this->queue($name), true);
+        foreach (['b', 'f', 'gonf'] as $id) {
+            $elsewhere->push('orders', 1, id: $id);
+        }
+        $elsewhere->cancel('orders', 'a');
+        $this->assertGreaterThan(0, $this->relay(pdo: $other)->runOnce());
+        $this->pdo->commit();
+        $this->assertSame('cancelled', $this->pdo->query('select state from ' . Schema::JOBS . " where job = 'c'")->fetchColumn());
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
     public function testAJobIsCancelledAndPushedAgainInOneTransaction(string $server): void
     {
         $this->begin($server);
@@ -248,6 +276,40 @@ final class OutboxTest extends OutboxTestCase
         // What is wrong is wrong, wherever it goes.
         $this->expectException(PayloadException::class);
         $failing->pushNow('orders', "\xff");
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testAPushOutsideOfATransactionTellsOfADuplicateWhereRedisIsThere(string $server): void
+    {
+        $this->begin($server);
+        $outbox = $this->outbox();
+        $push = static fn (int $payload, OnDuplicate $onDuplicate): string => $outbox->pushNow('orders', $payload, id: 'a', onDuplicate: $onDuplicate);
+        $refused = function (callable $push): void {
+            try {
+                $push();
+                $this->fail('the id is taken');
+            } catch (DuplicateJobException) {
+                $this->assertSame(0, $this->rows());
+            }
+        };
+        $push(1, OnDuplicate::Fail);
+        $refused(static fn () => $push(2, OnDuplicate::Fail));
+        $push(3, OnDuplicate::Keep);
+        $push(4, OnDuplicate::Replace);
+        $job = $this->queue()->reserve(1);
+        $this->assertSame(4, $job->payload);
+        $refused(static fn () => $push(5, OnDuplicate::Replace));
+        $job->ack();
+
+        $away = RedisServer::start();
+        $dsn = $away->dsn();
+        $failing = new Outbox($this->pdo, static fn (string $name): DelayQueue => new DelayQueue($name, $dsn));
+        $away->stop();
+        $push(6, OnDuplicate::Fail);
+        $failing->pushNow('orders', 7, id: 'a', onDuplicate: OnDuplicate::Fail);
+        $this->relay()->runOnce();
+        $this->assertSame([6], $this->work());
     }
 
     /** @dataProvider databases */

@@ -79,7 +79,7 @@ final class FailureTransportTest extends MessengerTestCase
         $this->jobs('orders')->push('{"body":"O:8:\"Nowhere\":0:{}","headers":[]}', id: 'bad');
         $worker = $this->start('messenger:consume', 'orders');
         if (method_exists(MessageDecodingFailedException::class, 'wrap')) {
-            $this->until(fn () => $this->jobs('failed')->peek('bad'), 'it fails');
+            $this->assertNotNull($this->until(fn () => $this->jobs('failed')->peek('bad'), 'it fails'));
         } else {
             $this->assertNotSame(0, $worker->exitCode(30));
             $this->assertBuried('bad', 'orders');

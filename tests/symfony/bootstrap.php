@@ -3,6 +3,7 @@
 declare(strict_types=1);
 
 require __DIR__ . '/load.php';
+require_once dirname(__DIR__) . '/database/support/autoload.php';
 
 spl_autoload_register(static function (string $class): void {
     foreach (['DelayQueue\\Tests\\Support\\' => 'phpunit', 'DelayQueue\\Tests\\Faults\\Support\\' => 'faults'] as $prefix => $folder) {

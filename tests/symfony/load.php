@@ -9,7 +9,7 @@ declare(strict_types=1);
     require_once "$package/autoload.php";
     spl_autoload_register(static function (string $class): void {
         foreach (['DelayQueue\\Tests\\Symfony\\App\\' => 'app', 'DelayQueue\\Tests\\Symfony\\' => 'support'] as $prefix => $folder) {
-            $file = __DIR__ . "/$folder/" . substr($class, strlen($prefix)) . '.php';
+            $file = __DIR__ . "/$folder/" . strtr(substr($class, strlen($prefix)), '\\', '/') . '.php';
             if (str_starts_with($class, $prefix) && is_file($file)) {
                 require $file;
 
@@ -23,7 +23,7 @@ declare(strict_types=1);
         return;
     }
     $components = ['Bundle/FrameworkBundle', 'Component/Messenger', 'Component/Messenger/Bridge/Redis', 'Component/Console', 'Component/Yaml', 'Component/Process'];
-    foreach ($components as $component) {
+    foreach ([...$components, '../Doctrine/DBAL', '../Doctrine/ORM'] as $component) {
         $file = stream_resolve_include_path("Symfony/$component/autoload.php");
         if ($file !== false) {
             require_once $file;

@@ -5,7 +5,6 @@
 declare(strict_types=1);
 
 require_once dirname(__DIR__, 2) . '/autoload.php';
-require_once dirname(__DIR__) . '/order-closing/Shop.php';
 
 spl_autoload_register(static function (string $class): void {
     $prefix = 'DelayQueue\\Examples\\Symfony\\';
@@ -18,8 +17,8 @@ $composer = dirname(__DIR__, 2) . '/vendor/autoload.php';
 if (is_file($composer)) {
     require_once $composer;
 } else {
-    foreach (['Bundle/FrameworkBundle', 'Component/Messenger', 'Component/Console', 'Component/Yaml'] as $part) {
-        require_once "Symfony/$part/autoload.php";
+    foreach (['Symfony/Bundle/FrameworkBundle', 'Symfony/Component/Messenger', 'Symfony/Component/Console', 'Symfony/Component/Yaml', 'Doctrine/DBAL'] as $part) {
+        require_once "$part/autoload.php";
     }
     if (!class_exists('Composer\\InstalledVersions')) {
         // Symfony asks it which packages are there for development only: none is.

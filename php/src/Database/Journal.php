@@ -73,7 +73,8 @@ final class Journal
     /**
      * Writes what becomes of the jobs of this worker: at once, or once in $atMost seconds, when a batch is full, when the worker is idle and when it
      * stops. A worker that is killed loses what it has not written. A database that fails does not stop the worker: what could not be written is
-     * kept, 50 batches or 8 MiB of it, and tried again.
+     * kept, 50 batches or 8 MiB of it, and tried again. A handler inside Inbox::once() locks the row of its job: give the connection of the journal a
+     * limit for locks, since a worker may have to tell of an earlier run of that job.
      *
      * @return QueueInterface the same
      *
@@ -193,7 +194,7 @@ final class Journal
      *
      * Relays may run: a job of an Outbox with $journal has the receipt of its row, whoever pushes it. So one that has ended in Redis less than ten
      * minutes after its push does not come back, even if the journal has not heard of it. Others may run twice, which an Inbox absorbs: those whose
-     * end was not written yet, and those of a plain cancel().
+     * end was not written yet, and those of a plain cancel(). One that only watch() has kept gets the backoff and the timeout of the queue.
      *
      * @return int<0, max> jobs that were added
      *
@@ -208,7 +209,7 @@ final class Journal
         $target = $this->targets->queue($queue)->sibling($queue, Targets::OPTIONS);
         $own = $target->prepare('');
         [$jobs, $outbox] = [Schema::JOBS, Schema::OUTBOX];
-        // A relay brings those that wait for one, and the last word about an id that was replaced counts.
+        // The relay brings a job whose row waits and whose receipt is unknown. Of jobs of one id the last that replaces counts.
         $where = "payload is not null and (receipt is not null or job not in (select o.job from $outbox o where o.queue = ?))"
             . " and not exists (select 1 from $jobs r where r.queue = $jobs.queue and r.job = $jobs.job and r.made > $jobs.made and r.options like '%\"replace\":true%')";
         $added = 0;
@@ -221,7 +222,7 @@ final class Journal
                     throw new UnexpectedValueException("job $row->job of queue $queue: $misfit");
                 }
                 $isBuried = $columns['state'] === 'buried';
-                // That of a moment is by Redis' clock, unless the job was released since.
+                // A moment is by Redis' clock, and what a release has set is by the database's.
                 $dueUs = $row->dueUs + ($row->hasMoment() && $columns['state'] !== 'released' ? 0 : $offset);
                 $item = ['onDuplicate' => OnDuplicate::Keep] + $row->item($source, Moment::of(($isBuried ? (int) $columns['began'] : $dueUs) / 1e6));
                 $items[] = $item + ($isBuried ? ['state' => State::Buried] : []) + ($columns['error'] === null ? [] : ['past' => ['lastError' => $columns['error']]]);
@@ -264,7 +265,7 @@ final class Journal
         }
     }
 
-    /** A receipt for a job that came without one: always the same UUIDv7 of its time. @param array<string, int|float|string|null> $row */
+    /** The receipt of a job that has none of the outbox: a UUIDv7 as those, and always the same. @param array<string, int|float|string|null> $row */
     private static function receipt(string $queue, array $row): string
     {
         $hash = hash('xxh128', "$queue $row[job] $row[made]");

@@ -13,6 +13,7 @@ use DelayQueue\Database\Internal\Dialect;
 use DelayQueue\Database\Internal\PdoConnection;
 use DelayQueue\Database\Internal\Row;
 use DelayQueue\Database\Internal\Targets;
+use DelayQueue\DuplicateJobException;
 use DelayQueue\Exception;
 use DelayQueue\Internal\Moment;
 use DelayQueue\OnDuplicate;
@@ -137,10 +138,11 @@ final class Outbox
      * Pushes to Redis now, without a row. Where Redis cannot be reached or refuses (it is loading, full, read-only) the job is a row, and the relay
      * pushes it: the shop takes the order while Redis is away. Redis has a quarter of a second to answer.
      *
-     * Parameters as of push().
+     * Parameters as of push(); without a journal $onDuplicate may be Fail, which a row turns into Keep.
      *
      * @return non-empty-string the id of the job
      *
+     * @throws DuplicateJobException with Fail when Redis has the id, with Replace when a worker has that job
      * @throws LogicException inside a transaction, where Redis would have the job before its commit: use push()
      * @throws ValueError|TypeError|PayloadException|SchemaException as push()
      */
@@ -177,13 +179,17 @@ final class Outbox
         }
         $source = $this->source ??= Schema::source($this->database);
         try {
-            $this->targets->deliver($queue, [$row], $source, self::delays([$row->id => [$row, hrtime(true)]]));
+            $kept = $this->targets->deliver($queue, [$row], $source, self::delays([$row->id => [$row, hrtime(true)]]));
         } catch (PayloadException $error) {
             throw $error;
         } catch (Exception) {
             // It may have arrived all the same: the relay asks with the receipt.
             $this->insert([$row]);
             unset($this->mine[$row->id]);
+            $kept = 0;
+        }
+        if ($kept > 0 && $onDuplicate !== OnDuplicate::Keep) {
+            throw new DuplicateJobException("job '$row->job' is already in queue '$queue', or its id is still taken");
         }
 
         return $row->job;
@@ -310,7 +316,7 @@ final class Outbox
         if (isset($job['unique'])) {
             throw $refused(ValueError::class, 'unique', 'must be null: the row itself arrives once');
         }
-        if ($job['onDuplicate'] === OnDuplicate::Fail) {
+        if ($job['onDuplicate'] === OnDuplicate::Fail && ($method !== 'pushNow' || $this->journal)) {
             throw $refused(ValueError::class, 'onDuplicate', 'must be OnDuplicate::Keep or Replace: when the job reaches Redis, nobody hears of a duplicate');
         }
         try {
@@ -355,7 +361,7 @@ final class Outbox
     }
 
     /**
-     * The jobs whose rows wait; of the journal all. A scan that locks would stop all producers, so it looks without locks, and deletes by key.
+     * The jobs whose rows wait; of the journal all. A scan that locks would stop producers and workers, so it looks without locks, and changes by key.
      *
      * @param non-empty-list<string> $ids
      *
@@ -363,14 +369,14 @@ final class Outbox
      */
     private function delete(string $queue, array $ids): int
     {
-        $places = Dialect::places(count($ids));
-        if ($this->journal) {
-            $end = 'update ' . Schema::JOBS . " set state = 'cancelled', ended = {$this->dialect->now()} where queue = ? and job in $places and ended is null";
-            $this->database->execute($end, [$queue, ...$ids]);
+        $of = 'where queue = ? and job in ' . Dialect::places(count($ids));
+        foreach ($this->journal ? $this->database->rows('select job, made from ' . Schema::JOBS . " $of and ended is null", [$queue, ...$ids]) : [] as $job) {
+            $end = 'update ' . Schema::JOBS . " set state = 'cancelled', ended = {$this->dialect->now()} where queue = ? and job = ? and made = ? and ended is null";
+            $this->database->execute($end, [$queue, (string) $job['job'], (int) $job['made']]);
         }
-        $find = 'select id from ' . Schema::OUTBOX . " where queue = ? and job in $places and options not like '{\"cancel\"%'";
+        $rows = $this->database->rows('select id from ' . Schema::OUTBOX . " $of and options not like '{\"cancel\"%'", [$queue, ...$ids]);
         $deleted = 0;
-        foreach (array_chunk(array_column($this->database->rows($find, [$queue, ...$ids]), 'id'), self::CHUNK) as $chunk) {
+        foreach (array_chunk(array_column($rows, 'id'), self::CHUNK) as $chunk) {
             $deleted += $this->database->execute(...$this->dialect->delete($chunk));
         }
 

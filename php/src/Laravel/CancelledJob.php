@@ -18,12 +18,17 @@ final class CancelledJob extends CallQueuedHandler
             return;
         }
         $command = $this->getCommand($payload['data']);
-        if ($command instanceof ShouldBeUnique) {
-            $this->ensureUniqueJobLockIsReleased($command);
-        }
+        $this->releaseLock($command);
         if (in_array(Batchable::class, class_uses_recursive($command), true)) {
             // A batch that is not told never ends.
             $command->batch()?->recordSuccessfulJob((string) ($payload['uuid'] ?? ''));
+        }
+    }
+
+    public function releaseLock(object $command): void
+    {
+        if ($command instanceof ShouldBeUnique) {
+            $this->ensureUniqueJobLockIsReleased($command);
         }
     }
 }

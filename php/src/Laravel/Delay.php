@@ -18,11 +18,17 @@ final class Delay
 {
     public static function of(DateTimeInterface|DateInterval|int|float|string|null $delay, DelayQueue $queue): int|float|DateTimeInterface
     {
-        return RedisClock::in(match (true) {
+        return RedisClock::in(self::inSeconds($delay), $queue);
+    }
+
+    /** Negative: it has passed. */
+    public static function inSeconds(DateTimeInterface|DateInterval|int|float|string|null $delay): int|float
+    {
+        return match (true) {
             $delay instanceof DateTimeInterface => self::seconds(Carbon::now(), $delay),
             $delay instanceof DateInterval => self::seconds($now = Carbon::now()->toDateTimeImmutable(), $now->add($delay)),
             default => ($delay ?? 0) + 0,
-        }, $queue);
+        };
     }
 
     private static function seconds(DateTimeInterface $from, DateTimeInterface $to): float

@@ -35,10 +35,14 @@ final class DelayQueueServiceProvider extends ServiceProvider
             $this->commands([
                 Console\CancelCommand::class,
                 Console\ImportCommand::class,
+                Console\RelayCommand::class,
                 Console\RescheduleCommand::class,
                 Console\ShowCommand::class,
                 Console\WorkCommand::class,
             ]);
+            $this->publishes([
+                __DIR__ . '/Database/migration.php' => $this->app->databasePath('migrations/2026_11_01_000000_create_delayqueue_tables.php'),
+            ], 'delayqueue-migrations');
             $this->describe();
         }
     }

@@ -28,6 +28,14 @@ final class Natives
         return $this->made[implode(',', [$queue, ...$others])] ??= $this->make($queue, ...$others);
     }
 
+    /** By its name in Redis, as rows of an outbox have it. */
+    public function named(string $queue): DelayQueue
+    {
+        TestTime::follow();
+
+        return $this->made[" $queue"] ??= new DelayQueue($queue, $this->dsn, $this->options);
+    }
+
     /** A new object, for a worker that adds listeners to it. */
     public function make(string $queue, string ...$others): DelayQueue
     {

@@ -72,7 +72,7 @@ final class NewJob
     /** For the first try. Keep is asked for as Fail, because the extension does not say that it has kept another job. */
     public function parameters(): array
     {
-        return ['onDuplicate' => $this->onDuplicate === OnDuplicate::Replace ? OnDuplicate::Replace : OnDuplicate::Fail] + $this->now();
+        return $this->firstTry() + $this->now();
     }
 
     public function replacing(): array
@@ -83,6 +83,37 @@ final class NewJob
     public function underAnotherId(): array
     {
         return ['id' => null, 'unique' => null, 'maxWait' => null] + $this->now();
+    }
+
+    /** For a row, of which nobody hears later that its id was taken: it is kept out then, but for a retry of a job that lies buried. */
+    public function forRow(bool $replaces = false): array
+    {
+        $replaces = $replaces || $this->onDuplicate === OnDuplicate::Replace;
+
+        return ['onDuplicate' => $replaces ? OnDuplicate::Replace : OnDuplicate::Keep] + $this->forOutbox();
+    }
+
+    /** Without a question to Redis, which may be away: what should have run already is due now. */
+    public function forOutbox(): array
+    {
+        return ['delay' => max(0, Delay::inSeconds($this->delay))] + $this->firstTry() + $this->parameters;
+    }
+
+    /** Its id stays taken for some time, whatever becomes of it. */
+    public function takesItsId(): bool
+    {
+        return $this->parameters['unique'] !== null;
+    }
+
+    /** Null: the extension makes one. */
+    public function id(): ?string
+    {
+        return $this->parameters['id'];
+    }
+
+    private function firstTry(): array
+    {
+        return ['onDuplicate' => $this->onDuplicate === OnDuplicate::Replace ? OnDuplicate::Replace : OnDuplicate::Fail];
     }
 
     /** Each try of a push has the delay that is left. */

@@ -19,6 +19,7 @@ class Queue extends BaseQueue implements QueueContract, ClearableQueue
     use Concerns\FindsJobs;
     use Concerns\InspectsQueue;
     use Concerns\PushesJobs;
+    use Concerns\UsesOutbox;
 
     private ?WorkerLoop $loop = null;
 

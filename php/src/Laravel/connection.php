@@ -20,6 +20,9 @@ return [
     // null: every --sleep seconds; 0: it does not wait, it sleeps. A pop() of your own waits as long.
     'block_for' => 5,
     'after_commit' => false,
+    // A connection of config/database.php, or true for the default one: jobs of its transactions are rows there, which become jobs at the commit.
+    // It needs the migration (vendor:publish --tag=delayqueue-migrations) and delayqueue:relay.
+    'outbox' => env('DELAYQUEUE_OUTBOX', false),
     // true: a failed job stays in Redis as well, buried with its reason, until queue:retry takes it or you remove it.
     'bury_failed' => false,
     // Smaller is sooner; null: that of the extension.

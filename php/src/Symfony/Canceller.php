@@ -6,7 +6,6 @@ namespace DelayQueue\Symfony;
 
 use DateInterval;
 use DateTimeInterface;
-use DelayQueue;
 use DelayQueue\Internal\RedisClock;
 use DelayQueue\JobInfo;
 use DelayQueue\Symfony\Transport\Queues;
@@ -31,15 +30,20 @@ final class Canceller
     }
 
     /**
-     * Removes a message in any state. A worker that handles it at this moment runs on; its acknowledgement changes nothing.
+     * Removes a message in any state. A worker that handles it at this moment runs on; its acknowledgement changes nothing. With an outbox and
+     * inside of its transaction, the message is removed when that is committed.
      *
-     * @return bool false when there was none
+     * @return bool false when there was none; with an outbox also true where Redis does not answer: the relay removes it
      *
      * @throws TransportException
      */
     public function cancel(string $id, ?string $transport = null): bool
     {
-        return Queues::call(fn (): bool => $this->queue($transport)->cancel($id) > 0);
+        return Queues::call(function () use ($id, $transport): bool {
+            $found = $this->transport($transport);
+
+            return $found->outbox()?->cancel($id) ?? $found->queue()->cancel($id) > 0;
+        });
     }
 
     /**
@@ -54,7 +58,7 @@ final class Canceller
     public function reschedule(string $id, int|float|string|DateInterval|DateTimeInterface $when, ?string $transport = null): bool
     {
         return Queues::call(function () use ($id, $when, $transport): bool {
-            $queue = $this->queue($transport);
+            $queue = $this->transport($transport)->queue();
 
             return $queue->reschedule($id, $when instanceof DateTimeInterface ? RedisClock::until($when, $queue) : $when);
         });
@@ -67,11 +71,11 @@ final class Canceller
      */
     public function find(string $id, ?string $transport = null): ?JobInfo
     {
-        return Queues::call(fn (): ?JobInfo => $this->queue($transport)->peek($id));
+        return Queues::call(fn (): ?JobInfo => $this->transport($transport)->queue()->peek($id));
     }
 
     /** @throws InvalidArgumentException when there is no such transport, or it is not one of delayqueue's */
-    private function queue(?string $name): DelayQueue
+    private function transport(?string $name): Transport
     {
         $name ??= $this->default ?? throw new InvalidArgumentException('Name a transport, or set delay_queue.default_transport.');
         if (!$this->transports->has($name)) {
@@ -81,6 +85,6 @@ final class Canceller
         // One that is decorated was made here all the same.
         $transport = $found instanceof Transport ? $found : $this->factory->made($name);
 
-        return $transport?->queue() ?? throw new InvalidArgumentException("The transport \"$name\" is not a delayqueue.");
+        return $transport ?? throw new InvalidArgumentException("The transport \"$name\" is not a delayqueue.");
     }
 }

@@ -4,7 +4,10 @@ declare(strict_types=1);
 
 namespace DelayQueue\Symfony;
 
+use DelayQueue\Symfony\DependencyInjection\DatabasePass;
 use DelayQueue\Symfony\DependencyInjection\DelayQueueExtension;
+use Symfony\Component\DependencyInjection\Compiler\PassConfig;
+use Symfony\Component\DependencyInjection\ContainerBuilder;
 use Symfony\Component\DependencyInjection\Extension\ExtensionInterface;
 use Symfony\Component\HttpKernel\Bundle\Bundle;
 
@@ -14,6 +17,11 @@ final class DelayQueueBundle extends Bundle
     public function getContainerExtension(): ?ExtensionInterface
     {
         return $this->extension ??= new DelayQueueExtension();
+    }
+
+    public function build(ContainerBuilder $container): void
+    {
+        $container->addCompilerPass(new DatabasePass(), PassConfig::TYPE_BEFORE_OPTIMIZATION, 16);
     }
 
     public function getPath(): string

@@ -31,6 +31,7 @@ final class ExampleTest extends TestCase
         putenv('REDIS_PORT=0');
         putenv('QUEUE_RETRY_AFTER=1');
         putenv('DELAYQUEUE_DSN');
+        $this->finish('vendor:publish', '--tag=delayqueue-migrations');
         $this->finish('migrate', '--force');
     }
 
@@ -64,6 +65,24 @@ final class ExampleTest extends TestCase
         $worker->signal(SIGTERM);
         $this->assertSame(0, $worker->exitCode());
         $this->assertSame("1 teapot closed\n2 kettle paid\n", $this->finish('order:list'));
+    }
+
+    public function testTheShopTakesOrdersAndPaymentsWhileRedisIsAway(): void
+    {
+        $this->assertSame("1\n", $this->finish('order:place', 'teapot'));
+        $socket = getenv('REDIS_HOST');
+        putenv("REDIS_HOST=$this->base/nowhere.sock");
+        $this->assertSame("2\n", $this->finish('order:place', 'kettle'));
+        $this->assertSame("3\n", $this->finish('order:place', 'cup'));
+        foreach (['1', '3'] as $order) {
+            $this->finish('order:pay', $order);
+        }
+        putenv("REDIS_HOST=$socket");
+        $this->assertPushed('order-1');
+        $this->finish('delayqueue:relay', '--once', '--after=0');
+        $this->assertNotPushed('order-1');
+        $this->assertDelayed('order-2', delay: 900);
+        $this->assertNotPushed('order-3');
     }
 
     /** As Composer would: the autoloader, and the list of packages. */

@@ -10,6 +10,7 @@ declare(strict_types=1);
 error_reporting(E_ALL & ~E_DEPRECATED);
 
 require dirname(__DIR__, 2) . '/autoload.php';
+require dirname(__DIR__, 3) . '/tests/database/support/autoload.php';
 
 spl_autoload_register(static function (string $class): void {
     $folders = [

@@ -1,6 +1,6 @@
 <?php
 
-/** A worker with a journal: journal.php DSN USER PASSWORD REDIS BATCH AT-MOST. It names each job, and each of its failures. */
+/** A worker with a journal: journal.php DSN USER PASSWORD REDIS BATCH AT-MOST. It names each job. */
 
 declare(strict_types=1);
 
@@ -10,11 +10,8 @@ require dirname(__DIR__) . '/bootstrap.php';
 
 [, $dsn, $user, $password, $redis, $batch, $atMost] = $argv;
 $open = static fn (): PDO => new PDO($dsn, $user ?: null, $password ?: null, [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION, PDO::ATTR_TIMEOUT => 30]);
-$report = static function (string $what, Throwable $error): void {
-    echo "$what: ", strtr($error->getMessage(), "\n", ' '), "\n";
-};
 $queue = new DelayQueue('orders', $redis);
-(new Journal($open, batch: (int) $batch, atMost: (float) $atMost, payloads: true, report: $report))->watch($queue);
+(new Journal($open, batch: (int) $batch, atMost: (float) $atMost, payloads: true))->watch($queue);
 $queue->consume(static function (DelayQueue\Job $job): void {
     echo "$job->id\n";
-}, idleTimeout: 0.2);
+}, idleTimeout: 10);

@@ -12,6 +12,7 @@ namespace App\Message {
 
 namespace {
     use DelayQueue\Symfony\DelayQueueBundle;
+    use DelayQueue\Tests\Symfony\App\DoctrineStandIn;
     use Symfony\Bundle\FrameworkBundle\Console\Application;
     use Symfony\Bundle\FrameworkBundle\FrameworkBundle;
     use Symfony\Component\Config\Loader\LoaderInterface;
@@ -33,8 +34,12 @@ namespace {
 
         public function registerBundles(): iterable
         {
-            // Its services stand for those of the bundle.
-            return $this->says('services') ? [new FrameworkBundle()] : [new FrameworkBundle(), new DelayQueueBundle()];
+            return [
+                new FrameworkBundle(),
+                // Services of the sample stand for those of the bundle.
+                ...($this->says('services') ? [] : [new DelayQueueBundle()]),
+                ...(str_contains($this->sample, 'outbox') ? [new DoctrineStandIn()] : []),
+            ];
         }
 
         public function getProjectDir(): string

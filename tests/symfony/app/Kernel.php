@@ -6,11 +6,13 @@ namespace DelayQueue\Tests\Symfony\App;
 
 use DelayQueue\Symfony\Canceller;
 use DelayQueue\Symfony\DelayQueueBundle;
+use DelayQueue\Symfony\DependencyInjection\DatabasePass;
 use DelayQueue\Symfony\DependencyInjection\DelayQueueExtension;
 use ReflectionClass;
 use Symfony\Bundle\FrameworkBundle\FrameworkBundle;
 use Symfony\Component\Config\Loader\LoaderInterface;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
+use Symfony\Component\DependencyInjection\Reference;
 use Symfony\Component\HttpKernel\Kernel as BaseKernel;
 
 /** A small application with all that the tests need. MESSENGER_DSN and MESSENGER_DSN_2 name Redises, APP_FOLDER a folder of its own. */
@@ -21,16 +23,17 @@ final class Kernel extends BaseKernel
         'short' => ['ttr' => 2],
         'bare' => ['ttr' => 2, 'heartbeat' => false],
         'buries' => ['bury_on_reject' => true],
+        'shop' => ['outbox' => 'default', 'ttr' => 2],
     ];
 
     public static function make(): self
     {
-        return new self('test', false);
+        return new self(getenv('APP_ENV') ?: 'test', false);
     }
 
     public function registerBundles(): iterable
     {
-        return [new FrameworkBundle(), new DelayQueueBundle()];
+        return [new FrameworkBundle(), new DelayQueueBundle(), ...($this->isShop() ? [new DoctrineStandIn()] : [])];
     }
 
     public function getProjectDir(): string
@@ -40,9 +43,9 @@ final class Kernel extends BaseKernel
 
     public function getCacheDir(): string
     {
-        $made = filemtime(__FILE__) . filemtime((new ReflectionClass(DelayQueueExtension::class))->getFileName());
+        $made = implode(' ', array_map(static fn (string $class): int => (int) filemtime((string) (new ReflectionClass($class))->getFileName()), [self::class, DoctrineStandIn::class, DelayQueueExtension::class, DatabasePass::class]));
 
-        return sys_get_temp_dir() . '/delayqueue-symfony-' . self::VERSION . '-' . md5(__DIR__ . PHP_VERSION . $made . getmyuid());
+        return sys_get_temp_dir() . '/delayqueue-symfony-' . self::VERSION . '-' . md5(__DIR__ . PHP_VERSION . $made . getmyuid() . $this->environment);
     }
 
     public function getLogDir(): string
@@ -85,8 +88,33 @@ final class Kernel extends BaseKernel
         foreach ([Handler::class, BatchHandler::class] as $handler) {
             $container->register($handler)->setAutowired(true)->addTag('messenger.message_handler');
         }
+        if ($this->isShop()) {
+            $this->configureShop($container, $transport);
+        }
         $container->setAlias('test.canceller', Canceller::class)->setPublic(true);
         $container->setAlias('test.receivers', 'messenger.receiver_locator')->setPublic(true);
         $container->setAlias('test.bus', 'messenger.default_bus')->setPublic(true);
+    }
+    /** The environment with a database. */
+    private function isShop(): bool
+    {
+        return $this->environment === 'shop';
+    }
+
+    /** @param callable(array<string, mixed>): array<string, mixed> $transport */
+    private function configureShop(ContainerBuilder $container, callable $transport): void
+    {
+        $container->loadFromExtension('framework', ['messenger' => [
+            'transports' => ['shop' => $transport(self::OPTIONS['shop'])],
+            'routing' => [ShopWork::class => 'shop'],
+            'buses' => ['messenger.bus.default' => ['middleware' => [Accident::class, 'delayqueue_inbox']]],
+        ]]);
+        $container->register(Accident::class)->setArguments(['%env(APP_FOLDER)%']);
+        $container->register(ShopHandler::class)
+            ->setArguments([new Reference('doctrine'), new Reference(Journal::class), new Reference('messenger.default_bus')])
+            ->addTag('messenger.message_handler');
+        $container->register(OrderCommand::class)
+            ->setArguments([new Reference('doctrine'), new Reference('messenger.default_bus')])
+            ->addTag('console.command', ['command' => 'shop:order']);
     }
 }

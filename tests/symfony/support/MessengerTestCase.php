@@ -38,10 +38,7 @@ abstract class MessengerTestCase extends TestCase
         $this->folder = sys_get_temp_dir() . '/dqs-' . bin2hex(random_bytes(6));
         mkdir($this->folder, 0o700);
         $this->journal = new Journal("$this->folder/journal");
-        foreach ($this->environment() as $name => $value) {
-            putenv("$name=$value");
-            $_SERVER[$name] = $_ENV[$name] = $value;
-        }
+        $this->setEnvironment($this->environment());
     }
 
     protected function tearDown(): void
@@ -182,12 +179,21 @@ abstract class MessengerTestCase extends TestCase
         return Wait::until($condition, $seconds, $what);
     }
 
+    /** @param array<string, string> $environment */
+    protected function setEnvironment(array $environment): void
+    {
+        foreach ($environment as $name => $value) {
+            putenv("$name=$value");
+            $_SERVER[$name] = $_ENV[$name] = $value;
+        }
+    }
+
     /** @return array<string, string> */
-    private function environment(): array
+    protected function environment(): array
     {
         return [
             'MESSENGER_DSN' => $this->dsn(), 'MESSENGER_DSN_2' => getenv('SECOND_DSN') ?: $this->dsn('prefix=second'),
-            'APP_FOLDER' => $this->folder, 'DELAYQUEUE_DSN' => RedisServer::shared()->dsn(), 'SHELL_VERBOSITY' => '0',
+            'APP_ENV' => 'test', 'APP_FOLDER' => $this->folder, 'DELAYQUEUE_DSN' => RedisServer::shared()->dsn(), 'SHELL_VERBOSITY' => '0',
         ];
     }
 }

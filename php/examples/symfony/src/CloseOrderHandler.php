@@ -4,14 +4,13 @@ declare(strict_types=1);
 
 namespace DelayQueue\Examples\Symfony;
 
-use Shop;
 use Symfony\Component\Messenger\Attribute\AsMessageHandler;
 
-/** A message comes at least once: closing an order is one conditional UPDATE, which takes effect once. */
+/** It runs in a transaction of the inbox, so what it changes takes effect once, though a message may come again. */
 #[AsMessageHandler]
 final class CloseOrderHandler
 {
-    public function __construct(private readonly Shop $shop)
+    public function __construct(private readonly Orders $orders)
     {
     }
 
@@ -19,8 +18,8 @@ final class CloseOrderHandler
     {
         if ($pause = (float) ($_SERVER['SHOP_PAUSE'] ?? 0)) {
             fwrite(STDERR, "closing $message->order\n");
-            usleep((int) (1e6 * $pause)); // For a look at a worker that is killed in the middle.
+            usleep((int) (1e6 * $pause)); // For a look at a worker that is killed in the middle. SQLite lets nobody else write for so long.
         }
-        $this->shop->close($message->order);
+        $this->orders->close($message->order);
     }
 }

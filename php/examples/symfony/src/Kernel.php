@@ -25,7 +25,9 @@ final class Kernel extends BaseKernel
 
     public function getCacheDir(): string
     {
-        return sys_get_temp_dir() . '/delayqueue-example-' . md5(__FILE__ . self::VERSION . PHP_VERSION . $this->environment . getmyuid());
+        $made = implode(' ', array_map(filemtime(...), glob($this->getProjectDir() . '/{config,src}/*', GLOB_BRACE) ?: []));
+
+        return sys_get_temp_dir() . '/delayqueue-example-' . md5(__FILE__ . $made . self::VERSION . PHP_VERSION . $this->environment . getmyuid());
     }
 
     public function getLogDir(): string

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Examples\Symfony;
 
 use DelayQueue\Symfony\Canceller;
-use Shop;
+use Doctrine\DBAL\Connection;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
@@ -15,7 +15,7 @@ use Symfony\Component\Console\Output\OutputInterface;
 #[AsCommand('shop:pay', 'Pays an order, and takes back the message that would close it')]
 final class PayCommand extends Command
 {
-    public function __construct(private readonly Shop $shop, private readonly Canceller $canceller)
+    public function __construct(private readonly Orders $orders, private readonly Connection $database, private readonly Canceller $canceller)
     {
         parent::__construct();
     }
@@ -28,14 +28,16 @@ final class PayCommand extends Command
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $order = $input->getArgument('order');
-        if (!$this->shop->pay($order)) {
-            $output->writeln("$order is not open any more");
+        $paid = $this->database->transactional(function () use ($order): bool {
+            $paid = $this->orders->pay($order);
+            if ($paid) {
+                $this->canceller->cancel($order); // When the payment is committed.
+            }
 
-            return 1;
-        }
-        $this->canceller->cancel($order);
-        $output->writeln("$order is paid");
+            return $paid;
+        });
+        $output->writeln($paid ? "$order is paid" : "$order is not open any more");
 
-        return 0;
+        return $paid ? 0 : 1;
     }
 }

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Examples\Symfony;
 
 use DelayQueue\Symfony\Stamp\DelayQueueStamp;
-use Shop;
+use Doctrine\DBAL\Connection;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
@@ -17,7 +17,7 @@ use Symfony\Component\Messenger\Stamp\DelayStamp;
 #[AsCommand('shop:place', 'Places an order, which is closed when it is not paid in time')]
 final class PlaceCommand extends Command
 {
-    public function __construct(private readonly Shop $shop, private readonly MessageBusInterface $bus)
+    public function __construct(private readonly Orders $orders, private readonly Connection $database, private readonly MessageBusInterface $bus)
     {
         parent::__construct();
     }
@@ -30,11 +30,13 @@ final class PlaceCommand extends Command
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $seconds = (float) $input->getArgument('seconds');
-        // Dispatched before the order is committed: no order stays that nobody will close.
-        $order = $this->shop->place('teapot', $seconds, fn (string $order) => $this->bus->dispatch(
-            new CloseOrder($order),
-            [new DelayStamp((int) (1000 * $seconds)), new DelayQueueStamp(id: $order)],
-        ));
+        // One transaction: no order stays that nobody will close, and no message comes for an order that does not exist.
+        $order = $this->database->transactional(function () use ($seconds): string {
+            $order = $this->orders->place('teapot');
+            $this->bus->dispatch(new CloseOrder($order), [new DelayStamp((int) (1000 * $seconds)), new DelayQueueStamp(id: $order)]);
+
+            return $order;
+        });
         $output->writeln($order);
 
         return 0;

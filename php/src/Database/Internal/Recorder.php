@@ -9,6 +9,7 @@ use DelayQueue\Bury;
 use DelayQueue\Database\Connection;
 use DelayQueue\Database\Schema;
 use DelayQueue\Event;
+use DelayQueue\Exception;
 use DelayQueue\Internal\Excerpt;
 use DelayQueue\Internal\Moment;
 use DelayQueue\JobInterface;
@@ -93,10 +94,6 @@ final class Recorder
             [$this->bytes, $this->isFailing] = [0, false];
         } catch (Throwable $error) {
             $this->isFailing = true;
-            if (count($this->rows) > self::MOST_BATCHES * $this->batch || $this->bytes > self::MOST_BYTES) {
-                $this->lost += count($this->rows);
-                [$this->rows, $this->bytes] = [[], 0];
-            }
             ($this->report)("the journal waits for its database; $this->lost jobs are lost", Schema::explained($error));
         }
         // A server that does not even refuse gets a fifth of the worker's time at most.
@@ -107,6 +104,10 @@ final class Recorder
 
     private function flushIfDue(bool $isFull): void
     {
+        if ($this->isFailing && (count($this->rows) > self::MOST_BATCHES * $this->batch || $this->bytes > self::MOST_BYTES)) {
+            $this->lost += count($this->rows);
+            [$this->rows, $this->bytes] = [[], 0];
+        }
         if ($this->rows !== [] && (hrtime(true) >= $this->nextAt || $isFull && !$this->isFailing)) {
             $this->flush();
         }
@@ -152,14 +153,18 @@ final class Recorder
         $this->bytes += strlen("$row[payload]$row[options]$row[error]$line");
     }
 
-    /** Null: it is still there, for another worker. */
+    /** Null: it is still there, for another worker, or Redis does not answer. */
     private function stateWithoutLease(QueueInterface $queue, JobInterface $job): ?string
     {
         if (isset($this->cancelled[$job])) {
             return 'cancelled';
         }
 
-        return History::isIn($job->queue === $queue->name() ? $queue : $queue->sibling($job->queue), $job->id, (int) round($job->createdAt * 1000)) ? null : 'gone';
+        try {
+            return History::isIn($job->queue === $queue->name() ? $queue : $queue->sibling($job->queue), $job->id, (int) round($job->createdAt * 1000)) ? null : 'gone';
+        } catch (Exception) {
+            return null;
+        }
     }
 
     private static function text(?Throwable $error): ?string

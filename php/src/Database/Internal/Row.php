@@ -139,16 +139,12 @@ final class Row
         ] + array_intersect_key($this->options, ['priority' => 1, 'ttr' => 1, 'maxAttempts' => 1, 'timeout' => 1]);
     }
 
-    /**
-     * @param int $place of the row in its statement: one moment for all of them would leave their order to their ids
-     *
-     * @return list<int|string|null> the values of one row of insert()
-     */
-    private function values(Dialect $dialect, int $place): array
+    /** @return list<int|string|null> the values of one row of insert() */
+    private function values(Dialect $dialect): array
     {
         $options = json_encode($this->options, JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION);
 
-        return [$this->id, $this->queue, $this->job, $dialect->bound($this->body), $options, $this->dueUs + ($this->hasMoment() ? 0 : $place)];
+        return [$this->id, $this->queue, $this->job, $dialect->bound($this->body), $options, $this->dueUs];
     }
 
     /**
@@ -170,7 +166,8 @@ final class Row
     }
 
     /**
-     * One statement for all of them.
+     * One statement for all of them. On MySQL and SQLite its time stands still, and jobs of one microsecond have no order: each is due one later than
+     * the one before.
      *
      * @param non-empty-list<self> $rows
      *
@@ -179,9 +176,9 @@ final class Row
     public static function insert(array $rows, Dialect $dialect): array
     {
         $now = $dialect->now();
-        $places = static fn (self $row): string => "(?, ?, ?, {$dialect->bytes()}, ?, $now, " . ($row->hasMoment() ? '?' : "$now + ?") . ')';
+        $places = static fn (self $row, int $index): string => "(?, ?, ?, {$dialect->bytes()}, ?, $now, " . ($row->hasMoment() ? '?' : "$now + ? + $index") . ')';
         $sql = 'insert into delayqueue_outbox (id, queue, job, payload, options, placed, due) values ';
 
-        return [$sql . implode(', ', array_map($places, $rows)), array_merge(...array_map(static fn (self $row, int $place): array => $row->values($dialect, $place), $rows, array_keys($rows)))];
+        return [$sql . implode(', ', array_map($places, $rows, array_keys($rows))), array_merge(...array_map(static fn (self $row): array => $row->values($dialect), $rows))];
     }
 }

@@ -53,13 +53,16 @@ final class Targets
      * @param callable(Row): (float|DateTimeImmutable) $delay when the row is due in Redis
      * @param int $graceMs a cancellation takes jobs that were made up to so many milliseconds later
      *
+     * @return int<0, max> how many were kept out, because their ids were taken
+     *
      * @throws Exception
      * @throws UnexpectedValueException when the queue would store a row in another way than its producer
      */
-    public function deliver(string $name, array $rows, string $source, callable $delay, int $graceMs = 0): void
+    public function deliver(string $name, array $rows, string $source, callable $delay, int $graceMs = 0): int
     {
         [$queue, $own] = $this->raw[$name] ??= $this->open($name);
         $items = [];
+        $kept = 0;
         foreach ($rows as $row) {
             if (($misfit = $row->misfit($own)) !== null) {
                 throw new UnexpectedValueException($misfit);
@@ -68,14 +71,15 @@ final class Targets
                 $items[] = $row->item($source, $delay($row));
                 continue;
             }
-            $items === [] || $queue->pushOnce($items);
+            $kept += $items === [] ? 0 : $queue->pushOnce($items)->kept;
             $items = [];
             $job = $queue->peek($row->job);
             if ($job !== null && round($job->createdAt * 1000) < $row->madeMs() + $graceMs) {
                 $queue->cancel($row->job);
             }
         }
-        $items === [] || $queue->pushOnce($items);
+
+        return $kept + ($items === [] ? 0 : $queue->pushOnce($items)->kept);
     }
 
     /** @return array{QueueInterface, PreparedJob} */

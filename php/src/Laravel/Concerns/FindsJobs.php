@@ -6,9 +6,11 @@ namespace DelayQueue\Laravel\Concerns;
 
 use DateInterval;
 use DateTimeInterface;
-use DelayQueue\Laravel\Delay;
+use DelayQueue\Exception;
 use DelayQueue\JobInfo;
 use DelayQueue\Laravel\CancelledJob;
+use DelayQueue\Laravel\Database\QueueOutbox;
+use DelayQueue\Laravel\Delay;
 use DelayQueue\Laravel\QueueName;
 use DelayQueue\State;
 use DelayQueue\Stats;
@@ -21,7 +23,8 @@ trait FindsJobs
 {
     /**
      * Removes jobs in any state. A unique lock is released, and a batch counts its job as done. A job that runs at this moment runs to
-     * its end; its worker hears of it by Events\LeaseLost.
+     * its end; its worker hears of it by Events\LeaseLost. With an outbox they are removed at the commit, those that wait there as well; where
+     * the queue is named Redis may be away then.
      *
      * @param string|list<string> $ids
      *
@@ -31,14 +34,16 @@ trait FindsJobs
     {
         $cancelled = 0;
         foreach ((array) $ids as $id) {
+            if (($outbox = $this->outbox()) !== null) {
+                $cancelled += $this->cancelAtCommit($outbox, $id, $queue);
+                continue;
+            }
             $info = $this->find($id, $queue);
             if ($info === null || $this->native(QueueName::decode($info->queue))->cancel($id) === 0) {
                 continue;
             }
             ++$cancelled;
-            if ($info->state === State::Delayed || $info->state === State::Ready) {
-                $this->settleCancelled($info);
-            }
+            $this->settleCancelled($info);
         }
 
         return $cancelled;
@@ -102,9 +107,40 @@ trait FindsJobs
         }
     }
 
-    /** The job is gone already: what fails now is reported, and cancels nothing less. */
+    /** @return int 1: it was there */
+    private function cancelAtCommit(QueueOutbox $outbox, string $id, string|UnitEnum|null $queue): int
+    {
+        // Rows first: they come from there to Redis.
+        $queues = $queue === null ? $outbox->queuesOf($id) : [$this->getQueue($queue)];
+        $info = null;
+        try {
+            $info = $this->find($id, $queue);
+        } catch (Exception $away) {
+            if ($queue === null) {
+                throw $away;
+            }
+        }
+        if ($info !== null) {
+            $queues[] = QueueName::decode($info->queue);
+        }
+        $deleted = 0;
+        foreach (array_unique($queues ?: [$this->getQueue(null)]) as $name) {
+            $deleted += $outbox->cancel($name, $id);
+        }
+        if ($info !== null) {
+            $settle = fn () => $this->settleCancelled($info);
+            $outbox->whenCommitted($settle) || $settle();
+        }
+
+        return $info !== null || $deleted > 0 ? 1 : 0;
+    }
+
+    /** The job is gone already: what fails now is reported, and cancels nothing less. One that runs settles itself. */
     private function settleCancelled(JobInfo $info): void
     {
+        if ($info->state !== State::Delayed && $info->state !== State::Ready) {
+            return;
+        }
         try {
             $this->container->make(CancelledJob::class)->settle((array) json_decode($info->body, true));
         } catch (Throwable $exception) {

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Laravel\Concerns;
 
+use DelayQueue;
 use DelayQueue\DuplicateJobException;
 use DelayQueue\Laravel\Events\DuplicateKept;
 use DelayQueue\Laravel\NewJob;
@@ -23,7 +24,7 @@ trait PushesJobs
             $this->createPayload($job, $this->getQueue($queue), $data),
             $queue,
             null,
-            fn (string $payload, mixed $queue): string => $this->pushRaw($payload, $queue),
+            fn (string $payload, mixed $queue): string => $this->store($payload, $queue, null, mayBeRow: !$this->isForNow($job)),
         );
     }
 
@@ -37,7 +38,7 @@ trait PushesJobs
      */
     public function pushRaw($payload, $queue = null, array $options = [])
     {
-        return $this->store($payload, $queue, null, $options);
+        return $this->store($payload, $queue, null, $options, isRetry: true);
     }
 
     /** @return string the id of the job, unless it is pushed after a commit */
@@ -48,22 +49,23 @@ trait PushesJobs
             $this->createPayload($job, $this->getQueue($queue), $data, $delay),
             $queue,
             $delay,
-            fn (string $payload, mixed $queue, mixed $delay): string => $this->store($payload, $queue, $delay),
+            fn (string $payload, mixed $queue, mixed $delay): string => $this->store($payload, $queue, $delay, mayBeRow: !$this->isForNow($job)),
         );
     }
 
-    /** Pushes jobs in few round trips. Those that wait for a commit go one by one, after it. */
+    /** Pushes jobs in few round trips. Those that wait for a commit go one by one, after it; so do those with beforeCommit(), at once. */
     public function bulk($jobs, $data = '', $queue = null)
     {
         $now = [];
         $hasTransactions = $this->container->bound('db.transactions');
         foreach ((array) $jobs as $job) {
             $delay = $this->delayOf($job);
-            if ($hasTransactions && $this->shouldDispatchAfterCommit($job)) {
+            if ($this->isForNow($job) || ($hasTransactions && $this->shouldDispatchAfterCommit($job))) {
                 $delay === null ? $this->push($job, $data, $queue) : $this->later($delay, $job, $data, $queue);
                 continue;
             }
             $payload = $this->createPayload($job, $this->getQueue($queue), $data, $delay);
+            $this->forgetAtRollback($job);
             $now[] = compact('queue', 'job', 'payload', 'delay');
         }
         foreach ($now as $facts) {
@@ -84,12 +86,23 @@ trait PushesJobs
         return $wishes === [] ? $payload : $payload + ['delayqueue' => $wishes];
     }
 
-    private function store(string $payload, mixed $queue, mixed $delay, array $options = []): string
+    /** @param bool $isRetry it may be the retry of a job that lies buried */
+    private function store(string $payload, mixed $queue, mixed $delay, array $options = [], bool $isRetry = false, bool $mayBeRow = true): string
     {
-        $native = $this->native($queue);
-        $new = NewJob::of($payload, $delay, $options, $this->settings, $native);
+        $new = NewJob::of($payload, $delay, $options, $this->settings, $this->native($queue));
+        $outbox = $mayBeRow ? $this->outbox() : null;
+
+        return $outbox?->isInTransaction() ? $this->storeRow($outbox, $new, $queue, $isRetry) : $this->storeNow($new, $queue);
+    }
+
+    /** Pushes to Redis or, while that is away, to the outbox. */
+    private function storeNow(NewJob $new, mixed $queue): string
+    {
+        $outbox = $new->takesItsId() || $this->outbox()?->isInTransaction() ? null : $this->outbox();
         try {
-            return $native->push(...$new->parameters());
+            return $outbox === null
+                ? $this->native($queue)->push(...$new->parameters())
+                : $outbox->pushNow($this->getQueue($queue), $new->forOutbox());
         } catch (DuplicateJobException $exception) {
             return $this->storeDuplicate($new, $queue, $exception);
         }
@@ -103,9 +116,13 @@ trait PushesJobs
     private function storeMany(array $jobs, mixed $queue): array
     {
         $native = $this->native($queue);
-        $new = array_map(fn (array $job): array => NewJob::of($job['payload'], $job['delay'], [], $this->settings, $native)->parameters(), $jobs);
+        $new = array_map(fn (array $job): NewJob => NewJob::of($job['payload'], $job['delay'], [], $this->settings, $native), $jobs);
+        $outbox = $this->outbox();
+        if ($outbox !== null) {
+            return $this->storeRows($outbox, $new, $queue);
+        }
         try {
-            return $native->pushMany($new);
+            return $native->pushMany(array_map(static fn (NewJob $job): array => $job->parameters(), $new));
         } catch (DuplicateJobException $exception) {
             $ids = $exception->stored;
             foreach (array_slice($jobs, count($ids)) as $job) {
@@ -120,9 +137,8 @@ trait PushesJobs
     private function storeDuplicate(NewJob $new, mixed $queue, DuplicateJobException $exception): string
     {
         $native = $this->native($queue);
-        $id = $new->parameters()['id'];
-        $old = $native->peek($id);
-        if ($old?->state === State::Buried && $new->uuid !== null && (json_decode($old->body, true)['uuid'] ?? null) === $new->uuid) {
+        $id = (string) $new->id();
+        if ($this->liesBuried($new, $native)) {
             return $native->push(...$new->replacing());
         }
         if (!$new->isIdentified) {
@@ -145,6 +161,14 @@ trait PushesJobs
         }
 
         return $id;
+    }
+
+    /** The job itself lies buried, not another one that has its id. */
+    private function liesBuried(NewJob $new, DelayQueue $native): bool
+    {
+        $old = $new->uuid === null ? null : $native->peek((string) $new->id());
+
+        return $old?->state === State::Buried && (json_decode($old->body, true)['uuid'] ?? null) === $new->uuid;
     }
 
     private function delayOf(mixed $job): mixed

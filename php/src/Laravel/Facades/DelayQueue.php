@@ -17,6 +17,7 @@ use Illuminate\Support\Facades\Facade;
  * @method static bool replace(string $id, object $job, string|\UnitEnum|null $queue = null)
  * @method static \DelayQueue\JobInfo|null find(string $id, string|\UnitEnum|null $queue = null)
  * @method static \DelayQueue\Stats stats(string|\UnitEnum|null $queue = null)
+ * @method static \DelayQueue\Laravel\Database\QueueOutbox|null outbox()
  * @method static \DelayQueue native(string|\UnitEnum|null $queue = null)
  *
  * @see \DelayQueue\Laravel\Concerns\FindsJobs

@@ -24,6 +24,9 @@ final class Options
 
     private const OF_TRANSPORT = ['queue', 'heartbeat', 'bury_on_reject', 'prefetch'];
 
+    /** Not in a DSN: when the container is compiled, DBAL's connection is prepared for it. */
+    private const OUTBOX = 'outbox';
+
     /** A message may be large, and base64 of a serialized object is half as large again. */
     private const MAX_PAYLOAD = 16 * 1024 * 1024;
 
@@ -37,9 +40,10 @@ final class Options
     {
         $name = $options['transport_name'] ?? null;
         unset($options['transport_name']);
-        $known = [...array_keys(self::OF_QUEUE), ...self::OF_TRANSPORT];
+        $inDsn = [...array_keys(self::OF_QUEUE), ...self::OF_TRANSPORT];
+        $known = [...$inDsn, self::OUTBOX];
         try {
-            [$own, $inQuery] = Dsn::read($dsn, $known);
+            [$own, $inQuery] = Dsn::read($dsn, $inDsn);
             $all = $inQuery + $options + $defaults;
             $unknown = array_diff(array_keys($all), $known);
             if ($unknown !== []) {
@@ -75,6 +79,7 @@ final class Options
             $heartbeat,
             self::boolean('bury_on_reject', $all['bury_on_reject'] ?? false),
             max(1, (int) self::number('prefetch', $all['prefetch'] ?? 1)),
+            self::name(self::OUTBOX, $all[self::OUTBOX] ?? null),
         );
         new DelayQueue($settings->queue, $settings->dsn, $settings->queueOptions); // throws ValueError for what is wrong, and connects to nothing
 
@@ -95,6 +100,11 @@ final class Options
     private static function number(string $option, mixed $value): int|float|string
     {
         return is_numeric($value) ? $value : throw new InvalidArgumentException("The option \"$option\" must be a number.");
+    }
+
+    private static function name(string $option, mixed $value): ?string
+    {
+        return $value === null || is_string($value) && $value !== '' ? $value : throw new InvalidArgumentException("The option \"$option\" must be a name.");
     }
 
     private static function boolean(string $option, mixed $value): bool

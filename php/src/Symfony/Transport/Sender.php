@@ -4,13 +4,13 @@ declare(strict_types=1);
 
 namespace DelayQueue\Symfony\Transport;
 
-use DateTimeImmutable;
 use DelayQueue\DuplicateJobException;
 use DelayQueue\Internal\RedisClock;
 use DelayQueue\Job;
 use DelayQueue\LeaseLostException;
 use DelayQueue\OnDuplicate;
 use DelayQueue\OnExpiry;
+use DelayQueue\Symfony\Database\TransportOutbox;
 use DelayQueue\Symfony\Stamp\DelayQueueStamp;
 use DelayQueue\Symfony\Stamp\HeldStamp;
 use Symfony\Component\Messenger\Envelope;
@@ -30,8 +30,12 @@ final class Sender
     /** A header of a failed message: queue, id and time of the message it was. */
     private const ORIGIN = 'failed-message';
 
-    public function __construct(private readonly Queues $queues, private readonly Codec $codec, private readonly Receiver $receiver)
-    {
+    public function __construct(
+        private readonly Queues $queues,
+        private readonly Codec $codec,
+        private readonly Receiver $receiver,
+        private readonly ?TransportOutbox $outbox = null,
+    ) {
     }
 
     public function send(Envelope $envelope): Envelope
@@ -44,7 +48,7 @@ final class Sender
         $id = Queues::call(fn (): string => match (true) {
             $held !== null && $this->isRetry($envelope, $held) => $this->putBack($envelope, $held, $body),
             $isFailed && $held->owner !== $this->queues => $this->pushFailed($envelope, $held, $body),
-            default => $this->push($envelope, $body, $envelope->last(DelayQueueStamp::class)),
+            default => $this->pushNew($envelope, $body, $envelope->last(DelayQueueStamp::class)),
         });
 
         return $envelope->with(new TransportMessageIdStamp($id));
@@ -63,7 +67,7 @@ final class Sender
         $held->done();
         try {
             $job?->update($body);
-            $job?->release($this->delay($envelope), countAttempt: false, error: $held->failure() ?? 'handling the message failed');
+            $job?->release(RedisClock::in(self::delay($envelope), $this->queues->own()), countAttempt: false, error: $held->failure() ?? 'handling the message failed');
         } catch (LeaseLostException) {
             $job = null;
         }
@@ -74,7 +78,10 @@ final class Sender
         return $held->id;
     }
 
-    /** Under its own id. A worker that died between here and the end of the failed job comes here again: still one message. */
+    /**
+     * Under its own id. A worker that died between here and the end of the failed job comes here again: still one message. Never by way of an outbox:
+     * the failed job ends now, so its successor cannot wait for a commit.
+     */
     private function pushFailed(Envelope $envelope, HeldStamp $held, string $body): string
     {
         $origin = json_encode([$held->owner->settings->queue, $held->id, $held->createdAt], JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE);
@@ -88,26 +95,47 @@ final class Sender
         }
     }
 
+    /** By way of the outbox. A row cannot reserve an id, but outside of a transaction Redis can. */
+    private function pushNew(Envelope $envelope, string $body, ?DelayQueueStamp $wish): string
+    {
+        $usesOutbox = $this->outbox !== null && ($wish?->unique === null || $this->outbox->isInTransaction());
+
+        return $usesOutbox ? $this->outbox->push($this->job($envelope, $body, $wish)) : $this->push($envelope, $body, $wish);
+    }
+
     /** @param array<string, string> $headers */
     private function push(Envelope $envelope, string $body, ?DelayQueueStamp $wish, array $headers = []): string
     {
-        return $this->queues->own()->push(
-            $body,
-            $this->delay($envelope),
-            $wish?->id,
-            $wish?->priority,
-            $wish?->ttr,
-            onDuplicate: $wish?->onDuplicate ?? OnDuplicate::Fail,
-            headers: $headers,
-            unique: $wish?->unique,
-            maxWait: $wish?->maxWait,
-            expires: $wish?->expires,
-            onExpiry: $wish?->onExpiry ?? OnExpiry::Bury,
-        );
+        $job = $this->job($envelope, $body, $wish, $headers);
+
+        return $this->queues->own()->push(...['delay' => RedisClock::in($job['delay'], $this->queues->own())] + $job);
     }
 
-    private function delay(Envelope $envelope): int|float|DateTimeImmutable
+    /**
+     * @param array<string, string> $headers
+     *
+     * @return array<string, mixed> the arguments of push() by their names
+     */
+    private function job(Envelope $envelope, string $body, ?DelayQueueStamp $wish, array $headers = []): array
     {
-        return RedisClock::in(($envelope->last(DelayStamp::class)?->getDelay() ?? 0) / 1000, $this->queues->own());
+        return [
+            'payload' => $body,
+            'delay' => self::delay($envelope),
+            'id' => $wish?->id,
+            'priority' => $wish?->priority,
+            'ttr' => $wish?->ttr,
+            'onDuplicate' => $wish?->onDuplicate ?? OnDuplicate::Fail,
+            'headers' => $headers,
+            'unique' => $wish?->unique,
+            'maxWait' => $wish?->maxWait,
+            'expires' => $wish?->expires,
+            'onExpiry' => $wish?->onExpiry ?? OnExpiry::Bury,
+        ];
+    }
+
+    /** In seconds. */
+    private static function delay(Envelope $envelope): int|float
+    {
+        return ($envelope->last(DelayStamp::class)?->getDelay() ?? 0) / 1000;
     }
 }

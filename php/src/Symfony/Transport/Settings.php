@@ -16,6 +16,7 @@ final class Settings
      * @param array<string, mixed> $queueOptions as new DelayQueue() takes them
      * @param bool|float $heartbeat false: none; seconds: for so long at most
      * @param positive-int $prefetch how many messages one get() may take
+     * @param string|null $outbox the DBAL connection in whose transactions messages are rows; null: none
      */
     public function __construct(
         #[\SensitiveParameter] public readonly ?string $dsn,
@@ -24,6 +25,7 @@ final class Settings
         public readonly bool|float $heartbeat = true,
         public readonly bool $buryOnReject = false,
         public readonly int $prefetch = 1,
+        public readonly ?string $outbox = null,
     ) {
     }
 }

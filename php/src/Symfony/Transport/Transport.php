@@ -8,6 +8,7 @@ use DelayQueue;
 use DelayQueue\State;
 use DelayQueue\Symfony\Compat\Closeable;
 use DelayQueue\Symfony\Compat\Keepalive;
+use DelayQueue\Symfony\Database\TransportOutbox;
 use Psr\Log\LoggerInterface;
 use Symfony\Component\Messenger\Envelope;
 use Symfony\Component\Messenger\Exception\TransportException;
@@ -32,20 +33,22 @@ final class Transport implements
     Keepalive,
     Closeable
 {
-    private readonly Queues $queues;
-
     private readonly Receiver $receiver;
 
     private readonly Sender $sender;
 
     private readonly Codec $codec;
 
-    public function __construct(Settings $settings, ?SerializerInterface $serializer = null, ?LoggerInterface $logger = null)
-    {
+    /** @internal TransportFactory makes transports */
+    public function __construct(
+        private readonly Queues $queues,
+        ?SerializerInterface $serializer = null,
+        ?LoggerInterface $logger = null,
+        private readonly ?TransportOutbox $outbox = null,
+    ) {
         $this->codec = new Codec($serializer ?? new PhpSerializer());
-        $this->queues = new Queues($settings);
         $this->receiver = new Receiver($this->queues, $this->codec, $logger);
-        $this->sender = new Sender($this->queues, $this->codec, $this->receiver);
+        $this->sender = new Sender($this->queues, $this->codec, $this->receiver, $outbox);
     }
 
     /** @return iterable<Envelope> at most one, or as many as $fetchSize (Messenger 8.1) or the option prefetch says */
@@ -101,12 +104,13 @@ final class Transport implements
     }
 
     /**
-     * There is nothing to create: it asks whether this Redis endangers messages.
+     * Makes the tables of its outbox, where it has one, and asks whether this Redis endangers messages.
      *
      * @throws TransportException that names the danger and its cure
      */
     public function setup(): void
     {
+        $this->outbox?->install();
         $errors = array_filter(
             Queues::call(fn (): array => $this->queues->own()->doctor()),
             static fn (array $finding): bool => $finding['level'] === 'error',
@@ -125,6 +129,12 @@ final class Transport implements
     public function queue(): DelayQueue
     {
         return $this->queues->own();
+    }
+
+    /** @internal */
+    public function outbox(): ?TransportOutbox
+    {
+        return $this->outbox;
     }
 
     /** @internal */

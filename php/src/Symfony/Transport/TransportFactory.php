@@ -4,6 +4,9 @@ declare(strict_types=1);
 
 namespace DelayQueue\Symfony\Transport;
 
+use DelayQueue\Symfony\Database\TransportOutbox;
+use Doctrine\DBAL\Connection;
+use Psr\Container\ContainerInterface;
 use Psr\Log\LoggerInterface;
 use Symfony\Component\Messenger\Exception\InvalidArgumentException;
 use Symfony\Component\Messenger\Transport\Serialization\SerializerInterface;
@@ -20,9 +23,15 @@ final class TransportFactory implements TransportFactoryInterface
     /** @var array<string, Transport> by name */
     private array $made = [];
 
-    /** @param array<string, mixed> $defaults options of all transports; a transport's own go before them */
-    public function __construct(private readonly array $defaults = [], private readonly ?LoggerInterface $logger = null)
-    {
+    /**
+     * @param array<string, mixed> $defaults options of all transports; a transport's own go before them
+     * @param ContainerInterface|null $databases DBAL's connections by the names that the option outbox has for them
+     */
+    public function __construct(
+        private readonly array $defaults = [],
+        private readonly ?LoggerInterface $logger = null,
+        private readonly ?ContainerInterface $databases = null,
+    ) {
     }
 
     /**
@@ -33,7 +42,9 @@ final class TransportFactory implements TransportFactoryInterface
      */
     public function createTransport(#[\SensitiveParameter] string $dsn, array $options, SerializerInterface $serializer): TransportInterface
     {
-        $transport = new Transport(Options::read($dsn, $options, $this->defaults), $serializer, $this->logger);
+        $settings = Options::read($dsn, $options, $this->defaults);
+        $queues = new Queues($settings);
+        $transport = new Transport($queues, $serializer, $this->logger, $settings->outbox === null ? null : $this->outbox($queues, $options['transport_name'] ?? null));
         if (isset($options['transport_name'])) {
             $this->made[(string) $options['transport_name']] = $transport;
         }
@@ -44,6 +55,16 @@ final class TransportFactory implements TransportFactoryInterface
     public function supports(#[\SensitiveParameter] string $dsn, array $options): bool
     {
         return Dsn::isOurs($dsn);
+    }
+
+    private function outbox(Queues $queues, ?string $transport): TransportOutbox
+    {
+        $name = (string) $queues->settings->outbox;
+        if ($this->databases === null || !$this->databases->has($name)) {
+            throw new InvalidArgumentException(sprintf('Cannot make %s: there is no DBAL connection "%s" for its outbox.', $transport === null ? 'a delayqueue transport' : "the transport \"$transport\"", $name));
+        }
+
+        return new TransportOutbox(fn (): Connection => $this->databases->get($name), $queues);
     }
 
     /** The transport of this name, if it has been made here. */

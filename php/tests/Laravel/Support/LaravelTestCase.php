@@ -24,7 +24,7 @@ abstract class LaravelTestCase extends TestCase
 
     protected Application $app;
 
-    private string $base;
+    protected string $base;
 
     /** @var list<Process> */
     private array $processes = [];
@@ -54,7 +54,7 @@ abstract class LaravelTestCase extends TestCase
         $this->app->flush();
         Facade::clearResolvedInstances();
         Facade::setFacadeApplication(null);
-        foreach (['TEST_QUEUE', 'TEST_REDIS_PREFIX', 'TEST_REDIS_CLUSTERS'] as $name) {
+        foreach (['TEST_QUEUE', 'TEST_DATABASE', 'TEST_REDIS_PREFIX', 'TEST_REDIS_CLUSTERS'] as $name) {
             putenv($name);
         }
         exec('rm -rf ' . escapeshellarg($this->base));

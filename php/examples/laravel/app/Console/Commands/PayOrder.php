@@ -7,6 +7,7 @@ namespace App\Console\Commands;
 use App\Models\Order;
 use DelayQueue\Laravel\Facades\DelayQueue;
 use Illuminate\Console\Command;
+use Illuminate\Support\Facades\DB;
 
 final class PayOrder extends Command
 {
@@ -17,13 +18,16 @@ final class PayOrder extends Command
     public function handle(): int
     {
         $id = (int) $this->argument('id');
-        if (Order::whereKey($id)->where('state', 'open')->update(['state' => 'paid']) === 0) {
+        $isPaid = DB::transaction(static function () use ($id): bool {
+            // With the name of the queue it need not be looked for, so Redis may be away.
+            DelayQueue::cancel("order-$id", 'default');
+
+            return Order::whereKey($id)->where('state', 'open')->update(['state' => 'paid']) === 1;
+        });
+        if (!$isPaid) {
             $this->error("order $id is not open");
-
-            return self::FAILURE;
         }
-        DelayQueue::cancel("order-$id");
 
-        return self::SUCCESS;
+        return $isPaid ? self::SUCCESS : self::FAILURE;
     }
 }

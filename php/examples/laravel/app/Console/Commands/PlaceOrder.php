@@ -19,7 +19,7 @@ final class PlaceOrder extends Command
     {
         $order = DB::transaction(function (): Order {
             $order = Order::create(['product' => $this->argument('product'), 'state' => 'open']);
-            // Queued when the transaction is through (after_commit in config/queue.php): never without its order.
+            // A row of this transaction (outbox in config/queue.php): no order is without its job, no job without its order.
             CloseOrder::dispatch($order)->delay(now()->addSeconds(config('shop.pay_within')))->identifiedBy("order-$order->id");
 
             return $order;

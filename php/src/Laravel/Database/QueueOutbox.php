@@ -1,0 +1,162 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Laravel\Database;
+
+use Closure;
+use DelayQueue;
+use DelayQueue\Database\Outbox;
+use DelayQueue\Database\Relay;
+use DelayQueue\Database\Schema;
+use DelayQueue\Database\SchemaException;
+use DelayQueue\Laravel\Natives;
+use DelayQueue\Laravel\QueueName;
+use Illuminate\Container\Container;
+use Throwable;
+
+/** The outbox of a queue connection, with the commits of Laravel's database connection. Queues have Laravel's names here. */
+final class QueueOutbox
+{
+    private readonly LaravelConnection $database;
+
+    private ?Outbox $rows = null;
+
+    /** @param string|null $connection of config/database.php; null: the default one */
+    public function __construct(private readonly Container $container, private readonly Natives $natives, ?string $connection)
+    {
+        $this->database = new LaravelConnection($container->make('db'), $connection);
+    }
+
+    /** For rows of your own: its queues have their names in Redis. */
+    public function rows(): Outbox
+    {
+        return $this->rows ??= new Outbox($this->database, $this->queue(...));
+    }
+
+    /** @param callable(string, Throwable): void $report */
+    public function relay(int $batch, float $after, callable $report): Relay
+    {
+        return new Relay($this->database, $this->queue(...), $batch, $after, $report);
+    }
+
+    public function isInTransaction(): bool
+    {
+        return $this->database->isInTransaction();
+    }
+
+    /** A row of this transaction is seen no sooner than all transactions are committed that are open now. */
+    public function holdsAllTransactions(): bool
+    {
+        return $this->database->isAwaitedAlone();
+    }
+
+    /**
+     * A row of the open transaction.
+     *
+     * @param array<string, mixed> $job the parameters of Outbox::push() but for the queue
+     *
+     * @return string its id
+     */
+    public function push(string $queue, array $job): string
+    {
+        $id = $this->stored(fn (): string => $this->rows()->push(QueueName::encode($queue), ...$job));
+        $this->flush();
+
+        return $id;
+    }
+
+    /**
+     * Rows of the open transaction, or of one of their own.
+     *
+     * @param list<array<string, mixed>> $jobs
+     *
+     * @return list<string> their ids
+     */
+    public function pushMany(string $queue, array $jobs): array
+    {
+        $ids = $this->stored(fn (): array => $this->rows()->pushMany(QueueName::encode($queue), $jobs));
+        $this->flush();
+
+        return $ids;
+    }
+
+    /**
+     * Outside of a transaction: to Redis, and where it is away a row.
+     *
+     * @param array<string, mixed> $job
+     *
+     * @return string its id
+     *
+     * @throws \DelayQueue\DuplicateJobException where Redis is there, and the job is to fail as a duplicate
+     */
+    public function pushNow(string $queue, array $job): string
+    {
+        return $this->stored(fn (): string => $this->rows()->pushNow(QueueName::encode($queue), ...$job));
+    }
+
+    /** At the commit. @return int how many rows were deleted, of jobs that have not been in Redis */
+    public function cancel(string $queue, string $id): int
+    {
+        $deleted = $this->stored(fn (): int => $this->rows()->cancel(QueueName::encode($queue), $id));
+        $this->flush();
+
+        return $deleted;
+    }
+
+    /** @return list<string> the queues of the rows of that id */
+    public function queuesOf(string $id): array
+    {
+        $find = fn (): array => $this->database->rows('select distinct queue from ' . Schema::OUTBOX . ' where job = ?', [$id]);
+
+        return array_map(QueueName::decode(...), array_column($this->stored($find), 'queue'));
+    }
+
+    /**
+     * Calls it when the open transaction is committed.
+     *
+     * @param Closure(): mixed $work
+     *
+     * @return bool false: nobody says when that is
+     */
+    public function whenCommitted(Closure $work): bool
+    {
+        return $this->database->whenCommitted($work);
+    }
+
+    /**
+     * @template T
+     *
+     * @param Closure(): T $store
+     *
+     * @return T
+     */
+    private function stored(Closure $store): mixed
+    {
+        try {
+            return $store();
+        } catch (Throwable $error) {
+            $missing = $error instanceof SchemaException ? $error : Schema::explained($error);
+            if (!$missing instanceof SchemaException) {
+                throw $error;
+            }
+            $cure = 'in Laravel: php artisan vendor:publish --tag=delayqueue-migrations, then php artisan migrate';
+            throw new SchemaException("{$missing->getMessage()}; $cure", 0, $missing);
+        }
+    }
+
+    private function flush(): void
+    {
+        if (!$this->isInTransaction()) {
+            $this->rows()->flushCommitted();
+        } else {
+            // Without a call-back, the relay brings it. In a test, its own transaction is still open then.
+            $this->whenCommitted(fn (): int => $this->rows()->flushCommitted());
+        }
+    }
+
+    private function queue(string $name): DelayQueue
+    {
+        return $this->natives->named($name);
+    }
+}

@@ -1,0 +1,124 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Symfony\Database;
+
+use Closure;
+use DelayQueue;
+use DelayQueue\Database\Outbox;
+use DelayQueue\Database\Schema;
+use DelayQueue\Database\SchemaException;
+use DelayQueue\Exception as DelayQueueException;
+use DelayQueue\Internal\Moment;
+use DelayQueue\OnDuplicate;
+use DelayQueue\Symfony\Transport\Queues;
+use Doctrine\DBAL\Connection;
+use LogicException;
+use Symfony\Component\Messenger\Exception\InvalidArgumentException;
+use Symfony\Component\Messenger\Exception\TransportException;
+
+/**
+ * The outbox of one transport: its messages are rows of the application's own transactions.
+ *
+ * @internal
+ */
+final class TransportOutbox
+{
+    private ?DbalConnection $database = null;
+
+    private ?Outbox $outbox = null;
+
+    /** @param Closure(): Connection $connect gives the application's connection when it is needed */
+    public function __construct(private readonly Closure $connect, private readonly Queues $queues)
+    {
+    }
+
+    public function isInTransaction(): bool
+    {
+        return $this->database()->isInTransaction();
+    }
+
+    /**
+     * In a transaction a row of it; outside of one a push, which becomes a row where Redis cannot be reached. When a row reaches Redis nobody hears of a
+     * duplicate, so Fail is Keep.
+     *
+     * @param array<string, mixed> $job the arguments of push() by their names
+     *
+     * @return non-empty-string the id
+     *
+     * @throws TransportException when the tables are missing; what the database's driver throws passes through
+     */
+    public function push(array $job): string
+    {
+        $job['queue'] = $this->queues->settings->queue;
+        if ($job['delay'] < 0) {
+            $job['delay'] = Moment::of(microtime(true) + $job['delay']); // In the past, by whatever clock: Redis may be away.
+        }
+        $job['onDuplicate'] = $job['onDuplicate'] === OnDuplicate::Fail ? OnDuplicate::Keep : $job['onDuplicate'];
+
+        return $this->asked(fn (Outbox $outbox): string => $this->isInTransaction() ? $outbox->push(...$job) : $outbox->pushNow(...$job));
+    }
+
+    /**
+     * Where a message's row waits it is deleted; the message in Redis is cancelled now, or with the transaction.
+     *
+     * @return bool whether there was one; true where Redis does not answer
+     */
+    public function cancel(string $id): bool
+    {
+        return $this->asked(function (Outbox $outbox) use ($id): bool {
+            $queue = $this->queues->own();
+            try {
+                $found = $this->isInTransaction() ? $queue->peek($id) !== null : $queue->cancel($id) > 0;
+            } catch (DelayQueueException) {
+                $found = true; // Away, loading, or read-only: the relay asks later.
+            }
+
+            return $outbox->cancel($this->queues->settings->queue, $id) > 0 || $found;
+        });
+    }
+
+    public function install(): void
+    {
+        $this->asked(fn () => Schema::install($this->database()));
+    }
+
+    public function queues(): Queues
+    {
+        return $this->queues;
+    }
+
+    public function database(): DbalConnection
+    {
+        return $this->database ??= new DbalConnection(($this->connect)());
+    }
+
+    /**
+     * @template T
+     *
+     * @param Closure(Outbox): T $work
+     *
+     * @return T
+     */
+    private function asked(Closure $work): mixed
+    {
+        try {
+            return $work($this->outbox ??= $this->open());
+        } catch (SchemaException $error) {
+            throw new TransportException($error->getMessage(), 0, $error);
+        }
+    }
+
+    private function open(): Outbox
+    {
+        $outbox = new Outbox($this->database(), fn (): DelayQueue => $this->queues->own());
+        try {
+            $this->database()->flushAfterCommit($outbox);
+        } catch (LogicException $error) {
+            throw new InvalidArgumentException("The outbox \"{$this->queues->settings->outbox}\" cannot be used: {$error->getMessage()}", 0, $error);
+        }
+
+        return $outbox;
+    }
+}
