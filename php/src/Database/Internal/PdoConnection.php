@@ -78,7 +78,8 @@ final class PdoConnection implements Connection
 
     public function isInTransaction(): bool
     {
-        return $this->pdo !== null && $this->pdo->inTransaction();
+        // PDO takes a lost connection to PostgreSQL for one with an open transaction.
+        return $this->pdo !== null && $this->pdo->inTransaction() && !($this->driver() === 'pgsql' && $this->pdo->getAttribute(PDO::ATTR_CONNECTION_STATUS) === 'Bad connection.');
     }
 
     public function driver(): string
