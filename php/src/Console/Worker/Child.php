@@ -15,7 +15,7 @@ final class Child
     /** Seconds after which a child is killed that was told to stop before it was ready, or is no worker. It has no job. */
     private const STUCK_AFTER = 10.0;
 
-    /** Seconds between two signals to such a child. */
+    /** Seconds between two signals to a worker that is not ready. */
     private const URGE_EVERY = 0.5;
 
     /** Signals that end a process which does not listen to them yet. */
@@ -159,13 +159,16 @@ final class Child
         }
     }
 
-    /** Tells a ready one once: at its very end a process does not listen any more, and a second signal would kill it. */
+    /**
+     * Tells a ready one once: at its very end a process does not listen any more, and a second signal would kill it. One beside the workers is told
+     * when it is ready: before, the signal would end it, and what their last jobs have left would stay.
+     */
     public function stop(): void
     {
         if ($this->stoppedAt === null) {
             $this->stoppedAt = $this->urgedAt = hrtime(true) / 1e9;
             $this->isTold = $this->isReady();
-            $this->signal(SIGTERM);
+            ($this->isTold || $this->slot->role === null) && $this->signal(SIGTERM);
         }
     }
 
@@ -184,7 +187,7 @@ final class Child
             $this->signal(SIGTERM);
         } elseif ($now - $this->stoppedAt > self::STUCK_AFTER) {
             $this->signal(SIGKILL);
-        } elseif (!$this->isTold && $now - $this->urgedAt >= self::URGE_EVERY) {
+        } elseif (!$this->isTold && $this->slot->role === null && $now - $this->urgedAt >= self::URGE_EVERY) {
             $this->urgedAt = $now;
             $this->signal(SIGTERM);
         }

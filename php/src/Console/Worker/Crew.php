@@ -30,6 +30,9 @@ final class Crew
     /** The first worker has loaded its handler: the others may start. */
     private bool $hasBegun;
 
+    /** A process was started, or the system did not start it. */
+    private bool $wasTried = false;
+
     /** Grows with every reload; children of an older one are replaced. */
     private int $generation = 1;
 
@@ -62,6 +65,11 @@ final class Crew
     public function hasBegun(): bool
     {
         return $this->hasBegun;
+    }
+
+    public function wasTried(): bool
+    {
+        return $this->wasTried;
     }
 
     /** It was started in a wrong way, and would be again. */
@@ -277,6 +285,7 @@ final class Crew
     /** Null: the system starts no further process. */
     private function start(Slot $slot, bool $isHeld): ?Child
     {
+        $this->wasTried = true;
         try {
             $child = new Child($this->command, $slot, $this->generation, $isHeld);
         } catch (RuntimeException $error) {

@@ -62,13 +62,16 @@ final class Pool
         return $this->exitCode;
     }
 
-    /** The companions go on until the workers have ended. */
+    /** The companions go on until the workers have ended, and begin even if these end at once: their last jobs may have left something. */
     private function isOver(): bool
     {
         if (!$this->workers->isOver()) {
             return false;
         }
         foreach ($this->companions as $crew) {
+            if ($this->workers->hasBegun() && !$crew->wasTried()) {
+                return false;
+            }
             $crew->stop();
         }
 
