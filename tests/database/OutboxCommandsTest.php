@@ -12,6 +12,17 @@ use DelayQueue\Tests\Support\Wait;
 /** delayqueue outbox:install, outbox:relay and outbox:status. */
 final class OutboxCommandsTest extends DatabaseCliTestCase
 {
+    public function testTheyAreAboutAllQueues(): void
+    {
+        $this->useDatabase('sqlite');
+        $this->outbox()->push($this->queueName, 1);
+        foreach (['outbox:relay' => 'a relay brings the rows of all queues', 'outbox:status' => 'it counts the rows of all queues'] as $command => $why) {
+            $options = $command === 'outbox:relay' ? ['--once', '--after=0'] : [];
+            $this->assertSame("delayqueue: give no --queue: $why\n", $this->cliExpecting(2, $command, '--queue=other', ...$options));
+        }
+        $this->assertSame(1, $this->rows());
+    }
+
     /** @dataProvider databases */
     #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
     public function testInstallMakesTheTablesAndNeedsNoRedis(string $name): void

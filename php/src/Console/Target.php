@@ -209,6 +209,14 @@ final class Target
         return $this->named() ?: [self::environment('DELAYQUEUE_QUEUE') ?? 'default'];
     }
 
+    /** @throws UsageException when --queue names one, which the command would ignore: it is about all of them */
+    public function refuseNames(string $why): void
+    {
+        if ($this->named() !== []) {
+            throw new UsageException("give no --queue: $why");
+        }
+    }
+
     /** @return list<string> only what --queue says */
     public function named(): array
     {

@@ -8,6 +8,7 @@ use DelayQueue\Console\Application;
 use DelayQueue\Console\Duration;
 use DelayQueue\Console\ExitCode;
 use DelayQueue\Console\Number;
+use DelayQueue\Console\Target;
 use DelayQueue\Console\Worker\Notices;
 use DelayQueue\Console\Worker\StopSignal;
 use Symfony\Component\Console\Command\Command;
@@ -41,6 +42,7 @@ final class OutboxRelayCommand extends Command
 
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
+        (new Target($input))->refuseNames('a relay brings the rows of all queues');
         $limit = Duration::orNull($input->getOption('time-limit'), '--time-limit');
         $batch = Number::of($input->getOption('batch'), '--batch', 1);
         $after = Duration::of($input->getOption('after'), '--after');

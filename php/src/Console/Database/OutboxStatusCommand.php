@@ -42,13 +42,15 @@ final class OutboxStatusCommand extends Command
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $format = Format::of($input);
+        $target = new Target($input);
+        $target->refuseNames('it counts the rows of all queues');
         $most = Duration::orNull($input->getOption('max-age'), '--max-age');
         $database = (new Database($input))->connection();
         $source = Schema::source($database);
         ['rows' => $rows, 'oldest' => $oldest] = (new Outbox($database))->waiting();
         $why = null;
         try {
-            $receipts = self::receipts(new Target($input), $source);
+            $receipts = self::receipts($target, $source);
         } catch (Exception $error) {
             [$receipts, $why] = [null, Failure::line($error)];
         }
