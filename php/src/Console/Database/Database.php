@@ -86,14 +86,19 @@ final class Database
             ?? throw new UsageException('which database? Give --database, a PDO DSN such as "pgsql:host=localhost;dbname=shop", or set DELAYQUEUE_DATABASE');
     }
 
-    /** PostgreSQL's library repeats words of a DSN that it cannot read, and one of them may be a password's. */
+    /**
+     * Drivers repeat parts of a DSN that they cannot read, as they cut it. Nobody else can tell which part is one of its password: then their words
+     * are left out, but for the codes.
+     */
     private static function cannotOpen(PDOException $error, #[\SensitiveParameter] string $dsn): PDOException
     {
         $message = $error->getMessage();
-        if (preg_match('/\bpassword\s*=\s*((?:;;|[^;])*)/i', $dsn, $found) === 1) {
-            $words = array_map(static fn (string $word): string => preg_quote($word, '/'), preg_split('/[\s\'"]+/', $found[1], -1, PREG_SPLIT_NO_EMPTY) ?: []);
-            usort($words, static fn (string $one, string $other): int => strlen($other) - strlen($one));
-            $message = $words === [] ? $message : (string) preg_replace('/(?<!\w)(?:' . implode('|', $words) . ')(?!\w)/', '***', $message);
+        $words = preg_split('/[\s\'"\\\\]+/', (string) self::environment('DELAYQUEUE_DATABASE_PASSWORD'), -1, PREG_SPLIT_NO_EMPTY) ?: [];
+        $isShown = array_filter($words, static fn (string $word): bool => str_contains($message, $word)) !== [];
+        $isInDsn = preg_match('~passw|pwd|://.*@~is', $dsn) === 1;
+        if ($isInDsn || $isShown) {
+            $codes = preg_match('/^SQLSTATE\[\w+\](?: \[\d+\])?/', $message, $found) === 1 ? "$found[0]; " : '';
+            $message = $codes . "the driver's words are left out, since they may have the password" . ($isInDsn ? ': give it by DELAYQUEUE_DATABASE_PASSWORD, not in the DSN, to see them' : '');
         }
 
         return new PDOException("cannot open the database: $message", (int) $error->getCode());
