@@ -127,6 +127,7 @@ final class RelayInPoolTest extends DatabaseCliTestCase
         $this->queue()->push([], id: 'a');
         $result = $this->cli('work', self::HANDLER, '--relay', '--stop-when-empty');
         $this->assertSame(0, $result->exitCode, $result->errors);
+        $this->assertStringContainsString(' 1 worker for queue ', $result->errors);
         $this->assertSame(['a'], $this->done());
         $this->assertSame(0, $this->rows());
     }

@@ -17,7 +17,7 @@ final class PoolLog
     /** @param array{queues: list<string>, redis: string, prefix: string} $place */
     public function starting(int $workers, array $place): void
     {
-        $this->notices->say('starting', "$workers workers for " . Place::text($place), $place);
+        $this->notices->say('starting', "$workers worker" . ($workers === 1 ? '' : 's') . ' for ' . Place::text($place), $place);
     }
 
     public function started(Child $child): void
