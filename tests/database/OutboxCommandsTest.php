@@ -57,9 +57,9 @@ final class OutboxCommandsTest extends DatabaseCliTestCase
     {
         $this->useDatabase($name);
         $this->outbox()->pushMany($this->queueName, array_map(static fn (int $n): array => ['payload' => $n], range(1, 25)));
-        $this->assertSame('', $this->cliExpecting(0, 'outbox:relay', '--once'));
+        $this->assertSame("0 moved\n", $this->cliExpecting(0, 'outbox:relay', '--once'));
         $this->assertSame(25, $this->rows(), 'they are younger than --after');
-        $this->cliExpecting(0, 'outbox:relay', '--once', '--after=0', '--batch=10');
+        $this->assertSame("25 moved\n", $this->cliExpecting(0, 'outbox:relay', '--once', '--after=0', '--batch=10'));
         $this->assertSame([0, 25], [$this->rows(), count($this->queue())]);
     }
 
@@ -140,6 +140,12 @@ final class OutboxCommandsTest extends DatabaseCliTestCase
         $this->outbox()->pushMany($this->queueName, array_fill(0, 20, ['payload' => 2]));
         $this->cliExpecting(2, 'outbox:relay', '--once', '--after=0', '--batch=5');
         $this->assertSame([20, 20], [$this->rows(), count($this->queue())]);
+    }
+
+    public function testABatchThatLocksTooManyRowsIsRefused(): void
+    {
+        $this->useDatabase('sqlite');
+        $this->assertSame("delayqueue: --batch must be a whole number from 1 to 1000\n", $this->cliExpecting(2, 'outbox:relay', '--once', '--batch=1001'));
     }
 
     public function testARowThatCannotBeReadHoldsUpNoOther(): void

@@ -23,6 +23,41 @@ final class RelayTest extends DatabaseMessengerTestCase
         $this->assertSame([1, 0], [$this->jobs('old')->count(), $this->rows()]);
     }
 
+    public function testAPassGoesOnBehindARowThatFails(): void
+    {
+        $this->useDatabase('sqlite');
+        $this->dieAtCommit('a');
+        $this->other()->executeStatement("update delayqueue_outbox set queue = 'no {such} name'");
+        $this->dieAtCommit('b');
+        $relay = $this->start('delayqueue:relay', '--once', '--after=0', '--batch=1');
+        $this->assertSame(1, $relay->exitCode(60), $relay->errors());
+        $this->assertSame([1, 1], [$this->jobs('shop')->count(), $this->rows()]);
+    }
+
+    public function testADurationOrANumberThatIsNoneIsRefused(): void
+    {
+        foreach (['--after' => ['x', '1 fortnight', ''], '--batch' => ['abc', '0', '1001']] as $option => $values) {
+            foreach ($values as $value) {
+                try {
+                    $this->tester(['a' => ['outbox' => 'one']])->execute([$option => $value, '--once' => true]);
+                    $this->fail("$option=$value was taken");
+                } catch (InvalidArgumentException $error) {
+                    $this->assertStringContainsString("$option must be a", $error->getMessage());
+                }
+            }
+        }
+    }
+
+    public function testTheRelayTakesDurationsAsTheCommandLineDoes(): void
+    {
+        $this->useDatabase('sqlite');
+        $this->dieAtCommit('a');
+        // A minute, not one second.
+        $this->other()->executeStatement('update delayqueue_outbox set placed = placed - 20000000');
+        $this->command('delayqueue:relay', '--once', '--after=1m');
+        $this->assertSame([0, 1], [$this->jobs('shop')->count(), $this->rows()]);
+    }
+
     public function testTheRelayRunsUntilASignalOrStopWorkers(): void
     {
         $this->useDatabase('sqlite');

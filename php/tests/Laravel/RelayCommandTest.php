@@ -27,6 +27,44 @@ final class RelayCommandTest extends OutboxTestCase
         $this->assertSame([0, 1], [$this->rows(), $this->arrived()]);
     }
 
+    public function testAPassGoesOnBehindARowThatFails(): void
+    {
+        $this->bootWithOutbox(['options' => ['partitions' => 4]]);
+        $this->leave('bad', 'parts');
+        $this->bootWithOutbox();
+        $this->leave('good');
+        $this->artisan('delayqueue:relay', ['--once' => true, '--after' => '0', '--batch' => '1'], 1);
+        $this->assertSame([1, 1], [$this->rows(), $this->arrived()]);
+    }
+
+    public function testAPassEndsWhileOthersInsert(): void
+    {
+        $this->leave('first');
+        $others = 5;
+        $this->shop()->listen(function (object $query) use (&$others): void {
+            if (str_starts_with($query->sql, 'delete from delayqueue_outbox') && $others > 0) {
+                $others--;
+                $this->leave("other $others");
+            }
+        });
+        $this->relay();
+        $this->assertSame([1, 1], [$this->rows(), $this->arrived()], 'a batch that is not full is the last one');
+    }
+
+    public function testADurationOrANumberThatIsNoneIsRefused(): void
+    {
+        $this->leave('one');
+        foreach (['--after' => ['x', '1 fortnight', ''], '--batch' => ['abc', '0', '1001']] as $option => $values) {
+            foreach ($values as $value) {
+                $this->assertStringContainsString("$option must be a", $this->artisan('delayqueue:relay', ['--once' => true, $option => $value], 2));
+            }
+        }
+        // A minute, not one second.
+        $this->shop()->statement('update delayqueue_outbox set placed = placed - 20000000');
+        $this->artisan('delayqueue:relay', ['--once' => true, '--after' => '1m']);
+        $this->assertSame([1, 0], [$this->rows(), $this->arrived()]);
+    }
+
     public function testARelayRunsUntilItIsTold(): void
     {
         $relay = $this->start('delayqueue:relay', '--after=0');

@@ -16,6 +16,8 @@ final class FailureLog
 
     private ?Throwable $last = null;
 
+    private int $count = 0;
+
     /** @var array<string, int> when lines were said, by hrtime() */
     private array $said = [];
 
@@ -27,6 +29,7 @@ final class FailureLog
     public function add(string $what, Throwable $error): void
     {
         $this->last = $error;
+        $this->count++;
         $line = Failure::line($error);
         // A pause that grows is no news.
         $key = preg_replace('/ in [\d.]+ s$/D', '', $what) . $line;
@@ -37,9 +40,9 @@ final class FailureLog
         }
     }
 
-    public function last(): ?Throwable
+    public function count(): int
     {
-        return $this->last;
+        return $this->count;
     }
 
     /** Of a command that has ended: that of its last failure. */

@@ -7,6 +7,7 @@ namespace DelayQueue\Console\Database;
 use DelayQueue\Console\Application;
 use DelayQueue\Console\Duration;
 use DelayQueue\Console\ExitCode;
+use DelayQueue\Console\Format;
 use DelayQueue\Console\Number;
 use DelayQueue\Console\Target;
 use DelayQueue\Console\Worker\Notices;
@@ -27,7 +28,7 @@ final class OutboxRelayCommand extends Command
     {
         $value = InputOption::VALUE_REQUIRED;
         $this->setDescription('Brings the rows of the outbox to Redis, until a signal ends it')
-            ->addOption('once', null, InputOption::VALUE_NONE, 'End when no row is left that is old enough: for cron')
+            ->addOption('once', null, InputOption::VALUE_NONE, 'End when no row is left that is old enough, and print how many were moved: for cron')
             ->addOption('after', null, $value, 'How long a row is left to the flush() of its own request', RelayRun::AFTER . 's')
             ->addOption('batch', null, $value, 'Rows of one transaction', (string) RelayRun::BATCH)
             ->addOption('time-limit', null, $value, 'End after this time: seconds, 1h, PT1H')
@@ -44,7 +45,7 @@ final class OutboxRelayCommand extends Command
     {
         (new Target($input))->refuseNames('a relay brings the rows of all queues');
         $limit = Duration::orNull($input->getOption('time-limit'), '--time-limit');
-        $batch = Number::of($input->getOption('batch'), '--batch', 1);
+        $batch = Number::of($input->getOption('batch'), '--batch', 1, RelayRun::LARGEST_BATCH);
         $after = Duration::of($input->getOption('after'), '--after');
         $notices = new Notices($output, false);
         $relay = new RelayRun($input, $notices);
@@ -52,7 +53,7 @@ final class OutboxRelayCommand extends Command
         $end = $limit === null ? null : hrtime(true) + (int) ($limit * 1e9);
         $stop = static fn (): bool => $signal->hasCome() || ($end !== null && hrtime(true) >= $end);
         if ($input->getOption('once')) {
-            return $relay->once($after, $batch, $stop);
+            return $relay->once($after, $batch, $stop, static fn (int $moved) => Format::raw($output, "$moved moved"));
         }
         $name = 'relay (process ' . getmypid() . ')';
         $relay->run($after, $batch, $stop, static fn (string $place) => $notices->say('ready', "$name is ready: $place"));

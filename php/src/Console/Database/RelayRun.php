@@ -10,6 +10,7 @@ use DelayQueue\Console\Worker\Notices;
 use DelayQueue\Database\Connection;
 use DelayQueue\Database\Relay;
 use DelayQueue\Database\Schema;
+use DelayQueue\Internal\Drain;
 use Symfony\Component\Console\Input\InputInterface;
 use Throwable;
 
@@ -20,8 +21,8 @@ final class RelayRun
     public const AFTER = 5;
     public const BATCH = 500;
 
-    /** So many looks in a row may bring nothing to Redis and fail. Each leaves out what has failed in the one before. */
-    private const VAIN_LOOKS = 5;
+    /** More would stay locked for long. */
+    public const LARGEST_BATCH = 1000;
 
     private readonly Target $target;
 
@@ -64,7 +65,7 @@ final class RelayRun
     {
         $this->run(self::AFTER, self::BATCH, $stop, static fn () => $ready());
         try {
-            $this->takeAll(0, self::BATCH, static fn (): bool => false);
+            $this->drain($this->relay(0, self::BATCH), self::BATCH, static fn (): bool => false);
         } catch (Throwable $error) {
             $this->failures->add('the last rows wait for another relay', $error);
         }
@@ -74,34 +75,23 @@ final class RelayRun
      * Until no row is left that is old enough, and that Redis takes.
      *
      * @param callable(): bool $stop
+     * @param callable(int): void $moved hears how many rows are in Redis now
      *
      * @return int exit code: that of the last failure, if there was one
      */
-    public function once(float $after, int $batch, callable $stop): int
+    public function once(float $after, int $batch, callable $stop, callable $moved): int
     {
-        $this->takeAll($after, $batch, $stop)->sweep();
+        $relay = $this->relay($after, $batch);
+        $moved($this->drain($relay, $batch, $stop));
+        $relay->sweep();
 
         return $this->failures->exitCode();
     }
 
-    /**
-     * Until a batch is not full, for others may insert all the time. After a failure it looks again, for rows behind those that have failed.
-     *
-     * @param callable(): bool $stop
-     */
-    private function takeAll(float $after, int $batch, callable $stop): Relay
+    /** @param callable(): bool $stop */
+    private function drain(Relay $relay, int $batch, callable $stop): int
     {
-        $relay = $this->relay($after, $batch);
-        for ($vain = 0; $vain < self::VAIN_LOOKS && !$stop();) {
-            $failure = $this->failures->last();
-            $moved = $relay->runOnce();
-            if ($moved < $batch && $this->failures->last() === $failure) {
-                break;
-            }
-            $vain = $moved === 0 ? $vain + 1 : 0;
-        }
-
-        return $relay;
+        return Drain::of($relay, $batch, $this->failures->count(...), $stop);
     }
 
     private function relay(float $after, int $batch): Relay

@@ -4,7 +4,12 @@ declare(strict_types=1);
 
 namespace DelayQueue\Laravel\Console;
 
+use DelayQueue\Console\Database\RelayRun;
+use DelayQueue\Console\Duration;
+use DelayQueue\Console\Number;
+use DelayQueue\Console\UsageException;
 use DelayQueue\Database\Relay;
+use DelayQueue\Internal\Drain;
 use Illuminate\Console\Command;
 use InvalidArgumentException;
 use Throwable;
@@ -15,25 +20,33 @@ final class RelayCommand extends Command
 
     protected $signature = 'delayqueue:relay
                             {--connection= : The queue connection}
-                            {--once : End when no row is left, for the scheduler}
-                            {--batch=500 : The number of rows of one transaction}
-                            {--after=5 : Seconds for which a row is left to the process that has made it}';
+                            {--once : End when no row is left that is old enough, for the scheduler}
+                            {--batch=500 : The number of rows of one transaction, at most 1000}
+                            {--after=5 : How long a row is left to the process that has made it: seconds, 500ms, 1m}';
 
     protected $description = 'Bring the jobs of committed transactions to Redis that have not come there by themselves';
 
     private bool $isToEnd = false;
 
-    private bool $hasFailed = false;
+    private int $failures = 0;
 
-    /** @return int 1 with --once when rows were left */
+    /** @return int 1 with --once when something has failed */
     public function handle(): int
     {
         $outbox = $this->connection()->outbox()
             ?? throw new InvalidArgumentException('the queue connection has no outbox: name a database connection under "outbox" in config/queue.php');
-        $relay = $outbox->relay(max(1, (int) $this->option('batch')), max(0.0, (float) $this->option('after')), $this->complain(...));
+        try {
+            $batch = Number::of((string) $this->option('batch'), '--batch', 1, RelayRun::LARGEST_BATCH);
+            $after = Duration::of((string) $this->option('after'), '--after');
+        } catch (UsageException $error) {
+            $this->error($error->getMessage());
+
+            return self::INVALID;
+        }
+        $relay = $outbox->relay($batch, $after, $this->complain(...));
         $this->listen();
         if ($this->option('once')) {
-            return $this->drain($relay);
+            return $this->drain($relay, $batch);
         }
         $began = $this->restartedAt();
         $relay->run(fn (): bool => $this->isToEnd || $this->restartedAt() !== $began);
@@ -41,14 +54,12 @@ final class RelayCommand extends Command
         return self::SUCCESS;
     }
 
-    private function drain(Relay $relay): int
+    private function drain(Relay $relay, int $batch): int
     {
-        do {
-            $moved = $relay->runOnce();
-        } while ($moved > 0 && !$this->isToEnd);
+        Drain::of($relay, $batch, fn (): int => $this->failures, fn (): bool => $this->isToEnd);
         $relay->sweep();
 
-        return $this->hasFailed ? self::FAILURE : self::SUCCESS;
+        return $this->failures > 0 ? self::FAILURE : self::SUCCESS;
     }
 
     private function listen(): void
@@ -71,7 +82,7 @@ final class RelayCommand extends Command
 
     private function complain(string $what, Throwable $error): void
     {
-        $this->hasFailed = true;
+        $this->failures++;
         $this->getOutput()->getErrorStyle()->writeln("<error>$what:</error> {$error->getMessage()}");
         $this->laravel['log']->warning("delayqueue:relay: $what", ['exception' => $error]);
     }

@@ -5,7 +5,12 @@ declare(strict_types=1);
 namespace DelayQueue\Symfony\Command;
 
 use DelayQueue;
+use DelayQueue\Console\Database\RelayRun;
+use DelayQueue\Console\Duration;
+use DelayQueue\Console\Number;
+use DelayQueue\Console\UsageException;
 use DelayQueue\Database\Relay;
+use DelayQueue\Internal\Drain;
 use DelayQueue\Symfony\Database\TransportOutbox;
 use DelayQueue\Symfony\Transport\TransportFactory;
 use Psr\Cache\CacheItemPoolInterface;
@@ -27,7 +32,7 @@ final class RelayCommand extends Command
 {
     private bool $isToEnd = false;
 
-    private bool $hasFailed = false;
+    private int $failures = 0;
 
     /**
      * @param ContainerInterface $receivers the transports by name
@@ -47,13 +52,19 @@ final class RelayCommand extends Command
     protected function configure(): void
     {
         $this->addOption('outbox', null, InputOption::VALUE_REQUIRED, 'The outbox, where transports name several')
-            ->addOption('once', null, InputOption::VALUE_NONE, 'End when no row is left; 1 when some were')
-            ->addOption('batch', null, InputOption::VALUE_REQUIRED, 'Rows of one transaction', '500')
-            ->addOption('after', null, InputOption::VALUE_REQUIRED, 'Seconds for which a row is left to the process that has made it', '5');
+            ->addOption('once', null, InputOption::VALUE_NONE, 'End when no row is left that is old enough; with 1 when something has failed')
+            ->addOption('batch', null, InputOption::VALUE_REQUIRED, 'Rows of one transaction, at most 1000', '500')
+            ->addOption('after', null, InputOption::VALUE_REQUIRED, 'How long a row is left to the process that has made it: seconds, 500ms, 1m', '5');
     }
 
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
+        try {
+            $batch = Number::of($input->getOption('batch'), '--batch', 1, RelayRun::LARGEST_BATCH);
+            $after = Duration::of($input->getOption('after'), '--after');
+        } catch (UsageException $error) {
+            throw new InvalidArgumentException("{$error->getMessage()}.", self::INVALID);
+        }
         $queues = $this->choose($input->getOption('outbox'));
         $first = current($queues);
         $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
@@ -61,10 +72,10 @@ final class RelayCommand extends Command
             $first->database(),
             // Receipts may be in any queue of that Redis, and rows of a transport that has another queue now.
             static fn (string $queue): DelayQueue => isset($queues[$queue]) ? $queues[$queue]->queues()->own() : $first->queues()->own()->sibling($queue),
-            max(1, (int) $input->getOption('batch')),
-            max(0.0, (float) $input->getOption('after')),
+            $batch,
+            $after,
             function (string $what, Throwable $error) use ($errors, $first): void {
-                $this->hasFailed = true;
+                $this->failures++;
                 // DBAL does not notice each lost connection. A closed one is opened again.
                 $first->database()->isInTransaction() || $first->database()->handle()->close();
                 $errors->writeln("$what: {$error->getMessage()}", OutputInterface::OUTPUT_RAW);
@@ -73,10 +84,10 @@ final class RelayCommand extends Command
         );
         $this->listen();
         if ($input->getOption('once')) {
-            while ($relay->runOnce() > 0 && !$this->isToEnd);
+            Drain::of($relay, $batch, fn (): int => $this->failures, fn (): bool => $this->isToEnd);
             $relay->sweep();
 
-            return $this->hasFailed ? self::FAILURE : self::SUCCESS;
+            return $this->failures > 0 ? self::FAILURE : self::SUCCESS;
         }
         $began = microtime(true);
         $relay->run(fn (): bool => $this->isToEnd || $this->isToRestart($began));
