@@ -7,6 +7,7 @@ namespace DelayQueue\Tests\Database;
 use DateTimeImmutable;
 use DelayQueue;
 use DelayQueue\Backoff;
+use DelayQueue\Database\Inbox;
 use DelayQueue\Database\Outbox;
 use DelayQueue\Database\Schema;
 use DelayQueue\Database\SchemaException;
@@ -17,6 +18,7 @@ use DelayQueue\Testing\RedisServer;
 use DelayQueue\Tests\Database\Support\OutboxTestCase;
 use LogicException;
 use PDO;
+use PDOException;
 use PHPUnit\Framework\Attributes\DataProvider;
 use RuntimeException;
 use ValueError;
@@ -132,7 +134,7 @@ final class OutboxTest extends OutboxTestCase
                 $outbox->push('raw', $payload, id: "p$number");
             }
             $isFlushed ? $outbox->flush() : $outbox->discard();
-            $this->relay()->runOnce();
+            $this->assertSame(count($payloads), $this->relay()->drain(), 'also where one batch takes not all');
             foreach ($payloads as $number => $payload) {
                 $this->assertSame(md5($payload), md5((string) $this->queue('raw', $options)->peek("p$number")?->payload), "$number");
             }
@@ -429,7 +431,7 @@ final class OutboxTest extends OutboxTestCase
         $refused('are of version 2, and this package knows 1: update the package', fn () => $this->relay()->runOnce());
         $refused('are of version 2', static fn () => $outbox->pushNow('orders', 1));
         $this->pdo->exec('update ' . Schema::SOURCE . ' set version = 0');
-        $refused('are of version 0, and this package knows 1: run "delayqueue outbox:install"', fn () => $this->relay()->run());
+        $refused('are of version 0, and this package knows 1: change them as', fn () => $this->relay()->run());
         $this->pdo->exec('delete from ' . Schema::SOURCE);
         $refused('is empty: run "delayqueue outbox:install"', fn () => $this->relay()->runOnce());
         $this->pdo->exec('alter table ' . Schema::OUTBOX . ' rename column options to older');
@@ -471,6 +473,151 @@ final class OutboxTest extends OutboxTestCase
         $outbox->push('orders', 1);
         $outbox->flush();
         $this->assertStringStartsWith("$word/", $this->queue()->receipts()[0]);
+    }
+
+    public function testPostgresqlDoesNotPassOverAnErrorThatWasCaught(): void
+    {
+        if (!in_array('postgresql', self::database('sqlite')::names(), true)) {
+            $this->assertTrue(true, 'the others go on after an error');
+
+            return;
+        }
+        $this->begin('postgresql');
+        $outbox = $this->outbox();
+        $this->expectExceptionMessage('25P02');
+        $outbox->transaction(static function (PDO $pdo) use ($outbox): void {
+            $outbox->push('orders', 1);
+            try {
+                $pdo->exec('insert into nowhere values (1)');
+            } catch (PDOException) {
+                // COMMIT would roll back without a word.
+            }
+        });
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testACancellationIsCarriedOutOnceWhateverTheClocksSay(string $server): void
+    {
+        $this->begin($server);
+        $outbox = $this->outbox();
+        $this->queue()->pushOnce([['receipt' => 'r1', 'payload' => 'of a host that is ahead', 'id' => 'a', 'createdAt' => microtime(true) + 2]]);
+        $outbox->cancel('orders', 'a');
+        $this->assertSame(0, $outbox->flush());
+        $this->assertSame(0, $this->queue()->count());
+        $this->queue()->pushOnce([['receipt' => 'r2', 'payload' => 'of a host that is behind', 'id' => 'a', 'createdAt' => microtime(true) - 2]]);
+        $this->assertSame(1, $this->relay()->runOnce());
+        $this->assertSame(['of a host that is behind'], $this->work());
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testJobsOfOneIdAndMomentAreSeveralInTheJournal(string $server): void
+    {
+        $this->begin($server);
+        $outbox = $this->outbox(journal: true);
+        $inbox = new Inbox($this->pdo);
+        $done = 0;
+        for ($i = 0; $i < 30; $i++) {
+            $this->pdo->beginTransaction();
+            $outbox->push('orders', 'old', id: "o$i");
+            $outbox->cancel('orders', "o$i");
+            $outbox->push('orders', 'new', id: "o$i");
+            $this->pdo->commit();
+            $outbox->flush();
+            $job = $this->queue()->reserve();
+            $this->assertSame('new', $job?->payload);
+            $done += $inbox->once($job, static fn (): int => 1) ? 1 : 0;
+            $job->ack();
+        }
+        $this->assertSame(30, $done);
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testManyLargeJobsAreSeveralStatements(string $server): void
+    {
+        $this->begin($server);
+        $payload = str_repeat('x', 60_000);
+        $this->outbox()->pushMany('orders', array_map(static fn (): array => ['payload' => $payload], range(1, 400)));
+        $this->assertSame(400, $this->rows());
+    }
+
+    public function testAProducerThatNeverFlushesDoesNotGrow(): void
+    {
+        $this->begin('sqlite');
+        $this->pdo->exec('pragma synchronous = off');
+        $outbox = $this->outbox();
+        $payload = str_repeat('x', 20_000);
+        $before = memory_get_usage();
+        for ($i = 0; $i < 2000; $i++) {
+            $outbox->push('orders', $payload);
+        }
+        $this->assertLessThan(16 << 20, memory_get_usage() - $before);
+        $this->assertGreaterThan(300, $outbox->flush());
+        $this->relay()->drain();
+        $this->assertSame(2000, $this->queue()->count());
+    }
+
+    public function testIdsToCancelAreChecked(): void
+    {
+        $this->begin('sqlite');
+        $outbox = $this->outbox();
+        foreach (['', str_repeat('x', 201), "a\nb", "\xff"] as $wrong) {
+            try {
+                $outbox->cancel('orders', 'a', $wrong);
+                $this->fail('it is refused');
+            } catch (ValueError $error) {
+                $this->assertStringStartsWith(Outbox::class . '::cancel(): Argument #2 ($id) must ', $error->getMessage());
+            }
+        }
+        $this->assertSame(0, $this->rows());
+        $this->expectExceptionMessage('::pushMany(): Argument #2 ($jobs) item 1 must be of type array, int given');
+        $outbox->pushMany('orders', [['payload' => 1], 2]);
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testConnectionsOfEverySettingAreUnderstood(string $server): void
+    {
+        $this->begin($server);
+        $settings = [PDO::ATTR_CASE => PDO::CASE_UPPER, PDO::ATTR_ORACLE_NULLS => PDO::NULL_TO_STRING, PDO::ATTR_DEFAULT_FETCH_MODE => PDO::FETCH_OBJ];
+        if ($server === 'mariadb') {
+            $settings[PDO::ATTR_EMULATE_PREPARES] = false;
+        }
+        foreach ($settings as $attribute => $value) {
+            $this->pdo->setAttribute($attribute, $value);
+        }
+        $outbox = $this->outbox(journal: true);
+        $outbox->transaction(static fn () => $outbox->push('orders', 1, id: 'a'));
+        $this->assertSame(1, $this->queue()->count());
+        $this->assertSame(1, $outbox->cancel('orders', 'a'));
+        $outbox->flush();
+        $this->assertSame(0, $this->queue()->count());
+        $this->relay()->drain();
+        $this->assertSame(['rows' => 0, 'oldest' => null], $outbox->waiting());
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testAFunctionMayGiveTheApplicationsOwnConnection(string $server): void
+    {
+        $this->begin($server);
+        $outbox = new Outbox(fn (): PDO => $this->pdo, fn (string $name): DelayQueue => $this->queue($name));
+        $this->pdo->exec('alter table ' . Schema::OUTBOX . ' rename column placed to elsewhere');
+        try {
+            $outbox->push('orders', 1);
+            $this->fail('it is refused');
+        } catch (SchemaException) {
+        }
+        $this->pdo->beginTransaction();
+        try {
+            $outbox->pushNow('orders', 1);
+            $this->fail('a transaction is open');
+        } catch (LogicException) {
+            $this->assertSame(0, $this->queue()->count());
+        }
+        $this->pdo->rollBack();
     }
 
     /** @dataProvider databases */

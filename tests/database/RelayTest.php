@@ -264,6 +264,80 @@ final class RelayTest extends OutboxTestCase
         $this->assertSame([4, 0, 7], [$asked, $this->rows(), count($this->work())]);
     }
 
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testRowsAtTheHeadHoldUpNoOthers(string $server): void
+    {
+        $this->begin($server);
+        // Keys are given to producers and relays one after the other.
+        $keys = ['keys' => ['k1' => str_repeat('k', 32)]];
+        $this->outbox()->pushMany('orders', array_map(static fn (int $n): array => ['payload' => "plain $n"], range(1, 4)));
+        $this->outbox($keys)->pushMany('orders', array_map(static fn (int $n): array => ['payload' => $n], range(1, 10)));
+        $this->assertSame(10, $this->relay($keys)->drain());
+        $this->assertSame([4, 10], [$this->rows(), $this->queue()->count()]);
+        $this->assertCount(1, $this->reports, 'one line for all that fail alike');
+        $this->assertStringContainsString(' and 3 more of the queue are tried again in 60.0 s: its producer does not seal', $this->reports[0]);
+        $this->assertSame(4, $this->relay()->drain());
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testALargeNumberOfRowsThatCannotBeReadHoldsUpNoOthers(string $server): void
+    {
+        $this->begin($server);
+        $this->outbox()->pushMany('orders', array_map(static fn (int $n): array => ['payload' => $n], range(1, 1200)));
+        $this->pdo->exec('update ' . Schema::OUTBOX . " set options = 'no JSON'");
+        $this->outbox()->push('orders', 'good');
+        $this->assertSame(1, $this->relay()->drain());
+        $this->assertSame(['good'], $this->work());
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testABatchIsAsLargeAsCanBeSentInTime(string $server): void
+    {
+        $this->begin($server);
+        $options = ['format' => 'raw', 'maxPayload' => 4 << 20];
+        $this->outbox($options)->pushMany('orders', array_map(static fn (): array => ['payload' => str_repeat('x', 3 << 19)], range(1, 4)));
+        $relay = $this->relay();
+        $this->assertSame([1, 3, 0], [$relay->runOnce(), $relay->drain(), $this->rows()]);
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testItNoticesThatTheTablesWereMadeAgain(string $server): void
+    {
+        $this->begin($server);
+        $relay = $this->relay();
+        $relay->runOnce();
+        foreach ([Schema::OUTBOX, Schema::SOURCE] as $table) {
+            $this->pdo->exec("drop table $table");
+        }
+        Schema::install($this->pdo);
+        $outbox = $this->outbox();
+        $outbox->push('orders', 1);
+        $outbox->flush();
+        $this->assertSame([1], $this->work());
+        $relay->runOnce();
+        $this->assertSame([], $this->work(), 'the receipt begins with the new word');
+    }
+
+    public function testLimitsAreChecked(): void
+    {
+        $this->begin('sqlite');
+        foreach ([[0, 1.0, '#3 ($batch) must be between 1 and 1000'], [1001, 1.0, '#3 ($batch) must be between 1 and 1000'], [1, -1.0, '#4 ($after) must be greater than or equal to 0']] as [$batch, $after, $words]) {
+            try {
+                new Relay($this->pdo, null, $batch, $after);
+                $this->fail($words);
+            } catch (\ValueError $error) {
+                $this->assertSame(Relay::class . "::__construct(): Argument $words", $error->getMessage());
+            }
+        }
+        $this->assertSame(Schema::statements('mysql')[0], Schema::statements('mariadb')[0]);
+        $this->expectExceptionMessage('Argument #1 ($driver) must be "pgsql", "mysql", "mariadb" or "sqlite"');
+        Schema::statements('oracle');
+    }
+
     private function redis(string $command): string
     {
         $socket = stream_socket_client(preg_replace('~^redis\+(unix://[^?]*).*$~', '$1', RedisServer::shared()->dsn()));

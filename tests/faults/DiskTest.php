@@ -12,7 +12,7 @@ use DelayQueue\Tests\Faults\Support\Node;
 use DelayQueue\Tests\Faults\Support\Single;
 use DelayQueue\Tests\Support\Wait;
 
-/** What Redis writes down is what is left after a crash. */
+/** After a crash Redis has only the jobs that it has written to disk. */
 final class DiskTest extends FaultTestCase
 {
     private const CUTS = 100;

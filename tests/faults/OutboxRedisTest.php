@@ -18,7 +18,7 @@ use DelayQueue\Tests\Support\Wait;
 use PDO;
 
 /**
- * What the outbox does for jobs that Redis forgets, or cannot take at once.
+ * The outbox brings jobs again that Redis forgets, and keeps jobs that Redis cannot take at once.
  *
  * @group quick
  */
@@ -40,7 +40,7 @@ final class OutboxRedisTest extends FaultTestCase
     }
 
     /**
-     * As after a failover: the newest jobs are gone, and their receipts with them.
+     * After a failover the newest jobs are gone, and their receipts with them.
      *
      * @dataProvider databases
      */
@@ -101,7 +101,7 @@ final class OutboxRedisTest extends FaultTestCase
         }
         $this->assertSame(array_merge(...array_fill(0, 3, [true, false, false, false, false])), $isDirect);
         $rows = $outbox->waiting()['rows'];
-        // Those that arrived although nobody heard an answer are done before the relay comes.
+        // Some jobs arrived although nobody heard an answer. They are done before the relay comes.
         $seen = $this->take();
         $this->assertGreaterThanOrEqual($pushed - $rows, array_sum($seen));
         $relay = $this->relay();
@@ -142,7 +142,7 @@ final class OutboxRedisTest extends FaultTestCase
             $highest = max($highest, $n);
         }
         fwrite(STDERR, sprintf("\n%s: relays moved %s rows, %d of 3000 jobs came behind later ones, by at most %d places\n", $name, implode(' and ', $moved), $behind, $far));
-        // One measures the difference of the clocks a little smaller than the other.
+        // Two relays measure slightly different offsets of the clocks.
         $this->assertLessThan(30, $behind);
         $this->assertLessThan(100, $far);
     }

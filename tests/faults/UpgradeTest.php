@@ -84,7 +84,7 @@ final class UpgradeTest extends FaultTestCase
         $this->assertSame('before', $queue->reserve()?->id);
     }
 
-    /** The same extension with scripts of other bytes, so that Redis knows them by other names. */
+    /** This extension with scripts of other bytes, so that Redis knows them by other names. */
     private function withOtherScripts(): string
     {
         $bytes = (string) preg_replace("/\\bcall\\('([A-Z]+)'/", 'call("$1"', file_get_contents(Php::extension()), -1, $changed);

@@ -47,8 +47,9 @@ final class Outbox
     /** Rows of one statement. */
     private const CHUNK = 500;
 
-    /** So many rows wait here for flush(). Those beyond are left to the relay: a program that never flushes must not grow. */
-    private const MOST_REMEMBERED = 10_000;
+    /** So many rows, and bytes of payloads, wait here for flush(). The relay brings further ones: a program that never flushes must not grow. */
+    private const MOST_ROWS = 10_000;
+    private const MOST_BYTES = 8 << 20;
 
     private readonly Connection $database;
 
@@ -61,8 +62,13 @@ final class Outbox
     /** @var array<string, array{Row, int}> rows that have not been flushed, by id, and when they were inserted, by hrtime() */
     private array $mine = [];
 
+    private int $bytes = 0;
+
     /** @var array<string, true> jobs whose cancellation has not been flushed, by queue and id */
     private array $cancelled = [];
+
+    /** @var array<string, string> the millisecond of the last row of an id, as row ids begin, by queue and id */
+    private array $latest = [];
 
     /**
      * @param PDO|Closure(): PDO|Connection $database the application's own connection, on which its transactions are
@@ -127,6 +133,7 @@ final class Outbox
     {
         $rows = [];
         foreach ($jobs as $job) {
+            is_array($job) || throw new TypeError(self::class . '::pushMany(): Argument #2 ($jobs) item ' . count($rows) . ' must be of type array, ' . get_debug_type($job) . ' given');
             $rows[] = $this->row($queue, $job + ['onDuplicate' => OnDuplicate::Keep], 'pushMany', count($rows));
         }
         $this->together(fn () => $this->insert($rows));
@@ -196,29 +203,29 @@ final class Outbox
     }
 
     /**
-     * Cancels jobs when the transaction is committed: those whose rows wait at once, those in Redis at flush(), or by the relay. A job that is made
-     * later stays. But one that is pushed under the same id while the cancellation still waits for Redis is kept as a duplicate of the
-     * old one, and cancelled with it: give it OnDuplicate::Replace, which a push of this object has by itself.
+     * Cancels jobs when the transaction is committed: those whose rows wait at once, those in Redis at flush(), or by the relay, which leaves a job
+     * that was made later. But one that is pushed under the same id while the cancellation waits for Redis is kept as a duplicate of the old one, and
+     * cancelled with it: give it OnDuplicate::Replace, which a push of this object has by itself.
      *
      * @return int<0, max> rows that were deleted: jobs that Redis need not have met
      *
-     * @throws SchemaException and whatever the database's driver throws
+     * @throws ValueError|SchemaException and whatever the database's driver throws
      */
     public function cancel(string $queue, string ...$ids): int
     {
-        if ($ids === []) {
-            return 0;
+        $made = [];
+        foreach ($ids as $id) {
+            $made[$id] = $this->row($queue, ['id' => $id, 'payload' => '', 'onDuplicate' => OnDuplicate::Keep], 'cancel');
         }
-        $ids = array_values(array_unique($ids));
-        $rows = array_map(fn (string $id): Row => Row::ofCancellation($this->newId($queue), $queue, $id), $ids);
-        $deleted = $this->together(function () use ($queue, $ids, $rows): int {
-            $this->insert($rows);
 
-            return $this->delete($queue, $ids);
+        return $this->together(function () use ($queue, $made): int {
+            $deleted = 0;
+            foreach (array_chunk($made, self::CHUNK) as $chunk) {
+                $deleted += $this->cancelRows($queue, $chunk);
+            }
+
+            return $deleted;
         });
-        $this->cancelled += array_fill_keys(array_map(static fn (string $id): string => "$queue $id", $ids), true);
-
-        return $deleted;
     }
 
     /**
@@ -251,7 +258,7 @@ final class Outbox
         $flushed = 0;
         try {
             foreach ($this->committed($mine) as $queue => $rows) {
-                $this->targets->deliver((string) $queue, $rows, (string) $this->source, self::delays($mine), 1);
+                $this->targets->deliver((string) $queue, $rows, (string) $this->source, self::delays($mine), true);
                 $flushed += count(array_filter($rows, static fn (Row $row): bool => !$row->isCancellation()));
             }
         } catch (Throwable) {
@@ -264,7 +271,7 @@ final class Outbox
     /** Forgets what was pushed and not flushed: after a rollback, or to leave it to the relay. */
     public function discard(): void
     {
-        $this->mine = $this->cancelled = [];
+        [$this->mine, $this->bytes, $this->cancelled] = [[], 0, []];
     }
 
     /**
@@ -279,7 +286,12 @@ final class Outbox
     public function transaction(callable $work): mixed
     {
         try {
-            $result = $this->database->transaction(fn (): mixed => $work($this->database->handle()));
+            $result = $this->database->transaction(function () use ($work): mixed {
+                $result = $work($this->database->handle());
+                array_map($this->database->rows(...), $this->dialect->beforeCommit());
+
+                return $result;
+            });
         } catch (Throwable $error) {
             $this->discard();
             throw $error;
@@ -299,7 +311,7 @@ final class Outbox
     {
         [$row] = Schema::rows($this->database, "select count(*) as count, {$this->dialect->now()} - min(placed) as age from " . Schema::OUTBOX);
 
-        return ['rows' => (int) $row['count'], 'oldest' => $row['age'] === null ? null : max(0, (int) $row['age']) / 1e6];
+        return ['rows' => (int) $row['count'], 'oldest' => ($row['age'] ?? '') === '' ? null : max(0, (int) $row['age']) / 1e6];
     }
 
     /**
@@ -330,23 +342,26 @@ final class Outbox
         if (preg_match('//u', $prepared->id) !== 1) {
             throw $refused(ValueError::class, 'id', 'must be UTF-8, since the database stores it as text');
         }
-        $hasOwnId = ($job['id'] ?? null) !== null;
-        $row = Row::ofJob($hasOwnId ? $this->newId($queue) : $prepared->id, $queue, $prepared);
+        if (($job['id'] ?? null) === null) {
+            return Row::ofJob($prepared->id, $queue, $prepared);
+        }
+        $key = "$queue $prepared->id";
+        do {
+            // Two jobs of one id and one millisecond would be one in the journal.
+            $id = $this->targets->queue($queue)->prepare('')->id;
+        } while (substr($id, 0, 13) <= ($this->latest[$key] ?? ''));
+        $this->latest = (count($this->latest) < self::MOST_ROWS ? $this->latest : []);
+        $this->latest[$key] = substr($id, 0, 13);
+        $row = Row::ofJob($id, $queue, $prepared);
 
-        return isset($this->cancelled["$queue $row->job"]) ? $row->replacing() : $row;
-    }
-
-    /** A UUIDv7. */
-    private function newId(string $queue): string
-    {
-        return $this->targets->queue($queue)->prepare('')->id;
+        return isset($this->cancelled[$key]) ? $row->replacing() : $row;
     }
 
     /** @param list<Row> $rows that flush() finds then */
     private function insert(array $rows): void
     {
         try {
-            foreach (array_chunk($rows, self::CHUNK) as $chunk) {
+            foreach (Row::chunks($rows) as $chunk) {
                 $this->database->execute(...Row::insert($chunk, $this->dialect));
                 $jobs = array_values(array_filter($chunk, static fn (Row $row): bool => !$row->isCancellation()));
                 $this->journal && $jobs !== [] && $this->database->execute(...Row::copy($jobs, $this->dialect));
@@ -355,26 +370,37 @@ final class Outbox
             throw Schema::explained($error);
         }
         $at = hrtime(true);
-        foreach (array_slice($rows, 0, self::MOST_REMEMBERED - count($this->mine)) as $row) {
-            $this->mine[$row->id] = [$row, $at];
+        foreach ($rows as $row) {
+            if (count($this->mine) < self::MOST_ROWS && $this->bytes < self::MOST_BYTES) {
+                $this->mine[$row->id] = [$row, $at];
+                $this->bytes += strlen($row->body);
+            }
         }
     }
 
     /**
-     * The jobs whose rows wait; of the journal all. A scan that locks would stop producers and workers, so it looks without locks, and changes by key.
+     * The jobs whose rows wait; of the journal all. A scan that locks would stop producers and workers, so it looks without locks, and changes by key. A
+     * job of the journal that a handler has in Inbox::once() is left to it.
      *
-     * @param non-empty-list<string> $ids
+     * @param non-empty-list<Row> $made one for each job
      *
-     * @return int<0, max> rows of the outbox
+     * @return int<0, max> rows of the outbox that were deleted
      */
-    private function delete(string $queue, array $ids): int
+    private function cancelRows(string $queue, array $made): int
     {
+        $ids = array_column($made, 'job');
         $of = 'where queue = ? and job in ' . Dialect::places(count($ids));
+        $rows = Schema::rows($this->database, 'select id, job from ' . Schema::OUTBOX . " $of and options not like '{\"cancel\"%'", [$queue, ...$ids]);
+        $there = array_column($rows, 'id', 'job');
+        $this->insert(array_map(static fn (Row $row): Row => Row::ofCancellation($row->id, $queue, $row->job, isset($there[$row->job])), $made));
         foreach ($this->journal ? $this->database->rows('select job, made from ' . Schema::JOBS . " $of and ended is null", [$queue, ...$ids]) : [] as $job) {
-            $end = 'update ' . Schema::JOBS . " set state = 'cancelled', ended = {$this->dialect->now()} where queue = ? and job = ? and made = ? and ended is null";
-            $this->database->execute($end, [$queue, (string) $job['job'], (int) $job['made']]);
+            [$one, $key] = [' where queue = ? and job = ? and made = ? and ended is null', [$queue, (string) $job['job'], (int) $job['made']]];
+            if ($this->database->rows('select made from ' . Schema::JOBS . $one . $this->dialect->lockedForOne(), $key) !== []) {
+                $this->database->execute('update ' . Schema::JOBS . " set state = 'cancelled', ended = {$this->dialect->now()}$one", $key);
+            }
         }
-        $rows = $this->database->rows('select id from ' . Schema::OUTBOX . " $of and options not like '{\"cancel\"%'", [$queue, ...$ids]);
+        $this->cancelled = count($this->cancelled) < self::MOST_ROWS ? $this->cancelled : [];
+        $this->cancelled += array_fill_keys(array_map(static fn (string $id): string => "$queue $id", $ids), true);
         $deleted = 0;
         foreach (array_chunk(array_column($rows, 'id'), self::CHUNK) as $chunk) {
             $deleted += $this->database->execute(...$this->dialect->delete($chunk));

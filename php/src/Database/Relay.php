@@ -15,10 +15,11 @@ use DelayQueue\Database\Internal\Row;
 use DelayQueue\Database\Internal\Targets;
 use DelayQueue\Internal\Moment;
 use DelayQueue\QueueInterface;
+use DelayQueue\ServerException;
 use LogicException;
 use PDO;
-use RuntimeException;
 use Throwable;
+use ValueError;
 
 /**
  * Brings the rows of the outbox to Redis, and deletes them. Any number of relays may run: none waits for another, and none does what another has
@@ -26,8 +27,16 @@ use Throwable;
  */
 final class Relay
 {
-    /** Nanoseconds for which a batch may be locked: beyond, the database may have given its rows to another relay. */
-    private const STALE_AFTER = 5_000_000_000;
+    /** Nanoseconds after which no further queue of a batch is tried: its rows are locked meanwhile. */
+    private const LONG = 5_000_000_000;
+
+    private const LARGEST_BATCH = 1000;
+
+    /** After so many refusals of Redis without a success it looks as if it took none. */
+    private const TRIED = 3;
+
+    /** drain() ends after so many looks that have found rows which all fail. */
+    private const VAIN_LOOKS = 100;
 
     /** Seconds between two looks at an empty table. */
     private const IDLE = 1.0;
@@ -62,9 +71,11 @@ final class Relay
     /**
      * @param PDO|Closure(): PDO|Connection $database for a relay that is to outlive a lost connection a function that opens one
      * @param (callable(string): QueueInterface)|null $queues as of Outbox: with the keys and partitions of the producers
-     * @param positive-int $batch rows that one transaction takes
+     * @param int<1, 1000> $batch rows that one transaction takes at most; it takes no more than 2 MiB of payloads
      * @param float $after seconds for which a row is left to the flush() of its own request
-     * @param (callable(string, Throwable): void)|null $report hears what went wrong, and why
+     * @param (callable(string, Throwable): void)|null $report hears what went wrong, and why; null: error_log()
+     *
+     * @throws ValueError
      */
     public function __construct(
         PDO|Closure|Connection $database,
@@ -73,12 +84,15 @@ final class Relay
         float $after = 5.0,
         ?callable $report = null,
     ) {
+        if ($batch < 1 || $batch > self::LARGEST_BATCH || $after < 0) {
+            throw new ValueError(self::class . '::__construct(): ' . ($after < 0 ? 'Argument #4 ($after) must be greater than or equal to 0' : 'Argument #3 ($batch) must be between 1 and ' . self::LARGEST_BATCH));
+        }
         $this->database = PdoConnection::of($database);
         $this->dialect = Dialect::from($this->database->driver());
         $this->targets = new Targets($queues);
         $this->offsets = new Offsets($this->database, $this->dialect, $this->targets);
         $this->backlog = new Backlog($this->database, $this->dialect, $after);
-        $this->report = $report === null ? static fn () => null : $report(...);
+        $this->report = $report === null ? static fn (string $what, Throwable $error) => error_log("delayqueue: $what: {$error->getMessage()}") : $report(...);
         $this->sweptAt = hrtime(true);
     }
 
@@ -114,6 +128,27 @@ final class Relay
 
             return $this->relay();
         });
+    }
+
+    /**
+     * Takes batches until one is not full, since others may insert all the time. What fails is reported, and passed over.
+     *
+     * @param (callable(): bool)|null $stop ends it earlier
+     *
+     * @return int<0, max> rows that Redis has now and the table no more
+     *
+     * @throws SchemaException
+     * @throws Throwable of the database
+     */
+    public function drain(?callable $stop = null): int
+    {
+        $moved = $vain = 0;
+        do {
+            $moved += $count = $this->runOnce();
+            $vain = $count === 0 ? $vain + 1 : 0;
+        } while ($this->backlog->mayHaveMore() && $vain < self::VAIN_LOOKS && !($stop !== null && $stop()));
+
+        return $moved;
     }
 
     /**
@@ -180,7 +215,9 @@ final class Relay
             if ($gone === []) {
                 break;
             }
-            array_map($this->database->rows(...), $this->dialect->beforeForgetting());
+            if (($statements = $this->dialect->beforeForgetting()) !== []) {
+                $this->database->transaction(fn (): array => array_map($this->database->rows(...), $statements));
+            }
             $forgotten += $queue->forgetReceipts(...array_values(array_intersect_key($receipts, $gone)));
         } while (count($receipts) === self::PAGE);
 
@@ -193,9 +230,11 @@ final class Relay
         $began = hrtime(true);
         $done = [];
         foreach ($this->backlog->take($this->batch, $this->refuse(...)) as $queue => $rows) {
-            $done = [...$done, ...$this->deliver((string) $queue, $rows)];
-            if (hrtime(true) - $began > self::STALE_AFTER) {
-                throw new RuntimeException('Redis took too long, so the rows of this batch are tried again: they are known by their receipts');
+            // Anew: the tables may have been made again.
+            $this->source = $done === [] ? Schema::source($this->database) : $this->source;
+            array_push($done, ...$this->deliver((string) $queue, $rows));
+            if (hrtime(true) - $began > self::LONG) {
+                break;
             }
         }
         $this->backlog->delete($done);
@@ -211,6 +250,13 @@ final class Relay
     private function deliver(string $queue, array $rows): array
     {
         try {
+            $this->targets->raw($queue);
+        } catch (Throwable $error) {
+            $this->backOff($queue, $error); // the application makes no such queue
+
+            return [];
+        }
+        try {
             return $this->push($queue, $rows);
         } catch (ConnectionException $error) {
             $this->backOff($queue, $error);
@@ -222,7 +268,7 @@ final class Relay
     }
 
     /**
-     * A row that Redis refuses does not hold up the others. Where it takes none of the first, the queue waits as a whole.
+     * A row that is refused does not hold up the others. Where Redis takes none of the first, the queue waits as a whole.
      *
      * @param list<Row> $rows of one queue
      *
@@ -230,25 +276,29 @@ final class Relay
      */
     private function deliverEach(string $queue, array $rows): array
     {
-        [$done, $failed] = [[], []];
+        [$done, $refused, $answers] = [[], [], []];
         foreach ($rows as $row) {
             try {
                 array_push($done, ...$this->push($queue, [$row]));
+                continue;
             } catch (ConnectionException $error) {
                 $this->backOff($queue, $error);
-
-                return $done;
+                break;
+            } catch (ServerException $error) {
+                $answers[] = $row->id;
             } catch (Throwable $error) {
-                $failed[] = [$row, $error];
             }
-            if ($done === [] && count($failed) === min(3, count($rows))) {
+            if ($done === [] && count($answers) === min(self::TRIED, count($rows))) {
                 $this->backOff($queue, $error);
-
-                return [];
+                // Next time it tries others, where there are any.
+                count($rows) > self::TRIED && array_map(fn (string $id): float => $this->backlog->postpone('id', $id), $answers);
+                $refused = array_diff_key($refused, [$error->getMessage() => 1]);
+                break;
             }
+            $refused[$error->getMessage()][] = [$row, $error];
         }
-        foreach ($failed as [$row, $error]) {
-            $this->refuse($row->id, "job $row->job of queue $queue", $error);
+        foreach ($refused as $some) {
+            $this->refuse(array_map(static fn (array $one): string => $one[0]->id, $some), "job {$some[0][0]->job} of queue $queue", $some[0][1]);
         }
 
         return $done;
@@ -288,8 +338,14 @@ final class Relay
         ($this->report)(sprintf('the rows of queue %s are tried again in %.1f s', $queue, $this->backlog->postpone('queue', $queue)), $error);
     }
 
-    private function refuse(string $id, string $what, Throwable $error): void
+    /**
+     * @param non-empty-list<string> $ids rows that failed for one reason
+     * @param string $first what the first of them is
+     */
+    private function refuse(array $ids, string $first, Throwable $error): void
     {
-        ($this->report)(sprintf('%s, row %s, is tried again in %.1f s', $what, $id, $this->backlog->postpone('id', $id)), $error);
+        $seconds = max(array_map(fn (string $id): float => $this->backlog->postpone('id', $id), $ids));
+        $more = count($ids) === 1 ? ' is' : ' and ' . (count($ids) - 1) . ' more of the queue are';
+        ($this->report)(sprintf('%s, row %s,%s tried again in %.1f s', $first, $ids[0], $more, $seconds), $error);
     }
 }

@@ -9,6 +9,7 @@ use DelayQueue\Database\Internal\Dialect;
 use DelayQueue\Database\Internal\PdoConnection;
 use PDO;
 use Throwable;
+use ValueError;
 
 /**
  * The tables: `delayqueue_outbox`, what Redis may not have yet; `delayqueue_source`, one row, whose word begins the receipts of this database; and
@@ -41,14 +42,14 @@ final class Schema
     /**
      * For a migration of one's own: run all of them once.
      *
-     * @param 'pgsql'|'mysql'|'sqlite' $driver
+     * @param 'pgsql'|'mysql'|'mariadb'|'sqlite' $driver
      * @param bool $jobs also the table of inbox and journal
      *
      * @return list<string> statements
      */
     public static function statements(string $driver, bool $jobs = false): array
     {
-        $dialect = Dialect::from($driver);
+        $dialect = Dialect::tryFrom($driver === 'mariadb' ? 'mysql' : $driver) ?? throw new ValueError(self::class . '::statements(): Argument #1 ($driver) must be "pgsql", "mysql", "mariadb" or "sqlite"');
         [$uuid, $name, $bytes, $text, $word, $number, $options] = match ($dialect) {
             Dialect::PostgreSql => ['uuid', 'varchar(200)', 'bytea', 'text', 'varchar(%d)', 'bigint', ' with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000)'],
             // A collation would make one id of A and a.
@@ -87,7 +88,7 @@ final class Schema
         $rows = self::rows($connection, 'select source, version from ' . self::SOURCE);
         $version = (int) ($rows[0]['version'] ?? throw new SchemaException('the table ' . self::SOURCE . ' is empty: ' . self::CURE));
         if ($version !== self::VERSION) {
-            $cure = $version > self::VERSION ? 'update the package delayqueue/delayqueue' : self::CURE;
+            $cure = $version > self::VERSION ? 'update the package delayqueue/delayqueue' : 'change them as the changelog of the package says';
             throw new SchemaException("the tables of the outbox are of version $version, and this package knows " . self::VERSION . ": $cure");
         }
 

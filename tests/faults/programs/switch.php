@@ -75,7 +75,7 @@ $flush = static function (int $key) use (&$pairs, &$slow, $isParted, $close): vo
 while (true) {
     $read = [STDIN, ...array_column($links, 0)];
     foreach ($pairs as $pair) {
-        // What is not read stays with the sender, as in a network that loses packets.
+        // Bytes that nobody reads stay with the sender, as in a network that loses packets.
         if (!$isParted($pair['from'], $pair['to'])) {
             strlen($pair['ab']) < 1 << 20 && $read[] = $pair['a'];
             strlen($pair['ba']) < 1 << 20 && $read[] = $pair['b'];

@@ -7,7 +7,7 @@ namespace DelayQueue\Tests\Faults\Support;
 use DelayQueue\Stats;
 use PHPUnit\Framework\Assert;
 
-/** What became of each job, from the logs of those who pushed and executed them. */
+/** Counts pushes and runs of each job, from the logs of producers and workers. */
 final class Account
 {
     /** @var array<string, string> the last word on each push: try (its process was killed in it), ok, ambiguous, refused */
@@ -96,7 +96,7 @@ final class Account
         return ($this->late[(int) floor($part * (count($this->late) - 1))] ?? 0) / 1000;
     }
 
-    /** What holds after every fault; only the number of jobs that Redis itself has lost is the caller's to judge. */
+    /** Holds after every fault. Only the caller can judge the number of jobs that Redis itself has lost. */
     public function assertSound(int $most = PHP_INT_MAX): void
     {
         $facts = "$this";
@@ -108,7 +108,7 @@ final class Account
         Assert::assertLessThanOrEqual($most, $this->again, "executed again: $facts");
     }
 
-    /** The same, and nothing is lost. */
+    /** As assertSound(), and nothing is lost. */
     public function assertWhole(int $most = PHP_INT_MAX): void
     {
         Assert::assertSame([], array_slice($this->lost, 0, 5), "accepted and lost: $this");

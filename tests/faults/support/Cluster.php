@@ -67,7 +67,7 @@ final class Cluster extends Setup
         return $this->nodeAt((string) $names[0]);
     }
 
-    /** Those that are masters at this moment, as a node sees it. */
+    /** The nodes that are masters at this moment, as a node sees it. */
     public function masters(): array
     {
         $masters = array_filter(self::view($this->anyone()), static fn (array $facts) => $facts['slots'] !== []);

@@ -26,7 +26,7 @@ final class Network
         return $front;
     }
 
-    /** What makes connections of a server come from its box. */
+    /** The setting of a server that lets its connections come from its box. */
     public static function source(int $box): string
     {
         return "bind-source-addr 127.0.1.$box";

@@ -16,7 +16,7 @@ abstract class Setup
     /** @var list<Node> */
     protected array $nodes = [];
 
-    /** What a server writes down and how it treats its replicas. */
+    /** How a server saves its data and treats its replicas. */
     protected const DURABLE = ['appendonly yes', 'appendfsync everysec'];
 
     abstract public function dsn(): string;

@@ -7,7 +7,7 @@ namespace DelayQueue\Tests\Faults\Support;
 use PDO;
 use PHPUnit\Framework\Assert;
 
-/** What became of each order of a shop: its table says which were committed, the logs of its workers which jobs ran. */
+/** Counts the orders of a shop and the runs of their jobs. The table has the orders that were committed, the logs of the workers have the runs. */
 final class ShopAccount
 {
     /** How many orders were committed. */
@@ -16,7 +16,7 @@ final class ShopAccount
     /** How many effects there are of orders that have one already. */
     public readonly int $repeated;
 
-    /** @var list<string> committed, and their jobs have never run; in a shop that remembers, have had no effect */
+    /** @var list<string> committed, and their jobs have never run; in a shop that remembers, their jobs have had no effect */
     public array $lost = [];
 
     /** @var list<string> of transactions that were rolled back, and their jobs have run */
@@ -28,7 +28,7 @@ final class ShopAccount
     /** @var list<string> run before their moment */
     public array $early = [];
 
-    /** Runs that were no first attempt: their workers were killed. */
+    /** Later attempts, because the workers of the first ones were killed. */
     public int $again = 0;
 
     public int $runs = 0;

@@ -9,7 +9,7 @@ use DelayQueue\Backoff;
 use DelayQueue\Tests\Database\Support\DatabaseServer;
 use PDO;
 
-/** What each process of a shop needs to know. Programs get it as JSON. */
+/** The settings that all processes of a shop share. Programs get them as JSON. */
 final class ShopSettings
 {
     public const QUEUE = 'orders';

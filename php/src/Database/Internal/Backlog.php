@@ -23,7 +23,10 @@ final class Backlog
     private const PAUSES = ['queue' => [0.1, 5.0], 'id' => [60.0, 60.0]];
 
     /** Further ones are tried with each batch. */
-    private const MOST_WAITING = 500;
+    private const MOST_WAITING = 10_000;
+
+    /** Bytes of the payloads of a batch, beyond the first. */
+    private const MOST_BYTES = 2 << 20;
 
     /** When queues and rows are tried again, by hrtime(), and after how many seconds. @var array{queue: array<array-key, array{int, float}>, id: array<array-key, array{int, float}>} */
     private array $later = ['queue' => [], 'id' => []];
@@ -32,6 +35,8 @@ final class Backlog
 
     private bool $foundSome = true;
 
+    private bool $mayHaveMore = false;
+
     public function __construct(private readonly Connection $database, private readonly Dialect $dialect, private readonly float $after)
     {
     }
@@ -39,7 +44,7 @@ final class Backlog
     /**
      * The oldest rows, locked until the transaction ends.
      *
-     * @param callable(string, string, Throwable): void $refuse hears of a row that cannot be read: its id, what it is, and why
+     * @param callable(non-empty-list<string>, string, Throwable): void $refuse hears of a row that cannot be read: its id, what it is, and why
      *
      * @return array<array-key, non-empty-list<Row>> by queue, each in order
      */
@@ -49,6 +54,7 @@ final class Backlog
         if (!$this->foundSome && ++$this->looks % self::WHOLE_EVERY !== 0) {
             [$where, $values] = ["$where and id >= ?", [Row::idAt((int) (microtime(true) * 1000) - self::FLOOR_MS)]];
         }
+        $this->later['id'] = array_filter($this->later['id'], static fn (array $pause): bool => hrtime(true) < $pause[0]);
         foreach ($this->later as $column => $names) {
             $waiting = array_keys(array_filter($names, static fn (array $pause): bool => hrtime(true) < $pause[0]));
             if ($waiting !== []) {
@@ -56,20 +62,47 @@ final class Backlog
                 $values = [...$values, ...array_map(strval(...), $waiting)];
             }
         }
+        $first = Schema::rows($this->database, 'select id, length(payload) as bytes from ' . Schema::OUTBOX . " where $where order by id limit $limit{$this->dialect->lockedForOne()}", $values);
+        $ids = self::fitting($first);
+        [$this->foundSome, $this->mayHaveMore] = [$first !== [], count($first) === $limit || count($ids) < count($first)];
         $columns = "id, queue, job, {$this->dialect->column('payload')}, options, due";
-        $found = Schema::rows($this->database, "select $columns from " . Schema::OUTBOX . " where $where order by id limit $limit{$this->dialect->lockedForOne()}", $values);
-        $this->foundSome = $found !== [];
+        $found = $ids === [] ? [] : $this->database->rows("select $columns from " . Schema::OUTBOX . ' where id in ' . Dialect::places(count($ids)) . ' order by id', $ids);
         $rows = [];
         foreach ($found as $columns) {
             try {
                 $row = Row::read($columns, $this->dialect);
                 $rows[$row->queue][] = $row;
             } catch (Throwable $error) {
-                $refuse((string) $columns['id'], "job $columns[job] of queue $columns[queue]", $error);
+                $refuse([(string) $columns['id']], "job $columns[job] of queue $columns[queue]", $error);
             }
         }
 
         return $rows;
+    }
+
+    /** The last look has not seen all rows. */
+    public function mayHaveMore(): bool
+    {
+        return $this->mayHaveMore;
+    }
+
+    /**
+     * @param list<array<string, int|float|string|null>> $rows
+     *
+     * @return list<string> the ids of the first, at least one
+     */
+    private static function fitting(array $rows): array
+    {
+        [$ids, $bytes] = [[], 0];
+        foreach ($rows as $row) {
+            $bytes += (int) $row['bytes'];
+            if ($ids !== [] && $bytes > self::MOST_BYTES) {
+                break;
+            }
+            $ids[] = (string) $row['id'];
+        }
+
+        return $ids;
     }
 
     /** @param list<string> $ids */

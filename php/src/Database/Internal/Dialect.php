@@ -110,15 +110,21 @@ enum Dialect: string
         return $this === self::PostgreSql ? ['set local synchronous_commit = off'] : [];
     }
 
+    /** Behind the work of a transaction: PostgreSQL rolls back without a word what an error has aborted, also where that was caught. @return list<string> */
+    public function beforeCommit(): array
+    {
+        return $this === self::PostgreSql ? ['select 1'] : [];
+    }
+
     /**
-     * Before receipts are forgotten because their rows are gone. A crash could bring back rows whose deletion is not on the disk yet. A commit that waits
-     * for the disk waits for those before it, too.
+     * In a transaction, before receipts are forgotten because their rows are gone. A crash could bring back rows whose deletion is not on the disk yet. A
+     * commit that waits for the disk waits for those before it, too.
      *
      * @return list<string>
      */
     public function beforeForgetting(): array
     {
-        return $this === self::PostgreSql ? ["select pg_logical_emit_message(true, 'delayqueue', '')"] : [];
+        return $this === self::PostgreSql ? ['set local synchronous_commit = on', "select pg_logical_emit_message(true, 'delayqueue', '')"] : [];
     }
 
     /** So many places in brackets. */

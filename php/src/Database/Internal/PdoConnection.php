@@ -11,6 +11,7 @@ use PDO;
 use PDOException;
 use PDOStatement;
 use Throwable;
+use TypeError;
 
 /**
  * @internal
@@ -45,7 +46,9 @@ final class PdoConnection implements Connection
 
     public function rows(string $sql, array $values = []): array
     {
-        return $this->run($sql, $values)->fetchAll(PDO::FETCH_ASSOC);
+        $rows = $this->run($sql, $values)->fetchAll(PDO::FETCH_ASSOC);
+
+        return $this->handle()->getAttribute(PDO::ATTR_CASE) === PDO::CASE_UPPER ? array_map(array_change_key_case(...), $rows) : $rows;
     }
 
     public function transaction(callable $work): mixed
@@ -79,7 +82,9 @@ final class PdoConnection implements Connection
     public function isInTransaction(): bool
     {
         // PDO takes a lost connection to PostgreSQL for one with an open transaction.
-        return $this->pdo !== null && $this->pdo->inTransaction() && !($this->driver() === 'pgsql' && $this->pdo->getAttribute(PDO::ATTR_CONNECTION_STATUS) === 'Bad connection.');
+        $pdo = $this->handle();
+
+        return $pdo->inTransaction() && !($this->driver() === 'pgsql' && $pdo->getAttribute(PDO::ATTR_CONNECTION_STATUS) === 'Bad connection.');
     }
 
     public function driver(): string
@@ -92,7 +97,9 @@ final class PdoConnection implements Connection
 
     public function handle(): PDO
     {
-        return $this->pdo ??= ($this->open ?? throw new LogicException('no database'))();
+        $pdo = $this->pdo ?? ($this->open ?? throw new LogicException('no database'))();
+
+        return $this->pdo = $pdo instanceof PDO ? $pdo : throw new TypeError('the function that opens the database must return a PDO, ' . get_debug_type($pdo) . ' returned');
     }
 
     /** @param list<int|string|null> $values */

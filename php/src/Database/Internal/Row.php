@@ -50,9 +50,10 @@ final class Row
         return new self($id, $queue, $job->id, $job->body, array_filter($options, static fn (mixed $option): bool => !in_array($option, [null, false, []], true)), $due);
     }
 
-    public static function ofCancellation(string $id, string $queue, string $job): self
+    /** @param bool $hasDeleted the row of the job was there */
+    public static function ofCancellation(string $id, string $queue, string $job, bool $hasDeleted): self
     {
-        return new self($id, $queue, $job, '', ['cancel' => true], 0);
+        return new self($id, $queue, $job, '', ['cancel' => true] + ($hasDeleted ? ['deleted' => true] : []), 0);
     }
 
     /**
@@ -95,6 +96,12 @@ final class Row
             $own->partitions < $partitions => "its producer knows of $partitions partitions, and this relay of $own->partitions: give it as many",
             default => null,
         };
+    }
+
+    /** A cancellation that has deleted the row of its job. */
+    public function hasDeleted(): bool
+    {
+        return isset($this->options['deleted']);
     }
 
     public function hasMoment(): bool
@@ -145,6 +152,29 @@ final class Row
         $options = json_encode($this->options, JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION);
 
         return [$this->id, $this->queue, $this->job, $dialect->bound($this->body), $options, $this->dueUs];
+    }
+
+    /**
+     * For statements that a server takes: its packets may be no larger than some MiB.
+     *
+     * @param list<self> $rows
+     *
+     * @return iterable<non-empty-list<self>>
+     */
+    public static function chunks(array $rows): iterable
+    {
+        [$chunk, $bytes] = [[], 0];
+        foreach ($rows as $row) {
+            if ($chunk !== [] && (count($chunk) === 500 || $bytes + strlen($row->body) > 1 << 20)) {
+                yield $chunk;
+                [$chunk, $bytes] = [[], 0];
+            }
+            $chunk[] = $row;
+            $bytes += strlen($row->body);
+        }
+        if ($chunk !== []) {
+            yield $chunk;
+        }
     }
 
     /**

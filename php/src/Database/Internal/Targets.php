@@ -46,21 +46,21 @@ final class Targets
     }
 
     /**
-     * Each push is one for ever, by its receipt. A cancellation takes no job that was made after it: it may be carried out again later.
+     * Each push is one for ever, by its receipt.
      *
      * @param list<Row> $rows of one queue, in order
      * @param string $source the word of the database
      * @param callable(Row): (float|DateTimeImmutable) $delay when the row is due in Redis
-     * @param int $graceMs a cancellation takes jobs that were made up to so many milliseconds later
+     * @param bool $isFlush the rows have just been committed
      *
      * @return int<0, max> how many were kept out, because their ids were taken
      *
      * @throws Exception
      * @throws UnexpectedValueException when the queue would store a row in another way than its producer
      */
-    public function deliver(string $name, array $rows, string $source, callable $delay, int $graceMs = 0): int
+    public function deliver(string $name, array $rows, string $source, callable $delay, bool $isFlush = false): int
     {
-        [$queue, $own] = $this->raw[$name] ??= $this->open($name);
+        [$queue, $own] = $this->raw($name);
         $items = [];
         $kept = 0;
         foreach ($rows as $row) {
@@ -73,20 +73,42 @@ final class Targets
             }
             $kept += $items === [] ? 0 : $queue->pushOnce($items)->kept;
             $items = [];
-            $job = $queue->peek($row->job);
-            if ($job !== null && round($job->createdAt * 1000) < $row->madeMs() + $graceMs) {
-                $queue->cancel($row->job);
-            }
+            $isFlush ? self::cancelNow($queue, $row, $source) : self::cancelLater($queue, $row, $source);
         }
 
         return $kept + ($items === [] ? 0 : $queue->pushOnce($items)->kept);
     }
 
-    /** @return array{QueueInterface, PreparedJob} */
-    private function open(string $name): array
+    /** The receipt keeps the relay from doing it again, when the id may be another job's; but a push of the row that was deleted may be under way. */
+    private static function cancelNow(QueueInterface $queue, Row $row, string $source): void
     {
-        $raw = $this->queue($name)->sibling($name, self::OPTIONS + $this->options);
+        $queue->cancel($row->job);
+        $row->hasDeleted() || $queue->pushOnce([['receipt' => "$source/$row->id"]]);
+    }
 
-        return [$raw, $raw->prepare('')];
+    /** Meanwhile there may be a newer job of this id. */
+    private static function cancelLater(QueueInterface $queue, Row $row, string $source): void
+    {
+        if ($queue->pushOnce([['receipt' => "$source/$row->id"]])->known > 0) {
+            return;
+        }
+        try {
+            $job = $queue->peek($row->job);
+            $job !== null && round($job->createdAt * 1000) < $row->madeMs() && $queue->cancel($row->job);
+        } catch (Exception $error) {
+            $queue->forgetReceipts("$source/$row->id");
+            throw $error;
+        }
+    }
+
+    /** @return array{QueueInterface, PreparedJob} the queue as rows go to it, and how it stores a job */
+    public function raw(string $name): array
+    {
+        if (!isset($this->raw[$name])) {
+            $raw = $this->queue($name)->sibling($name, self::OPTIONS + $this->options);
+            $this->raw[$name] = [$raw, $raw->prepare('')];
+        }
+
+        return $this->raw[$name];
     }
 }
