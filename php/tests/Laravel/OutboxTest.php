@@ -283,6 +283,48 @@ final class OutboxTest extends OutboxTestCase
         $this->assertSame(['inner'], $this->names());
     }
 
+    public function testARollbackForgetsWhatWasCancelled(): void
+    {
+        Deed::dispatch('one')->identifiedBy('same')->delay(60);
+        $cancel = function (): void {
+            $this->shop()->beginTransaction();
+            DelayQueue::cancel('same', 'default');
+            $this->shop()->rollBack();
+        };
+        $push = static function (): void {
+            Deed::dispatch('two')->identifiedBy('same', OnDuplicate::Keep)->delay(60);
+        };
+        $cancel();
+        $this->shop()->transaction($push);
+        $this->assertSame(['one'], $this->names());
+        $cancel();
+        $push();
+        $this->assertSame(['one'], $this->names());
+    }
+
+    public function testARollbackToASavepointForgetsNothing(): void
+    {
+        $this->shop()->transaction(function (): void {
+            Deed::dispatch('one');
+            $this->shop()->beginTransaction();
+            Deed::dispatch('never');
+            $this->shop()->rollBack();
+            Deed::dispatch('two');
+        });
+        $this->assertSame(['one', 'two'], $this->names());
+    }
+
+    public function testACallBackOfTheCommitThatDispatchesDelaysNoRow(): void
+    {
+        $this->shop()->transaction(function (): void {
+            $this->app['db.transactions']->addCallback(static function (): void {
+                Deed::dispatch('late');
+            });
+            Deed::dispatch('row');
+        });
+        $this->assertEqualsCanonicalizing(['late', 'row'], $this->names());
+    }
+
     public function testARolledBackJobReleasesItsUniqueLock(): void
     {
         foreach ([false, true] as $afterCommit) {

@@ -82,6 +82,12 @@ final class LaravelConnection implements Connection
         return $this->isAwaited() && $this->awaited()->every($this->isOwn(...));
     }
 
+    /** What Laravel keeps of the outermost transaction of this connection, until that has ended and its call-backs have run; null: there is none. */
+    public function outermost(): ?object
+    {
+        return $this->awaited()->first($this->isOwn(...));
+    }
+
     /**
      * Calls it when the open transaction is committed.
      *

@@ -14,6 +14,7 @@ use DelayQueue\Laravel\Natives;
 use DelayQueue\Laravel\QueueName;
 use Illuminate\Container\Container;
 use Throwable;
+use WeakReference;
 
 /** The outbox of a queue connection, with the commits of Laravel's database connection. Queues have Laravel's names here. */
 final class QueueOutbox
@@ -21,6 +22,9 @@ final class QueueOutbox
     private readonly LaravelConnection $database;
 
     private ?Outbox $rows = null;
+
+    /** @var WeakReference<object>|null to the transaction of which $rows remembers rows and cancellations */
+    private ?WeakReference $transaction = null;
 
     /** @param string|null $connection of config/database.php; null: the default one */
     public function __construct(private readonly Container $container, private readonly Natives $natives, ?string $connection)
@@ -31,7 +35,16 @@ final class QueueOutbox
     /** For rows of your own: its queues have their names in Redis. */
     public function rows(): Outbox
     {
-        return $this->rows ??= new Outbox($this->database, $this->queue(...));
+        $this->rows ??= new Outbox($this->database, $this->queue(...));
+        // Laravel drops a transaction that is rolled back, and tells nobody before 12.10. After a commit, flush() comes first.
+        if ($this->transaction !== null && $this->transaction->get() === null) {
+            $this->rows->discard();
+            $this->transaction = null;
+        }
+        $open = $this->transaction === null ? $this->database->outermost() : null;
+        $this->transaction ??= $open === null ? null : WeakReference::create($open);
+
+        return $this->rows;
     }
 
     /** @param callable(string, Throwable): void $report */
@@ -147,12 +160,12 @@ final class QueueOutbox
 
     private function flush(): void
     {
-        if (!$this->isInTransaction()) {
-            $this->rows()->flushCommitted();
-        } else {
-            // Without a call-back, the relay brings it. In a test, its own transaction is still open then.
-            $this->whenCommitted(fn (): int => $this->rows()->flushCommitted());
-        }
+        // A commit without a call-back leaves it to the relay. In a test, its own transaction is still open then.
+        $flush = function (): void {
+            $this->transaction = null;
+            $this->rows?->flushCommitted();
+        };
+        $this->isInTransaction() ? $this->whenCommitted($flush) : $flush();
     }
 
     private function queue(string $name): DelayQueue
