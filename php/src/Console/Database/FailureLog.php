@@ -16,8 +16,6 @@ final class FailureLog
 
     private ?Throwable $last = null;
 
-    private int $count = 0;
-
     /** @var array<string, int> when lines were said, by hrtime() */
     private array $said = [];
 
@@ -29,7 +27,6 @@ final class FailureLog
     public function add(string $what, Throwable $error): void
     {
         $this->last = $error;
-        $this->count++;
         $line = Failure::line($error);
         // A pause that grows is no news.
         $key = preg_replace('/ in [\d.]+ s$/D', '', $what) . $line;
@@ -38,11 +35,6 @@ final class FailureLog
             $this->said[$key] = hrtime(true);
             $this->notices->say($this->event, "$what: $line");
         }
-    }
-
-    public function count(): int
-    {
-        return $this->count;
     }
 
     /** Of a command that has ended: that of its last failure. */

@@ -10,7 +10,6 @@ use DelayQueue\Console\Worker\Notices;
 use DelayQueue\Database\Connection;
 use DelayQueue\Database\Relay;
 use DelayQueue\Database\Schema;
-use DelayQueue\Internal\Drain;
 use Symfony\Component\Console\Input\InputInterface;
 use Throwable;
 
@@ -65,7 +64,7 @@ final class RelayRun
     {
         $this->run(self::AFTER, self::BATCH, $stop, static fn () => $ready());
         try {
-            $this->drain($this->relay(0, self::BATCH), self::BATCH, static fn (): bool => false);
+            $this->relay(0, self::BATCH)->drain();
         } catch (Throwable $error) {
             $this->failures->add('the last rows wait for another relay', $error);
         }
@@ -82,16 +81,10 @@ final class RelayRun
     public function once(float $after, int $batch, callable $stop, callable $moved): int
     {
         $relay = $this->relay($after, $batch);
-        $moved($this->drain($relay, $batch, $stop));
+        $moved($relay->drain($stop));
         $relay->sweep();
 
         return $this->failures->exitCode();
-    }
-
-    /** @param callable(): bool $stop */
-    private function drain(Relay $relay, int $batch, callable $stop): int
-    {
-        return Drain::of($relay, $batch, $this->failures->count(...), $stop);
     }
 
     private function relay(float $after, int $batch): Relay

@@ -9,7 +9,6 @@ use DelayQueue\Console\Duration;
 use DelayQueue\Console\Number;
 use DelayQueue\Console\UsageException;
 use DelayQueue\Database\Relay;
-use DelayQueue\Internal\Drain;
 use Illuminate\Console\Command;
 use InvalidArgumentException;
 use Throwable;
@@ -28,7 +27,7 @@ final class RelayCommand extends Command
 
     private bool $isToEnd = false;
 
-    private int $failures = 0;
+    private bool $hasFailed = false;
 
     /** @return int 1 with --once when something has failed */
     public function handle(): int
@@ -46,7 +45,7 @@ final class RelayCommand extends Command
         $relay = $outbox->relay($batch, $after, $this->complain(...));
         $this->listen();
         if ($this->option('once')) {
-            return $this->drain($relay, $batch);
+            return $this->drain($relay);
         }
         $began = $this->restartedAt();
         $relay->run(fn (): bool => $this->isToEnd || $this->restartedAt() !== $began);
@@ -54,12 +53,12 @@ final class RelayCommand extends Command
         return self::SUCCESS;
     }
 
-    private function drain(Relay $relay, int $batch): int
+    private function drain(Relay $relay): int
     {
-        Drain::of($relay, $batch, fn (): int => $this->failures, fn (): bool => $this->isToEnd);
+        $relay->drain(fn (): bool => $this->isToEnd);
         $relay->sweep();
 
-        return $this->failures > 0 ? self::FAILURE : self::SUCCESS;
+        return $this->hasFailed ? self::FAILURE : self::SUCCESS;
     }
 
     private function listen(): void
@@ -82,7 +81,7 @@ final class RelayCommand extends Command
 
     private function complain(string $what, Throwable $error): void
     {
-        $this->failures++;
+        $this->hasFailed = true;
         $this->getOutput()->getErrorStyle()->writeln("<error>$what:</error> {$error->getMessage()}");
         $this->laravel['log']->warning("delayqueue:relay: $what", ['exception' => $error]);
     }

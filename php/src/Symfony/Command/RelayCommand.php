@@ -10,7 +10,6 @@ use DelayQueue\Console\Duration;
 use DelayQueue\Console\Number;
 use DelayQueue\Console\UsageException;
 use DelayQueue\Database\Relay;
-use DelayQueue\Internal\Drain;
 use DelayQueue\Symfony\Database\TransportOutbox;
 use DelayQueue\Symfony\Transport\TransportFactory;
 use Psr\Cache\CacheItemPoolInterface;
@@ -32,7 +31,7 @@ final class RelayCommand extends Command
 {
     private bool $isToEnd = false;
 
-    private int $failures = 0;
+    private bool $hasFailed = false;
 
     /**
      * @param ContainerInterface $receivers the transports by name
@@ -75,7 +74,7 @@ final class RelayCommand extends Command
             $batch,
             $after,
             function (string $what, Throwable $error) use ($errors, $first): void {
-                $this->failures++;
+                $this->hasFailed = true;
                 // DBAL does not notice each lost connection. A closed one is opened again.
                 $first->database()->isInTransaction() || $first->database()->handle()->close();
                 $errors->writeln("$what: {$error->getMessage()}", OutputInterface::OUTPUT_RAW);
@@ -84,10 +83,10 @@ final class RelayCommand extends Command
         );
         $this->listen();
         if ($input->getOption('once')) {
-            Drain::of($relay, $batch, fn (): int => $this->failures, fn (): bool => $this->isToEnd);
+            $relay->drain(fn (): bool => $this->isToEnd);
             $relay->sweep();
 
-            return $this->failures > 0 ? self::FAILURE : self::SUCCESS;
+            return $this->hasFailed ? self::FAILURE : self::SUCCESS;
         }
         $began = microtime(true);
         $relay->run(fn (): bool => $this->isToEnd || $this->isToRestart($began));
