@@ -445,6 +445,41 @@ final class JournalTest extends DatabaseTestCase
         $this->assertEqualsWithDelta(microtime(true), $journal->find('purged')[0]->endedAt, 30);
     }
 
+    /** @dataProvider databases */
+    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    public function testPruneOfOneQueueLeavesTheOthersAlone(string $name): void
+    {
+        $journal = $this->prepare($name);
+        foreach (['orders', 'mails'] as $queue) {
+            self::queue($queue)->push(1, id: 'is there');
+            foreach (['ended' => 1, 'open' => null, 'open too' => null] as $id => $ended) {
+                $this->pdo()->prepare("insert into delayqueue_jobs (queue, job, made, state, ended) values (?, ?, 1, 'done', ?)")->execute([$queue, $id, $ended]);
+            }
+        }
+        $this->assertSame([1, 2], [$journal->prune('1h', queue: 'orders'), $journal->gone()]);
+        $this->assertSame([2, 3], [$this->rows("queue = 'orders' and state = 'gone'"), $this->rows("queue = 'mails' and state = 'done'")]);
+        $this->assertSame([1, 2], [$journal->prune('1h'), $journal->gone()]);
+        $this->assertSame([0, 0], [$journal->prune('1h'), $journal->gone()]);
+    }
+
+    public function testWrongArgumentsAreNamed(): void
+    {
+        $journal = $this->prepare('sqlite');
+        $calls = [
+            'prune(): Argument #2 ($state) must be one of done, cancelled, gone' => static fn () => $journal->prune('1h', 'failed'),
+            'search(): Argument #2 ($state) must be one of waiting, released, failed, timedOut, buried, done, cancelled, gone' => static fn () => $journal->search(state: 'succeeded'),
+            'search(): Argument #5 ($limit) must be greater than or equal to 1' => static fn () => $journal->search(limit: 0),
+        ];
+        foreach ($calls as $message => $call) {
+            try {
+                $call();
+                $this->fail("not $message");
+            } catch (\ValueError $error) {
+                $this->assertSame(Journal::class . "::$message", $error->getMessage());
+            }
+        }
+    }
+
     protected function setUp(): void
     {
         RedisServer::shared()->flush();

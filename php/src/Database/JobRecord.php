@@ -9,8 +9,8 @@ use DelayQueue\Database\Internal\Dialect;
 /** What the journal knows of a job. Times are Unix seconds, each by the clock of the host that has told of it. */
 final class JobRecord
 {
-    /** A job of the last three has ended. */
-    public const STATES = ['waiting', 'released', 'failed', 'timedOut', 'buried', 'done', 'cancelled', 'gone'];
+    public const ENDED = ['done', 'cancelled', 'gone'];
+    public const STATES = ['waiting', 'released', 'failed', 'timedOut', 'buried', ...self::ENDED];
 
     /** @param list<array{attempt: int, began: float, duration: float, outcome: string, worker: string, error: ?string}> $runs the last 20, newest first */
     private function __construct(
