@@ -462,6 +462,24 @@ final class JournalTest extends DatabaseTestCase
         $this->assertSame([0, 0], [$journal->prune('1h'), $journal->gone()]);
     }
 
+    /** @dataProvider databases */
+    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    public function testPruneEndsNothingOfAQueueThatIsNotInThisRedis(string $name): void
+    {
+        $this->prepare($name);
+        self::queue()->push(1, id: 'order-1');
+        $this->pdo()->exec("insert into delayqueue_jobs (queue, job, made, state) values ('orders', 'order-1', 1, 'waiting')");
+        $prefixed = static fn (string $queue): DelayQueue => new DelayQueue($queue, RedisServer::shared()->dsn(), ['prefix' => "shop-$name-"]);
+        $journal = new Journal($this->pdo(), $prefixed, report: $this->report(...));
+        $this->assertSame([0, 0], [$journal->prune(0), $journal->gone()]);
+        $this->assertSame('waiting', $journal->state('order-1'));
+        $this->assertSame(['queue orders cannot be asked for its jobs: queue orders is not in this Redis'], $this->reports);
+        // One whose last job has ended is known.
+        $prefixed('orders')->push(1, id: 'order-2');
+        $prefixed('orders')->purge();
+        $this->assertSame([0, 1], [$journal->prune(0), $journal->gone()]);
+    }
+
     public function testWrongArgumentsAreNamed(): void
     {
         $journal = $this->prepare('sqlite');

@@ -162,7 +162,7 @@ final class Journal
      *
      * Jobs may end where no worker sees it: by a plain cancel(), by purge(), because they expired, because their id was taken. Their rows would wait
      * for ever. So one that has not ended, that was due before $olderThan and that its queue does not have any more becomes `gone`, where the queue
-     * answers. A row is deleted so long after that.
+     * answers. A row is deleted so long after that. A queue that is not in this Redis at all is reported, and none of its jobs becomes `gone`.
      *
      * @param int|float|string|DateInterval $olderThan how long ago, as a delay of push()
      * @param string|null $state only those: done, cancelled or gone
@@ -189,7 +189,7 @@ final class Journal
         foreach ($state === null || $state === 'gone' ? $queues : [] as $queue) {
             try {
                 $this->endThoseGone($queue, $before);
-            } catch (Exception $error) {
+            } catch (Exception|UnexpectedValueException $error) {
                 ($this->report)("queue $queue cannot be asked for its jobs", $error);
             }
         }
@@ -253,9 +253,13 @@ final class Journal
     private function endThoseGone(string $queue, int $before): void
     {
         $where = 'coalesce(due, made * 1000) < ? and not exists (select 1 from ' . Schema::OUTBOX . ' o where o.id = ' . Schema::JOBS . '.receipt)';
+        [$target, $isThere] = [$this->targets->queue($queue), false];
         foreach ($this->open($queue, 'due', $where, [$before]) as $page) {
             foreach ($page as $row) {
-                if (!History::isIn($this->targets->queue($queue), (string) $row['job'], (int) $row['made'])) {
+                if (!History::isIn($target, (string) $row['job'], (int) $row['made'])) {
+                    // Of another Redis, of another prefix, or lost with all its jobs: those wait elsewhere, or for rebuild().
+                    $isThere = $isThere || $target->count() > 0 || in_array($queue, $target->queues(), true)
+                        || throw new UnexpectedValueException("queue $queue is not in this Redis");
                     $sql = 'update ' . Schema::JOBS . " set state = 'gone', ended = {$this->dialect->now()} where queue = ? and job = ? and made = ? and ended is null";
                     $this->gone += $this->database->execute($sql, [$queue, $row['job'], (int) $row['made']]);
                 }
