@@ -58,6 +58,8 @@ final class Inbox
                 return false;
             }
             $work($this->database->handle());
+            // After an error that $work has caught, PostgreSQL takes a COMMIT and rolls back. Any other statement it refuses.
+            $this->dialect === Dialect::PostgreSql && $this->database->rows('select 1');
 
             return true;
         });
