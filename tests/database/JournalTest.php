@@ -157,6 +157,44 @@ final class JournalTest extends DatabaseTestCase
 
     /** @dataProvider databases */
     #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    public function testTheLastRunCountsWhoeverWritesLast(string $name): void
+    {
+        $slow = $this->prepare($name, atMost: 1000);
+        [$queue, $other] = [$slow->watch(self::queue()), (new Journal($this->pdo(), payloads: true))->watch(self::queue())];
+        foreach (['is written at once', 'order-1', 'last'] as $id) {
+            $queue->push(null, id: $id);
+        }
+        $queue->consume(function (Job $job) use ($other, $slow): void {
+            $job->id === 'order-1' && throw new Release(0, 'not yet');
+            if ($job->id === 'last') {
+                $other->consume(static fn () => throw new Bury('no such order'), maxJobs: 1);
+                $this->assertSame('buried', $slow->state('order-1'));
+            }
+        }, maxJobs: 3);
+        [$record] = $slow->find('order-1');
+        $this->assertSame(['buried', 2, 'no such order'], [$record->state, $record->attempts, $record->error]);
+        $this->assertSame([[2, 'buried', 'no such order'], [1, 'released', 'not yet']], self::runs($record));
+        $this->assertSame($record->runs[0]['began'], $record->beganAt);
+    }
+
+    /** @dataProvider databases */
+    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    public function testADoneJobIsDoneWhereTheClocksOfWorkersDiffer(string $name): void
+    {
+        $journal = $this->prepare($name);
+        $queue = $journal->watch(self::queue());
+        $queue->push(null, id: 'order-1');
+        $queue->drain(static fn () => throw new Release(0), limit: 1);
+        // Its worker was an hour ahead.
+        $this->pdo()->exec('update delayqueue_jobs set began = began + 3600000000');
+        $job = self::queue()->reserve();
+        $inbox = new Inbox($this->pdo());
+        $this->assertSame([true, false], [$inbox->once($job, static fn () => null), $inbox->once($job, static fn () => null)]);
+        $this->assertSame('done', $journal->state('order-1'));
+    }
+
+    /** @dataProvider databases */
+    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
     public function testWhatIsKnownReplacesGone(string $name): void
     {
         $journal = $this->prepare($name);

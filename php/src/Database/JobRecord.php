@@ -49,10 +49,11 @@ final class JobRecord
                 $runs["$run[0] $run[1]"] ??= array_combine(['attempt', 'began', 'duration', 'outcome', 'worker', 'error'], [$run[0], $run[1] / 1e6, ...array_slice($run, 2)]);
             }
         }
+        usort($runs, static fn (array $a, array $b): int => $b['began'] <=> $a['began']);
 
         return new self(
             (string) $row['queue'], (string) $row['job'], (int) $row['made'] / 1000, $seconds($row['due']), (string) $row['state'], (int) $row['attempts'],
-            $seconds($row['began']), $seconds($row['ended']), $row['worker'], $row['error'], $payload, array_slice(array_values($runs), 0, 20),
+            $seconds($row['began']), $seconds($row['ended']), $row['worker'], $row['error'], $payload, array_slice($runs, 0, 20),
         );
     }
 }
