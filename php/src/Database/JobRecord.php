@@ -40,7 +40,8 @@ final class JobRecord
      */
     public static function read(array $row, Dialect $dialect): self
     {
-        $seconds = static fn (int|float|string|null $us): ?float => $us === null ? null : (int) $us / 1e6;
+        // A PDO may give null as ''.
+        $seconds = static fn (int|float|string|null $us): ?float => (string) $us === '' ? null : (int) $us / 1e6;
         $payload = $row['payload'] === null ? null : $dialect->read((string) $row['payload']);
         $runs = [];
         foreach (explode("\n", (string) $row['runs']) as $line) {
@@ -53,7 +54,7 @@ final class JobRecord
 
         return new self(
             (string) $row['queue'], (string) $row['job'], (int) $row['made'] / 1000, $seconds($row['due']), (string) $row['state'], (int) $row['attempts'],
-            $seconds($row['began']), $seconds($row['ended']), $row['worker'], $row['error'], $payload, array_slice($runs, 0, 20),
+            $seconds($row['began']), $seconds($row['ended']), $row['worker'] ?: null, $row['error'] ?: null, $payload, array_slice($runs, 0, 20),
         );
     }
 }

@@ -231,7 +231,9 @@ final class Journal
         foreach ($this->open($queue, "due, state, began, error, options, receipt, {$this->dialect->column('payload')}", $where, [$queue]) as $page) {
             [$offset, $items, $made] = [$offsets->measure($queue)[0], [], []];
             foreach ($page as $columns) {
-                $row = Row::read(['id' => $columns['receipt'] ?? self::receipt($queue, $columns), 'queue' => $queue] + $columns, $this->dialect);
+                // A PDO may give null as ''.
+                $isOutbox = (string) $columns['receipt'] !== '';
+                $row = Row::read(['id' => $isOutbox ? $columns['receipt'] : self::receipt($queue, $columns), 'queue' => $queue] + $columns, $this->dialect);
                 $misfit = $row->misfit($own);
                 if ($misfit !== null) {
                     throw new UnexpectedValueException("job $row->job of queue $queue: $misfit");
@@ -240,8 +242,8 @@ final class Journal
                 // A moment is by Redis' clock, and what a release has set is by the database's.
                 $dueUs = $row->dueUs + ($row->hasMoment() && $columns['state'] !== 'released' ? 0 : $offset);
                 $item = ['onDuplicate' => OnDuplicate::Keep] + $row->item($source, Moment::of(($isBuried ? (int) $columns['began'] : $dueUs) / 1e6));
-                $items[] = $item + ($isBuried ? ['state' => State::Buried] : []) + ($columns['error'] === null ? [] : ['past' => ['lastError' => $columns['error']]]);
-                $columns['receipt'] === null && $made[] = $item['receipt'];
+                $items[] = $item + ($isBuried ? ['state' => State::Buried] : []) + ((string) $columns['error'] === '' ? [] : ['past' => ['lastError' => $columns['error']]]);
+                $isOutbox || $made[] = $item['receipt'];
             }
             $added += $target->pushOnce($items)->added;
             $made === [] || $target->forgetReceipts(...$made);
