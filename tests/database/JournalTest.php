@@ -295,6 +295,22 @@ final class JournalTest extends DatabaseTestCase
         $this->assertCount(1, $journal->find('order-7')[0]->runs);
     }
 
+    public function testWithoutAReportErrorsAreInTheLogOfPhp(): void
+    {
+        $this->prepare('sqlite');
+        $queue = (new Journal($this->pdo(...)))->watch(self::queue());
+        $queue->push(null, id: "order-\xff");
+        $log = tempnam(sys_get_temp_dir(), 'log');
+        $before = (string) ini_set('error_log', $log);
+        try {
+            $queue->drain(static fn () => null);
+            $this->assertMatchesRegularExpression('/^\[[^\n]*\] the journal cannot note job [^\n]*: the id of a job must be UTF-8[^\n]*\n$/D', (string) file_get_contents($log));
+        } finally {
+            ini_set('error_log', $before);
+            unlink($log);
+        }
+    }
+
     /** @dataProvider databases */
     #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
     public function testWhatWaitsForADatabaseIsBoundedAndWhatIsLostIsCounted(string $name): void

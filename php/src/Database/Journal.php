@@ -56,7 +56,7 @@ final class Journal
      * @param positive-int $batch rows of a statement
      * @param float $atMost a busy worker writes once in so many seconds, or when a batch is full
      * @param bool $payloads also keeps the payloads of the jobs that it sees, for search() and rebuild(). An Outbox with $journal keeps them anyway
-     * @param (callable(string, Throwable): void)|null $report hears what went wrong and is passed over, and why
+     * @param (callable(string, Throwable): void)|null $report hears what went wrong and is passed over, and why; null: error_log()
      */
     public function __construct(
         PDO|Closure|Connection $database,
@@ -68,7 +68,7 @@ final class Journal
     ) {
         $this->database = PdoConnection::of($database);
         $this->targets = new Targets($queues);
-        $this->report = $report === null ? static fn () => null : $report(...);
+        $this->report = ($report ?? static fn (string $what, Throwable $error) => error_log(preg_replace('/\s*\R\s*/', ' ', "$what: {$error->getMessage()}")))(...);
         $this->dialect = Dialect::from($this->database->driver());
         $this->recorder = new Recorder($this->database, $this->dialect, max(1, min(1000, $batch)), $atMost, $payloads, $this->report);
     }
