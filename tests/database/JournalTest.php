@@ -25,7 +25,7 @@ use DelayQueue\Tests\Support\Wait;
 use PDO;
 use RuntimeException;
 
-/** What became of each job. */
+/** The history of each job. */
 final class JournalTest extends DatabaseTestCase
 {
     private string $name;
@@ -528,7 +528,7 @@ final class JournalTest extends DatabaseTestCase
         $this->assertSame([0, 0], [$journal->prune(0), $journal->gone()]);
         $this->assertSame('waiting', $journal->state('order-1'));
         $this->assertSame(['queue orders cannot be asked for its jobs: queue orders is not in this Redis'], $this->reports);
-        // One whose last job has ended is known.
+        // A queue whose last job has ended is known.
         $prefixed('orders')->push(1, id: 'order-2');
         $prefixed('orders')->purge();
         $this->assertSame([0, 1], [$journal->prune(0), $journal->gone()]);
