@@ -534,6 +534,16 @@ final class JournalTest extends DatabaseTestCase
         $this->assertSame([0, 1], [$journal->prune(0), $journal->gone()]);
     }
 
+    public function testPruneOpensOnlyQueuesOfWhichJobsMayBeGone(): void
+    {
+        $this->prepare('sqlite');
+        $this->pdo()->exec("insert into delayqueue_jobs (queue, job, made, state, ended) values ('old', 'a', 1, 'done', 1)");
+        $journal = new Journal($this->pdo(), static fn (string $queue) => throw new RuntimeException("there is no $queue"));
+        $this->assertSame([1, 0], [$journal->prune('1h'), $journal->gone()]);
+        $this->pdo()->exec("insert into delayqueue_jobs (queue, job, made, state, ended) values ('old', 'a', 1, 'done', 4000000000000000)");
+        $this->assertSame([0, 0], [$journal->prune('1h'), $journal->gone()]);
+    }
+
     public function testWrongArgumentsAreNamed(): void
     {
         $journal = $this->prepare('sqlite');

@@ -255,8 +255,9 @@ final class Journal
     private function endThoseGone(string $queue, int $before): void
     {
         $where = 'coalesce(due, made * 1000) < ? and not exists (select 1 from ' . Schema::OUTBOX . ' o where o.id = ' . Schema::JOBS . '.receipt)';
-        [$target, $isThere] = [$this->targets->queue($queue), false];
+        $isThere = false;
         foreach ($this->open($queue, 'due', $where, [$before]) as $page) {
+            $target = $this->targets->queue($queue);
             foreach ($page as $row) {
                 if (!History::isIn($target, (string) $row['job'], (int) $row['made'])) {
                     // Of another Redis, of another prefix, or lost with all its jobs: those wait elsewhere, or for rebuild().
