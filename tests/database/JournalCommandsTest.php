@@ -75,8 +75,9 @@ final class JournalCommandsTest extends DatabaseCliTestCase
         $this->pdo()->exec("update delayqueue_jobs set ended = $old where job = 'old'");
         $this->pdo()->exec("update delayqueue_jobs set due = $old, began = $old where job in ('open', 'gone')");
         $this->queue()->cancel('gone');
-        $this->assertSame("0 deleted\n", $this->cliExpecting(0, 'journal:prune', '--older-than=30d', '--state=cancelled'));
-        $this->assertSame("1 deleted\n", $this->cliExpecting(0, 'journal:prune', '--older-than=30d'));
+        $this->assertSame("0 deleted, 0 are gone now\n", $this->cliExpecting(0, 'journal:prune', '--older-than=30d', '--state=cancelled'));
+        $this->assertSame("0 deleted, 0 are gone now\n", $this->cliExpecting(0, 'journal:prune', '--older-than=30d', '--queue=other'), 'another queue keeps its rows');
+        $this->assertSame("1 deleted, 1 are gone now\n", $this->cliExpecting(0, 'journal:prune', '--older-than=30d', "--queue=$this->queueName"));
         $states = array_column($this->json('journal:list', '--format=json'), 'state', 'id');
         ksort($states);
         $this->assertSame(['gone' => 'gone', 'new' => 'done', 'open' => 'buried'], $states);
@@ -90,7 +91,7 @@ final class JournalCommandsTest extends DatabaseCliTestCase
         $this->pdo()->exec('update delayqueue_jobs set due = 1, made = 1 where ended is null');
         $this->redis->kill();
         $result = $this->cli('journal:prune', '--older-than=1h');
-        $this->assertSame([3, "1 deleted\n"], [$result->exitCode, $result->output]);
+        $this->assertSame([3, "1 deleted, 0 are gone now\n"], [$result->exitCode, $result->output]);
         $this->assertMatchesRegularExpression("/queue $this->queueName cannot be asked for its jobs: .*cannot connect/", $result->errors);
     }
 

@@ -31,13 +31,14 @@ final class JournalPruneCommand extends Command
     protected function configure(): void
     {
         $value = InputOption::VALUE_REQUIRED;
-        $this->setDescription('Deletes jobs that ended long ago from the journal, and prints how many')
+        $this->setDescription('Deletes jobs that ended long ago from the journal, and prints how many, and how many are gone now')
             ->addOption('older-than', null, $value, 'Jobs that ended so long ago: 30d, 12h')
             ->addOption('state', null, $value, 'Only jobs of this state: ' . implode(', ', self::STATES))
             ->setHelp(<<<'TEXT'
                   delayqueue journal:prune --older-than=30d
 
-                A job that was due so long ago, has not ended, and is not in its queue any more, is "gone" from now on.
+                Without --queue it prunes those of all queues. A job that was due so long ago, has not ended, and is not in its queue any more,
+                is "gone" from now on.
                 TEXT . "\n\n" . Application::EXIT_CODES);
         Database::describe($this);
     }
@@ -50,7 +51,8 @@ final class JournalPruneCommand extends Command
         $failures = new FailureLog(new Notices($output, false), 'pruneFailed');
         $queues = static fn (string $queue): DelayQueue => $target->openWhole($queue);
         $journal = new Journal((new Database($input))->connection(), $queues, report: $failures->add(...));
-        Format::raw($output, $journal->prune($age, $state) . ' deleted');
+        $deleted = $journal->prune($age, $state, $target->nameOrAll());
+        Format::raw($output, "$deleted deleted, {$journal->gone()} are gone now");
 
         return $failures->exitCode();
     }
