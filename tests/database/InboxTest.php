@@ -97,6 +97,31 @@ final class InboxTest extends DatabaseTestCase
         $this->assertTrue($inbox->once($job, $this->effect(...)));
     }
 
+    /** @dataProvider databases */
+    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    public function testAnEffectThatTheDatabaseHasDroppedIsNoSuccess(string $name): void
+    {
+        $inbox = $this->prepare($name);
+        $job = self::job('order-1');
+        $this->pdo->exec('insert into stock (id, n) values (1, 0)');
+        $work = function (PDO $pdo): void {
+            $this->effect($pdo);
+            try {
+                $pdo->exec('insert into stock (id, n) values (1, 0)');
+            } catch (PDOException) {
+            }
+        };
+        try {
+            $said = $inbox->once($job, $work);
+        } catch (PDOException $error) {
+            $said = $error->getCode();
+        }
+        // Only PostgreSQL drops a transaction for that, and takes its COMMIT all the same.
+        $this->assertSame($name === 'postgresql' ? ['25P02', 0, 0] : [true, 1, 1], [$said, $this->effects(), (int) $this->pdo->query('select count(*) from delayqueue_jobs')->fetchColumn()]);
+        $this->assertSame($name === 'postgresql', $inbox->once($job, $this->effect(...)));
+        $this->assertSame(1, $this->effects());
+    }
+
     /** @dataProvider twins */
     #[\PHPUnit\Framework\Attributes\DataProvider('twins')]
     public function testATwinWaitsForTheFirstDelivery(string $name, string $end, string $first, string $second): void

@@ -157,6 +157,44 @@ final class JournalTest extends DatabaseTestCase
 
     /** @dataProvider databases */
     #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    public function testTheLastRunCountsWhoeverWritesLast(string $name): void
+    {
+        $slow = $this->prepare($name, atMost: 1000);
+        [$queue, $other] = [$slow->watch(self::queue()), (new Journal($this->pdo(), payloads: true))->watch(self::queue())];
+        foreach (['is written at once', 'order-1', 'last'] as $id) {
+            $queue->push(null, id: $id);
+        }
+        $queue->consume(function (Job $job) use ($other, $slow): void {
+            $job->id === 'order-1' && throw new Release(0, 'not yet');
+            if ($job->id === 'last') {
+                $other->consume(static fn () => throw new Bury('no such order'), maxJobs: 1);
+                $this->assertSame('buried', $slow->state('order-1'));
+            }
+        }, maxJobs: 3);
+        [$record] = $slow->find('order-1');
+        $this->assertSame(['buried', 2, 'no such order'], [$record->state, $record->attempts, $record->error]);
+        $this->assertSame([[2, 'buried', 'no such order'], [1, 'released', 'not yet']], self::runs($record));
+        $this->assertSame($record->runs[0]['began'], $record->beganAt);
+    }
+
+    /** @dataProvider databases */
+    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    public function testADoneJobIsDoneWhereTheClocksOfWorkersDiffer(string $name): void
+    {
+        $journal = $this->prepare($name);
+        $queue = $journal->watch(self::queue());
+        $queue->push(null, id: 'order-1');
+        $queue->drain(static fn () => throw new Release(0), limit: 1);
+        // Its worker was an hour ahead.
+        $this->pdo()->exec('update delayqueue_jobs set began = began + 3600000000');
+        $job = self::queue()->reserve();
+        $inbox = new Inbox($this->pdo());
+        $this->assertSame([true, false], [$inbox->once($job, static fn () => null), $inbox->once($job, static fn () => null)]);
+        $this->assertSame('done', $journal->state('order-1'));
+    }
+
+    /** @dataProvider databases */
+    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
     public function testWhatIsKnownReplacesGone(string $name): void
     {
         $journal = $this->prepare($name);
@@ -255,6 +293,22 @@ final class JournalTest extends DatabaseTestCase
         $this->assertSame(20, $this->rows("state = 'done'"));
         $this->assertSame(0, $journal->lost());
         $this->assertCount(1, $journal->find('order-7')[0]->runs);
+    }
+
+    public function testWithoutAReportErrorsAreInTheLogOfPhp(): void
+    {
+        $this->prepare('sqlite');
+        $queue = (new Journal($this->pdo(...)))->watch(self::queue());
+        $queue->push(null, id: "order-\xff");
+        $log = tempnam(sys_get_temp_dir(), 'log');
+        $before = (string) ini_set('error_log', $log);
+        try {
+            $queue->drain(static fn () => null);
+            $this->assertMatchesRegularExpression('/^\[[^\n]*\] the journal cannot note job [^\n]*: the id of a job must be UTF-8[^\n]*\n$/D', (string) file_get_contents($log));
+        } finally {
+            ini_set('error_log', $before);
+            unlink($log);
+        }
     }
 
     /** @dataProvider databases */
@@ -443,6 +497,59 @@ final class JournalTest extends DatabaseTestCase
         $this->assertSame(['waiting', 'gone', 'gone', 'waiting', 'waiting', 'waiting'], $states);
         $this->assertStringContainsString('queue elsewhere cannot be asked', $this->reports[0]);
         $this->assertEqualsWithDelta(microtime(true), $journal->find('purged')[0]->endedAt, 30);
+    }
+
+    /** @dataProvider databases */
+    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    public function testPruneOfOneQueueLeavesTheOthersAlone(string $name): void
+    {
+        $journal = $this->prepare($name);
+        foreach (['orders', 'mails'] as $queue) {
+            self::queue($queue)->push(1, id: 'is there');
+            foreach (['ended' => 1, 'open' => null, 'open too' => null] as $id => $ended) {
+                $this->pdo()->prepare("insert into delayqueue_jobs (queue, job, made, state, ended) values (?, ?, 1, 'done', ?)")->execute([$queue, $id, $ended]);
+            }
+        }
+        $this->assertSame([1, 2], [$journal->prune('1h', queue: 'orders'), $journal->gone()]);
+        $this->assertSame([2, 3], [$this->rows("queue = 'orders' and state = 'gone'"), $this->rows("queue = 'mails' and state = 'done'")]);
+        $this->assertSame([1, 2], [$journal->prune('1h'), $journal->gone()]);
+        $this->assertSame([0, 0], [$journal->prune('1h'), $journal->gone()]);
+    }
+
+    /** @dataProvider databases */
+    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    public function testPruneEndsNothingOfAQueueThatIsNotInThisRedis(string $name): void
+    {
+        $this->prepare($name);
+        self::queue()->push(1, id: 'order-1');
+        $this->pdo()->exec("insert into delayqueue_jobs (queue, job, made, state) values ('orders', 'order-1', 1, 'waiting')");
+        $prefixed = static fn (string $queue): DelayQueue => new DelayQueue($queue, RedisServer::shared()->dsn(), ['prefix' => "shop-$name-"]);
+        $journal = new Journal($this->pdo(), $prefixed, report: $this->report(...));
+        $this->assertSame([0, 0], [$journal->prune(0), $journal->gone()]);
+        $this->assertSame('waiting', $journal->state('order-1'));
+        $this->assertSame(['queue orders cannot be asked for its jobs: queue orders is not in this Redis'], $this->reports);
+        // One whose last job has ended is known.
+        $prefixed('orders')->push(1, id: 'order-2');
+        $prefixed('orders')->purge();
+        $this->assertSame([0, 1], [$journal->prune(0), $journal->gone()]);
+    }
+
+    public function testWrongArgumentsAreNamed(): void
+    {
+        $journal = $this->prepare('sqlite');
+        $calls = [
+            'prune(): Argument #2 ($state) must be one of done, cancelled, gone' => static fn () => $journal->prune('1h', 'failed'),
+            'search(): Argument #2 ($state) must be one of waiting, released, failed, timedOut, buried, done, cancelled, gone' => static fn () => $journal->search(state: 'succeeded'),
+            'search(): Argument #5 ($limit) must be greater than or equal to 1' => static fn () => $journal->search(limit: 0),
+        ];
+        foreach ($calls as $message => $call) {
+            try {
+                $call();
+                $this->fail("not $message");
+            } catch (\ValueError $error) {
+                $this->assertSame(Journal::class . "::$message", $error->getMessage());
+            }
+        }
     }
 
     protected function setUp(): void

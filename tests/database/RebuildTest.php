@@ -120,6 +120,26 @@ final class RebuildTest extends DatabaseTestCase
 
     /** @dataProvider databases */
     #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    public function testAConnectionThatMakesStringsOfNullsBringsThemAllTheSame(string $name): void
+    {
+        $this->prepare($name);
+        $pdo = $this->pdo();
+        $pdo->setAttribute(PDO::ATTR_ORACLE_NULLS, PDO::NULL_TO_STRING);
+        $journal = new Journal($pdo, self::queue(...), payloads: true);
+        $queue = $journal->watch(self::queue());
+        $queue->pushMany(array_map(static fn (int $n): array => ['payload' => $n, 'id' => "order-$n"], range(1, 3)));
+        $queue->drain(static fn () => throw new Release('10m'));
+        $this->outbox->push('orders', 4, id: 'order-4', delay: '1h');
+        $this->empty();
+        $this->assertSame(4, $journal->rebuild('orders'));
+        $this->assertSame(4, self::queue()->count());
+        $this->assertSame([null, null], array_map(static fn (int $n): ?string => self::queue()->peek("order-$n")->lastError, [1, 4]));
+        [$record] = $journal->find('order-4');
+        $this->assertSame([null, null, null, null], [$record->beganAt, $record->endedAt, $record->worker, $record->error]);
+    }
+
+    /** @dataProvider databases */
+    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
     public function testNothingIsPushedOverAJobThatIsThere(string $name): void
     {
         $this->prepare($name);

@@ -39,6 +39,9 @@ final class Inbox
      * Marks the job as done and works, in one transaction. A second delivery at the same time waits for the first one. A new job of an old id is
      * another job. One that Outbox::cancel() has cancelled, with $journal, is not done any more.
      *
+     * $work must let deadlocks and lock timeouts pass through. On MySQL and MariaDB such an error may have ended the transaction: what $work did after
+     * it would be committed by itself, and be done again by the next delivery.
+     *
      * @param callable(object): mixed $work gets the PDO, or the framework's connection; what it throws rolls back, and passes through
      *
      * @return bool false: it was done before, and $work was not called
@@ -58,6 +61,8 @@ final class Inbox
                 return false;
             }
             $work($this->database->handle());
+            // After an error that $work has caught, PostgreSQL takes a COMMIT and rolls back. Any other statement it refuses.
+            $this->dialect === Dialect::PostgreSql && $this->database->rows('select 1');
 
             return true;
         });

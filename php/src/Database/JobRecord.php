@@ -9,8 +9,8 @@ use DelayQueue\Database\Internal\Dialect;
 /** What the journal knows of a job. Times are Unix seconds, each by the clock of the host that has told of it. */
 final class JobRecord
 {
-    /** A job of the last three has ended. */
-    public const STATES = ['waiting', 'released', 'failed', 'timedOut', 'buried', 'done', 'cancelled', 'gone'];
+    public const ENDED = ['done', 'cancelled', 'gone'];
+    public const STATES = ['waiting', 'released', 'failed', 'timedOut', 'buried', ...self::ENDED];
 
     /** @param list<array{attempt: int, began: float, duration: float, outcome: string, worker: string, error: ?string}> $runs the last 20, newest first */
     private function __construct(
@@ -40,7 +40,8 @@ final class JobRecord
      */
     public static function read(array $row, Dialect $dialect): self
     {
-        $seconds = static fn (int|float|string|null $us): ?float => $us === null ? null : (int) $us / 1e6;
+        // A PDO may give null as ''.
+        $seconds = static fn (int|float|string|null $us): ?float => (string) $us === '' ? null : (int) $us / 1e6;
         $payload = $row['payload'] === null ? null : $dialect->read((string) $row['payload']);
         $runs = [];
         foreach (explode("\n", (string) $row['runs']) as $line) {
@@ -49,10 +50,11 @@ final class JobRecord
                 $runs["$run[0] $run[1]"] ??= array_combine(['attempt', 'began', 'duration', 'outcome', 'worker', 'error'], [$run[0], $run[1] / 1e6, ...array_slice($run, 2)]);
             }
         }
+        usort($runs, static fn (array $a, array $b): int => $b['began'] <=> $a['began']);
 
         return new self(
             (string) $row['queue'], (string) $row['job'], (int) $row['made'] / 1000, $seconds($row['due']), (string) $row['state'], (int) $row['attempts'],
-            $seconds($row['began']), $seconds($row['ended']), $row['worker'], $row['error'], $payload, array_slice(array_values($runs), 0, 20),
+            $seconds($row['began']), $seconds($row['ended']), $row['worker'] ?: null, $row['error'] ?: null, $payload, array_slice($runs, 0, 20),
         );
     }
 }

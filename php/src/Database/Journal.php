@@ -23,6 +23,7 @@ use DelayQueue\State;
 use PDO;
 use Throwable;
 use UnexpectedValueException;
+use ValueError;
 
 /**
  * What became of each job, one row for each:
@@ -47,13 +48,15 @@ final class Journal
 
     private readonly Recorder $recorder;
 
+    private int $gone = 0;
+
     /**
      * @param PDO|Closure(): PDO|Connection $database for watch() a function that opens one, which outlives a lost connection, and not the handlers' own
      * @param (callable(string): QueueInterface)|null $queues as of Outbox, for prune() and rebuild()
      * @param positive-int $batch rows of a statement
      * @param float $atMost a busy worker writes once in so many seconds, or when a batch is full
      * @param bool $payloads also keeps the payloads of the jobs that it sees, for search() and rebuild(). An Outbox with $journal keeps them anyway
-     * @param (callable(string, Throwable): void)|null $report hears what went wrong and is passed over, and why
+     * @param (callable(string, Throwable): void)|null $report hears what went wrong and is passed over, and why; null: error_log()
      */
     public function __construct(
         PDO|Closure|Connection $database,
@@ -65,7 +68,7 @@ final class Journal
     ) {
         $this->database = PdoConnection::of($database);
         $this->targets = new Targets($queues);
-        $this->report = $report === null ? static fn () => null : $report(...);
+        $this->report = ($report ?? static fn (string $what, Throwable $error) => error_log(preg_replace('/\s*\R\s*/', ' ', "$what: {$error->getMessage()}")))(...);
         $this->dialect = Dialect::from($this->database->driver());
         $this->recorder = new Recorder($this->database, $this->dialect, max(1, min(1000, $batch)), $atMost, $payloads, $this->report);
     }
@@ -140,16 +143,18 @@ final class Journal
      */
     public function search(?string $queue = null, ?string $state = null, ?DateTimeInterface $since = null, ?string $contains = null, int $limit = 100): array
     {
+        self::check('search(): Argument #2', $state, JobRecord::STATES);
+        $limit >= 1 || throw new ValueError(self::class . '::search(): Argument #5 ($limit) must be greater than or equal to 1');
         $heard = 'coalesce(ended, began, made * 1000)';
         $bytes = $contains === null ? null : $this->dialect->bound($contains);
-        $conditions = array_filter([
+        [$where, $values] = self::where([
             'queue = ?' => [$queue],
             'state = ?' => [$state],
             "$heard >= ?" => [$since === null ? null : (int) $since->format('Uu')],
             "({$this->dialect->finds('payload')} or {$this->dialect->finds($this->dialect->textAsBytes('error'))})" => [$bytes, $bytes],
-        ], static fn (array $values): bool => $values[0] !== null);
+        ]);
 
-        return $this->records(implode(' and ', ['1 = 1', ...array_keys($conditions)]) . " order by $heard desc limit $limit", array_merge(...array_values($conditions)));
+        return $this->records("$where order by $heard desc limit $limit", $values);
     }
 
     /**
@@ -157,35 +162,45 @@ final class Journal
      *
      * Jobs may end where no worker sees it: by a plain cancel(), by purge(), because they expired, because their id was taken. Their rows would wait
      * for ever. So one that has not ended, that was due before $olderThan and that its queue does not have any more becomes `gone`, where the queue
-     * answers. A row is deleted so long after that.
+     * answers. A row is deleted so long after that. A queue that is not in this Redis at all is reported, and none of its jobs becomes `gone`.
      *
      * @param int|float|string|DateInterval $olderThan how long ago, as a delay of push()
      * @param string|null $state only those: done, cancelled or gone
+     * @param string|null $queue only its rows
      *
-     * @return int<0, max> rows that were deleted
+     * @return int<0, max> rows that were deleted; gone() tells how many became `gone`
      *
      * @throws SchemaException and whatever the database's driver throws
      */
-    public function prune(int|float|string|DateInterval $olderThan, ?string $state = null): int
+    public function prune(int|float|string|DateInterval $olderThan, ?string $state = null, ?string $queue = null): int
     {
+        self::check('prune(): Argument #2', $state, JobRecord::ENDED);
         $before = (int) Schema::rows($this->database, "select {$this->dialect->now()} as now")[0]['now'] - (int) ((new Release($olderThan))->delay * 1e6);
-        [$deleted, $where, $values] = [0, $state === null ? 'ended < ?' : 'ended < ? and state = ?', $state === null ? [$before] : [$before, $state]];
+        [$where, $values] = self::where(['ended < ?' => [$before], 'state = ?' => [$state], 'queue = ?' => [$queue]]);
         // Of a small table MySQL would scan all rows, and wait for those that handlers have locked.
         $delete = $this->dialect === Dialect::MySql ? 'delete j from ' . Schema::JOBS . ' j force index (primary)' : 'delete from ' . Schema::JOBS;
+        [$deleted, $this->gone] = [0, 0];
         do {
             $page = Schema::rows($this->database, 'select queue, job, made from ' . Schema::JOBS . " where $where order by ended limit " . self::PAGE, $values);
             $keys = implode(' or ', array_fill(0, count($page), '(queue = ? and job = ? and made = ?)'));
             $deleted += $page === [] ? 0 : $this->database->execute("$delete where ended is not null and ($keys)", array_merge(...array_map(array_values(...), $page)));
         } while (count($page) === self::PAGE);
-        foreach ($state === null || $state === 'gone' ? $this->queues() : [] as $queue) {
+        $queues = $queue === null ? $this->queues() : [$queue];
+        foreach ($state === null || $state === 'gone' ? $queues : [] as $queue) {
             try {
                 $this->endThoseGone($queue, $before);
-            } catch (Exception $error) {
+            } catch (Exception|UnexpectedValueException $error) {
                 ($this->report)("queue $queue cannot be asked for its jobs", $error);
             }
         }
 
         return $deleted;
+    }
+
+    /** @return int<0, max> jobs that became `gone` by the last prune() */
+    public function gone(): int
+    {
+        return $this->gone;
     }
 
     /**
@@ -216,7 +231,9 @@ final class Journal
         foreach ($this->open($queue, "due, state, began, error, options, receipt, {$this->dialect->column('payload')}", $where, [$queue]) as $page) {
             [$offset, $items, $made] = [$offsets->measure($queue)[0], [], []];
             foreach ($page as $columns) {
-                $row = Row::read(['id' => $columns['receipt'] ?? self::receipt($queue, $columns), 'queue' => $queue] + $columns, $this->dialect);
+                // A PDO may give null as ''.
+                $isOutbox = (string) $columns['receipt'] !== '';
+                $row = Row::read(['id' => $isOutbox ? $columns['receipt'] : self::receipt($queue, $columns), 'queue' => $queue] + $columns, $this->dialect);
                 $misfit = $row->misfit($own);
                 if ($misfit !== null) {
                     throw new UnexpectedValueException("job $row->job of queue $queue: $misfit");
@@ -225,8 +242,8 @@ final class Journal
                 // A moment is by Redis' clock, and what a release has set is by the database's.
                 $dueUs = $row->dueUs + ($row->hasMoment() && $columns['state'] !== 'released' ? 0 : $offset);
                 $item = ['onDuplicate' => OnDuplicate::Keep] + $row->item($source, Moment::of(($isBuried ? (int) $columns['began'] : $dueUs) / 1e6));
-                $items[] = $item + ($isBuried ? ['state' => State::Buried] : []) + ($columns['error'] === null ? [] : ['past' => ['lastError' => $columns['error']]]);
-                $columns['receipt'] === null && $made[] = $item['receipt'];
+                $items[] = $item + ($isBuried ? ['state' => State::Buried] : []) + ((string) $columns['error'] === '' ? [] : ['past' => ['lastError' => $columns['error']]]);
+                $isOutbox || $made[] = $item['receipt'];
             }
             $added += $target->pushOnce($items)->added;
             $made === [] || $target->forgetReceipts(...$made);
@@ -238,11 +255,15 @@ final class Journal
     private function endThoseGone(string $queue, int $before): void
     {
         $where = 'coalesce(due, made * 1000) < ? and not exists (select 1 from ' . Schema::OUTBOX . ' o where o.id = ' . Schema::JOBS . '.receipt)';
+        [$target, $isThere] = [$this->targets->queue($queue), false];
         foreach ($this->open($queue, 'due', $where, [$before]) as $page) {
             foreach ($page as $row) {
-                if (!History::isIn($this->targets->queue($queue), (string) $row['job'], (int) $row['made'])) {
+                if (!History::isIn($target, (string) $row['job'], (int) $row['made'])) {
+                    // Of another Redis, of another prefix, or lost with all its jobs: those wait elsewhere, or for rebuild().
+                    $isThere = $isThere || $target->count() > 0 || in_array($queue, $target->queues(), true)
+                        || throw new UnexpectedValueException("queue $queue is not in this Redis");
                     $sql = 'update ' . Schema::JOBS . " set state = 'gone', ended = {$this->dialect->now()} where queue = ? and job = ? and made = ? and ended is null";
-                    $this->database->execute($sql, [$queue, $row['job'], (int) $row['made']]);
+                    $this->gone += $this->database->execute($sql, [$queue, $row['job'], (int) $row['made']]);
                 }
             }
         }
@@ -271,6 +292,24 @@ final class Journal
         $hash = hash('xxh128', "$queue $row[job] $row[made]");
 
         return substr(Row::idAt((int) $row['made']), 0, 15) . substr($hash, 0, 3) . '-8' . substr($hash, 3, 3) . '-' . substr($hash, 6, 12);
+    }
+
+    /** @param list<string> $states */
+    private static function check(string $argument, ?string $state, array $states): void
+    {
+        $state === null || in_array($state, $states, true) || throw new ValueError(self::class . "::$argument (\$state) must be one of " . implode(', ', $states));
+    }
+
+    /**
+     * @param array<string, list<int|string|null>> $conditions with their values; one whose value is null does not count
+     *
+     * @return array{string, list<int|string>}
+     */
+    private static function where(array $conditions): array
+    {
+        $conditions = array_filter($conditions, static fn (array $values): bool => $values[0] !== null);
+
+        return [implode(' and ', ['1 = 1', ...array_keys($conditions)]), array_merge(...array_values($conditions))];
     }
 
     /** One look at the index for each. @return list<string> */

@@ -20,7 +20,7 @@ $settings = ShopSettings::parse($argv[1]);
 $log = fopen("$settings->folder/runs." . getmypid(), 'a');
 $queue = $settings->queue();
 $inbox = $settings->journal ? new Inbox($settings->pdo(...)) : null;
-$settings->journal && (new Journal($settings->pdo(...), $settings->queue(...), 50, 0.3))->watch($queue);
+$settings->journal && (new Journal($settings->pdo(...), $settings->queue(...), 50, 0.3, report: static fn () => null))->watch($queue);
 $queue->consume(static function (Job $job) use ($log, $inbox): void {
     ['slot' => $slot, 'n' => $n, 'token' => $token] = $job->payload;
     fwrite($log, "$slot $n $token $job->attempts " . (int) round($job->reservedAt * 1e6) . "\n");

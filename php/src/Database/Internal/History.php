@@ -10,7 +10,8 @@ use DelayQueue\QueueInterface;
 use ValueError;
 
 /**
- * Rows of delayqueue_jobs, as inbox and journal write them. Those that are done or cancelled stay so; `gone` only says that nobody knows more.
+ * Rows of delayqueue_jobs, as inbox and journal write them. Those that are done or cancelled stay so; `gone` only says that nobody knows more. Of others
+ * the last run counts.
  *
  * @internal
  */
@@ -51,16 +52,18 @@ final class History
         [$table, $columns, $isMySql] = [Schema::JOBS, array_keys($rows[0]), $dialect === Dialect::MySql];
         $new = static fn (string $column): string => $isMySql ? "values($column)" : "excluded.$column";
         $isOver = "$table.state in ('done', 'cancelled')";
+        // A worker may write late, of a run before the one that is known. The clocks of workers may differ: an end is one all the same.
+        $isKept = "($isOver or {$new('ended')} is null and coalesce($table.began, 0) > {$new('began')})";
         $runs = sprintf($isMySql ? 'concat(%s, %s)' : '%s || %s', "coalesce({$new('runs')}, '')", "coalesce($table.runs, '')");
         $set = [
             'payload' => "coalesce({$new('payload')}, $table.payload)",
             'options' => "coalesce($table.options, {$new('options')})",
             'runs' => "substr($runs, 1, " . self::LONGEST . ')',
-            'due' => "case when {$new('state')} = 'released' and not $isOver then {$new('due')} else coalesce($table.due, {$new('due')}) end",
+            'due' => "case when {$new('state')} = 'released' and not $isKept then {$new('due')} else coalesce($table.due, {$new('due')}) end",
         ];
-        // The state is last: MySQL looks at values that it has set before.
+        // MySQL looks at values that it has set before: the state is last, and where `began` was kept or set, $isKept says the same.
         foreach (['attempts', 'began', 'ended', 'worker', 'error', 'state'] as $column) {
-            $set[$column] = "case when $isOver then $table.$column else {$new($column)} end";
+            $set[$column] = "case when $isKept then $table.$column else {$new($column)} end";
         }
         $places = static fn (array $row): string => '(' . implode(', ', array_map(static fn (string $column): string => match (true) {
             $column === 'payload' => $dialect->bytes(),

@@ -7,6 +7,7 @@ namespace DelayQueue\Database\Internal;
 use Closure;
 use DelayQueue\Bury;
 use DelayQueue\Database\Connection;
+use DelayQueue\Database\JobRecord;
 use DelayQueue\Database\Schema;
 use DelayQueue\Event;
 use DelayQueue\Exception;
@@ -129,7 +130,7 @@ final class Recorder
         }
         $now = (int) (microtime(true) * 1e6);
         $began = $this->began[$job] ??= $now - (int) ($seconds * 1e6);
-        $row = History::row($job, $state, $began, in_array($state, ['done', 'cancelled', 'gone'], true) ? $now : null);
+        $row = History::row($job, $state, $began, in_array($state, JobRecord::ENDED, true) ? $now : null);
         if ($state === 'released') {
             $row['due'] = $error instanceof Release ? (int) ($error->delay * 1e6) : 0;
         }
