@@ -102,7 +102,7 @@ final class CommandErrorsTest extends DatabaseCliTestCase
     public function testTablesOfAnotherVersion(string $name): void
     {
         $this->useDatabase($name);
-        foreach ([99 => 'update the package delayqueue\/delayqueue', 0 => 'run "delayqueue outbox:install"'] as $version => $cure) {
+        foreach ([99 => 'update the package delayqueue\/delayqueue', 0 => 'change them as the changelog of the package says'] as $version => $cure) {
             $this->pdo()->exec("update delayqueue_source set version = $version");
             foreach ([...self::COMMANDS, ['outbox:install']] as $command) {
                 $this->assertRefused("/^delayqueue: the tables of the outbox are of version $version, and this package knows 1: $cure\n$/D", ...$command);

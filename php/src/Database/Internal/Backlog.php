@@ -62,15 +62,15 @@ final class Backlog
                 $values = [...$values, ...array_map(strval(...), $waiting)];
             }
         }
-        $first = Schema::rows($this->database, 'select id, length(payload) as bytes from ' . Schema::OUTBOX . " where $where order by id limit $limit{$this->dialect->lockedForOne()}", $values);
-        $ids = self::fitting($first);
-        [$this->foundSome, $this->mayHaveMore] = [$first !== [], count($first) === $limit || count($ids) < count($first)];
-        $columns = "id, queue, job, {$this->dialect->column('payload')}, options, due";
-        $found = $ids === [] ? [] : $this->database->rows("select $columns from " . Schema::OUTBOX . ' where id in ' . Dialect::places(count($ids)) . ' order by id', $ids);
+        $columns = 'id, queue, job, options, due, length(payload) as bytes';
+        $found = Schema::rows($this->database, "select $columns from " . Schema::OUTBOX . " where $where order by id limit $limit{$this->dialect->lockedForOne()}", $values);
+        $fitting = self::fitting($found);
+        [$this->foundSome, $this->mayHaveMore] = [$found !== [], count($found) === $limit || count($fitting) < count($found)];
+        $payloads = $this->payloads(array_column($fitting, 'id'));
         $rows = [];
-        foreach ($found as $columns) {
+        foreach ($fitting as $columns) {
             try {
-                $row = Row::read($columns, $this->dialect);
+                $row = Row::read($columns + ['payload' => $payloads[$columns['id']] ?? null], $this->dialect);
                 $rows[$row->queue][] = $row;
             } catch (Throwable $error) {
                 $refuse([(string) $columns['id']], "job $columns[job] of queue $columns[queue]", $error);
@@ -89,20 +89,31 @@ final class Backlog
     /**
      * @param list<array<string, int|float|string|null>> $rows
      *
-     * @return list<string> the ids of the first, at least one
+     * @return list<array<string, int|float|string|null>> the first, as many as can be sent in time
      */
     private static function fitting(array $rows): array
     {
-        [$ids, $bytes] = [[], 0];
-        foreach ($rows as $row) {
+        $bytes = 0;
+        foreach ($rows as $count => $row) {
             $bytes += (int) $row['bytes'];
-            if ($ids !== [] && $bytes > self::MOST_BYTES) {
-                break;
+            if ($count > 0 && $bytes > self::MOST_BYTES) {
+                return array_slice($rows, 0, $count);
             }
-            $ids[] = (string) $row['id'];
         }
 
-        return $ids;
+        return $rows;
+    }
+
+    /**
+     * @param list<string> $ids
+     *
+     * @return array<string, string|null> by id
+     */
+    private function payloads(array $ids): array
+    {
+        $sql = "select id, {$this->dialect->column('payload')} from " . Schema::OUTBOX . ' where id in ' . Dialect::places(count($ids));
+
+        return $ids === [] ? [] : array_column($this->database->rows($sql, $ids), 'payload', 'id');
     }
 
     /** @param list<string> $ids */
