@@ -82,7 +82,7 @@ final class Canceller
             throw new InvalidArgumentException("There is no transport \"$name\".");
         }
         $found = $this->transports->get($name);
-        // One that is decorated was made here all the same.
+        // A decorated one was made here all the same.
         $transport = $found instanceof Transport ? $found : $this->factory->made($name);
 
         return $transport ?? throw new InvalidArgumentException("The transport \"$name\" is not a delayqueue.");

@@ -6,7 +6,7 @@ namespace DelayQueue\Tests\Database\Support;
 
 use PDOException;
 
-/** What MariaDB and MySQL have in common. */
+/** MariaDB and MySQL have this in common. */
 abstract class MysqlFamily extends ServerWithProcess
 {
     protected const SETTINGS = '--no-defaults --datadir="$PWD/data" --tmpdir="$PWD" --innodb-buffer-pool-size=32M';

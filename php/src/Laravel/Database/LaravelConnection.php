@@ -82,7 +82,7 @@ final class LaravelConnection implements Connection
         return $this->isAwaited() && $this->awaited()->every($this->isOwn(...));
     }
 
-    /** What Laravel keeps of the outermost transaction of this connection, until that has ended and its call-backs have run; null: there is none. */
+    /** Laravel keeps it for the outermost transaction of this connection, until that has ended and its call-backs have run; null: there is none. */
     public function outermost(): ?object
     {
         return $this->awaited()->first($this->isOwn(...));

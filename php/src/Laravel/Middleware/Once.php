@@ -20,7 +20,7 @@ use RuntimeException;
  *         return [new Once('mysql')];
  *     }
  *
- * What a job writes that throws or releases itself is rolled back, because the job runs again; fail() keeps it. On other queue connections than
+ * The writes of a job that throws or releases itself are rolled back, because the job runs again; fail() keeps them. On other queue connections than
  * delayqueue it means nothing.
  */
 final class Once

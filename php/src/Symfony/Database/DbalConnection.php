@@ -27,7 +27,7 @@ use Throwable;
  */
 final class DbalConnection implements Connection
 {
-    /** What a flush reads with. While DBAL commits, it counts the transaction as open, and counts wrongly when a query of its own loses the connection. */
+    /** A flush reads with it. While DBAL commits, it counts the transaction as open, and counts wrongly when a query of its own loses the connection. */
     private ?DriverConnection $committing = null;
 
     public function __construct(private readonly Dbal $connection)

@@ -52,7 +52,7 @@ final class InboxMiddleware implements MiddlewareInterface
             }
         };
         try {
-            // One that messenger:failed:retry has only looked at has no lease.
+            // A message that messenger:failed:retry has only looked at has no lease.
             $held->job === null ? $this->database()->transaction($work) : $this->inbox()->once($held->job, $work);
         } catch (Throwable $error) {
             throw $this->rolledBack($error);
