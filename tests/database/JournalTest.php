@@ -25,7 +25,7 @@ use DelayQueue\Tests\Support\Wait;
 use PDO;
 use RuntimeException;
 
-/** What became of each job. */
+/** The history of each job. */
 final class JournalTest extends DatabaseTestCase
 {
     private string $name;
@@ -528,10 +528,20 @@ final class JournalTest extends DatabaseTestCase
         $this->assertSame([0, 0], [$journal->prune(0), $journal->gone()]);
         $this->assertSame('waiting', $journal->state('order-1'));
         $this->assertSame(['queue orders cannot be asked for its jobs: queue orders is not in this Redis'], $this->reports);
-        // One whose last job has ended is known.
+        // A queue whose last job has ended is known.
         $prefixed('orders')->push(1, id: 'order-2');
         $prefixed('orders')->purge();
         $this->assertSame([0, 1], [$journal->prune(0), $journal->gone()]);
+    }
+
+    public function testPruneOpensOnlyQueuesOfWhichJobsMayBeGone(): void
+    {
+        $this->prepare('sqlite');
+        $this->pdo()->exec("insert into delayqueue_jobs (queue, job, made, state, ended) values ('old', 'a', 1, 'done', 1)");
+        $journal = new Journal($this->pdo(), static fn (string $queue) => throw new RuntimeException("there is no $queue"));
+        $this->assertSame([1, 0], [$journal->prune('1h'), $journal->gone()]);
+        $this->pdo()->exec("insert into delayqueue_jobs (queue, job, made, state, ended) values ('old', 'a', 1, 'done', 4000000000000000)");
+        $this->assertSame([0, 0], [$journal->prune('1h'), $journal->gone()]);
     }
 
     public function testWrongArgumentsAreNamed(): void

@@ -6,7 +6,7 @@ namespace DelayQueue\Database;
 
 use DelayQueue\Database\Internal\Dialect;
 
-/** What the journal knows of a job. Times are Unix seconds, each by the clock of the host that has told of it. */
+/** A job as the journal knows it. Times are Unix seconds, each by the clock of the host that has told of it. */
 final class JobRecord
 {
     public const ENDED = ['done', 'cancelled', 'gone'];
@@ -18,7 +18,7 @@ final class JobRecord
         public readonly string $id,
         public readonly float $createdAt,
         public readonly ?float $dueAt,
-        /** One of STATES. */
+        /** In STATES. */
         public readonly string $state,
         public readonly int $attempts,
         /** The last run; null: there was none. */

@@ -26,7 +26,7 @@ use UnexpectedValueException;
 use ValueError;
 
 /**
- * What became of each job, one row for each:
+ * The history of each job, in one row:
  *
  *     $queue = (new Journal(fn () => new PDO(…)))->watch(new DelayQueue('orders'));
  *     $queue->consume($handler);
@@ -124,7 +124,7 @@ final class Journal
         return $queues === [] ? [] : $this->records('queue in ' . Dialect::places(count($queues)) . ' and job = ? order by made desc', [...$queues, $id]);
     }
 
-    /** What became of the newest job of this id, one of JobRecord::STATES; null: nothing is known of it. */
+    /** The state of the newest job of this id, one of JobRecord::STATES; null: nothing is known of it. */
     public function state(string $id, ?string $queue = null): ?string
     {
         return ($this->find($id, $queue)[0] ?? null)?->state;
@@ -143,7 +143,7 @@ final class Journal
      */
     public function search(?string $queue = null, ?string $state = null, ?DateTimeInterface $since = null, ?string $contains = null, int $limit = 100): array
     {
-        self::check('search(): Argument #2', $state, JobRecord::STATES);
+        $state === null || in_array($state, JobRecord::STATES, true) || throw new ValueError(self::class . '::search(): Argument #2 ($state) must be one of ' . implode(', ', JobRecord::STATES));
         $limit >= 1 || throw new ValueError(self::class . '::search(): Argument #5 ($limit) must be greater than or equal to 1');
         $heard = 'coalesce(ended, began, made * 1000)';
         $bytes = $contains === null ? null : $this->dialect->bound($contains);
@@ -151,7 +151,7 @@ final class Journal
             'queue = ?' => [$queue],
             'state = ?' => [$state],
             "$heard >= ?" => [$since === null ? null : (int) $since->format('Uu')],
-            "({$this->dialect->finds('payload')} or {$this->dialect->finds($this->dialect->textAsBytes('error'))})" => [$bytes, $bytes],
+            "({$this->dialect->finds('payload')} or {$this->dialect->finds('error', isText: true)})" => [$bytes, $bytes],
         ]);
 
         return $this->records("$where order by $heard desc limit $limit", $values);
@@ -174,7 +174,7 @@ final class Journal
      */
     public function prune(int|float|string|DateInterval $olderThan, ?string $state = null, ?string $queue = null): int
     {
-        self::check('prune(): Argument #2', $state, JobRecord::ENDED);
+        $state === null || in_array($state, JobRecord::ENDED, true) || throw new ValueError(self::class . '::prune(): Argument #2 ($state) must be one of ' . implode(', ', JobRecord::ENDED));
         $before = (int) Schema::rows($this->database, "select {$this->dialect->now()} as now")[0]['now'] - (int) ((new Release($olderThan))->delay * 1e6);
         [$where, $values] = self::where(['ended < ?' => [$before], 'state = ?' => [$state], 'queue = ?' => [$queue]]);
         // Of a small table MySQL would scan all rows, and wait for those that handlers have locked.
@@ -255,8 +255,9 @@ final class Journal
     private function endThoseGone(string $queue, int $before): void
     {
         $where = 'coalesce(due, made * 1000) < ? and not exists (select 1 from ' . Schema::OUTBOX . ' o where o.id = ' . Schema::JOBS . '.receipt)';
-        [$target, $isThere] = [$this->targets->queue($queue), false];
+        $isThere = false;
         foreach ($this->open($queue, 'due', $where, [$before]) as $page) {
+            $target = $this->targets->queue($queue);
             foreach ($page as $row) {
                 if (!History::isIn($target, (string) $row['job'], (int) $row['made'])) {
                     // Of another Redis, of another prefix, or lost with all its jobs: those wait elsewhere, or for rebuild().
@@ -294,12 +295,6 @@ final class Journal
         return substr(Row::idAt((int) $row['made']), 0, 15) . substr($hash, 0, 3) . '-8' . substr($hash, 3, 3) . '-' . substr($hash, 6, 12);
     }
 
-    /** @param list<string> $states */
-    private static function check(string $argument, ?string $state, array $states): void
-    {
-        $state === null || in_array($state, $states, true) || throw new ValueError(self::class . "::$argument (\$state) must be one of " . implode(', ', $states));
-    }
-
     /**
      * @param array<string, list<int|string|null>> $conditions with their values; one whose value is null does not count
      *
@@ -312,13 +307,15 @@ final class Journal
         return [implode(' and ', ['1 = 1', ...array_keys($conditions)]), array_merge(...array_values($conditions))];
     }
 
-    /** One look at the index for each. @return list<string> */
+    /** It takes one look at the index for each. @return list<string> */
     private function queues(): array
     {
         $jobs = Schema::JOBS;
-        $sql = "with recursive q (queue) as (select min(queue) from $jobs union all select (select min(j.queue) from $jobs j where j.queue > q.queue) from q where q.queue is not null)";
+        // MariaDB would read all rows for the recursion, and the others for the DISTINCT.
+        $sql = $this->dialect === Dialect::MySql ? "select distinct queue from $jobs" : "with recursive q (queue) as (select min(queue) from $jobs"
+            . " union all select (select min(j.queue) from $jobs j where j.queue > q.queue) from q where q.queue is not null) select queue from q where queue is not null";
 
-        return array_map(strval(...), array_column(Schema::rows($this->database, "$sql select queue from q where queue is not null"), 'queue'));
+        return array_map(strval(...), array_column(Schema::rows($this->database, $sql), 'queue'));
     }
 
     /**

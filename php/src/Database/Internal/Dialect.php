@@ -47,23 +47,13 @@ enum Dialect: string
         };
     }
 
-    /** Whether a column of bytes has these, which are bound as bound() gives them. */
-    public function finds(string $column): string
+    /** Whether a column, of bytes or of text, has these bytes, which are bound as bound() gives them. */
+    public function finds(string $column, bool $isText = false): string
     {
         return match ($this) {
-            self::PostgreSql => "position({$this->bytes()} in $column) > 0",
-            self::MySql => "locate({$this->bytes()}, $column) > 0",
-            self::Sqlite => "instr($column, {$this->bytes()}) > 0",
-        };
-    }
-
-    /** A column of text as bytes, for finds(). */
-    public function textAsBytes(string $column): string
-    {
-        return match ($this) {
-            self::PostgreSql => "convert_to($column, 'UTF8')",
-            self::MySql => "cast($column as binary)",
-            self::Sqlite => "cast($column as blob)",
+            self::PostgreSql => "position({$this->bytes()} in " . ($isText ? "convert_to($column, 'UTF8')" : $column) . ') > 0',
+            self::MySql => "locate({$this->bytes()}, cast($column as binary)) > 0",
+            self::Sqlite => "instr(cast($column as blob), {$this->bytes()}) > 0",
         };
     }
 

@@ -40,7 +40,7 @@ final class History
     }
 
     /**
-     * One statement for all of them.
+     * Makes one statement of all of them.
      *
      * @param non-empty-list<array<string, int|string|null>> $rows those of row(); `due` of one that is released is a delay
      * @param bool $onlyOpen no change of a row that is done or cancelled; MySQL cannot say so

@@ -140,13 +140,11 @@ final class Recorder
             $row['options'] = json_encode(Row::ofJob('', $job->queue, $prepared)->options, JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION);
         }
         $row['error'] = self::text($error);
-        for ($length = 200; $length >= 0; $length -= 40) {
-            $words = $row['error'] === null ? null : Excerpt::of(strtok($row['error'], "\n"), $length);
+        $length = 240;
+        do {
+            $words = $row['error'] === null ? null : Excerpt::of(strtok($row['error'], "\n"), $length -= 40);
             $line = json_encode([$job->attempts, $began, ($now - $began) / 1e6, $state, $row['worker'], $words], JSON_UNESCAPED_SLASHES | JSON_THROW_ON_ERROR) . "\n";
-            if (strlen($line) <= History::LONGEST_RUN) {
-                break;
-            }
-        }
+        } while ($words !== null && $length > 0 && strlen($line) > History::LONGEST_RUN);
         $key = "$job->queue\0$job->id\0$row[made]";
         $old = $this->rows[$key] ?? ['state' => null, 'runs' => ''];
         $runs = substr($line . $old['runs'], 0, History::LONGEST);
