@@ -275,7 +275,7 @@ final class OutboxTest extends OutboxTestCase
         $this->assertSame([1, 2], $this->work());
         $this->assertSame(1, $this->queue()->count());
 
-        // What is wrong is wrong, wherever it goes.
+        // A wrong payload is refused wherever it goes.
         $this->expectException(PayloadException::class);
         $failing->pushNow('orders', "\xff");
     }

@@ -16,7 +16,7 @@ use DelayQueue\Tests\Database\Support\ShiftedClock;
 use PDO;
 use PHPUnit\Framework\Attributes\DataProvider;
 
-/** What brings rows to Redis. */
+/** The relay brings rows to Redis. */
 final class RelayTest extends OutboxTestCase
 {
     /** @dataProvider databases */
@@ -170,7 +170,7 @@ final class RelayTest extends OutboxTestCase
             $moment = new \DateTimeImmutable('+1 hour');
             $outbox->push('orders', 3, $moment, 'moment');
             $before = $this->queue()->now();
-            // What a database would have stored whose clock is wrong.
+            // As a database would have stored them whose clock is wrong.
             $this->pdo->exec('update ' . Schema::OUTBOX . " set placed = placed + {$shift}000000");
             $this->pdo->exec('update ' . Schema::OUTBOX . " set due = due + {$shift}000000 where job <> 'moment'");
             (new Relay($connection, fn (string $name): DelayQueue => $this->queue($name), after: 0.0))->runOnce();

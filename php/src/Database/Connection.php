@@ -43,6 +43,6 @@ interface Connection
     /** @return 'pgsql'|'mysql'|'sqlite' that of MariaDB is mysql */
     public function driver(): string;
 
-    /** What the application knows it as: the PDO, or the framework's object. Its callbacks get this. */
+    /** The application knows it as this: the PDO, or the framework's object. Its callbacks get it. */
     public function handle(): object;
 }

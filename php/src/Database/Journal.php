@@ -311,9 +311,11 @@ final class Journal
     private function queues(): array
     {
         $jobs = Schema::JOBS;
-        $sql = "with recursive q (queue) as (select min(queue) from $jobs union all select (select min(j.queue) from $jobs j where j.queue > q.queue) from q where q.queue is not null)";
+        // MariaDB would read all rows for the recursion, and the others for the DISTINCT.
+        $sql = $this->dialect === Dialect::MySql ? "select distinct queue from $jobs" : "with recursive q (queue) as (select min(queue) from $jobs"
+            . " union all select (select min(j.queue) from $jobs j where j.queue > q.queue) from q where q.queue is not null) select queue from q where queue is not null";
 
-        return array_map(strval(...), array_column(Schema::rows($this->database, "$sql select queue from q where queue is not null"), 'queue'));
+        return array_map(strval(...), array_column(Schema::rows($this->database, $sql), 'queue'));
     }
 
     /**

@@ -7,7 +7,7 @@ namespace DelayQueue\Database\Internal;
 use Throwable;
 
 /**
- * What differs between the databases.
+ * The differences between the databases.
  *
  * @internal
  */

@@ -196,7 +196,7 @@ final class Row
     }
 
     /**
-     * One statement for all of them. On MySQL and SQLite its time stands still, and jobs of one microsecond have no order: each is due one later than
+     * One statement inserts all of them. On MySQL and SQLite its time stands still, and jobs of one microsecond have no order: each is due one later than
      * the one before.
      *
      * @param non-empty-list<self> $rows
