@@ -10,15 +10,12 @@ use DelayQueue\Backoff;
 use DelayQueue\Database\Inbox;
 use DelayQueue\Database\Outbox;
 use DelayQueue\Database\Schema;
-use DelayQueue\Database\SchemaException;
 use DelayQueue\DuplicateJobException;
 use DelayQueue\OnDuplicate;
 use DelayQueue\PayloadException;
 use DelayQueue\Testing\RedisServer;
 use DelayQueue\Tests\Database\Support\OutboxTestCase;
-use LogicException;
 use PDO;
-use PDOException;
 use PHPUnit\Framework\Attributes\DataProvider;
 use RuntimeException;
 use ValueError;
@@ -162,101 +159,6 @@ final class OutboxTest extends OutboxTestCase
 
     /** @dataProvider databases */
     #[DataProvider('databases')]
-    public function testACancellationComesWithItsTransaction(string $server): void
-    {
-        $this->begin($server);
-        $outbox = $this->outbox();
-        $this->queue()->push('in Redis', id: 'old');
-        $outbox->push('orders', 'a row', id: 'row');
-        $outbox->discard();
-
-        $this->pdo->beginTransaction();
-        $this->assertSame(1, $outbox->cancel('orders', 'old', 'row', 'unknown'), 'one of them was a row');
-        $this->assertSame(1, $this->queue()->count());
-        $this->pdo->rollBack();
-        $this->assertSame(0, $outbox->flush());
-        $this->assertSame([1, 1], [$this->queue()->count(), $this->rows()], 'nothing is cancelled');
-
-        $outbox->transaction(fn () => $outbox->cancel('orders', 'old', 'row'));
-        $this->assertSame(0, $this->queue()->count());
-        $this->queue()->push('another of this id', id: 'old');
-        $this->assertSame(2, $this->relay()->runOnce());
-        $this->assertSame(['another of this id'], $this->work(), 'the relay cancels no job that is newer');
-
-        // Nobody has flushed it.
-        $this->queue()->push('in Redis', id: 'old');
-        usleep(2000); // a job of the same millisecond may be a newer one
-        $outbox->cancel('orders', 'old');
-        $outbox->discard();
-        $this->assertSame(1, $this->relay()->runOnce());
-        $this->assertSame([], $this->work());
-        $this->assertSame(0, $outbox->cancel('orders'));
-    }
-
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
-    public function testACancellationStopsNobodyElse(string $server): void
-    {
-        if ($server === 'sqlite') {
-            $this->assertSame('sqlite', self::database($server)->driver(), 'one writer at a time, whatever it writes');
-
-            return;
-        }
-        $this->begin($server);
-        $outbox = $this->outbox(journal: true);
-        $outbox->pushMany('orders', [['payload' => 1, 'id' => 'a'], ['payload' => 2, 'id' => 'c'], ['payload' => 3, 'id' => 'e']]);
-        $this->pdo->beginTransaction();
-        $outbox->cancel('orders', 'c', 'gone');
-
-        $other = self::database($server)->pdo($this->database);
-        $other->exec($server === 'postgresql' ? "set lock_timeout = '5s'" : 'set innodb_lock_wait_timeout = 5');
-        $elsewhere = new Outbox($other, fn (string $name): DelayQueue => $this->queue($name), true);
-        foreach (['b', 'f', 'gonf'] as $id) {
-            $elsewhere->push('orders', 1, id: $id);
-        }
-        $elsewhere->cancel('orders', 'a');
-        $this->assertGreaterThan(0, $this->relay(pdo: $other)->runOnce());
-        $this->pdo->commit();
-        $this->assertSame('cancelled', $this->pdo->query('select state from ' . Schema::JOBS . " where job = 'c'")->fetchColumn());
-    }
-
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
-    public function testAJobIsCancelledAndPushedAgainInOneTransaction(string $server): void
-    {
-        $this->begin($server);
-        foreach ([true, false] as $isFlushed) {
-            $outbox = $this->outbox();
-            $this->queue()->push('old', id: 'order-1');
-            $this->pdo->beginTransaction();
-            $outbox->cancel('orders', 'order-1');
-            $outbox->push('orders', 'new', id: 'order-1');
-            $this->pdo->commit();
-            $isFlushed ? $outbox->flush() : $outbox->discard();
-            $this->relay()->runOnce();
-            $this->relay()->runOnce();
-            $this->assertSame(['new'], $this->work());
-        }
-    }
-
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
-    public function testAPushThatFollowsACancellationAtOnceStays(string $server): void
-    {
-        $this->begin($server);
-        for ($i = 0; $i < 20; $i++) {
-            $outbox = $this->outbox();
-            $outbox->cancel('orders', "order-$i");
-            $outbox->discard();
-            $outbox->push('orders', $i, id: "order-$i");
-            $outbox->flush();
-        }
-        $this->relay()->runOnce();
-        $this->assertCount(20, $this->work());
-    }
-
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
     public function testAPushOutsideOfATransactionNeedsNoRowButWhereRedisIsAway(string $server): void
     {
         $this->begin($server);
@@ -316,24 +218,6 @@ final class OutboxTest extends OutboxTestCase
 
     /** @dataProvider databases */
     #[DataProvider('databases')]
-    public function testNothingIsPushedBeforeACommit(string $server): void
-    {
-        $this->begin($server);
-        $outbox = $this->outbox();
-        $this->pdo->beginTransaction();
-        foreach ([static fn () => $outbox->pushNow('orders', 1), static fn () => $outbox->flush(), fn () => $this->relay()->runOnce()] as $call) {
-            try {
-                $call();
-                $this->fail('it is refused');
-            } catch (LogicException) {
-                $this->assertSame(0, $this->queue()->count());
-            }
-        }
-        $this->pdo->rollBack();
-    }
-
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
     public function testOutsideOfATransactionAPushIsCommittedByItself(string $server): void
     {
         $this->begin($server);
@@ -388,130 +272,6 @@ final class OutboxTest extends OutboxTestCase
 
     /** @dataProvider databases */
     #[DataProvider('databases')]
-    public function testWhatIsWrongIsNamed(string $server): void
-    {
-        $this->begin($server);
-        $outbox = $this->outbox();
-        $class = Outbox::class;
-        $wrong = [
-            "$class::push(): Argument #3 (\$delay) must be greater than or equal to 0" => static fn () => $outbox->push('orders', 1, -1),
-            "$class::push(): Argument #12 (\$unique) must be null: the row itself arrives once" => static fn () => $outbox->push('orders', 1, unique: 5),
-            "$class::pushNow(): Argument #4 (\$id) must be UTF-8, since the database stores it as text" => static fn () => $outbox->pushNow('orders', 1, id: "\xff"),
-            "$class::pushMany(): Argument #2 (\$jobs) item 1: \"delay\" must be greater than or equal to 0" => static fn () => $outbox->pushMany('orders', [['payload' => 1], ['payload' => 1, 'delay' => -1]]),
-            "$class::pushMany(): Argument #2 (\$jobs) item 0: Unknown named parameter \$foo" => static fn () => $outbox->pushMany('orders', [['payload' => 1, 'foo' => 1]]),
-            "$class::push(): Argument #10 (\$onDuplicate) must be OnDuplicate::Keep or Replace: when the job reaches Redis, nobody hears of a duplicate"
-                => static fn () => $outbox->push('orders', 1, onDuplicate: OnDuplicate::Fail),
-        ];
-        foreach ($wrong as $message => $call) {
-            try {
-                $call();
-                $this->fail($message);
-            } catch (ValueError $error) {
-                $this->assertSame($message, $error->getMessage());
-            }
-        }
-        $this->assertSame(0, $this->rows());
-    }
-
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
-    public function testATableThatIsMissingOrOfAnotherVersionIsNamedWithItsCure(string $server): void
-    {
-        $this->begin($server);
-        $outbox = $this->outbox();
-        $refused = function (string $words, callable $call): void {
-            try {
-                $call();
-                $this->fail($words);
-            } catch (SchemaException $error) {
-                $this->assertStringContainsString($words, $error->getMessage());
-            }
-        };
-        $this->pdo->exec('update ' . Schema::SOURCE . ' set version = 2');
-        $refused('are of version 2, and this package knows 1: update the package', fn () => $this->relay()->runOnce());
-        $refused('are of version 2', static fn () => $outbox->pushNow('orders', 1));
-        $this->pdo->exec('update ' . Schema::SOURCE . ' set version = 0');
-        $refused('are of version 0, and this package knows 1: change them as', fn () => $this->relay()->run());
-        $this->pdo->exec('delete from ' . Schema::SOURCE);
-        $refused('is empty: run "delayqueue outbox:install"', fn () => $this->relay()->runOnce());
-        $this->pdo->exec('alter table ' . Schema::OUTBOX . ' rename column options to older');
-        $refused('run "delayqueue outbox:install"', static fn () => $outbox->push('orders', 1));
-        $this->pdo->exec('drop table ' . Schema::OUTBOX);
-        $refused('run "delayqueue outbox:install"', static fn () => $outbox->push('orders', 1));
-        $refused('run "delayqueue outbox:install"', static fn () => $outbox->cancel('orders', 'a'));
-        $this->pdo->exec('drop table ' . Schema::SOURCE);
-        $refused('run "delayqueue outbox:install"', static fn () => $outbox->pushNow('orders', 1));
-    }
-
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
-    public function testErrorsOfADatabaseThatDoesNotThrowAreThrown(string $server): void
-    {
-        $this->begin($server);
-        $this->pdo->setAttribute(PDO::ATTR_ERRMODE, PDO::ERRMODE_SILENT);
-        $this->pdo->setAttribute(PDO::ATTR_STRINGIFY_FETCHES, true);
-        $outbox = $this->outbox();
-        $outbox->transaction(static fn () => $outbox->push('orders', 1));
-        $this->relay()->runOnce();
-        $this->assertSame([1], $this->work());
-        $this->pdo->exec('alter table ' . Schema::OUTBOX . ' rename column placed to elsewhere');
-        $this->expectException(SchemaException::class);
-        $outbox->push('orders', 1);
-    }
-
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
-    public function testAnInstallationIsRepeatedAndKeepsItsWord(string $server): void
-    {
-        $this->begin($server);
-        $word = $this->pdo->query('select source from ' . Schema::SOURCE)->fetchColumn();
-        $this->assertMatchesRegularExpression('/^[0-9a-f]{8}$/', $word);
-        Schema::install($this->pdo, true);
-        $this->assertSame([[$word]], $this->pdo->query('select source from ' . Schema::SOURCE)->fetchAll(PDO::FETCH_NUM));
-
-        $outbox = $this->outbox();
-        $outbox->push('orders', 1);
-        $outbox->flush();
-        $this->assertStringStartsWith("$word/", $this->queue()->receipts()[0]);
-    }
-
-    public function testPostgresqlDoesNotPassOverAnErrorThatWasCaught(): void
-    {
-        if (!in_array('postgresql', self::database('sqlite')::names(), true)) {
-            $this->assertTrue(true, 'the others go on after an error');
-
-            return;
-        }
-        $this->begin('postgresql');
-        $outbox = $this->outbox();
-        $this->expectExceptionMessage('25P02');
-        $outbox->transaction(static function (PDO $pdo) use ($outbox): void {
-            $outbox->push('orders', 1);
-            try {
-                $pdo->exec('insert into nowhere values (1)');
-            } catch (PDOException) {
-                // COMMIT would roll back without a word.
-            }
-        });
-    }
-
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
-    public function testACancellationIsCarriedOutOnceWhateverTheClocksSay(string $server): void
-    {
-        $this->begin($server);
-        $outbox = $this->outbox();
-        $this->queue()->pushOnce([['receipt' => 'r1', 'payload' => 'of a host that is ahead', 'id' => 'a', 'createdAt' => microtime(true) + 2]]);
-        $outbox->cancel('orders', 'a');
-        $this->assertSame(0, $outbox->flush());
-        $this->assertSame(0, $this->queue()->count());
-        $this->queue()->pushOnce([['receipt' => 'r2', 'payload' => 'of a host that is behind', 'id' => 'a', 'createdAt' => microtime(true) - 2]]);
-        $this->assertSame(1, $this->relay()->runOnce());
-        $this->assertSame(['of a host that is behind'], $this->work());
-    }
-
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
     public function testJobsOfOneIdAndMomentAreSeveralInTheJournal(string $server): void
     {
         $this->begin($server);
@@ -557,67 +317,6 @@ final class OutboxTest extends OutboxTestCase
         $this->assertGreaterThan(300, $outbox->flush());
         $this->relay()->drain();
         $this->assertSame(2000, $this->queue()->count());
-    }
-
-    public function testIdsToCancelAreChecked(): void
-    {
-        $this->begin('sqlite');
-        $outbox = $this->outbox();
-        foreach (['', str_repeat('x', 201), "a\nb", "\xff"] as $wrong) {
-            try {
-                $outbox->cancel('orders', 'a', $wrong);
-                $this->fail('it is refused');
-            } catch (ValueError $error) {
-                $this->assertStringStartsWith(Outbox::class . '::cancel(): Argument #2 ($id) must ', $error->getMessage());
-            }
-        }
-        $this->assertSame(0, $this->rows());
-        $this->expectExceptionMessage('::pushMany(): Argument #2 ($jobs) item 1 must be of type array, int given');
-        $outbox->pushMany('orders', [['payload' => 1], 2]);
-    }
-
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
-    public function testConnectionsOfEverySettingAreUnderstood(string $server): void
-    {
-        $this->begin($server);
-        $settings = [PDO::ATTR_CASE => PDO::CASE_UPPER, PDO::ATTR_ORACLE_NULLS => PDO::NULL_TO_STRING, PDO::ATTR_DEFAULT_FETCH_MODE => PDO::FETCH_OBJ];
-        if ($server === 'mariadb') {
-            $settings[PDO::ATTR_EMULATE_PREPARES] = false;
-        }
-        foreach ($settings as $attribute => $value) {
-            $this->pdo->setAttribute($attribute, $value);
-        }
-        $outbox = $this->outbox(journal: true);
-        $outbox->transaction(static fn () => $outbox->push('orders', 1, id: 'a'));
-        $this->assertSame(1, $this->queue()->count());
-        $this->assertSame(1, $outbox->cancel('orders', 'a'));
-        $outbox->flush();
-        $this->assertSame(0, $this->queue()->count());
-        $this->relay()->drain();
-        $this->assertSame(['rows' => 0, 'oldest' => null], $outbox->waiting());
-    }
-
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
-    public function testAFunctionMayGiveTheApplicationsOwnConnection(string $server): void
-    {
-        $this->begin($server);
-        $outbox = new Outbox(fn (): PDO => $this->pdo, fn (string $name): DelayQueue => $this->queue($name));
-        $this->pdo->exec('alter table ' . Schema::OUTBOX . ' rename column placed to elsewhere');
-        try {
-            $outbox->push('orders', 1);
-            $this->fail('it is refused');
-        } catch (SchemaException) {
-        }
-        $this->pdo->beginTransaction();
-        try {
-            $outbox->pushNow('orders', 1);
-            $this->fail('a transaction is open');
-        } catch (LogicException) {
-            $this->assertSame(0, $this->queue()->count());
-        }
-        $this->pdo->rollBack();
     }
 
     /** @dataProvider databases */

@@ -6,16 +6,15 @@ namespace DelayQueue\Database;
 
 use Closure;
 use DateInterval;
-use DateTimeImmutable;
 use DateTimeInterface;
 use DelayQueue\Backoff;
 use DelayQueue\Database\Internal\Dialect;
 use DelayQueue\Database\Internal\PdoConnection;
 use DelayQueue\Database\Internal\Row;
+use DelayQueue\Database\Internal\Table;
 use DelayQueue\Database\Internal\Targets;
 use DelayQueue\DuplicateJobException;
 use DelayQueue\Exception;
-use DelayQueue\Internal\Moment;
 use DelayQueue\OnDuplicate;
 use DelayQueue\OnExpiry;
 use DelayQueue\PayloadException;
@@ -53,7 +52,7 @@ final class Outbox
 
     private readonly Connection $database;
 
-    private readonly Dialect $dialect;
+    private readonly Table $table;
 
     private readonly Targets $targets;
 
@@ -78,7 +77,7 @@ final class Outbox
     public function __construct(PDO|Closure|Connection $database, ?callable $queues = null, private readonly bool $journal = false)
     {
         $this->database = PdoConnection::of($database);
-        $this->dialect = Dialect::from($this->database->driver());
+        $this->table = new Table($this->database, $journal);
         $this->targets = new Targets($queues, ['connectTimeout' => self::PATIENCE, 'readTimeout' => self::PATIENCE]);
     }
 
@@ -186,7 +185,7 @@ final class Outbox
         }
         $source = $this->source ??= Schema::source($this->database);
         try {
-            $kept = $this->targets->deliver($queue, [$row], $source, self::delays([$row->id => [$row, hrtime(true)]]));
+            $kept = $this->targets->deliver($queue, [$row], $source, Row::delays([$row->id => [$row, hrtime(true)]]));
         } catch (PayloadException $error) {
             throw $error;
         } catch (Exception) {
@@ -246,19 +245,20 @@ final class Outbox
         return $this->flushCommitted();
     }
 
-    /**
-     * As flush(), for call-backs that a framework calls at the true commit: in tests a transaction may still be open around it.
-     *
-     * @internal
-     */
+    /** @internal for call-backs at a framework's true commit: in tests a transaction may still be open around it */
     public function flushCommitted(): int
     {
         $mine = $this->mine;
         $this->discard();
         $flushed = 0;
         try {
-            foreach ($this->committed($mine) as $queue => $rows) {
-                $this->targets->deliver((string) $queue, $rows, (string) $this->source, self::delays($mine), true);
+            [$there, $source] = $this->table->committed(array_keys($mine));
+            $rowsOf = [];
+            foreach ($there as $id) {
+                $rowsOf[$mine[$id][0]->queue][] = $mine[$id][0];
+            }
+            foreach ($rowsOf as $queue => $rows) {
+                $this->targets->deliver((string) $queue, $rows, (string) $source, Row::delays($mine), true);
                 $flushed += count(array_filter($rows, static fn (Row $row): bool => !$row->isCancellation()));
             }
         } catch (Throwable) {
@@ -288,7 +288,7 @@ final class Outbox
         try {
             $result = $this->database->transaction(function () use ($work): mixed {
                 $result = $work($this->database->handle());
-                array_map($this->database->rows(...), $this->dialect->beforeCommit());
+                array_map($this->database->rows(...), Dialect::from($this->database->driver())->beforeCommit());
 
                 return $result;
             });
@@ -309,9 +309,7 @@ final class Outbox
      */
     public function waiting(): array
     {
-        [$row] = Schema::rows($this->database, "select count(*) as count, {$this->dialect->now()} - min(placed) as age from " . Schema::OUTBOX);
-
-        return ['rows' => (int) $row['count'], 'oldest' => ($row['age'] ?? '') === '' ? null : max(0, (int) $row['age']) / 1e6];
+        return $this->table->size();
     }
 
     /**
@@ -360,15 +358,7 @@ final class Outbox
     /** @param list<Row> $rows that flush() finds then */
     private function insert(array $rows): void
     {
-        try {
-            foreach (Row::chunks($rows) as $chunk) {
-                $this->database->execute(...Row::insert($chunk, $this->dialect));
-                $jobs = array_values(array_filter($chunk, static fn (Row $row): bool => !$row->isCancellation()));
-                $this->journal && $jobs !== [] && $this->database->execute(...Row::copy($jobs, $this->dialect));
-            }
-        } catch (Throwable $error) {
-            throw Schema::explained($error);
-        }
+        $this->table->insert($rows);
         $at = hrtime(true);
         foreach ($rows as $row) {
             if (count($this->mine) < self::MOST_ROWS && $this->bytes < self::MOST_BYTES) {
@@ -379,9 +369,6 @@ final class Outbox
     }
 
     /**
-     * The jobs whose rows wait; of the journal all. A scan that locks would stop producers and workers, so it looks without locks, and changes by key. A
-     * job of the journal that a handler has in Inbox::once() is left to it.
-     *
      * @param non-empty-list<Row> $made one for each job
      *
      * @return int<0, max> rows of the outbox that were deleted
@@ -389,24 +376,14 @@ final class Outbox
     private function cancelRows(string $queue, array $made): int
     {
         $ids = array_column($made, 'job');
-        $of = 'where queue = ? and job in ' . Dialect::places(count($ids));
-        $rows = Schema::rows($this->database, 'select id, job from ' . Schema::OUTBOX . " $of and options not like '{\"cancel\"%'", [$queue, ...$ids]);
-        $there = array_column($rows, 'id', 'job');
+        $waiting = $this->table->waiting($queue, $ids);
+        $there = array_flip($waiting);
         $this->insert(array_map(static fn (Row $row): Row => Row::ofCancellation($row->id, $queue, $row->job, isset($there[$row->job])), $made));
-        foreach ($this->journal ? $this->database->rows('select job, made from ' . Schema::JOBS . " $of and ended is null", [$queue, ...$ids]) : [] as $job) {
-            [$one, $key] = [' where queue = ? and job = ? and made = ? and ended is null', [$queue, (string) $job['job'], (int) $job['made']]];
-            if ($this->database->rows('select made from ' . Schema::JOBS . $one . $this->dialect->lockedForOne(), $key) !== []) {
-                $this->database->execute('update ' . Schema::JOBS . " set state = 'cancelled', ended = {$this->dialect->now()}$one", $key);
-            }
-        }
         $this->cancelled = count($this->cancelled) < self::MOST_ROWS ? $this->cancelled : [];
         $this->cancelled += array_fill_keys(array_map(static fn (string $id): string => "$queue $id", $ids), true);
-        $deleted = 0;
-        foreach (array_chunk(array_column($rows, 'id'), self::CHUNK) as $chunk) {
-            $deleted += $this->database->execute(...$this->dialect->delete($chunk));
-        }
+        $this->table->endCopies($queue, $ids);
 
-        return $deleted;
+        return $this->table->delete(array_keys($waiting));
     }
 
     /**
@@ -419,39 +396,5 @@ final class Outbox
     private function together(Closure $work): mixed
     {
         return $this->database->isInTransaction() ? $work() : $this->database->transaction($work);
-    }
-
-    /**
-     * @param array<string, array{Row, int}> $mine
-     *
-     * @return array<array-key, list<Row>> those that are in the table, by queue
-     */
-    private function committed(array $mine): array
-    {
-        $rows = [];
-        foreach (array_chunk(array_keys($mine), self::CHUNK) as $ids) {
-            $sql = 'select o.id, s.source from ' . Schema::OUTBOX . ' o, ' . Schema::SOURCE . ' s where o.id in ' . Dialect::places(count($ids)) . ' order by o.id';
-            foreach ($this->database->rows($sql, $ids) as $found) {
-                $row = $mine[$found['id']][0];
-                $rows[$row->queue][] = $row;
-                $this->source = (string) $found['source'];
-            }
-        }
-
-        return $rows;
-    }
-
-    /**
-     * A delay counts from the insert.
-     *
-     * @param array<string, array{Row, int}> $rows
-     *
-     * @return Closure(Row): (float|DateTimeImmutable)
-     */
-    private static function delays(array $rows): Closure
-    {
-        return static fn (Row $row): float|DateTimeImmutable => $row->hasMoment()
-            ? Moment::of($row->dueUs / 1e6)
-            : max(0, $row->dueUs - intdiv(hrtime(true) - $rows[$row->id][1], 1000)) / 1e6;
     }
 }

@@ -4,8 +4,10 @@ declare(strict_types=1);
 
 namespace DelayQueue\Database\Internal;
 
+use Closure;
 use DateTimeImmutable;
 use DelayQueue\Backoff;
+use DelayQueue\Internal\Moment;
 use DelayQueue\OnDuplicate;
 use DelayQueue\PreparedJob;
 use UnexpectedValueException;
@@ -210,5 +212,19 @@ final class Row
         $sql = 'insert into delayqueue_outbox (id, queue, job, payload, options, placed, due) values ';
 
         return [$sql . implode(', ', array_map($places, $rows, array_keys($rows))), array_merge(...array_map(static fn (self $row): array => $row->values($dialect), $rows))];
+    }
+
+    /**
+     * A delay counts from the insert.
+     *
+     * @param array<string, array{self, int}> $inserted rows by id, and when they were inserted, by hrtime()
+     *
+     * @return Closure(self): (float|DateTimeImmutable)
+     */
+    public static function delays(array $inserted): Closure
+    {
+        return static fn (self $row): float|DateTimeImmutable => $row->hasMoment()
+            ? Moment::of($row->dueUs / 1e6)
+            : max(0, $row->dueUs - intdiv(hrtime(true) - $inserted[$row->id][1], 1000)) / 1e6;
     }
 }
