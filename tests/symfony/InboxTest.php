@@ -55,7 +55,7 @@ final class InboxTest extends DatabaseMessengerTestCase
             $this->service('doctrine')->getManager()->flush();
             $this->assertSame([], $this->effects());
         }
-        // The same delivery may be handled again: nothing noted that it was done.
+        // Nothing noted that this delivery was done, so it may be handled again.
         $envelope = $this->receive(new ShopWork('b'));
         $this->bus()->dispatch($envelope);
         $this->bus()->dispatch($envelope);

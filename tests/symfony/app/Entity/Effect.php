@@ -6,7 +6,7 @@ namespace DelayQueue\Tests\Symfony\App\Entity;
 
 use Doctrine\ORM\Mapping as ORM;
 
-/** What a handler has done. */
+/** The work of a handler, as a row. */
 #[ORM\Entity]
 #[ORM\Table(name: 'effects')]
 class Effect
