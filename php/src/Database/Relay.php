@@ -30,7 +30,8 @@ final class Relay
     /** Nanoseconds after which no further queue of a batch is tried: its rows are locked meanwhile. */
     private const LONG = 5_000_000_000;
 
-    private const LARGEST_BATCH = 1000;
+    /** Rows of one batch: more would stay locked for long. */
+    public const LARGEST_BATCH = 1000;
 
     /** After so many refusals of Redis without a success it looks as if it took none. */
     private const TRIED = 3;

@@ -7,7 +7,6 @@ namespace DelayQueue\Console\Database;
 use DelayQueue;
 use DelayQueue\Console\Application;
 use DelayQueue\Console\Duration;
-use DelayQueue\Console\ExitCode;
 use DelayQueue\Console\Format;
 use DelayQueue\Console\Target;
 use DelayQueue\Console\UsageException;

@@ -12,6 +12,7 @@ use DelayQueue\Console\Number;
 use DelayQueue\Console\Target;
 use DelayQueue\Console\Worker\Notices;
 use DelayQueue\Console\Worker\StopSignal;
+use DelayQueue\Database\Relay;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
@@ -45,7 +46,7 @@ final class OutboxRelayCommand extends Command
     {
         (new Target($input))->refuseNames('a relay brings the rows of all queues');
         $limit = Duration::orNull($input->getOption('time-limit'), '--time-limit');
-        $batch = Number::of($input->getOption('batch'), '--batch', 1, RelayRun::LARGEST_BATCH);
+        $batch = Number::of($input->getOption('batch'), '--batch', 1, Relay::LARGEST_BATCH);
         $after = Duration::of($input->getOption('after'), '--after');
         $notices = new Notices($output, false);
         $relay = new RelayRun($input, $notices);

@@ -20,8 +20,6 @@ final class RelayRun
     public const AFTER = 5;
     public const BATCH = 500;
 
-    /** More would stay locked for long. */
-    public const LARGEST_BATCH = 1000;
 
     private readonly Target $target;
 

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace DelayQueue\Laravel\Console;
 
-use DelayQueue\Console\Database\RelayRun;
 use DelayQueue\Console\Duration;
 use DelayQueue\Console\Number;
 use DelayQueue\Console\UsageException;
@@ -35,7 +34,7 @@ final class RelayCommand extends Command
         $outbox = $this->connection()->outbox()
             ?? throw new InvalidArgumentException('the queue connection has no outbox: name a database connection under "outbox" in config/queue.php');
         try {
-            $batch = Number::of((string) $this->option('batch'), '--batch', 1, RelayRun::LARGEST_BATCH);
+            $batch = Number::of((string) $this->option('batch'), '--batch', 1, Relay::LARGEST_BATCH);
             $after = Duration::of((string) $this->option('after'), '--after');
         } catch (UsageException $error) {
             $this->error($error->getMessage());

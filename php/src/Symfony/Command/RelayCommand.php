@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace DelayQueue\Symfony\Command;
 
 use DelayQueue;
-use DelayQueue\Console\Database\RelayRun;
 use DelayQueue\Console\Duration;
 use DelayQueue\Console\Number;
 use DelayQueue\Console\UsageException;
@@ -59,7 +58,7 @@ final class RelayCommand extends Command
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         try {
-            $batch = Number::of($input->getOption('batch'), '--batch', 1, RelayRun::LARGEST_BATCH);
+            $batch = Number::of($input->getOption('batch'), '--batch', 1, Relay::LARGEST_BATCH);
             $after = Duration::of($input->getOption('after'), '--after');
         } catch (UsageException $error) {
             throw new InvalidArgumentException("{$error->getMessage()}.", self::INVALID);

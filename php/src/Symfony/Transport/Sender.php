@@ -6,7 +6,6 @@ namespace DelayQueue\Symfony\Transport;
 
 use DelayQueue\DuplicateJobException;
 use DelayQueue\Internal\RedisClock;
-use DelayQueue\Job;
 use DelayQueue\LeaseLostException;
 use DelayQueue\OnDuplicate;
 use DelayQueue\OnExpiry;
@@ -14,7 +13,6 @@ use DelayQueue\Symfony\Database\TransportOutbox;
 use DelayQueue\Symfony\Stamp\DelayQueueStamp;
 use DelayQueue\Symfony\Stamp\HeldStamp;
 use Symfony\Component\Messenger\Envelope;
-use Symfony\Component\Messenger\Exception\TransportException;
 use Symfony\Component\Messenger\Stamp\DelayStamp;
 use Symfony\Component\Messenger\Stamp\RedeliveryStamp;
 use Symfony\Component\Messenger\Stamp\SentToFailureTransportStamp;
