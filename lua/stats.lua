@@ -1,7 +1,7 @@
 -- stats.lua: counts, ages and counters of a queue.
 -- KEYS    all
 -- ARGV[1] clock offset (µs)
--- Returns {"STATS", now, delayed, ready, reserved, buried, records, oldest ready due or '', next due or '', paused 0|1, counter, value, …}
+-- Returns {"STATS", now, delayed, ready, reserved, buried, records, oldest ready due or '', next due or '', paused 0|1, blocked, counter, value, …}
 --       | {"AGAIN"} a bounded part of the housekeeping is done
 -- Cost    O(log N + number of counters)
 --@include clock
@@ -28,7 +28,7 @@ end
 local is_paused = pause_end() and 1 or 0
 local reply = {
   'STATS', int(now), delayed, ready, call('ZCARD', reserved), call('ZCARD', buried), call('HLEN', jobs),
-  oldest and int(oldest) or '', soonest and int(soonest) or '', is_paused,
+  oldest and int(oldest) or '', soonest and int(soonest) or '', is_paused, 0,
 }
 for _, value in ipairs(call('HGETALL', meta)) do reply[#reply + 1] = value end
 return reply

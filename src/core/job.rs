@@ -185,7 +185,7 @@ impl State {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Receipt {
     pub id: JobId,
-    /// The text of the lease: token, due time, marks, consumer, and what newer versions add.
+    /// The text of the lease: token, due time, marks, consumer, of a group's job the group, and what newer versions add.
     pub lease: Arc<[u8]>,
 }
 
@@ -200,6 +200,12 @@ impl Receipt {
     #[must_use]
     pub fn due_at_us(&self) -> i64 {
         i64::try_from(self.number(1)).unwrap_or(0)
+    }
+
+    /// Whether ending this lease concerns a group, or a limit of the queue: it has the marks `g` or `l`.
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        self.field(2).iter().any(|mark| matches!(mark, b'g' | b'l'))
     }
 
     /// The thread that reserved the job, as Redis knows it.

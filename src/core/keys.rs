@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Name and type of each key of a queue, in the order of `lua/lib/keys.lua`.
-const KEYS: [(&str, &str); 12] = [
+const KEYS: [(&str, &str); 17] = [
     ("jobs", "hash"),
     ("waiting", "zset"),
     ("reserved", "zset"),
@@ -18,11 +18,16 @@ const KEYS: [(&str, &str); 12] = [
     ("waiters", "zset"),
     ("prioritized", "zset"),
     ("prioritized_ready", "zset"),
+    ("grouped", "zset"),
+    ("groups", "zset"),
+    ("line", "zset"),
+    ("limits", "hash"),
+    ("spent", "zset"),
     ("recent", "zset"),
     ("receipts", "zset"),
 ];
 /// As many of them are `KEYS all`. Scripts that need the others say so.
-const ALL: usize = 10;
+const ALL: usize = 15;
 
 /// The keys of a partition of a queue; all share a hash tag: `{queue}`, and `{queue#1.17}`, `{queue#2.5}`, … in further partitions. No
 /// queue's name has a `#`.
@@ -131,25 +136,25 @@ impl Keys {
         receipts
     }
 
-    /// The keys of `lua/push.lua`: jobs, waiting, waiters; history for moments.
+    /// The keys of `lua/push.lua`: jobs, waiting, waiters; history for moments; grouped, groups and line for jobs of groups.
     #[must_use]
-    pub fn push(&self) -> [&[u8]; 4] {
-        let [jobs, waiting, _, _, _, history, _, waiters, ..] = self.all();
-        [jobs, waiting, waiters, history]
+    pub fn push(&self) -> [&[u8]; 7] {
+        let [jobs, waiting, _, _, _, history, _, waiters, _, _, grouped, groups, line, ..] = self.all();
+        [jobs, waiting, waiters, history, grouped, groups, line]
     }
 
-    /// Those of `lua/ack.lua`: jobs, reserved, leases, meta, history.
+    /// Those of `lua/ack.lua`: jobs, reserved, leases, meta, history; waiters, groups, line and limits for leases that have marks.
     #[must_use]
-    pub fn ack(&self) -> [&[u8]; 5] {
-        let [jobs, _, reserved, leases, meta, history, ..] = self.all();
-        [jobs, reserved, leases, meta, history]
+    pub fn ack(&self) -> [&[u8]; 9] {
+        let [jobs, _, reserved, leases, meta, history, _, waiters, _, _, _, groups, line, limits, _] = self.all();
+        [jobs, reserved, leases, meta, history, waiters, groups, line, limits]
     }
 
-    /// The first of each of these says when there is something to do: waiting, reserved, prioritized.
+    /// The first of each of these says when there is something to do: waiting, reserved, prioritized, line.
     #[must_use]
-    pub fn due(&self) -> [&[u8]; 3] {
-        let [_, waiting, reserved, _, _, _, _, _, prioritized, _] = self.all();
-        [waiting, reserved, prioritized]
+    pub fn due(&self) -> [&[u8]; 4] {
+        let [_, waiting, reserved, _, _, _, _, _, prioritized, _, _, _, line, ..] = self.all();
+        [waiting, reserved, prioritized, line]
     }
 
     #[must_use]
@@ -166,8 +171,20 @@ impl Keys {
 
     #[must_use]
     pub fn prioritized(&self) -> &[u8] {
-        let [_, _, _, _, _, _, _, _, prioritized, _] = self.all();
+        let [_, _, _, _, _, _, _, _, prioritized, ..] = self.all();
         prioritized
+    }
+
+    #[must_use]
+    pub fn grouped(&self) -> &[u8] {
+        let [.., grouped, _, _, _, _] = self.all();
+        grouped
+    }
+
+    #[must_use]
+    pub fn limits(&self) -> &[u8] {
+        let [.., limits, _] = self.all();
+        limits
     }
 
     #[must_use]
@@ -273,7 +290,7 @@ mod tests {
     #[test]
     fn all_keys_of_a_queue_share_one_hash_tag() {
         let keys = Keys::new("dq", "orders:eu", 0);
-        assert_eq!(keys.every().len(), 12);
+        assert_eq!(keys.every().len(), 17);
         for key in keys.every() {
             assert!(key.starts_with(b"dq:{orders:eu}:"));
         }

@@ -14,6 +14,7 @@ pub mod dsn;
 pub mod durability;
 pub mod duration;
 pub mod error;
+pub mod groups;
 pub mod input;
 pub mod install;
 pub mod job;

@@ -2,6 +2,7 @@
 //! fencing numbers hold within it. A job lies in the partition that its id chooses.
 
 mod changes;
+mod groups;
 mod homes;
 mod looks;
 mod once;
@@ -12,6 +13,7 @@ use super::install::install_scripts;
 use super::job::{Due, JobId, JobInfo, NewJob, Reserved, State};
 use super::queue::{Interrupts, Queue, Stats, Taken, random_unit, reserve_from};
 use super::registry::Registry;
+use super::traits;
 use homes::homes;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -78,18 +80,31 @@ impl Partitions {
         self.first.close();
     }
 
-    /// Where a job is pushed to.
-    fn home(&self, id: &JobId) -> usize {
-        homes(id, self.count_of_parts()).last().unwrap_or(0)
+    fn home(&self, name: &[u8]) -> usize {
+        homes(name, self.count_of_parts()).last().unwrap_or(0)
     }
 
-    /// Asks the partition of a job, and then those where it was pushed to when there were fewer, until one has it.
+    /// A job with an id, and where it is pushed to: where its group lies, else where its id does. An id that is made here is one that lies with
+    /// its group, so that one look finds the job.
+    fn placed(&self, job: NewJob) -> (usize, NewJob) {
+        let home = traits::group(&job.options.extras.traits).map(|group| self.home(group));
+        let id = job.id.unwrap_or_else(|| {
+            let mut ids = std::iter::repeat_with(JobId::generate).take(100 * self.count_of_parts());
+            ids.find(|id| home.is_none_or(|home| self.home(id.as_bytes()) == home)).unwrap_or_else(JobId::generate)
+        });
+        (home.unwrap_or_else(|| self.home(id.as_bytes())), NewJob { id: Some(id), ..job })
+    }
+
+    /// Asks the partitions for a job until one has it: first that of its id, then those where it was pushed to when there were fewer, then the others,
+    /// where its group may lie.
     fn at_home<T>(&self, id: &JobId, ask: impl Fn(&Queue) -> Result<T>, is_there: impl Fn(&T) -> bool) -> Result<T> {
-        let mut homes: Vec<usize> = homes(id, self.count_of_parts()).collect();
+        let mut order: Vec<usize> = homes(id.as_bytes(), self.count_of_parts()).collect();
+        let others: Vec<usize> = self.numbers().rev().filter(|number| !order.contains(number)).collect();
+        order.splice(0..0, others);
         self.in_one_operation(|| {
             loop {
-                let answer = ask(self.part(homes.pop().unwrap_or(0)))?;
-                if is_there(&answer) || homes.is_empty() {
+                let answer = ask(self.part(order.pop().unwrap_or(0)))?;
+                if is_there(&answer) || order.is_empty() {
                     return Ok(answer);
                 }
             }
@@ -103,11 +118,11 @@ impl Partitions {
     /// # Errors
     /// As [`Queue::push`].
     pub fn push(&self, job: &NewJob) -> Result<JobId> {
-        match &job.id {
-            _ if self.further.is_empty() => self.first.push(job),
-            Some(id) => self.part(self.home(id)).push(job),
-            None => self.push(&NewJob { id: Some(JobId::generate()), ..job.clone() }),
+        if self.further.is_empty() {
+            return self.first.push(job);
         }
+        let (home, job) = self.placed(job.clone());
+        self.part(home).push(&job)
     }
 
     /// Adds many jobs, in chunks each of which is added whole or not at all, partition by partition. `stored` gets the ids of those that are
@@ -121,10 +136,10 @@ impl Partitions {
         }
         let mut chosen: BTreeMap<usize, (Vec<usize>, Vec<NewJob>)> = BTreeMap::new();
         for (position, job) in jobs.into_iter().enumerate() {
-            let id = job.id.clone().unwrap_or_else(JobId::generate);
-            let (positions, jobs) = chosen.entry(self.home(&id)).or_default();
+            let (home, job) = self.placed(job);
+            let (positions, jobs) = chosen.entry(home).or_default();
             positions.push(position);
-            jobs.push(NewJob { id: Some(id), ..job });
+            jobs.push(job);
         }
         let mut all_here: Vec<(usize, JobId)> = Vec::new();
         let result = chosen.iter().try_for_each(|(home, (positions, jobs))| {
@@ -141,11 +156,11 @@ impl Partitions {
     /// # Errors
     /// As [`Queue::try_push`].
     pub fn try_push(&self, job: &NewJob) -> Result<Option<JobId>> {
-        match &job.id {
-            _ if self.further.is_empty() => self.first.try_push(job),
-            Some(id) => self.part(self.home(id)).try_push(job),
-            None => self.push(job).map(Some),
+        if self.further.is_empty() {
+            return self.first.try_push(job);
         }
+        let (home, job) = self.placed(job.clone());
+        self.part(home).try_push(&job)
     }
 
     /// Leases up to `max` jobs of the first watched queue that has any, waiting up to `timeout` (`None`: for ever), and tells the partition
@@ -223,12 +238,6 @@ impl Partitions {
             sum.add(&part.stats()?);
         }
         Ok(sum)
-    }
-
-    /// # Errors
-    /// As [`Queue::is_paused`].
-    pub fn is_paused(&self) -> Result<bool> {
-        Ok(self.in_one_operation(|| self.sum())?.paused)
     }
 
     /// # Errors

@@ -195,6 +195,16 @@ pub fn first_score(reply: &Value) -> Option<Option<i64>> {
     Some(scores(reply)?.first().map(|(_, score)| *score))
 }
 
+/// The next cursor, and fields with their values, in the reply to `HSCAN`; `None`: it is another reply.
+#[must_use]
+pub fn scanned(reply: Value) -> Option<(Vec<u8>, Vec<(Vec<u8>, Vec<u8>)>)> {
+    let Value::Array(parts) = reply else { return None };
+    let [cursor, Value::Array(fields)] = <[Value; 2]>::try_from(parts).ok()? else { return None };
+    let mut fields = fields.into_iter().map(bytes);
+    let pairs = std::iter::from_fn(|| Some(fields.next()?.zip(fields.next()?)));
+    Some((bytes(cursor)?, pairs.collect::<Option<_>>()?))
+}
+
 /// Redis' time in the reply to `TIME`, in microseconds since 1970.
 #[must_use]
 pub fn time_us(time: &Value) -> Option<i64> {

@@ -67,7 +67,7 @@ impl Script {
     /// Whether the answer has records of jobs, which may be large.
     #[must_use]
     pub fn answers_with_records(&self) -> bool {
-        matches!(self.name, "list" | "peek" | "reserve" | "reserve_job" | "take")
+        matches!(self.name, "list" | "list_group" | "peek" | "reserve" | "reserve_job" | "take")
     }
 
     /// Whether its keys are those of all scripts, and the two of receipts.
@@ -129,7 +129,7 @@ macro_rules! scripts {
 }
 
 scripts! {
-    ACK = "ack", BURY = "bury", CANCEL = "cancel", FAIL = "fail", FORGET = "forget", KICK = "kick", KICK_JOB = "kick_job", LEAVE = "leave", LIST = "list", PAUSE = "pause", PEEK = "peek", PURGE = "purge", PUSH = "push", PUSH_ANY = "push_any", PUSH_ONCE = "push_once", RELEASE = "release", REPAIR = "repair", RESCHEDULE = "reschedule", RESERVE = "reserve", RESERVE_JOB = "reserve_job", RESUME = "resume", STATS = "stats", TAKE = "take", TOUCH = "touch", UPDATE = "update",
+    ACK = "ack", BURY = "bury", CANCEL = "cancel", CANCEL_GROUP = "cancel_group", FAIL = "fail", FORGET = "forget", GROUPS = "groups", GROUP_STATS = "group_stats", KICK = "kick", KICK_JOB = "kick_job", LEAVE = "leave", LIMIT_GROUPS = "limit_groups", LIMIT_QUEUE = "limit_queue", LIST = "list", LIST_GROUP = "list_group", PAUSE = "pause", PEEK = "peek", PURGE = "purge", PUSH = "push", PUSH_ANY = "push_any", PUSH_ONCE = "push_once", RATE_LIMIT = "rate_limit", RELEASE = "release", REPAIR = "repair", RESCHEDULE = "reschedule", RESERVE = "reserve", RESERVE_JOB = "reserve_job", RESUME = "resume", STATS = "stats", TAKE = "take", TOUCH = "touch", UPDATE = "update",
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Options of few jobs that scripts read, as the traits of a record keep them (layout in `lua/README.md`): `(kind 1 · length 1 · bytes)*`.
 
+use super::groups::Group;
+
 /// A moment by which something about a job must have happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
@@ -19,6 +21,7 @@ pub enum OnExpiry {
 
 const EXPIRES: u8 = b'E';
 const RETRY_UNTIL: u8 = b'U';
+const GROUP: u8 = b'G';
 /// Scripts make a moment of it when they store the job.
 const LONGEST_WAIT: u8 = b'w';
 
@@ -52,6 +55,12 @@ impl Traits {
         self.with(LONGEST_WAIT, &[&[mode], &value[..]].concat())
     }
 
+    /// It is served as one of this group.
+    #[must_use]
+    pub fn group(self, group: &Group) -> Self {
+        self.with(GROUP, group.as_bytes())
+    }
+
     fn with(mut self, kind: u8, value: &[u8]) -> Self {
         self.0.extend([kind, u8::try_from(value.len()).unwrap_or(u8::MAX)]);
         self.0.extend_from_slice(value);
@@ -81,7 +90,7 @@ fn mode_and_value(limit: Limit) -> (u8, [u8; 8]) {
 /// Whether this version knows the trait, or may ignore it.
 #[must_use]
 pub fn is_readable(kind: u8, length: u8) -> bool {
-    kind.is_ascii_lowercase() || matches!((kind, length), (EXPIRES, 10) | (RETRY_UNTIL, 9))
+    kind.is_ascii_lowercase() || matches!((kind, length), (EXPIRES, 10) | (RETRY_UNTIL, 9) | (GROUP, 1..=200))
 }
 
 /// The kinds and values of stored traits, with their length in front.
@@ -107,6 +116,12 @@ pub fn expires_at_us(stored: &[u8], first_due_us: i64) -> Option<(i64, OnExpiry)
 #[must_use]
 pub fn retry_until_us(stored: &[u8], first_due_us: i64) -> Option<i64> {
     moment_us(all(stored).find(|(kind, _)| *kind == RETRY_UNTIL)?.1, first_due_us)
+}
+
+/// The group of a job with these traits.
+#[must_use]
+pub fn group(stored: &[u8]) -> Option<&[u8]> {
+    Some(all(stored).find(|(kind, _)| *kind == GROUP)?.1)
 }
 
 /// Whether a job with these traits falls due at last by a moment that the script which stores it makes.
@@ -138,6 +153,11 @@ mod tests {
         assert_eq!(expires_at_us(&stored, 1_000), Some((6_000, OnExpiry::Drop)));
         assert_eq!(retry_until_us(&stored, 1_000), Some(77));
         assert_eq!(Traits::default().before(b""), b"");
+        let grouped = Traits::default().group(&Group::new("g1").unwrap()).before(b"");
+        assert_eq!(
+            (grouped.as_slice(), group(&grouped), group(&stored)),
+            (&b"\0\x04G\x02g1"[..], Some(&b"g1"[..]), None)
+        );
         assert_eq!((expires_at_us(b"", 0), retry_until_us(b"\0\x03a\x01x", 0)), (None, None));
     }
 }

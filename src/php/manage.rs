@@ -165,17 +165,17 @@ pub fn pause(call: &Call) -> Outcome<Zval> {
         Some(value) => Some(duration_arg::span(value, Place::Argument(1))?),
         None => None,
     };
-    this.queue.pause(for_ms)?;
+    this.queue.pause(for_ms, None)?;
     Ok(convert::null())
 }
 
 pub fn resume(call: &Call) -> Outcome<Zval> {
-    call.this::<DelayQueue>()?.queue.resume()?;
+    call.this::<DelayQueue>()?.queue.resume(None)?;
     Ok(convert::null())
 }
 
 pub fn is_paused(call: &Call) -> Outcome<Zval> {
-    Ok(convert::bool(call.this::<DelayQueue>()?.queue.is_paused()?))
+    Ok(convert::bool(call.this::<DelayQueue>()?.queue.is_paused(None)?))
 }
 
 pub fn purge(call: &Call) -> Outcome<Zval> {

@@ -5,18 +5,21 @@ use super::homes::homes;
 use crate::core::error::{Error, Result};
 use crate::core::job::{JobId, State};
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 
 impl Partitions {
     /// # Errors
     /// As [`Queue::cancel`]; [`Error::Connection`] with `ambiguous` when some partitions failed and others did not. So for the operations below.
     pub fn cancel(&self, ids: &[JobId]) -> Result<u64> {
-        let mut chosen: BTreeMap<usize, Vec<JobId>> = BTreeMap::new();
-        for id in ids {
-            homes(id, self.count_of_parts()).for_each(|home| chosen.entry(home).or_default().push(id.clone()));
-        }
-        self.change_each(chosen.keys().copied(), "jobs cancelled", |number, _| {
-            chosen.get(&number).map_or(Ok(0), |ids| self.part(number).cancel(ids))
+        let mut seen = HashSet::new();
+        let ids: Vec<JobId> = ids.iter().filter(|id| seen.insert(*id)).cloned().collect();
+        let of_ids = ids.iter().flat_map(|id| homes(id.as_bytes(), self.count_of_parts()));
+        // A job of a group lies where its group does, so that any partition may have it.
+        let mut asked = HashSet::new();
+        let order: Vec<usize> = of_ids.chain(self.numbers()).filter(|number| asked.insert(*number)).collect();
+        self.change_each(order.into_iter(), "jobs cancelled", |number, cancelled| match ids.len() as u64 > cancelled {
+            true => self.part(number).cancel(&ids),
+            false => Ok(0),
         })
     }
 
@@ -32,20 +35,6 @@ impl Partitions {
                 self.part(number).kick(left, reset_attempts).inspect_err(|error| in_doubt.set(error.is_ambiguous()))
             }
         })
-    }
-
-    /// # Errors
-    /// As [`Queue::pause`].
-    pub fn pause(&self, for_ms: Option<u64>) -> Result<()> {
-        self.change_each(self.numbers(), "partitions paused", |number, _| self.part(number).pause(for_ms).map(|()| 1))
-            .map(drop)
-    }
-
-    /// # Errors
-    /// As [`Queue::resume`].
-    pub fn resume(&self) -> Result<()> {
-        self.change_each(self.numbers(), "partitions resumed", |number, _| self.part(number).resume().map(|()| 1))
-            .map(drop)
     }
 
     /// # Errors

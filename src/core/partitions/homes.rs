@@ -1,13 +1,12 @@
-//! In which partition a job lies.
+//! In which partition a job lies: its group chooses, or its id.
 
-use crate::core::job::JobId;
 use crc::{CRC_64_XZ, Crc};
 
-/// The partitions that an id chooses from one, two, … `count` of them, each named once: a jump consistent hash (Lamping and Veach, 2014).
+/// The partitions that an id, or the name of a group, chooses from one, two, … `count` of them, each named once: a jump consistent hash (Lamping and Veach, 2014).
 /// With more partitions a job moves only to a new one, so that few are to be asked for it.
-pub fn homes(id: &JobId, count: usize) -> impl Iterator<Item = usize> {
+pub fn homes(name: &[u8], count: usize) -> impl Iterator<Item = usize> {
     const CRC: Crc<u64> = Crc::<u64>::new(&CRC_64_XZ);
-    let (mut key, mut next) = (CRC.checksum(id.as_bytes()), 0_usize);
+    let (mut key, mut next) = (CRC.checksum(name), 0_usize);
     std::iter::from_fn(move || {
         let home = next;
         key = key.wrapping_mul(2_862_933_555_777_941_757).wrapping_add(1);
@@ -20,16 +19,16 @@ pub fn homes(id: &JobId, count: usize) -> impl Iterator<Item = usize> {
 mod tests {
     use super::*;
 
-    fn id(number: usize) -> JobId {
-        JobId::new(format!("order-{number}")).unwrap()
+    fn of(number: usize, count: usize) -> Vec<usize> {
+        homes(format!("order-{number}").as_bytes(), count).collect()
     }
 
     #[test]
     fn the_homes_of_a_job_grow_and_stay() {
         let mut moved = 0;
         for number in 0..1000 {
-            let before: Vec<usize> = homes(&id(number), 4).collect();
-            let after: Vec<usize> = homes(&id(number), 5).collect();
+            let before = of(number, 4);
+            let after = of(number, 5);
             assert_eq!(before[0], 0);
             assert_eq!(before, after[..before.len()], "homes before the raise stay homes");
             assert!(after.len() == before.len() || after.ends_with(&[4]));
@@ -41,9 +40,9 @@ mod tests {
     #[test]
     fn ids_are_spread_evenly_and_for_ever_the_same() {
         let mut counts = [0; 4];
-        (0..4000).for_each(|number| counts[homes(&id(number), 4).last().unwrap()] += 1);
+        (0..4000).for_each(|number| counts[*of(number, 4).last().unwrap()] += 1);
         assert!(counts.iter().all(|count| (900..1100).contains(count)), "{counts:?}");
-        let chosen: Vec<usize> = (0..8).map(|number| homes(&id(number), 8).last().unwrap()).collect();
+        let chosen: Vec<usize> = (0..8).map(|number| *of(number, 8).last().unwrap()).collect();
         assert_eq!(chosen, [2, 4, 2, 2, 5, 1, 3, 3], "another choice would lose the jobs that lie in Redis");
     }
 }

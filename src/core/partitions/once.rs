@@ -5,6 +5,7 @@ use super::homes::homes;
 use crate::core::error::Result;
 use crate::core::job::{JobId, OnceJob};
 use crate::core::queue::PushOnce;
+use crate::core::traits;
 use std::collections::BTreeMap;
 
 impl Partitions {
@@ -32,7 +33,7 @@ impl Partitions {
                 sum.known += 1;
                 continue;
             }
-            let home = one.job.id.as_ref().map_or(0, |id| self.home(id));
+            let home = name_of(&one).map_or(0, |name| self.home(name));
             let one = OnceJob { is_receipt_only: one.is_receipt_only || has_job, ..one };
             chosen.entry((home, has_job)).or_default().push(one);
         }
@@ -48,15 +49,15 @@ impl Partitions {
     fn in_older_homes(&self, jobs: &[OnceJob]) -> Result<Vec<(bool, bool)>> {
         let mut found = vec![(false, false); jobs.len()];
         for number in self.numbers() {
-            let is_older = |id: &JobId| {
-                let mut others = homes(id, self.count_of_parts()).filter(|home| *home != self.home(id));
+            let is_older = |name: &[u8]| {
+                let mut others = homes(name, self.count_of_parts()).filter(|home| *home != self.home(name));
                 others.any(|home| home == number)
             };
             let (mut places, mut asked) = (Vec::new(), Vec::new());
             for (one, place) in jobs.iter().zip(&mut found) {
-                if let Some(id) = one.job.id.as_ref().filter(|id| is_older(id)) {
+                if name_of(one).is_some_and(is_older) {
                     places.push(place);
-                    asked.push((one.receipt.as_slice(), (!one.is_receipt_only).then_some(id)));
+                    asked.push((one.receipt.as_slice(), one.job.id.as_ref().filter(|_| !one.is_receipt_only)));
                 }
             }
             for (place, (has_receipt, has_job)) in places.into_iter().zip(self.part(number).has_receipts(&asked)?) {
@@ -92,4 +93,10 @@ impl Partitions {
     pub fn forget_receipts(&self, names: &[Vec<u8>]) -> Result<u64> {
         self.change_each(self.numbers(), "receipts forgotten", |number, _| self.part(number).forget_receipts(names))
     }
+}
+
+/// The name by which a job chooses its home: that of its group, else its id.
+fn name_of(one: &OnceJob) -> Option<&[u8]> {
+    let group = traits::group(&one.job.options.extras.traits);
+    group.or_else(|| one.job.id.as_ref().map(JobId::as_bytes))
 }

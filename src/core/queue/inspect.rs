@@ -103,7 +103,7 @@ impl Queue {
         if until_us.is_empty() {
             return Ok(Vec::new());
         }
-        let keys = [self.keys.waiting(), self.keys.prioritized()];
+        let keys = [self.keys.waiting(), self.keys.prioritized(), self.keys.grouped()];
         let asked: Vec<(&[u8], String)> =
             until_us.iter().flat_map(|until_us| keys.map(|key| (key, format!("({until_us}")))).collect();
         let ask = |request: &mut Request, (key, before): &(&[u8], String)| {
@@ -156,12 +156,6 @@ impl Queue {
             Some(State::Buried) => stats.buried,
             None => stats.delayed + stats.ready + stats.reserved + stats.buried,
         })
-    }
-
-    /// # Errors
-    /// Connection and server errors.
-    pub fn is_paused(&self) -> Result<bool> {
-        Ok(self.stats()?.paused)
     }
 
     /// Names of all queues under the prefix, sorted.

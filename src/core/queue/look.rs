@@ -132,6 +132,9 @@ pub(super) fn look(
     Ok(())
 }
 
+/// How many commands [`ask_for_due`] writes.
+const ASKED: usize = 4;
+
 /// Asks for the first of each place in which there may be something to do.
 pub(super) fn ask_for_due(request: &mut Request, queue: &Queue) {
     for key in queue.keys.due() {
@@ -142,6 +145,6 @@ pub(super) fn ask_for_due(request: &mut Request, queue: &Queue) {
 /// The next moment at which there is something to do, if there is one; `None` when Redis refused to tell.
 pub(super) fn read_due(replies: &mut IntoIter<Value>) -> Option<Option<i64>> {
     let scores: Vec<Option<i64>> =
-        replies.by_ref().take(3).map(|reply| reply::first_score(&reply)).collect::<Option<_>>()?;
-    (scores.len() == 3).then(|| scores.into_iter().flatten().min())
+        replies.by_ref().take(ASKED).map(|reply| reply::first_score(&reply)).collect::<Option<_>>()?;
+    (scores.len() == ASKED).then(|| scores.into_iter().flatten().min())
 }

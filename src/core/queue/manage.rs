@@ -61,7 +61,7 @@ impl Queue {
         move |error| error.while_doing(|| format!("{what} job '{id}' of queue '{}'", self.name))
     }
 
-    fn on_queue<'a>(&'a self, what: &'a str) -> impl Fn(Error) -> Error + 'a {
+    pub(super) fn on_queue<'a>(&'a self, what: &'a str) -> impl Fn(Error) -> Error + 'a {
         move |error| error.while_doing(|| format!("{what} queue '{}'", self.name))
     }
 
@@ -166,21 +166,6 @@ impl Queue {
         Ok(())
     }
 
-    /// `reserve()` of every process gives nothing until [`Queue::resume`], or until the time has passed.
-    ///
-    /// # Errors
-    /// Connection and server errors.
-    pub fn pause(&self, for_ms: Option<u64>) -> Result<()> {
-        let text = for_ms.map(|ms| (ms * 1000).to_string()).unwrap_or_default();
-        self.script(&scripts::PAUSE, &[text.as_bytes()]).map(|_| ()).map_err(self.on_queue("pausing"))
-    }
-
-    /// # Errors
-    /// Connection and server errors.
-    pub fn resume(&self) -> Result<()> {
-        self.script(&scripts::RESUME, &[]).map(|_| ()).map_err(self.on_queue("resuming"))
-    }
-
     /// Deletes all jobs of the given states (none named: all), in bounded steps, each of which may take the time of one operation; returns how
     /// many.
     ///
@@ -236,19 +221,19 @@ fn found(reply: Result<(Reply, bool)>) -> Result<bool> {
 }
 
 /// The error of an operation that has changed so many jobs before.
-fn partly(jobs: u64, done: &str, error: Error) -> Error {
+pub(super) fn partly(jobs: u64, done: &str, error: Error) -> Error {
     if jobs == 0 { error } else { Error::in_doubt(&format!("jobs {done}: {jobs}, then"), error) }
 }
 
 /// A repeat cannot tell what the try before has done.
-fn unknown(what: &str) -> Error {
+pub(super) fn unknown(what: &str) -> Error {
     Error::Connection { doing: Default::default(), message: format!("the answer was lost; {what}"), ambiguous: true }
 }
 
-fn flag(set: bool) -> &'static [u8] {
+pub(super) fn flag(set: bool) -> &'static [u8] {
     if set { b"1" } else { b"0" }
 }
 
-fn count(number: i64) -> u64 {
+pub(super) fn count(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }

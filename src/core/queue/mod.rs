@@ -2,6 +2,7 @@
 
 mod consumer;
 mod examine;
+mod groups;
 mod histogram;
 mod idle_check;
 mod inspect;

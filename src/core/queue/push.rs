@@ -46,6 +46,10 @@ impl<'a> Encoded<'a> {
         let unique = job.unique_ms.map_or_else(String::new, |ms| ms.saturating_mul(1000).to_string());
         Ok(Self { id, record, due: due_arg(job.due), priority: options.priority.to_string(), unique, job })
     }
+
+    fn group(&self) -> Option<&[u8]> {
+        traits::group(&self.job.options.extras.traits)
+    }
 }
 
 /// The producer's own clock, for `createdAt`.
@@ -63,15 +67,17 @@ pub(super) const fn word(mode: OnDuplicate) -> &'static [u8] {
     }
 }
 
-/// The rule for taken ids, if `lua/push.lua` can add all of them: jobs of default priority, of different ids that are taken no longer than the jobs
-/// are there, with one rule, which is not to replace.
+/// The rule for taken ids, if `lua/push.lua` can add all of them: jobs of groups, or of default priority and no group, of different ids that are
+/// taken no longer than the jobs are there, with one rule, which is not to replace.
 fn plain_mode(jobs: &[Encoded<'_>]) -> Option<OnDuplicate> {
     let mode = jobs.first()?.job.on_duplicate;
+    let of_groups = jobs.first()?.group().is_some();
     let mut ids = FxHashSet::with_capacity_and_hasher(jobs.len(), FxBuildHasher);
     let is_plain = |one: &Encoded<'_>| {
         let NewJob { on_duplicate, unique_ms, options, .. } = one.job;
         let changes_when_stored = traits::has_longest_wait(&options.extras.traits);
-        *on_duplicate == mode && unique_ms.is_none() && !record::is_prioritized(options) && !changes_when_stored
+        let fits = one.group().is_some() == of_groups && (of_groups || !record::is_prioritized(options));
+        *on_duplicate == mode && unique_ms.is_none() && fits && !changes_when_stored
     };
     let are_different = jobs.len() == 1 || jobs.iter().all(|one| one.job.id.is_none() || ids.insert(one.id.clone()));
     (mode != OnDuplicate::Replace && are_different && jobs.iter().all(is_plain)).then_some(mode)
@@ -207,16 +213,22 @@ impl Queue {
             (OnDuplicate::Keep, true) => b"keep_again",
             (mode, _) => word(mode),
         };
-        let mut args: Vec<&[u8]> = Vec::with_capacity(2 + 3 * jobs.len());
-        args.extend(jobs.iter().flat_map(|job| [job.id.as_bytes(), &job.record, job.due.as_bytes()]));
+        let mut args: Vec<&[u8]> = Vec::with_capacity(2 + 5 * jobs.len());
+        let has_groups = jobs.iter().any(|one| one.group().is_some());
+        for one in jobs {
+            args.extend([one.id.as_bytes(), &one.record, one.due.as_bytes()]);
+            if has_groups {
+                args.extend([one.group().unwrap_or_default(), one.priority.as_bytes()]);
+            }
+        }
         // Each argument costs Redis as much as some lines of Lua.
         if mode != b"fail" || offset_us != 0 {
             args.extend([mode, offset.as_bytes()]);
         }
         let keys = self.keys.push();
         let has_moments = jobs.iter().any(|one| matches!(one.job.due, Due::AtUs(_)));
-        let named = if has_moments { keys.as_slice() } else { keys.split_last().map_or(&[][..], |(_, plain)| plain) };
-        request.script(&scripts::PUSH, self.keys.meta(), named, &args);
+        let named = if has_groups { keys.len() } else { 3 + usize::from(has_moments) };
+        request.script(&scripts::PUSH, self.keys.meta(), keys.get(..named).unwrap_or(&keys), &args);
     }
 
     fn write_push_any(&self, request: &mut Request, jobs: &[Encoded<'_>], is_repeat: bool) {

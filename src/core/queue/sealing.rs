@@ -61,7 +61,7 @@ impl Queue {
     /// not deleted. Ready jobs come in the order of serving, then delayed ones.
     pub(super) fn take_opened(&self, latest_us: Option<i64>, limit: usize, taken: &mut Vec<Taken>) -> Result<()> {
         let mut others = HashSet::new();
-        while taken.len() < limit && !self.is_paused()? {
+        while taken.len() < limit && !self.is_paused(None)? {
             let ids = self.due_by(latest_us, limit - taken.len(), &others)?;
             if ids.is_empty() {
                 break;

@@ -140,10 +140,11 @@ impl Queue {
             let (runs, consumer) = (runs_of(part), consumer.as_ref().map(|name| name.as_bytes()));
             let head = [outcome.word().as_bytes(), runs.as_bytes()];
             let args: Vec<&[u8]> = head.into_iter().chain(pairs.iter().copied()).chain(consumer).collect();
-            let mut was_lost = false;
+            let (mut was_lost, keys) = (false, self.keys.ack());
+            let named = if part.iter().any(|job| job.receipt.counts()) { keys.len() } else { 5 };
             let value = self.client.run(|request, attempt, _| {
                 was_lost = attempt.is_repeat;
-                request.script(&scripts::ACK, self.keys.meta(), &self.keys.ack(), &args);
+                request.script(&scripts::ACK, self.keys.meta(), keys.get(..named).unwrap_or(&keys), &args);
             });
             Ok((Reply::new(value.map_err(|error| self.naming_key(error))?)?, was_lost))
         })
@@ -156,7 +157,9 @@ impl Queue {
     pub fn forget_call(&self) -> Result<()> {
         let Some(consumer) = answered_consumer(self) else { return Ok(()) };
         let build = |request: &mut Request, _, _: &mut _| {
-            request.script(&scripts::ACK, self.keys.meta(), &self.keys.ack(), &[b"", b"", consumer.as_bytes()]);
+            let keys = self.keys.ack();
+            let plain = keys.first_chunk::<5>().map_or(&keys[..], |plain| plain);
+            request.script(&scripts::ACK, self.keys.meta(), plain, &[b"", b"", consumer.as_bytes()]);
         };
         self.client.run(build).map(|_| ()).map_err(|error| self.naming_key(error))
     }

@@ -132,6 +132,8 @@ fn together(a: &[Snapshot], b: &[Snapshot]) -> Vec<Snapshot> {
 pub struct Stats {
     pub delayed: u64,
     pub ready: u64,
+    /// Ready jobs of groups that may not be served now: full, paused, or without a token.
+    pub blocked: u64,
     pub reserved: u64,
     pub buried: u64,
     /// Since the queue was made.
@@ -142,6 +144,7 @@ pub struct Stats {
     pub cancelled: u64,
     /// Jobs that were too late to be run: buried, or removed.
     pub expired: u64,
+    /// Of the jobs that may be served.
     pub oldest_ready_age_us: Option<u64>,
     pub next_due_at_us: Option<i64>,
     pub paused: bool,
@@ -163,6 +166,7 @@ impl Stats {
         for (sum, more) in [
             (&mut self.delayed, other.delayed),
             (&mut self.ready, other.ready),
+            (&mut self.blocked, other.blocked),
             (&mut self.reserved, other.reserved),
             (&mut self.buried, other.buried),
             (&mut self.pushed, other.pushed),
@@ -196,6 +200,7 @@ impl Queue {
         let oldest = reply.optional_int()?;
         let next_due_at_us = reply.optional_int()?;
         let paused = reply.int()? == 1;
+        let blocked = u64::try_from(reply.int()?).unwrap_or(0);
         let fields: Vec<String> =
             reply.rest()?.into_iter().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).collect();
         let ever = Counters::read(pairs(fields.iter().map(String::as_str)));
@@ -207,6 +212,7 @@ impl Queue {
         Ok(Stats {
             delayed,
             ready,
+            blocked,
             reserved,
             buried,
             // Nothing counts pushes: every job that was ever pushed is still here or has left.

@@ -1,0 +1,2 @@
+-- cancel_group.lua: to be written
+return 'OK'

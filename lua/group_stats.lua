@@ -1,0 +1,2 @@
+-- group_stats.lua: to be written
+return 'OK'

@@ -1,0 +1,2 @@
+-- groups.lua: to be written
+return 'OK'

@@ -1,0 +1,2 @@
+-- limit_groups.lua: to be written
+return 'OK'

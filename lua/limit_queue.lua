@@ -1,0 +1,2 @@
+-- limit_queue.lua: to be written
+return 'OK'

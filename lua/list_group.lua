@@ -1,0 +1,2 @@
+-- list_group.lua: to be written
+return 'OK'

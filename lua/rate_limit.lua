@@ -1,0 +1,2 @@
+-- rate_limit.lua: to be written
+return 'OK'
