@@ -8,7 +8,7 @@ $show = fn(GroupLimits $limits) => print(json_encode($limits) . "\n");
 $show(new GroupLimits());
 $show(new GroupLimits(3, '100/1m', 10, 2, false));
 $show(new GroupLimits(rate: ' 60 / 60s ', burst: 1));
-$show(new GroupLimits(rate: '5/PT30S'));
+$show(new GroupLimits(rate: '5/PT30S', burst: 5));
 $show(new GroupLimits(rate: '1/0.5'));
 $show(new GroupLimits(ordered: true));
 $show(new GroupLimits(1, ordered: true));
