@@ -16,3 +16,7 @@ echo $job->state->value, ' ', $job->attempts, ' ', json_encode($job->lastError),
 $queue->drain(fn(Job $job) => print("attempt $job->attempts\n"));
 ?>
 --EXPECT--
+released j
+DelayQueue\ServerException: limiting the rate of group 'bank' of queue 'a_limit_that_is_refused_loses_no_job': WRONGTYPE Operation against a key holding the wrong kind of value (key 'dq:{a_limit_that_is_refused_loses_no_job}:spent' holds a string, not a zset)
+ready 0 "busy"
+attempt 1

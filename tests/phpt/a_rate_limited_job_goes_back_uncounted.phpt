@@ -58,7 +58,7 @@ $queue->limitGroups('o');
 
 echo "-- listeners and counters\n";
 $before = $queue->stats()->runTimes(true);
-$queue->on(Event::Released, fn(Event $event, Job $job, Throwable $error) => print(get_class($error) . " $job->id\n"));
+$queue->on(Event::Released, fn(Event $event, Job $job, Throwable $error) => print('released ' . get_parent_class($error) . " $job->id\n"));
 $queue->on(Event::Failed, fn() => print("failed\n"));
 $push('c1');
 $queue->drain(fn() => throw new class('1m', message: 'later') extends RateLimited {});
@@ -98,13 +98,16 @@ $spread = queue(['partitions' => 8], '-spread');
 foreach (range('a', 'h') as $group) {
     $spread->push(1, id: "job-$group", group: $group);
 }
-$spread->push(1, id: 'plain');
-echo $spread->drain(fn(Job $job) => $job->id === 'plain' ? null : throw new RateLimited('1h', strtr($job->group, 'abcdefgh', 'bcdefgha'))) > 0 ? 'some' : 'none', ' handled, ';
-echo json_encode(array_map($spread->isPaused(...), range('a', 'h'))) , "\n";
-$watching = queue(['partitions' => 8])->watch($spread->name());
+$elsewhere = fn(string $group): bool => $spread->isPaused("not-$group");
+$spread->consume(fn(Job $job) => throw new RateLimited('1h', "not-$job->group"), maxJobs: 8, prefetch: 8);
+$spread->drain(fn(Job $job) => throw new RateLimited('1h'), 8);
+var_dump(array_filter(array_map($elsewhere, range('a', 'h'))) !== [], array_map($spread->isPaused(...), range('a', 'h')) === array_fill(0, 8, true), count($spread));
+
+echo "-- of a queue that is watched\n";
 array_map($spread->resume(...), range('a', 'h'));
+$watching = queue(['partitions' => 8])->watch($spread->name());
 $watching->drain(fn(Job $job) => throw new RateLimited('1h'));
-var_dump($watching->isPaused('a'), count($spread), array_map($spread->isPaused(...), range('a', 'h')) === array_fill(0, 8, true));
+var_dump($watching->isPaused('a'), array_map($spread->isPaused(...), range('a', 'h')) === array_fill(0, 8, true));
 $spread->push(1, id: 'alone');
 $watching->consume(fn(Job $job) => throw new RateLimited('1h'), maxJobs: 1);
 var_dump($spread->isPaused(), $watching->isPaused());
@@ -112,3 +115,43 @@ $spread->resume();
 $spread->purge();
 ?>
 --EXPECT--
+-- its own group
+2 handled: a1 by attempt 1, b1 by attempt 1
+a1 ready, attempts 0, releases 0, "busy"
+bool(true)
+bool(true)
+bool(false)
+float(30)
+int(2)
+2 handled: a1 by attempt 1, b1 by attempt 1, a1 by attempt 1, a2 by attempt 1
+-- a group by its name, and the queue
+bool(false)
+float(60)
+plain ready, attempts 0, releases 0, null
+float(60)
+bool(false)
+bool(true)
+NULL
+-- a pause is not cut short, and an ordered group goes on with the same job
+float(3600)
+o1
+-- listeners and counters
+released DelayQueue\RateLimited c1
+bool(true)
+int(0)
+-- a job that was settled or cancelled is left alone
+c1 buried, attempts 1, releases 0, "mine"
+bool(false)
+NULL
+-- the limit is first
+released DelayQueue\Release m1
+limits, gives back
+-- in the partition of the group that is named
+bool(true)
+bool(true)
+int(8)
+-- of a queue that is watched
+bool(false)
+bool(true)
+bool(true)
+bool(false)

@@ -6,8 +6,8 @@ delayqueue.testing=1
 <?php
 require __DIR__ . '/helpers.inc';
 use DelayQueue\{GroupLimits, Job, Testing};
-$queue = queue();
-$other = new DelayQueue($queue->name(), getenv('DELAYQUEUE_TEST_DSN'), ['persistent' => false]);
+$queue = queue(['ttr' => '1d']); // travels end no lease
+$other = $queue->sibling($queue->name(), ['persistent' => false]);
 $ids = fn(array $jobs): string => implode(' ', array_column($jobs, 'id'));
 $show = function () use ($queue): void {
     $stats = $queue->stats();
@@ -131,7 +131,7 @@ r1 r2
 ready 3, blocked 3, reserved 2, oldest none
 bool(true)
 NULL
-r1
+r3
 1
 bool(true)
 -- the queue
@@ -140,7 +140,7 @@ NULL
 bool(true)
 b1
 1
-bool(false)
+bool(true)
 1 null
 -- names of limits
 array(4) {
