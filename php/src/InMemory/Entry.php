@@ -18,6 +18,9 @@ final class Entry
 
     public bool $isBuried = false;
 
+    /** It came back to an ordered group: the others wait until it has ended. */
+    public bool $isFirst = false;
+
     /** When it fell due first, of a job that came back. */
     private ?int $firstDueUs = null;
 
@@ -106,6 +109,7 @@ final class Entry
     public function reschedule(int $dueUs): void
     {
         $this->firstDueUs = $this->firstDueUs === null ? null : $dueUs;
+        $this->isFirst = false;
         $this->wait($dueUs);
     }
 
@@ -134,7 +138,7 @@ final class Entry
     public function bury(string $reason, int $nowUs): void
     {
         $this->comeBack();
-        [$this->lease, $this->isBuried, $this->dueUs] = [null, true, $nowUs];
+        [$this->lease, $this->isBuried, $this->isFirst, $this->dueUs] = [null, true, false, $nowUs];
         $this->change(['buries' => $this->info->buries + 1, 'lastError' => $reason === '' ? null : $reason]);
     }
 

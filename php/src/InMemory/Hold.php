@@ -37,7 +37,8 @@ final class Hold
         return array_map(function (Entry $entry) use ($nowUs, $of): Job {
             $lease = new Lease($nowUs + Store::us($entry->info->ttr));
             $look = $of->read($entry->look($nowUs));
-            [$entry->lease, $entry->isBuried] = [$lease, false];
+            [$entry->lease, $entry->isBuried, $entry->isFirst] = [$lease, false, false];
+            $this->jobs->spend($entry, $nowUs);
             $job = Testing::jobOf($look, $of->like, ++$this->jobs->lastToken, fn (JobCall $call) => $this->called($entry, $lease, $call));
             $lease->isOf($job);
 
@@ -61,6 +62,9 @@ final class Hold
             'keepAlive' => $lease->keepUntil($call->ttr === null ? null : $this->jobs->store->nowUs() + Store::us($call->ttr)),
             'update' => self::update($entry, $call->payload, (string) $call->body, $call->headers),
         };
+        if ($entry->lease === null && $call->name !== 'ack') {
+            $this->jobs->comesBack($entry);
+        }
     }
 
     /** @param array<array-key, string>|null $headers null keeps them */
@@ -71,7 +75,6 @@ final class Hold
 
     private function ack(Entry $entry, JobCall $call): void
     {
-        $entry->lease = null;
         $this->jobs->remove($entry, $call->failed ? 'givenUp' : 'acked');
         $this->countFailure($call);
     }

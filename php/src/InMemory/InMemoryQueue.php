@@ -34,6 +34,7 @@ use ReflectionClass;
  */
 final class InMemoryQueue implements QueueInterface
 {
+    use LimitsGroups;
     use LooksAtJobs;
     use PushesJobs;
 
@@ -245,7 +246,13 @@ final class InMemoryQueue implements QueueInterface
     {
         $ready = $this->ready($most, $timeoutUs);
 
-        return $ready === null ? [] : (new Hold($ready[0]))->lease($ready[1], $this->arguments);
+        if ($ready === null) {
+            return [];
+        }
+        $leased = (new Hold($ready[0]))->lease($ready[1], $this->arguments);
+        $ready[0]->served($ready[1]);
+
+        return $leased;
     }
 
     /**

@@ -10,9 +10,11 @@ use DelayQueue\State;
 use DelayQueue\Stats;
 use DelayQueue\Testing;
 
-/** The jobs of one queue, in the order in which Redis serves them. Every look begins with the leases that are over. */
+/** The jobs of one queue, in the order in which Redis shows them. Every look begins with the leases that are over. */
 final class Jobs
 {
+    use KeepsGroups;
+
     /** @var array<array-key, Entry> by their ids */
     private array $entries = [];
 
@@ -25,8 +27,6 @@ final class Jobs
 
     private bool $isKnown = false;
 
-    private ?int $pausedUntilUs = null;
-
     public int $lastToken = 0;
 
     public readonly Receipts $receipts;
@@ -34,6 +34,8 @@ final class Jobs
     public function __construct(public readonly string $name, public readonly Store $store)
     {
         $this->receipts = new Receipts();
+        $this->gates = new Gates();
+        $this->line = new Line($this->gates);
     }
 
     public function isKnown(): bool
@@ -47,10 +49,11 @@ final class Jobs
         $this->isKnown = true;
     }
 
-    /** @return bool false: it has jobs or receipts, an id is taken, or it is paused */
+    /** @return bool false: it has jobs, limits or receipts, an id is taken, or it or a group of it is paused */
     public function forget(): bool
     {
-        if ($this->entries !== [] || $this->isPaused() || !$this->receipts->isEmpty($this->store->nowUs())) {
+        $nowUs = $this->store->nowUs();
+        if ($this->entries !== [] || !$this->gates->areOpen($nowUs) || !$this->receipts->isEmpty($nowUs)) {
             return false;
         }
         [$this->isKnown, $this->counters, $this->lastToken] = [false, self::NOTHING, 0];
@@ -68,14 +71,19 @@ final class Jobs
     public function put(Entry $entry): void
     {
         $this->know();
+        $old = $this->entries[$entry->info->id] ?? null;
         $this->entries[$entry->info->id] = $entry;
+        $this->lookAt($old?->info->group);
+        $this->waits($entry);
     }
 
     /** @param string $as the counter of what becomes of it */
     public function remove(Entry $entry, string $as): void
     {
         unset($this->entries[$entry->info->id]);
+        $entry->lease = null;
         $this->add($as);
+        $this->lookAt($entry->info->group);
     }
 
     public function add(string $counter): void
@@ -117,7 +125,7 @@ final class Jobs
     }
 
     /** @return array<array-key, Entry> */
-    private function having(State $state): array
+    public function having(State $state): array
     {
         $nowUs = $this->store->nowUs();
         $this->reclaim($nowUs);
@@ -186,26 +194,17 @@ final class Jobs
     /** @return list<Entry> the next to be leased together */
     public function next(int $most): array
     {
-        if ($this->isPaused()) {
-            return [];
-        }
         $nowUs = $this->store->nowUs();
-        if ($most === 1) {
-            do {
-                $first = $this->first(State::Ready);
-            } while ($first !== null && $this->endsLate($first, $nowUs));
-
-            return $first === null ? [] : [$first];
-        }
+        $most = min($most, $this->gates->most(Gates::QUEUE, $this->held(), $nowUs));
         $next = [];
-        foreach ($this->in(State::Ready) as $entry) {
-            if (count($next) < $most && !($next !== [] && $next[0]->isAlone()) && $this->endsLate($entry, $nowUs)) {
-                continue;
-            }
-            if (count($next) >= $most || $next !== [] && ($entry->isAlone() || $next[0]->isAlone())) {
+        foreach ($most > 0 ? (new Turns($this, $nowUs))->jobs() : [] as $entry) {
+            if ($next !== [] && $entry->isAlone()) {
                 break;
             }
             $next[] = $entry;
+            if ($entry->isAlone() || count($next) === $most) {
+                break;
+            }
         }
 
         return $next;
@@ -214,24 +213,32 @@ final class Jobs
     /** When there may be something to do, in Unix microseconds; null: nothing is coming. */
     public function nextMomentUs(): ?int
     {
+        $nowUs = $this->store->nowUs();
+        $pausedUs = $this->gates->closedUntilUs(Gates::QUEUE, $nowUs) ?? 0;
         $moments = [];
+        $opensUs = $this->gates->momentUs(Gates::QUEUE, $this->held());
         foreach ($this->entries as $entry) {
-            if (!$entry->isBuried) {
-                $moments[] = max($this->isPaused() ? $this->pausedUntilUs : 0, $entry->lease?->endsAtUs() ?? $entry->dueUs);
+            if ($entry->lease !== null) {
+                $moments[] = max($pausedUs, $entry->lease->endsAtUs());
+            } elseif ($entry->isWaiting() && $entry->info->group === null) {
+                $moments[] = max($opensUs, $entry->dueUs);
             }
+        }
+        foreach ($this->groups() as $group) {
+            $moments[] = max($opensUs, $this->group($group, $nowUs)->momentUs());
         }
 
         return $moments === [] || min($moments) === PHP_INT_MAX ? null : min($moments);
     }
 
-    public function pause(?int $untilUs): void
+    private function held(): int
     {
-        $this->pausedUntilUs = $untilUs;
+        return count($this->having(State::Reserved));
     }
 
     public function isPaused(): bool
     {
-        return $this->pausedUntilUs !== null && $this->pausedUntilUs > $this->store->nowUs();
+        return $this->gates->closedUntilUs(Gates::QUEUE, $this->store->nowUs()) !== null;
     }
 
     public function look(?Entry $entry): ?JobInfo
@@ -248,7 +255,10 @@ final class Jobs
 
     public function stats(): Stats
     {
-        $ready = array_map(static fn (Entry $entry): int => $entry->dueUs, $this->in(State::Ready));
+        $nowUs = $this->store->nowUs();
+        $ready = $this->in(State::Ready);
+        $servable = array_filter($this->groups(), fn (string $group): bool => $this->group($group, $nowUs)->momentUs() <= $nowUs);
+        $free = array_filter($ready, static fn (Entry $entry): bool => in_array($entry->info->group, [null, ...$servable], true));
         $delayed = $this->in(State::Delayed);
         ['replaced' => $replaced, 'givenUp' => $givenUp, 'dropped' => $dropped] = $counters = $this->counters;
         unset($counters['replaced'], $counters['givenUp'], $counters['dropped']);
@@ -260,7 +270,8 @@ final class Jobs
             'buried' => count($this->in(State::Buried)),
             'pushed' => count($this->entries) + $counters['acked'] + $givenUp + $counters['cancelled'] + $replaced + $dropped,
             'expired' => $counters['expired'] + $dropped,
-            'oldestReadyAge' => $ready === [] ? null : max(0, $this->store->nowUs() - min($ready)) / 1_000_000,
+            'blocked' => count($ready) - count($free),
+            'oldestReadyAge' => $free === [] ? null : max(0, $nowUs - min(array_map(static fn (Entry $entry): int => $entry->dueUs, $free))) / 1_000_000,
             'nextDueAt' => $delayed === [] ? null : $delayed[0]->dueUs / 1_000_000,
             'paused' => $this->isPaused(),
             'workers' => [], // none is listed
@@ -280,6 +291,7 @@ final class Jobs
             $this->add('timedOut');
             $isOver = $entry->isSpent() || $entry->isTooLateAt(max($nowUs, $entry->dueUs));
             $isOver ? $entry->bury(sprintf('lease expired, held by %s:%d', gethostname(), getmypid()), $nowUs) : $entry->wait($entry->dueUs);
+            $this->comesBack($entry);
         }
     }
 }

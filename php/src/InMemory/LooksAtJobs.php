@@ -30,7 +30,6 @@ trait LooksAtJobs
             $found += $entry === null ? [] : [$entry->info->id => $entry];
         }
         foreach ($found as $entry) {
-            $entry->lease = null;
             $this->jobs->remove($entry, 'cancelled');
         }
 
@@ -45,6 +44,8 @@ trait LooksAtJobs
             return false;
         }
         $entry->reschedule($dueUs);
+        $this->jobs->waits($entry);
+        $this->jobs->lookAt($entry->info->group);
 
         return true;
     }
@@ -69,7 +70,7 @@ trait LooksAtJobs
         if ($entry === null || $state !== State::Buried && $state !== State::Delayed) {
             return false;
         }
-        self::makeReady($entry, $resetAttempts, $nowUs);
+        $this->makeReady($entry, $resetAttempts, $nowUs);
 
         return true;
     }
@@ -89,10 +90,13 @@ trait LooksAtJobs
         return $this->look($this->jobs->first(State::Buried));
     }
 
-    public function list(State $state, int $offset = 0, int $limit = 100, ?JobInfo $after = null): array
+    public function list(State $state, int $offset = 0, int $limit = 100, ?JobInfo $after = null, ?string $group = null): array
     {
         $this->arguments->atLeast(0, $offset, 'list', 'Argument #2 ($offset)');
         $this->arguments->atLeast(1, $limit, 'list', 'Argument #3 ($limit)');
+        if ($group !== null) {
+            return array_map($this->look(...), array_slice($this->ofGroup($group, $state, $after), $offset, $limit));
+        }
         if ($after !== null && $after->state !== $state) {
             throw Arguments::error('list', 'Argument #4 ($after)', 'must be a job in the state that is listed');
         }
@@ -119,26 +123,10 @@ trait LooksAtJobs
         $kicked = array_slice($this->jobs->in(State::Buried), 0, $max);
         $nowUs = $this->store->nowUs();
         foreach ($kicked as $entry) {
-            self::makeReady($entry, $resetAttempts, $nowUs);
+            $this->makeReady($entry, $resetAttempts, $nowUs);
         }
 
         return count($kicked);
-    }
-
-    public function pause(int|float|string|DateInterval|null $for = null): void
-    {
-        $forUs = $for === null ? null : $this->arguments->us($for, 'pause', 'Argument #1 ($for)');
-        $this->jobs->pause($forUs === null ? PHP_INT_MAX : $this->store->nowUs() + $forUs);
-    }
-
-    public function resume(): void
-    {
-        $this->jobs->pause(null);
-    }
-
-    public function isPaused(): bool
-    {
-        return $this->jobs->isPaused();
     }
 
     public function purge(State ...$states): int
@@ -146,7 +134,6 @@ trait LooksAtJobs
         $removed = 0;
         foreach ($states === [] ? State::cases() : $states as $state) {
             foreach ($this->jobs->in($state) as $entry) {
-                $entry->lease = null;
                 $this->jobs->remove($entry, 'cancelled');
                 ++$removed;
             }
@@ -175,11 +162,12 @@ trait LooksAtJobs
         return $this->store->names();
     }
 
-    private static function makeReady(Entry $entry, bool $resetAttempts, int $nowUs): void
+    private function makeReady(Entry $entry, bool $resetAttempts, int $nowUs): void
     {
         $entry->change(['kicks' => $entry->info->kicks + 1] + ($resetAttempts ? ['attempts' => 0, 'timeouts' => 0] : []));
         $entry->fallDueFirst($nowUs);
         $entry->wait($nowUs);
+        $this->jobs->waits($entry);
     }
 
     private function look(?Entry $entry): ?JobInfo

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Conformance;
 
 use DelayQueue\Backoff;
+use DelayQueue\Job;
 use DelayQueue\JobInfo;
 use DelayQueue\QueueInterface;
 use DelayQueue\State;
@@ -19,14 +20,22 @@ abstract class QueueConformance extends TestCase
 {
     use DuplicateRules;
     use ErrorRules;
+    use GroupLimitRules;
+    use GroupLookingRules;
+    use GroupPauseRules;
+    use GroupRules;
     use LeaseRules;
     use LookingRules;
     use LoopRules;
     use ManagingRules;
     use MomentRules;
+    use OrderedGroupRules;
     use OrderRules;
     use ReceiptRules;
     use UniqueRules;
+
+    /** @var array<array-key, Job> jobs in hand, by their ids, so that their leases last */
+    protected static array $hands = [];
 
     /** @param array<string, mixed> $options */
     abstract protected function queue(string $name = 'rules', array $options = []): QueueInterface;

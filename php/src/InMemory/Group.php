@@ -1,0 +1,59 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\InMemory;
+
+/**
+ * What a queue has of one group at a moment.
+ *
+ * @internal
+ */
+final class Group
+{
+    /** How many jobs are held. */
+    public readonly int $held;
+
+    /** How many wait, due or not. */
+    public readonly int $waiting;
+
+    /** The jobs whose turn it may be. */
+    public readonly InOrder $due;
+
+    /** When there is one more of them. */
+    private int $aheadUs = Gates::NEVER;
+
+    /** @param array<array-key, Entry> $entries those of the group, but buried ones */
+    public function __construct(public readonly string $name, array $entries, private readonly Gates $gates, private readonly int $nowUs)
+    {
+        $waiting = array_filter($entries, static fn (Entry $entry): bool => $entry->isWaiting());
+        $this->waiting = count($waiting);
+        $this->held = count($entries) - $this->waiting;
+        $this->due = new InOrder();
+        $isHeldUp = $gates->isOrdered($name) && array_filter($waiting, static fn (Entry $entry): bool => $entry->isFirst && $entry->dueUs > $nowUs);
+        foreach ($waiting as $entry) {
+            if ($isHeldUp && !$entry->isFirst) {
+                continue;
+            }
+            if ($entry->dueUs <= $nowUs) {
+                $this->due->add($entry);
+            } else {
+                $this->aheadUs = min($this->aheadUs, $entry->dueUs);
+            }
+        }
+    }
+
+    /** How many of its jobs may start now, by its limits. */
+    public function most(): int
+    {
+        return $this->gates->most($this->name, $this->held, $this->nowUs);
+    }
+
+    /** From when on one may start. */
+    public function momentUs(): int
+    {
+        $dueUs = $this->due->first()->dueUs ?? $this->aheadUs;
+
+        return max($dueUs, $this->gates->momentUs($this->name, $this->held));
+    }
+}
