@@ -109,7 +109,6 @@ final class Entry
     public function reschedule(int $dueUs): void
     {
         $this->firstDueUs = $this->firstDueUs === null ? null : $dueUs;
-        $this->isFirst = false;
         $this->wait($dueUs);
     }
 
@@ -138,7 +137,7 @@ final class Entry
     public function bury(string $reason, int $nowUs): void
     {
         $this->comeBack();
-        [$this->lease, $this->isBuried, $this->isFirst, $this->dueUs] = [null, true, false, $nowUs];
+        [$this->lease, $this->isBuried, $this->dueUs] = [null, true, $nowUs];
         $this->change(['buries' => $this->info->buries + 1, 'lastError' => $reason === '' ? null : $reason]);
     }
 

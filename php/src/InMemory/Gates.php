@@ -58,6 +58,11 @@ final class Gates
         return ['queue' => $this->limits[self::QUEUE] ?? null, 'others' => $this->limits[self::OTHERS] ?? null, 'groups' => $groups];
     }
 
+    public function hasConcurrency(string $name): bool
+    {
+        return ($this->limits[$this->like($name)] ?? null)?->concurrency !== null;
+    }
+
     public function isOrdered(string $name): bool
     {
         return $this->limits[$this->like($name)]->ordered ?? false;

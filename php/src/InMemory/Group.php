@@ -17,6 +17,9 @@ final class Group
     /** How many wait, due or not. */
     public readonly int $waiting;
 
+    /** When the first job falls due that came back to the ordered group. */
+    public readonly ?int $firstUs;
+
     /** The jobs whose turn it may be. */
     public readonly InOrder $due;
 
@@ -30,7 +33,9 @@ final class Group
         $this->waiting = count($waiting);
         $this->held = count($entries) - $this->waiting;
         $this->due = new InOrder();
-        $isHeldUp = $gates->isOrdered($name) && array_filter($waiting, static fn (Entry $entry): bool => $entry->isFirst && $entry->dueUs > $nowUs);
+        $first = array_map(static fn (Entry $entry): int => $entry->dueUs, array_filter($waiting, static fn (Entry $entry): bool => $entry->isFirst));
+        $this->firstUs = $first === [] ? null : min($first);
+        $isHeldUp = $gates->isOrdered($name) && max([0, ...array_values($first)]) > $nowUs;
         foreach ($waiting as $entry) {
             if ($isHeldUp && !$entry->isFirst) {
                 continue;

@@ -37,7 +37,8 @@ final class Hold
         return array_map(function (Entry $entry) use ($nowUs, $of): Job {
             $lease = new Lease($nowUs + Store::us($entry->info->ttr));
             $look = $of->read($entry->look($nowUs));
-            [$entry->lease, $entry->isBuried, $entry->isFirst] = [$lease, false, false];
+            [$entry->lease, $entry->isBuried] = [$lease, false];
+            $this->jobs->leaves($entry);
             $this->jobs->spend($entry, $nowUs);
             $job = Testing::jobOf($look, $of->like, ++$this->jobs->lastToken, fn (JobCall $call) => $this->called($entry, $lease, $call));
             $lease->isOf($job);

@@ -127,17 +127,15 @@ final class InMemoryQueue implements QueueInterface
 
     public function ackMany(JobInterface ...$jobs): int
     {
-        $acknowledged = 0;
-        foreach ($jobs as $job) {
+        return array_sum($this->store->atOnce(static fn () => array_map(static function (JobInterface $job): int {
             try {
                 $job->ack();
-                ++$acknowledged;
-            } catch (LeaseLostException) {
-                // It is settled, or not ours any more.
-            }
-        }
 
-        return $acknowledged;
+                return 1;
+            } catch (LeaseLostException) {
+                return 0; // it is settled, or not ours any more
+            }
+        }, $jobs)));
     }
 
     /**
@@ -249,10 +247,14 @@ final class InMemoryQueue implements QueueInterface
         if ($ready === null) {
             return [];
         }
-        $leased = (new Hold($ready[0]))->lease($ready[1], $this->arguments);
-        $ready[0]->served($ready[1]);
+        [$jobs, $entries] = $ready;
 
-        return $leased;
+        return $this->store->atOnce(function () use ($jobs, $entries): array {
+            $leased = (new Hold($jobs))->lease($entries, $this->arguments);
+            $jobs->served($entries);
+
+            return $leased;
+        });
     }
 
     /**

@@ -73,17 +73,26 @@ final class Jobs
         $this->know();
         $old = $this->entries[$entry->info->id] ?? null;
         $this->entries[$entry->info->id] = $entry;
-        $this->lookAt($old?->info->group);
         $this->waits($entry);
+        if ($old !== null) {
+            $this->leaves($old);
+        }
     }
 
     /** @param string $as the counter of what becomes of it */
     public function remove(Entry $entry, string $as): void
     {
         unset($this->entries[$entry->info->id]);
+        $wasHeld = $entry->lease !== null;
         $entry->lease = null;
         $this->add($as);
-        $this->lookAt($entry->info->group);
+        $wasHeld ? $this->letIn($entry->info->group) : $this->leaves($entry);
+    }
+
+    /** @param array<array-key, Entry> $entries that somebody cancels */
+    public function removeAll(array $entries): void
+    {
+        $this->store->atOnce(fn () => array_map(fn (Entry $entry) => $this->remove($entry, 'cancelled'), $entries));
     }
 
     public function add(string $counter): void
@@ -182,6 +191,7 @@ final class Jobs
         if ($isExpired && $entry->onExpiry === OnExpiry::Drop) {
             $this->remove($entry, 'dropped');
         } elseif ($isExpired || $entry->isTooLateAt($nowUs)) {
+            $this->leaves($entry);
             $entry->bury($isExpired ? 'expired' : $entry->reasonOfEnd((string) $entry->info->lastError), $nowUs);
             $this->add('expired');
         } else {
@@ -281,17 +291,19 @@ final class Jobs
     /** Jobs whose lease is over come back to their old place, or are buried when no attempt is left. */
     private function reclaim(int $nowUs): void
     {
-        foreach ($this->entries as $entry) {
-            if ($entry->lease === null || $entry->lease->endsAtUs() > $nowUs) {
-                continue;
-            }
-            $entry->comeBack();
-            ['attempts' => $attempts, 'timeouts' => $timeouts] = get_object_vars($entry->info);
-            $entry->change(['attempts' => $attempts + 1, 'timeouts' => $timeouts + 1, 'lastError' => 'lease expired']);
-            $this->add('timedOut');
-            $isOver = $entry->isSpent() || $entry->isTooLateAt(max($nowUs, $entry->dueUs));
-            $isOver ? $entry->bury(sprintf('lease expired, held by %s:%d', gethostname(), getmypid()), $nowUs) : $entry->wait($entry->dueUs);
-            $this->comesBack($entry);
-        }
+        $isOver = static fn (Entry $entry): bool => $entry->lease !== null && $entry->lease->endsAtUs() <= $nowUs;
+        $this->store->atOnce(fn () => array_map($this->expire(...), array_filter($this->entries, $isOver)));
+    }
+
+    private function expire(Entry $entry): void
+    {
+        $nowUs = $this->store->nowUs();
+        $entry->comeBack();
+        ['attempts' => $attempts, 'timeouts' => $timeouts] = get_object_vars($entry->info);
+        $entry->change(['attempts' => $attempts + 1, 'timeouts' => $timeouts + 1, 'lastError' => 'lease expired']);
+        $this->add('timedOut');
+        $isOver = $entry->isSpent() || $entry->isTooLateAt(max($nowUs, $entry->dueUs));
+        $isOver ? $entry->bury(sprintf('lease expired, held by %s:%d', gethostname(), getmypid()), $nowUs) : $entry->wait($entry->dueUs);
+        $this->comesBack($entry);
     }
 }

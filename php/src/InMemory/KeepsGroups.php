@@ -41,7 +41,7 @@ trait KeepsGroups
         return $names;
     }
 
-    /** A job waits, from its due time on. */
+    /** A job waits from its due time on: the place in line may be too early. */
     public function waits(Entry $entry): void
     {
         if ($entry->info->group !== null && $entry->isWaiting()) {
@@ -49,22 +49,41 @@ trait KeepsGroups
         }
     }
 
-    /** A job was held, and comes back: in an ordered group as the first. */
+    /** A job leaves the place where it waits: if it was the first of an ordered group, the others are held up no more. */
+    public function leaves(Entry $entry): void
+    {
+        if ($entry->isFirst) {
+            $entry->isFirst = false;
+            $this->line->come((string) $entry->info->group, $this->store->nowUs());
+        }
+    }
+
+    /** A job was held, and comes back or is buried: in an ordered group it comes back as the first. */
     public function comesBack(Entry $entry): void
     {
         $group = $entry->info->group;
         $entry->isFirst = $entry->isWaiting() && $group !== null && $this->gates->isOrdered($group);
         $this->waits($entry);
-        $this->lookAt($group);
+        $this->letIn($group);
     }
 
-    /** Something has changed: it may be the turn of this group, or not any more. */
-    public function lookAt(?string $group): void
+    /** A job of it is held no more, which may leave room for another. */
+    public function letIn(?string $name): void
     {
-        if ($group !== null) {
+        if ($name !== null && $this->gates->hasConcurrency($name)) {
             $nowUs = $this->store->nowUs();
-            $this->line->put($this->group($group, $nowUs), $nowUs);
+            $group = $this->group($name, $nowUs);
+            if ($group->waiting > 0) {
+                $this->line->come($name, max($nowUs, $group->firstUs ?? 0));
+            }
         }
+    }
+
+    /** Its limits have changed, or it was closed or opened. */
+    public function lookAt(string $group): void
+    {
+        $nowUs = $this->store->nowUs();
+        $this->line->put($this->group($group, $nowUs), $nowUs);
     }
 
     /**

@@ -26,7 +26,7 @@ trait LimitsGroups
     {
         $name = $this->groupName($group, 'limitGroups', 1) ?? Gates::OTHERS;
         $this->jobs->gates->limit($name, $limits);
-        array_map($this->jobs->lookAt(...), $group === null ? $this->jobs->groups() : [$group]);
+        $this->store->atOnce(fn () => array_map($this->jobs->lookAt(...), $group === null ? $this->jobs->groups() : [$group]));
     }
 
     public function limitQueue(?int $concurrency = null, ?string $rate = null, ?int $burst = null): void
@@ -50,7 +50,9 @@ trait LimitsGroups
         $nowUs = $this->store->nowUs();
         $untilUs = $nowUs + $this->arguments->us($for, 'rateLimit', 'Argument #1 ($for)');
         $this->jobs->gates->close($name, max($untilUs, $this->jobs->gates->closedUntilUs($name, $nowUs) ?? 0));
-        $this->jobs->lookAt($group);
+        if ($group !== null) {
+            $this->jobs->lookAt($group);
+        }
     }
 
     public function pause(int|float|string|DateInterval|null $for = null, ?string $group = null): void
@@ -58,13 +60,17 @@ trait LimitsGroups
         $name = $this->groupName($group, 'pause', 2) ?? Gates::QUEUE;
         $forUs = $for === null ? null : $this->arguments->us($for, 'pause', 'Argument #1 ($for)');
         $this->jobs->gates->close($name, $forUs === null ? Gates::NEVER : $this->store->nowUs() + $forUs);
-        $this->jobs->lookAt($group);
+        if ($group !== null) {
+            $this->jobs->lookAt($group);
+        }
     }
 
     public function resume(?string $group = null): void
     {
         $this->jobs->gates->open($this->groupName($group, 'resume', 1) ?? Gates::QUEUE);
-        $this->jobs->lookAt($group);
+        if ($group !== null) {
+            $this->jobs->lookAt($group);
+        }
     }
 
     public function isPaused(?string $group = null): bool
@@ -77,15 +83,10 @@ trait LimitsGroups
     public function cancelGroup(string $group, bool $reserved = false): int
     {
         $this->groupName($group, 'cancelGroup', 1);
-        $cancelled = 0;
-        foreach ($this->jobs->ofGroup($group) as $entry) {
-            if ($reserved || $entry->lease === null) {
-                $this->jobs->remove($entry, 'cancelled');
-                ++$cancelled;
-            }
-        }
+        $found = array_filter($this->jobs->ofGroup($group), static fn (Entry $entry): bool => $reserved || $entry->lease === null);
+        $this->jobs->removeAll($found);
 
-        return $cancelled;
+        return count($found);
     }
 
     public function groupStats(string $group): GroupStats

@@ -29,9 +29,7 @@ trait LooksAtJobs
             $entry = $this->jobs->find($this->arguments->id($id, 'cancel', 'Argument #' . ($index + 1)));
             $found += $entry === null ? [] : [$entry->info->id => $entry];
         }
-        foreach ($found as $entry) {
-            $this->jobs->remove($entry, 'cancelled');
-        }
+        $this->jobs->removeAll($found);
 
         return count($found);
     }
@@ -43,9 +41,9 @@ trait LooksAtJobs
         if ($entry === null || $entry->lease !== null) {
             return false;
         }
+        $this->jobs->leaves($entry);
         $entry->reschedule($dueUs);
         $this->jobs->waits($entry);
-        $this->jobs->lookAt($entry->info->group);
 
         return true;
     }
@@ -65,12 +63,11 @@ trait LooksAtJobs
     public function kickJob(string $id, bool $resetAttempts = true): bool
     {
         $entry = $this->jobs->find($this->arguments->id($id, 'kickJob'));
-        $nowUs = $this->store->nowUs();
-        $state = $entry?->state($nowUs);
+        $state = $entry?->state($this->store->nowUs());
         if ($entry === null || $state !== State::Buried && $state !== State::Delayed) {
             return false;
         }
-        $this->makeReady($entry, $resetAttempts, $nowUs);
+        $this->makeReady($entry, $resetAttempts);
 
         return true;
     }
@@ -121,10 +118,7 @@ trait LooksAtJobs
     {
         $this->arguments->atLeast(1, $max, 'kick', 'Argument #1 ($max)');
         $kicked = array_slice($this->jobs->in(State::Buried), 0, $max);
-        $nowUs = $this->store->nowUs();
-        foreach ($kicked as $entry) {
-            $this->makeReady($entry, $resetAttempts, $nowUs);
-        }
+        $this->store->atOnce(fn () => array_map(fn (Entry $entry) => $this->makeReady($entry, $resetAttempts), $kicked));
 
         return count($kicked);
     }
@@ -133,10 +127,9 @@ trait LooksAtJobs
     {
         $removed = 0;
         foreach ($states === [] ? State::cases() : $states as $state) {
-            foreach ($this->jobs->in($state) as $entry) {
-                $this->jobs->remove($entry, 'cancelled');
-                ++$removed;
-            }
+            $found = $this->jobs->in($state);
+            $this->jobs->removeAll($found);
+            $removed += count($found);
         }
 
         return $removed;
@@ -162,8 +155,9 @@ trait LooksAtJobs
         return $this->store->names();
     }
 
-    private function makeReady(Entry $entry, bool $resetAttempts, int $nowUs): void
+    private function makeReady(Entry $entry, bool $resetAttempts): void
     {
+        $nowUs = $this->store->nowUs();
         $entry->change(['kicks' => $entry->info->kicks + 1] + ($resetAttempts ? ['attempts' => 0, 'timeouts' => 0] : []));
         $entry->fallDueFirst($nowUs);
         $entry->wait($nowUs);

@@ -148,7 +148,7 @@ trait GroupLookingRules
                 'list(): Argument #5 ($group)' => static fn () => $queue->list(State::Ready, group: $name),
             ];
             foreach ($errors as $place => $call) {
-                $this->assertStringStartsWith("ValueError: $place must be", self::thrown($call));
+                $this->assertStringStartsWith("ValueError: $place must", self::thrown($call));
             }
         }
         $this->assertSame(1, $queue->count());

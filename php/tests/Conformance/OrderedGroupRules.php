@@ -56,9 +56,9 @@ trait OrderedGroupRules
     {
         $returns = [
             'release' => static fn ($job) => $job->release(),
-            'release later' => static fn ($job) => $job->release(30),
-            'release, less urgent' => static fn ($job) => $job->release(0, 4000),
-            'release uncounted' => static fn ($job) => $job->release(20, countAttempt: false),
+            'release-later' => static fn ($job) => $job->release(30),
+            'release-less-urgent' => static fn ($job) => $job->release(0, 4000),
+            'release-uncounted' => static fn ($job) => $job->release(20, countAttempt: false),
             'fail' => static fn ($job) => $job->fail(),
             'expire' => fn () => $this->travel(61),
         ];
@@ -121,7 +121,7 @@ trait OrderedGroupRules
             'cancel' => static fn (QueueInterface $queue) => $queue->cancel('a1'),
             'purge' => static fn (QueueInterface $queue) => $queue->purge(State::Delayed),
             'replace' => static fn (QueueInterface $queue) => $queue->push(1, delay: 90, id: 'a1', onDuplicate: OnDuplicate::Replace, group: 'b'),
-            'replace in the group' => static fn (QueueInterface $queue) => $queue->push(1, delay: 90, id: 'a1', onDuplicate: OnDuplicate::Replace, group: 'a'),
+            'replace-in-the-group' => static fn (QueueInterface $queue) => $queue->push(1, delay: 90, id: 'a1', onDuplicate: OnDuplicate::Replace, group: 'a'),
             'reschedule' => static fn (QueueInterface $queue) => $queue->reschedule('a1', 90),
             'take' => static fn (QueueInterface $queue) => $queue->consumer($queue->now() + 60, 1),
         ];
