@@ -38,6 +38,10 @@ final class Gates
     {
         unset($this->limits[$name], $this->rates[$name]);
         if ($limits === null) {
+            if ($name === self::QUEUE) {
+                unset($this->spent[$name]);
+            }
+
             return;
         }
         $this->limits[$name] = $limits;

@@ -16,9 +16,13 @@ final class InOrder
     /** @var SplMinHeap<array{int, int, string, Entry}> a priority of -1 for those that came back */
     private SplMinHeap $heap;
 
-    public function __construct()
+    /** @param iterable<Entry> $entries */
+    public function __construct(iterable $entries = [])
     {
         $this->heap = new SplMinHeap();
+        foreach ($entries as $entry) {
+            $this->add($entry);
+        }
     }
 
     public function add(Entry $entry): void

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace DelayQueue\InMemory;
 
+use DelayQueue\GroupLimits;
+
 /**
  * The groups among the jobs of a queue: what keeps them from being served, and their line.
  *
@@ -79,11 +81,17 @@ trait KeepsGroups
         }
     }
 
-    /** Its limits have changed, or it was closed or opened. */
-    public function lookAt(string $group): void
+    /** Limits of a group, or of all others, from the next lease on; null: none. */
+    public function limit(?string $group, ?GroupLimits $limits): void
     {
+        $this->gates->limit($group ?? Gates::OTHERS, $limits);
+        if ($group !== null) {
+            $this->line->endTurn($group);
+        }
         $nowUs = $this->store->nowUs();
-        $this->line->put($this->group($group, $nowUs), $nowUs);
+        foreach ($group === null ? $this->groups() : [$group] as $name) {
+            $this->line->put($this->group($name, $nowUs), min($this->line->momentUs($name) ?? $nowUs, $nowUs));
+        }
     }
 
     /**

@@ -24,9 +24,7 @@ trait LimitsGroups
 {
     public function limitGroups(?string $group = null, ?GroupLimits $limits = null): void
     {
-        $name = $this->groupName($group, 'limitGroups', 1) ?? Gates::OTHERS;
-        $this->jobs->gates->limit($name, $limits);
-        $this->store->atOnce(fn () => array_map($this->jobs->lookAt(...), $group === null ? $this->jobs->groups() : [$group]));
+        $this->jobs->limit($this->groupName($group, 'limitGroups', 1), $limits);
     }
 
     public function limitQueue(?int $concurrency = null, ?string $rate = null, ?int $burst = null): void
@@ -50,18 +48,15 @@ trait LimitsGroups
         $nowUs = $this->store->nowUs();
         $untilUs = $nowUs + $this->arguments->us($for, 'rateLimit', 'Argument #1 ($for)');
         $this->jobs->gates->close($name, max($untilUs, $this->jobs->gates->closedUntilUs($name, $nowUs) ?? 0));
-        if ($group !== null) {
-            $this->jobs->lookAt($group);
-        }
     }
 
     public function pause(int|float|string|DateInterval|null $for = null, ?string $group = null): void
     {
         $name = $this->groupName($group, 'pause', 2) ?? Gates::QUEUE;
-        $forUs = $for === null ? null : $this->arguments->us($for, 'pause', 'Argument #1 ($for)');
-        $this->jobs->gates->close($name, $forUs === null ? Gates::NEVER : $this->store->nowUs() + $forUs);
+        $untilUs = $for === null ? Gates::NEVER : $this->store->nowUs() + $this->arguments->us($for, 'pause', 'Argument #1 ($for)');
+        $this->jobs->gates->close($name, $untilUs);
         if ($group !== null) {
-            $this->jobs->lookAt($group);
+            $this->jobs->line->come($group, $for === null ? $this->store->nowUs() : $untilUs);
         }
     }
 
@@ -69,7 +64,7 @@ trait LimitsGroups
     {
         $this->jobs->gates->open($this->groupName($group, 'resume', 1) ?? Gates::QUEUE);
         if ($group !== null) {
-            $this->jobs->lookAt($group);
+            $this->jobs->line->come($group, $this->store->nowUs());
         }
     }
 
@@ -121,7 +116,7 @@ trait LimitsGroups
         $job->release(DateTimeImmutable::createFromFormat('U.u', sprintf('%.6F', $job->dueAt)), countAttempt: false);
     }
 
-    /** @return list<Entry> its jobs of this state, in the order of the group */
+    /** @return list<Entry> its jobs of this state, in the order of the group; held ones in that of their ids */
     private function ofGroup(string $group, State $state, ?JobInfo $after): array
     {
         $this->groupName($group, 'list', 5);
@@ -132,7 +127,18 @@ trait LimitsGroups
             throw Arguments::error('list', 'Argument #5 ($group)', "must be null for State::Buried: buried jobs are in no group's book");
         }
 
-        return array_values(array_filter($this->jobs->in($state), static fn (Entry $entry): bool => $entry->info->group === $group));
+        $theirs = array_filter($this->jobs->having($state), static fn (Entry $entry): bool => $entry->info->group === $group);
+        if ($state === State::Reserved) {
+            usort($theirs, static fn (Entry $a, Entry $b): int => strcmp($a->info->id, $b->info->id));
+
+            return $theirs;
+        }
+        $found = [];
+        for ($order = new InOrder($theirs); ($entry = $order->take()) !== null;) {
+            $found[] = $entry;
+        }
+
+        return $found;
     }
 
     private function groupName(?string $group, string $method, int $number): ?string

@@ -47,18 +47,12 @@ final class Line
         $this->moments[$group] = min($this->moments[$group] ?? $us, $us);
     }
 
-    /**
-     * Puts it right: it is not in line while it can have no turn.
-     *
-     * @param int|null $sinceUs since when it stands there; null: it keeps its place, if it has one
-     */
-    public function put(Group $group, int $nowUs, ?int $sinceUs = null): void
+    /** Puts it right: it stands there since this moment, or since it can have a turn, and not while it can have none. */
+    public function put(Group $group, int $sinceUs): void
     {
         $us = $group->momentUs();
         if ($us === Gates::NEVER) {
             unset($this->moments[$group->name], $this->used[$group->name]);
-        } elseif ($sinceUs === null) {
-            $this->come($group->name, max($nowUs, $us));
         } else {
             $this->moments[$group->name] = max($sinceUs, $us);
         }
@@ -74,7 +68,13 @@ final class Line
         if ($used < $this->gates->weight($name)) {
             [$this->used[$name], $sinceUs] = [$used, $this->moments[$name] ?? $nowUs];
         }
-        $this->put($group, $nowUs, $sinceUs);
+        $this->put($group, $sinceUs);
+    }
+
+    /** The next job that it gets is the first of a turn. */
+    public function endTurn(string $group): void
+    {
+        unset($this->used[$group]);
     }
 
     /** How many jobs it may have in this turn. */

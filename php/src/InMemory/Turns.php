@@ -31,7 +31,7 @@ final class Turns
             yield from $this->taken($default, $us);
             $turn = new Turn($this->jobs, $name, $this->nowUs);
             if ($turn->isOver()) {
-                $this->jobs->line->put($turn->group, $this->nowUs, $us);
+                $this->jobs->line->put($turn->group, $us);
             } else {
                 $turns[] = $turn;
                 yield from $turn->jobs($this->jobs->line->left($name));
