@@ -34,6 +34,7 @@ final class Gates
     /** @var array<array-key, int> until when they are closed */
     private array $closed = [];
 
+    /** From the next lease on; null: none. */
     public function limit(string $name, ?GroupLimits $limits): void
     {
         unset($this->limits[$name], $this->rates[$name]);
@@ -77,16 +78,16 @@ final class Gates
         return $this->limits[$this->like($name)]->weight ?? 1;
     }
 
-    /** How many jobs more may start now. */
+    /** How many more jobs may start now. */
     public function most(string $name, int $held, int $nowUs): int
     {
         if ($this->momentUs($name, $held) > $nowUs) {
             return 0;
         }
-        $room = $this->room($name, $held);
         [$intervalUs, $burst] = $this->rates[$this->like($name)] ?? [0, 0];
+        $tokens = $intervalUs === 0 ? PHP_INT_MAX : floor($burst - max(0, ($this->spent[$name] ?? 0) - $nowUs) / $intervalUs);
 
-        return $intervalUs === 0 ? $room : min($room, intdiv($nowUs + $burst * $intervalUs - max($this->spent[$name] ?? 0, $nowUs), $intervalUs));
+        return (int) min($this->room($name, $held), $tokens);
     }
 
     /** From when on a job may start, as long as nobody gives one back: in the past where one may now. */
@@ -117,10 +118,22 @@ final class Gates
         unset($this->closed[$name]);
     }
 
+    /** Moments that have passed mean nothing any more. */
+    public function forgetPast(int $nowUs): void
+    {
+        $isAhead = static fn (int $us): bool => $us > $nowUs;
+        [$this->spent, $this->closed] = [array_filter($this->spent, $isAhead), array_filter($this->closed, $isAhead)];
+    }
+
+    public function haveLimits(): bool
+    {
+        return $this->limits !== [];
+    }
+
     /** No limits, and nothing spent or closed. */
     public function areOpen(int $nowUs): bool
     {
-        return $this->limits === [] && max([0, ...array_values($this->spent), ...array_values($this->closed)]) <= $nowUs;
+        return !$this->haveLimits() && max([0, ...array_values($this->spent), ...array_values($this->closed)]) <= $nowUs;
     }
 
     /** @return int|null null: it is open */

@@ -54,10 +54,18 @@ final class Group
         return $this->gates->most($this->name, $this->held, $this->nowUs);
     }
 
-    /** From when on one may start. */
+    /** When there is a token, and it is not closed; null: now. */
+    public function opensUs(): ?int
+    {
+        $opensUs = $this->gates->momentUs($this->name, 0);
+
+        return $opensUs > $this->nowUs ? $opensUs : null;
+    }
+
+    /** From when on one may start: in the past where one may now. */
     public function momentUs(): int
     {
-        $dueUs = $this->due->first()->dueUs ?? $this->aheadUs;
+        $dueUs = $this->due->first() === null ? $this->aheadUs : 0;
 
         return max($dueUs, $this->gates->momentUs($this->name, $this->held));
     }

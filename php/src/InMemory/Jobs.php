@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace DelayQueue\InMemory;
 
 use DelayQueue\JobInfo;
-use DelayQueue\OnExpiry;
 use DelayQueue\State;
 use DelayQueue\Stats;
 use DelayQueue\Testing;
@@ -14,6 +13,7 @@ use DelayQueue\Testing;
 final class Jobs
 {
     use KeepsGroups;
+    use ServesJobs;
 
     /** @var array<array-key, Entry> by their ids */
     private array $entries = [];
@@ -57,13 +57,14 @@ final class Jobs
             return false;
         }
         [$this->isKnown, $this->counters, $this->lastToken] = [false, self::NOTHING, 0];
+        $this->line->forget();
 
         return true;
     }
 
     public function find(string $id): ?Entry
     {
-        $this->reclaim($this->store->nowUs());
+        $this->reclaim();
 
         return $this->entries[$id] ?? null;
     }
@@ -109,7 +110,7 @@ final class Jobs
     {
         $found = $this->having($state);
         if ($after !== null) {
-            $place = self::place($state, $after->priority, Store::us($after->leaseUntil ?? $after->dueAt), $after->id);
+            $place = self::place($state, $after, Store::us($after->leaseUntil ?? $after->dueAt));
             $found = array_filter($found, static fn (Entry $entry): bool => self::compare(self::placeOf($state, $entry), $place) > 0);
         }
         usort($found, static fn (Entry $a, Entry $b): int => self::compare(self::placeOf($state, $a), self::placeOf($state, $b)));
@@ -137,7 +138,7 @@ final class Jobs
     public function having(State $state): array
     {
         $nowUs = $this->store->nowUs();
-        $this->reclaim($nowUs);
+        $this->reclaim();
 
         return array_filter($this->entries, static fn (Entry $entry): bool => $entry->state($nowUs) === $state);
     }
@@ -145,13 +146,15 @@ final class Jobs
     /** @return array{int, int, string} */
     private static function placeOf(State $state, Entry $entry): array
     {
-        return self::place($state, $entry->info->priority, $entry->lease?->endsAtUs() ?? $entry->dueUs, $entry->info->id);
+        return self::place($state, $entry->info, $entry->lease?->endsAtUs() ?? $entry->dueUs);
     }
 
     /** @return array{int, int, string} the place of a job in the order of a state */
-    private static function place(State $state, int $priority, int $us, string $id): array
+    private static function place(State $state, JobInfo $info, int $us): array
     {
-        return [$state === State::Ready ? $priority : 0, $us, $id];
+        $priority = $info->group === null ? $info->priority : Turns::DEFAULT_PRIORITY;
+
+        return [$state === State::Ready ? $priority : 0, $us, $info->id];
     }
 
     /**
@@ -161,89 +164,6 @@ final class Jobs
     private static function compare(array $a, array $b): int
     {
         return $a[0] <=> $b[0] ?: $a[1] <=> $b[1] ?: strcmp($a[2], $b[2]);
-    }
-
-    /** @return list<Entry> up to so many that fell due by then, whatever their priority */
-    public function dueBy(int $untilUs, int $most): array
-    {
-        $waiting = [...$this->in(State::Ready), ...$this->in(State::Delayed)];
-        $due = array_filter($waiting, static fn (Entry $entry): bool => $entry->dueUs <= $untilUs);
-        usort($due, static fn (Entry $a, Entry $b): int => $a->dueUs <=> $b->dueUs ?: strcmp($a->info->id, $b->info->id));
-
-        $found = [];
-        $nowUs = $this->store->nowUs();
-        foreach ($this->isPaused() ? [] : $due as $entry) {
-            if (count($found) >= $most) {
-                break;
-            }
-            if (!$this->endsLate($entry, $nowUs)) {
-                $found[] = $entry;
-            }
-        }
-
-        return $found;
-    }
-
-    /** Ends a waiting job that may not be started any more: buried, or removed. */
-    public function endsLate(Entry $entry, int $nowUs): bool
-    {
-        $isExpired = $entry->isExpiredAt($nowUs);
-        if ($isExpired && $entry->onExpiry === OnExpiry::Drop) {
-            $this->remove($entry, 'dropped');
-        } elseif ($isExpired || $entry->isTooLateAt($nowUs)) {
-            $this->leaves($entry);
-            $entry->bury($isExpired ? 'expired' : $entry->reasonOfEnd((string) $entry->info->lastError), $nowUs);
-            $this->add('expired');
-        } else {
-            return false;
-        }
-
-        return true;
-    }
-
-    /** @return list<Entry> the next to be leased together */
-    public function next(int $most): array
-    {
-        $nowUs = $this->store->nowUs();
-        $most = min($most, $this->gates->most(Gates::QUEUE, $this->held(), $nowUs));
-        $next = [];
-        foreach ($most > 0 ? (new Turns($this, $nowUs))->jobs() : [] as $entry) {
-            if ($next !== [] && $entry->isAlone()) {
-                break;
-            }
-            $next[] = $entry;
-            if ($entry->isAlone() || count($next) === $most) {
-                break;
-            }
-        }
-
-        return $next;
-    }
-
-    /** When there may be something to do, in Unix microseconds; null: nothing is coming. */
-    public function nextMomentUs(): ?int
-    {
-        $nowUs = $this->store->nowUs();
-        $pausedUs = $this->gates->closedUntilUs(Gates::QUEUE, $nowUs) ?? 0;
-        $moments = [];
-        $opensUs = $this->gates->momentUs(Gates::QUEUE, $this->held());
-        foreach ($this->entries as $entry) {
-            if ($entry->lease !== null) {
-                $moments[] = max($pausedUs, $entry->lease->endsAtUs());
-            } elseif ($entry->isWaiting() && $entry->info->group === null) {
-                $moments[] = max($opensUs, $entry->dueUs);
-            }
-        }
-        foreach ($this->groups() as $group) {
-            $moments[] = max($opensUs, $this->group($group, $nowUs)->momentUs());
-        }
-
-        return $moments === [] || min($moments) === PHP_INT_MAX ? null : min($moments);
-    }
-
-    private function held(): int
-    {
-        return count($this->having(State::Reserved));
     }
 
     public function isPaused(): bool
@@ -258,7 +178,7 @@ final class Jobs
 
     public function count(?State $state): int
     {
-        $this->reclaim($this->store->nowUs());
+        $this->reclaim();
 
         return $state === null ? count($this->entries) : count($this->in($state));
     }
@@ -289,8 +209,9 @@ final class Jobs
     }
 
     /** Jobs whose lease is over come back to their old place, or are buried when no attempt is left. */
-    private function reclaim(int $nowUs): void
+    public function reclaim(): void
     {
+        $nowUs = $this->store->nowUs();
         $isOver = static fn (Entry $entry): bool => $entry->lease !== null && $entry->lease->endsAtUs() <= $nowUs;
         $this->store->atOnce(fn () => array_map($this->expire(...), array_filter($this->entries, $isOver)));
     }

@@ -17,6 +17,12 @@ trait KeepsGroups
 
     public readonly Line $line;
 
+    /** Whether there are groups or limits to ask for. */
+    public function hasGroups(): bool
+    {
+        return !$this->line->isEmpty() || $this->gates->haveLimits();
+    }
+
     public function group(string $name, int $nowUs): Group
     {
         return new Group($name, $this->ofGroup($name), $this->gates, $nowUs);
@@ -105,6 +111,9 @@ trait KeepsGroups
         $many = array_count_values(array_filter(array_map(static fn (Entry $entry): ?string => $entry->info->group, $entries), is_string(...)));
         foreach ($many as $group => $count) {
             $this->line->serve($this->group((string) $group, $nowUs), $count, $nowUs);
+        }
+        if ($many !== []) {
+            $this->gates->forgetPast($nowUs);
         }
     }
 

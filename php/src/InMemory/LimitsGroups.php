@@ -34,6 +34,10 @@ trait LimitsGroups
         } catch (ValueError $error) {
             throw new ValueError(str_replace(GroupLimits::class . '::__construct', self::class . '::limitQueue', $error->getMessage()));
         }
+        if ($limits !== null && $this->arguments->like->prepare('')->partitions > 1) {
+            $why = 'each is served by itself, and does not know how many jobs of the others run';
+            throw new ValueError(self::class . "::limitQueue(): a queue of several partitions cannot be limited as a whole: $why");
+        }
         $this->jobs->gates->limit(Gates::QUEUE, $limits);
     }
 
@@ -78,6 +82,7 @@ trait LimitsGroups
     public function cancelGroup(string $group, bool $reserved = false): int
     {
         $this->groupName($group, 'cancelGroup', 1);
+        $this->jobs->reclaim();
         $found = array_filter($this->jobs->ofGroup($group), static fn (Entry $entry): bool => $reserved || $entry->lease === null);
         $this->jobs->removeAll($found);
 
@@ -87,6 +92,7 @@ trait LimitsGroups
     public function groupStats(string $group): GroupStats
     {
         $this->groupName($group, 'groupStats', 1);
+        $this->jobs->reclaim();
         $nowUs = $this->store->nowUs();
         $found = $this->jobs->group($group, $nowUs);
         $closedUs = $this->jobs->gates->closedUntilUs($group, $nowUs);
@@ -110,7 +116,7 @@ trait LimitsGroups
     }
 
     /** @internal for the loop: what the limit names is closed, and the job goes back to its old place */
-    public function isLimitedBy(RateLimited $limit, Job $job): void
+    public function giveBack(RateLimited $limit, Job $job): void
     {
         $this->sibling($job->queue)->rateLimit($limit->delay, $limit->group ?? $job->group);
         $job->release(DateTimeImmutable::createFromFormat('U.u', sprintf('%.6F', $job->dueAt)), countAttempt: false);

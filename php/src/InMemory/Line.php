@@ -22,6 +22,11 @@ final class Line
     {
     }
 
+    public function isEmpty(): bool
+    {
+        return $this->moments === [];
+    }
+
     public function momentUs(string $group): ?int
     {
         return $this->moments[$group] ?? null;
@@ -41,16 +46,32 @@ final class Line
         return $turns;
     }
 
+    /** @return list<string> names of those whose turn is later */
+    public function after(int $nowUs): array
+    {
+        return array_map(strval(...), array_keys(array_filter($this->moments, static fn (int $us): bool => $us > $nowUs)));
+    }
+
     /** A job of it may be served from then on. */
     public function come(string $group, int $us): void
     {
         $this->moments[$group] = min($this->moments[$group] ?? $us, $us);
     }
 
-    /** Puts it right: it stands there since this moment, or since it can have a turn, and not while it can have none. */
+    /** Puts right a group of which nothing was served: as long as it is closed, nobody looks at its jobs. */
     public function put(Group $group, int $sinceUs): void
     {
-        $us = $group->momentUs();
+        $this->stand($group, $group->opensUs() ?? $group->momentUs(), $sinceUs);
+    }
+
+    public function forget(): void
+    {
+        [$this->moments, $this->used] = [[], []];
+    }
+
+    /** It stands there since this moment, or since it can have a turn, and not while it can have none. */
+    private function stand(Group $group, int $us, int $sinceUs): void
+    {
         if ($us === Gates::NEVER) {
             unset($this->moments[$group->name], $this->used[$group->name]);
         } else {
@@ -68,7 +89,7 @@ final class Line
         if ($used < $this->gates->weight($name)) {
             [$this->used[$name], $sinceUs] = [$used, $this->moments[$name] ?? $nowUs];
         }
-        $this->put($group, $sinceUs);
+        $this->stand($group, $group->momentUs(), $sinceUs);
     }
 
     /** The next job that it gets is the first of a turn. */

@@ -121,7 +121,7 @@ final class Loop
     private function settle(Job $job, mixed $result, ?Throwable $error, float $ran): void
     {
         if ($error instanceof RateLimited) {
-            $this->queue->isLimitedBy($error, $job);
+            $this->queue->giveBack($error, $job);
             $this->queue->keepReason($job, $error->getMessage());
             $this->listeners->emit(Event::Released, $job, $error, $ran);
         } elseif ($error instanceof Release) {

@@ -13,14 +13,11 @@ use Generator;
  */
 final class Turn
 {
-    public readonly Group $group;
-
     private int $left;
 
-    public function __construct(private readonly Jobs $jobs, string $name, private readonly int $nowUs)
+    public function __construct(public readonly Group $group)
     {
-        $this->group = $jobs->group($name, $nowUs);
-        $this->left = $this->group->most();
+        $this->left = $group->most();
     }
 
     /** Whether it has no job to give. */
@@ -33,11 +30,9 @@ final class Turn
     public function jobs(int $many): Generator
     {
         for ($many = min($many, $this->left); $many > 0 && ($entry = $this->group->due->take()) !== null;) {
-            if (!$this->jobs->endsLate($entry, $this->nowUs)) {
-                --$many;
-                --$this->left;
-                yield $entry;
-            }
+            --$many;
+            --$this->left;
+            yield $entry;
         }
     }
 }

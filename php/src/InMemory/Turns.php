@@ -15,28 +15,45 @@ use Generator;
  */
 final class Turns
 {
-    private const DEFAULT_PRIORITY = 1024;
+    public const DEFAULT_PRIORITY = 1024;
 
     public function __construct(private readonly Jobs $jobs, private readonly int $nowUs)
     {
+    }
+
+    /** @return list<Entry> */
+    public function first(int $most): array
+    {
+        $found = [];
+        foreach ($this->jobs() as $entry) {
+            $found[] = $entry;
+            if (count($found) === $most) {
+                break; // before it looks at the next
+            }
+        }
+
+        return $found;
     }
 
     /** @return Generator<Entry> who asks for the next one has taken those before */
     public function jobs(): Generator
     {
         [$urgent, $default, $others] = $this->withoutGroup();
+        $isIdle = $urgent->first() === null && $default->first() === null;
         yield from $this->taken($urgent);
         $turns = [];
-        foreach ($this->jobs->line->until($this->nowUs) as [$us, $name]) {
-            yield from $this->taken($default, $us);
-            $turn = new Turn($this->jobs, $name, $this->nowUs);
-            if ($turn->isOver()) {
-                $this->jobs->line->put($turn->group, $us);
-            } else {
-                $turns[] = $turn;
-                yield from $turn->jobs($this->jobs->line->left($name));
+        do {
+            foreach ($this->jobs->line->until($this->nowUs) as [$us, $name]) {
+                yield from $this->taken($default, $us);
+                $turn = new Turn($this->jobs->group($name, $this->nowUs));
+                if ($turn->isOver()) {
+                    $this->jobs->line->put($turn->group, $us);
+                } else {
+                    $turns[] = $turn;
+                    yield from $turn->jobs($this->jobs->line->left($name));
+                }
             }
-        }
+        } while ($isIdle && $turns === [] && $this->bringsForward());
         yield from $this->taken($default);
         while ($turns !== []) {
             foreach ($turns as $n => $turn) {
@@ -47,6 +64,16 @@ final class Turns
             }
         }
         yield from $this->taken($others);
+    }
+
+    /** Puts right those that stand in the future: the clock may have been set back. True: it may be the turn of one. */
+    private function bringsForward(): bool
+    {
+        foreach ($this->jobs->line->after($this->nowUs) as $name) {
+            $this->jobs->line->put($this->jobs->group($name, $this->nowUs), $this->nowUs);
+        }
+
+        return $this->jobs->line->until($this->nowUs) !== [];
     }
 
     /** @return array{InOrder, InOrder, InOrder} the ready ones: urgent, of the default priority, and the others */
@@ -67,9 +94,7 @@ final class Turns
     {
         while (($entry = $jobs->first()) !== null && $entry->dueUs <= $untilUs) {
             $jobs->take();
-            if (!$this->jobs->endsLate($entry, $this->nowUs)) {
-                yield $entry;
-            }
+            yield $entry;
         }
     }
 }

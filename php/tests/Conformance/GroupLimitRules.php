@@ -283,5 +283,11 @@ trait GroupLimitRules
         $this->assertStringStartsWith('ValueError: limitQueue(): Argument #2 ($rate) must be', self::thrown(static fn () => $queue->limitQueue(rate: '5/0')));
         $this->assertStringStartsWith('ValueError: limitQueue(): Argument #3 ($burst) must be', self::thrown(static fn () => $queue->limitQueue(burst: 5)));
         $this->assertSame(['queue' => null, 'others' => null, 'groups' => []], $queue->limits());
+        $parts = $this->queue('parts', ['partitions' => 2]);
+        $this->assertSame(
+            'ValueError: limitQueue(): a queue of several partitions cannot be limited as a whole: each is served by itself, and does not know how many jobs of the others run',
+            self::thrown(static fn () => $parts->limitQueue(5)),
+        );
+        $this->assertSame('nothing', self::thrown(static fn () => $parts->limitQueue()));
     }
 }
