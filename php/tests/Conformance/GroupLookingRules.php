@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Conformance;
 
+use DelayQueue\Backoff;
 use DelayQueue\GroupLimits;
 use DelayQueue\State;
 
@@ -124,6 +125,33 @@ trait GroupLookingRules
         $this->assertSame([2, 5], [$queue->count(State::Ready), $queue->count()]);
         $this->assertSame(2, $queue->purge(State::Ready));
         $this->assertSame([['a'], null], [$queue->groups(), $queue->reserve()]);
+    }
+
+    public function testAGroupLiesInOnePartition(): void
+    {
+        $queue = $this->queue('parts', ['partitions' => 3, 'backoff' => Backoff::fixed(10)]);
+        $queue->limitGroups(null, new GroupLimits(ordered: true));
+        $names = range('a', 'h');
+        foreach ($names as $name) {
+            self::fill($queue, "{$name}1 {$name}2");
+        }
+        $this->assertSame($names, $queue->groups());
+        $this->assertSame(['c', 'd', 'e'], $queue->groups(3, 'b'));
+        $first = self::taken($queue);
+        sort($first);
+        $this->assertSame(array_map(static fn (string $name): string => "{$name}1", $names), $first);
+        $this->assertSame([8, 8, 1, 1], [$queue->stats()->ready, $queue->stats()->blocked, $queue->groupStats('d')->waiting, $queue->groupStats('d')->reserved]);
+        self::$hands['d1']->fail();
+        self::$hands['e1']->ack();
+        $this->assertSame(['e2'], self::taken($queue));
+        $this->assertSame([['d2'], ['d1'], []], [self::idsOf($queue, 'd', State::Ready), self::idsOf($queue, 'd', State::Delayed), self::idsOf($queue, 'd', State::Reserved)]);
+        $this->assertSame([2, 1], [$queue->cancelGroup('d'), $queue->cancelGroup('e', true)]);
+        $queue->pause(group: 'f');
+        $queue->rateLimit(60, 'g');
+        $this->assertSame([true, true, false], [$queue->isPaused('f'), $queue->isPaused('g'), $queue->isPaused('h')]);
+        $queue->resume('f');
+        $this->assertFalse($queue->isPaused('f'));
+        $this->assertSame(['others'], array_keys(array_filter($queue->limits())));
     }
 
     public function testANameOfAGroupIsAsAnId(): void

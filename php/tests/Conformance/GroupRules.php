@@ -7,49 +7,12 @@ namespace DelayQueue\Tests\Conformance;
 use DateTimeImmutable;
 use DelayQueue\GroupLimits;
 use DelayQueue\OnDuplicate;
-use DelayQueue\QueueInterface;
 use DelayQueue\State;
+use DelayQueue\Testing;
 
 /** Groups take turns: a group stands in line as one, however many jobs it has. */
 trait GroupRules
 {
-    /** Adds a job per word: its payload and id is the word, its group the letters of it. */
-    private static function fill(QueueInterface $queue, string $words): void
-    {
-        foreach (explode(' ', $words) as $word) {
-            $queue->push($word, id: $word, group: rtrim($word, '0123456789'));
-        }
-    }
-
-    /** Takes what there is, one by one, and settles nothing. @return list<mixed> */
-    private static function taken(QueueInterface $queue, int $most = 100): array
-    {
-        $taken = [];
-        while (count($taken) < $most && ($job = $queue->reserve())) {
-            $taken[] = $job->payload;
-            self::$hands[$job->id] = $job;
-        }
-
-        return $taken;
-    }
-
-    /** @return list<mixed> the payloads of the next batch */
-    private static function batch(QueueInterface $queue, int $most): array
-    {
-        $jobs = $queue->reserveMany($most);
-        foreach ($jobs as $job) {
-            self::$hands[$job->id] = $job;
-        }
-
-        return array_map(static fn ($job): mixed => $job->payload, $jobs);
-    }
-
-    /** @return list<string> */
-    private static function idsOf(QueueInterface $queue, string $group, State $state, int $offset = 0, int $limit = 100): array
-    {
-        return array_map(static fn ($info): string => $info->id, $queue->list($state, $offset, $limit, group: $group));
-    }
-
     public function testATenantWithManyJobsDelaysNobody(): void
     {
         $queue = $this->queue();
@@ -218,6 +181,30 @@ trait GroupRules
         $this->assertTrue($queue->kickJob('a1'));
 
         $this->assertSame(['a2', 'a3', 'a1'], self::served($queue));
+    }
+
+    public function testAClockThatIsSetBackKeepsNobodyWaiting(): void
+    {
+        $queue = $this->queue();
+        $moment = new DateTimeImmutable('2040-01-01 UTC');
+        Testing::travelTo($moment->modify('+1 day'));
+        foreach (['a', 'b'] as $group) {
+            $queue->pushMany(array_fill(0, 2, ['payload' => $group, 'group' => $group, 'delay' => $moment->modify('-1 hour')]));
+        }
+        $this->assertSame(['a'], self::taken($queue, 1));
+        Testing::travelTo($moment);
+
+        $this->assertCount(3, self::served($queue));
+    }
+
+    public function testWatchedQueuesHaveALineEach(): void
+    {
+        [$first, $second] = [$this->queue('first'), $this->queue('second')];
+        self::fill($second, 'b1 b2 a1');
+        self::fill($first, 'a1 a2 b1');
+        $second->limitGroups('b', new GroupLimits(concurrency: 1));
+
+        $this->assertSame(['a1', 'b1', 'a2', 'b1', 'a1'], self::taken($this->queue('own')->watch('first', 'second')));
     }
 
     public function testAJobOfAGroupThatComesBackStandsBehindTheOthers(): void
