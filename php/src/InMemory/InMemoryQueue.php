@@ -16,7 +16,7 @@ use Error;
 use ReflectionClass;
 
 /**
- * A queue in the memory of this process, with the rules of DelayQueue on Redis: order, leases, attempts, backoff, duplicates, time travel.
+ * A queue in the memory of this process, with the rules of DelayQueue on Redis: order, groups, leases, attempts, backoff, duplicates, time travel.
  * For unit tests without Redis, and to run jobs in the process at drain():
  *
  *     $queue = new InMemoryQueue('orders');

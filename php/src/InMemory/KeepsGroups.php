@@ -87,15 +87,13 @@ trait KeepsGroups
         }
     }
 
-    /** Limits of a group, or of all others, from the next lease on; null: none. */
+    /** Limits of a group, or of all others, from the next lease on; null: none. They begin with a new turn. */
     public function limit(?string $group, ?GroupLimits $limits): void
     {
         $this->gates->limit($group ?? Gates::OTHERS, $limits);
-        if ($group !== null) {
-            $this->line->endTurn($group);
-        }
         $nowUs = $this->store->nowUs();
         foreach ($group === null ? $this->groups() : [$group] as $name) {
+            $this->line->endTurn($name);
             $this->line->put($this->group($name, $nowUs), min($this->line->momentUs($name) ?? $nowUs, $nowUs));
         }
     }

@@ -17,6 +17,7 @@ final class Store
 
     private float $lastOffset = 0.0;
 
+    /** The clock does, during atOnce(). */
     private bool $stands = false;
 
     public function queue(string $name): Jobs

@@ -56,7 +56,7 @@ abstract class WalkCase extends TestCase
             $this->assertSame($wantedFacts, $facts, $walked);
             $this->assertEqualsWithDelta($wantedTimes, $times, 5.0, $walked);
         }
-        $this->assertGreaterThan(0, $queues[0]->stats()->acked);
+        $this->assertGreaterThan(0, $queues[0]->stats()->pushed);
     }
 
     /** What may be done next, by a name that tells it. @return array<string, callable(QueueInterface, array<int, Job>): mixed> */
