@@ -57,6 +57,9 @@ trait GroupPauseRules
             $this->travel('59m');
             $this->assertNull($queue->reserve());
             $queue->pause('10s', $group);
+            if ($group !== null) {
+                $this->assertEqualsWithDelta($queue->now() + 10, $queue->groupStats($group)->nextTurnAt, 5.0);
+            }
             $this->travel(11);
             $this->assertFalse($queue->isPaused($group));
             $this->assertTrue($queue->wait(0));
