@@ -10,6 +10,7 @@
 --@include history
 --@include lease
 --@include ends
+--@include marks
 --@include bury
 local id = ARGV[2]
 local record = call('HGET', leases, id) == ARGV[3] and call('HGET', jobs, id)
@@ -19,7 +20,7 @@ if not record then
 end
 local past = read_history(id, (read_lease(ARGV[3])))
 --@include check_types
-if string.find(marks_of(ARGV[3]) or '', 'g', 1, true) then
+if leased_group(ARGV[3]) ~= '' then
   --@include check_group_types
 end
 --@include allow_when_full

@@ -11,6 +11,7 @@
 --@include place
 --@include lease
 --@include ends
+--@include marks
 --@include bury
 --@include back
 local id = ARGV[2]
@@ -22,7 +23,7 @@ end
 local past, _, max_attempts, priority = read_history(id, (read_lease(ARGV[3]))), options(record)
 local due = due_at(ARGV[7])
 --@include check_types
-if string.find(marks_of(ARGV[3]) or '', 'g', 1, true) then
+if leased_group(ARGV[3]) ~= '' then
   --@include check_group_types
 end
 --@include allow_when_full

@@ -18,7 +18,7 @@
 --@include tokens
 --@include check_types
 for n = 9, #ARGV, 2 do
-  if string.find(marks_of(ARGV[n]) or '', 'g', 1, true) then
+  if leased_group(ARGV[n]) ~= '' then
     --@include check_group_types
     break
   end
