@@ -143,7 +143,8 @@ impl Walk {
 
     /// The line before a reserve, where the order between groups follows from it: no lease is over, and no job is too late.
     pub(super) fn look_at_line(&mut self, is_lost: bool) -> Option<Line> {
-        if !self.has_groups || is_lost || self.below(2) == 0 {
+        let is_behind = self.model.now < self.model.latest; // then groups may stand in line later
+        if !self.has_groups || is_lost || is_behind || self.below(2) == 0 {
             return None;
         }
         self.note("  (after a look at the line)".into());
@@ -178,10 +179,12 @@ impl Walk {
             return expected;
         }
         let found = Snapshot::of(&mut self.raw, &self.queue);
+        if std::env::var("DBG").is_ok() { eprintln!("DBG now {} line {:?} since {:?} got {:?}", self.model.now, found.line.iter().map(|(g,a)| (text(g),*a)).collect::<Vec<_>>(), self.model.fairness, got.iter().map(|j| (j.id.to_string(), j.due_at_us)).collect::<Vec<_>>()); }
         let (gone, before) = (self.gone(&found), self.model.tokens);
         if is_lost {
             self.model.tokens = got.first().map_or(found.counter("token"), |job| job.receipt.token() - 1);
             assert!(self.model.tokens >= before);
+            self.model.forget_who_waits(); // the call that nobody saw was a turn of some
         }
         let unseen = self.model.tokens - before;
         let ids: Vec<String> = got.iter().map(|job| job.id.to_string()).collect();
@@ -218,7 +221,6 @@ impl Walk {
             assert!(job.comes_first || job.group().is_some_and(|group| groups.limits_of(group).ordered));
             job.comes_first = true;
         }
-        self.model.forget_who_waits();
     }
 
     pub(super) fn check_wait(&mut self, got: bool) {
