@@ -108,9 +108,9 @@ fn the_end_of_a_pause_is_found() {
         let server = Server::start(&[]);
         let queue = server.queue("q");
         queue.push(&job("a")).unwrap();
-        queue.pause(None).unwrap();
+        queue.pause(None, None).unwrap();
         let waiter = waiting(&server, &[&queue], has_checked);
-        unheard(&server, &queue, || queue.resume().unwrap());
+        unheard(&server, &queue, || queue.resume(None).unwrap());
         is_found(waiter, "a", "after the pause");
     }
 }
@@ -120,9 +120,9 @@ fn a_pause_that_gets_shorter_ends_earlier() {
     let server = Server::start(&[]);
     let queue = server.queue("q");
     queue.push(&job("a")).unwrap();
-    queue.pause(Some(100_000)).unwrap();
+    queue.pause(Some(100_000), None).unwrap();
     let waiter = waiting(&server, &[&queue], true);
-    queue.pause(Some(500)).unwrap(); // which wakes no waiter
+    queue.pause(Some(500), None).unwrap(); // which wakes no waiter
     is_found(waiter, "a", "after the shorter pause");
 }
 
@@ -131,7 +131,7 @@ fn a_pause_that_begins_while_a_consumer_waits_is_heeded() {
     let server = Server::start(&[]);
     let (queue, mut raw) = (server.queue("q"), server.raw());
     let waiter = waiting(&server, &[&queue], true);
-    queue.pause(None).unwrap();
+    queue.pause(None, None).unwrap();
     queue.push(&job("a")).unwrap();
     let before = raw.calls("evalsha");
     let checks = raw.calls("time");
@@ -139,7 +139,7 @@ fn a_pause_that_begins_while_a_consumer_waits_is_heeded() {
     soon("it checks", || raw.calls("time") > checks + 1);
     assert!(raw.calls("evalsha") - before <= 4, "it looks once, and only checks then");
     assert_eq!(states(&queue), [0, 1, 0, 0]);
-    queue.resume().unwrap();
+    queue.resume(None).unwrap();
     is_found(waiter, "a", "after the pause");
 }
 
@@ -274,7 +274,7 @@ fn an_idle_waiter_costs_one_command_a_second_or_less() {
         |queue| drop(queue.push(&NewJob { due: Due::InMs(3_600_000), ..prioritized("far", 5) }).unwrap()),
         |queue| {
             queue.push(&job("due")).unwrap();
-            queue.pause(None).unwrap();
+            queue.pause(None, None).unwrap();
         },
     ];
     let measured = arrangements.map(|arrange| std::thread::spawn(move || costs(arrange)));

@@ -88,8 +88,8 @@ pub fn consume(queue: &Queue, errors: &mut Errors) {
     errors.get(queue.count_due(&[0]));
     errors.get(queue.now_us());
     errors.get(queue.cancel(&[id("f")]));
-    errors.get(queue.pause(None));
-    errors.get(queue.resume());
+    errors.get(queue.pause(None, None));
+    errors.get(queue.resume(None));
     errors.get(queue.wait(&[queue.name().to_owned()], now, &mut NoInterrupts));
     errors.get(queue.take(None, 2));
     errors.get(queue.queues());

@@ -167,7 +167,9 @@ impl Walk {
         assert_eq!(self.queue.count_due(&moments).unwrap(), moments.iter().map(before).collect::<Vec<_>>());
         assert_eq!(self.queue.now_us().unwrap(), self.model.now);
         self.compare_stats();
-        if std::env::var("NOLIM").is_err() { self.compare_groups(); }
+        if std::env::var("NOLIM").is_err() {
+            self.compare_groups();
+        }
         let (_, faults) = audit::examine_at(&mut self.raw, &self.queue, self.model.latest);
         assert!(faults.is_empty(), "{faults:#?}");
     }
@@ -191,7 +193,10 @@ impl Walk {
         // When the clock was set back, groups may stand in line later: they seem to be blocked.
         let is_exact = self.model.now == self.model.latest;
         let found = (stats.blocked, stats.oldest_ready_age_us);
-        assert!(found == (blocked.len() as u64, oldest) || !is_exact && found.0 > blocked.len() as u64, "{found:?}, {blocked:?}");
+        assert!(
+            found == (blocked.len() as u64, oldest) || !is_exact && found.0 > blocked.len() as u64,
+            "{found:?}, {blocked:?}"
+        );
         let of = |numbers: &BTreeMap<u32, i64>| numbers.clone().into_iter().collect::<Vec<_>>();
         let lateness = of(&self.model.times.lateness);
         let wait = [lateness.clone(), of(&self.model.times.wait)].concat();

@@ -179,7 +179,15 @@ impl Walk {
             return expected;
         }
         let found = Snapshot::of(&mut self.raw, &self.queue);
-        if std::env::var("DBG").is_ok() { eprintln!("DBG now {} line {:?} since {:?} got {:?}", self.model.now, found.line.iter().map(|(g,a)| (text(g),*a)).collect::<Vec<_>>(), self.model.fairness, got.iter().map(|j| (j.id.to_string(), j.due_at_us)).collect::<Vec<_>>()); }
+        if std::env::var("DBG").is_ok() {
+            eprintln!(
+                "DBG now {} line {:?} since {:?} got {:?}",
+                self.model.now,
+                found.line.iter().map(|(g, a)| (text(g), *a)).collect::<Vec<_>>(),
+                self.model.fairness,
+                got.iter().map(|j| (j.id.to_string(), j.due_at_us)).collect::<Vec<_>>()
+            );
+        }
         let (gone, before) = (self.gone(&found), self.model.tokens);
         if is_lost {
             self.model.tokens = got.first().map_or(found.counter("token"), |job| job.receipt.token() - 1);
