@@ -68,6 +68,11 @@ impl Groups {
         }
     }
 
+    /// No limit is set, and nobody is kept out.
+    pub fn are_unused_at(&self, now: i64) -> bool {
+        self.limits.is_empty() && self.spent.values().chain(self.closed_until.values()).all(|until| *until <= now)
+    }
+
     /// A job that was held waits again: in an ordered group as its first.
     pub fn take_back(&self, job: &mut Job, due: i64) {
         job.wait_from(due);

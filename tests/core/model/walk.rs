@@ -77,7 +77,7 @@ fn walk(seed: u8, steps: usize, has_groups: bool, server: &Server, clock: &Clock
             }
         }));
         if outcome.is_err() {
-            let from = walk.log.len().saturating_sub(12);
+            let from = walk.log.len().saturating_sub(std::env::var("LOG").map_or(12, |n| n.parse().unwrap()));
             panic!("seed {seed}, step {step}; the last operations were:\n{}", walk.log[from..].join("\n"));
         }
     }

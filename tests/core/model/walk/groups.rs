@@ -73,13 +73,13 @@ impl Walk {
         let starts = self.pick(&[1, 2]);
         let rate = Some(Rate { starts, per_us: interval_us * u64::from(starts) }).filter(|_| interval_us > 0);
         let ordered = self.below(5) < 2;
-        let concurrency = if ordered { None } else { concurrency };
+        let concurrency = if ordered { Some(1) } else { concurrency };
         let weight = self.pick(&[1, 1, 3]);
         if self.below(5) < 2 {
-            None
-        } else {
-            Some(GroupLimits { concurrency, rate, burst: burst.filter(|_| rate.is_some()), weight, ordered })
+            return None;
         }
+        let burst = burst.filter(|burst| rate.is_some_and(|rate| rate.starts != *burst)); // as it comes back
+        Some(GroupLimits { concurrency, rate, burst, weight, ordered })
     }
 
     fn set_limits(&mut self, name: &str, limits: Option<GroupLimits>) {
@@ -100,6 +100,9 @@ impl Walk {
         self.note(format!("limit_queue {limits:?}"));
         self.queue(is_lost).limit_queue(limits.as_ref()).unwrap();
         self.set_limits(QUEUE, limits);
+        if limits.is_none() {
+            self.model.groups.spent.remove(QUEUE);
+        }
     }
 
     pub(super) fn rate_limit(&mut self, for_ms: u64, group: Option<&Group>, is_lost: bool) {
@@ -132,6 +135,17 @@ impl Walk {
         let expected = self.model.cancel_group(&text(group.as_bytes()), reserved);
         let got = self.queue(is_lost).cancel_group(group, reserved);
         assert_eq!(unless_in_doubt(got), if is_lost { None } else { Some(expected) });
+    }
+
+    /// No limits, and no group closed.
+    pub(super) fn open_all(&mut self) {
+        let named = |name: &String| Group::new(name).ok();
+        for name in self.model.groups.limits.keys().cloned().collect::<Vec<_>>() {
+            if name == QUEUE { self.limit_queue(None, false) } else { self.limit_groups(named(&name).as_ref(), None, false) }
+        }
+        for group in self.model.groups.closed_until.keys().filter_map(named).collect::<Vec<_>>() {
+            self.resume_group(&group, false);
+        }
     }
 
     /// It finds nothing that is wrong.

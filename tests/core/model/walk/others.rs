@@ -68,6 +68,7 @@ impl Walk {
             let taken = self.model.recent.iter().filter(|(_, until)| **until > self.model.now);
             let names: Vec<String> = self.model.receipts.keys().chain(taken.map(|(id, _)| id)).cloned().collect();
             self.forget_names(&names, false);
+            self.open_all();
         }
         self.note("forget".into());
         let expected = self.model.forget();
