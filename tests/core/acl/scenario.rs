@@ -119,7 +119,7 @@ pub fn enlist(queue: &Queue, errors: &mut Errors) {
 /// The request of a reserve when the answer to its first try was lost.
 pub fn repeat(raw: &mut Raw, errors: &mut Errors) {
     let keys = Keys::new("dq", "q", 0);
-    let mut command = vec![b"EVAL".as_slice(), scripts::RESERVE.source.as_bytes(), b"10"];
+    let mut command = vec![b"EVAL".as_slice(), scripts::RESERVE.source.as_bytes(), b"15"];
     command.extend(keys.all());
     command.extend(["0", "consumer", "1", "1", "1 1000000 - 0 0"].map(str::as_bytes));
     for _ in 0..2 {
