@@ -141,9 +141,12 @@ impl Snapshot {
             if score(&self.line, &group).is_none_or(|at| at > latest) {
                 let found = score(&self.line, &group);
                 let of_group: Vec<&Entry> = entries.iter().filter(|entry| entry.group == group).collect();
-                let (name, limits) = (text(&group), self.limits.get(&group).or_else(|| self.limits.get(b"".as_slice())));
+                let (name, limits) =
+                    (text(&group), self.limits.get(&group).or_else(|| self.limits.get(b"".as_slice())));
                 let limits = limits.map(|limits| text(limits));
-                faults.push(format!("'{name}' stands in line at {found:?}, later than {latest}: {limits:?} {of_group:?}"));
+                faults.push(format!(
+                    "'{name}' stands in line at {found:?}, later than {latest}: {limits:?} {of_group:?}"
+                ));
             }
         }
     }

@@ -77,7 +77,7 @@ fn walk(seed: u8, steps: usize, has_groups: bool, server: &Server, clock: &Clock
             }
         }));
         if outcome.is_err() {
-            let from = walk.log.len().saturating_sub(std::env::var("LOG").map_or(12, |n| n.parse().unwrap()));
+            let from = walk.log.len().saturating_sub(12);
             panic!("seed {seed}, step {step}; the last operations were:\n{}", walk.log[from..].join("\n"));
         }
     }
@@ -200,7 +200,7 @@ impl Walk {
     fn step(&mut self) {
         self.advance();
         let is_lost = self.below(40) == 0;
-        if self.has_groups && std::env::var("NOLIM").is_err() && self.below(12) == 0 {
+        if self.has_groups && self.below(12) == 0 {
             return self.step_of_groups(is_lost);
         }
         match self.below(1000) {

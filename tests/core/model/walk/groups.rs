@@ -141,7 +141,11 @@ impl Walk {
     pub(super) fn open_all(&mut self) {
         let named = |name: &String| Group::new(name).ok();
         for name in self.model.groups.limits.keys().cloned().collect::<Vec<_>>() {
-            if name == QUEUE { self.limit_queue(None, false) } else { self.limit_groups(named(&name).as_ref(), None, false) }
+            if name == QUEUE {
+                self.limit_queue(None, false)
+            } else {
+                self.limit_groups(named(&name).as_ref(), None, false)
+            }
         }
         for group in self.model.groups.closed_until.keys().filter_map(named).collect::<Vec<_>>() {
             self.resume_group(&group, false);
@@ -184,6 +188,9 @@ impl Walk {
     /// The jobs that a reserve may give: the model's own choice, or where groups wait, that of Redis if it was allowed.
     pub(super) fn expected(&mut self, got: &[Reserved], max: usize, is_lost: bool, line: Option<&Line>) -> Vec<Job> {
         self.model.reclaim();
+        if self.has_groups && got.is_empty() && !self.model.is_paused() {
+            self.check_empty();
+        }
         if self.model.is_plain() {
             let mut expected = self.model.reserve(max);
             if is_lost {
@@ -193,15 +200,6 @@ impl Walk {
             return expected;
         }
         let found = Snapshot::of(&mut self.raw, &self.queue);
-        if std::env::var("DBG").is_ok() {
-            eprintln!(
-                "DBG now {} line {:?} since {:?} got {:?}",
-                self.model.now,
-                found.line.iter().map(|(g, a)| (text(g), *a)).collect::<Vec<_>>(),
-                self.model.fairness,
-                got.iter().map(|j| (j.id.to_string(), j.due_at_us)).collect::<Vec<_>>()
-            );
-        }
         let (gone, before) = (self.gone(&found), self.model.tokens);
         if is_lost {
             self.model.tokens = got.first().map_or(found.counter("token"), |job| job.receipt.token() - 1);
@@ -215,6 +213,17 @@ impl Walk {
             self.adopt(&found, unseen);
         }
         expected
+    }
+
+    /// After a reserve that finds nothing: no group stands in line that cannot be served, and a queue without limits and jobs of groups is plain.
+    fn check_empty(&mut self) {
+        let found = Snapshot::of(&mut self.raw, &self.queue);
+        let is_open = !self.model.groups.limits.contains_key(QUEUE);
+        assert!(!is_open || found.line.iter().all(|(_, at)| *at > self.model.now), "looks in vain: {:?}", found.line);
+        if self.model.groups.limits.is_empty() && self.model.names().is_empty() {
+            assert!(found.limits.is_empty() && found.grouped.is_empty() && found.groups.is_empty());
+            assert_eq!(found.line, [], "the queue is plain again");
+        }
     }
 
     /// Jobs that wait in the model, and no longer in Redis.
@@ -255,6 +264,6 @@ impl Walk {
         let gone = self.gone(&found);
         self.model.end_late(&gone);
         let expected = self.model.someone_is_servable();
-        assert!(got == expected || !got && self.model.now < self.model.latest, "{got} {expected}");
+        assert_eq!(got, expected);
     }
 }
