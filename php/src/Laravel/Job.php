@@ -10,11 +10,20 @@ use DelayQueue\LeaseLostException;
 use Illuminate\Container\Container;
 use Illuminate\Contracts\Queue\Job as JobContract;
 use Illuminate\Queue\Jobs\Job as BaseJob;
+use Illuminate\Queue\Middleware\RateLimited;
+use Illuminate\Queue\Middleware\ThrottlesExceptions;
+use Illuminate\Queue\Middleware\WithoutOverlapping;
 use Throwable;
 
 /** A job of Laravel under a lease of delayqueue. */
 class Job extends BaseJob implements JobContract
 {
+    /** Middleware of Laravel that releases a job for "not now": no attempt of the job. */
+    private const HOLDS_BACK = [RateLimited::class, WithoutOverlapping::class, ThrottlesExceptions::class];
+
+    /** More than lie between a middleware and isHeldBack(). */
+    private const FRAMES = 8;
+
     /** @var array<string, mixed>|null */
     private ?array $decoded = null;
 
@@ -86,12 +95,14 @@ class Job extends BaseJob implements JobContract
      * Gives the job back.
      *
      * @param \DateTimeInterface|\DateInterval|int $delay
-     * @param bool $countAttempt false: as if it had not been tried, for "not now" (a rate limit, a maintenance window)
+     * @param bool|null $countAttempt false: as if it had not been tried, for "not now" (a maintenance window). null: it counts, unless a middleware
+     *     of HOLDS_BACK calls this
      */
-    public function release($delay = 0, bool $countAttempt = true)
+    public function release($delay = 0, ?bool $countAttempt = null)
     {
         parent::release($delay);
         if (!$this->isDeleted()) {
+            $countAttempt ??= !$this->source->settings->releaseUncounted || !self::isHeldBack();
             $this->settle(fn () => $this->reserved->release(
                 Delay::of($delay, $this->source->native($this->queue)),
                 countAttempt: $countAttempt,
@@ -124,6 +135,20 @@ class Job extends BaseJob implements JobContract
         if (!$this->reserved->isLost()) {
             $this->keepAlive(0.001);
         }
+    }
+
+    /** A middleware calls release() of the user's job, which calls ours, and may have one of its own in between. */
+    private static function isHeldBack(): bool
+    {
+        foreach (debug_backtrace(DEBUG_BACKTRACE_PROVIDE_OBJECT | DEBUG_BACKTRACE_IGNORE_ARGS, self::FRAMES) as $frame) {
+            if (!in_array($frame['function'], [__FUNCTION__, 'release'], true)) {
+                $caller = $frame['object'] ?? null;
+
+                return array_filter(self::HOLDS_BACK, static fn (string $class): bool => $caller instanceof $class) !== [];
+            }
+        }
+
+        return false;
     }
 
     /** A job that is settled stays so. One that is ours no longer is no error of the application. */

@@ -31,6 +31,10 @@ class Deed implements ShouldQueue
 
     public $backoff = 0;
 
+    public $retryUntil;
+
+    public $maxExceptions;
+
     public function __construct(public string $name, public float $seconds = 0, public string $end = 'return')
     {
     }
