@@ -1,18 +1,31 @@
 -- ack.lua: jobs are done, or failed for good: remove them.
 -- KEYS[1] jobs  HASH  id → record     KEYS[2] reserved  ZSET  id → deadline (µs)   KEYS[3] leases  HASH  id → lease
 -- KEYS[4] meta  HASH  counters        KEYS[5] history   HASH  id → past
+-- KEYS[6] waiters   KEYS[7] groups   KEYS[8] line   KEYS[9] limits: only where a lease has the mark g or l
 -- ARGV[1] outcome of the runs: acked or failed   ARGV[2] the buckets of the run times, two digits for each job, or two for all
--- ARGV[3…] in pairs: id · lease; then, if there is one more, a consumer that has had the answer to its last reserve
+-- ARGV[3…] with these keys first the clock offset (µs); in pairs: id · lease; then, if there is one more, a consumer that has had the answer to
+--         its last reserve
 -- Returns {"OK", lost} lost: the positions of those that are not ours any more
--- Cost    O(J log N) for J jobs; 6 commands, 1 more where a job came back before, 1 for each further bucket of run times, 1 for failed jobs
-local call = redis.call
+-- Cost    O(J log N) for J jobs; 6 commands, 1 more where a job came back before, 1 for each further bucket of run times, 1 for failed jobs; of groups
+--         2 more, and 1 for each that is limited
+local call, try, now, from = redis.call, redis.pcall, nil, 3
 local jobs, reserved, leases, meta, history = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local waiters, groups, line, limits = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
+local function int(number) return string.format('%d', number) end
+if waiters then
+  local time = call('TIME')
+  now, from = time[1] * 1000000 + time[2] + ARGV[3], 4
+end
 --@include ends
 --@include acknowledge
-local lost = acknowledge(ARGV[1], ARGV[2], 3)
+local lost, is_let_in = acknowledge(ARGV[1], ARGV[2], from)
 if ARGV[1] == 'failed' then
-  local ended = math.floor(#ARGV / 2) - 1 - #lost
+  local ended = math.floor((#ARGV - from + 1) / 2) - #lost
   if ended > 0 then call('HINCRBY', meta, 'given_up', ended) end
 end
-if #ARGV % 2 == 1 then call('HDEL', leases, '\n' .. ARGV[#ARGV]) end
+if (#ARGV - from) % 2 == 0 then call('HDEL', leases, '\n' .. ARGV[#ARGV]) end
+if is_let_in then
+  --@include wake
+  wake(now)
+end
 return { 'OK', lost }

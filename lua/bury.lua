@@ -22,7 +22,11 @@ local past = read_history(id, (read_lease(ARGV[3])))
 --@include allow_when_full
 past.attempts = past.attempts + 1
 bury(id, record, past, ARGV[5])
-end_leases({ id })
+local is_let_in = end_leases({ id }, { ARGV[3] })
 forget_call(ARGV[4])
 call('HINCRBY', meta, ARGV[6], 1)
+if is_let_in then
+  --@include wake
+  wake(now)
+end
 return { 'OK' }

@@ -5,6 +5,7 @@
 -- Cost    O(I log N) for I ids
 --@include clock
 --@include keys
+--@include record
 --@include place
 --@include remove
 --@include check_types

@@ -12,6 +12,7 @@
 --@include lease
 --@include ends
 --@include bury
+--@include back
 local id = ARGV[2]
 local record = call('HGET', leases, id) == ARGV[3] and call('HGET', jobs, id)
 if not record then
@@ -32,13 +33,14 @@ end
 if is_spent then
   bury(id, record, past, reason)
 else
-  place(id, priority or DEFAULT_PRIORITY, due)
+  place_back(id, record, priority, due)
   write_history(id, record, past)
 end
-end_leases({ id })
+local is_let_in = end_leases({ id }, { ARGV[3] })
 forget_call(ARGV[4])
 call('HINCRBY', meta, 'failed' .. ARGV[6], 1)
-if is_spent then return { 'BURIED' } end
 --@include wake
+if is_let_in then wake(now) end
+if is_spent then return { 'BURIED' } end
 wake(due)
 return { 'OK', int(due) }

@@ -1,2 +1,40 @@
--- limit_groups.lua: to be written
-return 'OK'
+-- limit_groups.lua: the limits of a group, or of each group that has none of its own, from the next lease on.
+-- KEYS    all
+-- ARGV[1] clock offset (µs)   ARGV[2] group, or '' for all others   ARGV[3] the limits (lib/limits.lua), or '' to forget them
+-- ARGV[4] of all others: '', and then the name behind which to go on
+-- Returns {"OK"} | {"MORE", name} the limits are set, and the groups up to this name stand in line as they allow
+-- Cost    O(log N); of all others O(G log N) for up to 200 groups looked at
+--@include clock
+--@include keys
+--@include allow_when_full
+local group, text, behind = ARGV[2], ARGV[3], ARGV[4]
+if behind == '' then
+  if text == '' then call('HDEL', limits, group) else call('HSET', limits, group, text) end
+  if group ~= '' then call('HDEL', limits, group .. '\n') end
+end
+--@include turns
+has_limits = true
+local names, from = { group }, behind == '' and '-' or '(' .. behind .. '\nx'
+if group == '' then
+  -- Those that the limits before have kept out of the line, or in the future of it, are not known: all are looked at.
+  for n = 1, 200 do
+    local entry = call('ZRANGEBYLEX', groups, from, '+', 'LIMIT', 0, 1)[1]
+    names[n] = entry and string.match(entry, '^[^\n]*')
+    if not entry then break end
+    from = '(' .. names[n] .. '\nx'
+  end
+end
+learn(names)
+local turns = {}
+for n, name in ipairs(names) do
+  local turn = look_at(name, now)
+  if turn.room > 0 then read_on(turn, 1) end
+  turns[n] = { turn, tonumber(call('ZSCORE', line, name)) or now }
+  if turns[n][2] > now then turns[n][2] = now end
+end
+if turns[1] and stand(turns) then
+  --@include wake
+  wake(now)
+end
+if group == '' and names[200] then return { 'MORE', names[200] } end
+return { 'OK' }

@@ -17,10 +17,13 @@
 --@include promote
 if reclaim(true) or ARGV[2] == 'ready' and promote(true) then return { 'AGAIN' } end
 local state, offset, limit, bytes = ARGV[2], ARGV[3] + 0, ARGV[4] + 0, ARGV[5] + 0
-local reply, due_now = { 'JOBS', state, 0, 0 }, call('ZCOUNT', waiting, '-inf', int(now))
+local reply = { 'JOBS', state, 0, 0 }
+local function due_in(key) return call('ZCOUNT', key, '-inf', int(now)) end
+local due_waiting, due_grouped = due_in(waiting), due_in(grouped)
+local due_now = due_waiting + due_grouped
 if ARGV[6] ~= '' then
   --@include after
-  offset = offset + count_up_to(state, due_now, ARGV[6])
+  offset = offset + count_up_to(state, due_waiting, due_grouped, ARGV[6])
 end
 local function add(id, due, deadline)
   if bytes <= 0 then
@@ -44,6 +47,8 @@ if state == 'reserved' then
 elseif state == 'buried' then
   add_all(buried, offset, offset + limit - 1)
 elseif state == 'ready' then
+  --@include merge
+  local ready = both(part_of(waiting, 0, due_waiting), part_of(grouped, 0, due_grouped))
   local urgent, last = call('ZCOUNT', prioritized_ready, '-inf', '(1024'), offset + limit - 1
   local function add_prioritized(from, to)
     for _, member in ipairs(to >= from and call('ZRANGE', prioritized_ready, from, to) or {}) do
@@ -51,13 +56,16 @@ elseif state == 'ready' then
     end
   end
   add_prioritized(offset, math.min(last, urgent - 1))
-  add_all(waiting, math.max(0, offset - urgent), math.min(last - urgent, due_now - 1))
+  local from = math.max(0, offset - urgent)
+  for _, job in ipairs(page_of(ready, from, math.max(0, last - urgent - from + 1))) do add(job[1], job[2]) end
   add_prioritized(math.max(offset - due_now, urgent), last - due_now)
   -- Where this script may not write, the last of them have not been promoted.
-  local from, due_prioritized = math.max(offset - due_now, call('ZCARD', prioritized_ready)), call('ZCOUNT', prioritized, '-inf', int(now))
-  add_all(prioritized, from, math.min(last - due_now, due_prioritized - 1))
+  from = math.max(offset - due_now, call('ZCARD', prioritized_ready))
+  add_all(prioritized, from, math.min(last - due_now, due_in(prioritized) - 1))
 else
   --@include merge
-  for _, job in ipairs(merge_delayed(due_now, offset, limit)) do add(job[1], job[2]) end
+  local function ahead_in(key, due) return part_of(key, due, call('ZCARD', key) - due) end
+  local delayed = both(both(ahead_in(waiting, due_waiting), ahead_in(prioritized, due_in(prioritized))), ahead_in(grouped, due_grouped))
+  for _, job in ipairs(page_of(delayed, offset, limit)) do add(job[1], job[2]) end
 end
 return reply

@@ -1,12 +1,22 @@
--- pause.lua: reserve gives nothing until resume, or until the time has passed.
+-- pause.lua: reserve gives nothing, or nothing of a group, until resume, or until the time has passed.
 -- KEYS    all
--- ARGV[1] clock offset (µs)   ARGV[2] for how long (µs), or '' until resume
+-- ARGV[1] clock offset (µs)   ARGV[2] for how long (µs), or '' until resume   ARGV[3] group, or '' for the queue
 -- Returns {"OK"}
--- Cost    O(1)
+-- Cost    O(log N)
 --@include clock
 --@include keys
 --@include allow_when_full
-local ends = ARGV[2] ~= '' and now + ARGV[2]
+local ends, group = ARGV[2] ~= '' and now + ARGV[2], ARGV[3]
+if group ~= '' then
+  call('ZADD', spent, ends and int(ends) or 'inf', group .. '\n')
+  --@include book
+  line_up(group, ends or now) -- it may have been closed for longer
+  if ends then
+    --@include wake
+    wake(ends)
+  end
+  return { 'OK' }
+end
 call('HSET', meta, 'paused', ends and int(ends) or 'forever')
 if ends then
   --@include wake

@@ -17,7 +17,7 @@ if reclaim() then return { 'AGAIN' } end
 local state, low, high = ARGV[2], '-inf', '+inf'
 if state == 'ready' then high = int(now) end
 if state == 'delayed' then low = '(' .. int(now) end
-for _, key in ipairs(state == 'reserved' and { reserved } or state == 'buried' and { buried } or { waiting, prioritized }) do
+for _, key in ipairs(state == 'reserved' and { reserved } or state == 'buried' and { buried } or { waiting, prioritized, grouped }) do
   local entries, ids, removed = call('ZRANGEBYSCORE', key, low, high, 'LIMIT', 0, 500), {}, 0
   if entries[1] then
     local held = call('ZMSCORE', reserved, unpack(entries))

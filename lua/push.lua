@@ -1,32 +1,33 @@
--- push.lua: add up to 500 jobs of default priority, all or none.
+-- push.lua: add up to 500 jobs of default priority, or of groups, all or none.
 -- KEYS[1] jobs     HASH  id → record            KEYS[2] waiting  ZSET  id → due (µs)
 -- KEYS[3] waiters  ZSET  idle consumer → when it looks by itself (µs)
--- KEYS[4] history  HASH  id → past: only where a job of the call has a moment
--- ARGV[1…] in threes: id · record · due: a delay (µs), or '@' and a moment; all ids different
+-- KEYS[4] history  HASH  id → past: only where a job of the call has a moment, or is of a group
+-- KEYS[5] grouped  ZSET  id → due (µs)   KEYS[6] groups  ZSET  the books   KEYS[7] line  ZSET  group → moment (µs): only where the jobs are of groups
+-- ARGV[1…] in threes: id · record · due: a delay (µs), or '@' and a moment; all ids different; of groups in fives, with group · priority
 -- ARGV[last two] the meaning of a taken id · clock offset (µs). Without both, a taken id is an error. keep: its job stays. fail_again, keep_again:
 --         as without, as keep, and the answer to this push was lost. One of its records that is there proves that all of it was stored
 -- Returns "OK" | {"DUPLICATE", id} nothing changed
--- Cost    O(J log N) for J jobs; J + 3 commands, 1 more where a job is due within six seconds, 1 more where a moment has passed
+-- Cost    O(J log N) for J jobs; J + 3 commands, of groups 2 more, 1 more where a job is due within six seconds, 1 more where a moment has passed
 -- Rights  a record is read in a repeat only: who may not, as a producer, cannot read jobs, and is left in doubt then
 -- Order   place before record: the next script that meets an entry without a record drops it; a record without a place would be lost.
 local call, ARGV, time, mode = redis.call, ARGV, redis.call('TIME'), 'fail'
 local jobs, waiting, waiters, last = KEYS[1], KEYS[2], KEYS[3], #ARGV
-local now, soonest = time[1] * 1000000 + time[2], nil
+local now, soonest, width, line = time[1] * 1000000 + time[2], nil, KEYS[5] and 5 or 3, KEYS[7]
 if last == 3 and not KEYS[4] and call('HEXISTS', jobs, ARGV[1]) == 0 then
   -- One new job after a delay: the same as below, for an eighth less work.
   soonest = now + ARGV[3]
   call('ZADD', waiting, string.format('%d', soonest), ARGV[1])
   call('HSET', jobs, ARGV[1], ARGV[2])
 else
-  if last % 3 == 2 then
+  if last % width == 2 then
     mode, now, last = ARGV[last - 1], now + ARGV[last], last - 2
   end
-  local places, records, waited, duplicate = {}, {}, {}, nil
-  for n = 1, last, 3 do
+  local places, records, waited, entries, turns, duplicate = {}, {}, {}, {}, {}, nil
+  for n = 1, last, width do
     local id, record, due, at = ARGV[n], ARGV[n + 1], ARGV[n + 2], #places
     if call('HEXISTS', jobs, id) == 0 then
       if not KEYS[4] or tonumber(due) then
-        due = now + (n - 1) / 3 + due -- the jobs of a batch follow each other by a microsecond
+        due = now + (n - 1) / width + due -- the jobs of a batch follow each other by a microsecond
       else
         due = string.sub(due, 2) + 0
         if due < now then
@@ -38,6 +39,12 @@ else
       if not soonest or due < soonest then soonest = due end
       places[at + 1], places[at + 2] = string.format('%d', due), id
       records[at + 1], records[at + 2] = id, record
+      if line then
+        local group = ARGV[n + 3]
+        -- As in lib/book.lua.
+        entries[at + 1], entries[at + 2] = 0, group .. '\nw' .. struct.pack('>I4I8', ARGV[n + 4], math.min(math.max(due, 0), 9007199254740991)) .. id
+        turns[group] = math.min(turns[group] or due, due)
+      end
     elseif mode == 'fail' then
       return { 'DUPLICATE', id }
     elseif mode ~= 'keep' and string.sub(call('HGET', jobs, id), 2) == string.sub(record, 2) then
@@ -48,7 +55,16 @@ else
   end
   if duplicate then return { 'DUPLICATE', duplicate } end
   if not soonest then return 'OK' end
-  call('ZADD', waiting, unpack(places))
+  if line then
+    local stands = {}
+    for group, due in pairs(turns) do stands[#stands + 1], stands[#stands + 2] = string.format('%d', math.max(due, now)), group end
+    call('ZADD', line, 'LT', unpack(stands))
+    call('ZCARD', KEYS[6]) -- of a wrong type it must show before the jobs are counted
+    call('ZADD', KEYS[5], unpack(places))
+    call('ZADD', KEYS[6], unpack(entries))
+  else
+    call('ZADD', waiting, unpack(places))
+  end
   if waited[1] then redis.pcall('HSET', KEYS[4], unpack(waited)) end
   call('HSET', jobs, unpack(records))
 end

@@ -1,5 +1,5 @@
 -- push_any.lua: add up to 500 jobs of any priority and time, each with its own rule for a taken id; all or none.
--- KEYS    all; KEYS[11] recent ZSET  id → until when it is taken (µs): only where a job of the call has such a time
+-- KEYS    all; KEYS[16] recent ZSET  id → until when it is taken (µs): only where a job of the call has such a time
 -- ARGV[1] clock offset (µs)   ARGV[2] 1: a repeat of a push whose answer was lost   ARGV[3] most jobs that the queue may hold, or ''
 -- ARGV[4…] six per job: id · record · due: a delay (µs), or '@' and a moment · on duplicate: fail, keep, replace · priority ·
 --         for how long the id stays taken (µs), or ''
@@ -78,10 +78,11 @@ if renewed[1] then call('HDEL', history, unpack(renewed)) end
 local changes, soonest = {}, math.huge
 for n, id in ipairs(ids) do
   if not skip[n] then
-    local due, old_due, was_prioritized = due_at(ARGV[6 * n], n - 1), waits(id)
+    local due, old_due, where = due_at(ARGV[6 * n], n - 1), waits(id, not is_taken[n] and last[id] == n)
     if due < now then records[n] = waits_from_now(id, records[n]) end
     due = math.min(due, latest[n] or due)
-    place(id, ARGV[6 * n + 2] + 0, due, old_due, was_prioritized)
+    local group = has_traits(string.byte(records[n])) and group_of(records[n]) or nil
+    place(id, ARGV[6 * n + 2] + 0, due, group, old_due, where, where == grouped and call('HGET', jobs, id))
     changes[#changes + 1], changes[#changes + 2] = id, records[n]
     if due < soonest then soonest = due end
   end
@@ -92,7 +93,7 @@ if over[1] then
   --@include lease
   --@include ends
   --@include forget_calls
-  end_leases(over)
+  end_leases(over, proofs)
   forget_calls(proofs)
   call('HINCRBY', meta, 'timed_out', #over)
 end

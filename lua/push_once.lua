@@ -1,5 +1,5 @@
 -- push_once.lua: add up to 500 jobs whose receipts the queue does not have, each with its past, and keep the receipts.
--- KEYS    all; KEYS[11] recent ZSET  id → until when it is taken (µs)   KEYS[12] receipts ZSET  receipt → when it was given (µs)
+-- KEYS    all; KEYS[16] recent ZSET  id → until when it is taken (µs)   KEYS[17] receipts ZSET  receipt → when it was given (µs)
 -- ARGV[1] clock offset (µs)   ARGV[2…] nine per job: receipt · id · record, or '' for no job: its id is taken all the same · due: a delay (µs),
 --         or '@' and a moment · on duplicate: keep, replace · priority · for how long the id stays taken (µs), or '' · history, or '' · 1: buried, since due
 -- Returns {"OK", added, kept, known} kept: their ids were taken · known: their receipts were there, and nothing changed
@@ -18,7 +18,7 @@
 --@include bury
 --@include reclaim
 --@include check_types
-local receipts = KEYS[12]
+local receipts = KEYS[17]
 call('ZCARD', recent)
 call('ZCARD', receipts)
 call('ZADD', waiting, 'XX', '0', '') -- changes nothing, and is refused in a full Redis, before anything is written
@@ -27,7 +27,7 @@ for n = 2, #ARGV, 9 do may_replace = may_replace or ARGV[n + 4] == 'replace' end
 if may_replace and reclaim() then return { 'AGAIN' } end -- a lease that is over is nobody's
 local added, kept, known, soonest = 0, 0, 0, math.huge
 
-local function add(n, id, record, old_due, was_prioritized, replaces)
+local function add(n, id, record, old_due, where, replaces)
   local due, past, latest = due_at(ARGV[n + 3], (n - 2) / 9), ARGV[n + 7], nil
   local old = replaces and old_due and wait_limit(record) and call('HGET', jobs, id)
   record, latest = debounced(record, old and not has_come_back(id, old) and old)
@@ -45,10 +45,10 @@ local function add(n, id, record, old_due, was_prioritized, replaces)
   end
   if ARGV[n + 8] == '1' then
     call('ZADD', buried, int(due), id)
-    if old_due then unplace(id, old_due, was_prioritized) end
+    if old_due then unplace(id, old_due, where, where == grouped and call('HGET', jobs, id)) end
   else
     due = math.min(due, latest or due)
-    place(id, ARGV[n + 5] + 0, due, old_due, was_prioritized)
+    place(id, ARGV[n + 5] + 0, due, group_of(record), old_due, where, where == grouped and call('HGET', jobs, id))
     if replaces and not old_due then call('ZREM', buried, id) end
     if due < soonest then soonest = due end
   end
@@ -60,11 +60,11 @@ for n = 2, #ARGV, 9 do
   if call('ZSCORE', receipts, receipt) then
     known = known + 1
   else
-    local old_due, was_prioritized = waits(id)
+    local old_due, where = waits(id)
     local is_there, is_kept = call('HEXISTS', jobs, id) == 1, unique ~= '' and is_recent(id)
     local replaces = ARGV[n + 4] == 'replace' and is_there and (old_due or not is_kept and call('ZSCORE', buried, id))
     if record == '' or replaces or not is_there and not is_kept then
-      if record ~= '' then add(n, id, record, old_due, was_prioritized, replaces) end
+      if record ~= '' then add(n, id, record, old_due, where, replaces) end
       if unique ~= '' then take_id(id, unique + 0) end
       added = added + 1
     else

@@ -14,9 +14,11 @@
 --@include lease
 --@include ends
 --@include bury
+--@include back
+--@include tokens
 --@include check_types
 --@include allow_when_full
-local lost, set_aside, ids, soonest = {}, {}, {}, math.huge
+local lost, set_aside, ids, held, soonest = {}, {}, {}, {}, math.huge
 for n = 8, #ARGV, 2 do
   local id, lease = ARGV[n], ARGV[n + 1]
   local record = call('HGET', leases, id) == lease and call('HGET', jobs, id)
@@ -42,11 +44,12 @@ for n = 8, #ARGV, 2 do
         if is_late then bury(id, record, past, past.error ~= '' and past.error or TOO_LATE) end
       end
     end
-    ids[#ids + 1] = id
+    ids[#ids + 1], held[#held + 1] = id, lease
     if is_late then
       set_aside[#set_aside + 1] = (n - 6) / 2
     else
-      place(id, priority or DEFAULT_PRIORITY, due)
+      place_back(id, record, priority, due)
+      if ARGV[4] == '' then refund(lease) end
       if past then write_history(id, record, past) end
       if due < soonest then soonest = due end
     end
@@ -54,7 +57,7 @@ for n = 8, #ARGV, 2 do
     lost[#lost + 1] = (n - 6) / 2
   end
 end
-if ids[1] then end_leases(ids) end
+if ids[1] and end_leases(ids, held) then soonest = math.min(soonest, now) end
 if ids[1] and ARGV[7] ~= '' then call('HINCRBY', meta, ARGV[7], #ids) end
 forget_call(ARGV[5])
 --@include wake

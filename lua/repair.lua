@@ -1,6 +1,7 @@
 -- repair.lua: look through some of the records for jobs that lie in no state, which another program or a lost right has left behind. Those
 -- whose lease is there go back to their old place. The due times of the others are lost: they are buried, so that none runs early. Jobs that
--- are in `reserved` without a lease, which no worker could settle, become ready: a reserve has taken them when their time had come.
+-- are in `reserved` without a lease, which no worker could settle, become ready: a reserve has taken them when their time had come. The books of
+-- groups get the entries that are missing, and lose those of jobs that nobody holds.
 -- KEYS    all
 -- ARGV[1] clock offset (µs)   ARGV[2] cursor, 0 first
 -- Returns {"OK", next cursor, given back or ready, buried} cursor 0: it was the last part
@@ -13,6 +14,7 @@
 --@include lease
 --@include bury
 --@include give_back
+--@include book
 --@include forget_calls
 --@include check_types
 local back, set_aside, page = 0, 0, call('HSCAN', jobs, ARGV[2], 'COUNT', 5)
@@ -26,8 +28,8 @@ for n = 1, #page[2], 2 do
       back = back + 1
     elseif is_held then
       local _, _, priority = options(record)
-      place(id, priority or DEFAULT_PRIORITY, now)
-      end_leases({ id })
+      place_back(id, record, priority, now)
+      end_leases({ id }, { false })
       back = back + 1
     else
       bury(id, record, read_history(id, now), 'found in no state: its due time is lost')
@@ -35,6 +37,8 @@ for n = 1, #page[2], 2 do
       set_aside = set_aside + 1
     end
   end
+  --@include mend_book
+  if id ~= '' then mend_book(id, record) end
 end
 if back > 0 then
   --@include wake

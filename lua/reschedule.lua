@@ -15,12 +15,12 @@ if reclaim() then return { 'AGAIN' } end
 local id = ARGV[2]
 local record = call('HGET', jobs, id)
 local _, _, priority = options(record or '')
-local old_due, was_prioritized = waits(id)
+local old_due, where = waits(id)
 if not priority or not old_due and not call('ZSCORE', buried, id) then return { 'MISSING' } end
 --@include check_types
 --@include allow_when_full
 local due = due_at(ARGV[3])
-place(id, priority, due, old_due, was_prioritized)
+place(id, priority, due, group_of(record), old_due, where, record)
 if due < now or call('HEXISTS', history, id) == 1 then
   local past = read_history(id)
   past.first_due = math.max(due, now) -- it waits from then on

@@ -16,7 +16,7 @@
 local KEYS, ARGV = KEYS, ARGV
 --@include clock
 --@include keys
-local consumer, most, now_text, lost = ARGV[2], ARGV[4], int(now), {}
+local consumer, most, now_text, lost, is_let_in = ARGV[2], ARGV[4], int(now), {}, false
 local is_repeat, most_bytes, waiter, longest_us = '0', 2000000, '-', 0
 if ARGV[5] ~= '' then
   local wants_snapshot
@@ -29,12 +29,13 @@ end
 if ARGV[6] then
   --@include ends
   --@include acknowledge
-  lost = acknowledge('acked', ARGV[6], 7)
+  lost, is_let_in = acknowledge('acked', ARGV[6], 7)
 end
 
 -- 1. Pick the jobs: id · due, in their order.
-local picked, pick_more, paused_until, dropped, wanted = nil, nil, nil, false, most == '0' and '1' or most
-local is_prioritized = call('EXISTS', prioritized) == 1
+local picked, pick_more, paused_until, dropped, wanted = nil, nil, nil, false, most == '0' and 1 or most + 0
+local has_more, of, cap, lend_theirs = call('EXISTS', prioritized, line, limits) > 0, nil, nil, nil
+local is_prioritized = has_more and call('EXISTS', prioritized) == 1
 if is_prioritized or is_repeat == '1' or call('HEXISTS', meta, 'paused') == 1
   or call('ZCOUNT', reserved, '-inf', now_text) > 0 then
   --@include record
@@ -52,18 +53,33 @@ if is_prioritized or is_repeat == '1' or call('HEXISTS', meta, 'paused') == 1
   end
   local is_more = reclaim()
   is_prioritized = call('EXISTS', prioritized) == 1 -- jobs may have come back there
+  has_more = is_prioritized or call('EXISTS', line, limits) > 0
   if is_prioritized then is_more = promote() or is_more end
   if is_more then return { 'AGAIN', lost } end
   paused_until = pause_end()
-  if paused_until then
-    picked = {}
-  elseif is_prioritized then
+end
+if has_more and not paused_until then
+  local has_groups = not is_prioritized or call('EXISTS', line, limits) > 0
+  if has_groups then
+    --@include turns
+    --@include lend
+    --@include cap
+    if has_limits then
+      cap = cap_of(wanted)
+      if cap then wanted, paused_until = cap.wanted, cap.closed_until end
+    end
+    lend_theirs = lend
+  end
+  if not paused_until then
     --@include pick
-    picked, dropped = pick(wanted + 0)
-    pick_more = pick
+    local is_more
+    picked, dropped, of, is_more = pick(wanted)
+    if is_more and not picked[1] then return { 'AGAIN', lost } end
+    pick_more = not has_groups and pick
   end
 end
-picked = picked or call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', '0', wanted)
+if paused_until then picked = {} end
+picked = picked or call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', 0, wanted)
 
 -- 2. Read their records, 5 at a time: Redis joins the values of one reply in quadratic time, and those behind the limit are read in vain.
 -- A job whose lease expired once, or that has one attempt left, is leased alone. Where jobs end because they are too late, it looks further: at
@@ -76,11 +92,15 @@ while picked[first] and not is_full do
   local found = call('HMGET', jobs, unpack(names))
   for n = 1, #names do
     local id, record, due, is_alone, ttr_ms, past = names[n], found[n], picked[first + 2 * n - 1], false, nil, nil
+    local job = of and of[id]
     local flags = record and string.byte(record)
     if flags ~= 0 or #record < 7 then
       --@include record
       local own_ttr_ms, max_attempts = options(record or '')
-      if own_ttr_ms then
+      if job and own_ttr_ms and group_of(record) ~= job.turn.group then
+        call('ZREM', groups, job[3]) -- an entry in the book of another group means nothing
+        record, dropped = nil, true
+      elseif own_ttr_ms then
         local attempts, timeouts = 0, 0
         if has_history(flags) then past = call('HGET', history, id) end
         if past and #past >= 20 then attempts, timeouts = struct.unpack('>I4I4', past) end
@@ -91,14 +111,16 @@ while picked[first] and not is_full do
             --@include expire
             ends_late = expire
           end
-          if ends_late(id, record, due + 0, is_prioritized) then
+          if ends_late(id, record, due + 0, job and grouped or not is_prioritized and waiting) then
             late, late_bytes, record, dropped = late + 1, late_bytes + #record, nil, true
             is_full = late_bytes > 4000000
           end
         end
       else
         --@include discard
-        discard(id, record, due + 0)
+        if job and not call('ZSCORE', grouped, id) then record = nil end -- it lies elsewhere
+        discard(id, record, due + 0, job and grouped)
+        if job then call('ZREM', groups, job[3]) end
         record, dropped = nil, true
       end
     end
@@ -107,14 +129,14 @@ while picked[first] and not is_full do
       if is_full then break end
       count, is_full, bytes = count + 1, is_alone, bytes + #record
       ids[count], dues[count], records[count], ttrs[count], pasts[count] = id, due, record, ttr_ms, past
-      if has_picked_more and count == wanted + 0 then is_full = true end
+      if has_picked_more and count == wanted then is_full = true end
     end
   end
   first = first + 10
-  if late > 0 and not picked[first] and not (is_full or has_picked_more) then
+  if late > 0 and not picked[first] and not (is_full or has_picked_more or of) then
     has_picked_more, first = true, 2 * count + 1
     picked = pick_more and pick_more(500 - late)
-      or call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', '0', 500 - late)
+      or call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', 0, 500 - late)
   end
 end
 
@@ -142,10 +164,18 @@ if #lost * 2 >= #ARGV - 6 then -- nothing has been acknowledged
 end
 local token = call('HINCRBY', meta, 'token', int(count)) - count
 local reply, new_leases, deadlines, late, waited, deadline = { 'JOBS', lost, now_text }, {}, {}, {}, nil, int(now + 60000000)
-local shortest_ms = 60000
+local shortest_ms, theirs, their_ids = 60000, {}, {}
 for n = 1, count do
   local id, due, past, ttr_ms, at = ids[n], dues[n], pasts[n], ttrs[n], 2 * n
-  local lease = string.format(past and '%d %s h %s' or '%d %s - %s', token + n, due, consumer)
+  local lease
+  if of or cap then
+    local job = of and of[id]
+    if job then theirs[#theirs + 1], their_ids[#their_ids + 1] = job, id end
+    local marks = (past and 'h' or '') .. (job and 'g' or '') .. (cap and 'l' or '')
+    lease = string.format('%d %s %s %s', token + n, due, marks == '' and '-' or marks, consumer) .. (job and ' ' .. job.turn.group or '')
+  else
+    lease = string.format(past and '%d %s h %s' or '%d %s - %s', token + n, due, consumer)
+  end
   new_leases[at - 1], new_leases[at] = id, lease
   deadlines[at - 1], deadlines[at] = ttr_ms and int(now + ttr_ms * 1000) or deadline, id
   if ttr_ms and ttr_ms < shortest_ms then shortest_ms = ttr_ms end
@@ -166,14 +196,20 @@ for n = 1, count do
     waited[wait] = (waited[wait] or 0) + 1
   end
 end
+-- Of a wrong type it must show before a job is leased.
+if theirs[1] then call('ZREM', grouped, unpack(their_ids)) end
 --@include call_of
 call('HSET', leases, '\n' .. consumer, call_of(ARGV[3], ids), unpack(new_leases))
 call('ZADD', reserved, unpack(deadlines))
 if is_prioritized then
   --@include place
-  for n = 1, count do unplace(ids[n], dues[n] + 0, true) end
+  for n = 1, count do
+    if not (of and of[ids[n]]) then unplace(ids[n], dues[n] + 0, prioritized) end
+  end
 end
-call('ZREM', waiting, unpack(ids))
+if #theirs < count then call('ZREM', waiting, unpack(ids)) end
+if theirs[1] then lend_theirs(theirs) end
+if cap and cap.interval > 0 then call('ZADD', spent, int(cap.spent_until + count * cap.interval), '\n') end
 for bucket, many in pairs(late) do call('HINCRBY', meta, 'late' .. bucket, int(many)) end
 if waited then
   for bucket, many in pairs(waited) do
@@ -182,7 +218,7 @@ if waited then
 end
 
 -- 5. Once this waiter is busy, another one must look at the next moment, and at a lease that ends before idle consumers check again.
-if waiter ~= '-' or shortest_ms < 6000 then
+if waiter ~= '-' or is_let_in or shortest_ms < 6000 then
   --@include next_due
   --@include wake
   try('ZREM', waiters, waiter)

@@ -23,28 +23,34 @@ end
 if reclaim() then return { 'AGAIN' } end
 local record = call('HGET', jobs, id)
 local ttr_ms = record and options(record)
-local due, is_prioritized = waits(id)
+local due, where = waits(id)
 if not ttr_ms then
   if record and due then
     --@include discard
-    discard(id, record, due)
+    discard(id, record, due, where)
   end
   return { 'MISSING' }
 end
 if due and has_traits(string.byte(record)) then
   --@include expire
-  if expire(id, record, due, true) then return { 'MISSING' } end
+  if expire(id, record, due, where) then return { 'MISSING' } end
 end
 local since = not due and call('ZSCORE', buried, id)
 if not due and not since then return { 'MISSING' } end
 --@include allow_when_full
-local past = call('HGET', history, id)
-local token, marks = int(call('HINCRBY', meta, 'token', 1)), (since and 'b' or '') .. (past and 'h' or '')
-local lease = token .. ' ' .. int(due or since) .. ' ' .. (marks == '' and '-' or marks) .. ' ' .. ARGV[2]
+local past, group, is_capped = call('HGET', history, id), group_of(record), call('HEXISTS', limits, '\n') == 1
+local token = int(call('HINCRBY', meta, 'token', 1))
+local marks = (since and 'b' or '') .. (past and 'h' or '') .. (group and 'g' or '') .. (is_capped and 'l' or '')
+local lease = token .. ' ' .. int(due or since) .. ' ' .. (marks == '' and '-' or marks) .. ' ' .. ARGV[2] .. (group and ' ' .. group or '')
 --@include call_of
 call('HSET', leases, '\n' .. ARGV[2], call_of(ARGV[3], { id }), id, lease)
 call('ZADD', reserved, int(now + ttr_ms * 1000), id)
-if due then unplace(id, due, is_prioritized) else call('ZREM', buried, id) end
+if due then unplace(id, due, where, record) else call('ZREM', buried, id) end
+if group then call('ZADD', groups, 0, group .. '\nh' .. id) end
+if group or is_capped then
+  --@include tokens
+  charge(group, is_capped, 1)
+end
 --@include wake
 wake(now + ttr_ms * 1000)
 return { 'JOBS', {}, int(now), id, lease, record, past or '' }

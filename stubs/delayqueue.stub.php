@@ -88,7 +88,7 @@ namespace DelayQueue {
         case Idle = 'idle';
         case Processing = 'processing';
         case Succeeded = 'succeeded';
-        /** The handler threw a Release, or a job went back uncounted because its handler was ended by $shutdownTimeout of consume(). */
+        /** The handler threw a Release or a RateLimited, or a job went back uncounted because its handler was ended by $shutdownTimeout of consume(). */
         case Released = 'released';
         case Failed = 'failed';
         case Buried = 'buried';
@@ -145,6 +145,7 @@ namespace DelayQueue {
          * @param Duration|null $maxWait
          * @param Duration|\DateTimeInterface|null $expires
          * @param Duration|\DateTimeInterface|null $retryUntil
+         * @param non-empty-string|null $group
          */
         public function push(
             mixed $payload,
@@ -162,6 +163,7 @@ namespace DelayQueue {
             int|float|string|\DateInterval|\DateTimeInterface|null $expires = null,
             \DelayQueue\OnExpiry $onExpiry = \DelayQueue\OnExpiry::Bury,
             int|float|string|\DateInterval|\DateTimeInterface|null $retryUntil = null,
+            ?string $group = null,
         ): string;
 
         /**
@@ -178,6 +180,7 @@ namespace DelayQueue {
          * @param Duration|null $maxWait
          * @param Duration|\DateTimeInterface|null $expires
          * @param Duration|\DateTimeInterface|null $retryUntil
+         * @param non-empty-string|null $group
          *
          * @return non-empty-string|null
          */
@@ -197,6 +200,7 @@ namespace DelayQueue {
             int|float|string|\DateInterval|\DateTimeInterface|null $expires = null,
             \DelayQueue\OnExpiry $onExpiry = \DelayQueue\OnExpiry::Bury,
             int|float|string|\DateInterval|\DateTimeInterface|null $retryUntil = null,
+            ?string $group = null,
         ): ?string;
 
         /**
@@ -229,6 +233,7 @@ namespace DelayQueue {
          * @param Duration|null $maxWait
          * @param Duration|\DateTimeInterface|null $expires
          * @param Duration|\DateTimeInterface|null $retryUntil
+         * @param non-empty-string|null $group
          */
         public function prepare(
             mixed $payload,
@@ -246,6 +251,7 @@ namespace DelayQueue {
             int|float|string|\DateInterval|\DateTimeInterface|null $expires = null,
             \DelayQueue\OnExpiry $onExpiry = \DelayQueue\OnExpiry::Bury,
             int|float|string|\DateInterval|\DateTimeInterface|null $retryUntil = null,
+            ?string $group = null,
         ): \DelayQueue\PreparedJob;
 
         /**
@@ -413,10 +419,17 @@ namespace DelayQueue {
          *
          * @param int<0, max> $offset
          * @param positive-int $limit
+         * @param non-empty-string|null $group
          *
          * @return list<JobInfo>
          */
-        public function list(\DelayQueue\State $state, int $offset = 0, int $limit = 100, ?\DelayQueue\JobInfo $after = null): array;
+        public function list(
+            \DelayQueue\State $state,
+            int $offset = 0,
+            int $limit = 100,
+            ?\DelayQueue\JobInfo $after = null,
+            ?string $group = null,
+        ): array;
 
         /**
          * @see \DelayQueue::count()
@@ -445,14 +458,79 @@ namespace DelayQueue {
          * @see \DelayQueue::pause()
          *
          * @param Duration|null $for
+         * @param non-empty-string|null $group
          */
-        public function pause(int|float|string|\DateInterval|null $for = null): void;
+        public function pause(int|float|string|\DateInterval|null $for = null, ?string $group = null): void;
 
-        /** @see \DelayQueue::resume() */
-        public function resume(): void;
+        /**
+         * @see \DelayQueue::resume()
+         *
+         * @param non-empty-string|null $group
+         */
+        public function resume(?string $group = null): void;
 
-        /** @see \DelayQueue::isPaused() */
-        public function isPaused(): bool;
+        /**
+         * @see \DelayQueue::isPaused()
+         *
+         * @param non-empty-string|null $group
+         */
+        public function isPaused(?string $group = null): bool;
+
+        /**
+         * @see \DelayQueue::rateLimit()
+         *
+         * @param Duration $for
+         * @param non-empty-string|null $group
+         */
+        public function rateLimit(int|float|string|\DateInterval $for, ?string $group = null): void;
+
+        /**
+         * @see \DelayQueue::limitGroups()
+         *
+         * @param non-empty-string|null $group
+         */
+        public function limitGroups(?string $group = null, ?\DelayQueue\GroupLimits $limits = null): void;
+
+        /**
+         * @see \DelayQueue::limitQueue()
+         *
+         * @param int<1, 4294967295>|null $concurrency
+         * @param non-empty-string|null $rate
+         * @param int<1, 4294967295>|null $burst
+         */
+        public function limitQueue(?int $concurrency = null, ?string $rate = null, ?int $burst = null): void;
+
+        /**
+         * @see \DelayQueue::limits()
+         *
+         * @return array{queue: GroupLimits|null, others: GroupLimits|null, groups: array<array-key, GroupLimits>}
+         */
+        public function limits(): array;
+
+        /**
+         * @see \DelayQueue::groups()
+         *
+         * @param positive-int $limit
+         *
+         * @return list<non-empty-string>
+         */
+        public function groups(int $limit = 100, string $after = ''): array;
+
+        /**
+         * @see \DelayQueue::groupStats()
+         *
+         * @param non-empty-string $group
+         */
+        public function groupStats(string $group): \DelayQueue\GroupStats;
+
+        /**
+         * @see \DelayQueue::cancelGroup()
+         *
+         * @param non-empty-string $group
+         *
+         * @return int<0, max>
+         */
+        public function cancelGroup(string $group, bool $reserved = false): int;
 
         /**
          * @see \DelayQueue::purge()
@@ -503,6 +581,7 @@ namespace DelayQueue {
      * @property-read positive-int $token
      * @property-read string|null $lastError
      * @property-read Headers $headers
+     * @property-read non-empty-string|null $group
      *
      * @phpstan-import-type Duration from \DelayQueue
      * @phpstan-import-type Headers from \DelayQueue
@@ -611,6 +690,8 @@ namespace DelayQueue {
         public readonly ?string $lastError;
         /** @var Headers */
         public readonly array $headers;
+        /** @var non-empty-string|null see $group of push() */
+        public readonly ?string $group;
 
         /**
          * Done: removes the job.
@@ -780,12 +861,18 @@ namespace DelayQueue {
         public readonly ?string $lastError;
         /** @var Headers with a $sealError those that stand in Redis, which anybody may have put there */
         public readonly array $headers;
+        /**
+         * See $group of push(). A job that came back to an ordered group holds it up until its $dueAt.
+         *
+         * @var non-empty-string|null
+         */
+        public readonly ?string $group;
         /** @var array{alg: string, key: string, tag: string}|null of a sealed job: the algorithm, the id of the key, the tag in base64 */
         public readonly ?array $seal;
         /** Why this object cannot open the job, or null. A worker with the same keys would bury it with this reason. */
         public readonly ?string $sealError;
         /**
-         * The moments of the job ($expires, $retryUntil, $maxWait of push()) as bytes, and all that a newer version of delayqueue has stored with
+         * The moments and the group of the job ($expires, $retryUntil, $maxWait, $group of push()) as bytes, and all that a newer version of delayqueue has stored with
          * it; or null. A program that moves jobs gives them to pushMany() as `extras`, so that they are not lost.
          */
         public readonly ?string $extras;
@@ -832,7 +919,9 @@ namespace DelayQueue {
         public readonly OnDuplicate $onDuplicate;
         /** Seconds, or null. */
         public readonly ?float $unique;
-        /** $maxWait, $expires, $onExpiry and $retryUntil of the job as bytes, for `extras` of pushMany() and pushOnce(), or null. */
+        /** @var non-empty-string|null */
+        public readonly ?string $group;
+        /** $maxWait, $expires, $onExpiry, $retryUntil and $group of the job as bytes, for `extras` of pushMany() and pushOnce(), or null. */
         public readonly ?string $extras;
         /** @var int<1, 256> the option of the queue */
         public readonly int $partitions;
@@ -851,6 +940,13 @@ namespace DelayQueue {
         public readonly int $reserved;
         /** @var int<0, max> */
         public readonly int $buried;
+        /**
+         * Ready jobs of groups that may not be served now: full, closed, without a token, or held up by a job that came back. They count in
+         * $ready, too. Exact while at most 100 groups stand in line with something to serve, else estimated from 100 of them.
+         *
+         * @var int<0, max>
+         */
+        public readonly int $blocked;
         /** @var int<0, max> */
         public readonly int $pushed;
         /** @var int<0, max> */
@@ -867,7 +963,7 @@ namespace DelayQueue {
          * @var int<0, max>
          */
         public readonly int $expired;
-        /** Seconds; null when nothing is ready. */
+        /** Seconds; null when nothing is ready but $blocked jobs, which do not count here. */
         public readonly ?float $oldestReadyAge;
         /** Unix seconds; null when nothing is delayed. */
         public readonly ?float $nextDueAt;
@@ -937,6 +1033,63 @@ namespace DelayQueue {
 
         /** The same of several queues in one text, in which each metric is declared once, as the format demands. */
         public static function prometheusPage(Stats ...$queues): string {}
+    }
+
+    /**
+     * What may be served at once, and how fast: of a group, of each group without limits of its own (DelayQueue::limitGroups()), or of a queue
+     * (DelayQueue::limits()). It is compared, printed and serialized by its properties.
+     */
+    final class GroupLimits
+    {
+        /** @var int<1, 4294967295>|null at most so many jobs are reserved at once; null: no limit */
+        public readonly ?int $concurrency;
+        /** @var non-empty-string|null so many starts in so long, its duration in the largest unit that it is whole in: '100/1m' */
+        public readonly ?string $rate;
+        /** @var int<1, 4294967295>|null so many of them may start at once; null: the number of the rate */
+        public readonly ?int $burst;
+        /** @var int<1, 4294967295> jobs a turn */
+        public readonly int $weight;
+        /** Jobs one at a time, in order, also over retries. */
+        public readonly bool $ordered;
+
+        /**
+         * Both limits hold together: a job starts once it has room and a token.
+         *
+         * @param int<1, 4294967295>|null $concurrency at most so many jobs are reserved at once. A job counts until it is settled, or its lease
+         *     ends: also one that was fetched ahead ($prefetch of consume()) and waits for its handler
+         * @param non-empty-string|null $rate '<number>/<duration>', both above 0, such as '100/1m' or '5/30s'. A token is taken when a job is
+         *     reserved. It is given back only for a job that no handler has started, not by release() and not by a lease that expires
+         * @param int<1, 4294967295>|null $burst so many may start at once after a rest; null: the number of the rate, so that up to 199 jobs may start
+         *     within one minute at '100/1m'. 1 spaces them evenly. Only with a rate
+         * @param int<1, 4294967295> $weight jobs that each turn in the line gives
+         * @param bool $ordered the jobs run one at a time, in their order, and one that comes back (fail(), release(), an expired lease) is the
+         *     first of its group until it has ended: until it is due again, nothing of the group is served. $concurrency is 1. Buried jobs hold
+         *     up nothing; one that is kicked comes last. With $concurrency 1 alone a job that waits for its retry lets others pass
+         *
+         * @throws \ValueError
+         */
+        public function __construct(
+            ?int $concurrency = null,
+            ?string $rate = null,
+            ?int $burst = null,
+            int $weight = 1,
+            bool $ordered = false,
+        ) {}
+    }
+
+    /** What there is of a group: see DelayQueue::groupStats(). */
+    final class GroupStats
+    {
+        /** @var int<0, max> delayed and ready jobs */
+        public readonly int $waiting;
+        /** @var int<0, max> */
+        public readonly int $reserved;
+        /** Unix seconds: from then on it may be its turn, not later. Null: it is not in line, because nothing waits, or it is full or paused. */
+        public readonly ?float $nextTurnAt;
+        /** Unix seconds, by pause() or rateLimit(). Null: it is open, or closed until resume(). */
+        public readonly ?float $closedUntil;
+        /** Closed now. */
+        public readonly bool $paused;
     }
 
     /**
@@ -1078,6 +1231,28 @@ namespace DelayQueue {
         public function __construct(int|float|string|\DateInterval $delay = 0, string $message = '') {}
     }
 
+    /**
+     * Thrown by a handler: it cannot go on for so long, because of a limit elsewhere ("429 Too Many Requests"). The group named, else that of the
+     * job, else the queue is closed for that time, as by DelayQueue::rateLimit(). The job goes back to its old place, as if it had not been
+     * reserved: the attempt does not count, and neither does the run. The message becomes its lastError. Listeners hear of Event::Released.
+     *
+     * Where Redis does not let the group be closed, the job goes back all the same, and consume() throws what Redis said.
+     *
+     * @phpstan-import-type Duration from \DelayQueue
+     * @psalm-import-type Duration from \DelayQueue
+     */
+    class RateLimited extends Release
+    {
+        /** @var non-empty-string|null null: that of the job, or else the queue */
+        public readonly ?string $group;
+
+        /**
+         * @param Duration $for as of DelayQueue::rateLimit(); $delay has it
+         * @param non-empty-string|null $group of the queue of the job
+         */
+        public function __construct(int|float|string|\DateInterval $for, ?string $group = null, string $message = '') {}
+    }
+
     /** Thrown by a handler: set the job aside; the message becomes its lastError. */
     class Bury extends \RuntimeException implements Exception {}
 
@@ -1160,6 +1335,7 @@ namespace DelayQueue {
          * @param int<0, 4294967295> $priority
          * @param Duration $ttr
          * @param (callable(JobCall): void)|null $listener hears of each call; one that throws refuses it, a LeaseLostException makes isLost() true
+         * @param non-empty-string|null $group
          */
         public static function job(
             mixed $payload,
@@ -1172,6 +1348,7 @@ namespace DelayQueue {
             int|float|string|\DateInterval $ttr = 60,
             ?string $lastError = null,
             ?callable $listener = null,
+            ?string $group = null,
         ): Job {}
 
         /**
@@ -1231,6 +1408,20 @@ namespace DelayQueue {
         public static function pushOnce(int $added = 0, int $kept = 0, int $known = 0): PushOnce {}
 
         /**
+         * What there is of a group that is nowhere.
+         *
+         * @param int<0, max> $waiting
+         * @param int<0, max> $reserved
+         */
+        public static function groupStats(
+            int $waiting = 0,
+            int $reserved = 0,
+            ?float $nextTurnAt = null,
+            ?float $closedUntil = null,
+            bool $paused = false,
+        ): GroupStats {}
+
+        /**
          * Numbers of no queue.
          *
          * @param array<string, mixed> $properties of Stats, by their names; 0, null or false where left out
@@ -1283,6 +1474,7 @@ namespace {
      *     expires?: Duration|\DateTimeInterface|null,
      *     onExpiry?: \DelayQueue\OnExpiry,
      *     retryUntil?: Duration|\DateTimeInterface|null,
+     *     group?: non-empty-string|null,
      *     extras?: string|null,
      * }
      * @phpstan-type JobOnce array{
@@ -1302,6 +1494,7 @@ namespace {
      *     expires?: Duration|\DateTimeInterface|null,
      *     onExpiry?: \DelayQueue\OnExpiry,
      *     retryUntil?: Duration|\DateTimeInterface|null,
+     *     group?: non-empty-string|null,
      *     extras?: string|null,
      *     createdAt?: int|float|null,
      *     past?: array{attempts?: int<0, 4294967295>, timeouts?: int<0, 4294967295>, releases?: int<0, 4294967295>, buries?: int<0, 4294967295>, kicks?: int<0, 4294967295>, firstDueAt?: int|float|null, lastError?: string|null}|null,
@@ -1345,6 +1538,7 @@ namespace {
      *     expires?: Duration|\DateTimeInterface|null,
      *     onExpiry?: \DelayQueue\OnExpiry,
      *     retryUntil?: Duration|\DateTimeInterface|null,
+     *     group?: non-empty-string|null,
      *     extras?: string|null,
      * }
      * @psalm-type JobOnce = array{
@@ -1364,6 +1558,7 @@ namespace {
      *     expires?: Duration|\DateTimeInterface|null,
      *     onExpiry?: \DelayQueue\OnExpiry,
      *     retryUntil?: Duration|\DateTimeInterface|null,
+     *     group?: non-empty-string|null,
      *     extras?: string|null,
      *     createdAt?: int|float|null,
      *     past?: array{attempts?: int<0, 4294967295>, timeouts?: int<0, 4294967295>, releases?: int<0, 4294967295>, buries?: int<0, 4294967295>, kicks?: int<0, 4294967295>, firstDueAt?: int|float|null, lastError?: string|null}|null,
@@ -1449,6 +1644,12 @@ namespace {
          * @param \DelayQueue\OnExpiry $onExpiry what becomes of it instead
          * @param Duration|\DateTimeInterface|null $retryUntil no attempt is made after that moment, or so long after the job first fell due: a job
          *     whose next attempt would come later is buried. Not together with $expires
+         * @param non-empty-string|null $group the tenant, customer or key of the job, named like an id. Each group stands in line as one: each
+         *     turn gives it one job (its `weight`), however many it has. A job without a group is its own tenant. Within a group jobs come by
+         *     priority, due time, id; a priority puts no group before another. See limitGroups(). A job keeps its group for life, unless a push
+         *     with OnDuplicate::Replace gives it another. Names of groups are readable in Redis, also in a queue with keys, and no seal covers
+         *     them. With partitions the group chooses the partition: an id that is pushed with different groups is unique within each
+         *     partition only
          *
          * @return non-empty-string the id
          *
@@ -1473,6 +1674,7 @@ namespace {
             int|float|string|\DateInterval|\DateTimeInterface|null $expires = null,
             \DelayQueue\OnExpiry $onExpiry = \DelayQueue\OnExpiry::Bury,
             int|float|string|\DateInterval|\DateTimeInterface|null $retryUntil = null,
+            ?string $group = null,
         ): string {}
 
         /**
@@ -1490,6 +1692,7 @@ namespace {
          * @param Duration|null $maxWait
          * @param Duration|\DateTimeInterface|null $expires
          * @param Duration|\DateTimeInterface|null $retryUntil
+         * @param non-empty-string|null $group
          *
          * @return non-empty-string|null the id
          *
@@ -1513,6 +1716,7 @@ namespace {
             int|float|string|\DateInterval|\DateTimeInterface|null $expires = null,
             \DelayQueue\OnExpiry $onExpiry = \DelayQueue\OnExpiry::Bury,
             int|float|string|\DateInterval|\DateTimeInterface|null $retryUntil = null,
+            ?string $group = null,
         ): ?string {}
 
         /**
@@ -1565,6 +1769,7 @@ namespace {
          * @param Duration|null $maxWait
          * @param Duration|\DateTimeInterface|null $expires
          * @param Duration|\DateTimeInterface|null $retryUntil
+         * @param non-empty-string|null $group
          *
          * @throws \DelayQueue\PayloadException
          */
@@ -1584,6 +1789,7 @@ namespace {
             int|float|string|\DateInterval|\DateTimeInterface|null $expires = null,
             \DelayQueue\OnExpiry $onExpiry = \DelayQueue\OnExpiry::Bury,
             int|float|string|\DateInterval|\DateTimeInterface|null $retryUntil = null,
+            ?string $group = null,
         ): \DelayQueue\PreparedJob {}
 
         /**
@@ -1660,7 +1866,9 @@ namespace {
 
         /**
          * Takes the next job under a lease of its TTR. Order: smaller priority, then earlier due time, then push order; jobs that were
-         * pushed for the very same absolute moment come in the order of their ids (generated ids are time-ordered).
+         * pushed for the very same absolute moment come in the order of their ids (generated ids are time-ordered). Groups (see $group of
+         * push()) stand in line with the jobs of default priority that have none: a job without a group that is more urgent comes before all
+         * groups, a less urgent one after them.
          * Signal handlers run while it waits.
          *
          * @param int|float|null $timeout seconds to wait at most; 0: do not wait, null: for ever
@@ -1727,7 +1935,7 @@ namespace {
          * The worker loop: reserve, call the handler, settle.
          *
          * @param callable(\DelayQueue\Job, \DelayQueue): mixed $handler returns: ack; returns false: fail; throws
-         *     Release, Bury or anything else: release, bury or fail; a job the handler settled itself is left alone, and no event tells of it
+         *     Release, RateLimited, Bury or anything else: release, give back uncounted, bury or fail; a job the handler settled itself is left alone, and no event tells of it
          * @param int|float $idleTimeout seconds without a job after which listeners hear of Event::Idle, and again after each as many
          * @param int<0, max> $maxJobs 0: no limit
          * @param Duration $maxTime 0: no limit
@@ -1876,14 +2084,23 @@ namespace {
          * @param int<0, max> $offset
          * @param positive-int $limit
          * @param \DelayQueue\JobInfo|null $after of list() or peek(), in the state that is listed
+         * @param non-empty-string|null $group only its delayed, ready or reserved jobs, in the order of the group: a job that came back to an
+         *     ordered group first, then by priority, due time, id. Not together with $after, and not of buried jobs
          *
          * @return list<\DelayQueue\JobInfo>
          *
-         * @throws \ValueError also when $after is in another state, or is of Testing::jobInfo() or of a queue in memory
+         * @throws \ValueError also when $after is in another state, or is of Testing::jobInfo() or of a queue in memory; and for buried jobs
+         *     of a group: a group keeps no book of them
          * @throws \DelayQueue\ConnectionException
          * @throws \DelayQueue\ServerException
          */
-        public function list(\DelayQueue\State $state, int $offset = 0, int $limit = 100, ?\DelayQueue\JobInfo $after = null): array {}
+        public function list(
+            \DelayQueue\State $state,
+            int $offset = 0,
+            int $limit = 100,
+            ?\DelayQueue\JobInfo $after = null,
+            ?string $group = null,
+        ): array {}
 
         /**
          * Jobs in one state, or in all. A delayed job that is due counts as ready.
@@ -1921,20 +2138,121 @@ namespace {
         public function kick(int $max = 1, bool $resetAttempts = true): int {}
 
         /**
-         * From now on reserve() of every process gives nothing.
+         * From now on reserve() of every process gives nothing of the queue, or of a group. It replaces what rateLimit() has set.
          *
          * @param Duration|null $for null: until resume()
+         * @param non-empty-string|null $group null: the queue
          *
          * @throws \DelayQueue\ConnectionException with $ambiguous also when one of several partitions failed and others are paused; so resume()
          * @throws \DelayQueue\ServerException
          */
-        public function pause(int|float|string|\DateInterval|null $for = null): void {}
+        public function pause(int|float|string|\DateInterval|null $for = null, ?string $group = null): void {}
 
-        /** @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException */
-        public function resume(): void {}
+        /**
+         * Opens the queue, or a group, at once, whether pause() or rateLimit() has closed it.
+         *
+         * @param non-empty-string|null $group null: the queue
+         *
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
+         */
+        public function resume(?string $group = null): void {}
 
-        /** @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException */
-        public function isPaused(): bool {}
+        /**
+         * Whether pause() or rateLimit() keeps the queue, or a group, closed now. A group may be open in a queue that is closed.
+         *
+         * @param non-empty-string|null $group null: the queue
+         *
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
+         */
+        public function isPaused(?string $group = null): bool {}
+
+        /**
+         * Closes the queue, or a group, for so long: the answer to "too many requests". Where it is closed for longer already, it stays so. A
+         * handler throws RateLimited instead, which gives back its job, too.
+         *
+         * @param Duration $for
+         * @param non-empty-string|null $group null: the queue
+         *
+         * @throws \DelayQueue\ConnectionException with $ambiguous also when one of several partitions failed and others are closed
+         * @throws \DelayQueue\ServerException
+         */
+        public function rateLimit(int|float|string|\DateInterval $for, ?string $group = null): void {}
+
+        /**
+         * Limits a group, or each group that has no limits of its own. Limits hold for all workers, from the next job that one takes; jobs
+         * that run already count at once. They are kept in Redis until they are replaced or forgotten, also while the group has no jobs.
+         *
+         * A job that may not be served now waits, and burns no attempt: it is not ready for reserve(), wait(), $stopWhenEmpty and drain(), which
+         * wait or end as for a delayed one. It counts in $ready and $blocked of stats(). reserveJob() passes over order, limits and pauses, and
+         * its jobs count against them. consumer() ignores all of them.
+         *
+         * @param non-empty-string|null $group null: all groups without limits of their own
+         * @param \DelayQueue\GroupLimits|null $limits null: forget them
+         *
+         * @throws \DelayQueue\ConnectionException with $ambiguous also when one of several partitions failed and others have the limits
+         * @throws \DelayQueue\ServerException
+         */
+        public function limitGroups(?string $group = null, ?\DelayQueue\GroupLimits $limits = null): void {}
+
+        /**
+         * Limits all jobs of the queue together, with a group or without one. All null: forget that.
+         *
+         * @param int<1, 4294967295>|null $concurrency as of GroupLimits, and so the others
+         * @param non-empty-string|null $rate
+         * @param int<1, 4294967295>|null $burst
+         *
+         * @throws \ValueError also with the option partitions above 1: each partition is served by itself, and does not know how many jobs of the
+         *     others run. Limits can be forgotten then
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException
+         */
+        public function limitQueue(?int $concurrency = null, ?string $rate = null, ?int $burst = null): void {}
+
+        /**
+         * The limits that are set: of the queue, of all groups without limits of their own, and of groups by their names. As in every PHP array,
+         * a name such as '123' is the key 123.
+         *
+         * @return array{queue: \DelayQueue\GroupLimits|null, others: \DelayQueue\GroupLimits|null, groups: array<array-key, \DelayQueue\GroupLimits>}
+         *
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
+         */
+        public function limits(): array {}
+
+        /**
+         * The names of groups with delayed, ready or reserved jobs, in the order of their bytes. Begin each page behind the last name of the one
+         * before.
+         *
+         * @param positive-int $limit
+         * @param string $after only names behind this one
+         *
+         * @return list<non-empty-string>
+         *
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
+         */
+        public function groups(int $limit = 100, string $after = ''): array {}
+
+        /**
+         * How many jobs a group has, and when it is its turn. A group that nobody knows has none.
+         *
+         * @param non-empty-string $group
+         *
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
+         */
+        public function groupStats(string $group): \DelayQueue\GroupStats {}
+
+        /**
+         * Removes the delayed and ready jobs of a group, in bounded steps, each within the readTimeout. Buried ones stay, and so do limits
+         * and pauses.
+         *
+         * @param non-empty-string $group
+         * @param bool $reserved true: also the jobs that workers hold, as cancel() does
+         *
+         * @return int<0, max> how many
+         *
+         * @throws \DelayQueue\ConnectionException with $ambiguous also as of purge()
+         * @throws \DelayQueue\ServerException
+         */
+        public function cancelGroup(string $group, bool $reserved = false): int {}
 
         /**
          * Deletes all jobs of these states, in bounded steps, each within the readTimeout; none named: of all.

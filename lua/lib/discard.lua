@@ -3,7 +3,8 @@
 --@include history
 --@include place
 --@include bury
-local function discard(id, record, due)
+-- `where`: it lies; nil: in `waiting`, in `prioritized`, or in both.
+local function discard(id, record, due, where)
   --@include allow_when_full
   if record and not call('ZSCORE', reserved, id) then
     local _, why = payload_at(record)
@@ -11,7 +12,6 @@ local function discard(id, record, due)
   else
     record = nil -- another program has left an entry beside that of a reserved job
   end
-  unplace(id, due, false)
-  unplace(id, due, true)
+  for _, key in ipairs(where and { where } or { waiting, prioritized }) do unplace(id, due, key, record) end
   if record then call('HINCRBY', meta, 'buried', 1) end
 end

@@ -6,7 +6,7 @@
 --@include bury
 --@include moments
 local is_first = true
-local function expire(id, record, due, may_be_prioritized)
+local function expire(id, record, due, where)
   local past = has_history(string.byte(record)) and read_history(id, due) or no_history(due)
   local expires, at = moment(record, 'E', past.first_due)
   local counter, reason = nil, nil
@@ -28,8 +28,7 @@ local function expire(id, record, due, may_be_prioritized)
   else
     bury(id, record, past, reason)
   end
-  unplace(id, due, false)
-  if may_be_prioritized then unplace(id, due, true) end
+  for _, key in ipairs(where and { where } or { waiting, prioritized }) do unplace(id, due, key, record) end
   if counter then call('HINCRBY', meta, counter, 1) end
   return true
 end

@@ -1,10 +1,11 @@
--- lib/pick.lua: the next jobs of a queue with priorities, in exact order: first the more urgent than the default priority, then the default,
--- then the rest. Returns id · due of each, and true if it has dropped entries that promote() did not make: then it may pass over jobs that
--- promote() has to bring. promote() has run.
+-- lib/pick.lua: the next jobs of a queue with priorities or groups: first the more urgent than the default priority, in exact order, then those of the
+-- default priority and of groups, then the rest. Returns id · due of each; true if it has dropped entries that promote() did not make: then it may
+-- pass over jobs that promote() has to bring; and what take_turns() says of groups. promote() has run.
 local function pick(most)
-  local picked, has_dropped = {}, false
+  local picked, has_dropped, of, is_more = {}, false, nil, false
   local function add_prioritized(low, high)
-    if #picked >= 2 * most then return end
+    if not is_prioritized or #picked >= 2 * most then return end
+    --@include place
     for _, member in ipairs(call('ZRANGEBYSCORE', prioritized_ready, low, high, 'LIMIT', 0, most - #picked / 2)) do
       local due, id = #member > 8 and (struct.unpack('>I8', member)), string.sub(member, 9)
       if due and ready_member(due, id) == member then
@@ -17,9 +18,14 @@ local function pick(most)
   end
   add_prioritized('-inf', '(1024')
   if #picked < 2 * most then
-    local due = call('ZRANGEBYSCORE', waiting, '-inf', int(now), 'WITHSCORES', 'LIMIT', 0, most - #picked / 2)
-    for _, value in ipairs(due) do picked[#picked + 1] = value end
+    if has_groups then
+      --@include take_turns
+      of, is_more = take_turns(picked, most)
+    else
+      local due = call('ZRANGEBYSCORE', waiting, '-inf', int(now), 'WITHSCORES', 'LIMIT', 0, most - #picked / 2)
+      for _, value in ipairs(due) do picked[#picked + 1] = value end
+    end
   end
-  add_prioritized('1024', '+inf')
-  return picked, has_dropped
+  if not is_more then add_prioritized('1024', '+inf') end
+  return picked, has_dropped, of, is_more
 end

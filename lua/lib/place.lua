@@ -1,34 +1,45 @@
--- lib/place.lua: where waiting jobs are, delayed and ready alike. Default priority: `waiting`. Any other: `prioritized`; the first of
--- them, as many as `prioritized_ready` has, are in that too, by priority and due time.
+-- lib/place.lua: where waiting jobs are, delayed and ready alike. Those of groups: `grouped`, and a book (lib/book.lua). Others of default priority:
+-- `waiting`. The rest: `prioritized`; the first of them, as many as `prioritized_ready` has, are in that too, by priority and due time.
 -- Eight bytes hold more numbers than a double does: a time that another program has put there need not survive.
 local function ready_member(due, id) return struct.pack('>I8', math.min(math.max(due, 0), 9007199254740991)) .. id end
 
--- The due time of a waiting job, and true if it is in `prioritized`; or nil.
-local function waits(id)
+-- The due time of a waiting job, and the key where it is; or nil. `is_new`: it has no record, so that an entry in a book would mean nothing.
+local function waits(id, is_new)
   local due = call('ZSCORE', waiting, id)
-  if due then return due + 0, false end
+  if due then return due + 0, waiting end
   due = call('ZSCORE', prioritized, id)
-  if due then return due + 0, true end
+  if due then return due + 0, prioritized end
+  due = not is_new and call('ZSCORE', grouped, id)
+  if due then return due + 0, grouped end
 end
--- Puts a job where it waits from now on. `old_due`: it waits already, since then in `prioritized` if `was_prioritized`.
-local function place(id, priority, due, old_due, was_prioritized)
-  if was_prioritized then call('ZREM', prioritized_ready, ready_member(old_due, id)) end
-  if priority == DEFAULT_PRIORITY then
-    call('ZADD', waiting, int(due), id)
-    if was_prioritized then call('ZREM', prioritized, id) end
-    return
+-- `record`: of a job that is in `grouped`, as it was when it got there.
+local function unplace(id, due, where, record)
+  if where == prioritized then call('ZREM', prioritized_ready, ready_member(due, id)) end
+  if where == grouped then
+    --@include book
+    strike(id, due, record)
   end
-  call('ZADD', prioritized, int(due), id)
-  if call('ZRANK', prioritized, id) < call('ZCARD', prioritized_ready) then
-    call('ZADD', prioritized_ready, int(priority), ready_member(due, id))
-  end
-  if old_due and not was_prioritized then call('ZREM', waiting, id) end
+  call('ZREM', where, id)
 end
-local function unplace(id, due, is_prioritized)
-  if not is_prioritized then
-    call('ZREM', waiting, id)
-    return
+-- Puts a job where it waits from now on. `group`: its own, or nil. `old_due`: it waits already, since then at `where`, as `old_record`, which only a
+-- job that is in `grouped` needs.
+local function place(id, priority, due, group, old_due, where, old_record)
+  if where == prioritized then call('ZREM', prioritized_ready, ready_member(old_due, id)) end
+  local key, entry = waiting, nil
+  if group then
+    --@include book
+    key, entry = grouped, waits_as(group, priority, due, id)
+    enter(group, id, due, entry)
+  else
+    if priority ~= DEFAULT_PRIORITY then key = prioritized end
+    call('ZADD', key, int(due), id)
+    if key == prioritized and call('ZRANK', prioritized, id) < call('ZCARD', prioritized_ready) then
+      call('ZADD', prioritized_ready, int(priority), ready_member(due, id))
+    end
   end
-  call('ZREM', prioritized_ready, ready_member(due, id))
-  call('ZREM', prioritized, id)
+  if where == grouped then
+    --@include book
+    strike(id, old_due, old_record, entry)
+  end
+  if where and where ~= key then call('ZREM', where, id) end
 end

@@ -2,6 +2,7 @@
 -- or the next one would come too late. Returns true when more are left: the script answers AGAIN. A script that `only_looks` leaves them where
 -- Redis refuses to write, or the user may not: they count as reserved until a script that writes looks.
 --@include ends
+--@include back
 --@include may_write
 -- The last error of such a job has a second line, for clients alone: host and process of the workers that held it, as far as 400 bytes go.
 local function expired(before, consumer)
@@ -22,7 +23,7 @@ local function reclaim(only_looks)
   for _, id in ipairs(ended) do
     local lease = call('HGET', leases, id)
     local record, due, consumer = call('HGET', jobs, id), read_lease(lease)
-    ended_leases[#ended_leases + 1] = lease
+    ended_leases[#ended_leases + 1] = lease or false
     if record then
       local past, ttr_ms, max_attempts, priority = read_history(id, due), options(record)
       local workers = expired(past.error, consumer)
@@ -39,14 +40,18 @@ local function reclaim(only_looks)
         bury(id, record, past, past.error .. (workers and ', held by ' .. workers or ''))
       else
         past.error = past.error .. (workers and '\n' .. workers or '')
-        place(id, priority or DEFAULT_PRIORITY, due)
+        place_back(id, record, priority, due)
         write_history(id, record, past)
       end
     end
   end
-  end_leases(ended)
+  local is_let_in = end_leases(ended, ended_leases)
   --@include forget_calls
   forget_calls(ended_leases)
   for run, many in pairs(timed_out) do call('HINCRBY', meta, 'timed_out' .. run, many) end
+  if is_let_in then
+    --@include wake
+    wake(now)
+  end
   return #ended == 100
 end

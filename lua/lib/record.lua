@@ -2,8 +2,8 @@
 local DEFAULT_TTR_MS, DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY = 60000, 10, 1024
 local HAS_OPTIONS, HAS_HISTORY, HAS_TRAITS, IS_NEWER = 1, 2, 4, 64
 local SHORTEST_TTR_MS = 100 -- a shorter lease would end before its holder hears of it
--- The traits that must be understood, and are, with the lengths of their values: E expires, U retry until.
-local UNDERSTOOD = { E = 10, U = 9 }
+-- The traits that must be understood, and are, with the lengths of their values: E expires, U retry until, G group, of any length but 0.
+local UNDERSTOOD = { E = 10, U = 9, G = 0 }
 
 local function has_history(flags) return flags % (2 * HAS_HISTORY) >= HAS_HISTORY end
 local function has_traits(flags) return flags % (2 * HAS_TRAITS) >= HAS_TRAITS end
@@ -21,8 +21,11 @@ local function traits_end(record, at)
   if last > #record then return nil end
   at = at + 2
   while at + 2 <= last do
-    local length = string.byte(record, at + 2)
-    if not string.find(record, '^%l', at + 1) and UNDERSTOOD[string.sub(record, at + 1, at + 1)] ~= length then return nil, true end
+    local kind, length = string.byte(record, at + 1, at + 2)
+    if kind < 97 or kind > 122 then
+      local wanted = UNDERSTOOD[string.char(kind)]
+      if wanted ~= length and (wanted ~= 0 or length > 200) or length == 0 then return nil, true end
+    end
     at = at + 2 + length
   end
   return at == last and last or nil
@@ -45,6 +48,11 @@ local function trait_at(record, kind)
     if string.sub(record, at + 1, at + 1) == kind then return at + 3 end
     at = at + 2 + string.byte(record, at + 2)
   end
+end
+-- The group of a job whose record can be read, or nil.
+local function group_of(record)
+  local at = has_traits(string.byte(record) or 0) and payload_at(record) and trait_at(record, 'G')
+  return at and string.sub(record, at, at + string.byte(record, at - 1) - 1) or nil
 end
 -- ttr_ms, max_attempts, priority; nil when the record is damaged or of a newer format.
 local function options(record)

@@ -3,14 +3,23 @@
 --@include lease
 --@include forget_calls
 local function remove(ids)
-  local dues = call('ZMSCORE', prioritized, unpack(ids))
-  local held = call('HMGET', leases, unpack(ids))
-  end_jobs(ids, held)
+  local dues, in_groups = call('ZMSCORE', prioritized, unpack(ids)), call('ZMSCORE', grouped, unpack(ids))
+  local held, records = call('HMGET', leases, unpack(ids)), {}
+  for n, id in ipairs(ids) do records[n] = in_groups[n] and call('HGET', jobs, id) end
+  local is_let_in = end_jobs(ids, held)
   forget_calls(held)
   for n, id in ipairs(ids) do
     if dues[n] then call('ZREM', prioritized_ready, ready_member(dues[n] + 0, id)) end
+    if records[n] then
+      --@include book
+      is_let_in = strike(id, in_groups[n] + 0, records[n]) or is_let_in
+    end
   end
-  for _, key in ipairs({ waiting, prioritized, buried }) do call('ZREM', key, unpack(ids)) end
+  for _, key in ipairs({ waiting, prioritized, grouped, buried }) do call('ZREM', key, unpack(ids)) end
+  if is_let_in then
+    --@include wake
+    wake(now)
+  end
   local told = {}
   -- A worker that listens asks at once which of its leases are gone. This never fails the operation.
   for _, lease in ipairs(held) do

@@ -4,6 +4,7 @@ use super::backoff::Backoff;
 use super::error::{Error, Result};
 use super::record::History;
 use super::seal::{Seal, Unopened};
+use super::traits;
 use std::sync::Arc;
 
 /// Default priority; smaller is sooner.
@@ -275,10 +276,16 @@ pub struct JobInfo {
 
 impl JobInfo {
     #[must_use]
+    pub fn group(&self) -> Option<&[u8]> {
+        traits::group(&self.options.extras.traits)
+    }
+
+    #[must_use]
     pub fn place(&self) -> Place {
         Place {
             state: self.state,
-            priority: self.options.priority,
+            // In the order of ready jobs those of groups lie among the ones of default priority.
+            priority: if self.group().is_some() { DEFAULT_PRIORITY } else { self.options.priority },
             at_us: self.lease_until_us.unwrap_or(self.due_at_us),
             id: self.id.clone(),
             partition: self.partition,

@@ -55,13 +55,21 @@ impl Partitions {
     /// The partitions of these queues, in their order.
     #[must_use]
     pub fn of_all(&self, names: &[String]) -> Vec<Queue> {
-        let of_name = |name: &String| -> Vec<Queue> {
-            if name == self.name() {
-                return self.parts().cloned().collect();
-            }
-            self.parts().zip(0..).map(|(part, number)| part.partition(name, number)).collect()
+        let of_name = |name: &String| {
+            let Self { first, further } = self.named(name);
+            std::iter::once(first).chain(further)
         };
         names.iter().flat_map(of_name).collect()
+    }
+
+    /// The queue of this name, by as many partitions.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Self {
+        if name == self.name() {
+            return self.clone();
+        }
+        let further = self.further.iter().zip(1..).map(|(part, number)| part.partition(name, number));
+        Self { first: self.first.partition(name, 0), further: further.collect() }
     }
 
     #[must_use]

@@ -70,10 +70,12 @@ pub fn map<const N: usize>(entries: [(&str, Zval); N]) -> Zval {
 }
 
 /// The same of any number; names that PHP takes for numbers become such keys, as in an array literal.
-pub fn named<'a>(entries: impl IntoIterator<Item = (&'a str, Zval)>) -> Zval {
+pub fn named<K: AsRef<[u8]>>(entries: impl IntoIterator<Item = (K, Zval)>) -> Zval {
     let mut table = ZendHashTable::new();
     for (key, mut value) in entries {
-        let number = key.parse::<i64>().ok().filter(|number| number.to_string() == key);
+        let key = key.as_ref();
+        let number = std::str::from_utf8(key).ok().and_then(|key| key.parse::<i64>().ok());
+        let number = number.filter(|number| number.to_string().as_bytes() == key);
         // SAFETY: as in `list`; the key is passed with its length and copied.
         unsafe {
             match number {

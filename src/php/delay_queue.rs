@@ -4,6 +4,7 @@ use super::call::{Call, Outcome, method};
 use super::class::{Class, Declaration, Kind, Method, Rejected, interned};
 use super::convert;
 use super::exceptions::At;
+use super::groups;
 use super::manage;
 use super::new_job::{Defaults, Format};
 use super::object::{Handlers, Inside, construct, creator, make};
@@ -88,12 +89,12 @@ macro_rules! job_parameters {
          int|float|string|\\DateInterval|null $maxWait = null, \
          int|float|string|\\DateInterval|\\DateTimeInterface|null $expires = null, \
          \\DelayQueue\\OnExpiry $onExpiry = \\DelayQueue\\OnExpiry::Bury, \
-         int|float|string|\\DateInterval|\\DateTimeInterface|null $retryUntil = null"
+         int|float|string|\\DateInterval|\\DateTimeInterface|null $retryUntil = null, ?string $group = null"
     };
 }
 
 /// Interfaces have most of them, too: see `interfaces`.
-pub static METHODS: [Method; 52] = [
+pub static METHODS: [Method; 59] = [
     method!(
         "__construct(string $queue = 'default', #[\\SensitiveParameter] ?string $dsn = null, \
          #[\\SensitiveParameter] array $options = [])",
@@ -145,15 +146,28 @@ pub static METHODS: [Method; 52] = [
     method!("peekBuried(): ?\\DelayQueue\\JobInfo", manage::peek_buried),
     method!(
         "list(\\DelayQueue\\State $state, int $offset = 0, int $limit = 100, \
-         ?\\DelayQueue\\JobInfo $after = null): array",
+         ?\\DelayQueue\\JobInfo $after = null, ?string $group = null): array",
         manage::list
     ),
     method!("count(?\\DelayQueue\\State $state = null): int", manage::count),
     method!("countDue(\\DateTimeInterface ...$until): array", manage::count_due),
     method!("kick(int $max = 1, bool $resetAttempts = true): int", manage::kick),
-    method!("pause(int|float|string|\\DateInterval|null $for = null): void", manage::pause),
-    method!("resume(): void", manage::resume),
-    method!("isPaused(): bool", manage::is_paused),
+    method!("pause(int|float|string|\\DateInterval|null $for = null, ?string $group = null): void", groups::pause),
+    method!("resume(?string $group = null): void", groups::resume),
+    method!("isPaused(?string $group = null): bool", groups::is_paused),
+    method!("rateLimit(int|float|string|\\DateInterval $for, ?string $group = null): void", groups::rate_limit),
+    method!(
+        "limitGroups(?string $group = null, ?\\DelayQueue\\GroupLimits $limits = null): void",
+        groups::limit_groups
+    ),
+    method!(
+        "limitQueue(?int $concurrency = null, ?string $rate = null, ?int $burst = null): void",
+        groups::limit_queue
+    ),
+    method!("limits(): array", groups::limits),
+    method!("groups(int $limit = 100, string $after = ''): array", groups::groups),
+    method!("groupStats(string $group): \\DelayQueue\\GroupStats", groups::group_stats),
+    method!("cancelGroup(string $group, bool $reserved = false): int", groups::cancel_group),
     method!("purge(\\DelayQueue\\State ...$states): int", manage::purge),
     method!("forget(): bool", manage::forget),
     method!("stats(): \\DelayQueue\\Stats", manage::stats),

@@ -74,7 +74,12 @@ fn release_construct(call: &Call) -> Outcome<Zval> {
         None => 0,
     };
     let message = call.optional_bytes(2)?;
-    let object = call.object()?;
+    fill_release(call.object()?, delay_ms, message.as_deref())?;
+    Ok(Zval::new())
+}
+
+/// What the constructors of it and of its subclasses set.
+pub fn fill_release(object: *mut ZendObject, delay_ms: u64, message: Option<&[u8]>) -> Outcome<()> {
     let mut delay = Zval::new();
     delay.set_double(convert::seconds(delay_ms));
     set_property(RELEASE.entry(), object, "delay", &mut delay);
@@ -83,7 +88,7 @@ fn release_construct(call: &Call) -> Outcome<Zval> {
         text.set_zend_string(ZendStr::new(message, false));
         set_property(sys::find_class("Exception"), object, "message", &mut text);
     }
-    if sys::exception_pending() { Err(Fault::Thrown) } else { Ok(Zval::new()) }
+    if sys::exception_pending() { Err(Fault::Thrown) } else { Ok(()) }
 }
 
 /// Writes a property, also a readonly one that has no value yet. The engine checks the type.
@@ -163,15 +168,24 @@ pub fn release_delay_ms(object: &ZendObject) -> Option<u64> {
     if !RELEASE.owns(object) {
         return None;
     }
-    let mut room = Zval::new();
-    let name = "delay";
-    // SAFETY: class and object are live; the result is the property's slot, or `room`.
-    let seconds = unsafe {
-        let object = std::ptr::from_ref(object).cast_mut();
-        sys::zend_read_property(RELEASE.entry(), object, name.as_ptr().cast(), name.len(), true, &raw mut room).as_ref()
-    };
-    let seconds = seconds.and_then(Zval::double).unwrap_or(0.0);
+    let seconds = property(RELEASE.entry(), object, "delay", Zval::double).unwrap_or(0.0);
     Some(crate::core::duration::from_seconds(seconds.max(0.0)).unwrap_or(0))
+}
+
+/// Reads a property; one that a constructor has not set is null.
+pub fn property<T>(
+    scope: *mut zend_class_entry,
+    object: &ZendObject,
+    name: &str,
+    read: impl FnOnce(&Zval) -> Option<T>,
+) -> Option<T> {
+    let mut room = Zval::new();
+    // SAFETY: class and object are live; the result is the property's slot, or `room`.
+    let value = unsafe {
+        let object = std::ptr::from_ref(object).cast_mut();
+        sys::zend_read_property(scope, object, name.as_ptr().cast(), name.len(), true, &raw mut room).as_ref()
+    };
+    value.and_then(read)
 }
 
 /// Whether a `DelayQueue\\LeaseLostException` is on its way.

@@ -22,6 +22,7 @@ use crate::core::error::Error;
 use crate::core::job::{Due, Reserved};
 use crate::core::process::Generation;
 use crate::core::queue::{Finished, Held, Queue, SealedContent};
+use crate::core::traits;
 use crate::core::worker::lease::Lease;
 use ext_php_rs::types::Zval;
 use std::cell::Cell;
@@ -100,6 +101,7 @@ pub fn register() -> Result<(), Rejected> {
             "readonly int $token",
             "readonly ?string $lastError",
             "readonly array $headers",
+            "readonly ?string $group",
         ],
         methods: &METHODS,
         create: Some(creator::<Job>()),
@@ -141,6 +143,7 @@ fn made(
         convert::int(reserved.receipt.token()),
         convert::nullable(reserved.last_error.as_deref(), convert::bytes),
         headers::array(&reserved.options.headers),
+        convert::nullable(traits::group(&reserved.options.extras.traits), convert::bytes),
     ];
     let job = Job {
         queue,

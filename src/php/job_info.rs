@@ -34,7 +34,7 @@ impl Inside for JobInfo {
 }
 
 /// In the order of the slots.
-pub const PROPERTIES: [&str; 26] = [
+pub const PROPERTIES: [&str; 27] = [
     "readonly string $id",
     "readonly string $queue",
     "readonly \\DelayQueue\\State $state",
@@ -58,6 +58,7 @@ pub const PROPERTIES: [&str; 26] = [
     "readonly ?float $retryUntil",
     "readonly ?string $lastError",
     "readonly array $headers",
+    "readonly ?string $group",
     "readonly ?array $seal",
     "readonly ?string $sealError",
     "readonly ?string $extras",
@@ -110,6 +111,7 @@ pub fn object(info: &Core, format: Format) -> Outcome<Zval> {
         convert::nullable(traits::retry_until_us(limits, first_due_us), moment),
         convert::nullable(info.last_error.as_deref(), convert::bytes),
         headers::array(&info.options.headers),
+        convert::nullable(traits::group(&info.options.extras.traits), convert::bytes),
         convert::nullable(info.options.seal.as_ref(), seal::array),
         convert::nullable(info.seal_error.as_ref(), |why| convert::bytes(why.to_string())),
         convert::nullable(record::encode_extras(&info.options.extras), convert::bytes),

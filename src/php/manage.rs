@@ -7,6 +7,7 @@ use super::delay_queue::DelayQueue;
 use super::duration_arg;
 use super::enums;
 use super::exceptions::{At, throw_error};
+use super::groups;
 use super::headers;
 use super::job_info::{self, JobInfo};
 use super::new_job::encode;
@@ -59,6 +60,9 @@ pub fn list(call: &Call) -> Outcome<Zval> {
     let state = state(call, 1, value)?;
     let offset = call.at_least(2, call.int_or(2, 0)?, 0)?;
     let limit = call.at_least(3, call.int_or(3, 100)?, 1)?;
+    if let Some(group) = groups::nullable_name(call, 5)? {
+        return groups::list(call, &group, state, offset, limit);
+    }
     let after = match call.non_null(4) {
         Some(value) => Some(place(call, 4, value, state)?),
         None => None,
@@ -157,25 +161,6 @@ pub fn kick(call: &Call) -> Outcome<Zval> {
     let max = call.at_least(1, call.int_or(1, 1)?, 1)?;
     let reset = call.bool_or(2, true)?;
     Ok(convert::int(this.queue.kick(max, reset)?))
-}
-
-pub fn pause(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let for_ms = match call.non_null(1) {
-        Some(value) => Some(duration_arg::span(value, Place::Argument(1))?),
-        None => None,
-    };
-    this.queue.pause(for_ms, None)?;
-    Ok(convert::null())
-}
-
-pub fn resume(call: &Call) -> Outcome<Zval> {
-    call.this::<DelayQueue>()?.queue.resume(None)?;
-    Ok(convert::null())
-}
-
-pub fn is_paused(call: &Call) -> Outcome<Zval> {
-    Ok(convert::bool(call.this::<DelayQueue>()?.queue.is_paused(None)?))
 }
 
 pub fn purge(call: &Call) -> Outcome<Zval> {

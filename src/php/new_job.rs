@@ -12,6 +12,7 @@ use super::headers;
 use super::json;
 use super::place::Place;
 use crate::core::error::Error;
+use crate::core::groups::Group;
 use crate::core::job::{Due, Extras, JobId, JobOptions, NewJob, OnDuplicate};
 use crate::core::record;
 use crate::core::traits::Traits;
@@ -39,7 +40,7 @@ pub struct Encoding {
 }
 
 /// The parameters of `push()` in their order, then the further keys of an item of `pushMany()`, then those of `pushOnce()`.
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 22] = [
     "payload",
     "delay",
     "id",
@@ -55,6 +56,7 @@ const KEYS: [&str; 21] = [
     "expires",
     "onExpiry",
     "retryUntil",
+    "group",
     "extras",
     "receipt",
     "createdAt",
@@ -62,7 +64,7 @@ const KEYS: [&str; 21] = [
     "state",
     "seal",
 ];
-const OF_PUSH_MANY: usize = 16;
+const OF_PUSH_MANY: usize = 17;
 
 /// The values given, by their position in [`KEYS`].
 pub struct Fields<'a> {
@@ -209,6 +211,13 @@ impl<'a> Fields<'a> {
                 return Err(self.get("maxWait").1.value_error(must));
             }
             traits = traits.longest_wait(ms);
+        }
+        let group = self.nullable("group", |value, place| match args::bytes(value, place)? {
+            Some(bytes) => Group::new(bytes).at(place),
+            None => Err(place.wrong_type("?string", value)),
+        })?;
+        if let Some(group) = group {
+            traits = traits.group(&group);
         }
         Ok(traits)
     }

@@ -10,7 +10,7 @@ use super::headers;
 use super::new_job::Fields;
 use super::object::{Handlers, Inside, creator, make};
 use crate::core::job::{Due, JobId, OnDuplicate};
-use crate::core::record;
+use crate::core::{record, traits};
 use ext_php_rs::types::Zval;
 use std::sync::OnceLock;
 
@@ -47,6 +47,7 @@ pub fn register() -> Result<(), Rejected> {
             "readonly float $timeout",
             "readonly \\DelayQueue\\OnDuplicate $onDuplicate",
             "readonly ?float $unique",
+            "readonly ?string $group",
             "readonly ?string $extras",
             "readonly int $partitions",
             "readonly bool $isSealed",
@@ -83,6 +84,7 @@ pub fn prepare(call: &Call) -> Outcome<Zval> {
         convert::float(convert::seconds(options.timeout_ms)),
         enums::case_of(&enums::ON_DUPLICATE, on_duplicate),
         convert::nullable(job.unique_ms, |ms| convert::float(convert::seconds(ms))),
+        convert::nullable(traits::group(&options.extras.traits), convert::bytes),
         convert::nullable(record::encode_extras(&options.extras), convert::bytes),
         convert::int(this.queue.count_of_parts()),
         convert::bool(this.queue.has_keys()),

@@ -24,6 +24,8 @@ pub fn page(queues: &[(&str, &Stats)]) -> String {
             page.line("jobs", &[("queue", queue), ("state", state)], &count.to_string());
         }
     }
+    let blocked = "Ready jobs of groups that may not be served now.";
+    page.each("jobs_blocked", blocked, queues, |stats| Some(stats.blocked.to_string()));
     page.counters(queues);
     let seconds = |us: f64| (us / 1_000_000.0).to_string();
     page.each("oldest_ready_age_seconds", "How long the oldest ready job has been due.", queues, |stats| {

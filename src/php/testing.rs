@@ -31,7 +31,7 @@ impl Inside for Testing {
     }
 }
 
-static METHODS: [Method; 12] = [
+static METHODS: [Method; 13] = [
     method!("static travel(int|float|string|\\DateInterval $by): void", travel),
     method!("static travelTo(\\DateTimeInterface $moment): void", travel_to),
     method!("static travelBack(): void", travel_back),
@@ -39,8 +39,8 @@ static METHODS: [Method; 12] = [
     method!(
         "static job(mixed $payload, string $id = 'test', int $attempts = 1, array $headers = [], \
          string $queue = 'default', int $maxAttempts = 10, int $priority = 1024, \
-         int|float|string|\\DateInterval $ttr = 60, ?string $lastError = null, ?callable $listener = null): \
-         \\DelayQueue\\Job",
+         int|float|string|\\DateInterval $ttr = 60, ?string $lastError = null, ?callable $listener = null, \
+         ?string $group = null): \\DelayQueue\\Job",
         job::job
     ),
     method!("static outcome(\\DelayQueue\\Job $job): ?\\DelayQueue\\JobCall", job::outcome),
@@ -61,6 +61,11 @@ static METHODS: [Method; 12] = [
     method!(
         "static pushOnce(int $added = 0, int $kept = 0, int $known = 0): \\DelayQueue\\PushOnce",
         values::push_once
+    ),
+    method!(
+        "static groupStats(int $waiting = 0, int $reserved = 0, ?float $nextTurnAt = null, \
+         ?float $closedUntil = null, bool $paused = false): \\DelayQueue\\GroupStats",
+        values::group_stats
     ),
     method!("static stats(array $properties = [], string $queue = 'default'): \\DelayQueue\\Stats", values::stats),
 ];

@@ -1,16 +1,22 @@
 //! The whole state of a queue, read in one step: each job is in exactly one place, and nothing else is there.
 
 use crate::support::*;
+use delayqueue::core::clock;
 use delayqueue::core::job::DEFAULT_PRIORITY;
 use delayqueue::core::queue::Queue;
 use delayqueue::core::record::Record;
 use delayqueue::core::reply;
+use delayqueue::core::traits;
 use redis::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use crate::support::key;
+mod books;
+mod lease;
 
-pub const NAMES: [&str; 12] = [
+pub use crate::support::key;
+pub use lease::Lease;
+
+pub const NAMES: [&str; 17] = [
     "jobs",
     "waiting",
     "reserved",
@@ -21,6 +27,11 @@ pub const NAMES: [&str; 12] = [
     "waiters",
     "prioritized",
     "prioritized_ready",
+    "grouped",
+    "groups",
+    "line",
+    "limits",
+    "spent",
     "recent",
     "receipts",
 ];
@@ -29,7 +40,7 @@ pub const NAMES: [&str; 12] = [
 const HAS_HISTORY: u8 = 2;
 
 type Hash = BTreeMap<Vec<u8>, Vec<u8>>;
-/// Members with their scores, in their order.
+/// Members with their scores, in their order. `inf` is the largest number.
 type Zset = Vec<(Vec<u8>, i64)>;
 
 /// The keys of a queue that hold its jobs.
@@ -39,54 +50,70 @@ pub struct Snapshot {
     pub leases: Hash,
     pub history: Hash,
     pub meta: Hash,
+    pub limits: Hash,
     pub waiting: Zset,
     pub reserved: Zset,
     pub buried: Zset,
     pub prioritized: Zset,
     pub prioritized_ready: Zset,
+    pub grouped: Zset,
+    pub groups: Zset,
+    pub line: Zset,
+    pub spent: Zset,
     pub recent: Zset,
     pub receipts: Zset,
 }
 
 const READ: &str = "local out = {}
     for n, key in ipairs(KEYS) do
-      out[n] = n <= 4 and redis.call('HGETALL', key) or redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
+      out[n] = n <= 5 and redis.call('HGETALL', key) or redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
     end
     return out";
 
 impl Snapshot {
     pub fn of(raw: &mut Raw, queue: &Queue) -> Self {
-        let hashes = ["jobs", "leases", "history", "meta"];
-        let zsets = ["waiting", "reserved", "buried", "prioritized", "prioritized_ready", "recent", "receipts"];
-        let keys: Vec<String> = hashes.iter().chain(&zsets).map(|name| key(queue, name)).collect();
-        let args: Vec<&str> = ["EVAL", READ, "11"].into_iter().chain(keys.iter().map(String::as_str)).collect();
+        let hashes = ["jobs", "leases", "history", "meta", "limits"];
+        let others = ["grouped", "groups", "line", "spent", "recent", "receipts"];
+        let zsets = ["waiting", "reserved", "buried", "prioritized", "prioritized_ready"].into_iter().chain(others);
+        let keys: Vec<String> = hashes.into_iter().chain(zsets).map(|name| key(queue, name)).collect();
+        let many = keys.len().to_string();
+        let args: Vec<&str> = ["EVAL", READ, &many].into_iter().chain(keys.iter().map(String::as_str)).collect();
         let Value::Array(all) = raw.run(&args) else { panic!("the keys of the queue are of their types") };
         let mut all = all.into_iter().map(pairs);
         let mut next_hash = || all.next().unwrap().into_iter().collect();
-        let (jobs, leases, history, meta) = (next_hash(), next_hash(), next_hash(), next_hash());
-        let score = |text: Vec<u8>| String::from_utf8(text).unwrap().parse().expect("scores are whole microseconds");
+        let (jobs, leases, history, meta, limits) = (next_hash(), next_hash(), next_hash(), next_hash(), next_hash());
+        let score = |text: Vec<u8>| match String::from_utf8(text).unwrap().as_str() {
+            "inf" => i64::MAX,
+            text => text.parse().expect("scores are whole microseconds"),
+        };
         let mut next_zset = || all.next().unwrap().into_iter().map(|(member, text)| (member, score(text))).collect();
         Self {
             jobs,
             leases,
             history,
             meta,
+            limits,
             waiting: next_zset(),
             reserved: next_zset(),
             buried: next_zset(),
             prioritized: next_zset(),
             prioritized_ready: next_zset(),
+            grouped: next_zset(),
+            groups: next_zset(),
+            line: next_zset(),
+            spent: next_zset(),
             recent: next_zset(),
             receipts: next_zset(),
         }
     }
 
-    /// Where each job is, and the faults found.
-    pub fn examine(&self) -> (BTreeMap<String, &'static str>, Vec<String>) {
+    /// Where each job is, and the faults found. `latest`: the latest time that a script has seen.
+    pub fn examine(&self, latest: i64) -> (BTreeMap<String, &'static str>, Vec<String>) {
         let (mut places, mut faults) = (BTreeMap::<String, &'static str>::new(), Vec::new());
         let sets = [
             ("waiting", &self.waiting),
             ("prioritized", &self.prioritized),
+            ("grouped", &self.grouped),
             ("reserved", &self.reserved),
             ("buried", &self.buried),
         ];
@@ -96,9 +123,15 @@ impl Snapshot {
             }
             match self.jobs.get(id).map(|record| Record::decode(record.clone())) {
                 None => faults.push(format!("'{}' is in {place} and has no record", text(id))),
-                Some(Some(record)) if (record.options.priority == DEFAULT_PRIORITY) != (place == "waiting") => {
-                    if matches!(place, "waiting" | "prioritized") {
-                        faults.push(format!("'{}' of priority {} is in {place}", text(id), record.options.priority));
+                Some(Some(record)) if matches!(place, "waiting" | "prioritized" | "grouped") => {
+                    let options = &record.options;
+                    let right = match traits::group(&options.extras.traits) {
+                        Some(_) => "grouped",
+                        None if options.priority == DEFAULT_PRIORITY => "waiting",
+                        None => "prioritized",
+                    };
+                    if place != right {
+                        faults.push(format!("'{}' is in {place} instead of {right}", text(id)));
                     }
                 }
                 Some(_) => {}
@@ -111,6 +144,8 @@ impl Snapshot {
         self.examine_histories(&mut faults);
         self.examine_ready(&mut faults);
         self.examine_meta(&mut faults);
+        self.examine_books(&mut faults);
+        self.examine_line(latest, &mut faults);
         (places, faults)
     }
 
@@ -126,12 +161,20 @@ impl Snapshot {
             if !held.contains(id) {
                 faults.push(format!("'{}' has a lease and is not reserved", text(id)));
             }
-            match parse_lease(lease) {
-                Some((token, _, _)) if token > self.counter("token") || !tokens.insert(token) => {
-                    faults.push(format!("'{}' has token {token} of another lease", text(id)));
-                }
-                Some((_, _, consumer)) if !consumer.is_empty() => {}
-                _ => faults.push(format!("'{}' has the lease '{}'", text(id), text(lease))),
+            let Some(lease) = Lease::parse(lease) else {
+                faults.push(format!("'{}' has the lease '{}'", text(id), text(lease)));
+                continue;
+            };
+            if lease.token > self.counter("token") || !tokens.insert(lease.token) {
+                faults.push(format!("'{}' has token {} of another lease", text(id), lease.token));
+            }
+            if self.jobs.get(id).is_some_and(|record| Record::decode(record.clone()).is_some())
+                && (lease.group != self.group_of(id)
+                    || lease.has('g') != lease.group.is_some()
+                    || lease.has('h') != self.history.contains_key(id))
+            {
+                let (of, is_aged) = (self.group_of(id), self.history.contains_key(id));
+                faults.push(format!("'{}', of {of:?}, with a history: {is_aged}, has {lease:?}", text(id)));
             }
         }
     }
@@ -200,6 +243,12 @@ impl Snapshot {
         }
     }
 
+    /// The group that the record names.
+    pub fn group_of(&self, id: &[u8]) -> Option<Vec<u8>> {
+        let record = Record::decode(self.jobs.get(id)?.clone())?;
+        traits::group(&record.options.extras.traits).map(<[u8]>::to_vec)
+    }
+
     pub fn counter(&self, name: &str) -> u64 {
         self.meta.get(name.as_bytes()).map_or(0, |value| text(value).parse().unwrap())
     }
@@ -208,14 +257,6 @@ impl Snapshot {
 /// Whether the flags of a record say that the job has a history.
 pub fn says_history(record: &[u8]) -> bool {
     record.first().is_some_and(|flags| flags & HAS_HISTORY != 0)
-}
-
-/// Token, due time and consumer.
-pub fn parse_lease(lease: &[u8]) -> Option<(u64, i64, String)> {
-    let lease = text(lease);
-    let mut fields = lease.splitn(3, ' ');
-    let (token, due) = (fields.next()?.parse().ok()?, fields.next()?.parse::<i64>().ok()?);
-    Some((token, due.abs(), fields.next()?.to_owned()))
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -268,7 +309,10 @@ pub fn places(raw: &mut Raw, queue: &Queue) -> BTreeMap<String, &'static str> {
 
 /// The same, naming faults instead of failing. No key expires.
 pub fn examine(raw: &mut Raw, queue: &Queue) -> (BTreeMap<String, &'static str>, Vec<String>) {
-    let (places, mut faults) = Snapshot::of(raw, queue).examine();
+    let snapshot = Snapshot::of(raw, queue);
+    let Value::Array(time) = raw.run(&["TIME"]) else { panic!("no time") };
+    let [seconds, us] = [0, 1].map(|at| text(&reply::bytes(time[at].clone()).unwrap()).parse::<i64>().unwrap());
+    let (places, mut faults) = snapshot.examine(seconds * 1_000_000 + us + clock::offset_ms() * 1000);
     for found in list(raw, &["KEYS", &key(queue, "*")]) {
         let found = text(&found);
         let left_ms = raw.int(&["PTTL", &found]);

@@ -57,7 +57,7 @@ Error: Cannot modify readonly property DelayQueue\PushOnce::$added
 Error: Cannot unset readonly property DelayQueue\PushOnce::$kept
 {"added":1,"kept":0,"known":0}
 Error: Cannot modify readonly property DelayQueue\PreparedJob::$body
-id body headers delay dueAt priority ttr maxAttempts backoff timeout onDuplicate unique extras partitions isSealed
+id body headers delay dueAt priority ttr maxAttempts backoff timeout onDuplicate unique group extras partitions isSealed
 [1,false,4,true]
 {"added":30,"kept":0,"known":0}
 {"added":0,"kept":0,"known":30}

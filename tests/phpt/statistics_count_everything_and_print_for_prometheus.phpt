@@ -55,6 +55,9 @@ delayqueue_jobs{queue="statistics_count_everything_and_print_for_prometheus",sta
 delayqueue_jobs{queue="statistics_count_everything_and_print_for_prometheus",state="ready"} 0
 delayqueue_jobs{queue="statistics_count_everything_and_print_for_prometheus",state="reserved"} 0
 delayqueue_jobs{queue="statistics_count_everything_and_print_for_prometheus",state="buried"} 1
+# HELP delayqueue_jobs_blocked Ready jobs of groups that may not be served now.
+# TYPE delayqueue_jobs_blocked gauge
+delayqueue_jobs_blocked{queue="statistics_count_everything_and_print_for_prometheus"} 0
 # HELP delayqueue_pushed_total Jobs pushed since the queue was made.
 # TYPE delayqueue_pushed_total counter
 delayqueue_pushed_total{queue="statistics_count_everything_and_print_for_prometheus"} 5
@@ -119,6 +122,7 @@ DelayQueue\Stats Object
     [ready] => 0
     [reserved] => 0
     [buried] => 1
+    [blocked] => 0
     [pushed] => 5
     [acked] => 1
     [failed] => 0

@@ -5,7 +5,7 @@ Errors about arguments are worded as php-src words them
 require __DIR__ . '/helpers.inc';
 $queue = offline();
 caught(fn() => $queue->push());
-caught(fn() => $queue->push(1, 2, 'a', 4, 5, 6, null, 8, DelayQueue\OnDuplicate::Fail, [], 11, 12, 13, DelayQueue\OnExpiry::Bury, 15, 16));
+caught(fn() => $queue->push(1, 2, 'a', 4, 5, 6, null, 8, DelayQueue\OnDuplicate::Fail, [], 11, 12, 13, DelayQueue\OnExpiry::Bury, 15, 'group', 17));
 caught(fn() => $queue->push(1, []));
 caught(fn() => $queue->push(1, new stdClass));
 caught(fn() => $queue->push(1, null));
@@ -56,7 +56,7 @@ caught(fn() => DelayQueue\Backoff::stages([[]]));
 ?>
 --EXPECT--
 ArgumentCountError: DelayQueue::push() expects at least 1 argument, 0 given
-ArgumentCountError: DelayQueue::push() expects at most 15 arguments, 16 given
+ArgumentCountError: DelayQueue::push() expects at most 16 arguments, 17 given
 TypeError: DelayQueue::push(): Argument #2 ($delay) must be of type DateInterval|DateTimeInterface|string|int|float, array given
 TypeError: DelayQueue::push(): Argument #2 ($delay) must be of type DateInterval|DateTimeInterface|string|int|float, stdClass given
 TypeError: DelayQueue::push(): Argument #2 ($delay) must be of type DateInterval|DateTimeInterface|string|int|float, null given

@@ -87,7 +87,15 @@ impl Queue {
     /// # Errors
     /// As [`Queue::release`].
     pub fn put_back(&self, held: &Held) -> Result<()> {
-        self.release_one(held, &Release { attempt: attempt(false), ..Release::UNDONE }).map(drop)
+        self.put_back_because(held, &[])
+    }
+
+    /// Back to its old place, with the reason as its last error; the attempt does not count, and has begun.
+    ///
+    /// # Errors
+    /// As [`Queue::release`].
+    pub fn put_back_because(&self, held: &Held, reason: &[u8]) -> Result<()> {
+        self.release_one(held, &Release { attempt: attempt(false), reason, ..Release::UNDONE }).map(drop)
     }
 
     /// Back to their old places without counting an attempt: no handler has started them.

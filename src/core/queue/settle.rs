@@ -4,7 +4,7 @@ use super::consumer::answered_consumer;
 use super::stats::Outcome;
 use super::{Queue, bucket_of, due_arg};
 use crate::core::client::Request;
-use crate::core::clock::Moment;
+use crate::core::clock::{self, Moment};
 use crate::core::error::{Error, Result};
 use crate::core::job::{Due, JobId, JobOptions, Receipt, Reserved};
 use crate::core::reply::{self, Reply};
@@ -139,9 +139,12 @@ impl Queue {
         self.settle_many(done, |part, pairs| {
             let (runs, consumer) = (runs_of(part), consumer.as_ref().map(|name| name.as_bytes()));
             let head = [outcome.word().as_bytes(), runs.as_bytes()];
-            let args: Vec<&[u8]> = head.into_iter().chain(pairs.iter().copied()).chain(consumer).collect();
-            let (mut was_lost, keys) = (false, self.keys.ack());
-            let named = if part.iter().any(|job| job.receipt.counts()) { keys.len() } else { 5 };
+            let (mut was_lost, keys, offset) = (false, self.keys.ack(), clock::offset_us().to_string());
+            let counts = part.iter().any(|job| job.receipt.counts());
+            let named = if counts { keys.len() } else { 5 };
+            let offset = counts.then_some(offset.as_bytes());
+            let args: Vec<&[u8]> =
+                head.into_iter().chain(offset).chain(pairs.iter().copied()).chain(consumer).collect();
             let value = self.client.run(|request, attempt, _| {
                 was_lost = attempt.is_repeat;
                 request.script(&scripts::ACK, self.keys.meta(), keys.get(..named).unwrap_or(&keys), &args);

@@ -1,8 +1,10 @@
 //! Jobs that no Redis knows.
 
 use super::check;
+use crate::core::groups::Group;
 use crate::core::job::{DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY, DEFAULT_TTR_MS, JobId, JobOptions, Receipt, Reserved};
 use crate::core::queue::{Queue, QueueConfig, check_queue_name};
+use crate::core::traits::Traits;
 use crate::php::args::u32_in;
 use crate::php::call::{Call, Outcome};
 use crate::php::delay_queue::DelayQueue;
@@ -17,7 +19,7 @@ use crate::php::options::Options;
 use crate::php::place::Place;
 use crate::php::recorder::Recorder;
 use crate::php::worker::callable;
-use crate::php::{convert, duration_arg, headers, job_info, sys};
+use crate::php::{convert, duration_arg, groups, headers, job_info, sys};
 use ext_php_rs::types::{ZendObject, Zval};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -52,11 +54,15 @@ struct Made {
     created_at_us: i64,
     due_at_us: i64,
     token: i64,
+    group: Option<Group>,
     last_error: Option<Vec<u8>>,
 }
 
 impl Made {
-    fn object(self, encoding: Encoding, listener: Zval) -> Outcome<Zval> {
+    fn object(mut self, encoding: Encoding, listener: Zval) -> Outcome<Zval> {
+        if let Some(group) = &self.group {
+            self.options.extras.traits = Traits::default().group(group).before(&[]);
+        }
         let lease_until = Instant::now().checked_add(Duration::from_millis(self.options.ttr_ms));
         let lease = format!("{} {} test", self.token, self.due_at_us).into_bytes();
         let queue = queue_named(&self.queue)?;
@@ -115,6 +121,7 @@ pub fn job(call: &Call) -> Outcome<Zval> {
         created_at_us: now_us(),
         due_at_us: now_us(),
         token: 1,
+        group: groups::nullable_name(call, 11)?,
         last_error: call.nullable_bytes(9)?.map(std::borrow::Cow::into_owned),
     };
     made.object(encoding, listener)
@@ -164,6 +171,7 @@ pub fn job_of(call: &Call) -> Outcome<Zval> {
         created_at_us: us(property(info, "createdAt")),
         due_at_us: us(property(info, "dueAt")),
         token: call.int(3)?,
+        group: bytes("group").map(|name| Group::from_redis(&name)),
         last_error: bytes("lastError"),
     };
     made.object(queue.defaults.encoding, listener)

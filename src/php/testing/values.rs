@@ -2,6 +2,7 @@
 
 use super::check;
 use crate::core::backoff::Backoff;
+use crate::core::groups::GroupStats;
 use crate::core::job::{Due, JobId, JobInfo, JobOptions, NewJob, State};
 use crate::core::queue::{PushOnce, Stats};
 use crate::core::registry::{Activity, Headcount};
@@ -14,7 +15,7 @@ use crate::php::new_job::{Fields, Format};
 use crate::php::object::{inside, inside_object, make};
 use crate::php::once::{self, once_job};
 use crate::php::place::Place;
-use crate::php::{job_info, stats, sys};
+use crate::php::{groups, job_info, stats, sys};
 use ext_php_rs::types::Zval;
 
 /// The job that `push()` would store, or `pushOnce()`, its arguments checked as there.
@@ -68,6 +69,23 @@ pub fn push_once(call: &Call) -> Outcome<Zval> {
     check()?;
     let count = |number| call.at_least(number, call.int_or(number, 0)?, 0);
     once::object(PushOnce { added: count(1)?, kept: count(2)?, known: count(3)? })
+}
+
+/// What there is of a group that is nowhere.
+pub fn group_stats(call: &Call) -> Outcome<Zval> {
+    check()?;
+    let count = |number| call.at_least(number, call.int_or(number, 0)?, 0);
+    #[expect(clippy::cast_possible_truncation, reason = "times of the far future lose digits, not their order")]
+    let moment = |number| -> Outcome<Option<i64>> {
+        Ok(call.nullable_number(number)?.flatten().map(|seconds| (seconds * 1_000_000.0).round() as i64))
+    };
+    groups::stats_object(&GroupStats {
+        waiting: count(1)?,
+        reserved: count(2)?,
+        next_turn_at_us: moment(3)?,
+        closed_until_us: moment(4)?,
+        is_paused: call.bool_or(5, false)?,
+    })
 }
 
 fn blank(now_us: i64) -> JobInfo {
@@ -186,6 +204,7 @@ pub fn stats(call: &Call) -> Outcome<Zval> {
             "ready" => &mut numbers.ready,
             "reserved" => &mut numbers.reserved,
             "buried" => &mut numbers.buried,
+            "blocked" => &mut numbers.blocked,
             "pushed" => &mut numbers.pushed,
             "acked" => &mut numbers.acked,
             "failed" => &mut numbers.failed,

@@ -6,13 +6,17 @@ use super::run::Loop;
 use super::signals;
 use crate::core::deadline;
 use crate::core::error::{Error, Result};
+use crate::core::groups::Group;
 use crate::core::job::Due;
 use crate::core::queue::{Failed, Held, Queue, Settled};
+use crate::core::traits;
 use crate::core::worker::feed::{Delivery, Ticket};
 use crate::core::worker::watch::{Cause, timeout_reason};
 use crate::php::call::{Fault, Outcome};
+use crate::php::delay_queue::DelayQueue;
 use crate::php::new_job::Encoding;
 use crate::php::object::inside;
+use crate::php::rate_limited::{self, RateLimit};
 use crate::php::{exceptions, job, reason, sys};
 use ext_php_rs::types::Zval;
 use std::sync::Arc;
@@ -44,6 +48,7 @@ impl Job {
 pub enum Verdict {
     Done,
     Release(Due, Vec<u8>, Zval),
+    RateLimited(RateLimit, Vec<u8>, Zval),
     Bury(Vec<u8>, Zval),
     Fail(Vec<u8>, Option<Zval>),
     TimedOut(Vec<u8>, Option<Zval>),
@@ -60,6 +65,10 @@ impl Verdict {
             Ending::Returned(false) => Self::Done,
             Ending::Threw(exception) => {
                 let Some(object) = exception.object() else { return Self::Fail(Vec::new(), None) };
+                // Also while the process ends: the job goes back uncounted in both cases.
+                if let Some(limit) = rate_limited::read(object) {
+                    return Self::RateLimited(limit, reason::message(object), exception);
+                }
                 // The exception may be for the handler of another loop, in which this loop runs.
                 let is_passing = signals::stop_requested() && exceptions::is_shutdown(object);
                 if is_passing || cause == Some(Cause::Shutdown) {
@@ -137,6 +146,19 @@ impl Loop<'_> {
                     Some(Settled::Lost) | None => Ok(()),
                 }
             }
+            Verdict::RateLimited(limit, why, exception) => {
+                // The limit comes first, or another worker could take the job in between.
+                let queue = self.queue;
+                let (limited, _) = self.persist(job, || rate_limit(queue, job, limit));
+                if self.settled(job, (), || job.queue.put_back_because(&job.held, why))?.is_some() {
+                    self.emit(Event::Released, Some(&job.object), Some(exception))?;
+                }
+                match limited {
+                    // The loop goes on once Redis is back, as after other settlings.
+                    Err(error) if !error.is_retryable() => Err(error.into()),
+                    _ => Ok(()),
+                }
+            }
             Verdict::PutBack(exception) => {
                 if self.settled(job, (), || job.queue.put_back(&job.held))?.is_some() {
                     self.emit(Event::Released, Some(&job.object), Some(exception))?;
@@ -168,29 +190,13 @@ impl Loop<'_> {
         Ok(())
     }
 
-    /// Runs a settling operation, again while Redis is away, the lease lasts, and no signal asks to end. `None`: the lease was lost.
-    /// `unseen`: the result of one whose answer was lost.
+    /// Runs a settling operation. `None`: the lease was lost. `unseen`: the result of one whose answer was lost.
     fn settled<T>(&mut self, job: &Job, unseen: T, work: impl Fn() -> Result<T>) -> Outcome<Option<T>> {
-        let mut is_ambiguous = false;
-        let result = loop {
-            let time = self.time_to_end();
-            let result = match time {
-                Some(left) => deadline::within(left, &work),
-                None => work(),
-            };
-            is_ambiguous |= matches!(&result, Err(Error::Connection { ambiguous: true, .. }));
-            match result {
-                Err(error)
-                    if error.is_retryable()
-                        && Instant::now() < job.ticket.lease.until()
-                        && time.is_none_or(|left| left > SETTLE_RETRY) =>
-                {
-                    std::thread::sleep(SETTLE_RETRY);
-                }
-                // The try before has ended the lease.
-                Err(Error::LeaseLost { .. }) if is_ambiguous => break Ok(unseen),
-                result => break result,
-            }
+        let (result, is_ambiguous) = self.persist(job, work);
+        let result = match result {
+            // The try before has ended the lease.
+            Err(Error::LeaseLost { .. }) if is_ambiguous => Ok(unseen),
+            result => result,
         };
         match job.inner() {
             Some(inner) if result.is_ok() => inner.set_settled(),
@@ -205,4 +211,33 @@ impl Loop<'_> {
             Err(error) => Err(error.into()),
         }
     }
+
+    /// Repeats an operation while Redis is away, the lease lasts, and no signal asks to end. The second: whether an answer was lost.
+    fn persist<T>(&mut self, job: &Job, work: impl Fn() -> Result<T>) -> (Result<T>, bool) {
+        let mut is_ambiguous = false;
+        loop {
+            let time = self.time_to_end();
+            let result = match time {
+                Some(left) => deadline::within(left, &work),
+                None => work(),
+            };
+            is_ambiguous |= matches!(&result, Err(Error::Connection { ambiguous: true, .. }));
+            match result {
+                Err(error)
+                    if error.is_retryable()
+                        && Instant::now() < job.ticket.lease.until()
+                        && time.is_none_or(|left| left > SETTLE_RETRY) =>
+                {
+                    std::thread::sleep(SETTLE_RETRY);
+                }
+                result => return (result, is_ambiguous),
+            }
+        }
+    }
+}
+
+/// Lets nobody have a job of the group that the limit names, else of the group of the job, else of its queue.
+fn rate_limit(queue: &DelayQueue, job: &Job, limit: &RateLimit) -> Result<()> {
+    let own = traits::group(&job.held.options.extras.traits).map(Group::from_redis);
+    queue.queue.named(job.queue.name()).rate_limit(limit.for_ms, limit.group.as_ref().or(own.as_ref()))
 }

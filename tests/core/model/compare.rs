@@ -3,12 +3,12 @@
 use super::job::{Job, Place};
 use super::times::run_of;
 use super::walk::Walk;
-use crate::audit::{self, Snapshot, parse_lease, says_history};
+use crate::audit::{self, Lease, Snapshot, says_history};
 use delayqueue::core::clock::Moment;
 use delayqueue::core::job::{JobInfo, Place as JobPlace, Reserved, State};
 use delayqueue::core::queue::{Held, Histogram, Outcome};
 use delayqueue::core::record::{History, Record};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 impl Walk {
@@ -33,8 +33,9 @@ impl Walk {
 
     /// Every key: each job with all that is known of it is in its one place, and nothing else is there.
     pub(super) fn compare_keys(&mut self) {
+        self.model.note_who_waits();
         let found = Snapshot::of(&mut self.raw, &self.queue);
-        let (places, faults) = found.examine();
+        let (places, faults) = found.examine(self.model.latest);
         assert!(faults.is_empty(), "{faults:#?}");
         assert_eq!(found.jobs.len(), self.model.jobs.len(), "jobs: {places:?}");
         for (key, model) in [(&found.recent, &self.model.recent), (&found.receipts, &self.model.receipts)] {
@@ -42,13 +43,16 @@ impl Walk {
                 key.iter().map(|(name, at)| (String::from_utf8(name.clone()).unwrap(), *at)).collect();
             assert_eq!(found, *model, "receipts, or ids that are taken");
         }
-        let sets = [&found.waiting, &found.prioritized, &found.reserved, &found.buried];
+        self.compare_limits(&found);
+        let firsts: BTreeSet<Vec<u8>> = found.firsts().collect();
+        let sets = [&found.waiting, &found.prioritized, &found.grouped, &found.reserved, &found.buried];
         let scores: BTreeMap<&[u8], i64> = sets.into_iter().flatten().map(|(id, at)| (id.as_slice(), *at)).collect();
         for job in &self.model.jobs {
             let id = job.id.as_bytes();
             let record = Record::decode(found.jobs.get(id).expect("a record").clone()).unwrap();
             assert_eq!((&record.payload, &record.options), (&job.payload, &job.options), "{}", job.id);
             let (place, at) = match job.place {
+                Place::Waiting if job.group().is_some() => ("grouped", job.due),
                 Place::Waiting if job.options.priority == 1024 => ("waiting", job.due),
                 Place::Waiting => ("prioritized", job.due),
                 Place::Held { deadline, .. } => ("reserved", deadline),
@@ -56,9 +60,10 @@ impl Walk {
             };
             assert_eq!((places[&job.id], scores[id]), (place, at), "{}", job.id);
             if let Place::Held { token, .. } = job.place {
-                let (found_token, due, _) = parse_lease(&found.leases[id]).unwrap();
-                assert_eq!((found_token, due), (token, job.due), "{}", job.id);
+                let lease = Lease::parse(&found.leases[id]).unwrap();
+                assert_eq!((lease.token, lease.due, lease.has('l')), (token, job.due, job.is_limited), "{}", job.id);
             }
+            assert_eq!(firsts.contains(id), job.waits() && job.comes_first, "'{}' is the first of its group", job.id);
             let past = found.history.get(id);
             let is_said = says_history(&found.jobs[id]);
             let came_back = job.first_due.is_some();
@@ -162,6 +167,7 @@ impl Walk {
         assert_eq!(self.queue.count_due(&moments).unwrap(), moments.iter().map(before).collect::<Vec<_>>());
         assert_eq!(self.queue.now_us().unwrap(), self.model.now);
         self.compare_stats();
+        self.compare_groups();
         let (_, faults) = audit::examine(&mut self.raw, &self.queue);
         assert!(faults.is_empty(), "{faults:#?}");
     }
@@ -176,7 +182,12 @@ impl Walk {
         assert_eq!(stats.expired, counters.expired + counters.dropped);
         let counts = State::ALL.map(|state| self.model.in_order(state).len() as u64);
         assert_eq!([stats.delayed, stats.ready, stats.reserved, stats.buried], counts);
-        let first = |state| self.model.in_order(state).into_iter().map(|job| job.due).min();
+        let blocked: Vec<&str> = self.model.blocked().iter().map(|job| job.id.as_str()).collect();
+        assert_eq!(stats.blocked, blocked.len() as u64, "blocked: {blocked:?}");
+        let first = |state| {
+            let jobs = self.model.in_order(state).into_iter();
+            jobs.filter(|job| !blocked.contains(&job.id.as_str())).map(|job| job.due).min()
+        };
         let oldest = first(State::Ready).map(|due| u64::try_from(self.model.now - due).unwrap());
         assert_eq!((stats.oldest_ready_age_us, stats.next_due_at_us), (oldest, first(State::Delayed)));
         let of = |numbers: &BTreeMap<u32, i64>| numbers.clone().into_iter().collect::<Vec<_>>();

@@ -1,7 +1,8 @@
 //! One job of the model, and the changes that concern it alone.
 
+use delayqueue::core::groups::Group;
 use delayqueue::core::job::JobOptions;
-use delayqueue::core::traits::{OnExpiry, expires_at_us, retry_until_us};
+use delayqueue::core::traits::{self, OnExpiry, Traits, expires_at_us, retry_until_us};
 
 pub const TOO_LATE: &str = "too late to be tried again";
 
@@ -29,6 +30,10 @@ pub struct Job {
     pub error: String,
     /// Of a job that came back: when it fell due before, at first.
     pub first_due: Option<i64>,
+    /// It came back to an ordered group, which waits for it.
+    pub comes_first: bool,
+    /// It was leased under a limit of the queue.
+    pub is_limited: bool,
 }
 
 impl Job {
@@ -54,6 +59,14 @@ impl Job {
         (self.due, self.place) = (due, Place::Waiting);
     }
 
+    pub fn group(&self) -> Option<&str> {
+        traits::group(&self.options.extras.traits).map(|name| std::str::from_utf8(name).unwrap())
+    }
+
+    pub fn waits(&self) -> bool {
+        self.place == Place::Waiting
+    }
+
     /// It was served, buried or kicked.
     pub fn has_come_back(&self) -> bool {
         self.attempts + self.buries + self.kicks > 0
@@ -61,8 +74,16 @@ impl Job {
 
     /// By when it falls due, however often it is replaced.
     pub fn latest(&self) -> Option<i64> {
-        let value = self.options.extras.traits.strip_prefix(b"\0\x0bw\x09\0")?;
-        Some(i64::from_be_bytes(value.try_into().unwrap()))
+        let value = self.options.extras.traits.get(2..)?.strip_prefix(b"w\x09\0")?.first_chunk()?;
+        Some(i64::from_be_bytes(*value))
+    }
+
+    /// The traits of a job that falls due by then, as scripts store them.
+    pub fn traits_by(latest: i64, old: &[u8]) -> Vec<u8> {
+        let group = traits::group(old).map(|name| Traits::default().group(&Group::from_redis(name)).before(&[]));
+        let group = group.as_ref().map_or(&[][..], |group| &group[2..]);
+        let length = 11 + u16::try_from(group.len()).unwrap();
+        [&length.to_be_bytes(), b"w\x09\0".as_slice(), &latest.to_be_bytes(), group].concat()
     }
 
     /// Before it gets another due time.

@@ -109,7 +109,7 @@ impl Reference {
         let mut options = push.options.clone();
         let latest = push.max_wait_ms.map(|ms| old_latest.unwrap_or(self.now + i64::try_from(ms).unwrap() * 1000));
         if let Some(at) = latest {
-            options.extras.traits = [b"\0\x0bw\x09\0".as_slice(), &at.to_be_bytes()].concat();
+            options.extras.traits = Job::traits_by(at, &options.extras.traits);
         }
         self.jobs.push(Job {
             id: push.id.clone(),
@@ -124,6 +124,8 @@ impl Reference {
             kicks: 0,
             error: String::new(),
             first_due: (due < self.now).then_some(self.now),
+            comes_first: false,
+            is_limited: false,
         });
     }
 

@@ -1,6 +1,8 @@
 //! A model of a queue in a few hundred lines: one flat list of jobs, no indexes, no laziness but the documented one.
 
+use super::groups::Groups;
 use super::job::{Job, Place, TOO_LATE};
+use super::serving::Fairness;
 use super::times::Times;
 use delayqueue::core::backoff::Backoff;
 use delayqueue::core::job::{Due, JobOptions, OnDuplicate, State};
@@ -20,6 +22,10 @@ pub struct Reference {
     /// Until when ids are taken, and when receipts were given.
     pub recent: BTreeMap<String, i64>,
     pub receipts: BTreeMap<String, i64>,
+    pub groups: Groups,
+    pub fairness: Fairness,
+    /// The latest time that any script has seen: the clock may be set back.
+    pub latest: i64,
 }
 
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -59,8 +65,8 @@ impl Reference {
         self.jobs.iter_mut().find(|job| job.id == id)
     }
 
-    fn held_by(&mut self, token: u64) -> Option<&mut Job> {
-        self.jobs.iter_mut().find(|job| matches!(job.place, Place::Held { token: held, .. } if held == token))
+    fn held_by(jobs: &mut [Job], token: u64) -> Option<&mut Job> {
+        jobs.iter_mut().find(|job| matches!(job.place, Place::Held { token: held, .. } if held == token))
     }
 
     /// A job that nobody holds.
@@ -90,7 +96,7 @@ impl Reference {
                 if job.is_spent() || job.is_too_late_at(job.due.max(now)) {
                     job.bury(now, &format!("lease expired, held by {}", process::worker()));
                 } else {
-                    job.place = Place::Waiting;
+                    self.groups.take_back(job, job.due);
                 }
             }
         }
@@ -100,7 +106,8 @@ impl Reference {
         let mut jobs: Vec<&Job> = self.jobs.iter().filter(|job| self.state(job) == state).collect();
         jobs.sort_by_key(|job| {
             let (priority, at) = match job.place {
-                Place::Waiting if state == State::Ready => (job.options.priority, job.due),
+                Place::Waiting if state == State::Ready && job.group().is_none() => (job.options.priority, job.due),
+                Place::Waiting if state == State::Ready => (1024, job.due),
                 Place::Waiting => (0, job.due),
                 Place::Held { deadline, .. } => (0, deadline),
                 Place::Buried { since } => (0, since),
@@ -147,13 +154,14 @@ impl Reference {
     /// The answer of a reserve was lost: it is as if it had not been, but for the numbers that were used.
     pub fn forget_lease(&mut self, leased: &[Job]) {
         for job in leased {
-            self.find(&job.id).unwrap().place = Place::Waiting;
+            self.take_back_unseen(&job.id);
         }
     }
 
-    fn lease(&mut self, id: &str) -> Job {
+    pub(super) fn lease(&mut self, id: &str) -> Job {
         self.tokens += 1;
         let (token, now) = (self.tokens, self.now);
+        self.spend_for(id);
         let job = self.find(id).unwrap();
         let deadline = now + i64::try_from(job.options.ttr_ms).unwrap() * 1000;
         job.place = Place::Held { token, deadline };
@@ -188,7 +196,7 @@ impl Reference {
     pub fn release(&mut self, token: u64, due: Due, priority: Option<u32>, counts: bool, error: Option<&str>) -> bool {
         let is_moment = matches!(due, Due::AtUs(_));
         let (due, now) = (self.due(due), self.now);
-        let Some(job) = self.held_by(token) else { return false };
+        let Some(job) = Self::held_by(&mut self.jobs, token) else { return false };
         job.options.priority = priority.unwrap_or(job.options.priority);
         let new_error = error.filter(|error| !error.is_empty());
         if counts {
@@ -210,7 +218,7 @@ impl Reference {
             let error = if job.error.is_empty() { TOO_LATE.into() } else { job.error.clone() };
             job.bury(now, &error);
         } else {
-            job.wait_from(due);
+            self.groups.take_back(job, due);
         }
         if error.is_some() {
             self.ran_and_failed(token);
@@ -221,22 +229,22 @@ impl Reference {
     }
 
     pub fn give_back(&mut self, token: u64) -> bool {
-        let Some(job) = self.held_by(token) else { return false };
-        job.place = Place::Waiting;
+        let Some(id) = Self::held_by(&mut self.jobs, token).map(|job| job.id.clone()) else { return false };
+        self.take_back_unseen(&id);
         true
     }
 
     /// `None`: not ours; else whether it was buried. `due`: if it was not.
     pub fn fail(&mut self, token: u64, due: i64, reason: &str) -> Option<bool> {
         let now = self.now;
-        let job = self.held_by(token)?;
+        let job = Self::held_by(&mut self.jobs, token)?;
         (job.attempts, job.error) = (job.attempts + 1, reason.to_owned());
         job.come_back();
         let (is_spent, is_late) = (job.is_spent(), job.is_too_late_at(due));
         if is_spent || is_late {
             job.bury(now, if !is_spent && reason.is_empty() { TOO_LATE } else { reason });
         } else {
-            job.wait_from(due);
+            self.groups.take_back(job, due);
         }
         self.ran_and_failed(token);
         Some(is_spent || is_late)
@@ -244,7 +252,7 @@ impl Reference {
 
     pub fn bury(&mut self, token: u64, reason: &str, failed: bool) -> bool {
         let now = self.now;
-        let Some(job) = self.held_by(token) else { return false };
+        let Some(job) = Self::held_by(&mut self.jobs, token) else { return false };
         job.attempts += 1;
         job.come_back();
         job.bury(now, reason);
@@ -259,7 +267,7 @@ impl Reference {
     /// The new deadline.
     pub fn touch(&mut self, token: u64, ttr_ms: u64, never_shortens: bool) -> Option<i64> {
         let until = self.now + i64::try_from(ttr_ms).unwrap() * 1000;
-        let job = self.held_by(token)?;
+        let job = Self::held_by(&mut self.jobs, token)?;
         let Place::Held { deadline: old, .. } = job.place else { unreachable!() };
         let deadline = if never_shortens { until.max(old) } else { until };
         job.place = Place::Held { token, deadline };
@@ -282,6 +290,7 @@ impl Reference {
             job.first_due = Some(due.max(now));
         }
         job.wait_from(due);
+        job.comes_first = false;
         true
     }
 
@@ -294,7 +303,7 @@ impl Reference {
     }
 
     pub fn update_held(&mut self, token: u64, payload: &[u8], headers: Option<&[(String, String)]>) -> bool {
-        self.held_by(token).map(|job| change(job, payload, headers)).is_some()
+        Self::held_by(&mut self.jobs, token).map(|job| change(job, payload, headers)).is_some()
     }
 
     fn kick_one(&mut self, id: &str, resets: bool) {
@@ -304,6 +313,7 @@ impl Reference {
         if resets {
             (job.attempts, job.timeouts) = (0, 0);
         }
+        job.comes_first &= job.waits();
         job.wait_from(now);
     }
 

@@ -11,6 +11,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 use rand::RngExt;
 use std::time::Duration;
 
+mod groups;
 mod once;
 mod others;
 mod pushes;
@@ -34,26 +35,37 @@ pub(super) struct Walk {
     batch: Vec<Held>,
     /// Out of ten pushes with options, how many may have another priority.
     priorities: u32,
+    has_groups: bool,
     log: Vec<String>,
 }
 
 pub(super) const SEEDS: u8 = 40;
 /// The environment variable that says which of them is the first; 0 where it is not set.
 pub(super) const FIRST_SEED: &str = "DELAYQUEUE_FIRST_SEED";
+const SEEDS_OF_GROUPS: u8 = 20;
 const STEPS: usize = 700;
 
 #[test]
 fn jobs_are_never_lost_doubled_or_out_of_order() {
+    walk_all(SEEDS, STEPS, false);
+}
+
+#[test]
+fn groups_get_their_turns_within_their_limits() {
+    walk_all(SEEDS_OF_GROUPS, STEPS, true);
+}
+
+fn walk_all(seeds: u8, steps: usize, has_groups: bool) {
     let clock = Clock::new();
     let server = Server::start_with_clock(&clock);
     let first: u8 = std::env::var(FIRST_SEED).ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
-    for seed in first..first + SEEDS {
-        walk(seed, STEPS, &server, &clock);
+    for seed in first..first + seeds {
+        walk(seed, steps, has_groups, &server, &clock);
     }
 }
 
-fn walk(seed: u8, steps: usize, server: &Server, clock: &Clock) {
-    let mut walk = Walk::new(seed, server, clock);
+fn walk(seed: u8, steps: usize, has_groups: bool, server: &Server, clock: &Clock) {
+    let mut walk = Walk::new(seed, has_groups, server, clock);
     for step in 0..steps {
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             walk.step();
@@ -72,8 +84,8 @@ fn walk(seed: u8, steps: usize, server: &Server, clock: &Clock) {
 }
 
 impl Walk {
-    fn new(seed: u8, server: &Server, clock: &Clock) -> Self {
-        let name = format!("model{seed}");
+    fn new(seed: u8, has_groups: bool, server: &Server, clock: &Clock) -> Self {
+        let name = format!("model{seed}{}", if has_groups { "groups" } else { "" });
         let proxy = Proxy::before(server);
         clock::set_offset_ms(0);
         let mut walk = Self {
@@ -88,6 +100,7 @@ impl Walk {
             looked: Vec::new(),
             batch: Vec::new(),
             priorities: [1, 10, 0][usize::from(seed) % 3],
+            has_groups,
             log: Vec::new(),
         };
         walk.set_clock(1_800_000_000_000_123);
@@ -123,6 +136,7 @@ impl Walk {
     fn set_clock(&mut self, now_us: i64) {
         self.clock.stand_still_at(now_us - clock::offset_ms() * 1000);
         self.model.now = now_us;
+        self.model.latest = self.model.latest.max(now_us);
     }
 
     fn advance(&mut self) {
@@ -186,6 +200,9 @@ impl Walk {
     fn step(&mut self) {
         self.advance();
         let is_lost = self.below(40) == 0;
+        if self.has_groups && self.below(12) == 0 {
+            return self.step_of_groups(is_lost);
+        }
         match self.below(1000) {
             0..3 => self.push_bulk(),
             3..220 => {

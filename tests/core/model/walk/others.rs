@@ -80,20 +80,20 @@ impl Walk {
     pub(super) fn pause(&mut self, is_lost: bool) {
         let for_ms = self.pick(&[None, Some(30), Some(30)]);
         self.note(format!("pause {for_ms:?}"));
-        self.queue(is_lost).pause(for_ms).unwrap();
+        self.queue(is_lost).pause(for_ms, None).unwrap();
         let until = for_ms.map(|ms| self.model.now + i64::try_from(ms).unwrap() * 1000);
         self.model.paused_until = Some(until.unwrap_or(i64::MAX));
     }
 
     pub(super) fn resume(&mut self, is_lost: bool) {
         self.note("resume".into());
-        self.queue(is_lost).resume().unwrap();
+        self.queue(is_lost).resume(None).unwrap();
         self.model.paused_until = None;
     }
 }
 
 /// `None`: the answer was lost, and the error says so.
-fn unless_in_doubt<T>(result: Result<T, Error>) -> Option<T> {
+pub(super) fn unless_in_doubt<T>(result: Result<T, Error>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
         Err(Error::Connection { ambiguous: true, .. }) => None,

@@ -6,9 +6,10 @@ use super::Walk;
 use crate::support::*;
 use delayqueue::core::backoff::Backoff;
 use delayqueue::core::error::Error;
+use delayqueue::core::groups::Group;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate};
 use delayqueue::core::queue::Queue;
-use delayqueue::core::traits::{Limit, OnExpiry, Traits};
+use delayqueue::core::traits::{self, Limit, OnExpiry, Traits};
 
 impl Walk {
     pub(super) fn new_push(&mut self) -> Push {
@@ -29,7 +30,9 @@ impl Walk {
     pub(super) fn new_job(push: &Push) -> NewJob {
         let mut options = push.options.clone();
         if let Some(ms) = push.max_wait_ms {
-            options.extras.traits = Traits::default().longest_wait(ms).before(&[]);
+            let traits = Traits::default().longest_wait(ms);
+            let group = traits::group(&options.extras.traits).map(Group::from_redis);
+            options.extras.traits = group.iter().fold(traits, Traits::group).before(&[]);
         }
         NewJob {
             id: Some(id(&push.id)),
@@ -57,7 +60,10 @@ impl Walk {
         if self.below(8) == 0 {
             traits = traits.retry_until(self.limit());
         }
-        traits
+        match self.some_group() {
+            Some(group) => traits.group(&group),
+            None => traits,
+        }
     }
 
     fn limit(&mut self) -> Limit {
@@ -101,7 +107,8 @@ impl Walk {
         let capacity = if self.below(5) == 0 { Some(self.below(40) as usize + 1) } else { None };
         let said = |push: &Push| {
             let Push { id, due, options, on_duplicate, unique_ms, max_wait_ms, .. } = push;
-            format!("{id} {due:?} {} {on_duplicate:?} {unique_ms:?} {max_wait_ms:?}", options.priority)
+            let group = traits::group(&options.extras.traits).map(Group::from_redis);
+            format!("{id} {due:?} {} {group:?} {on_duplicate:?} {unique_ms:?} {max_wait_ms:?}", options.priority)
         };
         self.note(format!("push, at most {capacity:?}: {:?}", batch.iter().map(said).collect::<Vec<_>>()));
         let queue = self.queue(is_lost).with_capacity(capacity.map(|most| most as u64));

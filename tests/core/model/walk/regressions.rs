@@ -9,7 +9,7 @@ use delayqueue::core::job::{Due, JobOptions, OnDuplicate};
 fn walk(steps: impl FnOnce(&mut Walk)) {
     let clock = Clock::new();
     let server = Server::start_with_clock(&clock);
-    let mut walk = Walk::new(0, &server, &clock);
+    let mut walk = Walk::new(0, true, &server, &clock);
     steps(&mut walk);
     walk.compare_keys();
     walk.compare_answers();

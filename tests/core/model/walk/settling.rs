@@ -12,12 +12,9 @@ use std::time::Duration;
 impl Walk {
     pub(super) fn reserve(&mut self, max: usize, is_lost: bool) {
         self.note(format!("reserve {max}"));
+        let line = self.look_at_line(is_lost);
         let got = reserve_many(&self.queue(is_lost), max);
-        let mut expected = self.model.reserve(max);
-        if is_lost {
-            self.model.forget_lease(&expected);
-            expected = self.model.reserve(max);
-        }
+        let expected = self.expected(&got, max, is_lost, line.as_ref());
         self.compare_reserved(got, &expected);
     }
 
@@ -36,11 +33,7 @@ impl Walk {
         let lost: Vec<usize> = (0..acked.len()).filter(|at| !acked[*at]).collect();
         assert_eq!(fetch.lost, if is_lost { Vec::new() } else { lost }, "which were not ours any more");
         self.batch = got.iter().map(held_for_long).collect();
-        let mut expected = self.model.reserve(max);
-        if is_lost {
-            self.model.forget_lease(&expected);
-            expected = self.model.reserve(max);
-        }
+        let expected = self.expected(&got, max, is_lost, None);
         self.compare_reserved(got, &expected);
     }
 
@@ -48,7 +41,7 @@ impl Walk {
         self.note("wait".into());
         let watch = [self.queue.name().to_owned()];
         let got = self.queue(is_lost).wait(&watch, Some(Duration::ZERO), &mut NoInterrupts).unwrap();
-        assert_eq!(got, self.model.is_ready());
+        self.check_wait(got);
     }
 
     pub(super) fn reserve_job(&mut self, name: &str, is_lost: bool) {

@@ -1,0 +1,22 @@
+-- lib/tokens.lua: each job that is leased takes a token of its group's rate, and of the queue's where that has limits. `spent` has until when the
+-- tokens of each are spent; to allow a burst is to look so much earlier (the generic cell rate algorithm, ITU-T I.371).
+--@include marks
+local function charge(group, is_capped, many)
+  --@include limits
+  local names = { group or '\n' }
+  if group and is_capped then names[2] = '\n' end
+  local found = call('HMGET', limits, '', unpack(names))
+  for n, name in ipairs(names) do
+    local interval = read_limits(found[n + 1] or name ~= '\n' and found[1]).interval
+    if interval > 0 then
+      local spent_until = math.max(tonumber(call('ZSCORE', spent, name)) or 0, many > 0 and now or 0)
+      call('ZADD', spent, int(spent_until + many * interval), name)
+    end
+  end
+end
+-- A job that nobody has seen gives its token back.
+local function refund(lease)
+  local marks = marks_of(lease or '')
+  local is_grouped = marks and string.find(marks, 'g', 1, true)
+  if marks and string.find(marks, '[gl]') then charge(is_grouped and leased_group(lease), string.find(marks, 'l', 1, true), -1) end
+end

@@ -1,0 +1,158 @@
+//! Groups in the model: limits and states of jobs alone say who may be served. It knows no book and no line.
+
+use super::job::Job;
+use super::reference::Reference;
+use delayqueue::core::groups::GroupLimits;
+use std::collections::BTreeMap;
+
+/// The name of the queue among the limits, and of all groups without limits of their own.
+pub const QUEUE: &str = "\n";
+pub const OTHERS: &str = "";
+/// More than any batch.
+const MANY: i64 = 1_000_000;
+
+#[derive(Debug, Default)]
+pub struct Groups {
+    pub limits: BTreeMap<String, GroupLimits>,
+    /// Until when the tokens are spent.
+    pub spent: BTreeMap<String, i64>,
+    pub closed_until: BTreeMap<String, i64>,
+}
+
+fn interval_of(limits: &GroupLimits) -> i64 {
+    limits.rate.map_or(0, |rate| i64::try_from(rate.per_us.div_ceil(u64::from(rate.starts))).unwrap())
+}
+
+fn burst_of(limits: &GroupLimits) -> i64 {
+    limits.rate.map_or(1, |rate| i64::from(limits.burst.unwrap_or(rate.starts)))
+}
+
+impl Groups {
+    pub fn limits_of(&self, name: &str) -> GroupLimits {
+        let others = self.limits.get(OTHERS).filter(|_| name != QUEUE);
+        self.limits.get(name).or(others).copied().unwrap_or_default()
+    }
+
+    /// From when on a group has a token, and is not closed.
+    pub fn opens(&self, name: &str) -> i64 {
+        let (limits, closed) = (self.limits_of(name), self.closed_until.get(name).copied().unwrap_or(0));
+        let spent = self.spent.get(name).copied().unwrap_or(0);
+        match interval_of(&limits) {
+            0 => closed,
+            interval => closed.max(spent - (burst_of(&limits) - 1) * interval),
+        }
+    }
+
+    fn tokens(&self, name: &str, now: i64) -> i64 {
+        let limits = self.limits_of(name);
+        let (interval, spent) = (interval_of(&limits), self.spent.get(name).copied().unwrap_or(0));
+        match interval {
+            _ if self.opens(name) > now => 0,
+            0 => MANY,
+            _ => (now + burst_of(&limits) * interval - spent.max(now)) / interval,
+        }
+    }
+
+    fn spend(&mut self, name: &str, now: i64) {
+        let interval = interval_of(&self.limits_of(name));
+        if interval > 0 {
+            let spent = self.spent.entry(name.to_owned()).or_default();
+            *spent = now.max(*spent) + interval;
+        }
+    }
+
+    fn refund(&mut self, name: &str) {
+        let interval = interval_of(&self.limits_of(name));
+        if interval > 0 {
+            *self.spent.entry(name.to_owned()).or_default() -= interval;
+        }
+    }
+
+    /// A job that was held waits again: in an ordered group as its first.
+    pub fn take_back(&self, job: &mut Job, due: i64) {
+        job.wait_from(due);
+        job.comes_first = job.group().is_some_and(|group| self.limits_of(group).ordered);
+    }
+}
+
+impl Reference {
+    /// How many more jobs of a group, or of the queue, may be leased.
+    pub fn room(&self, name: &str) -> i64 {
+        let is_counted = |job: &&Job| job.is_held() && (name == QUEUE || job.group() == Some(name));
+        let held = i64::try_from(self.jobs.iter().filter(is_counted).count()).unwrap();
+        let places = self.groups.limits_of(name).ordered.then_some(1).or(self.groups.limits_of(name).concurrency);
+        let places = places.map_or(MANY, |most| i64::from(most) - held);
+        places.min(self.groups.tokens(name, self.now)).max(0)
+    }
+
+    /// The names of groups with waiting or held jobs.
+    pub fn names(&self) -> Vec<String> {
+        let in_book = |job: &&Job| job.waits() || job.is_held();
+        let mut names: Vec<String> =
+            self.jobs.iter().filter(in_book).filter_map(|job| job.group().map(str::to_owned)).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// The waiting jobs of a group, in its order.
+    pub fn in_group(&self, group: &str) -> Vec<&Job> {
+        let mut jobs: Vec<&Job> = self.jobs.iter().filter(|job| job.waits() && job.group() == Some(group)).collect();
+        jobs.sort_by_key(|job| {
+            let priority = if job.comes_first { 0 } else { job.options.priority };
+            (!job.comes_first, priority, job.due, job.id.clone())
+        });
+        jobs
+    }
+
+    /// Those of them that are due, unless the group waits for one that came back.
+    pub fn due_in(&self, group: &str) -> Vec<&Job> {
+        let jobs = self.in_group(group);
+        let is_blocked = self.groups.limits_of(group).ordered
+            && jobs.first().is_some_and(|job| job.comes_first && job.due > self.now);
+        jobs.into_iter().filter(|job| !is_blocked && job.due <= self.now).collect()
+    }
+
+    pub fn is_servable(&self, group: &str) -> bool {
+        self.room(group) > 0 && !self.due_in(group).is_empty()
+    }
+
+    /// Whether who comes next depends on `waiting` and `prioritized` alone.
+    pub fn is_plain(&self) -> bool {
+        !self.groups.limits.contains_key(QUEUE) && !self.jobs.iter().any(|job| job.waits() && job.group().is_some())
+    }
+
+    pub(super) fn spend_for(&mut self, id: &str) {
+        let (now, is_limited) = (self.now, self.groups.limits.contains_key(QUEUE));
+        let group = self.find(id).unwrap().group().map(str::to_owned);
+        for name in group.as_deref().into_iter().chain(is_limited.then_some(QUEUE)) {
+            self.groups.spend(name, now);
+        }
+        let job = self.find(id).unwrap();
+        (job.is_limited, job.comes_first) = (is_limited, false);
+    }
+
+    /// As if nobody had reserved it.
+    pub(super) fn take_back_unseen(&mut self, id: &str) {
+        let job = self.jobs.iter_mut().find(|job| job.id == id).unwrap();
+        for name in job.group().into_iter().chain(job.is_limited.then_some(QUEUE)) {
+            self.groups.refund(name);
+        }
+        self.groups.take_back(job, job.due);
+    }
+
+    /// The waiting jobs of a group, and with `reserved` its held ones.
+    pub fn cancel_group(&mut self, group: &str, reserved: bool) -> u64 {
+        let is_meant = |job: &&Job| job.group() == Some(group) && (job.waits() || reserved && job.is_held());
+        let ids: Vec<String> = self.jobs.iter().filter(is_meant).map(|job| job.id.clone()).collect();
+        self.cancel(&ids)
+    }
+
+    /// Ready jobs that may not be served now, because their group may not.
+    pub fn blocked(&self) -> Vec<&Job> {
+        let is_blocked = |job: &&Job| {
+            job.waits() && job.due <= self.now && job.group().is_some_and(|group| !self.is_servable(group))
+        };
+        self.jobs.iter().filter(is_blocked).collect()
+    }
+}
