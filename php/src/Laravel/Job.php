@@ -5,8 +5,10 @@ declare(strict_types=1);
 namespace DelayQueue\Laravel;
 
 use Closure;
+use DelayQueue\Internal\Moment;
 use DelayQueue\Job as NativeJob;
 use DelayQueue\LeaseLostException;
+use DelayQueue\RateLimited as RateLimitedElsewhere;
 use Illuminate\Container\Container;
 use Illuminate\Contracts\Queue\Job as JobContract;
 use Illuminate\Queue\Jobs\Job as BaseJob;
@@ -53,6 +55,12 @@ class Job extends BaseJob implements JobContract
     public function getJobId()
     {
         return $this->reserved->id;
+    }
+
+    /** The tenant that onGroup() or messageGroup() has named. Null: it has none. */
+    public function group(): ?string
+    {
+        return $this->reserved->group;
     }
 
     public function getRawBody()
@@ -108,6 +116,17 @@ class Job extends BaseJob implements JobContract
                 countAttempt: $countAttempt,
                 error: $this->failure,
             ));
+        }
+    }
+
+    /** Its handler has thrown this. As in consume(), its group is closed for so long, and the job goes back to its old place, uncounted. */
+    public function rateLimited(RateLimitedElsewhere $limit): void
+    {
+        try {
+            $this->source->native($this->queue)->rateLimit($limit->delay, $limit->group ?? $this->reserved->group);
+        } finally {
+            parent::release();
+            $this->settle(fn () => $this->reserved->release(Moment::of($this->reserved->dueAt), countAttempt: false));
         }
     }
 
