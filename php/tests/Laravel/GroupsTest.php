@@ -40,7 +40,7 @@ final class GroupsTest extends OutboxTestCase
     {
         $jobs = [(new GroupedDeed('a'))->in('one'), (new GroupedDeed('b'))->in('two'), new Deed('c')];
         $this->app->make(Dispatcher::class)->batch($jobs)->dispatch();
-        $this->assertSame(['', 'one', 'two'], $this->groups());
+        $this->assertSame(['', 'one', 'two'], $this->groupsDue());
     }
 
     public function testOnGroupNamesTheGroupWhereLaravelHasIt(): void
@@ -52,7 +52,7 @@ final class GroupsTest extends OutboxTestCase
         }
         Deed::dispatch('a')->onGroup('acme');
         dispatch((new Deed('b'))->onGroup(Tenant::Acme));
-        $this->assertSame(['acme', 'acme'], $this->groups());
+        $this->assertSame(['acme', 'acme'], $this->groupsDue());
     }
 
     public function testAJobThatFailedAndIsRetriedIsInItsGroupAgain(): void
@@ -60,9 +60,10 @@ final class GroupsTest extends OutboxTestCase
         $job = (new GroupedDeed('hopeless', 0, 'throw'))->in('acme');
         $job->tries = 1;
         dispatch($job);
-        $this->work('queue:work');
+        // In a process of its own, because Laravel 13 records failed jobs of one application in a process alone.
+        $this->assertSame(0, $this->start('queue:work', '--stop-when-empty')->exitCode(20));
         $this->artisan('queue:retry', ['id' => ['all']]);
-        $this->assertSame([1, ['acme']], [$this->lines('/^failed hopeless/'), $this->groups()]);
+        $this->assertSame([1, ['acme']], [$this->lines('/^failed hopeless/'), $this->groupsDue()]);
     }
 
     public function testAJobInHandAndTheCommandShowTellTheGroup(): void
@@ -83,7 +84,7 @@ final class GroupsTest extends OutboxTestCase
         });
         $push('now');
         $this->queue()->bulk([(new GroupedDeed('bulk'))->in('bulk')]);
-        $this->assertSame(['bulk', 'now', 'row'], $this->groups());
+        $this->assertSame(['bulk', 'now', 'row'], $this->groupsDue());
 
         $this->queue()->native()->purge();
         $this->relay();
@@ -91,7 +92,7 @@ final class GroupsTest extends OutboxTestCase
         $push('relayed');
         $this->bootWithOutbox();
         $this->relay();
-        $this->assertSame(['relayed'], $this->groups());
+        $this->assertSame(['relayed'], $this->groupsDue());
     }
 
     public function testALimitOfAGroupHoldsForWorkersOfLaravel(): void
@@ -156,7 +157,7 @@ final class GroupsTest extends OutboxTestCase
     }
 
     /** @return list<string> those of the jobs that are due, sorted; '' for none */
-    private function groups(): array
+    private function groupsDue(): array
     {
         $groups = [];
         while ($job = $this->queue()->pop()) {
