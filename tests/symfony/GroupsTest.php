@@ -93,6 +93,25 @@ final class GroupsTest extends MessengerTestCase
         $this->assertSame('1', $transport->get()[0]->getMessage()->name);
     }
 
+    public function testAnOrderedGroupWaitsForTheRetryOfItsFirstMessage(): void
+    {
+        $transport = $this->transport();
+        $this->jobs('orders')->limitGroups('acme', new GroupLimits(ordered: true));
+        foreach (['first', 'second'] as $name) {
+            $transport->send(new Envelope(new Work($name), [new GroupStamp('acme')]));
+        }
+        [$first] = $transport->get();
+        $transport->send($first->with(new DelayStamp(2000), new RedeliveryStamp(1)));
+        $transport->ack($first);
+        $this->assertSame([], $transport->get());
+        $this->travel(2);
+        foreach (['first', 'second'] as $name) {
+            [$envelope] = $transport->get();
+            $this->assertSame($name, $envelope->getMessage()->name);
+            $transport->ack($envelope);
+        }
+    }
+
     public function testAHandlerThatIsRateLimitedClosesItsGroupAndTheMessageComesAgainUncounted(): void
     {
         $this->transport()->send(new Envelope(new Work('a', 'close'), [new GroupStamp('acme'), new DelayQueueStamp('a')]));

@@ -114,6 +114,25 @@ final class GroupsTest extends OutboxTestCase
         }
     }
 
+    public function testAnOrderedGroupWaitsForTheRetryOfItsFirstJob(): void
+    {
+        foreach (self::COMMANDS as $command) {
+            $this->queue()->native()->limitGroups('acme', new GroupLimits(ordered: true));
+            $first = (new GroupedDeed('first', 0, 'throw once'))->in('acme');
+            $first->backoff = 60;
+            dispatch($first);
+            dispatch((new GroupedDeed('second'))->in('acme'));
+            $this->work($command, '--stop-when-empty');
+            $this->assertSame([1, 0], [$this->lines('/^begin first 1 /'), $this->lines('/^begin second/')], $command);
+            $this->travel('61s');
+            $this->work($command, '--stop-when-empty');
+            $names = array_map(static fn (string $line): string => explode(' ', $line)[1], array_values(preg_grep('/^begin/', Journal::lines())));
+            $this->assertSame(['first', 'first', 'second'], $names, $command);
+            Testing::travelBack();
+            $this->forget();
+        }
+    }
+
     public function testAHandlerThatIsRateLimitedClosesItsGroupAndUsesUpNoTry(): void
     {
         foreach (self::COMMANDS as $command) {
