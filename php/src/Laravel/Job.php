@@ -119,14 +119,17 @@ class Job extends BaseJob implements JobContract
         }
     }
 
-    /** Its handler has thrown this. As in consume(), its group is closed for so long, and the job goes back to its old place, uncounted. */
+    /** Closes the group and puts the job back in its old place, uncounted, as consume() does when a handler throws RateLimited. */
     public function rateLimited(RateLimitedElsewhere $limit): void
     {
         try {
             $this->source->native($this->queue)->rateLimit($limit->delay, $limit->group ?? $this->reserved->group);
         } finally {
-            parent::release();
-            $this->settle(fn () => $this->reserved->release(Moment::of($this->reserved->dueAt), countAttempt: false));
+            // One that its handler has deleted stays so, also where the loop has yet to acknowledge it.
+            if (!$this->isDeleted()) {
+                parent::release();
+                $this->settle(fn () => $this->reserved->release(Moment::of($this->reserved->dueAt), countAttempt: false));
+            }
         }
     }
 

@@ -157,6 +157,16 @@ final class GroupsTest extends OutboxTestCase
         }
     }
 
+    public function testAJobThatItsHandlerHasDeletedStaysDeletedWhenItIsRateLimited(): void
+    {
+        foreach (self::COMMANDS as $command) {
+            dispatch((new GroupedDeed('gone', 0, 'delete and rate limit'))->in('acme'));
+            $this->work($command);
+            $this->assertSame([1, 0, true], [$this->lines('/^begin gone/'), $this->queue()->size(), $this->queue()->native()->isPaused('acme')], $command);
+            $this->forget();
+        }
+    }
+
     public function testAHandlerMayNameTheGroupThatIsRateLimited(): void
     {
         dispatch((new GroupedDeed('first', 0, 'rate limit api'))->in('acme'));

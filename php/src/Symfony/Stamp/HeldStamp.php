@@ -49,10 +49,13 @@ final class HeldStamp implements NonSendableStampInterface
         $this->failure = $why;
     }
 
-    /** Its handler was held back by a limit elsewhere, which is no failure. One that was only looked at fails: messenger:failed:retry goes on. */
+    /**
+     * The limit elsewhere that held its handler back, which is no failure. A message that was only looked at has failed all the same, because
+     * messenger:failed:retry would take it again and again.
+     */
     public function limit(): ?RateLimited
     {
-        return $this->job !== null && $this->failure instanceof RateLimited ? $this->failure : null;
+        return $this->job !== null && !$this->done && $this->failure instanceof RateLimited ? $this->failure : null;
     }
 
     /** Why its handling failed, as far as that was noted. */

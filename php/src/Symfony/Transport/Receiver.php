@@ -152,8 +152,7 @@ final class Receiver
     }
 
     /**
-     * Of a handler that has thrown RateLimited. As in consume(), the group is closed for so long, and the message goes back to its old place,
-     * uncounted.
+     * Closes the group and puts the message back in its old place, uncounted, as consume() does when a handler throws RateLimited.
      *
      * @param string|null $body with what other handlers of the message have done
      *

@@ -29,7 +29,7 @@ final class Sender
     /** A header of a failed message: queue, id and time of the message it was. */
     private const ORIGIN = 'failed-message';
 
-    /** Those of Messenger's SQS transport that name a group, which need not be installed. The first one goes before, as there. */
+    /** The stamps of Messenger's SQS transport that name a group. It need not be installed. The FIFO stamp goes first, as there. */
     private const SQS_STAMPS = [
         'Symfony\Component\Messenger\Bridge\AmazonSqs\Transport\AmazonSqsFifoStamp',
         'Symfony\Component\Messenger\Bridge\AmazonSqs\Transport\AmazonSqsFairQueueStamp',

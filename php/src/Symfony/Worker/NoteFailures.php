@@ -30,7 +30,7 @@ final class NoteFailures implements EventSubscriberInterface
         }
     }
 
-    /** Of several handlers one that has failed goes before one that was only held back. */
+    /** A handler that has failed goes before one that was only held back. */
     private static function why(Throwable $error): Throwable
     {
         if (!$error instanceof HandlerFailedException) {

@@ -59,6 +59,7 @@ class Deed implements ShouldQueue
             'release' => $this->attempts() > 1 ?: $this->release(0),
             'release uncounted' => count(preg_grep("/^end $this->name /", Journal::lines())) > 2 ?: $this->job->release(0, countAttempt: false),
             'rate limit' => throw new RateLimited('1m'),
+            'delete and rate limit' => $this->delete() ?? throw new RateLimited('1m'),
             'rate limit api' => throw new RateLimited('1m', 'api'),
             'fail' => $this->fail(new RuntimeException("$this->name failed")),
         };
