@@ -28,7 +28,7 @@ local turns, words = {}, {}
 for n, name in ipairs(names) do
   words[n] = name .. '\n' -- its turn begins anew
   local turn = look_at(name, now)
-  if turn.room > 0 then read_on(turn, 1) end
+  if turn.free > 0 then read_on(turn, 1) end
   turns[n] = { turn, tonumber(call('ZSCORE', line, name)) or now }
   if turns[n][2] > now then turns[n][2] = now end
 end
