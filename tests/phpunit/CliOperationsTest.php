@@ -26,7 +26,7 @@ final class CliOperationsTest extends CliTestCase
         $this->assertSame(['two'], array_column($this->json('stats', 'two', '--format=json'), 'queue'));
         $this->assertSame(['two'], array_column($this->json('stats', '--queue=two', '--format=json'), 'queue'));
         $this->assertSame(['hidden'], array_column($this->json('stats', '--prefix=other', '--format=json'), 'queue'));
-        $this->assertMatchesRegularExpression('/^queue +delayed +ready.*^one +1 +1 +0 +0 +2/ms', $this->cliExpecting(0, 'stats'));
+        $this->assertMatchesRegularExpression('/^queue +delayed +ready +blocked.*^one +1 +1 +0 +0 +0 +2/ms', $this->cliExpecting(0, 'stats'));
 
         $prometheus = $this->cliExpecting(0, 'stats', '--format=prometheus');
         preg_match_all('/^# TYPE (\S+)/m', $prometheus, $types);
