@@ -1,13 +1,14 @@
 -- ack.lua: jobs are done, or failed for good: remove them.
 -- KEYS[1] jobs  HASH  id → record     KEYS[2] reserved  ZSET  id → deadline (µs)   KEYS[3] leases  HASH  id → lease
 -- KEYS[4] meta  HASH  counters        KEYS[5] history   HASH  id → past
--- KEYS[6] waiters   KEYS[7] groups   KEYS[8] line   KEYS[9] limits: only where a lease has the mark g or l
+-- KEYS[6] waiters ZSET  waiter → when it looks by itself (µs)   KEYS[7] groups ZSET  the books   KEYS[8] line ZSET  group → moment (µs)
+-- KEYS[9] limits HASH  group → limits: these four only where a lease has the mark g or l
 -- ARGV[1] outcome of the runs: acked or failed   ARGV[2] the buckets of the run times, two digits for each job, or two for all
 -- ARGV[3…] with these keys first the clock offset (µs); in pairs: id · lease; then, if there is one more, a consumer that has had the answer to
 --         its last reserve
 -- Returns {"OK", lost} lost: the positions of those that are not ours any more
 -- Cost    O(J log N) for J jobs; 6 commands, 1 more where a job came back before, 1 for each further bucket of run times, 1 for failed jobs; of groups
---         2 more, and 1 for each that is limited
+--         three more, and one for each that is limited
 local call, try, now, from = redis.call, redis.pcall, nil, 3
 local jobs, reserved, leases, meta, history = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local waiters, groups, line, limits = KEYS[6], KEYS[7], KEYS[8], KEYS[9]

@@ -19,6 +19,9 @@ if not record then
 end
 local past = read_history(id, (read_lease(ARGV[3])))
 --@include check_types
+if string.find(marks_of(ARGV[3]) or '', 'g', 1, true) then
+  --@include check_group_types
+end
 --@include allow_when_full
 past.attempts = past.attempts + 1
 bury(id, record, past, ARGV[5])

@@ -9,6 +9,7 @@
 --@include place
 --@include remove
 --@include check_types
+--@include check_group_types
 local ids = {}
 for n = 2, #ARGV do
   if call('HEXISTS', jobs, ARGV[n]) == 1 then ids[#ids + 1] = ARGV[n] end

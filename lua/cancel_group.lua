@@ -13,6 +13,7 @@
 --@include reclaim
 --@include remove
 --@include check_types
+--@include check_group_types
 if reclaim() then return { 'AGAIN' } end
 local group, ids, cancelled = ARGV[2], {}, 0
 local first = '[' .. group .. (ARGV[3] == '1' and '\nh' or '\nr')

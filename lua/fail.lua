@@ -22,6 +22,9 @@ end
 local past, _, max_attempts, priority = read_history(id, (read_lease(ARGV[3]))), options(record)
 local due = due_at(ARGV[7])
 --@include check_types
+if string.find(marks_of(ARGV[3]) or '', 'g', 1, true) then
+  --@include check_group_types
+end
 --@include allow_when_full
 past.attempts, past.error = past.attempts + 1, ARGV[5]
 local is_spent, reason = max_attempts and max_attempts > 0 and past.attempts >= max_attempts, ARGV[5]

@@ -11,6 +11,7 @@
 --@include wake
 --@include recent
 --@include check_types
+--@include check_group_types
 local receipts = KEYS[17]
 if pause_end() or call('HLEN', jobs) > 0 then return 'USED' end
 if call('HLEN', limits) > 0 or call('ZCOUNT', spent, '(' .. int(now), '+inf') > 0 then return 'USED' end

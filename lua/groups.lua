@@ -3,8 +3,9 @@
 -- ARGV[1] clock offset (µs)   ARGV[2] how many, at most 200   ARGV[3] the name behind which to begin, or ''
 -- Returns {"OK", name, …} fewer than asked for: there are no more
 -- Cost    O(L log N) for L names
+--@include clock
 --@include keys
-local call, reply, from = redis.call, { 'OK' }, ARGV[3] == '' and '-' or '(' .. ARGV[3] .. '\nx'
+local reply, from = { 'OK' }, ARGV[3] == '' and '-' or '(' .. ARGV[3] .. '\nx'
 while #reply <= ARGV[2] + 0 do
   local entry = call('ZRANGEBYLEX', groups, from, '+', 'LIMIT', 0, 1)[1]
   if not entry then break end

@@ -15,6 +15,7 @@
 --@include reclaim
 --@include kick
 --@include check_types
+--@include check_group_types
 if reclaim() then return { 'AGAIN' } end
 local ids = call('ZRANGE', buried, ARGV[4], ARGV[4] + ARGV[2] - 1)
 local kicked, left = 0, 0

@@ -13,6 +13,7 @@
 --@include reclaim
 --@include kick
 --@include check_types
+--@include check_group_types
 if reclaim() then return { 'AGAIN' } end
 if not kick(ARGV[2], ARGV[3] == '1') then return { 'MISSING' } end
 --@include wake

@@ -13,6 +13,7 @@
 --@include reclaim
 --@include remove
 --@include check_types
+--@include check_group_types
 if reclaim() then return { 'AGAIN' } end
 local state, low, high = ARGV[2], '-inf', '+inf'
 if state == 'ready' then high = int(now) end

@@ -72,6 +72,12 @@ if ARGV[3] ~= '' and added > 0 then
   if many + added > ARGV[3] + 0 then return { 'FULL', many, added } end
 end
 
+local has_groups = renewed[1] ~= nil
+for n, id in ipairs(ids) do has_groups = has_groups or not skip[n] and has_traits(string.byte(records[n])) end
+if has_groups then
+  --@include check_group_types
+end
+
 -- 2. Write. Places before records (see push.lua).
 call('ZADD', waiting, 'XX', '0', '') -- changes nothing, and is refused in a full Redis
 if renewed[1] then call('HDEL', history, unpack(renewed)) end

@@ -18,6 +18,7 @@
 --@include bury
 --@include reclaim
 --@include check_types
+--@include check_group_types
 local receipts = KEYS[17]
 call('ZCARD', recent)
 call('ZCARD', receipts)
@@ -60,8 +61,8 @@ for n = 2, #ARGV, 9 do
   if call('ZSCORE', receipts, receipt) then
     known = known + 1
   else
-    local old_due, where = waits(id)
     local is_there, is_kept = call('HEXISTS', jobs, id) == 1, unique ~= '' and is_recent(id)
+    local old_due, where = waits(id, not is_there)
     local replaces = ARGV[n + 4] == 'replace' and is_there and (old_due or not is_kept and call('ZSCORE', buried, id))
     if record == '' or replaces or not is_there and not is_kept then
       if record ~= '' then add(n, id, record, old_due, where, replaces) end

@@ -17,6 +17,12 @@
 --@include back
 --@include tokens
 --@include check_types
+for n = 9, #ARGV, 2 do
+  if string.find(marks_of(ARGV[n]) or '', 'g', 1, true) then
+    --@include check_group_types
+    break
+  end
+end
 --@include allow_when_full
 local lost, set_aside, ids, held, soonest = {}, {}, {}, {}, math.huge
 for n = 8, #ARGV, 2 do

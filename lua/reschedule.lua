@@ -18,6 +18,7 @@ local _, _, priority = options(record or '')
 local old_due, where = waits(id)
 if not priority or not old_due and not call('ZSCORE', buried, id) then return { 'MISSING' } end
 --@include check_types
+--@include check_group_types
 --@include allow_when_full
 local due = due_at(ARGV[3])
 place(id, priority, due, group_of(record), old_due, where, record)

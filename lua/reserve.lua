@@ -59,23 +59,24 @@ if is_prioritized or is_repeat == '1' or call('HEXISTS', meta, 'paused') == 1
   paused_until = pause_end()
 end
 if has_more and not paused_until then
-  local has_groups = not is_prioritized or call('EXISTS', line, limits) > 0
-  if has_groups then
+  local take_groups
+  if not is_prioritized or call('EXISTS', line, limits) > 0 then
     --@include turns
+    --@include take_turns
     --@include lend
     --@include cap
     if has_limits then
       cap = cap_of(wanted)
       if cap then wanted, paused_until = cap.wanted, cap.closed_until end
     end
-    lend_theirs = lend
+    take_groups, lend_theirs = take_turns, lend
   end
   if not paused_until then
     --@include pick
     local is_more
-    picked, dropped, of, is_more = pick(wanted)
+    picked, dropped, of, is_more = pick(wanted, take_groups)
     if is_more and not picked[1] then return { 'AGAIN', lost } end
-    pick_more = not has_groups and pick
+    pick_more = not take_groups and pick
   end
 end
 if paused_until then picked = {} end

@@ -14,6 +14,7 @@
 --@include bury
 --@include reclaim
 --@include check_types
+--@include check_group_types
 local id = ARGV[5]
 if ARGV[4] == '1' then
   --@include give_back

@@ -15,6 +15,7 @@
 --@include remove
 --@include discard
 --@include check_types
+--@include check_group_types
 if reclaim() then return { 'AGAIN' } end
 if pause_end() then return { 'OK', 0 } end
 local latest = ARGV[2] == '' and now or due_at(ARGV[2])
@@ -37,7 +38,7 @@ local function is_ended(id, record, due, where)
   return ends_late(id, record, due, where)
 end
 for n = 1, math.min(#found, ARGV[3] + 0) do
-  local id, due, where = unpack(found[n])
+  local id, due, where = found[n][1], found[n][2], found[n][3]
   local record = call('HGET', jobs, id)
   bytes = bytes + (record and #record or 0)
   if n > 1 and bytes > ARGV[4] + 0 then break end

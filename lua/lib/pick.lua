@@ -1,7 +1,7 @@
 -- lib/pick.lua: the next jobs of a queue with priorities or groups: first the more urgent than the default priority, in exact order, then those of the
 -- default priority and of groups, then the rest. Returns id · due of each; true if it has dropped entries that promote() did not make: then it may
--- pass over jobs that promote() has to bring; and what take_turns() says of groups. promote() has run.
-local function pick(most)
+-- pass over jobs that promote() has to bring; and what `take_groups`, which is take_turns() or nil, says of groups. promote() has run.
+local function pick(most, take_groups)
   local picked, has_dropped, of, is_more = {}, false, nil, false
   local function add_prioritized(low, high)
     if not is_prioritized or #picked >= 2 * most then return end
@@ -18,9 +18,8 @@ local function pick(most)
   end
   add_prioritized('-inf', '(1024')
   if #picked < 2 * most then
-    if has_groups then
-      --@include take_turns
-      of, is_more = take_turns(picked, most)
+    if take_groups then
+      of, is_more = take_groups(picked, most)
     else
       local due = call('ZRANGEBYSCORE', waiting, '-inf', int(now), 'WITHSCORES', 'LIMIT', 0, most - #picked / 2)
       for _, value in ipairs(due) do picked[#picked + 1] = value end

@@ -17,6 +17,7 @@ local function reclaim(only_looks)
   local ended = call('ZRANGEBYSCORE', reserved, '-inf', int(now), 'LIMIT', 0, 100)
   if not ended[1] or only_looks and not may_write() then return false end
   --@include check_types
+  --@include check_group_types
   --@include allow_when_full
   --@include bucket
   local timed_out, ended_leases = {}, {}

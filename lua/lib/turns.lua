@@ -7,9 +7,9 @@ local has_limits = call('EXISTS', limits, spent) > 0
 -- Reads the limits of these groups, and how far they are spent.
 local function learn(names)
   if not has_limits or not names[1] then return end
-  local members = {}
-  for n, name in ipairs(names) do members[n], members[#names + n] = name, name .. '\n' end
-  local found, moments = call('HMGET', limits, '', unpack(names)), call('ZMSCORE', spent, unpack(members))
+  local both = {}
+  for n, name in ipairs(names) do both[n], both[#names + n] = name, name .. '\n' end
+  local found, moments = call('HMGET', limits, '', unpack(names)), call('ZMSCORE', spent, unpack(both))
   for n, name in ipairs(names) do
     own_limits[name] = read_limits(found[n + 1] or name ~= '\n' and found[1])
     spent_until[name], closed_until[name] = tonumber(moments[n]), tonumber(moments[#names + n])
@@ -74,7 +74,7 @@ end
 -- From when on it may be its turn once `leased` of the jobs are held; or nil: it leaves the line.
 local function next_moment(turn, back)
   if turn.free <= turn.leased then return nil end
-  local due = (turn.jobs[turn.leased + 1] or turn.from) and now or turn.ahead
+  local due = (turn.jobs[turn.leased + 1] or turn.from) and 0 or turn.ahead
   local at = due and math.max(due, back, opens(turn.group, turn.own, turn.leased))
   return at and at < math.huge and at or nil
 end

@@ -27,6 +27,7 @@ const FRAGMENTS: &[(&str, &str)] = fragments![
     "bury",
     "call_of",
     "cap",
+    "check_group_types",
     "check_types",
     "clock",
     "debounce",

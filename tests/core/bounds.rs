@@ -186,9 +186,9 @@ fn a_waiter_gets_large_jobs_within_the_output_limit_of_subscribed_connections() 
         })
     };
     until("it waits", || raw.int(&["ZCARD", &key(&queue, "waiters")]) == 1);
-    queue.pause(None).unwrap();
+    queue.pause(None, None).unwrap();
     push_large(&queue, 64, 1_000_000);
-    queue.resume().unwrap();
+    queue.resume(None).unwrap();
     waiter.join().unwrap();
     let stats = raw.text(&["INFO", "stats"]);
     let closed = stats.lines().find_map(|line| line.strip_prefix("client_output_buffer_limit_disconnections:"));

@@ -62,6 +62,9 @@ fn nothing_is_left_of_a_loop_that_ends() {
 }
 
 /// One of three jobs of a reserve has a short TTR; its lease ends while the consumer still asks for the answer.
+/// The keys of groups, in their order.
+const GROUPS: [&str; 5] = ["grouped", "groups", "line", "limits", "spent"];
+
 #[test]
 fn a_lease_that_ends_does_not_take_away_what_a_repeat_gives_back() {
     let queue = fresh();
@@ -69,11 +72,12 @@ fn a_lease_that_ends_does_not_take_away_what_a_repeat_gives_back() {
     let options = JobOptions { ttr_ms: 100, ..JobOptions::default() };
     push_many(&queue, &[NewJob { options, ..job("short") }, job("long1"), job("long2")]);
     let names = ["jobs", "waiting", "reserved", "leases", "meta", "history", "buried", "waiters"];
-    let names = names.into_iter().chain(["prioritized", "prioritized_ready"]).map(|name| key(&queue, name));
+    let names =
+        names.into_iter().chain(["prioritized", "prioritized_ready"]).chain(GROUPS).map(|name| key(&queue, name));
     let keys: Vec<String> = names.collect();
     let source = delayqueue::core::scripts::RESERVE.source.clone();
     let mut ask = |details: &str| {
-        let mut command = vec!["EVAL", &source, "10"];
+        let mut command = vec!["EVAL", &source, "15"];
         command.extend(keys.iter().map(String::as_str));
         command.extend(["0", "consumer", "1", "3", details]);
         raw.run(&command)
@@ -173,9 +177,13 @@ fn what_one_take_gives_is_bounded_in_bytes_and_all_of_it_comes() {
     let mut raw = shared().raw();
     let script = delayqueue::core::scripts::TAKE.source.clone();
     let names = ["jobs", "waiting", "reserved", "leases", "meta", "history", "buried", "waiters"];
-    let keys: Vec<String> =
-        names.into_iter().chain(["prioritized", "prioritized_ready"]).map(|name| key(&queue, name)).collect();
-    let mut command = vec!["EVAL", &script, "10"];
+    let keys: Vec<String> = names
+        .into_iter()
+        .chain(["prioritized", "prioritized_ready"])
+        .chain(GROUPS)
+        .map(|name| key(&queue, name))
+        .collect();
+    let mut command = vec!["EVAL", &script, "15"];
     command.extend(keys.iter().map(String::as_str));
     command.extend(["0", "", "500", "2500000"]);
     let redis::Value::Array(answer) = raw.run(&command) else { panic!("no list") };

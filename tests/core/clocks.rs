@@ -66,7 +66,7 @@ fn leases_and_pauses_are_counted_by_the_clock_as_it_is_now() {
     );
     clock.advance(3_600_000);
     assert_eq!(reserve(&queue).map(|job| job.attempts), Some(2));
-    queue.pause(Some(10_000)).unwrap();
+    queue.pause(Some(10_000), None).unwrap();
     queue.push(&job("b")).unwrap();
     clock.advance(9_000);
     assert_eq!(reserve(&queue), None);

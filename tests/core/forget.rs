@@ -65,10 +65,10 @@ fn a_paused_queue_and_one_that_a_consumer_waits_for_stay() {
     let (queue, mut raw) = (Partitions::new(&server.queue("q"), 1), server.raw());
     queue.push(&job("a")).unwrap();
     queue.purge(&[]).unwrap();
-    queue.pause(None).unwrap();
+    queue.pause(None, None).unwrap();
     assert!(!queue.forget().unwrap());
-    assert!(queue.is_paused().unwrap());
-    queue.resume().unwrap();
+    assert!(queue.is_paused(None).unwrap());
+    queue.resume(None).unwrap();
     std::thread::scope(|scope| {
         let waiting = queue.clone();
         let waiter =

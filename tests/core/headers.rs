@@ -45,7 +45,7 @@ fn numbers(text: &str, array: &str) -> BTreeSet<u32> {
 
 /// Quoted words in capitals that are neither a command nor an option of one, and whether each is an answer of its own, without a list.
 fn status_words(code: &str) -> BTreeSet<(&str, bool)> {
-    let options = ["WITHSCORES", "BYSCORE", "LIMIT", "COUNT", "XX"];
+    let options = ["WITHSCORES", "BYSCORE", "LIMIT", "COUNT", "XX", "LT", "GT"];
     let mut words = BTreeSet::new();
     for (at, _) in code.match_indices('\'') {
         let rest = &code[at + 1..];
@@ -250,6 +250,14 @@ fn arguments_are_only_spread_from_lists_of_bounded_length() {
         "new_leases",
         "aged",
         "names",
+        "both",
+        "held",
+        "words",
+        "gone",
+        "past",
+        "theirs",
+        "their_ids",
+        "stands",
         "ARGV, 2", // of one cancel
         "KEYS",
     ];

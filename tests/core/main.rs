@@ -33,6 +33,7 @@ mod foreign;
 mod forget;
 mod fork;
 mod fuzz;
+mod groups;
 mod headers;
 mod hostile;
 mod idle_check;

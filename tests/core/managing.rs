@@ -48,15 +48,15 @@ fn list_pages_every_state_in_its_order() {
 fn pause_stops_serving_until_resume_or_its_time() {
     let queue = fresh();
     queue.push(&job("a")).unwrap();
-    queue.pause(None).unwrap();
-    assert!(queue.is_paused().unwrap());
+    queue.pause(None, None).unwrap();
+    assert!(queue.is_paused(None).unwrap());
     assert_eq!(reserve(&queue), None);
-    queue.resume().unwrap();
-    assert!(!queue.is_paused().unwrap());
-    queue.pause(Some(1_000)).unwrap();
+    queue.resume(None).unwrap();
+    assert!(!queue.is_paused(None).unwrap());
+    queue.pause(Some(1_000), None).unwrap();
     assert_eq!(reserve(&queue), None);
     travel(1_001);
-    assert!(!queue.is_paused().unwrap());
+    assert!(!queue.is_paused(None).unwrap());
     assert!(reserve(&queue).is_some());
 }
 
@@ -78,7 +78,7 @@ fn a_pause_that_is_over_leaves_no_trace() {
     };
     reserve(&queue).unwrap();
     let usual = cost(&mut raw);
-    queue.pause(Some(1_000)).unwrap();
+    queue.pause(Some(1_000), None).unwrap();
     travel(1_001);
     assert!(reserve(&queue).is_some());
     assert_eq!(raw.int(&["HEXISTS", &key(&queue, "meta"), "paused"]), 0);

@@ -88,9 +88,9 @@ fn every_operation_on_the_queue_counts_all_partitions() {
     assert_eq!(pages, names(MANY), "pages leave none out");
     assert_eq!(partitions.list(State::Ready, 0, 1000).unwrap().len(), MANY);
     assert_eq!(partitions.list(State::Ready, 39, 5).unwrap().len(), 1);
-    partitions.pause(None).unwrap();
-    assert!(partitions.is_paused().unwrap() && one(&partitions).is_none());
-    partitions.resume().unwrap();
+    partitions.pause(None, None).unwrap();
+    assert!(partitions.is_paused(None).unwrap() && one(&partitions).is_none());
+    partitions.resume(None).unwrap();
     for _ in 0..10 {
         let (queue, job) = one(&partitions).unwrap();
         queue.bury(&job.held(), None).unwrap();
@@ -227,8 +227,8 @@ fn a_partition_that_fails_does_not_keep_the_others_from_a_change() {
     fill(&partitions);
     let purged = check("purge", &format!("jobs deleted: {gone}"), &|| partitions.purge(&[]).map(drop));
     assert_eq!(purged, (in_broken, 0));
-    assert_eq!(check("pause", "partitions paused: 3", &|| partitions.pause(None)), (in_broken, 3));
-    assert_eq!(check("resume", "partitions resumed: 3", &|| partitions.resume()), (in_broken, 0));
+    assert_eq!(check("pause", "partitions paused: 3", &|| partitions.pause(None, None)), (in_broken, 3));
+    assert_eq!(check("resume", "partitions resumed: 3", &|| partitions.resume(None)), (in_broken, 0));
     partitions.cancel(&all).unwrap();
     fill(&partitions);
     while let Some((queue, job)) = one(&partitions) {
@@ -246,7 +246,7 @@ fn a_change_that_fails_in_all_partitions_is_not_ambiguous() {
     let partitions = Partitions::new(&queue, 16);
     server.kill();
     let started = Instant::now();
-    for error in [partitions.purge(&[]).unwrap_err(), partitions.pause(None).unwrap_err()] {
+    for error in [partitions.purge(&[]).unwrap_err(), partitions.pause(None, None).unwrap_err()] {
         assert!(matches!(error, Error::Connection { ambiguous: false, .. }), "{error:?}");
     }
     // A cluster of which nobody answers.
@@ -254,7 +254,7 @@ fn a_change_that_fails_in_all_partitions_is_not_ambiguous() {
     let dsn = Dsn::parse(&format!("redis+cluster://{}", silent.local_addr().unwrap())).unwrap();
     let time = Duration::from_millis(300);
     let queue = Queue::new(QueueConfig { connect_timeout: time, read_timeout: time, ..config(dsn, "q") });
-    let error = Partitions::new(&queue, 32).resume().unwrap_err();
+    let error = Partitions::new(&queue, 32).resume(None).unwrap_err();
     assert!(matches!(error, Error::Connection { ambiguous: false, .. }), "{error:?}");
     assert!(started.elapsed() < Duration::from_secs(6), "once for all of them, {:?}", started.elapsed());
 }

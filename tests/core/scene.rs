@@ -274,6 +274,6 @@ pub const OPERATIONS: &[(&str, Operation)] = &[
     ("list", |_, queue| queue.list(State::Ready, 0, 10).map(|_| ())),
     ("stats", |_, queue| queue.stats().map(|_| ())),
     ("repair", |_, queue| queue.doctor(true).map(|_| ())),
-    ("pause", |_, queue| queue.pause(None)),
-    ("resume", |_, queue| queue.resume()),
+    ("pause", |_, queue| queue.pause(None, None)),
+    ("resume", |_, queue| queue.resume(None)),
 ];

@@ -264,9 +264,9 @@ fn the_classic_consumer_takes_what_it_can_open_and_buries_the_rest() {
         assert_eq!(states(&queue), [0, 0, 0, 3]);
         assert_eq!(queue.stats().unwrap().acked, 4);
         queue.push(&secret_job("a")).unwrap();
-        queue.pause(None).unwrap();
+        queue.pause(None, None).unwrap();
         assert_eq!(queue.take(None, 2).unwrap(), []);
-        queue.resume().unwrap();
+        queue.resume(None).unwrap();
         let taken = plain.take(None, 1).unwrap();
         assert!(taken[0].is_sealed, "it is gone, so its bytes come all the same, and with a word");
     }

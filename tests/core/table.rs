@@ -217,8 +217,8 @@ fn perform(queue: &Queue, operation: &str, held: &Held, priority: u32) -> String
         "list" => State::ALL.map(|state| queue.list(state, 0, 10).unwrap().len().to_string()).concat(),
         "stats" => states(queue).map(|count| count.to_string()).concat(),
         "pause and resume" => {
-            queue.pause(None).unwrap();
-            queue.resume().unwrap();
+            queue.pause(None, None).unwrap();
+            queue.resume(None).unwrap();
             "ok".into()
         }
         _ => unreachable!("{operation}"),

@@ -29,7 +29,7 @@ const STEPS: &[(&str, Step)] = &[
     ("kick", |queue, _| assert_eq!(queue.kick(1, true).unwrap(), 1)),
     ("kick a job", |queue, _| assert!(queue.kick_job(&id("delayed"), true).unwrap())),
     ("reserve a job", |queue, _| drop(queue.reserve_job(&id("delayed")).unwrap().unwrap())),
-    ("resume", |queue, _| queue.resume().unwrap()),
+    ("resume", |queue, _| queue.resume(None).unwrap()),
     ("repair", |queue, _| drop(queue.doctor(true).unwrap())),
 ];
 
@@ -45,7 +45,7 @@ fn every_operation_that_makes_a_job_ready_wakes_an_idle_consumer() {
         });
         queue.bury(&held[0], None).unwrap();
         queue.push(&NewJob { options, ..delayed("delayed", 60_000) }).unwrap();
-        queue.pause(None).unwrap();
+        queue.pause(None, None).unwrap();
         if *name == "repair" {
             raw.run(&["HDEL", &key(&queue, "leases"), "held"]);
         }

@@ -240,7 +240,7 @@ fn a_running_loop_heeds_a_pause() {
         let delivery = next(&mut feed);
         feed.done(&delivery.ticket);
     }
-    queue.pause(None).unwrap();
+    queue.pause(None, None).unwrap();
     assert!(try_next(&mut feed).unwrap().is_none());
     assert_eq!(states(&queue), [0, 1, 0, 0]);
 }

@@ -44,7 +44,7 @@ fn the_documented_producer_can_neither_take_nor_change_a_job() {
     assert!(denied(producer.stats().map(|_| ())));
     assert!(denied(producer.take(None, 1).map(|_| ())));
     assert!(denied(producer.kick(1, false).map(|_| ())));
-    assert!(denied(producer.resume()));
+    assert!(denied(producer.resume(None)));
     assert_eq!(Snapshot::of(&mut raw, &queue), before);
     let replacing = NewJob { on_duplicate: OnDuplicate::Replace, ..job("b") };
     producer.push(&replacing).unwrap();

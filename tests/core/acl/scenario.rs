@@ -88,8 +88,8 @@ pub fn consume(queue: &Queue, errors: &mut Errors) {
     errors.get(queue.count_due(&[0]));
     errors.get(queue.now_us());
     errors.get(queue.cancel(&[id("f")]));
-    errors.get(queue.pause(None));
-    errors.get(queue.resume());
+    errors.get(queue.pause(None, None));
+    errors.get(queue.resume(None));
     errors.get(queue.wait(&[queue.name().to_owned()], now, &mut NoInterrupts));
     errors.get(queue.take(None, 2));
     errors.get(queue.queues());
@@ -119,7 +119,7 @@ pub fn enlist(queue: &Queue, errors: &mut Errors) {
 /// The request of a reserve when the answer to its first try was lost.
 pub fn repeat(raw: &mut Raw, errors: &mut Errors) {
     let keys = Keys::new("dq", "q", 0);
-    let mut command = vec![b"EVAL".as_slice(), scripts::RESERVE.source.as_bytes(), b"10"];
+    let mut command = vec![b"EVAL".as_slice(), scripts::RESERVE.source.as_bytes(), b"15"];
     command.extend(keys.all());
     command.extend(["0", "consumer", "1", "1", "1 1000000 - 0 0"].map(str::as_bytes));
     for _ in 0..2 {
