@@ -1,10 +1,12 @@
 //! All that a worker does, and all that a producer does. Redis looks at rights only where a command is run.
 
+use crate::groups::{group, of, of_priority};
 use crate::new_jobs::{once, past, receipt_only, unique};
 use crate::registry::entry;
 use crate::support::*;
 use crate::worker_loop;
 use delayqueue::core::error::Error;
+use delayqueue::core::groups::{GroupLimits, Rate};
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, OnceJob, State};
 use delayqueue::core::keys::Keys;
 use delayqueue::core::partitions::Partitions;
@@ -36,6 +38,11 @@ pub fn produce(queue: &Queue, errors: &mut Errors) {
     errors.get(queue.with_capacity(Some(1_000)).push(&job("counted")));
     let buried = OnceJob { past: Some(past()), is_buried: true, ..once("r2", job("o2")) };
     let alone = receipt_only("r3", unique("o3", 60_000, OnDuplicate::Keep));
+    errors.get(queue.push(&of("g", "g1")));
+    errors.get(queue.push(&NewJob { due: Due::InMs(60_000), ..of_priority("g", "g2", 5) }));
+    errors.get(queue.push_many(&[of("g", "g3"), job("g4"), of("h", "g5")], &mut Vec::new()));
+    errors.get(queue.push(&NewJob { on_duplicate: OnDuplicate::Keep, ..of("h", "g1") }));
+    errors.get(queue.push_once(&[once("r4", of("g", "g6"))]));
     errors.get(queue.push_once(&[once("r1", unique("o1", 60_000, OnDuplicate::Keep)), buried, alone]));
     errors.get(queue.receipts(0, b"", 10));
     errors.get(queue.taken_ids());
@@ -93,6 +100,67 @@ pub fn consume(queue: &Queue, errors: &mut Errors) {
     errors.get(queue.wait(&[queue.name().to_owned()], now, &mut NoInterrupts));
     errors.get(queue.take(None, 2));
     errors.get(queue.queues());
+    errors.get(queue.purge(&[]));
+}
+
+/// All that a worker does with groups.
+pub fn consume_groups(queue: &Queue, errors: &mut Errors) {
+    let limits = GroupLimits {
+        concurrency: Some(2),
+        rate: Some(Rate { starts: 5, per_us: 1_000_000 }),
+        weight: 2,
+        ..GroupLimits::default()
+    };
+    let ordered = GroupLimits { concurrency: Some(1), ordered: true, ..GroupLimits::default() };
+    errors.get(queue.limit_groups(Some(&group("g")), Some(&limits)));
+    errors.get(queue.limit_groups(None, Some(&ordered)));
+    errors.get(queue.limit_queue(Some(&GroupLimits {
+        concurrency: Some(5),
+        rate: limits.rate,
+        ..GroupLimits::default()
+    })));
+    let jobs: Vec<NewJob> =
+        (0..6).flat_map(|n| [of("g", &format!("g{n}")), of_priority("h", &format!("h{n}"), n)]).collect();
+    errors.get(queue.push_many(&jobs, &mut Vec::new()));
+    errors.get(queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, ..of("h", "g5") }));
+    let watch = [queue.name().to_owned()];
+    for turn in 0..6 {
+        let held = errors.get(queue.reserve(&watch, 3, Some(Duration::ZERO), &mut NoInterrupts)).unwrap_or_default();
+        for (n, job) in held.iter().enumerate() {
+            match (n + turn) % 4 {
+                0 => errors.get(queue.ack(&job.held())),
+                1 => errors.get(queue.fail(&job.held(), Some(b"boom"))).map(|_| ()),
+                2 => errors.get(queue.give_back(&[&job.receipt])).map(|_| ()),
+                _ => errors.get(queue.release(&job.held(), Due::InMs(0), None, true)).map(|_| ()),
+            };
+        }
+        travel(10_000);
+    }
+    errors.get(queue.rate_limit(1, Some(&group("g"))));
+    errors.get(queue.rate_limit(1, None));
+    errors.get(queue.pause(None, Some(&group("h"))));
+    errors.get(queue.stats());
+    errors.get(queue.resume(Some(&group("h"))));
+    errors.get(queue.resume(None));
+    errors.get(queue.groups(10, b""));
+    errors.get(queue.group_stats(&group("g")));
+    errors.get(queue.list_group(&group("g"), State::Ready, 0, 10));
+    errors.get(queue.list(State::Delayed, 0, 10));
+    errors.get(queue.push(&of("k", "k1")));
+    errors.get(queue.push(&of("k", "k2")));
+    errors.get(queue.reserve_job(&id("k1")));
+    travel(61_000);
+    errors.get(queue.peek(&id("k1")));
+    errors.get(queue.reschedule(&id("k1"), Due::InMs(0)));
+    errors.get(queue.kick_job(&id("k1"), false));
+    errors.get(queue.take(None, 3));
+    for name in ["g", "h", "k"] {
+        errors.get(queue.cancel_group(&group(name), true));
+    }
+    errors.get(queue.limit_groups(Some(&group("g")), None));
+    errors.get(queue.limit_groups(None, None));
+    errors.get(queue.limit_queue(None));
+    errors.get(queue.reserve(&watch, 3, Some(Duration::ZERO), &mut NoInterrupts));
     errors.get(queue.purge(&[]));
 }
 
