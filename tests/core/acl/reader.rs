@@ -39,7 +39,9 @@ fn fill(admin: &Queue) {
 fn look(queue: &Queue, errors: &mut Errors) {
     let parts = Partitions::new(queue, 1);
     for state in [State::Delayed, State::Ready, State::Reserved, State::Buried] {
-        errors.get(queue.list(state, 0, 10));
+        for job in errors.get(queue.list(state, 0, 10)).unwrap_or_default() {
+            errors.get(queue.list_from(state, Some(&job.place()), 0, 10));
+        }
         errors.get(queue.peek_state(state));
         errors.get(parts.list(state, 2, 1));
         errors.get(queue.count(Some(state)));
