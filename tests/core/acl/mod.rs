@@ -67,7 +67,7 @@ fn run(place: &mut Place, user: &str, line: &[String]) -> Vec<String> {
             scenario::repeat(&mut place.raw_of(user), &mut errors);
         }
         scenario::consume_plainly(&queue.sibling("plain"), &mut errors);
-        scenario::consume_groups(&queue.sibling("grouped"), &mut errors);
+        groups::consume(&queue.sibling("grouped"), &mut errors);
         scenario::consume(&queue, &mut errors);
         scenario::enlist(&queue, &mut errors);
     }

@@ -1,12 +1,11 @@
 //! All that a worker does, and all that a producer does. Redis looks at rights only where a command is run.
 
-use crate::groups::{group, of, of_priority};
+use crate::groups::{of, of_priority};
 use crate::new_jobs::{once, past, receipt_only, unique};
 use crate::registry::entry;
 use crate::support::*;
 use crate::worker_loop;
 use delayqueue::core::error::Error;
-use delayqueue::core::groups::{GroupLimits, Rate};
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, OnceJob, State};
 use delayqueue::core::keys::Keys;
 use delayqueue::core::partitions::Partitions;
@@ -100,67 +99,6 @@ pub fn consume(queue: &Queue, errors: &mut Errors) {
     errors.get(queue.wait(&[queue.name().to_owned()], now, &mut NoInterrupts));
     errors.get(queue.take(None, 2));
     errors.get(queue.queues());
-    errors.get(queue.purge(&[]));
-}
-
-/// All that a worker does with groups.
-pub fn consume_groups(queue: &Queue, errors: &mut Errors) {
-    let limits = GroupLimits {
-        concurrency: Some(2),
-        rate: Some(Rate { starts: 5, per_us: 1_000_000 }),
-        weight: 2,
-        ..GroupLimits::default()
-    };
-    let ordered = GroupLimits { concurrency: Some(1), ordered: true, ..GroupLimits::default() };
-    errors.get(queue.limit_groups(Some(&group("g")), Some(&limits)));
-    errors.get(queue.limit_groups(None, Some(&ordered)));
-    errors.get(queue.limit_queue(Some(&GroupLimits {
-        concurrency: Some(5),
-        rate: limits.rate,
-        ..GroupLimits::default()
-    })));
-    let jobs: Vec<NewJob> =
-        (0..6).flat_map(|n| [of("g", &format!("g{n}")), of_priority("h", &format!("h{n}"), n)]).collect();
-    errors.get(queue.push_many(&jobs, &mut Vec::new()));
-    errors.get(queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, ..of("h", "g5") }));
-    let watch = [queue.name().to_owned()];
-    for turn in 0..6 {
-        let held = errors.get(queue.reserve(&watch, 3, Some(Duration::ZERO), &mut NoInterrupts)).unwrap_or_default();
-        for (n, job) in held.iter().enumerate() {
-            match (n + turn) % 4 {
-                0 => errors.get(queue.ack(&job.held())),
-                1 => errors.get(queue.fail(&job.held(), Some(b"boom"))).map(|_| ()),
-                2 => errors.get(queue.give_back(&[&job.receipt])).map(|_| ()),
-                _ => errors.get(queue.release(&job.held(), Due::InMs(0), None, true)).map(|_| ()),
-            };
-        }
-        travel(10_000);
-    }
-    errors.get(queue.rate_limit(1, Some(&group("g"))));
-    errors.get(queue.rate_limit(1, None));
-    errors.get(queue.pause(None, Some(&group("h"))));
-    errors.get(queue.stats());
-    errors.get(queue.resume(Some(&group("h"))));
-    errors.get(queue.resume(None));
-    errors.get(queue.groups(10, b""));
-    errors.get(queue.group_stats(&group("g")));
-    errors.get(queue.list_group(&group("g"), State::Ready, 0, 10));
-    errors.get(queue.list(State::Delayed, 0, 10));
-    errors.get(queue.push(&of("k", "k1")));
-    errors.get(queue.push(&of("k", "k2")));
-    errors.get(queue.reserve_job(&id("k1")));
-    travel(61_000);
-    errors.get(queue.peek(&id("k1")));
-    errors.get(queue.reschedule(&id("k1"), Due::InMs(0)));
-    errors.get(queue.kick_job(&id("k1"), false));
-    errors.get(queue.take(None, 3));
-    for name in ["g", "h", "k"] {
-        errors.get(queue.cancel_group(&group(name), true));
-    }
-    errors.get(queue.limit_groups(Some(&group("g")), None));
-    errors.get(queue.limit_groups(None, None));
-    errors.get(queue.limit_queue(None));
-    errors.get(queue.reserve(&watch, 3, Some(Duration::ZERO), &mut NoInterrupts));
     errors.get(queue.purge(&[]));
 }
 
