@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace DelayQueue\Console;
 
 use DelayQueue;
-use DelayQueue\GroupStats;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;

@@ -31,7 +31,7 @@ final class PushCommand extends Command
             ->addOption('delay', null, $value, 'The job is due after this: seconds, 500ms, 15m, 2h30m, PT15M (default: now)')
             ->addOption('id', null, $value, 'Its id (default: a UUIDv7)')
             ->addOption('group', null, $value, 'The group with which it takes turns and shares limits (default: none)')
-            ->addOption('priority', null, $value, 'Smaller is sooner, within its group (default: 1024)')
+            ->addOption('priority', null, $value, 'Smaller is sooner; in a group only within it (default: 1024)')
             ->addOption('ttr', null, $value, 'How long a worker may hold it (default: 60s)')
             ->addOption('max-attempts', null, $value, 'Bury the job when this many attempts have failed; 0: no limit (default: 10)')
             ->addOption('backoff', null, $value, 'Delays between the attempts: "15s 3m 10m", the last one repeats; or "fixed 1m", "linear 2m 1m" (default: "exponential 5s 2 1h 0.1")')
