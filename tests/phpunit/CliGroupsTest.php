@@ -107,6 +107,27 @@ final class CliGroupsTest extends CliTestCase
         $this->assertStringContainsString('partition', $this->cliExpecting(2, 'limit', '--total', '--concurrency=2', '--queue=spread', '--partitions=2'));
     }
 
+    public function testGroupsOfAQueueWithPartitionsAreSeenAsOfOne(): void
+    {
+        $spread = new DelayQueue('spread', $this->redis->dsn(), ['partitions' => 3]);
+        $spread->pushMany(array_map(static fn (int $n): array => ['payload' => $n, 'group' => "g$n"], range(1, 9)));
+        $cli = fn (string ...$arguments): string => $this->cliExpecting(0, ...[...$arguments, '--queue=spread', '--partitions=3']);
+        $json = static fn (string ...$arguments): array => json_decode($cli(...[...$arguments, '--format=json']), true, flags: JSON_THROW_ON_ERROR);
+        $cli('limit', 'g4', '--concurrency=1');
+        $cli('limit', '--others', '--weight=2');
+        $cli('pause', '--group=g7');
+        $groups = $json('groups');
+        $this->assertSame(array_map(static fn (int $n): string => "g$n", range(1, 9)), array_column($groups, 'group'));
+        $this->assertSame(['g7'], array_keys(array_filter(array_column($groups, 'paused', 'group'))));
+        $this->assertSame([1, 2], [$json('limit')['groups']['g4']['concurrency'], $json('limit')['others']['weight']]);
+        $this->assertSame(1, array_sum(array_column($json('stats', 'spread'), 'blocked')));
+        file_put_contents($dump = "{$this->redis->folder->path}/groups.ndjson", $cli('dump', '--limits'));
+        $this->assertStringStartsWith("11 loaded, 0 kept\n", $this->cliExpecting(0, 'load', $dump, '--queue=one'));
+        $this->assertEquals($spread->limits(), (new DelayQueue('one', $this->redis->dsn()))->limits());
+        $this->assertSame($spread->groups(), (new DelayQueue('one', $this->redis->dsn()))->groups());
+        $this->assertSame("1 cancelled\n", $cli('cancel', '--group=g4', '--force'));
+    }
+
     public function testAGroupIsClosedAndOpened(): void
     {
         $queue = $this->queue();
