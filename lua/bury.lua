@@ -10,7 +10,6 @@
 --@include history
 --@include lease
 --@include ends
---@include marks
 --@include bury
 local id = ARGV[2]
 local record = call('HGET', leases, id) == ARGV[3] and call('HGET', jobs, id)
@@ -18,9 +17,10 @@ if not record then
   forget_call(ARGV[4])
   return { 'LOST' }
 end
-local past = read_history(id, (read_lease(ARGV[3])))
+local old_due, _, _, marks = read_lease(ARGV[3])
+local past = read_history(id, old_due)
 --@include check_types
-if leased_group(ARGV[3]) ~= '' then
+if string.find(marks, 'g', 1, true) then
   --@include check_group_types
 end
 --@include allow_when_full

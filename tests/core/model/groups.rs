@@ -68,6 +68,11 @@ impl Groups {
         }
     }
 
+    /// No limit is set, and nobody is kept out.
+    pub fn are_unused_at(&self, now: i64) -> bool {
+        self.limits.is_empty() && self.spent.values().chain(self.closed_until.values()).all(|until| *until <= now)
+    }
+
     /// A job that was held waits again: in an ordered group as its first.
     pub fn take_back(&self, job: &mut Job, due: i64) {
         job.wait_from(due);
@@ -105,12 +110,13 @@ impl Reference {
         jobs
     }
 
-    /// Those of them that are due, unless the group waits for one that came back.
+    /// The due ones; in an ordered group only those before a job that came back and is not due again.
     pub fn due_in(&self, group: &str) -> Vec<&Job> {
-        let jobs = self.in_group(group);
-        let is_blocked = self.groups.limits_of(group).ordered
-            && jobs.first().is_some_and(|job| job.comes_first && job.due > self.now);
-        jobs.into_iter().filter(|job| !is_blocked && job.due <= self.now).collect()
+        let (is_ordered, mut jobs) = (self.groups.limits_of(group).ordered, self.in_group(group));
+        let blocks = |job: &&Job| is_ordered && job.comes_first && job.due > self.now;
+        jobs.truncate(jobs.iter().position(blocks).unwrap_or(jobs.len()));
+        jobs.retain(|job| job.due <= self.now);
+        jobs
     }
 
     pub fn is_servable(&self, group: &str) -> bool {
@@ -143,6 +149,7 @@ impl Reference {
 
     /// The waiting jobs of a group, and with `reserved` its held ones.
     pub fn cancel_group(&mut self, group: &str, reserved: bool) -> u64 {
+        self.reclaim();
         let is_meant = |job: &&Job| job.group() == Some(group) && (job.waits() || reserved && job.is_held());
         let ids: Vec<String> = self.jobs.iter().filter(is_meant).map(|job| job.id.clone()).collect();
         self.cancel(&ids)
@@ -150,9 +157,9 @@ impl Reference {
 
     /// Ready jobs that may not be served now, because their group may not.
     pub fn blocked(&self) -> Vec<&Job> {
-        let is_blocked = |job: &&Job| {
-            job.waits() && job.due <= self.now && job.group().is_some_and(|group| !self.is_servable(group))
-        };
-        self.jobs.iter().filter(is_blocked).collect()
+        let groups = self.names().into_iter().filter(|group| self.is_servable(group));
+        let servable: Vec<&String> = groups.flat_map(|group| self.due_in(&group)).map(|job| &job.id).collect();
+        let is_ready = |job: &&Job| job.waits() && job.due <= self.now && job.group().is_some();
+        self.jobs.iter().filter(is_ready).filter(|job| !servable.contains(&&job.id)).collect()
     }
 }

@@ -338,8 +338,10 @@ impl Reference {
     pub fn forget(&mut self) -> bool {
         let is_unused = !self.is_paused() && self.jobs.is_empty() && self.receipts.is_empty();
         let is_unused = is_unused && self.recent.values().all(|until| *until <= self.now);
+        let is_unused = is_unused && self.groups.are_unused_at(self.now);
         if is_unused {
             self.recent.clear();
+            self.groups = Groups::default();
             (self.tokens, self.counters, self.times, self.taken) = (0, Counters::default(), Times::default(), 0);
         }
         is_unused

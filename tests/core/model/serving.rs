@@ -67,7 +67,7 @@ impl Reference {
 
     /// Leases what Redis has leased, after a check that it was allowed to; `gone`: no longer waiting jobs there.
     pub fn serve(&mut self, max: usize, got: &[String], gone: &BTreeSet<String>, line: Option<&Line>) -> Vec<Job> {
-        self.end_late(gone);
+        let has_ended = self.end_late(gone);
         if self.is_paused() {
             assert_eq!(got, [] as [String; 0], "the queue is paused");
             return Vec::new();
@@ -76,13 +76,14 @@ impl Reference {
         assert!(got.len() <= most, "{got:?}: more than {most}");
         let mut chosen: Vec<String> = Vec::new();
         for id in got {
-            self.check_choice(id, &chosen);
+            self.check_choice(id, &chosen, has_ended);
             self.count_turn(id, &chosen);
             chosen.push(id.clone());
         }
         let is_alone = |id: &String| self.jobs.iter().any(|job| job.id == *id && job.goes_alone());
         assert!(got.len() < 2 || !got.iter().any(is_alone), "a job that goes alone is in {got:?}");
-        if got.len() < most && !got.iter().any(is_alone) {
+        // A reserve takes no others in the places of jobs that are too late, unless it finds nothing.
+        if got.len() < most && !got.iter().any(is_alone) && (got.is_empty() || !has_ended) {
             self.check_end(got);
         }
         if let Some(line) = line {
@@ -96,22 +97,23 @@ impl Reference {
         leased
     }
 
-    /// Jobs that are too late, and that Redis has met.
-    pub fn end_late(&mut self, gone: &BTreeSet<String>) {
+    /// Jobs that are too late, and that Redis has met. Whether there are some.
+    pub fn end_late(&mut self, gone: &BTreeSet<String>) -> bool {
         let ready: Vec<String> = self.in_order(State::Ready).iter().map(|job| job.id.clone()).collect();
-        for id in ready.iter().filter(|id| gone.contains(*id)) {
-            self.ends_late(id);
-        }
+        let met: Vec<&String> = ready.iter().filter(|id| gone.contains(*id)).collect();
+        met.into_iter().filter(|id| self.ends_late(id)).count() > 0
     }
 
-    fn check_choice(&self, id: &str, chosen: &[String]) {
+    fn check_choice(&self, id: &str, chosen: &[String], has_ended: bool) {
         let job = self.jobs.iter().find(|job| job.id == id).expect("a job that is there");
         assert!(job.waits() && job.due <= self.now && job.end_at(self.now).is_none(), "{job:?} is not ready");
         let (plain, groups) = self.candidates(chosen);
         let priority = plain.map_or(u32::MAX, |job| job.options.priority);
         let Some(group) = job.group() else {
             assert_eq!(plain.map(|job| &job.id), Some(&job.id), "the order of jobs without groups");
-            let is_last = priority > DEFAULT_PRIORITY;
+            // A group may have had its turn with a job that was too late; when the clock was set back, it may stand in line later.
+            let is_clear = self.now == self.latest && !has_ended;
+            let is_last = priority > DEFAULT_PRIORITY && is_clear;
             assert!(!is_last || groups.is_empty(), "'{id}' is less urgent than the jobs of {:?}", groups.keys());
             let waits_longer = |group: &&String| {
                 let is_new =
@@ -119,7 +121,7 @@ impl Reference {
                 is_new && self.fairness.since.get(*group).is_some_and(|since| *since < job.due)
             };
             let before: Vec<&String> = groups.keys().filter(waits_longer).collect();
-            let is_between = priority == DEFAULT_PRIORITY && self.now == self.latest;
+            let is_between = priority == DEFAULT_PRIORITY && is_clear;
             assert!(!is_between || before.is_empty(), "{before:?} wait longer than '{id}'");
             return;
         };
@@ -153,7 +155,7 @@ impl Reference {
         assert_eq!(plain.map(|job| &job.id), None, "is forgotten behind {got:?}");
         // When the clock was set back, groups may stand in line later; only a reserve that finds nothing puts them right.
         if self.now == self.latest || got.is_empty() {
-            assert!(groups.is_empty(), "{groups:?} are forgotten behind {got:?}");
+            assert!(groups.is_empty(), "{:?} are forgotten behind {got:?}", groups.keys());
         }
     }
 

@@ -73,13 +73,13 @@ impl Walk {
         let starts = self.pick(&[1, 2]);
         let rate = Some(Rate { starts, per_us: interval_us * u64::from(starts) }).filter(|_| interval_us > 0);
         let ordered = self.below(5) < 2;
-        let concurrency = if ordered { None } else { concurrency };
+        let concurrency = if ordered { Some(1) } else { concurrency };
         let weight = self.pick(&[1, 1, 3]);
         if self.below(5) < 2 {
-            None
-        } else {
-            Some(GroupLimits { concurrency, rate, burst: burst.filter(|_| rate.is_some()), weight, ordered })
+            return None;
         }
+        let burst = burst.filter(|burst| rate.is_some_and(|rate| rate.starts != *burst)); // as it comes back
+        Some(GroupLimits { concurrency, rate, burst, weight, ordered })
     }
 
     fn set_limits(&mut self, name: &str, limits: Option<GroupLimits>) {
@@ -100,6 +100,9 @@ impl Walk {
         self.note(format!("limit_queue {limits:?}"));
         self.queue(is_lost).limit_queue(limits.as_ref()).unwrap();
         self.set_limits(QUEUE, limits);
+        if limits.is_none() {
+            self.model.groups.spent.remove(QUEUE);
+        }
     }
 
     pub(super) fn rate_limit(&mut self, for_ms: u64, group: Option<&Group>, is_lost: bool) {
@@ -134,6 +137,21 @@ impl Walk {
         assert_eq!(unless_in_doubt(got), if is_lost { None } else { Some(expected) });
     }
 
+    /// No limits, and no group closed.
+    pub(super) fn open_all(&mut self) {
+        let named = |name: &String| Group::new(name).ok();
+        for name in self.model.groups.limits.keys().cloned().collect::<Vec<_>>() {
+            if name == QUEUE {
+                self.limit_queue(None, false)
+            } else {
+                self.limit_groups(named(&name).as_ref(), None, false)
+            }
+        }
+        for group in self.model.groups.closed_until.keys().filter_map(named).collect::<Vec<_>>() {
+            self.resume_group(&group, false);
+        }
+    }
+
     /// It finds nothing that is wrong.
     fn repair(&mut self, is_lost: bool) {
         self.note("repair".into());
@@ -143,7 +161,8 @@ impl Walk {
 
     /// The line before a reserve, where the order between groups follows from it: no lease is over, and no job is too late.
     pub(super) fn look_at_line(&mut self, is_lost: bool) -> Option<Line> {
-        if !self.has_groups || is_lost || self.below(2) == 0 {
+        let is_behind = self.model.now < self.model.latest; // then groups may stand in line later
+        if !self.has_groups || is_lost || is_behind || self.below(2) == 0 {
             return None;
         }
         self.note("  (after a look at the line)".into());
@@ -169,6 +188,9 @@ impl Walk {
     /// The jobs that a reserve may give: the model's own choice, or where groups wait, that of Redis if it was allowed.
     pub(super) fn expected(&mut self, got: &[Reserved], max: usize, is_lost: bool, line: Option<&Line>) -> Vec<Job> {
         self.model.reclaim();
+        if self.has_groups && got.is_empty() && !self.model.is_paused() {
+            self.check_empty();
+        }
         if self.model.is_plain() {
             let mut expected = self.model.reserve(max);
             if is_lost {
@@ -182,6 +204,7 @@ impl Walk {
         if is_lost {
             self.model.tokens = got.first().map_or(found.counter("token"), |job| job.receipt.token() - 1);
             assert!(self.model.tokens >= before);
+            self.model.forget_who_waits(); // the call that nobody saw was a turn of some
         }
         let unseen = self.model.tokens - before;
         let ids: Vec<String> = got.iter().map(|job| job.id.to_string()).collect();
@@ -190,6 +213,17 @@ impl Walk {
             self.adopt(&found, unseen);
         }
         expected
+    }
+
+    /// After a reserve that finds nothing: no group stands in line that cannot be served, and a queue without limits and jobs of groups is plain.
+    fn check_empty(&mut self) {
+        let found = Snapshot::of(&mut self.raw, &self.queue);
+        let is_open = !self.model.groups.limits.contains_key(QUEUE);
+        assert!(!is_open || found.line.iter().all(|(_, at)| *at > self.model.now), "looks in vain: {:?}", found.line);
+        if self.model.groups.limits.is_empty() && self.model.names().is_empty() {
+            assert!(found.limits.is_empty() && found.grouped.is_empty() && found.groups.is_empty());
+            assert_eq!(found.line, [], "the queue is plain again");
+        }
     }
 
     /// Jobs that wait in the model, and no longer in Redis.
@@ -218,7 +252,6 @@ impl Walk {
             assert!(job.comes_first || job.group().is_some_and(|group| groups.limits_of(group).ordered));
             job.comes_first = true;
         }
-        self.model.forget_who_waits();
     }
 
     pub(super) fn check_wait(&mut self, got: bool) {
@@ -231,6 +264,6 @@ impl Walk {
         let gone = self.gone(&found);
         self.model.end_late(&gone);
         let expected = self.model.someone_is_servable();
-        assert!(got == expected || !got && self.model.now < self.model.latest, "{got} {expected}");
+        assert_eq!(got, expected);
     }
 }

@@ -68,6 +68,10 @@ impl Walk {
             let taken = self.model.recent.iter().filter(|(_, until)| **until > self.model.now);
             let names: Vec<String> = self.model.receipts.keys().chain(taken.map(|(id, _)| id)).cloned().collect();
             self.forget_names(&names, false);
+            if self.has_groups {
+                self.open_all();
+                self.reserve(1, false); // which makes it a plain queue again
+            }
         }
         self.note("forget".into());
         let expected = self.model.forget();
