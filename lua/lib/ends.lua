@@ -13,14 +13,14 @@ local function end_leases(ids, held)
       if not names[group] then names[#names + 1], names[group] = group, true end
     end
   end
-  -- First the place in the book: a failure leaves room for too many rather than for none.
-  if entries then call('ZREM', groups, unpack(entries)) end
-  call('ZREM', reserved, unpack(ids))
-  call('HDEL', leases, unpack(ids))
+  -- First the place in line, which may be too early, then that in the book: a failure leaves room for too many rather than for none.
   if entries then
     --@include let_in
     is_let_in = let_in(names) or is_let_in
+    call('ZREM', groups, unpack(entries))
   end
+  call('ZREM', reserved, unpack(ids))
+  call('HDEL', leases, unpack(ids))
   return is_let_in
 end
 -- The records go before the places: an entry without a record means nothing. A job without marks has no history, unless nobody holds it.
