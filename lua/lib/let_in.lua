@@ -6,7 +6,7 @@ local function let_in(names)
     if read_limits(found[n + 1] or found[1]).concurrency then
       local first, at = call('ZRANGEBYLEX', groups, '[' .. group .. '\nr', '(' .. group .. '\nx', 'LIMIT', 0, 1)[1], now
       if first then
-        if string.byte(first, #group + 2) == 114 then at = math.max(now, (struct.unpack('>I8', first, #group + 3))) end
+        if string.byte(first, #group + 2) == 114 and #first > #group + 10 then at = math.max(now, (struct.unpack('>I8', first, #group + 3))) end
         places[#places + 1], places[#places + 2] = int(at), group
         is_ready = is_ready or at <= now
       end
