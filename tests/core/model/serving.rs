@@ -26,8 +26,11 @@ pub struct Line {
 }
 
 impl Reference {
-    /// After each step: who waits now.
+    /// After each step: who waits now. When the clock was set back, groups may stand in line later.
     pub fn note_who_waits(&mut self) {
+        if self.now < self.latest {
+            return self.forget_who_waits();
+        }
         let servable: Vec<String> = self.names().into_iter().filter(|group| self.is_servable(group)).collect();
         self.fairness.since.retain(|group, _| servable.contains(group));
         self.fairness.served.retain(|(_, other), _| servable.contains(other));
@@ -92,8 +95,9 @@ impl Reference {
         let leased: Vec<Job> = got.iter().map(|id| self.lease(id)).collect();
         self.times.handed_out(self.now, &leased);
         for group in leased.iter().filter_map(Job::group) {
-            self.fairness.since.insert(group.to_owned(), self.latest);
+            self.fairness.since.remove(group);
         }
+        self.note_who_waits();
         leased
     }
 
