@@ -17,9 +17,10 @@ if not record then
   forget_call(ARGV[4])
   return { 'LOST' }
 end
-local past = read_history(id, (read_lease(ARGV[3])))
+local old_due, _, _, marks = read_lease(ARGV[3])
+local past = read_history(id, old_due)
 --@include check_types
-if string.find(marks_of(ARGV[3]) or '', 'g', 1, true) then
+if string.find(marks, 'g', 1, true) then
   --@include check_group_types
 end
 --@include allow_when_full

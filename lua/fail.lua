@@ -19,10 +19,11 @@ if not record then
   forget_call(ARGV[4])
   return { 'LOST' }
 end
-local past, _, max_attempts, priority = read_history(id, (read_lease(ARGV[3]))), options(record)
+local old_due, _, _, marks = read_lease(ARGV[3])
+local past, _, max_attempts, priority = read_history(id, old_due), options(record)
 local due = due_at(ARGV[7])
 --@include check_types
-if string.find(marks_of(ARGV[3]) or '', 'g', 1, true) then
+if string.find(marks, 'g', 1, true) then
   --@include check_group_types
 end
 --@include allow_when_full

@@ -7,12 +7,12 @@
 --@include clock
 --@include keys
 --@include allow_when_full
+--@include turns
 local group, text, behind = ARGV[2], ARGV[3], ARGV[4]
+-- A producer may not run a command of `turns`: so it is refused before anything has changed.
 if behind == '' then
   if text == '' then call('HDEL', limits, group) else call('HSET', limits, group, text) end
-  if group ~= '' then call('HDEL', limits, group .. '\n') end
 end
---@include turns
 has_limits = true
 local names, from = { group }, behind == '' and '-' or '(' .. behind .. '\nx'
 if group == '' then
@@ -25,13 +25,15 @@ if group == '' then
   end
 end
 learn(names)
-local turns = {}
+local turns, words = {}, {}
 for n, name in ipairs(names) do
+  words[n] = name .. '\n' -- its turn begins anew
   local turn = look_at(name, now)
-  if turn.room > 0 then read_on(turn, 1) end
+  if turn.free > 0 then read_on(turn, 1) end
   turns[n] = { turn, tonumber(call('ZSCORE', line, name)) or now }
   if turns[n][2] > now then turns[n][2] = now end
 end
+if words[1] then call('HDEL', limits, unpack(words)) end
 if turns[1] and stand(turns) then
   --@include wake
   wake(now)

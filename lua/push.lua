@@ -42,7 +42,7 @@ else
       if line then
         local group = ARGV[n + 3]
         -- As in lib/book.lua.
-        entries[at + 1], entries[at + 2] = 0, group .. '\nw' .. struct.pack('>I4I8', ARGV[n + 4], math.min(math.max(due, 0), 9007199254740991)) .. id
+        entries[at + 1], entries[at + 2] = '0', group .. '\nw' .. struct.pack('>I4I8', ARGV[n + 4], math.min(math.max(due, 0), 9007199254740991)) .. id
         turns[group] = math.min(turns[group] or due, due)
       end
     elseif mode == 'fail' then

@@ -18,14 +18,14 @@ local ids = {}
 for at = 4, #ARGV, 6 do ids[#ids + 1] = ARGV[at] end
 
 -- 1. Look, change nothing.
---@include check_types
+call('ZCARD', prioritized_ready) -- of a wrong type it must show before a job changes
 local is_taken, last, skip, kept, replaced, renewed, stored, came_back, over, proofs = {}, {}, {}, 0, 0, {}, {}, {}, {}, {}
 local olds, records, latest, is_again, was_stored, replaces, added = {}, {}, {}, ARGV[2] == '1', false, false, 0
 for n, id in ipairs(ids) do
   local record = ARGV[6 * n - 1]
   is_taken[n], replaces = call('HEXISTS', jobs, id) == 1, replaces or ARGV[6 * n + 1] == 'replace'
   local old = is_taken[n] and (is_again or wait_limit(record)) and call('HGET', jobs, id)
-  olds[n], came_back[id] = old, old and has_come_back(id, old)
+  olds[n], came_back[id] = old, came_back[id] or old and has_come_back(id, old)
   if is_again and old and string.sub(old, 2) == string.sub(debounced(record, old), 2) then
     was_stored, stored[id] = true, n
   end
@@ -72,9 +72,10 @@ if ARGV[3] ~= '' and added > 0 then
   if many + added > ARGV[3] + 0 then return { 'FULL', many, added } end
 end
 
-local has_groups = renewed[1] ~= nil
-for n, id in ipairs(ids) do has_groups = has_groups or not skip[n] and has_traits(string.byte(records[n])) end
+local has_groups = replaces
+for n in ipairs(ids) do has_groups = has_groups or not skip[n] and has_traits(string.byte(records[n])) end
 if has_groups then
+  --@include check_types
   --@include check_group_types
 end
 

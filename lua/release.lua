@@ -15,14 +15,7 @@
 --@include ends
 --@include bury
 --@include back
---@include tokens
 --@include check_types
-for n = 9, #ARGV, 2 do
-  if string.find(marks_of(ARGV[n]) or '', 'g', 1, true) then
-    --@include check_group_types
-    break
-  end
-end
 --@include allow_when_full
 local lost, set_aside, ids, held, soonest = {}, {}, {}, {}, math.huge
 for n = 8, #ARGV, 2 do
@@ -55,7 +48,10 @@ for n = 8, #ARGV, 2 do
       set_aside[#set_aside + 1] = (n - 6) / 2
     else
       place_back(id, record, priority, due)
-      if ARGV[4] == '' then refund(lease) end
+      if ARGV[4] == '' then
+        --@include tokens
+        refund(lease)
+      end
       if past then write_history(id, record, past) end
       if due < soonest then soonest = due end
     end

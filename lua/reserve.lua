@@ -33,7 +33,7 @@ if ARGV[6] then
 end
 
 -- 1. Pick the jobs: id · due, in their order.
-local picked, pick_more, paused_until, dropped, wanted = nil, nil, nil, false, most == '0' and 1 or most + 0
+local picked, pick_more, paused_until, dropped, wanted = nil, nil, nil, false, most == '0' and '1' or most
 local has_more, of, cap, lend_theirs = call('EXISTS', prioritized, line, limits) > 0, nil, nil, nil
 local is_prioritized = has_more and call('EXISTS', prioritized) == 1
 if is_prioritized or is_repeat == '1' or call('HEXISTS', meta, 'paused') == 1
@@ -59,28 +59,30 @@ if is_prioritized or is_repeat == '1' or call('HEXISTS', meta, 'paused') == 1
   paused_until = pause_end()
 end
 if has_more and not paused_until then
-  local take_groups
+  local take_groups, is_more
   if not is_prioritized or call('EXISTS', line, limits) > 0 then
     --@include turns
     --@include take_turns
     --@include lend
-    --@include cap
+    take_groups, lend_theirs = take_turns, lend
     if has_limits then
-      cap = cap_of(wanted)
+      --@include cap
+      cap = cap_of(wanted + 0)
       if cap then wanted, paused_until = cap.wanted, cap.closed_until end
     end
-    take_groups, lend_theirs = take_turns, lend
   end
-  if not paused_until then
+  if is_prioritized and not paused_until then
     --@include pick
-    local is_more
-    picked, dropped, of, is_more = pick(wanted, take_groups)
-    if is_more and not picked[1] then return { 'AGAIN', lost } end
+    picked, dropped, of, is_more = pick(wanted + 0, take_groups)
     pick_more = not take_groups and pick
+  elseif not paused_until then
+    picked = {}
+    of, is_more = take_groups(picked, wanted + 0)
   end
+  if is_more and not picked[1] then return { 'AGAIN', lost } end
 end
 if paused_until then picked = {} end
-picked = picked or call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', 0, wanted)
+picked = picked or call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', '0', wanted)
 
 -- 2. Read their records, 5 at a time: Redis joins the values of one reply in quadratic time, and those behind the limit are read in vain.
 -- A job whose lease expired once, or that has one attempt left, is leased alone. Where jobs end because they are too late, it looks further: at
@@ -95,10 +97,13 @@ while picked[first] and not is_full do
     local id, record, due, is_alone, ttr_ms, past = names[n], found[n], picked[first + 2 * n - 1], false, nil, nil
     local job = of and of[id]
     local flags = record and string.byte(record)
+    if flags == 4 and job and string.sub(record, 8, 11 + #job[4].group) == job[4].traits then
+      flags = 0 -- a job of its group, and with nothing else to read
+    end
     if flags ~= 0 or #record < 7 then
       --@include record
       local own_ttr_ms, max_attempts = options(record or '')
-      if job and own_ttr_ms and group_of(record) ~= job.turn.group then
+      if job and own_ttr_ms and group_of(record) ~= job[4].group then
         call('ZREM', groups, job[3]) -- an entry in the book of another group means nothing
         record, dropped = nil, true
       elseif own_ttr_ms then
@@ -107,7 +112,7 @@ while picked[first] and not is_full do
         if past and #past >= 20 then attempts, timeouts = struct.unpack('>I4I4', past) end
         is_alone = timeouts > 0 or max_attempts > 0 and attempts + 1 >= max_attempts
         ttr_ms = own_ttr_ms
-        if not is_full and has_traits(flags) then
+        if not is_full and has_traits(flags) and (trait_at(record, 'E') or trait_at(record, 'U')) then
           if not ends_late then
             --@include expire
             ends_late = expire
@@ -130,11 +135,11 @@ while picked[first] and not is_full do
       if is_full then break end
       count, is_full, bytes = count + 1, is_alone, bytes + #record
       ids[count], dues[count], records[count], ttrs[count], pasts[count] = id, due, record, ttr_ms, past
-      if has_picked_more and count == wanted then is_full = true end
+      if has_picked_more and count == wanted + 0 then is_full = true end
     end
   end
   first = first + 10
-  if late > 0 and not picked[first] and not (is_full or has_picked_more or of) then
+  if late > 0 and not picked[first] and not (is_full or has_picked_more or lend_theirs) then
     has_picked_more, first = true, 2 * count + 1
     picked = pick_more and pick_more(500 - late)
       or call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', 0, 500 - late)
@@ -165,15 +170,18 @@ if #lost * 2 >= #ARGV - 6 then -- nothing has been acknowledged
 end
 local token = call('HINCRBY', meta, 'token', int(count)) - count
 local reply, new_leases, deadlines, late, waited, deadline = { 'JOBS', lost, now_text }, {}, {}, {}, nil, int(now + 60000000)
-local shortest_ms, theirs, their_ids = 60000, {}, {}
+local shortest_ms, theirs, their_ids = 60000, nil, nil
 for n = 1, count do
   local id, due, past, ttr_ms, at = ids[n], dues[n], pasts[n], ttrs[n], 2 * n
   local lease
   if of or cap then
     local job = of and of[id]
-    if job then theirs[#theirs + 1], their_ids[#their_ids + 1] = job, id end
+    if job then
+      theirs, their_ids = theirs or {}, their_ids or {}
+      theirs[#theirs + 1], their_ids[#their_ids + 1] = job, id
+    end
     local marks = (past and 'h' or '') .. (job and 'g' or '') .. (cap and 'l' or '')
-    lease = string.format('%d %s %s %s', token + n, due, marks == '' and '-' or marks, consumer) .. (job and ' ' .. job.turn.group or '')
+    lease = string.format('%d %s %s %s', token + n, due, marks == '' and '-' or marks, consumer) .. (job and ' ' .. job[4].group or '')
   else
     lease = string.format(past and '%d %s h %s' or '%d %s - %s', token + n, due, consumer)
   end
@@ -198,7 +206,7 @@ for n = 1, count do
   end
 end
 -- Of a wrong type it must show before a job is leased.
-if theirs[1] then call('ZREM', grouped, unpack(their_ids)) end
+if theirs then call('ZREM', grouped, unpack(their_ids)) end
 --@include call_of
 call('HSET', leases, '\n' .. consumer, call_of(ARGV[3], ids), unpack(new_leases))
 call('ZADD', reserved, unpack(deadlines))
@@ -208,8 +216,8 @@ if is_prioritized then
     if not (of and of[ids[n]]) then unplace(ids[n], dues[n] + 0, prioritized) end
   end
 end
-if #theirs < count then call('ZREM', waiting, unpack(ids)) end
-if theirs[1] then lend_theirs(theirs) end
+if not theirs or #theirs < count then call('ZREM', waiting, unpack(ids)) end
+if theirs then lend_theirs(theirs) end
 if cap and cap.interval > 0 then call('ZADD', spent, int(cap.spent_until + count * cap.interval), '\n') end
 for bucket, many in pairs(late) do call('HINCRBY', meta, 'late' .. bucket, int(many)) end
 if waited then

@@ -1045,7 +1045,7 @@ namespace DelayQueue {
         public readonly ?int $concurrency;
         /** @var non-empty-string|null so many starts in so long, its duration in the largest unit that it is whole in: '100/1m' */
         public readonly ?string $rate;
-        /** @var int<1, 4294967295>|null so many of them may start at once; null: the number of the rate */
+        /** @var int<1, 4294967295>|null so many of them may start at once; null: just the number of the rate */
         public readonly ?int $burst;
         /** @var int<1, 4294967295> jobs a turn */
         public readonly int $weight;

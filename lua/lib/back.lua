@@ -2,6 +2,7 @@
 local function place_back(id, record, priority, due)
   local group = group_of(record)
   if group then
+    --@include check_group_types
     --@include book
     --@include limits
     local found = call('HMGET', limits, group, '')

@@ -3,8 +3,8 @@
 local function lend(theirs)
   local held, entries, turns, places, words, done = {}, {}, {}, {}, {}, {}
   for n, job in ipairs(theirs) do
-    local turn = job.turn
-    held[2 * n - 1], held[2 * n], entries[n] = 0, turn.group .. '\nh' .. job[1], job[3]
+    local turn = job[4]
+    held[2 * n - 1], held[2 * n], entries[n] = '0', turn.group .. '\nh' .. job[1], job[3]
     if turn.leased == 0 then turns[#turns + 1] = { turn, now } end
     turn.leased = turn.leased + 1
   end

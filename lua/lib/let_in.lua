@@ -3,10 +3,11 @@ local function let_in(names)
   --@include limits
   local found, places, is_ready = call('HMGET', limits, '', unpack(names)), {}, false
   for n, group in ipairs(names) do
-    if read_limits(found[n + 1] or found[1]).concurrency then
+    local own = read_limits(found[n + 1] or found[1])
+    if own.concurrency then
       local first, at = call('ZRANGEBYLEX', groups, '[' .. group .. '\nr', '(' .. group .. '\nx', 'LIMIT', 0, 1)[1], now
       if first then
-        if string.byte(first, #group + 2) == 114 then at = math.max(now, (struct.unpack('>I8', first, #group + 3))) end
+        if own.ordered and string.byte(first, #group + 2) == 114 then at = math.max(now, (struct.unpack('>I8', first, #group + 3))) end
         places[#places + 1], places[#places + 2] = int(at), group
         is_ready = is_ready or at <= now
       end

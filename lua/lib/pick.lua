@@ -1,11 +1,11 @@
--- lib/pick.lua: the next jobs of a queue with priorities or groups: first the more urgent than the default priority, in exact order, then those of the
+-- lib/pick.lua: the next jobs of a queue with priorities: first the more urgent than the default priority, in exact order, then those of the
 -- default priority and of groups, then the rest. Returns id · due of each; true if it has dropped entries that promote() did not make: then it may
 -- pass over jobs that promote() has to bring; and what `take_groups`, which is take_turns() or nil, says of groups. promote() has run.
+--@include place
 local function pick(most, take_groups)
   local picked, has_dropped, of, is_more = {}, false, nil, false
   local function add_prioritized(low, high)
-    if not is_prioritized or #picked >= 2 * most then return end
-    --@include place
+    if #picked >= 2 * most then return end
     for _, member in ipairs(call('ZRANGEBYSCORE', prioritized_ready, low, high, 'LIMIT', 0, most - #picked / 2)) do
       local due, id = #member > 8 and (struct.unpack('>I8', member)), string.sub(member, 9)
       if due and ready_member(due, id) == member then

@@ -3,14 +3,17 @@
 -- put groups right that had nothing to give, and there may be more of them.
 local function take_turns(picked, most)
   local of, turns, wrong, looks = {}, {}, {}, 0
-  local own, own_at = call('ZRANGEBYSCORE', waiting, '-inf', int(now), 'WITHSCORES', 'LIMIT', 0, most - #picked / 2), 1
+  local now_text = int(now)
+  local own, own_at = call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', '0', int(most - #picked / 2)), 1
   local lined, line_at, passed, page, is_all, share = {}, 1, 0, math.min(most, LOOKS), false, nil
   local function fetch()
-    lined, line_at = call('ZRANGEBYSCORE', line, '-inf', int(now), 'WITHSCORES', 'LIMIT', passed, page), 1
+    lined, line_at = call('ZRANGEBYSCORE', line, '-inf', now_text, 'WITHSCORES', 'LIMIT', int(passed), int(page)), 1
     passed, is_all = passed + #lined / 2, #lined < 2 * page
-    local names = {}
-    for n = 1, #lined, 2 do names[#names + 1] = lined[n] end
-    learn(names)
+    if has_limits then
+      local names = {}
+      for n = 1, #lined, 2 do names[#names + 1] = lined[n] end
+      learn(names)
+    end
     share, page = share or math.ceil(most / math.max(1, (#own + #lined) / 2)), math.min(4 * page, LOOKS)
   end
   local function give(turn, weight)
@@ -23,7 +26,7 @@ local function take_turns(picked, most)
       end
       local job = turn.jobs[turn.given + 1]
       if not job then return end
-      turn.given, job.turn = turn.given + 1, turn
+      turn.given = turn.given + 1
       picked[#picked + 1], picked[#picked + 2], of[job[1]] = job[1], int(job[2]), job
     end
   end
@@ -36,7 +39,7 @@ local function take_turns(picked, most)
       picked[#picked + 1], picked[#picked + 2], own_at = own[own_at], own[own_at + 1], own_at + 2
     else
       local turn = look_at(group, at)
-      line_at, turn.used = line_at + 2, 0
+      line_at = line_at + 2
       if turn.own.weight > 1 then turn.used = math.min(tonumber(call('HGET', limits, group .. '\n')) or 0, turn.own.weight - 1) end
       give(turn, turn.own.weight - turn.used)
       if turn.given > 0 then
@@ -52,7 +55,7 @@ local function take_turns(picked, most)
     learn(ahead)
     for _, group in ipairs(ahead) do
       local turn = look_at(group, now)
-      if turn.room > 0 then read_on(turn, 1) end
+      if turn.free > 0 then read_on(turn, 1) end
       wrong[#wrong + 1] = { turn, now }
     end
   end

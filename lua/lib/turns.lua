@@ -34,19 +34,22 @@ end
 -- nil; `ahead` the first due time of the others, as far as it has met them.
 local function look_at(group, at)
   local own = own_limits[group] or NO_LIMITS
-  local turn = { group = group, at = at, own = own, free = math.huge, jobs = {}, given = 0, leased = 0, from = '[' .. group .. '\nr' }
-  turn.room = tokens_of(group, own)
+  local turn = {
+    group = group, at = at, own = own, free = math.huge, room = has_limits and tokens_of(group, own) or math.huge, ahead = false,
+    jobs = {}, given = 0, leased = 0, used = 0, from = '[' .. group .. '\nr',
+    traits = struct.pack('>I2', #group + 2) .. 'G' .. string.char(#group) .. group, -- of a record that has no others
+  }
   if own.concurrency and turn.room > 0 then
     turn.free = own.concurrency - call('ZLEXCOUNT', groups, '[' .. group .. '\nh', '(' .. group .. '\ni')
     turn.room = math.min(turn.room, turn.free)
   end
   return turn
 end
--- Reads up to `many` more due jobs: id · due · entry. A priority whose next job is not due is passed over in one jump.
+-- Reads up to `many` more due jobs: id · due · entry · turn. A priority whose next job is not due is passed over in one jump.
 local function read_on(turn, many)
   local kind_at = #turn.group + 2
   while turn.from and many > 0 do
-    local entries, from = call('ZRANGEBYLEX', groups, turn.from, '(' .. turn.group .. '\nx', 'LIMIT', 0, many), turn.from
+    local entries, from = call('ZRANGEBYLEX', groups, turn.from, '(' .. turn.group .. '\nx', 'LIMIT', '0', int(many)), turn.from
     turn.from = nil
     for _, entry in ipairs(entries) do
       local is_first, priority, due, at = string.byte(entry, kind_at) == 114, nil, nil, nil
@@ -62,7 +65,7 @@ local function read_on(turn, many)
         turn.from = '(' .. turn.group .. (is_first and '\ns' or '\nw' .. struct.pack('>I4', priority) .. string.rep('\255', 9))
         break
       end
-      turn.jobs[#turn.jobs + 1], many = { string.sub(entry, at), due, entry }, many - 1
+      turn.jobs[#turn.jobs + 1], many = { string.sub(entry, at), due, entry, turn }, many - 1
       from = '(' .. entry
     end
     if not turn.from and many == 0 then

@@ -7,6 +7,7 @@ namespace DelayQueue\Tests;
 use DelayQueue;
 use DelayQueue\Backoff;
 use DelayQueue\Event;
+use DelayQueue\GroupLimits;
 use DelayQueue\InMemory\InMemoryQueue;
 use DelayQueue\InMemory\Store;
 use DelayQueue\Job;
@@ -86,6 +87,35 @@ final class InMemoryQueueTest extends TestCase
         $this->assertNull($queue->reserve(60));
         $queue->pause();
         $this->assertNull($queue->reserve(timeout: null));
+    }
+
+    public function testNothingIsWaitedForThatNoLimitLetsIn(): void
+    {
+        $queue = new InMemoryQueue(options: ['ttr' => '1d']);
+        $queue->limitGroups('full', new GroupLimits(concurrency: 1));
+        $queue->pushMany([['payload' => 1, 'group' => 'full'], ['payload' => 2, 'group' => 'full'], ['payload' => 3, 'group' => 'paused']]);
+        $queue->pause(group: 'paused');
+        $held = $queue->reserve();
+        $this->assertSame([1, null, false], [$held?->payload, $queue->reserve(3600), $queue->wait(3600)]);
+        $held->ack();
+        $this->assertTrue($queue->wait());
+        $queue->limitQueue(rate: '1/1d');
+        $this->assertSame(2, $queue->reserve()?->payload);
+        $queue->push('plain');
+        $this->assertNull($queue->reserve(3600));
+    }
+
+    public function testATokenIsWaitedFor(): void
+    {
+        $queue = new InMemoryQueue();
+        $queue->limitGroups(null, new GroupLimits(rate: '5/1s', burst: 1));
+        $queue->pushMany([['payload' => 'a', 'group' => 'a'], ['payload' => 'b', 'group' => 'a']]);
+        $this->assertSame('a', $queue->reserve()?->payload);
+        $this->assertNull($queue->reserve());
+        $this->assertSame('b', $queue->reserve(timeout: 5)?->payload);
+        $queue->pushMany([['payload' => 'c', 'group' => 'b'], ['payload' => 'd', 'group' => 'b']]);
+        $queue->rateLimit(0.1, 'b');
+        $this->assertSame(['c', 'd'], [$queue->reserve(timeout: 5)?->payload, $queue->reserve(timeout: 5)?->payload]);
     }
 
     public function testAWorkerLoopEndsWhenAllIsDone(): void
@@ -187,5 +217,7 @@ final class InMemoryQueueTest extends TestCase
         $queue->pushMany(array_fill(0, 2000, ['payload' => 'x']));
 
         $this->assertSame(2000, $this->runDueJobs(static fn (): int => 0, limit: 2000));
+        $queue->pushMany(array_map(static fn (int $n): array => ['payload' => 'x', 'group' => 'group' . $n % 50], range(1, 1000)));
+        $this->assertSame(1000, $this->runDueJobs(static fn (): int => 0, limit: 1000));
     }
 }

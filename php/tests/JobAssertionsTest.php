@@ -39,6 +39,45 @@ final class JobAssertionsTest extends TestCase
         $this->assertDelayed('c', $queue, 60);
     }
 
+    public function testTheyCanMeanTheJobsOfOneGroup(): void
+    {
+        $queue = $this->delayQueue('orders', ['ttr' => '1d']);
+        $queue->pushMany([
+            ['payload' => 1, 'id' => 'held', 'group' => 'acme'], ['payload' => 1, 'id' => 'buried', 'group' => 'acme'],
+            ['payload' => 1, 'id' => 'later', 'delay' => 60, 'group' => 'acme'], ['payload' => 1, 'id' => 'none'],
+        ]);
+        $queue->reserveJob('buried')?->bury('why not');
+        $held = $queue->reserveJob('held');
+        $this->assertPushed(queue: 'orders', times: 3, group: 'acme');
+        $this->assertReserved('held', 'orders', 'acme');
+        $this->assertBuried(null, 'orders', 'why', 'acme');
+        $this->assertDelayed(null, 'orders', 60, 'acme');
+        $this->assertNotPushed('none', 'orders', 'acme');
+        $this->assertNotPushed(null, 'orders', 'umbrella');
+        $assertions = [
+            fn () => $this->assertPushed('none', 'orders', group: 'acme'),
+            fn () => $this->assertReserved('held', 'orders', group: 'umbrella'),
+            fn () => $this->assertBuried('buried', 'orders', group: 'umbrella'),
+            fn () => $this->assertDelayed('later', 'orders', group: 'umbrella'),
+        ];
+        $messages = [];
+        foreach ($assertions as $assertion) {
+            try {
+                $assertion();
+            } catch (AssertionFailedError $error) {
+                $messages[] = strtok($error->getMessage(), "\n");
+            }
+        }
+        $has = "Queue 'orders' has: delayed later of group 'acme'; ready none; reserved held of group 'acme'; buried buried of group 'acme'";
+        $this->assertSame([
+            "job 'none' of group 'acme' is not in the queue. $has",
+            "job 'held' of group 'umbrella' is not reserved. $has",
+            "job 'buried' of group 'umbrella' is not buried. $has",
+            "job 'later' of group 'umbrella' is not delayed. $has",
+        ], $messages);
+        $held?->ack();
+    }
+
     public function testAWrongDelayIsTold(): void
     {
         $this->delayQueue('orders')->push('x', delay: 900, id: 'order-1');

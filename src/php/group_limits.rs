@@ -69,6 +69,8 @@ pub fn of_arguments(call: &Call) -> Outcome<Core> {
     if burst.is_some() && rate.is_none() {
         return Err(Place::Argument(3).value_error("must be null when argument #2 ($rate) is null"));
     }
+    // Equal limits are equal objects.
+    let burst = burst.filter(|burst| rate.is_some_and(|rate| rate.starts != *burst));
     Ok(Core { concurrency, rate, burst, ..Core::default() })
 }
 

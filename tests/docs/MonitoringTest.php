@@ -70,6 +70,16 @@ final class MonitoringTest extends TestCase
         }
     }
 
+    public function testNoMetricHasASeriesForEachGroup(): void
+    {
+        $queue = $this->delayQueue('orders');
+        $queue->push(1, group: 'tenant-42');
+        $queue->pause(group: 'tenant-42');
+        $page = $queue->stats()->toPrometheus();
+        $this->assertStringContainsString("\ndelayqueue_jobs_blocked{queue=\"orders\"} 1\n", $page);
+        $this->assertStringNotContainsString('tenant-42', $page);
+    }
+
     public function testThePageNamesEveryMetric(): void
     {
         preg_match_all('/^# TYPE (\w+)/m', $this->metrics(), $written);

@@ -28,6 +28,22 @@ caught(fn() => $release->delay = 1);
 caught(fn() => throw new MyMarker('mine'));
 var_dump((new DelayQueue\Release)->delay, (new DelayQueue\Release(message: "a\0b"))->getMessage() === "a\0b");
 caught(fn() => (new ReflectionMethod($release, '__construct'))->getDeclaringClass()->getParentClass()->getConstructor()->invoke($release, 1));
+caught(fn() => (new DelayQueue\RateLimited(1))->__construct(5));
+class Busy extends DelayQueue\RateLimited
+{
+    public function __construct()
+    {
+        parent::__construct('1m', 'bank', 'later');
+    }
+}
+$busy = new Busy;
+var_dump($busy instanceof DelayQueue\Release, $busy->delay, $busy->group, $busy->getMessage(), (new DelayQueue\RateLimited(0.5))->group);
+caught(fn() => new DelayQueue\RateLimited());
+caught(fn() => new DelayQueue\RateLimited(-1));
+caught(fn() => new DelayQueue\RateLimited(1893456000));
+caught(fn() => new DelayQueue\RateLimited(1, ''));
+caught(fn() => new DelayQueue\RateLimited(1, message: []));
+caught(fn() => $busy->group = 'x');
 function offline_push() { offline()->push(1); }
 try {
     offline_push();
@@ -64,8 +80,20 @@ MyMarker: mine
 float(0)
 bool(true)
 Error: Cannot modify readonly property DelayQueue\Release::$delay
+Error: Cannot modify readonly property DelayQueue\Release::$delay
+bool(true)
+float(60)
+string(4) "bank"
+string(5) "later"
+NULL
+ArgumentCountError: DelayQueue\RateLimited::__construct() expects at least 1 argument, 0 given
+ValueError: DelayQueue\RateLimited::__construct(): Argument #1 ($for) must be greater than or equal to 0
+ValueError: DelayQueue\RateLimited::__construct(): Argument #1 ($for) must be a delay, and 1893456000 looks like a Unix time: for a moment give 1893456000 - time()
+ValueError: DelayQueue\RateLimited::__construct(): Argument #2 ($group) must be between 1 and 200 bytes long
+TypeError: DelayQueue\RateLimited::__construct(): Argument #3 ($message) must be of type string, array given
+Error: Cannot modify readonly property DelayQueue\RateLimited::$group
 string(42) "exceptions_form_the_promised_hierarchy.php"
-int(28)
+int(44)
 bool(false)
 string(4) "push"
 string(12) "offline_push"

@@ -1,9 +1,11 @@
 --TEST--
 Job and the value objects cannot be constructed; nothing can be cloned, serialized or given properties
+--INI--
+delayqueue.testing=1
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';
-foreach (['Job', 'JobInfo', 'PushOnce', 'PreparedJob', 'Stats', 'Backoff', 'Testing'] as $name) {
+foreach (['Job', 'JobInfo', 'PushOnce', 'PreparedJob', 'Stats', 'GroupStats', 'Backoff', 'Testing'] as $name) {
     $class = "DelayQueue\\$name";
     caught(fn() => new $class);
     caught(fn() => new $class(1, 2));
@@ -14,7 +16,8 @@ $queue = queue();
 $id = $queue->push(['a' => 1]);
 $info = $queue->peek($id);
 $job = $queue->reserve();
-foreach ([$queue, $job, $info, $queue->pushOnce([]), $queue->prepare(1), $queue->stats(), DelayQueue\Backoff::fixed(1)] as $object) {
+$numbers = [$queue->stats(), DelayQueue\Testing::groupStats()];
+foreach ([$queue, $job, $info, $queue->pushOnce([]), $queue->prepare(1), ...$numbers, DelayQueue\Backoff::fixed(1)] as $object) {
     caught(fn() => clone $object);
     caught(fn() => serialize($object));
     caught(function () use ($object) { $object->dynamic = 1; });
@@ -52,6 +55,10 @@ Error: Cannot directly construct DelayQueue\Stats
 Error: Cannot directly construct DelayQueue\Stats
 ReflectionException: Class DelayQueue\Stats is an internal class marked as final that cannot be instantiated without invoking its constructor
 Exception: Unserialization of 'DelayQueue\Stats' is not allowed
+Error: Cannot directly construct DelayQueue\GroupStats
+Error: Cannot directly construct DelayQueue\GroupStats
+ReflectionException: Class DelayQueue\GroupStats is an internal class marked as final that cannot be instantiated without invoking its constructor
+Exception: Unserialization of 'DelayQueue\GroupStats' is not allowed
 Error: Cannot directly construct DelayQueue\Backoff
 Error: Cannot directly construct DelayQueue\Backoff
 ReflectionException: Class DelayQueue\Backoff is an internal class marked as final that cannot be instantiated without invoking its constructor
@@ -78,6 +85,9 @@ Error: Cannot create dynamic property DelayQueue\PreparedJob::$dynamic
 Error: Trying to clone an uncloneable object of class DelayQueue\Stats
 Exception: Serialization of 'DelayQueue\Stats' is not allowed
 Error: Cannot create dynamic property DelayQueue\Stats::$dynamic
+Error: Trying to clone an uncloneable object of class DelayQueue\GroupStats
+Exception: Serialization of 'DelayQueue\GroupStats' is not allowed
+Error: Cannot create dynamic property DelayQueue\GroupStats::$dynamic
 Error: Trying to clone an uncloneable object of class DelayQueue\Backoff
 Exception: Serialization of 'DelayQueue\Backoff' is not allowed
 Error: Cannot create dynamic property DelayQueue\Backoff::$dynamic

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Processes;
 
 use DelayQueue;
+use DelayQueue\GroupLimits;
 use DelayQueue\State;
 use DelayQueue\Tests\Support\CliTestCase;
 use DelayQueue\Tests\Support\FreePort;
@@ -26,7 +27,7 @@ final class CliOperationsTest extends CliTestCase
         $this->assertSame(['two'], array_column($this->json('stats', 'two', '--format=json'), 'queue'));
         $this->assertSame(['two'], array_column($this->json('stats', '--queue=two', '--format=json'), 'queue'));
         $this->assertSame(['hidden'], array_column($this->json('stats', '--prefix=other', '--format=json'), 'queue'));
-        $this->assertMatchesRegularExpression('/^queue +delayed +ready.*^one +1 +1 +0 +0 +2/ms', $this->cliExpecting(0, 'stats'));
+        $this->assertMatchesRegularExpression('/^queue +delayed +ready +blocked.*^one +1 +1 +0 +0 +0 +2/ms', $this->cliExpecting(0, 'stats'));
 
         $prometheus = $this->cliExpecting(0, 'stats', '--format=prometheus');
         preg_match_all('/^# TYPE (\S+)/m', $prometheus, $types);
@@ -138,6 +139,30 @@ final class CliOperationsTest extends CliTestCase
         }
         $this->assertMatchesRegularExpression('/^warn  settings: unknown: .+ \+config\|get/m', $findings);
         $this->assertStringContainsString("ok    jobs: every job of queue '$this->queueName' lies in one state", $findings);
+    }
+
+    public function testTheReaderOfTheDocumentsLooksAtEverythingAndChangesNothing(): void
+    {
+        preg_match('/^ACL SETUSER dqreader (.+)$/m', (string) file_get_contents(__DIR__ . '/../../docs/acl.md'), $line);
+        $this->redis->ask('ACL', 'SETUSER', 'dqreader', ...explode(' ', $line[1]));
+        $dsn = '--dsn=' . str_replace('://', '://dqreader:SECRET@', $this->redis->dsn());
+        $queue = $this->queue();
+        $queue->pushMany([['payload' => 1, 'id' => 'a', 'group' => 'g'], ['payload' => 2, 'delay' => 60], ['payload' => 3, 'id' => 'b']]);
+        $queue->limitGroups('g', new GroupLimits(concurrency: 2));
+        $queue->reserveJob('b')->bury();
+        $before = preg_replace('/"dump":"\w+"/', '', $this->cliExpecting(0, 'dump', '--limits'));
+        $looks = [
+            'stats', 'stats --format=prometheus', 'list ready', 'list delayed', 'list buried', 'list reserved', 'list ready --group=g', 'show a',
+            'groups', 'limit', 'receipts', 'workers', 'dump --limits',
+        ];
+        foreach ($looks as $look) {
+            $printed = $this->cliExpecting(0, ...[...explode(' ', $look), $dsn]);
+        }
+        $this->assertSame($before, preg_replace('/"dump":"\w+"/', '', $printed));
+        foreach (['push 1', 'cancel a', 'cancel --group=g --force', 'purge --force', 'pause', 'pause --group=g', 'limit --others --weight=2', 'rate-limit 1m', 'kick b'] as $change) {
+            $this->cliExpecting(4, ...[...explode(' ', $change), $dsn]);
+        }
+        $this->assertSame($before, preg_replace('/"dump":"\w+"/', '', $this->cliExpecting(0, 'dump', '--limits')));
     }
 
     public function testDoctorFindsJobsThatLieNowhereAndRepairsThem(): void

@@ -9,9 +9,11 @@ declare(strict_types=1);
 
 use DelayQueue\Backoff;
 use DelayQueue\Event;
+use DelayQueue\GroupLimits;
 use DelayQueue\Job;
 use DelayQueue\OnDuplicate;
 use DelayQueue\QueueInterface;
+use DelayQueue\RateLimited;
 use DelayQueue\State;
 
 $queue = new DelayQueue('orders', options: ['prefix' => 'shop', 'ttr' => 30, 'durability' => 'disk']);
@@ -52,6 +54,15 @@ $once = $queue->pushOnce([
     ['receipt' => 'r3'],
 ]);
 echo $once->added + $queue->forgetReceipts(...$queue->receipts('1d', 'r')), $queue->takenIds()[0]['until'] ?? 0.0;
+$queue->limitGroups('tenant-42', new GroupLimits(concurrency: 2, rate: '100/1m', burst: 10));
+$queue->limitGroups(limits: new GroupLimits(ordered: true));
+$queue->limitQueue(rate: '5/1s');
+echo strlen($queue->push(1, group: 'tenant-42')), $queue->limits()['groups']['tenant-42']->weight + $queue->groupStats('tenant-42')->waiting;
+$queue->rateLimit('30s', group: 'tenant-42');
+foreach ($queue->groups(limit: 10) as $group) {
+    echo strlen($group) + $queue->cancelGroup($group, reserved: true), count($queue->list(State::Ready, group: $group));
+}
+$queue->drain(static fn (Job $job): never => throw new RateLimited('30s', $job->group, 'too many requests'));
 foreach ($queue->workers(host: 'web1') as $worker) {
     echo $worker['host'], $worker['pid'] + 1, $worker['job']['id'] ?? '';
 }

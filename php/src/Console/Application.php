@@ -49,6 +49,7 @@ final class Application extends SymfonyApplication
             new CancelCommand(), new KickCommand(), new RescheduleCommand(), new PauseCommand(), new ResumeCommand(),
             new PurgeCommand(), new DoctorCommand(), new InstallScriptsCommand(), new ServeCommand(), new MetricsCommand(), new DumpCommand(), new LoadCommand(),
             new ResealCommand(), new ForgetCommand(), new ReceiptsCommand(), new ForgetReceiptsCommand(), new WorkersCommand(),
+            new GroupsCommand(), new LimitCommand(), new RateLimitCommand(),
             new OutboxInstallCommand(), new OutboxRelayCommand(), new OutboxStatusCommand(),
             new JournalListCommand(), new JournalShowCommand(), new JournalSearchCommand(), new JournalPruneCommand(), new JournalRebuildCommand(),
             ...array_map(static fn (WorkerOrder $order): Command => new WorkerOrderCommand($order), WorkerOrder::cases()),

@@ -7,6 +7,7 @@ namespace DelayQueue\Console;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
 use Symfony\Component\Console\Output\OutputInterface;
 
 final class CancelCommand extends Command
@@ -18,16 +19,47 @@ final class CancelCommand extends Command
 
     protected function configure(): void
     {
-        $this->setDescription('Removes jobs in any state and prints how many there were')
-            ->addArgument('id', InputArgument::REQUIRED | InputArgument::IS_ARRAY, 'Ids of jobs')
-            ->setHelp("  delayqueue cancel order-4711 order-4712 --queue=orders\n\n" . Application::EXIT_CODES);
+        $this->setDescription('Removes jobs in any state, or those of a group, and prints how many there were')
+            ->addArgument('id', InputArgument::OPTIONAL | InputArgument::IS_ARRAY, 'Ids of jobs')
+            ->addOption('group', null, InputOption::VALUE_REQUIRED, 'All delayed and ready jobs of this group')
+            ->addOption('reserved', null, InputOption::VALUE_NONE, 'With --group: those that workers hold, too')
+            ->setHelp(<<<'TEXT'
+                  delayqueue cancel order-4711 order-4712 --queue=orders
+                  delayqueue cancel --group=tenant-42 --queue=orders --force
+
+                Buried jobs of a group stay: delayqueue cancel takes them by their ids.
+                TEXT . "\n\n" . Application::EXIT_CODES);
+        Confirmation::describe($this);
     }
 
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
-        $cancelled = (new Target($input))->queue()->cancel(...$input->getArgument('id'));
+        [$ids, $group] = [$input->getArgument('id'), $input->getOption('group')];
+        if (($ids === []) === ($group === null)) {
+            throw new UsageException('give ids, or --group');
+        }
+        if ($group === null && $input->getOption('reserved')) {
+            throw new UsageException('--reserved goes with --group: a job that is named is cancelled in any state');
+        }
+        $target = new Target($input);
+        $cancelled = $group === null ? $target->queue()->cancel(...$ids) : self::cancelGroup($target, $group, $input, $output);
         Format::raw($output, "$cancelled cancelled");
 
         return $cancelled > 0 ? ExitCode::OK : ExitCode::FAILED;
+    }
+
+    private static function cancelGroup(Target $target, string $group, InputInterface $input, OutputInterface $output): int
+    {
+        $queue = $target->queue();
+        $target->refuseUnknown($queue->name());
+        $isReserved = $input->getOption('reserved');
+        $stats = $queue->groupStats($group); // a name that is none is told before the question
+        Confirmation::ask($input, $output, static function () use ($queue, $group, $isReserved, $stats): string {
+            $number = $stats->waiting + ($isReserved ? $stats->reserved : 0);
+
+            return "Delete $number jobs of group " . Text::printable($group) . " of queue {$queue->name()}";
+        });
+
+        return $queue->cancelGroup($group, $isReserved);
     }
 }

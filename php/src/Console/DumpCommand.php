@@ -21,6 +21,7 @@ final class DumpCommand extends Command
     {
         $this->setDescription('Prints every job of some queues, one line of JSON each, for load')
             ->addOption('all', null, InputOption::VALUE_NONE, 'All queues under the prefix')
+            ->addOption('limits', null, InputOption::VALUE_NONE, 'Also the limits that are set, of groups and of the queue')
             ->addOption('open', null, InputOption::VALUE_NONE, 'Open sealed jobs with the keys: the dump can then be read by anybody, and loaded into any queue')
             ->setHelp(<<<'TEXT'
                   delayqueue pause --queue=orders
@@ -30,7 +31,8 @@ final class DumpCommand extends Command
                 A dump is a snapshot of each page, not of the whole. Of a queue that is in use, jobs that change their state
                 meanwhile can be missing or there twice: pause it, and let its workers finish, for an exact one.
 
-                Receipts of pushOnce(), and ids that are taken for some time, are lines behind the jobs.
+                Receipts of pushOnce(), and ids that are taken for some time, are lines behind the jobs; limits, with --limits, are lines before them.
+                Pauses are in no dump.
 
                 Sealed jobs are dumped as they are stored, and need no keys; they can only be loaded into a queue of the same name and prefix.
                 TEXT . "\n\n" . Application::EXIT_CODES);
@@ -47,7 +49,7 @@ final class DumpCommand extends Command
         $isAll || $target->refuseUnknown(...$target->names());
         $open = $isAll ? $target->openWhole(...) : $target->openWithoutKeys(...);
         foreach ($isAll ? $target->anywhere()->queues() : $target->names() as $name) {
-            foreach (Dump::lines($open($name, $isOpen ? $target->options() : [])) as $line) {
+            foreach (Dump::lines($open($name, $isOpen ? $target->options() : []), $input->getOption('limits')) as $line) {
                 Format::raw($output, $line);
             }
         }

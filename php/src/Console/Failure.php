@@ -33,7 +33,7 @@ final class Failure
         if ($error instanceof ValueError) {
             // The extension names its parameters: $maxAttempts is max-attempts here.
             $message = (string) preg_replace_callback(
-                '/^DelayQueue::\w+\(\): (?:Argument #\d+ \(\$(\w+)\)|Option "(\w+)")/',
+                '/^DelayQueue(?:\\\\GroupLimits)?::\w+\(\): (?:Argument #\d+ \(\$(\w+)\)|Option "(\w+)")/',
                 static fn (array $name): string => strtolower((string) preg_replace('/[A-Z]/', '-$0', $name[2] ?? $name[1])),
                 $message,
             );

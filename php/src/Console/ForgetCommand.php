@@ -24,8 +24,8 @@ final class ForgetCommand extends Command
                   delayqueue purge --queue=orders
                   delayqueue forget orders
 
-                A queue is in use, and stays, while it has jobs or receipts, an id is taken for some time, it is paused, or a worker waits for its
-                jobs. A push makes it again.
+                A queue is in use, and stays, while it has jobs or receipts, an id is taken for some time, it or one of its groups is paused or has limits,
+                or a worker waits for its jobs. A push makes it again.
                 TEXT . "\n\n" . Application::EXIT_CODES);
     }
 
@@ -39,7 +39,7 @@ final class ForgetCommand extends Command
             $target->openWithoutKeys($name)->forget() ? Format::raw($output, "$name is forgotten") : $kept[] = $name;
         }
         if ($kept !== []) {
-            throw new NothingDone('in use, and not forgotten: ' . implode(', ', $kept) . ' (there are jobs or receipts, an id is taken, it is paused, or a worker waits for it)');
+            throw new NothingDone('in use, and not forgotten: ' . implode(', ', $kept) . ' (there are jobs or receipts, an id is taken, it or a group is paused or limited, or a worker waits for it)');
         }
 
         return ExitCode::OK;

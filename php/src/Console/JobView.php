@@ -27,6 +27,7 @@ final class JobView
         $texts = array_filter([
             'id' => $job->id,
             'queue' => $job->queue,
+            'group' => $job->group ?? '',
             'state' => $job->state->value,
             'due' => Text::momentAndDistance($job->dueAt),
             'created' => Text::momentAndDistance($job->createdAt),

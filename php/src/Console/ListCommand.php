@@ -27,7 +27,8 @@ final class ListCommand extends Command
             ->addOption('offset', null, InputOption::VALUE_REQUIRED, 'How many jobs to skip', '0')
             ->addOption('after', null, InputOption::VALUE_REQUIRED, 'Begin behind this job; --offset counts from there')
             ->addOption('limit', null, InputOption::VALUE_REQUIRED, 'How many jobs to list at most', '100')
-            ->setHelp("  delayqueue list buried --queue=orders\n\n" . Application::EXIT_CODES);
+            ->addOption('group', null, InputOption::VALUE_REQUIRED, 'Only the jobs of this group, in the order of the group')
+            ->setHelp("  delayqueue list buried --queue=orders\n  delayqueue list ready --group=tenant-42 --queue=orders\n\n" . Application::EXIT_CODES);
         Format::describe($this);
     }
 
@@ -41,11 +42,11 @@ final class ListCommand extends Command
         $queue = $target->queue();
         $target->refuseUnknown($queue->name());
         $after = self::job($queue, $state, $input->getOption('after'));
-        $jobs = $queue->list($state, $offset, $limit, $after);
+        $jobs = $queue->list($state, $offset, $limit, $after, $input->getOption('group'));
         if ($format === Format::JSON) {
             Format::json($output, array_map(JobView::toArray(...), $jobs));
         } elseif ($jobs !== []) {
-            Format::table($output, ['id', 'due', 'attempts', 'priority', 'payload', 'last error'], array_map(self::row(...), $jobs));
+            Format::table($output, ['id', 'group', 'due', 'attempts', 'priority', 'payload', 'last error'], array_map(self::row(...), $jobs));
         }
 
         return ExitCode::OK;
@@ -65,7 +66,7 @@ final class ListCommand extends Command
     private static function row(JobInfo $job): array
     {
         return [
-            $job->id, Text::momentAndDistance($job->dueAt), "$job->attempts", "$job->priority",
+            $job->id, $job->group ?? '', Text::momentAndDistance($job->dueAt), "$job->attempts", "$job->priority",
             Text::short($job->sealError === null ? $job->body : "($job->sealError)", 40), Text::short($job->lastError ?? '', 60),
         ];
     }

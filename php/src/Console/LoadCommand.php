@@ -27,7 +27,8 @@ final class LoadCommand extends Command
                   delayqueue load orders.ndjson --queue=other        into this queue, whatever the dump says
 
                 The command restores jobs with their past, receipts, and ids that are taken for some time. It restores a job that was held as if its
-                lease had run out. At a line that it cannot load it ends and names the line.
+                lease had run out. It sets limits that the dump has, and keeps those that the queue has already. At a line that it cannot load it ends and
+                names the line.
 
                 Sealed jobs are stored as the dump has them, which needs no keys; others are sealed if there are keys.
 

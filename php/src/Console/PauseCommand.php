@@ -18,10 +18,11 @@ final class PauseCommand extends Command
 
     protected function configure(): void
     {
-        $this->setDescription('Keeps jobs from all workers; pushes are still accepted')
+        $this->setDescription('Keeps jobs, or those of a group, from all workers; pushes are still accepted')
+            ->addOption('group', null, InputOption::VALUE_REQUIRED, 'Only the jobs of this group')
             ->addOption('for', null, InputOption::VALUE_REQUIRED, 'End the pause after this: seconds, 15m, PT15M (default: when resume ends it)')
             ->addOption('create', null, InputOption::VALUE_NONE, 'The queue may be one to which nothing was pushed yet')
-            ->setHelp("  delayqueue pause --for=10m --queue=orders --queue=refunds\n\n" . Application::EXIT_CODES);
+            ->setHelp("  delayqueue pause --for=10m --queue=orders --queue=refunds\n  delayqueue pause --group=tenant-42 --queue=orders\n\n" . Application::EXIT_CODES);
     }
 
     protected function execute(InputInterface $input, OutputInterface $output): int
@@ -29,7 +30,7 @@ final class PauseCommand extends Command
         $target = new Target($input);
         $input->getOption('create') || $target->refuseUnknown(...$target->names());
         foreach ($target->names() as $name) {
-            $target->open($name)->pause($input->getOption('for'));
+            $target->open($name)->pause($input->getOption('for'), $input->getOption('group'));
         }
 
         return ExitCode::OK;

@@ -30,7 +30,8 @@ final class PushCommand extends Command
             ->addOption('raw', null, InputOption::VALUE_NONE, 'The payload is bytes, not JSON')
             ->addOption('delay', null, $value, 'The job is due after this: seconds, 500ms, 15m, 2h30m, PT15M (default: now)')
             ->addOption('id', null, $value, 'Its id (default: a UUIDv7)')
-            ->addOption('priority', null, $value, 'Smaller is sooner (default: 1024)')
+            ->addOption('group', null, $value, 'The group with which it takes turns and shares limits (default: none)')
+            ->addOption('priority', null, $value, 'Smaller is sooner; in a group only within it (default: 1024)')
             ->addOption('ttr', null, $value, 'How long a worker may hold it (default: 60s)')
             ->addOption('max-attempts', null, $value, 'Bury the job when this many attempts have failed; 0: no limit (default: 10)')
             ->addOption('backoff', null, $value, 'Delays between the attempts: "15s 3m 10m", the last one repeats; or "fixed 1m", "linear 2m 1m" (default: "exponential 5s 2 1h 0.1")')
@@ -45,6 +46,7 @@ final class PushCommand extends Command
             ->setHelp(<<<'TEXT'
                   delayqueue push '{"order": 4711}' --queue=orders --delay=15m --id=order-4711
                   delayqueue push '{"order": 4711}' --header='tenant: acme' --header='traceparent: 00-4bf9…-01'
+                  delayqueue push '{"order": 4711}' --group=tenant-42 --queue=orders
                   generate-report | delayqueue push - --raw --at='tomorrow 3:00'
                 TEXT . "\n\n" . Application::EXIT_CODES . "\n\n  1 is also for an id that is taken with --on-duplicate=fail.");
         Moment::describe($this);
@@ -72,6 +74,7 @@ final class PushCommand extends Command
             expires: Moment::orDuration($option('expires'), 'expires'),
             onExpiry: OnExpiry::tryFrom($option('on-expiry')) ?? throw new UsageException('--on-expiry must be bury or drop'),
             retryUntil: Moment::orDuration($option('retry-until'), 'retry-until'),
+            group: $option('group'),
         );
         Format::raw($output, $id);
 

@@ -6,6 +6,7 @@ namespace DelayQueue\Console;
 
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
 use Symfony\Component\Console\Output\OutputInterface;
 
 final class ResumeCommand extends Command
@@ -18,7 +19,8 @@ final class ResumeCommand extends Command
     protected function configure(): void
     {
         $this->setDescription('Ends a pause: workers get jobs again')
-            ->setHelp("  delayqueue resume --queue=orders\n\n" . Application::EXIT_CODES);
+            ->addOption('group', null, InputOption::VALUE_REQUIRED, 'Only this group, also where rate-limit has closed it')
+            ->setHelp("  delayqueue resume --queue=orders\n  delayqueue resume --group=tenant-42 --queue=orders\n\n" . Application::EXIT_CODES);
     }
 
     protected function execute(InputInterface $input, OutputInterface $output): int
@@ -26,7 +28,7 @@ final class ResumeCommand extends Command
         $target = new Target($input);
         $target->refuseUnknown(...$target->names());
         foreach ($target->names() as $name) {
-            $target->open($name)->resume();
+            $target->open($name)->resume($input->getOption('group'));
         }
 
         return ExitCode::OK;

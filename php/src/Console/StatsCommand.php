@@ -29,7 +29,7 @@ final class StatsCommand extends Command
             ->addArgument('name', InputArgument::OPTIONAL | InputArgument::IS_ARRAY, 'Names of queues, or patterns such as "mail-*", as with --queue; none: all under the prefix')
             ->addOption('limit', null, InputOption::VALUE_REQUIRED, 'At most so many queues', (string) self::LIMIT)
             ->addOption('watch', null, InputOption::VALUE_OPTIONAL, 'Print again and again until a signal, with this many seconds between (default: 2)', false)
-            ->setHelp("Times are those of the last hour, in brackets since the queue was made.\n\n  delayqueue stats\n  delayqueue stats orders --watch=0.5\n  delayqueue stats \"mail-*\"\n  delayqueue stats --format=prometheus\n\n" . Application::EXIT_CODES);
+            ->setHelp("Blocked are ready jobs that may not be served now: their group is closed, or its limits allow no more. The age of the oldest ready\njob is without them. Times are those of the last hour, in brackets since the queue was made.\n\n  delayqueue stats\n  delayqueue stats orders --watch=0.5\n  delayqueue stats \"mail-*\"\n  delayqueue stats --format=prometheus\n\n" . Application::EXIT_CODES);
         Format::describe($this, self::PROMETHEUS);
     }
 
@@ -75,7 +75,7 @@ final class StatsCommand extends Command
             self::PROMETHEUS => $output->write(Stats::prometheusPage(...array_values($stats)), false, OutputInterface::OUTPUT_RAW),
             default => Format::table(
                 $output,
-                ['queue', 'delayed', 'ready', 'reserved', 'buried', 'pushed', 'acked', 'failed', 'oldest', 'next due', 'late p50/p99', 'wait p99', 'run p50/p99', ''],
+                ['queue', 'delayed', 'ready', 'blocked', 'reserved', 'buried', 'pushed', 'acked', 'failed', 'oldest', 'next due', 'late p50/p99', 'wait p99', 'run p50/p99', ''],
                 array_map(self::row(...), array_keys($stats), $stats),
             ),
         };
@@ -93,9 +93,8 @@ final class StatsCommand extends Command
     /** @return list<string> */
     private static function row(string|int $name, Stats $stats): array
     {
-
         return [
-            (string) $name, "$stats->delayed", "$stats->ready", "$stats->reserved", "$stats->buried", "$stats->pushed", "$stats->acked", "$stats->failed",
+            (string) $name, "$stats->delayed", "$stats->ready", "$stats->blocked", "$stats->reserved", "$stats->buried", "$stats->pushed", "$stats->acked", "$stats->failed",
             $stats->oldestReadyAge === null ? '' : Text::length($stats->oldestReadyAge),
             $stats->nextDueAt === null ? '' : 'in ' . Text::length(max(0, $stats->nextDueAt - microtime(true))),
             self::times($stats->lateness(), $stats->lateness(true), 'p50', 'p99'),

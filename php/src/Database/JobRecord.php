@@ -30,6 +30,8 @@ final class JobRecord
         /** Bytes; null: not kept. */
         public readonly ?string $payload,
         public readonly array $runs,
+        /** Null: it has none, or what a push has was not kept with the payload. */
+        public readonly ?string $group,
     ) {
     }
 
@@ -55,6 +57,7 @@ final class JobRecord
         return new self(
             (string) $row['queue'], (string) $row['job'], (int) $row['made'] / 1000, $seconds($row['due']), (string) $row['state'], (int) $row['attempts'],
             $seconds($row['began']), $seconds($row['ended']), $row['worker'] ?: null, $row['error'] ?: null, $payload, array_slice($runs, 0, 20),
+            json_decode((string) $row['options'], true)['group'] ?? null,
         );
     }
 }

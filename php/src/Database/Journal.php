@@ -325,7 +325,7 @@ final class Journal
      */
     private function records(string $where, array $values): array
     {
-        $columns = "queue, job, made, due, {$this->dialect->column('payload')}, state, attempts, began, ended, worker, error, runs";
+        $columns = "queue, job, made, due, {$this->dialect->column('payload')}, state, attempts, began, ended, worker, error, runs, options";
 
         return array_map(fn (array $row): JobRecord => JobRecord::read($row, $this->dialect), Schema::rows($this->database, "select $columns from " . Schema::JOBS . " where $where", $values));
     }

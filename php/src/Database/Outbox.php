@@ -110,9 +110,9 @@ final class Outbox
         int|float|string|DateInterval|DateTimeInterface|null $expires = null,
         OnExpiry $onExpiry = OnExpiry::Bury,
         int|float|string|DateInterval|DateTimeInterface|null $retryUntil = null,
+        ?string $group = null,
     ): string {
-        $job = get_defined_vars();
-        unset($job['queue']);
+        $job = array_diff_key(get_defined_vars(), ['queue' => 1]);
         $row = $this->row($queue, $job, 'push');
         $this->insert([$row]);
 
@@ -169,9 +169,9 @@ final class Outbox
         int|float|string|DateInterval|DateTimeInterface|null $expires = null,
         OnExpiry $onExpiry = OnExpiry::Bury,
         int|float|string|DateInterval|DateTimeInterface|null $retryUntil = null,
+        ?string $group = null,
     ): string {
-        $job = get_defined_vars();
-        unset($job['queue']);
+        $job = array_diff_key(get_defined_vars(), ['queue' => 1]);
         if ($this->database->isInTransaction()) {
             throw new LogicException('pushNow() would push before the transaction is committed: use push()');
         }
@@ -337,8 +337,8 @@ final class Outbox
         } catch (Error $error) {
             throw !str_starts_with($error->getMessage(), 'Unknown named') ? $error : new ValueError(self::class . "::$method(): Argument #2 (\$jobs) item $item: {$error->getMessage()}", 0, $error);
         }
-        if (preg_match('//u', $prepared->id) !== 1) {
-            throw $refused(ValueError::class, 'id', 'must be UTF-8, since the database stores it as text');
+        foreach (['id' => $prepared->id, 'group' => $prepared->group] as $name => $text) {
+            preg_match('//u', (string) $text) === 1 || throw $refused(ValueError::class, $name, 'must be UTF-8, since the database stores it as text');
         }
         if (($job['id'] ?? null) === null) {
             return Row::ofJob($prepared->id, $queue, $prepared);

@@ -36,15 +36,18 @@ final class Dump
     }
 
     /**
-     * The jobs; then the receipts of pushOnce(), but for those that a load has given, and the ids that are taken for some time.
+     * The limits, if they are asked for; the jobs; then the receipts of pushOnce(), but for those that a load has given, and the ids that are taken
+     * for some time. Pauses, and what is left of a rate, are never in it.
      *
      * @return iterable<int, string> a line of JSON for each, without the line's end, for Load
      */
-    public static function lines(QueueInterface $queue): iterable
+    public static function lines(QueueInterface $queue, bool $limits = false): iterable
     {
         // Read before the jobs: a receipt without its job would keep the job from ever being pushed.
         $dump = bin2hex(random_bytes(8));
         [$receipts, $takenIds] = [$queue->receipts(limit: PHP_INT_MAX), $queue->takenIds()];
+        // Before the jobs, so that they hold from the first one that is loaded.
+        yield from $limits ? LimitsLine::writeAll($queue->name(), $queue->limits()) : [];
         foreach (self::jobs($queue) as $job) {
             yield JobLine::write($job, $dump);
         }

@@ -96,6 +96,14 @@ final class Fields
         return is_int($count) && $count >= 0 && $count < PHP_INT_MAX ? $count : throw self::missing($name);
     }
 
+    /** False in a line without this member. */
+    public function flag(string $name): bool
+    {
+        $flag = $this->fields[$name] ?? false;
+
+        return is_bool($flag) ? $flag : throw self::missing($name);
+    }
+
     /** @return array<string> none in a line without this member */
     public function texts(string $name): array
     {

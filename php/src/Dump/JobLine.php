@@ -47,6 +47,7 @@ final class JobLine extends Line
             'maxAttempts' => $fields->count('maxAttempts'),
             'headers' => $fields->texts('headers'),
             'seal' => $this->seal,
+            'group' => $fields->textOrNull('group'),
             'extras' => $fields->textOrNull('extras'),
         ];
         $past = $counts + ['firstDueAt' => $fields->numberOrNull('firstDueAt') ?? $dueAt, 'lastError' => $fields->textOrNull('lastError')];
@@ -61,7 +62,8 @@ final class JobLine extends Line
     /** @param string $dump tells the dump from all others */
     public static function write(JobInfo $job, string $dump): string
     {
-        $texts = ['queue' => $job->queue, 'id' => $job->id, 'payload' => $job->body, 'state' => $job->state->value, 'lastError' => $job->lastError];
+        $texts = ['queue' => $job->queue, 'id' => $job->id, 'payload' => $job->body, 'state' => $job->state->value, 'lastError' => $job->lastError]
+            + ($job->group === null ? [] : ['group' => $job->group]);
         $others = [
             'dueAt' => $job->dueAt,
             'priority' => $job->priority,
@@ -83,8 +85,9 @@ final class JobLine extends Line
             // An object, also when the names are numbers.
             $others['headers'] = (object) $job->headers;
         }
-        if ($job->extras !== null) {
-            $others['extrasBase64'] = base64_encode($job->extras);
+        $extras = Extras::withoutGroup($job->extras);
+        if ($extras !== null) {
+            $others['extrasBase64'] = base64_encode($extras);
         }
         if ($job->seal !== null && $job->sealError !== null) {
             $others['seal'] = $job->seal;

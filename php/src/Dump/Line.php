@@ -7,7 +7,7 @@ namespace DelayQueue\Dump;
 use UnexpectedValueException;
 
 /**
- * A line of a dump: a job, a receipt, or an id that is taken for some time.
+ * A line of a dump: a job, a receipt, an id that is taken for some time, or limits.
  *
  * @internal
  */
@@ -32,6 +32,7 @@ abstract class Line
         return match (true) {
             $fields->textOrNull('receipt') !== null => new ReceiptLine($fields),
             $fields->textOrNull('takenId') !== null => new TakenIdLine($fields),
+            $fields->textOrNull('limitsOf') !== null => new LimitsLine($fields),
             default => new JobLine($fields),
         };
     }
@@ -39,7 +40,7 @@ abstract class Line
     /**
      * @param callable(): float $now Unix seconds, by Redis' clock
      *
-     * @return array<string, mixed>|null for pushOnce(); null: there is nothing to load any more
+     * @return array<string, mixed>|null for pushOnce(); null: there is nothing to push, or not any more
      */
     abstract public function item(callable $now): ?array;
 

@@ -10,7 +10,7 @@ use UnexpectedValueException;
 use ValueError;
 
 /**
- * Puts the jobs of a dump back, with their past, the receipts of pushOnce(), and the ids that are taken for some time:
+ * Puts the jobs of a dump back, with their past, the receipts of pushOnce(), the ids that are taken for some time, and limits:
  *
  *     foreach ((new Load('redis://new-host:6379/0'))->lines(new SplFileObject('orders.ndjson')) as $number => $isNew) {
  *         …
@@ -21,6 +21,8 @@ use ValueError;
  * meanwhile do not come back. Forget these receipts once all is loaded:
  *
  *     $queue->forgetReceipts(...$queue->receipts(prefix: Load::RECEIPTS, limit: PHP_INT_MAX));
+ *
+ * Limits leave no receipt: a group that has limits keeps them.
  */
 final class Load
 {
@@ -32,6 +34,9 @@ final class Load
 
     /** @var array<array-key, DelayQueue> by their names */
     private array $queues = [];
+
+    /** @var array<array-key, array<string, mixed>> what limits() gave, by the names of the queues */
+    private array $limits = [];
 
     private int $known = 0;
 
@@ -51,8 +56,8 @@ final class Load
      * @param iterable<array-key, string> $lines of Dump::lines()
      * @param non-empty-string|null $queue into this one; null: into those that the lines name
      *
-     * @return iterable<array-key, bool> by the keys of the lines: true: it was loaded; false: it was loaded before, or its id is in the
-     *     queue, and that job is left as it is
+     * @return iterable<array-key, bool> by the keys of the lines: true: it was loaded; false: it was loaded before, or its id, or limits
+     *     of the group, are in the queue, and are left as they are
      *
      * @throws LineException at a line that cannot be loaded; those before it are
      * @throws DelayQueue\Exception
@@ -88,6 +93,11 @@ final class Load
         }
         $name = $queue ?? $line->queue;
         $into = $this->queues[$name] ??= $this->open($name);
+        if ($line instanceof LimitsLine) {
+            $this->limits[$name] ??= $into->limits();
+
+            return $line->set($into, $this->limits[$name]);
+        }
         $item = $line->item($into->now(...));
         if ($item === null) {
             return false;

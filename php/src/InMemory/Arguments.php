@@ -25,7 +25,7 @@ final class Arguments
 {
     /** The keys of a job in the order of the parameters of push(). */
     private const PUSH = ['payload', 'delay', 'id', 'priority', 'ttr', 'maxAttempts', 'backoff', 'timeout', 'onDuplicate', 'headers',
-        'unique', 'maxWait', 'expires', 'onExpiry', 'retryUntil'];
+        'unique', 'maxWait', 'expires', 'onExpiry', 'retryUntil', 'group'];
 
     private const DSN = 'redis://127.0.0.1';
 

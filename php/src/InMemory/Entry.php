@@ -18,6 +18,9 @@ final class Entry
 
     public bool $isBuried = false;
 
+    /** It came back to an ordered group: the others wait until it has ended. */
+    public bool $isFirst = false;
+
     /** When it fell due first, of a job that came back. */
     private ?int $firstDueUs = null;
 

@@ -38,6 +38,8 @@ final class Hold
             $lease = new Lease($nowUs + Store::us($entry->info->ttr));
             $look = $of->read($entry->look($nowUs));
             [$entry->lease, $entry->isBuried] = [$lease, false];
+            $this->jobs->leaves($entry);
+            $this->jobs->spend($entry, $nowUs);
             $job = Testing::jobOf($look, $of->like, ++$this->jobs->lastToken, fn (JobCall $call) => $this->called($entry, $lease, $call));
             $lease->isOf($job);
 
@@ -61,6 +63,9 @@ final class Hold
             'keepAlive' => $lease->keepUntil($call->ttr === null ? null : $this->jobs->store->nowUs() + Store::us($call->ttr)),
             'update' => self::update($entry, $call->payload, (string) $call->body, $call->headers),
         };
+        if ($entry->lease === null && $call->name !== 'ack') {
+            $this->jobs->comesBack($entry);
+        }
     }
 
     /** @param array<array-key, string>|null $headers null keeps them */
@@ -71,7 +76,6 @@ final class Hold
 
     private function ack(Entry $entry, JobCall $call): void
     {
-        $entry->lease = null;
         $this->jobs->remove($entry, $call->failed ? 'givenUp' : 'acked');
         $this->countFailure($call);
     }

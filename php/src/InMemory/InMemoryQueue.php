@@ -16,7 +16,7 @@ use Error;
 use ReflectionClass;
 
 /**
- * A queue in the memory of this process, with the rules of DelayQueue on Redis: order, leases, attempts, backoff, duplicates, time travel.
+ * A queue in the memory of this process, with the rules of DelayQueue on Redis: order, groups, leases, attempts, backoff, duplicates, time travel.
  * For unit tests without Redis, and to run jobs in the process at drain():
  *
  *     $queue = new InMemoryQueue('orders');
@@ -34,6 +34,7 @@ use ReflectionClass;
  */
 final class InMemoryQueue implements QueueInterface
 {
+    use LimitsGroups;
     use LooksAtJobs;
     use PushesJobs;
 
@@ -126,17 +127,15 @@ final class InMemoryQueue implements QueueInterface
 
     public function ackMany(JobInterface ...$jobs): int
     {
-        $acknowledged = 0;
-        foreach ($jobs as $job) {
+        return array_sum($this->store->atOnce(static fn () => array_map(static function (JobInterface $job): int {
             try {
                 $job->ack();
-                ++$acknowledged;
-            } catch (LeaseLostException) {
-                // It is settled, or not ours any more.
-            }
-        }
 
-        return $acknowledged;
+                return 1;
+            } catch (LeaseLostException) {
+                return 0; // it is settled, or not ours any more
+            }
+        }, $jobs)));
     }
 
     /**
@@ -245,7 +244,17 @@ final class InMemoryQueue implements QueueInterface
     {
         $ready = $this->ready($most, $timeoutUs);
 
-        return $ready === null ? [] : (new Hold($ready[0]))->lease($ready[1], $this->arguments);
+        if ($ready === null) {
+            return [];
+        }
+        [$jobs, $entries] = $ready;
+
+        return $this->store->atOnce(function () use ($jobs, $entries): array {
+            $leased = (new Hold($jobs))->lease($entries, $this->arguments);
+            $jobs->served($entries);
+
+            return $leased;
+        });
     }
 
     /**

@@ -5,14 +5,16 @@ declare(strict_types=1);
 namespace DelayQueue\InMemory;
 
 use DelayQueue\JobInfo;
-use DelayQueue\OnExpiry;
 use DelayQueue\State;
 use DelayQueue\Stats;
 use DelayQueue\Testing;
 
-/** The jobs of one queue, in the order in which Redis serves them. Every look begins with the leases that are over. */
+/** The jobs of one queue, in the order in which Redis shows them. Every look begins with the leases that are over. */
 final class Jobs
 {
+    use KeepsGroups;
+    use ServesJobs;
+
     /** @var array<array-key, Entry> by their ids */
     private array $entries = [];
 
@@ -25,8 +27,6 @@ final class Jobs
 
     private bool $isKnown = false;
 
-    private ?int $pausedUntilUs = null;
-
     public int $lastToken = 0;
 
     public readonly Receipts $receipts;
@@ -34,6 +34,8 @@ final class Jobs
     public function __construct(public readonly string $name, public readonly Store $store)
     {
         $this->receipts = new Receipts();
+        $this->gates = new Gates();
+        $this->line = new Line($this->gates);
     }
 
     public function isKnown(): bool
@@ -47,20 +49,22 @@ final class Jobs
         $this->isKnown = true;
     }
 
-    /** @return bool false: it has jobs or receipts, an id is taken, or it is paused */
+    /** @return bool false: it has jobs, limits or receipts, an id is taken, or it or a group of it is paused */
     public function forget(): bool
     {
-        if ($this->entries !== [] || $this->isPaused() || !$this->receipts->isEmpty($this->store->nowUs())) {
+        $nowUs = $this->store->nowUs();
+        if ($this->entries !== [] || !$this->gates->areOpen($nowUs) || !$this->receipts->isEmpty($nowUs)) {
             return false;
         }
         [$this->isKnown, $this->counters, $this->lastToken] = [false, self::NOTHING, 0];
+        $this->line->forget();
 
         return true;
     }
 
     public function find(string $id): ?Entry
     {
-        $this->reclaim($this->store->nowUs());
+        $this->reclaim();
 
         return $this->entries[$id] ?? null;
     }
@@ -68,14 +72,28 @@ final class Jobs
     public function put(Entry $entry): void
     {
         $this->know();
+        $old = $this->entries[$entry->info->id] ?? null;
         $this->entries[$entry->info->id] = $entry;
+        $this->waits($entry);
+        if ($old !== null) {
+            $this->leaves($old);
+        }
     }
 
     /** @param string $as the counter of what becomes of it */
     public function remove(Entry $entry, string $as): void
     {
         unset($this->entries[$entry->info->id]);
+        $wasHeld = $entry->lease !== null;
+        $entry->lease = null;
         $this->add($as);
+        $wasHeld ? $this->letIn($entry->info->group) : $this->leaves($entry);
+    }
+
+    /** @param array<array-key, Entry> $entries that somebody cancels */
+    public function removeAll(array $entries): void
+    {
+        $this->store->atOnce(fn () => array_map(fn (Entry $entry) => $this->remove($entry, 'cancelled'), $entries));
     }
 
     public function add(string $counter): void
@@ -92,7 +110,7 @@ final class Jobs
     {
         $found = $this->having($state);
         if ($after !== null) {
-            $place = self::place($state, $after->priority, Store::us($after->leaseUntil ?? $after->dueAt), $after->id);
+            $place = self::place($state, $after, Store::us($after->leaseUntil ?? $after->dueAt));
             $found = array_filter($found, static fn (Entry $entry): bool => self::compare(self::placeOf($state, $entry), $place) > 0);
         }
         usort($found, static fn (Entry $a, Entry $b): int => self::compare(self::placeOf($state, $a), self::placeOf($state, $b)));
@@ -117,10 +135,10 @@ final class Jobs
     }
 
     /** @return array<array-key, Entry> */
-    private function having(State $state): array
+    public function having(State $state): array
     {
         $nowUs = $this->store->nowUs();
-        $this->reclaim($nowUs);
+        $this->reclaim();
 
         return array_filter($this->entries, static fn (Entry $entry): bool => $entry->state($nowUs) === $state);
     }
@@ -128,13 +146,15 @@ final class Jobs
     /** @return array{int, int, string} */
     private static function placeOf(State $state, Entry $entry): array
     {
-        return self::place($state, $entry->info->priority, $entry->lease?->endsAtUs() ?? $entry->dueUs, $entry->info->id);
+        return self::place($state, $entry->info, $entry->lease?->endsAtUs() ?? $entry->dueUs);
     }
 
     /** @return array{int, int, string} the place of a job in the order of a state */
-    private static function place(State $state, int $priority, int $us, string $id): array
+    private static function place(State $state, JobInfo $info, int $us): array
     {
-        return [$state === State::Ready ? $priority : 0, $us, $id];
+        $priority = $info->group === null ? $info->priority : Turns::DEFAULT_PRIORITY;
+
+        return [$state === State::Ready ? $priority : 0, $us, $info->id];
     }
 
     /**
@@ -146,92 +166,9 @@ final class Jobs
         return $a[0] <=> $b[0] ?: $a[1] <=> $b[1] ?: strcmp($a[2], $b[2]);
     }
 
-    /** @return list<Entry> up to so many that fell due by then, whatever their priority */
-    public function dueBy(int $untilUs, int $most): array
-    {
-        $waiting = [...$this->in(State::Ready), ...$this->in(State::Delayed)];
-        $due = array_filter($waiting, static fn (Entry $entry): bool => $entry->dueUs <= $untilUs);
-        usort($due, static fn (Entry $a, Entry $b): int => $a->dueUs <=> $b->dueUs ?: strcmp($a->info->id, $b->info->id));
-
-        $found = [];
-        $nowUs = $this->store->nowUs();
-        foreach ($this->isPaused() ? [] : $due as $entry) {
-            if (count($found) >= $most) {
-                break;
-            }
-            if (!$this->endsLate($entry, $nowUs)) {
-                $found[] = $entry;
-            }
-        }
-
-        return $found;
-    }
-
-    /** Ends a waiting job that may not be started any more: buried, or removed. */
-    public function endsLate(Entry $entry, int $nowUs): bool
-    {
-        $isExpired = $entry->isExpiredAt($nowUs);
-        if ($isExpired && $entry->onExpiry === OnExpiry::Drop) {
-            $this->remove($entry, 'dropped');
-        } elseif ($isExpired || $entry->isTooLateAt($nowUs)) {
-            $entry->bury($isExpired ? 'expired' : $entry->reasonOfEnd((string) $entry->info->lastError), $nowUs);
-            $this->add('expired');
-        } else {
-            return false;
-        }
-
-        return true;
-    }
-
-    /** @return list<Entry> the next to be leased together */
-    public function next(int $most): array
-    {
-        if ($this->isPaused()) {
-            return [];
-        }
-        $nowUs = $this->store->nowUs();
-        if ($most === 1) {
-            do {
-                $first = $this->first(State::Ready);
-            } while ($first !== null && $this->endsLate($first, $nowUs));
-
-            return $first === null ? [] : [$first];
-        }
-        $next = [];
-        foreach ($this->in(State::Ready) as $entry) {
-            if (count($next) < $most && !($next !== [] && $next[0]->isAlone()) && $this->endsLate($entry, $nowUs)) {
-                continue;
-            }
-            if (count($next) >= $most || $next !== [] && ($entry->isAlone() || $next[0]->isAlone())) {
-                break;
-            }
-            $next[] = $entry;
-        }
-
-        return $next;
-    }
-
-    /** When there may be something to do, in Unix microseconds; null: nothing is coming. */
-    public function nextMomentUs(): ?int
-    {
-        $moments = [];
-        foreach ($this->entries as $entry) {
-            if (!$entry->isBuried) {
-                $moments[] = max($this->isPaused() ? $this->pausedUntilUs : 0, $entry->lease?->endsAtUs() ?? $entry->dueUs);
-            }
-        }
-
-        return $moments === [] || min($moments) === PHP_INT_MAX ? null : min($moments);
-    }
-
-    public function pause(?int $untilUs): void
-    {
-        $this->pausedUntilUs = $untilUs;
-    }
-
     public function isPaused(): bool
     {
-        return $this->pausedUntilUs !== null && $this->pausedUntilUs > $this->store->nowUs();
+        return $this->gates->closedUntilUs(Gates::QUEUE, $this->store->nowUs()) !== null;
     }
 
     public function look(?Entry $entry): ?JobInfo
@@ -241,14 +178,17 @@ final class Jobs
 
     public function count(?State $state): int
     {
-        $this->reclaim($this->store->nowUs());
+        $this->reclaim();
 
         return $state === null ? count($this->entries) : count($this->in($state));
     }
 
     public function stats(): Stats
     {
-        $ready = array_map(static fn (Entry $entry): int => $entry->dueUs, $this->in(State::Ready));
+        $nowUs = $this->store->nowUs();
+        $ready = $this->in(State::Ready);
+        $servable = array_filter($this->groups(), fn (string $group): bool => $this->group($group, $nowUs)->momentUs() <= $nowUs);
+        $free = array_filter($ready, static fn (Entry $entry): bool => in_array($entry->info->group, [null, ...$servable], true));
         $delayed = $this->in(State::Delayed);
         ['replaced' => $replaced, 'givenUp' => $givenUp, 'dropped' => $dropped] = $counters = $this->counters;
         unset($counters['replaced'], $counters['givenUp'], $counters['dropped']);
@@ -260,7 +200,8 @@ final class Jobs
             'buried' => count($this->in(State::Buried)),
             'pushed' => count($this->entries) + $counters['acked'] + $givenUp + $counters['cancelled'] + $replaced + $dropped,
             'expired' => $counters['expired'] + $dropped,
-            'oldestReadyAge' => $ready === [] ? null : max(0, $this->store->nowUs() - min($ready)) / 1_000_000,
+            'blocked' => count($ready) - count($free),
+            'oldestReadyAge' => $free === [] ? null : max(0, $nowUs - min(array_map(static fn (Entry $entry): int => $entry->dueUs, $free))) / 1_000_000,
             'nextDueAt' => $delayed === [] ? null : $delayed[0]->dueUs / 1_000_000,
             'paused' => $this->isPaused(),
             'workers' => [], // none is listed
@@ -268,18 +209,22 @@ final class Jobs
     }
 
     /** Jobs whose lease is over come back to their old place, or are buried when no attempt is left. */
-    private function reclaim(int $nowUs): void
+    public function reclaim(): void
     {
-        foreach ($this->entries as $entry) {
-            if ($entry->lease === null || $entry->lease->endsAtUs() > $nowUs) {
-                continue;
-            }
-            $entry->comeBack();
-            ['attempts' => $attempts, 'timeouts' => $timeouts] = get_object_vars($entry->info);
-            $entry->change(['attempts' => $attempts + 1, 'timeouts' => $timeouts + 1, 'lastError' => 'lease expired']);
-            $this->add('timedOut');
-            $isOver = $entry->isSpent() || $entry->isTooLateAt(max($nowUs, $entry->dueUs));
-            $isOver ? $entry->bury(sprintf('lease expired, held by %s:%d', gethostname(), getmypid()), $nowUs) : $entry->wait($entry->dueUs);
-        }
+        $nowUs = $this->store->nowUs();
+        $isOver = static fn (Entry $entry): bool => $entry->lease !== null && $entry->lease->endsAtUs() <= $nowUs;
+        $this->store->atOnce(fn () => array_map($this->expire(...), array_filter($this->entries, $isOver)));
+    }
+
+    private function expire(Entry $entry): void
+    {
+        $nowUs = $this->store->nowUs();
+        $entry->comeBack();
+        ['attempts' => $attempts, 'timeouts' => $timeouts] = get_object_vars($entry->info);
+        $entry->change(['attempts' => $attempts + 1, 'timeouts' => $timeouts + 1, 'lastError' => 'lease expired']);
+        $this->add('timedOut');
+        $isOver = $entry->isSpent() || $entry->isTooLateAt(max($nowUs, $entry->dueUs));
+        $isOver ? $entry->bury(sprintf('lease expired, held by %s:%d', gethostname(), getmypid()), $nowUs) : $entry->wait($entry->dueUs);
+        $this->comesBack($entry);
     }
 }

@@ -29,10 +29,7 @@ trait LooksAtJobs
             $entry = $this->jobs->find($this->arguments->id($id, 'cancel', 'Argument #' . ($index + 1)));
             $found += $entry === null ? [] : [$entry->info->id => $entry];
         }
-        foreach ($found as $entry) {
-            $entry->lease = null;
-            $this->jobs->remove($entry, 'cancelled');
-        }
+        $this->jobs->removeAll($found);
 
         return count($found);
     }
@@ -44,7 +41,9 @@ trait LooksAtJobs
         if ($entry === null || $entry->lease !== null) {
             return false;
         }
+        $this->jobs->leaves($entry);
         $entry->reschedule($dueUs);
+        $this->jobs->waits($entry);
 
         return true;
     }
@@ -64,12 +63,11 @@ trait LooksAtJobs
     public function kickJob(string $id, bool $resetAttempts = true): bool
     {
         $entry = $this->jobs->find($this->arguments->id($id, 'kickJob'));
-        $nowUs = $this->store->nowUs();
-        $state = $entry?->state($nowUs);
+        $state = $entry?->state($this->store->nowUs());
         if ($entry === null || $state !== State::Buried && $state !== State::Delayed) {
             return false;
         }
-        self::makeReady($entry, $resetAttempts, $nowUs);
+        $this->makeReady($entry, $resetAttempts);
 
         return true;
     }
@@ -89,10 +87,13 @@ trait LooksAtJobs
         return $this->look($this->jobs->first(State::Buried));
     }
 
-    public function list(State $state, int $offset = 0, int $limit = 100, ?JobInfo $after = null): array
+    public function list(State $state, int $offset = 0, int $limit = 100, ?JobInfo $after = null, ?string $group = null): array
     {
         $this->arguments->atLeast(0, $offset, 'list', 'Argument #2 ($offset)');
         $this->arguments->atLeast(1, $limit, 'list', 'Argument #3 ($limit)');
+        if ($group !== null) {
+            return array_map($this->look(...), array_slice($this->ofGroup($group, $state, $after), $offset, $limit));
+        }
         if ($after !== null && $after->state !== $state) {
             throw Arguments::error('list', 'Argument #4 ($after)', 'must be a job in the state that is listed');
         }
@@ -117,39 +118,18 @@ trait LooksAtJobs
     {
         $this->arguments->atLeast(1, $max, 'kick', 'Argument #1 ($max)');
         $kicked = array_slice($this->jobs->in(State::Buried), 0, $max);
-        $nowUs = $this->store->nowUs();
-        foreach ($kicked as $entry) {
-            self::makeReady($entry, $resetAttempts, $nowUs);
-        }
+        $this->store->atOnce(fn () => array_map(fn (Entry $entry) => $this->makeReady($entry, $resetAttempts), $kicked));
 
         return count($kicked);
-    }
-
-    public function pause(int|float|string|DateInterval|null $for = null): void
-    {
-        $forUs = $for === null ? null : $this->arguments->us($for, 'pause', 'Argument #1 ($for)');
-        $this->jobs->pause($forUs === null ? PHP_INT_MAX : $this->store->nowUs() + $forUs);
-    }
-
-    public function resume(): void
-    {
-        $this->jobs->pause(null);
-    }
-
-    public function isPaused(): bool
-    {
-        return $this->jobs->isPaused();
     }
 
     public function purge(State ...$states): int
     {
         $removed = 0;
         foreach ($states === [] ? State::cases() : $states as $state) {
-            foreach ($this->jobs->in($state) as $entry) {
-                $entry->lease = null;
-                $this->jobs->remove($entry, 'cancelled');
-                ++$removed;
-            }
+            $found = $this->jobs->in($state);
+            $this->jobs->removeAll($found);
+            $removed += count($found);
         }
 
         return $removed;
@@ -175,11 +155,13 @@ trait LooksAtJobs
         return $this->store->names();
     }
 
-    private static function makeReady(Entry $entry, bool $resetAttempts, int $nowUs): void
+    private function makeReady(Entry $entry, bool $resetAttempts): void
     {
+        $nowUs = $this->store->nowUs();
         $entry->change(['kicks' => $entry->info->kicks + 1] + ($resetAttempts ? ['attempts' => 0, 'timeouts' => 0] : []));
         $entry->fallDueFirst($nowUs);
         $entry->wait($nowUs);
+        $this->jobs->waits($entry);
     }
 
     private function look(?Entry $entry): ?JobInfo

@@ -9,6 +9,7 @@ use DelayQueue\Bury;
 use DelayQueue\Event;
 use DelayQueue\Job;
 use DelayQueue\LeaseLostException;
+use DelayQueue\RateLimited;
 use DelayQueue\Release;
 use DelayQueue\StopReason;
 use Throwable;
@@ -119,7 +120,11 @@ final class Loop
 
     private function settle(Job $job, mixed $result, ?Throwable $error, float $ran): void
     {
-        if ($error instanceof Release) {
+        if ($error instanceof RateLimited) {
+            $this->queue->giveBack($error, $job);
+            $this->queue->keepReason($job, $error->getMessage());
+            $this->listeners->emit(Event::Released, $job, $error, $ran);
+        } elseif ($error instanceof Release) {
             $job->release($error->delay);
             $this->queue->keepReason($job, $error->getMessage());
             $this->listeners->emit($this->queue->isBuried($job) ? Event::Buried : Event::Released, $job, $error, $ran);

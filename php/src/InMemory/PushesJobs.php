@@ -39,6 +39,7 @@ trait PushesJobs
         int|float|string|DateInterval|DateTimeInterface|null $expires = null,
         OnExpiry $onExpiry = OnExpiry::Bury,
         int|float|string|DateInterval|DateTimeInterface|null $retryUntil = null,
+        ?string $group = null,
     ): string {
         $job = $this->pushed(get_defined_vars(), 'push');
         $this->adding()->all([$job]);
@@ -62,6 +63,7 @@ trait PushesJobs
         int|float|string|DateInterval|DateTimeInterface|null $expires = null,
         OnExpiry $onExpiry = OnExpiry::Bury,
         int|float|string|DateInterval|DateTimeInterface|null $retryUntil = null,
+        ?string $group = null,
     ): ?string {
         $job = $this->pushed(get_defined_vars(), 'tryPush');
         try {
@@ -121,6 +123,7 @@ trait PushesJobs
         int|float|string|DateInterval|DateTimeInterface|null $expires = null,
         OnExpiry $onExpiry = OnExpiry::Bury,
         int|float|string|DateInterval|DateTimeInterface|null $retryUntil = null,
+        ?string $group = null,
     ): PreparedJob {
         return $this->arguments->prepared(get_defined_vars());
     }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\InMemory;
 
+use Closure;
 use DelayQueue\Testing;
 
 /** The queues of some InMemoryQueue objects, as a Redis holds those of DelayQueue objects, and their one clock. */
@@ -15,6 +16,9 @@ final class Store
     private int $lastUs = 0;
 
     private float $lastOffset = 0.0;
+
+    /** The clock does, during atOnce(). */
+    private bool $stands = false;
 
     public function queue(string $name): Jobs
     {
@@ -33,6 +37,9 @@ final class Store
     /** Unix microseconds, moved as Testing says: each later than the one before, so that jobs keep the order of their pushes. */
     public function nowUs(): int
     {
+        if ($this->stands) {
+            return $this->lastUs;
+        }
         $offset = Testing::offset();
         $nowUs = self::us(microtime(true)) + self::us($offset);
         if ($offset === $this->lastOffset) {
@@ -41,6 +48,25 @@ final class Store
         [$this->lastUs, $this->lastOffset] = [$nowUs, $offset];
 
         return $nowUs;
+    }
+
+    /**
+     * All of it at one moment, as a script of Redis.
+     *
+     * @template T
+     *
+     * @param Closure(): T $call
+     *
+     * @return T
+     */
+    public function atOnce(Closure $call): mixed
+    {
+        [$this->lastUs, $stood, $this->stands] = [$this->nowUs(), $this->stands, true];
+        try {
+            return $call();
+        } finally {
+            $this->stands = $stood;
+        }
     }
 
     /** Seconds as microseconds. */

@@ -5,16 +5,27 @@ declare(strict_types=1);
 namespace DelayQueue\Laravel;
 
 use Closure;
+use DelayQueue\Internal\Moment;
 use DelayQueue\Job as NativeJob;
 use DelayQueue\LeaseLostException;
+use DelayQueue\RateLimited as RateLimitedElsewhere;
 use Illuminate\Container\Container;
 use Illuminate\Contracts\Queue\Job as JobContract;
 use Illuminate\Queue\Jobs\Job as BaseJob;
+use Illuminate\Queue\Middleware\RateLimited;
+use Illuminate\Queue\Middleware\ThrottlesExceptions;
+use Illuminate\Queue\Middleware\WithoutOverlapping;
 use Throwable;
 
 /** A job of Laravel under a lease of delayqueue. */
 class Job extends BaseJob implements JobContract
 {
+    /** Middleware of Laravel that releases a job for "not now": no attempt of the job. */
+    private const HOLDS_BACK = [RateLimited::class, WithoutOverlapping::class, ThrottlesExceptions::class];
+
+    /** More than lie between a middleware and isHeldBack(). */
+    private const FRAMES = 8;
+
     /** @var array<string, mixed>|null */
     private ?array $decoded = null;
 
@@ -44,6 +55,12 @@ class Job extends BaseJob implements JobContract
     public function getJobId()
     {
         return $this->reserved->id;
+    }
+
+    /** The tenant that onGroup() or messageGroup() has named. Null: it has none. */
+    public function group(): ?string
+    {
+        return $this->reserved->group;
     }
 
     public function getRawBody()
@@ -86,17 +103,33 @@ class Job extends BaseJob implements JobContract
      * Gives the job back.
      *
      * @param \DateTimeInterface|\DateInterval|int $delay
-     * @param bool $countAttempt false: as if it had not been tried, for "not now" (a rate limit, a maintenance window)
+     * @param bool|null $countAttempt false: as if it had not been tried, for "not now" (a maintenance window). null: it counts, unless a middleware
+     *     of HOLDS_BACK calls this
      */
-    public function release($delay = 0, bool $countAttempt = true)
+    public function release($delay = 0, ?bool $countAttempt = null)
     {
         parent::release($delay);
         if (!$this->isDeleted()) {
+            $countAttempt ??= !$this->source->settings->releaseUncounted || !self::isHeldBack();
             $this->settle(fn () => $this->reserved->release(
                 Delay::of($delay, $this->source->native($this->queue)),
                 countAttempt: $countAttempt,
                 error: $this->failure,
             ));
+        }
+    }
+
+    /** Closes the group and puts the job back in its old place, uncounted, as consume() does when a handler throws RateLimited. */
+    public function rateLimited(RateLimitedElsewhere $limit): void
+    {
+        try {
+            $this->source->native($this->queue)->rateLimit($limit->delay, $limit->group ?? $this->reserved->group);
+        } finally {
+            // One that its handler has deleted stays so, also where the loop has yet to acknowledge it.
+            if (!$this->isDeleted()) {
+                parent::release();
+                $this->settle(fn () => $this->reserved->release(Moment::of($this->reserved->dueAt), countAttempt: false));
+            }
         }
     }
 
@@ -124,6 +157,20 @@ class Job extends BaseJob implements JobContract
         if (!$this->reserved->isLost()) {
             $this->keepAlive(0.001);
         }
+    }
+
+    /** A middleware calls release() of the user's job, which calls ours, and may have one of its own in between. */
+    private static function isHeldBack(): bool
+    {
+        foreach (debug_backtrace(DEBUG_BACKTRACE_PROVIDE_OBJECT | DEBUG_BACKTRACE_IGNORE_ARGS, self::FRAMES) as $frame) {
+            if (!in_array($frame['function'], [__FUNCTION__, 'release'], true)) {
+                $caller = $frame['object'] ?? null;
+
+                return array_filter(self::HOLDS_BACK, static fn (string $class): bool => $caller instanceof $class) !== [];
+            }
+        }
+
+        return false;
     }
 
     /** A job that is settled stays so. One that is ours no longer is no error of the application. */

@@ -57,6 +57,7 @@ final class NewJob
             'maxWait' => $options['maxWait'] ?? null,
             'expires' => $options['expires'] ?? null,
             'onExpiry' => OnExpiry::tryFrom($options['onExpiry'] ?? '') ?? OnExpiry::Bury,
+            'group' => $options['group'] ?? null,
         ];
 
         return new self(

@@ -19,6 +19,8 @@ final class Settings
         public readonly int|float|null $blockFor,
         public readonly ?bool $afterCommit,
         public readonly bool $buryFailed,
+        /** A release by Laravel's own limiting middleware counts no attempt. */
+        public readonly bool $releaseUncounted,
         /** The database connection whose transactions jobs wait for; true: the default one; false: jobs wait for none. */
         public readonly string|bool $outbox,
     ) {
@@ -36,6 +38,7 @@ final class Settings
             isset($config['block_for']) ? max(0, $config['block_for'] + 0) : null,
             $config['after_commit'] ?? null,
             (bool) ($config['bury_failed'] ?? false),
+            (bool) ($config['release_uncounted'] ?? true),
             is_string($config['outbox'] ?? null) && $config['outbox'] !== '' ? $config['outbox'] : (bool) ($config['outbox'] ?? false),
         );
     }

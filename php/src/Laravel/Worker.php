@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Laravel;
 
 use DelayQueue\Exception as DelayQueueException;
+use DelayQueue\RateLimited;
 use Illuminate\Queue\Worker as BaseWorker;
 use Illuminate\Queue\WorkerOptions;
 use Throwable;
@@ -123,6 +124,11 @@ class Worker extends BaseWorker
     /** {@inheritdoc} The framework releases the job without the exception, so the job is told of it before. */
     protected function handleJobException($connectionName, $job, WorkerOptions $options, Throwable $e)
     {
+        if ($job instanceof Job && $e instanceof RateLimited) {
+            $job->rateLimited($e);
+
+            return;
+        }
         if ($job instanceof Job) {
             $job->runFailed($e);
         }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Conformance;
 
 use DelayQueue\Backoff;
+use DelayQueue\Job;
 use DelayQueue\JobInfo;
 use DelayQueue\QueueInterface;
 use DelayQueue\State;
@@ -19,14 +20,28 @@ abstract class QueueConformance extends TestCase
 {
     use DuplicateRules;
     use ErrorRules;
+    use GroupLimitRules;
+    use GroupLookingRules;
+    use GroupPauseRules;
+    use GroupRateRules;
+    use GroupRules;
     use LeaseRules;
     use LookingRules;
     use LoopRules;
     use ManagingRules;
     use MomentRules;
+    use OrderedGroupRules;
     use OrderRules;
     use ReceiptRules;
     use UniqueRules;
+
+    /** @var array<array-key, Job> that taken() and batch() took, by their ids */
+    protected static array $hands = [];
+
+    protected function setUp(): void
+    {
+        self::$hands = [];
+    }
 
     /** @param array<string, mixed> $options */
     abstract protected function queue(string $name = 'rules', array $options = []): QueueInterface;
@@ -47,6 +62,43 @@ abstract class QueueConformance extends TestCase
         }
 
         return $payloads;
+    }
+
+    /** Adds a job per word: its payload and id is the word, its group the letters of it. */
+    protected static function fill(QueueInterface $queue, string $words): void
+    {
+        foreach (explode(' ', $words) as $word) {
+            $queue->push($word, id: $word, group: rtrim($word, '0123456789'));
+        }
+    }
+
+    /** Takes what there is, one by one, and settles nothing. @return list<mixed> */
+    protected static function taken(QueueInterface $queue, int $most = 100): array
+    {
+        $taken = [];
+        while (count($taken) < $most && ($job = $queue->reserve())) {
+            $taken[] = $job->payload;
+            self::$hands[$job->id] = $job;
+        }
+
+        return $taken;
+    }
+
+    /** @return list<mixed> the payloads of the next batch */
+    protected static function batch(QueueInterface $queue, int $most): array
+    {
+        $jobs = $queue->reserveMany($most);
+        foreach ($jobs as $job) {
+            self::$hands[$job->id] = $job;
+        }
+
+        return array_map(static fn (Job $job): mixed => $job->payload, $jobs);
+    }
+
+    /** @return list<string> */
+    protected static function idsOf(QueueInterface $queue, string $group, State $state, int $offset = 0, int $limit = 100): array
+    {
+        return array_map(static fn (JobInfo $info): string => $info->id, $queue->list($state, $offset, $limit, group: $group));
     }
 
     /** @return list<string> */

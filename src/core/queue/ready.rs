@@ -67,7 +67,7 @@ type Form<'a> = (&'static str, &'a [u8], &'a [&'a [u8]]);
 
 /// The commands that the scripts of a loop call, and the one that wakes a waiter. Each form changes nothing: Redis looks at the rights first,
 /// and then finds no such field or member, or a wrong argument.
-fn rights<'a>(hash: &'a [u8], zset: &'a [u8], channel: &'a [u8]) -> [Form<'a>; 17] {
+fn rights<'a>(hash: &'a [u8], zset: &'a [u8], channel: &'a [u8]) -> [Form<'a>; 20] {
     [
         ("exists", hash, &[]),
         ("hget", hash, &[b""]),
@@ -81,7 +81,10 @@ fn rights<'a>(hash: &'a [u8], zset: &'a [u8], channel: &'a [u8]) -> [Form<'a>; 1
         ("zrem", zset, &[b""]),
         ("zrange", zset, &[b"1", b"0"]),
         ("zrangebyscore", zset, &[b"1", b"0"]),
+        ("zrangebylex", zset, &[b"+", b"-"]),
+        ("zlexcount", zset, &[b"+", b"-"]),
         ("zscore", zset, &[b""]),
+        ("zmscore", zset, &[b""]),
         ("zrank", zset, &[b""]),
         ("zcard", zset, &[]),
         ("zcount", zset, &[b"1", b"0"]),

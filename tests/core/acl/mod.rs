@@ -1,9 +1,11 @@
 //! The users of `docs/acl.md` have all the rights they need, and not one more.
 
 mod extras;
+mod groups;
 mod hardened;
 mod places;
 mod producer;
+mod reader;
 mod scenario;
 
 use crate::support::*;
@@ -65,6 +67,7 @@ fn run(place: &mut Place, user: &str, line: &[String]) -> Vec<String> {
             scenario::repeat(&mut place.raw_of(user), &mut errors);
         }
         scenario::consume_plainly(&queue.sibling("plain"), &mut errors);
+        groups::consume(&queue.sibling("grouped"), &mut errors);
         scenario::consume(&queue, &mut errors);
         scenario::enlist(&queue, &mut errors);
     }

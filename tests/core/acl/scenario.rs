@@ -1,5 +1,6 @@
 //! All that a worker does, and all that a producer does. Redis looks at rights only where a command is run.
 
+use crate::groups::{of, of_priority};
 use crate::new_jobs::{once, past, receipt_only, unique};
 use crate::registry::entry;
 use crate::support::*;
@@ -36,6 +37,11 @@ pub fn produce(queue: &Queue, errors: &mut Errors) {
     errors.get(queue.with_capacity(Some(1_000)).push(&job("counted")));
     let buried = OnceJob { past: Some(past()), is_buried: true, ..once("r2", job("o2")) };
     let alone = receipt_only("r3", unique("o3", 60_000, OnDuplicate::Keep));
+    errors.get(queue.push(&of("g", "g1")));
+    errors.get(queue.push(&NewJob { due: Due::InMs(60_000), ..of_priority("g", "g2", 5) }));
+    errors.get(queue.push_many(&[of("g", "g3"), job("g4"), of("h", "g5")], &mut Vec::new()));
+    errors.get(queue.push(&NewJob { on_duplicate: OnDuplicate::Keep, ..of("h", "g1") }));
+    errors.get(queue.push_once(&[once("r4", of("g", "g6"))]));
     errors.get(queue.push_once(&[once("r1", unique("o1", 60_000, OnDuplicate::Keep)), buried, alone]));
     errors.get(queue.receipts(0, b"", 10));
     errors.get(queue.taken_ids());

@@ -29,6 +29,7 @@ use Throwable;
  */
 final class EveryCall
 {
+    use GroupCalls;
     use HandlingCalls;
     use OnceCalls;
 
@@ -62,7 +63,7 @@ final class EveryCall
     public function all(): array
     {
         return $this->construction() + $this->producing() + $this->arriving() + $this->consuming() + $this->settling() + $this->working()
-            + $this->managing() + $this->values() + EveryTestCall::all($this->offline) + $this->mistakes();
+            + $this->managing() + $this->grouping() + $this->values() + EveryTestCall::all($this->offline) + $this->mistakes();
     }
 
     /** @return list<string> methods that no call is named after */

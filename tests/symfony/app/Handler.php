@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Symfony\App;
 
+use DelayQueue\RateLimited;
 use RuntimeException;
 
 /** Does what a message says, and writes it down. */
@@ -20,6 +21,9 @@ final class Handler
         match ($do) {
             'nothing' => null,
             'fail' => $this->fail($work, $what),
+            'limit' => $this->begun($work) > (int) $what ?: throw new RateLimited('1ms'),
+            'last' => $this->lastChance($work),
+            'close' => throw new RateLimited('1h'),
             'wait' => $this->wait($work->name),
             'sleep' => $this->sleep((float) $what),
         };
@@ -28,10 +32,21 @@ final class Handler
 
     private function fail(Work $work, string $times): void
     {
-        $begun = array_filter($this->journal->read(), static fn (array $line): bool => $line[0] === 'begin' && $line[1] === $work->name);
-        if ($times === '' || count($begun) <= (int) $times) {
+        if ($times === '' || $this->begun($work) <= (int) $times) {
             throw new RuntimeException("$work->name failed");
         }
+    }
+
+    /** Fails but in its last retry, which meets a limit. */
+    private function lastChance(Work $work): void
+    {
+        $this->fail($work, '3');
+        $this->begun($work) > 4 ?: throw new RateLimited('1ms');
+    }
+
+    private function begun(Work $work): int
+    {
+        return count(array_filter($this->journal->read(), static fn (array $line): bool => $line[0] === 'begin' && $line[1] === $work->name));
     }
 
     private function wait(string $name): void

@@ -8,7 +8,7 @@ namespace DelayQueue\Tests\Symfony\App;
 final class Work
 {
     /**
-     * @param string $do 'nothing'; 'fail' always; 'fail twice'; 'wait' until told; 'sleep 6' seconds; 'block 6' without signals
+     * @param string $do 'nothing'; 'fail' always; 'fail 2'; 'limit 2' meets a limit twice, 'last' in its last retry, 'close' for an hour; 'wait' until told; 'sleep 6' seconds; 'block 6' without signals
      */
     public function __construct(public string $name, public string $do = 'nothing')
     {

@@ -35,6 +35,7 @@ final class JournalView
         $texts = array_filter([
             'id' => $job->id,
             'queue' => $job->queue,
+            'group' => $job->group ?? '',
             'state' => $job->state,
             'created' => $moment($job->createdAt),
             'due' => $moment($job->dueAt),

@@ -135,7 +135,7 @@ final class Recorder
             $row['due'] = $error instanceof Release ? (int) ($error->delay * 1e6) : 0;
         }
         if ($raw !== null) {
-            $prepared = $raw->prepare($job->body, Moment::of($job->dueAt), $job->id, $job->priority, $job->ttr, $job->maxAttempts, headers: $job->headers);
+            $prepared = $raw->prepare($job->body, Moment::of($job->dueAt), $job->id, $job->priority, $job->ttr, $job->maxAttempts, headers: $job->headers, group: $job->group);
             $row['payload'] = $job->body;
             $row['options'] = json_encode(Row::ofJob('', $job->queue, $prepared)->options, JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION);
         }

@@ -46,6 +46,8 @@ final class Row
             'sealed' => $job->isSealed,
             'partitions' => $job->partitions === 1 ? null : $job->partitions,
             'moment' => $job->dueAt !== null,
+            // For whoever reads the table: a push has it in the extras.
+            'group' => $job->group,
         ];
         $due = (int) round(($job->dueAt ?? $job->delay) * 1e6);
 

@@ -8,10 +8,12 @@ use DelayQueue;
 use DelayQueue\DuplicateJobException;
 use DelayQueue\Laravel\Events\DuplicateKept;
 use DelayQueue\Laravel\NewJob;
+use DelayQueue\Laravel\QueueName;
 use DelayQueue\OnDuplicate;
 use DelayQueue\State;
 use Illuminate\Queue\Attributes\Delay as DelayAttribute;
 use ReflectionMethod;
+use UnitEnum;
 
 /** Laravel's ways of adding jobs. */
 trait PushesJobs
@@ -76,12 +78,13 @@ trait PushesJobs
         }
     }
 
-    /** {@inheritdoc} With the wishes of an Identified job, so that they are there still when it is retried. */
+    /** {@inheritdoc} With the wishes of an Identified job, and its group, so that they are there still when it is retried. */
     protected function createPayloadArray($job, $queue, $data = '')
     {
         $payload = parent::createPayloadArray($job, $queue, $data);
         // Identified, which is dear to ask for with each push.
         $wishes = is_object($job) && method_exists($job, 'identifiedBy') ? $job->delayQueue ?? [] : [];
+        $wishes += array_filter(['group' => $this->groupOf($job)], strlen(...));
 
         return $wishes === [] ? $payload : $payload + ['delayqueue' => $wishes];
     }
@@ -169,6 +172,14 @@ trait PushesJobs
         $old = $new->uuid === null ? null : $native->peek((string) $new->id());
 
         return $old?->state === State::Buried && (json_decode($old->body, true)['uuid'] ?? null) === $new->uuid;
+    }
+
+    /** As Laravel's SQS driver has it; an empty one is none there, too. */
+    private function groupOf(mixed $job): string
+    {
+        $group = is_object($job) ? $job->messageGroup ?? (method_exists($job, 'messageGroup') ? $job->messageGroup() : null) : null;
+
+        return (string) ($group instanceof UnitEnum ? QueueName::of($group) : $group);
     }
 
     private function delayOf(mixed $job): mixed

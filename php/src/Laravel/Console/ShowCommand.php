@@ -42,6 +42,7 @@ final class ShowCommand extends Command
             'job' => $payload['displayName'] ?? null,
             'uuid' => $payload['uuid'] ?? null,
             'queue' => QueueName::decode($info->queue),
+            'group' => $info->group,
             'state' => $info->state->value,
             'attempts' => (string) ($info->attempts + (int) ($payload['attempts'] ?? 0)),
             'created' => self::moment($info->createdAt),

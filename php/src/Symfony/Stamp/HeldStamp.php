@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Symfony\Stamp;
 
 use DelayQueue\Job;
+use DelayQueue\RateLimited;
 use Symfony\Component\Messenger\Stamp\NonSendableStampInterface;
 use Throwable;
 
@@ -28,6 +29,7 @@ final class HeldStamp implements NonSendableStampInterface
         public readonly string $id,
         public readonly float $createdAt,
         public readonly ?Job $job = null,
+        public readonly ?string $group = null,
     ) {
     }
 
@@ -45,6 +47,15 @@ final class HeldStamp implements NonSendableStampInterface
     public function failed(Throwable $why): void
     {
         $this->failure = $why;
+    }
+
+    /**
+     * The limit elsewhere that held its handler back, which is no failure. A message that was only looked at has failed all the same, because
+     * messenger:failed:retry would take it again and again.
+     */
+    public function limit(): ?RateLimited
+    {
+        return $this->job !== null && !$this->done && $this->failure instanceof RateLimited ? $this->failure : null;
     }
 
     /** Why its handling failed, as far as that was noted. */

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Symfony\Transport;
 
+use DelayQueue\Symfony\Stamp\GroupStamp;
 use DelayQueue\Symfony\Stamp\HeldStamp;
 use Symfony\Component\Messenger\Envelope;
 use Symfony\Component\Messenger\Exception\MessageDecodingFailedException;
@@ -52,7 +53,9 @@ final class Codec
             $envelope = $error::wrap($encoded, $error->getMessage(), $error->getCode(), $error);
         }
 
-        return $envelope->withoutAll(TransportMessageIdStamp::class)->with($stamp, new TransportMessageIdStamp($stamp->id));
+        $envelope = $envelope->withoutAll(TransportMessageIdStamp::class)->with($stamp, new TransportMessageIdStamp($stamp->id));
+
+        return $stamp->group === null ? $envelope : $envelope->with(new GroupStamp($stamp->group));
     }
 
     /** @return array<string, mixed> what the serializer decodes; of bytes in another form the body is all of them */

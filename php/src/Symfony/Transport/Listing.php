@@ -68,7 +68,7 @@ final class Listing
     private function found(JobInfo $job): ?Envelope
     {
         try {
-            return $this->codec->received($job->body, new HeldStamp($this->queues, $job->id, $job->createdAt));
+            return $this->codec->received($job->body, new HeldStamp($this->queues, $job->id, $job->createdAt, group: $job->group));
         } catch (MessageDecodingFailedException) {
             return null;
         }

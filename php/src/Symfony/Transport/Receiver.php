@@ -4,8 +4,10 @@ declare(strict_types=1);
 
 namespace DelayQueue\Symfony\Transport;
 
+use DelayQueue\Internal\Moment;
 use DelayQueue\Job;
 use DelayQueue\LeaseLostException;
+use DelayQueue\RateLimited;
 use DelayQueue\Symfony\Stamp\HeldStamp;
 use DelayQueue\Symfony\Worker\SharedWait;
 use Psr\Log\LoggerInterface;
@@ -149,9 +151,33 @@ final class Receiver
         }
     }
 
+    /**
+     * Closes the group and puts the message back in its old place, uncounted, as consume() does when a handler throws RateLimited.
+     *
+     * @param string|null $body with what other handlers of the message have done
+     *
+     * @return string its id
+     */
+    public function holdBack(HeldStamp $stamp, RateLimited $limit, ?string $body = null): string
+    {
+        $stamp->done();
+        try {
+            $this->queues->serving([$stamp->job->queue])->rateLimit($limit->delay, $limit->group ?? $stamp->group);
+        } finally {
+            try {
+                $body === null || $stamp->job->update($body);
+                $stamp->job->release(Moment::of($stamp->job->dueAt), countAttempt: false);
+            } catch (LeaseLostException) {
+                $this->lost($stamp->id);
+            }
+        }
+
+        return $stamp->id;
+    }
+
     private function held(Job $job): Envelope
     {
-        $stamp = new HeldStamp($this->queues, $job->id, $job->createdAt, $job);
+        $stamp = new HeldStamp($this->queues, $job->id, $job->createdAt, $job, $job->group);
         try {
             $envelope = $this->codec->received($job->body, $stamp);
         } catch (MessageDecodingFailedException $error) {
@@ -179,6 +205,12 @@ final class Receiver
     {
         $stamp = self::stamp($envelope);
         if ($stamp->isDone()) {
+            return;
+        }
+        $limit = $stamp->limit();
+        if ($limit !== null) {
+            Queues::call(fn () => $this->holdBack($stamp, $limit));
+
             return;
         }
         try {

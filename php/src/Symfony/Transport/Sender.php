@@ -11,6 +11,7 @@ use DelayQueue\OnDuplicate;
 use DelayQueue\OnExpiry;
 use DelayQueue\Symfony\Database\TransportOutbox;
 use DelayQueue\Symfony\Stamp\DelayQueueStamp;
+use DelayQueue\Symfony\Stamp\GroupStamp;
 use DelayQueue\Symfony\Stamp\HeldStamp;
 use Symfony\Component\Messenger\Envelope;
 use Symfony\Component\Messenger\Stamp\DelayStamp;
@@ -28,6 +29,12 @@ final class Sender
     /** A header of a failed message: queue, id and time of the message it was. */
     private const ORIGIN = 'failed-message';
 
+    /** The stamps of Messenger's SQS transport that name a group. It need not be installed. The FIFO stamp goes first, as there. */
+    private const SQS_STAMPS = [
+        'Symfony\Component\Messenger\Bridge\AmazonSqs\Transport\AmazonSqsFifoStamp',
+        'Symfony\Component\Messenger\Bridge\AmazonSqs\Transport\AmazonSqsFairQueueStamp',
+    ];
+
     public function __construct(
         private readonly Queues $queues,
         private readonly Codec $codec,
@@ -44,7 +51,9 @@ final class Sender
         $held = $envelope->last(HeldStamp::class);
         $isFailed = $held !== null && $envelope->last(SentToFailureTransportStamp::class) !== null;
         $id = Queues::call(fn (): string => match (true) {
-            $held !== null && $this->isRetry($envelope, $held) => $this->putBack($envelope, $held, $body),
+            $held !== null && $this->isRetry($envelope, $held) => $held->limit() === null
+                ? $this->putBack($envelope, $held, $body)
+                : $this->receiver->holdBack($held, $held->limit(), $this->codec->encode(self::withoutRetry($envelope))),
             $isFailed && $held->owner !== $this->queues => $this->pushFailed($envelope, $held, $body),
             default => $this->pushNew($envelope, $body, $envelope->last(DelayQueueStamp::class)),
         });
@@ -56,6 +65,16 @@ final class Sender
     private function isRetry(Envelope $envelope, HeldStamp $held): bool
     {
         return $held->owner === $this->queues && !$held->isDone() && $envelope->last(RedeliveryStamp::class) !== null;
+    }
+
+    /** Messenger has counted a retry, and given it a time. */
+    private static function withoutRetry(Envelope $envelope): Envelope
+    {
+        foreach ([DelayStamp::class, RedeliveryStamp::class] as $stamp) {
+            $envelope = $envelope->withoutAll($stamp)->with(...array_slice($envelope->all($stamp), 0, -1));
+        }
+
+        return $envelope;
     }
 
     /** The job gets its new stamps and its new time: nothing to lose and nothing to double in between. Messenger counts the retries. */
@@ -128,7 +147,18 @@ final class Sender
             'maxWait' => $wish?->maxWait,
             'expires' => $wish?->expires,
             'onExpiry' => $wish?->onExpiry ?? OnExpiry::Bury,
+            'group' => self::group($envelope),
         ];
+    }
+
+    private static function group(Envelope $envelope): ?string
+    {
+        $group = $envelope->last(GroupStamp::class)?->group;
+        foreach (self::SQS_STAMPS as $stamp) {
+            $group ??= $envelope->last($stamp)?->getMessageGroupId();
+        }
+
+        return $group;
     }
 
     /** In seconds. */

@@ -6,6 +6,7 @@ namespace DelayQueue\Tests\Laravel\Support;
 
 use DelayQueue\ConnectionException;
 use DelayQueue\Laravel\Identified;
+use DelayQueue\RateLimited;
 use Illuminate\Bus\Batchable;
 use Illuminate\Bus\Queueable;
 use Illuminate\Contracts\Queue\ShouldQueue;
@@ -31,6 +32,10 @@ class Deed implements ShouldQueue
 
     public $backoff = 0;
 
+    public $retryUntil;
+
+    public $maxExceptions;
+
     public function __construct(public string $name, public float $seconds = 0, public string $end = 'return')
     {
     }
@@ -53,6 +58,9 @@ class Deed implements ShouldQueue
             'throw once' => $this->attempts() > 1 ?: throw new RuntimeException("$this->name went wrong"),
             'release' => $this->attempts() > 1 ?: $this->release(0),
             'release uncounted' => count(preg_grep("/^end $this->name /", Journal::lines())) > 2 ?: $this->job->release(0, countAttempt: false),
+            'rate limit' => throw new RateLimited('1m'),
+            'delete and rate limit' => $this->delete() ?? throw new RateLimited('1m'),
+            'rate limit api' => throw new RateLimited('1m', 'api'),
             'fail' => $this->fail(new RuntimeException("$this->name failed")),
         };
     }

@@ -17,4 +17,9 @@ final class Journal
     {
         return array_values(array_filter(explode("\n", (string) @file_get_contents((string) getenv('TEST_JOURNAL')))));
     }
+
+    public static function clear(): void
+    {
+        file_put_contents((string) getenv('TEST_JOURNAL'), '');
+    }
 }

@@ -1,0 +1,127 @@
+--TEST--
+Groups: jobs tell theirs, names are checked as ids are, and mistakes are found before anything is sent
+--INI--
+delayqueue.testing=1
+--FILE--
+<?php
+require __DIR__ . '/helpers.inc';
+use DelayQueue\{GroupLimits, OnDuplicate, State, Testing};
+// Sending would throw a ConnectionException.
+$queue = offline();
+
+echo "-- names\n";
+foreach (['', str_repeat('g', 201), "a\0b", "a\nb", "a\x7f", []] as $bad) {
+    caught(fn() => $queue->push(1, group: $bad));
+}
+caught(fn() => $queue->tryPush(1, group: ''));
+caught(fn() => $queue->prepare(1, group: "\n"));
+caught(fn() => $queue->pushMany([['payload' => 1], ['payload' => 1, 'group' => '']]));
+caught(fn() => $queue->pushMany([['payload' => 1, 'group' => []]]));
+caught(fn() => $queue->pushOnce([['receipt' => 'r', 'payload' => 1, 'group' => "\t"]]));
+caught(fn() => $queue->pushOnce([['receipt' => 'r', 'id' => 'x', 'group' => 'g']]));
+caught(fn() => $queue->pause(group: ''));
+caught(fn() => $queue->resume(''));
+caught(fn() => $queue->isPaused("\0"));
+caught(fn() => $queue->rateLimit(1, ''));
+caught(fn() => $queue->limitGroups(''));
+caught(fn() => $queue->groupStats(''));
+caught(fn() => $queue->groupStats(null));
+caught(fn() => $queue->cancelGroup(str_repeat('g', 201)));
+caught(fn() => $queue->list(State::Ready, group: ''));
+caught(fn() => $queue->pause(1, 'a good one'));
+
+echo "-- other arguments\n";
+foreach ([-1, NAN, 'soon', [], 1893456000] as $bad) {
+    caught(fn() => $queue->rateLimit($bad));
+}
+caught(fn() => $queue->rateLimit());
+caught(fn() => $queue->limitGroups('g', 5));
+caught(fn() => $queue->limitQueue(0));
+caught(fn() => $queue->limitQueue(1, 'fast'));
+caught(fn() => $queue->limitQueue(1, '5/1s', 0));
+caught(fn() => $queue->limitQueue(burst: 5));
+caught(fn() => offline(['partitions' => 2])->limitQueue(5));
+caught(fn() => offline(['partitions' => 2])->limitQueue());
+caught(fn() => $queue->groups(0));
+caught(fn() => $queue->groups(1, []));
+caught(fn() => $queue->list(State::Buried, group: 'g'));
+caught(fn() => $queue->list(State::Ready, after: Testing::jobInfo(), group: 'g'));
+
+echo "-- jobs\n";
+echo json_encode([$queue->prepare(1)->group, $queue->prepare(1, group: 'tenant-42')->group]), "\n";
+echo json_encode([Testing::job(1)->group, Testing::job(1, group: 'tenant-42')->group]), "\n";
+caught(fn() => Testing::job(1, group: ''));
+$info = Testing::newJob($queue, ['payload' => 1, 'id' => 'x', 'group' => "\xff", 'onDuplicate' => OnDuplicate::Replace, 'maxWait' => 5, 'expires' => 60]);
+echo json_encode([bin2hex($info->group), Testing::newJob($queue, ['receipt' => 'r', 'payload' => 1, 'group' => 'g'], true)->group]), "\n";
+echo json_encode([Testing::jobInfo()->group, Testing::jobInfo(['group' => 'other'], $info)->group]), "\n";
+echo json_encode([Testing::jobOf(Testing::jobInfo(['group' => 'g']), $queue, 1, fn() => null)->group, Testing::jobOf(Testing::jobInfo(), $queue, 1, fn() => null)->group]), "\n";
+// It travels with the moments of a job, and one that is named wins.
+$moved = fn(array $more) => Testing::newJob($queue, ['payload' => 1, 'extras' => $info->extras] + $more);
+echo json_encode([bin2hex($moved([])->group), $moved(['group' => 'new'])->group, $moved(['group' => 'new'])->expiresAt !== null]), "\n";
+
+echo "-- numbers\n";
+echo json_encode([Testing::groupStats(), Testing::groupStats(3, 1, 1.5, 2, true)]), "\n";
+caught(fn() => Testing::groupStats(-1));
+caught(fn() => Testing::groupStats(closedUntil: 'soon'));
+var_dump(Testing::stats(['ready' => 5, 'blocked' => 3])->blocked, Testing::stats()->blocked);
+echo implode("\n", preg_grep('/blocked/', explode("\n", Testing::stats(['blocked' => 3], 'mails')->toPrometheus()))), "\n";
+?>
+--EXPECT--
+-- names
+ValueError: DelayQueue::push(): Argument #16 ($group) must be between 1 and 200 bytes long
+ValueError: DelayQueue::push(): Argument #16 ($group) must be between 1 and 200 bytes long
+ValueError: DelayQueue::push(): Argument #16 ($group) must not contain control characters
+ValueError: DelayQueue::push(): Argument #16 ($group) must not contain control characters
+ValueError: DelayQueue::push(): Argument #16 ($group) must not contain control characters
+TypeError: DelayQueue::push(): Argument #16 ($group) must be of type ?string, array given
+ValueError: DelayQueue::tryPush(): Argument #16 ($group) must be between 1 and 200 bytes long
+ValueError: DelayQueue::prepare(): Argument #16 ($group) must not contain control characters
+ValueError: DelayQueue::pushMany(): Argument #1 ($jobs) item 1: "group" must be between 1 and 200 bytes long
+TypeError: DelayQueue::pushMany(): Argument #1 ($jobs) item 0: "group" must be of type ?string, array given
+ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 0: "group" must not contain control characters
+ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 0: "payload" must be given with group
+ValueError: DelayQueue::pause(): Argument #2 ($group) must be between 1 and 200 bytes long
+ValueError: DelayQueue::resume(): Argument #1 ($group) must be between 1 and 200 bytes long
+ValueError: DelayQueue::isPaused(): Argument #1 ($group) must not contain control characters
+ValueError: DelayQueue::rateLimit(): Argument #2 ($group) must be between 1 and 200 bytes long
+ValueError: DelayQueue::limitGroups(): Argument #1 ($group) must be between 1 and 200 bytes long
+ValueError: DelayQueue::groupStats(): Argument #1 ($group) must be between 1 and 200 bytes long
+TypeError: DelayQueue::groupStats(): Argument #1 ($group) must be of type string, null given
+ValueError: DelayQueue::cancelGroup(): Argument #1 ($group) must be between 1 and 200 bytes long
+ValueError: DelayQueue::list(): Argument #5 ($group) must be between 1 and 200 bytes long
+DelayQueue\ConnectionException: pausing group 'a good one' of queue 'offline': cannot connect to redis+unix:///nonexistent/redis.sock?db=0: no such socket: is Redis running, with this 'unixsocket'?
+-- other arguments
+ValueError: DelayQueue::rateLimit(): Argument #1 ($for) must be greater than or equal to 0
+ValueError: DelayQueue::rateLimit(): Argument #1 ($for) must be finite
+ValueError: DelayQueue::rateLimit(): Argument #1 ($for) must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
+TypeError: DelayQueue::rateLimit(): Argument #1 ($for) must be of type DateInterval|string|int|float, array given
+ValueError: DelayQueue::rateLimit(): Argument #1 ($for) must be a delay, and 1893456000 looks like a Unix time: for a moment give 1893456000 - time()
+ArgumentCountError: DelayQueue::rateLimit() expects at least 1 argument, 0 given
+TypeError: DelayQueue::limitGroups(): Argument #2 ($limits) must be of type ?DelayQueue\GroupLimits, int given
+ValueError: DelayQueue::limitQueue(): Argument #1 ($concurrency) must be between 1 and 4294967295
+ValueError: DelayQueue::limitQueue(): Argument #2 ($rate) must be a number and a duration, both above 0, such as "100/1m"
+ValueError: DelayQueue::limitQueue(): Argument #3 ($burst) must be between 1 and 4294967295
+ValueError: DelayQueue::limitQueue(): Argument #3 ($burst) must be null when argument #2 ($rate) is null
+ValueError: DelayQueue::limitQueue(): a queue of several partitions cannot be limited as a whole: each is served by itself, and does not know how many jobs of the others run
+DelayQueue\ConnectionException: limiting queue 'offline': cannot connect to redis+unix:///nonexistent/redis.sock?db=0: no such socket: is Redis running, with this 'unixsocket'?
+ValueError: DelayQueue::groups(): Argument #1 ($limit) must be greater than or equal to 1
+TypeError: DelayQueue::groups(): Argument #2 ($after) must be of type string, array given
+ValueError: DelayQueue::list(): Argument #5 ($group) must be null for State::Buried: buried jobs are in no group's book
+ValueError: DelayQueue::list(): Argument #4 ($after) must be null when argument #5 ($group) is given
+-- jobs
+[null,"tenant-42"]
+[null,"tenant-42"]
+ValueError: DelayQueue\Testing::job(): Argument #11 ($group) must be between 1 and 200 bytes long
+["ff","g"]
+[null,"other"]
+["g",null]
+["ff","new",true]
+-- numbers
+[{"waiting":0,"reserved":0,"nextTurnAt":null,"closedUntil":null,"paused":false},{"waiting":3,"reserved":1,"nextTurnAt":1.5,"closedUntil":2,"paused":true}]
+ValueError: DelayQueue\Testing::groupStats(): Argument #1 ($waiting) must be greater than or equal to 0
+TypeError: DelayQueue\Testing::groupStats(): Argument #4 ($closedUntil) must be of type ?float, string given
+int(3)
+int(0)
+# HELP delayqueue_jobs_blocked Ready jobs of groups that may not be served now.
+# TYPE delayqueue_jobs_blocked gauge
+delayqueue_jobs_blocked{queue="mails"} 3
