@@ -71,6 +71,9 @@ impl Reference {
     /// Leases what Redis has leased, after a check that it was allowed to; `gone`: no longer waiting jobs there.
     pub fn serve(&mut self, max: usize, got: &[String], gone: &BTreeSet<String>, line: Option<&Line>) -> Vec<Job> {
         let has_ended = self.end_late(gone);
+        if has_ended {
+            self.forget_who_waits(); // a group may have had its turns with jobs that were too late
+        }
         if self.is_paused() {
             assert_eq!(got, [] as [String; 0], "the queue is paused");
             return Vec::new();
@@ -115,7 +118,7 @@ impl Reference {
         let priority = plain.map_or(u32::MAX, |job| job.options.priority);
         let Some(group) = job.group() else {
             assert_eq!(plain.map(|job| &job.id), Some(&job.id), "the order of jobs without groups");
-            // A group may have had its turn with a job that was too late; when the clock was set back, it may stand in line later.
+            // A group may have had its turn with a late job; when the clock was set back, it may stand in line later.
             let is_clear = self.now == self.latest && !has_ended;
             let is_last = priority > DEFAULT_PRIORITY && is_clear;
             assert!(!is_last || groups.is_empty(), "'{id}' is less urgent than the jobs of {:?}", groups.keys());
