@@ -2074,7 +2074,8 @@ namespace {
 
         /**
          * A page of the jobs of one state, in their order: ready jobs by priority and due time, delayed ones by due time, reserved ones by the end of
-         * their lease, buried ones oldest first; equal ones by id. With partitions one partition comes after the other.
+         * their lease, buried ones oldest first; equal ones by id. With partitions one partition comes after the other. Ready jobs of groups stand among
+         * those of default priority by due time, also where they may not be served now: turns and priorities within a group do not show here.
          *
          * With $after the page begins behind the place of that job, whether it is still there or not, and $offset counts from there. Begin each
          * page behind the last job of the one before: then a job that keeps its state and its place is shown once, whatever comes and goes
