@@ -7,7 +7,6 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/ends.lua", "return let_in(names) or is_capped", "return is_capped"), // a place that is free again lets nobody in
     ("lib/ends.lua", "if entries then call('ZREM', groups, unpack(entries)) end", ""), // a job that has ended is held for ever
     ("lib/let_in.lua", "places[#places + 2] = int(at), group", "places[#places + 2] = int(at + 3000000), group"), // stands too late
-    ("lib/let_in.lua", "if own.ordered and", "if"), // a job that came back closes a group that is ordered no longer
     ("lib/back.lua", ".ordered then", ".ordered and false then"), // a job that came back is not the first
     ("lib/turns.lua", "if is_first and turn.own.ordered or jumped", "if jumped"), // nor does its group wait for it
     ("lib/turns.lua", "turn.room = math.min(turn.room, turn.free)", ""), // concurrency is ignored
@@ -55,6 +54,7 @@ pub const BY_THE_WALK: &[Mutant] = &[
 
 /// The tests that are named find them.
 pub const BY_OTHERS: &[(Mutant, &str)] = &[
+    (("lib/let_in.lua", "if own.ordered and", "if"), "model::walk::regressions::a_group_that_is"),
     (
         ("reserve.lua", "(is_full or has_picked_more or lend_theirs)", "(is_full or has_picked_more or of)"),
         "model::walk::regressions::behind_an",
