@@ -1036,8 +1036,8 @@ namespace DelayQueue {
     }
 
     /**
-     * What may be served at once, and how fast: of a group, of each group without limits of its own (DelayQueue::limitGroups()), or of a queue
-     * (DelayQueue::limits()). It is compared, printed and serialized by its properties.
+     * How many jobs run at once, and how fast they start: of a group, of each group without limits of its own (DelayQueue::limitGroups()), or of a
+     * queue (DelayQueue::limits()). It is compared, printed and serialized by its properties.
      */
     final class GroupLimits
     {
@@ -1077,7 +1077,7 @@ namespace DelayQueue {
         ) {}
     }
 
-    /** What there is of a group: see DelayQueue::groupStats(). */
+    /** The numbers of a group: see DelayQueue::groupStats(). */
     final class GroupStats
     {
         /** @var int<0, max> delayed and ready jobs */
@@ -1408,7 +1408,7 @@ namespace DelayQueue {
         public static function pushOnce(int $added = 0, int $kept = 0, int $known = 0): PushOnce {}
 
         /**
-         * What there is of a group that is nowhere.
+         * The numbers of a group that is nowhere.
          *
          * @param int<0, max> $waiting
          * @param int<0, max> $reserved
