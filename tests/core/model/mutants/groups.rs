@@ -16,7 +16,6 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/turns.lua", "if turn.free <= turn.leased then return nil end", ""), // a full group stays in line
     ("lib/turns.lua", "or name ~= '\\n' and found[1]", ""),                  // the limits of all others are ignored
     ("lib/take_turns.lua", "give(turn, turn.own.weight - turn.used)", "give(turn, most)"), // all at once
-    ("lib/take_turns.lua", "give(turn, turn.own.weight - turn.used)", "give(turn, 1)"), // weight is ignored
     ("lib/take_turns.lua", "if due and not (group and at < due) then", "if due then"), // other jobs go first
     ("lib/take_turns.lua", "for _, turn in ipairs(turns) do give(turn, turn.own.weight) end", ""), // a batch is not filled
     (
@@ -54,6 +53,10 @@ pub const BY_THE_WALK: &[Mutant] = &[
 
 /// The tests that are named find them.
 pub const BY_OTHERS: &[(Mutant, &str)] = &[
+    (
+        ("lib/take_turns.lua", "give(turn, turn.own.weight - turn.used)", "give(turn, 1)"),
+        "model::walk::regressions::a_group_of_some_weight",
+    ),
     (("lib/let_in.lua", "if own.ordered and", "if"), "model::walk::regressions::a_group_that_is"),
     (
         ("reserve.lua", "(is_full or has_picked_more or lend_theirs)", "(is_full or has_picked_more or of)"),

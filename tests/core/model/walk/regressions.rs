@@ -159,3 +159,19 @@ fn a_closed_group_without_jobs_leaves_the_line() {
         walk.reserve(1, false);
     });
 }
+
+#[test]
+fn a_group_of_some_weight_has_so_many_jobs_before_the_next_one() {
+    walk(|walk| {
+        let other = Group::new("other").unwrap();
+        walk.limit_groups(Some(&group()), Some(GroupLimits { weight: 3, ..GroupLimits::default() }), false);
+        let mut last = in_group("z");
+        last.options.extras.traits = Traits::default().group(&other).before(&[]);
+        walk.push(&["a", "b", "c", "d"].map(in_group), false);
+        walk.set_clock(walk.model.now + 1_000);
+        walk.push(&[last], false);
+        walk.reserve(5, false);
+        let ids: Vec<String> = walk.held.iter().map(|held| held.id().to_string()).collect();
+        assert_eq!(ids, ["a", "b", "c", "z", "d"]);
+    });
+}
