@@ -25,7 +25,6 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ), // a blocked group is forgotten
     ("lib/lend.lua", "turns[#turns + 1] = { turn, now }", "turns[#turns + 1] = { turn, turn.at }"), // no turns
     ("lib/lend.lua", "+ turn.leased * own.interval", "+ own.interval"), // a batch costs one token
-    ("lib/lend.lua", "if used < own.weight then", "if used <= own.weight then"), // one job more than its weight
     ("lib/lend.lua", "call('ZREM', groups, unpack(entries))", ""),      // it waits and is held
     ("lib/tokens.lua", "if marks and string.find(marks, '[gl]') then charge", "if false then charge"), // no token comes back
     ("lib/book.lua", "if entry == kept or call('ZREM', groups, entry) == 1 or", "if entry == kept or"), // the old place stays
@@ -35,24 +34,34 @@ pub const BY_THE_WALK: &[Mutant] = &[
         "call('ZADD', line, 'NX', int(math.max(at, now)), group)",
     ), // an earlier job comes late
     ("lib/book.lua", "line_up(group, now)\n  return true", "return true"), // a group waits for a job that is gone
-    ("lib/kick.lua", "if where ~= grouped or not hurry(id, old_due, record) then", "if true then"), // a kicked job is not the first any more
     ("lib/servable.lua", "elseif turn.own.ordered then break end", "end"), // jobs behind one that came back do not count as blocked
     ("lib/cap.lua", "held and own.concurrency - held or wanted", "wanted"), // the concurrency of the queue is ignored
     ("reserve.lua", "cap.spent_until + count * cap.interval", "cap.spent_until + cap.interval"),
     ("reserve.lua", "if theirs then call('ZREM', grouped, unpack(their_ids)) end", ""),
     ("reserve_job.lua", "if group then call('ZADD', groups, 0, group .. '\\nh' .. id) end", ""), // does not count
     ("push.lua", "call('ZADD', line, 'LT', unpack(stands))", "call('ZADD', line, 'NX', unpack(stands))"),
-    ("push_any.lua", "came_back[id] or old and", "old and"), // of an id that is named twice
     ("limit_groups.lua", "if turns[1] and stand(turns) then", "if false then"), // new limits let nobody in
     ("limit_groups.lua", "if turns[n][2] > now then turns[n][2] = now end", ""), // nor earlier
-    ("rate_limit.lua", "'GT', int(ends)", "int(ends)"),      // shortens a closing
+    ("rate_limit.lua", "'GT', int(ends)", "int(ends)"),                         // shortens a closing
     ("resume.lua", "line_up(ARGV[2], now)", ""),
     ("pause.lua", "line_up(group, ends or now)", ""), // a shorter pause ends as late as the longer one before
-    ("cancel_group.lua", "and '\\nh' or '\\nr')", "and '\\nh' or '\\nw')"), // the first of an ordered group stays
 ];
 
 /// The tests that are named find them.
 pub const BY_OTHERS: &[(Mutant, &str)] = &[
+    (
+        ("cancel_group.lua", "and '\\nh' or '\\nr')", "and '\\nh' or '\\nw')"),
+        "model::walk::regressions::a_job_that_came_back_to_an_ordered_group_is_cancelled",
+    ),
+    (
+        ("lib/lend.lua", "if used < own.weight then", "if used <= own.weight then"),
+        "model::walk::regressions::a_group_of_some_weight",
+    ),
+    (
+        ("lib/kick.lua", "if where ~= grouped or not hurry(id, old_due, record) then", "if true then"),
+        "model::walk::regressions::a_job_that_came_back_to_an_ordered_group_stays",
+    ),
+    (("push_any.lua", "came_back[id] or old and", "old and"), "model::walk::regressions::a_job_that_came_back_begins"),
     (
         ("lib/take_turns.lua", "give(turn, turn.own.weight - turn.used)", "give(turn, 1)"),
         "model::walk::regressions::a_group_of_some_weight",

@@ -97,6 +97,7 @@ fn a_group_that_is_ordered_no_longer_waits_for_no_job_that_came_back() {
         let limits = GroupLimits { concurrency: Some(1), ..GroupLimits::default() };
         walk.limit_groups(Some(&group()), Some(GroupLimits { ordered: true, ..limits }), false);
         walk.push(&["a", "b", "c"].map(in_group), false);
+        walk.set_clock(walk.model.now + 1_000);
         walk.reserve(1, false);
         release(walk, Due::InMs(2_000));
         walk.limit_groups(Some(&group()), Some(limits), false);
@@ -162,16 +163,47 @@ fn a_closed_group_without_jobs_leaves_the_line() {
 
 #[test]
 fn a_group_of_some_weight_has_so_many_jobs_before_the_next_one() {
+    for batch in [1, 5] {
+        walk(|walk| {
+            let limits = GroupLimits { weight: 3, ..GroupLimits::default() };
+            walk.limit_groups(Some(&group()), Some(limits), false);
+            walk.push(&["a", "b", "c", "d"].map(in_group), false);
+            walk.set_clock(walk.model.now + 1_000);
+            let mut last = in_group("z");
+            last.options.extras.traits = Traits::default().group(&Group::new("other").unwrap()).before(&[]);
+            walk.push(&[last], false);
+            (0..5 / batch).for_each(|_| walk.reserve(batch, false));
+            let ids: Vec<String> = walk.held.iter().map(|held| held.id().to_string()).collect();
+            assert_eq!(ids, ["a", "b", "c", "z", "d"]);
+        });
+    }
+}
+
+#[test]
+fn a_job_that_came_back_to_an_ordered_group_stays_the_first_when_it_is_kicked() {
     walk(|walk| {
-        let other = Group::new("other").unwrap();
-        walk.limit_groups(Some(&group()), Some(GroupLimits { weight: 3, ..GroupLimits::default() }), false);
-        let mut last = in_group("z");
-        last.options.extras.traits = Traits::default().group(&other).before(&[]);
-        walk.push(&["a", "b", "c", "d"].map(in_group), false);
+        let limits = GroupLimits { concurrency: Some(1), ordered: true, ..GroupLimits::default() };
+        walk.limit_groups(Some(&group()), Some(limits), false);
+        walk.push(&["a", "b"].map(in_group), false);
+        walk.reserve(1, false);
+        release(walk, Due::InMs(2_000));
         walk.set_clock(walk.model.now + 1_000);
-        walk.push(&[last], false);
-        walk.reserve(5, false);
-        let ids: Vec<String> = walk.held.iter().map(|held| held.id().to_string()).collect();
-        assert_eq!(ids, ["a", "b", "c", "z", "d"]);
+        walk.reserve(1, false);
+        walk.kick_job("a", false, false);
+        walk.reserve(1, false);
+        assert_eq!(walk.held.last().unwrap().id().to_string(), "a");
+    });
+}
+
+#[test]
+fn a_job_that_came_back_to_an_ordered_group_is_cancelled_with_it() {
+    walk(|walk| {
+        let limits = GroupLimits { concurrency: Some(1), ordered: true, ..GroupLimits::default() };
+        walk.limit_groups(Some(&group()), Some(limits), false);
+        walk.push(&["a", "b"].map(in_group), false);
+        walk.reserve(1, false);
+        release(walk, Due::InMs(2_000));
+        walk.cancel_group(&group(), false, false);
+        assert_eq!(walk.model.jobs, []);
     });
 }
