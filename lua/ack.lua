@@ -8,7 +8,7 @@
 --         its last reserve
 -- Returns {"OK", lost} lost: the positions of those that are not ours any more
 -- Cost    O(J log N) for J jobs; 6 commands, 1 more where a job came back before, 1 for each further bucket of run times, 1 for failed jobs; of groups
---         three more, and one for each that is limited
+--         four more, and one for each that is limited
 local call, from, try, now, int = redis.call, 3, nil, nil, nil
 local jobs, reserved, leases, meta, history = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local waiters, groups, line, limits = KEYS[6], KEYS[7], KEYS[8], KEYS[9]

@@ -21,7 +21,8 @@ local entries = call('ZRANGEBYLEX', groups, first, '(' .. group .. '\nx', 'LIMIT
 for _, entry in ipairs(entries) do
   local kind = string.sub(entry, #group + 2, #group + 2)
   local id = string.sub(entry, #group + (kind == 'h' and 3 or kind == 'r' and 11 or 15))
-  if call('HEXISTS', jobs, id) == 1 then ids[#ids + 1] = id else call('ZREM', groups, entry) end
+  -- An entry without a record, or in the book of another group, means nothing.
+  if group_of(call('HGET', jobs, id) or '') == group then ids[#ids + 1] = id else call('ZREM', groups, entry) end
 end
 if ids[1] then
   remove(ids)

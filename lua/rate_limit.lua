@@ -12,7 +12,7 @@ if group ~= '' then
   call('ZADD', spent, 'GT', int(ends), group .. '\n')
 elseif (pause_end() or 0) < ends then
   call('HSET', meta, 'paused', int(ends))
+  --@include wake
+  wake(ends) -- waiters may expect the end of a longer pause
 end
---@include wake
-wake(ends)
 return { 'OK' }

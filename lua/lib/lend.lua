@@ -6,12 +6,13 @@ local function lend(theirs)
     local turn = job[4]
     held[2 * n - 1], held[2 * n], entries[n] = '0', turn.group .. '\nh' .. job[1], job[3]
     if turn.leased == 0 then turns[#turns + 1] = { turn, now } end
-    turn.leased = turn.leased + 1
+    turn.leased, turn.last = turn.leased + 1, n
   end
   call('ZADD', groups, unpack(held))
   call('ZREM', groups, unpack(entries))
   for _, pair in ipairs(turns) do
     local turn, own = pair[1], pair[1].own
+    pair[2] = now - #theirs + turn.last -- in the order of the batch: at one moment it would be that of their names
     if own.interval > 0 then
       places[#places + 1] = int(math.max(spent_until[turn.group] or 0, now) + turn.leased * own.interval)
       places[#places + 1] = turn.group

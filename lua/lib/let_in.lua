@@ -5,7 +5,7 @@ local function let_in(names)
   for n, group in ipairs(names) do
     local own = read_limits(found[n + 1] or found[1])
     if own.concurrency or own.is_new then
-      local first, at = call('ZRANGEBYLEX', groups, '[' .. group .. '\nr', '(' .. group .. '\nx', 'LIMIT', 0, 1)[1], now
+      local first, at = call('ZRANGEBYLEX', groups, '[' .. group .. '\nr', '(' .. group .. '\nx', 'LIMIT', 0, 1)[1], now - #names + n -- in the order of their jobs
       if first then
         local is_first = string.byte(first, #group + 2) == 114 and #first > #group + 10
         if own.ordered and is_first then at = math.max(now, (struct.unpack('>I8', first, #group + 3))) end

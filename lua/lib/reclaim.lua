@@ -25,6 +25,8 @@ local function reclaim(only_looks)
     local lease = call('HGET', leases, id)
     local record, due, consumer = call('HGET', jobs, id), read_lease(lease)
     ended_leases[#ended_leases + 1] = lease or false
+    local group = record and not lease and group_of(record)
+    if group then call('ZREM', groups, group .. '\nh' .. id) end -- another program has taken the lease away
     if record then
       local past, ttr_ms, max_attempts, priority = read_history(id, due), options(record)
       local workers = expired(past.error, consumer)

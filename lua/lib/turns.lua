@@ -1,7 +1,7 @@
 -- lib/turns.lua: looks at groups: which of their jobs may be served now, and from when on it may be the turn of each.
 --@include limits
 local LOOKS = 100 -- of one call, at groups that have nothing to give
-local PAGES, PAGE = 10, 100 -- of one look, over entries of jobs that are not due
+local JUMPS = 200 -- of one look, over priorities whose jobs are not due
 local own_limits, spent_until, closed_until, overdrawn = {}, {}, {}, {}
 local has_limits = call('EXISTS', limits, spent) > 0
 
@@ -47,7 +47,7 @@ local function look_at(group, at)
   local own = own_limits[group] or NO_LIMITS
   local turn = {
     group = group, at = at, own = own, free = math.huge, room = has_limits and tokens_of(group, own) or math.huge, ahead = false,
-    jobs = {}, given = 0, leased = 0, used = 0, from = '[' .. group .. '\nr',
+    jobs = {}, jumps = 0, given = 0, leased = 0, used = 0, from = '[' .. group .. '\nr',
     traits = struct.pack('>I2', #group + 2) .. 'G' .. string.char(#group) .. group, -- of a record that has no others
   }
   if own.concurrency and turn.room > 0 then
@@ -56,12 +56,12 @@ local function look_at(group, at)
   end
   return turn
 end
--- Reads `many` more due jobs, if there are: id · due · entry · turn. What is not due is passed over, a priority at a time.
+-- Reads up to `many` more due jobs: id · due · entry · turn. A priority whose next job is not due is passed over in one jump.
 local function read_on(turn, many)
-  local kind_at, pages, wanted = #turn.group + 2, 0, #turn.jobs + many
-  while turn.from and #turn.jobs < wanted do
-    local limit, last_ahead = pages == 0 and many or PAGE, nil
-    local entries = call('ZRANGEBYLEX', groups, turn.from, '(' .. turn.group .. '\nx', 'LIMIT', '0', int(limit))
+  local kind_at = #turn.group + 2
+  while turn.from and many > 0 do
+    local entries, from = call('ZRANGEBYLEX', groups, turn.from, '(' .. turn.group .. '\nx', 'LIMIT', '0', int(many)), turn.from
+    turn.from = nil
     for _, entry in ipairs(entries) do
       local kind, priority, due, at = string.byte(entry, kind_at), nil, nil, nil
       if kind == 114 and #entry > kind_at + 8 then
@@ -69,24 +69,28 @@ local function read_on(turn, many)
       elseif kind == 119 and #entry > kind_at + 12 then
         priority, due, at = struct.unpack('>I4I8', entry, kind_at + 1)
       end
-      last_ahead = nil
       if not due then
         call('ZREM', groups, entry) -- another program has made it
-      elseif due <= now then
-        turn.jobs[#turn.jobs + 1] = { string.sub(entry, at), due, entry, turn }
-      else
+        turn.from = from
+        break
+      end
+      if due > now then
         turn.ahead = math.min(turn.ahead or due, due)
-        last_ahead = priority and '\nw' .. struct.pack('>I4', priority) .. string.rep('\255', 9) or '\ns'
-        if not priority and turn.own.ordered then
-          turn.from = nil
+        if not priority and turn.own.ordered then return end
+        turn.jumps = turn.jumps + 1
+        if turn.jumps > JUMPS then
+          turn.ahead = math.min(turn.ahead, now + 1000000) -- nobody knows what is behind
           return
         end
+        turn.from = '(' .. turn.group .. (priority and '\nw' .. struct.pack('>I4', priority) .. string.rep('\255', 9) or '\ns')
+        break
       end
+      turn.jobs[#turn.jobs + 1], many = { string.sub(entry, at), due, entry, turn }, many - 1
+      from = '(' .. entry
     end
-    turn.from, pages = nil, pages + 1
-    if #entries == limit then turn.from = '(' .. (last_ahead and turn.group .. last_ahead or entries[limit]) end
-    if pages == PAGES and turn.from and #turn.jobs < wanted then
-      turn.from, turn.ahead = nil, math.min(turn.ahead or math.huge, now + 1000000) -- the next look is as short
+    if not turn.from and many == 0 then
+      turn.from = from
+      return
     end
   end
 end

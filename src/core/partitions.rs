@@ -11,7 +11,7 @@ use super::doctor::{Check, Level, examine_servers, unless_denied};
 use super::error::Result;
 use super::install::install_scripts;
 use super::job::{Due, JobId, JobInfo, NewJob, Reserved, State};
-use super::queue::{Interrupts, Queue, Stats, Taken, random_unit, reserve_from};
+use super::queue::{Interrupts, Queue, Stats, Taken, random_unit, reserve_from, which_have};
 use super::registry::Registry;
 use super::traits;
 use homes::homes;
@@ -103,20 +103,37 @@ impl Partitions {
         (home.unwrap_or_else(|| self.home(id.as_bytes())), NewJob { id: Some(id), ..job })
     }
 
-    /// Asks the partitions for a job until one has it: first that of its id, then those where it was pushed to when there were fewer, then the others,
-    /// where its group may lie.
+    /// Asks the partition of a job, then those where it was pushed to when there were fewer, and then one where its group may lie, until one has it.
     fn at_home<T>(&self, id: &JobId, ask: impl Fn(&Queue) -> Result<T>, is_there: impl Fn(&T) -> bool) -> Result<T> {
-        let mut order: Vec<usize> = homes(id.as_bytes(), self.count_of_parts()).collect();
-        let others: Vec<usize> = self.numbers().rev().filter(|number| !order.contains(number)).collect();
-        order.splice(0..0, others);
+        let mut homes: Vec<usize> = homes(id.as_bytes(), self.count_of_parts()).collect();
         self.in_one_operation(|| {
             loop {
-                let answer = ask(self.part(order.pop().unwrap_or(0)))?;
-                if is_there(&answer) || order.is_empty() {
+                let answer = ask(self.part(homes.pop().unwrap_or(0)))?;
+                if is_there(&answer) {
                     return Ok(answer);
+                }
+                if homes.is_empty() {
+                    break match self.elsewhere(std::slice::from_ref(id))?.first() {
+                        Some((number, _)) => ask(self.part(*number)),
+                        None => Ok(answer),
+                    };
                 }
             }
         })
+    }
+
+    /// Which of these ids are in which partitions beside their homes, as jobs of groups may be.
+    fn elsewhere(&self, ids: &[JobId]) -> Result<Vec<(usize, JobId)>> {
+        let count = self.count_of_parts();
+        let others = |id: &JobId| {
+            let own: Vec<usize> = homes(id.as_bytes(), count).collect();
+            self.numbers().filter(move |number| !own.contains(number))
+        };
+        let asked: Vec<(usize, &JobId)> = ids.iter().flat_map(|id| others(id).map(move |at| (at, id))).collect();
+        let jobs: Vec<(&Queue, &JobId)> = asked.iter().map(|(number, id)| (self.part(*number), *id)).collect();
+        let found = which_have(&jobs)?;
+        let there = asked.into_iter().zip(found).filter(|(_, is_there)| *is_there);
+        Ok(there.map(|((number, id), _)| (number, id.clone())).collect())
     }
 
     fn in_one_operation<T>(&self, work: impl FnOnce() -> T) -> T {
@@ -219,7 +236,7 @@ impl Partitions {
             self.parts().try_for_each(|part| part.peek_state(state).map(|job| found.extend(job)))
         })?;
         // Priorities matter only in the order of serving.
-        let rank = |job: &JobInfo| if state == State::Ready { job.options.priority } else { 0 };
+        let rank = |job: &JobInfo| if state == State::Ready { job.place().priority } else { 0 };
         Ok(found.into_iter().min_by_key(|job| (rank(job), job.due_at_us)))
     }
 

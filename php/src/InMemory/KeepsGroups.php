@@ -107,9 +107,12 @@ trait KeepsGroups
     public function served(array $entries): void
     {
         $nowUs = $this->store->nowUs();
-        $many = array_count_values(array_filter(array_map(static fn (Entry $entry): ?string => $entry->info->group, $entries), is_string(...)));
+        $groups = array_values(array_filter(array_map(static fn (Entry $entry): ?string => $entry->info->group, $entries), is_string(...)));
+        $many = array_count_values($groups);
+        // They go to the end of the line in the order of the batch: at one moment it would be that of their names.
+        $last = array_flip($groups);
         foreach ($many as $group => $count) {
-            $this->line->serve($this->group((string) $group, $nowUs), $count, $nowUs);
+            $this->line->serve($this->group((string) $group, $nowUs), $count, $nowUs - count($groups) + $last[$group] + 1);
         }
         if ($many !== []) {
             $this->gates->forgetPast($nowUs);

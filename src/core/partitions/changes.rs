@@ -5,7 +5,7 @@ use super::homes::homes;
 use crate::core::error::{Error, Result};
 use crate::core::job::{JobId, State};
 use std::cell::Cell;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 impl Partitions {
     /// # Errors
@@ -13,13 +13,17 @@ impl Partitions {
     pub fn cancel(&self, ids: &[JobId]) -> Result<u64> {
         let mut seen = HashSet::new();
         let ids: Vec<JobId> = ids.iter().filter(|id| seen.insert(*id)).cloned().collect();
-        let of_ids = ids.iter().flat_map(|id| homes(id.as_bytes(), self.count_of_parts()));
+        let mut chosen: BTreeMap<usize, Vec<JobId>> = BTreeMap::new();
+        for id in &ids {
+            homes(id.as_bytes(), self.count_of_parts())
+                .for_each(|home| chosen.entry(home).or_default().push(id.clone()));
+        }
         // A job of a group lies where its group does, so that any partition may have it.
-        let mut asked = HashSet::new();
-        let order: Vec<usize> = of_ids.chain(self.numbers()).filter(|number| asked.insert(*number)).collect();
-        self.change_each(order.into_iter(), "jobs cancelled", |number, cancelled| match ids.len() as u64 > cancelled {
-            true => self.part(number).cancel(&ids),
-            false => Ok(0),
+        for (number, id) in self.elsewhere(&ids)? {
+            chosen.entry(number).or_default().push(id);
+        }
+        self.change_each(chosen.keys().copied(), "jobs cancelled", |number, _| {
+            chosen.get(&number).map_or(Ok(0), |ids| self.part(number).cancel(ids))
         })
     }
 

@@ -9,6 +9,7 @@ use crate::core::connections::Connections;
 use crate::core::deadline::within;
 use crate::core::dsn::Server;
 use crate::core::error::Result;
+use crate::core::job::JobId;
 use crate::core::reply;
 use redis::Value;
 use std::sync::Arc;
@@ -130,6 +131,29 @@ pub(super) fn look(
         *look = told.filter(|_| !wants_snapshot).and_then(read);
     }
     Ok(())
+}
+
+/// Whether these queues have these jobs, in any state; also where Redis would not tell.
+///
+/// # Errors
+/// As [`ask_each`].
+pub fn which_have(jobs: &[(&Queue, &JobId)]) -> Result<Vec<bool>> {
+    const MOST: usize = 1000;
+    let Some((first, _)) = jobs.first() else { return Ok(Vec::new()) };
+    let (mut found, mut connections) = (Vec::with_capacity(jobs.len()), Connections::default());
+    for part in jobs.chunks(MOST) {
+        let queues: Vec<&Queue> = part.iter().map(|(queue, _)| *queue).collect();
+        let told = ask_each(&queues, &mut connections, &mut |request, _, at| {
+            if let Some((queue, id)) = part.get(at) {
+                request.command(&[b"HEXISTS", queue.keys.jobs(), id.as_bytes()]);
+            }
+        });
+        let told = told.map_err(|error| error.while_doing(|| format!("looking at queue '{}'", first.name)));
+        let is_there = |told: Option<Told>| told.and_then(|mut told| told.replies.next()) != Some(Value::Int(0));
+        found.extend(told?.into_iter().map(is_there));
+    }
+    first.client.give_back(connections);
+    Ok(found)
 }
 
 /// How many commands [`ask_for_due`] writes.

@@ -24,6 +24,7 @@ mod wait;
 
 pub use super::keys::{check_prefix, check_queue_name};
 pub use histogram::{Histogram, Quantiles, bucket_of};
+pub use look::which_have;
 pub use manage::Taken;
 pub use push_once::PushOnce;
 pub use ready::check_ready;

@@ -11,7 +11,7 @@ pub const OTHERS: &str = "";
 /// More than any batch.
 const MANY: i64 = 1_000_000;
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Groups {
     pub limits: BTreeMap<String, GroupLimits>,
     /// Until when the tokens are spent.
@@ -34,20 +34,33 @@ impl Groups {
     }
 
     /// From when on a group has a token, and is not closed.
-    pub fn opens(&self, name: &str) -> i64 {
+    pub fn opens(&self, name: &str, now: i64) -> i64 {
         let (limits, closed) = (self.limits_of(name), self.closed_until.get(name).copied().unwrap_or(0));
-        let spent = self.spent.get(name).copied().unwrap_or(0);
+        let spent = self.spent_at(name, now);
         match interval_of(&limits) {
             0 => closed,
             interval => closed.max(spent - (burst_of(&limits) - 1) * interval),
         }
     }
 
+    /// Until when its tokens are spent: for no longer than the limits of now allow, which may have been changed, or the clock set back.
+    pub fn spent_at(&self, name: &str, now: i64) -> i64 {
+        let spent = self.spent.get(name).copied().unwrap_or(0);
+        self.written_off(name, spent, now)
+    }
+
+    pub fn written_off(&self, name: &str, spent: i64, now: i64) -> i64 {
+        match self.limits_of(name) {
+            limits if interval_of(&limits) > 0 => spent.min(now + burst_of(&limits) * interval_of(&limits)),
+            _ => spent,
+        }
+    }
+
     fn tokens(&self, name: &str, now: i64) -> i64 {
         let limits = self.limits_of(name);
-        let (interval, spent) = (interval_of(&limits), self.spent.get(name).copied().unwrap_or(0));
+        let (interval, spent) = (interval_of(&limits), self.spent_at(name, now));
         match interval {
-            _ if self.opens(name) > now => 0,
+            _ if self.opens(name, now) > now => 0,
             0 => MANY,
             _ => (now + burst_of(&limits) * interval - spent.max(now)) / interval,
         }
@@ -56,8 +69,8 @@ impl Groups {
     fn spend(&mut self, name: &str, now: i64) {
         let interval = interval_of(&self.limits_of(name));
         if interval > 0 {
-            let spent = self.spent.entry(name.to_owned()).or_default();
-            *spent = now.max(*spent) + interval;
+            let spent = now.max(self.spent_at(name, now)) + interval;
+            self.spent.insert(name.to_owned(), spent);
         }
     }
 

@@ -12,7 +12,7 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/turns.lua", "turn.room = math.min(turn.room, turn.free)", ""), // concurrency is ignored
     ("lib/turns.lua", "return math.floor((now + own.burst", "return math.huge or math.floor((now + own.burst"), // a batch takes any number of tokens
     ("lib/turns.lua", "if opens(name, own, 0) > now then return 0 end", ""), // closed groups are served
-    ("lib/turns.lua", "elseif due <= now then", "elseif due <= now + 5000 then"), // early
+    ("lib/turns.lua", "if due > now then", "if due > now + 5000 then"),      // early
     ("lib/turns.lua", "if turn.free <= turn.leased then return nil end", ""), // a full group stays in line
     ("lib/turns.lua", "or name ~= '\\n' and found[1]", ""),                  // the limits of all others are ignored
     ("lib/take_turns.lua", "give(turn, turn.own.weight - turn.used)", "give(turn, most)"), // all at once

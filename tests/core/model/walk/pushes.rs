@@ -3,6 +3,7 @@
 use super::super::pushing::Refused;
 use super::super::reference::{Push, backoff};
 use super::Walk;
+use crate::audit::Snapshot;
 use crate::support::*;
 use delayqueue::core::backoff::Backoff;
 use delayqueue::core::error::Error;
@@ -165,6 +166,8 @@ impl Walk {
         }
         self.push(&batch, false);
         self.reserve(125, false);
+        let found = Snapshot::of(&mut self.raw, &self.queue);
+        self.compare_limits(&found); // tokens may have been written off
         self.set_clock(self.model.now + 100_000);
         let max = self.pick(&[1, 30]);
         self.reserve(max, false);
