@@ -38,16 +38,18 @@ while looks < ARGV[5] + 0 and bytes > 0 do
     add(id, read_lease(call('HGET', leases, id)), int(tonumber(call('ZSCORE', reserved, id)) or now))
   else
     local priority, due, at
-    if kind == 'r' then
+    if kind == 'r' and #entry > kind_at + 8 then
       due, at = struct.unpack('>I8', entry, kind_at + 1)
-    else
+    elseif kind == 'w' and #entry > kind_at + 12 then
       priority, due, at = struct.unpack('>I4I8', entry, kind_at + 1)
     end
-    if (due <= now) == (state == 'ready') then
+    if not due then
+      at = nil -- another program has made it
+    elseif (due <= now) == (state == 'ready') then
       add(string.sub(entry, at), due, '')
     elseif priority and state == 'ready' then
       -- Of one priority the due jobs come first.
-      reply[3] = group .. '\nw' .. struct.pack('>I4', priority) .. string.rep('\255', 8)
+      reply[3] = group .. '\nw' .. struct.pack('>I4', priority) .. string.rep('\255', 9)
       from = '(' .. reply[3]
     elseif priority then
       reply[3] = group .. '\nw' .. struct.pack('>I4', priority) .. moment_text(now + 1)

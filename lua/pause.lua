@@ -8,6 +8,7 @@
 --@include allow_when_full
 local ends, group = ARGV[2] ~= '' and now + ARGV[2], ARGV[3]
 if group ~= '' then
+  --@include check_group_types
   call('ZADD', spent, ends and int(ends) or 'inf', group .. '\n')
   --@include book
   line_up(group, ends or now) -- it may have been closed for longer

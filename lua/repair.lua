@@ -18,6 +18,7 @@
 --@include forget_calls
 --@include check_types
 --@include check_group_types
+--@include allow_when_full
 local back, set_aside, page = 0, 0, call('HSCAN', jobs, ARGV[2], 'COUNT', 5)
 for n = 1, #page[2], 2 do
   local id, record = page[2][n], page[2][n + 1]

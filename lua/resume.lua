@@ -9,6 +9,7 @@ local is_open = nil
 if ARGV[2] == '' then
   is_open = call('HDEL', meta, 'paused') == 1
 else
+  --@include check_group_types
   is_open = call('ZREM', spent, ARGV[2] .. '\n') == 1
   --@include book
   line_up(ARGV[2], now)

@@ -1036,8 +1036,8 @@ namespace DelayQueue {
     }
 
     /**
-     * What may be served at once, and how fast: of a group, of each group without limits of its own (DelayQueue::limitGroups()), or of a queue
-     * (DelayQueue::limits()). It is compared, printed and serialized by its properties.
+     * How many jobs run at once, and how fast they start: of a group, of each group without limits of its own (DelayQueue::limitGroups()), or of a
+     * queue (DelayQueue::limits()). It is compared, printed and serialized by its properties.
      */
     final class GroupLimits
     {
@@ -1077,7 +1077,7 @@ namespace DelayQueue {
         ) {}
     }
 
-    /** What there is of a group: see DelayQueue::groupStats(). */
+    /** The numbers of a group: see DelayQueue::groupStats(). */
     final class GroupStats
     {
         /** @var int<0, max> delayed and ready jobs */
@@ -1408,7 +1408,7 @@ namespace DelayQueue {
         public static function pushOnce(int $added = 0, int $kept = 0, int $known = 0): PushOnce {}
 
         /**
-         * What there is of a group that is nowhere.
+         * The numbers of a group that is nowhere.
          *
          * @param int<0, max> $waiting
          * @param int<0, max> $reserved
@@ -2074,7 +2074,8 @@ namespace {
 
         /**
          * A page of the jobs of one state, in their order: ready jobs by priority and due time, delayed ones by due time, reserved ones by the end of
-         * their lease, buried ones oldest first; equal ones by id. With partitions one partition comes after the other.
+         * their lease, buried ones oldest first; equal ones by id. With partitions one partition comes after the other. Ready jobs of groups stand among
+         * those of default priority by due time, also where they may not be served now: turns and priorities within a group do not show here.
          *
          * With $after the page begins behind the place of that job, whether it is still there or not, and $offset counts from there. Begin each
          * page behind the last job of the one before: then a job that keeps its state and its place is shown once, whatever comes and goes

@@ -23,14 +23,15 @@ local function end_leases(ids, held, are_gone)
     call('HDEL', jobs, unpack(ids))
     if aged[1] then call('HDEL', history, unpack(aged)) end
   end
-  -- Before the lease the place in the book: a failure leaves room for too many rather than for none.
-  if entries then call('ZREM', groups, unpack(entries)) end
-  call('ZREM', reserved, unpack(ids))
-  call('HDEL', leases, unpack(ids))
+  -- First the place in line, which may be too early, then that in the book: a failure leaves room for too many rather than for none.
+  local is_let_in = is_capped
   if entries then
     --@include let_in
-    return let_in(names) or is_capped
+    is_let_in = let_in(names) or is_capped
+    call('ZREM', groups, unpack(entries))
   end
-  return is_capped
+  call('ZREM', reserved, unpack(ids))
+  call('HDEL', leases, unpack(ids))
+  return is_let_in
 end
 local function end_jobs(ids, held) return end_leases(ids, held, true) end

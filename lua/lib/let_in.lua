@@ -7,7 +7,8 @@ local function let_in(names)
     if own.concurrency then
       local first, at = call('ZRANGEBYLEX', groups, '[' .. group .. '\nr', '(' .. group .. '\nx', 'LIMIT', 0, 1)[1], now
       if first then
-        if own.ordered and string.byte(first, #group + 2) == 114 then at = math.max(now, (struct.unpack('>I8', first, #group + 3))) end
+        local is_first = string.byte(first, #group + 2) == 114 and #first > #group + 10
+        if own.ordered and is_first then at = math.max(now, (struct.unpack('>I8', first, #group + 3))) end
         places[#places + 1], places[#places + 2] = int(at), group
         is_ready = is_ready or at <= now
       end

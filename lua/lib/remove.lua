@@ -13,6 +13,7 @@ local function remove(ids)
     if records[n] then
       --@include book
       is_let_in = strike(id, in_groups[n] + 0, records[n]) or is_let_in
+      call('ZREM', grouped, id) -- at once: nobody would meet it any more, should the next entry stay
     end
   end
   for _, key in ipairs({ waiting, prioritized, grouped, buried }) do call('ZREM', key, unpack(ids)) end

@@ -10,11 +10,11 @@ local function servable()
     while turn.room > 0 and turn.from and jumped < JUMPS do
       jumped = jumped + 1
       local entry, due = call('ZRANGEBYLEX', groups, turn.from, '(' .. group .. '\nx', 'LIMIT', 0, 1)[1], nil
-      turn.from = nil
-      if entry and string.byte(entry, kind_at) == 114 then
-        due, turn.from = struct.unpack('>I8', entry, kind_at + 1), '(' .. entry
+      turn.from = entry and '(' .. entry -- of another program, unless it is as long as ours
+      if entry and string.byte(entry, kind_at) == 114 and #entry > kind_at + 8 then
+        due = struct.unpack('>I8', entry, kind_at + 1)
         if due <= now then many = many + 1 elseif turn.own.ordered then break end
-      elseif entry then
+      elseif entry and #entry > kind_at + 12 then
         local head, priority = string.sub(entry, 1, kind_at + 4), nil
         priority, due = struct.unpack('>I4I8', entry, kind_at + 1)
         many = many + call('ZLEXCOUNT', groups, '[' .. head, '(' .. head .. struct.pack('>I8', now + 1))

@@ -26,8 +26,14 @@ local function take_turns(picked, most)
       end
       local job = turn.jobs[turn.given + 1]
       if not job then return end
-      turn.given = turn.given + 1
-      picked[#picked + 1], picked[#picked + 2], of[job[1]] = job[1], int(job[2]), job
+      if of[job[1]] then
+        -- Two groups have an entry of it, one of which means nothing: the next reserve knows which.
+        table.remove(turn.jobs, turn.given + 1)
+        turn.ahead = now
+      else
+        turn.given = turn.given + 1
+        picked[#picked + 1], picked[#picked + 2], of[job[1]] = job[1], int(job[2]), job
+      end
     end
   end
   fetch()

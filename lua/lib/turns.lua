@@ -53,10 +53,15 @@ local function read_on(turn, many)
     turn.from = nil
     for _, entry in ipairs(entries) do
       local is_first, priority, due, at = string.byte(entry, kind_at) == 114, nil, nil, nil
-      if is_first then
+      if is_first and #entry > kind_at + 8 then
         due, at = struct.unpack('>I8', entry, kind_at + 1)
-      else
+      elseif string.byte(entry, kind_at) == 119 and #entry > kind_at + 12 then
         priority, due, at = struct.unpack('>I4I8', entry, kind_at + 1)
+      end
+      if not due then
+        call('ZREM', groups, entry) -- another program has made it
+        turn.from = from
+        break
       end
       if due > now then
         turn.ahead = math.min(turn.ahead or due, due)

@@ -195,9 +195,12 @@ pub fn first_score(reply: &Value) -> Option<Option<i64>> {
     Some(scores(reply)?.first().map(|(_, score)| *score))
 }
 
+/// A field of a hash, and its value.
+type Field = (Vec<u8>, Vec<u8>);
+
 /// The next cursor, and fields with their values, in the reply to `HSCAN`; `None`: it is another reply.
 #[must_use]
-pub fn scanned(reply: Value) -> Option<(Vec<u8>, Vec<(Vec<u8>, Vec<u8>)>)> {
+pub fn scanned(reply: Value) -> Option<(Vec<u8>, Vec<Field>)> {
     let Value::Array(parts) = reply else { return None };
     let [cursor, Value::Array(fields)] = <[Value; 2]>::try_from(parts).ok()? else { return None };
     let mut fields = fields.into_iter().map(bytes);

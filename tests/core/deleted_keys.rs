@@ -2,7 +2,8 @@
 
 use crate::audit;
 use crate::foreign::{all, faults, serve};
-use crate::scene::{OPERATIONS, Scene, Setting};
+use crate::groups::of;
+use crate::scene::{Scene, Setting};
 use crate::support::*;
 use delayqueue::core::doctor::{Check, Level};
 use delayqueue::core::error::Error;
@@ -16,7 +17,7 @@ fn a_deleted_key_neither_stops_the_queue_nor_sends_it_round_in_circles() {
     for setting in Setting::ALL {
         let scene = Scene::set(&server, &queue, setting);
         for name_of_key in audit::NAMES {
-            for (name, operation) in OPERATIONS {
+            for (name, operation) in setting.operations() {
                 scene.restore(&mut raw);
                 raw.run(&["DEL", &key(&queue, name_of_key)]);
                 match operation(&scene, &queue) {
@@ -31,13 +32,16 @@ fn a_deleted_key_neither_stops_the_queue_nor_sends_it_round_in_circles() {
             match name_of_key {
                 "jobs" => assert!(done.is_empty()),
                 "waiting" | "reserved" | "buried" | "prioritized" => assert!(!done.is_empty(), "without {name_of_key}"),
+                // These bring the jobs of groups to a reserve, or, as the lease does, make room for them. A repair does the same.
+                "grouped" | "groups" | "line" | "leases" if setting == Setting::Grouped => assert!(!done.is_empty()),
                 _ => assert_eq!(lost, 0, "without {name_of_key}"),
             }
             queue.push(&job("afterwards")).unwrap();
             queue.push(&prioritized("urgent afterwards", 5)).unwrap();
+            queue.push(&of("new", "of a group")).unwrap();
             let served = serve(&queue);
             assert!(
-                served.is_superset(&all(&["afterwards", "urgent afterwards"])),
+                served.is_superset(&all(&["afterwards", "urgent afterwards", "of a group"])),
                 "without {name_of_key}: {served:?}"
             );
         }
@@ -78,13 +82,16 @@ fn leases_that_nobody_looks_at_and_jobs_without_a_lease_are_found_by_doctor() {
 fn jobs_whose_place_was_deleted_are_found_by_doctor_and_repaired() {
     let server = Server::start(&[]);
     let (queue, mut raw) = (server.queue("q"), server.raw());
-    for setting in [Setting::Prioritized, Setting::Tidy] {
+    for setting in [Setting::Prioritized, Setting::Tidy, Setting::Grouped] {
         let scene = Scene::set(&server, &queue, setting);
         for name_of_key in audit::NAMES.into_iter().filter(|name| *name != "jobs") {
             scene.restore(&mut raw);
             raw.run(&["DEL", &key(&queue, name_of_key)]);
-            let is_lost = ["waiting", "reserved", "buried", "prioritized"].contains(&name_of_key)
-                && (name_of_key != "prioritized" || setting == Setting::Prioritized);
+            let is_lost = match name_of_key {
+                "prioritized" => setting == Setting::Prioritized,
+                "grouped" => setting == Setting::Grouped,
+                name => ["waiting", "reserved", "buried"].contains(&name),
+            };
             let found = jobs_check(&queue, false);
             if is_lost {
                 assert_eq!(found.level, Level::Error, "without {name_of_key}: {}", found.message);

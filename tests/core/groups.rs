@@ -170,7 +170,8 @@ fn an_ordered_group_waits_for_a_retry_and_serves_it_first() {
 
 #[test]
 fn whatever_ends_the_wait_of_an_ordered_group_opens_it() {
-    let acts: [(&str, fn(&Queue)); 6] = [
+    type Act = (&'static str, fn(&Queue));
+    let acts: [Act; 6] = [
         ("cancel", |queue| assert_eq!(queue.cancel(&[id("o1")]), Ok(1))),
         ("kick", |queue| assert_eq!(queue.kick_job(&id("o1"), false), Ok(true))),
         ("reschedule", |queue| assert_eq!(queue.reschedule(&id("o1"), Due::InMs(60_000)), Ok(true))),

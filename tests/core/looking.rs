@@ -24,7 +24,7 @@ fn look(queue: &Queue, scene: &Scene) {
 fn looks_answer_where_redis_refuses_writes() {
     let server = Server::start(&[]);
     let (queue, mut raw) = (server.queue("q"), server.raw());
-    for setting in [Setting::Plain, Setting::Prioritized] {
+    for setting in [Setting::Plain, Setting::Prioritized, Setting::Grouped] {
         let scene = Scene::set(&server, &queue, setting);
         scene.restore(&mut raw);
         queue.list(State::Ready, 0, 1).unwrap(); // what fell due is promoted
@@ -40,7 +40,7 @@ fn looks_answer_where_redis_refuses_writes() {
 fn looks_answer_a_user_who_may_not_write() {
     let server = Server::start(&[]);
     let (queue, mut raw) = (server.queue("q"), server.raw());
-    for setting in [Setting::Plain, Setting::Prioritized] {
+    for setting in [Setting::Plain, Setting::Prioritized, Setting::Grouped] {
         let scene = Scene::set(&server, &queue, setting);
         scene.restore(&mut raw);
         let viewer = Queue::new(config(user_without(&server, &["-@write"]), "q"));

@@ -33,6 +33,8 @@ mod foreign;
 mod forget;
 mod fork;
 mod fuzz;
+mod group_faults;
+mod group_wakes;
 mod groups;
 mod headers;
 mod hostile;

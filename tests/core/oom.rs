@@ -2,7 +2,7 @@
 
 use crate::audit;
 use crate::proxy::{Fault, Proxy};
-use crate::scene::{OPERATIONS, Scene, Setting};
+use crate::scene::{Scene, Setting};
 use crate::support::*;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, State};
@@ -24,7 +24,7 @@ fn a_push_is_refused_and_changes_nothing() {
     for setting in Setting::ALL {
         let scene = Scene::set(&server, &queue, setting);
         for (name, operation) in
-            OPERATIONS.iter().filter(|(name, _)| name.starts_with("push") && !name.contains("duplicate"))
+            setting.operations().filter(|(name, _)| name.starts_with("push") && !name.contains("duplicate"))
         {
             scene.restore(&mut raw);
             let before = raw.text(&["DEBUG", "DIGEST"]);
@@ -51,7 +51,7 @@ fn every_operation_of_a_worker_and_an_operator_works() {
     let mut wrong = Vec::new();
     for setting in Setting::ALL {
         let scene = Scene::set(&server, &queue, setting);
-        for (name, operation) in OPERATIONS {
+        for (name, operation) in setting.operations() {
             if name.starts_with("push") || name.starts_with("update") {
                 continue; // these need memory
             }

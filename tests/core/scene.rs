@@ -1,6 +1,7 @@
 //! A queue with jobs in every state, put back in one step, and every operation by name: for tests that break something
 //! under each of them.
 
+use crate::groups::group;
 use crate::new_jobs::{at_most, once, past, receipt_only, unique};
 use crate::support::*;
 use delayqueue::core::clock;
@@ -10,6 +11,8 @@ use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, OnceJob, Recei
 use delayqueue::core::queue::{Fetch, Held, NoInterrupts, Queue};
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
+
+mod groups;
 
 pub type Operation = fn(&Scene, &Queue) -> Result<(), Error>;
 
@@ -22,10 +25,22 @@ pub enum Setting {
     Prioritized,
     /// Neither: a reserve takes its shortest way.
     Tidy,
+    /// As `Plain`, with groups: the jobs that have other priorities in `Prioritized` are of the group `g`, and there are others, limited, ordered
+    /// and paused.
+    Grouped,
 }
 
 impl Setting {
-    pub const ALL: [Self; 3] = [Self::Plain, Self::Prioritized, Self::Tidy];
+    pub const ALL: [Self; 4] = [Self::Plain, Self::Prioritized, Self::Tidy, Self::Grouped];
+
+    /// What is to be tried in this setting.
+    pub fn operations(self) -> impl Iterator<Item = &'static (&'static str, Operation)> {
+        let is_grouped = self == Self::Grouped;
+        let others = if is_grouped { groups::OPERATIONS } else { &[] };
+        // A new job does not care about those of groups.
+        let matters = move |name: &str| !is_grouped || !name.starts_with("push") || name.contains("replacing");
+        OPERATIONS.iter().filter(move |(name, _)| matters(name)).chain(others)
+    }
 }
 
 /// The reservations of a holder, by the name of the job.
@@ -49,15 +64,20 @@ impl Scene {
         server.raw().run(&["FLUSHALL"]);
         let urgent = if setting == Setting::Prioritized { 5 } else { 1024 };
         let short_ms = if setting == Setting::Tidy { 600_000 } else { 1_000 };
-        let mut add = |name: &str, delay_ms: u64, options: JobOptions| {
-            scene.ids.insert(name.to_owned());
-            queue.push(&NewJob { options, ..delayed(name, delay_ms) }).unwrap();
-        };
         let options = |priority: u32, ttr_ms: u64, max_attempts: u32| JobOptions {
             priority,
             ttr_ms,
             max_attempts,
             ..JobOptions::default()
+        };
+        let options_of = |suffix: &str, options: JobOptions| match (setting, suffix) {
+            (Setting::Grouped, "!") => groups::in_group("g", options),
+            _ => options,
+        };
+        let mut add = |name: &str, delay_ms: u64, options: JobOptions| {
+            scene.ids.insert(name.to_owned());
+            let options = options_of(name.get(name.len() - 1..).unwrap_or_default(), options);
+            queue.push(&NewJob { options, ..delayed(name, delay_ms) }).unwrap();
         };
         for (suffix, priority) in [("", 1024), ("!", urgent)] {
             for name in ["again", "buried", "held", "old", "last", "one", "two"] {
@@ -81,14 +101,20 @@ impl Scene {
             }
         }
         // Four jobs that one reserve has leased.
-        let others: Vec<NewJob> = ["ready", "ready!", "again", "again!", "due", "due!"].map(job).to_vec();
-        for job in others {
-            let _ = queue.reschedule(job.id.as_ref().unwrap(), Due::InMs(700)).unwrap();
-        }
+        let put_off = || {
+            for name in ["ready", "ready!", "again", "again!", "due", "due!"] {
+                let _ = queue.reschedule(&id(name), Due::InMs(700)).unwrap();
+            }
+        };
+        put_off();
         for job in reserve_many(queue, 10) {
             scene.held.insert(job.id.to_string(), job);
         }
         assert!(scene.held.contains_key("one") && scene.held.contains_key("two!"));
+        if setting == Setting::Grouped {
+            put_off();
+            scene.add_groups(queue);
+        }
         if setting == Setting::Tidy {
             until("what was put off is due", || queue.count(Some(State::Ready)).unwrap() == 6);
         } else {
@@ -116,6 +142,9 @@ impl Scene {
     /// Serves everything that is left, as a healthy worker with all rights would. Returns the ids.
     pub fn drain(queue: &Queue) -> BTreeSet<String> {
         let mut done = BTreeSet::new();
+        if !queue.groups(1, b"").unwrap().is_empty() {
+            queue.resume(Some(&group("paused"))).unwrap();
+        }
         for _ in 0..4 {
             if !done.is_empty() && queue.count(None).unwrap() == 0 {
                 break;

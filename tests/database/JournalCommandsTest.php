@@ -58,10 +58,11 @@ final class JournalCommandsTest extends DatabaseCliTestCase
     public function testPayloadsAreKeptWhereTheOptionSaysSo(): void
     {
         $this->useDatabase('sqlite');
-        $this->queue()->push(['do' => 'fail', 'order' => 4711], id: 'a', backoff: Backoff::parse('1h'));
+        $this->queue()->push(['do' => 'fail', 'order' => 4711], id: 'a', backoff: Backoff::parse('1h'), group: 'tenant-42');
         $this->cliExpecting(0, 'work', self::HANDLER, '--journal-payloads', '--stop-when-empty');
         [$found] = $this->json('journal:search', '--contains="order":4711', '--format=json');
-        $this->assertSame('{"do":"fail","order":4711}', $found['payload']);
+        $this->assertSame(['{"do":"fail","order":4711}', 'tenant-42'], [$found['payload'], $found['group']]);
+        $this->assertStringContainsString("\ngroup        tenant-42\n", $this->cliExpecting(0, 'journal:show', 'a'));
         $this->assertStringContainsString('payload      {"do":"fail","order":4711}', $this->cliExpecting(0, 'journal:show', 'a'));
     }
 

@@ -17,7 +17,7 @@ final class Group
     /** How many wait, due or not. */
     public readonly int $waiting;
 
-    /** When the first job falls due that came back to the ordered group. */
+    /** When the job falls due that came back to the ordered group. */
     public readonly ?int $firstUs;
 
     /** The jobs whose turn it may be. */
@@ -33,9 +33,10 @@ final class Group
         $this->waiting = count($waiting);
         $this->held = count($entries) - $this->waiting;
         $this->due = new InOrder();
-        $first = array_map(static fn (Entry $entry): int => $entry->dueUs, array_filter($waiting, static fn (Entry $entry): bool => $entry->isFirst));
-        $this->firstUs = $first === [] ? null : min($first);
-        $isHeldUp = $gates->isOrdered($name) && max([0, ...array_values($first)]) > $nowUs;
+        $first = $gates->isOrdered($name) ? array_filter($waiting, static fn (Entry $entry): bool => $entry->isFirst) : [];
+        $firstUs = array_map(static fn (Entry $entry): int => $entry->dueUs, array_values($first));
+        $this->firstUs = $firstUs === [] ? null : min($firstUs);
+        $isHeldUp = max([0, ...$firstUs]) > $nowUs;
         foreach ($waiting as $entry) {
             if ($isHeldUp && !$entry->isFirst) {
                 continue;

@@ -212,6 +212,12 @@ trait GroupLimitRules
         $this->assertFalse($queue->forget());
         $queue->resume('a');
         $this->assertTrue($queue->forget());
+        $queue->limitGroups(null, new GroupLimits(weight: 3));
+        self::fill($queue, 'a1 a2');
+        $queue->reserve()?->ack();
+        $queue->limitGroups();
+        $this->assertSame(['a2'], self::served($queue));
+        $this->assertTrue($queue->forget(), 'nothing is left of a turn');
     }
 
     public function testLimitsAreChecked(): void

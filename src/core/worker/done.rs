@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 
 /// A job that is done waits no longer than this for its acknowledgement.
 pub(super) const ACK_WITHIN: Duration = Duration::from_millis(50);
+/// One that makes room in its group, or in the queue, waits no longer than this: another worker may have the next job of the group.
+const MAKE_ROOM_WITHIN: Duration = Duration::from_millis(2);
 
 /// A finished job.
 #[derive(Debug)]
 pub(super) struct Done {
     pub ticket: Ticket,
-    at: Instant,
+    due_at: Instant,
     ran: Duration,
     /// A send failed: it may have been acknowledged all the same.
     is_ambiguous: bool,
@@ -36,14 +38,18 @@ pub(super) struct DoneJobs {
 }
 
 impl DoneJobs {
-    pub fn add(&mut self, ticket: Ticket) {
+    /// Returns when it is to be acknowledged at the latest.
+    pub fn add(&mut self, ticket: Ticket) -> Instant {
         let ran = ticket.since.elapsed();
-        self.open.push(Done { ticket, at: Instant::now(), ran, is_ambiguous: false });
+        let within = if ticket.lease.receipt.counts() { MAKE_ROOM_WITHIN } else { ACK_WITHIN };
+        let due_at = Instant::now() + within;
+        self.open.push(Done { ticket, due_at, ran, is_ambiguous: false });
+        due_at
     }
 
-    /// When the oldest of them has waited long enough.
+    /// When the first of them has waited long enough.
     pub fn due_at(&self) -> Option<Instant> {
-        self.open.first().map(|done| done.at + ACK_WITHIN)
+        self.open.iter().map(|done| done.due_at).min()
     }
 
     /// Takes those of one queue, to acknowledge them.

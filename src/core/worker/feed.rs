@@ -126,7 +126,8 @@ impl Feed {
         }
     }
 
-    /// The job is done: the next fetch acknowledges it, or the keeper within 50 ms. Its lease is kept until then.
+    /// The job is done: the next fetch acknowledges it, or the keeper: within 2 ms if that makes room for others, within 50 ms if not. Its lease is
+    /// kept until then.
     pub fn done(&mut self, ticket: &Ticket) {
         self.keeper.done(ticket.clone());
     }

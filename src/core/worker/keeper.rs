@@ -143,13 +143,13 @@ impl Keeper {
         self.start();
         let has_run = std::mem::take(&mut self.is_running);
         let Some(mut state) = self.state() else { return };
-        state.done.add(ticket);
+        let due_at = state.done.add(ticket);
         state.is_active = true;
         // Here, under the same lock, since most jobs come by.
         if has_run && let Some(at) = state.listing.as_mut().and_then(Listing::has_ended) {
             self.shared.tell_if_earlier(&mut state, at);
         }
-        self.shared.tell_if_earlier(&mut state, Instant::now() + ACK_WITHIN);
+        self.shared.tell_if_earlier(&mut state, due_at);
     }
 
     /// Has jobs acknowledged once more, should no fetch do it before.
