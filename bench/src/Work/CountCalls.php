@@ -16,8 +16,8 @@ use DelayQueue\Job;
 /** The instructions of the server for a job of each call: one job a call, and a hundred a push, as often as the task says. Keys are "call: jobs". */
 final class CountCalls implements Work
 {
-    /** The first ones load scripts. */
-    private const BEFORE = 10;
+    /** The first ones load scripts, and find sorted sets that are small, and so lists. */
+    private const BEFORE = 140;
 
     private const HUNDRED = 100;
 
@@ -77,13 +77,13 @@ final class CountCalls implements Work
                 $jobs[] = ['payload' => Order::payload($number), 'delay' => 900, 'id' => Order::id($number)] + $group + $options;
             }
             $many === 1 ? $this->queue->push(...$jobs[0]) : $this->queue->pushMany($jobs);
-        }) / $many;
+        }, $many) / $many;
     }
 
     /** @param callable(): void $call */
-    private function count(int $calls, callable $call): float
+    private function count(int $calls, callable $call, int $many = 1): float
     {
-        for ($n = 0; $n < self::BEFORE; $n++) {
+        for ($n = 0; $n < self::BEFORE; $n += $many) {
             $call();
         }
 

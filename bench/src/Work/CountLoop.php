@@ -4,10 +4,13 @@ declare(strict_types=1);
 
 namespace DelayQueue\Bench\Work;
 
+use DelayQueue;
 use DelayQueue\Bench\Callgrind;
 use DelayQueue\Bench\Peer;
+use DelayQueue\Bench\Peers\DelayQueuePeer;
 use DelayQueue\Bench\Task;
 use DelayQueue\Bench\Work;
+use DelayQueue\Job;
 use RuntimeException;
 
 /** A worker on a full queue, with each prefetch: the instructions of the server for a job, acknowledged with the reserve of the next batch. */
@@ -21,6 +24,7 @@ final class CountLoop implements Work
 
     public static function run(Peer $peer, Task $task): array
     {
+        assert($peer instanceof DelayQueuePeer);
         $callgrind = Callgrind::of($task->endpoint->pid);
         $result = [];
         foreach (self::BATCHES as $prefetch => $share) {
@@ -29,17 +33,18 @@ final class CountLoop implements Work
             $last = $first + max(1, (int) ($share * $task->count)) * $size;
             [$done, $count] = [0, null];
             // From the first job of a batch to that of another.
-            $peer->consume(PHP_INT_MAX, static function () use ($callgrind, $first, $last, &$done, &$count): bool {
+            $handler = static function (Job $job, DelayQueue $queue) use ($callgrind, $first, $last, &$done, &$count): void {
                 if ($done === $first) {
                     $callgrind->start();
                 }
                 if ($done === $last) {
                     $count = $callgrind->stop();
+                    $queue->stop();
                 }
                 $done++;
-
-                return $count === null;
-            }, $prefetch, $task->seconds);
+            };
+            // A heartbeat costs by time, not by jobs, and time is long under callgrind.
+            $peer->queue->consume($handler, maxTime: $task->seconds, prefetch: $prefetch, heartbeat: false);
             if ($count === null) {
                 throw new RuntimeException("only $done jobs with prefetch $prefetch");
             }
