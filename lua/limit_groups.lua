@@ -3,7 +3,7 @@
 -- ARGV[1] clock offset (µs)   ARGV[2] group, or '' for all others   ARGV[3] the limits (lib/limits.lua), or '' to forget them
 -- ARGV[4] of all others: '', and then the name behind which to go on
 -- Returns {"OK"} | {"MORE", name} the limits are set, and the groups up to this name stand in line as they allow
--- Cost    O(log N); of all others O(G log N) for up to 200 groups looked at
+-- Cost    O(log N); of all others O(G log N) for up to 100 groups looked at
 --@include clock
 --@include keys
 --@include check_group_types
@@ -18,7 +18,7 @@ has_limits = true
 local names, from = { group }, behind == '' and '-' or '(' .. behind .. '\nx'
 if group == '' then
   -- Those that the limits before have kept out of the line, or in the future of it, are not known: all are looked at.
-  for n = 1, 200 do
+  for n = 1, LOOKS do
     local entry = call('ZRANGEBYLEX', groups, from, '+', 'LIMIT', 0, 1)[1]
     names[n] = entry and string.match(entry, '^[^\n]*')
     if not entry then break end
@@ -39,5 +39,5 @@ if turns[1] and stand(turns) then
   --@include wake
   wake(now)
 end
-if group == '' and names[200] then return { 'MORE', names[200] } end
+if group == '' and names[LOOKS] then return { 'MORE', names[LOOKS] } end
 return { 'OK' }

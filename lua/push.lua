@@ -12,13 +12,14 @@
 -- Order   place before record: the next script that meets an entry without a record drops it; a record without a place would be lost.
 local call, ARGV, time, mode = redis.call, ARGV, redis.call('TIME'), 'fail'
 local jobs, waiting, waiters, last = KEYS[1], KEYS[2], KEYS[3], #ARGV
-local now, soonest, width, line = time[1] * 1000000 + time[2], nil, KEYS[5] and 5 or 3, KEYS[7]
+local now, soonest = time[1] * 1000000 + time[2], nil
 if last == 3 and not KEYS[4] and call('HEXISTS', jobs, ARGV[1]) == 0 then
   -- One new job after a delay: the same as below, for an eighth less work.
   soonest = now + ARGV[3]
   call('ZADD', waiting, string.format('%d', soonest), ARGV[1])
   call('HSET', jobs, ARGV[1], ARGV[2])
 else
+  local width, line = KEYS[5] and 5 or 3, KEYS[7]
   if last % width == 2 then
     mode, now, last = ARGV[last - 1], now + ARGV[last], last - 2
   end

@@ -96,7 +96,7 @@ local function stand(turns)
       places[#places + 1], places[#places + 2], is_ready = int(at), turn.group, is_ready or at <= now
     else
       gone[#gone + 1] = turn.group
-      if turn.own.weight > 1 then words[#words + 1] = turn.group .. '\n' end
+      if has_limits then words[#words + 1] = turn.group .. '\n' end
     end
   end
   if places[1] then call('ZADD', line, unpack(places)) end

@@ -33,6 +33,7 @@ mod foreign;
 mod forget;
 mod fork;
 mod fuzz;
+mod group_bounds;
 mod group_faults;
 mod group_wakes;
 mod groups;

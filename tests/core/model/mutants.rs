@@ -1,6 +1,7 @@
 //! A model test that no mistake can fail is worthless: every seeded mistake in the Lua must be found by the walk,
 //! or by the tests that are named.
 
+mod groups;
 mod look;
 mod manage;
 mod push;
@@ -21,14 +22,23 @@ type Mutant = (&'static str, &'static str, &'static str);
 const BY_THE_WALK: &[&[Mutant]] =
     &[look::BY_THE_WALK, manage::BY_THE_WALK, push::BY_THE_WALK, reserve::BY_THE_WALK, settle::BY_THE_WALK];
 /// Mistakes that the walk cannot see: waiting, faults, foreign hands, limits.
-const BY_OTHERS: &[&[(Mutant, &str)]] =
-    &[look::BY_OTHERS, manage::BY_OTHERS, push::BY_OTHERS, reserve::BY_OTHERS, settle::BY_OTHERS, wait::BY_OTHERS];
+const BY_OTHERS: &[&[(Mutant, &str)]] = &[
+    groups::BY_OTHERS,
+    look::BY_OTHERS,
+    manage::BY_OTHERS,
+    push::BY_OTHERS,
+    reserve::BY_OTHERS,
+    settle::BY_OTHERS,
+    wait::BY_OTHERS,
+];
 
 const WALK: &str = "model::walk::jobs_are_never_lost_doubled_or_out_of_order";
+const WALK_WITH_GROUPS: &str = "model::walk::groups_get_their_turns_within_their_limits";
 
 #[test]
 fn every_seeded_mistake_is_found() {
-    every_one_is_found(BY_THE_WALK.concat().into_iter().map(|mutant| (mutant, WALK)).collect());
+    let of_groups = groups::BY_THE_WALK.iter().map(|mutant| (*mutant, WALK_WITH_GROUPS));
+    every_one_is_found(BY_THE_WALK.concat().into_iter().map(|mutant| (mutant, WALK)).chain(of_groups).collect());
 }
 
 #[test]

@@ -26,8 +26,11 @@ pub struct Line {
 }
 
 impl Reference {
-    /// After each step: who waits now.
+    /// After each step: who waits now. When the clock was set back, groups may stand in line later.
     pub fn note_who_waits(&mut self) {
+        if self.now < self.latest {
+            return self.forget_who_waits();
+        }
         let servable: Vec<String> = self.names().into_iter().filter(|group| self.is_servable(group)).collect();
         self.fairness.since.retain(|group, _| servable.contains(group));
         self.fairness.served.retain(|(_, other), _| servable.contains(other));
@@ -68,6 +71,9 @@ impl Reference {
     /// Leases what Redis has leased, after a check that it was allowed to; `gone`: no longer waiting jobs there.
     pub fn serve(&mut self, max: usize, got: &[String], gone: &BTreeSet<String>, line: Option<&Line>) -> Vec<Job> {
         let has_ended = self.end_late(gone);
+        if has_ended {
+            self.forget_who_waits(); // a group may have had its turns with jobs that were too late
+        }
         if self.is_paused() {
             assert_eq!(got, [] as [String; 0], "the queue is paused");
             return Vec::new();
@@ -92,8 +98,9 @@ impl Reference {
         let leased: Vec<Job> = got.iter().map(|id| self.lease(id)).collect();
         self.times.handed_out(self.now, &leased);
         for group in leased.iter().filter_map(Job::group) {
-            self.fairness.since.insert(group.to_owned(), self.latest);
+            self.fairness.since.remove(group);
         }
+        self.note_who_waits();
         leased
     }
 
@@ -111,7 +118,7 @@ impl Reference {
         let priority = plain.map_or(u32::MAX, |job| job.options.priority);
         let Some(group) = job.group() else {
             assert_eq!(plain.map(|job| &job.id), Some(&job.id), "the order of jobs without groups");
-            // A group may have had its turn with a job that was too late; when the clock was set back, it may stand in line later.
+            // A group may have had its turn with a late job; when the clock was set back, it may stand in line later.
             let is_clear = self.now == self.latest && !has_ended;
             let is_last = priority > DEFAULT_PRIORITY && is_clear;
             assert!(!is_last || groups.is_empty(), "'{id}' is less urgent than the jobs of {:?}", groups.keys());

@@ -42,7 +42,7 @@ pub(super) struct Walk {
 pub(super) const SEEDS: u8 = 40;
 /// The environment variable that says which of them is the first; 0 where it is not set.
 pub(super) const FIRST_SEED: &str = "DELAYQUEUE_FIRST_SEED";
-const SEEDS_OF_GROUPS: u8 = 20;
+const SEEDS_OF_GROUPS: u8 = 12;
 const STEPS: usize = 700;
 
 #[test]

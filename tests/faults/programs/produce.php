@@ -7,7 +7,7 @@
  *     produce.php DSN QUEUE LOG NAME OPTIONS
  *
  * OPTIONS is JSON: 'queue' are options of DelayQueue, 'pause' microseconds between pushes, 'longest' the longest delay in ms, 'mix' whether
- * to use priorities, batches and cancels, too.
+ * to use priorities, batches and cancels, too; 'groups' whether most jobs are of groups: of PRODUCER-ordered-N, whose jobs have no delay, and of pair-N.
  */
 
 declare(strict_types=1);
@@ -17,7 +17,7 @@ use DelayQueue\ConnectionException;
 use DelayQueue\ServerException;
 
 [, $dsn, $name, $log, $who, $options] = $argv;
-$options = json_decode($options, true) + ['queue' => [], 'pause' => 500, 'longest' => 300, 'mix' => false];
+$options = json_decode($options, true) + ['queue' => [], 'pause' => 500, 'longest' => 300, 'mix' => false, 'groups' => false];
 $queue = new DelayQueue($name, $dsn, $options['queue'] + ['maxAttempts' => 0, 'ttr' => 3, 'backoff' => Backoff::fixed(0.2)]);
 $file = fopen($log, 'a');
 $say = static function (string $verb, string ...$ids) use ($file): void {
@@ -30,13 +30,19 @@ pcntl_signal(SIGTERM, static function () use (&$ending): void {
 });
 
 $job = static function (int $n) use ($options, $who): array {
-    $delay = random_int(0, 2) ? 0 : random_int(0, $options['longest']);
+    $group = match ($options['groups'] ? $n % 5 : 4) {
+        0, 1 => "$who-ordered-" . $n % 3,
+        2, 3 => 'pair-' . $n % 4,
+        4 => null,
+    };
+    $delay = random_int(0, 2) || str_contains((string) $group, 'ordered') ? 0 : random_int(0, $options['longest']);
 
     return [
         'payload' => ['n' => $n, 'notBefore' => microtime(true) + $delay / 1000, 'fail' => $options['mix'] && $n % 50 === 7],
         'delay' => $delay / 1000,
         'id' => "$who-$n",
         'priority' => $options['mix'] && $n % 10 === 3 ? 7 : 1024,
+        'group' => $group,
     ];
 };
 echo "ready\n";

@@ -2,6 +2,7 @@
 
 /**
  * Works until SIGTERM, and says in the log what it does: "run ID ATTEMPT LATE", where LATE is the time since the job fell due in microseconds,
+ * of a group's job "start ID GROUP PID" and, when its handler ends, "end ID";
  * then "done ID" (acknowledged), "fail ID", "lost ID" (the lease) or "unsure ID" (whether it is acknowledged); "early ID" for a job that
  * came before its moment.
  *
@@ -31,7 +32,9 @@ $run = static function (Job $job) use ($say, $options): void {
     if (microtime(true) < $job->payload['notBefore'] - 1e-6) {
         $say("early $job->id");
     }
+    $job->group === null || $say("start $job->id $job->group " . getmypid());
     usleep(random_int(0, $options['longest']));
+    $job->group === null || $say("end $job->id");
     if ($job->payload['fail'] && $job->attempts === 1) {
         throw new RuntimeException('once more');
     }

@@ -25,7 +25,7 @@ final class Load
     /** @var list<Process> */
     private array $workers = [];
 
-    /** @var array{producers: int, workers: int, queue: array<string, mixed>, pause: int, longest: int, mix: bool, work: int} */
+    /** @var array{producers: int, workers: int, queue: array<string, mixed>, pause: int, longest: int, mix: bool, groups: bool, work: int} */
     private array $options;
 
     private float $started;
@@ -38,7 +38,7 @@ final class Load
     public function __construct(private readonly string $dsn, private readonly string $queue, array $options = [])
     {
         $this->options = $options + [
-            'producers' => 2, 'workers' => 3, 'queue' => [], 'pause' => 500, 'longest' => 300, 'mix' => false, 'work' => 2_000,
+            'producers' => 2, 'workers' => 3, 'queue' => [], 'pause' => 500, 'longest' => 300, 'mix' => false, 'groups' => false, 'work' => 2_000,
         ];
         $this->extension = Php::extension();
         $this->folder = new Folder();
@@ -77,8 +77,15 @@ final class Load
     {
         $n = array_rand($this->workers);
         $this->workers[$n]->kill();
+        file_put_contents($this->runs(), "killed {$this->workers[$n]->pid}\n", FILE_APPEND);
         $this->workers[$n] = $this->worker($n);
         $this->kills++;
+    }
+
+    /** The turns of groups, from the log of the workers. */
+    public function turns(): Turns
+    {
+        return new Turns($this->runs());
     }
 
     public function killAProducer(): void
@@ -198,7 +205,7 @@ final class Load
 
     private function producer(string $name): Process
     {
-        $options = array_intersect_key($this->options, ['queue' => 1, 'pause' => 1, 'longest' => 1, 'mix' => 1]);
+        $options = array_intersect_key($this->options, ['queue' => 1, 'pause' => 1, 'longest' => 1, 'mix' => 1, 'groups' => 1]);
 
         return $this->program('produce.php', $this->pushes(), $name, json_encode($options));
     }

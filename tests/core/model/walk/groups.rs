@@ -2,12 +2,14 @@
 
 use super::super::groups::{OTHERS, QUEUE};
 use super::super::job::Job;
+use super::super::reference::Push;
 use super::super::serving::Line;
 use super::Walk;
 use super::others::unless_in_doubt;
 use crate::audit::Snapshot;
+use crate::support::*;
 use delayqueue::core::groups::{Group, GroupLimits, Rate};
-use delayqueue::core::job::Reserved;
+use delayqueue::core::job::{Due, OnDuplicate, Reserved};
 use std::collections::BTreeSet;
 
 /// One is the beginning of others, one is as an id, one has a space, one is not of ASCII.
@@ -15,6 +17,15 @@ pub(super) const GROUPS: [&str; 5] = ["j1", "j1 b", "j", "z-", "\u{fc}"];
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn line_of(found: &Snapshot) -> Line {
+    let had =
+        found.limits.iter().filter_map(|(name, many)| Some((name.strip_suffix(b"\n")?, text(many).parse().ok()?)));
+    Line {
+        groups: found.line.iter().map(|(group, at)| (text(group), *at)).collect(),
+        had: had.map(|(group, many)| (text(group), many)).collect(),
+    }
 }
 
 impl Walk {
@@ -28,12 +39,12 @@ impl Walk {
 
     pub(super) fn step_of_groups(&mut self, is_lost: bool) {
         match self.below(100) {
-            0..32 => {
+            0..28 => {
                 let group = if self.below(4) == 0 { None } else { Some(self.group()) };
                 let limits = self.limits();
                 self.limit_groups(group.as_ref(), limits, is_lost);
             }
-            32..40 => {
+            28..36 => {
                 let limits = self.limits().map(|limits| GroupLimits {
                     concurrency: limits.concurrency.map(|most| most + 2),
                     weight: 1,
@@ -45,24 +56,25 @@ impl Walk {
                     is_lost,
                 );
             }
-            40..58 => {
+            36..52 => {
                 let group = if self.below(6) == 0 { None } else { Some(self.group()) };
                 let for_ms = self.pick(&[10, 10, 300, 2_000]);
                 self.rate_limit(for_ms, group.as_ref(), is_lost);
             }
-            58..70 => {
+            52..62 => {
                 let (group, for_ms) = (self.group(), self.pick(&[None, Some(30), Some(1_000)]));
                 self.pause_group(&group, for_ms, is_lost);
             }
-            70..92 => {
+            62..82 => {
                 let group = self.group();
                 self.resume_group(&group, is_lost);
             }
-            92..95 => {
+            82..85 => {
                 let (group, reserved) = (self.group(), self.below(2) == 0);
                 self.cancel_group(&group, reserved, is_lost);
             }
-            _ => self.repair(is_lost),
+            85..88 => self.repair(is_lost),
+            _ => self.rush(),
         }
     }
 
@@ -137,6 +149,20 @@ impl Walk {
         assert_eq!(unless_in_doubt(got), if is_lost { None } else { Some(expected) });
     }
 
+    /// Many jobs at once, so that groups have more than one turn.
+    fn rush(&mut self) {
+        let mut batch: Vec<Push> = Vec::new();
+        for _ in 0..12 {
+            let push = Push { due: Due::InMs(0), on_duplicate: OnDuplicate::Keep, ..self.new_push() };
+            batch.push(push);
+        }
+        self.push(&batch, false);
+        self.set_clock(self.model.now + 20);
+        for max in [5, 2, 3] {
+            self.reserve(max, false);
+        }
+    }
+
     /// No limits, and no group closed.
     pub(super) fn open_all(&mut self) {
         let named = |name: &String| Group::new(name).ok();
@@ -177,12 +203,7 @@ impl Walk {
             return None;
         }
         let found = Snapshot::of(&mut self.raw, &self.queue);
-        let had =
-            found.limits.iter().filter_map(|(name, many)| Some((name.strip_suffix(b"\n")?, text(many).parse().ok()?)));
-        Some(Line {
-            groups: found.line.iter().map(|(group, at)| (text(group), *at)).collect(),
-            had: had.map(|(group, many)| (text(group), many)).collect(),
-        })
+        Some(line_of(&found))
     }
 
     /// The jobs that a reserve may give: the model's own choice, or where groups wait, that of Redis if it was allowed.
@@ -209,6 +230,9 @@ impl Walk {
         let unseen = self.model.tokens - before;
         let ids: Vec<String> = got.iter().map(|job| job.id.to_string()).collect();
         let expected = self.model.serve(max, &ids, &gone, line);
+        if let Some(line) = line {
+            self.check_turns(line, &line_of(&found), &expected);
+        }
         if is_lost {
             self.adopt(&found, unseen);
         }
@@ -221,8 +245,24 @@ impl Walk {
         let is_open = !self.model.groups.limits.contains_key(QUEUE);
         assert!(!is_open || found.line.iter().all(|(_, at)| *at > self.model.now), "looks in vain: {:?}", found.line);
         if self.model.groups.limits.is_empty() && self.model.names().is_empty() {
-            assert!(found.limits.is_empty() && found.grouped.is_empty() && found.groups.is_empty());
-            assert_eq!(found.line, [], "the queue is plain again");
+            // The first one looks where the last job was, and puts its closed group where that opens; the second one drops that, too.
+            assert_eq!(reserve_many(&self.queue, 1), []);
+            let found = Snapshot::of(&mut self.raw, &self.queue);
+            let sets = [found.line, found.grouped, found.groups].concat();
+            assert_eq!((sets, found.limits), Default::default(), "the queue is plain again");
+        }
+    }
+
+    /// A group whose turn is over goes to the end of the line; one of some weight has it counted how many jobs it had.
+    fn check_turns(&self, before: &Line, after: &Line, leased: &[Job]) {
+        for (group, at) in &after.groups {
+            let many = leased.iter().filter(|job| job.group() == Some(group)).count();
+            let had = many + before.had.get(group).map_or(0, |had| *had as usize);
+            let is_over = had >= self.model.groups.limits_of(group).weight as usize;
+            assert!(many == 0 || !is_over || *at >= self.model.now, "'{group}' had {had} and stays at {at}");
+            let expected = if many > 0 && is_over { 0 } else { had };
+            let counted = after.had.get(group).map_or(0, |had| *had as usize);
+            assert_eq!(counted, expected, "'{group}' had {had} jobs in its turn");
         }
     }
 
