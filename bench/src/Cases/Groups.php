@@ -14,6 +14,7 @@ use DelayQueue\Bench\RedisServer;
 use DelayQueue\Bench\Session;
 use DelayQueue\Bench\Table;
 use DelayQueue\Bench\Task;
+use DelayQueue\Bench\Work\FillGroups;
 use RuntimeException;
 
 /** What groups and their limits cost the server, how long its longest scripts take, and what plain jobs cost beside another commit. */
@@ -172,8 +173,12 @@ final class Groups implements Benchmark
     private static function wrongEntries(GroupData $data): array
     {
         $server = $data->server();
-        // No group may hold a job any more, and none has been looked at since.
-        $server->ask('HSET', 'dq:{bench}:limits', '', '0 - - 1 0');
+        // Each group may hold one job, and holds one; none has been looked at since.
+        $server->ask('HSET', 'dq:{bench}:limits', '', '1 - - 1 0');
+        foreach (array_chunk(range(0, $data->groups - 1), 1_000) as $groups) {
+            $held = array_map(static fn (int $group) => ['0', FillGroups::name($group) . "\nhanother"], $groups);
+            $server->ask('ZADD', 'dq:{bench}:groups', ...array_merge(...$held));
+        }
 
         return self::slowest($server, 'ReserveNothing', 100);
     }
