@@ -15,7 +15,8 @@
 if reclaim(true) then return { 'AGAIN' } end
 local group = ARGV[2]
 local turn, closed = tonumber(call('ZSCORE', line, group)), tonumber(call('ZSCORE', spent, group .. '\n')) or 0
+if turn and closed > now then turn = math.max(turn, closed) end
 return {
   'OK', call('ZLEXCOUNT', groups, '[' .. group .. '\nr', '(' .. group .. '\nx'), call('ZLEXCOUNT', groups, '[' .. group .. '\nh', '(' .. group .. '\ni'),
-  turn and int(turn) or '', closed > now and closed < math.huge and int(closed) or '', closed > now and 1 or 0,
+  turn and turn < math.huge and int(turn) or '', closed > now and closed < math.huge and int(closed) or '', closed > now and 1 or 0,
 }

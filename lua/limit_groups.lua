@@ -11,8 +11,13 @@
 --@include turns
 local group, text, behind = ARGV[2], ARGV[3], ARGV[4]
 -- A producer may not run a command of `turns`: so it is refused before anything has changed.
-if behind == '' then
-  if text == '' then call('HDEL', limits, group) else call('HSET', limits, group, text) end
+if group == '' then
+  -- Until all groups have been looked at the end of each lease lets its group in, whatever these limits say.
+  call('HSET', limits, '', (text == '' and '- - - 1 0 -' or text) .. ' !')
+elseif text == '' then
+  call('HDEL', limits, group)
+else
+  call('HSET', limits, group, text)
 end
 has_limits = true
 local names, from = { group }, behind == '' and '-' or '(' .. behind .. '\nx'
@@ -26,6 +31,7 @@ if group == '' then
   end
 end
 learn(names)
+write_off()
 local turns, words = {}, {}
 for n, name in ipairs(names) do
   words[n] = name .. '\n' -- its turn begins anew
@@ -39,5 +45,8 @@ if turns[1] and stand(turns) then
   --@include wake
   wake(now)
 end
-if group == '' and names[LOOKS] then return { 'MORE', names[LOOKS] } end
+if group == '' then
+  if names[LOOKS] then return { 'MORE', names[LOOKS] } end
+  if text == '' then call('HDEL', limits, '') else call('HSET', limits, '', text) end
+end
 return { 'OK' }

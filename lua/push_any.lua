@@ -100,7 +100,7 @@ if over[1] then
   --@include lease
   --@include ends
   --@include forget_calls
-  end_leases(over, proofs)
+  if end_leases(over, proofs) then soonest = math.min(soonest, now) end
   forget_calls(proofs)
   call('HINCRBY', meta, 'timed_out', #over)
 end

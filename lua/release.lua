@@ -16,6 +16,10 @@
 --@include bury
 --@include back
 --@include check_types
+if #ARGV > 9 then
+  -- Of several jobs none is given back where one cannot be.
+  --@include check_group_types
+end
 --@include allow_when_full
 local lost, set_aside, ids, held, soonest = {}, {}, {}, {}, math.huge
 for n = 8, #ARGV, 2 do

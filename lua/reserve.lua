@@ -74,10 +74,14 @@ if has_more and not paused_until then
   if is_prioritized and not paused_until then
     --@include pick
     picked, dropped, of, is_more = pick(wanted + 0, take_groups)
-    pick_more = not take_groups and pick
+    pick_more = function(many) return pick(many, take_groups) end
   elseif not paused_until then
-    picked = {}
-    of, is_more = take_groups(picked, wanted + 0)
+    pick_more = function(many)
+      local found = {}
+      local of_groups, has_wrong = take_groups(found, many)
+      return found, false, of_groups, has_wrong
+    end
+    picked, dropped, of, is_more = pick_more(wanted + 0)
   end
   if is_more and not picked[1] then return { 'AGAIN', lost } end
 end
@@ -139,10 +143,14 @@ while picked[first] and not is_full do
     end
   end
   first = first + 10
-  if late > 0 and not picked[first] and not (is_full or has_picked_more or lend_theirs) then
+  if late > 0 and not picked[first] and not (is_full or has_picked_more or lend_theirs and count > 0) then
     has_picked_more, first = true, 2 * count + 1
-    picked = pick_more and pick_more(500 - late)
-      or call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', 0, 500 - late)
+    local _, many = nil, 500 - late
+    if pick_more then
+      picked, _, of = pick_more(many)
+    else
+      picked = call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', 0, many)
+    end
   end
 end
 
@@ -205,8 +213,7 @@ for n = 1, count do
     waited[wait] = (waited[wait] or 0) + 1
   end
 end
--- Of a wrong type it must show before a job is leased.
-if theirs then call('ZREM', grouped, unpack(their_ids)) end
+if theirs then call('ZCARD', grouped) end -- of a wrong type it must show before a job is leased
 --@include call_of
 call('HSET', leases, '\n' .. consumer, call_of(ARGV[3], ids), unpack(new_leases))
 call('ZADD', reserved, unpack(deadlines))
@@ -217,7 +224,10 @@ if is_prioritized then
   end
 end
 if not theirs or #theirs < count then call('ZREM', waiting, unpack(ids)) end
-if theirs then lend_theirs(theirs) end
+if theirs then
+  call('ZREM', grouped, unpack(their_ids))
+  lend_theirs(theirs)
+end
 if cap and cap.interval > 0 then call('ZADD', spent, int(cap.spent_until + count * cap.interval), '\n') end
 for bucket, many in pairs(late) do call('HINCRBY', meta, 'late' .. bucket, int(many)) end
 if waited then

@@ -18,7 +18,7 @@ local function strike(id, due, record, kept)
   local group, _, _, priority = group_of(record or ''), options(record or '')
   if not group then return false end
   local entry = waits_as(group, priority, due, id)
-  if entry == kept or call('ZREM', groups, entry) == 1 then return false end
+  if entry ~= kept and call('ZREM', groups, entry) == 1 then return false end
   line_up(group, now)
   return call('ZREM', groups, first_as(group, due, id)) == 1
 end

@@ -3,6 +3,7 @@
 local function cap_of(wanted)
   if not call('HGET', limits, '\n') then return nil end
   learn({ '\n' })
+  write_off()
   local own, held, closed_until = own_limits['\n'], own_limits['\n'].concurrency and call('ZCARD', reserved), nil
   wanted = math.min(wanted, tokens_of('\n', own), held and own.concurrency - held or wanted)
   if wanted < 1 then

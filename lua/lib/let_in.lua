@@ -4,7 +4,7 @@ local function let_in(names)
   local found, places, is_ready = call('HMGET', limits, '', unpack(names)), {}, false
   for n, group in ipairs(names) do
     local own = read_limits(found[n + 1] or found[1])
-    if own.concurrency then
+    if own.concurrency or own.is_new then
       local first, at = call('ZRANGEBYLEX', groups, '[' .. group .. '\nr', '(' .. group .. '\nx', 'LIMIT', 0, 1)[1], now
       if first then
         local is_first = string.byte(first, #group + 2) == 114 and #first > #group + 10

@@ -3,12 +3,12 @@
 --@include turns
 local function servable()
   local lined, in_line = call('ZRANGEBYSCORE', line, '-inf', int(now), 'LIMIT', 0, LOOKS), call('ZCOUNT', line, '-inf', int(now))
-  local many, first_due = 0, nil
+  local many, first_due, left = 0, nil, 1000 -- priorities that are looked at
   learn(lined)
   for _, group in ipairs(lined) do
     local turn, kind_at = look_at(group, now), #group + 2
-    while turn.room > 0 and turn.from and jumped < JUMPS do
-      jumped = jumped + 1
+    while turn.room > 0 and turn.from and left > 0 do
+      left = left - 1
       local entry, due = call('ZRANGEBYLEX', groups, turn.from, '(' .. group .. '\nx', 'LIMIT', 0, 1)[1], nil
       turn.from = entry and '(' .. entry -- of another program, unless it is as long as ours
       if entry and string.byte(entry, kind_at) == 114 and #entry > kind_at + 8 then

@@ -66,6 +66,7 @@ local function take_turns(picked, most)
     end
   end
   local is_more = looks == LOOKS
+  write_off()
   if wrong[1] then
     --@include allow_when_full
     is_more = stand(wrong) or is_more

@@ -7,10 +7,10 @@ local function charge(group, is_capped, many)
   if group and is_capped then names[2] = '\n' end
   local found = call('HMGET', limits, '', unpack(names))
   for n, name in ipairs(names) do
-    local interval = read_limits(found[n + 1] or name ~= '\n' and found[1]).interval
-    if interval > 0 then
-      local spent_until = math.max(tonumber(call('ZSCORE', spent, name)) or 0, many > 0 and now or 0)
-      call('ZADD', spent, int(spent_until + many * interval), name)
+    local own = read_limits(found[n + 1] or name ~= '\n' and found[1])
+    if own.interval > 0 then
+      local spent_until = math.max(spent_of(own, call('ZSCORE', spent, name)), many > 0 and now or 0)
+      call('ZADD', spent, int(spent_until + many * own.interval), name)
     end
   end
 end

@@ -1,7 +1,8 @@
 -- lib/turns.lua: looks at groups: which of their jobs may be served now, and from when on it may be the turn of each.
 --@include limits
-local LOOKS, JUMPS = 100, 1000 -- of one call: at groups that have nothing to give, and over priorities whose jobs are not due
-local own_limits, spent_until, closed_until, jumped = {}, {}, {}, 0
+local LOOKS = 100 -- of one call, at groups that have nothing to give
+local PAGES, PAGE = 10, 100 -- of one look, over entries of jobs that are not due
+local own_limits, spent_until, closed_until, overdrawn = {}, {}, {}, {}
 local has_limits = call('EXISTS', limits, spent) > 0
 
 -- Reads the limits of these groups, and how far they are spent.
@@ -12,8 +13,18 @@ local function learn(names)
   local found, moments = call('HMGET', limits, '', unpack(names)), call('ZMSCORE', spent, unpack(both))
   for n, name in ipairs(names) do
     own_limits[name] = read_limits(found[n + 1] or name ~= '\n' and found[1])
-    spent_until[name], closed_until[name] = tonumber(moments[n]), tonumber(moments[#names + n])
+    spent_until[name], closed_until[name] = spent_of(own_limits[name], moments[n]), tonumber(moments[#names + n])
+    if own_limits[name].interval > 0 and (tonumber(moments[n]) or 0) > spent_until[name] then
+      overdrawn[#overdrawn + 1], overdrawn[#overdrawn + 2] = int(spent_until[name]), name
+    end
   end
+end
+-- Stores what learn() has brought back to the limits of now: or it would be brought back to a later moment in each look.
+local function write_off()
+  if not overdrawn[1] then return end
+  --@include allow_when_full
+  call('ZADD', spent, unpack(overdrawn))
+  overdrawn = {}
 end
 -- From when on there is a token, if this many have been taken before.
 local function opens(name, own, taken)
@@ -45,37 +56,37 @@ local function look_at(group, at)
   end
   return turn
 end
--- Reads up to `many` more due jobs: id · due · entry · turn. A priority whose next job is not due is passed over in one jump.
+-- Reads `many` more due jobs, if there are: id · due · entry · turn. What is not due is passed over, a priority at a time.
 local function read_on(turn, many)
-  local kind_at = #turn.group + 2
-  while turn.from and many > 0 do
-    local entries, from = call('ZRANGEBYLEX', groups, turn.from, '(' .. turn.group .. '\nx', 'LIMIT', '0', int(many)), turn.from
-    turn.from = nil
+  local kind_at, pages, wanted = #turn.group + 2, 0, #turn.jobs + many
+  while turn.from and #turn.jobs < wanted do
+    local limit, last_ahead = pages == 0 and many or PAGE, nil
+    local entries = call('ZRANGEBYLEX', groups, turn.from, '(' .. turn.group .. '\nx', 'LIMIT', '0', int(limit))
     for _, entry in ipairs(entries) do
-      local is_first, priority, due, at = string.byte(entry, kind_at) == 114, nil, nil, nil
-      if is_first and #entry > kind_at + 8 then
+      local kind, priority, due, at = string.byte(entry, kind_at), nil, nil, nil
+      if kind == 114 and #entry > kind_at + 8 then
         due, at = struct.unpack('>I8', entry, kind_at + 1)
-      elseif string.byte(entry, kind_at) == 119 and #entry > kind_at + 12 then
+      elseif kind == 119 and #entry > kind_at + 12 then
         priority, due, at = struct.unpack('>I4I8', entry, kind_at + 1)
       end
+      last_ahead = nil
       if not due then
         call('ZREM', groups, entry) -- another program has made it
-        turn.from = from
-        break
-      end
-      if due > now then
+      elseif due <= now then
+        turn.jobs[#turn.jobs + 1] = { string.sub(entry, at), due, entry, turn }
+      else
         turn.ahead = math.min(turn.ahead or due, due)
-        if is_first and turn.own.ordered or jumped == JUMPS then return end
-        jumped = jumped + 1
-        turn.from = '(' .. turn.group .. (is_first and '\ns' or '\nw' .. struct.pack('>I4', priority) .. string.rep('\255', 9))
-        break
+        last_ahead = priority and '\nw' .. struct.pack('>I4', priority) .. string.rep('\255', 9) or '\ns'
+        if not priority and turn.own.ordered then
+          turn.from = nil
+          return
+        end
       end
-      turn.jobs[#turn.jobs + 1], many = { string.sub(entry, at), due, entry, turn }, many - 1
-      from = '(' .. entry
     end
-    if not turn.from and many == 0 then
-      turn.from = from
-      return
+    turn.from, pages = nil, pages + 1
+    if #entries == limit then turn.from = '(' .. (last_ahead and turn.group .. last_ahead or entries[limit]) end
+    if pages == PAGES and turn.from and #turn.jobs < wanted then
+      turn.from, turn.ahead = nil, math.min(turn.ahead or math.huge, now + 1000000) -- the next look is as short
     end
   end
 end

@@ -106,6 +106,8 @@ impl GroupLimits {
     /// `None`: [`GroupLimits::encode`] has not made it.
     #[must_use]
     pub fn decode(text: &[u8]) -> Option<Self> {
+        // A mark of limits that are being changed (`lua/limit_groups.lua`).
+        let text = text.strip_suffix(b" !").unwrap_or(text);
         let words: Vec<&str> = std::str::from_utf8(text).ok()?.split(' ').collect();
         let [concurrency, _, burst, weight, ordered, rate] = words.as_slice() else { return None };
         let rate = match rate.split_once('/') {
@@ -181,6 +183,7 @@ mod tests {
         for (limits, text) in all {
             assert_eq!((limits.encode().as_str(), GroupLimits::decode(text.as_bytes())), (text, Some(limits)));
         }
+        assert_eq!(GroupLimits::decode(b"- - - 1 0 - !"), Some(GroupLimits::default()));
         assert_eq!(GroupLimits::decode(b"1 2"), None);
     }
 }

@@ -258,6 +258,7 @@ fn arguments_are_only_spread_from_lists_of_bounded_length() {
         "theirs",
         "their_ids",
         "stands",
+        "overdrawn",
         "ARGV, 2", // of one cancel
         "KEYS",
     ];

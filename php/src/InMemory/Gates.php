@@ -81,20 +81,20 @@ final class Gates
     /** How many more jobs may start now. */
     public function most(string $name, int $held, int $nowUs): int
     {
-        if ($this->momentUs($name, $held) > $nowUs) {
+        if ($this->momentUs($name, $held, $nowUs) > $nowUs) {
             return 0;
         }
         [$intervalUs, $burst] = $this->rates[$this->like($name)] ?? [0, 0];
-        $tokens = $intervalUs === 0 ? PHP_INT_MAX : floor($burst - max(0, ($this->spent[$name] ?? 0) - $nowUs) / $intervalUs);
+        $tokens = $intervalUs === 0 ? PHP_INT_MAX : floor($burst - max(0, $this->spentUs($name, $nowUs) - $nowUs) / $intervalUs);
 
         return (int) min($this->room($name, $held), $tokens);
     }
 
     /** From when on a job may start, as long as nobody gives one back: in the past where one may now. */
-    public function momentUs(string $name, int $held): int
+    public function momentUs(string $name, int $held, int $nowUs): int
     {
         [$intervalUs, $burst] = $this->rates[$this->like($name)] ?? [0, 0];
-        $tokenUs = $intervalUs === 0 ? 0 : ($this->spent[$name] ?? 0) - ($burst - 1) * $intervalUs;
+        $tokenUs = $intervalUs === 0 ? 0 : $this->spentUs($name, $nowUs) - ($burst - 1) * $intervalUs;
 
         return $this->room($name, $held) === 0 ? self::NEVER : max($tokenUs, $this->closed[$name] ?? 0);
     }
@@ -103,7 +103,15 @@ final class Gates
     {
         $intervalUs = $this->rates[$this->like($name)][0] ?? 0;
         if ($intervalUs > 0) {
-            $this->spent[$name] = max($this->spent[$name] ?? 0, $nowUs) + $many * $intervalUs;
+            $this->spent[$name] = max($this->spentUs($name, $nowUs), $nowUs) + $many * $intervalUs;
+        }
+    }
+
+    /** No more is spent than the limits of now allow: they may have been changed, or the clock set back. */
+    public function writeOff(string $name, int $nowUs): void
+    {
+        if (isset($this->spent[$name])) {
+            $this->spent[$name] = $this->spentUs($name, $nowUs);
         }
     }
 
@@ -142,6 +150,14 @@ final class Gates
         $untilUs = $this->closed[$name] ?? 0;
 
         return $untilUs > $nowUs ? $untilUs : null;
+    }
+
+    private function spentUs(string $name, int $nowUs): int
+    {
+        $spentUs = $this->spent[$name] ?? 0;
+        [$intervalUs, $burst] = $this->rates[$this->like($name)] ?? [0, 0];
+
+        return $intervalUs === 0 ? $spentUs : min($spentUs, $nowUs + $burst * $intervalUs);
     }
 
     private function room(string $name, int $held): int

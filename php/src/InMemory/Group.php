@@ -58,7 +58,7 @@ final class Group
     /** When there is a token, and it is not closed; null: now. */
     public function opensUs(): ?int
     {
-        $opensUs = $this->gates->momentUs($this->name, 0);
+        $opensUs = $this->gates->momentUs($this->name, 0, $this->nowUs);
 
         return $opensUs > $this->nowUs ? $opensUs : null;
     }
@@ -68,6 +68,6 @@ final class Group
     {
         $dueUs = $this->due->first() === null ? $this->aheadUs : 0;
 
-        return max($dueUs, $this->gates->momentUs($this->name, $this->held));
+        return max($dueUs, $this->gates->momentUs($this->name, $this->held, $this->nowUs));
     }
 }

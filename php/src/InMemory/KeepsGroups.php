@@ -94,6 +94,7 @@ trait KeepsGroups
         $nowUs = $this->store->nowUs();
         foreach ($group === null ? $this->groups() : [$group] as $name) {
             $this->line->endTurn($name);
+            $this->gates->writeOff($name, $nowUs);
             $this->line->put($this->group($name, $nowUs), min($this->line->momentUs($name) ?? $nowUs, $nowUs));
         }
     }

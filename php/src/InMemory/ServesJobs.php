@@ -57,6 +57,7 @@ trait ServesJobs
     {
         do {
             $nowUs = $this->store->nowUs();
+            $this->gates->writeOff(Gates::QUEUE, $nowUs);
             $room = min($most, $this->gates->most(Gates::QUEUE, $this->held(), $nowUs));
             if ($room === 0) {
                 return [];
@@ -102,7 +103,7 @@ trait ServesJobs
         $nowUs = $this->store->nowUs();
         $pausedUs = $this->gates->closedUntilUs(Gates::QUEUE, $nowUs) ?? 0;
         $moments = [];
-        $opensUs = $this->gates->momentUs(Gates::QUEUE, $this->held());
+        $opensUs = $this->gates->momentUs(Gates::QUEUE, $this->held(), $nowUs);
         foreach ($this->entries as $entry) {
             if ($entry->lease !== null) {
                 $moments[] = max($pausedUs, $entry->lease->endsAtUs());

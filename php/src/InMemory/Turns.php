@@ -45,6 +45,7 @@ final class Turns
         do {
             foreach ($this->jobs->line->until($this->nowUs) as [$us, $name]) {
                 yield from $this->taken($default, $us);
+                $this->jobs->gates->writeOff($name, $this->nowUs);
                 $turn = new Turn($this->jobs->group($name, $this->nowUs));
                 if ($turn->isOver()) {
                     $this->jobs->line->put($turn->group, $us);
@@ -70,6 +71,7 @@ final class Turns
     private function bringsForward(): bool
     {
         foreach ($this->jobs->line->after($this->nowUs) as $name) {
+            $this->jobs->gates->writeOff($name, $this->nowUs);
             $this->jobs->line->put($this->jobs->group($name, $this->nowUs), $this->nowUs);
         }
 

@@ -83,4 +83,16 @@ trait GroupRateRules
         $this->assertSame(['a1', 'a2'], self::served($queue));
         $this->assertSame([1, 'expired'], [$queue->stats()->expired, $queue->peek('late')?->lastError]);
     }
+
+    public function testARateThatIsChangedClosesForNoLongerThanItself(): void
+    {
+        $queue = $this->queue();
+        $queue->limitGroups('r', new GroupLimits(rate: '1/1d'));
+        self::fill($queue, 'r1 r2');
+        $this->assertNotNull($queue->reserve());
+        $queue->limitGroups('r', new GroupLimits(rate: '1/30s'));
+        $this->assertNull($queue->reserve());
+        $this->travel(30);
+        $this->assertSame('r2', $queue->reserve()?->id);
+    }
 }

@@ -73,10 +73,11 @@ impl Walk {
         let (group, now) = (Group::new(name).unwrap(), self.model.now);
         let held = self.model.jobs.iter().filter(|job| job.is_held() && job.group() == Some(name));
         let closed = self.model.groups.closed_until.get(name).copied().filter(|until| *until > now);
+        let place = found.line.iter().find(|(other, _)| other == name.as_bytes()).map(|(_, at)| *at);
         let expected = GroupStats {
             waiting: self.model.in_group(name).len() as u64,
             reserved: held.count() as u64,
-            next_turn_at_us: found.line.iter().find(|(other, _)| other == name.as_bytes()).map(|(_, at)| *at),
+            next_turn_at_us: place.map(|at| at.max(closed.unwrap_or(at))).filter(|at| *at < i64::MAX),
             closed_until_us: closed.filter(|until| *until < i64::MAX),
             is_paused: closed.is_some(),
         };

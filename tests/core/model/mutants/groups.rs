@@ -4,15 +4,15 @@ use super::Mutant;
 
 /// The walk with groups finds them.
 pub const BY_THE_WALK: &[Mutant] = &[
-    ("lib/ends.lua", "return let_in(names) or is_capped", "return is_capped"), // a place that is free again lets nobody in
-    ("lib/ends.lua", "if entries then call('ZREM', groups, unpack(entries)) end", ""), // a job that has ended is held for ever
+    ("lib/ends.lua", "is_let_in = let_in(names) or is_capped", "is_let_in = is_capped"), // a place that is free again lets nobody in
+    ("lib/ends.lua", "call('ZREM', groups, unpack(entries))", ""), // a job that has ended is held for ever
     ("lib/let_in.lua", "places[#places + 2] = int(at), group", "places[#places + 2] = int(at + 3000000), group"), // stands too late
     ("lib/back.lua", ".ordered then", ".ordered and false then"), // a job that came back is not the first
-    ("lib/turns.lua", "if is_first and turn.own.ordered or jumped", "if jumped"), // nor does its group wait for it
+    ("lib/turns.lua", "if not priority and turn.own.ordered then", "if false then"), // nor does its group wait for it
     ("lib/turns.lua", "turn.room = math.min(turn.room, turn.free)", ""), // concurrency is ignored
     ("lib/turns.lua", "return math.floor((now + own.burst", "return math.huge or math.floor((now + own.burst"), // a batch takes any number of tokens
     ("lib/turns.lua", "if opens(name, own, 0) > now then return 0 end", ""), // closed groups are served
-    ("lib/turns.lua", "if due > now then", "if due > now + 5000 then"),      // early
+    ("lib/turns.lua", "elseif due <= now then", "elseif due <= now + 5000 then"), // early
     ("lib/turns.lua", "if turn.free <= turn.leased then return nil end", ""), // a full group stays in line
     ("lib/turns.lua", "or name ~= '\\n' and found[1]", ""),                  // the limits of all others are ignored
     ("lib/take_turns.lua", "give(turn, turn.own.weight - turn.used)", "give(turn, most)"), // all at once
@@ -27,17 +27,17 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/lend.lua", "+ turn.leased * own.interval", "+ own.interval"), // a batch costs one token
     ("lib/lend.lua", "call('ZREM', groups, unpack(entries))", ""),      // it waits and is held
     ("lib/tokens.lua", "if marks and string.find(marks, '[gl]') then charge", "if false then charge"), // no token comes back
-    ("lib/book.lua", "if entry == kept or call('ZREM', groups, entry) == 1 or", "if entry == kept or"), // the old place stays
+    ("lib/book.lua", "if entry ~= kept and call('ZREM', groups, entry) == 1 then return false end", ""), // the old place stays
     (
         "lib/book.lua",
         "call('ZADD', line, 'LT', int(math.max(at, now)), group)",
         "call('ZADD', line, 'NX', int(math.max(at, now)), group)",
     ), // an earlier job comes late
-    ("lib/book.lua", "line_up(group, now)\n  return true", "return true"), // a group waits for a job that is gone
+    ("lib/book.lua", "line_up(group, now)\n  return call", "return call"), // a group waits for a job that is gone
     ("lib/servable.lua", "elseif turn.own.ordered then break end", "end"), // jobs behind one that came back do not count as blocked
     ("lib/cap.lua", "held and own.concurrency - held or wanted", "wanted"), // the concurrency of the queue is ignored
     ("reserve.lua", "cap.spent_until + count * cap.interval", "cap.spent_until + cap.interval"),
-    ("reserve.lua", "if theirs then call('ZREM', grouped, unpack(their_ids)) end", ""),
+    ("reserve.lua", "call('ZREM', grouped, unpack(their_ids))", ""),
     ("reserve_job.lua", "if group then call('ZADD', groups, 0, group .. '\\nh' .. id) end", ""), // does not count
     ("push.lua", "call('ZADD', line, 'LT', unpack(stands))", "call('ZADD', line, 'NX', unpack(stands))"),
     ("limit_groups.lua", "if turns[1] and stand(turns) then", "if false then"), // new limits let nobody in
@@ -68,7 +68,7 @@ pub const BY_OTHERS: &[(Mutant, &str)] = &[
     ),
     (("lib/let_in.lua", "if own.ordered and", "if"), "model::walk::regressions::a_group_that_is"),
     (
-        ("reserve.lua", "(is_full or has_picked_more or lend_theirs)", "(is_full or has_picked_more or of)"),
+        ("reserve.lua", "picked, _, of = pick_more(many)", "picked = pick_more(many)"),
         "model::walk::regressions::behind_an",
     ),
     (

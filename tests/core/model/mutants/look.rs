@@ -12,17 +12,17 @@ pub const BY_THE_WALK: &[Mutant] = &[
         "if mine and other and is_before(mine, other) then low = mid + 1 else high = mid end",
         "high = mid",
     ),
-    ("lib/merge.lua", "if mine and (not other or is_before(mine, other)) then", "if mine then"),
+    ("lib/merge.lua", "if mine[i] and (not others[j] or is_before(mine[i], others[j])) then", "if mine[i] then"),
     ("list.lua", "offset = offset + count_up_to(", "offset = count_up_to("),
     ("lib/after.lua", "call('ZRANK', key, member) + 1, true", "call('ZRANK', key, member), true"), // shows the job itself again
     ("lib/after.lua", "if score and int(score) == at then", "if score then"), // goes by where the job is now
-    ("lib/after.lua", "math.max(0, first - due_now)", "first - due_now"),
+    ("lib/after.lua", "math.max(0, first - due_waiting)", "first - due_waiting"),
     ("lib/after.lua", "math.max(0, up_to(prioritized, at, id) - call('ZCOUNT', prioritized, '-inf', int(now)))", "0"),
     ("lib/after.lua", "call('ZCOUNT', prioritized_ready, '-inf', '(1024') + math.min", "math.min"),
     ("lib/after.lua", "(priority + 0 < 1024 and 0 or due_now)", "0"),
     ("lib/after.lua", "(priority + 0 < 1024 and 0 or due_now)", "due_now"),
     ("peek.lua", "due <= now and 'ready' or 'delayed'", "'ready'"),
-    ("stats.lua", "if due and (not oldest or due < oldest) then", "if due and (not oldest or due > oldest) then"),
+    ("stats.lua", "key ~= grouped and (not oldest or due < oldest)", "key ~= grouped and (not oldest or due > oldest)"),
     ("stats.lua", "local is_paused = pause_end() and 1 or 0", "local is_paused = 0"),
 ];
 
@@ -39,7 +39,7 @@ pub const BY_OTHERS: &[(Mutant, &str)] = &[
     (("lib/after.lua", "then high = mid else low = mid + 1 end", "then low = mid + 1 else high = mid end"), "pages::"),
     (("lib/after.lua", "if score and int(score) == at then", "if false then"), "pages::"), // no whole microseconds
     (("lib/after.lua", "if due and int(due) == at and", "if false and"), "pages::where_redis"),
-    (("lib/after.lua", "math.min(first, due_now)", "first"), "pages::the_place"), // the clock was set back
+    (("lib/after.lua", "math.min(first, due_waiting)", "first"), "pages::the_place"), // the clock was set back
     (("lib/after.lua", "and at + 0 <= now and not promoted", "and not promoted"), "pages::the_place"), // the same
     (("lib/after.lua", "promoted and int(promoted) or priority", "priority"), "pages::"), // of a damaged record
     (("lib/less.lua", "if mine ~= other then return mine < other end", ""), "pages::"),

@@ -4,9 +4,9 @@ use super::Mutant;
 
 /// The walk finds them.
 pub const BY_THE_WALK: &[Mutant] = &[
-    ("push.lua", "now + (n - 1) / 3 + due", "now + due"), // a batch loses its order
+    ("push.lua", "now + (n - 1) / width + due", "now + due"), // a batch loses its order
     ("push.lua", "due = string.sub(due, 2) + 0", "due = now"), // moments are forgotten
-    ("push.lua", "if due < now then", "if false then"),   // lateness of a passed moment counts from that
+    ("push.lua", "if due < now then", "if false then"),       // lateness of a passed moment counts from that
     ("push.lua", "string.char(string.byte(record) + 2) .. string.sub(record, 2)", "record"), // the same
     ("push.lua", "string.sub(call('HGET', jobs, id), 2) == string.sub(record, 2) then", "false then"), // does not know its own job
     ("push.lua", "and string.sub(call('HGET', jobs, id), 2) == string.sub(record, 2) then", "then"), // takes another's job for its own
@@ -22,7 +22,7 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("push_any.lua", "call('HDEL', history, unpack(renewed))", ""), // replacing keeps attempts
     ("push_any.lua", "call('ZREM', buried, unpack(renewed))", ""),  // a replaced buried job is in two states
     ("push_any.lua", "due_at(ARGV[6 * n], n - 1)", "due_at(ARGV[6 * n])"), // a batch loses its order
-    ("push_any.lua", "due, old_due, was_prioritized)", "due)"),     // a replaced job keeps its old place
+    ("push_any.lua", "due, group, old_due, where,", "due, group, nil, nil,"), // a replaced job keeps its old place
     ("push_any.lua", "if was_stored then", "if false then"),        // does not know its own jobs
     ("push_any.lua", "and string.sub(old, 2) == string.sub(debounced(record, old), 2) then", "then"), // knows others' for its own
     (
@@ -54,7 +54,11 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ), // forgets that the id is taken
     ("push_once.lua", "if unique ~= '' then take_id(id, unique + 0) end", ""),
     ("push_once.lua", "if replaces and not old_due then call('ZREM', buried, id) end", ""), // in two states
-    ("push_once.lua", "if old_due then unplace(id, old_due, was_prioritized) end", ""),     // the same
+    (
+        "push_once.lua",
+        "if old_due then unplace(id, old_due, where, where == grouped and call('HGET', jobs, id)) end",
+        "",
+    ), // the same
     ("push_once.lua", "first_due > 0 and first_due or math.max(due, now)", "math.max(due, now)"), // forgets since when it waits
     ("push_once.lua", "    record = with_history(record)\n", ""), // no reserve asks for the past
     ("push_once.lua", "call('HDEL', history, id)", ""),           // the new job has the past of the old one
@@ -65,7 +69,7 @@ pub const BY_THE_WALK: &[Mutant] = &[
 pub const BY_OTHERS: &[(Mutant, &str)] = &[
     (("push.lua", "wake(soonest)", ""), "wakes::"),
     (("push_any.lua", "wake(soonest)", ""), "wakes::"),
-    (("push_any.lua", "end_leases(over)", ""), "duplicates::a_push_that_replaces"),
+    (("push_any.lua", "end_leases(over, proofs)", ""), "duplicates::a_push_that_replaces"),
     (("push_any.lua", "or came_back[id]", ""), "repeats::"), // puts off a released job
     (("push.lua", "call('ZADD', waiting, unpack(places))", "redis.pcall('ZADD', waiting, unpack(places))"), "denied::"),
     (("push_any.lua", "call('ZADD', waiting, 'XX', '0', '')", ""), "oom::"),

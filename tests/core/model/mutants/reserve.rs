@@ -5,7 +5,7 @@ use super::Mutant;
 /// The walk finds them.
 pub const BY_THE_WALK: &[Mutant] = &[
     ("reserve.lua", "call('ZREM', waiting, unpack(ids))", ""), // reserved twice
-    ("reserve.lua", "unplace(ids[n], dues[n] + 0, true)", ""), // the same
+    ("reserve.lua", "unplace(ids[n], dues[n] + 0, prioritized)", ""), // the same
     ("reserve.lua", "is_prioritized = call('EXISTS', prioritized) == 1 -- jobs", "--"),
     ("reserve.lua", "or call('HEXISTS', meta, 'paused') == 1", ""),
     ("reserve.lua", "or call('ZCOUNT', reserved, '-inf', now_text) > 0 then", "then"), // leases never end
@@ -37,14 +37,17 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("reserve_job.lua", "if not due and not since then return { 'MISSING' } end", ""), // reserved twice
     ("reserve_job.lua", "if reclaim() then return { 'AGAIN' } end", ""),
     ("lib/undo_call.lua", "if lines() ~= number then return end", "lines()"), // gives back jobs that were seen
-    ("lib/give_back.lua", "or DEFAULT_PRIORITY, due)", "or DEFAULT_PRIORITY, now)"),
+    ("lib/give_back.lua", "record, priority, due)", "record, priority, now)"),
     ("lib/pick.lua", "add_prioritized('-inf', '(1024')", ""),
     ("lib/pick.lua", "add_prioritized('1024', '+inf')", ""),
     ("lib/pick.lua", "'WITHSCORES', 'LIMIT', 0, most - #picked / 2)", "'WITHSCORES', 'LIMIT', 0, most)"), // more than were wanted
-    ("lib/place.lua", "if was_prioritized then call('ZREM', prioritized_ready, ready_member(old_due, id)) end", ""),
-    ("lib/place.lua", "if was_prioritized then call('ZREM', prioritized, id) end", ""),
+    (
+        "lib/place.lua",
+        "if where == prioritized then call('ZREM', prioritized_ready, ready_member(old_due, id)) end",
+        "",
+    ),
     ("lib/place.lua", "call('ZRANK', prioritized, id) < call('ZCARD', prioritized_ready)", "false"), // served too late
-    ("lib/place.lua", "if old_due and not was_prioritized then call('ZREM', waiting, id) end", ""),
+    ("lib/place.lua", "if where and where ~= key then call('ZREM', where, id) end", ""),
     ("lib/promote.lua", "if ready > due_now then", "if false then"), // not when the clock is set back
     ("lib/promote.lua", "int(priority or 0), ready_member", "0, ready_member"),
     ("lib/moments.lua", "mode == 1 and first_due + value or value", "value"), // every moment is one on the clock
@@ -56,12 +59,12 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/expire.lua", "string.byte(record, at + 9) == 1 and 'dropped' or 'expired'", "'expired'"),
     ("lib/moments.lua", "moment(record, 'U', past.first_due)", "moment(record, 'U', now)"),
     ("lib/expire.lua", "past.error ~= '' and past.error or TOO_LATE", "TOO_LATE"),
-    ("lib/expire.lua", "if may_be_prioritized then unplace(id, due, true) end", ""),
+    ("lib/expire.lua", "where and { where } or { waiting, prioritized }", "{ waiting }"),
     ("reserve.lua", "first = true, 2 * count + 1", "first = true, 1"), // leases a job twice
     ("reserve.lua", "if has_picked_more and count == wanted + 0 then is_full = true end", ""), // more than were wanted
     ("reserve.lua", "if late > 0 and not picked[first]", "if false and not picked[first]"), // fewer than there are
-    ("reserve_job.lua", "if expire(id, record, due, true) then return { 'MISSING' } end", ""),
-    ("take.lua", "elseif record and is_ended(id, record, due) then", "elseif false then"),
+    ("reserve_job.lua", "if expire(id, record, due, where) then return { 'MISSING' } end", ""),
+    ("take.lua", "elseif record and is_ended(id, record, due, where) then", "elseif false then"),
     ("lib/reclaim.lua", "is_spent = is_too_late(record, past, due)", ""),
 ];
 
@@ -88,7 +91,7 @@ pub const BY_OTHERS: &[(Mutant, &str)] = &[
     (("lib/pick.lua", "local due, id = #member > 8 and", "local due, id ="), "foreign::"),
     (("lib/place.lua", "math.min(math.max(due, 0), 9007199254740991)", "due"), "foreign::"),
     (("reserve.lua", "is_full = late_bytes > 4000000", ""), "moments::backlogs::large_records"),
-    (("reserve.lua", "'LIMIT', '0', 500 - late)", "'LIMIT', '0', wanted)"), "moments::backlogs::a_backlog"),
+    (("reserve.lua", "'LIMIT', 0, 500 - late)", "'LIMIT', 0, wanted)"), "moments::backlogs::a_backlog"),
     (("reserve.lua", "pick_more and pick_more(500 - late)", "nil"), "moments::backlogs::a_backlog"),
     (("lib/expire.lua", "if call('ZSCORE', reserved, id) then", "if false then"), "moments::an_entry"),
     (("lib/expire.lua", "--@include allow_when_full", ""), "moments::late_jobs_end"),

@@ -12,7 +12,7 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/ends.lua", "call('HDEL', jobs, unpack(ids))", ""),
     ("lib/ends.lua", "call('ZREM', reserved, unpack(ids))", ""),
     ("lib/ends.lua", "call('HDEL', leases, unpack(ids))", ""),
-    ("lib/ends.lua", "if not held[n] or has_marks", "if held[n] and has_marks"), // the history of a job that nobody held stays
+    ("lib/ends.lua", "held[n], 'h'", "held[n], '-'"), // the history of a job that nobody held stays
     (
         "release.lua",
         "past.attempts, past.releases = past.attempts + 1, past.releases + 1",
@@ -21,19 +21,19 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("release.lua", "call('HSET', jobs, id, record)", ""), // the new priority is forgotten at the next lease's end
     ("release.lua", "ARGV[2] == '' and read_lease(lease) or", "ARGV[2] == '' and now or"), // not its old place
     ("release.lua", "call('HGET', leases, id) == lease", "call('HGET', leases, id)"), // stale tokens pass
-    ("release.lua", "if ids[1] then end_leases(ids) end", ""),
+    ("release.lua", "if ids[1] and end_leases(ids, held) then", "if false then"),
     ("fail.lua", "past.attempts, past.error = past.attempts + 1, ARGV[5]", "past.error = ARGV[5]"),
     ("fail.lua", "past.attempts >= max_attempts", "past.attempts > max_attempts"),
     ("fail.lua", "call('HGET', leases, id) == ARGV[3]", "call('HGET', leases, id)"),
-    ("fail.lua", "place(id, priority or DEFAULT_PRIORITY, due)", "place(id, DEFAULT_PRIORITY, due)"),
-    ("fail.lua", "end_leases({ id })", ""),
+    ("fail.lua", "place_back(id, record, priority, due)", "place_back(id, record, DEFAULT_PRIORITY, due)"),
+    ("fail.lua", "= end_leases({ id }, { ARGV[3] })", "= false"),
     ("fail.lua", "call('HINCRBY', meta, 'failed' .. ARGV[6], 1)", ""),
-    ("fail.lua", "read_history(id, (read_lease(ARGV[3])))", "read_history(id, now)"), // it waits anew
+    ("fail.lua", "read_history(id, old_due)", "read_history(id, now)"), // it waits anew
     ("release.lua", "read_history(id, (read_lease(lease)))", "read_history(id, now)"),
-    ("bury.lua", "read_history(id, (read_lease(ARGV[3])))", "read_history(id, now)"),
+    ("bury.lua", "read_history(id, old_due)", "read_history(id, now)"),
     ("bury.lua", "past.attempts = past.attempts + 1", ""),
     ("bury.lua", "call('HGET', leases, id) == ARGV[3]", "call('HGET', leases, id)"),
-    ("bury.lua", "end_leases({ id })", ""),
+    ("bury.lua", "= end_leases({ id }, { ARGV[3] })", "= false"),
     ("lib/bury.lua", "past.buries + 1", "past.buries"),
     ("lib/bury.lua", "call('ZADD', buried, int(now), id)", ""),
     ("touch.lua", "deadline = now + ARGV[n + 2] * 1000", "deadline = now"),
@@ -45,8 +45,8 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/record.lua", "max_attempts, priority\nend", "DEFAULT_MAX_ATTEMPTS, priority\nend"),
     ("lib/reclaim.lua", "past.attempts + 1, past.timeouts + 1,", "past.attempts, past.timeouts + 1,"),
     ("lib/reclaim.lua", "past.attempts >= max_attempts", "false"), // poison is never buried
-    ("lib/reclaim.lua", "place(id, priority or DEFAULT_PRIORITY, due)", "place(id, priority or DEFAULT_PRIORITY, now)"), // not its old place
-    ("lib/reclaim.lua", "end_leases(ended)", ""),
+    ("lib/reclaim.lua", "place_back(id, record, priority, due)", "place_back(id, record, priority, now)"), // not its old place
+    ("lib/reclaim.lua", "= end_leases(ended, ended_leases)", "= false"),
     ("lib/reclaim.lua", "return #ended == 100", "return false"),
     ("lib/reclaim.lua", "(timed_out[run] or 0) + 1", "1"),
     ("lib/reclaim.lua", "bucket_of(ttr_ms * 1000)", "bucket_of(ttr_ms)"),
@@ -54,7 +54,7 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/acknowledge.lua", "outcome .. runs, #done)", "outcome .. '00', #done)"), // not how long it ran
     ("lib/acknowledge.lua", "outcome .. runs, #done)", "'acked' .. runs, #done)"), // a failed run counts as done
     ("ack.lua", "if ended > 0 then call('HINCRBY', meta, 'given_up', ended) end", ""), // as if it had never been pushed
-    ("ack.lua", "math.floor(#ARGV / 2) - 1 - #lost", "math.floor(#ARGV / 2) - 1"), // jobs that were not ours count
+    ("ack.lua", "math.floor((#ARGV - from + 1) / 2) - #lost", "math.floor((#ARGV - from + 1) / 2)"), // jobs that were not ours count
     ("release.lua", "(ARGV[4] == '1' or ARGV[6] ~= '' or has_moments) and read_history", "read_history"), // an attempt leaves a trace that does not count
     ("release.lua", "or has_moments) and", ") and"), // a release that does not count puts the moments off
     ("release.lua", "record = started(id, record)", ""), // a job that was started expires
@@ -80,7 +80,7 @@ pub const BY_OTHERS: &[(Mutant, &str)] = &[
     (("fail.lua", "wake(due)", ""), "wakes::"),
     (("touch.lua", "wake(soonest)", ""), "wakes::"),
     (("lib/ends.lua", "call('HDEL', jobs, unpack(ids))", "try('HDEL', jobs, unpack(ids))"), "denied::"),
-    (("lib/record.lua", "if not string.find(record, '^%l', at + 1) and", "if false and"), "traits::a_job_with"),
+    (("lib/record.lua", "if kind < 97 or kind > 122 then", "if false then"), "traits::a_job_with"),
     (("lib/record.lua", "return math.max(ttr_ms, SHORTEST_TTR_MS)", "return ttr_ms"), "foreign::a_job_without"),
     (("lib/reclaim.lua", "only_looks and not may_write()", "false"), "looking::"),
     (("lib/forget_calls.lua", "if is_held then break end", ""), "bounds::cancelling"),

@@ -288,9 +288,11 @@ impl Walk {
         (self.model.times.lateness, self.model.times.wait) = (late, wait);
         let firsts: Vec<String> = found.firsts().map(|id| text(&id)).collect();
         let groups = &self.model.groups;
-        for job in self.model.jobs.iter_mut().filter(|job| job.waits() && firsts.contains(&job.id)) {
-            assert!(job.comes_first || job.group().is_some_and(|group| groups.limits_of(group).ordered));
-            job.comes_first = true;
+        for job in self.model.jobs.iter_mut().filter(|job| job.waits()) {
+            let (is_first, was_first) = (firsts.contains(&job.id), job.comes_first);
+            let is_ordered = job.group().is_some_and(|group| groups.limits_of(group).ordered);
+            assert!(is_first == was_first || is_first == is_ordered, "{job:?} is the first: {is_first}");
+            job.comes_first = is_first;
         }
     }
 

@@ -157,6 +157,9 @@ impl Walk {
         for id in &ids {
             let mut options = JobOptions { ttr_ms: 100, ..JobOptions::default() };
             options.priority = if self.has_priorities() { self.pick(&[5, 1024, 1024]) } else { 1024 };
+            if let Some(group) = self.some_group() {
+                options.extras.traits = Traits::default().group(&group).before(&[]);
+            }
             let due = Due::AtUs(self.model.now - 60_000_000);
             batch.push(Push { id: id.clone(), options, due, on_duplicate: OnDuplicate::Keep, ..self.new_push() });
         }
