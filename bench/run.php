@@ -22,7 +22,7 @@ try {
 }
 
 if ($settings->help) {
-    echo "usage: ./build.sh bench [--quick] [--cases=a,b] [--peers=a,b] [--runs=5] [--scale=1] [--out=FILE]\n\n";
+    echo "usage: ./build.sh bench [--quick] [--cases=a,b] [--peers=a,b] [--runs=5] [--scale=1] [--out=FILE] [--before=libdelayqueue.so]\n\n";
     echo '  cases: ', implode(', ', Cases::names()), "\n  peers: ", implode(', ', Peers::names()), "\n\n";
     echo "bench/README.md says more.\n";
     exit(0);

@@ -28,6 +28,7 @@ final class Cases
         'stall' => Cases\Stall::class,
         'fpm' => Cases\Fpm::class,
         'instructions' => Cases\Instructions::class,
+        'groups' => Cases\Groups::class,
         'outbox' => Cases\Outbox::class,
     ];
 

@@ -15,22 +15,26 @@ final class Child
 
     private string $name;
 
-    /** @param list<string> $under a command to run it under, such as valgrind's */
-    public function __construct(Task $task, array $under = [])
+    /**
+     * @param list<string> $under a command to run it under, such as valgrind's
+     * @param array<string, string> $environment what differs from the environment of this process
+     */
+    public function __construct(Task $task, array $under = [], array $environment = [])
     {
         $this->name = "$task->work with $task->peer";
         $command = [...$under, PHP_BINARY, dirname(__DIR__) . '/work.php', json_encode($task, JSON_THROW_ON_ERROR)];
-        $this->process = Signals::hold(static fn () => new Process($command));
+        $this->process = Signals::hold(static fn () => new Process($command, $environment + getenv()));
     }
 
     /**
      * @param list<string> $under
+     * @param array<string, string> $environment
      *
      * @return array<string, int|float|list<float>> what it measured
      */
-    public static function run(Task $task, array $under = []): array
+    public static function run(Task $task, array $under = [], array $environment = []): array
     {
-        return (new self($task, $under))->result();
+        return (new self($task, $under, $environment))->result();
     }
 
     public function waitUntilReady(): void

@@ -51,6 +51,12 @@ class RedisServer extends Server
         return (int) array_sum($found[1]);
     }
 
+    /** Where it works. */
+    public function directory(): string
+    {
+        return $this->directory;
+    }
+
     public function memory(): int
     {
         return self::value($this->ask('INFO', 'memory'), 'used_memory');

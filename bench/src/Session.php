@@ -109,6 +109,23 @@ final class Session
         }
     }
 
+    /** @return array<string, string> the environment in which PHP loads the extension of the other commit */
+    public function environmentBefore(): array
+    {
+        $folder = "{$this->folder->path}/php.d";
+        if (!is_dir($folder)) {
+            mkdir($folder);
+            foreach (explode(',', (string) php_ini_scanned_files()) as $file) {
+                if (!str_ends_with(trim($file), 'delayqueue.ini')) {
+                    symlink(trim($file), "$folder/" . basename(trim($file)));
+                }
+            }
+            file_put_contents("$folder/99-delayqueue.ini", "extension={$this->settings->before}\n");
+        }
+
+        return ['PHP_INI_SCAN_DIR' => $folder];
+    }
+
     public function say(string $what): void
     {
         fprintf(STDERR, "%5d s  %s\n", microtime(true) - $this->started, $what);

@@ -9,13 +9,14 @@ use InvalidArgumentException;
 /** The options of the command line. */
 final class Settings
 {
-    private const OPTIONS = ['quick', 'cases:', 'peers:', 'runs:', 'scale:', 'out:', 'packages', 'help'];
+    private const OPTIONS = ['quick', 'cases:', 'peers:', 'runs:', 'scale:', 'out:', 'before:', 'packages', 'help'];
 
     /**
      * @param list<string> $cases
      * @param list<string> $peers
      * @param float $scale factor of all durations and numbers of jobs
      * @param string $out path of the results, less the ending
+     * @param string|null $before the extension of another commit, to set beside this one
      * @param bool $packages only list the Debian packages that the peers need
      */
     private function __construct(
@@ -25,6 +26,7 @@ final class Settings
         public readonly int $runs,
         public readonly float $scale,
         public readonly string $out,
+        public readonly ?string $before,
         public readonly bool $packages,
         public readonly bool $help,
     ) {
@@ -55,6 +57,7 @@ final class Settings
             self::atLeast('runs', $options['runs'] ?? ($quick ? 3 : 5), 1),
             (float) self::atLeast('scale', $options['scale'] ?? 1, 0.0001),
             $options['out'] ?? "$target/bench/" . ($quick ? 'quick' : 'full'),
+            self::file($options['before'] ?? null),
             isset($options['packages']),
             isset($options['help']),
         );
@@ -77,6 +80,15 @@ final class Settings
         }
 
         return array_values(array_intersect($all, $names));
+    }
+
+    private static function file(?string $path): ?string
+    {
+        if ($path !== null && !is_file($path)) {
+            throw new InvalidArgumentException("--before: there is no $path");
+        }
+
+        return $path === null ? null : realpath($path);
     }
 
     private static function atLeast(string $name, int|float|string $value, int|float $least): int|float

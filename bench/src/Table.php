@@ -44,6 +44,12 @@ final class Table
         $this->failures[$row] = $why;
     }
 
+    /** @return list<string> */
+    public function rows(): array
+    {
+        return array_keys($this->values);
+    }
+
     /** @return list<float> a value of each run */
     public function values(string $row, string $metric): array
     {

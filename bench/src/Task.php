@@ -14,6 +14,8 @@ final class Task
      * @param int $batch jobs a pushMany()
      * @param bool $onSignal it says "ready", and starts when it is told a line
      * @param list<Endpoint> $others more servers, for work with several
+     * @param int $groups in how many groups the jobs are; 0: in none
+     * @param int|null $full each group may hold one job, and so many of them hold one for good; null: groups have no limits
      */
     public function __construct(
         public readonly string $peer,
@@ -27,6 +29,8 @@ final class Task
         public readonly int $payloadBytes = Order::BYTES,
         public readonly bool $onSignal = false,
         public readonly array $others = [],
+        public readonly int $groups = 0,
+        public readonly ?int $full = null,
     ) {
     }
 

@@ -10,6 +10,7 @@ use DelayQueue\Bench\Figure;
 use DelayQueue\Bench\RedisServer;
 use DelayQueue\Bench\Table;
 use DelayQueue\Tests\Support\Folder;
+use DelayQueue\Tests\Support\Php;
 use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Support\Wait;
 use PHPUnit\Framework\TestCase;
@@ -130,6 +131,21 @@ final class BenchTest extends TestCase
         $this->assertSame(['depth', 'stall', 'fpm'], array_keys($results['tables']));
         $this->assertSame([[], [], []], array_column($results['tables'], 'failures'));
         $this->assertStringNotContainsString('## Figures', $said);
+    }
+
+    public function testGroupsAreCountedAndPlainJobsBesideAnotherCommit(): void
+    {
+        [, $results] = $this->bench('--peers=delayqueue', '--cases=groups', '--before=' . Php::extension());
+
+        $table = $results['tables']['groups'];
+        $this->assertSame([], $table['failures']);
+        $figures = array_column($results['figures'], null, 'figure');
+        $this->assertNotContains('not measured', array_column($figures, 'measured'));
+        $rows = ['1,000 groups, a worker: 64', "push() of a group's job: 100", '1,000 groups, a worker: bytes a job', 'reserve(): 1 at once, of before'];
+        foreach ([...$rows, '1,000 groups, limitGroups(): longest call, ms'] as $figure) {
+            $this->assertArrayHasKey($figure, $figures);
+        }
+        $this->assertSame('2', $figures['500 jobs of another group, then one: served as number']['measured'] ?? null);
     }
 
     public function testAFigureIsTheMedianOfTheRatiosOfTheRuns(): void
