@@ -41,7 +41,7 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("resume.lua", "call('HDEL', meta, 'paused') == 1", "call('HEXISTS', meta, 'paused') == 1"),
     ("lib/pause_end.lua", "try('HDEL', meta, 'paused')", ""),
     ("lib/clock.lua", "+ time[2] + ARGV[1]", "+ time[2]"), // no test travels in time
-    ("forget.lua", "'(' .. int(now)", "'-inf'"),           // an id whose time is over keeps the queue
+    ("forget.lua", "recent, '(' .. int(now)", "recent, '-inf'"), // an id whose time is over keeps the queue
 ];
 
 /// The tests that are named find them.
