@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\InMemory;
 
 /**
- * What a queue has of one group at a moment.
+ * One group of a queue at a moment.
  *
  * @internal
  */

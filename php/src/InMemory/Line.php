@@ -6,7 +6,8 @@ namespace DelayQueue\InMemory;
 
 /**
  * The groups in the order of their turns: each stands in line since the moment from which it may be its turn, as one, however many jobs it has.
- * That moment may be too early, which a look puts right, and is never too late.
+ * That moment may be too early, which a look puts right, and is never too late. A look of wait() puts nothing right, other than on Redis: a group whose
+ * pause is over before it has a token may have one turn too early.
  *
  * @internal
  */
@@ -61,7 +62,7 @@ final class Line
     /** Puts right a group of which nothing was served: as long as it is closed, nobody looks at its jobs. */
     public function put(Group $group, int $sinceUs): void
     {
-        $this->stand($group, $group->opensUs() ?? $group->momentUs(), $sinceUs);
+        $this->stand($group, $group->waiting === 0 ? Gates::NEVER : $group->opensUs() ?? $group->momentUs(), $sinceUs);
     }
 
     public function forget(): void
