@@ -62,7 +62,14 @@ final class Line
     /** Puts right a group of which nothing was served: as long as it is closed, nobody looks at its jobs. */
     public function put(Group $group, int $sinceUs): void
     {
-        $this->stand($group, $group->waiting === 0 ? Gates::NEVER : $group->opensUs() ?? $group->momentUs(), $sinceUs);
+        $this->stand($group, $group->opensUs() ?? $group->momentUs(), $sinceUs);
+    }
+
+    /** Puts right a group at whose jobs somebody looks, closed or not: one without any leaves the line. */
+    public function look(Group $group, int $sinceUs): void
+    {
+        $opensUs = $group->opensUs();
+        $this->stand($group, $opensUs === null ? $group->momentUs() : max($opensUs, $group->dueUs()), $sinceUs);
     }
 
     public function forget(): void
