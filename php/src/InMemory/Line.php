@@ -6,8 +6,7 @@ namespace DelayQueue\InMemory;
 
 /**
  * The groups in the order of their turns: each stands in line since the moment from which it may be its turn, as one, however many jobs it has.
- * That moment may be too early, which a look puts right, and is never too late. A look of wait() puts nothing right, other than on Redis: a group whose
- * pause is over before it has a token may have one turn too early.
+ * That moment may be too early, which a look puts right, and is never too late.
  *
  * @internal
  */
