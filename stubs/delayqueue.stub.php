@@ -1059,7 +1059,7 @@ namespace DelayQueue {
          *     ends: also one that was fetched ahead ($prefetch of consume()) and waits for its handler
          * @param non-empty-string|null $rate '<number>/<duration>', both above 0, such as '100/1m' or '5/30s'. A token is taken when a job is
          *     reserved. It is given back only for a job that no handler has started, not by release() and not by a lease that expires
-         * @param int<1, 4294967295>|null $burst so many may start at once after a rest; null: the number of the rate, so that up to 199 jobs may start
+         * @param int<1, 4294967295>|null $burst so many may start at once after a quiet time; null: the number of the rate, so that up to 199 jobs may start
          *     within one minute at '100/1m'. 1 spaces them evenly. Only with a rate
          * @param int<1, 4294967295> $weight jobs that each turn in the line gives
          * @param bool $ordered the jobs run one at a time, in their order, and one that comes back (fail(), release(), an expired lease) is the
@@ -1084,7 +1084,7 @@ namespace DelayQueue {
         public readonly int $waiting;
         /** @var int<0, max> */
         public readonly int $reserved;
-        /** Unix seconds: from then on it may be its turn, not later. Null: it is not in line, because nothing waits, or it is full or paused. */
+        /** Unix seconds: from then on it may be its turn, not later. Null: it is not in line, because nothing waits, it is full, or paused until resume(). */
         public readonly ?float $nextTurnAt;
         /** Unix seconds, by pause() or rateLimit(). Null: it is open, or closed until resume(). */
         public readonly ?float $closedUntil;
@@ -1235,6 +1235,9 @@ namespace DelayQueue {
      * Thrown by a handler: it cannot go on for so long, because of a limit elsewhere ("429 Too Many Requests"). The group named, else that of the
      * job, else the queue is closed for that time, as by DelayQueue::rateLimit(). The job goes back to its old place, as if it had not been
      * reserved: the attempt does not count, and neither does the run. The message becomes its lastError. Listeners hear of Event::Released.
+     *
+     * Jobs of the group that the worker has fetched ahead ($prefetch of consume()) still run. In a test that drain()s a queue, a handler that names another
+     * group than that of its job gets the job again at once, and without end.
      *
      * Where Redis does not let the group be closed, the job goes back all the same, and consume() throws what Redis said.
      *
@@ -2091,7 +2094,7 @@ namespace {
          * @return list<\DelayQueue\JobInfo>
          *
          * @throws \ValueError also when $after is in another state, or is of Testing::jobInfo() or of a queue in memory; and for buried jobs
-         *     of a group: a group keeps no book of them
+         *     of a group: a group does not know its buried jobs
          * @throws \DelayQueue\ConnectionException
          * @throws \DelayQueue\ServerException
          */

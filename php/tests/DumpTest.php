@@ -106,7 +106,7 @@ final class DumpTest extends TestCase
             $this->fail('the second line was loaded');
         } catch (LineException $error) {
             $this->assertSame('second', $error->key);
-            $this->assertStringContainsString('line second is not a job that can be loaded: no usable "', $error->getMessage());
+            $this->assertStringContainsString('line second cannot be loaded: no usable "', $error->getMessage());
         }
         $this->assertCount(1, $this->delayQueue('other'));
     }

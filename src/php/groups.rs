@@ -156,7 +156,7 @@ pub fn list(call: &Call, group: &Group, state: State, offset: u64, limit: u64) -
         return Err(Place::Argument(4).value_error("must be null when argument #5 ($group) is given"));
     }
     if state == State::Buried {
-        let must = "must be null for State::Buried: buried jobs are in no group's book";
+        let must = "must be null for State::Buried: a group does not know its buried jobs";
         return Err(Place::Argument(5).value_error(must));
     }
     let mut out = Vec::new();

@@ -28,9 +28,12 @@ pub fn page(queues: &[(&str, &Stats)]) -> String {
     page.each("jobs_blocked", blocked, queues, |stats| Some(stats.blocked.to_string()));
     page.counters(queues);
     let seconds = |us: f64| (us / 1_000_000.0).to_string();
-    page.each("oldest_ready_age_seconds", "How long the oldest ready job has been due.", queues, |stats| {
-        stats.oldest_ready_age_us.map(|age_us| seconds(age_us as f64))
-    });
+    page.each(
+        "oldest_ready_age_seconds",
+        "How long the oldest ready job that is not blocked has been due.",
+        queues,
+        |stats| stats.oldest_ready_age_us.map(|age_us| seconds(age_us as f64)),
+    );
     page.each("next_due_timestamp_seconds", "When the next delayed job falls due.", queues, |stats| {
         stats.next_due_at_us.map(|due_us| seconds(due_us as f64))
     });

@@ -49,7 +49,7 @@ pub struct RateLimit {
     pub group: Option<Group>,
 }
 
-/// What a thrown exception wants, if it is one.
+/// For how long a thrown exception closes, and whom, if it is one of these.
 pub fn read(exception: &ZendObject) -> Option<RateLimit> {
     if !CLASS.owns(exception) {
         return None;

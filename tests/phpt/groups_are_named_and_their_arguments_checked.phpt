@@ -106,7 +106,7 @@ ValueError: DelayQueue::limitQueue(): a queue of several partitions cannot be li
 DelayQueue\ConnectionException: limiting queue 'offline': cannot connect to redis+unix:///nonexistent/redis.sock?db=0: no such socket: is Redis running, with this 'unixsocket'?
 ValueError: DelayQueue::groups(): Argument #1 ($limit) must be greater than or equal to 1
 TypeError: DelayQueue::groups(): Argument #2 ($after) must be of type string, array given
-ValueError: DelayQueue::list(): Argument #5 ($group) must be null for State::Buried: buried jobs are in no group's book
+ValueError: DelayQueue::list(): Argument #5 ($group) must be null for State::Buried: a group does not know its buried jobs
 ValueError: DelayQueue::list(): Argument #4 ($after) must be null when argument #5 ($group) is given
 -- jobs
 [null,"tenant-42"]

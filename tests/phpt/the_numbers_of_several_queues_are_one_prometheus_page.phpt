@@ -31,7 +31,7 @@ bool(true)
 delayqueue_jobs{queue="one",state="ready"} 1
 delayqueue_jobs{queue="two",state="ready"} 2
 delayqueue_jobs{queue="three",state="ready"} 3
-# HELP delayqueue_oldest_ready_age_seconds How long the oldest ready job has been due.
+# HELP delayqueue_oldest_ready_age_seconds How long the oldest ready job that is not blocked has been due.
 # TYPE delayqueue_oldest_ready_age_seconds gauge
 delayqueue_oldest_ready_age_seconds{queue="one"} 2.5
 delayqueue_paused{queue="one"} 0

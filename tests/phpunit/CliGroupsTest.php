@@ -104,7 +104,19 @@ final class CliGroupsTest extends CliTestCase
         $this->assertSame(2, $this->json('limit', '--queue=new', '--create', '--format=json')['groups']['a']['weight']);
         $new = new DelayQueue('spread', $this->redis->dsn(), ['partitions' => 2]);
         $new->push(1);
-        $this->assertStringContainsString('partition', $this->cliExpecting(2, 'limit', '--total', '--concurrency=2', '--queue=spread', '--partitions=2'));
+        $this->assertStringStartsWith(
+            'delayqueue: a queue of several partitions',
+            $this->cliExpecting(2, 'limit', '--total', '--concurrency=2', '--queue=spread', '--partitions=2'),
+        );
+    }
+
+    public function testWordsOfMistakesAreThoseOfTheCommandLine(): void
+    {
+        $this->queue()->push(1, id: 'a1', group: 'a');
+        $this->assertSame("delayqueue: give --group or --after, not both\n", $this->cliExpecting(2, 'list', 'ready', '--group=a', '--after=a1'));
+        $this->assertStringStartsWith('delayqueue: a group does not know its buried jobs', $this->cliExpecting(2, 'list', 'buried', '--group=a'));
+        file_put_contents($dump = "{$this->redis->folder->path}/wrong.ndjson", '{"queue":"orders","limitsOf":"others","concurrency":2,"ordered":true}');
+        $this->assertMatchesRegularExpression('/^delayqueue: line 1 cannot be loaded: [^$#]+\n$/D', $this->cliExpecting(1, 'load', $dump));
     }
 
     public function testGroupsOfAQueueWithPartitionsAreSeenAsOfOne(): void

@@ -14,6 +14,7 @@ final class Site
     /** Documents outside of docs/ that are pages as well: path in the project => path on the site. */
     private const DOCUMENTS = [
         'lua/README.md' => 'protocol.md',
+        'lua/groups.md' => 'protocol-groups.md',
         'php/README.md' => 'package.md',
         'php/examples/README.md' => 'examples/index.md',
         'bench/README.md' => 'benchmarks.md',

@@ -37,6 +37,8 @@ final class Failure
                 static fn (array $name): string => strtolower((string) preg_replace('/[A-Z]/', '-$0', $name[2] ?? $name[1])),
                 $message,
             );
+            $message = (string) preg_replace('/^DelayQueue(?:\\\\GroupLimits)?::\w+\(\): /', '', $message);
+            $message = (string) preg_replace('/\bargument #\d+ \(\$(\w+)\)/', '$1', $message);
             $message = self::withCureOfCommandLine($message);
         }
         $message = (string) preg_replace('/\s*\R\s*/', ' ', trim($message));

@@ -35,7 +35,7 @@ final class LimitCommand extends Command
             ->addOption('weight', null, $value, 'So many jobs in each turn (default: 1)')
             ->addOption('ordered', null, InputOption::VALUE_NONE, 'One job at a time, and one that comes back goes first')
             ->addOption('forget', null, InputOption::VALUE_NONE, 'Remove the limits')
-            ->addOption('create', null, InputOption::VALUE_NONE, 'The queue may be one to which nothing was pushed yet')
+            ->addOption('create', null, InputOption::VALUE_NONE, 'The queue may be one to which nothing was pushed yet, also to look')
             ->setHelp(<<<'TEXT'
                   delayqueue limit --queue=orders                              shows all that are set
                   delayqueue limit tenant-42 --concurrency=3 --queue=orders

@@ -36,6 +36,12 @@ final class ListCommand extends Command
     {
         $format = Format::of($input);
         $state = States::of($input->getArgument('state'));
+        if ($input->getOption('group') !== null && $input->getOption('after') !== null) {
+            throw new UsageException('give --group or --after, not both');
+        }
+        if ($input->getOption('group') !== null && $state === State::Buried) {
+            throw new UsageException('a group does not know its buried jobs: list them without --group');
+        }
         $offset = Number::of($input->getOption('offset'), '--offset');
         $limit = Number::of($input->getOption('limit'), '--limit', 1);
         $target = new Target($input);

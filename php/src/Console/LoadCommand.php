@@ -52,7 +52,7 @@ final class LoadCommand extends Command
             }
         } catch (LineException $error) {
             $why = $error->getPrevious() === null ? '' : Failure::line($error->getPrevious());
-            throw new NothingDone("line $error->key is not a job that can be loaded: $why (" . self::counts($load, $loaded, $not) . ' before it)', 0, $error);
+            throw new NothingDone("line $error->key cannot be loaded: $why (" . self::counts($load, $loaded, $not) . ' before it)', 0, $error);
         }
         Format::raw($output, self::counts($load, $loaded, $not));
         if ($loaded + $not > 0) {

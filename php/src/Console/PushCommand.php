@@ -30,7 +30,7 @@ final class PushCommand extends Command
             ->addOption('raw', null, InputOption::VALUE_NONE, 'The payload is bytes, not JSON')
             ->addOption('delay', null, $value, 'The job is due after this: seconds, 500ms, 15m, 2h30m, PT15M (default: now)')
             ->addOption('id', null, $value, 'Its id (default: a UUIDv7)')
-            ->addOption('group', null, $value, 'The group with which it takes turns and shares limits (default: none)')
+            ->addOption('group', null, $value, 'Its group: groups take turns, and may have limits (default: none)')
             ->addOption('priority', null, $value, 'Smaller is sooner; in a group only within it (default: 1024)')
             ->addOption('ttr', null, $value, 'How long a worker may hold it (default: 60s)')
             ->addOption('max-attempts', null, $value, 'Bury the job when this many attempts have failed; 0: no limit (default: 10)')

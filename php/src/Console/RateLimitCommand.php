@@ -25,7 +25,7 @@ final class RateLimitCommand extends Command
             ->setHelp(<<<'TEXT'
                   delayqueue rate-limit 30s --group=api.example.com --queue=webhooks
 
-                What a 429 with Retry-After asks for. pause --for sets the moment anew instead, and resume ends both.
+                The answer to a 429 with Retry-After. pause --for sets the moment anew instead, and resume ends both.
                 TEXT . "\n\n" . Application::EXIT_CODES);
     }
 

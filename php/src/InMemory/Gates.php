@@ -8,7 +8,7 @@ use DelayQueue\GroupLimits;
 use DelayQueue\Release;
 
 /**
- * What keeps jobs of groups, or all jobs of a queue, from being served: limits, tokens that are spent, pauses.
+ * Limits, tokens that are spent, and pauses: they keep jobs of groups, or all jobs of a queue, from being served.
  *
  * @internal
  */
@@ -167,7 +167,7 @@ final class Gates
         return $most === null ? PHP_INT_MAX : max(0, $most - $held);
     }
 
-    /** Whose limits are those of this one. */
+    /** The name under which the limits of this one are. */
     private function like(string $name): string
     {
         return $name === self::QUEUE || isset($this->limits[$name]) ? $name : self::OTHERS;

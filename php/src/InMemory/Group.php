@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\InMemory;
 
 /**
- * What a queue has of one group at a moment.
+ * One group of a queue at a moment.
  *
  * @internal
  */
@@ -63,11 +63,15 @@ final class Group
         return $opensUs > $this->nowUs ? $opensUs : null;
     }
 
+    /** When a job is due, as far as order lets it: 0 where one is. */
+    public function dueUs(): int
+    {
+        return $this->due->first() === null ? $this->aheadUs : 0;
+    }
+
     /** From when on one may start: in the past where one may now. */
     public function momentUs(): int
     {
-        $dueUs = $this->due->first() === null ? $this->aheadUs : 0;
-
-        return max($dueUs, $this->gates->momentUs($this->name, $this->held, $this->nowUs));
+        return max($this->dueUs(), $this->gates->momentUs($this->name, $this->held, $this->nowUs));
     }
 }

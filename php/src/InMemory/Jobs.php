@@ -74,10 +74,13 @@ final class Jobs
         $this->know();
         $old = $this->entries[$entry->info->id] ?? null;
         $this->entries[$entry->info->id] = $entry;
-        $this->waits($entry);
-        if ($old !== null) {
-            $this->leaves($old);
-        }
+        // At one moment, so that the group it leaves and the one it enters stand in line as on Redis.
+        $this->store->atOnce(function () use ($entry, $old): void {
+            $this->waits($entry);
+            if ($old !== null) {
+                $this->leaves($old);
+            }
+        });
     }
 
     /** @param string $as the counter of what becomes of it */
@@ -187,8 +190,15 @@ final class Jobs
     {
         $nowUs = $this->store->nowUs();
         $ready = $this->in(State::Ready);
-        $servable = array_filter($this->groups(), fn (string $group): bool => $this->group($group, $nowUs)->momentUs() <= $nowUs);
-        $free = array_filter($ready, static fn (Entry $entry): bool => in_array($entry->info->group, [null, ...$servable], true));
+        $free = array_filter($ready, static fn (Entry $entry): bool => $entry->info->group === null);
+        foreach ($this->groups() as $name) {
+            $group = $this->group($name, $nowUs);
+            if ($group->momentUs() <= $nowUs) {
+                while (($entry = $group->due->take()) !== null) {
+                    $free[] = $entry;
+                }
+            }
+        }
         $delayed = $this->in(State::Delayed);
         ['replaced' => $replaced, 'givenUp' => $givenUp, 'dropped' => $dropped] = $counters = $this->counters;
         unset($counters['replaced'], $counters['givenUp'], $counters['dropped']);

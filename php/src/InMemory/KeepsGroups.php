@@ -95,7 +95,7 @@ trait KeepsGroups
         foreach ($group === null ? $this->groups() : [$group] as $name) {
             $this->line->endTurn($name);
             $this->gates->writeOff($name, $nowUs);
-            $this->line->put($this->group($name, $nowUs), min($this->line->momentUs($name) ?? $nowUs, $nowUs));
+            $this->line->look($this->group($name, $nowUs), min($this->line->momentUs($name) ?? $nowUs, $nowUs));
         }
     }
 

@@ -16,7 +16,7 @@ use DelayQueue\Testing;
 use ValueError;
 
 /**
- * What keeps the jobs of an InMemoryQueue, or of its groups, from being served; and what there is of a group.
+ * Limits and pauses of an InMemoryQueue and of its groups, and the numbers of a group.
  *
  * @internal
  */
@@ -96,12 +96,13 @@ trait LimitsGroups
         $nowUs = $this->store->nowUs();
         $found = $this->jobs->group($group, $nowUs);
         $closedUs = $this->jobs->gates->closedUntilUs($group, $nowUs);
-        $turnUs = $this->jobs->line->momentUs($group);
+        $hasTurn = $found->waiting > 0 && $closedUs !== Gates::NEVER;
+        $turnUs = $hasTurn ? $this->jobs->line->momentUs($group) : null;
 
         return Testing::groupStats(
             $found->waiting,
             $found->held,
-            $turnUs === null ? null : $turnUs / 1_000_000,
+            $turnUs === null ? null : max($turnUs, $closedUs ?? 0) / 1_000_000,
             $closedUs === null || $closedUs === Gates::NEVER ? null : $closedUs / 1_000_000,
             $closedUs !== null,
         );
@@ -130,7 +131,7 @@ trait LimitsGroups
             throw Arguments::error('list', 'Argument #4 ($after)', 'must be null when argument #5 ($group) is given');
         }
         if ($state === State::Buried) {
-            throw Arguments::error('list', 'Argument #5 ($group)', "must be null for State::Buried: buried jobs are in no group's book");
+            throw Arguments::error('list', 'Argument #5 ($group)', "must be null for State::Buried: a group does not know its buried jobs");
         }
 
         $theirs = array_filter($this->jobs->having($state), static fn (Entry $entry): bool => $entry->info->group === $group);

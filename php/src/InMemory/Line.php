@@ -64,6 +64,13 @@ final class Line
         $this->stand($group, $group->opensUs() ?? $group->momentUs(), $sinceUs);
     }
 
+    /** Puts right a group at whose jobs somebody looks, closed or not: one without any leaves the line. */
+    public function look(Group $group, int $sinceUs): void
+    {
+        $opensUs = $group->opensUs();
+        $this->stand($group, $opensUs === null ? $group->momentUs() : max($opensUs, $group->dueUs()), $sinceUs);
+    }
+
     public function forget(): void
     {
         [$this->moments, $this->used] = [[], []];

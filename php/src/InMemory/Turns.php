@@ -43,6 +43,7 @@ final class Turns
         yield from $this->taken($urgent);
         $turns = [];
         do {
+            $ahead = $this->jobs->line->after($this->nowUs);
             foreach ($this->jobs->line->until($this->nowUs) as [$us, $name]) {
                 yield from $this->taken($default, $us);
                 $this->jobs->gates->writeOff($name, $this->nowUs);
@@ -54,7 +55,7 @@ final class Turns
                     yield from $turn->jobs($this->jobs->line->left($name));
                 }
             }
-        } while ($isIdle && $turns === [] && $this->bringsForward());
+        } while ($isIdle && $turns === [] && $this->bringsForward($ahead));
         yield from $this->taken($default);
         while ($turns !== []) {
             foreach ($turns as $n => $turn) {
@@ -67,12 +68,18 @@ final class Turns
         yield from $this->taken($others);
     }
 
-    /** Puts right those that stand in the future: the clock may have been set back. True: it may be the turn of one. */
-    private function bringsForward(): bool
+    /**
+     * Puts right the groups that stand in the future: the clock may have been set back.
+     *
+     * @param list<string> $ahead
+     *
+     * @return bool true: it may be the turn of one
+     */
+    private function bringsForward(array $ahead): bool
     {
-        foreach ($this->jobs->line->after($this->nowUs) as $name) {
+        foreach ($ahead as $name) {
             $this->jobs->gates->writeOff($name, $this->nowUs);
-            $this->jobs->line->put($this->jobs->group($name, $this->nowUs), $this->nowUs);
+            $this->jobs->line->look($this->jobs->group($name, $this->nowUs), $this->nowUs);
         }
 
         return $this->jobs->line->until($this->nowUs) !== [];

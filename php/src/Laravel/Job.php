@@ -125,7 +125,7 @@ class Job extends BaseJob implements JobContract
         try {
             $this->source->native($this->queue)->rateLimit($limit->delay, $limit->group ?? $this->reserved->group);
         } finally {
-            // One that its handler has deleted stays so, also where the loop has yet to acknowledge it.
+            // A job that its handler has deleted stays so, also where the loop has yet to acknowledge it.
             if (!$this->isDeleted()) {
                 parent::release();
                 $this->settle(fn () => $this->reserved->release(Moment::of($this->reserved->dueAt), countAttempt: false));

@@ -90,7 +90,7 @@ trait GroupLookingRules
             self::thrown(static fn () => $queue->list(State::Ready, after: $job, group: 'a')),
         );
         $this->assertSame(
-            "ValueError: list(): Argument #5 (\$group) must be null for State::Buried: buried jobs are in no group's book",
+            "ValueError: list(): Argument #5 (\$group) must be null for State::Buried: a group does not know its buried jobs",
             self::thrown(static fn () => $queue->list(State::Buried, group: 'a')),
         );
         $this->assertSame(['a1'], self::ids($queue, State::Ready), 'they are in the list of all');

@@ -46,6 +46,30 @@ trait GroupPauseRules
         $this->assertSame(['a1'], self::served($queue));
     }
 
+    public function testAClosedGroupHasItsTurnAfterwardsAndAnEmptyOneHasNone(): void
+    {
+        $queue = $this->queue();
+        self::fill($queue, 'a1 b1');
+        $queue->pause('1h', 'a');
+        $this->assertSame($queue->groupStats('a')->closedUntil, $queue->groupStats('a')->nextTurnAt, 'nobody has looked yet');
+        $queue->pause(null, 'a');
+        $this->assertNull($queue->groupStats('a')->nextTurnAt);
+        $queue->resume('a');
+        $this->assertEqualsWithDelta($queue->now(), $queue->groupStats('a')->nextTurnAt, 5.0);
+        $queue->cancelGroup('a');
+        $this->assertNull($queue->groupStats('a')->nextTurnAt);
+    }
+
+    public function testAnEmptyGroupThatIsClosedKeepsNoPlaceInLine(): void
+    {
+        $queue = $this->queue();
+        $queue->pause('1m', 'a');
+        $this->assertNull($queue->reserve());
+        $this->travel('2m');
+        self::fill($queue, 'b1 a1');
+        $this->assertSame(['b1', 'a1'], self::served($queue));
+    }
+
     public function testAPauseSetsTheEndAndARateLimitOnlyPutsItOff(): void
     {
         foreach (['a', null] as $group) {

@@ -180,4 +180,28 @@ trait OrderedGroupRules
         $this->travel(6);
         $this->assertSame(['a1', 'a2'], self::served($queue));
     }
+
+    public function testTheOthersOfAnOrderedGroupAreBlockedByEachJobThatCameBack(): void
+    {
+        $queue = $this->queue();
+        self::fill($queue, 'a1 a2 a3');
+        $running = $queue->reserveMany(2);
+        $queue->limitGroups('a', new GroupLimits(ordered: true));
+        $running[0]->release();
+        $running[1]->release(60);
+
+        $this->assertSame([2, 1], [$queue->stats()->ready, $queue->stats()->blocked], 'the first one is due, the second one is not, and the third one waits for it');
+    }
+
+    public function testAJobThatLeavesItsOrderedGroupForAnotherOpensTheFirstAndEntersTheSecondAtOneMoment(): void
+    {
+        $queue = $this->queue();
+        $queue->limitGroups('a', new GroupLimits(ordered: true));
+        self::fill($queue, 'a1 a2');
+        $queue->reserve()->release(60);
+        $this->assertNull($queue->reserve());
+        $queue->push('a1', id: 'a1', onDuplicate: OnDuplicate::Replace, group: 'z');
+
+        $this->assertSame(['a2', 'a1'], self::served($queue), 'so the names decide');
+    }
 }

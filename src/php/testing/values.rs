@@ -71,7 +71,7 @@ pub fn push_once(call: &Call) -> Outcome<Zval> {
     once::object(PushOnce { added: count(1)?, kept: count(2)?, known: count(3)? })
 }
 
-/// What there is of a group that is nowhere.
+/// Numbers of no group.
 pub fn group_stats(call: &Call) -> Outcome<Zval> {
     check()?;
     let count = |number| call.at_least(number, call.int_or(number, 0)?, 0);
