@@ -282,7 +282,7 @@ fn an_idle_waiter_costs_about_one_command_a_second() {
         let (check, after) = measured.join().unwrap();
         let per_second = check as f64 / after.as_secs_f64();
         // Five commands each five seconds, which the waiter begins up to half a second sooner.
-        assert!(per_second <= 1.12, "arrangement {number}: {check} commands each {after:?}");
+        assert!(per_second <= 1.2, "arrangement {number}: {check} commands each {after:?}");
     }
 }
 

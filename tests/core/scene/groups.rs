@@ -46,7 +46,7 @@ impl Scene {
         let held = reserve_many(queue, 5);
         self.held.extend(held.into_iter().map(|job| (job.id.to_string(), job)));
         let first = self.held.remove("first+").unwrap();
-        queue.release(&first.held(), Due::InMs(9_000), None, true).unwrap();
+        queue.release(&first.held(), Due::InMs(3_600_000), None, true).unwrap();
         assert!(["head+", "in+", "rated+", "w1+"].iter().all(|name| self.held.contains_key(*name)));
         assert_eq!(queue.stats().unwrap().blocked, 5);
     }
