@@ -104,7 +104,7 @@ foreach ([1, 4] as $partitions) {
 == partitions: 1
 -- pause: [false,false,true] null, none false [true,true,false] null, 4, plain, a3, [false,false,true] null a1
 -- for some time: [true,true,true] 3600 none, [true,true,true] 60, false a2
--- rateLimit only lengthens: [true,true,true] 3600 none, [true,true,true] 3600, [true,true,true] 60, [true,true,true] null, [false,false,true] null b1
+-- rateLimit only lengthens: [true,true,true] 3600 none, [true,true,true] 3600, [true,true,true] 60, [true,true,false] null, [false,false,true] null b1
 -- the queue: [true,false] none, true none, false true false b2
 -- names and pages: ["a","b","d","e"] ["a","b"] ["d","e"] []
 delayed ["a9"] [], ready ["a0","a1","a2"] ["a1"], reserved [] [], ["d1"] []
@@ -114,7 +114,7 @@ delayed ["a9"] [], ready ["a0","a1","a2"] ["a1"], reserved [] [], ["d1"] []
 == partitions: 4
 -- pause: [false,false,true] null, none false [true,true,false] null, 4, plain, a3, [false,false,true] null a1
 -- for some time: [true,true,true] 3600 none, [true,true,true] 60, false a2
--- rateLimit only lengthens: [true,true,true] 3600 none, [true,true,true] 3600, [true,true,true] 60, [true,true,true] null, [false,false,true] null b1
+-- rateLimit only lengthens: [true,true,true] 3600 none, [true,true,true] 3600, [true,true,true] 60, [true,true,false] null, [false,false,true] null b1
 -- the queue: [true,false] none, true none, false true false b2
 -- names and pages: ["a","b","d","e"] ["a","b"] ["d","e"] []
 delayed ["a9"] [], ready ["a0","a1","a2"] ["a1"], reserved [] [], ["d1"] []

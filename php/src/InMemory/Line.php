@@ -6,7 +6,8 @@ namespace DelayQueue\InMemory;
 
 /**
  * The groups in the order of their turns: each stands in line since the moment from which it may be its turn, as one, however many jobs it has.
- * That moment may be too early, which a look puts right, and is never too late.
+ * That moment may be too early, which a look puts right, and is never too late. Other than on Redis,
+ * a group of some weight that runs empty within its turn leaves at once, and not with the next look.
  *
  * @internal
  */
