@@ -22,7 +22,7 @@ end
 has_limits = true
 local names, from = { group }, behind == '' and '-' or '(' .. behind .. '\nx'
 if group == '' then
-  -- Those that the limits before have kept out of the line, or in the future of it, are not known: all are looked at.
+  -- Nobody knows which groups the limits before have kept out of the line, or in the future of it: all are looked at.
   for n = 1, LOOKS do
     local entry = call('ZRANGEBYLEX', groups, from, '+', 'LIMIT', 0, 1)[1]
     names[n] = entry and string.match(entry, '^[^\n]*')

@@ -143,7 +143,7 @@ impl Keys {
         [jobs, waiting, waiters, history, grouped, groups, line]
     }
 
-    /// Those of `lua/ack.lua`: jobs, reserved, leases, meta, history; waiters, groups, line and limits for leases that have marks.
+    /// The keys of `lua/ack.lua`: jobs, reserved, leases, meta, history; waiters, groups, line and limits for leases that have marks.
     #[must_use]
     pub fn ack(&self) -> [&[u8]; 9] {
         let [jobs, _, reserved, leases, meta, history, _, waiters, _, _, _, groups, line, limits, _] = self.all();

@@ -5,7 +5,7 @@ use crate::support::*;
 use delayqueue::core::groups::{Group, GroupLimits, Rate};
 use delayqueue::core::job::{Due, Extras, JobOptions, NewJob, OnDuplicate, State};
 use delayqueue::core::queue::{Queue, Settled};
-use delayqueue::core::traits::{Limit, OnExpiry, Traits};
+use delayqueue::core::traits::Traits;
 
 pub fn group(name: &str) -> Group {
     Group::new(name).unwrap()
@@ -22,29 +22,29 @@ pub fn of_priority(name: &str, id_text: &str, priority: u32) -> NewJob {
     NewJob { options: JobOptions { priority, extras, ..JobOptions::default() }, ..job(id_text) }
 }
 
-fn after(ms: u64, job: NewJob) -> NewJob {
+pub fn after(ms: u64, job: NewJob) -> NewJob {
     NewJob { due: Due::InMs(ms), ..job }
 }
 
-fn concurrency(most: u32) -> GroupLimits {
+pub fn concurrency(most: u32) -> GroupLimits {
     GroupLimits { concurrency: Some(most), ..GroupLimits::default() }
 }
 
-fn rate(starts: u32, per_ms: u64) -> GroupLimits {
+pub fn rate(starts: u32, per_ms: u64) -> GroupLimits {
     GroupLimits { rate: Some(Rate { starts, per_us: per_ms * 1000 }), ..GroupLimits::default() }
 }
 
-fn ordered() -> GroupLimits {
+pub fn ordered() -> GroupLimits {
     GroupLimits { ordered: true, ..GroupLimits::default() }
 }
 
 /// The ids that one reserve gives.
-fn ids(queue: &Queue, max: usize) -> Vec<String> {
+pub fn ids(queue: &Queue, max: usize) -> Vec<String> {
     reserve_many(queue, max).iter().map(|job| job.id.to_string()).collect()
 }
 
 /// The ids of a queue served one by one, each acknowledged before the next.
-fn served(queue: &Queue) -> Vec<String> {
+pub fn served(queue: &Queue) -> Vec<String> {
     let mut served = Vec::new();
     while let Some(job) = reserve(queue) {
         served.push(job.id.to_string());
@@ -53,7 +53,7 @@ fn served(queue: &Queue) -> Vec<String> {
     served
 }
 
-fn is_sound(queue: &Queue) {
+pub fn is_sound(queue: &Queue) {
     let (_, faults) = audit::examine(&mut shared().raw(), queue);
     assert_eq!(faults, Vec::<String>::new());
 }
@@ -364,89 +364,4 @@ fn reserve_job_passes_over_limits_and_counts_against_them() {
     is_sound(&queue);
     queue.ack(&held.held()).unwrap();
     is_sound(&queue);
-}
-
-#[test]
-fn a_ready_job_is_found_behind_hundreds_of_priorities_whose_jobs_are_not_due() {
-    let queue = fresh();
-    let later: Vec<NewJob> = (0..150).map(|n| after(3_600_000, of_priority("a", &format!("later{n}"), n))).collect();
-    push_many(&queue, &later);
-    push_many(&queue, &[of("a", "ready"), after(3_600_000, of_priority("b", "b-later", 1)), of("b", "b-ready")]);
-    assert_eq!(served(&queue), ["ready", "b-ready"]);
-}
-
-#[test]
-fn the_first_of_an_ordered_group_that_gets_the_same_time_again_waits_once() {
-    for replaces in [false, true] {
-        let queue = fresh();
-        queue.limit_groups(Some(&group("o")), Some(&ordered())).unwrap();
-        push_many(&queue, &["o1", "o2"].map(|id| of("o", id)));
-        let at = Due::AtUs(queue.now_us().unwrap() + 60_000_000);
-        queue.release(&reserve(&queue).unwrap().held(), at, None, true).unwrap();
-        match replaces {
-            true => drop(queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, due: at, ..of("o", "o1") }).unwrap()),
-            false => assert_eq!(queue.reschedule(&id("o1"), at), Ok(true)),
-        }
-        is_sound(&queue);
-        assert_eq!(served(&queue), ["o2"], "the group is open");
-        queue.limit_groups(Some(&group("o")), None).unwrap();
-        travel(60_000);
-        assert_eq!(ids(&queue, 10), ["o1"], "once");
-        is_sound(&queue);
-        travel(-60_000);
-    }
-}
-
-#[test]
-fn a_rate_that_is_changed_closes_for_no_longer_than_itself() {
-    let queue = fresh();
-    let name = group("r");
-    queue.limit_groups(Some(&name), Some(&rate(1, 86_400_000))).unwrap();
-    queue.limit_queue(Some(&rate(1, 86_400_000))).unwrap();
-    push_many(&queue, &["r1", "r2"].map(|id| of("r", id)));
-    assert_eq!(ids(&queue, 10), ["r1"]);
-    queue.limit_groups(Some(&name), Some(&rate(1, 30_000))).unwrap();
-    queue.limit_queue(Some(&rate(1, 30_000))).unwrap();
-    assert!(ids(&queue, 10).is_empty());
-    travel(30_000);
-    assert_eq!(ids(&queue, 10), ["r2"]);
-}
-
-#[test]
-fn limits_of_all_others_that_are_taken_away_by_half_keep_nobody_out() {
-    let queue = fresh();
-    queue.limit_groups(None, Some(&concurrency(1))).unwrap();
-    let jobs: Vec<NewJob> =
-        (0..150).flat_map(|n| ["x", "y"].map(|letter| of(&format!("g{n:03}"), &format!("{letter}{n}")))).collect();
-    push_many(&queue, &jobs);
-    let held = reserve_many(&queue, 500);
-    assert_eq!(held.len(), 150);
-    // The client dies behind the first part.
-    let script = delayqueue::core::scripts::LIMIT_GROUPS.source.clone();
-    let names: Vec<String> = audit::NAMES.iter().take(15).map(|name| key(&queue, name)).collect();
-    let mut command = vec!["EVAL", &script, "15"];
-    command.extend(names.iter().map(String::as_str));
-    command.extend(["0", "", "", ""]);
-    assert!(format!("{:?}", shared().raw().run(&command)).contains("MORE"));
-    ack_all(&queue, &held);
-    assert_eq!(served(&queue).len(), 150);
-    queue.limit_groups(None, None).unwrap();
-    assert_eq!(queue.limits().unwrap().others, None);
-}
-
-#[test]
-fn expired_jobs_of_groups_do_not_cost_a_call_each() {
-    let server = Server::start(&[]);
-    let queue = server.queue("q");
-    let traits = Traits::default().expires(Limit::AfterDueMs(10), OnExpiry::Drop).group(&group("g")).before(b"");
-    let extras = Extras { traits, ..Extras::default() };
-    let expiring =
-        |n| NewJob { options: JobOptions { extras: extras.clone(), ..JobOptions::default() }, ..job(&format!("{n}")) };
-    push_many(&queue, &(0..1000).map(expiring).collect::<Vec<_>>());
-    queue.push(&of("f", "last")).unwrap();
-    travel(1000);
-    let mut raw = server.raw();
-    raw.run(&["CONFIG", "RESETSTAT"]);
-    assert_eq!(served(&queue), ["last"]);
-    assert!(raw.calls("evalsha") < 20, "{}", raw.calls("evalsha"));
 }

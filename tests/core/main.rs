@@ -34,6 +34,7 @@ mod forget;
 mod fork;
 mod fuzz;
 mod group_bounds;
+mod group_edges;
 mod group_faults;
 mod group_wakes;
 mod groups;

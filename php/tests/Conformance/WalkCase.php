@@ -16,7 +16,7 @@ use Random\Engine\Mt19937;
 use Random\Randomizer;
 use Throwable;
 
-/** The same random steps on Redis and in memory: both have to answer alike, and to hold the same jobs after each step. */
+/** Takes random steps on Redis and in memory alike: both have to answer alike, and to hold the same jobs after each step. */
 abstract class WalkCase extends TestCase
 {
     use InteractsWithDelayQueue;

@@ -67,7 +67,7 @@ pub const BY_OTHERS: &[(Mutant, &str)] = &[
         "model::walk::regressions::a_group_of_some_weight",
     ),
     (("lib/let_in.lua", "if own.ordered and", "if"), "model::walk::regressions::a_group_that_is"),
-    (("reserve.lua", "or lend_theirs and count > 0)", "or lend_theirs)"), "groups::expired_jobs_of_groups"),
+    (("reserve.lua", "or lend_theirs and count > 0)", "or lend_theirs)"), "group_edges::expired_jobs_of_groups"),
     (
         ("lib/turns.lua", "if has_limits then words", "if turn.own.weight > 1 then words"),
         "model::walk::regressions::a_turn",

@@ -259,7 +259,7 @@ impl Walk {
             let many = leased.iter().filter(|job| job.group() == Some(group)).count();
             let had = many + before.had.get(group).map_or(0, |had| *had as usize);
             let is_over = had >= self.model.groups.limits_of(group).weight as usize;
-            // Those of a batch stand behind each other in its order.
+            // The groups of a batch stand behind each other in its order.
             let end = self.model.now - leased.len() as i64;
             assert!(many == 0 || !is_over || *at > end, "'{group}' had {had} and stays at {at}");
             let expected = if many > 0 && is_over { 0 } else { had };
