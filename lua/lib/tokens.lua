@@ -1,6 +1,6 @@
 -- lib/tokens.lua: each job that is leased takes a token of its group's rate, and of the queue's where that has limits. `spent` has until when the
 -- tokens of each are spent; to allow a burst is to look so much earlier (the generic cell rate algorithm, ITU-T I.371).
---@include marks
+--@include lease
 local function charge(group, is_capped, many)
   --@include limits
   local names = { group or '\n' }
@@ -16,7 +16,7 @@ local function charge(group, is_capped, many)
 end
 -- A job that nobody has seen gives its token back.
 local function refund(lease)
-  local marks = marks_of(lease or '')
-  local is_grouped = marks and string.find(marks, 'g', 1, true)
-  if marks and string.find(marks, '[gl]') then charge(is_grouped and leased_group(lease), string.find(marks, 'l', 1, true), -1) end
+  local _, _, _, marks = read_lease(lease)
+  local group = string.find(marks, 'g', 1, true) and string.match(lease, '^%S+ %S+ %S+ %S+ (.*)$')
+  if string.find(marks, '[gl]') then charge(group, string.find(marks, 'l', 1, true), -1) end
 end

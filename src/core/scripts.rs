@@ -45,7 +45,6 @@ const FRAGMENTS: &[(&str, &str)] = fragments![
     "less",
     "let_in",
     "limits",
-    "marks",
     "may_write",
     "mend_book",
     "merge",

@@ -26,7 +26,7 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/lend.lua", "turns[#turns + 1] = { turn, now }", "turns[#turns + 1] = { turn, turn.at }"), // no turns
     ("lib/lend.lua", "+ turn.leased * own.interval", "+ own.interval"), // a batch costs one token
     ("lib/lend.lua", "call('ZREM', groups, unpack(entries))", ""),      // it waits and is held
-    ("lib/tokens.lua", "if marks and string.find(marks, '[gl]') then charge", "if false then charge"), // no token comes back
+    ("lib/tokens.lua", "if string.find(marks, '[gl]') then charge", "if false then charge"), // no token comes back
     ("lib/book.lua", "if entry ~= kept and call('ZREM', groups, entry) == 1 then return false end", ""), // the old place stays
     (
         "lib/book.lua",
