@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Worker;
 
 use DelayQueue\Bury;
+use DelayQueue\Flow\Follow;
 use DelayQueue\Internal\Excerpt;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
@@ -34,6 +35,8 @@ final class TaskRouter
 {
     private readonly Caller $caller;
 
+    private readonly Follow $routes;
+
     /** @var array<string, object> made without a container */
     private array $made = [];
 
@@ -46,6 +49,7 @@ final class TaskRouter
     public function __construct(private readonly array $tasks, private readonly ?ContainerInterface $container = null)
     {
         $this->caller = new Caller();
+        $this->routes = new Follow($this->route(...));
         foreach ($tasks as $task => $handler) {
             if (!is_string($handler)) {
                 Caller::callable($handler, "the handler of task '$task'");
@@ -58,6 +62,11 @@ final class TaskRouter
 
     /** @throws Bury if the payload is not a task that is known here */
     public function __invoke(JobInterface $job, QueueInterface $queue): mixed
+    {
+        return ($this->routes)($job, $queue);
+    }
+
+    private function route(JobInterface $job, QueueInterface $queue): mixed
     {
         $payload = $job->payload;
         $task = is_array($payload) ? $payload['task'] ?? null : null;

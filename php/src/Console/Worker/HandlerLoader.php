@@ -6,6 +6,7 @@ namespace DelayQueue\Console\Worker;
 
 use Closure;
 use DelayQueue\Console\UsageException;
+use DelayQueue\Flow\Follow;
 use DelayQueue\Worker\HandlerObject;
 use InvalidArgumentException;
 use Psr\Container\ContainerInterface;
@@ -53,7 +54,7 @@ final class HandlerLoader
         [$handler, $file] = [$input->getArgument('handler'), $input->getOption('container')];
         $container = $file === null ? null : self::attempt("the container $file", static fn (): ContainerInterface => self::container($file));
 
-        return self::attempt("the handler $handler", static fn (): callable => self::resolve($handler, $container));
+        return new Follow(self::attempt("the handler $handler", static fn (): callable => self::resolve($handler, $container)));
     }
 
     private static function container(string $file): ContainerInterface

@@ -1,0 +1,28 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Flow;
+
+use DelayQueue\JobInterface;
+use DelayQueue\QueueInterface;
+use Throwable;
+
+/**
+ * What follows a job whose header says so, made with the value of that header. Every method may be called again for the same job: after a crash the job runs again.
+ *
+ * @internal
+ */
+interface Step
+{
+    /**
+     * Does what follows a job whose handler has returned. It comes before the job is acknowledged, so that a crash in between repeats it.
+     *
+     * @param QueueInterface $queue any of the same Redis: siblings reach the others
+     * @param mixed $result what the handler has returned
+     */
+    public function succeeded(JobInterface $job, QueueInterface $queue, mixed $result): void;
+
+    /** Does what follows a job that was buried. */
+    public function buried(JobInterface $job, QueueInterface $queue, Throwable $error): void;
+}
