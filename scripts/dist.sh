@@ -51,7 +51,7 @@ make_tarball() {
     [ -z "$floor" ] || echo "needs glibc $floor or newer"
     echo "install: docs/install.md of the project, here install.md"
   } >"$folder/README"
-  # The same bytes from the same library: no owner, one date, one order.
+  # Equal libraries give equal bytes: no owner, one date, one order.
   tar --create --file - --directory "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$epoch" "$name" |
     gzip --no-name -9 >"$dist_dir/$name.tar.gz"
 }

@@ -65,7 +65,7 @@ namespace DelayQueue {
     {
         /** End as after SIGTERM: the job in hand is finished, those behind it are given back. */
         case Stop = 'stop';
-        /** The same, for a new process to take its place. */
+        /** End as after SIGTERM, for a new process to take its place. */
         case Restart = 'restart';
         /** Take no jobs until Resume. The worker stays in the list. */
         case Pause = 'pause';
@@ -1031,7 +1031,7 @@ namespace DelayQueue {
         /** All of this in Prometheus' text format, histograms included; names begin with delayqueue_, label queue. */
         public function toPrometheus(): string {}
 
-        /** The same of several queues in one text, in which each metric is declared once, as the format demands. */
+        /** The metrics of several queues in one text, in which each metric is declared once, as the format demands. */
         public static function prometheusPage(Stats ...$queues): string {}
     }
 

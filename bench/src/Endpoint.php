@@ -23,7 +23,7 @@ final class Endpoint
     ) {
     }
 
-    /** The same server behind another port, such as a proxy's. */
+    /** This server behind another port, such as a proxy's. */
     public function through(int $port): self
     {
         return new self($this->pid, $port, $this->persistent, $this->host, $this->queue);

@@ -54,7 +54,7 @@ final class Machine
     }
 
     /**
-     * Those of these extensions that a PHP started with -n has to be told to load.
+     * Picks the extensions that a PHP started with -n has to be told to load.
      *
      * @param list<string> $wanted
      *

@@ -73,7 +73,7 @@ impl Backoff {
         delay.min(duration::MAX_MS)
     }
 
-    /// The same with jitter applied; `unit` is a random number in `0.0..1.0`.
+    /// The delay with jitter applied; `unit` is a random number in `0.0..1.0`.
     #[must_use]
     pub fn jittered_after_ms(&self, attempt: u32, unit: f64) -> u64 {
         let delay = self.delay_after_ms(attempt);

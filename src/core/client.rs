@@ -47,13 +47,13 @@ impl Client {
         Self { key, slot, durability: Durability::default(), _owner: Some(owner) }
     }
 
-    /// The same for keys of another slot.
+    /// This client for keys of another slot.
     #[must_use]
     pub fn for_slot(&self, slot: u16) -> Self {
         Self { slot, ..self.clone() }
     }
 
-    /// The same, whose changes have to be so safe.
+    /// This client, whose changes have to be so safe.
     #[must_use]
     pub fn with_durability(&self, durability: Durability) -> Self {
         Self { durability, ..self.clone() }
@@ -186,7 +186,7 @@ impl Client {
         self.run_alone(Repeat::Yes, build)
     }
 
-    /// The same for a request that must not be executed twice: a lost answer is an ambiguous error at once.
+    /// As [`Client::run`], for a request that must not be executed twice: a lost answer is an ambiguous error at once.
     ///
     /// # Errors
     /// As [`Client::run`].
@@ -205,7 +205,7 @@ impl Client {
         result
     }
 
-    /// The same over connections that the caller holds; a lost one is replaced.
+    /// As [`Client::run`], over connections that the caller holds; a lost one is replaced.
     ///
     /// # Errors
     /// As [`Client::run`].

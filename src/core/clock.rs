@@ -10,7 +10,7 @@ thread_local! {
     static OFFSET_MS: OnceCell<Offset> = const { OnceCell::new() };
 }
 
-/// That of one thread, which the threads that it starts see as well.
+/// The offset of one thread, which the threads that it starts see as well.
 pub(super) type Offset = Arc<AtomicI64>;
 
 /// Milliseconds added to Redis' `TIME` by every script this thread runs.
@@ -20,7 +20,7 @@ pub fn offset_ms() -> i64 {
     OFFSET_MS.try_with(|own| own.get().map_or(0, |offset| offset.load(Ordering::Relaxed))).unwrap_or(0)
 }
 
-/// The same in microseconds.
+/// [`offset_ms`] in microseconds.
 #[must_use]
 pub fn offset_us() -> i64 {
     offset_ms() * 1000

@@ -70,7 +70,7 @@ pub struct Dsn {
 }
 
 impl Dsn {
-    /// The same as [`Dsn::parse`], for any bytes; the DSN that this thread parsed last is not parsed again. A page makes
+    /// As [`Dsn::parse`], for any bytes; the DSN that this thread parsed last is not parsed again. A page makes
     /// its queue object in every request.
     ///
     /// # Errors

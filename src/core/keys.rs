@@ -55,7 +55,7 @@ impl Keys {
         Self { prefix: prefix.into(), queue: queue.into(), partition, text, ends }
     }
 
-    /// The same as [`Keys::new`]; those that this thread made last are not made again. A page makes its queue object in
+    /// As [`Keys::new`]; keys that this thread made last are not made again. A page makes its queue object in
     /// every request.
     #[must_use]
     pub fn shared(prefix: &str, queue: &str, partition: u16) -> Arc<Self> {

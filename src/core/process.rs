@@ -37,7 +37,7 @@ pub fn worker() -> String {
     format!("{}:{}", host(), std::process::id())
 }
 
-/// The same in its two parts.
+/// [`worker`] in its two parts.
 #[must_use]
 pub fn host_and_pid() -> (&'static str, u32) {
     (host(), std::process::id())

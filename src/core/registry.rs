@@ -58,7 +58,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// That of a queue's prefix, over its connections.
+    /// The registry of a queue's prefix, over its connections.
     #[must_use]
     pub fn of(queue: &Queue) -> Self {
         let client = queue.client().for_slot(keys::workers_slot()).with_durability(Durability::Memory);
@@ -125,7 +125,7 @@ impl Registry {
                     gone.push(id.as_bytes());
                     continue;
                 };
-                // That of a newer version may say more than is known here.
+                // The entry of a newer version may say more than is known here.
                 workers.extend(read(id, &value, ttl_ms, now_us + clock::offset_us()));
             }
             self.forget(&gone);

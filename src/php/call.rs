@@ -75,7 +75,7 @@ impl Call {
         if unsafe { value.u1.type_info } == ffi::IS_UNDEF { None } else { Some(value.dereference()) }
     }
 
-    /// The same, `None` also for `null`.
+    /// As [`Call::arg`], `None` also for `null`.
     pub fn non_null(&self, number: u32) -> Option<&Zval> {
         self.arg(number).filter(|value| !value.is_null())
     }

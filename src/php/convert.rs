@@ -69,7 +69,7 @@ pub fn map<const N: usize>(entries: [(&str, Zval); N]) -> Zval {
     named(entries)
 }
 
-/// The same of any number; names that PHP takes for numbers become such keys, as in an array literal.
+/// An array with string keys, of any number of entries; names that PHP takes for numbers become such keys, as in an array literal.
 pub fn named<K: AsRef<[u8]>>(entries: impl IntoIterator<Item = (K, Zval)>) -> Zval {
     let mut table = ZendHashTable::new();
     for (key, mut value) in entries {

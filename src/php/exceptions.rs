@@ -235,7 +235,7 @@ impl From<Error> for Fault {
     }
 }
 
-/// The same for an error of `pushMany()`, with the ids of the jobs that had been stored before it.
+/// Throws an error of `pushMany()`, with the ids of the jobs that had been stored before it.
 pub fn throw_storing(error: Error, stored: &[JobId]) -> Fault {
     let message = error.to_string();
     match error {

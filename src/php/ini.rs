@@ -48,7 +48,7 @@ pub fn dsn() -> Option<String> {
     text(DSN).filter(|dsn| !dsn.is_empty())
 }
 
-/// The same.
+/// `None` where the setting is empty.
 pub fn prefix() -> Option<String> {
     text(PREFIX).filter(|prefix| !prefix.is_empty())
 }

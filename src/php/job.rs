@@ -113,7 +113,7 @@ pub fn object(queue: Queue, reserved: Reserved, payload: Zval, lease: Arc<Lease>
     made(queue, reserved, payload, lease, encoding, None)
 }
 
-/// One that no Redis knows: the recorder takes its calls.
+/// A job that no Redis knows: the recorder takes its calls.
 pub fn recorded(queue: Queue, reserved: Reserved, payload: Zval, encoding: Encoding, to: Recorder) -> Outcome<Zval> {
     let lease = Lease::of(&reserved);
     made(queue, reserved, payload, lease, encoding, Some(to))

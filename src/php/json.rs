@@ -94,7 +94,7 @@ pub fn message_of(object: &ZendObject) -> String {
     String::from_utf8_lossy(&message_bytes(object)).into_owned()
 }
 
-/// The same as bytes.
+/// As [`message_of`], as bytes.
 pub fn message_bytes(object: &ZendObject) -> Vec<u8> {
     throwable_property(object, c"message").zend_str().map(|s| s.as_bytes().to_vec()).unwrap_or_default()
 }

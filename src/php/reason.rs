@@ -10,7 +10,7 @@ use ext_php_rs::types::{ZendHashTable, ZendObject, Zval};
 const MAX_BYTES: usize = 2000;
 /// As much of it for class and message, so that there is room for the place.
 const HEAD_BYTES: usize = 1000;
-/// The same of an exception by which it was caused.
+/// As much of an exception by which it was caused.
 const CAUSE_BYTES: usize = 200;
 const MOST_CAUSES: usize = 3;
 const MOST_FRAMES: usize = 8;

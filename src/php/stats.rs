@@ -91,7 +91,7 @@ fn workers(mut count: Headcount) -> Zval {
     convert::map(Activity::ALL.map(|activity| (activity.word(), convert::int(*count.of(activity)))))
 }
 
-/// Those that the first argument asks for.
+/// The counters that the first argument asks for.
 fn counters(call: &Call) -> Outcome<&Counters> {
     let numbers = &call.this::<Stats>()?.numbers;
     Ok(if call.bool_or(1, false)? { &numbers.ever } else { &numbers.hour })

@@ -307,14 +307,14 @@ pub fn places(raw: &mut Raw, queue: &Queue) -> BTreeMap<String, &'static str> {
     places
 }
 
-/// The same, naming faults instead of failing. No key expires.
+/// As [`places`], naming faults instead of failing. No key expires.
 pub fn examine(raw: &mut Raw, queue: &Queue) -> (BTreeMap<String, &'static str>, Vec<String>) {
     let Value::Array(time) = raw.run(&["TIME"]) else { panic!("no time") };
     let [seconds, us] = [0, 1].map(|at| text(&reply::bytes(time[at].clone()).unwrap()).parse::<i64>().unwrap());
     examine_at(raw, queue, seconds * 1_000_000 + us + clock::offset_ms() * 1000)
 }
 
-/// The same, at a given time, or later than all that scripts have seen.
+/// As [`examine`], at a given time, or later than all that scripts have seen.
 pub fn examine_at(raw: &mut Raw, queue: &Queue, latest: i64) -> (BTreeMap<String, &'static str>, Vec<String>) {
     let (places, mut faults) = Snapshot::of(raw, queue).examine(latest);
     for found in list(raw, &["KEYS", &key(queue, "*")]) {

@@ -126,7 +126,7 @@ fn a_batch_that_nobody_saw_is_given_back_by_the_next_call() {
     }
 }
 
-/// The same for a job that is reserved by its id, and for one that another worker has settled meanwhile.
+/// It holds for a job that is reserved by its id, and for one that another worker has settled meanwhile.
 #[test]
 fn a_given_job_that_nobody_saw_goes_back_to_where_it_was() {
     let server = Server::start(&[]);

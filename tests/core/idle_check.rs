@@ -194,7 +194,7 @@ fn late_beside_another(is_listening: bool, is_first: bool) -> i64 {
     late_us
 }
 
-/// The same for a job that is ready at once: the wake-up goes to a waiter that is stopped.
+/// For a job that is ready at once: the wake-up goes to a waiter that is stopped.
 #[test]
 fn a_ready_job_reaches_a_second_waiter_when_the_first_is_stopped() {
     for pushed in [job("a"), prioritized("a", 5)] {
@@ -317,7 +317,7 @@ fn fifty_idle_waiters_look_at_most_twelve_times_at_a_job_that_is_far_off() {
     }
 }
 
-/// The same for waiters that come when the job is there already: one looks when it is due, a second one a little later.
+/// For waiters that come when the job is there already: one looks when it is due, a second one a little later.
 #[test]
 fn waiters_that_come_after_a_job_do_not_all_look_at_it() {
     const WAITERS: i64 = 20;

@@ -90,7 +90,7 @@ fn consume(queue: &Queue, stop: &AtomicBool, log: &Mutex<Log>) {
     }
 }
 
-/// The same in a worker's loop, whose next fetch acknowledges.
+/// As [`consume`], in a worker's loop, whose next fetch acknowledges.
 fn consume_in_loop(queue: &Queue, stop: &AtomicBool, log: &Mutex<Log>) {
     let mut feed = worker_loop::feed(queue, 4, true);
     while !stop.load(Ordering::Relaxed) {

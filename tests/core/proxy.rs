@@ -86,12 +86,12 @@ impl Proxy {
         Self::before_socket(server.socket(), &mut server.raw())
     }
 
-    /// The same for a server that listens on that socket.
+    /// As [`Proxy::before`], for a server that listens on that socket.
     pub fn before_socket(socket: String, raw: &mut Raw) -> Self {
         Self::on(TcpListener::bind("127.0.0.1:0").unwrap(), socket, raw)
     }
 
-    /// The same, at an address that somebody has to know before the server starts.
+    /// As [`Proxy::before_socket`], at an address that somebody has to know before the server starts.
     pub fn on(listener: TcpListener, socket: String, raw: &mut Raw) -> Self {
         for (script, _) in scripts::all() {
             raw.run(&["SCRIPT", "LOAD", &script.source]);

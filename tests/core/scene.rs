@@ -21,7 +21,7 @@ pub type Operation = fn(&Scene, &Queue) -> Result<(), Error>;
 pub enum Setting {
     /// Leases that ran out.
     Plain,
-    /// The same, and jobs of other priorities.
+    /// As `Plain`, with jobs of other priorities.
     Prioritized,
     /// Neither: a reserve takes its shortest way.
     Tidy,

@@ -16,7 +16,7 @@ fn with_keys(queue: &Queue, ids: &[&str], only_signs: bool) -> Queue {
     Queue::new(QueueConfig { keyring: Some(Arc::new(keys(ids, only_signs))), ..config(shared().dsn(), queue.name()) })
 }
 
-/// The same fresh queue without keys, and with them.
+/// A fresh queue without keys, and with them.
 fn fresh_pair(only_signs: bool) -> (Queue, Queue) {
     let plain = fresh();
     let sealing = with_keys(&plain, &["k1"], only_signs);

@@ -191,7 +191,7 @@ pub fn server_of(dsn: &Dsn) -> Arc<dsn::Server> {
     }
 }
 
-/// The same server, with another login.
+/// This server, with another login.
 pub fn with_login(dsn: &Dsn, change: impl FnOnce(&mut Login)) -> Dsn {
     let mut login = dsn.login.clone();
     change(&mut login);
@@ -199,7 +199,7 @@ pub fn with_login(dsn: &Dsn, change: impl FnOnce(&mut Login)) -> Dsn {
     Dsn { topology: Topology::Server(Arc::new(dsn::Server { target, login: login.clone() })), login }
 }
 
-/// The same server, with another database.
+/// This server, with another database.
 pub fn with_database(dsn: &Dsn, database: u32) -> Dsn {
     with_login(dsn, |login| login.database = database)
 }
@@ -294,7 +294,7 @@ pub trait Whole {
         interrupts: &mut dyn Interrupts,
     ) -> Result<Vec<Reserved>, Error>;
 
-    /// The same without taking any.
+    /// Waits for a ready job and takes none.
     fn wait(&self, watch: &[String], timeout: Option<Duration>, interrupts: &mut dyn Interrupts)
     -> Result<bool, Error>;
 }

@@ -25,7 +25,7 @@ fn assert_works(dsn: Dsn) {
     assert_eq!(serve_all(&queue), ["a"]);
 }
 
-/// The same address, with this scheme and authority.
+/// This address, with this scheme and authority.
 fn other(dsn: &Dsn, scheme: &str, ca: Option<String>) -> Dsn {
     let bare = dsn.redacted().replace("rediss", scheme);
     let ca = ca.map(|path| format!("?ca={path}")).unwrap_or_default();

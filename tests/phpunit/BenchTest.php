@@ -20,7 +20,7 @@ final class BenchTest extends TestCase
 {
     private const RUN = [PHP_BINARY, __DIR__ . '/../../bench/run.php', '--quick', '--runs=1', '--scale=0.005'];
 
-    /** Those of the design, in its order; true: measured without another queue. */
+    /** The figures of the design, in its order; true: measured without another queue. */
     private const FIGURES = [
         'push, of the two-key recipe' => false,
         'push, of beanstalkd' => false,

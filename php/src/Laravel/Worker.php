@@ -100,7 +100,7 @@ class Worker extends BaseWorker
             if ($looksAround) {
                 pcntl_alarm(0);
             }
-            // One that stops when there is no job need not sleep on it.
+            // A worker that stops when there is no job need not sleep on it.
             $this->hasWaited = ($connection->endLoop() || $this->options?->stopWhenEmpty) && $job === null;
         }
     }

@@ -143,13 +143,13 @@ impl Queue {
         Self { capacity, ..self.clone() }
     }
 
-    /// The same queue, without a part in how long its connection lasts.
+    /// This queue, without a part in how long its connection lasts.
     #[must_use]
     pub fn detached(&self) -> Self {
         Self { client: self.client.detached(), ..self.clone() }
     }
 
-    /// The same queue, whose changes count when the master has them in memory.
+    /// This queue, whose changes count when the master has them in memory.
     #[must_use]
     pub fn hasty(&self) -> Self {
         Self { client: self.client.with_durability(Durability::Memory), ..self.clone() }
@@ -177,7 +177,7 @@ impl Queue {
         self.script_knowing(script, |_| args.to_vec()).map(|(reply, _)| reply)
     }
 
-    /// The same where arguments depend on the attempt; says whether the answer of a try before was lost.
+    /// Runs a script whose arguments depend on the attempt; says whether the answer of a try before was lost.
     fn script_knowing<'a>(&self, script: &Script, args: impl Fn(Attempt) -> Vec<&'a [u8]>) -> Result<(Reply, bool)> {
         let mut was_lost = false;
         let value = self.client.run(|request, attempt, _| {

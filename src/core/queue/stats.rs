@@ -161,7 +161,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// The same of two sets of jobs together.
+    /// Adds the numbers of other jobs.
     pub fn add(&mut self, other: &Self) {
         for (sum, more) in [
             (&mut self.delayed, other.delayed),

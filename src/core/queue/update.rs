@@ -61,7 +61,7 @@ impl Queue {
         self.update_free(id, Content::Plain { payload, headers }, "updating")
     }
 
-    /// The same for a job in hand.
+    /// Updates a job in hand.
     ///
     /// # Errors
     /// [`Error::LeaseLost`] when it is no longer ours; [`Error::PayloadTooLarge`]; [`Error::Seal`]; connection and server errors.

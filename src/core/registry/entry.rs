@@ -11,7 +11,7 @@ use std::time::Duration;
 pub enum Order {
     /// End as after SIGTERM.
     Stop,
-    /// The same, for another process to follow.
+    /// End as after SIGTERM, for another process to follow.
     Restart,
     /// Take no more jobs.
     Pause,

@@ -87,7 +87,7 @@ pub(super) fn first_answer<T: Send + 'static>(
 /// Refusals that do not pass by themselves: a wrong login, a missing right, an unknown command.
 const LASTING: [&str; 4] = ["NOAUTH", "WRONGPASS", "NOPERM", "ERR"];
 
-/// The same fault with more to say about it.
+/// This fault with more to say about it.
 pub(super) fn explained(fault: Fault, explain: impl FnOnce(&str) -> String) -> Fault {
     match fault {
         Fault::Unsent(why) => Fault::Unsent(explain(&why)),

@@ -62,7 +62,7 @@ impl Master {
     }
 
     fn ask_again(&mut self, service: &str, time: Duration) -> Option<Target> {
-        // One that nobody doubts is enough; after a failover another Sentinel may know it first.
+        // A Sentinel that nobody doubts is enough; after a failover another Sentinel may know it first.
         let mut connection = self.connection.take().filter(|connection| !self.is_doubted && connection.is_usable())?;
         let command: Vec<&[u8]> = QUESTION.iter().copied().chain([service.as_bytes()]).collect();
         let found = ask(&mut connection, &command, read, Instant::now() + time.min(PATIENCE)).ok()?;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// A job that is done waits no longer than this for its acknowledgement.
 pub(super) const ACK_WITHIN: Duration = Duration::from_millis(50);
-/// One that makes room in its group, or in the queue, waits no longer than this: another worker may have the next job of the group.
+/// A job that makes room in its group, or in the queue, waits no longer than this: another worker may have the next job of the group.
 const MAKE_ROOM_WITHIN: Duration = Duration::from_millis(2);
 
 /// A finished job.

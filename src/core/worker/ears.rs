@@ -44,7 +44,7 @@ impl Ears {
         let readable = bell.wait(all().map(|connection| connection.as_raw_fd()), until);
         let connections = taken.iter_mut().flat_map(|(_, connections)| connections.iter_mut());
         for (connection, is_readable) in connections.zip(readable) {
-            // One that is lost may have lost a message.
+            // A lost connection may have lost a message.
             self.has_heard |= !matches!(connection.next_wake(is_readable), Ok(None));
             connection.clear_wakes();
         }

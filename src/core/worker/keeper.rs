@@ -230,7 +230,7 @@ fn run(shared: &Shared) {
             }
             None => {}
         }
-        // One that cannot be reached must not cost the others their leases.
+        // A server that cannot be reached must not cost the others their leases.
         let mut unreached: Vec<Kept> = due_renewals(&mut state, now, ears.take_heard());
         if !unreached.is_empty() {
             drop(state);

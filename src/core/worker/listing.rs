@@ -82,7 +82,7 @@ pub(super) struct Listing {
     id: String,
     /// By the index of a ticket: a queue of several partitions is there as often.
     queues: Vec<String>,
-    /// The same, each once.
+    /// The names of the queues, each once.
     names: Vec<String>,
     orders: Arc<Orders>,
     since: Instant,
@@ -159,7 +159,7 @@ impl Listing {
         *self.outdated_at.insert(since + SHOWN_AFTER)
     }
 
-    /// The same, if the entry shows a job.
+    /// No job runs now. Returns when the entry is outdated, if it shows one.
     pub fn has_ended(&mut self) -> Option<Instant> {
         self.running = None;
         self.outdated_at = self.shows_job.then(|| Instant::now() + SHOWN_AFTER);

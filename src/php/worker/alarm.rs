@@ -144,7 +144,7 @@ struct Limited {
     limits: Limits,
     rung: Rung,
     thrown: Cell<Option<Cause>>,
-    /// That of the loop.
+    /// The frame of the loop.
     frame: *const zend_execute_data,
     run: Run,
 }

@@ -37,7 +37,7 @@ impl<'a> Loop<'a> {
         LoopInterrupts { php, paused, orders, process: self.process, idling: None }
     }
 
-    /// The same for a wait in which the loop is idle.
+    /// For a wait in which the loop is idle.
     pub(super) fn idling(&self) -> LoopInterrupts<'a> {
         let every = self.options.idle_timeout;
         let (next, memory_limit) = (Instant::now() + every, self.options.memory_limit);

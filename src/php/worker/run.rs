@@ -46,9 +46,9 @@ pub struct Ended {
 
 /// The time that a dying process may still spend on Redis.
 const LAST_WORDS: Duration = Duration::from_millis(200);
-/// The same of a loop that ends in good order.
+/// The time that a loop may still take that ends in good order.
 const FAREWELL: Duration = Duration::from_secs(3);
-/// The same once a signal has asked to end. The process is to be gone within five seconds, and the operation that was under way may have
+/// As much once a signal has asked to end. The process is to be gone within five seconds, and the operation that was under way may have
 /// taken two of them.
 const AFTER_SIGNAL: Duration = Duration::from_secs(2);
 /// The thread that keeps the leases may be acknowledging: its answer is looked for so often.

@@ -84,7 +84,7 @@ impl Place {
         &mut self.raws[self.home]
     }
 
-    /// The same, as this user.
+    /// The master of the queue `q`, as this user.
     pub fn raw_of(&self, user: &str) -> Raw {
         let dsn = match &self.kind {
             Kind::One(_) => return Raw::open(&self.dsn(user)),

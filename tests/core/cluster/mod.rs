@@ -25,7 +25,7 @@ fn slot(queue: &Queue) -> u16 {
     slot_of(queue.name().as_bytes())
 }
 
-/// The same queue over connections of its own, which end with it.
+/// A queue over connections of its own, which end with it.
 fn own(cluster: &Cluster, name: &str) -> Queue {
     Queue::new(QueueConfig { persistent: false, ..config(cluster.dsn(0), name) })
 }

@@ -21,7 +21,7 @@ pub struct Job {
     pub options: JobOptions,
     pub due: i64,
     pub place: Place,
-    /// Those that have ended.
+    /// Attempts that have ended.
     pub attempts: u32,
     pub timeouts: u32,
     pub releases: u32,

@@ -23,7 +23,7 @@ pub(super) struct Walk {
     clock: Clock,
     proxy: Proxy,
     pub(super) queue: Queue,
-    /// The same queue behind the proxy.
+    /// The queue behind the proxy.
     behind: Queue,
     pub(super) raw: Raw,
     pub(super) model: Reference,

@@ -20,7 +20,7 @@ fn pairs(path: Folder<'_>, certificate: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The same as arguments.
+/// [`pairs`] as arguments.
 pub(super) fn tls_options(path: Folder<'_>, certificate: &str) -> Vec<String> {
     pairs(path, certificate).into_iter().flat_map(|(option, value)| [format!("--{option}"), value]).collect()
 }

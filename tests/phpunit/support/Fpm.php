@@ -91,7 +91,7 @@ final class Fpm
         $before = $times();
         $asked = 0.0;
         Wait::until(function () use ($times, $before, &$asked): bool {
-            // One that has just started may not hear it yet.
+            // A server that has just started may not hear it yet.
             if (microtime(true) - $asked > 3) {
                 $this->process->signal(SIGUSR2);
                 $asked = microtime(true);

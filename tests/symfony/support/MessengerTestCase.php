@@ -145,7 +145,7 @@ abstract class MessengerTestCase extends TestCase
         return $worker;
     }
 
-    /** The same, and until it waits for messages: before it has made its worker, the framework does not hear signals. */
+    /** As worker(), and until it waits for messages: before it has made its worker, the framework does not hear signals. */
     protected function waitingWorker(string ...$transports): Process
     {
         $worker = $this->worker(...$transports);

@@ -87,7 +87,7 @@ for ($n = 0; $n < 50; $n++) {
 // One connection for each thread, also after many requests.
 meet('worked');
 if (THREAD === 0) {
-    // Those of threads that kept leases are closed a moment later.
+    // Connections of threads that kept leases are closed a moment later.
     until(static fn (): bool => connections() <= THREADS, 'this process has no more than one connection for each thread');
     expect(THREADS, connections(), 'connections of this process');
 }
