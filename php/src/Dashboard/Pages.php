@@ -1,0 +1,27 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Dashboard;
+
+use DelayQueue\Dashboard\Pages\HealthPage;
+use DelayQueue\Dashboard\Pages\JobPage;
+use DelayQueue\Dashboard\Pages\Overview;
+use DelayQueue\Dashboard\Pages\QueuePage;
+use DelayQueue\Dashboard\Pages\WorkersPage;
+
+/** Which page stands where. */
+final class Pages
+{
+    public static function find(string $path): ?Page
+    {
+        return match ($path) {
+            '/' => new Overview(),
+            '/queue' => new QueuePage(),
+            '/job' => new JobPage(),
+            '/workers' => new WorkersPage(),
+            '/health' => new HealthPage(),
+            default => null,
+        };
+    }
+}

@@ -1,0 +1,127 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Dashboard\Pages;
+
+use DelayQueue\Dashboard\Html;
+use DelayQueue\Dashboard\Page;
+use DelayQueue\Dashboard\Parts;
+use DelayQueue\Dashboard\Request;
+use DelayQueue\Dashboard\Site;
+use DelayQueue\Dashboard\Words;
+use DelayQueue\JobInfo;
+use DelayQueue\State;
+
+/** One job: all that is known of it, and what can be done with it. */
+final class JobPage implements Page
+{
+    private const LONGEST_PAYLOAD = 20_000;
+
+    public function title(Request $request): string
+    {
+        return 'Job ' . ($request->query('id') ?? '');
+    }
+
+    public function body(Request $request, Site $site): array
+    {
+        [$name, $id] = [$request->query('queue') ?? 'default', $request->query('id') ?? ''];
+        $queue = $site->queue($name);
+        $job = $id === '' ? null : $queue->peek($id);
+        $back = Html::p(Html::a('Queue ', Html::stored($name), href: $site->url('/queue', ['name' => $name])));
+        if ($job === null) {
+            return [$back, Html::p('There is no such job: it is done, or it was cancelled.', class: 'told')];
+        }
+        $now = $queue->now();
+
+        return [
+            $back,
+            Parts::live('job', Parts::facts(self::facts($job, $now, $site)), self::error($job)),
+            Html::h2('Payload'),
+            self::payload($job, $site),
+            $job->headers === [] ? null : [Html::h2('Headers'), Parts::facts(array_map(static fn (string $value): Html => Html::stored($value, 1000), $job->headers))],
+            self::controls($job, $name, $site),
+        ];
+    }
+
+    /** @return array<string, mixed> */
+    private static function facts(JobInfo $job, float $now, Site $site): array
+    {
+        $moment = static fn (?float $seconds): ?Html => $seconds === null ? null : Words::moment($seconds, $now);
+
+        return [
+            'State' => Html::span($job->state->value, class: $job->state === State::Buried ? 'flag bad' : 'flag'),
+            $job->state === State::Buried ? 'Buried' : 'Due' => $moment($job->dueAt),
+            'Its lease ends' => $moment($job->leaseUntil),
+            'Created' => $moment($job->createdAt),
+            'Group' => $job->group === null ? null : Html::stored($job->group),
+            'Attempts' => $job->attempts . ($job->maxAttempts === 0 ? '' : " of $job->maxAttempts"),
+            'Came back' => self::past($job),
+            'Priority' => (string) $job->priority,
+            'TTR' => Words::length($job->ttr),
+            'Time limit' => $job->timeout > 0 ? Words::length($job->timeout) : null,
+            'Backoff' => (string) $job->backoff,
+            'Fell due first' => $moment($job->firstDueAt),
+            'Expires' => $moment($job->expiresAt),
+            'Tried until' => $moment($job->retryUntil),
+            'Sealed' => $job->seal === null ? null : "with key {$job->seal['key']} ({$job->seal['alg']})",
+        ];
+    }
+
+    private static function past(JobInfo $job): ?string
+    {
+        $counts = array_filter(['leases that expired' => $job->timeouts, 'releases' => $job->releases, 'buries' => $job->buries, 'kicks' => $job->kicks]);
+
+        return $counts === [] ? null : implode(', ', array_map(static fn (int $number, string $what): string => "$number $what", $counts, array_keys($counts)));
+    }
+
+    private static function error(JobInfo $job): ?Html
+    {
+        return ($job->lastError ?? '') === '' ? null : Html::div(Html::h2('Last error'), Html::pre(Html::stored($job->lastError, 4000), tabindex: '0'));
+    }
+
+    private static function payload(JobInfo $job, Site $site): Html
+    {
+        if ($job->sealError !== null) {
+            return Html::p('It is sealed: ', Html::stored($job->sealError));
+        }
+        $text = $site->payload($job);
+        if ($text === null) {
+            return Html::p('Payloads are hidden here.');
+        }
+        $decoded = json_decode($text, false, 512, JSON_BIGINT_AS_STRING);
+        $pretty = json_last_error() === JSON_ERROR_NONE && is_object($decoded) || is_array($decoded)
+            ? json_encode($decoded, JSON_PRETTY_PRINT | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION)
+            : null;
+
+        return Html::div(
+            $pretty === null || $pretty === false ? null : Html::pre(Html::stored($pretty, self::LONGEST_PAYLOAD), tabindex: '0'),
+            Html::details(
+                Html::summary('As it is stored, ' . Words::number(strlen($text)) . ' bytes'),
+                Html::pre(Html::stored($text, self::LONGEST_PAYLOAD), tabindex: '0'),
+                open: $pretty === null,
+            ),
+        );
+    }
+
+    private static function controls(JobInfo $job, string $name, Site $site): ?Html
+    {
+        if (!$site->mayWrite()) {
+            return null;
+        }
+        $hidden = ['queue' => $name, 'id' => $job->id];
+        $isHeld = $job->state === State::Reserved;
+
+        return Html::div(
+            Html::h2('Change'),
+            $isHeld || $job->state === State::Ready ? null : Parts::form($site, '/job/kick', $hidden, $job->state === State::Buried ? 'Try it again' : 'Run it now'),
+            $isHeld ? null : Parts::form($site, '/job/reschedule', $hidden, 'Move it', Parts::field('Due in', 'delay', '15m')),
+            Parts::form($site, '/job/cancel', $hidden, $isHeld ? 'Cancel it, though a worker holds it' : 'Cancel it'),
+            $isHeld || $job->sealError !== null || $site->payload($job) !== $job->body ? null : Html::details(
+                Html::summary('Edit the payload'),
+                Parts::form($site, '/job/update', $hidden, 'Store it', Html::label('JSON ', Html::textarea($job->body, name: 'payload', rows: '8', cols: '80'))),
+            ),
+            class: 'controls',
+        );
+    }
+}

@@ -1,0 +1,124 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Dashboard\Pages;
+
+use DelayQueue\Dashboard\Html;
+use DelayQueue\Dashboard\Page;
+use DelayQueue\Dashboard\Parts;
+use DelayQueue\Dashboard\Request;
+use DelayQueue\Dashboard\Site;
+use DelayQueue\Dashboard\Words;
+use DelayQueue\Stats;
+
+/** All queues, 50 on a page, those with something wrong first. */
+final class Overview implements Page
+{
+    private const ON_A_PAGE = 50;
+
+    public function title(Request $request): string
+    {
+        return 'Queues';
+    }
+
+    public function body(Request $request, Site $site): array
+    {
+        $pattern = $request->query('name') ?? '';
+        $names = $site->anywhere->queues();
+        $found = $pattern === '' ? $names : array_values(array_filter($names, static fn (string $name): bool => self::matches($pattern, $name)));
+        $from = max(0, min((int) $request->query('from'), count($found) - 1));
+        $shown = array_slice($found, $from, self::ON_A_PAGE);
+        $stats = array_combine($shown, array_map(static fn (string $name): Stats => $site->queue($name)->stats(), $shown));
+        uasort($stats, static fn (Stats $a, Stats $b): int => self::trouble($b) <=> self::trouble($a));
+        $now = $site->anywhere->now();
+        $rows = array_map(static fn (string|int $name, Stats $numbers): array => self::row((string) $name, $numbers, $now, $site), array_keys($stats), $stats);
+
+        return [
+            Html::form(
+                Parts::field('Name', 'name', $pattern, 'mail-*'),
+                Html::button('Show'),
+                method: 'get',
+                role: 'search',
+            ),
+            Parts::live(
+                'queues',
+                Parts::table(
+                    'Queues, with trouble first',
+                    ['Queue', 'State', 'Delayed#', 'Next', 'Ready#', 'Oldest ready', 'Reserved#', 'Buried#', 'Late p50#', 'p99#', 'Workers#'],
+                    $rows,
+                    $names === [] ? 'Nothing was pushed under this prefix yet.' : 'No queue has such a name.',
+                ),
+            ),
+            self::pager($from, count($found), $pattern, $site),
+        ];
+    }
+
+    /** @return list<mixed> */
+    private static function row(string $name, Stats $stats, float $now, Site $site): array
+    {
+        $late = $stats->lateness();
+        $ms = static fn (float $ms): string => $late['count'] === 0 ? '–' : Words::length($ms / 1000);
+        $state = static fn (int $number, string $state): Html => Html::a(
+            Words::number($number),
+            href: $site->url('/queue', ['name' => $name, 'state' => $state]),
+            class: $state === 'buried' && $number > 0 ? 'bad' : null,
+            aria_label: Words::number($number) . " $state",
+        );
+
+        return [
+            Html::a(Html::stored($name), href: $site->url('/queue', ['name' => $name])),
+            self::flags($stats),
+            $state($stats->delayed, 'delayed'),
+            $stats->nextDueAt === null ? '–' : Words::moment($stats->nextDueAt, $now),
+            $state($stats->ready, 'ready'),
+            $stats->oldestReadyAge === null ? '–' : Words::length($stats->oldestReadyAge),
+            $state($stats->reserved, 'reserved'),
+            $state($stats->buried, 'buried'),
+            $ms($late['p50']),
+            $ms($late['p99']),
+            $stats->workers === null ? '?' : Words::number(array_sum($stats->workers)),
+        ];
+    }
+
+    /** @return list<Html> */
+    private static function flags(Stats $stats): array
+    {
+        return array_values(array_filter([
+            $stats->paused ? Html::span('paused', class: 'flag') : null,
+            self::isWithoutWorkers($stats) ? Html::span('no worker', class: 'flag bad') : null,
+            $stats->blocked > 0 ? Html::span(Words::number($stats->blocked) . ' blocked', class: 'flag') : null,
+        ]));
+    }
+
+    /** How much is wrong with a queue, to compare queues by. */
+    private static function trouble(Stats $stats): float
+    {
+        return (self::isWithoutWorkers($stats) ? 1e12 : 0) + ($stats->buried > 0 ? 1e9 : 0) + ($stats->paused ? 0 : min(1e8, $stats->oldestReadyAge ?? 0));
+    }
+
+    private static function isWithoutWorkers(Stats $stats): bool
+    {
+        return $stats->workers !== null && array_sum($stats->workers) === 0 && $stats->oldestReadyAge !== null && !$stats->paused;
+    }
+
+    private static function matches(string $pattern, string $name): bool
+    {
+        return strpbrk($pattern, '*?') === false ? str_contains($name, $pattern) : fnmatch($pattern, $name, FNM_NOESCAPE);
+    }
+
+    private static function pager(int $from, int $all, string $pattern, Site $site): ?Html
+    {
+        if ($all <= self::ON_A_PAGE) {
+            return null;
+        }
+        $link = static fn (string $text, int $to): ?Html => $to < 0 || $to >= $all ? null : Html::a($text, href: $site->url('/', ['name' => $pattern ?: null, 'from' => $to]));
+
+        return Html::nav(
+            $link('Before', $from - self::ON_A_PAGE),
+            ' ' . Words::number($from + 1) . '–' . Words::number(min($all, $from + self::ON_A_PAGE)) . ' of ' . Words::number($all) . ' by name, trouble first on this page ',
+            $link('Next', $from + self::ON_A_PAGE),
+            aria_label: 'Pages of queues',
+        );
+    }
+}

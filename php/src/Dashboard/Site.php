@@ -1,0 +1,58 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Dashboard;
+
+use DelayQueue;
+use DelayQueue\JobInfo;
+
+/** The queues that pages look at, and how pages are linked, for one request. */
+final class Site
+{
+    /** @var array<string, DelayQueue> */
+    private array $queues = [];
+
+    /**
+     * @param \Closure(JobInfo): ?string $payload what a page may show of a payload; null: nothing
+     */
+    public function __construct(
+        public readonly DelayQueue $anywhere,
+        public readonly Request $request,
+        public readonly Access $access,
+        private readonly \Closure $payload,
+    ) {
+    }
+
+    /** A queue with as many partitions as have been pushed to. */
+    public function queue(string $name): DelayQueue
+    {
+        return $this->queues[$name] ??= $this->open($name);
+    }
+
+    /** @param array<string, string|int|null> $parameters null: left out */
+    public function url(string $path, array $parameters = []): string
+    {
+        $query = http_build_query(array_filter($parameters, static fn (mixed $value): bool => $value !== null), '', '&', PHP_QUERY_RFC3986);
+
+        return $this->request->base . $path . ($query === '' ? '' : "?$query");
+    }
+
+    public function mayWrite(): bool
+    {
+        return $this->access === Access::Write;
+    }
+
+    public function payload(JobInfo $job): ?string
+    {
+        return ($this->payload)($job);
+    }
+
+    private function open(string $name): DelayQueue
+    {
+        $queue = $this->anywhere->sibling($name);
+        $partitions = $queue->partitions();
+
+        return $partitions > 1 ? $this->anywhere->sibling($name, ['partitions' => $partitions]) : $queue;
+    }
+}

@@ -1,0 +1,44 @@
+// Replaces the parts of the page that live, every two seconds, while the page is seen. Without this script all pages work, and stay as they are.
+'use strict';
+
+const EVERY_MS = 2000;
+const connection = document.getElementById('connection');
+let tag = null;
+let timer = null;
+
+async function refresh() {
+  const answer = await fetch(location.href, { headers: tag ? { 'If-None-Match': tag } : {}, cache: 'no-store', redirect: 'error' });
+  connection.textContent = answer.ok || answer.status === 304 ? '' : `The page cannot be refreshed: ${answer.status}`;
+  if (!answer.ok) {
+    return;
+  }
+  tag = answer.headers.get('ETag');
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  for (const part of document.querySelectorAll('[data-live]')) {
+    const successor = page.getElementById(part.id);
+    // A part in which somebody writes, chooses or marks text stays until that is over.
+    const isInUse = part.contains(document.activeElement) || (getSelection().type === 'Range' && part.contains(getSelection().anchorNode));
+    if (successor && !isInUse && part.innerHTML !== successor.innerHTML) {
+      part.replaceWith(document.adoptNode(successor));
+    }
+  }
+}
+
+async function turn() {
+  try {
+    await refresh();
+  } catch {
+    connection.textContent = 'The connection is lost. It is tried again.';
+  }
+  plan();
+}
+
+function plan() {
+  clearTimeout(timer);
+  timer = document.hidden ? null : setTimeout(turn, EVERY_MS);
+}
+
+document.addEventListener('visibilitychange', plan);
+if (document.querySelector('[data-live]')) {
+  plan();
+}
