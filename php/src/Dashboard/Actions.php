@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Dashboard;
 
+use DelayQueue;
 use DelayQueue\WorkerOrder;
 use JsonException;
 use ValueError;
@@ -22,18 +23,14 @@ final class Actions
             '/queue/pause' => $this->pause($request),
             '/queue/resume' => $this->resume($request),
             '/job/push' => $this->push($request),
-            '/job/kick' => $this->onJob($request, fn (string $queue, string $id): bool => $this->site->queue($queue)->kickJob($id), 'was kicked'),
-            '/job/cancel' => $this->onJob($request, fn (string $queue, string $id): bool => $this->site->queue($queue)->cancel($id) > 0, 'was cancelled'),
+            '/job/kick' => $this->onJob($request, Told::Kicked, static fn (DelayQueue $queue, string $id): bool => $queue->kickJob($id)),
+            '/job/cancel' => $this->onJob($request, Told::Cancelled, static fn (DelayQueue $queue, string $id): bool => $queue->cancel($id) > 0),
             '/job/reschedule' => $this->onJob(
                 $request,
-                fn (string $queue, string $id): bool => $this->site->queue($queue)->reschedule($id, $request->field('delay') ?? '0'),
-                'was moved',
+                Told::Rescheduled,
+                static fn (DelayQueue $queue, string $id): bool => $queue->reschedule($id, $request->field('delay') ?? '0'),
             ),
-            '/job/update' => $this->onJob(
-                $request,
-                fn (string $queue, string $id): bool => $this->site->queue($queue)->update($id, self::json($request)),
-                'has a new payload',
-            ),
+            '/job/update' => $this->onJob($request, Told::Updated, static fn (DelayQueue $queue, string $id): bool => $queue->update($id, self::json($request))),
             '/worker' => $this->order($request),
             default => null,
         };
@@ -42,10 +39,9 @@ final class Actions
     private function pause(Request $request): Done
     {
         $name = self::needed($request, 'queue');
-        $for = $request->field('for');
-        $this->site->queue($name)->pause($for);
+        $this->site->queue($name)->pause($request->field('for'));
 
-        return $this->toQueue($name, "Queue $name is paused" . ($for === null ? '' : " for $for"));
+        return new Done(Told::Paused, '/queue', ['queue' => $name]);
     }
 
     private function resume(Request $request): Done
@@ -53,7 +49,7 @@ final class Actions
         $name = self::needed($request, 'queue');
         $this->site->queue($name)->resume();
 
-        return $this->toQueue($name, "Queue $name is open");
+        return new Done(Told::Resumed, '/queue', ['queue' => $name]);
     }
 
     private function push(Request $request): Done
@@ -61,35 +57,24 @@ final class Actions
         $name = self::needed($request, 'queue');
         $id = $this->site->queue($name)->push(self::json($request), delay: $request->field('delay') ?? '0', id: $request->field('id'));
 
-        return $this->toJob($name, $id, "Job $id was pushed");
+        return new Done(Told::Pushed, '/job', ['queue' => $name, 'id' => $id]);
     }
 
-    /** @param callable(string, string): bool $change */
-    private function onJob(Request $request, callable $change, string $words): Done
+    /** @param callable(DelayQueue, string): bool $change */
+    private function onJob(Request $request, Told $told, callable $change): Done
     {
         [$name, $id] = [self::needed($request, 'queue'), self::needed($request, 'id')];
 
-        return $this->toJob($name, $id, $change($name, $id) ? "Job $id $words" : "Job $id could not be changed: it is gone, or in a state in which that cannot be done");
+        return new Done($change($this->site->queue($name), $id) ? $told : Told::Unchanged, '/job', ['queue' => $name, 'id' => $id]);
     }
 
     private function order(Request $request): Done
     {
         $order = WorkerOrder::tryFrom(self::needed($request, 'order')) ?? throw new ValueError('There is no such order');
-        $host = self::needed($request, 'host');
-        $told = $this->site->anywhere->tellWorkers($order, $host, (int) self::needed($request, 'pid'));
-        $words = $told === 0 ? 'That worker is not there any more' : "$host:{$request->field('pid')} was told to $order->value; it hears that within 12 seconds";
+        [$host, $pid] = [self::needed($request, 'host'), self::needed($request, 'pid')];
+        $told = $this->site->anywhere->tellWorkers($order, $host, (int) $pid);
 
-        return new Done($words, $this->site->url('/workers', ['told' => $words]));
-    }
-
-    private function toQueue(string $name, string $words): Done
-    {
-        return new Done($words, $this->site->url('/queue', ['name' => $name, 'told' => $words]));
-    }
-
-    private function toJob(string $name, string $id, string $words): Done
-    {
-        return new Done("$words (queue $name)", $this->site->url('/job', ['queue' => $name, 'id' => $id, 'told' => $words]));
+        return new Done($told > 0 ? Told::Ordered : Told::NoWorker, '/workers', ['host' => $host, 'pid' => $pid, 'order' => $order->value]);
     }
 
     private static function needed(Request $request, string $field): string

@@ -91,9 +91,9 @@ final class Handler
         if ($done === null) {
             return Response::text(404, 'There is no such action.');
         }
-        $this->changed === null || ($this->changed)($done->words, $request);
+        $this->changed === null || ($this->changed)($done->words(), $request);
 
-        return Response::seeOther($done->address);
+        return Response::seeOther($site->url($done->page, $done->parameters + ['told' => $done->told->value]));
     }
 
     private function sorry(int $status, string $title, \Throwable $error, Site $site): Response

@@ -43,11 +43,11 @@ final class Layout
         );
     }
 
-    /** What a change before this page has done. */
+    /** What a change before this page has done: a sentence from here, so that no link can put words into this page. */
     private static function told(Site $site): ?Html
     {
-        $told = $site->request->query('told');
+        $told = Told::tryFrom($site->request->query('told') ?? '');
 
-        return $told === null ? null : Html::p(Html::stored($told), role: 'status', class: 'told');
+        return $told === null ? null : Html::p($told->sentence(), role: 'status', class: 'told');
     }
 }

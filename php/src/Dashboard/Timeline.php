@@ -22,11 +22,12 @@ final class Timeline
     public static function draw(QueueInterface $queue, string $range, Site $site, string $address): Html
     {
         [$columns, $seconds, $between, $format] = self::RANGES[$range] ?? self::RANGES[$range = 'hour'];
-        $now = $queue->now();
-        $moments = array_map(static fn (int $column): DateTimeImmutable => Moment::of($now + $column * $seconds), range(0, $columns));
+        // Whole minutes, hours and days, so that the picture moves once a column and not with every look.
+        $begin = floor($queue->now() / $seconds) * $seconds;
+        $moments = array_map(static fn (int $column): DateTimeImmutable => Moment::of($begin + $column * $seconds), range(0, $columns));
         $counts = $queue->countDue(...$moments);
         $values = array_map(static fn (int $until, int $since): int => max(0, $until - $since), array_slice($counts, 1), array_slice($counts, 0, -1));
-        $labels = array_map(static fn (DateTimeImmutable $moment): string => $moment->format('Y-m-d H:i:s') . ' UTC', array_slice($moments, 0, -1));
+        $labels = array_map(static fn (DateTimeImmutable $moment): string => $moment->format('Y-m-d H:i:s \U\T\C'), array_slice($moments, 0, -1));
         $axis = array_map(static fn (int $column): string => $moments[$column]->format($format), range(0, $columns - 1, $between));
         $link = static fn (string $name): Html => Html::li(Html::a($name, href: "$address&range=$name#timeline", aria_current: $name === $range ? 'true' : null));
 

@@ -28,7 +28,7 @@ final class JobPage implements Page
         [$name, $id] = [$request->query('queue') ?? 'default', $request->query('id') ?? ''];
         $queue = $site->queue($name);
         $job = $id === '' ? null : $queue->peek($id);
-        $back = Html::p(Html::a('Queue ', Html::stored($name), href: $site->url('/queue', ['name' => $name])));
+        $back = Html::p(Html::a('Queue ', Html::stored($name), href: $site->url('/queue', ['queue' => $name])));
         if ($job === null) {
             return [$back, Html::p('There is no such job: it is done, or it was cancelled.', class: 'told')];
         }
@@ -117,11 +117,18 @@ final class JobPage implements Page
             $isHeld || $job->state === State::Ready ? null : Parts::form($site, '/job/kick', $hidden, $job->state === State::Buried ? 'Try it again' : 'Run it now'),
             $isHeld ? null : Parts::form($site, '/job/reschedule', $hidden, 'Move it', Parts::field('Due in', 'delay', '15m')),
             Parts::form($site, '/job/cancel', $hidden, $isHeld ? 'Cancel it, though a worker holds it' : 'Cancel it'),
-            $isHeld || $job->sealError !== null || $site->payload($job) !== $job->body ? null : Html::details(
+            self::isEditable($job, $site) ? Html::details(
                 Html::summary('Edit the payload'),
                 Parts::form($site, '/job/update', $hidden, 'Store it', Html::label('JSON ', Html::textarea($job->body, name: 'payload', rows: '8', cols: '80'))),
-            ),
+            ) : null,
             class: 'controls',
         );
+    }
+
+    /** A form gives back what it was given only if that is text; and nobody edits what he does not see. */
+    private static function isEditable(JobInfo $job, Site $site): bool
+    {
+        return $job->state !== State::Reserved && $job->sealError === null && $site->payload($job) === $job->body && strlen($job->body) <= self::LONGEST_PAYLOAD
+            && preg_match('//u', $job->body) === 1;
     }
 }

@@ -61,13 +61,13 @@ final class Overview implements Page
         $ms = static fn (float $ms): string => $late['count'] === 0 ? '–' : Words::length($ms / 1000);
         $state = static fn (int $number, string $state): Html => Html::a(
             Words::number($number),
-            href: $site->url('/queue', ['name' => $name, 'state' => $state]),
+            href: $site->url('/queue', ['queue' => $name, 'state' => $state]),
             class: $state === 'buried' && $number > 0 ? 'bad' : null,
             aria_label: Words::number($number) . " $state",
         );
 
         return [
-            Html::a(Html::stored($name), href: $site->url('/queue', ['name' => $name])),
+            Html::a(Html::stored($name), href: $site->url('/queue', ['queue' => $name])),
             self::flags($stats),
             $state($stats->delayed, 'delayed'),
             $stats->nextDueAt === null ? '–' : Words::moment($stats->nextDueAt, $now),

@@ -23,16 +23,16 @@ final class QueuePage implements Page
 
     public function title(Request $request): string
     {
-        return 'Queue ' . ($request->query('name') ?? 'default');
+        return 'Queue ' . ($request->query('queue') ?? 'default');
     }
 
     public function body(Request $request, Site $site): array
     {
-        $name = $request->query('name') ?? 'default';
+        $name = $request->query('queue') ?? 'default';
         $queue = $site->queue($name);
         $stats = $queue->stats();
         $state = State::tryFrom($request->query('state') ?? '') ?? self::mostTelling($stats);
-        $here = $site->url('/queue', ['name' => $name, 'state' => $state->value]);
+        $here = $site->url('/queue', ['queue' => $name, 'state' => $state->value]);
 
         return [
             self::facts($stats, $queue, $name, $site),
@@ -107,7 +107,7 @@ final class QueuePage implements Page
     {
         $numbers = ['delayed' => $stats->delayed, 'ready' => $stats->ready, 'reserved' => $stats->reserved, 'buried' => $stats->buried];
         $tab = static fn (int $number, string $word): Html => Html::li(
-            Html::a("$word ", Html::b(Words::number($number)), href: $site->url('/queue', ['name' => $name, 'state' => $word]), aria_current: $word === $state->value ? 'page' : null),
+            Html::a("$word ", Html::b(Words::number($number)), href: $site->url('/queue', ['queue' => $name, 'state' => $word]), aria_current: $word === $state->value ? 'page' : null),
         );
 
         return Parts::live('states', Html::ul(array_map($tab, $numbers, array_keys($numbers)), class: 'tabs'));
@@ -131,7 +131,7 @@ final class QueuePage implements Page
                 "No job is $state->value.",
             ),
             $end === null ? null : Html::nav(
-                Html::a('More', href: $site->url('/queue', ['name' => $name, 'state' => $state->value, 'after' => $end])),
+                Html::a('More', href: $site->url('/queue', ['queue' => $name, 'state' => $state->value, 'after' => $end])),
                 aria_label: 'Pages of jobs',
             ),
         );

@@ -1,0 +1,36 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Dashboard;
+
+/** What a change has done, as the page after it says. */
+enum Told: string
+{
+    case Paused = 'paused';
+    case Resumed = 'resumed';
+    case Pushed = 'pushed';
+    case Kicked = 'kicked';
+    case Cancelled = 'cancelled';
+    case Rescheduled = 'rescheduled';
+    case Updated = 'updated';
+    case Unchanged = 'unchanged';
+    case Ordered = 'ordered';
+    case NoWorker = 'no-worker';
+
+    public function sentence(): string
+    {
+        return match ($this) {
+            self::Paused => 'The queue is paused: no worker gets its jobs.',
+            self::Resumed => 'The queue is open again.',
+            self::Pushed => 'The job was pushed.',
+            self::Kicked => 'The job is ready now.',
+            self::Cancelled => 'The job was cancelled.',
+            self::Rescheduled => 'The job has a new time.',
+            self::Updated => 'The job has a new payload.',
+            self::Unchanged => 'Nothing was changed: the job is gone, or in a state in which that cannot be done.',
+            self::Ordered => 'The worker was told. It hears that within 12 seconds.',
+            self::NoWorker => 'That worker is not there any more.',
+        };
+    }
+}

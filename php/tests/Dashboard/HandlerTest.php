@@ -1,0 +1,176 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Dashboard;
+
+use DelayQueue;
+use DelayQueue\Dashboard\Access;
+use DelayQueue\Dashboard\Handler;
+use DelayQueue\Dashboard\Request;
+use DelayQueue\Dashboard\Response;
+use DelayQueue\JobInfo;
+use DelayQueue\State;
+use DelayQueue\Testing\InteractsWithDelayQueue;
+use PHPUnit\Framework\TestCase;
+use RuntimeException;
+
+/** The dashboard without a browser: who may do what, what a page may contain, what an action does. */
+final class HandlerTest extends TestCase
+{
+    use InteractsWithDelayQueue;
+
+    private const FROM_HERE = ['sec-fetch-site' => 'same-origin'];
+
+    public function testWithoutAccessThereIsNothing(): void
+    {
+        foreach (['/', '/queue', '/style.css', '/none'] as $path) {
+            $this->assertSame(403, $this->handler(Access::None)->handle(new Request('GET', $path))->status, $path);
+        }
+        $this->assertSame(403, $this->handler(Access::None)->handle(new Request('POST', '/queue/pause', [], ['queue' => 'default'], self::FROM_HERE))->status);
+    }
+
+    public function testReadersChangeNothingAndAreOfferedNoChange(): void
+    {
+        $queue = $this->delayQueue();
+        $queue->push(1, id: 'a');
+        $handler = $this->handler(Access::Read);
+        foreach (['/' => [], '/queue' => ['queue' => $queue->name()], '/job' => ['queue' => $queue->name(), 'id' => 'a'], '/workers' => []] as $path => $query) {
+            $page = $handler->handle(new Request('GET', $path, $query));
+            $this->assertSame(200, $page->status, $path);
+            $this->assertStringNotContainsString('method="post"', $page->body, $path);
+        }
+        $this->assertSame(403, $handler->handle($this->change('/job/cancel', ['queue' => $queue->name(), 'id' => 'a']))->status);
+        $this->assertNotNull($queue->peek('a'));
+    }
+
+    public function testAChangeComesFromAPageOfThisSite(): void
+    {
+        $queue = $this->delayQueue();
+        $queue->push(1, id: 'a');
+        $form = ['queue' => $queue->name(), 'id' => 'a'];
+        $strangers = [
+            [], ['sec-fetch-site' => 'cross-site'], ['sec-fetch-site' => 'same-site'], ['sec-fetch-site' => 'none'],
+            ['origin' => 'https://evil.example', 'host' => 'shop.example'], ['origin' => 'null', 'host' => 'null'],
+            ['origin' => 'https://shop.example:8443', 'host' => 'shop.example'],
+        ];
+        foreach ($strangers as $headers) {
+            $this->assertSame(403, $this->handler()->handle(new Request('POST', '/job/cancel', [], $form, $headers))->status, json_encode($headers));
+        }
+        $this->assertNotNull($queue->peek('a'));
+        $this->assertSame(405, $this->handler()->handle(new Request('PUT', '/job/cancel', [], $form, self::FROM_HERE))->status);
+        $old = ['origin' => 'https://shop.example:8443', 'host' => 'shop.example:8443'];
+        $this->assertSame(303, $this->handler()->handle(new Request('POST', '/job/cancel', [], $form, $old))->status);
+        $this->assertNull($queue->peek('a'));
+    }
+
+    public function testEachActionDoesWhatItSaysAndIsTold(): void
+    {
+        $queue = $this->delayQueue();
+        $name = $queue->name();
+        $told = [];
+        $handler = $this->handler(changed: static function (string $words) use (&$told): void {
+            $told[] = $words;
+        });
+        $do = fn (string $path, array $form): Response => $handler->handle($this->change($path, $form + ['queue' => $name]));
+
+        $this->assertSame("/dq/job?queue=$name&id=a&told=pushed", $do('/job/push', ['payload' => '{"n":1,"o":{}}', 'delay' => '1h', 'id' => 'a'])->headers['location']);
+        $this->assertSame('{"n":1,"o":{}}', $queue->peek('a')->body);
+        $do('/job/reschedule', ['id' => 'a', 'delay' => '2h']);
+        $this->assertEqualsWithDelta($queue->now() + 7200, $queue->peek('a')->dueAt, 60);
+        $do('/job/update', ['id' => 'a', 'payload' => '[2]']);
+        $this->assertSame([2], $queue->peek('a')->payload);
+        $do('/job/kick', ['id' => 'a']);
+        $this->assertSame(State::Ready, $queue->peek('a')->state);
+        $do('/queue/pause', ['for' => '15m']);
+        $this->assertTrue($queue->isPaused());
+        $do('/queue/resume', []);
+        $this->assertFalse($queue->isPaused());
+        $do('/job/cancel', ['id' => 'a']);
+        $this->assertNull($queue->peek('a'));
+        $this->assertStringEndsWith('told=unchanged', $do('/job/cancel', ['id' => 'a'])->headers['location']);
+        $this->assertStringEndsWith('told=no-worker', $do('/worker', ['host' => 'nowhere', 'pid' => '1', 'order' => 'stop'])->headers['location']);
+        $this->assertSame(
+            ["pushed, queue $name, id a", "rescheduled, queue $name, id a", "updated, queue $name, id a", "kicked, queue $name, id a",
+                "paused, queue $name", "resumed, queue $name", "cancelled, queue $name, id a", "unchanged, queue $name, id a", 'no-worker, host nowhere, pid 1, order stop'],
+            $told,
+        );
+    }
+
+    public function testWhatCannotBeDoneIsSaid(): void
+    {
+        $name = $this->delayQueue()->name();
+        foreach ([
+            ['/job/push', ['payload' => '{'], 'no JSON'], ['/job/push', ['payload' => '1', 'delay' => 'soon'], 'delay'], ['/job/push', [], 'payload is missing'],
+            ['/job/cancel', [], 'id is missing'], ['/worker', ['host' => 'a', 'pid' => '1', 'order' => 'dance'], 'no such order'],
+        ] as [$path, $form, $message]) {
+            $answer = $this->handler()->handle($this->change($path, $form + ['queue' => $name]));
+            $this->assertSame(400, $answer->status, $path);
+            $this->assertStringContainsString($message, $answer->body);
+        }
+        $this->assertSame(404, $this->handler()->handle($this->change('/job/explode', []))->status);
+        $this->assertSame(404, $this->handler()->handle(new Request('GET', '/nowhere'))->status);
+        $away = new Handler(new DelayQueue('q', 'redis://127.0.0.1:1'), static fn (): Access => Access::Read);
+        $this->assertSame(503, $away->handle(new Request('GET', '/'))->status);
+    }
+
+    public function testStoredTextsAreTextsOnEveryPage(): void
+    {
+        $evil = '<script>alert(1)</script>"\'&<b>';
+        $queue = $this->delayQueue();
+        $queue->push($evil, id: $evil, headers: ['x' => $evil], group: $evil, maxAttempts: 1);
+        $queue->push("\u{202E}live", id: "rtl\u{202E}live");
+        $queue->push(str_repeat('x', 1_000_000), id: 'long');
+        $queue->reserveJob($evil)->fail(new RuntimeException($evil));
+        foreach ([['/queue', ['state' => 'buried']], ['/queue', ['state' => 'ready']], ['/job', ['id' => $evil]], ['/job', ['id' => "rtl\u{202E}live"]], ['/job', ['id' => 'long']], ['/job', ['id' => $evil . '!']],
+            ['/queue', ['state' => $evil, 'range' => $evil, 'after' => $evil]], ['/', ['name' => $evil]], ['/workers', ['queue' => $queue->name(), 'told' => $evil]]] as [$path, $query]) {
+            $page = $this->handler()->handle(new Request('GET', $path, $query + ['queue' => $queue->name()]));
+            $this->assertSame(200, $page->status, $path . $page->body);
+            $this->assertStringNotContainsString('<script>a', $page->body);
+            $this->assertStringNotContainsString('<b>"', $page->body);
+            // A field of a form has the stored bytes as its value.
+            $seen = preg_replace('/ value="[^"]*"|<textarea[^>]*>[^<]*/', '', $page->body);
+            $this->assertStringNotContainsString("\u{202E}", $seen);
+            $this->assertLessThan(200_000, strlen($page->body));
+        }
+    }
+
+    public function testPayloadsCanBeHiddenOrMasked(): void
+    {
+        $queue = $this->delayQueue();
+        $queue->push(['card' => '4111111111111111'], id: 'a');
+        foreach ([[static fn (JobInfo $job): ?string => null, 'hidden'], [static fn (JobInfo $job): string => '{"card":"***"}', '***']] as [$mask, $shown]) {
+            $handler = new Handler($queue, static fn (): Access => Access::Write, $mask);
+            foreach ([['/queue', []], ['/job', ['id' => 'a']]] as [$path, $query]) {
+                $page = $handler->handle(new Request('GET', $path, $query + ['queue' => $queue->name()]))->body;
+                $this->assertStringNotContainsString('4111', $page);
+                $this->assertStringContainsString($shown, $page);
+            }
+        }
+    }
+
+    public function testAPageThatHasNotChangedIsNotSentAgain(): void
+    {
+        $queue = $this->delayQueue('of-etags');
+        $queue->pause();
+        $get = fn (array $headers): Response => $this->handler()->handle(new Request('GET', '/queue', ['queue' => 'of-etags', 'range' => 'month'], [], $headers));
+        $first = $get([]);
+        $this->assertStringContainsString("default-src 'none'", $first->headers['content-security-policy']);
+        $this->assertSame('nosniff', $first->headers['x-content-type-options']);
+        $again = $get(['if-none-match' => $first->headers['etag']]);
+        $this->assertSame([304, ''], [$again->status, $again->body]);
+        $queue->push(1, delay: '2h');
+        $this->assertSame(200, $get(['if-none-match' => $first->headers['etag']])->status);
+    }
+
+    private function handler(Access $access = Access::Write, ?callable $changed = null): Handler
+    {
+        return new Handler($this->delayQueue(), static fn (): Access => $access, changed: $changed);
+    }
+
+    /** @param array<string, string> $form */
+    private function change(string $path, array $form): Request
+    {
+        return new Request('POST', $path, [], $form, self::FROM_HERE, '/dq');
+    }
+}
