@@ -11,8 +11,8 @@ use Symfony\Component\Console\Input\InputOption;
 use Symfony\Component\Console\Output\OutputInterface;
 
 /**
- * Becomes PHP's own web server (exec), whose pages are dashboard-page.php. It gets its settings through the environment, which other users cannot see,
- * unlike a command line.
+ * Runs PHP's own web server, whose pages are dashboard-page.php. It gets its settings through the environment, which other users cannot see, unlike a
+ * command line.
  */
 final class DashboardCommand extends Command
 {
@@ -58,7 +58,36 @@ final class DashboardCommand extends Command
         );
         Format::raw($output, "http://$listen/$token/");
         $arguments = [...Relaunch::settings(), '-q', '-S', $listen, __DIR__ . '/dashboard-page.php'];
-        pcntl_exec(PHP_BINARY, $arguments, ['DELAYQUEUE_DASHBOARD' => $settings, 'PHP_CLI_SERVER_WORKERS' => self::PROCESSES] + getenv());
-        throw new NothingDone('cannot run ' . PHP_BINARY);
+
+        return self::serve($arguments, ['DELAYQUEUE_DASHBOARD' => $settings, 'PHP_CLI_SERVER_WORKERS' => self::PROCESSES] + getenv());
+    }
+
+    /**
+     * The web server ends without its workers. So it has a process group of its own, which a signal to this process ends as a whole.
+     *
+     * @param list<string> $arguments
+     * @param array<string, string> $environment
+     */
+    private static function serve(array $arguments, array $environment): int
+    {
+        $ended = false;
+        pcntl_async_signals(true);
+        foreach ([SIGTERM, SIGINT, SIGQUIT, SIGHUP] as $signal) {
+            pcntl_signal($signal, static function () use (&$ended): void {
+                $ended = true;
+            }, false);
+        }
+        $server = pcntl_fork();
+        if ($server === 0) {
+            posix_setsid();
+            pcntl_exec(PHP_BINARY, $arguments, $environment);
+            exit(ExitCode::FAILED);
+        }
+        do {
+            $gone = pcntl_waitpid($server, $status, WNOHANG) !== 0;
+        } while (!$gone && !$ended && usleep(100_000) === null);
+        posix_kill(-$server, SIGTERM);
+
+        return $ended ? ExitCode::OK : throw new NothingDone('the web server has ended');
     }
 }

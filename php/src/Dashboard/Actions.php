@@ -31,6 +31,9 @@ final class Actions
                 static fn (DelayQueue $queue, string $id): bool => $queue->reschedule($id, $request->field('delay') ?? '0'),
             ),
             '/job/update' => $this->onJob($request, Told::Updated, static fn (DelayQueue $queue, string $id): bool => $queue->update($id, self::json($request))),
+            '/group/pause' => $this->onGroup($request, Told::GroupClosed, static fn (DelayQueue $queue, string $group) => $queue->pause($request->field('for'), $group)),
+            '/group/resume' => $this->onGroup($request, Told::GroupOpened, static fn (DelayQueue $queue, string $group) => $queue->resume($group)),
+            '/group/cancel' => $this->onGroup($request, Told::GroupCancelled, static fn (DelayQueue $queue, string $group) => $queue->cancelGroup($group)),
             '/worker' => $this->order($request),
             default => null,
         };
@@ -66,6 +69,15 @@ final class Actions
         [$name, $id] = [self::needed($request, 'queue'), self::needed($request, 'id')];
 
         return new Done($change($this->site->queue($name), $id) ? $told : Told::Unchanged, '/job', ['queue' => $name, 'id' => $id]);
+    }
+
+    /** @param callable(DelayQueue, string): mixed $change */
+    private function onGroup(Request $request, Told $told, callable $change): Done
+    {
+        [$name, $group] = [self::needed($request, 'queue'), self::needed($request, 'group')];
+        $change($this->site->queue($name), $group);
+
+        return new Done($told, '/groups', ['queue' => $name, 'group' => $group]);
     }
 
     private function order(Request $request): Done

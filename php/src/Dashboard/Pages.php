@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Dashboard;
 
+use DelayQueue\Dashboard\Pages\GroupsPage;
 use DelayQueue\Dashboard\Pages\HealthPage;
 use DelayQueue\Dashboard\Pages\JobPage;
 use DelayQueue\Dashboard\Pages\Overview;
@@ -19,6 +20,7 @@ final class Pages
             '/' => new Overview(),
             '/queue' => new QueuePage(),
             '/job' => new JobPage(),
+            '/groups' => new GroupsPage(),
             '/workers' => new WorkersPage(),
             '/health' => new HealthPage(),
             default => null,

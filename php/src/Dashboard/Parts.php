@@ -61,6 +61,16 @@ final class Parts
         return Html::form($inputs, ...[...$fields, Html::button($button), 'method' => 'post', 'action' => $site->url($action)]);
     }
 
+    /**
+     * A form whose change cannot be undone: its button shows only after a first click.
+     *
+     * @param array<string, string|null> $hidden
+     */
+    public static function danger(Site $site, string $action, array $hidden, string $words, string $button): ?Html
+    {
+        return $site->mayWrite() ? Html::details(Html::summary($words), self::form($site, $action, $hidden, $button), class: 'danger') : null;
+    }
+
     public static function field(string $label, string $name, string $value = '', string $placeholder = '', int $size = 12): Html
     {
         return Html::label("$label ", Html::input(name: $name, value: $value, placeholder: $placeholder ?: null, size: (string) $size));

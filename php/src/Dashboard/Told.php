@@ -15,6 +15,9 @@ enum Told: string
     case Rescheduled = 'rescheduled';
     case Updated = 'updated';
     case Unchanged = 'unchanged';
+    case GroupClosed = 'group-closed';
+    case GroupOpened = 'group-opened';
+    case GroupCancelled = 'group-cancelled';
     case Ordered = 'ordered';
     case NoWorker = 'no-worker';
 
@@ -29,6 +32,9 @@ enum Told: string
             self::Rescheduled => 'The job has a new time.',
             self::Updated => 'The job has a new payload.',
             self::Unchanged => 'Nothing was changed: the job is gone, or in a state in which that cannot be done.',
+            self::GroupClosed => 'The group is closed: no worker gets its jobs.',
+            self::GroupOpened => 'The group is open again.',
+            self::GroupCancelled => 'The waiting jobs of the group were cancelled.',
             self::Ordered => 'The worker was told. It hears that within 12 seconds.',
             self::NoWorker => 'That worker is not there any more.',
         };

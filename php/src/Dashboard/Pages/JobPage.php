@@ -116,7 +116,7 @@ final class JobPage implements Page
             Html::h2('Change'),
             $isHeld || $job->state === State::Ready ? null : Parts::form($site, '/job/kick', $hidden, $job->state === State::Buried ? 'Try it again' : 'Run it now'),
             $isHeld ? null : Parts::form($site, '/job/reschedule', $hidden, 'Move it', Parts::field('Due in', 'delay', '15m')),
-            Parts::form($site, '/job/cancel', $hidden, $isHeld ? 'Cancel it, though a worker holds it' : 'Cancel it'),
+            Parts::danger($site, '/job/cancel', $hidden, 'Cancel it', $isHeld ? 'Cancel it, though a worker holds it' : 'Cancel this job'),
             self::isEditable($job, $site) ? Html::details(
                 Html::summary('Edit the payload'),
                 Parts::form($site, '/job/update', $hidden, 'Store it', Html::label('JSON ', Html::textarea($job->body, name: 'payload', rows: '8', cols: '80'))),

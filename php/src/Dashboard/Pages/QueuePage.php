@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Dashboard\Pages;
 
+use DelayQueue\Dashboard\Chart;
 use DelayQueue\Dashboard\Html;
 use DelayQueue\Dashboard\Page;
 use DelayQueue\Dashboard\Parts;
@@ -11,6 +12,7 @@ use DelayQueue\Dashboard\Request;
 use DelayQueue\Dashboard\Site;
 use DelayQueue\Dashboard\Timeline;
 use DelayQueue\Dashboard\Words;
+use DelayQueue\Internal\Moment;
 use DelayQueue\JobInfo;
 use DelayQueue\QueueInterface;
 use DelayQueue\State;
@@ -38,6 +40,7 @@ final class QueuePage implements Page
             self::facts($stats, $queue, $name, $site),
             self::controls($stats, $name, $site),
             Timeline::draw($queue, $request->query('range') ?? 'hour', $site, $here),
+            self::history($stats),
             Html::h2('Jobs'),
             self::tabs($stats, $state, $name, $site),
             self::jobs($queue, $state, $request->query('after'), $name, $site),
@@ -69,6 +72,7 @@ final class QueuePage implements Page
             'State' => $stats->paused ? Html::span('paused', class: 'flag') : 'open',
             'Oldest ready job' => $stats->oldestReadyAge === null ? '–' : Words::length($stats->oldestReadyAge),
             'Blocked' => $stats->blocked === 0 ? null : Words::number($stats->blocked),
+            'Groups' => Html::a('Groups and their limits', href: $site->url('/groups', ['queue' => $name])),
             'Workers' => Html::a($workers ?: 'none', href: $site->url('/workers', ['queue' => $name])),
             'Late, p50 / p95 / p99 of the last hour' => $times($stats->lateness()),
             'Runs that succeeded took' => $times($stats->runTimes()['acked']),
@@ -77,6 +81,30 @@ final class QueuePage implements Page
                 ...array_map(Words::number(...), [$stats->pushed, $stats->acked, $stats->failed, $stats->cancelled, $stats->expired]),
             ),
         ]));
+    }
+
+    /** Runs that ended, as the consumers' copies of the last hour tell: one about every five minutes. */
+    private static function history(Stats $stats): ?Html
+    {
+        $copies = $stats->history();
+        if (count($copies) < 2) {
+            return null;
+        }
+        $between = static fn (string $counter): array => array_map(
+            static fn (array $after, array $before): int => max(0, $after[$counter] - $before[$counter]),
+            array_slice($copies, 1),
+            array_slice($copies, 0, -1),
+        );
+        $clock = static fn (array $copy): string => Moment::of($copy['at'])->format('H:i \\U\\T\\C');
+        $labels = array_map(static fn (array $since, array $until): string => "{$clock($since)} to {$clock($until)}", array_slice($copies, 0, -1), array_slice($copies, 1));
+        $axis = [$clock($copies[0]), $clock($copies[intdiv(count($copies), 2)])];
+
+        return Parts::live(
+            'history',
+            Html::h2('The last hour'),
+            Chart::columns('Acknowledged', $between('acked'), $labels, $axis),
+            Chart::columns('Failed attempts', $between('failed'), $labels, $axis),
+        );
     }
 
     private static function controls(Stats $stats, string $name, Site $site): Html
