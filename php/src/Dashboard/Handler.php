@@ -7,6 +7,7 @@ namespace DelayQueue\Dashboard;
 use Closure;
 use DelayQueue;
 use DelayQueue\ConnectionException;
+use DelayQueue\Database\Journal;
 use DelayQueue\Exception;
 use DelayQueue\JobInfo;
 use ValueError;
@@ -25,7 +26,7 @@ final class Handler
 
     private readonly Closure $access;
 
-    private readonly Closure $payload;
+    private readonly ?Closure $payload;
 
     private readonly ?Closure $changed;
 
@@ -33,12 +34,18 @@ final class Handler
      * @param DelayQueue $queue any queue: its Redis and prefix are looked at, and its keys open sealed payloads
      * @param callable(Request): Access $access
      * @param (callable(JobInfo): ?string)|null $payload what may be shown of a payload: a text, or null for nothing; by default all of it
+     * @param Journal|null $journal to show jobs that have ended, and how each run went
      * @param (callable(string, Request): void)|null $changed hears of each change, in words
      */
-    public function __construct(private readonly DelayQueue $queue, callable $access, ?callable $payload = null, ?callable $changed = null)
-    {
+    public function __construct(
+        private readonly DelayQueue $queue,
+        callable $access,
+        ?callable $payload = null,
+        private readonly ?Journal $journal = null,
+        ?callable $changed = null,
+    ) {
         $this->access = $access(...);
-        $this->payload = $payload === null ? static fn (JobInfo $job): string => $job->body : $payload(...);
+        $this->payload = $payload === null ? null : $payload(...);
         $this->changed = $changed === null ? null : $changed(...);
     }
 
@@ -51,7 +58,8 @@ final class Handler
         if (isset(self::ASSETS[$request->path])) {
             return self::asset($request->path);
         }
-        $site = new Site($this->queue, $request, $access, $this->payload);
+        $payload = $this->payload ?? static fn (JobInfo $job): string => $job->body;
+        $site = new Site($this->queue, $request, $access, $payload, $this->payload !== null, $this->journal);
         try {
             return match ($request->method) {
                 'GET', 'HEAD' => $this->page($request, $site),

@@ -9,7 +9,7 @@ use DelayQueue;
 /** What all pages have around them. */
 final class Layout
 {
-    private const MENU = ['/' => 'Queues', '/workers' => 'Workers', '/health' => 'Health'];
+    private const MENU = ['/' => 'Queues', '/workers' => 'Workers', '/journal' => 'Journal', '/health' => 'Health'];
 
     /** @param list<Html> $body */
     public static function page(string $title, array $body, Site $site): string
@@ -17,6 +17,9 @@ final class Layout
         $here = $site->request->path;
         $menu = [];
         foreach (self::MENU as $path => $name) {
+            if ($path === '/journal' && $site->journal === null) {
+                continue;
+            }
             $menu[] = Html::li(Html::a($name, href: $site->url($path), aria_current: $path === $here ? 'page' : null));
         }
 

@@ -7,6 +7,7 @@ namespace DelayQueue\Dashboard;
 use DelayQueue\Dashboard\Pages\GroupsPage;
 use DelayQueue\Dashboard\Pages\HealthPage;
 use DelayQueue\Dashboard\Pages\JobPage;
+use DelayQueue\Dashboard\Pages\JournalPage;
 use DelayQueue\Dashboard\Pages\Overview;
 use DelayQueue\Dashboard\Pages\QueuePage;
 use DelayQueue\Dashboard\Pages\WorkersPage;
@@ -21,6 +22,7 @@ final class Pages
             '/queue' => new QueuePage(),
             '/job' => new JobPage(),
             '/groups' => new GroupsPage(),
+            '/journal' => new JournalPage(),
             '/workers' => new WorkersPage(),
             '/health' => new HealthPage(),
             default => null,

@@ -4,7 +4,9 @@ declare(strict_types=1);
 
 namespace DelayQueue\Dashboard;
 
+use Closure;
 use DelayQueue;
+use DelayQueue\Database\Journal;
 use DelayQueue\JobInfo;
 
 /** The queues that pages look at, and how pages are linked, for one request. */
@@ -14,13 +16,16 @@ final class Site
     private array $queues = [];
 
     /**
-     * @param \Closure(JobInfo): ?string $payload what a page may show of a payload; null: nothing
+     * @param Closure(JobInfo): ?string $payload what a page may show of a payload; null: nothing
+     * @param bool $hidesPayloads not each payload may be shown as it is
      */
     public function __construct(
         public readonly DelayQueue $anywhere,
         public readonly Request $request,
         public readonly Access $access,
-        private readonly \Closure $payload,
+        private readonly Closure $payload,
+        public readonly bool $hidesPayloads,
+        public readonly ?Journal $journal,
     ) {
     }
 

@@ -9,9 +9,12 @@ use DelayQueue\Dashboard\Access;
 use DelayQueue\Dashboard\Handler;
 use DelayQueue\Dashboard\Request;
 use DelayQueue\Dashboard\Response;
+use DelayQueue\Database\Journal;
+use DelayQueue\Database\Schema;
 use DelayQueue\JobInfo;
 use DelayQueue\State;
 use DelayQueue\Testing\InteractsWithDelayQueue;
+use PDO;
 use PHPUnit\Framework\TestCase;
 use RuntimeException;
 
@@ -161,6 +164,29 @@ final class HandlerTest extends TestCase
         $this->assertSame([304, ''], [$again->status, $again->body]);
         $queue->push(1, delay: '2h');
         $this->assertSame(200, $get(['if-none-match' => $first->headers['etag']])->status);
+    }
+
+    public function testTheJournalShowsJobsThatHaveEnded(): void
+    {
+        $database = new PDO('sqlite::memory:', null, null, [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
+        Schema::install($database);
+        $journal = new Journal($database, payloads: true);
+        $queue = $journal->watch($this->delayQueue());
+        $queue->push(['card' => '4111'], id: 'ended', maxAttempts: 1);
+        $queue->drain(static fn () => throw new RuntimeException('<i>no stock</i>'));
+        $queue->cancel('ended');
+        $get = static fn (Handler $handler, string $path, array $query): string => $handler->handle(new Request('GET', $path, $query))->body;
+
+        $all = new Handler($queue, static fn (): Access => Access::Read, journal: $journal);
+        $this->assertStringContainsString('ended', $get($all, '/journal', ['contains' => '4111']));
+        $this->assertStringNotContainsString('>ended<', $get($all, '/journal', ['contains' => '4112']));
+        $job = $get($all, '/job', ['queue' => $queue->name(), 'id' => 'ended']);
+        $this->assertStringContainsString('There is no such job', $job);
+        $this->assertStringContainsString('&lt;i&gt;no stock', $job);
+        // Whether a payload has some bytes would tell what it is.
+        $masked = new Handler($queue, static fn (): Access => Access::Read, static fn (): ?string => null, $journal);
+        $this->assertSame($get($masked, '/journal', ['contains' => '4111']), $get($masked, '/journal', ['contains' => '4112']));
+        $this->assertStringContainsString('no journal', $get($this->handler(), '/journal', []));
     }
 
     private function handler(Access $access = Access::Write, ?callable $changed = null): Handler

@@ -29,10 +29,11 @@ final class JobPage implements Page
         $queue = $site->queue($name);
         $job = $id === '' ? null : $queue->peek($id);
         $back = Html::p(Html::a('Queue ', Html::stored($name), href: $site->url('/queue', ['queue' => $name])));
-        if ($job === null) {
-            return [$back, Html::p('There is no such job: it is done, or it was cancelled.', class: 'told')];
-        }
         $now = $queue->now();
+        $life = JournalPage::life($name, $id, $now, $site);
+        if ($job === null) {
+            return [$back, Html::p('There is no such job: it is done, or it was cancelled.', class: 'told'), $life];
+        }
 
         return [
             $back,
@@ -41,6 +42,7 @@ final class JobPage implements Page
             self::payload($job, $site),
             $job->headers === [] ? null : [Html::h2('Headers'), Parts::facts(array_map(static fn (string $value): Html => Html::stored($value, 1000), $job->headers))],
             self::controls($job, $name, $site),
+            $life,
         ];
     }
 
