@@ -169,7 +169,7 @@ final class HandlerTest extends TestCase
     public function testTheJournalShowsJobsThatHaveEnded(): void
     {
         $database = new PDO('sqlite::memory:', null, null, [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
-        Schema::install($database);
+        Schema::install($database, jobs: true);
         $journal = new Journal($database, payloads: true);
         $queue = $journal->watch($this->delayQueue());
         $queue->push(['card' => '4111'], id: 'ended', maxAttempts: 1);
