@@ -36,9 +36,16 @@ final class Request
             }
         }
         $path = (string) parse_url('http://host' . $_SERVER['REQUEST_URI'], PHP_URL_PATH);
+
+        return new self($_SERVER['REQUEST_METHOD'], self::below($base, $path), $_GET, $_POST, $headers, $base, $user);
+    }
+
+    /** The path of a page, of an address that begins with the place of the dashboard. */
+    public static function below(string $base, string $path): string
+    {
         $below = str_starts_with("$path/", "$base/") ? substr($path, strlen($base)) : $path;
 
-        return new self($_SERVER['REQUEST_METHOD'], rawurldecode($below) ?: '/', $_GET, $_POST, $headers, $base, $user);
+        return '/' . ltrim(rawurldecode($below), '/');
     }
 
     /** A parameter of the address; null where it is missing, empty, or no text. */
