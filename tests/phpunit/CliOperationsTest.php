@@ -87,13 +87,20 @@ final class CliOperationsTest extends CliTestCase
         $this->assertStringContainsString('delayqueue_jobs{queue="two",state="ready"} 1', $page);
         $this->assertStringContainsString('delayqueue_workers{queue="two",state="idle"} 0', $page);
         $this->assertStringContainsString('delayqueue_jobs{queue="spread",state="ready"} 30', $page, 'all of its partitions');
-        $this->assertSame('HTTP/1.1 404 Not Found', self::headersOf("http://127.0.0.1:$port/")[0]);
+        $this->assertStringContainsString('/metrics', (string) file_get_contents("http://127.0.0.1:$port/"), 'the root is a hint');
+        $this->assertSame('HTTP/1.1 404 Not Found', self::headersOf("http://127.0.0.1:$port/metric")[0]);
+        foreach (['/', '/metrics', '/healthz', '/readyz', '/metric'] as $page) {
+            $headers = self::headersOf("http://127.0.0.1:$port$page");
+            $this->assertSame([$page === '/metric' ? 'HTTP/1.1 404 Not Found' : 'HTTP/1.1 200 OK', []], [$headers[0], preg_grep('/^X-Powered-By/i', $headers)]);
+        }
         $this->assertSame(1, $this->cli('metrics', "--listen=127.0.0.1:$port")->exitCode, 'the port is taken');
         foreach (['--listen=here', '--dsn=nonsense', '--queue=a b', '--queue=spread', '--queue=mistyped'] as $wrong) {
             $this->assertSame(2, $this->cli('metrics', $wrong)->exitCode, $wrong);
         }
         $this->redis->kill();
-        $this->assertSame('HTTP/1.1 503 Service Unavailable', self::headersOf($url)[0]);
+        foreach (['/metrics' => '503 Service Unavailable', '/readyz' => '503 Service Unavailable', '/healthz' => '200 OK'] as $page => $status) {
+            $this->assertSame("HTTP/1.1 $status", self::headersOf("http://127.0.0.1:$port$page")[0], $page);
+        }
         $serving->signal(SIGTERM);
         $this->assertSame(SIGTERM, $serving->endedBy());
         $this->assertStringNotContainsString('GET', $serving->errors(), 'requests are not logged');
