@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Processes;
 
 use DelayQueue;
+use DelayQueue\Console\Text;
 use DelayQueue\GroupLimits;
 use DelayQueue\State;
 use DelayQueue\Tests\Support\CliTestCase;
@@ -27,7 +28,7 @@ final class CliOperationsTest extends CliTestCase
         $this->assertSame(['two'], array_column($this->json('stats', 'two', '--format=json'), 'queue'));
         $this->assertSame(['two'], array_column($this->json('stats', '--queue=two', '--format=json'), 'queue'));
         $this->assertSame(['hidden'], array_column($this->json('stats', '--prefix=other', '--format=json'), 'queue'));
-        $this->assertMatchesRegularExpression('/^queue +delayed +ready +blocked.*^one +1 +1 +0 +0 +0 +2/ms', $this->cliExpecting(0, 'stats'));
+        $this->assertMatchesRegularExpression('/^queue +delayed +ready +blocked.*^one +1 +1 +0 +0 +0 +0 +0 +\d+ ms +(1m|59\.\d s) +- +- *$/ms', $this->cliExpecting(0, 'stats'));
 
         $prometheus = $this->cliExpecting(0, 'stats', '--format=prometheus');
         preg_match_all('/^# TYPE (\S+)/m', $prometheus, $types);
@@ -41,6 +42,29 @@ final class CliOperationsTest extends CliTestCase
         $this->assertSame(1, json_decode($watching->line(), true)[0]['ready']);
         (new DelayQueue('one', $this->redis->dsn()))->push(3);
         Wait::until(static fn () => json_decode($watching->line(), true)[0]['ready'] === 2, 10, 'it goes on looking');
+    }
+
+    public function testStatsFitIntoAHundredColumnsAndExplainThemselves(): void
+    {
+        $queue = new DelayQueue('twenty-characters-ab', $this->redis->dsn());
+        $queue->pushMany([...array_fill(0, 3, ['payload' => 1]), ['payload' => 1, 'delay' => '23h59m']]);
+        $queue->reserve()?->ack();
+        $queue->reserve()?->fail('no');
+        (new DelayQueue('other', $this->redis->dsn()))->pause('10m');
+        (new DelayQueue('other', $this->redis->dsn()))->push(1);
+        $said = $this->cliExpecting(0, 'stats');
+        foreach (explode("\n", $said) as $line) {
+            $this->assertLessThanOrEqual(100, strlen($line), $line);
+        }
+        $this->assertMatchesRegularExpression('/^twenty-characters-ab( +\d+){7} +\d+ ms +[\dsmh .]+ +\d+ ms +\d+ ms *$/m', $said);
+        $this->assertStringContainsString('late, run: 99 of 100 jobs of the last hour were served no later', $said);
+        $this->assertStringEndsWith("\npaused: other\n", $said);
+        $this->assertSame(['99999', '100k', '123k', '1.2M', '12M', '999M', '1.0G'], array_map(Text::number(...), [99_999, 100_000, 123_456, 1_234_567, 12_345_678, 999_400_000, 1_000_000_000]));
+
+        $json = $this->json('stats', 'twenty-characters-ab', '--format=json')[0];
+        $this->assertSame([1, 2, 1], [$json['runMs']['acked']['count'], $json['latenessMs']['count'], $json['sinceStart']['runMs']['failed']['count']]);
+        $this->assertArrayHasKey('timedOut', $json['runMs']);
+        $this->assertSame([], preg_grep('/_/', array_keys($json)));
     }
 
     public function testStatsAndMetricsTakePatternsAndALimit(): void
