@@ -138,7 +138,7 @@ final class CliCheckTest extends CliTestCase
 
     public function testItsHelpSaysThatTheExitCodesAreOthers(): void
     {
-        $this->assertMatchesRegularExpression('/^ +Exit codes are those of Nagios, and differ from those of the other commands:$/m', $this->cliExpecting(0, 'check', '--help'));
+        $this->assertMatchesRegularExpression('/^ +Exit codes: those of Nagios, which differ from those of the other commands$/m', $this->cliExpecting(0, 'check', '--help'));
     }
 
     /** @return array{int, string} exit code, and what it prints */

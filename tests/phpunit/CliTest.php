@@ -17,7 +17,7 @@ final class CliTest extends CliTestCase
     private const COMMANDS = [
         'work', 'drain', 'push', 'stats', 'list', 'show', 'cancel', 'kick', 'reschedule', 'pause', 'resume', 'purge', 'doctor', 'install-scripts', 'serve',
         'dump', 'load', 'reseal', 'metrics', 'forget', 'receipts', 'forget-receipts', 'workers', 'workers:stop', 'workers:restart', 'workers:pause', 'workers:resume',
-        'groups', 'limit', 'rate-limit',
+        'groups', 'limit', 'rate-limit', 'check', 'watch',
     ];
 
     public function testEveryCommandExplainsItself(): void
@@ -66,6 +66,28 @@ final class CliTest extends CliTestCase
                 $this->assertStringContainsString("--$option", $page, "of $command");
             }
         }
+    }
+
+    public function testJsonGivesPayloadsExactly(): void
+    {
+        $payloads = ['{}', '{"a":{},"b":[],"big":12345678901234567890,"f":1.0,"e":1E2}', '[1.10]', '12345678901234567890', 'null', '"<\u001b> \\" [] {}"'];
+        foreach ($payloads as $number => $payload) {
+            $this->cliExpecting(0, 'push', $payload, "--id=job-$number");
+            $this->assertStringContainsString(",\"payload\":$payload,", $this->cliExpecting(0, 'show', "job-$number", '--format=json'));
+        }
+        $this->cliExpecting(0, 'push', "{\n  \"a b\": [ 1,\t2 ],\r\n  \"c\": \" \\\" \"\n}\n", '--id=pretty');
+        $shown = $this->cliExpecting(0, 'show', 'pretty', '--format=json');
+        $this->assertStringContainsString(',"payload":{"a b":[1,2],"c":" \\" "},', $shown);
+        $this->assertSame(1, substr_count($shown, "\n"));
+        $this->cliExpecting(0, 'push', '--raw', '{not JSON', '--id=raw');
+        $this->assertStringContainsString(',"payload":null,', $this->cliExpecting(0, 'show', 'raw', '--format=json'));
+        $list = $this->cliExpecting(0, 'list', 'ready', '--format=json');
+        foreach ($payloads as $payload) {
+            $this->assertStringContainsString(",\"payload\":$payload,", $list);
+        }
+        $large = '{"text":"' . str_repeat('\\" \u20ac', 50_000) . '"}';
+        $this->queue(['format' => 'raw'])->push($large, id: 'large');
+        $this->assertStringContainsString(",\"payload\":$large,", $this->cliExpecting(0, 'show', 'large', '--format=json'));
     }
 
     public function testAQueueThatIsEmptyAndUnusedIsForgotten(): void

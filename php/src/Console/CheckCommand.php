@@ -43,7 +43,7 @@ final class CheckCommand extends Command
                 lateness, and the line names it. Blocked jobs of groups have no age, and while a queue has some, its lateness is not judged. Workers that
                 are stopping do not count.
 
-                <comment>Exit codes</comment> are those of Nagios, and differ from those of the other commands:
+                <comment>Exit codes:</comment> those of Nagios, which differ from those of the other commands
                   0  no limit is passed
                   1  a limit of --warn-… is passed
                   2  another limit is passed, or Redis cannot be reached
