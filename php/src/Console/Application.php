@@ -51,7 +51,7 @@ final class Application extends SymfonyApplication
             new PurgeCommand(), new DoctorCommand(), new InstallScriptsCommand(), new ServeCommand(), new MetricsCommand(), new DumpCommand(), new LoadCommand(),
             new ResealCommand(), new ForgetCommand(), new ReceiptsCommand(), new ForgetReceiptsCommand(), new WorkersCommand(),
             new GroupsCommand(), new LimitCommand(), new RateLimitCommand(),
-            new CheckCommand(), new WatchCommand(),
+            new CheckCommand(), new WatchCommand(), new UpdateCommand(),
             new OutboxInstallCommand(), new OutboxRelayCommand(), new OutboxStatusCommand(),
             new JournalListCommand(), new JournalShowCommand(), new JournalSearchCommand(), new JournalPruneCommand(), new JournalRebuildCommand(),
             ...array_map(static fn (WorkerOrder $order): Command => new WorkerOrderCommand($order), WorkerOrder::cases()),
@@ -99,6 +99,16 @@ final class Application extends SymfonyApplication
         }
 
         return parent::doRun($input, $output);
+    }
+
+    /** An unknown option is told with those that may be meant. */
+    protected function doRunCommand(Command $command, InputInterface $input, OutputInterface $output): int
+    {
+        try {
+            return parent::doRunCommand($command, $input, $output);
+        } catch (ExceptionInterface $error) {
+            throw UnknownOption::explain($error, $command);
+        }
     }
 
     protected function getDefaultInputDefinition(): InputDefinition

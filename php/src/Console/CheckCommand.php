@@ -25,7 +25,7 @@ final class CheckCommand extends Command
             return parent::run($input, $output);
         } catch (Throwable $error) {
             // Elsewhere wrong usage is 2, which Nagios takes for an alarm.
-            Application::complain($output, $error);
+            Application::complain($output, UnknownOption::explain($error, $this));
 
             return Level::Unknown->exitCode();
         }

@@ -29,8 +29,9 @@ final class Format
     public static function of(InputInterface $input, string ...$more): string
     {
         $format = $input->getOption('format');
-        if (!in_array($format, [self::TEXT, self::JSON, ...$more], true)) {
-            throw new UsageException("--format=$format is unknown");
+        $known = [self::TEXT, self::JSON, ...$more];
+        if (!in_array($format, $known, true)) {
+            throw new UsageException("--format=$format is unknown: " . implode(', ', array_slice($known, 0, -1)) . ' or ' . end($known));
         }
 
         return $format;
