@@ -10,6 +10,7 @@ use DelayQueue\GroupLimits;
 use DelayQueue\State;
 use DelayQueue\Tests\Support\CliTestCase;
 use DelayQueue\Tests\Support\FreePort;
+use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Support\Wait;
 
 /** The commands by which operators watch: stats, metrics, doctor; and install-scripts. */
@@ -142,6 +143,35 @@ final class CliOperationsTest extends CliTestCase
         $result = $this->cli('doctor');
         $this->assertSame(1, $result->exitCode);
         $this->assertMatchesRegularExpression('/^error eviction: .*noeviction/m', $result->output);
+    }
+
+    public function testColoursAreForTerminalsWithoutNoColor(): void
+    {
+        $this->queue()->push(1);
+        $onTerminal = function (string $command, array $environment): string {
+            $line = PHP_BINARY . ' ' . realpath(self::BINARY) . " $command";
+            $process = new Process(['script', '-qec', $line, '/dev/null'], $environment + ['TERM' => 'xterm-256color'] + $this->environment());
+
+            return str_replace("\r", '', $this->finish($process)->output);
+        };
+        foreach (['doctor' => 'ok   ', 'check --max-buried=0' => 'OK'] as $command => $word) {
+            $this->assertStringContainsString("\e[32m$word\e[39m", $onTerminal($command, []), $command);
+            $plain = $onTerminal($command, ['NO_COLOR' => '1']);
+            $this->assertStringNotContainsString("\e[", $plain, $command);
+            $this->assertSame($word, substr($plain, 0, strlen($word)));
+            $this->assertStringNotContainsString("\e[", $this->cliExpecting(0, ...explode(' ', $command)));
+        }
+        $this->assertStringNotContainsString("\e[", $onTerminal('stats', ['NO_COLOR' => '1']));
+    }
+
+    public function testCompletionKnowsCommandsAndOptions(): void
+    {
+        $this->assertStringContainsString('complete -F _sf_delayqueue delayqueue', $this->cliExpecting(0, 'completion', 'bash'));
+        $complete = fn (string ...$words): array => explode("\n", trim($this->cliExpecting(
+            0, '_complete', '-sbash', '-c' . (string) (count($words) - 1), ...array_map(static fn (string $word): string => "-i$word", $words),
+        )));
+        $this->assertContains('check', $complete('delayqueue', 'che'));
+        $this->assertContains('--max-age', $complete('delayqueue', 'check', '--max'));
     }
 
     public function testScriptsAreInstalledForUsersThatMayNotSendAny(): void

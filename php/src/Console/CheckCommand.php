@@ -59,7 +59,12 @@ final class CheckCommand extends Command
         $look = new Look($input);
         $look->refuseUnknown();
         $report = $look->report();
-        $format === Format::JSON ? Format::json($output, $report->toArray()) : Format::line($output, $report->line());
+        if ($format === Format::JSON) {
+            Format::json($output, $report->toArray());
+        } else {
+            [$word, $rest] = explode(':', $report->line(), 2);
+            Format::marked($output, $report->level->colour(), $word, ":$rest");
+        }
 
         return $report->level->exitCode();
     }

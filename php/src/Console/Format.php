@@ -57,6 +57,12 @@ final class Format
         self::raw($output, Text::printable($text));
     }
 
+    /** A line for people that begins with a word in a colour, where there are colours: on a terminal, without NO_COLOR. */
+    public static function marked(OutputInterface $output, string $colour, string $word, string $rest): void
+    {
+        $output->writeln("<fg=$colour>$word</>" . OutputFormatter::escape(Text::printable($rest)));
+    }
+
     /** Text as it is, whatever it contains. */
     public static function raw(OutputInterface $output, string $text): void
     {

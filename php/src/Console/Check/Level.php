@@ -23,6 +23,16 @@ enum Level: string
         };
     }
 
+    public function colour(): string
+    {
+        return match ($this) {
+            self::Ok => 'green',
+            self::Warning => 'yellow',
+            self::Critical => 'red',
+            self::Unknown => 'magenta',
+        };
+    }
+
     /** The worst of them; of none: ok. */
     public static function worst(self ...$levels): self
     {
