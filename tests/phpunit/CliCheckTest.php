@@ -107,7 +107,8 @@ final class CliCheckTest extends CliTestCase
         $report = json_decode($result->output, true, flags: JSON_THROW_ON_ERROR);
         $this->assertSame(['warning', 'WARNING: orders: 1 buried (limit 0)', 1], [$report['level'], $report['message'], $report['queues']]);
         $this->assertSame(['queue' => 'orders', 'check' => 'max-buried', 'level' => 'warning', 'value' => 1, 'limit' => 0], $report['findings'][0]);
-        $this->assertSame(['max-lateness-p99', 'ok', null], [$report['findings'][1]['check'], $report['findings'][1]['level'], $report['findings'][1]['limit']]);
+        $lateness = $report['findings'][1];
+        $this->assertSame(['max-lateness-p99', 'ok', null], [$lateness['check'], $lateness['level'], $lateness['limit']]);
     }
 
     public function testWrongUsageAndARefusalAreUnknownAndARedisThatIsAwayIsCritical(): void
@@ -138,7 +139,8 @@ final class CliCheckTest extends CliTestCase
 
     public function testItsHelpSaysThatTheExitCodesAreOthers(): void
     {
-        $this->assertMatchesRegularExpression('/^ +Exit codes: those of Nagios, which differ from those of the other commands$/m', $this->cliExpecting(0, 'check', '--help'));
+        $codes = 'Exit codes: those of Nagios, which differ from those of the other commands';
+        $this->assertStringContainsString($codes, $this->cliExpecting(0, 'check', '--help'));
     }
 
     /** @return array{int, string} exit code, and what it prints */

@@ -61,7 +61,8 @@ final class CliDumpTest extends CliTestCase
         $file = "{$this->redis->folder->path}/all.ndjson";
         $binary = PHP_BINARY . ' ' . realpath(self::BINARY);
         $onTerminal = function (string $command) use ($binary): string {
-            $process = new Process(['script', '-qec', strtr($command, ['delayqueue' => $binary]), '/dev/null'], ['TERM' => 'xterm', 'NO_COLOR' => '1'] + $this->environment());
+            $environment = ['TERM' => 'xterm', 'NO_COLOR' => '1'] + $this->environment();
+            $process = new Process(['script', '-qec', strtr($command, ['delayqueue' => $binary]), '/dev/null'], $environment);
 
             return $this->finish($process)->output;
         };

@@ -33,7 +33,7 @@ final class CliWatchTest extends CliTestCase
         [$post, $headers, $body] = $this->post();
         $this->assertSame(['WARNING: orders: 1 buried (limit 0)', 'warning'], [$post['text'], $post['level']]);
         $this->assertSame([['queue' => 'orders', 'from' => 'ok', 'to' => 'warning']], $post['changes']);
-        $this->assertSame([gethostname(), 'dq', 1], [$post['host'], $post['prefix'], $post['queues']]);
+        $this->assertSame([gethostname(), 'dq', 1], [$post['host'], $post['prefix'], count($post['findings'])]);
         $this->assertSame('max-buried', $post['findings'][0]['check']);
         $this->assertTrue(Signature::verify($headers['delayqueue-signature'], $headers['delayqueue-job'], $body, 'secret'));
         $this->assertStringEndsWith(' WARNING: orders: 1 buried (limit 0)', $watch->line());
@@ -43,7 +43,7 @@ final class CliWatchTest extends CliTestCase
         $this->assertSame([['queue' => 'orders', 'from' => 'warning', 'to' => 'critical']], $this->post()[0]['changes']);
         $queue->purge();
         [$post] = $this->post();
-        $this->assertSame(['OK: 1 queue, 0 buried', 'ok'], [$post['text'], $post['level']]);
+        $this->assertSame(['OK: 1 queue, 0 buried', 'ok', []], [$post['text'], $post['level'], $post['findings']]);
         $this->assertSame([['queue' => 'orders', 'from' => 'critical', 'to' => 'ok']], $post['changes']);
         $watch->signal(SIGTERM);
         $this->assertSame(0, $watch->exitCode(20));
@@ -80,9 +80,9 @@ final class CliWatchTest extends CliTestCase
 
     public function testWrongUsageEndsItAtTheStart(): void
     {
+        $url = "--alert-url={$this->url()}";
         $mistakes = [
-            ['--max-buried=0'], ['--max-buried=0', '--alert-url=ftp://x/'], ["--alert-url={$this->url()}"], ['--max-buried=0', "--alert-url={$this->url()}", 'mistyped'],
-            ['--max-buried=0', "--alert-url={$this->url()}", '--every=0'],
+            ['--max-buried=0'], ['--max-buried=0', '--alert-url=ftp://x/'], [$url], ['--max-buried=0', $url, 'mistyped'], ['--max-buried=0', $url, '--every=0'],
         ];
         foreach ($mistakes as $mistake) {
             $this->cliExpecting(2, 'watch', ...$mistake);

@@ -4,10 +4,10 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
-/** Which of some names somebody has meant. */
+/** Finds the names that somebody may have meant. */
 final class Nearest
 {
-    /** How many letters may be wrong for each three of a name. */
+    /** One letter in so many may be wrong. */
     private const WRONG = 3;
 
     /**

@@ -29,7 +29,15 @@ final class StatsCommand extends Command
             ->addArgument('name', InputArgument::OPTIONAL | InputArgument::IS_ARRAY, 'Names of queues, or patterns such as "mail-*", as with --queue; none: all under the prefix')
             ->addOption('limit', null, InputOption::VALUE_REQUIRED, 'At most so many queues', (string) self::LIMIT)
             ->addOption('watch', null, InputOption::VALUE_OPTIONAL, 'Print again and again until a signal, with this many seconds between (default: 2)', false)
-            ->setHelp("Blocked are ready jobs that may not be served now: their group is closed, or its limits allow no more. --format=json has more\nnumbers: the median, 95th and 99th percentile of each time, of the last hour and since the queue was made.\n\n  delayqueue stats\n  delayqueue stats orders --watch=0.5\n  delayqueue stats \"mail-*\"\n  delayqueue stats --format=prometheus\n\n" . Application::EXIT_CODES);
+            ->setHelp(<<<'TEXT'
+                  delayqueue stats
+                  delayqueue stats orders --watch=0.5
+                  delayqueue stats "mail-*"
+                  delayqueue stats --format=prometheus
+
+                Blocked are ready jobs that may not be served now: their group is closed, or its limits allow no more. --format=json has more
+                numbers: the median, 95th and 99th percentile of each time, of the last hour and since the queue was made.
+                TEXT . "\n\n" . Application::EXIT_CODES);
         Format::describe($this, self::PROMETHEUS);
     }
 

@@ -19,9 +19,10 @@ final class UpdateCommand extends Command
 
     protected function configure(): void
     {
+        $list = InputOption::VALUE_REQUIRED | InputOption::VALUE_IS_ARRAY;
         $this->setDescription('Replaces the payload of a delayed, ready or buried job')
             ->addArgument('id', InputArgument::REQUIRED, 'The id of the job')
-            ->addOption('header', null, InputOption::VALUE_REQUIRED | InputOption::VALUE_IS_ARRAY, 'Replace the headers, too: "name: value", once for each (default: keep them)')
+            ->addOption('header', null, $list, 'Replace the headers, too: "name: value", once for each (default: keep them)')
             ->setHelp(<<<'TEXT'
                   delayqueue update order-4711 '{"order": 4711, "retry": true}' --queue=orders
                   delayqueue update order-4711 - --queue=orders < order.json

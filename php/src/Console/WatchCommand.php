@@ -35,7 +35,7 @@ final class WatchCommand extends Command
                   delayqueue watch orders "mail-*" --alert-url=https://ops.example/alerts --max-lateness-p99=5s --min-workers=1
 
                 Each post is JSON: "text", one line that chats such as Slack and Mattermost show; "level"; "changes", the queues that have changed, from
-                which level to which, queue null for Redis itself; "at", "host" and "prefix"; and all that check --format=json has. A post that is not
+                which level to which, queue null for Redis itself; "findings", the numbers beyond a limit; "at", "host" and "prefix". A post that is not
                 accepted is repeated at the next look. DELAYQUEUE_ALERT_SECRET signs the posts, as Http\Signature does. A queue that is not well at the
                 start counts as a change. SIGTERM and SIGINT (Ctrl-C) end the command.
                 TEXT . "\n\n" . Application::EXIT_CODES);

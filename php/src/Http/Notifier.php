@@ -111,8 +111,7 @@ final class Notifier
     public function __invoke(Job $job): void
     {
         $message = ($this->message)($job);
-        $further = is_array($this->headers) ? $this->headers : self::checked(($this->headers)($job));
-        [$endpoint, $answer] = $this->send($message, $job->id, $job->attempts, $further);
+        [$endpoint, $answer] = $this->send($message, $job->id, $job->attempts, $job);
         if ($answer->isAccepted($this->accepts)) {
             return;
         }
@@ -143,35 +142,32 @@ final class Notifier
         if (!is_array($this->headers)) {
             throw new InvalidArgumentException('there is no job for the $headers of this notifier: give them as an array');
         }
-        [$endpoint, $answer] = $this->send($message, $id, $attempt, $this->headers);
+        [$endpoint, $answer] = $this->send($message, $id, $attempt, null);
         if (!$answer->isAccepted($this->accepts)) {
             throw new DeliveryFailed("{$endpoint->origin()} {$answer->reason()}");
         }
     }
 
-    /**
-     * @param array<string, string> $further headers
-     *
-     * @return array{Endpoint, Answer}
-     */
-    private function send(Message $message, string $id, int $attempt, #[SensitiveParameter] array $further): array
+    /** @return array{Endpoint, Answer} */
+    private function send(Message $message, string $id, int $attempt, ?Job $job): array
     {
         $endpoint = $this->receivers->endpoint($message->url);
         $address = $this->addresses->of($endpoint, $attempt);
 
-        return [$endpoint, $this->sender->post($endpoint, $address, $this->headers($id, $attempt, $further, $message), $message->body)];
+        return [$endpoint, $this->sender->post($endpoint, $address, $this->headers($message, $id, $attempt, $job), $message->body)];
     }
 
     /**
-     * @param array<string, string> $further
+     * @param Job|null $job for the closure of $headers
      *
      * @return array<string, string>
      */
-    private function headers(string $id, int $attempt, #[SensitiveParameter] array $further, Message $message): array
+    private function headers(Message $message, string $id, int $attempt, ?Job $job): array
     {
         $id = (string) preg_replace_callback('/[^!-$&-~]/', static fn (array $byte): string => rawurlencode($byte[0]), $id);
         $own = ['DelayQueue-Job' => $id, 'DelayQueue-Attempt' => (string) $attempt];
         $own += $this->signer?->headers($id, $message->body, time()) ?? [];
+        $further = is_array($this->headers) ? $this->headers : self::checked(($this->headers)($job));
         $headers = [];
         // The later ones win, however their names are written.
         foreach (['Content-Type' => $message->type, 'User-Agent' => 'delayqueue/' . DelayQueue::VERSION, ...$further, ...$own] as $name => $value) {

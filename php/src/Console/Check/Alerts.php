@@ -15,7 +15,7 @@ use InvalidArgumentException;
 /** Posts what has changed since the last post that was accepted. */
 final class Alerts
 {
-    /** Whoever names the URL on the command line may well mean a host of the own network. */
+    /** An operator names the URL, and may mean a host of the own network. */
     private const EVERYWHERE = ['0.0.0.0/0', '::/0'];
 
     /** The name under which Redis itself changes. No queue has it. */
@@ -23,7 +23,7 @@ final class Alerts
 
     private readonly Notifier $notifier;
 
-    /** Its part without secrets. */
+    /** The part of the URL without secrets. */
     public readonly string $origin;
 
     /** @var array<string, Level> what the receiver knows, by queue; those that it does not know are well */
@@ -75,7 +75,9 @@ final class Alerts
         if ($changes === []) {
             return false;
         }
-        $body = ['text' => $report->line(), 'level' => $report->level->value, 'at' => $now, 'changes' => $changes] + $this->facts + $report->toArray();
+        $body = ['text' => $report->line(), 'level' => $report->level->value, 'at' => $now, 'changes' => $changes, ...$this->facts, 'findings' => array_map(
+            static fn (Finding $finding): array => $finding->toArray(), $report->passed(),
+        )];
         $this->notifier->post(Message::json($this->url, $body), $this->id($now), ++$this->attempt);
         [$this->known, $this->attempt] = [$levels, 0];
         $this->number++;

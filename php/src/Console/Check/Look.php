@@ -32,14 +32,16 @@ final class Look
         $this->target = new Target($input);
         $this->choice = new QueueChoice([...$input->getArgument('name'), ...$this->target->named()], PHP_INT_MAX);
         $this->except = new QueueChoice($input->getOption('except'), PHP_INT_MAX);
-        $this->target->anywhere(); // a mistake in the DSN or the prefix is none of Redis
+        $this->target->anywhere(); // refuses a mistake in the DSN or the prefix
     }
 
     /** The options of the commands that look. */
     public static function describe(Command $command): void
     {
-        $command->addArgument('name', InputArgument::OPTIONAL | InputArgument::IS_ARRAY, 'Names of queues, or patterns such as "mail-*", as with --queue; none: all under the prefix')
-            ->addOption('except', null, InputOption::VALUE_REQUIRED | InputOption::VALUE_IS_ARRAY, 'Leave these out: names or patterns, such as a failure transport, which has no workers');
+        $names = 'Names of queues, or patterns such as "mail-*", as with --queue; none: all under the prefix';
+        $except = 'Leave these out: names or patterns, such as a failure transport, which has no workers';
+        $command->addArgument('name', InputArgument::OPTIONAL | InputArgument::IS_ARRAY, $names)
+            ->addOption('except', null, InputOption::VALUE_REQUIRED | InputOption::VALUE_IS_ARRAY, $except);
         Limits::describe($command);
     }
 

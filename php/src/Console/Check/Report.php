@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console\Check;
 
-/** What one look at the queues has found. */
+/** The result of one look at the queues. */
 final class Report
 {
     /** How many findings the line names. */
@@ -61,9 +61,9 @@ final class Report
             default => implode(', ', [$this->queues === 1 ? '1 queue' : "$this->queues queues", ...$this->worst()]),
         };
         $more = count($passed) > self::NAMED ? '; and ' . (count($passed) - self::NAMED) . ' more' : '';
-        $paused = $this->paused === [] ? '' : '; paused: ' . implode(', ', array_slice($this->paused, 0, self::NAMED)) . (count($this->paused) > self::NAMED ? ' …' : '');
+        $paused = implode(', ', array_slice($this->paused, 0, self::NAMED)) . (count($this->paused) > self::NAMED ? ' …' : '');
 
-        return strtoupper($this->level->value) . ": $words$more$paused";
+        return strtoupper($this->level->value) . ": $words$more" . ($paused === '' ? '' : "; paused: $paused");
     }
 
     /** @return array<string, mixed> for JSON */
