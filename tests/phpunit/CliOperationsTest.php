@@ -216,13 +216,13 @@ final class CliOperationsTest extends CliTestCase
         $before = preg_replace('/"dump":"\w+"/', '', $this->cliExpecting(0, 'dump', '--limits'));
         $looks = [
             'stats', 'stats --format=prometheus', 'list ready', 'list delayed', 'list buried', 'list reserved', 'list ready --group=g', 'show a',
-            'groups', 'limit', 'receipts', 'workers', 'dump --limits',
+            'groups', 'limit', 'receipts', 'workers', 'check --max-age=1h --max-buried=9 --max-lateness-p99=1h --min-workers=0', 'dump --limits',
         ];
         foreach ($looks as $look) {
             $printed = $this->cliExpecting(0, ...[...explode(' ', $look), $dsn]);
         }
         $this->assertSame($before, preg_replace('/"dump":"\w+"/', '', $printed));
-        foreach (['push 1', 'cancel a', 'cancel --group=g --force', 'purge --force', 'pause', 'pause --group=g', 'limit --others --weight=2', 'rate-limit 1m', 'kick b'] as $change) {
+        foreach (['push 1', 'cancel a', 'cancel --group=g --force', 'purge --force', 'pause', 'pause --group=g', 'limit --others --weight=2', 'rate-limit 1m', 'kick b', 'update a 1'] as $change) {
             $this->cliExpecting(4, ...[...explode(' ', $change), $dsn]);
         }
         $this->assertSame($before, preg_replace('/"dump":"\w+"/', '', $this->cliExpecting(0, 'dump', '--limits')));
