@@ -32,6 +32,21 @@ final class MonitoringTest extends TestCase
         $this->assertSame($rules, $tested, 'every rule is tested');
     }
 
+    public function testTheCommandsOfTheCuresRunAsTheyArePrinted(): void
+    {
+        $cures = implode("\n", $this->found('/^ +cure: \'(.+)\'$/m', '/delayqueue.rules.yml'));
+        preg_match_all('/delayqueue (?:list \w+|[a-z]+)(?: --[\w=-]+)*/', strtr($cures, ['{{ $labels.queue }}' => 'orders']), $commands);
+        $this->assertGreaterThan(5, count($commands[0]));
+        foreach (array_unique($commands[0]) as $command) {
+            $this->delayQueue('orders')->purge();
+            $this->metrics(); // a job in each state
+            $binary = dirname(__DIR__, 2) . '/php/bin/delayqueue';
+            $process = new Process([PHP_BINARY, $binary, ...array_slice(explode(' ', $command), 1)], getenv());
+            $output = $process->rest(20);
+            $this->assertSame(0, $process->exitCode(20), $command . $output . $process->errors());
+        }
+    }
+
     public function testTheRulesNameMetricsThatExist(): void
     {
         $written = $this->metrics();

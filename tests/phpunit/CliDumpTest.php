@@ -9,6 +9,7 @@ use DelayQueue\Backoff;
 use DelayQueue\Dump\JobPages;
 use DelayQueue\State;
 use DelayQueue\Tests\Support\CliTestCase;
+use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Support\RedisServer;
 use DelayQueue\Tests\Support\Wait;
 
@@ -52,6 +53,35 @@ final class CliDumpTest extends CliTestCase
         $this->assertSame("306 forgotten\n", $this->cliExpecting(0, ...[...explode(' ', $command[1]), '--force']));
         $this->load('1 loaded, 305 kept', $dump, '--queue=other');
         $this->assertSame("0 loaded, 0 kept\n", $this->cliExpecting(0, 'load', '/dev/null'));
+    }
+
+    public function testProgressIsOnStandardErrorOfATerminalAlone(): void
+    {
+        $this->queue()->pushMany(array_fill(0, 500, ['payload' => 1]));
+        $file = "{$this->redis->folder->path}/all.ndjson";
+        $binary = PHP_BINARY . ' ' . realpath(self::BINARY);
+        $onTerminal = function (string $command) use ($binary): string {
+            $environment = ['TERM' => 'xterm', 'NO_COLOR' => '1'] + $this->environment();
+            $process = new Process(['script', '-qec', strtr($command, ['delayqueue' => $binary]), '/dev/null'], $environment);
+
+            return $this->finish($process)->output;
+        };
+        $gone = "\e[1G\e[2K";
+        $dumping = $onTerminal("delayqueue dump --all > $file");
+        $this->assertMatchesRegularExpression('/ \[=+>?-*\] +\d+%, .* left/', $dumping);
+        $this->assertStringEndsWith($gone, $dumping, 'it leaves no trace');
+        $this->assertDoesNotMatchRegularExpression('/\e\[[\d;]*m/', $dumping, 'no colours');
+        $this->assertCount(500, file($file));
+        $this->assertStringStartsWith('{"', $onTerminal('delayqueue dump'), 'not between the lines of a dump');
+        $this->assertSame('', $onTerminal("delayqueue dump -q > $file.quiet"));
+
+        $loading = $onTerminal("delayqueue load $file --queue=other");
+        $this->assertMatchesRegularExpression('/ \[=+>?-*\] +\d+%, .* left/', $loading);
+        $this->assertStringContainsString("{$gone}500 loaded, 0 kept", $loading);
+        $this->assertMatchesRegularExpression('/\d+ lines/', $onTerminal("cat $file | delayqueue load --queue=third"));
+
+        $result = $this->cli('load', $file, '--queue=fourth');
+        $this->assertSame('', $result->errors, 'no terminal');
     }
 
     public function testTwoLoadsAtOnceLoadEachLineOnce(): void

@@ -5,10 +5,12 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Processes;
 
 use DelayQueue;
+use DelayQueue\Console\Text;
 use DelayQueue\GroupLimits;
 use DelayQueue\State;
 use DelayQueue\Tests\Support\CliTestCase;
 use DelayQueue\Tests\Support\FreePort;
+use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Support\Wait;
 
 /** The commands by which operators watch: stats, metrics, doctor; and install-scripts. */
@@ -27,7 +29,8 @@ final class CliOperationsTest extends CliTestCase
         $this->assertSame(['two'], array_column($this->json('stats', 'two', '--format=json'), 'queue'));
         $this->assertSame(['two'], array_column($this->json('stats', '--queue=two', '--format=json'), 'queue'));
         $this->assertSame(['hidden'], array_column($this->json('stats', '--prefix=other', '--format=json'), 'queue'));
-        $this->assertMatchesRegularExpression('/^queue +delayed +ready +blocked.*^one +1 +1 +0 +0 +0 +2/ms', $this->cliExpecting(0, 'stats'));
+        $table = '/^queue +delayed +ready +blocked.*^one +1 +1 +0 +0 +0 +0 +0 +\d+ ms +(1m|59\.\d s) +- +- *$/ms';
+        $this->assertMatchesRegularExpression($table, $this->cliExpecting(0, 'stats'));
 
         $prometheus = $this->cliExpecting(0, 'stats', '--format=prometheus');
         preg_match_all('/^# TYPE (\S+)/m', $prometheus, $types);
@@ -41,6 +44,30 @@ final class CliOperationsTest extends CliTestCase
         $this->assertSame(1, json_decode($watching->line(), true)[0]['ready']);
         (new DelayQueue('one', $this->redis->dsn()))->push(3);
         Wait::until(static fn () => json_decode($watching->line(), true)[0]['ready'] === 2, 10, 'it goes on looking');
+    }
+
+    public function testStatsFitIntoAHundredColumnsAndExplainThemselves(): void
+    {
+        $queue = new DelayQueue('twenty-characters-ab', $this->redis->dsn());
+        $queue->pushMany([...array_fill(0, 3, ['payload' => 1]), ['payload' => 1, 'delay' => '23h59m']]);
+        $queue->reserve()?->ack();
+        $queue->reserve()?->fail('no');
+        (new DelayQueue('other', $this->redis->dsn()))->pause('10m');
+        (new DelayQueue('other', $this->redis->dsn()))->push(1);
+        $said = $this->cliExpecting(0, 'stats');
+        foreach (explode("\n", $said) as $line) {
+            $this->assertLessThanOrEqual(100, strlen($line), $line);
+        }
+        $this->assertMatchesRegularExpression('/^twenty-characters-ab( +\d+){7} +\d+ ms +[\dsmh .]+ +\d+ ms +\d+ ms *$/m', $said);
+        $this->assertStringContainsString('late, run: 99 of 100 jobs of the last hour were served no later', $said);
+        $this->assertStringEndsWith("\npaused: other\n", $said);
+        $counts = ['99999' => 99_999, '100k' => 100_000, '123k' => 123_456, '1.2M' => 1_234_567, '12M' => 12_345_678, '999M' => 999_400_000, '1.0G' => 1_000_000_000];
+        $this->assertSame(array_map(strval(...), array_keys($counts)), array_map(Text::number(...), array_values($counts)));
+
+        $json = $this->json('stats', 'twenty-characters-ab', '--format=json')[0];
+        $this->assertSame([1, 2, 1], [$json['runMs']['acked']['count'], $json['latenessMs']['count'], $json['sinceStart']['runMs']['failed']['count']]);
+        $this->assertArrayHasKey('timedOut', $json['runMs']);
+        $this->assertSame([], preg_grep('/_/', array_keys($json)));
     }
 
     public function testStatsAndMetricsTakePatternsAndALimit(): void
@@ -87,13 +114,20 @@ final class CliOperationsTest extends CliTestCase
         $this->assertStringContainsString('delayqueue_jobs{queue="two",state="ready"} 1', $page);
         $this->assertStringContainsString('delayqueue_workers{queue="two",state="idle"} 0', $page);
         $this->assertStringContainsString('delayqueue_jobs{queue="spread",state="ready"} 30', $page, 'all of its partitions');
-        $this->assertSame('HTTP/1.1 404 Not Found', self::headersOf("http://127.0.0.1:$port/")[0]);
+        $this->assertStringContainsString('/metrics', (string) file_get_contents("http://127.0.0.1:$port/"), 'the root is a hint');
+        $this->assertSame('HTTP/1.1 404 Not Found', self::headersOf("http://127.0.0.1:$port/metric")[0]);
+        foreach (['/', '/metrics', '/healthz', '/readyz', '/metric'] as $page) {
+            $headers = self::headersOf("http://127.0.0.1:$port$page");
+            $this->assertSame([$page === '/metric' ? 'HTTP/1.1 404 Not Found' : 'HTTP/1.1 200 OK', []], [$headers[0], preg_grep('/^X-Powered-By/i', $headers)]);
+        }
         $this->assertSame(1, $this->cli('metrics', "--listen=127.0.0.1:$port")->exitCode, 'the port is taken');
         foreach (['--listen=here', '--dsn=nonsense', '--queue=a b', '--queue=spread', '--queue=mistyped'] as $wrong) {
             $this->assertSame(2, $this->cli('metrics', $wrong)->exitCode, $wrong);
         }
         $this->redis->kill();
-        $this->assertSame('HTTP/1.1 503 Service Unavailable', self::headersOf($url)[0]);
+        foreach (['/metrics' => '503 Service Unavailable', '/readyz' => '503 Service Unavailable', '/healthz' => '200 OK'] as $page => $status) {
+            $this->assertSame("HTTP/1.1 $status", self::headersOf("http://127.0.0.1:$port$page")[0], $page);
+        }
         $serving->signal(SIGTERM);
         $this->assertSame(SIGTERM, $serving->endedBy());
         $this->assertStringNotContainsString('GET', $serving->errors(), 'requests are not logged');
@@ -111,6 +145,35 @@ final class CliOperationsTest extends CliTestCase
         $result = $this->cli('doctor');
         $this->assertSame(1, $result->exitCode);
         $this->assertMatchesRegularExpression('/^error eviction: .*noeviction/m', $result->output);
+    }
+
+    public function testColoursAreForTerminalsWithoutNoColor(): void
+    {
+        $this->queue()->push(1);
+        $onTerminal = function (string $command, array $environment): string {
+            $line = PHP_BINARY . ' ' . realpath(self::BINARY) . " $command";
+            $process = new Process(['script', '-qec', $line, '/dev/null'], $environment + ['TERM' => 'xterm-256color'] + $this->environment());
+
+            return str_replace("\r", '', $this->finish($process)->output);
+        };
+        foreach (['doctor' => 'ok   ', 'check --max-buried=0' => 'OK'] as $command => $word) {
+            $this->assertStringContainsString("\e[32m$word\e[39m", $onTerminal($command, []), $command);
+            $plain = $onTerminal($command, ['NO_COLOR' => '1']);
+            $this->assertStringNotContainsString("\e[", $plain, $command);
+            $this->assertSame($word, substr($plain, 0, strlen($word)));
+            $this->assertStringNotContainsString("\e[", $this->cliExpecting(0, ...explode(' ', $command)));
+        }
+        $this->assertStringNotContainsString("\e[", $onTerminal('stats', ['NO_COLOR' => '1']));
+    }
+
+    public function testCompletionKnowsCommandsAndOptions(): void
+    {
+        $this->assertStringContainsString('complete -F _sf_delayqueue delayqueue', $this->cliExpecting(0, 'completion', 'bash'));
+        $complete = fn (string ...$words): array => explode("\n", trim($this->cliExpecting(
+            0, '_complete', '-sbash', '-c' . (string) (count($words) - 1), ...array_map(static fn (string $word): string => "-i$word", $words),
+        )));
+        $this->assertContains('check', $complete('delayqueue', 'che'));
+        $this->assertContains('--max-age', $complete('delayqueue', 'check', '--max'));
     }
 
     public function testScriptsAreInstalledForUsersThatMayNotSendAny(): void
@@ -153,13 +216,13 @@ final class CliOperationsTest extends CliTestCase
         $before = preg_replace('/"dump":"\w+"/', '', $this->cliExpecting(0, 'dump', '--limits'));
         $looks = [
             'stats', 'stats --format=prometheus', 'list ready', 'list delayed', 'list buried', 'list reserved', 'list ready --group=g', 'show a',
-            'groups', 'limit', 'receipts', 'workers', 'dump --limits',
+            'groups', 'limit', 'receipts', 'workers', 'check --max-age=1h --max-buried=9 --max-lateness-p99=1h --min-workers=0', 'dump --limits',
         ];
         foreach ($looks as $look) {
             $printed = $this->cliExpecting(0, ...[...explode(' ', $look), $dsn]);
         }
         $this->assertSame($before, preg_replace('/"dump":"\w+"/', '', $printed));
-        foreach (['push 1', 'cancel a', 'cancel --group=g --force', 'purge --force', 'pause', 'pause --group=g', 'limit --others --weight=2', 'rate-limit 1m', 'kick b'] as $change) {
+        foreach (['push 1', 'cancel a', 'cancel --group=g --force', 'purge --force', 'pause', 'pause --group=g', 'limit --others --weight=2', 'rate-limit 1m', 'kick b', 'update a 1'] as $change) {
             $this->cliExpecting(4, ...[...explode(' ', $change), $dsn]);
         }
         $this->assertSame($before, preg_replace('/"dump":"\w+"/', '', $this->cliExpecting(0, 'dump', '--limits')));

@@ -42,6 +42,17 @@ final class CliQueuesTest extends CliTestCase
         $this->assertSame([30, 29], [count($spread), $spread->peek('job-29')?->payload]);
     }
 
+    public function testPauseSaysWhenItEnds(): void
+    {
+        $this->queue()->push(1, group: 'tenant-42');
+        $this->assertSame("$this->queueName: paused until resume\n", $this->cliExpecting(0, 'pause'));
+        $said = $this->cliExpecting(0, 'pause', '--for=15m', '--group=tenant-42');
+        $pattern = "/^$this->queueName, group tenant-42: paused for 15m, until (\S+Z)\n$/D";
+        $this->assertSame(1, preg_match($pattern, $said, $found), $said);
+        $this->assertEqualsWithDelta(microtime(true) + 900, (float) (new \DateTimeImmutable($found[1]))->format('U.u'), 30);
+        $this->assertSame('', $this->cliExpecting(0, 'pause', '-q', '--for=1h'));
+    }
+
     public function testACommandRefusesAQueueWhoseNameMayBeMistyped(): void
     {
         $this->queue()->push(1);

@@ -17,7 +17,7 @@ final class CliTest extends CliTestCase
     private const COMMANDS = [
         'work', 'drain', 'push', 'stats', 'list', 'show', 'cancel', 'kick', 'reschedule', 'pause', 'resume', 'purge', 'doctor', 'install-scripts', 'serve',
         'dump', 'load', 'reseal', 'metrics', 'forget', 'receipts', 'forget-receipts', 'workers', 'workers:stop', 'workers:restart', 'workers:pause', 'workers:resume',
-        'groups', 'limit', 'rate-limit',
+        'groups', 'limit', 'rate-limit', 'check', 'watch', 'update',
     ];
 
     public function testEveryCommandExplainsItself(): void
@@ -66,6 +66,67 @@ final class CliTest extends CliTestCase
                 $this->assertStringContainsString("--$option", $page, "of $command");
             }
         }
+    }
+
+    public function testJsonGivesPayloadsExactly(): void
+    {
+        $payloads = ['{}', '{"a":{},"b":[],"big":12345678901234567890,"f":1.0,"e":1E2}', '[1.10]', '12345678901234567890', 'null', '"<\u001b> \\" [] {}"'];
+        foreach ($payloads as $number => $payload) {
+            $this->cliExpecting(0, 'push', $payload, "--id=job-$number");
+            $this->assertStringContainsString(",\"payload\":$payload,", $this->cliExpecting(0, 'show', "job-$number", '--format=json'));
+        }
+        $this->cliExpecting(0, 'push', "{\n  \"a b\": [ 1,\t2 ],\r\n  \"c\": \" \\\" \"\n}\n", '--id=pretty');
+        $shown = $this->cliExpecting(0, 'show', 'pretty', '--format=json');
+        $this->assertStringContainsString(',"payload":{"a b":[1,2],"c":" \\" "},', $shown);
+        $this->assertSame(1, substr_count($shown, "\n"));
+        $this->cliExpecting(0, 'push', '--raw', '{not JSON', '--id=raw');
+        $this->assertStringContainsString(',"payload":null,', $this->cliExpecting(0, 'show', 'raw', '--format=json'));
+        $list = $this->cliExpecting(0, 'list', 'ready', '--format=json');
+        foreach ($payloads as $payload) {
+            $this->assertStringContainsString(",\"payload\":$payload,", $list);
+        }
+        $large = '{"text":"' . str_repeat('\\" \u20ac', 50_000) . '"}';
+        $this->queue(['format' => 'raw'])->push($large, id: 'large');
+        $this->assertStringContainsString(",\"payload\":$large,", $this->cliExpecting(0, 'show', 'large', '--format=json'));
+    }
+
+    public function testAnUnknownOptionOrFormatNamesTheRightOnes(): void
+    {
+        $answers = [
+            'stats --formt=json' => [2, 'The "--formt" option does not exist; did you mean --format?'],
+            'push 1 --maxattempts=3' => [2, 'did you mean --max-attempts?'],
+            'list ready --queu=a' => [2, 'did you mean --queue?'],
+            'stats --zzz' => [2, '; delayqueue stats --help lists all'],
+            'check --max-aeg=1m' => [3, 'did you mean --max-age?'],
+            'list ready --format=jsn' => [2, '--format=jsn is unknown: text or json'],
+            'stats --format=jsn' => [2, '--format=jsn is unknown: text, json or prometheus'],
+        ];
+        foreach ($answers as $line => [$code, $answer]) {
+            $this->assertStringContainsString($answer, $this->cliExpecting($code, ...explode(' ', $line)));
+        }
+    }
+
+    public function testUpdateReplacesThePayloadAndKeepsTheRest(): void
+    {
+        $queue = $this->queue();
+        $queue->push(['order' => 1], id: 'a', headers: ['tenant' => 'acme'], maxAttempts: 1);
+        $queue->reserve()?->fail('no money');
+        $this->assertSame('', $this->cliExpecting(0, 'update', 'a', '{"order":{}, "n": 1E2}'));
+        $job = $queue->peek('a');
+        $this->assertSame(['{"order":{}, "n": 1E2}', State::Buried, 1], [$job?->body, $job->state, $job->attempts]);
+        $this->assertSame(['no money', ['tenant' => 'acme']], [$job->lastError, $job->headers]);
+        $this->cliExpecting(0, 'update', 'a', '--raw', '{', '--header=trace: 7');
+        $this->assertSame(['{', ['trace' => '7']], [$queue->peek('a')?->body, $queue->peek('a')?->headers]);
+        $process = $this->start('update', 'a', '-');
+        $process->say('{"from": "input"}');
+        $this->assertSame(0, $this->finish($process)->exitCode);
+        $this->assertSame(['from' => 'input'], $queue->peek('a')?->payload);
+
+        $this->assertStringContainsString("there is no job b in queue $this->queueName, or a worker holds it", $this->cliExpecting(1, 'update', 'b', '1'));
+        $this->assertStringContainsString('the payload is not JSON', $this->cliExpecting(2, 'update', 'a', '{'));
+        $queue->kickJob('a');
+        $queue->reserve();
+        $this->cliExpecting(1, 'update', 'a', '1');
     }
 
     public function testAQueueThatIsEmptyAndUnusedIsForgotten(): void

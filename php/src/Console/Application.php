@@ -23,6 +23,7 @@ use Symfony\Component\Console\Input\ArrayInput;
 use Symfony\Component\Console\Input\InputDefinition;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Output\ConsoleOutput;
+use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 use Throwable;
 
@@ -50,6 +51,7 @@ final class Application extends SymfonyApplication
             new PurgeCommand(), new DoctorCommand(), new InstallScriptsCommand(), new ServeCommand(), new MetricsCommand(), new DashboardCommand(), new DumpCommand(), new LoadCommand(),
             new ResealCommand(), new ForgetCommand(), new ReceiptsCommand(), new ForgetReceiptsCommand(), new WorkersCommand(),
             new GroupsCommand(), new LimitCommand(), new RateLimitCommand(),
+            new CheckCommand(), new WatchCommand(), new UpdateCommand(),
             new OutboxInstallCommand(), new OutboxRelayCommand(), new OutboxStatusCommand(),
             new JournalListCommand(), new JournalShowCommand(), new JournalSearchCommand(), new JournalPruneCommand(), new JournalRebuildCommand(),
             ...array_map(static fn (WorkerOrder $order): Command => new WorkerOrderCommand($order), WorkerOrder::cases()),
@@ -65,12 +67,19 @@ final class Application extends SymfonyApplication
         try {
             return $application->run(new ArgvInput(), $output);
         } catch (Throwable $error) {
-            $output->getErrorOutput()->writeln('delayqueue: ' . Failure::line($error), OutputInterface::OUTPUT_RAW | OutputInterface::VERBOSITY_QUIET);
-            if ($output->isVerbose()) {
-                $output->getErrorOutput()->writeln(Failure::trace($error), OutputInterface::OUTPUT_RAW);
-            }
+            self::complain($output, $error);
 
             return Failure::exitCode($error);
+        }
+    }
+
+    /** One line on standard error, and with -v where it came from. */
+    public static function complain(OutputInterface $output, Throwable $error): void
+    {
+        $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
+        $errors->writeln('delayqueue: ' . Failure::line($error), OutputInterface::OUTPUT_RAW | OutputInterface::VERBOSITY_QUIET);
+        if ($output->isVerbose()) {
+            $errors->writeln(Failure::trace($error), OutputInterface::OUTPUT_RAW);
         }
     }
 
@@ -90,6 +99,16 @@ final class Application extends SymfonyApplication
         }
 
         return parent::doRun($input, $output);
+    }
+
+    /** An unknown option is told with those that may be meant. */
+    protected function doRunCommand(Command $command, InputInterface $input, OutputInterface $output): int
+    {
+        try {
+            return parent::doRunCommand($command, $input, $output);
+        } catch (ExceptionInterface $error) {
+            throw UnknownOption::explain($error, $command);
+        }
     }
 
     protected function getDefaultInputDefinition(): InputDefinition

@@ -11,6 +11,8 @@ use Symfony\Component\Console\Output\OutputInterface;
 
 final class DoctorCommand extends Command
 {
+    private const COLOURS = ['ok' => 'green', 'warn' => 'yellow', 'error' => 'red'];
+
     public function __construct()
     {
         parent::__construct('doctor');
@@ -32,7 +34,7 @@ final class DoctorCommand extends Command
             Format::json($output, $findings);
         } else {
             foreach ($findings as ['level' => $level, 'check' => $check, 'message' => $message]) {
-                Format::line($output, sprintf('%-5s %s: %s', $level, $check, $message));
+                Format::marked($output, self::COLOURS[$level] ?? 'default', sprintf('%-5s', $level), " $check: $message");
             }
         }
 

@@ -48,10 +48,21 @@ final class DumpCommand extends Command
         $isAll = $input->getOption('all');
         $isAll || $target->refuseUnknown(...$target->names());
         $open = $isAll ? $target->openWhole(...) : $target->openWithoutKeys(...);
-        foreach ($isAll ? $target->anywhere()->queues() : $target->names() as $name) {
-            foreach (Dump::lines($open($name, $isOpen ? $target->options() : []), $input->getOption('limits')) as $line) {
-                Format::raw($output, $line);
+        $options = $isOpen ? $target->options() : [];
+        $names = $isAll ? $target->anywhere()->queues() : $target->names();
+        // Not between the lines of a dump that goes to the terminal itself.
+        $progress = stream_isatty(STDOUT) ? null : new TerminalProgress(
+            $output, static fn (): int => array_sum(array_map(static fn (string $name): int => count($open($name)), $names)), 'lines',
+        );
+        try {
+            foreach ($names as $name) {
+                foreach (Dump::lines($open($name, $options), $input->getOption('limits')) as $line) {
+                    Format::raw($output, $line);
+                    $progress?->advance();
+                }
             }
+        } finally {
+            $progress?->clear();
         }
 
         return ExitCode::OK;

@@ -29,8 +29,9 @@ final class Format
     public static function of(InputInterface $input, string ...$more): string
     {
         $format = $input->getOption('format');
-        if (!in_array($format, [self::TEXT, self::JSON, ...$more], true)) {
-            throw new UsageException("--format=$format is unknown");
+        $known = [self::TEXT, self::JSON, ...$more];
+        if (!in_array($format, $known, true)) {
+            throw new UsageException("--format=$format is unknown: " . implode(', ', array_slice($known, 0, -1)) . ' or ' . end($known));
         }
 
         return $format;
@@ -54,6 +55,12 @@ final class Format
     public static function line(OutputInterface $output, string $text): void
     {
         self::raw($output, Text::printable($text));
+    }
+
+    /** A line for people that begins with a word in a colour, where there are colours: on a terminal, without NO_COLOR. */
+    public static function marked(OutputInterface $output, string $colour, string $word, string $rest): void
+    {
+        $output->writeln("<fg=$colour>$word</>" . OutputFormatter::escape(Text::printable($rest)));
     }
 
     /** Text as it is, whatever it contains. */

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
+use DelayQueue\Internal\Verbatim;
 use DelayQueue\JobInfo;
 
 /** A job as list and show print it. */
@@ -14,6 +15,9 @@ final class JobView
     {
         // An object: an array without members, or with numbers for names, would be a list in JSON.
         $replaced = ['state' => $job->state->value, 'backoff' => (string) $job->backoff, 'headers' => (object) $job->headers];
+        if ($job->payload !== null) {
+            $replaced['payload'] = new Verbatim($job->body);
+        }
 
         $facts = $replaced + get_object_vars($job);
         unset($facts['extras']);

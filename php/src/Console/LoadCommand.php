@@ -43,16 +43,21 @@ final class LoadCommand extends Command
     {
         $target = new Target($input);
         $into = $target->named() === [] ? null : $target->queue()->name();
-        $lines = self::lines($input->getArgument('file') ?? '-');
+        $stream = self::open($input->getArgument('file') ?? '-');
         $load = new Load($target->dsn(), $target->options());
+        $size = fstat($stream)['size'] ?? 0; // of a pipe: 0
+        $progress = new TerminalProgress($output, static fn (): int => $size, 'lines');
         $loaded = $not = 0;
         try {
-            foreach ($load->lines($lines, $into) as $isNew) {
+            foreach ($load->lines(self::lines($stream), $into) as $isNew) {
                 $isNew ? $loaded++ : $not++;
+                $size > 0 ? $progress->to(min($size, (int) ftell($stream))) : $progress->advance();
             }
         } catch (LineException $error) {
             $why = $error->getPrevious() === null ? '' : Failure::line($error->getPrevious());
             throw new NothingDone("line $error->key cannot be loaded: $why (" . self::counts($load, $loaded, $not) . ' before it)', 0, $error);
+        } finally {
+            $progress->clear();
         }
         Format::raw($output, self::counts($load, $loaded, $not));
         if ($loaded + $not > 0) {
@@ -70,13 +75,21 @@ final class LoadCommand extends Command
         return "$loaded loaded, " . ($not - $known) . ' kept' . ($known > 0 ? ", $known known from before" : '');
     }
 
-    /** @return iterable<int, string> by their numbers */
-    private static function lines(string $file): iterable
+    /** @return resource */
+    private static function open(string $file)
     {
         $stream = $file === '-' ? STDIN : @fopen($file, 'r');
-        if ($stream === false) {
-            throw new UsageException("cannot read $file");
-        }
+
+        return $stream === false ? throw new UsageException("cannot read $file") : $stream;
+    }
+
+    /**
+     * @param resource $stream
+     *
+     * @return iterable<int, string> by their numbers
+     */
+    private static function lines($stream): iterable
+    {
         for ($number = 1; ($line = fgets($stream)) !== false; $number++) {
             yield $number => $line;
         }

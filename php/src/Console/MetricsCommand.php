@@ -12,7 +12,7 @@ use Symfony\Component\Console\Input\InputOption;
 use Symfony\Component\Console\Output\OutputInterface;
 
 /**
- * Becomes PHP's own web server (exec), with one page: metrics-page.php. The page gets its settings through the environment, which other users
+ * Becomes PHP's own web server (exec), with the pages of metrics-page.php. They get their settings through the environment, which other users
  * cannot see, unlike a command line.
  */
 final class MetricsCommand extends Command
@@ -32,7 +32,8 @@ final class MetricsCommand extends Command
                   delayqueue metrics --queue=orders --queue='mail-*' --listen=10.0.0.5:9637
 
                 The page is /metrics. It has no login: let it listen where only Prometheus can reach it. While Redis is away it answers
-                503, and the reason is on standard error. SIGTERM and SIGINT (Ctrl-C) end it.
+                503, and the reason is on standard error. /healthz is 200 as long as the server runs, /readyz only while Redis answers. SIGTERM and
+                SIGINT (Ctrl-C) end it.
                 TEXT . "\n\n" . Application::EXIT_CODES);
     }
 
@@ -55,7 +56,7 @@ final class MetricsCommand extends Command
             JSON_THROW_ON_ERROR,
         );
         Format::raw($output, "http://$listen/metrics");
-        $arguments = [...Relaunch::settings(), '-q', '-S', $listen, __DIR__ . '/metrics-page.php'];
+        $arguments = [...Relaunch::settings(), '-d', 'expose_php=0', '-q', '-S', $listen, __DIR__ . '/metrics-page.php'];
         pcntl_exec(PHP_BINARY, $arguments, ['DELAYQUEUE_METRICS' => $settings] + getenv());
         throw new NothingDone('cannot run ' . PHP_BINARY);
     }

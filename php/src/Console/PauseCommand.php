@@ -29,10 +29,18 @@ final class PauseCommand extends Command
     {
         $target = new Target($input);
         $input->getOption('create') || $target->refuseUnknown(...$target->names());
+        [$for, $group] = [$input->getOption('for'), $input->getOption('group')];
         foreach ($target->names() as $name) {
-            $target->open($name)->pause($input->getOption('for'), $input->getOption('group'));
+            $target->open($name)->pause($for, $group);
+            Format::line($output, $name . ($group === null ? '' : ", group $group") . ': paused ' . self::end(Duration::orNull($for, '--for')));
         }
 
         return ExitCode::OK;
+    }
+
+    /** By the clock of this host, which is the clock of the reader: the pause has just begun. */
+    private static function end(?float $seconds): string
+    {
+        return $seconds === null ? 'until resume' : 'for ' . Text::length($seconds) . ', until ' . Text::moment(microtime(true) + $seconds);
     }
 }

@@ -7,12 +7,9 @@ namespace DelayQueue\Console;
 use DelayQueue\Backoff;
 use DelayQueue\OnDuplicate;
 use DelayQueue\OnExpiry;
-use JsonException;
 use Symfony\Component\Console\Command\Command;
-use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
-use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 
 final class PushCommand extends Command
@@ -26,8 +23,6 @@ final class PushCommand extends Command
     {
         $value = InputOption::VALUE_REQUIRED;
         $this->setDescription('Adds a job and prints its id')
-            ->addArgument('payload', InputArgument::OPTIONAL, 'JSON, stored byte for byte; -, or none: from standard input')
-            ->addOption('raw', null, InputOption::VALUE_NONE, 'The payload is bytes, not JSON')
             ->addOption('delay', null, $value, 'The job is due after this: seconds, 500ms, 15m, 2h30m, PT15M (default: now)')
             ->addOption('id', null, $value, 'Its id (default: a UUIDv7)')
             ->addOption('group', null, $value, 'Its group: groups take turns, and may have limits (default: none)')
@@ -49,13 +44,14 @@ final class PushCommand extends Command
                   delayqueue push '{"order": 4711}' --group=tenant-42 --queue=orders
                   generate-report | delayqueue push - --raw --at='tomorrow 3:00'
                 TEXT . "\n\n" . Application::EXIT_CODES . "\n\n  1 is also for an id that is taken with --on-duplicate=fail.");
+        PayloadInput::describe($this);
         Moment::describe($this);
     }
 
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $option = $input->getOption(...);
-        $payload = $this->payload($input, $output);
+        $payload = PayloadInput::read($input, $output);
         // The bytes go in as they are: decoding and encoding again would turn {} into [] and round numbers.
         $queue = (new Target($input))->queue(['format' => 'raw']);
         $id = $queue->push(
@@ -79,35 +75,5 @@ final class PushCommand extends Command
         Format::raw($output, $id);
 
         return ExitCode::OK;
-    }
-
-    private function payload(InputInterface $input, OutputInterface $output): string
-    {
-        $payload = $input->getArgument('payload');
-        if ($payload === null && stream_isatty(STDIN)) {
-            throw new UsageException('give a payload, or - for standard input');
-        }
-        $payload = $payload === null || $payload === '-' ? self::standardInput($output) : $payload;
-        if (!$input->getOption('raw')) {
-            try {
-                json_decode($payload, flags: JSON_THROW_ON_ERROR);
-            } catch (JsonException $error) {
-                throw new UsageException("the payload is not JSON ({$error->getMessage()}); --raw pushes bytes", 0, $error);
-            }
-        }
-
-        return $payload;
-    }
-
-    /** Where nothing comes for a second, it says what it waits for. */
-    private static function standardInput(OutputInterface $output): string
-    {
-        [$read, $none] = [[STDIN], []];
-        if (@stream_select($read, $none, $none, 1) === 0) {
-            $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
-            Format::raw($errors, 'delayqueue: waiting for the payload on standard input');
-        }
-
-        return (string) stream_get_contents(STDIN);
     }
 }

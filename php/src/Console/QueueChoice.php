@@ -20,6 +20,11 @@ final class QueueChoice
         return strpbrk($word, '*?') !== false;
     }
 
+    public function isEmpty(): bool
+    {
+        return $this->words === [];
+    }
+
     /** @return list<string> */
     public function named(): array
     {

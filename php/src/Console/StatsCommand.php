@@ -29,7 +29,15 @@ final class StatsCommand extends Command
             ->addArgument('name', InputArgument::OPTIONAL | InputArgument::IS_ARRAY, 'Names of queues, or patterns such as "mail-*", as with --queue; none: all under the prefix')
             ->addOption('limit', null, InputOption::VALUE_REQUIRED, 'At most so many queues', (string) self::LIMIT)
             ->addOption('watch', null, InputOption::VALUE_OPTIONAL, 'Print again and again until a signal, with this many seconds between (default: 2)', false)
-            ->setHelp("Blocked are ready jobs that may not be served now: their group is closed, or its limits allow no more. The age of the oldest ready\njob is without them. Times are those of the last hour, in brackets since the queue was made.\n\n  delayqueue stats\n  delayqueue stats orders --watch=0.5\n  delayqueue stats \"mail-*\"\n  delayqueue stats --format=prometheus\n\n" . Application::EXIT_CODES);
+            ->setHelp(<<<'TEXT'
+                  delayqueue stats
+                  delayqueue stats orders --watch=0.5
+                  delayqueue stats "mail-*"
+                  delayqueue stats --format=prometheus
+
+                Blocked are ready jobs that may not be served now: their group is closed, or its limits allow no more. --format=json has more
+                numbers: the median, 95th and 99th percentile of each time, of the last hour and since the queue was made.
+                TEXT . "\n\n" . Application::EXIT_CODES);
         Format::describe($this, self::PROMETHEUS);
     }
 
@@ -71,51 +79,10 @@ final class StatsCommand extends Command
     private function print(OutputInterface $output, string $format, array $stats): void
     {
         match ($format) {
-            Format::JSON => Format::json($output, array_map(self::toArray(...), array_keys($stats), $stats)),
+            Format::JSON => Format::json($output, array_map(StatsView::toArray(...), array_keys($stats), $stats)),
             self::PROMETHEUS => $output->write(Stats::prometheusPage(...array_values($stats)), false, OutputInterface::OUTPUT_RAW),
-            default => Format::table(
-                $output,
-                ['queue', 'delayed', 'ready', 'blocked', 'reserved', 'buried', 'pushed', 'acked', 'failed', 'oldest', 'next due', 'late p50/p99', 'wait p99', 'run p50/p99', ''],
-                array_map(self::row(...), array_keys($stats), $stats),
-            ),
+            default => StatsView::print($output, $stats),
         };
-    }
-
-    /** @return array<string, mixed> */
-    private static function toArray(string|int $name, Stats $stats): array
-    {
-        return ['queue' => (string) $name] + get_object_vars($stats) + [
-            'lateness_ms' => $stats->lateness(), 'wait_ms' => $stats->waitTime(), 'run_ms' => $stats->runTimes(),
-            'since_start' => ['lateness_ms' => $stats->lateness(true), 'wait_ms' => $stats->waitTime(true), 'run_ms' => $stats->runTimes(true)],
-        ];
-    }
-
-    /** @return list<string> */
-    private static function row(string|int $name, Stats $stats): array
-    {
-        return [
-            (string) $name, "$stats->delayed", "$stats->ready", "$stats->blocked", "$stats->reserved", "$stats->buried", "$stats->pushed", "$stats->acked", "$stats->failed",
-            $stats->oldestReadyAge === null ? '' : Text::length($stats->oldestReadyAge),
-            $stats->nextDueAt === null ? '' : 'in ' . Text::length(max(0, $stats->nextDueAt - microtime(true))),
-            self::times($stats->lateness(), $stats->lateness(true), 'p50', 'p99'),
-            self::times($stats->waitTime(), $stats->waitTime(true), 'p99'),
-            self::times($stats->runTimes()['acked'], $stats->runTimes(true)['acked'], 'p50', 'p99'),
-            $stats->paused ? 'paused' : '',
-        ];
-    }
-
-    /**
-     * Of the last hour, and in brackets since the queue was made.
-     *
-     * @param array<string, int|float> $hour
-     * @param array<string, int|float> $ever
-     */
-    private static function times(array $hour, array $ever, string ...$quantiles): string
-    {
-        $text = static fn (array $times): string
-            => $times['count'] === 0 ? '-' : implode('/', array_map(static fn (string $quantile): string => sprintf('%.0f', $times[$quantile]), $quantiles));
-
-        return $text($hour) . ' (' . $text($ever) . ') ms';
     }
 
     private static function seconds(string $text): float

@@ -48,6 +48,22 @@ final class Text
         return implode('', array_filter($parts, static fn (string $part): bool => $part[0] !== '0'));
     }
 
+    /** A count in at most five characters: 99999, 123k, 1.2M. */
+    public static function number(int $number): string
+    {
+        if ($number < 100_000) {
+            return (string) $number;
+        }
+        foreach (['k' => 1e3, 'M' => 1e6, 'G' => 1e9, 'T' => 1e12] as $unit => $size) {
+            if ($number < 999.5 * $size || $unit === 'T') {
+                break;
+            }
+        }
+        $text = sprintf($number < 9.95 * $size ? '%.1F' : '%.0F', $number / $size);
+
+        return $text . $unit;
+    }
+
     /** On one line, and no longer than this many characters. */
     public static function short(string $text, int $length): string
     {

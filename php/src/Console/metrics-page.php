@@ -1,6 +1,6 @@
 <?php
 
-/** The one page of `delayqueue metrics`, run by PHP's web server for each request. It needs no autoloader. */
+/** The pages of `delayqueue metrics`, run by PHP's web server for each request. It needs no autoloader. */
 
 declare(strict_types=1);
 
@@ -15,16 +15,34 @@ require __DIR__ . '/WholeQueue.php';
 
 (static function (): void {
     header('Content-Type: text/plain; charset=utf-8');
-    if (parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH) !== '/metrics') {
+    $page = parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH);
+    if ($page === '/') {
+        echo "/metrics  the numbers of the queues, for Prometheus\n/healthz  200 while this server runs\n/readyz   200 while Redis answers, else 503\n";
+
+        return;
+    }
+    if ($page === '/healthz') {
+        echo "ok\n";
+
+        return;
+    }
+    if ($page !== '/metrics' && $page !== '/readyz') {
         http_response_code(404);
-        echo "The metrics are at /metrics.\n";
+        echo "There is no such page. The metrics are at /metrics.\n";
 
         return;
     }
     ['queues' => $words, 'limit' => $limit, 'dsn' => $dsn, 'options' => $options] = json_decode((string) getenv('DELAYQUEUE_METRICS'), true, flags: JSON_THROW_ON_ERROR);
     try {
+        $known = (new DelayQueue('default', $dsn, $options))->queues(...);
+        if ($page === '/readyz') {
+            $known();
+            echo "ok\n";
+
+            return;
+        }
         $stats = [];
-        [$names, $leftOut] = (new QueueChoice($words, $limit))->among((new DelayQueue('default', $dsn, $options))->queues(...));
+        [$names, $leftOut] = (new QueueChoice($words, $limit))->among($known);
         foreach ($names as $name) {
             $stats[] = WholeQueue::open($name, $dsn, $options)->stats();
         }

@@ -111,9 +111,7 @@ final class Notifier
     public function __invoke(Job $job): void
     {
         $message = ($this->message)($job);
-        $endpoint = $this->receivers->endpoint($message->url);
-        $address = $this->addresses->of($endpoint, $job->attempts);
-        $answer = $this->sender->post($endpoint, $address, $this->headers($job, $message), $message->body);
+        [$endpoint, $answer] = $this->send($message, $job->id, $job->attempts, $job);
         if ($answer->isAccepted($this->accepts)) {
             return;
         }
@@ -129,11 +127,45 @@ final class Notifier
         throw new DeliveryFailed($reason);
     }
 
-    /** @return array<string, string> */
-    private function headers(Job $job, Message $message): array
+    /**
+     * Posts once, without a job and a queue: for messages that have to go out also while Redis is away.
+     *
+     * @param non-empty-string $id in place of the job's
+     * @param positive-int $attempt
+     *
+     * @throws DeliveryFailed if the receiver has not accepted it
+     * @throws Bury if the URL is not accepted
+     * @throws InvalidArgumentException if $headers need a job
+     */
+    public function post(Message $message, string $id, int $attempt = 1): void
     {
-        $id = (string) preg_replace_callback('/[^!-$&-~]/', static fn (array $byte): string => rawurlencode($byte[0]), $job->id);
-        $own = ['DelayQueue-Job' => $id, 'DelayQueue-Attempt' => (string) $job->attempts];
+        if (!is_array($this->headers)) {
+            throw new InvalidArgumentException('there is no job for the $headers of this notifier: give them as an array');
+        }
+        [$endpoint, $answer] = $this->send($message, $id, $attempt, null);
+        if (!$answer->isAccepted($this->accepts)) {
+            throw new DeliveryFailed("{$endpoint->origin()} {$answer->reason()}");
+        }
+    }
+
+    /** @return array{Endpoint, Answer} */
+    private function send(Message $message, string $id, int $attempt, ?Job $job): array
+    {
+        $endpoint = $this->receivers->endpoint($message->url);
+        $address = $this->addresses->of($endpoint, $attempt);
+
+        return [$endpoint, $this->sender->post($endpoint, $address, $this->headers($message, $id, $attempt, $job), $message->body)];
+    }
+
+    /**
+     * @param Job|null $job for the closure of $headers
+     *
+     * @return array<string, string>
+     */
+    private function headers(Message $message, string $id, int $attempt, ?Job $job): array
+    {
+        $id = (string) preg_replace_callback('/[^!-$&-~]/', static fn (array $byte): string => rawurlencode($byte[0]), $id);
+        $own = ['DelayQueue-Job' => $id, 'DelayQueue-Attempt' => (string) $attempt];
         $own += $this->signer?->headers($id, $message->body, time()) ?? [];
         $further = is_array($this->headers) ? $this->headers : self::checked(($this->headers)($job));
         $headers = [];

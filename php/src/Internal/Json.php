@@ -17,12 +17,12 @@ final class Json
      */
     private const ORDERS = '/[\x00-\x1F\x7F-\x{9F}\x{61C}\x{200E}\x{200F}\x{2028}-\x{202E}\x{2066}-\x{2069}]/u';
 
-    /** Bytes that are not UTF-8 are replaced. */
+    /** Bytes that are not UTF-8 are replaced. A Verbatim in the value is written as it is. */
     public static function line(mixed $value): string
     {
         $readable = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION;
 
-        return self::withoutOrders(json_encode($value, $readable | JSON_INVALID_UTF8_SUBSTITUTE | JSON_THROW_ON_ERROR));
+        return self::withoutOrders(Verbatim::reveal(json_encode($value, $readable | JSON_INVALID_UTF8_SUBSTITUTE | JSON_THROW_ON_ERROR)));
     }
 
     /** These characters as JSON writes them in a string that is to be ASCII. */

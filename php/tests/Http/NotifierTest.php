@@ -173,6 +173,27 @@ final class NotifierTest extends TestCase
         }
     }
 
+    public function testAMessageWithoutAJobIsPostedOnce(): void
+    {
+        $notifier = $this->notifier(secrets: 'secret', headers: ['X-Team' => 'shop']);
+        $this->receiver->answer([204], [500, [], 'no'], [503, ['Retry-After' => '5']]);
+        $notifier->post(Message::json($this->url('/alert'), ['text' => 'late']), 'alert-1', 3);
+        ['path' => $path, 'headers' => $headers, 'body' => $body] = $this->receiver->request();
+        $this->assertSame(['/alert', '{"text":"late"}'], [$path, $body]);
+        $this->assertSame(['alert-1', '3', 'shop'], [$headers['delayqueue-job'], $headers['delayqueue-attempt'], $headers['x-team']]);
+        $this->assertTrue(Signature::verify($headers['delayqueue-signature'], 'alert-1', $body, 'secret'));
+        foreach (['answered 500: no', 'answered 503'] as $reason) {
+            try {
+                $notifier->post(Message::json($this->url(), 1), 'alert-2');
+                $this->fail('it was not accepted');
+            } catch (DelayQueue\Http\DeliveryFailed $error) {
+                $this->assertSame($this->url('') . " $reason", $error->getMessage());
+            }
+        }
+        $this->expectException(InvalidArgumentException::class);
+        $this->notifier(headers: static fn (Job $job): array => ['X-Job' => $job->id])->post(Message::json($this->url(), 1), 'alert-3');
+    }
+
     public function testAFailureIsRepeatedUntilTheReceiverRecovers(): void
     {
         $this->receiver->answer([500, [], "out of\n\x1b[31morder"], ['close'], [204]);

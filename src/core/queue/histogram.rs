@@ -56,7 +56,7 @@ impl Histogram {
     #[must_use]
     pub fn estimated_sum_ms(&self) -> f64 {
         let middle_ms = |bucket| if bucket == 0 { 0.0 } else { f64::midpoint(bound_ms(bucket), bound_ms(bucket + 1)) };
-        self.0.iter().map(|(bucket, many)| middle_ms(*bucket) * *many as f64).sum()
+        self.0.iter().fold(0.0, |sum, (bucket, many)| sum + middle_ms(*bucket) * *many as f64)
     }
 
     #[must_use]
@@ -104,6 +104,12 @@ mod tests {
     fn what_is_below_a_doubling_is_counted_whole() {
         let histogram = Histogram::from_iter([(0, 1), (1, 2), (2, 4), (19, 8), (20, 16)]);
         assert_eq!([0, 1, 2, 10, 11].map(|doublings| histogram.count_below(doublings)), [0, 3, 7, 15, 31]);
+    }
+
+    /// `sum()` of no numbers is -0.0, which Prometheus pages would show.
+    #[test]
+    fn the_sum_of_nothing_is_a_plain_zero() {
+        assert!(Histogram::default().estimated_sum_ms().is_sign_positive());
     }
 
     #[test]

@@ -26,6 +26,7 @@ final class Configurations
             $sample->title === 'pool.conf' => self::pool($file, $session, $name),
             $sample->title === 'prometheus.yml' => $session->run(['promtool', 'check', 'config', '--syntax-only', $file], $name),
             str_ends_with($sample->title, '.rules.yml') => $session->run(['promtool', 'check', 'rules', $file], $name),
+            $sample->title === 'nagios.cfg' => self::nagios($sample, $session),
             $sample->title === 'crontab' => self::crontab($sample, $session),
             $sample->title === 'phpunit.xml' => Assert::assertNotFalse(simplexml_load_file($file), $name),
             str_ends_with($sample->title, '.keys') => chmod($file, 0o600),
@@ -88,6 +89,13 @@ final class Configurations
                 $session->run(['/bin/sh', '-c', $session->here($found[1])], $sample->name());
             }
         }
+    }
+
+    /** Its command is understood: 3 is wrong usage. */
+    private static function nagios(Sample $sample, Session $session): void
+    {
+        Assert::assertSame(1, preg_match('/^ *command_line +(.+)$/m', $sample->code, $found), $sample->name());
+        $session->run(['/bin/sh', '-c', $session->here($found[1]) . '; test $? -lt 3'], $sample->name());
     }
 
     private static function commands(Sample $sample, Session $session): void

@@ -19,7 +19,7 @@ use PHPUnit\Framework\Assert;
 final class Session
 {
     /** Commands that end when they are told to. */
-    private const FOREVER = '/^(\S+=\S+ )*(delayqueue (work|serve|metrics|outbox:relay)\b(?!.*--(stop-when-empty|once))|.* --watch)/';
+    private const FOREVER = '/^(\S+=\S+ )*(delayqueue (work|serve|metrics|watch|outbox:relay)\b(?!.*--(stop-when-empty|once))|.* --watch)/';
 
     private const KEY = 'base64:uAYHN4LqN2C9RkgV8TRYvRYyG2oQmVqTcfD9AzR2w3E=';
 
