@@ -151,10 +151,10 @@ final class CliSchedulesTest extends CliTestCase
     public function testAJobThatCannotBePushedIsLogged(): void
     {
         $this->schedules()->set('a', Every::interval(1), queue: 'x', payload: str_repeat('x', 100));
-        $this->redis->client()->command('CONFIG', 'SET', 'maxmemory', '1');
+        $this->redis->ask('CONFIG', 'SET', 'maxmemory', '1');
         $parent = $this->start('work', self::HANDLER, '--schedules');
         $this->heard($parent, '/schedule a cannot push its job, and tries again: /');
-        $this->redis->client()->command('CONFIG', 'SET', 'maxmemory', '0');
+        $this->redis->ask('CONFIG', 'SET', 'maxmemory', '0');
         Wait::until(fn (): bool => $this->target('x')->count() > 0, 20, 'it tries again');
         $this->endWell($parent);
     }

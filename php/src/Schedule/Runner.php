@@ -11,6 +11,7 @@ use DelayQueue\Internal\Moment;
 use DelayQueue\JobInterface;
 use DelayQueue\LeaseLostException;
 use DelayQueue\QueueInterface;
+use DelayQueue\ServerException;
 use DelayQueue\State as JobState;
 use Throwable;
 use UnexpectedValueException;
@@ -77,9 +78,8 @@ final class Runner
         if ($next === null || ($definition->until !== null && $next > $definition->until)) {
             return true;
         }
-        $keeps = $last !== null || $definition->catchUp === CatchUp::All;
 
-        return $this->release($job, $state, $keeps ? $state->planned($next, $last) : $state->planned(null), $next);
+        return $this->release($job, $state, $state->goingOn($definition, $next, $last), $next);
     }
 
     /**
@@ -129,7 +129,14 @@ final class Runner
         $late = (float) $now->format('U.u') - (float) $planned->format('U.u');
         $again = Moment::of($job->reservedAt + max(self::SHORTEST, min(self::LONGEST, $late)));
 
-        return $this->release($job, $state, $state->planned($planned), $again, $error);
+        try {
+            $this->note($job, $state, $state->planned($planned));
+        } catch (ServerException) {
+            // A full Redis takes no note. Of moments that may be lost the latest one is found by the time at which the job is due.
+        }
+        $job->release($again, countAttempt: false, error: $error);
+
+        return true;
     }
 
     /** In a pause, or at its end. */
@@ -141,19 +148,24 @@ final class Runner
             return true;
         }
 
-        return $this->release($job, $state, $isOver ? $state->paused(null) : $state, $due);
+        return $this->release($job, $state, $isOver ? $state->paused(null)->goingOn($definition, $due) : $state, $due);
     }
 
-    /** What the job says of itself is stored before it goes: a crash in between repeats what it did. */
-    private function release(JobInterface $job, State $old, State $new, DateTimeImmutable $due, ?Throwable $error = null): mixed
+    /** The note is stored before the job goes: a crash in between repeats what was done. */
+    private function release(JobInterface $job, State $old, State $new, DateTimeImmutable $due): mixed
+    {
+        $this->note($job, $old, $new);
+        $job->release($due, countAttempt: false);
+
+        return true;
+    }
+
+    private function note(JobInterface $job, State $old, State $new): void
     {
         if ($new->headers() !== $old->headers()) {
             // An object of format 'raw' has the bytes for a payload.
             $payload = $job->payload === $job->body ? $job->body : json_decode($job->body, flags: JSON_THROW_ON_ERROR);
             $job->update($payload, $new->headers());
         }
-        $job->release($due, countAttempt: false, error: $error);
-
-        return true;
     }
 }

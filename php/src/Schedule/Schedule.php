@@ -62,7 +62,7 @@ final class Schedule
                 $end === null => null,
                 default => $when->next($end),
             },
-            $job->lastError,
+            $state->pausedUntil === null && $state->isLate($when, $job->dueAt) ? $job->lastError : null,
             $definition,
         );
     }

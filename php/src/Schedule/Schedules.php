@@ -155,9 +155,9 @@ final class Schedules
     public function resume(string $name): bool
     {
         return $this->change($name, static function (float $now, State $state, Definition $definition): ?array {
-            $next = $definition->startingAt($state->from)->next(Moment::of($now));
+            $next = $definition->startingAt($state->from)->next(Moment::of($now)) ?? Moment::of($now);
 
-            return $state->pausedUntil === null ? null : [$state->paused(null), $next ?? Moment::of($now)];
+            return $state->pausedUntil === null ? null : [$state->paused(null)->goingOn($definition, $next), $next];
         });
     }
 
@@ -207,9 +207,10 @@ final class Schedules
                 return false;
             }
             $now = $this->queue->now();
-            $state = new State(floor($now * 1000) / 1000, null, ...$old === null ? [] : [State::of($old->headers)->last, State::of($old->headers)->pausedUntil]);
+            $state = State::of($old->headers ?? [])->since(floor($now * 1000) / 1000);
             $due = $state->pausedUntil === null ? $definition->startingAt($state->from)->next(Moment::of($now)) : self::endOfPause($state->pausedUntil, $now);
-            if ($this->put($name, $payload, $state, $due ?? Moment::of($now), $old)) {
+            $due ??= Moment::of($now);
+            if ($this->put($name, $payload, $state->goingOn($definition, $due), $due, $old)) {
                 return true;
             }
         }
@@ -242,7 +243,10 @@ final class Schedules
     {
         $onDuplicate = $old === null ? OnDuplicate::Fail : OnDuplicate::Replace;
 
-        return $this->queue->tryPush($payload, $due, $name, ttr: self::TTR, maxAttempts: 0, onDuplicate: $onDuplicate, headers: $state->headers()) !== null;
+        // A run fails, and is not released, only where Redis fails as well.
+        $backoff = Backoff::fixed(1);
+
+        return $this->queue->tryPush($payload, $due, $name, null, self::TTR, 0, $backoff, onDuplicate: $onDuplicate, headers: $state->headers()) !== null;
     }
 
     /** A runner has the schedule. One that has not given it back after a while was killed, perhaps: the change does not wait for the end of its lease. */

@@ -66,9 +66,28 @@ final class State
         return $this->planned !== null || $when->mayBeAt($moment) ? $moment : $when->last($moment) ?? $moment;
     }
 
-    public function planned(?DateTimeImmutable $moment, ?string $last = null): self
+    /** Its job is due at another time, because a run has failed. */
+    public function isLate(Recurrence $when, float $dueAt): bool
     {
-        return new self($this->from, $moment === null ? null : (float) $moment->format('U.u'), $last ?? $this->last, $this->pausedUntil);
+        return $this->planned === null ? !$when->mayBeAt(Moment::of($dueAt)) : $this->planned < $dueAt - 0.001;
+    }
+
+    public function since(float $from): self
+    {
+        return new self($from, null, $this->last, $this->pausedUntil);
+    }
+
+    /** The moment is noted only where no one may be lost: elsewhere the time at which the job is due tells. */
+    public function goingOn(Definition $definition, DateTimeImmutable $next, ?string $last = null): self
+    {
+        $isNoted = $definition->catchUp === CatchUp::All && $this->pausedUntil === null;
+
+        return new self($this->from, $isNoted ? (float) $next->format('U.u') : null, $last ?? $this->last, $this->pausedUntil);
+    }
+
+    public function planned(DateTimeImmutable $moment): self
+    {
+        return new self($this->from, (float) $moment->format('U.u'), $this->last, $this->pausedUntil);
     }
 
     public function paused(?float $until): self

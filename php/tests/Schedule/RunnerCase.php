@@ -195,6 +195,26 @@ trait RunnerCase
         $this->clock('08:41:30');
         $this->runSchedules(1, $runner);
         $this->assertSame([['08:40:00Z'], '01-08 08:50:00'], [$this->pushed(), $this->nextOf('a')]);
+        $this->assertNull($this->schedules->get('a')?->lastError);
+    }
+
+    public function testNoMomentIsLostWhereTheNoteIsRefusedToo(): void
+    {
+        foreach (['all' => CatchUp::All, 'latest' => '1h'] as $name => $catchUp) {
+            $this->schedules->set($name, Cron::parse(self::EVERY_TEN), queue: $name, catchUp: $catchUp);
+        }
+        foreach (['08:40:00', '08:50:01', '09:00:02'] as $moment) {
+            $this->clock($moment);
+            // As the loop leaves them when neither a note nor a release gets through.
+            foreach ($this->queue->reserveMany(10) as $job) {
+                $job->fail('Redis is away');
+            }
+        }
+        $this->assertStringContainsString('Redis is away', (string) $this->schedules->get('latest')?->lastError);
+        $this->clock('09:00:04');
+        $this->runSchedules(2);
+        $this->assertSame(['08:40:00Z', '08:50:00Z', '09:00:00Z'], $this->pushed('all'));
+        $this->assertSame(['09:00:00Z'], $this->pushed('latest'));
     }
 
     /** @return list<array{Overlap}> */
