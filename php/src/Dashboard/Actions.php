@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Dashboard;
 
 use DelayQueue;
+use DelayQueue\Schedule\Schedules;
 use DelayQueue\WorkerOrder;
 use JsonException;
 use ValueError;
@@ -34,6 +35,10 @@ final class Actions
             '/group/pause' => $this->onGroup($request, Told::GroupClosed, static fn (DelayQueue $queue, string $group) => $queue->pause($request->field('for'), $group)),
             '/group/resume' => $this->onGroup($request, Told::GroupOpened, static fn (DelayQueue $queue, string $group) => $queue->resume($group)),
             '/group/cancel' => $this->onGroup($request, Told::GroupCancelled, static fn (DelayQueue $queue, string $group) => $queue->cancelGroup($group)),
+            '/schedule/run' => $this->onSchedule($request, Told::ScheduleRun, static fn (Schedules $schedules, string $name): bool => $schedules->runNow($name) !== null),
+            '/schedule/pause' => $this->onSchedule($request, Told::SchedulePaused, static fn (Schedules $schedules, string $name): bool => $schedules->pause($name)),
+            '/schedule/resume' => $this->onSchedule($request, Told::ScheduleResumed, static fn (Schedules $schedules, string $name): bool => $schedules->resume($name)),
+            '/schedule/remove' => $this->onSchedule($request, Told::ScheduleRemoved, static fn (Schedules $schedules, string $name): bool => $schedules->remove($name)),
             '/worker' => $this->order($request),
             default => null,
         };
@@ -78,6 +83,14 @@ final class Actions
         $change($this->site->queue($name), $group);
 
         return new Done($told, '/groups', ['queue' => $name, 'group' => $group]);
+    }
+
+    /** @param callable(Schedules, string): bool $change */
+    private function onSchedule(Request $request, Told $told, callable $change): Done
+    {
+        [$queue, $name] = [self::needed($request, 'queue'), self::needed($request, 'name')];
+
+        return new Done($change(new Schedules($this->site->queue($queue)), $name) ? $told : Told::NoSchedule, '/schedules', ['queue' => $queue, 'name' => $name]);
     }
 
     private function order(Request $request): Done

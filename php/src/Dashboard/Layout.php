@@ -9,7 +9,7 @@ use DelayQueue;
 /** What all pages have around them. */
 final class Layout
 {
-    private const MENU = ['/' => 'Queues', '/workers' => 'Workers', '/journal' => 'Journal', '/health' => 'Health'];
+    private const MENU = ['/' => 'Queues', '/schedules' => 'Schedules', '/workers' => 'Workers', '/journal' => 'Journal', '/health' => 'Health'];
 
     /** @param list<Html> $body */
     public static function page(string $title, array $body, Site $site): string

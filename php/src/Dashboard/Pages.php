@@ -10,6 +10,7 @@ use DelayQueue\Dashboard\Pages\JobPage;
 use DelayQueue\Dashboard\Pages\JournalPage;
 use DelayQueue\Dashboard\Pages\Overview;
 use DelayQueue\Dashboard\Pages\QueuePage;
+use DelayQueue\Dashboard\Pages\SchedulesPage;
 use DelayQueue\Dashboard\Pages\WorkersPage;
 
 /** Which page stands where. */
@@ -23,6 +24,7 @@ final class Pages
             '/job' => new JobPage(),
             '/groups' => new GroupsPage(),
             '/journal' => new JournalPage(),
+            '/schedules' => new SchedulesPage(),
             '/workers' => new WorkersPage(),
             '/health' => new HealthPage(),
             default => null,

@@ -18,6 +18,11 @@ enum Told: string
     case GroupClosed = 'group-closed';
     case GroupOpened = 'group-opened';
     case GroupCancelled = 'group-cancelled';
+    case ScheduleRun = 'schedule-run';
+    case SchedulePaused = 'schedule-paused';
+    case ScheduleResumed = 'schedule-resumed';
+    case ScheduleRemoved = 'schedule-removed';
+    case NoSchedule = 'no-schedule';
     case Ordered = 'ordered';
     case NoWorker = 'no-worker';
 
@@ -35,6 +40,11 @@ enum Told: string
             self::GroupClosed => 'The group is closed: no worker gets its jobs.',
             self::GroupOpened => 'The group is open again.',
             self::GroupCancelled => 'The waiting jobs of the group were cancelled.',
+            self::ScheduleRun => 'A job of the schedule was pushed.',
+            self::SchedulePaused => 'The schedule is paused: it pushes nothing.',
+            self::ScheduleResumed => 'The schedule goes on with its next moment.',
+            self::ScheduleRemoved => 'The schedule was removed.',
+            self::NoSchedule => 'Nothing was changed: there is no such schedule, or it was like that.',
             self::Ordered => 'The worker was told. It hears that within 12 seconds.',
             self::NoWorker => 'That worker is not there any more.',
         };
