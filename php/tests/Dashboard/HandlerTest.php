@@ -12,6 +12,8 @@ use DelayQueue\Dashboard\Response;
 use DelayQueue\Database\Journal;
 use DelayQueue\Database\Schema;
 use DelayQueue\JobInfo;
+use DelayQueue\Schedule\Every;
+use DelayQueue\Schedule\Schedules;
 use DelayQueue\State;
 use DelayQueue\Testing\InteractsWithDelayQueue;
 use PDO;
@@ -164,6 +166,43 @@ final class HandlerTest extends TestCase
         $this->assertSame([304, ''], [$again->status, $again->body]);
         $queue->push(1, delay: '2h');
         $this->assertSame(200, $get(['if-none-match' => $first->headers['etag']])->status);
+    }
+
+    public function testSchedulesAreShownAndChanged(): void
+    {
+        $evil = '<b>"evil"';
+        $schedules = new Schedules($this->delayQueue('schedules'));
+        $schedules->set($evil, Every::interval('1h'), queue: 'polls');
+        $get = fn (array $query = []): string => $this->handler()->handle(new Request('GET', '/schedules', $query))->body;
+        $do = fn (string $action): string => $this->handler()->handle($this->change("/schedule/$action", ['queue' => 'schedules', 'name' => $evil]))->headers['location'];
+        $this->assertStringContainsString('&lt;b&gt;', $get());
+        $this->assertStringNotContainsString('<b>', $get());
+        $this->assertStringContainsString('no schedule', $get(['name' => 'other']));
+        $this->assertStringEndsWith('told=schedule-paused', $do('pause'));
+        $this->assertTrue($schedules->get($evil)->paused);
+        $this->assertStringContainsString('paused', $get());
+        $this->assertStringEndsWith('told=schedule-resumed', $do('resume'));
+        $this->assertStringEndsWith('told=schedule-run', $do('run'));
+        $this->assertSame(1, $this->delayQueue('polls')->count());
+        $this->assertStringEndsWith('told=schedule-removed', $do('remove'));
+        $this->assertStringEndsWith('told=no-schedule', $do('remove'));
+        $this->assertNull($schedules->get($evil));
+    }
+
+    public function testGroupsAreShownAndChanged(): void
+    {
+        $queue = $this->delayQueue();
+        $queue->push(1, group: '<b>g');
+        $do = fn (string $action, array $form = []): string => $this->handler()->handle($this->change("/group/$action", $form + ['queue' => $queue->name(), 'group' => '<b>g']))->headers['location'];
+        $page = $this->handler()->handle(new Request('GET', '/groups', ['queue' => $queue->name()]))->body;
+        $this->assertStringContainsString('&lt;b&gt;g', $page);
+        $this->assertStringNotContainsString('<b>', $page);
+        $this->assertStringEndsWith('told=group-closed', $do('pause', ['for' => '15m']));
+        $this->assertTrue($queue->isPaused('<b>g'));
+        $this->assertStringEndsWith('told=group-opened', $do('resume'));
+        $this->assertFalse($queue->isPaused('<b>g'));
+        $this->assertStringEndsWith('told=group-cancelled', $do('cancel'));
+        $this->assertSame(0, $queue->count());
     }
 
     public function testTheJournalShowsJobsThatHaveEnded(): void
