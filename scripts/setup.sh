@@ -42,6 +42,7 @@ setup_packages() {
     postgresql mariadb-server-core mariadb-client-core "php$series-pgsql" "php$series-mysql"
     php-doctrine-dbal php-doctrine-orm php-symfony-doctrine-bridge php-symfony-doctrine-messenger
     mkdocs mkdocs-material prometheus systemd          # what docs makes the site with, and checks the configurations on it with
+    chromium php-nyholm-psr7                           # what looks at the dashboard
     shellcheck composer php-phpstan-phpdoc-parser      # what lint reads with
   )
   install_packages "${packages[@]}"
@@ -50,7 +51,7 @@ setup_packages() {
 # On anything but Debian and its children: name what is missing, all at once.
 setup_by_hand() {
   local tool missing=() tools=("${PHP_CONFIG:-php-config}" redis-server)
-  [ "$purpose" = demo ] || tools+=("${PHPUNIT:-phpunit}" openssl valgrind supervisord mkdocs promtool systemd-analyze shellcheck composer)
+  [ "$purpose" = demo ] || tools+=("${PHPUNIT:-phpunit}" openssl valgrind chromium npm supervisord mkdocs promtool systemd-analyze shellcheck composer)
   for tool in "${tools[@]}"; do
     command -v "$tool" >/dev/null || missing+=("$tool")
   done

@@ -23,6 +23,7 @@ suite "faults on a single server, under Sentinels and in a cluster (the quick on
 suite "the database side: outbox, relay, inbox, journal (PHPUnit)" test_phpunit "$root/tests/database/phpunit.xml"
 suite "the Laravel driver (PHPUnit)" test_phpunit "$root/php/tests/Laravel/phpunit.xml"
 suite "the docs site: code samples, links, search, alert rules (PHPUnit)" test_script "$root/build.sh" docs
+suite "the dashboard in Chromium" test_script "$root/tests/browser/run.sh" "$extension"
 suite "Symfony Messenger (PHPUnit)" test_phpunit "$root/tests/symfony/phpunit.xml"
 suite "the PHP surface (phpt)" test_surface
 suite "the PHP package (PHPUnit)" test_phpunit "$root/phpunit.xml.dist"

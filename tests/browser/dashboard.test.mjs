@@ -1,0 +1,186 @@
+// The dashboard in a real browser: what people see, and what a click does in Redis.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { PAGES, browser, dashboard, open, php, seed, until, violations } from './support.mjs';
+
+let chromium;
+let site;
+
+before(async () => {
+  seed();
+  [chromium, site] = await Promise.all([browser(), dashboard()]);
+});
+after(async () => {
+  await chromium?.close();
+  await site?.stop();
+});
+
+const peek = (queue, id) => JSON.parse(php(`$job = (new DelayQueue('${queue}'))->peek('${id}'); echo json_encode($job === null ? null : ['state' => $job->state, 'body' => $job->body, 'dueIn' => $job->dueAt - microtime(true)]);`));
+
+async function visit(path, options = {}) {
+  const page = await open(chromium, options);
+  const answer = await page.goto(site.url + path);
+  assert.equal(answer.status(), 200, path);
+  return page;
+}
+
+for (const [name, path] of Object.entries(PAGES)) {
+  test(`${name}: nothing is inaccessible, nothing breaks the policy, and nothing is wider than a telephone`, async () => {
+    for (const colorScheme of ['light', 'dark']) {
+      const page = await visit(path, { colorScheme });
+      assert.deepEqual(await violations(page), [], `${name}, ${colorScheme}`);
+      assert.deepEqual(page.complaints, []);
+      await page.close();
+    }
+    const page = await visit(path, { viewport: { width: 360, height: 740 } });
+    assert.ok(await page.evaluate('document.documentElement.scrollWidth <= 360'), `${name} is wider than its window`);
+    await page.close();
+  });
+}
+
+test('stored texts stay texts', async () => {
+  for (const path of ['/', '/queue?queue=strange&state=buried', '/queue?queue=strange&state=ready', '/groups?queue=strange']) {
+    const page = await visit(path);
+    assert.notEqual(await page.title(), 'owned');
+    assert.equal(await page.locator('main script, main img').count(), 0, path);
+    for (const href of await page.locator('main a[href*="/job?"]').evaluateAll((links) => links.map((link) => link.href))) {
+      await page.goto(href);
+      assert.notEqual(await page.title(), 'owned');
+      assert.equal(await page.locator('main script, main img').count(), 0, href);
+    }
+    assert.deepEqual(page.complaints, []);
+    await page.close();
+  }
+});
+
+test('a page that is left open shows a new job within three seconds', async () => {
+  const page = await visit('/queue?queue=imports&state=delayed');
+  php("(new DelayQueue('imports'))->push(1, '1h', 'seen-later');");
+  await page.getByRole('link', { name: 'seen-later' }).waitFor({ timeout: 3000 });
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test('a lost connection is told, and the page comes back by itself', async () => {
+  const page = await visit('/');
+  await page.context().setOffline(true);
+  await page.getByText('The connection is lost').waitFor({ timeout: 10_000 });
+  await page.context().setOffline(false);
+  await page.getByText('The connection is lost').waitFor({ state: 'hidden', timeout: 10_000 });
+  await page.close();
+});
+
+test('a job is pushed, moved, edited, run and cancelled', async () => {
+  const page = await visit('/queue?queue=orders');
+  await page.getByText('Push a job').click();
+  await page.getByLabel('Payload').fill('{"order":7}');
+  await page.getByLabel('Delay').fill('2h');
+  await page.getByLabel('Id').fill('by-hand');
+  await page.getByRole('button', { name: 'Push' }).click();
+  await page.getByText('The job was pushed.').waitFor();
+  assert.equal(peek('orders', 'by-hand').body, '{"order":7}');
+
+  await page.getByLabel('Due in').fill('4h');
+  await page.getByRole('button', { name: 'Move it' }).click();
+  await page.getByText('The job has a new time.').waitFor();
+  assert.ok(peek('orders', 'by-hand').dueIn > 3 * 3600);
+
+  await page.getByText('Edit the payload').click();
+  await page.getByLabel('JSON').fill('{"order":8}');
+  await page.getByRole('button', { name: 'Store it' }).click();
+  await page.getByText('The job has a new payload.').waitFor();
+  assert.equal(peek('orders', 'by-hand').body, '{"order":8}');
+
+  await page.getByRole('button', { name: 'Run it now' }).click();
+  await page.getByText('The job is ready now.').waitFor();
+  assert.equal(peek('orders', 'by-hand').state, 'ready');
+
+  await page.getByText('Cancel it', { exact: true }).click();
+  await page.getByRole('button', { name: 'Cancel this job' }).click();
+  await page.getByText('The job was cancelled.').waitFor();
+  assert.equal(peek('orders', 'by-hand'), null);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test('a queue is paused for some time and opened, also without JavaScript', async () => {
+  const page = await visit('/queue?queue=orders', { javaScriptEnabled: false });
+  await page.getByLabel('For').selectOption('1 hour');
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByText('The queue is paused').waitFor();
+  assert.equal(php("echo (new DelayQueue('orders'))->isPaused() ? 'yes' : 'no';"), 'yes');
+  await page.getByRole('button', { name: 'Open the queue' }).click();
+  await page.getByText('The queue is open again.').waitFor();
+  assert.equal(php("echo (new DelayQueue('orders'))->isPaused() ? 'yes' : 'no';"), 'no');
+  await page.close();
+});
+
+test('a group is closed, opened, and its jobs are cancelled', async () => {
+  const page = await visit('/groups?queue=imports');
+  const row = page.getByRole('row', { name: /^initech/ });
+  await row.getByRole('button', { name: 'Close' }).click();
+  await page.getByText('The group is closed').waitFor();
+  assert.equal(php("echo (new DelayQueue('imports'))->isPaused('initech') ? 'yes' : 'no';"), 'yes');
+  await row.getByRole('button', { name: 'Open' }).click();
+  await page.getByText('The group is open again.').waitFor();
+  await row.getByText('Cancel its jobs').click();
+  await row.getByRole('button', { name: 'Cancel 2 jobs' }).click();
+  await page.getByText('The waiting jobs of the group were cancelled.').waitFor();
+  assert.equal(php("echo (new DelayQueue('imports'))->groupStats('initech')->waiting;"), '0');
+  await page.close();
+});
+
+test('a schedule is run, paused, resumed and removed', async () => {
+  const page = await visit('/schedules');
+  const row = page.getByRole('row', { name: /^poll-4711/ });
+  for (const [button, told] of [['Run now', 'A job of the schedule was pushed.'], ['Pause', 'The schedule is paused'], ['Resume', 'The schedule goes on']]) {
+    await row.getByRole('button', { name: button }).click();
+    await page.getByText(told).waitFor();
+  }
+  assert.equal(php("echo (new DelayQueue('polls'))->count();"), '1');
+  await row.getByText('Remove', { exact: true }).click();
+  await row.getByRole('button', { name: 'Remove this schedule' }).click();
+  await page.getByText('The schedule was removed.').waitFor();
+  assert.equal(php("echo (new DelayQueue('schedules'))->peek('poll-4711') === null ? 'gone' : 'there';"), 'gone');
+  await page.close();
+});
+
+test('a worker is seen with its job, and told to stop', async () => {
+  const { spawn } = await import('node:child_process');
+  const worker = spawn(process.env.PHP, ['-r', "$q = new DelayQueue('long'); $q->push(1, id: 'slow'); $q->consume(static fn () => sleep(60), maxJobs: 1);"], { stdio: 'ignore' });
+  const page = await visit('/workers');
+  const row = page.getByRole('row', { name: new RegExp(`:${worker.pid} `) });
+  await row.getByRole('link', { name: 'long slow' }).waitFor({ timeout: 20_000 });
+  await row.getByRole('button', { name: 'Stop' }).click();
+  await page.getByText('The worker was told.').waitFor();
+  await row.getByText('told to stop').or(row.getByText('stopping')).first().waitFor({ timeout: 20_000 });
+  worker.kill('SIGKILL');
+  await page.close();
+});
+
+test('all can be reached and done with the keyboard', async () => {
+  const page = await visit('/queue?queue=mails&state=buried');
+  const focused = () => page.evaluate('document.activeElement.textContent || document.activeElement.value || ""');
+  await page.keyboard.press('Tab');
+  assert.equal(await focused(), 'To the content');
+  const seen = [];
+  for (let step = 0; step < 60; step++) {
+    await page.keyboard.press('Tab');
+    seen.push(await focused());
+  }
+  for (const text of ['Queues', 'Pause', 'Push a job', 'mail-1']) {
+    assert.ok(seen.some((name) => name.includes(text)), `${text} has no focus: ${seen.join(', ')}`);
+  }
+  await page.close();
+});
+
+test('whoever only reads is offered no change', async () => {
+  const reader = await dashboard('--read-only');
+  const page = await open(chromium);
+  for (const path of Object.values(PAGES)) {
+    await page.goto(reader.url + path);
+    assert.equal(await page.locator('form[method=post]').count(), 0, path);
+  }
+  await page.close();
+  await reader.stop();
+});
