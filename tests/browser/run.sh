@@ -17,7 +17,10 @@ use_built_extension
 CHROMIUM=${CHROMIUM:-$(command -v chromium)} || die "no chromium: run ./build.sh setup, or set CHROMIUM to its path"
 export CHROMIUM
 cd "$root/tests/browser"
-[ -d node_modules ] && cmp -s package-lock.json node_modules/.of || { npm ci --no-fund --no-audit --silent && cp package-lock.json node_modules/.of; }
+if ! cmp -s package-lock.json node_modules/.of; then
+  npm ci --no-fund --no-audit --silent
+  cp package-lock.json node_modules/.of
+fi
 
 # shellcheck source=tests/private-redis.sh
 . "$root/tests/private-redis.sh"
