@@ -25,41 +25,46 @@ final class Move
     /** Payloads are bytes here, as large as any queue takes. */
     private const OPTIONS = ['format' => 'raw', 'maxPayload' => 512 << 20];
 
+    private readonly QueueInterface $source;
+
     private readonly QueueInterface $target;
 
     private readonly MoveReceipts $receipts;
 
     private readonly bool $isSealing;
 
-    /** @var array<array-key, true> ids of jobs that were buried anew, and come by again behind the others */
-    private array $buriedAnew = [];
+    /** Unix seconds, by Redis' clock. */
+    private readonly float $startedAt;
 
     /**
      * @throws ValueError when both are one queue
      * @throws SealException when the target has sealed jobs, and this object of it has no keys
      */
-    public function __construct(private readonly QueueInterface $source, QueueInterface $target)
+    public function __construct(QueueInterface $source, QueueInterface $target)
     {
         if ($source === $target || MoveReceipts::areOne($source, $target)) {
             throw new ValueError(Search::class . '::moveTo(): Argument #1 ($target) must be another queue');
         }
+        // A queue that expects JSON would bury what is none.
+        $this->source = $source->sibling($source->name(), self::OPTIONS);
         $this->target = $target->sibling($target->name(), self::OPTIONS);
         $this->isSealing = $target->prepare('')->isSealed;
         foreach ($this->isSealing ? [] : [$target->peekReady(), $target->peekDelayed(), $target->peekBuried()] as $job) {
             $job?->seal === null || throw new SealException("queue {$target->name()} needs keys: its jobs are sealed");
         }
         $this->receipts = new MoveReceipts($source, $target);
+        $this->startedAt = $source->now();
     }
 
     /**
-     * @return bool|null false: it stays, because its id is taken there, or it has changed or cannot be opened; null: it has come by before
+     * @return bool|null false: it stays, because its id is taken there, or it has changed or cannot be opened; null: it was buried since the move began
      *
      * @throws SealException when keys are missing; nothing has been done to the job
      */
     public function move(JobInfo $job): ?bool
     {
-        if (isset($this->buriedAnew[$job->id])) {
-            return null;
+        if ($job->state === State::Buried && $job->dueAt > $this->startedAt) {
+            return null; // stays() has buried it anew, and it comes by again behind the others
         }
         if (!$this->isOpen($job) || !$this->isFree($job)) {
             return false;
@@ -146,12 +151,7 @@ final class Move
     private function stays(JobInfo $job, JobInterface $held): bool
     {
         try {
-            if ($job->state === State::Buried) {
-                $this->buriedAnew[$job->id] = true;
-                $held->bury($held->lastError);
-            } else {
-                $held->release(Moment::of($held->dueAt), countAttempt: false);
-            }
+            $job->state === State::Buried ? $held->bury($held->lastError) : $held->release(Moment::of($held->dueAt), countAttempt: false);
         } catch (LeaseLostException) {
             // Somebody has cancelled it, or has it now.
         }
