@@ -130,6 +130,37 @@ test('a group is closed, opened, and its jobs are cancelled', async () => {
   await page.close();
 });
 
+test('all buried jobs of one error are tried again', async () => {
+  const page = await visit('/errors?queue=mails');
+  await page.getByRole('row', { name: /^3 / }).getByRole('link', { name: /SMTP/ }).click();
+  await page.getByText('3 found in 4 jobs.').waitFor();
+  await page.getByText('Change all that are found').click();
+  await page.getByRole('button', { name: 'Try them again' }).click();
+  await page.getByText('Jobs that are changed: 3.').waitFor();
+  assert.equal(php("$q = new DelayQueue('mails'); echo $q->count(DelayQueue\\State::Ready), ' ', $q->count(DelayQueue\\State::Buried);"), '3 1');
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test('a change of many jobs goes on by itself, and with a click where there is no JavaScript', async () => {
+  const push = "(new DelayQueue('many'))->pushMany((static function () { for ($n = 0; $n < 1800; ++$n) { yield ['payload' => $n, 'delay' => '1h']; } })());";
+  for (const javaScriptEnabled of [true, false]) {
+    php(push);
+    const page = await visit('/queue?queue=many', { javaScriptEnabled });
+    await page.getByText('Change all delayed jobs').click();
+    await page.getByText('Cancel them', { exact: true }).click();
+    await page.getByRole('button', { name: 'Cancel them for ever' }).click();
+    for (let step = 0; step < 3 && !javaScriptEnabled; step++) {
+      await page.getByText(`of 1\u{202F}800 are read`).waitFor();
+      await page.getByRole('button', { name: 'Go on' }).click();
+    }
+    await page.getByText('Jobs that are changed: 1\u{202F}800.').waitFor();
+    assert.equal(php("echo (new DelayQueue('many'))->count();"), '0');
+    assert.deepEqual(page.complaints, []);
+    await page.close();
+  }
+});
+
 test('a schedule is run, paused, resumed and removed', async () => {
   const page = await visit('/schedules');
   const row = page.getByRole('row', { name: /^poll-4711/ });

@@ -68,6 +68,7 @@ export const PAGES = {
   queues: '/',
   queue: '/queue?queue=orders&state=delayed',
   buried: '/queue?queue=mails&state=buried',
+  errors: '/errors?queue=mails',
   job: '/job?queue=orders&id=order-1',
   groups: '/groups?queue=imports',
   schedules: '/schedules',

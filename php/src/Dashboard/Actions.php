@@ -40,7 +40,7 @@ final class Actions
             '/schedule/resume' => $this->onSchedule($request, Told::ScheduleResumed, static fn (Schedules $schedules, string $name): bool => $schedules->resume($name)),
             '/schedule/remove' => $this->onSchedule($request, Told::ScheduleRemoved, static fn (Schedules $schedules, string $name): bool => $schedules->remove($name)),
             '/worker' => $this->order($request),
-            default => null,
+            default => str_starts_with($path, '/found/') ? (new FoundActions($this->site))->run(substr($path, 7), $request) : null,
         };
     }
 

@@ -10,6 +10,7 @@ use DelayQueue\ConnectionException;
 use DelayQueue\Database\Journal;
 use DelayQueue\Exception;
 use DelayQueue\JobInfo;
+use DelayQueue\SealException;
 use ValueError;
 
 /**
@@ -70,6 +71,8 @@ final class Handler
             return $this->sorry(503, 'Redis cannot be reached', $error, $site);
         } catch (ValueError $error) {
             return $this->sorry(400, 'This is not understood', $error, $site);
+        } catch (SealException $error) {
+            return $this->sorry(409, 'This dashboard lacks the keys', $error, $site);
         } catch (Exception $error) {
             return $this->sorry(502, 'Redis refuses', $error, $site);
         }

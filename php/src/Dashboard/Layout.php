@@ -51,6 +51,6 @@ final class Layout
     {
         $told = Told::tryFrom($site->request->query('told') ?? '');
 
-        return $told === null ? null : Html::p($told->sentence(), role: 'status', class: 'told');
+        return $told === null || $site->request->path === '/found' ? null : Html::p($told->sentence(max(0, (int) $site->request->query('done'))), role: 'status', class: 'told');
     }
 }

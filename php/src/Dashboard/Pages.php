@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace DelayQueue\Dashboard;
 
+use DelayQueue\Dashboard\Pages\ErrorsPage;
+use DelayQueue\Dashboard\Pages\FoundPage;
 use DelayQueue\Dashboard\Pages\GroupsPage;
 use DelayQueue\Dashboard\Pages\HealthPage;
 use DelayQueue\Dashboard\Pages\JobPage;
@@ -22,6 +24,8 @@ final class Pages
             '/' => new Overview(),
             '/queue' => new QueuePage(),
             '/job' => new JobPage(),
+            '/errors' => new ErrorsPage(),
+            '/found' => new FoundPage(),
             '/groups' => new GroupsPage(),
             '/journal' => new JournalPage(),
             '/schedules' => new SchedulesPage(),

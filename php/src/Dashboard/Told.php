@@ -15,6 +15,7 @@ enum Told: string
     case Rescheduled = 'rescheduled';
     case Updated = 'updated';
     case Unchanged = 'unchanged';
+    case Found = 'found';
     case GroupClosed = 'group-closed';
     case GroupOpened = 'group-opened';
     case GroupCancelled = 'group-cancelled';
@@ -26,7 +27,8 @@ enum Told: string
     case Ordered = 'ordered';
     case NoWorker = 'no-worker';
 
-    public function sentence(): string
+    /** @param int $done of many jobs: how many were changed */
+    public function sentence(int $done): string
     {
         return match ($this) {
             self::Paused => 'The queue is paused: no worker gets its jobs.',
@@ -37,6 +39,7 @@ enum Told: string
             self::Rescheduled => 'The job has a new time.',
             self::Updated => 'The job has a new payload.',
             self::Unchanged => 'Nothing was changed: the job is gone, or in a state in which that cannot be done.',
+            self::Found => 'Jobs that are changed: ' . Words::number($done) . '.',
             self::GroupClosed => 'The group is closed: no worker gets its jobs.',
             self::GroupOpened => 'The group is open again.',
             self::GroupCancelled => 'The waiting jobs of the group were cancelled.',

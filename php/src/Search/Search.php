@@ -50,6 +50,8 @@ final class Search implements Countable, IteratorAggregate
 
     private ?int $limit = null;
 
+    private ?int $reading = null;
+
     private ?JobInfo $after = null;
 
     private ?Walk $walk = null;
@@ -138,6 +140,16 @@ final class Search implements Countable, IteratorAggregate
         self::check($limit >= 1, 'limit', 'Argument #1 ($limit) must be greater than or equal to 1');
         $search = $this->with();
         $search->limit = $limit;
+
+        return $search;
+    }
+
+    /** Reads at most so many jobs: for a request that may not last, and goes on with the next one behind the job that lastLeft() tells. */
+    public function reading(int $atMost): self
+    {
+        self::check($atMost >= 1, 'reading', 'Argument #1 ($atMost) must be greater than or equal to 1');
+        $search = $this->with();
+        $search->reading = $atMost;
 
         return $search;
     }
@@ -274,7 +286,13 @@ final class Search implements Countable, IteratorAggregate
         return $this->walk?->last;
     }
 
-    /** Whether the last pass has ended at the limit, so that there may be more jobs. */
+    /** The last job that the last pass has read and not found: it keeps its place, so another process can begin behind it. */
+    public function lastLeft(): ?JobInfo
+    {
+        return $this->walk?->lastLeft;
+    }
+
+    /** Whether the last pass has ended at limit() or reading(), so that there may be more jobs. */
     public function isCut(): bool
     {
         return $this->walk->isCut ?? false;
@@ -299,7 +317,7 @@ final class Search implements Countable, IteratorAggregate
         $states = $this->states ?: ($usual ?: $possible);
         self::check($this->after === null || in_array($this->after->state, $states, true), $method, "it cannot begin behind a job that is {$this->after?->state->value}");
 
-        return $this->walk = new Walk($this->queue, $states, $this->criteria, $this->limit, $this->after);
+        return $this->walk = new Walk($this->queue, $states, $this->criteria, $this->limit, $this->reading, $this->after);
     }
 
     /**

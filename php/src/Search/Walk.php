@@ -24,7 +24,10 @@ final class Walk
     /** The last one of them. */
     public ?JobInfo $last = null;
 
-    /** It has ended because it has found as many as it should. */
+    /** The last one of them that was not found. */
+    public ?JobInfo $lastLeft = null;
+
+    /** It has ended because it has found, or read, as many as it should. */
     public bool $isCut = false;
 
     private int $found = 0;
@@ -42,6 +45,7 @@ final class Walk
         private readonly array $states,
         private readonly Criteria $criteria,
         private readonly ?int $limit = null,
+        private readonly ?int $reading = null,
         private readonly ?JobInfo $after = null,
     ) {
         $prepared = $queue->prepare('');
@@ -93,7 +97,8 @@ final class Walk
         $this->last = $job;
         $isFound = $this->criteria->match($job);
         $this->found += $isFound ? 1 : 0;
-        $this->isCut = $this->found === $this->limit;
+        $this->lastLeft = $isFound ? $this->lastLeft : $job;
+        $this->isCut = $this->found === $this->limit || $this->read === $this->reading;
 
         return $isFound;
     }

@@ -71,6 +71,22 @@ trait SearchRules
         $this->assertCount(45, array_unique([...$first, ...$second]));
     }
 
+    public function testItReadsNoMoreThanItMayAndAnotherPassGoesOnBehindAJobThatStays(): void
+    {
+        $queue = $this->queue();
+        $this->pushMany($queue, 1000, static fn (int $n): array => ['delay' => 60 + $n, 'headers' => $n % 10 === 0 ? Tags::of('ten') : []]);
+        [$passes, $cancelled, $after] = [0, 0, null];
+        do {
+            $search = Search::in($queue, State::Delayed)->tag('ten')->reading(230);
+            $search = $after === null ? $search : $search->after($queue->peek($after));
+            $cancelled += $search->cancel();
+            ++$passes;
+            $this->assertLessThanOrEqual(230, $search->read());
+            $after = $search->lastLeft()?->id ?? $after;
+        } while ($search->isCut());
+        $this->assertSame([100, 5, 900], [$cancelled, $passes, $queue->count()]);
+    }
+
     public function testAJobThatKeepsItsPlaceIsFoundOnceWhateverComesAndGoes(): void
     {
         $queue = $this->queue();

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Dashboard\Pages;
 
 use DelayQueue\Dashboard\Chart;
+use DelayQueue\Dashboard\Find;
 use DelayQueue\Dashboard\Html;
 use DelayQueue\Dashboard\Page;
 use DelayQueue\Dashboard\Parts;
@@ -23,6 +24,9 @@ final class QueuePage implements Page
 {
     private const ON_A_PAGE = 50;
 
+    /** Jobs that a search reads for a page. */
+    private const READ = 2_000;
+
     public function title(Request $request): string
     {
         return 'Queue ' . ($request->query('queue') ?? 'default');
@@ -34,7 +38,8 @@ final class QueuePage implements Page
         $queue = $site->queue($name);
         $stats = $queue->stats();
         $state = State::tryFrom($request->query('state') ?? '') ?? self::mostTelling($stats);
-        $here = $site->url('/queue', ['queue' => $name, 'state' => $state->value]);
+        $find = Find::of($name, $state, $request->query(...), !$site->hidesPayloads);
+        $here = $site->url('/queue', $find->parameters());
 
         return [
             self::facts($stats, $queue, $name, $site),
@@ -43,7 +48,9 @@ final class QueuePage implements Page
             self::history($stats),
             Html::h2('Jobs'),
             self::tabs($stats, $state, $name, $site),
-            self::jobs($queue, $state, $request->query('after'), $name, $site),
+            $find->form($site),
+            self::jobs($queue, $find, $request->query('after'), $site),
+            $find->changes($site, $queue->count($state)),
         ];
     }
 
@@ -72,6 +79,7 @@ final class QueuePage implements Page
             'State' => $stats->paused ? Html::span('paused', class: 'flag') : 'open',
             'Oldest ready job' => $stats->oldestReadyAge === null ? '–' : Words::length($stats->oldestReadyAge),
             'Blocked' => $stats->blocked === 0 ? null : Words::number($stats->blocked),
+            'Errors' => $stats->buried === 0 ? null : Html::a('Buried jobs by error', href: $site->url('/errors', ['queue' => $name])),
             'Groups' => Html::a('Groups and their limits', href: $site->url('/groups', ['queue' => $name])),
             'Workers' => Html::a($workers ?: 'none', href: $site->url('/workers', ['queue' => $name])),
             'Late, p50 / p95 / p99 of the last hour' => $times($stats->lateness()),
@@ -141,27 +149,26 @@ final class QueuePage implements Page
         return Parts::live('states', Html::ul(array_map($tab, $numbers, array_keys($numbers)), class: 'tabs'));
     }
 
-    private static function jobs(QueueInterface $queue, State $state, ?string $after, string $name, Site $site): Html
+    private static function jobs(QueueInterface $queue, Find $find, ?string $after, Site $site): Html
     {
-        $last = $after === null ? null : $queue->peek($after);
-        $isLost = $after !== null && $last?->state !== $state;
-        $jobs = $queue->list($state, 0, self::ON_A_PAGE, $isLost ? null : $last);
+        $state = $find->state->value;
+        $search = $find->in($queue, $after)->limit(self::ON_A_PAGE)->reading(self::READ);
+        $jobs = iterator_to_array($search, false);
         $now = $queue->now();
-        $end = count($jobs) === self::ON_A_PAGE ? $jobs[array_key_last($jobs)]->id : null;
 
         return Parts::live(
             'jobs',
-            $isLost ? Html::p('The job after which this page began is not there any more: this is the first page.', class: 'told') : null,
             Parts::table(
-                ucfirst($state->value) . ' jobs, in their order',
-                ['Id', 'Due', 'Attempts#', 'Group', 'Payload', 'Last error'],
-                array_map(static fn (JobInfo $job): array => self::row($job, $now, $name, $site), $jobs),
-                "No job is $state->value.",
+                ucfirst($state) . ' jobs, in their order',
+                ['Id', $find->state === State::Buried ? 'Buried' : 'Due', 'Attempts#', 'Group', 'Payload', 'Last error'],
+                array_map(static fn (JobInfo $job): array => self::row($job, $now, $find->queue, $site), $jobs),
+                $find->isAll() ? "No job is $state." : 'No job was found.',
             ),
-            $end === null ? null : Html::nav(
-                Html::a('More', href: $site->url('/queue', ['queue' => $name, 'state' => $state->value, 'after' => $end])),
+            $find->isAll() ? null : Html::p(Words::number(count($jobs)) . ' found in ' . Words::number($search->read()) . ' jobs.', class: 'quiet'),
+            $search->isCut() ? Html::nav(
+                Html::a('More', href: $site->url('/queue', $find->parameters() + ['after' => $search->last()?->id])),
                 aria_label: 'Pages of jobs',
-            ),
+            ) : null,
         );
     }
 

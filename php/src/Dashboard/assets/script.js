@@ -42,3 +42,5 @@ document.addEventListener('visibilitychange', plan);
 if (document.querySelector('[data-live]')) {
   plan();
 }
+// A change of many jobs goes on by itself, until it is done or somebody follows another link.
+document.querySelector('progress + form')?.requestSubmit();

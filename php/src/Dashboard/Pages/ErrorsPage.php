@@ -1,0 +1,87 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Dashboard\Pages;
+
+use DelayQueue\Dashboard\Html;
+use DelayQueue\Dashboard\Page;
+use DelayQueue\Dashboard\Parts;
+use DelayQueue\Dashboard\Request;
+use DelayQueue\Dashboard\Site;
+use DelayQueue\Dashboard\Words;
+use DelayQueue\JobInfo;
+use DelayQueue\Search\Search;
+use DelayQueue\State;
+
+/** Buried jobs by their errors, the most frequent first. Errors that begin alike, up to the first digit, are of one kind. */
+final class ErrorsPage implements Page
+{
+    private const READ = 2_000;
+    private const SHOWN = 50;
+
+    /** A shorter beginning tells too little. */
+    private const SHORTEST = 12;
+
+    public function title(Request $request): string
+    {
+        return 'Errors of queue ' . ($request->query('queue') ?? 'default');
+    }
+
+    public function body(Request $request, Site $site): array
+    {
+        $name = $request->query('queue') ?? 'default';
+        $search = Search::in($site->queue($name), State::Buried)->reading(self::READ);
+        $kinds = [];
+        foreach ($search as $job) {
+            $kind = self::kind($job->lastError ?? '');
+            $kinds[$kind] ??= ['number' => 0, 'first' => $job->dueAt, 'last' => $job->dueAt, 'job' => $job];
+            ++$kinds[$kind]['number'];
+            $kinds[$kind]['first'] = min($kinds[$kind]['first'], $job->dueAt);
+            $kinds[$kind]['last'] = max($kinds[$kind]['last'], $job->dueAt);
+        }
+        uasort($kinds, static fn (array $a, array $b): int => $b['number'] <=> $a['number']);
+        $now = $site->anywhere->now();
+        $shown = array_slice($kinds, 0, self::SHOWN, true);
+
+        return [
+            Html::p(Html::a('Queue ', Html::stored($name), href: $site->url('/queue', ['queue' => $name]))),
+            Parts::live(
+                'errors',
+                Parts::table(
+                    'Buried jobs by error',
+                    ['Jobs#', 'Error', 'First', 'Last', 'For example'],
+                    array_map(static fn (array $kind, int|string $text): array => self::row($kind, (string) $text, $name, $now, $site), $shown, array_keys($shown)),
+                    'No job is buried.',
+                ),
+                $search->isCut() ? Html::p('The first ' . Words::number(self::READ) . ' buried jobs were read.') : null,
+            ),
+        ];
+    }
+
+    /**
+     * @param array{number: int, first: float, last: float, job: JobInfo} $kind
+     *
+     * @return list<mixed>
+     */
+    private static function row(array $kind, string $text, string $name, float $now, Site $site): array
+    {
+        $job = $kind['job'];
+
+        return [
+            Words::number($kind['number']),
+            $text === '' ? 'none' : Html::a(Html::stored($text, 200), href: $site->url('/queue', ['queue' => $name, 'state' => 'buried', 'error' => $text])),
+            Words::moment($kind['first'], $now),
+            Words::moment($kind['last'], $now),
+            Html::a(Html::stored($job->id, 60), href: $site->url('/job', ['queue' => $name, 'id' => $job->id])),
+        ];
+    }
+
+    private static function kind(string $error): string
+    {
+        $line = explode("\n", substr($error, 0, 300), 2)[0];
+        $length = strcspn($line, '0123456789');
+
+        return $length < self::SHORTEST ? $line : substr($line, 0, $length);
+    }
+}
