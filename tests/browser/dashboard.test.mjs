@@ -73,9 +73,9 @@ test('a lost connection is told, and the page comes back by itself', async () =>
 test('a job is pushed, moved, edited, run and cancelled', async () => {
   const page = await visit('/queue?queue=orders');
   await page.getByText('Push a job').click();
-  await page.getByLabel('Payload').fill('{"order":7}');
+  await page.getByLabel('Payload, JSON').fill('{"order":7}');
   await page.getByLabel('Delay').fill('2h');
-  await page.getByLabel('Id').fill('by-hand');
+  await page.getByLabel('Id', { exact: true }).fill('by-hand');
   await page.getByRole('button', { name: 'Push' }).click();
   await page.getByText('The job was pushed.').waitFor();
   assert.equal(peek('orders', 'by-hand').body, '{"order":7}');
