@@ -188,7 +188,8 @@ final class CalendarTest extends TestCase
             'no time' => [static fn () => $utc->at('25:00'), 'at(): Argument #1 ($time) must be a time such as "09:00"'],
             'no time tomorrow' => [static fn () => $utc->tomorrow('nine'), 'tomorrow(): Argument #1 ($time) must be a time such as "09:00"'],
             'never open' => [
-                static fn () => $utc->hours('09:00-10:00')->except('08:00-12:00')->without('9999-12-31')->next(), 'next(): the calendar must have hours at which it is open',
+                static fn () => $utc->hours('09:00-10:00')->except('08:00-12:00')->without('9999-12-31')->next(),
+                'next(): the calendar must have hours at which it is open',
             ],
             'never open tomorrow' => [
                 static fn () => $utc->except('00:00-24:00')->tomorrow('09:00'), 'next(): the calendar must have hours at which it is open',
