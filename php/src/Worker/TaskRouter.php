@@ -48,8 +48,8 @@ final class TaskRouter
      * @param array<string, callable|object|string> $tasks by their names: a callable, an object with __invoke() or handle(),
      *        the id of such a service in the container, or the class of such an object to be made without arguments
      * @param array<string, string> $aliases tasks by other names
-     * @param array<string, non-empty-array<positive-int, callable(mixed): mixed>> $upcasters of tasks, by the versions that they take, without a gap. Each makes
-     *        the params of the next version; what the last one makes is for the handler
+     * @param array<string, non-empty-array<positive-int, callable(mixed): mixed>> $upcasters of tasks, by the versions that they take, without a gap. Each
+     *        makes the params of the next version; what the last one makes is for the handler
      *
      * @throws InvalidArgumentException if one of them is none of these, or an alias leads to no task
      */
