@@ -9,6 +9,7 @@ use DelayQueue\Tests\Laravel\Support\Deed;
 use DelayQueue\Tests\Laravel\Support\Journal;
 use DelayQueue\Tests\Laravel\Support\LaravelTestCase;
 use DelayQueue\Tests\Laravel\Support\Told;
+use DelayQueue\Worker\Progress;
 use Illuminate\Console\Scheduling\Schedule;
 use Illuminate\Support\Facades\Bus;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -80,6 +81,18 @@ final class BatchesAndSchedulesTest extends LaravelTestCase
         error_reporting(error_reporting() & ~E_DEPRECATED);
         $this->artisan('schedule:run');
         $this->assertDelayed('nightly', 'reports', 600);
+    }
+
+    public function testAJobTellsItsProgress(): void
+    {
+        Deed::dispatch('import')->identifiedBy('import');
+        $job = $this->queue()->pop();
+        $body = $this->queue()->find('import')->body;
+        Progress::of($job->native())->report(0.5, 'half');
+        $told = $this->queue()->find('import');
+        $this->assertSame([0.5, $body], [Progress::in($told)['share'], $told->body]);
+        $job->fire();
+        $this->assertSame(1, $this->lines('/^end import 1 /'));
     }
 
     private function work(string $worker): void
