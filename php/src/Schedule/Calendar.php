@@ -35,7 +35,7 @@ final class Calendar
     }
 
     /**
-     * One that is always open.
+     * A calendar that is always open.
      *
      * @throws ValueError if there is no such zone
      */

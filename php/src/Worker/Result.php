@@ -16,7 +16,7 @@ use JsonException;
 use ValueError;
 
 /**
- * What a job has made, for the code that waits for it:
+ * The result of a job, for the code that waits for it:
  *
  *     Result::put($queue, $job, ['url' => $url], keep: '1h');          // in the handler
  *     $result = Result::of($queue, $id)->wait('5s');                   // elsewhere
