@@ -21,6 +21,7 @@ use DelayQueue\Event;
 use DelayQueue\Internal\RedisClock;
 use DelayQueue\Job;
 use DelayQueue\StopReason;
+use DelayQueue\Worker\Chunk;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
@@ -85,11 +86,15 @@ final class WorkCommand extends Command
         $lifeline === null ? self::tellOfReadiness($watching, $place, $notices) : $lifeline->attach($watching, $place);
         self::tellOfRedis($watching, $notices);
         self::tellOfClocks($watching, $notices);
-        JournalOption::watch($watching, $input, $notices);
-        $handler = JobLog::of($input, $output)->watch($watching, HandlerLoader::load($input));
+        $handler = HandlerLoader::load($input);
+        $chunk = $handler instanceof Chunk ? $handler : null;
+        $limits = $chunk === null ? $limits : Limits::ofChunk($limits);
+        $chunk === null || $lifeline?->stopWhenCut($chunk, $watching);
+        JournalOption::watch($watching, $chunk, $input, $notices);
+        $handler = JobLog::of($input, $output)->watch($watching, $handler);
         // Not before: stop() does not reach a loop that has yet to begin.
         $queue = $watching;
-        $reason = $queue->consume($handler, ...$limits);
+        $reason = $chunk === null ? $queue->consume($handler, ...$limits) : $chunk->consume($queue, ...$limits);
         $lifeline?->ended($reason);
         $notices->say('stopped', "worker (process " . getmypid() . ") stopped: $reason->value", ['reason' => $reason->value]);
 

@@ -64,7 +64,12 @@ final class Follow
         return $result;
     }
 
-    private static function push(Step $step, JobInterface $job, QueueInterface $queue, mixed $result): void
+    /**
+     * @internal
+     *
+     * @throws Release when Redis is away, or refuses
+     */
+    public static function push(Step $step, JobInterface $job, QueueInterface $queue, mixed $result): void
     {
         try {
             $step->succeeded($job, $queue, $result);
@@ -81,10 +86,16 @@ final class Follow
         }
         $this->queues[$queue] = true;
         $queue->on(Event::Buried, static function (Event $event, ?JobInterface $job, ?Throwable $error) use ($queue): void {
-            foreach ($job === null ? [] : self::steps($job) as $step) {
-                self::tell($step, $job, $queue, $error ?? new RuntimeException('the handler returned false'));
-            }
+            $job === null || self::buried($job, $queue, $error);
         });
+    }
+
+    /** @internal */
+    public static function buried(JobInterface $job, QueueInterface $queue, ?Throwable $error): void
+    {
+        foreach (self::steps($job) as $step) {
+            self::tell($step, $job, $queue, $error ?? new RuntimeException('the handler returned false'));
+        }
     }
 
     private static function tell(Step $step, JobInterface $job, QueueInterface $queue, Throwable $error): void
@@ -97,8 +108,12 @@ final class Follow
         }
     }
 
-    /** @return list<Step> */
-    private static function steps(JobInterface $job): array
+    /**
+     * @return list<Step>
+     *
+     * @internal
+     */
+    public static function steps(JobInterface $job): array
     {
         return array_values(array_filter([
             isset($job->headers[Chain::HEADER]) ? new ChainStep($job->headers[Chain::HEADER]) : null,
