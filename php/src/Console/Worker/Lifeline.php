@@ -19,6 +19,9 @@ final class Lifeline
     public const AWAY = 'away';
     public const BACK = 'back';
 
+    /** Followed by JSON: how long jobs wait, and of which queue. */
+    public const LOAD = 'load';
+
     /** Followed by JSON: the queues, and where Redis is. */
     public const PLACE = 'place';
 
@@ -99,6 +102,12 @@ final class Lifeline
     public function tellReady(): void
     {
         $this->tell(self::READY);
+    }
+
+    /** @param string $json of the gauge */
+    public function tellLoad(string $json): void
+    {
+        $this->tell(self::LOAD . " $json");
     }
 
     public function ended(StopReason $reason): void

@@ -16,6 +16,7 @@ use DelayQueue\Internal\Moment;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
 use DelayQueue\Release;
+use DelayQueue\Worker\Chunk;
 use Throwable;
 use WeakMap;
 
