@@ -7,12 +7,13 @@ namespace DelayQueue\Tests\Processes;
 use DateTimeImmutable;
 use DelayQueue;
 use DelayQueue\Console\Target;
+use DelayQueue\Console\WorkCommand;
 use DelayQueue\Console\Worker\Gauge;
 use DelayQueue\Console\Worker\Notices;
 use DelayQueue\GroupLimits;
 use DelayQueue\Tests\Support\ProcessTestCase;
+use DelayQueue\WorkerOrder;
 use Symfony\Component\Console\Input\ArrayInput;
-use Symfony\Component\Console\Input\InputDefinition;
 use Symfony\Component\Console\Output\BufferedOutput;
 
 /** How long jobs wait, as the process measures it by which the number of workers follows the load. */
@@ -51,8 +52,12 @@ final class GaugeTest extends ProcessTestCase
         $this->assertSame(0.0, $this->measured()['wait'], 'the queue is paused');
         $queue->resume();
         $this->assertGreaterThan(9.0, $this->measured()['wait']);
-        $this->listAPausedWorker();
-        $this->assertSame(0.0, $this->measured()['wait'], 'its workers were ordered to pause');
+        $this->listWorker('paused');
+        $this->assertSame(0.0, $this->measured()['wait'], 'a worker was ordered to pause');
+        $this->listWorker('working');
+        $this->assertGreaterThan(9.0, $this->measured()['wait']);
+        $this->assertSame(1, $queue->tellWorkers(WorkerOrder::Stop));
+        $this->assertSame(0.0, $this->measured()['wait'], 'a worker is told to stop and has not heard it yet');
         $held->ack();
     }
 
@@ -84,10 +89,10 @@ final class GaugeTest extends ProcessTestCase
     /** @param array<string, string> $options */
     private static function input(array $options): ArrayInput
     {
-        $definition = new InputDefinition();
+        $definition = (new WorkCommand())->getDefinition();
         Target::describe($definition);
 
-        return new ArrayInput(['--queue' => ['orders', 'mails']] + $options, $definition);
+        return new ArrayInput(['handler' => 'handler.php', '--queue' => ['orders', 'mails'], '--processes' => '2..5'] + $options, $definition);
     }
 
     private function open(string $queue): DelayQueue
@@ -100,10 +105,10 @@ final class GaugeTest extends ProcessTestCase
         return new DateTimeImmutable("-$seconds seconds");
     }
 
-    private function listAPausedWorker(): void
+    private function listWorker(string $state): void
     {
         $entry = [
-            'host' => 'web1', 'pid' => 4711, 'version' => DelayQueue::VERSION, 'state' => 'paused', 'queues' => ['orders'],
+            'host' => 'web1', 'pid' => 4711, 'version' => DelayQueue::VERSION, 'state' => $state, 'queues' => ['orders'],
             'job' => null, 'memory' => 35_000_000, 'up_ms' => 7_800_000, 'listed_ms' => 28_000,
         ];
         $this->redis->ask('SET', 'dq:{#workers}:0123456789abcdef', json_encode($entry));

@@ -103,10 +103,10 @@ final class Crew
         }
     }
 
-    /** How many places there are, and in how many of them somebody works, or is to. @return array{int, int} */
-    public function size(): array
+    /** In how many places somebody works, or is to. */
+    public function size(): int
     {
-        return [count($this->slots), count(array_filter($this->slots, static fn (Slot $slot): bool => !$slot->isFinished))];
+        return count(array_filter($this->slots, static fn (Slot $slot): bool => !$slot->isFinished));
     }
 
     /** They do what they always do. */
@@ -115,10 +115,10 @@ final class Crew
         return $this->hasBegun && !$this->isStopping && !$this->isHeld && $this->reload === null;
     }
 
-    /** No place waits for somebody. Where workers do not start, more of them would not either. */
+    /** Somebody works in each place. Where workers do not start, more of them would not either; and an operator who has stopped one wants no other. */
     public function isComplete(): bool
     {
-        return array_filter($this->slots, static fn (Slot $slot): bool => $slot->child === null && !$slot->isFinished) === [];
+        return !in_array(null, array_column($this->slots, 'child'), true);
     }
 
     /** @return list<string> the names of the new places */

@@ -23,12 +23,16 @@ final class Gauge
 
     private readonly FailureLog $failures;
 
+    /** Seconds that a job may wait. */
+    private readonly float $target;
+
     public function __construct(InputInterface $input, Notices $notices)
     {
         $this->failures = new FailureLog($notices, 'gaugeFailed');
-        $target = new Target($input);
+        $this->target = Processes::of($input)->target;
+        $place = new Target($input);
         // Their jobs are not opened.
-        $this->queues = array_map($target->openWithoutKeys(...), $target->names());
+        $this->queues = array_map($place->openWithoutKeys(...), $place->names());
     }
 
     /**
@@ -56,12 +60,29 @@ final class Gauge
         $longest = ['queue' => $this->queues[0]->name(), 'wait' => 0.0];
         foreach ($this->queues as $queue) {
             $stats = $queue->stats();
-            // An operator keeps the jobs waiting: a worker that is added would take them.
-            $isHeld = $stats->paused || ($stats->workers['paused'] ?? 0) > 0;
-            $wait = $isHeld ? 0.0 : $stats->oldestReadyAge ?? 0.0;
-            $longest = $wait > $longest['wait'] ? ['queue' => $queue->name(), 'wait' => round($wait, 3)] : $longest;
+            $wait = $stats->paused ? 0.0 : $stats->oldestReadyAge ?? 0.0;
+            if ($wait > $longest['wait'] && ($wait <= $this->target || !self::isHeld($queue))) {
+                $longest = ['queue' => $queue->name(), 'wait' => round($wait, 3)];
+            }
         }
 
         return $longest;
+    }
+
+    /** An operator has ordered workers of the queue to stop or to pause. One that is added would not be told. */
+    private static function isHeld(DelayQueue $queue): bool
+    {
+        try {
+            $workers = $queue->workers(queue: $queue->name());
+        } catch (ServerException) {
+            return false; // a user without the right to look
+        }
+        foreach ($workers as $worker) {
+            if ($worker['state'] === 'paused' || array_intersect(['stop', 'pause'], $worker['orders']) !== []) {
+                return true;
+            }
+        }
+
+        return false;
     }
 }

@@ -97,11 +97,8 @@ final class Pool
             foreach ($crew->children() as $child) {
                 $load = $child->takeLoad();
                 if ($load !== null && $this->workers->isSteady()) {
-                    [$places, $workers] = $this->workers->size();
-                    $change = $scale->change($load['wait'], $workers, hrtime(true) / 1e9);
-                    // Places that an operator has closed count.
-                    $more = $this->workers->isComplete() ? min($change, $scale->most - $places) : 0;
-                    $more > 0 && $this->log->added($this->workers->grow($more), $load);
+                    $change = $scale->change($load['wait'], $this->workers->size(), hrtime(true) / 1e9);
+                    $change > 0 && $this->workers->isComplete() && $this->log->added($this->workers->grow($change), $load);
                     $change < 0 && $this->log->removed($this->workers->shrink(), $scale);
                 }
             }

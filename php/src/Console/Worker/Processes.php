@@ -17,7 +17,7 @@ final class Processes
 
     private const TARGET = '1s';
 
-    private function __construct(public readonly int $least, public readonly int $most, private readonly float $target)
+    private function __construct(public readonly int $least, public readonly int $most, public readonly float $target)
     {
     }
 
