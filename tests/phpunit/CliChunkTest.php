@@ -69,6 +69,23 @@ final class CliChunkTest extends CliTestCase
         $this->assertSame([1, State::Ready], [count($this->queue()), $this->queue()->peek('c')->state]);
     }
 
+    public function testJobsOfAWorkerThatIsKilledComeAloneToAnother(): void
+    {
+        $this->queue()->push(['do' => 'wait'], id: 'a', ttr: 0.5);
+        $this->queue()->push([], id: 'b', ttr: 0.5);
+        $worker = $this->start('work', self::CHUNK);
+        $this->holder('b');
+        $this->assertSame([], $this->done());
+        $worker->kill();
+        $this->letGo('a');
+        $this->cliExpecting(0, 'work', self::CHUNK, '--max-jobs=2');
+        $deeds = array_map(static fn (array $deed): string => "$deed[0] $deed[1]", array_slice($this->handled(), 2));
+        sort($deeds);
+        $this->assertSame(['begin a', 'begin b', 'end a', 'end b'], $deeds);
+        $this->assertSame(['begin', 'end', 'begin', 'end'], array_column(array_slice($this->handled(), 2), 0), 'one after the other');
+        $this->assertCount(0, $this->queue());
+    }
+
     public function testSigUsr2HoldsItUntilSigCont(): void
     {
         $worker = $this->start('work', self::CHUNK);

@@ -64,12 +64,7 @@ final class Follow
         return $result;
     }
 
-    /**
-     * @internal
-     *
-     * @throws Release when Redis is away, or refuses
-     */
-    public static function push(Step $step, JobInterface $job, QueueInterface $queue, mixed $result): void
+    private static function push(Step $step, JobInterface $job, QueueInterface $queue, mixed $result): void
     {
         try {
             $step->succeeded($job, $queue, $result);
@@ -86,16 +81,10 @@ final class Follow
         }
         $this->queues[$queue] = true;
         $queue->on(Event::Buried, static function (Event $event, ?JobInterface $job, ?Throwable $error) use ($queue): void {
-            $job === null || self::buried($job, $queue, $error);
+            foreach ($job === null ? [] : self::steps($job) as $step) {
+                self::tell($step, $job, $queue, $error ?? new RuntimeException('the handler returned false'));
+            }
         });
-    }
-
-    /** @internal */
-    public static function buried(JobInterface $job, QueueInterface $queue, ?Throwable $error): void
-    {
-        foreach (self::steps($job) as $step) {
-            self::tell($step, $job, $queue, $error ?? new RuntimeException('the handler returned false'));
-        }
     }
 
     private static function tell(Step $step, JobInterface $job, QueueInterface $queue, Throwable $error): void
@@ -108,12 +97,8 @@ final class Follow
         }
     }
 
-    /**
-     * @return list<Step>
-     *
-     * @internal
-     */
-    public static function steps(JobInterface $job): array
+    /** @return list<Step> */
+    private static function steps(JobInterface $job): array
     {
         return array_values(array_filter([
             isset($job->headers[Chain::HEADER]) ? new ChainStep($job->headers[Chain::HEADER]) : null,

@@ -66,20 +66,14 @@ final class ChunkSettling
     }
 
     /**
-     * Does what follows a job that is done, before it is acknowledged.
+     * Does what follows a job that is done, before it is acknowledged. Of a job that is settled already it looks how.
      *
      * @return Throwable|null not null: that could not be done, and this is how the job ends
      */
-    private function follow(JobInterface $job, mixed $result): ?Throwable
+    private function follow(JobInterface $job, mixed $result = null): ?Throwable
     {
-        $steps = Follow::steps($job);
-        if ($steps === [] || $job->isSettled() && $this->queue->sibling($job->queue)->peek($job->id) !== null) {
-            return null;
-        }
         try {
-            foreach ($steps as $step) {
-                Follow::push($step, $job, $this->queue, $result);
-            }
+            (new Follow(static fn (): mixed => $result))($job, $this->queue);
         } catch (Throwable $error) {
             return $error;
         }
@@ -124,7 +118,7 @@ final class ChunkSettling
             $this->tell(Event::Failed, $job, $error);
         }
         if ($isBuried) {
-            Follow::buried($job, $this->queue, $error);
+            $this->follow($job);
             $this->tell(Event::Buried, $job, $error);
         }
     }
