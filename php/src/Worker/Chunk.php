@@ -65,7 +65,7 @@ final class Chunk
 
     /**
      * @param int<1, 500> $size how many jobs at most
-     * @param int|float|string|DateInterval $within how long the first job of a chunk may wait for the others, at most 60 s; 0: jobs that are ready come together
+     * @param int|float|string|DateInterval $within how long the first job may wait for others, at most 60 s; 0: ready jobs come together
      * @param callable(list<JobInterface>, QueueInterface): mixed $handler
      *
      * @throws ValueError

@@ -24,7 +24,8 @@ final class ChunkAnswers
     public function __construct(array $jobs, private readonly mixed $answer)
     {
         if (is_array($answer)) {
-            $unknown = array_key_first(array_diff_key($answer, array_flip(array_map(static fn (JobInterface $job): string => $job->id, $jobs))));
+            $ids = array_map(static fn (JobInterface $job): string => $job->id, $jobs);
+            $unknown = array_key_first(array_diff_key($answer, array_flip($ids)));
             $unknown === null || throw new UnexpectedValueException("the handler of a chunk must return an array by ids of its jobs; '$unknown' is none of them");
         }
     }

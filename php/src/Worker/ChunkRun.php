@@ -9,9 +9,12 @@ use DelayQueue\ConnectionException;
 use DelayQueue\Event;
 use DelayQueue\InMemory\Listeners;
 use DelayQueue\JobInterface;
+use DelayQueue\LeaseLostException;
 use DelayQueue\QueueInterface;
 use DelayQueue\ServerException;
+use DelayQueue\ShutdownException;
 use DelayQueue\StopReason;
+use DelayQueue\TimeoutException;
 use Throwable;
 
 /**
@@ -22,6 +25,9 @@ use Throwable;
 final class ChunkRun
 {
     private int $handled = 0;
+
+    /** @var array<string, QueueInterface> that serve one queue each, by its name */
+    private array $queues = [];
 
     /** Redis refuses to settle a job, and will refuse again. */
     private ?ServerException $failure = null;
@@ -46,8 +52,9 @@ final class ChunkRun
     {
         $jobs = [$first];
         $began = null;
+        $own = $this->queues[$first->queue] ??= $queue->sibling($first->queue);
         try {
-            $this->fill($jobs, $queue->sibling($first->queue));
+            $this->fill($jobs, $own);
             array_map(fn (JobInterface $job) => $this->listeners->emit(Event::Processing, $job), $jobs);
             $began = hrtime(true);
             $answers = new ChunkAnswers($jobs, ($this->handler)($jobs, $queue));
@@ -56,11 +63,7 @@ final class ChunkRun
         }
         $ran = $began === null ? 0.0 : (hrtime(true) - $began) / 1e9;
         $this->handled += count($jobs);
-        try {
-            (new ChunkSettling($queue, $this->listeners, $ran))->settle($jobs, $answers);
-        } catch (ServerException $error) {
-            $this->failure = $error;
-        }
+        $this->settle(new ChunkSettling($queue, $own, $this->listeners, $ran), $jobs, $answers);
         if ($this->failure !== null || $this->isOver()) {
             $queue->stop();
         }
@@ -80,6 +83,19 @@ final class ChunkRun
         }
 
         return $reason === StopReason::Stopped && $this->isOver() ? StopReason::MaxJobs : $reason;
+    }
+
+    /** @param non-empty-list<JobInterface> $jobs */
+    private function settle(ChunkSettling $settling, array $jobs, ChunkAnswers $answers): void
+    {
+        try {
+            $settling->settle($jobs, $answers);
+        } catch (ServerException $error) {
+            $this->failure = $error;
+        } catch (TimeoutException | ShutdownException) {
+            // The handler was in time, and each of them comes once.
+            $this->settle($settling, $jobs, $answers);
+        }
     }
 
     private function isOver(): bool
@@ -109,7 +125,7 @@ final class ChunkRun
                 $isOpen = $more !== [];
                 array_push($jobs, ...$more);
             }
-        } catch (ConnectionException | ServerException) {
+        } catch (ConnectionException | ServerException | LeaseLostException) {
             // The loop will say that Redis is away. What is here can be handled.
         }
     }

@@ -34,11 +34,20 @@ final class ChunkSettling
 
     private const RETRY_AFTER_US = 100_000;
 
-    /** @var array<string, true> what has been closed for RateLimited */
+    /** @var array<string, true> groups that were closed for RateLimited; '': the queue */
     private array $limited = [];
 
-    public function __construct(private readonly QueueInterface $queue, private readonly Listeners $listeners, private readonly float $ran)
-    {
+    /**
+     * @param QueueInterface $queue of the loop, which may serve several
+     * @param QueueInterface $own the queue of the jobs
+     * @param float $ran seconds that the handler ran
+     */
+    public function __construct(
+        private readonly QueueInterface $queue,
+        private readonly QueueInterface $own,
+        private readonly Listeners $listeners,
+        private readonly float $ran,
+    ) {
     }
 
     /**
@@ -133,9 +142,9 @@ final class ChunkSettling
     private function limit(JobInterface $job, RateLimited $error): void
     {
         $group = $error->group ?? $job->group;
-        if (!isset($this->limited["$job->queue\n$group"])) {
-            $this->limited["$job->queue\n$group"] = true;
-            $this->persist([$job], fn () => $this->queue->sibling($job->queue)->rateLimit($error->delay, $group));
+        if (!isset($this->limited[(string) $group])) {
+            $this->limited[(string) $group] = true;
+            $this->persist([$job], fn () => $this->own->rateLimit($error->delay, $group));
         }
     }
 
@@ -143,7 +152,7 @@ final class ChunkSettling
     private function isBuried(JobInterface $job): bool
     {
         try {
-            return $this->queue->sibling($job->queue)->peek($job->id)?->state === State::Buried;
+            return $this->own->peek($job->id)?->state === State::Buried;
         } catch (Exception) {
             return $job->maxAttempts > 0 && $job->attempts >= $job->maxAttempts;
         }

@@ -27,7 +27,7 @@ final class HandlerLoader
             ->addArgument(
                 'handler',
                 InputArgument::REQUIRED,
-                'A PHP file that returns a callable, an object or a Chunk, Class::method, or the name of a class with __invoke() or handle()',
+                'A PHP file that returns a callable, an object or a Chunk, Class::method, or a class with __invoke() or handle()',
             )
             ->addOption('bootstrap', null, InputOption::VALUE_REQUIRED, 'A PHP file to load first, such as vendor/autoload.php')
             ->addOption('container', null, InputOption::VALUE_REQUIRED, 'A PHP file that returns a PSR-11 container, which makes the object of the handler\'s class');

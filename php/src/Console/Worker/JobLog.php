@@ -76,7 +76,8 @@ final class JobLog
             }
         });
         if ($handler instanceof Chunk) {
-            $handler->around(fn (array $jobs, QueueInterface $queue, Closure $handler): mixed => $this->run($jobs, static fn (): mixed => $handler($jobs, $queue)));
+            $around = fn (array $jobs, QueueInterface $queue, Closure $inner): mixed => $this->run($jobs, static fn (): mixed => $inner($jobs, $queue));
+            $handler->around($around);
 
             return $handler;
         }

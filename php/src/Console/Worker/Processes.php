@@ -25,8 +25,8 @@ final class Processes
     {
         $value = InputOption::VALUE_REQUIRED;
         $command
-            ->addOption('processes', null, $value, 'How many worker processes, up to 1000, or a range such as 2..10; more than one needs PHP\'s pcntl and posix', '1')
-            ->addOption('scale-target', null, $value, 'With a range: workers are added while a ready job has waited longer than this; 1s unless told otherwise');
+            ->addOption('processes', null, $value, 'How many workers, up to 1000, or a range such as 2..10; more than one needs PHP\'s pcntl and posix', '1')
+            ->addOption('scale-target', null, $value, 'With a range: workers are added while a job has waited longer than this; else 1s');
     }
 
     /** @throws UsageException */

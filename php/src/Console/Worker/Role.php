@@ -11,14 +11,14 @@ use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 
 /**
- * The task of one process beside the workers of a pool, for all of them. Each role but the gauge is an option of the command. Such a process may be killed at any time,
- * and two of one role may run.
+ * The task of one process beside the workers of a pool, for all of them. Each role but the gauge is an option of the command. Such a process may be
+ * killed at any time, and two of one role may run.
  */
 enum Role: string
 {
-    case Relay = 'relay';
     /** Beside workers that follow the load: it measures that. */
     case Gauge = 'gauge';
+    case Relay = 'relay';
 
     /** Gives the command an option for each role. */
     public static function describe(Command $command): void
@@ -31,7 +31,9 @@ enum Role: string
     /** @return list<self> those that the command line asks for */
     public static function of(InputInterface $input): array
     {
-        return array_values(array_filter(self::cases(), static fn (self $role): bool => $role === self::Gauge ? Processes::of($input)->isRange() : $input->getOption($role->value)));
+        $isAsked = static fn (self $role): bool => $role === self::Gauge ? Processes::of($input)->isRange() : $input->getOption($role->value);
+
+        return array_values(array_filter(self::cases(), $isAsked));
     }
 
     /**
@@ -44,8 +46,8 @@ enum Role: string
     public function run(InputInterface $input, Notices $notices, Closure $stop, Closure $ready, Closure $tell): void
     {
         match ($this) {
-            self::Relay => (new RelayRun($input, $notices))->besideWorkers($stop, $ready),
             self::Gauge => (new Gauge($input, $notices))->run($stop, $ready, $tell),
+            self::Relay => (new RelayRun($input, $notices))->besideWorkers($stop, $ready),
         };
     }
 
