@@ -115,10 +115,10 @@ final class Crew
         return $this->hasBegun && !$this->isStopping && !$this->isHeld && $this->reload === null;
     }
 
-    /** Somebody works in each place. Where workers do not start, more of them would not either; and an operator who has stopped one wants no other. */
-    public function isComplete(): bool
+    /** Whether more of them may help. Where some crash, more would, too; and an operator who has stopped one wants no other in its place. */
+    public function mayGrow(): bool
     {
-        return !in_array(null, array_column($this->slots, 'child'), true);
+        return array_filter($this->slots, static fn (Slot $slot): bool => $slot->isFinished || $slot->isBroken()) === [];
     }
 
     /** @return list<string> the names of the new places */

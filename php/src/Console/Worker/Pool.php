@@ -98,7 +98,7 @@ final class Pool
                 $load = $child->takeLoad();
                 if ($load !== null && $this->workers->isSteady()) {
                     $change = $scale->change($load['wait'], $this->workers->size(), hrtime(true) / 1e9);
-                    $change > 0 && $this->workers->isComplete() && $this->log->added($this->workers->grow($change), $load);
+                    $change > 0 && $this->workers->mayGrow() && $this->log->added($this->workers->grow($change), $load);
                     $change < 0 && $this->log->removed($this->workers->shrink(), $scale);
                 }
             }
