@@ -55,6 +55,18 @@ final class JournalCommandsTest extends DatabaseCliTestCase
         $this->cliExpecting(1, 'journal:search', '--contains=not', '--state=done');
     }
 
+    public function testItHearsOfEachJobOfAChunk(): void
+    {
+        $this->useDatabase('sqlite');
+        foreach (['nothing', 'fail', 'bury'] as $do) {
+            $this->queue()->push(['do' => $do], id: $do, backoff: Backoff::parse('1h'));
+        }
+        $this->cliExpecting(0, 'work', __DIR__ . '/../phpunit/programs/cli_chunk.php', '--journal', '--stop-when-empty');
+        $states = array_column($this->json('journal:list', '--format=json'), 'state', 'id');
+        ksort($states);
+        $this->assertSame(['bury' => 'buried', 'fail' => 'failed', 'nothing' => 'done'], $states);
+    }
+
     public function testPayloadsAreKeptWhereTheOptionSaysSo(): void
     {
         $this->useDatabase('sqlite');

@@ -55,7 +55,7 @@ final class CliPoolTest extends CliTestCase
     {
         foreach (['0', '1001', '1000000', 'many'] as $number) {
             $errors = $this->cliExpecting(2, 'work', self::HANDLER, "--processes=$number");
-            $this->assertSame("delayqueue: --processes must be a whole number from 1 to 1000\n", $errors);
+            $this->assertSame("delayqueue: --processes must be a whole number from 1 to 1000, or a range of them such as 2..10\n", $errors);
         }
     }
 

@@ -6,6 +6,7 @@ namespace DelayQueue\Console;
 
 use DelayQueue\Console\Worker\HandlerLoader;
 use DelayQueue\Console\Worker\JobLog;
+use DelayQueue\Worker\Chunk;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
@@ -41,7 +42,8 @@ final class DrainCommand extends Command
         $queue = $target->watching();
         $handler = HandlerLoader::load($input);
         $input->getOption('create') || $target->refuseUnknown(...$target->names());
-        $queue->drain($log->watch($queue, $handler), $limit);
+        $handler = $log->watch($queue, $handler);
+        $handler instanceof Chunk ? $handler->consume($queue, maxJobs: $limit, stopWhenEmpty: true) : $queue->drain($handler, $limit);
 
         return ExitCode::OK;
     }

@@ -6,6 +6,7 @@ namespace DelayQueue\Console;
 
 use DelayQueue\Internal\Verbatim;
 use DelayQueue\JobInfo;
+use DelayQueue\Worker\Progress;
 
 /** A job as list and show print it. */
 final class JobView
@@ -43,6 +44,7 @@ final class JobView
             'ttr' => Text::length($job->ttr),
             'time limit' => $job->timeout > 0 ? Text::length($job->timeout) : '',
             'backoff' => (string) $job->backoff,
+            'progress' => self::progress($job),
             'history' => self::history($job),
             'last error' => $job->lastError ?? '',
             'sealed' => $job->seal === null ? '' : "with key {$job->seal['key']} ({$job->seal['alg']})",
@@ -55,11 +57,18 @@ final class JobView
                 $lines[] = [$number === 0 ? $label : '', $line];
             }
         }
-        foreach ($job->headers as $name => $value) {
+        foreach (array_diff_key($job->headers, [Progress::HEADER => true]) as $name => $value) {
             $lines[] = ['header', "$name: $value"];
         }
 
         return [...$lines, ['payload', $job->body]];
+    }
+
+    private static function progress(JobInfo $job): string
+    {
+        $told = Progress::in($job);
+
+        return $told === null ? '' : trim(round(100 * $told['share']) . " % {$told['text']}") . ', ' . Text::momentAndDistance($told['at']);
     }
 
     private static function history(JobInfo $job): string

@@ -14,6 +14,7 @@ use DelayQueue\Console\Worker\Limits;
 use DelayQueue\Console\Worker\Notices;
 use DelayQueue\Console\Worker\Place;
 use DelayQueue\Console\Worker\Pool;
+use DelayQueue\Console\Worker\Processes;
 use DelayQueue\Console\Worker\Relaunch;
 use DelayQueue\Console\Worker\Role;
 use DelayQueue\Console\Worker\StopSignal;
@@ -21,6 +22,7 @@ use DelayQueue\Event;
 use DelayQueue\Internal\RedisClock;
 use DelayQueue\Job;
 use DelayQueue\StopReason;
+use DelayQueue\Worker\Chunk;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
@@ -29,8 +31,6 @@ use Throwable;
 
 final class WorkCommand extends Command
 {
-    private const MOST_PROCESSES = 1000;
-
     public function __construct()
     {
         parent::__construct('work');
@@ -41,7 +41,6 @@ final class WorkCommand extends Command
         HandlerLoader::describe($this);
         JobLog::describe($this);
         $this->setDescription('Runs a handler for each job that is due, in one process or many')
-            ->addOption('processes', null, InputOption::VALUE_REQUIRED, 'How many worker processes, up to 1000; more than one needs PHP\'s pcntl and posix', '1')
             ->setHelp(<<<'TEXT'
                   delayqueue work handler.php --queue=orders --queue=refunds --processes=4
 
@@ -51,7 +50,11 @@ final class WorkCommand extends Command
                 workers take no more jobs until SIGCONT. After SIGHUP the parent starts new workers, with new code; once all of them are
                 ready, the old ones end. If they do not get ready, the old ones stay. A single worker just ends, for its supervisor to
                 start it again. A limit ends one worker; with several processes another takes its place.
+
+                With --processes=2..10 the number of workers follows the load: a worker is added while a ready job has waited longer than
+                --scale-target, and the newest one ends after each minute in which none has.
                 TEXT . "\n\n" . Application::EXIT_CODES . "\n  75  an operator has ordered a restart (workers:restart) of a single worker\n  124  a handler was stuck beyond its --timeout, or --shutdown-timeout, and --grace-timeout");
+        Processes::describe($this);
         Limits::describe($this);
         Role::describe($this);
         JournalOption::describe($this);
@@ -60,15 +63,15 @@ final class WorkCommand extends Command
 
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
-        $processes = Number::of($input->getOption('processes'), '--processes', 1, self::MOST_PROCESSES);
+        $processes = Processes::of($input);
         $asJson = JobLog::isJson($input);
         $limits = Limits::of($input);
         $notices = new Notices($output, $asJson);
         $lifeline = Lifeline::find();
         $roles = Role::of($input);
-        $isParent = $lifeline === null && ($processes > 1 || $roles !== []);
+        $isParent = $lifeline === null && ($processes->most > 1 || $roles !== []);
         if ($isParent && (!function_exists('pcntl_signal') || !function_exists('posix_kill'))) {
-            throw new UsageException(($processes > 1 ? '--processes' : "--{$roles[0]->value}") . ' needs PHP\'s extensions pcntl and posix');
+            throw new UsageException(($processes->most > 1 ? '--processes' : "--{$roles[0]->value}") . ' needs PHP\'s extensions pcntl and posix');
         }
         if ($lifeline?->role !== null) {
             return self::runBesideWorkers($lifeline->role, $lifeline, $input, $notices);
@@ -76,7 +79,7 @@ final class WorkCommand extends Command
         $queue = null;
         self::heedSignals($queue, $isParent || $lifeline !== null);
         if ($isParent) {
-            return (new Pool(Relaunch::command(), $processes, $limits['stopWhenEmpty'], $notices, $roles))->run();
+            return (new Pool(Relaunch::command(), $processes->least, $limits['stopWhenEmpty'], $notices, $roles, $processes->scale()))->run();
         }
         HandlerLoader::bootstrap($input);
         $target = new Target($input);
@@ -85,11 +88,15 @@ final class WorkCommand extends Command
         $lifeline === null ? self::tellOfReadiness($watching, $place, $notices) : $lifeline->attach($watching, $place);
         self::tellOfRedis($watching, $notices);
         self::tellOfClocks($watching, $notices);
-        JournalOption::watch($watching, $input, $notices);
-        $handler = JobLog::of($input, $output)->watch($watching, HandlerLoader::load($input));
+        $handler = HandlerLoader::load($input);
+        $chunk = $handler instanceof Chunk ? $handler : null;
+        $limits = $chunk === null ? $limits : Limits::ofChunk($limits);
+        $chunk === null || $lifeline?->stopWhenCut($chunk, $watching);
+        JournalOption::watch($watching, $chunk, $input, $notices);
+        $handler = JobLog::of($input, $output)->watch($watching, $handler);
         // Not before: stop() does not reach a loop that has yet to begin.
         $queue = $watching;
-        $reason = $queue->consume($handler, ...$limits);
+        $reason = $chunk === null ? $queue->consume($handler, ...$limits) : $chunk->consume($queue, ...$limits);
         $lifeline?->ended($reason);
         $notices->say('stopped', "worker (process " . getmypid() . ") stopped: $reason->value", ['reason' => $reason->value]);
 
@@ -102,7 +109,7 @@ final class WorkCommand extends Command
     {
         $signal = new StopSignal([SIGTERM], [SIGINT, SIGQUIT, SIGHUP]);
         HandlerLoader::bootstrap($input);
-        $role->run($input, $notices, static fn (): bool => $signal->hasCome() || $lifeline->isCut(), $lifeline->tellReady(...));
+        $role->run($input, $notices, static fn (): bool => $signal->hasCome() || $lifeline->isCut(), $lifeline->tellReady(...), $lifeline->tellLoad(...));
 
         return ExitCode::OK;
     }

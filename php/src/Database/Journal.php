@@ -20,6 +20,7 @@ use DelayQueue\OnDuplicate;
 use DelayQueue\QueueInterface;
 use DelayQueue\Release;
 use DelayQueue\State;
+use DelayQueue\Worker\Chunk;
 use PDO;
 use Throwable;
 use UnexpectedValueException;
@@ -79,11 +80,13 @@ final class Journal
      * kept, 50 batches or 8 MiB of it, and tried again. A handler inside Inbox::once() locks the row of its job: give the connection of the journal a
      * limit for locks, since a worker may have to tell of an earlier run of that job.
      *
+     * @param Chunk|null $chunk the jobs are handled in chunks: it tells of them, and of the worker
+     *
      * @return QueueInterface the same
      *
      * @throws SchemaException when the tables are missing or of another version
      */
-    public function watch(QueueInterface $queue): QueueInterface
+    public function watch(QueueInterface $queue, ?Chunk $chunk = null): QueueInterface
     {
         try {
             Schema::source($this->database);
@@ -93,7 +96,7 @@ final class Journal
         } catch (Throwable $error) {
             ($this->report)('the journal waits for its database', $error);
         }
-        $this->recorder->listen($queue);
+        $this->recorder->listen($queue, $chunk ?? $queue);
 
         return $queue;
     }

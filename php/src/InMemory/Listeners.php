@@ -6,11 +6,11 @@ namespace DelayQueue\InMemory;
 
 use Closure;
 use DelayQueue\Event;
-use DelayQueue\Job;
+use DelayQueue\JobInterface;
 use Throwable;
 
 /**
- * The listeners of one queue object.
+ * The listeners of one queue object, or of a Chunk.
  *
  * @internal
  */
@@ -29,7 +29,7 @@ final class Listeners
      *
      * @param float|null $ran seconds that the handler ran
      */
-    public function emit(Event $event, ?Job $job = null, ?Throwable $error = null, ?float $ran = null): void
+    public function emit(Event $event, ?JobInterface $job = null, ?Throwable $error = null, ?float $ran = null): void
     {
         foreach ($this->listeners as [$heard, $listener]) {
             if ($heard !== $event) {

@@ -42,7 +42,8 @@ final class RedisClock
         return self::in(round((float) $moment->format('U.u') - self::here(), 6), $queue);
     }
 
-    private static function here(): float
+    /** This host's clock in Unix seconds. */
+    public static function here(): float
     {
         return microtime(true) + (filter_var(ini_get('delayqueue.testing'), FILTER_VALIDATE_BOOL) ? Testing::offset() : 0.0);
     }

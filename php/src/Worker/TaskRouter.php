@@ -6,9 +6,9 @@ namespace DelayQueue\Worker;
 
 use DelayQueue\Bury;
 use DelayQueue\Flow\Follow;
-use DelayQueue\Internal\Excerpt;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
+use DelayQueue\Release;
 use InvalidArgumentException;
 use Psr\Container\ContainerInterface;
 
@@ -30,68 +30,40 @@ use Psr\Container\ContainerInterface;
  *
  * A job of an unknown task, or with a payload of another shape, is buried: kick() it once a worker knows its task. A payload
  * reaches the tasks named here, and nothing else in the container.
+ *
+ * Jobs that waited through a deploy are of the release that pushed them. An alias gives a renamed task its old name, too. An upcaster turns the params of one
+ * version into those of the next; the payload of a new job then says its version, {task, params, version}, and one without a version is of version 1:
+ *
+ *     new TaskRouter(
+ *         ['close-order' => $close],
+ *         aliases: ['close' => 'close-order'],
+ *         upcasters: ['close-order' => [1 => static fn (int $order): array => ['order' => $order]]],
+ *     );
  */
 final class TaskRouter
 {
-    private readonly Caller $caller;
-
-    private readonly Follow $routes;
-
-    /** @var array<string, object> made without a container */
-    private array $made = [];
+    private readonly Follow $tasks;
 
     /**
      * @param array<string, callable|object|string> $tasks by their names: a callable, an object with __invoke() or handle(),
      *        the id of such a service in the container, or the class of such an object to be made without arguments
+     * @param array<string, string> $aliases tasks by other names
+     * @param array<string, non-empty-array<positive-int, callable(mixed): mixed>> $upcasters of tasks, by the versions that they take, without a gap. Each
+     *        makes the params of the next version; what the last one makes is for the handler
      *
-     * @throws InvalidArgumentException if one of them is none of these
+     * @throws InvalidArgumentException if one of them is none of these, or an alias leads to no task
      */
-    public function __construct(private readonly array $tasks, private readonly ?ContainerInterface $container = null)
+    public function __construct(array $tasks, ?ContainerInterface $container = null, array $aliases = [], array $upcasters = [])
     {
-        $this->caller = new Caller();
-        $this->routes = new Follow($this->route(...));
-        foreach ($tasks as $task => $handler) {
-            if (!is_string($handler)) {
-                Caller::callable($handler, "the handler of task '$task'");
-            } elseif (!$container?->has($handler) && !class_exists($handler) && !is_callable($handler)) {
-                $what = "the handler of task '$task'";
-                throw new InvalidArgumentException("$what is neither a service, nor a class, nor callable: $handler");
-            }
-        }
+        $this->tasks = new Follow(new Tasks($tasks, $container, new Versions($tasks, $aliases, $upcasters)));
     }
 
-    /** @throws Bury if the payload is not a task that is known here */
+    /**
+     * @throws Bury if the payload is not a task that is known here, or of a version that is known no more, or not yet in the last attempt
+     * @throws Release if it is of a newer version: for a worker of the newer release
+     */
     public function __invoke(JobInterface $job, QueueInterface $queue): mixed
     {
-        return ($this->routes)($job, $queue);
-    }
-
-    private function route(JobInterface $job, QueueInterface $queue): mixed
-    {
-        $payload = $job->payload;
-        $task = is_array($payload) ? $payload['task'] ?? null : null;
-        if (!is_string($task)) {
-            throw new Bury('the payload is not {task: string, params}: ' . Excerpt::of($job->body, 100));
-        }
-        if (!isset($this->tasks[$task])) {
-            $known = implode(', ', array_keys($this->tasks)) ?: 'none';
-            throw new Bury(sprintf("unknown task '%s', known here: %s", Excerpt::of($task, 100), $known));
-        }
-
-        return $this->caller->call($this->handler($task), $job, $queue, $payload['params'] ?? null, $job, $queue);
-    }
-
-    private function handler(string $task): callable
-    {
-        $handler = $this->tasks[$task];
-        if (is_string($handler)) {
-            $handler = match (true) {
-                $this->container?->has($handler) => $this->container->get($handler),
-                class_exists($handler) => $this->made[$handler] ??= new $handler(),
-                default => $handler,
-            };
-        }
-
-        return Caller::callable($handler, "the handler of task '$task'");
+        return ($this->tasks)($job, $queue);
     }
 }

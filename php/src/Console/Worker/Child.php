@@ -107,6 +107,22 @@ final class Child
         return $this->hasSaid(Lifeline::PLACE) ? json_decode($this->said[Lifeline::PLACE], true, flags: JSON_THROW_ON_ERROR) : null;
     }
 
+    /**
+     * What the gauge has measured last, once.
+     *
+     * @return array{queue: string, wait: float}|null
+     */
+    public function takeLoad(): ?array
+    {
+        if (!$this->hasSaid(Lifeline::LOAD)) {
+            return null;
+        }
+        $load = json_decode($this->said[Lifeline::LOAD], true, flags: JSON_THROW_ON_ERROR);
+        unset($this->said[Lifeline::LOAD]);
+
+        return $load;
+    }
+
     /** For how many seconds it has not reached Redis. */
     public function awayFor(): float
     {

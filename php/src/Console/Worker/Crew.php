@@ -14,8 +14,8 @@ use RuntimeException;
  */
 final class Crew
 {
-    /** @var list<Slot> */
-    private readonly array $slots;
+    /** @var array<int, Slot> by their numbers */
+    private array $slots;
 
     private readonly PoolLog $log;
 
@@ -58,7 +58,8 @@ final class Crew
     ) {
         $this->log = new PoolLog($notices, $role);
         $this->hasBegun = $role !== null;
-        $this->slots = array_map(static fn (int $number): Slot => new Slot($number, $role), range(1, $size));
+        $numbers = range(1, $size);
+        $this->slots = array_combine($numbers, array_map(static fn (int $number): Slot => new Slot($number, $role), $numbers));
     }
 
     /** The first one has loaded what it works with. */
@@ -100,6 +101,48 @@ final class Crew
         if ($this->reload !== null) {
             $this->tendReload($this->reload);
         }
+    }
+
+    /** In how many places somebody works, or is to. */
+    public function size(): int
+    {
+        return count(array_filter($this->slots, static fn (Slot $slot): bool => !$slot->isFinished));
+    }
+
+    /** They do what they always do. */
+    public function isSteady(): bool
+    {
+        return $this->hasBegun && !$this->isStopping && !$this->isHeld && $this->reload === null;
+    }
+
+    /** Whether more of them may help. Where some crash, more would, too; and an operator who has stopped one wants no other in its place. */
+    public function mayGrow(): bool
+    {
+        return array_filter($this->slots, static fn (Slot $slot): bool => $slot->isFinished || $slot->isBroken()) === [];
+    }
+
+    /** @return list<string> the names of the new places */
+    public function grow(int $more): array
+    {
+        for ($names = [], $number = 1; count($names) < $more; $number++) {
+            if (!isset($this->slots[$number])) {
+                $this->slots[$number] = new Slot($number, $this->role);
+                $names[] = $this->slots[$number]->name();
+            }
+        }
+
+        return $names;
+    }
+
+    /** The newest place is no more. @return string its name */
+    public function shrink(): string
+    {
+        $number = max(array_keys(array_filter($this->slots, static fn (Slot $slot): bool => !$slot->isFinished)));
+        $slot = $this->slots[$number];
+        unset($this->slots[$number]);
+        $this->dismiss(...array_filter([$slot->child]));
+
+        return $slot->name();
     }
 
     public function reload(): void
@@ -169,7 +212,7 @@ final class Crew
     /** Nobody works there, and somebody may. */
     private function isFree(Slot $slot): bool
     {
-        return $slot->child === null && !$slot->isFinished && !$this->isStopping && ($this->hasBegun || $slot === $this->slots[0]);
+        return $slot->child === null && !$slot->isFinished && !$this->isStopping && ($this->hasBegun || $slot === reset($this->slots));
     }
 
     /** True: it is ready now, and was not before. */
@@ -260,7 +303,7 @@ final class Crew
         $successors = $reload->successors();
         $this->log->reloaded(reset($successors) ?: null);
         foreach ($successors as $number => $successor) {
-            $slot = $this->slots[$number - 1];
+            $slot = $this->slots[$number];
             // The old one may have ended meanwhile, and one with the new code may have followed.
             if ($slot->isFinished || $slot->child?->generation === $this->generation) {
                 $this->dismiss($successor);

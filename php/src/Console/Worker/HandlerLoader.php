@@ -7,6 +7,7 @@ namespace DelayQueue\Console\Worker;
 use Closure;
 use DelayQueue\Console\UsageException;
 use DelayQueue\Flow\Follow;
+use DelayQueue\Worker\Chunk;
 use DelayQueue\Worker\HandlerObject;
 use InvalidArgumentException;
 use Psr\Container\ContainerInterface;
@@ -26,7 +27,7 @@ final class HandlerLoader
             ->addArgument(
                 'handler',
                 InputArgument::REQUIRED,
-                'A PHP file that returns a callable or an object, Class::method, or the name of a class with __invoke() or handle()',
+                'A PHP file that returns a callable, an object or a Chunk, Class::method, or a class with __invoke() or handle()',
             )
             ->addOption('bootstrap', null, InputOption::VALUE_REQUIRED, 'A PHP file to load first, such as vendor/autoload.php')
             ->addOption('container', null, InputOption::VALUE_REQUIRED, 'A PHP file that returns a PSR-11 container, which makes the object of the handler\'s class');
@@ -49,12 +50,14 @@ final class HandlerLoader
     }
 
     /** @throws UsageException when it cannot be loaded, or is not a handler */
-    public static function load(InputInterface $input): callable
+    public static function load(InputInterface $input): callable|Chunk
     {
         [$handler, $file] = [$input->getArgument('handler'), $input->getOption('container')];
         $container = $file === null ? null : self::attempt("the container $file", static fn (): ContainerInterface => self::container($file));
 
-        return new Follow(self::attempt("the handler $handler", static fn (): callable => self::resolve($handler, $container)));
+        $loaded = self::attempt("the handler $handler", static fn (): callable|Chunk => self::resolve($handler, $container));
+
+        return $loaded instanceof Chunk ? $loaded : new Follow($loaded);
     }
 
     private static function container(string $file): ContainerInterface
@@ -74,7 +77,7 @@ final class HandlerLoader
         return $value === 1 ? throw new UsageException('the file returns nothing: end it with "return" and the handler, or the container') : $value;
     }
 
-    private static function resolve(string $handler, ?ContainerInterface $container): callable
+    private static function resolve(string $handler, ?ContainerInterface $container): callable|Chunk
     {
         if (is_file($handler)) {
             return self::callable(self::returned($handler));
@@ -95,8 +98,11 @@ final class HandlerLoader
     }
 
     /** An object may have hooks beside its handler. */
-    private static function callable(mixed $handler): callable
+    private static function callable(mixed $handler): callable|Chunk
     {
+        if ($handler instanceof Chunk) {
+            return $handler;
+        }
         if ($handler instanceof Closure || !is_object($handler)) {
             return is_callable($handler) ? $handler : throw new UsageException('it is not callable, but ' . get_debug_type($handler));
         }

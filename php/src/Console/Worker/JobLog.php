@@ -12,7 +12,10 @@ use DelayQueue\Console\UsageException;
 use DelayQueue\Event;
 use DelayQueue\Internal\Json;
 use DelayQueue\Job;
+use DelayQueue\JobInterface;
+use DelayQueue\QueueInterface;
 use DelayQueue\TimeoutException;
+use DelayQueue\Worker\Chunk;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
@@ -23,10 +26,8 @@ use Throwable;
 /** One line for each run of a handler, written when its outcome is known. */
 final class JobLog
 {
-    /** The job whose line is to be written. */
-    private ?Job $running = null;
-
-    private bool $isInHandler = false;
+    /** Jobs that a handler runs now. @var list<JobInterface> */
+    private array $running = [];
 
     private float $startedAt = 0.0;
 
@@ -63,64 +64,84 @@ final class JobLog
         };
     }
 
-    /** The handler, watched; the queue tells the rest. */
-    public function watch(DelayQueue $queue, callable $handler): Closure
+    /** The handler, watched; the queue tells the rest, or the chunk. */
+    public function watch(DelayQueue $queue, callable|Chunk $handler): Closure|Chunk
+    {
+        $this->listen($handler instanceof Chunk ? $handler : $queue);
+        // exit() and fatal errors leave no other trace.
+        register_shutdown_function(function (): void {
+            foreach ($this->running as $job) {
+                $why = ErrorReport::ofFatalError(error_get_last()['message'] ?? 'the handler ended the process');
+                $this->write($job, 'died', null, $this->ran(), $why);
+            }
+        });
+        if ($handler instanceof Chunk) {
+            $around = fn (array $jobs, QueueInterface $queue, Closure $inner): mixed => $this->run($jobs, static fn (): mixed => $inner($jobs, $queue));
+            $handler->around($around);
+
+            return $handler;
+        }
+
+        return fn (Job $job, DelayQueue $queue): mixed => $this->run([$job], static fn (): mixed => $handler($job, $queue));
+    }
+
+    private function listen(DelayQueue|Chunk $events): void
     {
         $outcomes = ['succeeded' => 'done', 'released' => 'released', 'buried' => 'buried', 'leaseLost' => 'lost'];
         foreach ($outcomes as $event => $outcome) {
-            $queue->on(
+            $events->on(
                 Event::from($event),
-                fn (Event $event, ?Job $job, ?Throwable $error) => $this->write($job, $outcome, $error),
+                // A lease can be lost after the line of the job, when its acknowledgement arrives too late.
+                fn (Event $event, ?JobInterface $job, ?Throwable $error, ?float $seconds) => $this->write($job, $outcome, $error, $seconds),
             );
         }
-        $queue->on(Event::Failed, function (Event $event, ?Job $job, ?Throwable $error): void {
+        $events->on(Event::Failed, function (Event $event, ?JobInterface $job, ?Throwable $error, ?float $seconds): void {
             // The last attempt: Buried follows, and is the outcome.
             if ($job !== null && ($job->maxAttempts === 0 || $job->attempts < $job->maxAttempts)) {
-                $this->write($job, $error instanceof TimeoutException ? 'timedOut' : 'failed', $error);
+                $this->write($job, $error instanceof TimeoutException ? 'timedOut' : 'failed', $error, $seconds);
             }
         });
-        // exit() and fatal errors leave no other trace.
-        register_shutdown_function(function (): void {
-            if ($this->isInHandler) {
-                $why = ErrorReport::ofFatalError(error_get_last()['message'] ?? 'the handler ended the process');
-                $this->write($this->running, 'died', null, $why);
-            }
-        });
+    }
 
-        return function (Job $job, DelayQueue $queue) use ($handler): mixed {
-            [$this->running, $this->isInHandler] = [$job, true];
-            $this->startedAt = hrtime(true) / 1e6;
-            $error = null;
-            try {
-                return $handler($job, $queue);
-            } catch (Throwable $error) {
-                throw $error;
-            } finally {
-                $this->isInHandler = false;
+    /** @param non-empty-list<JobInterface> $jobs */
+    private function run(array $jobs, Closure $handler): mixed
+    {
+        [$this->running, $this->startedAt] = [$jobs, hrtime(true) / 1e9];
+        $error = null;
+        try {
+            return $handler();
+        } catch (Throwable $error) {
+            throw $error;
+        } finally {
+            $this->running = [];
+            foreach ($jobs as $job) {
                 // The handler settled it itself: the queue has nothing to tell.
                 if ($job->isSettled()) {
-                    $this->write($job, 'settled', $error);
+                    $this->write($job, 'settled', $error, $this->ran());
                 }
             }
-        };
+        }
+    }
+
+    /** For how many seconds. */
+    private function ran(): float
+    {
+        return hrtime(true) / 1e9 - $this->startedAt;
     }
 
     /** @param array<string, mixed> $why what there is to say where no exception tells */
-    private function write(?Job $job, string $outcome, ?Throwable $error, array $why = []): void
+    private function write(?JobInterface $job, string $outcome, ?Throwable $error, ?float $seconds, array $why = []): void
     {
         if ($job === null) {
             return;
         }
-        // A lease can be lost after the line of the job, when its acknowledgement arrives too late.
-        $took = $this->running === $job ? hrtime(true) / 1e6 - $this->startedAt : null;
-        $this->running = $this->running === $job ? null : $this->running;
         $fields = [
             'time' => Text::moment(microtime(true)),
             'queue' => $job->queue,
             'id' => $job->id,
             'attempt' => $job->attempts,
             'late_ms' => (int) round(($job->reservedAt - $job->dueAt) * 1000),
-            'run_ms' => $took === null ? null : round($took, 1),
+            'run_ms' => $seconds === null ? null : round($seconds * 1e3, 1),
             'outcome' => $outcome,
             ...($error === null ? $why : ErrorReport::fields($error)),
             'pid' => getmypid(),

@@ -8,6 +8,7 @@ use DelayQueue;
 use DelayQueue\Event;
 use DelayQueue\Internal\Json;
 use DelayQueue\StopReason;
+use DelayQueue\Worker\Chunk;
 
 /** The end of the socket that a worker, or a process beside the workers, holds: through it the parent hears of it, and the parent's end is noticed. */
 final class Lifeline
@@ -17,6 +18,9 @@ final class Lifeline
     public const STOPPED = 'stopped';
     public const AWAY = 'away';
     public const BACK = 'back';
+
+    /** Followed by JSON: how long jobs wait, and of which queue. */
+    public const LOAD = 'load';
 
     /** Followed by JSON: the queues, and where Redis is. */
     public const PLACE = 'place';
@@ -75,12 +79,18 @@ final class Lifeline
         $queue->on(Event::WorkerReady, fn () => $this->tell(self::READY));
         $queue->on(Event::ConnectionLost, fn () => $this->tell(self::AWAY));
         $queue->on(Event::ConnectionRestored, fn () => $this->tell(self::BACK));
+        $this->stopWhenCut($queue, $queue);
+    }
+
+    /** @param DelayQueue|Chunk $events who tells that a job has ended */
+    public function stopWhenCut(DelayQueue|Chunk $events, DelayQueue $queue): void
+    {
         $between = [
             Event::Idle, Event::Succeeded, Event::Released, Event::Failed, Event::Buried, Event::LeaseLost, Event::ConnectionLost,
             Event::ConnectionRestored,
         ];
         foreach ($between as $event) {
-            $queue->on($event, function () use ($queue): void {
+            $events->on($event, function () use ($queue): void {
                 if ($this->isCut()) {
                     $queue->stop();
                 }
@@ -92,6 +102,12 @@ final class Lifeline
     public function tellReady(): void
     {
         $this->tell(self::READY);
+    }
+
+    /** @param string $json of the gauge */
+    public function tellLoad(string $json): void
+    {
+        $this->tell(self::LOAD . " $json");
     }
 
     public function ended(StopReason $reason): void

@@ -49,4 +49,20 @@ final class Limits
             'prefetch' => Number::of($input->getOption('prefetch'), '--prefetch', 1),
         ];
     }
+    /**
+     * @param array<string, mixed> $limits of()
+     *
+     * @return array<string, mixed> the named arguments of Chunk::consume()
+     */
+    public static function ofChunk(array $limits): array
+    {
+        foreach (['prefetch' => 1, 'throwOnCancel' => false] as $name => $none) {
+            if ($limits[$name] !== $none) {
+                throw new UsageException(($name === 'prefetch' ? '--prefetch' : '--throw-on-cancel') . ' is not for a handler that is a Chunk');
+            }
+            unset($limits[$name]);
+        }
+
+        return $limits;
+    }
 }

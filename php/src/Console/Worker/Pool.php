@@ -25,14 +25,25 @@ final class Pool
     /** @var SplQueue<int> that came and were not heeded yet */
     private readonly SplQueue $signals;
 
+    private readonly PoolLog $log;
+
     private int $exitCode = ExitCode::OK;
 
     /**
      * @param list<string> $command starts a child
+     * @param int $processes at its start
      * @param list<Role> $roles
+     * @param Scale|null $scale null: their number stays. Else one of the roles is the gauge
      */
-    public function __construct(array $command, private readonly int $processes, bool $stopWhenEmpty, Notices $notices, array $roles = [])
-    {
+    public function __construct(
+        array $command,
+        private readonly int $processes,
+        bool $stopWhenEmpty,
+        Notices $notices,
+        array $roles = [],
+        private readonly ?Scale $scale = null,
+    ) {
+        $this->log = new PoolLog($notices);
         $this->signals = new SplQueue();
         $isInterrupted = fn (): bool => !$this->signals->isEmpty();
         $this->companions = array_map(static fn (Role $role): Crew => new Crew($command, 1, $role, false, $notices, $isInterrupted), $roles);
@@ -45,7 +56,7 @@ final class Pool
     public function run(): int
     {
         $this->listen();
-        OpenFiles::allow(2 * ($this->processes + count($this->companions)));
+        OpenFiles::allow(2 * (($this->scale->most ?? $this->processes) + count($this->companions)));
         do {
             while (!$this->signals->isEmpty()) {
                 $this->heed($this->signals->dequeue());
@@ -57,6 +68,7 @@ final class Pool
                     $this->workers->stop();
                 }
             }
+            $this->scale === null || $this->follow($this->scale);
         } while (!$this->isOver() && $this->rest());
 
         return $this->exitCode;
@@ -76,6 +88,21 @@ final class Pool
         }
 
         return array_filter($this->companions, static fn (Crew $crew): bool => !$crew->isOver()) === [];
+    }
+
+    /** Has as many workers as the load wants, whenever the gauge has told of it. */
+    private function follow(Scale $scale): void
+    {
+        foreach ($this->companions as $crew) {
+            foreach ($crew->children() as $child) {
+                $load = $child->takeLoad();
+                if ($load !== null && $this->workers->isSteady()) {
+                    $change = $scale->change($load['wait'], $this->workers->size(), hrtime(true) / 1e9);
+                    $change > 0 && $this->workers->mayGrow() && $this->log->added($this->workers->grow($change), $load);
+                    $change < 0 && $this->log->removed($this->workers->shrink(), $scale);
+                }
+            }
+        }
     }
 
     private function listen(): void

@@ -42,6 +42,22 @@ final class PoolLog
         $this->notices->say('ended', self::name($child) . " {$child->end()}$then", self::fields($child));
     }
 
+    /**
+     * @param list<string> $names
+     * @param array{queue: string, wait: float} $load
+     */
+    public function added(array $names, array $load): void
+    {
+        $are = count($names) === 1 ? 'is' : 'are';
+        $this->notices->say('added', implode(', ', $names) . " $are added: jobs of {$load['queue']} wait " . Text::length($load['wait']), $load);
+    }
+
+    public function removed(string $name, Scale $scale): void
+    {
+        $why = 'no job has waited longer than ' . Text::length($scale->target) . ' for ' . Text::length($scale->calm());
+        $this->notices->say('removed', "$name is to end: $why");
+    }
+
     /** A process beside the workers stops after them, without a word. */
     public function stopping(): void
     {

@@ -13,11 +13,13 @@ use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 
 /**
- * The task of one process beside the workers of a pool, for all of them. Each role is an option of the command. Such a process may be killed at any time,
- * and two of one role may run.
+ * The task of one process beside the workers of a pool, for all of them. Each role but the gauge is an option of the command. Such a process may be
+ * killed at any time, and two of one role may run.
  */
 enum Role: string
 {
+    /** Beside workers that follow the load: it measures that. */
+    case Gauge = 'gauge';
     case Relay = 'relay';
     case Schedules = 'schedules';
 
@@ -25,7 +27,7 @@ enum Role: string
     public static function describe(Command $command): void
     {
         foreach (self::cases() as $role) {
-            $command->addOption($role->value, null, InputOption::VALUE_NONE, $role->help());
+            $role === self::Gauge || $command->addOption($role->value, null, InputOption::VALUE_NONE, $role->help());
         }
         $command->addOption('schedules-queue', null, InputOption::VALUE_REQUIRED, 'With --schedules: the queue of schedules', ScheduleQueue::NAME);
     }
@@ -33,7 +35,9 @@ enum Role: string
     /** @return list<self> those that the command line asks for */
     public static function of(InputInterface $input): array
     {
-        return array_values(array_filter(self::cases(), static fn (self $role): bool => $input->getOption($role->value)));
+        $isAsked = static fn (self $role): bool => $role === self::Gauge ? Processes::of($input)->isRange() : $input->getOption($role->value);
+
+        return array_values(array_filter(self::cases(), $isAsked));
     }
 
     /**
@@ -41,10 +45,12 @@ enum Role: string
      *
      * @param Closure(): bool $stop whether it is to end
      * @param Closure(): void $ready is to be called once it works
+     * @param Closure(string): void $tell gives the parent what the gauge has measured
      */
-    public function run(InputInterface $input, Notices $notices, Closure $stop, Closure $ready): void
+    public function run(InputInterface $input, Notices $notices, Closure $stop, Closure $ready, Closure $tell): void
     {
         match ($this) {
+            self::Gauge => (new Gauge($input, $notices))->run($stop, $ready, $tell),
             self::Relay => (new RelayRun($input, $notices))->besideWorkers($stop, $ready),
             self::Schedules => (new ScheduleRun($input, $notices))->besideWorkers($stop, $ready),
         };
@@ -53,6 +59,7 @@ enum Role: string
     private function help(): string
     {
         return match ($this) {
+            self::Gauge => '',
             self::Relay => 'Also bring the rows of the outbox to Redis, in one process beside the workers; needs --database',
             self::Schedules => 'Also push the jobs of the schedules, in one process beside the workers',
         };

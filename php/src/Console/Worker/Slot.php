@@ -33,6 +33,12 @@ final class Slot
         return $this->role === null ? "worker $this->number" : $this->role->value;
     }
 
+    /** Nobody works there, because the last one has failed. */
+    public function isBroken(): bool
+    {
+        return $this->child === null && $this->failures > 0;
+    }
+
     /**
      * Decides when the next child may start: after a clean end at once, but not in a circle; after failures later and later.
      *

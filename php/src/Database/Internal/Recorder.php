@@ -16,6 +16,7 @@ use DelayQueue\Internal\Moment;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
 use DelayQueue\Release;
+use DelayQueue\Worker\Chunk;
 use Throwable;
 use WeakMap;
 
@@ -63,11 +64,11 @@ final class Recorder
         [$this->began, $this->cancelled] = [new WeakMap(), new WeakMap()];
     }
 
-    public function listen(QueueInterface $queue): void
+    public function listen(QueueInterface $queue, QueueInterface|Chunk $events): void
     {
         $raw = $this->payloads ? $queue->sibling($queue->name(), Targets::OPTIONS) : null;
         foreach (self::EVENTS as $event) {
-            $queue->on($event, function (Event $event, ?JobInterface $job, ?Throwable $error = null, ?float $seconds = null) use ($queue, $raw): void {
+            $events->on($event, function (Event $event, ?JobInterface $job, ?Throwable $error = null, ?float $seconds = null) use ($queue, $raw): void {
                 try {
                     $this->note($queue, $raw, $event, $job, $error, $seconds);
                 } catch (Throwable $failure) {
@@ -77,8 +78,8 @@ final class Recorder
                 $this->flushIfDue(count($this->rows) >= $this->batch || $this->bytes > self::FULL);
             });
         }
-        $queue->on(Event::Idle, fn () => $this->flushIfDue(true));
-        $queue->on(Event::WorkerStopping, fn () => $this->flush());
+        $events->on(Event::Idle, fn () => $this->flushIfDue(true));
+        $events->on(Event::WorkerStopping, fn () => $this->flush());
     }
 
     /** @return bool false: the database has failed, and what is left is tried again */

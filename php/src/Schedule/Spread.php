@@ -1,0 +1,68 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Schedule;
+
+use Countable;
+use DateInterval;
+use DateTimeImmutable;
+use DateTimeInterface;
+use DelayQueue\Internal\Moment;
+use DelayQueue\Internal\Seconds;
+use Generator;
+use ValueError;
+
+/**
+ * Jobs spread over a time, for pushMany():
+ *
+ *     $queue->pushMany(Spread::over($jobs, '30m'));
+ *
+ * @phpstan-type Duration int|float|numeric-string|non-empty-string|DateInterval
+ */
+final class Spread
+{
+    private const GOLDEN_RATIO = 0.618033988749895;
+
+    /**
+     * These jobs, each with a place in that time on top of the `delay` that it has.
+     *
+     * Of an array or a Countable the n-th of N jobs comes after n/N of the time, so they keep their order and none comes at its very end. How many jobs a
+     * generator has nobody knows: these get places by the golden ratio, which are even for any number of jobs, and not in their order.
+     *
+     * @param iterable<array<string, mixed>> $jobs as pushMany() takes them
+     * @param Duration $over
+     *
+     * @return Generator<int, array<string, mixed>> it reads a job when pushMany() asks for it
+     *
+     * @throws ValueError if $over is no duration; while it is read, also if a delay is none
+     */
+    public static function over(iterable $jobs, int|float|string|DateInterval $over): Generator
+    {
+        $seconds = Seconds::of($over, self::class . '::over', 'Argument #2 ($over)');
+
+        return self::spread($jobs, $seconds, is_array($jobs) || $jobs instanceof Countable ? count($jobs) : null);
+    }
+
+    /** @return Generator<int, array<string, mixed>> */
+    private static function spread(iterable $jobs, float $seconds, ?int $count): Generator
+    {
+        $number = 0;
+        foreach ($jobs as $job) {
+            $place = $count === null ? fmod($number * self::GOLDEN_RATIO, 1) : min($number / max($count, 1), 1);
+            yield ['delay' => self::later($job['delay'] ?? 0, $place * $seconds, $number)] + $job;
+            $number++;
+        }
+    }
+
+    private static function later(int|float|string|DateInterval|DateTimeInterface $delay, float $seconds, int $number): float|DateTimeImmutable
+    {
+        if ($delay instanceof DateTimeInterface) {
+            $unix = Moment::of((float) $delay->format('U.u') + $seconds);
+
+            return $unix->setTimezone($delay->getTimezone());
+        }
+
+        return $seconds + Seconds::of($delay, self::class . '::over', "Argument #1 (\$jobs) item $number: delay");
+    }
+}

@@ -1,0 +1,140 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Worker;
+
+use Closure;
+use DelayQueue\ConnectionException;
+use DelayQueue\Event;
+use DelayQueue\InMemory\Listeners;
+use DelayQueue\JobInterface;
+use DelayQueue\LeaseLostException;
+use DelayQueue\QueueInterface;
+use DelayQueue\ServerException;
+use DelayQueue\ShutdownException;
+use DelayQueue\StopReason;
+use DelayQueue\TimeoutException;
+use Throwable;
+
+/**
+ * One loop of a Chunk. It is the handler of consume(), which takes the first job of each chunk and heeds signals, orders and limits.
+ *
+ * @internal
+ */
+final class ChunkRun
+{
+    private int $handled = 0;
+
+    /** @var array<string, QueueInterface> that serve one queue each, by its name */
+    private array $queues = [];
+
+    /** Redis refuses to settle a job, and will refuse again. */
+    private ?ServerException $failure = null;
+
+    /**
+     * @param Closure(list<JobInterface>, QueueInterface): mixed $handler
+     * @param float $within seconds
+     * @param int $maxJobs 0: no limit
+     */
+    public function __construct(
+        private readonly Closure $handler,
+        private readonly Listeners $listeners,
+        private readonly int $size,
+        private readonly float $within,
+        private readonly int $maxJobs,
+        private readonly bool $heartbeat,
+    ) {
+    }
+
+    /** @return mixed for consume(), which settles the first job if that is not settled */
+    public function handle(JobInterface $first, QueueInterface $queue): mixed
+    {
+        $jobs = [$first];
+        $began = null;
+        $own = $this->queues[$first->queue] ??= $queue->sibling($first->queue);
+        try {
+            $this->fill($jobs, $own);
+            array_map(fn (JobInterface $job) => $this->listeners->emit(Event::Processing, $job), $jobs);
+            $began = hrtime(true);
+            $answers = new ChunkAnswers($jobs, ($this->handler)($jobs, $queue));
+        } catch (Throwable $error) {
+            $answers = new ChunkAnswers($jobs, $error);
+        }
+        $ran = $began === null ? 0.0 : (hrtime(true) - $began) / 1e9;
+        $this->handled += count($jobs);
+        $this->settle(new ChunkSettling($queue, $own, $this->listeners, $ran), $jobs, $answers);
+        if ($this->failure !== null || $this->isOver()) {
+            $queue->stop();
+        }
+        if ($first->isSettled() || $first->isLost() || $answers->isDone($first)) {
+            return null;
+        }
+        $answer = $answers->of($first);
+
+        return $answer instanceof Throwable ? throw $answer : $answer;
+    }
+
+    /** @throws ServerException */
+    public function ended(StopReason $reason): StopReason
+    {
+        if ($this->failure !== null) {
+            throw $this->failure;
+        }
+
+        return $reason === StopReason::Stopped && $this->isOver() ? StopReason::MaxJobs : $reason;
+    }
+
+    /** @param non-empty-list<JobInterface> $jobs */
+    private function settle(ChunkSettling $settling, array $jobs, ChunkAnswers $answers): void
+    {
+        try {
+            $settling->settle($jobs, $answers);
+        } catch (ServerException $error) {
+            $this->failure = $error;
+        } catch (TimeoutException | ShutdownException) {
+            // The handler was in time, and each of them comes once.
+            $this->settle($settling, $jobs, $answers);
+        }
+    }
+
+    private function isOver(): bool
+    {
+        return $this->maxJobs > 0 && $this->handled >= $this->maxJobs;
+    }
+
+    /**
+     * Takes more jobs until the chunk is full, or no more come in time.
+     *
+     * @param non-empty-list<JobInterface> $jobs the first one, to which the others are added
+     */
+    private function fill(array &$jobs, QueueInterface $queue): void
+    {
+        $most = $this->maxJobs > 0 ? min($this->size, $this->maxJobs - $this->handled) : $this->size;
+        $until = hrtime(true) / 1e9 + $this->within;
+        try {
+            $isOpen = $most > 1 && !$this->isAlone($jobs[0], $queue);
+            while ($isOpen && count($jobs) < $most) {
+                $more = $queue->reserveMany($most - count($jobs), max(0.0, $until - hrtime(true) / 1e9));
+                // Redis gives such a job by itself.
+                if (count($more) === 1 && $this->isAlone($more[0], $queue)) {
+                    $more[0]->release(countAttempt: false);
+                    break;
+                }
+                $this->heartbeat && array_map(static fn (JobInterface $job) => $job->keepAlive(), $more);
+                $isOpen = $more !== [];
+                array_push($jobs, ...$more);
+            }
+        } catch (ConnectionException | ServerException | LeaseLostException) {
+            // The loop will say that Redis is away. What is here can be handled.
+        }
+    }
+
+    /** A job that may have killed its worker, or would be buried if the chunk failed, as reserveMany() sees it. */
+    private function isAlone(JobInterface $job, QueueInterface $queue): bool
+    {
+        $isLastAttempt = $job->maxAttempts > 0 && $job->attempts >= $job->maxAttempts;
+
+        return $isLastAttempt || $job->attempts > 1 && $queue->peek($job->id)?->timeouts > 0;
+    }
+}

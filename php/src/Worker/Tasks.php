@@ -1,0 +1,74 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Worker;
+
+use DelayQueue\Bury;
+use DelayQueue\Internal\Excerpt;
+use DelayQueue\JobInterface;
+use DelayQueue\QueueInterface;
+use InvalidArgumentException;
+use Psr\Container\ContainerInterface;
+
+/**
+ * The handlers of a TaskRouter.
+ *
+ * @internal
+ */
+final class Tasks
+{
+    private readonly Caller $caller;
+
+    /** @var array<string, object> made without a container */
+    private array $made = [];
+
+    /**
+     * @param array<string, callable|object|string> $handlers as of TaskRouter
+     *
+     * @throws InvalidArgumentException if one of them is none
+     */
+    public function __construct(private readonly array $handlers, private readonly ?ContainerInterface $container, private readonly Versions $versions)
+    {
+        $this->caller = new Caller();
+        foreach ($handlers as $task => $handler) {
+            if (!is_string($handler)) {
+                Caller::callable($handler, "the handler of task '$task'");
+            } elseif (!$container?->has($handler) && !class_exists($handler) && !is_callable($handler)) {
+                $what = "the handler of task '$task'";
+                throw new InvalidArgumentException("$what is neither a service, nor a class, nor callable: $handler");
+            }
+        }
+    }
+
+    public function __invoke(JobInterface $job, QueueInterface $queue): mixed
+    {
+        $payload = $job->payload;
+        $name = is_array($payload) ? $payload['task'] ?? null : null;
+        if (!is_string($name)) {
+            throw new Bury('the payload is not {task: string, params}: ' . Excerpt::of($job->body, 100));
+        }
+        $task = $this->versions->taskOf($name);
+        if (!isset($this->handlers[$task])) {
+            $known = implode(', ', array_keys($this->handlers)) ?: 'none';
+            throw new Bury(sprintf("unknown task '%s', known here: %s", Excerpt::of($task, 100), $known));
+        }
+        $params = $this->versions->paramsOf($task, $job);
+
+        return $this->caller->call($this->handler($task), $job, $queue, $params, $job, $queue);
+    }
+
+    private function handler(string $task): callable
+    {
+        $handler = $this->handlers[$task];
+        if (is_string($handler)) {
+            $handler = match (true) {
+                $this->container?->has($handler) => $this->container->get($handler),
+                class_exists($handler) => $this->made[$handler] ??= new $handler(),
+                default => $handler,
+            };
+        }
+
+        return Caller::callable($handler, "the handler of task '$task'");
+    }
+}
