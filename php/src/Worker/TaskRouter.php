@@ -35,8 +35,6 @@ final class TaskRouter
 {
     private readonly Caller $caller;
 
-    private readonly Follow $routes;
-
     /** @var array<string, object> made without a container */
     private array $made = [];
 
@@ -49,7 +47,6 @@ final class TaskRouter
     public function __construct(private readonly array $tasks, private readonly ?ContainerInterface $container = null)
     {
         $this->caller = new Caller();
-        $this->routes = new Follow($this->route(...));
         foreach ($tasks as $task => $handler) {
             if (!is_string($handler)) {
                 Caller::callable($handler, "the handler of task '$task'");
@@ -63,7 +60,7 @@ final class TaskRouter
     /** @throws Bury if the payload is not a task that is known here */
     public function __invoke(JobInterface $job, QueueInterface $queue): mixed
     {
-        return ($this->routes)($job, $queue);
+        return Follow::call($this->route(...), $job, $queue);
     }
 
     private function route(JobInterface $job, QueueInterface $queue): mixed
