@@ -148,7 +148,7 @@ final class Chain
         try {
             $store->push($first);
         } catch (DuplicateJobException $error) {
-            $isNew && $store->cancel($chain);
+            $isNew && $store->forget($chain, count($links));
             throw $error;
         }
 

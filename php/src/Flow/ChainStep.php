@@ -17,27 +17,29 @@ use UnexpectedValueException;
  */
 final class ChainStep implements Step
 {
-    public function __construct(private readonly string $value)
+    private readonly ChainMark $link;
+
+    /** @throws UnexpectedValueException when the job is no link of a chain */
+    public function __construct(string $value, string $jobId)
     {
+        $this->link = ChainMark::of($value, $jobId);
     }
 
     public function succeeded(JobInterface $job, QueueInterface $queue, mixed $result): void
     {
-        $link = ChainMark::of($this->value, $job->id);
         $store = new ChainStore($queue);
-        if ($link->isLast()) {
-            $store->end($link);
+        if ($this->link->isLast()) {
+            $store->end($this->link);
         } else {
-            $store->push($link->next(), self::json($result, $link));
+            $store->push($this->link->next(), self::json($result, $this->link));
         }
     }
 
     public function buried(JobInterface $job, QueueInterface $queue, Throwable $error): void
     {
-        $link = ChainMark::of($this->value, $job->id);
         // The error as it is kept has no passwords of URLs.
         $kept = $queue->sibling($job->queue)->peek($job->id)?->lastError;
-        (new ChainStore($queue))->fail($link, $job->queue, $kept ?? $error->getMessage());
+        (new ChainStore($queue))->fail($this->link, $job->queue, $kept ?? $error->getMessage());
     }
 
     private static function json(mixed $result, ChainMark $link): ?string

@@ -164,6 +164,19 @@ final class ChainStore
         return $cancelled;
     }
 
+    /**
+     * Cancels the links to come, and the entry.
+     *
+     * @return int how many links were to come
+     */
+    public function forget(string $chain, int $of): int
+    {
+        $this->chains->cancel(ChainMark::failureId($chain));
+        $copies = array_map(static fn (int $link): string => (new ChainMark($chain, $link, $of))->copyId(), range(1, $of));
+
+        return max(0, $this->chains->cancel(ChainMark::entryId($chain), ...$copies) - 1);
+    }
+
     /** @return iterable<string> */
     public function ids(): iterable
     {
@@ -174,15 +187,6 @@ final class ChainStore
                 }
             }
         }
-    }
-
-    /** @return int how many links were still to come */
-    private function forget(string $chain, int $of): int
-    {
-        $this->chains->cancel(ChainMark::failureId($chain));
-        $copies = array_map(static fn (int $link): string => (new ChainMark($chain, $link, $of))->copyId(), range(1, $of));
-
-        return max(0, $this->chains->cancel(ChainMark::entryId($chain), ...$copies) - 1);
     }
 
     /**

@@ -137,7 +137,7 @@ final class Follow
     private static function steps(JobInterface $job): array
     {
         return array_values(array_filter([
-            isset($job->headers[Chain::HEADER]) ? new ChainStep($job->headers[Chain::HEADER]) : null,
+            isset($job->headers[Chain::HEADER]) ? new ChainStep($job->headers[Chain::HEADER], $job->id) : null,
             isset($job->headers[Batch::HEADER]) ? new BatchStep($job->headers[Batch::HEADER]) : null,
         ]));
     }
