@@ -237,6 +237,19 @@ trait ChainFollowRules
         $this->assertNoChains();
     }
 
+    public function testTheLastLinkLeavesNothingWhenTheWorkerBeforeItDied(): void
+    {
+        $this->chain('c', ['ttr' => 1], [])->push($this->queue());
+        $this->queue()->reserve();
+        $this->queue()->push(2, id: 'c/2', headers: ['dq-chain' => '2/2']);
+
+        $this->assertSame(['c/2'], $this->work());
+        $this->assertNoChains();
+        $this->travel('2s');
+        $this->assertSame(['c'], $this->work());
+        $this->assertSame(0, $this->queue()->count());
+    }
+
     public function testALinkOfAnotherJobsIdFailsTheOneBefore(): void
     {
         $this->chain('c', ['maxAttempts' => 1], [])->push($this->queue());

@@ -85,6 +85,15 @@ trait ChainOnRedis
         $this->assertSame(0, $queue->sibling('chains')->count());
     }
 
+    public function testAQueueWithPartitionsMakesChainsForQueuesWithoutThem(): void
+    {
+        $spread = $this->queue('spread', ['partitions' => 4]);
+        $this->chain('c', ['queue' => $this->queue()], ['queue' => $this->queue()], ['queue' => $this->queue()])->push($spread);
+
+        $this->assertSame(['c', 'c/2', 'c/3'], $this->work());
+        $this->assertNoChains();
+    }
+
     public function testAChainWithPartitionsIsWatchedAndCancelledFromAnyQueue(): void
     {
         $spread = $this->queue('spread', ['partitions' => 4]);

@@ -69,6 +69,21 @@ trait ChainPushRules
         }
     }
 
+    public function testACopyThatWasLeftBehindIsReplaced(): void
+    {
+        $this->queue('chains')->push('old', id: 'c/2', delay: '3650d', headers: ['dq-chain' => '2/2']);
+        $this->chain('c', [], ['payload' => 'new'])->push($this->queue());
+        $this->queue()->drain(new Follow(static fn () => null), 1);
+
+        $this->assertSame('new', $this->queue()->peek('c/2')->payload);
+    }
+
+    public function testTheCapacityOfAQueueIsNotThatOfChains(): void
+    {
+        $this->chain('c', [], [], [])->push($this->queue('links', ['capacity' => 1]));
+        $this->assertSame(['c', 'c/2', 'c/3'], $this->work());
+    }
+
     public function testAnIdOfAnotherJobIsADuplicate(): void
     {
         $this->queue()->push('other', id: 'taken');
