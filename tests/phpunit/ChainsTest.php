@@ -4,7 +4,9 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Processes;
 
+use DelayQueue;
 use DelayQueue\Flow\Chain;
+use DelayQueue\Flow\Follow;
 use DelayQueue\State;
 use DelayQueue\Tests\Support\CliTestCase;
 use DelayQueue\Tests\Support\Php;
@@ -43,6 +45,24 @@ final class ChainsTest extends CliTestCase
     public static function commands(): array
     {
         return ['work' => [['work', '--stop-when-empty', '-q']], 'drain' => [['drain', '-q']]];
+    }
+
+    public function testTheRightsOfAWorkerAreEnoughForChains(): void
+    {
+        preg_match('/^ACL SETUSER (dqworker .+)$/m', (string) file_get_contents(__DIR__ . '/../../docs/acl.md'), $line);
+        $this->redis->ask('ACL', 'SETUSER', ...explode(' ', $line[1]));
+        $this->redis->ask('ACL', 'SETUSER', 'dqworker', 'nopass');
+        $queue = new DelayQueue($this->queueName, strtr($this->redis->dsn(), ['redis+unix://' => 'redis+unix://dqworker:x@', 'redis://' => 'redis://dqworker:x@']));
+        foreach (['c', 'd'] as $id) {
+            $chain = Chain::of(['payload' => 'a', 'id' => $id, 'group' => 'g'], ['payload' => 'b', 'group' => 'h'], ['payload' => 'c', 'delay' => '1h']);
+            $chain->onFailure(['payload' => 'failed'])->push($queue);
+        }
+        $this->assertSame(4, $queue->drain(new Follow(static fn () => null)));
+        $this->assertSame(3, Chain::check($queue, 'c')->link);
+        $this->assertSame(1, Chain::cancel($queue, 'c'));
+        $queue->cancel('d/3');
+        $this->assertNull(Chain::check($queue, 'd')->state);
+        $this->assertSame([], [...Chain::ids($queue)]);
     }
 
     public function testCheckTellsOfALinkWhoseWorkerWasKilledInItsLastAttempt(): void
