@@ -45,7 +45,7 @@ use ValueError;
  */
 final class Chain
 {
-    /** Of a link: "2/4" is link 2 of 4. */
+    /** Of a link: "2/4 0a1b2c3d" is link 2 of 4, in one run of the chain. */
     public const HEADER = 'dq-chain';
 
     /** Of a link: see result(). */
@@ -60,7 +60,7 @@ final class Chain
     /** All of a chain is stored, and cancelled, at once. */
     private const MOST_LINKS = 199;
 
-    private const MOST_BYTES = 8 << 20;
+    private const MOST_BYTES = 8_000_000;
 
     /** Ids are at most 200 bytes, and `/failed` is added to this one. */
     private const MOST_ID = 193;
@@ -137,18 +137,21 @@ final class Chain
             $link->job->isSealed === $isSealed || throw new ValueError("$method: all queues of a chain must have the same keys; '$link->queue' differs");
             $bytes += strlen($link->job->body);
         }
-        $entry = json_encode(array_map(static fn (ChainLink $link): array => [$link->queue, $link->job->partitions], $links), JSON_THROW_ON_ERROR);
-        if ($bytes + strlen($entry) > self::MOST_BYTES) {
+        if ($bytes > self::MOST_BYTES) {
             throw new ValueError("$method: the payloads of a chain must be at most " . self::MOST_BYTES . ' bytes together');
         }
 
         $store = new ChainStore($queue);
-        $first = new ChainMark($chain, 1, count($links));
-        $isNew = $store->add($chain, $entry, $links, $failed);
+        $first = new ChainMark($chain, 1, count($links), ChainMark::newRun());
+        if (!$store->add($first, $links, $failed)) {
+            $store->resume($chain);
+
+            return $chain;
+        }
         try {
             $store->push($first);
         } catch (DuplicateJobException $error) {
-            $isNew && $store->forget($chain, count($links));
+            $store->forget($first);
             throw $error;
         }
 
@@ -182,7 +185,7 @@ final class Chain
      */
     public static function cancel(QueueInterface $queue, string $id): int
     {
-        return (new ChainStore($queue))->cancel($id);
+        return (new ChainWatch($queue))->cancel($id);
     }
 
     /**
@@ -194,7 +197,7 @@ final class Chain
      */
     public static function status(QueueInterface $queue, string $id): ?ChainStatus
     {
-        return (new ChainStore($queue))->status($id);
+        return (new ChainWatch($queue))->status($id);
     }
 
     /**
@@ -210,7 +213,7 @@ final class Chain
      */
     public static function check(QueueInterface $queue, string $id): ?ChainStatus
     {
-        return (new ChainStore($queue))->check($id);
+        return (new ChainWatch($queue))->check($id);
     }
 
     /**

@@ -7,22 +7,32 @@ namespace DelayQueue\Flow;
 use UnexpectedValueException;
 
 /**
- * Which link of which chain a job is. The header has "2/4", link 2 of 4; the id of the chain is that of its first job.
+ * Which link of which chain a job is. The header has "2/4 0a1b2c3d": link 2 of 4, in this run of the chain. The id of the chain is that of its first job;
+ * the run tells it from an earlier one of that id, whose last job may not be acknowledged yet.
  *
  * @internal
  */
 final class ChainMark
 {
-    public function __construct(public readonly string $chain, public readonly int $link, public readonly int $of)
+    public function __construct(
+        public readonly string $chain,
+        public readonly int $link,
+        public readonly int $of,
+        public readonly string $run,
+    ) {
+    }
+
+    public static function newRun(): string
     {
+        return bin2hex(random_bytes(4));
     }
 
     /** @throws UnexpectedValueException when the header or the id is none of a chain */
     public static function of(string $header, string $jobId): self
     {
-        if (preg_match('~^([1-9]\d{0,3})/([1-9]\d{0,3})$~D', $header, $found) === 1 && (int) $found[1] <= (int) $found[2]) {
+        if (preg_match('~^([1-9]\d{0,3})/([1-9]\d{0,3}) ([0-9a-f]{8})$~D', $header, $found) === 1 && (int) $found[1] <= (int) $found[2]) {
             $end = $found[1] === '1' ? '' : "/$found[1]";
-            $mark = new self(substr($jobId, 0, strlen($jobId) - strlen($end)), (int) $found[1], (int) $found[2]);
+            $mark = new self(substr($jobId, 0, strlen($jobId) - strlen($end)), (int) $found[1], (int) $found[2], $found[3]);
             if ($mark->chain !== '' && $mark->jobId() === $jobId) {
                 return $mark;
             }
@@ -32,7 +42,7 @@ final class ChainMark
 
     public function header(): string
     {
-        return "$this->link/$this->of";
+        return "$this->link/$this->of $this->run";
     }
 
     /** Of the job in its queue. */
@@ -65,6 +75,12 @@ final class ChainMark
 
     public function next(): self
     {
-        return new self($this->chain, $this->link + 1, $this->of);
+        return $this->at($this->link + 1);
+    }
+
+    /** Another link of the chain. */
+    public function at(int $link): self
+    {
+        return new self($this->chain, $link, $this->of, $this->run);
     }
 }

@@ -38,21 +38,23 @@ final class ChainStore
     }
 
     /**
-     * All of the chain at once.
+     * Stores all of the chain at once.
      *
      * @param list<ChainLink> $links
      *
      * @return bool false: there is a chain of that id, which is kept
      */
-    public function add(string $chain, string $entry, array $links, ?ChainLink $failed): bool
+    public function add(ChainMark $first, array $links, ?ChainLink $failed): bool
     {
-        $jobs = [['id' => ChainMark::entryId($chain), 'payload' => $entry, 'delay' => self::DELAY]];
+        $queues = array_map(static fn (ChainLink $link): array => [$link->queue, $link->job->partitions], $links);
+        $entry = json_encode(['run' => $first->run, 'queues' => $queues], JSON_THROW_ON_ERROR);
+        $jobs = [['id' => ChainMark::entryId($first->chain), 'payload' => $entry, 'delay' => self::DELAY]];
         foreach ($links as $index => $link) {
-            $mark = new ChainMark($chain, $index + 1, count($links));
+            $mark = $first->at($index + 1);
             $jobs[] = $link->copy($mark->copyId(), [Chain::HEADER => $mark->header()], self::DELAY);
         }
         if ($failed !== null) {
-            $jobs[] = $failed->copy(ChainMark::failureId($chain), [], self::DELAY);
+            $jobs[] = $failed->copy(ChainMark::failureId($first->chain), [], self::DELAY);
         }
         try {
             $this->chains->pushMany($jobs);
@@ -63,6 +65,15 @@ final class ChainStore
         return true;
     }
 
+    /** Pushes the first link of a chain, where push() was cut off. */
+    public function resume(string $chain): void
+    {
+        $entry = $this->entry($chain);
+        if ($entry !== null) {
+            $this->push($entry->first);
+        }
+    }
+
     /**
      * Pushes a link, unless that has been done, or the chain is cancelled.
      *
@@ -71,11 +82,11 @@ final class ChainStore
     public function push(ChainMark $link, ?string $result = null): void
     {
         $copy = $this->copy($link->copyId());
-        if ($copy === null) {
+        if ($copy === null || ($copy->headers[Chain::HEADER] ?? null) !== $link->header()) {
             return;
         }
         $pushedTo = ChainLink::push($copy, $link->jobId(), $this->queue, $result === null ? [] : [Chain::RESULT => $result]);
-        $before = $link->link === 1 ? [] : [(new ChainMark($link->chain, $link->link - 1, $link->of))->copyId()];
+        $before = $link->link === 1 ? [] : [$link->at($link->link - 1)->copyId()];
         if ($this->chains->cancel($copy->id, ...$before) === 0) {
             // Somebody has cancelled the chain meanwhile, or a worker, whose lease had ended, has done all this before.
             $pushedTo?->cancel($link->jobId());
@@ -86,7 +97,7 @@ final class ChainStore
     public function fail(ChainMark $link, string $queue, ?string $error): void
     {
         $copy = $this->copy(ChainMark::failureId($link->chain));
-        if ($copy === null) {
+        if ($copy === null || $this->entry($link->chain)?->first->run !== $link->run) {
             return;
         }
         $failure = ['link' => $link->link, 'of' => $link->of, 'id' => $link->jobId(), 'queue' => $queue, 'error' => Excerpt::of((string) $error, 500)];
@@ -95,86 +106,56 @@ final class ChainStore
         $this->chains->cancel($copy->id);
     }
 
-    /** Forgets a chain. */
+    /** Forgets a chain whose last link was handled. */
     public function end(ChainMark $last): void
     {
-        $this->chains->cancel(ChainMark::failureId($last->chain), ChainMark::entryId($last->chain), $last->copyId());
-    }
-
-    public function status(string $chain): ?ChainStatus
-    {
-        $queues = $this->queues($chain);
-        if ($queues === null) {
-            return null;
+        if ($this->entry($last->chain)?->first->run === $last->run) {
+            $this->chains->cancel(ChainMark::failureId($last->chain), ChainMark::entryId($last->chain), $last->copyId());
         }
-        $next = $this->next($chain, count($queues));
-        $link = new ChainMark($chain, max(1, $next - 1), count($queues));
-
-        return self::at($link, $queues, $this->job($link, $queues));
-    }
-
-    /** As Chain::check(). */
-    public function check(string $chain): ?ChainStatus
-    {
-        while (($queues = $this->queues($chain)) !== null) {
-            $next = $this->next($chain, $of = count($queues));
-            if ($next === 1) {
-                $this->push(new ChainMark($chain, 1, $of));
-                continue;
-            }
-            $link = new ChainMark($chain, $next - 1, $of);
-            $job = $this->job($link, $queues);
-            if ($job?->state === State::Buried) {
-                $this->fail($link, $job->queue, $job->lastError);
-            }
-            if ($job !== null) {
-                return self::at($link, $queues, $job);
-            }
-            if (!$this->hasMovedOn($link, $queues)) {
-                $this->fail($link, $queues[$link->link - 1][0], 'the job is gone: it was cancelled by its id, purged or dropped');
-                $this->forget($chain, $of);
-
-                return self::at($link, $queues, null);
-            }
-        }
-
-        return null;
-    }
-
-    /** As Chain::cancel(). */
-    public function cancel(string $chain): int
-    {
-        $queues = $this->queues($chain);
-        if ($queues === null) {
-            return 0;
-        }
-        $waiting = $this->forget($chain, count($queues));
-        $cancelled = $waiting;
-        // The link that is in its queue, and one that a worker may just have pushed.
-        $next = count($queues) - $waiting + 1;
-        foreach (range(max(1, $next - 1), min($next, count($queues))) as $number) {
-            $link = new ChainMark($chain, $number, count($queues));
-            $job = $this->job($link, $queues);
-            if ($job !== null) {
-                $isCancelled = $job->state !== State::Reserved && $this->target($link, $queues)->cancel($job->id) > 0;
-                $cancelled += (int) $isCancelled - (int) ($number === $next);
-            }
-        }
-
-        return $cancelled;
     }
 
     /**
      * Cancels the links to come, and the entry.
      *
+     * @param ChainMark $link any of the chain
+     *
      * @return int how many links were to come
      */
-    public function forget(string $chain, int $of): int
+    public function forget(ChainMark $link): int
     {
-        $this->chains->cancel(ChainMark::failureId($chain));
-        $copies = array_map(static fn (int $link): string => (new ChainMark($chain, $link, $of))->copyId(), range(1, $of));
+        $this->chains->cancel(ChainMark::failureId($link->chain));
+        $copies = array_map(static fn (int $number): string => $link->at($number)->copyId(), range(1, $link->of));
 
-        return max(0, $this->chains->cancel(ChainMark::entryId($chain), ...$copies) - 1);
+        return max(0, $this->chains->cancel(ChainMark::entryId($link->chain), ...$copies) - 1);
+    }
+
+    public function entry(string $chain): ?ChainEntry
+    {
+        $entry = $this->copy(ChainMark::entryId($chain));
+
+        return $entry === null ? null : new ChainEntry($chain, $entry->body, $this->queue);
+    }
+
+    /** @return ChainMark|null the first link that is still to come; null: all have been pushed */
+    public function next(ChainEntry $entry): ?ChainMark
+    {
+        for ([$low, $high] = [1, $entry->first->of + 1]; $low < $high;) {
+            $middle = intdiv($low + $high, 2);
+            [$low, $high] = $this->isToCome($entry->first->at($middle)) ? [$low, $middle] : [$middle + 1, $high];
+        }
+
+        return $low > $entry->first->of ? null : $entry->first->at($low);
+    }
+
+    public function isToCome(ChainMark $link): bool
+    {
+        return $this->chains->peek($link->copyId()) !== null;
+    }
+
+    /** Cancels the copy of a link that has been pushed. */
+    public function drop(ChainMark $link): void
+    {
+        $this->chains->cancel($link->copyId());
     }
 
     /** @return iterable<string> */
@@ -187,65 +168,6 @@ final class ChainStore
                 }
             }
         }
-    }
-
-    /**
-     * Whether a link that is not in its queue has been handled: its follower is on its way, or the chain has ended.
-     *
-     * @param list<array{string, int}> $queues
-     */
-    private function hasMovedOn(ChainMark $link, array $queues): bool
-    {
-        if ($link->isLast()) {
-            return $this->chains->peek(ChainMark::entryId($link->chain)) === null;
-        }
-        $next = $link->next();
-        if ($this->chains->peek($next->copyId()) === null) {
-            return true;
-        }
-
-        // Pushed, and then the worker was killed.
-        return $this->job($next, $queues) !== null && $this->chains->cancel($next->copyId()) > 0;
-    }
-
-    /** @return int the first link that is still to come; one more than there are: none is */
-    private function next(string $chain, int $of): int
-    {
-        for ([$low, $high] = [1, $of + 1]; $low < $high;) {
-            $middle = intdiv($low + $high, 2);
-            $isToCome = $this->chains->peek((new ChainMark($chain, $middle, $of))->copyId()) !== null;
-            [$low, $high] = $isToCome ? [$low, $middle] : [$middle + 1, $high];
-        }
-
-        return $low;
-    }
-
-    /** @return list<array{string, int}>|null name and partitions of each link's queue; null: there is no such chain */
-    private function queues(string $chain): ?array
-    {
-        $entry = $this->copy(ChainMark::entryId($chain));
-
-        return $entry === null ? null : json_decode($entry->body, true, flags: JSON_THROW_ON_ERROR);
-    }
-
-    /** @param list<array{string, int}> $queues */
-    private function job(ChainMark $link, array $queues): ?JobInfo
-    {
-        return $this->target($link, $queues)->peek($link->jobId());
-    }
-
-    /** @param list<array{string, int}> $queues */
-    private function target(ChainMark $link, array $queues): QueueInterface
-    {
-        [$name, $partitions] = $queues[$link->link - 1];
-
-        return $this->queue->sibling($name, ['partitions' => $partitions]);
-    }
-
-    /** @param list<array{string, int}> $queues */
-    private static function at(ChainMark $link, array $queues, ?JobInfo $job): ChainStatus
-    {
-        return new ChainStatus($link->chain, $link->link, $link->of, $link->jobId(), $queues[$link->link - 1][0], $job?->state, $job?->lastError);
     }
 
     private function copy(string $id): ?JobInfo

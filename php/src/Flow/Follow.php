@@ -123,10 +123,17 @@ final class Follow
 
     private static function tell(JobInterface $job, QueueInterface $queue, Throwable $error): void
     {
-        try {
+        self::attempt($job, static function () use ($job, $queue, $error): void {
             foreach (self::steps($job) as $step) {
-                $step->buried($job, $queue, $error);
+                self::attempt($job, static fn () => $step->buried($job, $queue, $error));
             }
+        });
+    }
+
+    private static function attempt(JobInterface $job, callable $do): void
+    {
+        try {
+            $do();
         } catch (Throwable $thrown) {
             // Not left to the loop: its warning ends a worker whose error handler turns warnings into exceptions.
             error_log("what follows buried job '$job->id' in queue '$job->queue' could not be done: " . $thrown::class . ": {$thrown->getMessage()}");

@@ -82,7 +82,7 @@ trait ChainCancelRules
             return 0;
         });
 
-        (new ChainStep('1/2', 'c'))->succeeded($job, $queue, null);
+        (new ChainStep($this->mark('c', '1/2'), 'c'))->succeeded($job, $queue, null);
         $this->assertSame([['push', 'c/2'], ['cancel', 'c/2', 'c/1'], ['cancel', 'c/2']], $calls->getArrayCopy());
     }
 

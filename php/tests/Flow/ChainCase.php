@@ -55,6 +55,12 @@ abstract class ChainCase extends TestCase
         return $ran->getArrayCopy();
     }
 
+    /** The header of a link, such as 2/3, of the run of a chain that has not ended. */
+    protected function mark(string $chain, string $link): string
+    {
+        return "$link " . json_decode($this->queue('chains')->peek("$chain/0")->body)->run;
+    }
+
     protected function assertNoChains(): void
     {
         $this->assertSame([], array_column($this->queue('chains')->list(State::Delayed), 'id'));

@@ -95,7 +95,7 @@ trait ChainCheckRules
         $this->chain('c', [], [])->push($this->queue());
         $to = $this->queue('chains')->peek('c/2')->headers['dq-chain-to'];
         $this->queue()->cancel('c');
-        $this->queue('chains')->push(1, id: 'c/1', delay: '3650d', headers: ['dq-chain' => '1/2', 'dq-chain-to' => $to]);
+        $this->queue('chains')->push(1, id: 'c/1', delay: '3650d', headers: ['dq-chain' => $this->mark('c', '1/2'), 'dq-chain-to' => $to]);
         $this->assertNull(Chain::status($this->queue(), 'c')->state);
 
         $this->assertSame(State::Ready, Chain::check($this->queue(), 'c')->state);
@@ -107,7 +107,7 @@ trait ChainCheckRules
     {
         $this->chain('c', [], [], [])->push($this->queue());
         $this->queue()->cancel('c');
-        $this->queue()->push(2, id: 'c/2', headers: ['dq-chain' => '2/3']);
+        $this->queue()->push(2, id: 'c/2', headers: ['dq-chain' => $this->mark('c', '2/3')]);
 
         $this->assertSame([2, State::Ready], [Chain::check($this->queue(), 'c')->link, Chain::check($this->queue(), 'c')->state]);
         $this->assertSame(['c/2', 'c/3'], $this->work());

@@ -62,7 +62,7 @@ trait ChainFollowRules
             $this->assertSame($expected->$property, $job->$property, $property);
         }
         $this->assertSame((string) $expected->backoff, (string) $job->backoff);
-        $this->assertEquals(['dq-chain' => '2/2', 'tenant' => 'acme', '5' => 'five'], $job->headers);
+        $this->assertEquals(['dq-chain' => $this->mark('c', '2/2'), 'tenant' => 'acme', '5' => 'five'], $job->headers);
         $this->assertEqualsWithDelta($job->dueAt + 7200, $job->expiresAt, 0.01);
         $this->travel('3h');
         $this->assertSame([], $this->work());
@@ -227,7 +227,7 @@ trait ChainFollowRules
         $chains = $this->queue('chains', ['format' => 'raw']);
         $copy = $chains->peek('c/2');
         $queue->reserve();
-        $queue->push(2, id: 'c/2', headers: ['dq-chain' => '2/3']);
+        $queue->push(2, id: 'c/2', headers: ['dq-chain' => $this->mark('c', '2/3')]);
         $this->assertNotNull($copy);
 
         $this->assertSame(['c/2', 'c/3'], $this->work());
@@ -241,7 +241,7 @@ trait ChainFollowRules
     {
         $this->chain('c', ['ttr' => 1], [])->push($this->queue());
         $this->queue()->reserve();
-        $this->queue()->push(2, id: 'c/2', headers: ['dq-chain' => '2/2']);
+        $this->queue()->push(2, id: 'c/2', headers: ['dq-chain' => $this->mark('c', '2/2')]);
 
         $this->assertSame(['c/2'], $this->work());
         $this->assertNoChains();

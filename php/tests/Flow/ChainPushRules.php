@@ -54,7 +54,7 @@ trait ChainPushRules
         $this->assertNull($this->queue('chains')->peek('crash/1'));
         // As if the process had died between the two.
         $this->queue()->cancel('crash');
-        $this->queue('chains')->push(1, id: 'crash/1', delay: '3650d', headers: ['dq-chain' => '1/2', 'dq-chain-to' => $first->headers['dq-chain-to']]);
+        $this->queue('chains')->push(1, id: 'crash/1', delay: '3650d', headers: ['dq-chain' => $this->mark('crash', '1/2'), 'dq-chain-to' => $first->headers['dq-chain-to']]);
         $chain->push($this->queue());
 
         $this->assertSame(['crash', 'crash/2'], $this->work());
@@ -71,7 +71,7 @@ trait ChainPushRules
 
     public function testACopyThatWasLeftBehindIsReplaced(): void
     {
-        $this->queue('chains')->push('old', id: 'c/2', delay: '3650d', headers: ['dq-chain' => '2/2']);
+        $this->queue('chains')->push('old', id: 'c/2', delay: '3650d', headers: ['dq-chain' => '2/2 0a1b2c3d']);
         $this->chain('c', [], ['payload' => 'new'])->push($this->queue());
         $this->queue()->drain(new Follow(static fn () => null), 1);
 
@@ -82,6 +82,40 @@ trait ChainPushRules
     {
         $this->chain('c', [], [], [])->push($this->queue('links', ['capacity' => 1]));
         $this->assertSame(['c', 'c/2', 'c/3'], $this->work());
+    }
+
+    public function testTheFirstJobOfAnEarlierRunIsNotTakenForThatOfANewOne(): void
+    {
+        $chain = $this->chain('c', [], []);
+        $chain->push($this->queue());
+        // Handled, and not acknowledged yet.
+        $job = $this->queue()->reserve();
+        (new Follow(static fn () => null))($job, $this->queue());
+        $this->assertSame(['c/2'], $this->work());
+        try {
+            $chain->push($this->queue());
+            $this->fail('the first job is still there');
+        } catch (DuplicateJobException) {
+            $this->assertNoChains();
+        }
+
+        $job->ack();
+        $chain->push($this->queue());
+        $this->assertSame(['c', 'c/2'], $this->work());
+    }
+
+    public function testTheLastJobOfAnEarlierRunDoesNotEndANewOne(): void
+    {
+        $chain = $this->chain('c', [], ['ttr' => 1]);
+        $chain->push($this->queue());
+        $this->queue()->drain(new Follow(static fn () => null), 1);
+        (new Follow(static fn () => null))($this->queue()->reserve(), $this->queue());
+        $this->assertNoChains();
+        $chain->push($this->queue());
+        $this->travel('2s');
+
+        $this->assertSame(['c/2', 'c', 'c/2'], $this->work());
+        $this->assertNoChains();
     }
 
     public function testAnIdOfAnotherJobIsADuplicate(): void
@@ -141,7 +175,7 @@ trait ChainPushRules
             'number of headers' => ['link 2: "headers" must have at most 60', $two(['payload' => 1, 'headers' => array_fill(0, 61, '')])],
             'our header' => ['must not have dq-result', $two(['payload' => 1, 'headers' => ['dq-result' => '1']])],
             'long id' => ['link 1: "id" must be at most 193 bytes long', static fn ($queue) => Chain::of(['payload' => 1, 'id' => str_repeat('x', 194)])->push($queue)],
-            'all payloads' => ['8388608 bytes together', static fn ($queue) => Chain::of(...array_fill(0, 9, ['payload' => str_repeat('x', 1_000_000)]))->push($queue)],
+            'all payloads' => ['8000000 bytes together', static fn ($queue) => Chain::of(...array_fill(0, 9, ['payload' => str_repeat('x', 1_000_000)]))->push($queue)],
             'failure' => ['the job of onFailure(): "ttr" must', static fn ($queue) => Chain::of(['payload' => 1])->onFailure(['payload' => 1, 'ttr' => '31d'])->push($queue)],
             'id of failure' => ['Argument #1 ($job) has the unknown key "id"', static fn () => Chain::of(['payload' => 1])->onFailure(['payload' => 1, 'id' => 'x'])],
         ];

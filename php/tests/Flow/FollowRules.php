@@ -84,7 +84,7 @@ trait FollowRules
 
     public function testAHeaderThatIsNoneFailsTheJob(): void
     {
-        foreach (['', 'x', '2/1', '0/1', '2/2', '1/1/1'] as $number => $header) {
+        foreach (['', 'x', '1/1', '2/1 0a1b2c3d', '0/1 0a1b2c3d', '2/2 0a1b2c3d', '1/1/1 0a1b2c3d'] as $number => $header) {
             $this->queue()->push('x', id: "job-$number", maxAttempts: 1, headers: [Chain::HEADER => $header]);
         }
         $before = (string) ini_set('error_log', '/dev/null');
@@ -97,7 +97,7 @@ trait FollowRules
         foreach ($this->queue()->list(State::Buried) as $job) {
             $this->assertStringContainsString("job '$job->id' is no link of a chain", $job->lastError);
         }
-        $this->assertSame(6, $this->queue()->count(State::Buried));
+        $this->assertSame(7, $this->queue()->count(State::Buried));
     }
 
     public function testALostJobIsNotFollowed(): void
@@ -122,7 +122,7 @@ trait FollowRules
         $queue = $this->createMock(QueueInterface::class);
         $queue->expects($this->once())->method('on')->with(Event::Buried)->willReturnSelf();
         foreach ([1, 2, 3] as $time) {
-            $job = Testing::job(['task' => 'a'], headers: [Chain::HEADER => '1/1']);
+            $job = Testing::job(['task' => 'a'], headers: [Chain::HEADER => '1/1 0a1b2c3d']);
             try {
                 (new TaskRouter(['a' => static fn () => throw new RuntimeException("time $time")]))($job, $queue);
                 $this->fail('the handler fails');
@@ -147,7 +147,7 @@ trait FollowRules
 
     public function testAJobIsHeldByNobody(): void
     {
-        $job = Testing::job('x', headers: [Chain::HEADER => '1/1']);
+        $job = Testing::job('x', headers: [Chain::HEADER => '1/1 0a1b2c3d']);
         (new Follow(static fn () => null))($job, $this->queue());
         $weak = WeakReference::create($job);
         unset($job);
