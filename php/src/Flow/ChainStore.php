@@ -17,8 +17,9 @@ use RuntimeException;
  * - `chain/0`, a job that says which queue each link belongs to: the entry;
  * - `chain/2` …, a copy of each link that is still to come, and `chain/failed`, one of the job that is pushed if a link is buried.
  *
- * A link is pushed, and then its copy is cancelled, and then the link before is acknowledged; so a crash anywhere repeats what is missing. When a link has
- * been handled, its own copy is surely gone. So a repeat of the link before finds none, and pushes nothing.
+ * A link is pushed, and then its copy is cancelled, and then the link before is acknowledged; so a crash anywhere repeats what is missing. The copy is
+ * cancelled by the program that has pushed the link, and once more when the link has been handled. So a program that has pushed a link and finds its copy
+ * gone is late: the link has been handled, or the chain is cancelled.
  *
  * @internal
  */
@@ -86,9 +87,8 @@ final class ChainStore
             return;
         }
         $pushedTo = ChainLink::push($copy, $link->jobId(), $this->queue, $result === null ? [] : [Chain::RESULT => $result]);
-        $before = $link->link === 1 ? [] : [$link->at($link->link - 1)->copyId()];
-        if ($this->chains->cancel($copy->id, ...$before) === 0) {
-            // Somebody has cancelled the chain meanwhile, or a worker, whose lease had ended, has done all this before.
+        $handled = $link->link === 1 ? [] : [$link->at($link->link - 1)->copyId()];
+        if ($this->chains->cancel(...$pushedTo === null ? [] : [$copy->id], ...$handled) === 0) {
             $pushedTo?->cancel($link->jobId());
         }
     }
@@ -150,12 +150,6 @@ final class ChainStore
     public function isToCome(ChainMark $link): bool
     {
         return $this->chains->peek($link->copyId()) !== null;
-    }
-
-    /** Cancels the copy of a link that has been pushed. */
-    public function drop(ChainMark $link): void
-    {
-        $this->chains->cancel($link->copyId());
     }
 
     /** @return iterable<string> */

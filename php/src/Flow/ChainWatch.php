@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Flow;
 
+use DelayQueue\JobInfo;
 use DelayQueue\QueueInterface;
 use DelayQueue\State;
 
@@ -27,28 +28,25 @@ final class ChainWatch
         if ($entry === null) {
             return null;
         }
-        $link = self::before($this->store->next($entry), $entry);
+        [$link, $job] = self::current($entry, $this->store->next($entry));
 
-        return $entry->status($link, $entry->job($link));
+        return $entry->status($link, $job);
     }
 
     public function check(string $chain): ?ChainStatus
     {
         while (($entry = $this->store->entry($chain)) !== null) {
             $next = $this->store->next($entry);
-            if ($next?->link === 1) {
-                $this->store->push($next);
-                continue;
-            }
-            $link = self::before($next, $entry);
-            $job = $entry->job($link);
+            [$link, $job] = self::current($entry, $next);
             if ($job?->state === State::Buried) {
                 $this->store->fail($link, $job->queue, $job->lastError);
             }
             if ($job !== null) {
                 return $entry->status($link, $job);
             }
-            if (!$this->hasMovedOn($entry, $next)) {
+            if ($next?->link === 1) {
+                $this->store->push($next);
+            } elseif (!$this->hasMovedOn($entry, $next)) {
                 $this->store->fail($link, $entry->target($link)->name(), 'the job is gone: it was cancelled by its id, purged, dropped or moved');
                 $this->store->forget($link);
 
@@ -72,36 +70,36 @@ final class ChainWatch
         foreach (range(max(1, $next - 1), min($next, $of)) as $number) {
             $link = $entry->first->at($number);
             $job = $entry->job($link);
-            if ($job !== null) {
-                $isCancelled = $job->state !== State::Reserved && $entry->target($link)->cancel($job->id) > 0;
-                $cancelled += (int) $isCancelled - (int) ($number === $next);
+            if ($job?->state === State::Reserved) {
+                $cancelled -= $number === $next ? 1 : 0;
+            } elseif ($job !== null) {
+                $count = $entry->target($link)->cancel($job->id);
+                $cancelled += $number === $next ? 0 : $count;
             }
         }
 
         return $cancelled;
     }
 
-    /** The link that is in its queue, if this one is the next to come. */
-    private static function before(?ChainMark $next, ChainEntry $entry): ChainMark
+    /**
+     * The link that is in its queue, or was there last. If a worker was killed when it had pushed the next one, that is the next one.
+     *
+     * @return array{ChainMark, JobInfo|null}
+     */
+    private static function current(ChainEntry $entry, ?ChainMark $next): array
     {
-        return $entry->first->at($next === null ? $entry->first->of : max(1, $next->link - 1));
+        $link = $entry->first->at(max(1, ($next?->link ?? $entry->first->of + 1) - 1));
+        $job = $entry->job($link);
+        $nextJob = $job === null && $next !== null ? $entry->job($next) : null;
+
+        return $nextJob === null ? [$link, $job] : [$next, $nextJob];
     }
 
     /** Whether a link that is not in its queue has been handled: the next one is on its way, or the chain has ended. */
     private function hasMovedOn(ChainEntry $entry, ?ChainMark $next): bool
     {
-        if ($next === null) {
-            return $this->store->entry($entry->first->chain)?->first->run !== $entry->first->run;
-        }
-        if (!$this->store->isToCome($next)) {
-            return true;
-        }
-        // It was pushed, and then the worker was killed.
-        $isPushed = $entry->job($next) !== null;
-        if ($isPushed) {
-            $this->store->drop($next);
-        }
-
-        return $isPushed;
+        return $next === null
+            ? $this->store->entry($entry->first->chain)?->first->run !== $entry->first->run
+            : !$this->store->isToCome($next);
     }
 }
