@@ -33,7 +33,20 @@ final class ChainOrdersTest extends TestCase
             $this->inEachOrder(function (Actors $actors) use ($handled): Closure {
                 $this->begin($handled);
                 $this->worker($actors);
-                $actors->add($this->links, static fn (QueueInterface $queue) => Chain::check($queue, 'c'));
+                $this->checker($actors);
+
+                return fn () => $this->assertAllRan(['c' => 1, 'c/2' => 1, 'c/3' => 1]);
+            });
+        }
+    }
+
+    public function testTwoLinksAreHandledWhileTheChainIsChecked(): void
+    {
+        foreach ([0, 1] as $handled) {
+            $this->inEachOrder(function (Actors $actors) use ($handled): Closure {
+                $this->begin($handled);
+                $this->worker($actors, jobs: 2);
+                $this->checker($actors);
 
                 return fn () => $this->assertAllRan(['c' => 1, 'c/2' => 1, 'c/3' => 1]);
             });
@@ -281,18 +294,30 @@ final class ChainOrdersTest extends TestCase
         $this->ran[$job->id] = ($this->ran[$job->id] ?? 0) + 1;
     }
 
-    /** Takes a job now, and handles it later. */
-    private function worker(Actors $actors): void
+    /** Takes a job now, and handles it later; then the jobs behind it. */
+    private function worker(Actors $actors, int $jobs = 1): void
     {
         $job = $this->links->reserve();
-        $actors->add($this->links, function (QueueInterface $queue) use ($job): void {
-            (new Follow($this->handle(...)))($job, $queue);
-            Fiber::suspend();
-            try {
-                $job->ack();
-            } catch (LeaseLostException) {
-                // Another worker has it.
+        $actors->add($this->links, function (QueueInterface $queue) use ($job, $jobs): void {
+            while ($job !== null) {
+                (new Follow($this->handle(...)))($job, $queue);
+                Fiber::suspend();
+                try {
+                    $job->ack();
+                } catch (LeaseLostException) {
+                    // Another worker has it.
+                }
+                $job = --$jobs > 0 ? $this->links->reserve() : null;
             }
+        });
+    }
+
+    /** Checks a chain that is well. */
+    private function checker(Actors $actors): void
+    {
+        $actors->add($this->links, function (QueueInterface $queue): void {
+            $status = Chain::check($queue, 'c');
+            $status === null || $this->assertNotNull($status->state);
         });
     }
 

@@ -8,8 +8,10 @@ use DateTimeImmutable;
 use DelayQueue\Bury;
 use DelayQueue\DuplicateJobException;
 use DelayQueue\Flow\Chain;
+use DelayQueue\Flow\ChainStep;
 use DelayQueue\Flow\Follow;
 use DelayQueue\State;
+use RuntimeException;
 use TypeError;
 use ValueError;
 
@@ -115,6 +117,25 @@ trait ChainPushRules
         $this->travel('2s');
 
         $this->assertSame(['c/2', 'c', 'c/2'], $this->work());
+        $this->assertNoChains();
+    }
+
+    public function testAJobOfAnEarlierRunPushesNothingOfANewOne(): void
+    {
+        $chain = $this->chain('c', [], ['ttr' => 1], [])->onFailure(['payload' => 'failed']);
+        $chain->push($this->queue());
+        $this->queue()->drain(new Follow(static fn () => null), 1);
+        $job = $this->queue()->reserve();
+        $this->assertSame('c/2', $job->id);
+        Chain::cancel($this->queue(), 'c');
+        $chain->push($this->queue());
+
+        (new ChainStep($job->headers['dq-chain'], 'c/2'))->buried($job, $this->queue(), new RuntimeException('late'));
+        $this->assertNull($this->queue()->peek('c/failed'));
+        (new Follow(static fn () => null))($job, $this->queue());
+        $this->assertNull($this->queue()->peek('c/3'));
+        $job->ack();
+        $this->assertSame(['c', 'c/2', 'c/3'], $this->work());
         $this->assertNoChains();
     }
 
