@@ -52,7 +52,7 @@ final class ChainsTest extends CliTestCase
         preg_match('/^ACL SETUSER (dqworker .+)$/m', (string) file_get_contents(__DIR__ . '/../../docs/acl.md'), $line);
         $this->redis->ask('ACL', 'SETUSER', ...explode(' ', $line[1]));
         $this->redis->ask('ACL', 'SETUSER', 'dqworker', 'nopass');
-        $queue = new DelayQueue($this->queueName, strtr($this->redis->dsn(), ['redis+unix://' => 'redis+unix://dqworker:x@', 'redis://' => 'redis://dqworker:x@']));
+        $queue = new DelayQueue($this->queueName, str_replace('://', '://dqworker:x@', $this->redis->dsn()));
         foreach (['c', 'd'] as $id) {
             $chain = Chain::of(['payload' => 'a', 'id' => $id, 'group' => 'g'], ['payload' => 'b', 'group' => 'h'], ['payload' => 'c', 'delay' => '1h']);
             $chain->onFailure(['payload' => 'failed'])->push($queue);
@@ -89,7 +89,8 @@ final class ChainsTest extends CliTestCase
     {
         $log = "{$this->redis->folder->path}/links.log";
         $options = ['ttr' => 0.4, 'maxAttempts' => 0];
-        [$a, $b, $spread] = [$this->queue($options)->sibling('a'), $this->queue($options)->sibling('b'), $this->queue($options)->sibling('spread', ['partitions' => 4])];
+        [$a, $b] = [$this->queue($options)->sibling('a'), $this->queue($options)->sibling('b')];
+        $spread = $a->sibling('spread', ['partitions' => 4]);
         $start = function (int $place) use ($log): Process {
             $queues = $place % 2 === 0 ? ['1', '1', 'a', 'b'] : ['4', '4', 'spread'];
 

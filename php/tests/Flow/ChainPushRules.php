@@ -56,7 +56,8 @@ trait ChainPushRules
         $this->assertNull($this->queue('chains')->peek('crash/1'));
         // As if the process had died between the two.
         $this->queue()->cancel('crash');
-        $this->queue('chains')->push(1, id: 'crash/1', delay: '3650d', headers: ['dq-chain' => $this->mark('crash', '1/2'), 'dq-chain-to' => $first->headers['dq-chain-to']]);
+        $headers = ['dq-chain' => $this->mark('crash', '1/2'), 'dq-chain-to' => $first->headers['dq-chain-to']];
+        $this->queue('chains')->push(1, id: 'crash/1', delay: '3650d', headers: $headers);
         $chain->push($this->queue());
 
         $this->assertSame(['crash', 'crash/2'], $this->work());
@@ -180,6 +181,7 @@ trait ChainPushRules
     /** @return array<string, array{string, callable}> */
     public static function badChains(): array
     {
+        $large = str_repeat('x', 1_000_000);
         $two = static fn (array $second) => static fn ($queue) => Chain::of(['payload' => 1], $second)->push($queue);
 
         return [
@@ -192,13 +194,22 @@ trait ChainPushRules
             'queue' => ['link 2: "queue" must', $two(['payload' => 1, 'queue' => 'a b'])],
             'type of queue' => ['link 2: "queue" must be of type', $two(['payload' => 1, 'queue' => 5])],
             'payload' => ['link 2: ', $two(['payload' => str_repeat('x', 1 << 20)])],
-            'headers' => ['link 2: "headers" must have at most 60 headers, with 3584 bytes', $two(['payload' => 1, 'headers' => ['x' => str_repeat('x', 3584)]])],
+            'headers' => ['link 2: "headers" must have at most 60 headers, with 3584 bytes', $two(['payload' => 1, 'headers' => ['x' => substr($large, -3584)]])],
             'number of headers' => ['link 2: "headers" must have at most 60', $two(['payload' => 1, 'headers' => array_fill(0, 61, '')])],
             'our header' => ['must not have dq-result', $two(['payload' => 1, 'headers' => ['dq-result' => '1']])],
-            'long id' => ['link 1: "id" must be at most 193 bytes long', static fn ($queue) => Chain::of(['payload' => 1, 'id' => str_repeat('x', 194)])->push($queue)],
-            'all payloads' => ['8000000 bytes together', static fn ($queue) => Chain::of(...array_fill(0, 9, ['payload' => str_repeat('x', 1_000_000)]))->push($queue)],
-            'failure' => ['the job of onFailure(): "ttr" must', static fn ($queue) => Chain::of(['payload' => 1])->onFailure(['payload' => 1, 'ttr' => '31d'])->push($queue)],
-            'id of failure' => ['Argument #1 ($job) has the unknown key "id"', static fn () => Chain::of(['payload' => 1])->onFailure(['payload' => 1, 'id' => 'x'])],
+            'long id' => [
+                'link 1: "id" must be at most 193 bytes long',
+                static fn ($queue) => Chain::of(['payload' => 1, 'id' => str_repeat('x', 194)])->push($queue),
+            ],
+            'all payloads' => ['8000000 bytes together', static fn ($queue) => Chain::of(...array_fill(0, 9, ['payload' => $large]))->push($queue)],
+            'failure' => [
+                'the job of onFailure(): "ttr" must',
+                static fn ($queue) => Chain::of(['payload' => 1])->onFailure(['payload' => 1, 'ttr' => '31d'])->push($queue),
+            ],
+            'id of failure' => [
+                'Argument #1 ($job) has the unknown key "id"',
+                static fn () => Chain::of(['payload' => 1])->onFailure(['payload' => 1, 'id' => 'x']),
+            ],
         ];
     }
 
