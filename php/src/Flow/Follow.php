@@ -48,27 +48,15 @@ final class Follow
 
     public function __invoke(JobInterface $job, QueueInterface $queue): mixed
     {
-        return self::call($this->handler, $job, $queue);
-    }
-
-    /**
-     * For an object with a handler of its own, which would hold a Follow that holds the object.
-     *
-     * @internal
-     *
-     * @param callable(JobInterface, QueueInterface): mixed $handler
-     */
-    public static function call(callable $handler, JobInterface $job, QueueInterface $queue): mixed
-    {
         $steps = self::steps($job);
         self::$followed ??= new WeakMap();
         if ($steps === [] || isset(self::$followed[$job])) {
-            return $handler($job, $queue);
+            return ($this->handler)($job, $queue);
         }
         self::$followed[$job] = true;
         self::listen($queue);
         try {
-            $result = $handler($job, $queue);
+            $result = ($this->handler)($job, $queue);
         } finally {
             unset(self::$followed[$job]);
         }

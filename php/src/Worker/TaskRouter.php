@@ -35,6 +35,8 @@ final class TaskRouter
 {
     private readonly Caller $caller;
 
+    private readonly Follow $routes;
+
     /** @var array<string, object> made without a container */
     private array $made = [];
 
@@ -47,6 +49,7 @@ final class TaskRouter
     public function __construct(private readonly array $tasks, private readonly ?ContainerInterface $container = null)
     {
         $this->caller = new Caller();
+        $this->routes = new Follow($this->route(...));
         foreach ($tasks as $task => $handler) {
             if (!is_string($handler)) {
                 Caller::callable($handler, "the handler of task '$task'");
@@ -60,7 +63,7 @@ final class TaskRouter
     /** @throws Bury if the payload is not a task that is known here */
     public function __invoke(JobInterface $job, QueueInterface $queue): mixed
     {
-        return Follow::call($this->route(...), $job, $queue);
+        return ($this->routes)($job, $queue);
     }
 
     private function route(JobInterface $job, QueueInterface $queue): mixed
