@@ -194,7 +194,10 @@ trait ChainPushRules
             'queue' => ['link 2: "queue" must', $two(['payload' => 1, 'queue' => 'a b'])],
             'type of queue' => ['link 2: "queue" must be of type', $two(['payload' => 1, 'queue' => 5])],
             'payload' => ['link 2: ', $two(['payload' => str_repeat('x', 1 << 20)])],
-            'headers' => ['link 2: "headers" must have at most 60 headers, with 3584 bytes', $two(['payload' => 1, 'headers' => ['x' => substr($large, -3584)]])],
+            'headers' => [
+                'link 2: "headers" must have at most 60 headers, with 3584 bytes',
+                $two(['payload' => 1, 'headers' => ['x' => substr($large, -3584)]]),
+            ],
             'number of headers' => ['link 2: "headers" must have at most 60', $two(['payload' => 1, 'headers' => array_fill(0, 61, '')])],
             'our header' => ['must not have dq-result', $two(['payload' => 1, 'headers' => ['dq-result' => '1']])],
             'long id' => [
