@@ -83,6 +83,9 @@ final class ChainLink
         if ($target instanceof DelayQueue && $queue instanceof DelayQueue && [$target->dsn(), $target->prefix()] !== [$queue->dsn(), $queue->prefix()]) {
             throw new ValueError("$what: \"queue\" must be on the same Redis and under the same prefix as the queue of the chain");
         }
+        if ($target->name() === ChainStore::QUEUE) {
+            throw new ValueError("$what: \"queue\" must not be '" . ChainStore::QUEUE . "', where links wait for their turn");
+        }
         self::checkHeaders($job->headers, $what);
 
         return new self($job, $target->name());

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Flow;
 
 use Closure;
-use DelayQueue\DuplicateJobException;
 use DelayQueue\Flow\Chain;
 use DelayQueue\Flow\ChainLink;
 use DelayQueue\Flow\Follow;

@@ -192,6 +192,7 @@ trait ChainPushRules
             'no payload' => ['Argument #2: "payload" must be given', $two(['delay' => 1])],
             'delay' => ['link 2: "delay" must', $two(['payload' => 1, 'delay' => 'soon'])],
             'queue' => ['link 2: "queue" must', $two(['payload' => 1, 'queue' => 'a b'])],
+            'queue of chains' => ["link 2: \"queue\" must not be 'chains'", $two(['payload' => 1, 'queue' => 'chains'])],
             'type of queue' => ['link 2: "queue" must be of type', $two(['payload' => 1, 'queue' => 5])],
             'payload' => ['link 2: ', $two(['payload' => str_repeat('x', 1 << 20)])],
             'headers' => [
