@@ -1,0 +1,14 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Flow;
+
+use DelayQueue\Testing\InteractsWithMemoryQueue;
+use PHPUnit\Framework\TestCase;
+
+final class MemoryBatchTest extends TestCase
+{
+    use BatchRules;
+    use InteractsWithMemoryQueue;
+}
