@@ -9,6 +9,7 @@ use PHPUnit\Framework\TestCase;
 
 final class MemoryBatchTest extends TestCase
 {
+    use BatchCrashRules;
     use BatchRules;
     use InteractsWithMemoryQueue;
 }
