@@ -39,8 +39,8 @@ final class BatchCall
         $id = $job['id'] ?? $id;
         // So much room is needed for the header that tells of the member.
         $headers = [Batch::FAILURE => str_repeat('x', self::HEADER_BYTES)];
-        $item = BatchItem::of(['id' => $id] + $job, $queue, $headers, $what);
-        $prepared = $item->prepared;
+        $siblings = [];
+        $item = BatchItem::of(['id' => $id] + $job, $queue, $headers, $what, $siblings, $prepared);
 
         return [
             'queue' => $item->target->name(),

@@ -25,7 +25,7 @@ final class BatchItem
     ];
 
     /** @param array<string, mixed> $job for pushMany() of $target */
-    private function __construct(public readonly QueueInterface $target, public readonly array $job, public readonly PreparedJob $prepared)
+    private function __construct(public readonly QueueInterface $target, public readonly array $job, public readonly string $id, public readonly int $partitions)
     {
     }
 
@@ -34,10 +34,11 @@ final class BatchItem
      * @param array<string, string> $headers of ours
      * @param string $what it is, for errors
      * @param array<string, QueueInterface> $siblings that were opened, by their names
+     * @param PreparedJob|null $prepared is set to the job as it would be stored
      *
      * @throws TypeError|ValueError
      */
-    public static function of(mixed $job, QueueInterface $queue, array $headers, string $what, array &$siblings = []): self
+    public static function of(mixed $job, QueueInterface $queue, array $headers, string $what, array &$siblings = [], ?PreparedJob &$prepared = null): self
     {
         is_array($job) || throw new TypeError("$what must be of type array, " . get_debug_type($job) . ' given');
         $unknown = array_key_first(array_diff_key($job, self::KEYS));
@@ -67,7 +68,7 @@ final class BatchItem
             throw new ValueError("$what: \"queue\" must have keys, as that of the batch, or none, as that");
         }
 
-        return new self($target, $job, $prepared);
+        return new self($target, $job, $prepared->id, $prepared->partitions);
     }
 
     private static function target(mixed $to, QueueInterface $queue, string $what): QueueInterface

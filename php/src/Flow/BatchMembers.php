@@ -70,7 +70,7 @@ final class BatchMembers
     /** Equal for members of the same ids in the same queues. */
     public function digest(): string
     {
-        $names = array_map(static fn (BatchItem $item): string => "{$item->target->name()} {$item->prepared->id}", $this->items);
+        $names = array_map(static fn (BatchItem $item): string => "{$item->target->name()} {$item->id}", $this->items);
         sort($names, SORT_STRING);
 
         return hash('xxh128', implode("\n", $names));
@@ -93,7 +93,7 @@ final class BatchMembers
     {
         [$new, $marked, $done] = [0, [], []];
         foreach (array_chunk($this->items, self::PAGE) as $page) {
-            $markers = array_map(fn (BatchItem $item): array => $this->store->marker($item->prepared->id, $item->target->name(), $of), $page);
+            $markers = array_map(fn (BatchItem $item): array => $this->store->marker($item->id, $item->target->name(), $of), $page);
             try {
                 $this->store->home->pushMany($markers);
                 $new += count($page);
@@ -102,7 +102,7 @@ final class BatchMembers
                 foreach ($page as $index => $item) {
                     $isNew = $this->store->home->tryPush(...$markers[$index]) !== null;
                     $new += (int) $isNew;
-                    $isNew || $this->store->peekMarker($item->prepared->id) !== null ? $marked[] = $item : $done[] = $item;
+                    $isNew || $this->store->peekMarker($item->id) !== null ? $marked[] = $item : $done[] = $item;
                 }
             }
         }
@@ -153,7 +153,7 @@ final class BatchMembers
      */
     private function isMissing(BatchItem $item): bool
     {
-        $id = $item->prepared->id;
+        $id = $item->id;
         $there = $item->target->peek($id);
         if ($there !== null && ($there->headers[Batch::HEADER] ?? null) !== $this->store->name) {
             $job = "job '" . Excerpt::of($id, 200) . "' is in queue '{$item->target->name()}' already, and is no member of batch '{$this->store->name}'";
@@ -166,7 +166,7 @@ final class BatchMembers
     /** @param list<array<string, mixed>> $calls */
     private function put(BatchItem $item, array $calls, string $what): void
     {
-        [$id, $queue, $partitions] = [$item->prepared->id, $item->target->name(), $item->prepared->partitions];
+        [$id, $queue, $partitions] = [$item->id, $item->target->name(), $item->partitions];
         $most = 200 - strlen("{$this->store->name}/");
         strlen($id) <= $most || throw new ValueError("$what: \"id\" must be at most $most bytes long: its name and that of the batch are 200 together");
         isset($this->items[$id]) && throw new ValueError("$what: \"id\" must not be that of another member, '" . Excerpt::of($id, 200) . "' is");
