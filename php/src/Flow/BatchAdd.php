@@ -23,7 +23,20 @@ final class BatchAdd
     {
         $members = BatchMembers::of($jobs, $this->store, [], $this->what);
 
-        return $members->count() === 0 ? 0 : $this->store->hold(fn (BatchLock $lock): int => $this->add($lock, $members)) ?? throw $this->closed();
+        if ($members->count() === 0) {
+            return 0;
+        }
+        try {
+            return $this->store->hold(fn (BatchLock $lock): int => $this->add($lock, $members)) ?? throw $this->closed();
+        } catch (BatchClosed | BatchHeld $error) {
+            // Markers of a try that was cut off, or taken over, between marking and saving. While the batch is open, the next try needs them.
+            $stage = $this->store->definition()?->stage;
+            if ($stage === null || $stage === BatchStage::Closed) {
+                $members->unmark();
+                $this->store->close();
+            }
+            throw $error;
+        }
     }
 
     private function add(BatchLock $lock, BatchMembers $members): int

@@ -110,6 +110,14 @@ final class BatchMembers
         return [$new, $marked, $done];
     }
 
+    /** They are no members any more. */
+    public function unmark(): void
+    {
+        foreach (array_chunk($this->items, self::PAGE) as $page) {
+            $this->store->unmark(...array_map(static fn (BatchItem $item): string => $item->id, $page));
+        }
+    }
+
     /**
      * Pushes members that are marked.
      *

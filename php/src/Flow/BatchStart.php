@@ -52,9 +52,10 @@ final class BatchStart
         if (!$isRepeated) {
             $this->checkIds($lock);
             [, , $done] = $members->mark('');
-            $done === [] || throw $this->refused('is that of a batch that had some of these members within the last day');
-            $batch->stage = BatchStage::Members;
+            $batch->stage = $done === [] ? BatchStage::Members : $batch->stage;
+            // Where another process has taken over, and members are done, it ends here.
             $lock->save();
+            $done === [] || throw $this->refused('is that of a batch that had some of these members within the last day');
         }
         if ($batch->stage === BatchStage::Members) {
             $members->push(null, $isRepeated);
@@ -70,8 +71,8 @@ final class BatchStart
             BatchCall::checkFree($lock->batch->then, $this->store, "$this->what#4 (\$then)");
             BatchCall::checkFree($lock->batch->failed, $this->store, "$this->what#5 (\$onFailure)");
         } catch (ValueError $error) {
-            $this->store->home->cancelGroup($this->store->name);
             $lock->end();
+            $this->store->home->cancelGroup($this->store->name);
             $this->store->home->forgetReceipts($this->store->name);
             throw $error;
         }

@@ -1,0 +1,247 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Flow;
+
+use Closure;
+use DelayQueue\ConnectionException;
+use DelayQueue\Flow\Batch;
+use DelayQueue\Flow\BatchClosed;
+use DelayQueue\Flow\BatchHeld;
+use DelayQueue\Flow\Follow;
+use DelayQueue\JobInterface;
+use DelayQueue\QueueInterface;
+use DelayQueue\Release;
+use DelayQueue\Testing\InteractsWithMemoryQueue;
+use PHPUnit\Framework\TestCase;
+use Throwable;
+use ValueError;
+
+/** A process dies, or stands still for longer than it may hold a batch, at each of its requests in turn. */
+final class BatchMomentsTest extends TestCase
+{
+    use InteractsWithMemoryQueue;
+
+    private const THEN = ['payload' => 'all', 'queue' => 'reports'];
+
+    /** @var list<string> ids of jobs in the order in which they ran */
+    private array $ran = [];
+
+    public function testAStartThatDiesAnywhereIsCompletedByTheNext(): void
+    {
+        foreach ([false, true] as $workersAreQuick) {
+            $this->dyingEverywhere(
+                fn (QueueInterface $queue) => $this->start($queue, 'row-1', 'row-2', 'row-3'),
+                function (QueueInterface $queue, string $when) use ($workersAreQuick): void {
+                    $workersAreQuick && $this->work($queue);
+                    $this->restart($queue, 'row-1', 'row-2', 'row-3');
+                    $this->work($queue);
+                    $this->assertSame(['row-1', 'row-2', 'row-3', 'batch/then'], $this->ran, $when);
+                },
+            );
+        }
+    }
+
+    public function testTheEndOfTheLastMemberMayBeCutOffAnywhere(): void
+    {
+        $this->dyingEverywhere(
+            function (QueueInterface $queue): void {
+                Batch::of($queue, 'batch')->done($queue->sibling('rows')->reserve());
+            },
+            function (QueueInterface $queue, string $when): void {
+                $this->travel('1m');
+                $this->work($queue);
+                $this->assertSame(1, count(array_keys($this->ran, 'batch/then', true)), $when);
+                $this->assertSame('batch/then', end($this->ran), $when);
+            },
+            fn (QueueInterface $queue) => $this->start($queue, 'row-1'),
+        );
+    }
+
+    public function testAnAddThatDiesAnywhereIsCompletedByTheNextOrRefused(): void
+    {
+        $this->dyingEverywhere(
+            fn (QueueInterface $queue) => Batch::of($queue, 'batch')->add([self::member('more-1'), self::member('more-2')]),
+            function (QueueInterface $queue, string $when): void {
+                $this->work($queue);
+                $isOver = in_array('batch/then', $this->ran, true);
+                try {
+                    Batch::of($queue, 'batch')->add([self::member('more-1'), self::member('more-2')]);
+                    $this->assertFalse($isOver, $when);
+                } catch (BatchClosed) {
+                    $this->assertTrue($isOver, $when);
+                }
+                $this->work($queue);
+                $expected = in_array('more-1', $this->ran, true) ? ['row-1', 'more-1', 'more-2', 'batch/then'] : ['row-1', 'batch/then'];
+                $this->assertSame($expected, $this->ran, $when);
+            },
+            fn (QueueInterface $queue) => $this->start($queue, 'row-1'),
+        );
+    }
+
+    public function testACancelThatDiesAnywhereIsCompletedByTheNextAndNothingFollows(): void
+    {
+        $this->dyingEverywhere(
+            fn (QueueInterface $queue) => Batch::of($queue, 'batch')->cancel(),
+            function (QueueInterface $queue, string $when): void {
+                Batch::of($queue, 'batch')->cancel();
+                $this->work($queue);
+                $this->assertSame([], $this->ran, $when);
+            },
+            fn (QueueInterface $queue) => $this->start($queue, 'row-1', 'row-2'),
+        );
+    }
+
+    public function testAMemberThatIsAddedWhileTheLastOneEndsComesBeforeThenOrIsRefused(): void
+    {
+        $this->standingStillEverywhere(
+            fn (QueueInterface $queue) => Batch::of($queue, 'batch')->done($queue->sibling('rows')->reserve()),
+            function (QueueInterface $queue): void {
+                try {
+                    Batch::of($queue, 'batch')->add([self::member('more-1', 'others')]);
+                    $this->ran[] = 'added';
+                } catch (BatchClosed) {
+                    $this->ran[] = 'refused';
+                }
+            },
+            fn (QueueInterface $queue) => $this->start($queue, 'row-1'),
+        );
+    }
+
+    public function testAnAddThatStandsStillWhileTheLastMemberEndsAddsBeforeThenOrNotAtAll(): void
+    {
+        $this->standingStillEverywhere(
+            function (QueueInterface $queue): void {
+                try {
+                    try {
+                        Batch::of($queue, 'batch')->add([self::member('more-1', 'others')]);
+                    } catch (BatchHeld) {
+                        Batch::of($queue, 'batch')->add([self::member('more-1', 'others')]);
+                    }
+                    $this->ran[] = 'added';
+                } catch (BatchClosed) {
+                    $this->ran[] = 'refused';
+                }
+            },
+            fn (QueueInterface $queue) => $queue->sibling('rows')->drain(new Follow($this->record(...))),
+            fn (QueueInterface $queue) => $this->start($queue, 'row-1'),
+        );
+    }
+
+    public function testAStartThatStandsStillWhileAnotherDoesItAllChangesNothing(): void
+    {
+        $this->standingStillEverywhere(
+            fn (QueueInterface $queue) => $this->restart($queue, 'row-1', 'row-2'),
+            function (QueueInterface $queue): void {
+                $this->restart($queue, 'row-1', 'row-2');
+                $this->work($queue);
+            },
+        );
+    }
+
+    /** Its call is cut off before, and behind, each request in turn, until it comes to its end. */
+    private function dyingEverywhere(Closure $call, Closure $repeat, ?Closure $before = null): void
+    {
+        for ($moment = 0, $isCutOff = true; $isCutOff; $moment++) {
+            $queue = $this->fresh($before);
+            $isCutOff = false;
+            $hook = function () use (&$requests, &$isCutOff, $moment): void {
+                $requests++;
+                if ($isCutOff || $requests > $moment) {
+                    $isCutOff = true;
+                    throw new ConnectionException('this process is dead');
+                }
+            };
+            $requests = 0;
+            try {
+                $call(HookedQueue::of($queue, $hook));
+            } catch (ConnectionException) {
+            }
+            $this->travel('6s');
+            $repeat($queue, "cut off at moment $moment");
+            $this->assertCount(0, $queue->sibling('batches'), "cut off at moment $moment");
+            foreach (['rows', 'reports'] as $name) {
+                $this->assertCount(0, $queue->sibling($name), "cut off at moment $moment");
+            }
+        }
+        $this->assertGreaterThan(10, $moment);
+    }
+
+    /** Another process does something before, or behind, each request in turn, when the lease of the first one is over. */
+    private function standingStillEverywhere(Closure $call, Closure $meanwhile, ?Closure $before = null): void
+    {
+        for ($moment = 0, $isReached = true; $isReached; $moment++) {
+            $queue = $this->fresh($before);
+            $isReached = false;
+            $requests = 0;
+            $hook = function () use (&$requests, &$isReached, $moment, $meanwhile, $queue): void {
+                if (++$requests > $moment && !$isReached) {
+                    $isReached = true;
+                    $this->travel('6s');
+                    $meanwhile($queue);
+                }
+            };
+            try {
+                $call(HookedQueue::of($queue, $hook));
+            } catch (Release | BatchHeld) {
+            }
+            $this->travel('1m');
+            $this->work($queue);
+            $this->travel('1m');
+            $this->work($queue);
+            $seen = "standing still at moment $moment: " . implode(' ', $this->ran);
+            $this->assertSame(1, count(array_keys($this->ran, 'batch/then', true)), $seen);
+            // A start that stood still may push members again that are done. They were done before `then`, too.
+            $first = array_values(array_diff(array_unique($this->ran), ['refused']));
+            $this->assertSame('batch/then', end($first), $seen);
+            $this->assertSame(in_array('added', $this->ran, true), in_array('more-1', $this->ran, true), $seen);
+            $this->assertLessThanOrEqual(1, count(array_keys($this->ran, 'more-1', true)), $seen);
+            $this->assertCount(0, $queue->sibling('batches'), $seen);
+        }
+        $this->assertGreaterThan(10, $moment);
+    }
+
+    private function fresh(?Closure $before): QueueInterface
+    {
+        $this->setUpMemoryQueue();
+        $this->ran = [];
+        $queue = $this->delayQueue('main');
+        $before === null || $before($queue);
+
+        return $queue;
+    }
+
+    private function start(QueueInterface $queue, string ...$ids): void
+    {
+        Batch::start($queue, 'batch', array_map(static fn (string $id): array => self::member($id), $ids), self::THEN);
+    }
+
+    /** Where the batch has ended, that is said. */
+    private function restart(QueueInterface $queue, string ...$ids): void
+    {
+        try {
+            $this->start($queue, ...$ids);
+        } catch (ValueError $error) {
+            $this->assertStringContainsString('has ended', $error->getMessage());
+        }
+    }
+
+    private function work(QueueInterface $queue): void
+    {
+        foreach (['rows', 'others', 'rows', 'reports'] as $name) {
+            $queue->sibling($name)->drain(new Follow($this->record(...)));
+        }
+    }
+
+    private function record(JobInterface $job): void
+    {
+        $this->ran[] = $job->id;
+    }
+
+    /** @return array<string, mixed> */
+    private static function member(string $id, string $queue = 'rows'): array
+    {
+        return ['payload' => 1, 'id' => $id, 'queue' => $queue, 'ttr' => '1s'];
+    }
+}
