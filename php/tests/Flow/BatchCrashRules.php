@@ -8,6 +8,7 @@ use DelayQueue\Flow\Batch;
 use DelayQueue\Flow\BatchCall;
 use DelayQueue\Flow\BatchClosed;
 use DelayQueue\Flow\BatchDefinition;
+use DelayQueue\Flow\BatchHeld;
 use DelayQueue\Flow\BatchLock;
 use DelayQueue\Flow\BatchMembers;
 use DelayQueue\Flow\BatchStage;
@@ -26,6 +27,12 @@ trait BatchCrashRules
         $queue = $this->delayQueue('imports');
         $store = new BatchStore($queue, 'import-7');
         $members = self::defined($store, 3);
+        try {
+            Batch::of($queue, 'import-7')->check();
+            $this->fail('there is no member yet');
+        } catch (BatchHeld) {
+            $this->assertCount(0, $queue->sibling('reports'));
+        }
         $store->home->push(...$store->marker('row-2', 'imports', ''));
         $this->assertSame([3, 0, 3, 0.0], self::figures(Batch::of($queue, 'import-7')));
 
