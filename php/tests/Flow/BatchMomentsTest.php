@@ -46,13 +46,12 @@ final class BatchMomentsTest extends TestCase
     {
         $this->dyingEverywhere(
             function (QueueInterface $queue): void {
-                Batch::of($queue, 'batch')->done($queue->sibling('rows')->reserve());
+                $this->endMember($queue);
             },
             function (QueueInterface $queue, string $when): void {
                 $this->travel('1m');
                 $this->work($queue);
-                $this->assertSame(1, count(array_keys($this->ran, 'batch/then', true)), $when);
-                $this->assertSame('batch/then', end($this->ran), $when);
+                $this->assertSame(['batch/then'], array_values(array_diff($this->ran, ['row-1'])), $when);
             },
             fn (QueueInterface $queue) => $this->start($queue, 'row-1'),
         );
@@ -95,7 +94,7 @@ final class BatchMomentsTest extends TestCase
     public function testAMemberThatIsAddedWhileTheLastOneEndsComesBeforeThenOrIsRefused(): void
     {
         $this->standingStillEverywhere(
-            fn (QueueInterface $queue) => Batch::of($queue, 'batch')->done($queue->sibling('rows')->reserve()),
+            $this->endMember(...),
             function (QueueInterface $queue): void {
                 try {
                     Batch::of($queue, 'batch')->add([self::member('more-1', 'others')]);
@@ -225,6 +224,14 @@ final class BatchMomentsTest extends TestCase
         } catch (ValueError $error) {
             $this->assertStringContainsString('has ended', $error->getMessage());
         }
+    }
+
+    /** It is not acknowledged, so it comes again. */
+    private function endMember(QueueInterface $queue): void
+    {
+        $job = $queue->sibling('rows')->reserve();
+        $this->ran[] = $job->id;
+        Batch::of($queue, 'batch')->done($job);
     }
 
     /** Again where it was taken over. */
