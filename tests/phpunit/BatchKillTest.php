@@ -79,25 +79,17 @@ final class BatchKillTest extends ProcessTestCase
         $this->work(0, 'one,two', '1');
         $this->work('ends', 'ends', '1');
 
-        $answers = [];
-        for ($try = 1; count($answers) < $batches; $try++) {
-            $starts = [];
-            foreach (array_diff_key(range(0, $batches - 1), $answers) as $number => $_) {
-                $starts[$number] = Php::program('batch_start.php', $this->redis->dsn(), "batch$number", (string) $members);
-            }
-            foreach ($starts as $start) {
-                $start->hear('ready');
-            }
-            foreach ($starts as $number => $start) {
+        for ($try = 1; $try <= 3; $try++) {
+            foreach ($this->starters($batches, $members) as $start) {
                 $start->say('go');
-                if ($try <= 3) {
-                    usleep(random_int(0, 30_000));
-                    $start->kill();
-                } else {
-                    $answers[$number] = $start->line(30);
-                }
+                usleep(random_int(0, 30_000));
+                $start->kill();
             }
         }
+        // Two at once for each batch.
+        $starts = [...$this->starters($batches, $members), ...$this->starters($batches, $members)];
+        array_map(static fn (Process $start) => $start->say('go'), $starts);
+        $answers = array_map(static fn (Process $start): string => $start->line(30), $starts);
         $this->assertSame([], array_diff($answers, ['started', 'ended']));
         Wait::until(fn (): bool => count($this->lines('ends')) >= $batches, 30, 'the end of the batches');
         $this->settled($queue);
@@ -105,6 +97,15 @@ final class BatchKillTest extends ProcessTestCase
         $ends = $this->lines('ends');
         sort($ends);
         $this->assertSame(array_map(static fn (int $number): string => "batch$number $members", range(0, $batches - 1)), $ends);
+    }
+
+    /** @return list<Process> for each of the batches one that is about to start it */
+    private function starters(int $batches, int $members): array
+    {
+        $starts = array_map(fn (int $n): Process => Php::program('batch_start.php', $this->redis->dsn(), "batch$n", (string) $members), range(0, $batches - 1));
+        array_map(static fn (Process $start) => $start->hear('ready'), $starts);
+
+        return $starts;
     }
 
     private function work(int|string $key, string $queues, string $partitions): void

@@ -114,6 +114,20 @@ final class Batch
     }
 
     /**
+     * The names of all batches that have not ended, nor were cancelled.
+     *
+     * @param QueueInterface $queue any of the same Redis
+     *
+     * @return iterable<string> one that begins or ends meanwhile may be missing
+     *
+     * @throws ConnectionException|ServerException
+     */
+    public static function names(QueueInterface $queue): iterable
+    {
+        return BatchStore::names($queue);
+    }
+
+    /**
      * Why the job of onFailure was pushed: the member that was buried, and its last error. Null for any other job.
      *
      * @return array{batch: string, id: string, queue: string, error: string}|null

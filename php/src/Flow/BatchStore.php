@@ -32,6 +32,9 @@ final class BatchStore
     /** Long enough for a job that adds members to fail and come back: it adds the same ones once. */
     private const MARKER_TAKEN = '1d';
 
+    /** The group of all definitions. No batch has this name, because it has a slash. */
+    private const ALL = '/batches';
+
     private const NEVER = '3650d';
 
     private const TTR = 5;
@@ -51,8 +54,17 @@ final class BatchStore
 
     public function __construct(public readonly QueueInterface $queue, public readonly string $name)
     {
-        self::$homes ??= new WeakMap();
-        $this->home = self::$homes[$queue] ??= $queue->sibling(self::QUEUE, self::OPTIONS);
+        $this->home = self::home($queue);
+    }
+
+    /** @return iterable<string> the names of all batches */
+    public static function names(QueueInterface $queue): iterable
+    {
+        foreach ([State::Reserved, State::Delayed] as $state) {
+            for ($offset = 0; ($page = self::home($queue)->list($state, $offset, self::PAGE, group: self::ALL)) !== []; $offset += self::PAGE) {
+                yield from array_column($page, 'id');
+            }
+        }
     }
 
     public function definition(): ?BatchDefinition
@@ -68,7 +80,7 @@ final class BatchStore
     /** @return bool false: the name is taken */
     public function define(BatchDefinition $batch): bool
     {
-        return $this->home->tryPush($batch->payload(), delay: self::NEVER, id: $this->name, unique: self::TAKEN) !== null;
+        return $this->home->tryPush($batch->payload(), delay: self::NEVER, id: $this->name, unique: self::TAKEN, group: self::ALL) !== null;
     }
 
     /** How many members are not done. */
@@ -195,6 +207,13 @@ final class BatchStore
             }
             $lock->end();
         }, unless: fn (): bool => $this->waiting() > 0);
+    }
+
+    private static function home(QueueInterface $queue): QueueInterface
+    {
+        self::$homes ??= new WeakMap();
+
+        return self::$homes[$queue] ??= $queue->sibling(self::QUEUE, self::OPTIONS);
     }
 
     /**

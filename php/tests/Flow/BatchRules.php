@@ -282,6 +282,32 @@ trait BatchRules
         Batch::of($queue, 'import-8')->done($job);
     }
 
+    public function testNamesAreThoseOfBatchesThatHaveNotEnded(): void
+    {
+        $queue = $this->delayQueue('imports');
+        foreach (['b', 'a', '7'] as $name) {
+            Batch::start($queue, $name, self::members(1, "of-$name"));
+        }
+        $this->assertSame(['b', 'a', '7'], [...Batch::names($queue)]);
+        Batch::of($queue, 'b')->cancel();
+        $queue->drain(new Follow(fn () => null), 1);
+        $this->assertSame(['7'], [...Batch::names($queue->sibling('other'))]);
+    }
+
+    public function testNamesAndIdsMayLookLikeNumbers(): void
+    {
+        $queue = $this->delayQueue('imports');
+        $batch = Batch::start($queue, '7', array_map(static fn (int $n): array => ['payload' => $n, 'id' => "$n", 'queue' => '5'], range(0, 4)), then: ['payload' => 'all']);
+        $queue->sibling('5')->cancel('0');
+        $this->assertSame(1, $batch->check());
+        $this->assertSame(1, $batch->cancelMember('1'));
+        $this->assertSame(1, $batch->add([['payload' => 9, 'id' => '9', 'queue' => '5']]));
+        $queue->sibling('5')->drain(new Follow(fn () => null), 3);
+        $this->assertSame([6, 5, 1, 5 / 6], self::figures($batch));
+        $this->assertSame(1, $batch->cancel());
+        $this->assertSame([0, 0], [count($queue->sibling('5')), count($queue->sibling('batches'))]);
+    }
+
     public function testWaitGivesUp(): void
     {
         $queue = $this->delayQueue('imports');
