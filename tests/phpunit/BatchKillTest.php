@@ -56,7 +56,7 @@ final class BatchKillTest extends ProcessTestCase
         }
         $this->work('ends', 'ends', '1');
         Wait::until(function () use ($kinds, &$kills): bool {
-            usleep(random_int(20_000, 150_000));
+            usleep(random_int(10_000, 80_000));
             if ($this->lines('ends') === []) {
                 $victim = random_int(0, count($kinds) - 1);
                 $this->workers[$victim]->kill();

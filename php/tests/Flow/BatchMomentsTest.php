@@ -139,6 +139,28 @@ final class BatchMomentsTest extends TestCase
         );
     }
 
+    public function testTheRequestsAreThoseThatTheDocumentsName(): void
+    {
+        $queue = $this->delayQueue('main');
+        $requests = 0;
+        $counted = HookedQueue::of($queue, static function (bool $isOver) use (&$requests): void {
+            $requests += $isOver ? 0 : 1;
+        });
+        $count = static function (Closure $call) use (&$requests): int {
+            $requests = 0;
+            $call();
+
+            return $requests;
+        };
+        $this->assertSame(10, $count(fn () => $this->start($counted, 'row-1', 'row-2')));
+        $this->assertSame(8, $count(fn () => Batch::of($counted, 'batch')->add([self::member('more-1'), self::member('more-2')])));
+        $this->assertSame(2, $count(fn () => Batch::of($counted, 'batch')->progress()));
+        $jobs = $queue->sibling('rows')->reserveMany(4);
+        foreach ([2, 2, 2, 8] as $index => $expected) {
+            $this->assertSame($expected, $count(fn () => Batch::of($counted, 'batch')->done($jobs[$index])));
+        }
+    }
+
     /** Its call is cut off before, and behind, each request in turn, until it comes to its end. */
     private function dyingEverywhere(Closure $call, Closure $repeat, ?Closure $before = null): void
     {

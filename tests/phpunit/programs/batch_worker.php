@@ -19,6 +19,7 @@ $queues = explode(',', $queues);
 $queue = new DelayQueue($queues[0], $dsn, ['partitions' => (int) $partitions, 'readTimeout' => 10]);
 $queue->watch(...$queues)->consume(new Follow(static function (Job $job) use ($folder): void {
     if ($job->queue !== 'ends') {
+        usleep(500);
         file_put_contents("$folder/runs", "$job->id\n", FILE_APPEND);
 
         return;
