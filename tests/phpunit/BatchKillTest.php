@@ -117,10 +117,12 @@ final class BatchKillTest extends ProcessTestCase
     private function settled(DelayQueue $queue): void
     {
         Wait::until(function () use ($queue): bool {
-            $names = ['one' => 1, 'two' => 1, 'wide' => 4, 'ends' => 1, 'batches' => 1];
-            $left = array_map(static fn (string $name, int $partitions): int => count($queue->sibling($name, ['partitions' => $partitions])), array_keys($names), $names);
+            $left = 0;
+            foreach (['one' => 1, 'two' => 1, 'wide' => 4, 'ends' => 1, 'batches' => 1] as $name => $partitions) {
+                $left += count($queue->sibling($name, ['partitions' => $partitions]));
+            }
 
-            return array_sum($left) === 0;
+            return $left === 0;
         }, 20, 'empty queues');
     }
 

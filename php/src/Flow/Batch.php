@@ -87,7 +87,8 @@ final class Batch
      * @param Item|null $onFailure pushed once, when the first member is buried; failure() tells its handler which one. Its id is `import-7/failed`
      *     unless it has one
      *
-     * @throws TypeError|ValueError when a job or a name is wrong, or the name is that of a batch that has other members, has ended or was cancelled; nothing is sent
+     * @throws TypeError|ValueError when a job or a name is wrong, or the name is that of a batch that has other members, has ended or was cancelled:
+     *     nothing is sent
      * @throws DuplicateJobException when another job has the id of a member: the batch is there without that member, until start() is called again when
      *     that job is gone, or cancel()
      * @throws BatchHeld

@@ -20,13 +20,17 @@ use ValueError;
 final class BatchItem
 {
     private const KEYS = [
-        'payload' => 1, 'delay' => 1, 'id' => 1, 'priority' => 1, 'ttr' => 1, 'maxAttempts' => 1, 'backoff' => 1, 'timeout' => 1, 'headers' => 1, 'expires' => 1,
-        'onExpiry' => 1, 'retryUntil' => 1, 'group' => 1, 'queue' => 1,
+        'payload' => 1, 'delay' => 1, 'id' => 1, 'priority' => 1, 'ttr' => 1, 'maxAttempts' => 1, 'backoff' => 1, 'timeout' => 1, 'headers' => 1,
+        'expires' => 1, 'onExpiry' => 1, 'retryUntil' => 1, 'group' => 1, 'queue' => 1,
     ];
 
     /** @param array<string, mixed> $job for pushMany() of $target */
-    private function __construct(public readonly QueueInterface $target, public readonly array $job, public readonly string $id, public readonly int $partitions)
-    {
+    private function __construct(
+        public readonly QueueInterface $target,
+        public readonly array $job,
+        public readonly string $id,
+        public readonly int $partitions,
+    ) {
     }
 
     /**
@@ -82,7 +86,9 @@ final class BatchItem
         } catch (ValueError $error) {
             throw self::named($error, 'sibling', $what);
         }
-        $target->name() !== BatchStore::QUEUE || throw new ValueError("$what: \"queue\" must not be '" . BatchStore::QUEUE . "', which holds the batches themselves");
+        if ($target->name() === BatchStore::QUEUE) {
+            throw new ValueError("$what: \"queue\" must not be '" . BatchStore::QUEUE . "', which holds the batches themselves");
+        }
         if ($target instanceof DelayQueue && $queue instanceof DelayQueue && [$target->dsn(), $target->prefix()] !== [$queue->dsn(), $queue->prefix()]) {
             throw new ValueError("$what: \"queue\" must have the Redis and the prefix of the batch");
         }

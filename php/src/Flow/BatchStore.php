@@ -43,7 +43,9 @@ final class BatchStore
     private const PATIENCE = 2 * self::TTR;
 
     /** The queue is the same for all queues and workers, whatever their own options are. */
-    private const OPTIONS = ['partitions' => 1, 'format' => 'json', 'maxPayload' => 512 << 20, 'capacity' => null, 'priority' => 1024, 'ttr' => self::TTR, 'maxAttempts' => 0];
+    private const OPTIONS = [
+        'partitions' => 1, 'format' => 'json', 'maxPayload' => 512 << 20, 'capacity' => null, 'priority' => 1024, 'ttr' => self::TTR, 'maxAttempts' => 0,
+    ];
 
     private const PAGE = 200;
 

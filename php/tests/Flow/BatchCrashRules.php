@@ -16,12 +16,11 @@ use DelayQueue\Flow\BatchStore;
 use DelayQueue\Flow\Follow;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
+use ValueError;
 
 /** A process dies between two requests of a batch, on Redis and in memory: what it has done by then is done here, and the rest is not. */
 trait BatchCrashRules
 {
-    private const THEN = ['payload' => 'all', 'queue' => 'reports'];
-
     public function testAStartThatDiedAmongTheMarkersIsCompletedByTheNext(): void
     {
         $queue = $this->delayQueue('imports');
@@ -190,7 +189,7 @@ trait BatchCrashRules
         $this->assertSame(1, $batch->cancel());
         $this->assertSame([0, 0, 0], [count($queue), count($store->home), count($queue->sibling('reports'))]);
         $this->assertTrue($batch->wait(0));
-        $this->expectException(\ValueError::class);
+        $this->expectException(ValueError::class);
         $this->expectExceptionMessage('was cancelled');
         Batch::start($queue, 'import-7', self::members(3), self::THEN);
     }

@@ -10,14 +10,18 @@ use DelayQueue\Flow\BatchLock;
 use DelayQueue\Flow\BatchStage;
 use DelayQueue\Flow\BatchStore;
 use DelayQueue\QueueFullException;
+use DelayQueue\SealException;
 use DelayQueue\Testing\InteractsWithDelayQueue;
 use DelayQueue\Worker\TaskRouter;
 use PHPUnit\Framework\TestCase;
+use ValueError;
 
 final class BatchTest extends TestCase
 {
     use BatchCrashRules;
+    use BatchMemberRules;
     use BatchRules;
+    use BatchStartRules;
     use InteractsWithDelayQueue;
 
     public function testAProcessThatStoodStillCannotChangeTheBatch(): void
@@ -63,7 +67,7 @@ final class BatchTest extends TestCase
         try {
             Batch::of($this->delayQueue('imports'), 'import-7')->progress();
             $this->fail('it has no keys');
-        } catch (\DelayQueue\SealException $error) {
+        } catch (SealException $error) {
             $this->assertStringContainsString("batch 'import-7' cannot be read, so its workers need the keys", $error->getMessage());
         }
         self::served($queue);
@@ -71,7 +75,7 @@ final class BatchTest extends TestCase
 
         $this->assertSame('all', $this->delayQueue('reports', $keys)->reserve()->payload);
         $this->assertSame(0, $this->delayQueue('batches')->stats()->buried + count($this->delayQueue('batches')));
-        $this->expectException(\ValueError::class);
+        $this->expectException(ValueError::class);
         $this->expectExceptionMessage('item 0: "queue" must have keys, as that of the batch, or none, as that');
         Batch::start($queue, 'import-8', self::members(1, 'row', $this->delayQueue('plain')));
     }
@@ -85,7 +89,7 @@ final class BatchTest extends TestCase
         self::served($queue);
 
         $this->assertCount(1, $this->delayQueue('reports', ['prefix' => 'shop']));
-        $this->expectException(\ValueError::class);
+        $this->expectException(ValueError::class);
         $this->expectExceptionMessage('item 0: "queue" must have the Redis and the prefix of the batch');
         Batch::start($queue, 'import-8', self::members(1, 'row', $this->delayQueue('imports')));
     }
@@ -115,7 +119,7 @@ final class BatchTest extends TestCase
             try {
                 Batch::start($queue, 'import-7', self::members(1), ['payload' => 1, 'id' => 'report']);
                 $this->fail('the id is taken');
-            } catch (\ValueError $error) {
+            } catch (ValueError $error) {
                 $this->assertStringContainsString("#4 (\$then): its id 'report' is taken in queue 'imports'", $error->getMessage());
             }
         }

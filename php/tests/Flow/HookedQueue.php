@@ -52,7 +52,9 @@ final class HookedQueue
                 $type = str_replace('DelayQueue\\', '\\DelayQueue\\', (string) $method->getReturnType());
                 $call = self::class . "::call(\$this, \$this->inner, \$this->hook, '$method->name', \$arguments);";
 
-                return "public function $method->name(mixed ...\$arguments)" . ($type === '' ? '' : ": $type") . ' { ' . ($type === 'void' ? '\\' : 'return \\') . "$call }";
+                $body = ($type === 'void' ? '\\' : 'return \\') . $call;
+
+                return "public function $method->name(mixed ...\$arguments)" . ($type === '' ? '' : ": $type") . " { $body }";
             }, (new ReflectionClass($interface))->getMethods());
             $code = implode("\n", [
                 'public function __construct(private object $inner, private \\Closure $hook) {}',

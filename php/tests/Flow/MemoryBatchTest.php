@@ -10,6 +10,8 @@ use PHPUnit\Framework\TestCase;
 final class MemoryBatchTest extends TestCase
 {
     use BatchCrashRules;
+    use BatchMemberRules;
     use BatchRules;
+    use BatchStartRules;
     use InteractsWithMemoryQueue;
 }
