@@ -11,7 +11,6 @@ use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
 use DelayQueue\Release;
 use DelayQueue\ServerException;
-use RuntimeException;
 use TypeError;
 use ValueError;
 

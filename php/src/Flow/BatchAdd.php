@@ -22,7 +22,6 @@ final class BatchAdd
     public function run(iterable $jobs): int
     {
         $members = BatchMembers::of($jobs, $this->store, [], $this->what);
-
         if ($members->count() === 0) {
             return 0;
         }

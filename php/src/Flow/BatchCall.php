@@ -7,7 +7,9 @@ namespace DelayQueue\Flow;
 use DelayQueue\Backoff;
 use DelayQueue\Internal\Excerpt;
 use DelayQueue\Internal\Moment;
+use DelayQueue\OnDuplicate;
 use DelayQueue\QueueInterface;
+use TypeError;
 use ValueError;
 
 /**
@@ -29,7 +31,7 @@ final class BatchCall
      *
      * @return array<string, mixed>|null JSON has a place for all of it
      *
-     * @throws \TypeError|ValueError
+     * @throws TypeError|ValueError
      */
     public static function of(?array $job, QueueInterface $queue, string $id, string $what): ?array
     {
@@ -105,7 +107,7 @@ final class BatchCall
             'headers' => $headers + $call['headers'],
             'extras' => $extras === '' ? null : $extras,
             'unique' => BatchStore::TAKEN,
-            'onDuplicate' => \DelayQueue\OnDuplicate::Keep,
+            'onDuplicate' => OnDuplicate::Keep,
         ] + array_intersect_key($call, ['priority' => 1, 'ttr' => 1, 'maxAttempts' => 1, 'timeout' => 1])]);
     }
 

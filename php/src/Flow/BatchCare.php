@@ -13,6 +13,8 @@ use DelayQueue\State;
  */
 final class BatchCare
 {
+    private bool $hasTold = false;
+
     public function __construct(private readonly BatchStore $store)
     {
     }
@@ -77,7 +79,7 @@ final class BatchCare
     }
 
     /**
-     * Pushes the job of onFailure for members that are buried.
+     * Pushes the job of onFailure for the first member that is buried.
      *
      * @param array<array-key, array{string, string}> $page
      *
@@ -90,7 +92,8 @@ final class BatchCare
             $there = $this->store->target($batch, (string) $queue)->peek((string) $id);
             if ($there === null) {
                 $gone[$id] = [$queue, $of];
-            } elseif ($there->state === State::Buried && $batch->failed !== null) {
+            } elseif ($there->state === State::Buried && $batch->failed !== null && !$this->hasTold) {
+                $this->hasTold = true;
                 BatchCall::pushFailed($batch->failed, $this->store, (string) $id, $queue, (string) $there->lastError);
             }
         }

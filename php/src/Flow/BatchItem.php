@@ -68,7 +68,7 @@ final class BatchItem
         } catch (TypeError | ValueError $error) {
             throw self::named($error, 'prepare', $what);
         }
-        if ($target !== $queue && $prepared->isSealed !== $queue->prepare(null)->isSealed) {
+        if ($target !== $queue && $prepared->isSealed !== $queue->prepare('')->isSealed) {
             throw new ValueError("$what: \"queue\" must have keys, as that of the batch, or none, as that");
         }
 

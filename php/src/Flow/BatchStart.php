@@ -34,11 +34,17 @@ final class BatchStart
         }
         $members = BatchMembers::of($jobs, $store, $calls, "$this->what#3 (\$jobs)");
         $store->define(new BatchDefinition($members->digest(), $members->count(), $members->queues(), $thenCall, $failedCall));
-        $store->hold(function (BatchLock $lock) use ($members): true {
-            $this->go($lock, $members);
+        try {
+            $store->hold(function (BatchLock $lock) use ($members): true {
+                $this->go($lock, $members);
 
-            return true;
-        }) ?? throw $this->refused('is that of a batch that has ended, or was cancelled, within the last 30 days');
+                return true;
+            }) ?? throw $this->refused('is that of a batch that has ended, or was cancelled, within the last 30 days');
+        } catch (BatchHeld $error) {
+            // Markers that it has added to a batch that others have cancelled.
+            $store->definition() === null && $members->unmark();
+            throw $error;
+        }
         // For a batch without members, and for members that were done while this process held it.
         $store->close();
     }

@@ -69,6 +69,20 @@ trait BatchRules
         $this->assertSame((float) $moment->format('U'), $queue->peek('import-7/then')->dueAt);
     }
 
+    public function testPayloadsMayBeRaw(): void
+    {
+        $queue = $this->delayQueue('imports', ['format' => 'raw']);
+        $members = [['payload' => "\xff", 'id' => 'row-1'], ['payload' => "\xfe", 'id' => 'row-2', 'queue' => $queue->sibling('other')]];
+        Batch::start($queue, 'import-7', $members, then: ['payload' => "\x80\xff", 'id' => "\xff"]);
+        $seen = [];
+        $handler = new Follow(function (JobInterface $job) use (&$seen): void {
+            $seen[] = bin2hex($job->payload);
+        });
+        $queue->sibling('other')->drain($handler);
+        $queue->drain($handler);
+        $this->assertSame(['fe', 'ff', '80ff'], $seen);
+    }
+
     public function testABatchWithoutMembersEndsAtOnce(): void
     {
         $queue = $this->delayQueue('imports');
