@@ -132,6 +132,7 @@ trait BatchCrashRules
         });
         $this->assertCount(0, $queue->sibling('reports'));
         $this->assertSame(2, $batch->progress()->waiting);
+        $this->assertSame(['import-7'], $store->hold(static fn (): array => [...Batch::names($queue)]));
     }
 
     public function testAnAddThatDiedIsCompletedByTheNextAndCheckedByNobody(): void

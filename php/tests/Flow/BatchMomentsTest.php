@@ -82,12 +82,16 @@ final class BatchMomentsTest extends TestCase
     {
         $this->dyingEverywhere(
             fn (QueueInterface $queue) => Batch::of($queue, 'batch')->cancel(),
-            function (QueueInterface $queue, string $when): void {
+            function (QueueInterface $queue, string $when) use (&$running): void {
+                Batch::of($queue, 'batch')->done($running);
                 Batch::of($queue, 'batch')->cancel();
                 $this->work($queue);
-                $this->assertSame([], $this->ran, $when);
+                $this->assertSame([], array_values(array_diff($this->ran, ['row-1'])), $when);
             },
-            fn (QueueInterface $queue) => $this->start($queue, 'row-1', 'row-2'),
+            function (QueueInterface $queue) use (&$running): void {
+                $this->start($queue, 'row-1', 'row-2');
+                $running = $queue->sibling('rows')->reserve();
+            },
         );
     }
 
