@@ -62,7 +62,7 @@ final class BatchAdd
         $batch->total += $new;
         $lock->save();
 
-        $members->push($marked, $isRepeated || count($marked) > $new);
+        $members->push($marked, $isRepeated || count($marked) > $new, $lock);
         unset($batch->adding[$digest]);
         $lock->save();
 

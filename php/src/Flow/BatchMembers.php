@@ -123,17 +123,21 @@ final class BatchMembers
      *
      * @param list<BatchItem>|null $items null: all
      * @param bool $mayBeThere some may be in their queues, or done, since another try of the same call
+     * @param BatchLock $lock is saved before each further page, so a process that stood still pushes one page at most that another one has pushed
      *
      * @throws DuplicateJobException when another job has the id of one
      */
-    public function push(?array $items, bool $mayBeThere): void
+    public function push(?array $items, bool $mayBeThere, BatchLock $lock): void
     {
         $byTarget = [];
         foreach ($items ?? $this->items as $item) {
             $byTarget[spl_object_id($item->target)][] = $item;
         }
+        $isFirst = true;
         foreach ($byTarget as $ofOne) {
             foreach (array_chunk($ofOne, self::PAGE) as $page) {
+                $isFirst || $lock->save();
+                $isFirst = false;
                 $this->pushPage($page, $mayBeThere);
             }
         }

@@ -64,7 +64,7 @@ final class BatchStart
             $done === [] || throw $this->refused('is that of a batch that had some of these members within the last day');
         }
         if ($batch->stage === BatchStage::Members) {
-            $members->push(null, $isRepeated);
+            $members->push(null, $isRepeated, $lock);
             $batch->stage = BatchStage::Open;
             $lock->save();
         }

@@ -71,7 +71,7 @@ trait BatchCrashRules
             $members->mark('');
             $lock->batch->stage = BatchStage::Members;
             $lock->save();
-            $members->push(null, false);
+            $members->push(null, false, $lock);
         });
         self::served($queue);
 

@@ -158,6 +158,28 @@ final class BatchMomentsTest extends TestCase
         );
     }
 
+    public function testAStartThatStoodStillPushesOnePageAgainAtMost(): void
+    {
+        $queue = $this->delayQueue('main');
+        $members = array_map(static fn (int $n): array => self::member("row-$n"), range(1, 1500));
+        $start = static fn (QueueInterface $queue) => Batch::start($queue, 'batch', $members, self::THEN);
+        $pushes = 0;
+        $hook = function (bool $isOver, string $method) use (&$pushes, $queue, $start): void {
+            // Three are of markers.
+            if (!$isOver && $method === 'pushMany' && ++$pushes === 4) {
+                $this->travel('6s');
+                $start($queue);
+                $this->work($queue);
+            }
+        };
+        try {
+            $start(HookedQueue::of($queue, $hook));
+            $this->fail('another process has taken over');
+        } catch (BatchHeld) {
+            $this->assertCount(500, $queue->sibling('rows'));
+        }
+    }
+
     public function testTheRequestsAreThoseThatTheDocumentsName(): void
     {
         $queue = $this->delayQueue('main');

@@ -15,7 +15,7 @@ final class HookedQueue
 {
     private const FREE = ['name', 'sibling', 'prepare', 'keepAlive', 'isSettled', 'on', 'watch'];
 
-    /** @param Closure(bool $isOver): void $hook */
+    /** @param Closure(bool $isOver, string $method): void $hook */
     public static function of(QueueInterface $queue, Closure $hook): QueueInterface
     {
         return new (self::make(QueueInterface::class, 'HookedQueueObject'))($queue, $hook);
@@ -31,9 +31,9 @@ final class HookedQueue
         if ($method === 'keepAlive') {
             return null; // of a process that stands still nothing does
         }
-        $isFree || $hook(false);
+        $isFree || $hook(false, $method);
         $result = $inner->$method(...$arguments);
-        $isFree || $hook(true);
+        $isFree || $hook(true, $method);
 
         return match (true) {
             $result === $inner => $self,
