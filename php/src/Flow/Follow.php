@@ -11,9 +11,11 @@ use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
 use DelayQueue\Release;
 use DelayQueue\ServerException;
+use DelayQueue\State;
 use RuntimeException;
 use Throwable;
 use WeakMap;
+use WeakReference;
 
 /**
  * A handler of jobs that may be links of a chain or members of a batch:
@@ -30,11 +32,11 @@ final class Follow
 {
     private const RETRY_AFTER = '5s';
 
-    /** @var WeakMap<JobInterface, true> jobs that an outer one follows */
-    private static WeakMap $followed;
+    /** @var WeakMap<JobInterface, true>|null jobs that are being followed, so that one in another does nothing */
+    private static ?WeakMap $followed = null;
 
-    /** @var WeakMap<QueueInterface, true> that it listens to */
-    private readonly WeakMap $queues;
+    /** @var WeakMap<QueueInterface, true>|null that have a listener */
+    private static ?WeakMap $queues = null;
 
     private readonly Closure $handler;
 
@@ -42,26 +44,43 @@ final class Follow
     public function __construct(callable $handler)
     {
         $this->handler = $handler(...);
-        $this->queues = new WeakMap();
     }
 
     public function __invoke(JobInterface $job, QueueInterface $queue): mixed
     {
-        self::$followed ??= new WeakMap();
         $steps = self::steps($job);
+        self::$followed ??= new WeakMap();
         if ($steps === [] || isset(self::$followed[$job])) {
             return ($this->handler)($job, $queue);
         }
         self::$followed[$job] = true;
-        $this->listen($queue);
-        $result = ($this->handler)($job, $queue);
-        if ($result !== false && (!$job->isSettled() || $queue->sibling($job->queue)->peek($job->id) === null)) {
+        self::listen($queue);
+        try {
+            $result = ($this->handler)($job, $queue);
+        } finally {
+            unset(self::$followed[$job]);
+        }
+        if ($result !== false && self::isDone($job, $queue)) {
             foreach ($steps as $step) {
                 self::push($step, $job, $queue, $result);
             }
         }
 
         return $result;
+    }
+
+    /** A job that its handler has settled itself is told here, because no event tells of it. One that is lost belongs to somebody else. */
+    private static function isDone(JobInterface $job, QueueInterface $queue): bool
+    {
+        if (!$job->isSettled()) {
+            return !$job->isLost();
+        }
+        $left = $queue->sibling($job->queue)->peek($job->id);
+        if ($left?->state === State::Buried) {
+            self::tell($job, $queue, new RuntimeException((string) $left->lastError));
+        }
+
+        return $left === null;
     }
 
     private static function push(Step $step, JobInterface $job, QueueInterface $queue, mixed $result): void
@@ -73,24 +92,36 @@ final class Follow
         }
     }
 
-    /** Once per queue object. */
-    private function listen(QueueInterface $queue): void
+    /** Once per queue object. The queue holds the listener, which must not hold the queue. */
+    private static function listen(QueueInterface $queue): void
     {
-        if (isset($this->queues[$queue])) {
+        self::$queues ??= new WeakMap();
+        if (isset(self::$queues[$queue])) {
             return;
         }
-        $this->queues[$queue] = true;
-        $queue->on(Event::Buried, static function (Event $event, ?JobInterface $job, ?Throwable $error) use ($queue): void {
-            foreach ($job === null ? [] : self::steps($job) as $step) {
-                self::tell($step, $job, $queue, $error ?? new RuntimeException('the handler returned false'));
+        self::$queues[$queue] = true;
+        $weak = WeakReference::create($queue);
+        $queue->on(Event::Buried, static function (Event $event, ?JobInterface $job, ?Throwable $error) use ($weak): void {
+            $queue = $weak->get();
+            if ($job !== null && $queue !== null) {
+                self::tell($job, $queue, $error ?? new RuntimeException('the handler returned false'));
             }
         });
     }
 
-    private static function tell(Step $step, JobInterface $job, QueueInterface $queue, Throwable $error): void
+    private static function tell(JobInterface $job, QueueInterface $queue, Throwable $error): void
+    {
+        self::attempt($job, static function () use ($job, $queue, $error): void {
+            foreach (self::steps($job) as $step) {
+                self::attempt($job, static fn () => $step->buried($job, $queue, $error));
+            }
+        });
+    }
+
+    private static function attempt(JobInterface $job, callable $do): void
     {
         try {
-            $step->buried($job, $queue, $error);
+            $do();
         } catch (Throwable $thrown) {
             // Not left to the loop: its warning ends a worker whose error handler turns warnings into exceptions.
             error_log("what follows buried job '$job->id' in queue '$job->queue' could not be done: " . $thrown::class . ": {$thrown->getMessage()}");
@@ -101,7 +132,7 @@ final class Follow
     private static function steps(JobInterface $job): array
     {
         return array_values(array_filter([
-            isset($job->headers[Chain::HEADER]) ? new ChainStep($job->headers[Chain::HEADER]) : null,
+            isset($job->headers[Chain::HEADER]) ? new ChainStep($job->headers[Chain::HEADER], $job->id) : null,
             isset($job->headers[Batch::HEADER]) ? new BatchStep($job->headers[Batch::HEADER]) : null,
         ]));
     }

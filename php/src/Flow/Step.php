@@ -9,7 +9,8 @@ use DelayQueue\QueueInterface;
 use Throwable;
 
 /**
- * What follows a job whose header says so, made with the value of that header. Every method may be called again for the same job: after a crash the job runs again.
+ * A follower of a job whose header asks for one, made with the value of that header. Every method may be called again for the same job: after a crash the
+ * job runs again.
  *
  * @internal
  */

@@ -1,0 +1,128 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Flow;
+
+use DelayQueue\Backoff;
+use DelayQueue\Internal\Excerpt;
+use DelayQueue\Internal\Moment;
+use DelayQueue\OnDuplicate;
+use DelayQueue\QueueInterface;
+use TypeError;
+use ValueError;
+
+/**
+ * A job that a batch pushes later, as the batch's definition has it: `then`, or that of onFailure.
+ *
+ * @internal
+ */
+final class BatchCall
+{
+    /** Characters of the error of a member in a header. */
+    private const MOST_ERROR = 500;
+
+    private const HEADER_BYTES = 3072;
+
+    /**
+     * @param array<string, mixed>|null $job
+     * @param string $id unless the job has one
+     * @param string $what it is, for errors
+     *
+     * @return array<string, mixed>|null JSON has a place for all of it
+     *
+     * @throws TypeError|ValueError
+     */
+    public static function of(?array $job, QueueInterface $queue, string $id, string $what): ?array
+    {
+        if ($job === null) {
+            return null;
+        }
+        $id = $job['id'] ?? $id;
+        // So much room is needed for the header that tells of the member.
+        $headers = [Batch::FAILURE => str_repeat('x', self::HEADER_BYTES)];
+        $siblings = [];
+        $item = BatchItem::of(['id' => $id] + $job, $queue, $headers, $what, $siblings, $prepared);
+
+        return [
+            'queue' => $item->target->name(),
+            'partitions' => $prepared->partitions,
+            'id' => base64_encode($id),
+            'body' => base64_encode($prepared->body),
+            'headers' => array_diff_key($prepared->headers, $headers),
+            'delay' => $prepared->delay,
+            'dueAt' => $prepared->dueAt,
+            'priority' => $prepared->priority,
+            'ttr' => $prepared->ttr,
+            'maxAttempts' => $prepared->maxAttempts,
+            'backoff' => (string) $prepared->backoff,
+            'timeout' => $prepared->timeout,
+            'extras' => base64_encode((string) $prepared->extras),
+        ];
+    }
+
+    /** @param array<string, mixed> $call */
+    public static function id(array $call): string
+    {
+        return (string) base64_decode($call['id'], true);
+    }
+
+    /**
+     * Nobody else may have, or have had, its id.
+     *
+     * @param array<string, mixed>|null $call
+     * @param string $what it is, for errors
+     *
+     * @throws ValueError
+     */
+    public static function checkFree(?array $call, BatchStore $store, string $what): void
+    {
+        if ($call === null) {
+            return;
+        }
+        [$id, $target] = [self::id($call), self::target($call, $store->queue)];
+        // An id that is made of the batch's name was taken by a batch of that name alone, which is refused as such.
+        $isOwn = str_starts_with($id, "$store->name/");
+        $isTaken = $target->peek($id) !== null || !$isOwn && in_array($id, array_column($target->takenIds(), 'id'), true);
+        if ($isTaken) {
+            throw new ValueError("$what: its id '" . Excerpt::of($id, 200) . "' is taken in queue '{$call['queue']}'");
+        }
+    }
+
+    /**
+     * Pushes it, unless that was done before.
+     *
+     * @param array<string, mixed> $call
+     * @param QueueInterface $queue any of the same Redis
+     * @param array<string, string> $headers added to its own
+     */
+    public static function push(array $call, QueueInterface $queue, array $headers): void
+    {
+        $extras = (string) base64_decode($call['extras'], true);
+        self::target($call, $queue)->pushMany([[
+            'id' => self::id($call),
+            'payload' => (string) base64_decode($call['body'], true),
+            'delay' => $call['dueAt'] === null ? $call['delay'] : Moment::of((float) $call['dueAt']),
+            'backoff' => Backoff::parse($call['backoff']),
+            'headers' => $headers + $call['headers'],
+            'extras' => $extras === '' ? null : $extras,
+            'unique' => BatchStore::TAKEN,
+            'onDuplicate' => OnDuplicate::Keep,
+        ] + array_intersect_key($call, ['priority' => 1, 'ttr' => 1, 'maxAttempts' => 1, 'timeout' => 1])]);
+    }
+
+    /** @param array<string, mixed> $call */
+    public static function pushFailed(array $call, BatchStore $store, string $member, string $queue, string $error): void
+    {
+        $failure = ['batch' => $store->name, 'id' => $member, 'queue' => $queue, 'error' => Excerpt::of($error, self::MOST_ERROR)];
+        $json = json_encode($failure, JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES);
+        self::push($call, $store->queue, [Batch::FAILURE => $json]);
+    }
+
+    /** @param array<string, mixed> $call */
+    private static function target(array $call, QueueInterface $queue): QueueInterface
+    {
+        // The payload was checked by start().
+        return $queue->sibling($call['queue'], ['partitions' => $call['partitions'], 'format' => 'raw', 'maxPayload' => 512 << 20]);
+    }
+}

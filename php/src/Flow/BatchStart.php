@@ -1,0 +1,91 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Flow;
+
+use ValueError;
+
+/**
+ * Batch::start(). All markers are there before the first member is, so while a member is not done the group is not empty. Each step may be repeated.
+ *
+ * @internal
+ */
+final class BatchStart
+{
+    /** @param string $what the beginning of an error about an argument */
+    public function __construct(private readonly BatchStore $store, private readonly string $what)
+    {
+    }
+
+    /**
+     * @param iterable<mixed> $jobs
+     * @param array<string, mixed>|null $then
+     * @param array<string, mixed>|null $onFailure
+     */
+    public function run(iterable $jobs, ?array $then, ?array $onFailure): void
+    {
+        [$store, $name] = [$this->store, $this->store->name];
+        $thenCall = BatchCall::of($then, $store->queue, "$name/then", "$this->what#4 (\$then)");
+        $failedCall = BatchCall::of($onFailure, $store->queue, "$name/failed", "$this->what#5 (\$onFailure)");
+        $calls = array_values(array_filter([$thenCall, $failedCall]));
+        if (count($calls) === 2 && [$thenCall['id'], $thenCall['queue']] === [$failedCall['id'], $failedCall['queue']]) {
+            throw new ValueError("$this->what#5 (\$onFailure): \"id\" must not be that of \$then");
+        }
+        $members = BatchMembers::of($jobs, $store, $calls, "$this->what#3 (\$jobs)");
+        $store->define(new BatchDefinition($members->digest(), $members->count(), $members->queues(), $thenCall, $failedCall));
+        try {
+            $store->hold(function (BatchLock $lock) use ($members): true {
+                $this->go($lock, $members);
+
+                return true;
+            }) ?? throw $this->refused('is that of a batch that has ended, or was cancelled, within the last 30 days');
+        } catch (BatchHeld $error) {
+            // Markers that it has added to a batch that others have cancelled.
+            $store->definition() === null && $members->unmark();
+            throw $error;
+        }
+        // For a batch without members, and for members that were done while this process held it.
+        $store->close();
+    }
+
+    private function go(BatchLock $lock, BatchMembers $members): void
+    {
+        $batch = $lock->batch;
+        $batch->stage !== BatchStage::Cancelled || throw $this->refused('is that of a batch that is being cancelled');
+        $batch->digest === $members->digest() || throw $this->refused('is that of a batch with other members');
+        $isRepeated = $batch->stage !== BatchStage::Markers;
+        if (!$isRepeated) {
+            $this->checkIds($lock);
+            [, , $done] = $members->mark('');
+            $batch->stage = $done === [] ? BatchStage::Members : $batch->stage;
+            // Where another process has taken over, and members are done, it ends here.
+            $lock->save();
+            $done === [] || throw $this->refused('is that of a batch that had some of these members within the last day');
+        }
+        if ($batch->stage === BatchStage::Members) {
+            $members->push(null, $isRepeated, $lock);
+            $batch->stage = BatchStage::Open;
+            $lock->save();
+        }
+    }
+
+    /** The batch is taken back where the id of a job is taken that it pushes later. */
+    private function checkIds(BatchLock $lock): void
+    {
+        try {
+            BatchCall::checkFree($lock->batch->then, $this->store, "$this->what#4 (\$then)");
+            BatchCall::checkFree($lock->batch->failed, $this->store, "$this->what#5 (\$onFailure)");
+        } catch (ValueError $error) {
+            $lock->end();
+            $this->store->home->cancelGroup($this->store->name);
+            $this->store->home->forgetReceipts($this->store->name);
+            throw $error;
+        }
+    }
+
+    private function refused(string $why): ValueError
+    {
+        return new ValueError("$this->what#2 (\$name) must be of this batch alone, '{$this->store->name}' $why");
+    }
+}

@@ -1,0 +1,174 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Flow;
+
+use DelayQueue;
+use DelayQueue\DuplicateJobException;
+use DelayQueue\Internal\Moment;
+use DelayQueue\JobInfo;
+use DelayQueue\OnDuplicate;
+use DelayQueue\PayloadException;
+use DelayQueue\PreparedJob;
+use DelayQueue\QueueInterface;
+use TypeError;
+use ValueError;
+
+/**
+ * A link as users write it, and the copy of it that waits in the queue `chains`: a job with the link's own options, and a header that says where it goes.
+ *
+ * @internal
+ */
+final class ChainLink
+{
+    /** Queue, number of partitions, and delay or moment of a link. Only its copy has this header. */
+    public const TO = 'dq-chain-to';
+
+    /** The payload was checked when the chain was pushed. */
+    public const RAW = ['format' => 'raw', 'maxPayload' => 512 << 20];
+
+    private const KEYS = [
+        'payload', 'delay', 'priority', 'ttr', 'maxAttempts', 'backoff', 'timeout', 'headers', 'expires', 'onExpiry', 'retryUntil', 'group', 'queue',
+    ];
+
+    private const OURS = [Chain::HEADER, self::TO, Chain::RESULT, Chain::FAILURE];
+
+    /** All headers of a job may be 64, with 8 KiB. The rest is for ours. */
+    private const MOST_HEADERS = 60;
+
+    private const MOST_HEADER_BYTES = 3584;
+
+    private function __construct(public readonly PreparedJob $job, public readonly string $queue)
+    {
+    }
+
+    /**
+     * @param array<array-key, mixed> $link
+     * @param list<string> $further keys that are allowed beside those of all links
+     * @param string $what it is, for errors
+     *
+     * @throws ValueError
+     */
+    public static function check(array $link, array $further, string $what): void
+    {
+        $unknown = array_diff(array_keys($link), self::KEYS, $further);
+        $unknown === [] || throw new ValueError("$what has the unknown key \"" . reset($unknown) . '"');
+        array_key_exists('payload', $link) || throw new ValueError("$what: \"payload\" must be given");
+    }
+
+    /**
+     * @param array<string, mixed> $link
+     * @param string $what it is, for errors
+     *
+     * @throws TypeError|ValueError
+     */
+    public static function prepare(array $link, QueueInterface $queue, string $what): self
+    {
+        $to = $link['queue'] ?? $queue;
+        unset($link['queue']);
+        try {
+            $target = match (true) {
+                $to instanceof QueueInterface => $to,
+                is_string($to) => $to === $queue->name() ? $queue : $queue->sibling($to),
+                default => throw new TypeError("$what: \"queue\" must be of type DelayQueue\\QueueInterface|string, " . get_debug_type($to) . ' given'),
+            };
+            $job = $target->prepare(...$link);
+        } catch (PayloadException $error) {
+            throw new ValueError("$what: {$error->getMessage()}", 0, $error);
+        } catch (TypeError | ValueError $error) {
+            $known = preg_match('/::(?:prepare|sibling)\(\): Argument #\d+ \(\$(\w+)\) (.*)$/sD', $error->getMessage(), $found) === 1;
+            throw $known ? new ($error::class)("$what: \"$found[1]\" $found[2]", 0, $error) : $error;
+        }
+        if ($target instanceof DelayQueue && $queue instanceof DelayQueue && [$target->dsn(), $target->prefix()] !== [$queue->dsn(), $queue->prefix()]) {
+            throw new ValueError("$what: \"queue\" must be on the same Redis and under the same prefix as the queue of the chain");
+        }
+        if ($target->name() === ChainStore::QUEUE) {
+            throw new ValueError("$what: \"queue\" must not be '" . ChainStore::QUEUE . "', where links wait for their turn");
+        }
+        self::checkHeaders($job->headers, $what);
+
+        return new self($job, $target->name());
+    }
+
+    /**
+     * For pushMany() of the queue `chains`.
+     *
+     * @param array<string, string> $headers of ours
+     *
+     * @return array<string, mixed>
+     */
+    public function copy(string $id, array $headers, int $delay): array
+    {
+        $due = $this->job->dueAt === null ? ['delay' => (int) round($this->job->delay * 1000) . 'ms'] : ['dueAt' => $this->job->dueAt];
+        $to = json_encode(['queue' => $this->queue, 'partitions' => $this->job->partitions] + $due, JSON_THROW_ON_ERROR);
+
+        return [
+            'id' => $id,
+            'payload' => $this->job->body,
+            'delay' => $delay,
+            'priority' => $this->job->priority,
+            'ttr' => $this->job->ttr,
+            'maxAttempts' => $this->job->maxAttempts,
+            'backoff' => $this->job->backoff,
+            'timeout' => $this->job->timeout,
+            'headers' => $headers + [self::TO => $to] + $this->job->headers,
+            'extras' => $this->job->extras,
+            // The entry of the chain decides whether it may be stored.
+            'onDuplicate' => OnDuplicate::Replace,
+        ];
+    }
+
+    /**
+     * Pushes the link that this copy is of, unless it is in its queue.
+     *
+     * @param QueueInterface $queue any of the same Redis
+     * @param array<string, string> $headers added to those of the link
+     *
+     * @return QueueInterface|null the queue to which it has been pushed; null: it was there
+     *
+     * @throws DuplicateJobException when another job has its id
+     */
+    public static function push(JobInfo $copy, string $id, QueueInterface $queue, array $headers): ?QueueInterface
+    {
+        $to = json_decode($copy->headers[self::TO], true, flags: JSON_THROW_ON_ERROR);
+        $target = $queue->sibling($to['queue'], ['partitions' => $to['partitions']] + self::RAW);
+        $job = [
+            'id' => $id,
+            'payload' => $copy->body,
+            'delay' => isset($to['dueAt']) ? Moment::of((float) $to['dueAt']) : $to['delay'],
+            'priority' => $copy->priority,
+            'ttr' => $copy->ttr,
+            'maxAttempts' => $copy->maxAttempts,
+            'backoff' => $copy->backoff,
+            'timeout' => $copy->timeout,
+            'headers' => $headers + array_diff_key($copy->headers, [self::TO => true]),
+            'extras' => $copy->extras,
+        ];
+        try {
+            $target->pushMany([$job]);
+        } catch (DuplicateJobException $error) {
+            $there = $target->peek($id);
+            $mark = $copy->headers[Chain::HEADER] ?? null;
+            if ($there !== null && ($there->headers[Chain::HEADER] ?? null) !== $mark) {
+                throw $error;
+            }
+
+            return null;
+        }
+
+        return $target;
+    }
+
+    /** @param array<array-key, string> $headers */
+    private static function checkHeaders(array $headers, string $what): void
+    {
+        $ours = array_intersect(self::OURS, array_keys($headers));
+        $ours === [] || throw new ValueError("$what: \"headers\" must not have " . reset($ours) . ', which chains use');
+        $bytes = strlen(implode('', array_keys($headers)) . implode('', $headers));
+        if (count($headers) > self::MOST_HEADERS || $bytes > self::MOST_HEADER_BYTES) {
+            $limits = 'at most ' . self::MOST_HEADERS . ' headers, with ' . self::MOST_HEADER_BYTES . ' bytes of names and values together';
+            throw new ValueError("$what: \"headers\" must have $limits: the chain needs the rest of 64 and 8192");
+        }
+    }
+}
