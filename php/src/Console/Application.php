@@ -47,7 +47,7 @@ final class Application extends SymfonyApplication
         $this->addCommands([
             new WorkCommand(), new DrainCommand(), new PushCommand(), new StatsCommand(), new ListCommand(), new ShowCommand(),
             new CancelCommand(), new KickCommand(), new RescheduleCommand(), new PauseCommand(), new ResumeCommand(),
-            new PurgeCommand(), new DoctorCommand(), new InstallScriptsCommand(), new ServeCommand(), new MetricsCommand(), new DumpCommand(), new LoadCommand(),
+            new PurgeCommand(), new MoveCommand(), new DoctorCommand(), new InstallScriptsCommand(), new ServeCommand(), new MetricsCommand(), new DumpCommand(), new LoadCommand(),
             new ResealCommand(), new ForgetCommand(), new ReceiptsCommand(), new ForgetReceiptsCommand(), new WorkersCommand(),
             new GroupsCommand(), new LimitCommand(), new RateLimitCommand(),
             new OutboxInstallCommand(), new OutboxRelayCommand(), new OutboxStatusCommand(),
