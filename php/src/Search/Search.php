@@ -320,21 +320,19 @@ final class Search implements Countable, IteratorAggregate
     }
 
     /**
-     * @param callable(JobInfo): ?bool $act whether it is done; null: it does not count
+     * @param callable(JobInfo): ?bool $act whether it is done; null: it has come by before, and does not count
      * @param (callable(int, int): void)|null $progress
      */
     private function eachOne(Walk $walk, callable $act, ?callable $progress): int
     {
-        $again = 0;
-        $done = $this->each($walk, static function (array $jobs) use ($act, &$again): int {
+        return $this->each($walk, function (array $jobs) use ($walk, $act): int {
             $answers = array_map($act, $jobs);
-            $again += count(array_keys($answers, null, true));
+            $again = count(array_keys($answers, null, true));
+            $walk->read -= $again;
+            $this->skipped -= $again;
 
             return count(array_filter($answers));
         }, $progress);
-        $this->skipped -= $again;
-
-        return $done;
     }
 
     /** @param (callable(Criteria): mixed)|null $change */
