@@ -244,7 +244,7 @@ final class Search implements Countable, IteratorAggregate
 
     /**
      * Moves the jobs with their past into another queue, which may be on another Redis. A job is there, and then no longer here, so that a crash
-     * in between leaves it in both until the move is repeated. A job whose id is there already stays, and so does one that has changed since it was looked at.
+     * in between leaves it in both until the next move between the two queues. A job whose id is there already stays, and so does one that has changed since it was looked at.
      *
      * @param (callable(int, int): void)|null $progress
      *
@@ -259,7 +259,7 @@ final class Search implements Countable, IteratorAggregate
         $walk = $this->begin(self::NOT_HELD, 'moveTo');
         $move = new Move($this->queue, $target);
 
-        return $this->eachOne($walk, $move->move(...), $progress);
+        return $move->settle() + $this->eachOne($walk, $move->move(...), $progress);
     }
 
     /** How many jobs the last pass has read. */

@@ -132,7 +132,9 @@ trait MoveRules
                 $places = array_map(static fn (QueueInterface $of): ?JobInfo => $of->peek('a'), [$queue, $target]);
                 $this->assertNotSame([null, null], $places, "$name: it is nowhere");
                 $this->travel(11);
-                $this->assertSame($places[0] === null ? 0 : 1, Search::in($queue)->moveTo($target), $name);
+                // A buried job is ready when its lease has ended.
+                $repeated = Search::in($queue, ...($places[1] === null ? [] : [$state]));
+                $this->assertSame($places[0] === null ? 0 : 1, $repeated->moveTo($target), $name);
                 $this->assertSame([0, 1], [count($queue), count($target)], $name);
                 $this->assertSame([], $target->receipts(), $name);
             }
