@@ -28,7 +28,9 @@ final class CliSearchTest extends CliTestCase
         $this->assertStringEndsWith("\n100 of 2,500\n", $this->cliExpecting(0, 'list', 'delayed'));
         $this->assertCount(100, $this->json('list', 'delayed', '--format=json'), 'a plain list');
         $this->assertStringNotContainsString(' of ', $this->cliExpecting(0, 'list', 'delayed', '--offset=2450'));
-        $this->assertStringContainsString('3 found', $this->cliExpecting(0, 'list', 'delayed', '--due-after=1010', '--due-before=@' . ((int) $queue->now() + 1014)));
+        $at = static fn (string $id): string => sprintf('@%.6F', $queue->peek($id)->dueAt);
+        $this->assertStringContainsString('3 found', $this->cliExpecting(0, 'list', 'delayed', "--due-after={$at('job-11')}", "--due-before={$at('job-14')}"));
+        $this->assertStringContainsString('0 found', $this->cliExpecting(0, 'list', 'delayed', '--due-after=2h'));
         $this->assertStringContainsString('0 found', $this->cliExpecting(0, 'list', 'delayed', '--since=tomorrow'));
         $this->assertStringContainsString('2,500 found', $this->cliExpecting(0, 'list', 'delayed', '--since=1h', '--limit=9999'));
     }

@@ -40,16 +40,8 @@ final class ListCommand extends Command
     {
         $format = Format::of($input);
         $state = States::of($input->getArgument('state'));
-        if ($input->getOption('group') !== null && $input->getOption('after') !== null) {
-            throw new UsageException('give --group or --after, not both');
-        }
-        if ($input->getOption('group') !== null && $state === State::Buried) {
-            throw new UsageException('a group does not know its buried jobs: list them without --group');
-        }
         $isSearch = SearchOptions::areGiven($input) || $input->getOption('dry-run');
-        if ($isSearch && ($input->getOption('group') !== null || $input->getOption('offset') !== '0')) {
-            throw new UsageException('a search takes no --group and no --offset; --after goes on behind a job');
-        }
+        self::check($input, $state, $isSearch);
         $offset = Number::of($input->getOption('offset'), '--offset');
         $limit = Number::orNull($input->getOption('limit'), '--limit', 1) ?? self::MOST;
         $target = new Target($input);
@@ -58,51 +50,72 @@ final class ListCommand extends Command
         $target->refuseUnknown($queue->name());
         $after = self::job($queue, $state, $input->getOption('after'));
         if ($search !== null) {
-            $work = new BulkWork($input, $output, $queue, [$state]);
             $search = $after === null ? $search : $search->after($after);
+            $work = new BulkWork($input, $output, $queue, [$state]);
             if ($input->getOption('dry-run')) {
                 $work->run($search, 'listed', $search->count(...));
 
                 return ExitCode::OK;
             }
-            $search = $search->limit($limit);
-            $jobs = [];
-            $work->pass(static function (callable $progress) use ($search, &$jobs): int {
-                foreach ($search as $job) {
-                    $jobs[] = $job;
-                    $progress(count($jobs), $search->read());
-                }
-
-                return count($jobs);
-            });
+            [$jobs, $note] = self::found($search->limit($limit), $work, $queue, $state);
         } else {
             $jobs = $queue->list($state, $offset, $limit, $after, $input->getOption('group'));
+            $isCut = count($jobs) === $limit && $format !== Format::JSON && $input->getOption('group') === null;
+            $note = $isCut ? self::cut($offset, $limit, $queue->count($state)) : null;
         }
-        if ($format === Format::JSON) {
-            Format::json($output, array_map(JobView::toArray(...), $jobs));
-        } elseif ($jobs !== []) {
-            Format::table($output, ['id', 'group', 'due', 'attempts', 'priority', 'payload', 'last error'], array_map(self::row(...), $jobs));
-        }
-        if ($format !== Format::JSON && $input->getOption('group') === null) {
-            $note = $search === null ? self::rest(count($jobs), $limit, $offset, $queue->count($state)) : self::found($search, count($jobs), $queue->count($state));
-            $note === null || Format::line($output, $note);
-        }
+        self::print($output, $format, $jobs, $note);
 
         return ExitCode::OK;
     }
 
-    /** Of a list that ends at its limit. */
-    private static function rest(int $listed, int $limit, int $offset, int $all): ?string
+    /** @throws UsageException */
+    private static function check(InputInterface $input, State $state, bool $isSearch): void
     {
-        return $listed === $limit && $all > $offset + $listed ? number_format($listed) . ' of ' . number_format($all) : null;
+        $hasGroup = $input->getOption('group') !== null;
+        if ($hasGroup && $input->getOption('after') !== null) {
+            throw new UsageException('give --group or --after, not both');
+        }
+        if ($hasGroup && $state === State::Buried) {
+            throw new UsageException('a group does not know its buried jobs: list them without --group');
+        }
+        if ($isSearch && ($hasGroup || $input->getOption('offset') !== '0')) {
+            throw new UsageException('a search takes no --group and no --offset; --after goes on behind a job');
+        }
     }
 
-    /** How far a search has come. */
-    private static function found(Search $search, int $found, int $all): string
+    /** @return array{list<JobInfo>, string} the jobs, and how far the search has come */
+    private static function found(Search $search, BulkWork $work, DelayQueue $queue, State $state): array
     {
-        $read = number_format($search->read()) . ' of ' . number_format(max($all, $search->read()));
+        $jobs = [];
+        $work->pass(static function (callable $progress) use ($search, &$jobs): int {
+            foreach ($search as $job) {
+                $jobs[] = $job;
+                $progress(count($jobs), $search->read());
+            }
 
-        return number_format($found) . " found, $read jobs read" . ($search->isCut() ? "; go on with --after={$search->last()?->id}" : '');
+            return count($jobs);
+        });
+        $read = number_format($search->read()) . ' of ' . number_format(max($queue->count($state), $search->read()));
+        $next = $search->isCut() ? "; go on with --after={$search->last()?->id}" : '';
+
+        return [$jobs, number_format(count($jobs)) . " found, $read jobs read$next"];
+    }
+
+    private static function cut(int $offset, int $listed, int $all): ?string
+    {
+        return $all > $offset + $listed ? number_format($listed) . ' of ' . number_format($all) : null;
+    }
+
+    /** @param list<JobInfo> $jobs */
+    private static function print(OutputInterface $output, string $format, array $jobs, ?string $note): void
+    {
+        if ($format === Format::JSON) {
+            Format::json($output, array_map(JobView::toArray(...), $jobs));
+
+            return;
+        }
+        $jobs === [] || Format::table($output, ['id', 'group', 'due', 'attempts', 'priority', 'payload', 'last error'], array_map(self::row(...), $jobs));
+        $note === null || Format::line($output, $note);
     }
 
     private static function job(DelayQueue $queue, State $state, ?string $id): ?JobInfo
