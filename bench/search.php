@@ -19,6 +19,7 @@ require __DIR__ . '/../php/autoload.php';
 [, $dsn, $jobs] = $argv + [1 => 'redis://127.0.0.1:6379/0', 2 => '1000000'];
 $queue = new DelayQueue('search-bench', $dsn);
 $queue->purge();
+$queue->sibling('search-bench-2')->purge();
 $queue->pushMany((static function () use ($jobs): Generator {
     for ($n = 0; $n < $jobs; $n++) {
         yield ['payload' => ['order' => $n], 'delay' => 86400 + $n / 100, 'headers' => $n % 10 === 0 ? Tags::of('tenth') : []];
@@ -38,7 +39,8 @@ $search = Search::in($queue, State::Delayed)->tag('tenth');
 $passes = [
     'count' => $search->count(...),
     'reschedule' => static fn (): int => $search->reschedule('2d'),
-    'cancel' => $search->cancel(...),
+    'move' => static fn (): int => $search->moveTo($queue->sibling('search-bench-2')),
+    'cancel' => Search::in($queue)->cancel(...),
 ];
 foreach ($passes as $name => $pass) {
     $ask('SLOWLOG RESET');
@@ -51,7 +53,7 @@ foreach ($passes as $name => $pass) {
     preg_match('/:(\d+)/', $ask('SLOWLOG LEN'), $slow);
     preg_match('/latency_percentiles_usec_evalsha:(\S+)/', $ask('INFO latencystats'), $latency);
     printf(
-        "%-10s %7d of %7d read in %5.1f s, %5.1f MB at most, %d calls above 10 ms of Redis, %s µs\n",
-        $name, $done, $search->read(), $seconds, (memory_get_peak_usage() - $before) / 1e6, $slow[1] ?? -1, $latency[1] ?? '',
+        "%-10s %7d jobs in %5.1f s, %5.1f MB at most, %d calls above 10 ms of Redis, %s µs\n",
+        $name, $done, $seconds, (memory_get_peak_usage() - $before) / 1e6, $slow[1] ?? -1, $latency[1] ?? '',
     );
 }

@@ -47,9 +47,10 @@ final class Application extends SymfonyApplication
         $this->addCommands([
             new WorkCommand(), new DrainCommand(), new PushCommand(), new StatsCommand(), new ListCommand(), new ShowCommand(),
             new CancelCommand(), new KickCommand(), new RescheduleCommand(), new PauseCommand(), new ResumeCommand(),
-            new PurgeCommand(), new MoveCommand(), new DoctorCommand(), new InstallScriptsCommand(), new ServeCommand(), new MetricsCommand(), new DumpCommand(), new LoadCommand(),
+            new PurgeCommand(), new DoctorCommand(), new InstallScriptsCommand(), new ServeCommand(), new MetricsCommand(), new DumpCommand(), new LoadCommand(),
             new ResealCommand(), new ForgetCommand(), new ReceiptsCommand(), new ForgetReceiptsCommand(), new WorkersCommand(),
             new GroupsCommand(), new LimitCommand(), new RateLimitCommand(),
+            new MoveCommand(),
             new OutboxInstallCommand(), new OutboxRelayCommand(), new OutboxStatusCommand(),
             new JournalListCommand(), new JournalShowCommand(), new JournalSearchCommand(), new JournalPruneCommand(), new JournalRebuildCommand(),
             ...array_map(static fn (WorkerOrder $order): Command => new WorkerOrderCommand($order), WorkerOrder::cases()),

@@ -25,7 +25,7 @@ final class KickCommand extends Command
             ->addArgument('id', InputArgument::OPTIONAL | InputArgument::IS_ARRAY, 'Ids of buried or delayed jobs')
             ->addOption('max', null, InputOption::VALUE_REQUIRED, 'Instead of ids: up to this many buried jobs, the oldest first')
             ->addOption('keep-attempts', null, InputOption::VALUE_NONE, 'Keep counting attempts; without this option they begin at 0')
-            ->addOption('spread', null, InputOption::VALUE_REQUIRED, 'The buried jobs of a search, or all: they come back evenly over so long, and keep their attempts')
+            ->addOption('spread', null, InputOption::VALUE_REQUIRED, 'Buried jobs of a search, or all: they come back evenly over so long, with their attempts')
             ->setHelp(<<<'TEXT'
                   delayqueue kick --max=100 --queue=orders
                   delayqueue kick order-4711 --queue=orders

@@ -31,7 +31,11 @@ final class ListCommand extends Command
             ->addOption('after', null, InputOption::VALUE_REQUIRED, 'Begin behind this job; --offset counts from there')
             ->addOption('limit', null, InputOption::VALUE_REQUIRED, 'How many jobs to list at most; without it ' . self::MOST)
             ->addOption('group', null, InputOption::VALUE_REQUIRED, 'Only the jobs of this group, in the order of the group')
-            ->setHelp("  delayqueue list buried --queue=orders\n  delayqueue list ready --group=tenant-42 --queue=orders\n  delayqueue list buried --error=Timeout --since=2h --queue=orders\n\n" . Application::EXIT_CODES);
+            ->setHelp(<<<'TEXT'
+                  delayqueue list buried --queue=orders
+                  delayqueue list ready --group=tenant-42 --queue=orders
+                  delayqueue list buried --error=Timeout --since=2h --queue=orders
+                TEXT . "\n\n" . Application::EXIT_CODES);
         SearchOptions::describe($this);
         Format::describe($this);
     }

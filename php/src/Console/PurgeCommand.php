@@ -22,7 +22,10 @@ final class PurgeCommand extends Command
     {
         $this->setDescription('Deletes all jobs of some states, or all jobs, or those that a search finds')
             ->addArgument('state', InputArgument::OPTIONAL | InputArgument::IS_ARRAY, 'delayed, ready, reserved, buried; none: all of them')
-            ->setHelp("  delayqueue purge buried --queue=orders --force\n  delayqueue purge buried --error=Timeout --since=2d --queue=orders --dry-run\n\n" . Application::EXIT_CODES);
+            ->setHelp(<<<'TEXT'
+                  delayqueue purge buried --queue=orders --force
+                  delayqueue purge buried --error=Timeout --since=2d --queue=orders --dry-run
+                TEXT . "\n\n" . Application::EXIT_CODES);
         $this->addOption('limit', null, InputOption::VALUE_REQUIRED, 'With a search: at most so many of the jobs that are found');
         SearchOptions::describe($this);
         Confirmation::describe($this);

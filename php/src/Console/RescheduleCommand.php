@@ -22,7 +22,10 @@ final class RescheduleCommand extends Command
         $this->setDescription('Moves a delayed, ready or buried job, or those that a search finds, to a new time')
             ->addArgument('id', InputArgument::OPTIONAL, 'The id of the job; with a search the delay')
             ->addArgument('delay', InputArgument::OPTIONAL, 'Due after this: seconds, 500ms, 15m, 2h30m, PT15M')
-            ->setHelp("  delayqueue reschedule order-4711 1h --queue=orders\n  delayqueue reschedule 1h --tag=tenant:42 --queue=orders\n\n" . Application::EXIT_CODES);
+            ->setHelp(<<<'TEXT'
+                  delayqueue reschedule order-4711 1h --queue=orders
+                  delayqueue reschedule 1h --tag=tenant:42 --queue=orders
+                TEXT . "\n\n" . Application::EXIT_CODES);
         Moment::describe($this);
         SearchOptions::describe($this);
         SearchOptions::describeStates($this, 'delayed, ready and buried ones');

@@ -54,8 +54,6 @@ final class Search implements Countable, IteratorAggregate
 
     private ?Walk $walk = null;
 
-    private int $skipped = 0;
-
     private function __construct(private readonly QueueInterface $queue, State ...$states)
     {
         $this->states = array_values(array_filter(self::STATES, static fn (State $state): bool => in_array($state, $states, true)));
@@ -176,7 +174,7 @@ final class Search implements Countable, IteratorAggregate
      */
     public function count(?callable $progress = null): int
     {
-        return $this->each($this->begin(self::STATES, 'count'), static fn (array $jobs): int => count($jobs), $progress);
+        return $this->begin(self::STATES, 'count')->each(count(...), $progress);
     }
 
     /**
@@ -192,7 +190,7 @@ final class Search implements Countable, IteratorAggregate
     {
         $cancel = fn (array $jobs): int => $jobs === [] ? 0 : $this->queue->cancel(...array_column($jobs, 'id'));
 
-        return $this->each($this->begin(self::STATES, 'cancel'), $cancel, $progress);
+        return $this->begin(self::STATES, 'cancel')->each($cancel, $progress);
     }
 
     /**
@@ -213,12 +211,13 @@ final class Search implements Countable, IteratorAggregate
         if ($spread === null) {
             $walk = $this->begin([State::Buried, State::Delayed], 'kick', [State::Buried]);
 
-            return $this->eachOne($walk, fn (JobInfo $job): bool => $this->queue->kickJob($job->id, $resetAttempts), $progress);
+            return $walk->eachOne(fn (JobInfo $job): bool => $this->queue->kickJob($job->id, $resetAttempts), $progress);
         }
         $times = Times::spread($this->queue, $spread, self::class . '::kick(): Argument #1 ($spread)');
-        $times->over($this->each($this->begin([State::Buried], 'kick'), static fn (array $jobs): int => count($jobs), null));
+        $times->over($this->begin([State::Buried], 'kick')->each(count(...)));
+        $bringBack = fn (JobInfo $job): bool => $this->queue->reschedule($job->id, $times->next());
 
-        return $this->eachOne($this->begin([State::Buried], 'kick'), fn (JobInfo $job): bool => $this->queue->reschedule($job->id, $times->next()), $progress);
+        return $this->begin([State::Buried], 'kick')->eachOne($bringBack, $progress);
     }
 
     /**
@@ -239,12 +238,13 @@ final class Search implements Countable, IteratorAggregate
         // Those that were moved come by again behind the others.
         $reschedule = fn (JobInfo $job): ?bool => $times->hasGiven($job->dueAt) ? null : $this->queue->reschedule($job->id, $times->next());
 
-        return $this->eachOne($walk, $reschedule, $progress);
+        return $walk->eachOne($reschedule, $progress);
     }
 
     /**
      * Moves the jobs with their past into another queue, which may be on another Redis. A job is there, and then no longer here, so that a crash
-     * in between leaves it in both until the next move between the two queues. A job whose id is there already stays, and so does one that has changed since it was looked at.
+     * in between leaves it in both until the next move between the two queues. A job whose id is there already stays, and so does one that has
+     * changed since it was looked at.
      *
      * @param (callable(int, int): void)|null $progress
      *
@@ -259,7 +259,7 @@ final class Search implements Countable, IteratorAggregate
         $walk = $this->begin(self::NOT_HELD, 'moveTo');
         $move = new Move($this->queue, $target);
 
-        return $move->settle() + $this->eachOne($walk, $move->move(...), $progress);
+        return $move->settle() + $walk->eachOne($move->move(...), $progress);
     }
 
     /** How many jobs the last pass has read. */
@@ -283,7 +283,7 @@ final class Search implements Countable, IteratorAggregate
     /** How many jobs the last pass has found and left as they are. */
     public function skipped(): int
     {
-        return $this->skipped;
+        return $this->walk->skipped ?? 0;
     }
 
     /**
@@ -295,51 +295,18 @@ final class Search implements Countable, IteratorAggregate
         foreach ($this->states as $state) {
             self::check(in_array($state, $possible, true), $method, "there are no $state->value jobs to do this with");
         }
-        $this->skipped = 0;
         $states = $this->states ?: ($usual ?: $possible);
-        self::check($this->after === null || in_array($this->after->state, $states, true), $method, "it cannot begin behind a job that is {$this->after?->state->value}");
+        $isPlace = $this->after === null || in_array($this->after->state, $states, true);
+        self::check($isPlace, $method, "it cannot begin behind a job that is {$this->after?->state->value}");
 
         return $this->walk = new Walk($this->queue, $states, $this->criteria, $this->limit, $this->after);
-    }
-
-    /**
-     * @param callable(list<JobInfo>): int $act how many are done
-     * @param (callable(int, int): void)|null $progress
-     */
-    private function each(Walk $walk, callable $act, ?callable $progress): int
-    {
-        $done = 0;
-        foreach ($walk->pages() as $jobs) {
-            $now = $act($jobs);
-            $done += $now;
-            $this->skipped += count($jobs) - $now;
-            $progress === null || $progress($done, $walk->read);
-        }
-
-        return $done;
-    }
-
-    /**
-     * @param callable(JobInfo): ?bool $act whether it is done; null: it has come by before, and does not count
-     * @param (callable(int, int): void)|null $progress
-     */
-    private function eachOne(Walk $walk, callable $act, ?callable $progress): int
-    {
-        return $this->each($walk, function (array $jobs) use ($walk, $act): int {
-            $answers = array_map($act, $jobs);
-            $again = count(array_keys($answers, null, true));
-            $walk->read -= $again;
-            $this->skipped -= $again;
-
-            return count(array_filter($answers));
-        }, $progress);
     }
 
     /** @param (callable(Criteria): mixed)|null $change */
     private function with(?callable $change = null): self
     {
         $search = clone $this;
-        [$search->walk, $search->skipped, $search->criteria] = [null, 0, clone $this->criteria];
+        [$search->walk, $search->criteria] = [null, clone $this->criteria];
         $change === null || $change($search->criteria);
 
         return $search;
