@@ -148,7 +148,10 @@ final class Move
         return $pushed->kept === 0;
     }
 
-    /** A move that was broken off has left a copy, or a lease that ended. Else the receipt is of an earlier move of a job that has come back since. */
+    /**
+     * A move that was broken off has left a copy, or a lease that ended. Else the receipt is of an earlier move of a job that has come back since, by way
+     * of a third queue: straight back, its receipt is forgotten.
+     */
     private function wasBrokenOff(JobInfo $job): bool
     {
         $copy = $this->target->peek($job->id);

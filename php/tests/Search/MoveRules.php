@@ -98,8 +98,9 @@ trait MoveRules
             $this->assertSame([$state, 'why', 'first'], [$queue->peek('a')->state, $queue->peek('a')->lastError ?? 'why', $target->peek('a')->payload]);
             $state === State::Buried || $this->assertSame([$job->dueAt, 0], [$queue->peek('a')->dueAt, $queue->peek('a')->attempts]);
 
+            $this->assertSame([], $target->receipts(), 'none says that it is there');
             $target->cancel('a');
-            $this->assertSame(1, $search->moveTo($target), 'no receipt says that it is there');
+            $this->assertSame(1, $search->moveTo($target));
             $this->assertSame(1, $target->peek('a')->payload);
         }
     }
@@ -174,6 +175,18 @@ trait MoveRules
         $queue->push('another', id: 'a');
         $this->assertSame(1, Search::in($queue)->moveTo($target));
         $this->assertSame('another', $target->peek('a')->payload);
+    }
+
+    public function testAJobThatLostALeaseIsNotTakenForOneOfABrokenOffMove(): void
+    {
+        [$queue, $target] = [$this->queue(), $this->queue('target')];
+        $queue->push('x', id: 'a', ttr: 10);
+        $queue->reserve();
+        $this->travel(11);
+        $this->breakOff($queue, $target, 'ack');
+        $this->assertSame('lease expired', $target->peek('a')->lastError);
+        $this->assertSame(1, Search::in($target)->moveTo($queue));
+        $this->assertSame([1, 0, 1], [Search::in($queue)->moveTo($target), count($queue), count($target)]);
     }
 
     public function testALostAnswerMovesTheJobAllTheSame(): void

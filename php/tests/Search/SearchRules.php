@@ -104,6 +104,18 @@ trait SearchRules
         $this->assertSame(30, Search::in($queue)->dueBetween(null, $at(1))->count(), 'ready jobs are not in the order of their times');
     }
 
+    public function testJobsThatGoWhileTheWalkLooksForItsBeginningHideNoOthers(): void
+    {
+        $queue = $this->queue();
+        $now = $queue->now();
+        $at = static fn (int $n): DateTimeImmutable => Moment::of($now + 1000 + $n);
+        $this->pushMany($queue, 600, static fn (int $n): array => ['delay' => $at($n)]);
+        foreach ([0, 1, 250, 300, 301, 599, 600, 601, 9999] as $before) {
+            $moving = $this->interposed($queue, static fn (string $method, callable $call): mixed => $method === 'countDue' ? [0, $before] : $call());
+            $this->assertCount(300, Search::in($moving, State::Delayed)->dueBetween($at(301), null), "$before");
+        }
+    }
+
     public function testSinceIsThePushAndOfABuriedJobItsBurial(): void
     {
         $queue = $this->queue();
