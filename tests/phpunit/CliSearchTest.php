@@ -106,7 +106,7 @@ final class CliSearchTest extends CliTestCase
             'cancel --error= --force' => '--error must not be empty',
             'cancel --header=x --force' => "--header number 1 is not of the form 'name: value'",
             'cancel --since=soonish --force' => '--since=soonish is neither a duration nor a moment',
-            'cancel --due-before=1700000000 --force' => '--due-before=1700000000 is neither a duration nor a moment: for a Unix time write --due-before=@1700000000',
+            'cancel --due-before=1700000000 --force' => '--due-before=1700000000 is neither a duration nor a moment: for a Unix time write --due-before=@17',
             'cancel --due-before=1h --due-after=2h --force' => '--due-before must be later than --due-after',
             'cancel --tag=x --limit=0 --force' => '--limit must be a whole number of at least 1',
             'cancel --tag=x --state=nosuch --force' => 'there is no state nosuch',

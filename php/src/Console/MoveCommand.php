@@ -47,7 +47,8 @@ final class MoveCommand extends Command
         $search = SearchOptions::search($input, $queue, $states);
         $there = $target->open($to);
         $target->refuseUnknown($queue->name());
-        $moved = (new BulkWork($input, $output, $queue, $states))->run($search, 'moved', static fn (callable $progress): int => $search->moveTo($there, $progress));
+        $move = static fn (callable $progress): int => $search->moveTo($there, $progress);
+        $moved = (new BulkWork($input, $output, $queue, $states))->run($search, 'moved', $move);
 
         return $moved > 0 ? ExitCode::OK : ExitCode::FAILED;
     }

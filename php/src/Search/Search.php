@@ -87,7 +87,8 @@ final class Search implements Countable, IteratorAggregate
     public function header(string $name, string $value): self
     {
         self::check($name !== '', 'header', 'Argument #1 ($name) must not be empty');
-        self::check(($this->criteria->headers[$name] ?? $value) === $value, 'header', "Argument #2 (\$value) must be the value that \"$name\" was given before");
+        $isNew = ($this->criteria->headers[$name] ?? $value) === $value;
+        self::check($isNew, 'header', "Argument #2 (\$value) must be the value that \"$name\" was given before");
 
         return $this->with(static fn (Criteria $criteria) => $criteria->headers[$name] = $value);
     }

@@ -32,7 +32,9 @@ final class MoveElsewhereTest extends TestCase
             'memory' => new InMemoryQueue('orders'),
             'and back' => $queue,
         ];
-        $queue->pushMany([['payload' => 1, 'id' => 'delayed', 'delay' => 60], ['payload' => ['a' => 'é'], 'id' => 'ready'], ['payload' => 3, 'id' => 'buried']]);
+        $queue->push(1, delay: 60, id: 'delayed');
+        $queue->push(['a' => 'é'], id: 'ready');
+        $queue->push(3, id: 'buried');
         $queue->reserveJob('buried')->bury('why');
         $from = $queue;
         foreach ($places as $name => $to) {
@@ -40,7 +42,9 @@ final class MoveElsewhereTest extends TestCase
             $this->assertSame([0, []], [count($from), $to->receipts()]);
             $from = $to;
         }
-        $this->assertSame([State::Delayed, State::Ready, State::Buried], array_map(static fn (string $id): State => $queue->peek($id)->state, ['delayed', 'ready', 'buried']));
+        foreach (State::cases() as $state) {
+            $this->assertSame($state === State::Reserved ? null : $state, $queue->peek($state->value)?->state);
+        }
         $this->assertSame([['a' => 'é'], 'why'], [$queue->peek('ready')->payload, $queue->peek('buried')->lastError]);
     }
 
@@ -72,8 +76,13 @@ final class MoveElsewhereTest extends TestCase
 
     /** @dataProvider queuesWithoutKeys */
     #[\PHPUnit\Framework\Attributes\DataProvider('queuesWithoutKeys')]
-    public function testAQueueThatLacksKeysIsAnErrorAndNothingIsDone(bool $fromHasKeys, bool $toHasKeys, bool $isSealedHere, bool $isSealedThere, string $who): void
-    {
+    public function testAQueueThatLacksKeysIsAnErrorAndNothingIsDone(
+        bool $fromHasKeys,
+        bool $toHasKeys,
+        bool $isSealedHere,
+        bool $isSealedThere,
+        string $who,
+    ): void {
         $keys = ['keys' => self::KEYS];
         $this->delayQueue('orders', $isSealedHere ? $keys : [])->push(1, id: 'a');
         $isSealedThere && $this->delayQueue('other', $keys)->push(1, id: 'b');

@@ -216,11 +216,10 @@ trait MoveRules
             $queue->push('old', id: $id, delay: 60);
             $seen = $queue->list(State::Delayed);
             $change($id);
-            $before = $queue->peek($id);
+            $before = self::place($queue->peek($id));
             $search = Search::in($this->seenBefore($queue, ...$seen), State::Delayed);
             $this->assertSame([0, 1], [$search->moveTo($target), $search->skipped()], $id);
-            $after = $queue->peek($id);
-            $this->assertEquals([$before?->state, $before?->dueAt, $before?->attempts, $before?->body], [$after?->state, $after?->dueAt, $after?->attempts, $after?->body], $id);
+            $this->assertEquals($before, self::place($queue->peek($id)), $id);
             $queue->cancel($id);
         }
         $this->assertCount(0, $target);
@@ -245,6 +244,12 @@ trait MoveRules
             $this->fail('no crash');
         } catch (ConnectionException) {
         }
+    }
+
+    /** @return list<mixed> */
+    private static function place(?JobInfo $job): array
+    {
+        return [$job?->state, $job?->dueAt, $job?->attempts, $job?->body];
     }
 
     /** @return array<string, mixed> */
