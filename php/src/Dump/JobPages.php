@@ -24,18 +24,30 @@ final class JobPages
     /** @return iterable<JobInfo> */
     public function of(State $state): iterable
     {
+        foreach ($this->pages($state) as $page) {
+            yield from $page;
+        }
+    }
+
+    /**
+     * @param JobInfo|null $after only jobs behind its place; it is in this state
+     *
+     * @return iterable<non-empty-list<JobInfo>>
+     */
+    public function pages(State $state, ?JobInfo $after = null): iterable
+    {
         if ($state === State::Reserved) {
             // A renewed lease is another place, and there are no more of them than workers hold: all at once, each by its id.
             $held = [];
-            foreach ($this->queue->list($state, 0, 1_000_000) as $job) {
+            foreach ($this->queue->list($state, 0, 1_000_000, $after) as $job) {
                 $held[$job->id] = $job;
             }
-            yield from array_values($held);
+            yield from array_chunk($held, $this->size);
 
             return;
         }
-        for ($last = null; ($page = $this->queue->list($state, 0, $this->size, $last)) !== []; $last = end($page)) {
-            yield from $page;
+        for ($last = $after; ($page = $this->queue->list($state, 0, $this->size, $last)) !== []; $last = end($page)) {
+            yield $page;
         }
     }
 }

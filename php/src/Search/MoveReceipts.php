@@ -1,0 +1,103 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Search;
+
+use DelayQueue\JobInfo;
+use DelayQueue\QueueInterface;
+
+/**
+ * The receipts of moved jobs, in the queue that the jobs move to. The name of a receipt has the job's id and when it was created: another job of that
+ * id has another one. It is forgotten when the job is gone from its old queue.
+ *
+ * @internal
+ */
+final class MoveReceipts
+{
+    private const PREFIX = 'move/';
+
+    /** Longer names and ids are hashed: a receipt has at most 200 bytes. */
+    private const LONGEST = 80;
+
+    /** Marks a hashed id. */
+    private const HASHED = '/long-';
+
+    /** @var array<array-key, string> ids by the names of receipts whose jobs are here all the same; '' for a hashed one */
+    private readonly array $old;
+
+    public function __construct(private readonly QueueInterface $source, private readonly QueueInterface $target)
+    {
+        // The other way round, too: a job that moves back must not meet the receipt of its first move.
+        self::forgetDone($target, $source);
+        $this->old = self::forgetDone($source, $target);
+    }
+
+    /** Whether both are one queue, under any address: only then one sees what the other has stored. */
+    public static function areOne(QueueInterface $source, QueueInterface $target): bool
+    {
+        if ($source->name() !== $target->name()) {
+            return false;
+        }
+        $receipt = self::PREFIX . 'same/' . bin2hex(random_bytes(8));
+        $target->pushOnce([['receipt' => $receipt]]);
+        $isThere = $source->receipts(prefix: $receipt) !== [];
+        $target->forgetReceipts($receipt);
+
+        return $isThere;
+    }
+
+    public function of(JobInfo $job): string
+    {
+        $created = sprintf('%.0F', $job->createdAt * 1000);
+
+        return self::prefix($this->source) . (strlen($job->id) > self::LONGEST ? hash('sha256', $job->id) . self::HASHED . $created : "$job->id/$created");
+    }
+
+    public function forget(JobInfo $job): void
+    {
+        $this->target->forgetReceipts($this->of($job));
+    }
+
+    /** Whether the target had it before this move. */
+    public function isOld(JobInfo $job): bool
+    {
+        return isset($this->old[$this->of($job)]);
+    }
+
+    /** @return list<string> of jobs with such a receipt, or of others that have their ids now */
+    public function ids(): array
+    {
+        return array_values(array_filter($this->old, static fn (string $id): bool => $id !== ''));
+    }
+
+    /**
+     * Those whose jobs are gone from their old queue: a move was killed before it could forget them.
+     *
+     * @return array<array-key, string> the others
+     */
+    private static function forgetDone(QueueInterface $source, QueueInterface $target): array
+    {
+        $others = [];
+        $prefix = self::prefix($source);
+        foreach ($target->receipts(prefix: $prefix, limit: PHP_INT_MAX) as $name) {
+            $end = (int) strrpos($name, '/');
+            $id = substr($name, strlen($prefix), max(0, $end - strlen($prefix)));
+            $id = str_starts_with(substr($name, $end), self::HASHED) ? '' : $id;
+            if ($id !== '' && $source->peek($id) === null) {
+                $target->forgetReceipts($name);
+            } else {
+                $others[$name] = $id;
+            }
+        }
+
+        return $others;
+    }
+
+    private static function prefix(QueueInterface $source): string
+    {
+        $name = $source->name();
+
+        return self::PREFIX . (strlen($name) > self::LONGEST ? hash('sha256', $name) : $name) . '/';
+    }
+}

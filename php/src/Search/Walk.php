@@ -1,0 +1,184 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Search;
+
+use DelayQueue\Dump\JobPages;
+use DelayQueue\Internal\Moment;
+use DelayQueue\JobInfo;
+use DelayQueue\QueueInterface;
+use DelayQueue\SealException;
+use DelayQueue\State;
+
+/**
+ * One pass of a search over the jobs of a queue, in the memory of a page of them.
+ *
+ * @internal
+ */
+final class Walk
+{
+    /** How many jobs it has read. */
+    public int $read = 0;
+
+    /** The last one of them. */
+    public ?JobInfo $last = null;
+
+    /** It has ended because it has found as many as it should. */
+    public bool $isCut = false;
+
+    /** How many jobs it has found that were left as they are. */
+    public int $skipped = 0;
+
+    private int $found = 0;
+
+    private readonly int $partitions;
+
+    private readonly bool $hasKeys;
+
+    /**
+     * @param list<State> $states in their order
+     * @param JobInfo|null $after in one of these states
+     */
+    public function __construct(
+        private readonly QueueInterface $queue,
+        private readonly array $states,
+        private readonly Criteria $criteria,
+        private readonly ?int $limit = null,
+        private readonly ?JobInfo $after = null,
+    ) {
+        $prepared = $queue->prepare('');
+        [$this->partitions, $this->hasKeys] = [$prepared->partitions, $prepared->isSealed];
+    }
+
+    /** @return iterable<int, JobInfo> */
+    public function jobs(): iterable
+    {
+        foreach ($this->all() as $page) {
+            foreach ($page as $job) {
+                if ($this->isFound($job)) {
+                    yield $job;
+                }
+                if ($this->isCut) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /**
+     * @param callable(list<JobInfo>): int $act on those of a page; how many are done
+     * @param (callable(int, int): void)|null $progress
+     *
+     * @return int how many are done
+     */
+    public function each(callable $act, ?callable $progress = null): int
+    {
+        $done = 0;
+        foreach ($this->pages() as $jobs) {
+            $now = $act($jobs);
+            $done += $now;
+            $this->skipped += count($jobs) - $now;
+            $progress === null || $progress($done, $this->read);
+        }
+
+        return $done;
+    }
+
+    /**
+     * @param callable(JobInfo): ?bool $act whether it is done; null: it has come by before, and does not count
+     * @param (callable(int, int): void)|null $progress
+     *
+     * @return int how many are done
+     */
+    public function eachOne(callable $act, ?callable $progress = null): int
+    {
+        return $this->each(function (array $jobs) use ($act): int {
+            $answers = array_map($act, $jobs);
+            $again = count(array_keys($answers, null, true));
+            $this->read -= $again;
+            $this->skipped -= $again;
+
+            return count(array_filter($answers));
+        }, $progress);
+    }
+
+    /** @return iterable<int, list<JobInfo>> those of each page that are found, maybe none */
+    private function pages(): iterable
+    {
+        foreach ($this->all() as $page) {
+            $found = [];
+            foreach ($page as $job) {
+                if ($this->isFound($job)) {
+                    $found[] = $job;
+                }
+                if ($this->isCut) {
+                    break;
+                }
+            }
+            yield $found;
+            if ($this->isCut) {
+                return;
+            }
+        }
+    }
+
+    /** @throws SealException when the queue object lacks the keys to look */
+    private function isFound(JobInfo $job): bool
+    {
+        if ($job->seal !== null && $job->sealError !== null && !$this->hasKeys && $this->criteria->lookInside()) {
+            throw new SealException("queue $job->queue needs keys: job '$job->id' is sealed");
+        }
+        ++$this->read;
+        $this->last = $job;
+        $isFound = $this->criteria->match($job);
+        $this->found += $isFound ? 1 : 0;
+        $this->isCut = $this->found === $this->limit;
+
+        return $isFound;
+    }
+
+    /** @return iterable<int, non-empty-list<JobInfo>> */
+    private function all(): iterable
+    {
+        $pages = new JobPages($this->queue);
+        $hasBegun = $this->after === null;
+        foreach ($this->states as $state) {
+            $hasBegun = $hasBegun || $state === $this->after->state;
+            if (!$hasBegun) {
+                continue;
+            }
+            foreach ($pages->pages($state, $state === $this->after?->state ? $this->after : $this->lastBefore($state)) as $page) {
+                yield $page;
+                if ($this->isBehind($state, end($page))) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /** Delayed and buried jobs are in the order of their times, those of each partition for themselves. */
+    private function isBehind(State $state, JobInfo $job): bool
+    {
+        return in_array($state, [State::Delayed, State::Buried], true) && $this->partitions === 1
+            && $this->criteria->until !== null && $job->dueAt >= $this->criteria->until;
+    }
+
+    /** The last delayed job that is due too early, or one before it, so that the walk can begin there. */
+    private function lastBefore(State $state): ?JobInfo
+    {
+        if ($state !== State::Delayed || $this->partitions !== 1 || $this->criteria->from === null) {
+            return null;
+        }
+        [$ready, $before] = $this->queue->countDue(Moment::of($this->queue->now()), Moment::of($this->criteria->from));
+        // Jobs that fall due, come or go between two calls move the others.
+        for ($number = $before - $ready; $number > 0; $number = intdiv($number, 2)) {
+            $job = $this->queue->list(State::Delayed, $number - 1, 1)[0] ?? null;
+            if ($job !== null && $job->dueAt < $this->criteria->from) {
+                return $job;
+            }
+        }
+
+        return null;
+    }
+}
