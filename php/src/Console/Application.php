@@ -52,6 +52,7 @@ final class Application extends SymfonyApplication
             new ResealCommand(), new ForgetCommand(), new ReceiptsCommand(), new ForgetReceiptsCommand(), new WorkersCommand(),
             new GroupsCommand(), new LimitCommand(), new RateLimitCommand(),
             new CheckCommand(), new WatchCommand(), new UpdateCommand(),
+            new MoveCommand(),
             new OutboxInstallCommand(), new OutboxRelayCommand(), new OutboxStatusCommand(),
             new JournalListCommand(), new JournalShowCommand(), new JournalSearchCommand(), new JournalPruneCommand(), new JournalRebuildCommand(),
             new SchedulesCommand(), new ScheduleShowCommand(), new ScheduleSetCommand(),

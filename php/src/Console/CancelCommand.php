@@ -19,33 +19,53 @@ final class CancelCommand extends Command
 
     protected function configure(): void
     {
-        $this->setDescription('Removes jobs in any state, or those of a group, and prints how many there were')
+        $this->setDescription('Removes jobs by their ids, by a search, or those of a group, and prints how many there were')
             ->addArgument('id', InputArgument::OPTIONAL | InputArgument::IS_ARRAY, 'Ids of jobs')
             ->addOption('group', null, InputOption::VALUE_REQUIRED, 'All delayed and ready jobs of this group')
             ->addOption('reserved', null, InputOption::VALUE_NONE, 'With --group: those that workers hold, too')
             ->setHelp(<<<'TEXT'
                   delayqueue cancel order-4711 order-4712 --queue=orders
                   delayqueue cancel --group=tenant-42 --queue=orders --force
+                  delayqueue cancel --tag=tenant:42 --state=delayed --queue=orders --dry-run
 
                 Buried jobs of a group stay: delayqueue cancel takes them by their ids.
                 TEXT . "\n\n" . Application::EXIT_CODES);
+        SearchOptions::describe($this);
+        SearchOptions::describeStates($this, 'jobs in any state');
         Confirmation::describe($this);
     }
 
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         [$ids, $group] = [$input->getArgument('id'), $input->getOption('group')];
-        if (($ids === []) === ($group === null)) {
-            throw new UsageException('give ids, or --group');
+        $isSearch = SearchOptions::areGiven($input);
+        if (($ids !== []) + ($group !== null) + $isSearch !== 1) {
+            throw new UsageException('give ids, or --group, or options of a search');
         }
         if ($group === null && $input->getOption('reserved')) {
             throw new UsageException('--reserved goes with --group: a job that is named is cancelled in any state');
         }
         $target = new Target($input);
+        if ($isSearch) {
+            return self::cancelFound($target, $input, $output);
+        }
+        SearchOptions::refuse($input);
         $cancelled = $group === null ? $target->queue()->cancel(...$ids) : self::cancelGroup($target, $group, $input, $output);
         Format::raw($output, "$cancelled cancelled");
 
         return $cancelled > 0 ? ExitCode::OK : ExitCode::FAILED;
+    }
+
+    private static function cancelFound(Target $target, InputInterface $input, OutputInterface $output): int
+    {
+        $states = SearchOptions::states($input);
+        $queue = $target->queue();
+        $search = SearchOptions::search($input, $queue, $states);
+        $target->refuseUnknown($queue->name());
+        $work = new BulkWork($input, $output, $queue, $states);
+        $work->confirm($search);
+
+        return $work->run($search, 'cancelled', $search->cancel(...)) > 0 ? ExitCode::OK : ExitCode::FAILED;
     }
 
     private static function cancelGroup(Target $target, string $group, InputInterface $input, OutputInterface $output): int

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
+use DelayQueue;
+use DelayQueue\State;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
@@ -23,23 +25,55 @@ final class KickCommand extends Command
             ->addArgument('id', InputArgument::OPTIONAL | InputArgument::IS_ARRAY, 'Ids of buried or delayed jobs')
             ->addOption('max', null, InputOption::VALUE_REQUIRED, 'Instead of ids: up to this many buried jobs, the oldest first')
             ->addOption('keep-attempts', null, InputOption::VALUE_NONE, 'Keep counting attempts; without this option they begin at 0')
-            ->setHelp("  delayqueue kick --max=100 --queue=orders\n  delayqueue kick order-4711 --queue=orders\n\n" . Application::EXIT_CODES);
+            ->addOption('spread', null, InputOption::VALUE_REQUIRED, 'Buried jobs of a search, or all: they come back evenly over so long, with their attempts')
+            ->setHelp(<<<'TEXT'
+                  delayqueue kick --max=100 --queue=orders
+                  delayqueue kick order-4711 --queue=orders
+                  delayqueue kick --error=Timeout --spread=10m --queue=orders
+
+                A search is about buried jobs, unless --state names another state.
+                TEXT . "\n\n" . Application::EXIT_CODES);
+        SearchOptions::describe($this);
+        SearchOptions::describeStates($this, 'buried ones');
     }
 
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
-        $queue = (new Target($input))->queue();
+        $target = new Target($input);
+        $queue = $target->queue();
         $ids = $input->getArgument('id');
         $max = Number::orNull($input->getOption('max'), '--max', 1);
         $reset = !$input->getOption('keep-attempts');
-        if (($ids === []) === ($max === null)) {
-            throw new UsageException('give ids, or --max=N for the N oldest');
+        $isSearch = SearchOptions::areGiven($input) || $input->getOption('spread') !== null;
+        if (($ids !== []) + ($max !== null) + $isSearch !== 1) {
+            throw new UsageException('give ids, or --max=N for the N oldest, or options of a search');
         }
+        if ($isSearch) {
+            return self::kickFound($target, $queue, $input, $output);
+        }
+        SearchOptions::refuse($input);
         $kicked = $max !== null
             ? $queue->kick($max, $reset)
             : count(array_filter($ids, static fn (string $id): bool => $queue->kickJob($id, $reset)));
         Format::raw($output, "$kicked kicked");
 
         return $kicked > 0 ? ExitCode::OK : ExitCode::FAILED;
+    }
+
+    private static function kickFound(Target $target, DelayQueue $queue, InputInterface $input, OutputInterface $output): int
+    {
+        $states = SearchOptions::states($input) ?: [State::Buried];
+        $spread = $input->getOption('spread');
+        if ($spread !== null && Duration::of($spread, '--spread') <= 0) {
+            throw new UsageException('--spread must be longer than nothing');
+        }
+        if (array_diff(array_column($states, 'value'), $spread === null ? ['buried', 'delayed'] : ['buried']) !== []) {
+            throw new UsageException($spread === null ? 'only buried and delayed jobs are kicked' : '--spread is for buried jobs');
+        }
+        $search = SearchOptions::search($input, $queue, $states);
+        $target->refuseUnknown($queue->name());
+        $kick = static fn (callable $progress): int => $search->kick($spread, !$input->getOption('keep-attempts'), $progress);
+
+        return (new BulkWork($input, $output, $queue, $states))->run($search, 'kicked', $kick) > 0 ? ExitCode::OK : ExitCode::FAILED;
     }
 }

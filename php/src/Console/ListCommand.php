@@ -6,6 +6,7 @@ namespace DelayQueue\Console;
 
 use DelayQueue;
 use DelayQueue\JobInfo;
+use DelayQueue\Search\Search;
 use DelayQueue\State;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
@@ -15,6 +16,8 @@ use Symfony\Component\Console\Output\OutputInterface;
 
 final class ListCommand extends Command
 {
+    private const MOST = 100;
+
     public function __construct()
     {
         parent::__construct('list');
@@ -22,13 +25,18 @@ final class ListCommand extends Command
 
     protected function configure(): void
     {
-        $this->setDescription('Lists the jobs of one state, in their order')
+        $this->setDescription('Lists the jobs of one state, in their order, or those of them that a search finds')
             ->addArgument('state', InputArgument::REQUIRED, 'delayed, ready, reserved or buried')
             ->addOption('offset', null, InputOption::VALUE_REQUIRED, 'How many jobs to skip', '0')
             ->addOption('after', null, InputOption::VALUE_REQUIRED, 'Begin behind this job; --offset counts from there')
-            ->addOption('limit', null, InputOption::VALUE_REQUIRED, 'How many jobs to list at most', '100')
+            ->addOption('limit', null, InputOption::VALUE_REQUIRED, 'How many jobs to list at most; without it ' . self::MOST)
             ->addOption('group', null, InputOption::VALUE_REQUIRED, 'Only the jobs of this group, in the order of the group')
-            ->setHelp("  delayqueue list buried --queue=orders\n  delayqueue list ready --group=tenant-42 --queue=orders\n\n" . Application::EXIT_CODES);
+            ->setHelp(<<<'TEXT'
+                  delayqueue list buried --queue=orders
+                  delayqueue list ready --group=tenant-42 --queue=orders
+                  delayqueue list buried --error=Timeout --since=2h --queue=orders
+                TEXT . "\n\n" . Application::EXIT_CODES);
+        SearchOptions::describe($this);
         Format::describe($this);
     }
 
@@ -36,26 +44,82 @@ final class ListCommand extends Command
     {
         $format = Format::of($input);
         $state = States::of($input->getArgument('state'));
-        if ($input->getOption('group') !== null && $input->getOption('after') !== null) {
-            throw new UsageException('give --group or --after, not both');
-        }
-        if ($input->getOption('group') !== null && $state === State::Buried) {
-            throw new UsageException('a group does not know its buried jobs: list them without --group');
-        }
+        $isSearch = SearchOptions::areGiven($input) || $input->getOption('dry-run');
+        self::check($input, $state, $isSearch);
         $offset = Number::of($input->getOption('offset'), '--offset');
-        $limit = Number::of($input->getOption('limit'), '--limit', 1);
+        $limit = Number::orNull($input->getOption('limit'), '--limit', 1) ?? self::MOST;
         $target = new Target($input);
         $queue = $target->queue();
+        $search = $isSearch ? SearchOptions::search($input, $queue, [$state]) : null;
         $target->refuseUnknown($queue->name());
         $after = self::job($queue, $state, $input->getOption('after'));
-        $jobs = $queue->list($state, $offset, $limit, $after, $input->getOption('group'));
-        if ($format === Format::JSON) {
-            Format::json($output, array_map(JobView::toArray(...), $jobs));
-        } elseif ($jobs !== []) {
-            Format::table($output, ['id', 'group', 'due', 'attempts', 'priority', 'payload', 'last error'], array_map(self::row(...), $jobs));
+        if ($search !== null) {
+            $search = $after === null ? $search : $search->after($after);
+            $work = new BulkWork($input, $output, $queue, [$state]);
+            if ($input->getOption('dry-run')) {
+                $work->run($search, 'listed', $search->count(...));
+
+                return ExitCode::OK;
+            }
+            [$jobs, $note] = self::found($search->limit($limit), $work, $queue, $state);
+        } else {
+            $jobs = $queue->list($state, $offset, $limit, $after, $input->getOption('group'));
+            $isCut = count($jobs) === $limit && $format !== Format::JSON && $input->getOption('group') === null;
+            $note = $isCut ? self::cut($offset, $limit, $queue->count($state)) : null;
         }
+        self::print($output, $format, $jobs, $note);
 
         return ExitCode::OK;
+    }
+
+    /** @throws UsageException */
+    private static function check(InputInterface $input, State $state, bool $isSearch): void
+    {
+        $hasGroup = $input->getOption('group') !== null;
+        if ($hasGroup && $input->getOption('after') !== null) {
+            throw new UsageException('give --group or --after, not both');
+        }
+        if ($hasGroup && $state === State::Buried) {
+            throw new UsageException('a group does not know its buried jobs: list them without --group');
+        }
+        if ($isSearch && ($hasGroup || $input->getOption('offset') !== '0')) {
+            throw new UsageException('a search takes no --group and no --offset; --after goes on behind a job');
+        }
+    }
+
+    /** @return array{list<JobInfo>, string} the jobs, and how far the search has come */
+    private static function found(Search $search, BulkWork $work, DelayQueue $queue, State $state): array
+    {
+        $jobs = [];
+        $work->pass(static function (callable $progress) use ($search, &$jobs): int {
+            foreach ($search as $job) {
+                $jobs[] = $job;
+                $progress(count($jobs), $search->read());
+            }
+
+            return count($jobs);
+        });
+        $read = number_format($search->read()) . ' of ' . number_format(max($queue->count($state), $search->read()));
+        $next = $search->isCut() ? "; go on with --after={$search->last()?->id}" : '';
+
+        return [$jobs, number_format(count($jobs)) . " found, $read jobs read$next"];
+    }
+
+    private static function cut(int $offset, int $listed, int $all): ?string
+    {
+        return $all > $offset + $listed ? number_format($listed) . ' of ' . number_format($all) : null;
+    }
+
+    /** @param list<JobInfo> $jobs */
+    private static function print(OutputInterface $output, string $format, array $jobs, ?string $note): void
+    {
+        if ($format === Format::JSON) {
+            Format::json($output, array_map(JobView::toArray(...), $jobs));
+
+            return;
+        }
+        $jobs === [] || Format::table($output, ['id', 'group', 'due', 'attempts', 'priority', 'payload', 'last error'], array_map(self::row(...), $jobs));
+        $note === null || Format::line($output, $note);
     }
 
     private static function job(DelayQueue $queue, State $state, ?string $id): ?JobInfo

@@ -8,6 +8,7 @@ use DelayQueue\State;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
 use Symfony\Component\Console\Output\OutputInterface;
 
 final class PurgeCommand extends Command
@@ -19,9 +20,14 @@ final class PurgeCommand extends Command
 
     protected function configure(): void
     {
-        $this->setDescription('Deletes all jobs of some states, or all jobs')
+        $this->setDescription('Deletes all jobs of some states, or all jobs, or those that a search finds')
             ->addArgument('state', InputArgument::OPTIONAL | InputArgument::IS_ARRAY, 'delayed, ready, reserved, buried; none: all of them')
-            ->setHelp("  delayqueue purge buried --queue=orders --force\n\n" . Application::EXIT_CODES);
+            ->setHelp(<<<'TEXT'
+                  delayqueue purge buried --queue=orders --force
+                  delayqueue purge buried --error=Timeout --since=2d --queue=orders --dry-run
+                TEXT . "\n\n" . Application::EXIT_CODES);
+        $this->addOption('limit', null, InputOption::VALUE_REQUIRED, 'With a search: at most so many of the jobs that are found');
+        SearchOptions::describe($this);
         Confirmation::describe($this);
     }
 
@@ -30,7 +36,19 @@ final class PurgeCommand extends Command
         $states = array_map(States::of(...), $input->getArgument('state'));
         $target = new Target($input);
         $queue = $target->queue();
+        $isSearch = SearchOptions::areGiven($input) || $input->getOption('dry-run');
+        if (!$isSearch && $input->getOption('limit') !== null) {
+            throw new UsageException('--limit goes with a search');
+        }
+        $search = $isSearch ? SearchOptions::search($input, $queue, $states) : null;
         $target->refuseUnknown($queue->name());
+        if ($search !== null) {
+            $work = new BulkWork($input, $output, $queue, $states);
+            $work->confirm($search);
+            $work->run($search, 'deleted', $search->cancel(...));
+
+            return ExitCode::OK;
+        }
         Confirmation::ask($input, $output, static function () use ($queue, $states): string {
             $number = array_sum(array_map($queue->count(...), $states ?: State::cases()));
             $which = $states === [] ? '' : implode(' and ', array_column($states, 'value')) . ' ';

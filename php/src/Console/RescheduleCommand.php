@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
+use DelayQueue\State;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
@@ -18,21 +19,50 @@ final class RescheduleCommand extends Command
 
     protected function configure(): void
     {
-        $this->setDescription('Moves a delayed, ready or buried job to a new time')
-            ->addArgument('id', InputArgument::REQUIRED, 'The id of the job')
+        $this->setDescription('Moves a delayed, ready or buried job, or those that a search finds, to a new time')
+            ->addArgument('id', InputArgument::OPTIONAL, 'The id of the job; with a search the delay')
             ->addArgument('delay', InputArgument::OPTIONAL, 'Due after this: seconds, 500ms, 15m, 2h30m, PT15M')
-            ->setHelp("  delayqueue reschedule order-4711 1h --queue=orders\n\n" . Application::EXIT_CODES);
+            ->setHelp(<<<'TEXT'
+                  delayqueue reschedule order-4711 1h --queue=orders
+                  delayqueue reschedule 1h --tag=tenant:42 --queue=orders
+                TEXT . "\n\n" . Application::EXIT_CODES);
         Moment::describe($this);
+        SearchOptions::describe($this);
+        SearchOptions::describeStates($this, 'delayed, ready and buried ones');
     }
 
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $target = new Target($input);
         $id = $input->getArgument('id');
+        if (SearchOptions::areGiven($input)) {
+            return self::rescheduleFound($target, $input, $output);
+        }
+        SearchOptions::refuse($input);
+        $id === null && throw new UsageException('give the id of a job, or options of a search');
         if (!$target->queue()->reschedule($id, Moment::of($input, $input->getArgument('delay')))) {
             throw new NothingDone("there is no job $id in queue {$target->names()[0]}, or a worker holds it");
         }
 
         return ExitCode::OK;
+    }
+
+    private static function rescheduleFound(Target $target, InputInterface $input, OutputInterface $output): int
+    {
+        if ($input->getArgument('delay') !== null) {
+            throw new UsageException('with a search give the delay alone, and no id');
+        }
+        $delay = Moment::of($input, $input->getArgument('id'));
+        is_string($delay) && Duration::of($delay, 'the delay');
+        $states = SearchOptions::states($input);
+        if (in_array(State::Reserved, $states, true)) {
+            throw new UsageException('reserved jobs have their workers, and cannot be moved to a new time');
+        }
+        $queue = $target->queue();
+        $search = SearchOptions::search($input, $queue, $states);
+        $target->refuseUnknown($queue->name());
+        $reschedule = static fn (callable $progress): int => $search->reschedule($delay, $progress);
+
+        return (new BulkWork($input, $output, $queue, $states))->run($search, 'rescheduled', $reschedule) > 0 ? ExitCode::OK : ExitCode::FAILED;
     }
 }

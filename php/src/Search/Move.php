@@ -57,6 +57,24 @@ final class Move
     }
 
     /**
+     * Ends the moves that were broken off, whichever jobs are searched now: a lease that ended may have changed the state of its job.
+     *
+     * @return int how many
+     */
+    public function settle(): int
+    {
+        $settled = 0;
+        foreach ($this->receipts->ids() as $id) {
+            $job = $this->source->peek($id);
+            $isHere = $job !== null && $job->state !== State::Reserved && $this->receipts->isOld($job);
+            $held = $isHere && $this->isOpen($job) && $this->wasBrokenOff($job) ? $this->source->reserveJob($id) : null;
+            $settled += $held !== null && $this->leaves($job, $held) ? 1 : 0;
+        }
+
+        return $settled;
+    }
+
+    /**
      * @return bool|null false: it stays, because its id is taken there, or it has changed or cannot be opened; null: it was buried since the move began
      *
      * @throws SealException when keys are missing; nothing has been done to the job
@@ -130,10 +148,15 @@ final class Move
         return $pushed->kept === 0;
     }
 
-    /** A move that was broken off has left a copy, or a lease that ended. Else the receipt is of an earlier move of a job that has come back since. */
+    /**
+     * A move that was broken off has left a copy, or a lease that ended. Else the receipt is of an earlier move of a job that has come back since, by way
+     * of a third queue: straight back, its receipt is forgotten.
+     */
     private function wasBrokenOff(JobInfo $job): bool
     {
-        return $job->timeouts + $job->kicks > 0 || $this->target->peek($job->id) !== null;
+        $copy = $this->target->peek($job->id);
+
+        return $copy === null ? str_starts_with((string) $job->lastError, 'lease expired') : $copy->createdAt === $job->createdAt;
     }
 
     private function leaves(JobInfo $job, JobInterface $held): bool

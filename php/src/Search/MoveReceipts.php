@@ -23,14 +23,14 @@ final class MoveReceipts
     /** Marks a hashed id. */
     private const HASHED = '/long-';
 
-    /** @var array<array-key, true> of moves that were broken off, by name */
-    private readonly array $interrupted;
+    /** @var array<array-key, string> ids by the names of receipts whose jobs are here all the same; '' for a hashed one */
+    private readonly array $old;
 
     public function __construct(private readonly QueueInterface $source, private readonly QueueInterface $target)
     {
         // The other way round, too: a job that moves back must not meet the receipt of its first move.
         self::forgetDone($target, $source);
-        $this->interrupted = array_fill_keys(self::forgetDone($source, $target), true);
+        $this->old = self::forgetDone($source, $target);
     }
 
     /** Whether both are one queue, under any address: only then one sees what the other has stored. */
@@ -62,29 +62,36 @@ final class MoveReceipts
     /** Whether the target had it before this move. */
     public function isOld(JobInfo $job): bool
     {
-        return isset($this->interrupted[$this->of($job)]);
+        return isset($this->old[$this->of($job)]);
+    }
+
+    /** @return list<string> of jobs with such a receipt, or of others that have their ids now */
+    public function ids(): array
+    {
+        return array_values(array_filter($this->old, static fn (string $id): bool => $id !== ''));
     }
 
     /**
      * Those whose jobs are gone from their old queue: a move was killed before it could forget them.
      *
-     * @return list<string> the others
+     * @return array<array-key, string> the others
      */
     private static function forgetDone(QueueInterface $source, QueueInterface $target): array
     {
-        $open = [];
+        $others = [];
         $prefix = self::prefix($source);
         foreach ($target->receipts(prefix: $prefix, limit: PHP_INT_MAX) as $name) {
             $end = (int) strrpos($name, '/');
             $id = substr($name, strlen($prefix), max(0, $end - strlen($prefix)));
-            if ($id !== '' && !str_starts_with(substr($name, $end), self::HASHED) && $source->peek($id) === null) {
+            $id = str_starts_with(substr($name, $end), self::HASHED) ? '' : $id;
+            if ($id !== '' && $source->peek($id) === null) {
                 $target->forgetReceipts($name);
             } else {
-                $open[] = $name;
+                $others[$name] = $id;
             }
         }
 
-        return $open;
+        return $others;
     }
 
     private static function prefix(QueueInterface $source): string

@@ -56,8 +56,6 @@ final class Search implements Countable, IteratorAggregate
 
     private ?Walk $walk = null;
 
-    private int $skipped = 0;
-
     private function __construct(private readonly QueueInterface $queue, State ...$states)
     {
         $this->states = array_values(array_filter(self::STATES, static fn (State $state): bool => in_array($state, $states, true)));
@@ -91,7 +89,8 @@ final class Search implements Countable, IteratorAggregate
     public function header(string $name, string $value): self
     {
         self::check($name !== '', 'header', 'Argument #1 ($name) must not be empty');
-        self::check(($this->criteria->headers[$name] ?? $value) === $value, 'header', "Argument #2 (\$value) must be the value that \"$name\" was given before");
+        $isNew = ($this->criteria->headers[$name] ?? $value) === $value;
+        self::check($isNew, 'header', "Argument #2 (\$value) must be the value that \"$name\" was given before");
 
         return $this->with(static fn (Criteria $criteria) => $criteria->headers[$name] = $value);
     }
@@ -144,7 +143,7 @@ final class Search implements Countable, IteratorAggregate
         return $search;
     }
 
-    /** Reads at most so many jobs: for a request that may not last, and goes on with the next one behind the job that lastLeft() tells. */
+    /** Reads at most so many jobs: for a request that may not last. The next one goes on behind the job that lastLeft() tells. */
     public function reading(int $atMost): self
     {
         self::check($atMost >= 1, 'reading', 'Argument #1 ($atMost) must be greater than or equal to 1');
@@ -188,7 +187,7 @@ final class Search implements Countable, IteratorAggregate
      */
     public function count(?callable $progress = null): int
     {
-        return $this->each($this->begin(self::STATES, 'count'), static fn (array $jobs): int => count($jobs), $progress);
+        return $this->begin(self::STATES, 'count')->each(count(...), $progress);
     }
 
     /**
@@ -204,7 +203,7 @@ final class Search implements Countable, IteratorAggregate
     {
         $cancel = fn (array $jobs): int => $jobs === [] ? 0 : $this->queue->cancel(...array_column($jobs, 'id'));
 
-        return $this->each($this->begin(self::STATES, 'cancel'), $cancel, $progress);
+        return $this->begin(self::STATES, 'cancel')->each($cancel, $progress);
     }
 
     /**
@@ -225,12 +224,13 @@ final class Search implements Countable, IteratorAggregate
         if ($spread === null) {
             $walk = $this->begin([State::Buried, State::Delayed], 'kick', [State::Buried]);
 
-            return $this->eachOne($walk, fn (JobInfo $job): bool => $this->queue->kickJob($job->id, $resetAttempts), $progress);
+            return $walk->eachOne(fn (JobInfo $job): bool => $this->queue->kickJob($job->id, $resetAttempts), $progress);
         }
         $times = Times::spread($this->queue, $spread, self::class . '::kick(): Argument #1 ($spread)');
-        $times->over($this->each($this->begin([State::Buried], 'kick'), static fn (array $jobs): int => count($jobs), null));
+        $times->over($this->begin([State::Buried], 'kick')->each(count(...)));
+        $bringBack = fn (JobInfo $job): bool => $this->queue->reschedule($job->id, $times->next());
 
-        return $this->eachOne($this->begin([State::Buried], 'kick'), fn (JobInfo $job): bool => $this->queue->reschedule($job->id, $times->next()), $progress);
+        return $this->begin([State::Buried], 'kick')->eachOne($bringBack, $progress);
     }
 
     /**
@@ -251,12 +251,13 @@ final class Search implements Countable, IteratorAggregate
         // Those that were moved come by again behind the others.
         $reschedule = fn (JobInfo $job): ?bool => $times->hasGiven($job->dueAt) ? null : $this->queue->reschedule($job->id, $times->next());
 
-        return $this->eachOne($walk, $reschedule, $progress);
+        return $walk->eachOne($reschedule, $progress);
     }
 
     /**
      * Moves the jobs with their past into another queue, which may be on another Redis. A job is there, and then no longer here, so that a crash
-     * in between leaves it in both until the move is repeated. A job whose id is there already stays, and so does one that has changed since it was looked at.
+     * in between leaves it in both until the next move between the two queues. A job whose id is there already stays, and so does one that has
+     * changed since it was looked at.
      *
      * @param (callable(int, int): void)|null $progress
      *
@@ -271,7 +272,7 @@ final class Search implements Countable, IteratorAggregate
         $walk = $this->begin(self::NOT_HELD, 'moveTo');
         $move = new Move($this->queue, $target);
 
-        return $this->eachOne($walk, $move->move(...), $progress);
+        return $move->settle() + $walk->eachOne($move->move(...), $progress);
     }
 
     /** How many jobs the last pass has read. */
@@ -301,7 +302,7 @@ final class Search implements Countable, IteratorAggregate
     /** How many jobs the last pass has found and left as they are. */
     public function skipped(): int
     {
-        return $this->skipped;
+        return $this->walk->skipped ?? 0;
     }
 
     /**
@@ -313,53 +314,18 @@ final class Search implements Countable, IteratorAggregate
         foreach ($this->states as $state) {
             self::check(in_array($state, $possible, true), $method, "there are no $state->value jobs to do this with");
         }
-        $this->skipped = 0;
         $states = $this->states ?: ($usual ?: $possible);
-        self::check($this->after === null || in_array($this->after->state, $states, true), $method, "it cannot begin behind a job that is {$this->after?->state->value}");
+        $isPlace = $this->after === null || in_array($this->after->state, $states, true);
+        self::check($isPlace, $method, "it cannot begin behind a job that is {$this->after?->state->value}");
 
         return $this->walk = new Walk($this->queue, $states, $this->criteria, $this->limit, $this->reading, $this->after);
-    }
-
-    /**
-     * @param callable(list<JobInfo>): int $act how many are done
-     * @param (callable(int, int): void)|null $progress
-     */
-    private function each(Walk $walk, callable $act, ?callable $progress): int
-    {
-        $done = 0;
-        foreach ($walk->pages() as $jobs) {
-            $now = $act($jobs);
-            $done += $now;
-            $this->skipped += count($jobs) - $now;
-            $progress === null || $progress($done, $walk->read);
-        }
-
-        return $done;
-    }
-
-    /**
-     * @param callable(JobInfo): ?bool $act whether it is done; null: it does not count
-     * @param (callable(int, int): void)|null $progress
-     */
-    private function eachOne(Walk $walk, callable $act, ?callable $progress): int
-    {
-        $again = 0;
-        $done = $this->each($walk, static function (array $jobs) use ($act, &$again): int {
-            $answers = array_map($act, $jobs);
-            $again += count(array_keys($answers, null, true));
-
-            return count(array_filter($answers));
-        }, $progress);
-        $this->skipped -= $again;
-
-        return $done;
     }
 
     /** @param (callable(Criteria): mixed)|null $change */
     private function with(?callable $change = null): self
     {
         $search = clone $this;
-        [$search->walk, $search->skipped, $search->criteria] = [null, 0, clone $this->criteria];
+        [$search->walk, $search->criteria] = [null, clone $this->criteria];
         $change === null || $change($search->criteria);
 
         return $search;

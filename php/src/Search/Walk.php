@@ -30,6 +30,9 @@ final class Walk
     /** It has ended because it has found, or read, as many as it should. */
     public bool $isCut = false;
 
+    /** How many jobs it has found that were left as they are. */
+    public int $skipped = 0;
+
     private int $found = 0;
 
     private readonly int $partitions;
@@ -67,8 +70,45 @@ final class Walk
         }
     }
 
+    /**
+     * @param callable(list<JobInfo>): int $act on those of a page; how many are done
+     * @param (callable(int, int): void)|null $progress
+     *
+     * @return int how many are done
+     */
+    public function each(callable $act, ?callable $progress = null): int
+    {
+        $done = 0;
+        foreach ($this->pages() as $jobs) {
+            $now = $act($jobs);
+            $done += $now;
+            $this->skipped += count($jobs) - $now;
+            $progress === null || $progress($done, $this->read);
+        }
+
+        return $done;
+    }
+
+    /**
+     * @param callable(JobInfo): ?bool $act whether it is done; null: it has come by before, and does not count
+     * @param (callable(int, int): void)|null $progress
+     *
+     * @return int how many are done
+     */
+    public function eachOne(callable $act, ?callable $progress = null): int
+    {
+        return $this->each(function (array $jobs) use ($act): int {
+            $answers = array_map($act, $jobs);
+            $again = count(array_keys($answers, null, true));
+            $this->read -= $again;
+            $this->skipped -= $again;
+
+            return count(array_filter($answers));
+        }, $progress);
+    }
+
     /** @return iterable<int, list<JobInfo>> those of each page that are found, maybe none */
-    public function pages(): iterable
+    private function pages(): iterable
     {
         foreach ($this->all() as $page) {
             $found = [];

@@ -120,6 +120,18 @@ trait SearchRules
         $this->assertSame(30, Search::in($queue)->dueBetween(null, $at(1))->count(), 'ready jobs are not in the order of their times');
     }
 
+    public function testJobsThatGoWhileTheWalkLooksForItsBeginningHideNoOthers(): void
+    {
+        $queue = $this->queue();
+        $now = $queue->now();
+        $at = static fn (int $n): DateTimeImmutable => Moment::of($now + 1000 + $n);
+        $this->pushMany($queue, 600, static fn (int $n): array => ['delay' => $at($n)]);
+        foreach ([0, 1, 250, 300, 301, 599, 600, 601, 9999] as $before) {
+            $moving = $this->interposed($queue, static fn (string $method, callable $call): mixed => $method === 'countDue' ? [0, $before] : $call());
+            $this->assertCount(300, Search::in($moving, State::Delayed)->dueBetween($at(301), null), "$before");
+        }
+    }
+
     public function testSinceIsThePushAndOfABuriedJobItsBurial(): void
     {
         $queue = $this->queue();
@@ -148,6 +160,7 @@ trait SearchRules
             'error(): Argument #1 ($part) must not be empty' => static fn () => $ready->error(''),
             'dueBetween(): Argument #1 ($from) or argument #2 ($until) must be a moment' => static fn () => $ready->dueBetween(null, null),
             'dueBetween(): Argument #2 ($until) must be later than argument #1 ($from)' => static fn () => $ready->dueBetween($now, $now),
+            'reading(): Argument #1 ($atMost) must be greater than or equal to 1' => static fn () => $ready->reading(0),
             'limit(): Argument #1 ($limit) must be greater than or equal to 1' => static fn () => $ready->limit(0),
             'after(): Argument #1 ($job) must be in a state that is searched' => static fn () => Search::in($queue, State::Buried)->after($job),
             'kick(): there are no ready jobs to do this with' => static fn () => $ready->kick(),
