@@ -17,7 +17,7 @@ use Stringable;
  *     $queue->consume(new Pipeline($handler, $log));
  *
  * The context of a line has `queue`, `job` and `attempt`, as in WorkerLog, which writes the lines about the runs themselves; and `task`, where the payload
- * names one. What the line itself has under such a name stays. Outside of a run lines pass as they are.
+ * names one. A line that has such a name itself keeps its value. Outside of a run lines pass as they are.
  */
 final class Log extends AbstractLogger
 {
