@@ -89,6 +89,8 @@ trait BreakerRules
             'Release' => [new Release('1h'), false],
             'Bury' => [new \DelayQueue\Bury('no use'), false],
             'lost' => [new \DelayQueue\LeaseLostException('gone'), false],
+            'cancelled' => [new \DelayQueue\CancelledException('not any more'), false],
+            'the end of the worker' => [new \DelayQueue\ShutdownException('SIGTERM'), false],
         ];
     }
 
@@ -132,20 +134,67 @@ trait BreakerRules
         $this->assertReached('bank-1', 'bank-2', 'bank-3', 'bank-4', 'bank-5');
     }
 
+    public function testAJobThatItsHandlerGaveBackIsNoFailure(): void
+    {
+        $queue = $this->delayQueue();
+        $pipeline = $this->breaking(new CircuitBreaker(1, '1m', '5m'), static function (Job $job): bool {
+            $job->release('1h');
+
+            return false;
+        });
+        $this->push($queue, 'bank-1', 'bank-2');
+        $this->runDueJobs($pipeline, $queue);
+
+        $this->assertReached('bank-1', 'bank-2');
+    }
+
     public function testATrialThatDecidesNothingIsFollowedByAnother(): void
     {
         $queue = $this->delayQueue();
-        $ends = [new RuntimeException('down'), new Release('1h'), new RuntimeException('down')];
-        $pipeline = $this->breaking(new CircuitBreaker(1, '1m', '5m'), static function () use (&$ends): never {
+        $down = new RuntimeException('down');
+        $ends = [$down, $down, new Release('1h'), $down];
+        $pipeline = $this->breaking(new CircuitBreaker(2, '1m', '5m'), static function () use (&$ends): never {
             throw array_shift($ends);
         });
-        $this->push($queue, 'bank-1');
+        $this->push($queue, 'bank-1', 'bank-2');
         $this->runDueJobs($pipeline, $queue);
         $this->travel('6m');
-        $this->push($queue, 'bank-2', 'bank-3', 'bank-4');
+        $this->push($queue, 'bank-3', 'bank-4', 'bank-5');
+        $this->runDueJobs($pipeline, $queue);
+
+        $this->assertReached('bank-1', 'bank-2', 'bank-3', 'bank-4');
+    }
+
+    public function testThePauseAfterATrialBeginsWithItsEnd(): void
+    {
+        $queue = $this->delayQueue();
+        $pipeline = $this->breaking(new CircuitBreaker(2, '1m', '5m'), function (Job $job): never {
+            $job->id === 'bank-3' && $this->travel('4m');
+            throw new RuntimeException('down');
+        });
+        $this->push($queue, 'bank-1', 'bank-2');
+        $this->runDueJobs($pipeline, $queue);
+        $this->travel('6m');
+        $this->push($queue, 'bank-3');
+        $this->runDueJobs($pipeline, $queue);
+        $this->travel('2m');
+        $this->push($queue, 'bank-4');
         $this->runDueJobs($pipeline, $queue);
 
         $this->assertReached('bank-1', 'bank-2', 'bank-3');
+    }
+
+    public function testFailuresBeforeATrialThatSucceededDoNotCount(): void
+    {
+        $queue = $this->delayQueue();
+        $pipeline = $this->breaking(new CircuitBreaker(2, '1d', '5m'), static fn (Job $job): bool => $job->id === 'bank-3' ?: throw new RuntimeException('down'));
+        $this->push($queue, 'bank-1', 'bank-2');
+        $this->runDueJobs($pipeline, $queue);
+        $this->travel('6m');
+        $this->push($queue, 'bank-3', 'bank-4', 'bank-5', 'bank-6');
+        $this->runDueJobs($pipeline, $queue);
+
+        $this->assertReached('bank-1', 'bank-2', 'bank-3', 'bank-4', 'bank-5');
     }
 
     public function testATrialThatRunsALoopOfItsOwnLetsNoSecondOneThrough(): void

@@ -105,26 +105,44 @@ final class RunTest extends TestCase
 
     public function testTheKeyThatFailedLongestAgoIsForgottenAfterAThousand(): void
     {
-        $breaker = new CircuitBreaker(1, '1h', '1h', key: static fn (Job $job): string => $job->id);
+        $breaker = new CircuitBreaker(3, '1h', '1h', key: static fn (Job $job): string => $job->id);
         $reached = [];
-        $run = static function (string $id) use ($breaker, &$reached): void {
-            try {
-                $breaker(Testing::job('x', id: $id), static function (Job $job) use (&$reached): never {
-                    $reached[] = $job->id;
-                    throw new RuntimeException('down');
-                });
-            } catch (RuntimeException) {
-                // Its failure counts.
+        $run = static function (int $id, int $times = 1) use ($breaker, &$reached): void {
+            while ($times-- > 0) {
+                try {
+                    $breaker(Testing::job('x', id: (string) $id), static function (Job $job) use (&$reached): never {
+                        $reached[] = $job->id;
+                        throw new RuntimeException('down');
+                    });
+                } catch (RuntimeException) {
+                    // Its failure counts.
+                }
             }
         };
-        foreach (range(0, 1000) as $id) {
-            $run((string) $id);
+        foreach (range(0, 999) as $id) {
+            $run($id, times: 2);
         }
+        $run(0);
+        $run(1000);
         $reached = [];
-        foreach (['1', '0', '2', '1'] as $id) {
-            $run($id);
-        }
+        $run(0);
+        $run(1, times: 3);
+        $run(2, times: 2);
 
-        $this->assertSame(['0', '1'], $reached, '0 was forgotten, and then, for 0, 1');
+        $this->assertSame(['1', '1', '1', '2', '2'], $reached, '0 failed again and is open; for 1000 the 1 was forgotten, and for that the 2');
+    }
+
+    public function testAJobThatIsGivenBackIsNotDone(): void
+    {
+        $breaker = new CircuitBreaker(1, '1h', '1h');
+        $handler = static fn (): never => throw new RuntimeException('down');
+        try {
+            $breaker(Testing::job('x'), $handler);
+            $this->fail('it throws');
+        } catch (RuntimeException) {
+            $job = Testing::job('x');
+            $this->assertFalse($breaker($job, $handler), 'no follower of the job begins');
+            $this->assertSame(['release', false, false], [Testing::outcome($job)?->name, Testing::outcome($job)?->countAttempt, Testing::outcome($job)?->failed]);
+        }
     }
 }

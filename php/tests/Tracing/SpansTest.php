@@ -5,12 +5,14 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Tracing;
 
 use DelayQueue\Bury;
+use DelayQueue\CancelledException;
 use DelayQueue\InMemory\InMemoryQueue;
 use DelayQueue\Job;
 use DelayQueue\Middleware\Pipeline;
 use DelayQueue\QueueFullException;
 use DelayQueue\RateLimited;
 use DelayQueue\Release;
+use DelayQueue\ShutdownException;
 use DelayQueue\Testing\InteractsWithMemoryQueue;
 use DelayQueue\TimeoutException;
 use DelayQueue\Tracing\Relation;
@@ -110,15 +112,18 @@ final class SpansTest extends TestCase
     public function testARunMayBelongToTheTraceOfThePush(): void
     {
         $queue = $this->delayQueue('orders');
-        $queue->push('x', headers: ['traceparent' => self::CAME, 'tracestate' => 'a=b']);
+        $headers = ['traceparent' => substr(self::CAME, 0, -2) . 'ff', 'tracestate' => 'a=b'];
+        $queue->pushMany([['payload' => 'x', 'headers' => $headers], ['payload' => 'y', 'headers' => $headers]]);
+        $this->runDueJobs(new Pipeline(fn () => $queue->stop(), new Trace(Relation::Parent)), $queue);
+        $this->assertCount(1, $this->tracer->spans[0]->links, 'nothing is around the worker');
         $around = Span::wrap(SpanContext::createFromRemoteParent(str_repeat('1', 32), str_repeat('2', 16)))->activate();
         $this->runDueJobs(new Pipeline(fn () => true, new Trace(Relation::Parent)), $queue);
         $around->detach();
 
-        [$span] = $this->tracer->spans;
+        [, $span] = $this->tracer->spans;
         $this->assertSame('4bf92f3577b34da6a3ce929d0e0e4736', $span->getContext()->getTraceId());
         $this->assertSame('00f067aa0ba902b7', $span->parent?->getSpanId());
-        $this->assertSame([1, 'a=b'], [$span->parent->getTraceFlags(), (string) $span->parent->getTraceState()]);
+        $this->assertSame([3, 'a=b'], [$span->parent->getTraceFlags(), (string) $span->parent->getTraceState()]);
         $links = array_map(static fn (SpanContext $link): string => $link->getSpanId(), $span->links);
         $this->assertSame(['00f067aa0ba902b7', str_repeat('2', 16)], $links, 'the push, and the span around the worker');
     }
@@ -202,6 +207,8 @@ final class SpansTest extends TestCase
             'Release' => ['release', null, ''],
             'RateLimited' => ['limit', null, ''],
             'released and false' => ['settle', null, ''],
+            'cancelled' => ['cancel', null, ''],
+            'the end of the worker' => ['shut down', null, ''],
         ];
     }
 
@@ -214,6 +221,8 @@ final class SpansTest extends TestCase
             'release' => throw new Release('1h'),
             'limit' => throw new RateLimited('1h'),
             'settle' => $job->release('1h'),
+            'cancel' => throw new CancelledException('not any more'),
+            'shut down' => throw new ShutdownException('SIGTERM'),
             'return false' => null,
         };
 
@@ -240,6 +249,16 @@ final class SpansTest extends TestCase
         $this->assertSame('RuntimeException: no bank', strtok((string) $queue->peek('b')?->lastError, "\n"));
         $this->assertSame(1, substr_count($logged, 'delayqueue could not trace: '), 'it is said once');
         $this->assertSame([], Context::$stack);
+    }
+
+    public function testATimeoutThatHitsTracingEndsTheRun(): void
+    {
+        $this->tracer->broken = 'time';
+        $queue = $this->delayQueue('orders');
+        $queue->push('x', id: 'a');
+        $this->runDueJobs(new Pipeline(fn () => $this->fail('the time is over'), new Trace()), $queue);
+
+        $this->assertStringStartsWith(TimeoutException::class . ': timed out', (string) $queue->peek('a')?->lastError);
     }
 
     /** @return array<string, array{string}> */

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Tracing;
 
+use DelayQueue\TimeoutException;
 use OpenTelemetry\API\Trace\Span;
 use OpenTelemetry\API\Trace\SpanBuilderInterface;
 use OpenTelemetry\API\Trace\SpanContext;
@@ -85,6 +86,9 @@ final class Tracer implements TracerProviderInterface, TracerInterface, SpanBuil
     public function startSpan(): SpanInterface
     {
         $this->breaks(__FUNCTION__);
+        if ($this->broken === 'time') {
+            throw new TimeoutException('timed out');
+        }
         $around = $this->parent ?? Context::getCurrent();
         $parent = $around instanceof Context ? $around->span?->getContext() : null;
         $traceId = $parent?->getTraceId() ?? bin2hex(random_bytes(16));
