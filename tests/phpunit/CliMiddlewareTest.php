@@ -20,11 +20,15 @@ final class CliMiddlewareTest extends CliTestCase
             use DelayQueue\Worker\TaskRouter;
 
             $router = new TaskRouter([
-                'greet' => function (string $name, $job) { fwrite(STDERR, "hello $name " . (Trace::headers()['traceparent'] === $job->headers['traceparent'] ? 'traced' : 'lost') . "\n"); },
+                'greet' => function (string $name, $job) {
+                    $isTraced = Trace::headers()['traceparent'] === $job->headers['traceparent'];
+                    fwrite(STDERR, "hello $name " . ($isTraced ? 'traced' : 'lost') . "\n");
+                },
                 'pay' => function () { throw new RuntimeException('the bank is down'); },
                 'bad' => function () { throw new DomainException('no such order'); },
             ]);
-            return new Pipeline($router, new Trace(), new CircuitBreaker(1, within: '1m', pause: '1h', of: [RuntimeException::class]), new DontRetry(LogicException::class));
+            $breaker = new CircuitBreaker(1, within: '1m', pause: '1h', of: [RuntimeException::class]);
+            return new Pipeline($router, new Trace(), $breaker, new DontRetry(LogicException::class));
             PHP);
         $queue = $this->queue();
         $headers = ['traceparent' => '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'];

@@ -101,7 +101,7 @@ final class Span
         self::quietly(fn () => $this->span->setAttributes($attributes));
     }
 
-    /** What was to be done has failed. */
+    /** The run or the push has failed. */
     public function fail(Throwable|string $error): void
     {
         self::quietly(function () use ($error): void {

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Tracing;
 
 use Closure;
+use DelayQueue\Bury;
 use DelayQueue\CancelledException;
 use DelayQueue\JobInterface;
 use DelayQueue\PushOnce;
@@ -52,7 +53,7 @@ final class Trace
         } catch (Throwable $error) {
             // The others only say "not now".
             if (!$error instanceof Release && !$error instanceof ShutdownException && !$error instanceof CancelledException) {
-                $span?->fail($error);
+                $span?->fail($error instanceof Bury ? $error->getPrevious() ?? $error : $error);
             }
             throw $error;
         } finally {

@@ -39,7 +39,11 @@ final class ArgumentsTest extends TestCase
             'no failures' => [static fn () => new CircuitBreaker(0, '1m', '1m'), 'CircuitBreaker', '#1 ($failures) must be between 1 and 1000'],
             'too many failures' => [static fn () => new CircuitBreaker(1001, '1m', '1m'), 'CircuitBreaker', '#1 ($failures) must be between 1 and 1000'],
             'no time' => [static fn () => new CircuitBreaker(1, 0, '1m'), 'CircuitBreaker', '#2 ($within) must be greater than 0'],
-            'no duration' => [static fn () => new CircuitBreaker(1, '1m', 'soon'), 'CircuitBreaker', '#3 ($pause) must be a number of seconds or a duration such as'],
+            'no duration' => [
+                static fn () => new CircuitBreaker(1, '1m', 'soon'),
+                'CircuitBreaker',
+                '#3 ($pause) must be a number of seconds or a duration such as',
+            ],
             'negative' => [static fn () => new CircuitBreaker(1, '1m', -1), 'CircuitBreaker', '#3 ($pause) must be greater than or equal to 0'],
             'no class' => [
                 static fn () => new CircuitBreaker(1, '1m', '1m', [RuntimeException::class, 'No\Such']),

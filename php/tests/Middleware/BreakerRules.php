@@ -57,7 +57,8 @@ trait BreakerRules
     {
         $orders = $this->delayQueue('orders');
         $mails = $this->delayQueue('mails');
-        $pipeline = $this->breaking(new CircuitBreaker(1, '1m', '5m'), static fn (Job $job): bool => $job->id !== 'bank-1' ?: throw new RuntimeException('down'));
+        $handler = static fn (Job $job): bool => $job->id !== 'bank-1' ?: throw new RuntimeException('down');
+        $pipeline = $this->breaking(new CircuitBreaker(1, '1m', '5m'), $handler);
         $this->push($orders, 'bank-1', 'bank-2', 'post-1');
         $this->push($mails, 'bank-3');
         $this->runDueJobs($pipeline, $orders);
@@ -187,7 +188,8 @@ trait BreakerRules
     public function testFailuresBeforeATrialThatSucceededDoNotCount(): void
     {
         $queue = $this->delayQueue();
-        $pipeline = $this->breaking(new CircuitBreaker(2, '1d', '5m'), static fn (Job $job): bool => $job->id === 'bank-3' ?: throw new RuntimeException('down'));
+        $handler = static fn (Job $job): bool => $job->id === 'bank-3' ?: throw new RuntimeException('down');
+        $pipeline = $this->breaking(new CircuitBreaker(2, '1d', '5m'), $handler);
         $this->push($queue, 'bank-1', 'bank-2');
         $this->runDueJobs($pipeline, $queue);
         $this->travel('6m');

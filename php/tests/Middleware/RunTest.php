@@ -142,7 +142,8 @@ final class RunTest extends TestCase
         } catch (RuntimeException) {
             $job = Testing::job('x');
             $this->assertFalse($breaker($job, $handler), 'no follower of the job begins');
-            $this->assertSame(['release', false, false], [Testing::outcome($job)?->name, Testing::outcome($job)?->countAttempt, Testing::outcome($job)?->failed]);
+            $outcome = Testing::outcome($job);
+            $this->assertSame(['release', false, false], [$outcome?->name, $outcome?->countAttempt, $outcome?->failed]);
         }
     }
 }
