@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Middleware;
 
 use Closure;
+use DelayQueue\Flow\Follow;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
 use DelayQueue\Worker\Caller;
@@ -22,13 +23,10 @@ use InvalidArgumentException;
  */
 final class Pipeline
 {
-    /** @var callable(mixed...): mixed */
-    private readonly mixed $handler;
+    private readonly Closure $run;
 
-    /** @var list<callable(JobInterface, callable(JobInterface): mixed, QueueInterface): mixed> */
-    private readonly array $middleware;
-
-    private readonly Caller $caller;
+    /** What follows a job in a chain or a batch comes when all middleware has let it pass, also that around a TaskRouter. */
+    private readonly Follow $followed;
 
     /**
      * @param callable|object $handler as consume() takes it, or an object with handle(); it may have afterSucceeded() and afterFailed() as HandlerObject says
@@ -38,26 +36,23 @@ final class Pipeline
      */
     public function __construct(callable|object $handler, callable ...$middleware)
     {
-        $this->handler = is_object($handler) ? Caller::callable($handler, 'the handler') : $handler(...);
-        $this->middleware = array_values($middleware);
-        $this->caller = new Caller();
+        $callable = is_object($handler) ? Caller::callable($handler, 'the handler') : $handler(...);
+        $caller = new Caller();
+        $this->run = static function (JobInterface $job, QueueInterface $queue, mixed ...$params) use ($callable, $caller, $middleware): mixed {
+            // Another job may reach the handler, but the loop tells how its own one ended.
+            $next = static fn (JobInterface $handed): mixed => $caller->call($callable, $job, $queue, ...$params, ...[$handed, $queue]);
+            foreach (array_reverse($middleware) as $outer) {
+                $next = static fn (JobInterface $handed): mixed => $outer($handed, $next, $queue);
+            }
+
+            return $next($job);
+        };
+        $this->followed = new Follow($this->run);
     }
 
-    /** @param mixed ...$arguments the job and the queue, or before them the params of a task */
+    /** @param mixed ...$arguments the job and the queue, or before them the params of a task, whose router follows its jobs */
     public function __invoke(mixed ...$arguments): mixed
     {
-        [$job, $queue] = array_slice($arguments, -2);
-        $params = array_slice($arguments, 0, -2);
-        // Another job may reach the handler, but the loop tells how its own one ended.
-        $handle = fn (JobInterface $handed): mixed => $this->caller->call($this->handler, $job, $queue, ...$params, ...[$handed, $queue]);
-
-        return $this->through(0, $handle, $job, $queue);
-    }
-
-    private function through(int $step, Closure $handle, JobInterface $job, QueueInterface $queue): mixed
-    {
-        return isset($this->middleware[$step])
-            ? ($this->middleware[$step])($job, fn (JobInterface $job): mixed => $this->through($step + 1, $handle, $job, $queue), $queue)
-            : $handle($job);
+        return count($arguments) > 2 ? ($this->run)(...array_slice($arguments, -2), ...array_slice($arguments, 0, -2)) : ($this->followed)(...$arguments);
     }
 }
