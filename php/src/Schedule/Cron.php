@@ -40,7 +40,7 @@ final class Cron implements Recurrence
     {
         $this->clock = new CronExpression($line);
         $this->zone = new Zone(new DateTimeZone($timeZone));
-        $this->isElapsed = preg_match('~^\*|/~', (string) $this->clock->getExpression((string) CronExpression::HOUR)) === 1;
+        $this->isElapsed = preg_match('~^\*|/~', $this->clock->getParts()[CronExpression::HOUR]) === 1;
     }
 
     /**
@@ -52,7 +52,8 @@ final class Cron implements Recurrence
     public static function parse(string $line, string $zone = 'UTC'): self
     {
         if (!class_exists(CronExpression::class)) {
-            throw new Error(self::class . ' needs dragonmantank/cron-expression: composer require dragonmantank/cron-expression, or apt-get install php-dragonmantank-cron-expression');
+            $library = 'dragonmantank/cron-expression';
+            throw new Error(self::class . " needs $library: composer require $library, or apt-get install php-dragonmantank-cron-expression");
         }
         try {
             new DateTimeZone($zone);
