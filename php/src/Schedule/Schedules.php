@@ -99,7 +99,7 @@ final class Schedules
     }
 
     /**
-     * All schedules, in no order.
+     * All schedules. Those that come next are first, but for those that runners take and give back meanwhile.
      *
      * @return Generator<string, Schedule> by their names
      */
