@@ -12,6 +12,7 @@ use Error;
 use InvalidArgumentException;
 use RuntimeException;
 use Throwable;
+use TypeError;
 use ValueError;
 
 /**
@@ -162,8 +163,9 @@ final class Cron implements Recurrence
     private function wallAfter(DateTimeImmutable $wall, bool $isIncluded = false): ?DateTimeImmutable
     {
         try {
-            return DateTimeImmutable::createFromMutable($this->clock->getNextRunDate($wall, 0, $isIncluded, 'UTC'));
-        } catch (RuntimeException) {
+            // Where both a day and a weekday never come, it gives an undefined value.
+            return DateTimeImmutable::createFromMutable(@$this->clock->getNextRunDate($wall, 0, $isIncluded, 'UTC'));
+        } catch (RuntimeException | TypeError) {
             return null;
         }
     }

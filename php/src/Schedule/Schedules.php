@@ -13,6 +13,7 @@ use DelayQueue\Internal\Moment;
 use DelayQueue\JobInfo;
 use DelayQueue\OnExpiry;
 use DelayQueue\QueueInterface;
+use DelayQueue\SealException;
 use DelayQueue\State as JobState;
 use Generator;
 use UnexpectedValueException;
@@ -60,10 +61,9 @@ final class Schedules
      *
      * @return bool false: nothing has changed
      *
-     * @throws ValueError
-     * @throws \DelayQueue\PayloadException
-     * @throws \DelayQueue\ConnectionException
-     * @throws \DelayQueue\ServerException
+     * @throws ValueError|\DelayQueue\PayloadException
+     * @throws SealException when the queue of schedules is sealed otherwise than this object does it, as with all methods that read schedules
+     * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
      */
     public function set(
         string $name,
@@ -198,7 +198,9 @@ final class Schedules
         $body = $this->queue->prepare($definition->toArray())->body;
 
         return $this->writer->write($name, function (?JobInfo $old) use ($definition, $body): ?array {
-            if ($old?->body === $body && $old->sealError === null && $old->state !== JobState::Buried) {
+            // A queue is sealed as a whole: another schedule tells whether a new one will be read.
+            self::refuseUnreadable($old ?? $this->queue->peekDelayed());
+            if ($old?->body === $body && $old->state !== JobState::Buried) {
                 return null;
             }
             $now = $this->queue->now();
@@ -230,10 +232,19 @@ final class Schedules
     /** Null: it is not one of ours. */
     private static function read(JobInfo $job): ?Schedule
     {
+        self::refuseUnreadable($job);
         try {
-            return $job->sealError === null ? Schedule::of($job) : null;
+            return Schedule::of($job);
         } catch (UnexpectedValueException) {
             return null;
+        }
+    }
+
+    /** @throws SealException */
+    private static function refuseUnreadable(?JobInfo $job): void
+    {
+        if ($job?->sealError !== null) {
+            throw new SealException("schedule '$job->id' in queue '$job->queue' cannot be opened: $job->sealError");
         }
     }
 }
