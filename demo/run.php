@@ -3,13 +3,16 @@
 /**
  * A small shop, for about half a minute. Orders arrive over HTTP and have to be paid within 5 to 15 s; a third of them is.
  * An order and its job are one transaction of the shop's database. Two worker processes of php/bin/delayqueue close the others, and a relay beside
- * them clears the outbox. In the middle one of them is killed with -9 while it holds a
+ * them clears the outbox. A schedule asks for a report every five seconds. In the middle one of them is killed with -9 while it holds a
  * job, and their parent starts another.
  * At the end comes an account; the exit code is 0 if every statement in it is true.
  */
 
 declare(strict_types=1);
 
+use DelayQueue\Schedule\CatchUp;
+use DelayQueue\Schedule\Every;
+use DelayQueue\Schedule\Schedules;
 use DelayQueue\State;
 use DelayQueue\Testing\RedisServer;
 
@@ -46,14 +49,17 @@ try {
     putenv("SHOP_DATABASE=$directory/shop.sqlite");
     putenv("DEMO_WANTED=$wanted");
     putenv("DEMO_HELD=$held");
+    putenv("DEMO_REPORTS=$directory/reports");
+    (new Schedules(new DelayQueue('schedules', $redis->dsn())))->set('report', Every::interval('5s'), queue: 'reports', catchUp: CatchUp::All);
 
     $page = startPage($children, $directory);
     $workers = $children['workers'] = new Child(
         'workers',
-        [__DIR__ . '/../php/bin/delayqueue', 'work', __DIR__ . '/handler.php', '--queue=orders', '--processes=2', '--relay', "--database=sqlite:$directory/shop.sqlite"],
+        [__DIR__ . '/../php/bin/delayqueue', 'work', __DIR__ . '/handler.php', '--queue=orders', '--queue=reports', '--processes=2',
+            '--relay', '--schedules', "--database=sqlite:$directory/shop.sqlite"],
         "$directory/workers.log",
     );
-    $say("the page is at $page; process $workers->pid runs two workers and the relay");
+    $say("the page is at $page; process $workers->pid runs two workers, the relay and the schedules");
 
     $customers = new Customers($page, ORDERS, SECONDS_BETWEEN_ORDERS);
     $queue = new DelayQueue('orders', $redis->dsn());
@@ -93,7 +99,7 @@ try {
 
     $say($account->line());
     echo "\nThe account:\n";
-    $statements = $account->statements(ORDERS, $heldOrder, $replacement);
+    $statements = $account->statements(ORDERS, $heldOrder, $replacement) + $account->reports("$directory/reports", 5);
     foreach ($statements as $text => $true) {
         echo match ($true) { true => '  yes  ', false => '  NO   ', null => '       ' }, $text, "\n";
     }

@@ -36,6 +36,7 @@ setup_packages() {
     supervisor                                         # what runs one of the sample units
     # The Symfony transport: its framework, and what the sample application reads its configuration with.
     php-symfony-messenger php-symfony-framework-bundle php-symfony-yaml php-psr-event-dispatcher
+    php-dragonmantank-cron-expression                  # the lines of cron of schedules
     php-laravel-framework "php$series-redis"           # the queue driver for Laravel, and the client of its redis driver
     # The database side: servers for the tests, and Doctrine. MariaDB comes without the package that would start a server.
     postgresql mariadb-server-core mariadb-client-core "php$series-pgsql" "php$series-mysql"
@@ -56,7 +57,7 @@ setup_by_hand() {
   [ "${#missing[@]}" -eq 0 ] ||
     die "no apt-get here; install by hand: ${missing[*]} (and libclang, the PHP headers, PHP's curl, pdo_sqlite, pdo_pgsql,
        pdo_mysql and pcntl; the servers of PostgreSQL and MariaDB; MkDocs' theme material; symfony/console, symfony/http-client, symfony/messenger,
-       symfony/framework-bundle, symfony/yaml, symfony/doctrine-bridge, doctrine/dbal and doctrine/orm with Composer in php/)"
+       symfony/framework-bundle, symfony/yaml, symfony/doctrine-bridge, doctrine/dbal, doctrine/orm and dragonmantank/cron-expression with Composer in php/)"
 }
 
 setup_rust() {

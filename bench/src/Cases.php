@@ -29,6 +29,7 @@ final class Cases
         'fpm' => Cases\Fpm::class,
         'instructions' => Cases\Instructions::class,
         'groups' => Cases\Groups::class,
+        'schedules' => Cases\Schedules::class,
         'outbox' => Cases\Outbox::class,
     ];
 

@@ -148,6 +148,16 @@ final class BenchTest extends TestCase
         $this->assertSame('2', $figures['500 jobs of another group, then one: served as number']['measured'] ?? null);
     }
 
+    public function testSchedulesAreRunAndAreLateByATime(): void
+    {
+        [, $results] = $this->bench('--peers=delayqueue', '--cases=schedules', '--scale=0.002');
+
+        $table = $results['tables']['schedules'];
+        $this->assertSame([], $table['failures']);
+        $this->assertSame(['200 schedules every 60 s, spread over 0.12 s', '200 lines of cron for each minute'], array_keys($table['rows']));
+        $this->assertNotSame('not measured', $results['figures'][0]['measured']);
+    }
+
     public function testAFigureIsTheMedianOfTheRatiosOfTheRuns(): void
     {
         $table = new Table('push', 'Push', ['jobs_per_s' => 'jobs/s']);

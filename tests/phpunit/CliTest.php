@@ -18,6 +18,7 @@ final class CliTest extends CliTestCase
         'work', 'drain', 'push', 'stats', 'list', 'show', 'cancel', 'kick', 'reschedule', 'pause', 'resume', 'purge', 'doctor', 'install-scripts', 'serve',
         'dump', 'load', 'reseal', 'metrics', 'forget', 'receipts', 'forget-receipts', 'workers', 'workers:stop', 'workers:restart', 'workers:pause', 'workers:resume',
         'groups', 'limit', 'rate-limit', 'check', 'watch', 'update', 'move',
+        'schedules', 'schedules:show', 'schedules:set', 'schedules:pause', 'schedules:resume', 'schedules:run', 'schedules:remove',
     ];
 
     public function testEveryCommandExplainsItself(): void

@@ -41,14 +41,14 @@ final class SetupTest extends TestCase
         foreach (['php8.2-cli', 'php8.2-dev', 'libclang-dev', 'redis-server', 'php8.2-sqlite3', 'php-symfony-console'] as $package) {
             $this->assertStringContainsString(" $package", $demo);
         }
-        $this->assertDoesNotMatchRegularExpression('/valgrind|shellcheck|supervisor|phpunit|clippy|rustfmt|composer|laravel|messenger|doctrine|postgresql|mariadb|mysql/', $demo);
+        $this->assertDoesNotMatchRegularExpression('/valgrind|shellcheck|supervisor|phpunit|clippy|rustfmt|composer|laravel|cron-expression|messenger|doctrine|postgresql|mariadb|mysql/', $demo);
         $this->assertStringContainsString('"$root/scripts/setup.sh" demo', (string) file_get_contents(__DIR__ . '/../../scripts/demo.sh'));
     }
 
     public function testTheOtherVerbsBringAll(): void
     {
         $all = $this->asked();
-        foreach (['redis-server', 'valgrind', 'shellcheck', 'supervisor', 'phpunit', 'composer', 'component add clippy', 'postgresql', 'mariadb-server-core', 'php8.2-pgsql', 'php8.2-mysql', 'php-doctrine-dbal'] as $what) {
+        foreach (['redis-server', 'valgrind', 'shellcheck', 'supervisor', 'phpunit', 'composer', 'component add clippy', 'postgresql', 'mariadb-server-core', 'php8.2-pgsql', 'php8.2-mysql', 'php-doctrine-dbal', 'php-dragonmantank-cron-expression'] as $what) {
             $this->assertStringContainsString($what, $all);
         }
     }

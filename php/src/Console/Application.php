@@ -55,6 +55,8 @@ final class Application extends SymfonyApplication
             new MoveCommand(),
             new OutboxInstallCommand(), new OutboxRelayCommand(), new OutboxStatusCommand(),
             new JournalListCommand(), new JournalShowCommand(), new JournalSearchCommand(), new JournalPruneCommand(), new JournalRebuildCommand(),
+            new SchedulesCommand(), new ScheduleShowCommand(), new ScheduleSetCommand(),
+            ...array_map(static fn (ScheduleOrder $order): Command => new ScheduleOrderCommand($order), ScheduleOrder::cases()),
             ...array_map(static fn (WorkerOrder $order): Command => new WorkerOrderCommand($order), WorkerOrder::cases()),
         ]);
         $this->setDefaultCommand(OverviewCommand::NAME);

@@ -6,6 +6,8 @@ namespace DelayQueue\Console\Worker;
 
 use Closure;
 use DelayQueue\Console\Database\RelayRun;
+use DelayQueue\Console\ScheduleQueue;
+use DelayQueue\Console\ScheduleRun;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
@@ -19,6 +21,7 @@ enum Role: string
     /** Beside workers that follow the load: it measures that. */
     case Gauge = 'gauge';
     case Relay = 'relay';
+    case Schedules = 'schedules';
 
     /** Gives the command an option for each role. */
     public static function describe(Command $command): void
@@ -26,6 +29,7 @@ enum Role: string
         foreach (self::cases() as $role) {
             $role === self::Gauge || $command->addOption($role->value, null, InputOption::VALUE_NONE, $role->help());
         }
+        $command->addOption('schedules-queue', null, InputOption::VALUE_REQUIRED, 'With --schedules: the queue of schedules', ScheduleQueue::NAME);
     }
 
     /** @return list<self> those that the command line asks for */
@@ -48,6 +52,7 @@ enum Role: string
         match ($this) {
             self::Gauge => (new Gauge($input, $notices))->run($stop, $ready, $tell),
             self::Relay => (new RelayRun($input, $notices))->besideWorkers($stop, $ready),
+            self::Schedules => (new ScheduleRun($input, $notices))->besideWorkers($stop, $ready),
         };
     }
 
@@ -56,6 +61,7 @@ enum Role: string
         return match ($this) {
             self::Gauge => '',
             self::Relay => 'Also bring the rows of the outbox to Redis, in one process beside the workers; needs --database',
+            self::Schedules => 'Also push the jobs of the schedules, in one process beside the workers',
         };
     }
 }

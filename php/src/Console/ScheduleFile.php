@@ -1,0 +1,113 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console;
+
+use DelayQueue\Backoff;
+use DelayQueue\OnExpiry;
+use DelayQueue\Schedule\CatchUp;
+use DelayQueue\Schedule\Cron;
+use DelayQueue\Schedule\Definition;
+use DelayQueue\Schedule\Every;
+use DelayQueue\Schedule\Overlap;
+use DelayQueue\Schedule\Schedules;
+use JsonException;
+use Throwable;
+
+/** A file of definitions: JSON if its name ends so, else PHP that returns them. By their names, with the parameters of Schedules::set(). */
+final class ScheduleFile
+{
+    private const KEYS = [
+        'queue', 'payload', 'overlap', 'catchUp', 'jitter', 'until', 'priority', 'ttr', 'maxAttempts', 'backoff', 'timeout', 'headers', 'expires', 'onExpiry',
+        'retryUntil', 'group',
+    ];
+
+    /**
+     * All that can be wrong is said before anything is stored.
+     *
+     * @return array<array-key, Definition> by their names
+     *
+     * @throws UsageException
+     */
+    public static function read(string $path, Schedules $schedules): array
+    {
+        $definitions = [];
+        foreach (self::contents($path) as $name => $definition) {
+            try {
+                $definitions[$name] = $schedules->define(['name' => (string) $name] + self::arguments((array) $definition));
+            } catch (\ValueError | \TypeError | UsageException $error) {
+                throw new UsageException("schedule $name in $path: " . self::said($error->getMessage()), 0, $error);
+            }
+        }
+
+        return $definitions;
+    }
+
+    /** An error about an argument, with the key in its place. */
+    private static function said(string $message): string
+    {
+        return (string) preg_replace(['/^\S+\(\): (?:Argument #\d+ \(\$(\w+)\))?/', '/, called in .+ on line \d+$/D'], ['$1', ''], $message);
+    }
+
+    /** @return iterable<array-key, mixed> */
+    private static function contents(string $path): iterable
+    {
+        is_file($path) || throw new UsageException("there is no file $path");
+        try {
+            $found = str_ends_with($path, '.json') ? json_decode((string) file_get_contents($path), flags: JSON_THROW_ON_ERROR) : require $path;
+        } catch (JsonException $error) {
+            throw new UsageException("$path is not JSON ({$error->getMessage()})", 0, $error);
+        } catch (Throwable $error) {
+            throw new UsageException("cannot load $path: " . $error::class . " {$error->getMessage()} ({$error->getFile()}:{$error->getLine()})", 0, $error);
+        }
+
+        return is_array($found) || $found instanceof \stdClass ? (array) $found : throw new UsageException("$path has no definitions by their names");
+    }
+
+    /**
+     * @param array<string, mixed> $given
+     *
+     * @return array<string, mixed>
+     */
+    private static function arguments(array $given): array
+    {
+        $arguments = array_intersect_key($given, array_flip(self::KEYS)) + ['queue' => ''];
+        $arguments['when'] = self::when($given);
+        foreach (array_diff_key($given, $arguments, ['cron' => 0, 'zone' => 0, 'every' => 0]) as $key => $ignored) {
+            throw new UsageException("there is no key $key");
+        }
+        $text = static fn (string $key): ?string => is_string($arguments[$key] ?? null) ? $arguments[$key] : null;
+        if ($text('until') !== null) {
+            $arguments['until'] = date_create_immutable($arguments['until']) ?: throw new UsageException("until is no moment: {$arguments['until']}");
+        }
+        if ($text('backoff') !== null) {
+            $arguments['backoff'] = Backoff::parse($arguments['backoff']);
+        }
+        if ($text('catchUp') === CatchUp::All->value) {
+            $arguments['catchUp'] = CatchUp::All;
+        }
+        if (isset($arguments['headers'])) {
+            $arguments['headers'] = (array) $arguments['headers'];
+        }
+        foreach (['overlap' => Overlap::class, 'onExpiry' => OnExpiry::class] as $key => $enum) {
+            if ($text($key) !== null) {
+                $words = array_column($enum::cases(), 'value');
+                $arguments[$key] = $enum::tryFrom($arguments[$key]) ?? throw new UsageException("$key must be one of " . implode(', ', $words));
+            }
+        }
+
+        return array_filter($arguments, static fn (mixed $value): bool => $value !== null);
+    }
+
+    /** @param array<string, mixed> $given */
+    private static function when(array $given): Cron|Every
+    {
+        return match (true) {
+            ($given['when'] ?? null) instanceof Cron, ($given['when'] ?? null) instanceof Every => $given['when'],
+            isset($given['cron']) => Cron::parse($given['cron'], $given['zone'] ?? 'UTC'),
+            isset($given['every']) => Every::interval($given['every']),
+            default => throw new UsageException('it has neither cron nor every'),
+        };
+    }
+}

@@ -1,0 +1,68 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console;
+
+use Symfony\Component\Console\Command\Command;
+use Symfony\Component\Console\Input\InputArgument;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
+use Symfony\Component\Console\Output\OutputInterface;
+
+final class ScheduleSetCommand extends Command
+{
+    public function __construct()
+    {
+        parent::__construct('schedules:set');
+    }
+
+    protected function configure(): void
+    {
+        $this->setDescription('Sets the schedules of a file; those that have not changed go on as they are')
+            ->addArgument('file', InputArgument::REQUIRED, 'A PHP file that returns definitions by their names, or JSON in a file that ends in .json')
+            ->addOption('prune', null, InputOption::VALUE_NONE, 'Remove the schedules of the queue that are not in the file')
+            ->setHelp(<<<'TEXT'
+                  delayqueue schedules:set schedules.json --prune
+
+                  {
+                    "invoices": {"cron": "0 9 * * MON-FRI", "zone": "Europe/Berlin", "queue": "invoices", "overlap": "skip"},
+                    "poll": {"every": "90s", "queue": "polls", "payload": {"shop": 7}}
+                  }
+
+                Other keys are the parameters of Schedules::set(): payload, overlap, catchUp, jitter, until, priority, ttr, maxAttempts, backoff,
+                timeout, headers, expires, onExpiry, retryUntil, group. Nothing is stored if one of the definitions is wrong.
+                TEXT . "\n\n" . Application::EXIT_CODES);
+        Format::describe($this);
+    }
+
+    protected function execute(InputInterface $input, OutputInterface $output): int
+    {
+        $format = Format::of($input);
+        $schedules = (new ScheduleQueue($input))->schedules();
+        $done = ['set' => [], 'unchanged' => [], 'removed' => []];
+        $definitions = ScheduleFile::read($input->getArgument('file'), $schedules);
+        foreach ($definitions as $name => $definition) {
+            $done[$schedules->store((string) $name, $definition) ? 'set' : 'unchanged'][] = (string) $name;
+        }
+        if ($input->getOption('prune')) {
+            foreach ($schedules->all() as $name => $schedule) {
+                if (!isset($definitions[$name]) && $schedules->remove((string) $name)) {
+                    $done['removed'][] = (string) $name;
+                }
+            }
+        }
+        if ($format === Format::JSON) {
+            Format::json($output, $done);
+        } else {
+            foreach ($done as $what => $names) {
+                foreach ($what === 'unchanged' ? [] : $names as $name) {
+                    Format::line($output, "$what $name");
+                }
+            }
+            Format::raw($output, count($done['set']) . ' set, ' . count($done['unchanged']) . ' unchanged, ' . count($done['removed']) . ' removed');
+        }
+
+        return ExitCode::OK;
+    }
+}

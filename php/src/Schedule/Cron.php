@@ -1,0 +1,172 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Schedule;
+
+use Cron\CronExpression;
+use DateTimeImmutable;
+use DateTimeInterface;
+use DateTimeZone;
+use Error;
+use InvalidArgumentException;
+use RuntimeException;
+use Throwable;
+use TypeError;
+use ValueError;
+
+/**
+ * The moments of a line of cron in a time zone. It needs dragonmantank/cron-expression.
+ *
+ * A line with fixed hours runs, for a moment that clocks leave out, once right after the gap, and for one that clocks show twice at the first. A line
+ * whose hours are * or have a step follows the time that passes: it runs in both hours, and in none that does not exist. A day that does not exist is left out.
+ */
+final class Cron implements Recurrence
+{
+    /** Seconds: no line waits longer for its next moment but the 29th of February, for eight years around 2100. */
+    private const LONGEST = 10 * 366 * 86400;
+
+    private readonly CronExpression $clock;
+
+    private readonly Zone $zone;
+
+    /** Follows the time that passes. */
+    private readonly bool $isElapsed;
+
+    /** The last answer: none lies between these two. A wave of schedules asks the same again and again. */
+    private ?DateTimeInterface $asked = null;
+    private ?DateTimeImmutable $answer = null;
+
+    private function __construct(public readonly string $line, public readonly string $timeZone)
+    {
+        $this->clock = new CronExpression($line);
+        $this->zone = new Zone(new DateTimeZone($timeZone));
+        $this->isElapsed = preg_match('~^\*|/~', $this->clock->getParts()[CronExpression::HOUR]) === 1;
+    }
+
+    /**
+     * @param string $line five fields, or @daily and the like
+     * @param string $zone as DateTimeZone takes it
+     *
+     * @throws ValueError also when it never comes, as the 31st of February
+     */
+    public static function parse(string $line, string $zone = 'UTC'): self
+    {
+        if (!class_exists(CronExpression::class)) {
+            $library = 'dragonmantank/cron-expression';
+            throw new Error(self::class . " needs $library: composer require $library, or apt-get install php-dragonmantank-cron-expression");
+        }
+        try {
+            new DateTimeZone($zone);
+        } catch (Throwable $error) {
+            throw Arguments::wrong(__METHOD__, 'zone', "must be a time zone, \"$zone\" is none", $error);
+        }
+        try {
+            $cron = new self($line, $zone);
+        } catch (InvalidArgumentException $error) {
+            throw Arguments::wrong(__METHOD__, 'line', "must be a line of cron, \"$line\" is none: {$error->getMessage()}", $error);
+        }
+
+        return $cron->next(new DateTimeImmutable()) === null
+            ? throw Arguments::wrong(__METHOD__, 'line', "must have a moment, \"$line\" never comes")
+            : $cron;
+    }
+
+    /** In its time zone. */
+    public function next(DateTimeInterface $after): ?DateTimeImmutable
+    {
+        if ($this->asked === null || $after < $this->asked || ($this->answer !== null && $after >= $this->answer)) {
+            $this->answer = $this->isElapsed ? $this->nextElapsed($after) : $this->nextFixed($after);
+            $this->asked = DateTimeImmutable::createFromInterface($after);
+        }
+
+        return $this->answer;
+    }
+
+    /**
+     * In its time zone.
+     *
+     * @internal
+     */
+    public function local(DateTimeImmutable $moment): DateTimeImmutable
+    {
+        return $moment->setTimezone($this->zone->zone);
+    }
+
+    /** @internal */
+    public function last(DateTimeInterface $upTo): ?DateTimeImmutable
+    {
+        $end = $upTo->getTimestamp();
+        $isBehind = fn (int $seconds): bool => ($next = $this->next(new DateTimeImmutable("@$seconds"))) === null || $next > $upTo;
+        for ($far = 60; $isBehind($end - $far); $far *= 2) {
+            if ($far > self::LONGEST) {
+                return null;
+            }
+        }
+        // It comes after $near, and nothing comes after $end.
+        for ($near = $end - $far; $end - $near > 1;) {
+            $middle = intdiv($near + $end, 2);
+            $isBehind($middle) ? $end = $middle : $near = $middle;
+        }
+
+        return $this->next(new DateTimeImmutable("@$near"));
+    }
+
+    /** @internal */
+    public function mayBeAt(DateTimeInterface $moment): bool
+    {
+        return $moment->format('u') === '000000' && $moment->getTimestamp() % 60 === 0;
+    }
+
+    /** @internal */
+    public function toArray(): array
+    {
+        return ['cron' => $this->line, 'zone' => $this->timeZone];
+    }
+
+    public function __toString(): string
+    {
+        return "$this->line $this->timeZone";
+    }
+
+    private function nextFixed(DateTimeInterface $after): ?DateTimeImmutable
+    {
+        $wall = $this->zone->wall($after);
+        do {
+            $wall = $this->wallAfter($wall);
+            $moment = $wall === null ? null : $this->zone->first($wall);
+        } while ($wall !== null && ($moment === null || $moment <= $after));
+
+        return $moment;
+    }
+
+    /** Between two changes of the clock wall clocks go as time does. */
+    private function nextElapsed(DateTimeInterface $after): ?DateTimeImmutable
+    {
+        [$from, $isIncluded] = [$after, false];
+        while ($from->getTimestamp() - $after->getTimestamp() < self::LONGEST) {
+            $end = $this->zone->evenUntil($from);
+            $wall = $this->wallAfter($this->zone->wall($from), $isIncluded);
+            if ($wall === null) {
+                return null;
+            }
+            $moment = $this->zone->at($wall, $from);
+            if ($moment < $end) {
+                return $moment;
+            }
+            [$from, $isIncluded] = [$end, true];
+        }
+
+        return null;
+    }
+
+    private function wallAfter(DateTimeImmutable $wall, bool $isIncluded = false): ?DateTimeImmutable
+    {
+        try {
+            // Where both a day and a weekday never come, it gives an undefined value.
+            return DateTimeImmutable::createFromMutable(@$this->clock->getNextRunDate($wall, 0, $isIncluded, 'UTC'));
+        } catch (RuntimeException | TypeError) {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,167 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Schedule;
+
+use DateTimeImmutable;
+use DelayQueue\Backoff;
+use DelayQueue\Internal\Moment;
+use DelayQueue\OnDuplicate;
+use DelayQueue\OnExpiry;
+use Error;
+use JsonException;
+use TypeError;
+use UnexpectedValueException;
+use ValueError;
+
+/**
+ * A schedule as its job's payload has it: when it comes, and the job to push then.
+ *
+ * @internal
+ */
+final class Definition
+{
+    /** Seconds: a moment is not missed while a runner is replaced, or the lease of one that was killed ends. */
+    public const ON_TIME = 60.0;
+
+    private const DAY = 86400.0;
+
+    /**
+     * @param non-empty-string $queue
+     * @param mixed $payload as push() takes it
+     * @param float|CatchUp $catchUp in seconds
+     * @param array<string, mixed> $options of the job, as push() takes them
+     */
+    public function __construct(
+        public readonly Cron|Every $when,
+        public readonly string $queue,
+        public readonly mixed $payload,
+        public readonly Overlap $overlap = Overlap::Allow,
+        public readonly float|CatchUp $catchUp = 3600.0,
+        public readonly float $jitter = 0.0,
+        public readonly ?DateTimeImmutable $until = null,
+        public readonly array $options = [],
+    ) {
+    }
+
+    /**
+     * @param string $json payload of a job
+     *
+     * @throws UnexpectedValueException when it is none
+     * @throws Error when the library of lines of cron is not there
+     */
+    public static function read(string $json): self
+    {
+        try {
+            // Objects stay objects: {} in the payload of the job to push is no [].
+            $stored = json_decode($json, flags: JSON_THROW_ON_ERROR);
+            if (!is_object($stored) || !isset($stored->queue) || !is_string($stored->queue)) {
+                throw new UnexpectedValueException('it names no queue');
+            }
+
+            return new self(
+                isset($stored->every) ? Every::interval($stored->every) : self::cron($stored->cron ?? '', $stored->zone ?? 'UTC'),
+                $stored->queue,
+                $stored->payload ?? null,
+                Overlap::from($stored->overlap ?? Overlap::Allow->value),
+                is_string($stored->catchUp ?? 0) ? CatchUp::from($stored->catchUp) : self::number($stored->catchUp ?? 0),
+                self::number($stored->jitter ?? 0),
+                isset($stored->until) ? Moment::of(self::number($stored->until)) : null,
+                self::options((array) ($stored->options ?? [])),
+            );
+        } catch (JsonException $error) {
+            throw new UnexpectedValueException("it is not JSON ({$error->getMessage()})", 0, $error);
+        } catch (ValueError | TypeError $error) {
+            throw new UnexpectedValueException($error->getMessage(), 0, $error);
+        }
+    }
+
+    /** @return array<string, mixed> the payload of the schedule's job */
+    public function toArray(): array
+    {
+        $options = $this->options;
+        isset($options['backoff']) && $options['backoff'] = (string) $options['backoff'];
+        isset($options['onExpiry']) && $options['onExpiry'] = $options['onExpiry']->value;
+        isset($options['headers']) && $options['headers'] = (object) $options['headers'];
+
+        return $this->when->toArray() + [
+            'queue' => $this->queue,
+            'payload' => $this->payload,
+            'overlap' => $this->overlap->value,
+            'catchUp' => $this->catchUp instanceof CatchUp ? $this->catchUp->value : $this->catchUp,
+        ] + array_filter([
+            'jitter' => $this->jitter ?: null,
+            'until' => $this->until === null ? null : (float) $this->until->format('U.u'),
+            'options' => $options ?: null,
+        ], static fn (mixed $value): bool => $value !== null);
+    }
+
+    public function startingAt(?float $from): Cron|Every
+    {
+        return $this->when instanceof Every && $from !== null ? $this->when->from($from) : $this->when;
+    }
+
+    /**
+     * The job of an occurrence, as pushMany() takes it.
+     *
+     * @return array<string, mixed>
+     */
+    public function job(string $id, DateTimeImmutable $moment): array
+    {
+        return [
+            'payload' => $this->payload,
+            'delay' => $this->jittered($id, $moment),
+            'id' => $id,
+            'onDuplicate' => OnDuplicate::Keep,
+            'unique' => $this->window(),
+        ] + $this->options;
+    }
+
+    /** An occurrence is pushed again only after a crash, and never later than it would be caught up: so long its id has to stay taken. */
+    private function window(): float
+    {
+        return $this->catchUp instanceof CatchUp ? self::DAY : min(self::DAY, max($this->catchUp, self::ON_TIME) + 300.0);
+    }
+
+    /** By the id: a repeat is due at the same moment. */
+    private function jittered(string $id, DateTimeImmutable $moment): DateTimeImmutable
+    {
+        if ($this->jitter === 0.0) {
+            return $moment;
+        }
+        $part = hexdec(substr(hash('sha256', $id), 0, 8)) / 0x1_0000_0000;
+
+        return Moment::of((float) $moment->format('U.u') + round($this->jitter * $part, 3));
+    }
+
+    private static function number(mixed $stored): float
+    {
+        return is_int($stored) || is_float($stored) ? (float) $stored : throw new UnexpectedValueException('it has a number that is none');
+    }
+
+    /** Schedules have few different lines: each is parsed once. */
+    private static function cron(string $line, string $zone): Cron
+    {
+        static $parsed = [];
+        if (count($parsed) > 1_000) {
+            $parsed = [];
+        }
+
+        return $parsed["$line $zone"] ??= Cron::parse($line, $zone);
+    }
+
+    /**
+     * @param array<string, mixed> $stored
+     *
+     * @return array<string, mixed>
+     */
+    private static function options(array $stored): array
+    {
+        isset($stored['backoff']) && $stored['backoff'] = Backoff::parse($stored['backoff']);
+        isset($stored['onExpiry']) && $stored['onExpiry'] = OnExpiry::from($stored['onExpiry']);
+        isset($stored['headers']) && $stored['headers'] = (array) $stored['headers'];
+
+        return $stored;
+    }
+}

@@ -1,0 +1,178 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Schedule;
+
+use Closure;
+use DateTimeImmutable;
+use DelayQueue\Bury;
+use DelayQueue\Internal\Moment;
+use DelayQueue\JobInterface;
+use DelayQueue\LeaseLostException;
+use DelayQueue\QueueInterface;
+use DelayQueue\ServerException;
+use DelayQueue\State as JobState;
+use Error;
+use Throwable;
+use UnexpectedValueException;
+
+/**
+ * The handler of a queue of schedules, for consume(): pushes the job of each schedule that is due, and puts the schedule back to its next moment.
+ *
+ *     $queue = new DelayQueue('schedules');
+ *     $queue->consume(new Runner($queue), prefetch: Runner::PREFETCH);
+ *
+ * As many as you like may run: the id of a job is its schedule and its moment, so that a repeat after a crash pushes nothing. Where a job cannot be
+ * pushed, its schedule waits for as long as it is late, from a second to a minute, and tries again.
+ */
+final class Runner
+{
+    /** How many schedules to fetch at once. */
+    public const PREFETCH = 64;
+
+    /** Seconds between two tries of a schedule. */
+    private const SHORTEST = 1.0;
+    private const LONGEST = 60.0;
+
+    private const KEPT_OPEN = 1_000;
+
+    /** @var Closure(string): QueueInterface */
+    private readonly Closure $open;
+
+    /** @var array<string, QueueInterface> */
+    private array $queues = [];
+
+    /**
+     * @param QueueInterface $queue the queue of schedules
+     * @param (Closure(non-empty-string): QueueInterface)|null $open opens the queues of the jobs; null: as siblings of the queue
+     * @param (Closure(string, Throwable): void)|null $failed hears of each job that could not be pushed, and why
+     */
+    public function __construct(QueueInterface $queue, ?Closure $open = null, private readonly ?Closure $failed = null)
+    {
+        $this->open = $open ?? $queue->sibling(...);
+    }
+
+    /** @throws Bury when the job is no schedule */
+    public function __invoke(JobInterface $job, QueueInterface $queue): mixed
+    {
+        $state = State::of($job->headers);
+        $now = Moment::of($job->reservedAt);
+        try {
+            $definition = Definition::read($job->body);
+        } catch (UnexpectedValueException $error) {
+            throw new Bury("the job is no schedule: {$error->getMessage()}");
+        } catch (Error $error) {
+            return $this->later($job, $state, Moment::of($state->planned ?? $job->dueAt), $now, $error);
+        }
+        $when = $definition->startingAt($state->from);
+        if ($state->pausedUntil !== null) {
+            return $this->sleep($job, $state, $definition, $when, $now);
+        }
+        $planned = $state->next($when, $job->dueAt);
+        if ($job->timeLeft() <= 0.0) {
+            throw new LeaseLostException("the lease of schedule '$job->id' is over: another runner may have pushed its job");
+        }
+        try {
+            $last = $this->push($job, $definition, $state->last, Missed::moments($definition, $when, $planned, $now));
+        } catch (LeaseLostException $lost) {
+            throw $lost;
+        } catch (Throwable $error) {
+            return $this->later($job, $state, $planned, $now, $error);
+        }
+        $next = $planned > $now ? $planned : $when->next($now);
+        if ($next === null || ($definition->until !== null && $next > $definition->until)) {
+            return true;
+        }
+
+        return $this->release($job, $state, $state->goingOn($definition, $next, $last), $next);
+    }
+
+    /**
+     * @param list<DateTimeImmutable> $moments
+     *
+     * @return string|null the id of the last job, where the overlap asks for it
+     */
+    private function push(JobInterface $job, Definition $definition, ?string $last, array $moments): ?string
+    {
+        if ($moments === []) {
+            return $last;
+        }
+        $target = $this->target($definition->queue);
+        if ($definition->overlap === Overlap::Allow) {
+            $occurrence = static fn (DateTimeImmutable $moment): array => $definition->job(Occurrence::id($job->id, $moment), $moment);
+            $target->pushMany(array_map($occurrence, $moments));
+
+            return null;
+        }
+        $id = Occurrence::id($job->id, $moments[0]);
+        // After a crash it may be this one.
+        if ($last !== null && $last !== $id) {
+            $former = $target->peek($last)?->state;
+            if ($former !== null && $former !== JobState::Buried) {
+                if ($definition->overlap === Overlap::Skip) {
+                    return $last;
+                }
+                $target->cancel($last);
+            }
+        }
+        $target->pushMany([$definition->job($id, $moments[0])]);
+
+        return $id;
+    }
+
+    private function target(string $name): QueueInterface
+    {
+        if (count($this->queues) > self::KEPT_OPEN) {
+            $this->queues = [];
+        }
+
+        return $this->queues[$name] ??= ($this->open)($name);
+    }
+
+    private function later(JobInterface $job, State $state, DateTimeImmutable $planned, DateTimeImmutable $now, Throwable $error): mixed
+    {
+        $this->failed === null || ($this->failed)("schedule $job->id cannot push its job, and tries again", $error);
+        $late = (float) $now->format('U.u') - (float) $planned->format('U.u');
+        $again = Moment::of($job->reservedAt + max(self::SHORTEST, min(self::LONGEST, $late)));
+
+        try {
+            $this->note($job, $state, $state->planned($planned));
+        } catch (ServerException) {
+            // A full Redis takes no note. Of moments that may be lost the latest one is found by the time at which the job is due.
+        }
+        $job->release($again, countAttempt: false, error: $error);
+
+        return true;
+    }
+
+    /** In a pause, or at its end. */
+    private function sleep(JobInterface $job, State $state, Definition $definition, Cron|Every $when, DateTimeImmutable $now): mixed
+    {
+        $isOver = $state->pausedUntil <= (float) $now->format('U.u');
+        $due = $isOver ? $when->next($now) : Schedules::endOfPause((float) $state->pausedUntil, (float) $now->format('U.u'));
+        if ($due === null || ($definition->until !== null && $due > $definition->until)) {
+            return true;
+        }
+
+        return $this->release($job, $state, $isOver ? $state->paused(null)->goingOn($definition, $due) : $state, $due);
+    }
+
+    /** The note is stored before the job goes: a crash in between repeats what was done. */
+    private function release(JobInterface $job, State $old, State $new, DateTimeImmutable $due): mixed
+    {
+        $this->note($job, $old, $new);
+        $job->release($due, countAttempt: false);
+
+        return true;
+    }
+
+    private function note(JobInterface $job, State $old, State $new): void
+    {
+        if ($new->headers() !== $old->headers()) {
+            // An object of format 'raw' has the bytes for a payload.
+            $payload = $job->payload === $job->body ? $job->body : json_decode($job->body, flags: JSON_THROW_ON_ERROR);
+            $job->update($payload, $new->headers());
+        }
+    }
+}

@@ -1,0 +1,87 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Schedule;
+
+use DateTimeImmutable;
+use DelayQueue\Internal\Moment;
+use DelayQueue\JobInfo;
+
+/** A look at a schedule: see Schedules::get(). */
+final class Schedule
+{
+    /** @param array<string, mixed> $options of its jobs, as push() takes them */
+    private function __construct(
+        public readonly string $name,
+        public readonly Cron|Every $when,
+        public readonly string $queue,
+        /** Objects in it are stdClass. */
+        public readonly mixed $payload,
+        public readonly Overlap $overlap,
+        /** Seconds, or all of them. */
+        public readonly float|CatchUp $catchUp,
+        /** Seconds. */
+        public readonly float $jitter,
+        public readonly ?DateTimeImmutable $until,
+        public readonly array $options,
+        public readonly bool $paused,
+        /** Null: it is not paused, or until resume(). */
+        public readonly ?DateTimeImmutable $pausedUntil,
+        /** Null: it is paused until resume(). */
+        public readonly ?DateTimeImmutable $nextAt,
+        /** Why its job could not be pushed; it will be tried again. */
+        public readonly ?string $lastError,
+        /** @internal */
+        public readonly Definition $definition,
+    ) {
+    }
+
+    /** @internal */
+    public static function of(JobInfo $job): self
+    {
+        $definition = Definition::read($job->body);
+        $state = State::of($job->headers);
+        $when = $definition->startingAt($state->from);
+        $end = $state->pausedUntil === null || $state->pausedUntil === INF ? null : Moment::of($state->pausedUntil);
+
+        return new self(
+            $job->id,
+            $when,
+            $definition->queue,
+            $definition->payload,
+            $definition->overlap,
+            $definition->catchUp,
+            $definition->jitter,
+            $definition->until,
+            $definition->options,
+            $state->pausedUntil !== null,
+            $end,
+            match (true) {
+                $state->pausedUntil === null => $state->next($when, $job->dueAt),
+                $end === null => null,
+                default => $when->next($end),
+            },
+            $state->pausedUntil === null && $state->isLate($when, $job->dueAt) ? $job->lastError : null,
+            $definition,
+        );
+    }
+
+    /**
+     * Its next moments, unless somebody pauses or changes it; a jitter comes on top.
+     *
+     * @return list<DateTimeImmutable> fewer where it ends before; of a line of cron in its time zone
+     */
+    public function next(int $count = 1): array
+    {
+        $moments = [];
+        for ($moment = $this->nextAt; $moment !== null && count($moments) < $count; $moment = $this->when->next($moment)) {
+            if ($this->until !== null && $moment > $this->until) {
+                break;
+            }
+            $moments[] = $this->when instanceof Cron ? $this->when->local($moment) : $moment;
+        }
+
+        return $moments;
+    }
+}

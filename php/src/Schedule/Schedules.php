@@ -1,0 +1,250 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Schedule;
+
+use Closure;
+use DateInterval;
+use DateTimeImmutable;
+use DateTimeInterface;
+use DelayQueue\Backoff;
+use DelayQueue\Internal\Moment;
+use DelayQueue\JobInfo;
+use DelayQueue\OnExpiry;
+use DelayQueue\QueueInterface;
+use DelayQueue\SealException;
+use DelayQueue\State as JobState;
+use Generator;
+use UnexpectedValueException;
+use ValueError;
+
+/**
+ * Jobs that are pushed again and again: each schedule is a delayed job in a queue of schedules, which a Runner serves.
+ *
+ *     $schedules = new Schedules(new DelayQueue('schedules'));
+ *     $schedules->set('invoices', Cron::parse('0 9 * * MON-FRI', 'Europe/Berlin'), queue: 'invoices', payload: ['kind' => 'daily']);
+ */
+final class Schedules
+{
+    /** Seconds: a schedule without an end of its pause is looked at again. */
+    private const FOR_EVER = 10 * 365 * 86400;
+
+    private readonly QueueInterface $queue;
+
+    private readonly Writer $writer;
+
+    /** @var Closure(string): QueueInterface */
+    private readonly Closure $open;
+
+    /**
+     * @param QueueInterface $queue has schedules, and nothing else
+     * @param (Closure(non-empty-string): QueueInterface)|null $open opens the queues of the jobs; null: as siblings of the queue
+     */
+    public function __construct(QueueInterface $queue, ?Closure $open = null)
+    {
+        $this->open = $open ?? $queue->sibling(...);
+        $this->queue = $queue->sibling($queue->name(), ['format' => 'json']);
+        $this->writer = new Writer($this->queue);
+    }
+
+    /**
+     * Adds a schedule, or changes it. The same definition again changes nothing; a changed one has a new next moment. One that is paused stays so.
+     *
+     * @param non-empty-string $name as an id of a job, and at most 175 bytes
+     * @param non-empty-string $queue of its jobs
+     * @param mixed $payload of its jobs, as in push(), and so the parameters from $priority on. $expires and $retryUntil count from the moment of each
+     * @param int|float|string|DateInterval|CatchUp $catchUp what becomes of moments that nobody ran
+     * @param int|float|string|DateInterval $jitter each job is due up to so much later; at most the time between two moments
+     * @param DateTimeInterface|null $until no job comes after that, and the schedule is removed
+     * @param array<array-key, string> $headers
+     *
+     * @return bool false: nothing has changed
+     *
+     * @throws ValueError|\DelayQueue\PayloadException
+     * @throws SealException when the queue of schedules is sealed otherwise than this object does it, as with all methods that read schedules
+     * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
+     */
+    public function set(
+        string $name,
+        Cron|Every $when,
+        string $queue,
+        mixed $payload = null,
+        Overlap $overlap = Overlap::Allow,
+        int|float|string|DateInterval|CatchUp $catchUp = '1h',
+        int|float|string|DateInterval $jitter = 0,
+        ?DateTimeInterface $until = null,
+        ?int $priority = null,
+        int|float|string|DateInterval|null $ttr = null,
+        ?int $maxAttempts = null,
+        ?Backoff $backoff = null,
+        int|float|string|DateInterval|null $timeout = null,
+        array $headers = [],
+        int|float|string|DateInterval|null $expires = null,
+        OnExpiry $onExpiry = OnExpiry::Bury,
+        int|float|string|DateInterval|null $retryUntil = null,
+        ?string $group = null,
+    ): bool {
+        $arguments = get_defined_vars();
+
+        return $this->store($name, $this->define($arguments));
+    }
+
+    /** Null: there is none of this name. */
+    public function get(string $name): ?Schedule
+    {
+        $job = $this->queue->peek($name);
+
+        return $job === null ? null : self::read($job);
+    }
+
+    /**
+     * All schedules. Those that come next are first, but for those that runners take and give back meanwhile.
+     *
+     * @return Generator<string, Schedule> by their names
+     */
+    public function all(): Generator
+    {
+        $seen = [];
+        // A schedule that is taken while delayed ones are listed is in the list of reserved ones, if not in the first, then in the second.
+        foreach ([JobState::Reserved, JobState::Ready, JobState::Delayed, JobState::Reserved, JobState::Ready] as $state) {
+            $last = null;
+            do {
+                $jobs = $this->queue->list($state, limit: 500, after: $last);
+                foreach ($jobs as $job) {
+                    $schedule = isset($seen[$job->id]) ? null : self::read($job);
+                    $seen[$job->id] = true;
+                    if ($schedule !== null) {
+                        yield $job->id => $schedule;
+                    }
+                }
+                $last = end($jobs) ?: null;
+            } while ($last !== null);
+        }
+    }
+
+    /**
+     * It pushes nothing until resume(), or for so long. Moments that a pause leaves out are not caught up.
+     *
+     * @param int|float|string|DateInterval|null $for null: until resume()
+     *
+     * @return bool false: there is none of this name
+     *
+     * @throws ValueError
+     */
+    public function pause(string $name, int|float|string|DateInterval|null $for = null): bool
+    {
+        $seconds = $for === null ? null : Arguments::duration($for, __METHOD__, 'for');
+
+        return $this->change($name, static function (float $now, State $state) use ($seconds): array {
+            $until = $seconds === null ? INF : $now + $seconds;
+
+            return [$state->paused($until), self::endOfPause($until, $now)];
+        });
+    }
+
+    /**
+     * It goes on with its next moment.
+     *
+     * @return bool false: there is none of this name, or it was not paused
+     */
+    public function resume(string $name): bool
+    {
+        return $this->change($name, static function (float $now, State $state, Definition $definition): ?array {
+            $next = $definition->startingAt($state->from)->next(Moment::of($now)) ?? Moment::of($now);
+
+            return $state->pausedUntil === null ? null : [$state->paused(null)->goingOn($definition, $next), $next];
+        });
+    }
+
+    /**
+     * Pushes a job of it now, whatever its overlap says, also while it is paused. Its next moment stays.
+     *
+     * @return non-empty-string|null the id of the job; null: there is no schedule of this name
+     */
+    public function runNow(string $name): ?string
+    {
+        $schedule = $this->get($name);
+        if ($schedule === null) {
+            return null;
+        }
+        $now = Moment::of(round($this->queue->now(), 3));
+        $id = Occurrence::id($name, $now);
+
+        return ($this->open)($schedule->queue)->pushMany([['delay' => 0] + $schedule->definition->job($id, $now)])[0];
+    }
+
+    /** @return bool false: there is none of this name */
+    public function remove(string $name): bool
+    {
+        return $this->queue->cancel($name) > 0;
+    }
+
+    /**
+     * Checks all that can be wrong, and stores nothing.
+     *
+     * @internal
+     *
+     * @param array<string, mixed> $arguments of set()
+     */
+    public function define(array $arguments): Definition
+    {
+        return (new Check($this->queue, $this->open))->definition($arguments);
+    }
+
+    /** @internal */
+    public function store(string $name, Definition $definition): bool
+    {
+        $body = $this->queue->prepare($definition->toArray())->body;
+
+        return $this->writer->write($name, function (?JobInfo $old) use ($definition, $body): ?array {
+            // A queue is sealed as a whole: another schedule tells whether a new one will be read.
+            self::refuseUnreadable($old ?? $this->queue->peekDelayed());
+            if ($old?->body === $body && $old->state !== JobState::Buried) {
+                return null;
+            }
+            $now = $this->queue->now();
+            $state = State::of($old->headers ?? [])->since(floor($now * 1000) / 1000);
+            $due = $state->pausedUntil === null ? $definition->startingAt($state->from)->next(Moment::of($now)) : self::endOfPause($state->pausedUntil, $now);
+            $due ??= Moment::of($now);
+
+            return [$definition, $state->goingOn($definition, $due), $due];
+        });
+    }
+
+    /** @internal */
+    public static function endOfPause(float $until, float $now): DateTimeImmutable
+    {
+        return Moment::of($until === INF ? $now + self::FOR_EVER : $until);
+    }
+
+    /** @param Closure(float, State, Definition): (array{State, DateTimeImmutable}|null) $change gets the time; null: nothing is to change */
+    private function change(string $name, Closure $change): bool
+    {
+        return $this->writer->write($name, function (?JobInfo $job) use ($change): ?array {
+            $definition = $job === null ? null : self::read($job)?->definition;
+            $changed = $definition === null ? null : $change($this->queue->now(), State::of($job->headers), $definition);
+
+            return $changed === null ? null : [$definition, ...$changed];
+        });
+    }
+
+    /** Null: it is not one of ours. */
+    private static function read(JobInfo $job): ?Schedule
+    {
+        self::refuseUnreadable($job);
+        try {
+            return Schedule::of($job);
+        } catch (UnexpectedValueException) {
+            return null;
+        }
+    }
+
+    /** @throws SealException */
+    private static function refuseUnreadable(?JobInfo $job): void
+    {
+        if ($job?->sealError !== null) {
+            throw new SealException("schedule '$job->id' in queue '$job->queue' cannot be opened: $job->sealError");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Schedule;
+
+use DateTimeImmutable;
+use DelayQueue\Internal\Moment;
+
+/**
+ * Where a schedule is, beside its definition: the headers of its job.
+ *
+ * @internal
+ */
+final class State
+{
+    private const FROM = 'dq-from';
+    private const PLANNED = 'dq-planned';
+    private const LAST = 'dq-last';
+    private const PAUSED = 'dq-paused';
+
+    /** Of a pause without an end. */
+    private const FOR_EVER = 'forever';
+
+    /**
+     * @param float|null $from Unix seconds: Every counts from then
+     * @param float|null $planned Unix seconds: the next moment, where the job is due at another time
+     * @param string|null $last id of the occurrence that was pushed last, where the overlap asks for it
+     * @param float|null $pausedUntil Unix seconds; INF: until resume(); null: it is not paused
+     */
+    public function __construct(
+        public readonly ?float $from = null,
+        public readonly ?float $planned = null,
+        public readonly ?string $last = null,
+        public readonly ?float $pausedUntil = null,
+    ) {
+    }
+
+    /** @param array<string> $headers */
+    public static function of(array $headers): self
+    {
+        $number = static fn (string $name): ?float => is_numeric($headers[$name] ?? null) ? (float) $headers[$name] : null;
+        $isForEver = ($headers[self::PAUSED] ?? '') === self::FOR_EVER;
+
+        return new self($number(self::FROM), $number(self::PLANNED), $headers[self::LAST] ?? null, $isForEver ? INF : $number(self::PAUSED));
+    }
+
+    /** @return array<string, string> */
+    public function headers(): array
+    {
+        $text = static fn (?float $seconds): ?string => $seconds === null ? null : sprintf('%.6F', $seconds);
+
+        return array_filter([
+            self::FROM => $text($this->from),
+            self::PLANNED => $text($this->planned),
+            self::LAST => $this->last,
+            self::PAUSED => $this->pausedUntil === INF ? self::FOR_EVER : $text($this->pausedUntil),
+        ], static fn (?string $value): bool => $value !== null);
+    }
+
+    /** The next moment of a job that is due then. Somebody may have moved the job. */
+    public function next(Recurrence $when, float $dueAt): DateTimeImmutable
+    {
+        $moment = Moment::of($this->planned ?? $dueAt);
+
+        return $this->planned !== null || $when->mayBeAt($moment) ? $moment : $when->last($moment) ?? $moment;
+    }
+
+    /** Its job is due at another time, because a run has failed. */
+    public function isLate(Recurrence $when, float $dueAt): bool
+    {
+        return $this->planned === null ? !$when->mayBeAt(Moment::of($dueAt)) : $this->planned < $dueAt - 0.001;
+    }
+
+    public function since(float $from): self
+    {
+        return new self($from, null, $this->last, $this->pausedUntil);
+    }
+
+    /** The moment is noted only where no one may be lost: elsewhere the time at which the job is due tells. */
+    public function goingOn(Definition $definition, DateTimeImmutable $next, ?string $last = null): self
+    {
+        $isNoted = $definition->catchUp === CatchUp::All && $this->pausedUntil === null;
+
+        return new self($this->from, $isNoted ? (float) $next->format('U.u') : null, $last ?? $this->last, $this->pausedUntil);
+    }
+
+    public function planned(DateTimeImmutable $moment): self
+    {
+        return new self($this->from, (float) $moment->format('U.u'), $this->last, $this->pausedUntil);
+    }
+
+    public function paused(?float $until): self
+    {
+        return new self($this->from, null, $this->last, $until);
+    }
+}
