@@ -37,6 +37,9 @@ final class Cron implements Recurrence
     private ?DateTimeInterface $asked = null;
     private ?DateTimeImmutable $answer = null;
 
+    /** What last() has found. */
+    private ?DateTimeImmutable $found = null;
+
     private function __construct(public readonly string $line, public readonly string $timeZone)
     {
         $this->clock = new CronExpression($line);
@@ -96,20 +99,11 @@ final class Cron implements Recurrence
     /** @internal */
     public function last(DateTimeInterface $upTo): ?DateTimeImmutable
     {
-        $end = $upTo->getTimestamp();
-        $isBehind = fn (int $seconds): bool => ($next = $this->next(new DateTimeImmutable("@$seconds"))) === null || $next > $upTo;
-        for ($far = 60; $isBehind($end - $far); $far *= 2) {
-            if ($far > self::LONGEST) {
-                return null;
-            }
-        }
-        // It comes after $near, and nothing comes after $end.
-        for ($near = $end - $far; $end - $near > 1;) {
-            $middle = intdiv($near + $end, 2);
-            $isBehind($middle) ? $end = $middle : $near = $middle;
+        if ($this->found === null || $this->found > $upTo || (($next = $this->next($this->found)) !== null && $next <= $upTo)) {
+            $this->found = $this->search($upTo);
         }
 
-        return $this->next(new DateTimeImmutable("@$near"));
+        return $this->found;
     }
 
     /** @internal */
@@ -127,6 +121,24 @@ final class Cron implements Recurrence
     public function __toString(): string
     {
         return "$this->line $this->timeZone";
+    }
+
+    private function search(DateTimeInterface $upTo): ?DateTimeImmutable
+    {
+        $end = $upTo->getTimestamp();
+        $isBehind = fn (int $seconds): bool => ($next = $this->next(new DateTimeImmutable("@$seconds"))) === null || $next > $upTo;
+        for ($far = 60; $isBehind($end - $far); $far *= 2) {
+            if ($far > self::LONGEST) {
+                return null;
+            }
+        }
+        // It comes after $near, and nothing comes after $end.
+        for ($near = $end - $far; $end - $near > 1;) {
+            $middle = intdiv($near + $end, 2);
+            $isBehind($middle) ? $end = $middle : $near = $middle;
+        }
+
+        return $this->next(new DateTimeImmutable("@$near"));
     }
 
     private function nextFixed(DateTimeInterface $after): ?DateTimeImmutable
