@@ -74,7 +74,8 @@ final class Account
     /** @return array<string, bool> as of statements(): the reports of a schedule, whose ids end in their moments */
     public function reports(string $file, int $seconds): array
     {
-        $moments = array_map(static fn (string $id): float => (float) (new DateTime(substr($id, strpos($id, '@') + 1)))->format('U.v'), file($file, FILE_IGNORE_NEW_LINES) ?: []);
+        $moment = static fn (string $id): float => (float) (new DateTime(substr($id, strpos($id, '@') + 1)))->format('U.v');
+        $moments = array_map($moment, file($file, FILE_IGNORE_NEW_LINES) ?: []);
         sort($moments);
         $last = count($moments) - 1;
         $areEven = $last >= 2 && array_unique($moments) === $moments && round($moments[$last] - $moments[0], 3) === (float) ($last * $seconds);

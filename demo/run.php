@@ -55,7 +55,8 @@ try {
     $page = startPage($children, $directory);
     $workers = $children['workers'] = new Child(
         'workers',
-        [__DIR__ . '/../php/bin/delayqueue', 'work', __DIR__ . '/handler.php', '--queue=orders', '--queue=reports', '--processes=2', '--relay', '--schedules', "--database=sqlite:$directory/shop.sqlite"],
+        [__DIR__ . '/../php/bin/delayqueue', 'work', __DIR__ . '/handler.php', '--queue=orders', '--queue=reports', '--processes=2',
+            '--relay', '--schedules', "--database=sqlite:$directory/shop.sqlite"],
         "$directory/workers.log",
     );
     $say("the page is at $page; process $workers->pid runs two workers, the relay and the schedules");

@@ -4,7 +4,7 @@
 --@include forget_calls
 local function remove(ids)
   local dues, in_groups = call('ZMSCORE', prioritized, unpack(ids)), call('ZMSCORE', grouped, unpack(ids))
-  local held, records = call('HMGET', leases, unpack(ids)), {}
+  local held, records, touched = call('HMGET', leases, unpack(ids)), {}, {}
   for n, id in ipairs(ids) do records[n] = in_groups[n] and call('HGET', jobs, id) end
   local is_let_in = end_jobs(ids, held)
   forget_calls(held)
@@ -14,6 +14,15 @@ local function remove(ids)
       --@include book
       is_let_in = strike(id, in_groups[n] + 0, records[n]) or is_let_in
       call('ZREM', grouped, id) -- at once: nobody would meet it any more, should the next entry stay
+      local group = group_of(records[n])
+      if group then touched[group] = true end
+    end
+  end
+  for group in pairs(touched) do
+    if not call('ZRANGEBYLEX', groups, '[' .. group .. '\n', '(' .. group .. '\v', 'LIMIT', 0, 1)[1] then
+      -- Its place may be years ahead: until then no reserve would meet the empty group, and end its turn.
+      call('ZREM', line, group)
+      call('HDEL', limits, group .. '\n')
     end
   end
   for _, key in ipairs({ waiting, prioritized, grouped, buried }) do call('ZREM', key, unpack(ids)) end

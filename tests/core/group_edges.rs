@@ -38,6 +38,30 @@ fn the_first_of_an_ordered_group_that_gets_the_same_time_again_waits_once() {
 }
 
 #[test]
+fn a_group_whose_last_job_is_cancelled_leaves_the_line() {
+    let queue = fresh();
+    let mut raw = shared().raw();
+    let ways: [&dyn Fn(); 3] = [
+        &|| drop(queue.cancel(&[id("a"), id("b")]).unwrap()),
+        &|| drop(queue.cancel_group(&group("far"), false).unwrap()),
+        &|| drop(queue.purge(&[]).unwrap()),
+    ];
+    for remove in ways {
+        push_many(&queue, &["a", "b"].map(|id| after(86_400_000, of("far", id))));
+        assert_eq!(queue.cancel(&[id("a")]).unwrap(), 1);
+        assert_eq!(audit::list(&mut raw, &["ZRANGE", &key(&queue, "line"), "0", "-1"]).len(), 1, "it has another job");
+        remove();
+        assert!(
+            audit::list(&mut raw, &["ZRANGE", &key(&queue, "line"), "0", "-1"]).is_empty(),
+            "nobody would look at it for a day"
+        );
+        is_sound(&queue);
+    }
+    push_many(&queue, &[of("far", "again")]);
+    assert_eq!(served(&queue), ["again"]);
+}
+
+#[test]
 fn a_rate_that_is_changed_closes_for_no_longer_than_itself() {
     let queue = fresh();
     let name = group("r");

@@ -46,7 +46,12 @@ final class RunSchedules implements Work
             return $result;
         }, prefetch: Runner::PREFETCH, maxTime: $task->seconds + 300);
 
-        return ['late_ms' => $late, 'wave_s' => microtime(true) - $begun, 'cpu_us' => 1e6 * (self::cpu() - $cpu) / $task->count, 'pushed' => $queue->sibling('target')->count()];
+        return [
+            'late_ms' => $late,
+            'wave_s' => microtime(true) - $begun,
+            'cpu_us' => 1e6 * (self::cpu() - $cpu) / $task->count,
+            'pushed' => $queue->sibling('target')->count(),
+        ];
     }
 
     private static function spread(QueueInterface $queue, Task $task): void

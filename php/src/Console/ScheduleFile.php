@@ -37,12 +37,17 @@ final class ScheduleFile
             try {
                 $definitions[$name] = $schedules->define(['name' => (string) $name] + self::arguments((array) $definition));
             } catch (\ValueError | \TypeError | UsageException $error) {
-                $what = (string) preg_replace(['/^\S+\(\): (?:Argument #\d+ \(\$(\w+)\))?/', '/, called in .+ on line \d+$/D'], ['$1', ''], $error->getMessage());
-                throw new UsageException("schedule $name in $path: $what", 0, $error);
+                throw new UsageException("schedule $name in $path: " . self::said($error->getMessage()), 0, $error);
             }
         }
 
         return $definitions;
+    }
+
+    /** An error about an argument, with the key in its place. */
+    private static function said(string $message): string
+    {
+        return (string) preg_replace(['/^\S+\(\): (?:Argument #\d+ \(\$(\w+)\))?/', '/, called in .+ on line \d+$/D'], ['$1', ''], $message);
     }
 
     /** @return iterable<array-key, mixed> */

@@ -25,7 +25,8 @@ final class ScheduleOrderCommand extends Command
             ->addArgument('name', InputArgument::REQUIRED | InputArgument::IS_ARRAY, 'The names of the schedules')
             ->setHelp("  delayqueue {$this->getName()} invoices\n\n" . Application::EXIT_CODES);
         if ($this->order === ScheduleOrder::Pause) {
-            $this->addOption('for', null, InputOption::VALUE_REQUIRED, 'End the pause after this: seconds, 15m, PT15M (default: when schedules:resume ends it)');
+            $help = 'End the pause after this: seconds, 15m, PT15M (default: when schedules:resume ends it)';
+            $this->addOption('for', null, InputOption::VALUE_REQUIRED, $help);
         }
     }
 

@@ -20,7 +20,7 @@ final class ScheduleSetCommand extends Command
     protected function configure(): void
     {
         $this->setDescription('Sets the schedules of a file; those that have not changed go on as they are')
-            ->addArgument('file', InputArgument::REQUIRED, 'A PHP file that returns definitions by their names, or the same as JSON in a file that ends in .json')
+            ->addArgument('file', InputArgument::REQUIRED, 'A PHP file that returns definitions by their names, or JSON in a file that ends in .json')
             ->addOption('prune', null, InputOption::VALUE_NONE, 'Remove the schedules of the queue that are not in the file')
             ->setHelp(<<<'TEXT'
                   delayqueue schedules:set schedules.json --prune

@@ -5,25 +5,28 @@ declare(strict_types=1);
 namespace DelayQueue\Middleware;
 
 use Closure;
+use DelayQueue\Flow\Follow;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
-use DelayQueue\Worker\HandlerObject;
+use DelayQueue\Worker\Caller;
 use InvalidArgumentException;
 
 /**
  * A handler with middleware around it, for consume(), drain(), `delayqueue work`, and the queue in memory:
  *
- *     $queue->consume(new Pipeline(new TaskRouter([...]), new CircuitBreaker(5, '1m'), new DontRetry(InvalidArgumentException::class)));
+ *     $queue->consume(new Pipeline(new TaskRouter([...]), new Trace(), new CircuitBreaker(5, within: '1m', pause: '30s')));
+ *
+ * Also for one task of a TaskRouter, whose handlers get the params of the task first; middleware does not see them.
  *
  * Middleware is any callable(JobInterface $job, callable(JobInterface): mixed $next, QueueInterface $queue): mixed. It calls $next($job) to go on, and
  * returns what that returns; what it returns or throws instead settles the job as consume() says. The first one is the outermost.
  */
 final class Pipeline
 {
-    /** @var list<callable(JobInterface, callable(JobInterface): mixed, QueueInterface): mixed> */
-    private readonly array $middleware;
+    private readonly Closure $run;
 
-    private readonly Closure $handler;
+    /** What follows a job in a chain or a batch comes when all middleware has let it pass, also that around a TaskRouter. */
+    private readonly Follow $followed;
 
     /**
      * @param callable|object $handler as consume() takes it, or an object with handle(); it may have afterSucceeded() and afterFailed() as HandlerObject says
@@ -33,19 +36,23 @@ final class Pipeline
      */
     public function __construct(callable|object $handler, callable ...$middleware)
     {
-        $this->handler = (is_object($handler) && !$handler instanceof Closure ? new HandlerObject($handler) : $handler)(...);
-        $this->middleware = array_values($middleware);
+        $callable = is_object($handler) ? Caller::callable($handler, 'the handler') : $handler(...);
+        $caller = new Caller();
+        $this->run = static function (JobInterface $job, QueueInterface $queue, mixed ...$params) use ($callable, $caller, $middleware): mixed {
+            // Another job may reach the handler, but the loop tells how its own one ended.
+            $next = static fn (JobInterface $handed): mixed => $caller->call($callable, $job, $queue, ...$params, ...[$handed, $queue]);
+            foreach (array_reverse($middleware) as $outer) {
+                $next = static fn (JobInterface $handed): mixed => $outer($handed, $next, $queue);
+            }
+
+            return $next($job);
+        };
+        $this->followed = new Follow($this->run);
     }
 
-    public function __invoke(JobInterface $job, QueueInterface $queue): mixed
+    /** @param mixed ...$arguments the job and the queue, or before them the params of a task, whose router follows its jobs */
+    public function __invoke(mixed ...$arguments): mixed
     {
-        return $this->through(0, $job, $queue);
-    }
-
-    private function through(int $step, JobInterface $job, QueueInterface $queue): mixed
-    {
-        return isset($this->middleware[$step])
-            ? ($this->middleware[$step])($job, fn (JobInterface $job): mixed => $this->through($step + 1, $job, $queue), $queue)
-            : ($this->handler)($job, $queue);
+        return count($arguments) > 2 ? ($this->run)(...array_slice($arguments, -2), ...array_slice($arguments, 0, -2)) : ($this->followed)(...$arguments);
     }
 }

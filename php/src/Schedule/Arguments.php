@@ -21,9 +21,11 @@ final class Arguments
     /** @param string $method as __METHOD__ has it */
     public static function wrong(string $method, string $argument, string $must, ?Throwable $cause = null): ValueError
     {
-        $names = array_map(static fn (ReflectionParameter $parameter): string => $parameter->getName(), (new ReflectionMethod(...explode('::', $method)))->getParameters());
+        $parameters = (new ReflectionMethod(...explode('::', $method)))->getParameters();
+        $names = array_map(static fn (ReflectionParameter $parameter): string => $parameter->getName(), $parameters);
+        $number = 1 + (int) array_search($argument, $names, true);
 
-        return new ValueError(sprintf('%s(): Argument #%d ($%s) %s', $method, 1 + (int) array_search($argument, $names, true), $argument, $must), 0, $cause);
+        return new ValueError("$method(): Argument #$number (\$$argument) $must", 0, $cause);
     }
 
     /** An error of another method, about the argument of this name here; null: about the one that has the same name there. */

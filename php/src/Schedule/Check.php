@@ -85,7 +85,8 @@ final class Check
             throw Arguments::relayed($error, self::METHOD);
         }
         if (strlen($name . self::AT) > 200) {
-            throw Arguments::wrong(self::METHOD, 'name', 'must be at most ' . (200 - strlen(self::AT)) . ' bytes long: ids of its jobs have a moment behind it');
+            $most = 200 - strlen(self::AT);
+            throw Arguments::wrong(self::METHOD, 'name', "must be at most $most bytes long: ids of its jobs have a moment behind it");
         }
         if ($definition->queue === $this->queue->name()) {
             throw Arguments::wrong(self::METHOD, 'queue', 'must be another queue than that of the schedules');

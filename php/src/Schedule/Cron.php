@@ -12,6 +12,7 @@ use Error;
 use InvalidArgumentException;
 use RuntimeException;
 use Throwable;
+use TypeError;
 use ValueError;
 
 /**
@@ -36,11 +37,14 @@ final class Cron implements Recurrence
     private ?DateTimeInterface $asked = null;
     private ?DateTimeImmutable $answer = null;
 
+    /** What last() has found. */
+    private ?DateTimeImmutable $found = null;
+
     private function __construct(public readonly string $line, public readonly string $timeZone)
     {
         $this->clock = new CronExpression($line);
         $this->zone = new Zone(new DateTimeZone($timeZone));
-        $this->isElapsed = preg_match('~^\*|/~', (string) $this->clock->getExpression((string) CronExpression::HOUR)) === 1;
+        $this->isElapsed = preg_match('~^\*|/~', $this->clock->getParts()[CronExpression::HOUR]) === 1;
     }
 
     /**
@@ -52,7 +56,8 @@ final class Cron implements Recurrence
     public static function parse(string $line, string $zone = 'UTC'): self
     {
         if (!class_exists(CronExpression::class)) {
-            throw new Error(self::class . ' needs dragonmantank/cron-expression: composer require dragonmantank/cron-expression, or apt-get install php-dragonmantank-cron-expression');
+            $library = 'dragonmantank/cron-expression';
+            throw new Error(self::class . " needs $library: composer require $library, or apt-get install php-dragonmantank-cron-expression");
         }
         try {
             new DateTimeZone($zone);
@@ -94,20 +99,11 @@ final class Cron implements Recurrence
     /** @internal */
     public function last(DateTimeInterface $upTo): ?DateTimeImmutable
     {
-        $end = $upTo->getTimestamp();
-        $isBehind = fn (int $seconds): bool => ($next = $this->next(new DateTimeImmutable("@$seconds"))) === null || $next > $upTo;
-        for ($far = 60; $isBehind($end - $far); $far *= 2) {
-            if ($far > self::LONGEST) {
-                return null;
-            }
-        }
-        // It comes after $near, and nothing comes after $end.
-        for ($near = $end - $far; $end - $near > 1;) {
-            $middle = intdiv($near + $end, 2);
-            $isBehind($middle) ? $end = $middle : $near = $middle;
+        if ($this->found === null || $this->found > $upTo || (($next = $this->next($this->found)) !== null && $next <= $upTo)) {
+            $this->found = $this->search($upTo);
         }
 
-        return $this->next(new DateTimeImmutable("@$near"));
+        return $this->found;
     }
 
     /** @internal */
@@ -125,6 +121,24 @@ final class Cron implements Recurrence
     public function __toString(): string
     {
         return "$this->line $this->timeZone";
+    }
+
+    private function search(DateTimeInterface $upTo): ?DateTimeImmutable
+    {
+        $end = $upTo->getTimestamp();
+        $isBehind = fn (int $seconds): bool => ($next = $this->next(new DateTimeImmutable("@$seconds"))) === null || $next > $upTo;
+        for ($far = 60; $isBehind($end - $far); $far *= 2) {
+            if ($far > self::LONGEST) {
+                return null;
+            }
+        }
+        // It comes after $near, and nothing comes after $end.
+        for ($near = $end - $far; $end - $near > 1;) {
+            $middle = intdiv($near + $end, 2);
+            $isBehind($middle) ? $end = $middle : $near = $middle;
+        }
+
+        return $this->next(new DateTimeImmutable("@$near"));
     }
 
     private function nextFixed(DateTimeInterface $after): ?DateTimeImmutable
@@ -161,8 +175,9 @@ final class Cron implements Recurrence
     private function wallAfter(DateTimeImmutable $wall, bool $isIncluded = false): ?DateTimeImmutable
     {
         try {
-            return DateTimeImmutable::createFromMutable($this->clock->getNextRunDate($wall, 0, $isIncluded, 'UTC'));
-        } catch (RuntimeException) {
+            // Where both a day and a weekday never come, it gives an undefined value.
+            return DateTimeImmutable::createFromMutable(@$this->clock->getNextRunDate($wall, 0, $isIncluded, 'UTC'));
+        } catch (RuntimeException | TypeError) {
             return null;
         }
     }

@@ -9,9 +9,11 @@ use DelayQueue\Backoff;
 use DelayQueue\Internal\Moment;
 use DelayQueue\OnDuplicate;
 use DelayQueue\OnExpiry;
+use Error;
 use JsonException;
-use Throwable;
+use TypeError;
 use UnexpectedValueException;
+use ValueError;
 
 /**
  * A schedule as its job's payload has it: when it comes, and the job to push then.
@@ -47,6 +49,7 @@ final class Definition
      * @param string $json payload of a job
      *
      * @throws UnexpectedValueException when it is none
+     * @throws Error when the library of lines of cron is not there
      */
     public static function read(string $json): self
     {
@@ -62,14 +65,14 @@ final class Definition
                 $stored->queue,
                 $stored->payload ?? null,
                 Overlap::from($stored->overlap ?? Overlap::Allow->value),
-                is_string($stored->catchUp ?? 0) ? CatchUp::from($stored->catchUp) : (float) ($stored->catchUp ?? 0),
-                (float) ($stored->jitter ?? 0),
-                isset($stored->until) ? Moment::of($stored->until) : null,
+                is_string($stored->catchUp ?? 0) ? CatchUp::from($stored->catchUp) : self::number($stored->catchUp ?? 0),
+                self::number($stored->jitter ?? 0),
+                isset($stored->until) ? Moment::of(self::number($stored->until)) : null,
                 self::options((array) ($stored->options ?? [])),
             );
         } catch (JsonException $error) {
             throw new UnexpectedValueException("it is not JSON ({$error->getMessage()})", 0, $error);
-        } catch (Throwable $error) {
+        } catch (ValueError | TypeError $error) {
             throw new UnexpectedValueException($error->getMessage(), 0, $error);
         }
     }
@@ -130,6 +133,11 @@ final class Definition
         $part = hexdec(substr(hash('sha256', $id), 0, 8)) / 0x1_0000_0000;
 
         return Moment::of((float) $moment->format('U.u') + round($this->jitter * $part, 3));
+    }
+
+    private static function number(mixed $stored): float
+    {
+        return is_int($stored) || is_float($stored) ? (float) $stored : throw new UnexpectedValueException('it has a number that is none');
     }
 
     /** Schedules have few different lines: each is parsed once. */

@@ -13,6 +13,7 @@ use DelayQueue\LeaseLostException;
 use DelayQueue\QueueInterface;
 use DelayQueue\ServerException;
 use DelayQueue\State as JobState;
+use Error;
 use Throwable;
 use UnexpectedValueException;
 
@@ -55,18 +56,23 @@ final class Runner
     /** @throws Bury when the job is no schedule */
     public function __invoke(JobInterface $job, QueueInterface $queue): mixed
     {
+        $state = State::of($job->headers);
+        $now = Moment::of($job->reservedAt);
         try {
             $definition = Definition::read($job->body);
         } catch (UnexpectedValueException $error) {
             throw new Bury("the job is no schedule: {$error->getMessage()}");
+        } catch (Error $error) {
+            return $this->later($job, $state, Moment::of($state->planned ?? $job->dueAt), $now, $error);
         }
-        $state = State::of($job->headers);
         $when = $definition->startingAt($state->from);
-        $now = Moment::of($job->reservedAt);
         if ($state->pausedUntil !== null) {
             return $this->sleep($job, $state, $definition, $when, $now);
         }
         $planned = $state->next($when, $job->dueAt);
+        if ($job->timeLeft() <= 0.0) {
+            throw new LeaseLostException("the lease of schedule '$job->id' is over: another runner may have pushed its job");
+        }
         try {
             $last = $this->push($job, $definition, $state->last, Missed::moments($definition, $when, $planned, $now));
         } catch (LeaseLostException $lost) {
@@ -94,7 +100,8 @@ final class Runner
         }
         $target = $this->target($definition->queue);
         if ($definition->overlap === Overlap::Allow) {
-            $target->pushMany(array_map(static fn (DateTimeImmutable $moment): array => $definition->job(Occurrence::id($job->id, $moment), $moment), $moments));
+            $occurrence = static fn (DateTimeImmutable $moment): array => $definition->job(Occurrence::id($job->id, $moment), $moment);
+            $target->pushMany(array_map($occurrence, $moments));
 
             return null;
         }

@@ -11,9 +11,9 @@ use DateTimeInterface;
 use DelayQueue\Backoff;
 use DelayQueue\Internal\Moment;
 use DelayQueue\JobInfo;
-use DelayQueue\OnDuplicate;
 use DelayQueue\OnExpiry;
 use DelayQueue\QueueInterface;
+use DelayQueue\SealException;
 use DelayQueue\State as JobState;
 use Generator;
 use UnexpectedValueException;
@@ -27,16 +27,12 @@ use ValueError;
  */
 final class Schedules
 {
-    /** Seconds: how long a runner may hold a schedule. Then another one takes it. */
-    private const TTR = 30;
-
     /** Seconds: a schedule without an end of its pause is looked at again. */
     private const FOR_EVER = 10 * 365 * 86400;
 
-    /** Nanoseconds: a runner that lives has given a schedule back by then. */
-    private const PATIENCE = 1_000_000_000;
-
     private readonly QueueInterface $queue;
+
+    private readonly Writer $writer;
 
     /** @var Closure(string): QueueInterface */
     private readonly Closure $open;
@@ -49,6 +45,7 @@ final class Schedules
     {
         $this->open = $open ?? $queue->sibling(...);
         $this->queue = $queue->sibling($queue->name(), ['format' => 'json']);
+        $this->writer = new Writer($this->queue);
     }
 
     /**
@@ -64,10 +61,9 @@ final class Schedules
      *
      * @return bool false: nothing has changed
      *
-     * @throws ValueError
-     * @throws \DelayQueue\PayloadException
-     * @throws \DelayQueue\ConnectionException
-     * @throws \DelayQueue\ServerException
+     * @throws ValueError|\DelayQueue\PayloadException
+     * @throws SealException when the queue of schedules is sealed otherwise than this object does it, as with all methods that read schedules
+     * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
      */
     public function set(
         string $name,
@@ -103,7 +99,7 @@ final class Schedules
     }
 
     /**
-     * All schedules, in no order.
+     * All schedules. Those that come next are first, but for those that runners take and give back meanwhile.
      *
      * @return Generator<string, Schedule> by their names
      */
@@ -199,21 +195,21 @@ final class Schedules
     /** @internal */
     public function store(string $name, Definition $definition): bool
     {
-        $payload = $definition->toArray();
-        $body = $this->queue->prepare($payload)->body;
-        for ($patient = hrtime(true) + self::PATIENCE; ; $this->await($name, $patient)) {
-            $old = $this->queue->peek($name);
-            if ($old?->body === $body && $old->sealError === null && $old->state !== JobState::Buried) {
-                return false;
+        $body = $this->queue->prepare($definition->toArray())->body;
+
+        return $this->writer->write($name, function (?JobInfo $old) use ($definition, $body): ?array {
+            // A queue is sealed as a whole: another schedule tells whether a new one will be read.
+            self::refuseUnreadable($old ?? $this->queue->peekDelayed());
+            if ($old?->body === $body && $old->state !== JobState::Buried) {
+                return null;
             }
             $now = $this->queue->now();
             $state = State::of($old->headers ?? [])->since(floor($now * 1000) / 1000);
             $due = $state->pausedUntil === null ? $definition->startingAt($state->from)->next(Moment::of($now)) : self::endOfPause($state->pausedUntil, $now);
             $due ??= Moment::of($now);
-            if ($this->put($name, $payload, $state->goingOn($definition, $due), $due, $old)) {
-                return true;
-            }
-        }
+
+            return [$definition, $state->goingOn($definition, $due), $due];
+        });
     }
 
     /** @internal */
@@ -225,47 +221,30 @@ final class Schedules
     /** @param Closure(float, State, Definition): (array{State, DateTimeImmutable}|null) $change gets the time; null: nothing is to change */
     private function change(string $name, Closure $change): bool
     {
-        for ($patient = hrtime(true) + self::PATIENCE; ; $this->await($name, $patient)) {
-            $job = $this->queue->peek($name);
-            $schedule = $job === null ? null : self::read($job);
-            $changed = $schedule === null ? null : $change($this->queue->now(), State::of($job->headers), $schedule->definition);
-            if ($changed === null) {
-                return false;
-            }
-            if ($this->put($name, $schedule->definition->toArray(), $changed[0], $changed[1], $job)) {
-                return true;
-            }
-        }
-    }
+        return $this->writer->write($name, function (?JobInfo $job) use ($change): ?array {
+            $definition = $job === null ? null : self::read($job)?->definition;
+            $changed = $definition === null ? null : $change($this->queue->now(), State::of($job->headers), $definition);
 
-    /** @param array<string, mixed> $payload */
-    private function put(string $name, array $payload, State $state, DateTimeImmutable $due, ?JobInfo $old): bool
-    {
-        $onDuplicate = $old === null ? OnDuplicate::Fail : OnDuplicate::Replace;
-
-        // A run fails, and is not released, only where Redis fails as well.
-        $backoff = Backoff::fixed(1);
-
-        return $this->queue->tryPush($payload, $due, $name, null, self::TTR, 0, $backoff, onDuplicate: $onDuplicate, headers: $state->headers()) !== null;
-    }
-
-    /** A runner has the schedule. One that has not given it back after a while was killed, perhaps: the change does not wait for the end of its lease. */
-    private function await(string $name, int $patient): void
-    {
-        if (hrtime(true) > $patient) {
-            $this->queue->cancel($name);
-        } else {
-            usleep(10_000);
-        }
+            return $changed === null ? null : [$definition, ...$changed];
+        });
     }
 
     /** Null: it is not one of ours. */
     private static function read(JobInfo $job): ?Schedule
     {
+        self::refuseUnreadable($job);
         try {
-            return $job->sealError === null ? Schedule::of($job) : null;
+            return Schedule::of($job);
         } catch (UnexpectedValueException) {
             return null;
+        }
+    }
+
+    /** @throws SealException */
+    private static function refuseUnreadable(?JobInfo $job): void
+    {
+        if ($job?->sealError !== null) {
+            throw new SealException("schedule '$job->id' in queue '$job->queue' cannot be opened: $job->sealError");
         }
     }
 }

@@ -74,6 +74,8 @@ final class CronTest extends TestCase
             'a day in four years' => ['0 0 29 2 *', $berlin, '2026-03-01 00:00', ['2028-02-29 00:00 +0100', '2032-02-29 00:00 +0100']],
             'its hours' => ['0 * 29 2 *', $berlin, '2026-07-01 00:00', ['2028-02-29 00:00 +0100', '2028-02-29 01:00 +0100']],
             'around 2100' => ['0 0 29 2 *', 'UTC', '2096-03-01 00:00', ['2104-02-29 00:00 +0000']],
+            'a day or a weekday' => ['0 9 31 2 MON', 'UTC', '2026-01-30 00:00', ['2026-02-02 09:00 +0000', '2026-02-09 09:00 +0000']],
+            'the last day of a month, any weekday' => ['0 9 L * ?', 'UTC', '2028-02-01 00:00', ['2028-02-29 09:00 +0000', '2028-03-31 09:00 +0000']],
             'an offset for a zone' => ['@daily', '+05:30', '2026-11-24 00:00', ['2026-11-25 00:00 +0530', '2026-11-26 00:00 +0530']],
         ];
     }
@@ -93,6 +95,7 @@ final class CronTest extends TestCase
         return [
             'never comes' => ['0 0 31 2 *', 'UTC', '#1 ($line) must have a moment, "0 0 31 2 *" never comes'],
             'never comes, any hour' => ['* * 30 2 *', 'Europe/Berlin', '#1 ($line) must have a moment'],
+            'neither the day nor the weekday comes' => ['0 0 31 2 ?', 'UTC', '#1 ($line) must have a moment'],
             'no cron' => ['tomorrow', 'UTC', '#1 ($line) must be a line of cron, "tomorrow" is none'],
             'nothing' => ['', 'UTC', '#1 ($line) must be a line of cron'],
             'no such minute' => ['60 * * * *', 'UTC', '#1 ($line) must be a line of cron'],

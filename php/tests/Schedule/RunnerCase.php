@@ -239,13 +239,29 @@ trait RunnerCase
         $this->queue->push(['order' => 1], id: 'x');
         $this->queue->push(['every' => 0.5, 'queue' => 'target'], id: 'y');
         $this->queue->push('text', id: 'z');
-        $this->runSchedules(3);
+        $this->queue->push(['every' => 5, 'queue' => 'target', 'jitter' => []], id: 'jitter');
+        $this->queue->push(['cron' => [], 'queue' => 'target'], id: 'cron');
+        $this->runSchedules(5);
         $this->assertSame(
             ['x' => 'the job is no schedule: it names no queue', 'z' => 'the job is no schedule: it names no queue'],
             array_map(fn (string $id): ?string => $this->queue->peek($id)?->lastError, ['x' => 'x', 'z' => 'z']),
         );
         $this->assertStringContainsString('must be at least 1 second', (string) $this->queue->peek('y')?->lastError);
-        $this->assertSame(3, $this->queue->count(State::Buried));
+        $this->assertSame(5, $this->queue->count(State::Buried));
+    }
+
+    public function testARunnerWhoseLeaseIsOverPushesNothing(): void
+    {
+        $this->schedules->set('a', Cron::parse(self::EVERY_TEN), queue: 'target');
+        $this->clock('08:40:00');
+        $job = $this->queue->reserve();
+        $this->clock('08:41:00');
+        try {
+            (new Runner($this->queue))($job, $this->queue);
+            $this->fail('it went on');
+        } catch (\DelayQueue\LeaseLostException) {
+            $this->assertSame([], $this->pushed());
+        }
     }
 
     public function testAKickDoesNotMakeMomentsUp(): void

@@ -22,16 +22,19 @@ trait SchedulesCase
 
     public function testAScheduleIsADelayedJobWithItsDefinition(): void
     {
-        $set = $this->schedules->set('invoices', Cron::parse('0 9 * * MON-FRI', 'Europe/Berlin'), queue: 'target', payload: ['to' => (object) []], overlap: Overlap::Skip, catchUp: '2h');
+        $cron = Cron::parse('0 9 * * MON-FRI', 'Europe/Berlin');
+        $set = $this->schedules->set('invoices', $cron, queue: 'target', payload: ['to' => (object) []], overlap: Overlap::Skip, catchUp: '2h');
 
         $this->assertTrue($set);
         $job = $this->queue->peek('invoices');
         $this->assertSame(['delayed', 30.0, 0], [$job?->state->value, $job?->ttr, $job?->maxAttempts]);
         $this->assertSame('2030-01-09T08:00:00Z', gmdate('Y-m-d\TH:i:s\Z', (int) $job?->dueAt));
-        $this->assertSame('{"cron":"0 9 * * MON-FRI","zone":"Europe/Berlin","queue":"target","payload":{"to":{}},"overlap":"skip","catchUp":7200.0}', $job?->body);
+        $definition = '{"cron":"0 9 * * MON-FRI","zone":"Europe/Berlin","queue":"target","payload":{"to":{}},"overlap":"skip","catchUp":7200.0}';
+        $this->assertSame($definition, $job?->body);
 
         $schedule = $this->schedules->get('invoices');
-        $this->assertSame(['invoices', 'target', Overlap::Skip, 7200.0, false], [$schedule?->name, $schedule?->queue, $schedule?->overlap, $schedule?->catchUp, $schedule?->paused]);
+        $facts = [$schedule?->name, $schedule?->queue, $schedule?->overlap, $schedule?->catchUp, $schedule?->paused];
+        $this->assertSame(['invoices', 'target', Overlap::Skip, 7200.0, false], $facts);
         $next = array_map(static fn (DateTimeImmutable $moment): string => $moment->format('D d H:i O'), $schedule?->next(4) ?? []);
         $this->assertSame(['Wed 09 09:00 +0100', 'Thu 10 09:00 +0100', 'Fri 11 09:00 +0100', 'Mon 14 09:00 +0100'], $next);
         $this->assertNull($this->schedules->get('nobody'));
@@ -56,13 +59,18 @@ trait SchedulesCase
 
     public function testItsJobsHaveTheOptionsOfPush(): void
     {
-        $this->schedules->set('full', Every::interval(60), queue: 'target', payload: ['a' => 1.0, 'b' => (object) []], priority: 7, ttr: '5m', maxAttempts: 3, backoff: Backoff::fixed('3s'), timeout: '2m', headers: ['tenant' => 'acme'], expires: '1h', onExpiry: OnExpiry::Drop, group: 'g');
+        $options = [
+            'priority' => 7, 'ttr' => '5m', 'maxAttempts' => 3, 'backoff' => Backoff::fixed('3s'), 'timeout' => '2m', 'headers' => ['tenant' => 'acme'],
+            'expires' => '1h', 'onExpiry' => OnExpiry::Drop, 'group' => 'g',
+        ];
+        $this->schedules->set('full', Every::interval(60), 'target', ['a' => 1.0, 'b' => (object) []], ...$options);
         $this->clock('08:31:01');
         $this->runSchedules();
 
         $job = $this->delayQueue('target')->peek($this->delayQueue('target')->peekReady()->id ?? '');
         $this->assertSame('{"a":1.0,"b":{}}', $job?->body);
-        $this->assertSame([7, 300.0, 3, 'fixed 3s', 120.0, ['tenant' => 'acme'], 'g'], [$job?->priority, $job?->ttr, $job?->maxAttempts, (string) $job?->backoff, $job?->timeout, $job?->headers, $job?->group]);
+        $facts = [$job?->priority, $job?->ttr, $job?->maxAttempts, (string) $job?->backoff, $job?->timeout, $job?->headers, $job?->group];
+        $this->assertSame([7, 300.0, 3, 'fixed 3s', 120.0, ['tenant' => 'acme'], 'g'], $facts);
         $this->assertEqualsWithDelta($job?->dueAt + 3600, $job?->expiresAt, 5.0);
     }
 
@@ -219,11 +227,13 @@ trait SchedulesCase
         $queue = $this->delayQueue('schedules', ['partitions' => 3]);
         $schedules = new Schedules($queue);
         foreach (range(1, 9) as $n) {
-            $schedules->set("s$n", Cron::parse('0 9 * * *'), queue: 'target', overlap: Overlap::Skip);
+            $schedules->set("s$n", Cron::parse('*/10 * * * *'), queue: 'target', overlap: Overlap::Skip, group: "g$n");
         }
-        $this->clock('09:00:00');
-        $this->assertSame(9, $this->runDueJobs(new Runner($queue), $queue));
-        $this->assertSame(9, $queue->sibling('target')->count());
+        foreach (['08:40:00', '08:50:00'] as $moment) {
+            $this->clock($moment);
+            $this->assertSame(9, $this->runDueJobs(new Runner($queue), $queue));
+            $this->assertSame(9, $queue->sibling('target')->count());
+        }
         $this->assertCount(9, iterator_to_array($schedules->all()));
     }
 }
