@@ -19,7 +19,6 @@ final class CliTest extends CliTestCase
         'dump', 'load', 'reseal', 'metrics', 'forget', 'receipts', 'forget-receipts', 'workers', 'workers:stop', 'workers:restart', 'workers:pause', 'workers:resume',
         'groups', 'limit', 'rate-limit', 'check', 'watch', 'update', 'move', 'dashboard',
         'schedules', 'schedules:show', 'schedules:set', 'schedules:pause', 'schedules:resume', 'schedules:run', 'schedules:remove',
-        'schedules', 'schedules:show', 'schedules:set', 'schedules:pause', 'schedules:resume', 'schedules:run', 'schedules:remove',
     ];
 
     public function testEveryCommandExplainsItself(): void
