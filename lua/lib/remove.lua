@@ -19,10 +19,11 @@ local function remove(ids)
     end
   end
   for group in pairs(touched) do
-    if not call('ZRANGEBYLEX', groups, '[' .. group .. '\n', '(' .. group .. '\v', 'LIMIT', 0, 1)[1] then
-      -- Its place may be years ahead: until then no reserve would meet the empty group, and end its turn.
-      call('ZREM', line, group)
-      call('HDEL', limits, group .. '\n')
+    local left = try('ZRANGEBYLEX', groups, '[' .. group .. '\n', '(' .. group .. '\v', 'LIMIT', 0, 1)
+    if left and not left.err and not left[1] then
+      -- Its place may be years ahead: until then no reserve would meet the empty group, and end its turn. Nothing is lost where this fails.
+      try('ZREM', line, group)
+      try('HDEL', limits, group .. '\n')
     end
   end
   for _, key in ipairs({ waiting, prioritized, grouped, buried }) do call('ZREM', key, unpack(ids)) end

@@ -66,12 +66,12 @@ pub const BY_OTHERS: &[(Mutant, &str)] = &[
         ("lib/take_turns.lua", "give(turn, turn.own.weight - turn.used)", "give(turn, 1)"),
         "model::walk::regressions::a_group_of_some_weight",
     ),
-    (("lib/remove.lua", "call('ZREM', line, group)", ""), "group_edges::a_group_whose_last_job_is_cancelled"),
+    (("lib/remove.lua", "try('ZREM', line, group)", ""), "group_edges::a_group_whose_last_job_is_cancelled"),
     (
         ("lib/remove.lua", "'(' .. group .. '\\v'", "'(' .. group .. '\\n'"),
         "group_edges::a_group_whose_last_job_is_cancelled",
     ),
-    (("lib/remove.lua", "call('HDEL', limits, group .. '\\n')", ""), "model::walk::regressions::a_turn_ends"),
+    (("lib/remove.lua", "try('HDEL', limits, group .. '\\n')", ""), "model::walk::regressions::a_turn_ends"),
     (("lib/let_in.lua", "if own.ordered and", "if"), "model::walk::regressions::a_group_that_is"),
     (("reserve.lua", "or lend_theirs and count > 0)", "or lend_theirs)"), "group_edges::expired_jobs_of_groups"),
     (

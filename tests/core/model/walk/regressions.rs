@@ -138,17 +138,22 @@ fn a_job_that_came_back_begins_its_debounce_anew_though_its_batch_names_it_twice
 
 #[test]
 fn a_turn_ends_with_the_limits_that_gave_it() {
-    walk(|walk| {
-        let limits = GroupLimits { weight: 3, ..GroupLimits::default() };
-        walk.limit_groups(None, Some(limits), false);
-        walk.push(&["a", "b"].map(in_group), false);
-        walk.reserve(1, false);
-        let held = walk.held.last().unwrap().clone();
-        walk.ack(&[held], false);
-        walk.cancel(vec!["b".into()], false);
-        walk.limit_groups(None, None, false);
-        walk.reserve(1, false);
-    });
+    for cancels in [false, true] {
+        walk(|walk| {
+            let limits = GroupLimits { weight: 3, ..GroupLimits::default() };
+            walk.limit_groups(None, Some(limits), false);
+            walk.push(&["a", "b"].map(in_group), false);
+            walk.reserve(1, false);
+            let held = walk.held.last().unwrap().clone();
+            walk.ack(&[held], false);
+            match cancels {
+                true => walk.cancel(vec!["b".into()], false),
+                false => walk.push(&[push("b", 1024, OnDuplicate::Replace)], false), // into no group
+            }
+            walk.limit_groups(None, None, false);
+            (0..2).for_each(|_| walk.reserve(1, false));
+        });
+    }
 }
 
 #[test]
