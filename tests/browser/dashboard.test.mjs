@@ -75,7 +75,7 @@ test('a job is pushed, moved, edited, run and cancelled', async () => {
   await page.getByText('Push a job').click();
   await page.getByLabel('Payload, JSON').fill('{"order":7}');
   await page.getByLabel('Delay').fill('2h');
-  await page.getByLabel('Id', { exact: true }).fill('by-hand');
+  await page.getByLabel('Id', { exact: true }).first().fill('by-hand');
   await page.getByRole('button', { name: 'Push' }).click();
   await page.getByText('The job was pushed.').waitFor();
   assert.equal(peek('orders', 'by-hand').body, '{"order":7}');
@@ -99,6 +99,14 @@ test('a job is pushed, moved, edited, run and cancelled', async () => {
   await page.getByRole('button', { name: 'Cancel this job' }).click();
   await page.getByText('The job was cancelled.').waitFor();
   assert.equal(peek('orders', 'by-hand'), null);
+
+  await page.goto(`${site.url}/queue?queue=orders`);
+  await page.getByLabel('Id', { exact: true }).last().fill('order-1');
+  await page.getByRole('button', { name: 'Open', exact: true }).click();
+  await page.getByRole('button', { name: 'Push a copy' }).click();
+  await page.getByText('The job was pushed.').waitFor();
+  const copy = new URL(page.url()).searchParams.get('id');
+  assert.deepEqual([peek('orders', copy).state, peek('orders', copy).body], ['ready', '{"order":1}']);
   assert.deepEqual(page.complaints, []);
   await page.close();
 });

@@ -24,6 +24,7 @@ final class Actions
             '/queue/pause' => $this->pause($request),
             '/queue/resume' => $this->resume($request),
             '/job/push' => $this->push($request),
+            '/job/copy' => $this->copy($request),
             '/job/kick' => $this->onJob($request, Told::Kicked, static fn (DelayQueue $queue, string $id): bool => $queue->kickJob($id)),
             '/job/cancel' => $this->onJob($request, Told::Cancelled, static fn (DelayQueue $queue, string $id): bool => $queue->cancel($id) > 0),
             '/job/reschedule' => $this->onJob(
@@ -64,6 +65,29 @@ final class Actions
     {
         $name = self::needed($request, 'queue');
         $id = $this->site->queue($name)->push(self::json($request), delay: $request->field('delay') ?? '0', id: $request->field('id'));
+
+        return new Done(Told::Pushed, '/job', ['queue' => $name, 'id' => $id]);
+    }
+
+    /** A job with the same bytes and options, due now, under a new id. */
+    private function copy(Request $request): Done
+    {
+        $name = self::needed($request, 'queue');
+        $queue = $this->site->queue($name);
+        $job = $queue->peek(self::needed($request, 'id'));
+        if ($job === null || $job->sealError !== null) {
+            return new Done(Told::Unchanged, '/queue', ['queue' => $name]);
+        }
+        $id = $queue->sibling($name, ['format' => 'raw'])->push(
+            $job->body,
+            priority: $job->priority,
+            ttr: $job->ttr,
+            maxAttempts: $job->maxAttempts,
+            backoff: $job->backoff,
+            timeout: $job->timeout ?: null,
+            headers: array_filter($job->headers, static fn (int|string $header): bool => !str_starts_with((string) $header, 'dq-'), ARRAY_FILTER_USE_KEY),
+            group: $job->group,
+        );
 
         return new Done(Told::Pushed, '/job', ['queue' => $name, 'id' => $id]);
     }

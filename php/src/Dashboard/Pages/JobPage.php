@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Dashboard\Pages;
 
 use DelayQueue\Dashboard\Html;
+use DelayQueue\Dashboard\JsonView;
 use DelayQueue\Dashboard\Page;
 use DelayQueue\Dashboard\Parts;
 use DelayQueue\Dashboard\Request;
@@ -37,7 +38,7 @@ final class JobPage implements Page
 
         return [
             $back,
-            Parts::live('job', Parts::facts(self::facts($job, $now, $site)), self::error($job)),
+            Parts::live('job', Parts::facts(self::facts($job, $now, $site) + self::holder($job, $site)), self::error($job)),
             Html::h2('Payload'),
             self::payload($job, $site),
             $job->headers === [] ? null : [Html::h2('Headers'), Parts::facts(array_map(static fn (string $value): Html => Html::stored($value, 1000), $job->headers))],
@@ -70,6 +71,18 @@ final class JobPage implements Page
         ];
     }
 
+    /** @return array<string, mixed> the worker that runs it, once it has run for a second */
+    private static function holder(JobInfo $job, Site $site): array
+    {
+        foreach ($job->state === State::Reserved ? $site->anywhere->workers(queue: $job->queue) : [] as $worker) {
+            if ($worker['job'] !== null && $worker['job']['id'] === $job->id && $worker['job']['queue'] === $job->queue) {
+                return ['Held by' => Html::stored("{$worker['host']}:{$worker['pid']}")];
+            }
+        }
+
+        return [];
+    }
+
     private static function past(JobInfo $job): ?string
     {
         $counts = array_filter(['leases that expired' => $job->timeouts, 'releases' => $job->releases, 'buries' => $job->buries, 'kicks' => $job->kicks]);
@@ -91,17 +104,14 @@ final class JobPage implements Page
         if ($text === null) {
             return Html::p('Payloads are hidden here.');
         }
-        $decoded = json_decode($text, false, 512, JSON_BIGINT_AS_STRING);
-        $pretty = json_last_error() === JSON_ERROR_NONE && is_object($decoded) || is_array($decoded)
-            ? json_encode($decoded, JSON_PRETTY_PRINT | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION)
-            : null;
+        $view = JsonView::of($text);
 
         return Html::div(
-            $pretty === null || $pretty === false ? null : Html::pre(Html::stored($pretty, self::LONGEST_PAYLOAD), tabindex: '0'),
+            $view,
             Html::details(
                 Html::summary('As it is stored, ' . Words::number(strlen($text)) . ' bytes'),
                 Html::pre(Html::stored($text, self::LONGEST_PAYLOAD), tabindex: '0'),
-                open: $pretty === null,
+                open: $view === null,
             ),
         );
     }
@@ -119,6 +129,7 @@ final class JobPage implements Page
             $isHeld || $job->state === State::Ready ? null : Parts::form($site, '/job/kick', $hidden, $job->state === State::Buried ? 'Try it again' : 'Run it now'),
             $isHeld ? null : Parts::form($site, '/job/reschedule', $hidden, 'Move it', Parts::field('Due in', 'delay', '15m')),
             Parts::danger($site, '/job/cancel', $hidden, 'Cancel it', $isHeld ? 'Cancel it, though a worker holds it' : 'Cancel this job'),
+            $job->sealError === null ? Parts::form($site, '/job/copy', $hidden, 'Push a copy') : null,
             self::isEditable($job, $site) ? Html::details(
                 Html::summary('Edit the payload'),
                 Parts::form($site, '/job/update', $hidden, 'Store it', Html::label('JSON ', Html::textarea($job->body, name: 'payload', rows: '8', cols: '80'))),

@@ -48,6 +48,13 @@ final class QueuePage implements Page
             self::history($stats),
             Html::h2('Jobs'),
             self::tabs($stats, $state, $name, $site),
+            Html::form(
+                Html::input(type: 'hidden', name: 'queue', value: $name),
+                Parts::field('Id', 'id', '', 'order-4711', 24),
+                Html::button('Open'),
+                method: 'get',
+                action: $site->url('/job'),
+            ),
             $find->form($site),
             self::jobs($queue, $find, $request->query('after'), $site),
             $find->changes($site, $queue->count($state)),
