@@ -8,6 +8,7 @@ use Closure;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
 use DelayQueue\Worker\HandlerObject;
+use DelayQueue\Worker\Signature;
 use InvalidArgumentException;
 
 /**
@@ -29,11 +30,12 @@ final class Pipeline
      * @param callable|object $handler as consume() takes it, or an object with handle(); it may have afterSucceeded() and afterFailed() as HandlerObject says
      * @param callable(JobInterface, callable(JobInterface): mixed, QueueInterface): mixed ...$middleware
      *
-     * @throws InvalidArgumentException if the handler is none
+     * @throws InvalidArgumentException if the handler is none, or cannot take a job
      */
     public function __construct(callable|object $handler, callable ...$middleware)
     {
         $this->handler = (is_object($handler) && !$handler instanceof Closure ? new HandlerObject($handler) : $handler)(...);
+        Signature::ofHandler($this->handler, 'the handler');
         $this->middleware = array_values($middleware);
     }
 
