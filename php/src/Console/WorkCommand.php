@@ -18,6 +18,7 @@ use DelayQueue\Console\Worker\Processes;
 use DelayQueue\Console\Worker\Relaunch;
 use DelayQueue\Console\Worker\Role;
 use DelayQueue\Console\Worker\StopSignal;
+use DelayQueue\Console\Worker\Systemd;
 use DelayQueue\Event;
 use DelayQueue\Internal\RedisClock;
 use DelayQueue\Job;
@@ -69,9 +70,12 @@ final class WorkCommand extends Command
         $notices = new Notices($output, $asJson);
         $lifeline = Lifeline::find();
         $roles = Role::of($input);
-        $isParent = $lifeline === null && ($processes->most > 1 || $roles !== []);
+        $systemd = Systemd::find();
+        // A long job, or a Redis that is away, would keep a worker by itself from giving signs of life.
+        $isParent = $lifeline === null && ($processes->most > 1 || $roles !== [] || $systemd->isWatching());
         if ($isParent && (!function_exists('pcntl_signal') || !function_exists('posix_kill'))) {
-            throw new UsageException(($processes->most > 1 ? '--processes' : "--{$roles[0]->value}") . ' needs PHP\'s extensions pcntl and posix');
+            $what = $processes->most > 1 ? '--processes' : ($roles === [] ? 'WatchdogSec' : "--{$roles[0]->value}");
+            throw new UsageException("$what needs PHP's extensions pcntl and posix");
         }
         if ($lifeline?->role !== null) {
             return self::runBesideWorkers($lifeline->role, $lifeline, $input, $notices);
@@ -79,13 +83,14 @@ final class WorkCommand extends Command
         $queue = null;
         self::heedSignals($queue, $isParent || $lifeline !== null);
         if ($isParent) {
-            return (new Pool(Relaunch::command(), $processes->least, $limits['stopWhenEmpty'], $notices, $roles, $processes->scale()))->run();
+            return (new Pool(Relaunch::command(), $processes->least, $limits['stopWhenEmpty'], $notices, $roles, $processes->scale(), $systemd))->run();
         }
         HandlerLoader::bootstrap($input);
         $target = new Target($input);
         $watching = $target->watching();
         $place = Place::of($target->names(), $watching);
         $lifeline === null ? self::tellOfReadiness($watching, $place, $notices) : $lifeline->attach($watching, $place);
+        $systemd->watch($watching);
         self::tellOfRedis($watching, $notices);
         self::tellOfClocks($watching, $notices);
         $handler = HandlerLoader::load($input);
@@ -93,7 +98,7 @@ final class WorkCommand extends Command
         $limits = $chunk === null ? $limits : Limits::ofChunk($limits);
         $chunk === null || $lifeline?->stopWhenCut($chunk, $watching);
         JournalOption::watch($watching, $chunk, $input, $notices);
-        $handler = JobLog::of($input, $output)->watch($watching, $handler);
+        $handler = JobLog::of($input, $output)->watch($watching, $handler, $lifeline?->inHand);
         // Not before: stop() does not reach a loop that has yet to begin.
         $queue = $watching;
         $reason = $chunk === null ? $queue->consume($handler, ...$limits) : $chunk->consume($queue, ...$limits);
