@@ -51,6 +51,9 @@ final class Child
     /** @var resource */
     private $process;
 
+    /** Null: the system has no file for it, or this is no worker. */
+    private readonly ?InHand $inHand;
+
     /** @var resource the only copy of this end: the kernel closes it with the parent */
     public readonly mixed $socket;
 
@@ -62,17 +65,19 @@ final class Child
      */
     public function __construct(array $command, public readonly Slot $slot, public readonly int $generation, public readonly bool $isHeld)
     {
+        $notes = $slot->role === null ? InHand::file() : false;
         $process = @proc_open(
             $command,
-            [['file', '/dev/null', 'r'], self::DESCRIPTOR => ['socket']],
+            [['file', '/dev/null', 'r'], self::DESCRIPTOR => ['socket']] + ($notes === false ? [] : [Lifeline::NOTES => $notes]),
             $pipes,
             null,
-            [Lifeline::VARIABLE => Lifeline::value(self::DESCRIPTOR, $isHeld, $slot->role)] + getenv(),
+            [Lifeline::VARIABLE => Lifeline::value(self::DESCRIPTOR, $isHeld, $notes !== false, $slot->role)] + getenv(),
         );
         if ($process === false) {
             throw new RuntimeException(error_get_last()['message'] ?? "cannot start $command[0]");
         }
         $this->process = $process;
+        $this->inHand = $notes === false ? null : new InHand($notes);
         $this->socket = $pipes[self::DESCRIPTOR];
         stream_set_blocking($this->socket, false);
         $this->pid = proc_get_status($process)['pid'];
@@ -154,6 +159,16 @@ final class Child
     public function end(): string
     {
         return $this->end ?? '';
+    }
+
+    /**
+     * The jobs whose handler ran when it ended.
+     *
+     * @return array{count: int, jobs: list<array{queue: string, id: string, attempt: int, of: int}>}|null null: none
+     */
+    public function inHand(): ?array
+    {
+        return $this->isRunning() ? null : $this->inHand?->read();
     }
 
     /** Null while it runs, and when a signal ended it. */
