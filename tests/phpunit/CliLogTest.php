@@ -64,28 +64,33 @@ final class CliLogTest extends CliTestCase
                 'stdout' => fwrite(STDOUT, 'written'),
                 'both' => [print('a'), fwrite(STDOUT, 'b'), print("c\nd")],
                 'whole' => print("whole\n"),
+                'inherits' => proc_close(proc_open(['echo', 'inherited'], [1 => STDOUT], $pipes)),
+                'buffers' => [ob_end_clean(), print('b'), ob_start(), print('uffered'), ob_end_flush()],
+                'again' => print('again'),
+                'written' => fwrite(STDOUT, "whole\n"),
                 'long' => print(str_repeat('x', 100_000)),
                 'exit' => [print('bye'), exit(3)],
                 'forks' => (function (): void {
                     echo 'before';
                     $child = pcntl_fork();
-                    $child === 0 && [print("child\n"), posix_kill(getmypid(), SIGKILL)];
+                    $child === 0 && [print("child\n"), exit(0)];
                     pcntl_waitpid($child, $status);
                     echo 'after';
                 })(),
             };
             PHP);
-        foreach (['echo', 'stdout', 'both', 'whole', 'long', 'forks', 'exit'] as $n => $id) {
+        foreach (['echo', 'stdout', 'both', 'whole', 'long', 'forks', 'inherits', 'buffers', 'again', 'written', 'exit'] as $n => $id) {
             $this->queue()->push([], id: $id, priority: $n);
         }
-        foreach (['drain' => ['drain', $handler, '--log=json'], 'work' => ['work', $handler, '--log=json', '--max-jobs=7']] as $command) {
+        foreach (['drain' => ['drain', $handler, '--log=json'], 'work' => ['work', $handler, '--log=json', '--max-jobs=11']] as $command) {
             foreach ($this->queue()->list(State::Delayed) as $job) {
                 $this->queue()->reschedule($job->id, 0);
             }
             $result = $this->cli(...$command);
             $lines = array_map(static fn (string $line): string => json_decode($line, true)['id'] ?? substr($line, 0, 20), explode("\n", trim($result->output)));
             if ($command[0] === 'drain') {
-                $expected = ['no newline', 'echo', 'written', 'stdout', 'abc', 'd', 'both', 'whole', 'whole', str_repeat('x', 20), 'long', 'child', 'beforeafter', 'forks'];
+                $expected = ['no newline', 'echo', 'written', 'stdout', 'bac', 'd', 'both', 'whole', 'whole', str_repeat('x', 20), 'long', 'child', 'beforeafter', 'forks',
+                    'inherited', 'inherits', 'buffered', 'buffers', 'again', 'again', 'whole', '', 'written'];
             }
             $this->assertSame([...$expected, 'bye', 'exit'], $lines);
             $this->assertSame(3, $result->exitCode);
@@ -103,9 +108,18 @@ final class CliLogTest extends CliTestCase
         $this->assertMatchesRegularExpression('/ a attempt 1, .*: died .*\nfatal$/D', $this->cli('drain', $fatal)->output);
     }
 
+    public function testFilesThatAreLoadedMayPrint(): void
+    {
+        foreach (['drain' => [], 'work' => ['--stop-when-empty']] as $command => $options) {
+            $this->queue()->push([], id: 'a');
+            $handler = $this->file('<?php echo "loaded"; return fn () => null;');
+            $this->assertMatchesRegularExpression('/^loaded\n\S+ \S+ a attempt 1.*: done\n$/D', $this->cliExpecting(0, $command, $handler, ...$options));
+        }
+    }
+
     public function testAPoolsHandlersWriteWholeLines(): void
     {
-        $handler = $this->handler('for ($n = 0; $n < 50; $n++) { echo "half"; usleep(200); fwrite(STDOUT, " and half\n"); }');
+        $handler = $this->handler('for ($n = 0; $n < 50; $n++) { echo "half"; usleep(200); echo " and half\n"; }');
         for ($n = 0; $n < 10; $n++) {
             $this->queue()->push([]);
         }

@@ -85,6 +85,8 @@ final class WorkCommand extends Command
         if ($isParent) {
             return (new Pool(Relaunch::command(), $processes->least, $limits['stopWhenEmpty'], $notices, $roles, $processes->scale(), $systemd))->run();
         }
+        // First: files that are loaded may print.
+        $log = JobLog::of($input, $output);
         HandlerLoader::bootstrap($input);
         $target = new Target($input);
         $watching = $target->watching();
@@ -98,7 +100,7 @@ final class WorkCommand extends Command
         $limits = $chunk === null ? $limits : Limits::ofChunk($limits);
         $chunk === null || $lifeline?->stopWhenCut($chunk, $watching);
         JournalOption::watch($watching, $chunk, $input, $notices);
-        $handler = JobLog::of($input, $output)->watch($watching, $handler, $lifeline?->inHand);
+        $handler = $log->watch($watching, $handler, $lifeline?->inHand);
         // Not before: stop() does not reach a loop that has yet to begin.
         $queue = $watching;
         $reason = $chunk === null ? $queue->consume($handler, ...$limits) : $chunk->consume($queue, ...$limits);

@@ -12,19 +12,21 @@ use Symfony\Component\Console\Output\StreamOutput;
  * Keeps a handler's output and the lines of the log apart on standard output, which all workers of a pool share. A line that a handler has not ended
  * waits until it has, or until the log has something to say.
  *
- * It sees echo and fwrite(STDOUT), but no stream that the handler has opened by itself, and no program that it runs.
+ * That is for echo. What is written to STDOUT is only noticed: a filter would see it, but then no program could be started with STDOUT, and PHP drops
+ * what is written through such a filter after a fatal error.
  */
 final class WholeLines
 {
     /** Bytes of a line that has to wait no longer. */
     private const LONGEST = 65536;
 
-    private const FILTER = 'delayqueue.lines';
-
     private string $rest = '';
 
-    /** What was passed on last had no end of line. */
+    /** The output may end within a line. */
     private bool $isWithin = false;
+
+    /** How much was written to STDOUT when the output was last known. */
+    private int $written = 0;
 
     /** Nothing has to wait any more. */
     private bool $isEnding = false;
@@ -32,33 +34,24 @@ final class WholeLines
     /** A forked child of the handler has a copy of what waits here. */
     private int $pid;
 
-    /** @param resource $stream standard output, but without the filter: after a fatal error PHP writes nothing through that */
+    /** @param resource $stream standard output; STDOUT counts what handlers write to it */
     private function __construct(private $stream)
     {
         $this->pid = (int) getmypid();
+        $this->written = self::written();
+        $this->buffer();
+        register_shutdown_function(function (): void {
+            $this->isEnding = true;
+            $this->end();
+        });
     }
 
-    /** Null: there is no standard output, or nothing is written to it. */
+    /** Null: there is no standard output, or no log on it. */
     public static function watch(OutputInterface $output): ?self
     {
         $stream = !$output instanceof ConsoleOutputInterface || $output->isQuiet() || !defined('STDOUT') ? false : @fopen('php://stdout', 'w');
-        if ($stream === false) {
-            return null;
-        }
-        $lines = new self($stream);
-        in_array(self::FILTER, stream_get_filters(), true) || stream_filter_register(self::FILTER, LineFilter::class);
-        stream_filter_append(STDOUT, self::FILTER, STREAM_FILTER_WRITE, $lines);
-        ob_start(static function (string $text) use ($lines): string {
-            fwrite($lines->stream, $lines->take($text));
 
-            return '';
-        }, 1);
-        register_shutdown_function(static function () use ($lines): void {
-            $lines->isEnding = true;
-            $lines->end();
-        });
-
-        return $lines;
+        return $stream === false ? null : new self($stream);
     }
 
     /** For lines of the log. */
@@ -67,28 +60,57 @@ final class WholeLines
         return new StreamOutput($this->stream, $verbosity);
     }
 
-    /** What is to be written now, where a handler has written this. */
-    public function take(string $text): string
+    /** Ends the line of a handler, if there is one, so that the next one can be of the log. */
+    public function end(): void
     {
-        if (getmypid() !== $this->pid) {
-            [$this->rest, $this->pid] = ['', (int) getmypid()];
+        $this->know();
+        if (ob_get_level() === 0 && !$this->isEnding) {
+            // A handler has ended all buffers, and may have written since.
+            $this->isWithin = true;
+            $this->buffer();
         }
+        if ($this->rest !== '' || $this->isWithin || self::written() !== $this->written) {
+            $this->write("$this->rest\n");
+            $this->rest = '';
+        }
+    }
+
+    private function buffer(): void
+    {
+        ob_start(function (string $text): string {
+            $this->take($text);
+
+            return '';
+        }, 1);
+    }
+
+    private function take(string $text): void
+    {
+        $this->know();
         $text = $this->rest . $text;
         $end = strrpos($text, "\n");
         $length = $this->isEnding || strlen($text) > self::LONGEST ? strlen($text) : ($end === false ? 0 : $end + 1);
         $this->rest = substr($text, $length);
-        $this->isWithin = $length > 0 ? $text[$length - 1] !== "\n" : $this->isWithin;
-
-        return substr($text, 0, $length);
+        $length === 0 || $this->write(substr($text, 0, $length));
     }
 
-    /** Ends the line of a handler, if there is one, so that the next one can be of the log. */
-    public function end(): void
+    private function write(string $text): void
     {
-        $rest = getmypid() === $this->pid ? $this->rest : '';
-        if ($rest !== '' || $this->isWithin) {
-            fwrite($this->stream, "$rest\n");
-            [$this->rest, $this->isWithin] = ['', false];
+        fwrite($this->stream, $text);
+        $this->isWithin = !str_ends_with($text, "\n");
+        $this->written = self::written();
+    }
+
+    /** In which process this is. */
+    private function know(): void
+    {
+        if (getmypid() !== $this->pid) {
+            [$this->rest, $this->pid] = ['', (int) getmypid()];
         }
+    }
+
+    private static function written(): int
+    {
+        return is_resource(STDOUT) ? (int) ftell(STDOUT) : 0;
     }
 }
