@@ -30,6 +30,24 @@ final class CliLogTest extends CliTestCase
         $this->assertSame(['', ''], $ends[1]);
     }
 
+    /** The note of the jobs in hand is in a file of the parent. */
+    public function testAParentLeavesNoFileBehindAlsoIfItIsKilled(): void
+    {
+        $folder = $this->redis->folder->path . '/tmp';
+        mkdir($folder);
+        foreach ([SIGTERM, SIGKILL] as $signal) {
+            $parent = $this->startWith(['TMPDIR' => $folder], 'work', self::HANDLER, '--processes=2', '--idle-timeout=0.2');
+            $this->ready($parent);
+            $this->assertCount(1, glob("$folder/dqw*"));
+            $parent->signal($signal);
+            Wait::until(static fn (): bool => glob("$folder/dqw*") === [], 20, 'the file is removed');
+            $this->finish($parent);
+        }
+        rmdir($folder);
+        $parent = $this->startWith(['TMPDIR' => $folder], 'work', self::HANDLER, '--stop-when-empty', '--processes=2');
+        $this->assertSame(0, $this->finish($parent)->exitCode);
+    }
+
     public function testAParentNamesTheJobsInHandAlsoInJson(): void
     {
         foreach (['chunk' => 12, 'stuck' => 1, 'exit' => 1] as $case => $jobs) {

@@ -8,6 +8,7 @@ use DelayQueue;
 use DelayQueue\Console\Database\Database;
 use DelayQueue\Console\Database\JournalOption;
 use DelayQueue\Console\Worker\HandlerLoader;
+use DelayQueue\Console\Worker\InHand;
 use DelayQueue\Console\Worker\JobLog;
 use DelayQueue\Console\Worker\Lifeline;
 use DelayQueue\Console\Worker\Limits;
@@ -87,6 +88,7 @@ final class WorkCommand extends Command
         }
         // First: files that are loaded may print.
         $log = JobLog::of($input, $output);
+        $inHand = $lifeline === null ? null : InHand::ofWorker();
         HandlerLoader::bootstrap($input);
         $target = new Target($input);
         $watching = $target->watching();
@@ -100,11 +102,12 @@ final class WorkCommand extends Command
         $limits = $chunk === null ? $limits : Limits::ofChunk($limits);
         $chunk === null || $lifeline?->stopWhenCut($chunk, $watching);
         JournalOption::watch($watching, $chunk, $input, $notices);
-        $handler = $log->watch($watching, $handler, $lifeline?->inHand);
+        $handler = $log->watch($watching, $handler, $inHand);
         // Not before: stop() does not reach a loop that has yet to begin.
         $queue = $watching;
         $reason = $chunk === null ? $queue->consume($handler, ...$limits) : $chunk->consume($queue, ...$limits);
         $lifeline?->ended($reason);
+        $lifeline?->isCut() && $inHand?->remove();
         $notices->say('stopped', "worker (process " . getmypid() . ") stopped: $reason->value", ['reason' => $reason->value]);
 
         // A parent starts another one in any case.

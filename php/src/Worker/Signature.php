@@ -58,11 +58,12 @@ final class Signature
     public static function ofTask(callable|string $handler, string $what): void
     {
         $isClass = is_string($handler) && class_exists($handler);
-        $method = $isClass ? array_values(array_filter(['__invoke', 'handle'], static fn (string $name): bool => method_exists($handler, $name)))[0] ?? null : null;
-        if ($isClass && $method === null) {
+        $methods = array_filter(['__invoke', 'handle'], static fn (string $name): bool => $isClass && method_exists($handler, $name));
+        if ($isClass && $methods === []) {
             return; // said when it is made
         }
-        self::check($method === null ? self::reflect($handler) : new ReflectionMethod($handler, $method), $what, self::params(...), self::job(...), self::queue(...));
+        $function = $isClass ? new ReflectionMethod($handler, reset($methods)) : self::reflect($handler);
+        self::check($function, $what, self::params(...), self::job(...), self::queue(...));
     }
 
     /** @param callable(string, bool): ?string ...$accepts for each argument: null if a parameter of this type takes it, else what the argument is. The

@@ -65,19 +65,18 @@ final class Child
      */
     public function __construct(array $command, public readonly Slot $slot, public readonly int $generation, public readonly bool $isHeld)
     {
-        $notes = $slot->role === null ? InHand::file() : false;
+        $this->inHand = $slot->role === null ? InHand::ofParent() : null;
         $process = @proc_open(
             $command,
-            [['file', '/dev/null', 'r'], self::DESCRIPTOR => ['socket']] + ($notes === false ? [] : [Lifeline::NOTES => $notes]),
+            [['file', '/dev/null', 'r'], self::DESCRIPTOR => ['socket']],
             $pipes,
             null,
-            [Lifeline::VARIABLE => Lifeline::value(self::DESCRIPTOR, $isHeld, $notes !== false, $slot->role)] + getenv(),
+            [Lifeline::VARIABLE => Lifeline::value(self::DESCRIPTOR, $isHeld, $slot->role), InHand::VARIABLE => (string) $this->inHand?->value()] + getenv(),
         );
         if ($process === false) {
             throw new RuntimeException(error_get_last()['message'] ?? "cannot start $command[0]");
         }
         $this->process = $process;
-        $this->inHand = $notes === false ? null : new InHand($notes);
         $this->socket = $pipes[self::DESCRIPTOR];
         stream_set_blocking($this->socket, false);
         $this->pid = proc_get_status($process)['pid'];

@@ -31,23 +31,18 @@ final class Lifeline
     /** Behind the descriptor: the worker is to take no jobs until SIGCONT. */
     private const HELD = 'held';
 
-    /** As well: this descriptor is the file for InHand. */
-    public const NOTES = 4;
-    private const NOTED = 'noted';
-
     /**
      * @param resource $socket
      * @param Role|null $role what this process does; null: it is a worker
-     * @param InHand|null $inHand null: the parent has no file for it
      */
-    private function __construct(private $socket, private readonly bool $isHeld, public readonly ?Role $role, public readonly ?InHand $inHand)
+    private function __construct(private $socket, private readonly bool $isHeld, public readonly ?Role $role)
     {
     }
 
     /** What the parent sets VARIABLE to. */
-    public static function value(int $descriptor, bool $isHeld, bool $isNoted, ?Role $role): string
+    public static function value(int $descriptor, bool $isHeld, ?Role $role): string
     {
-        return implode(' ', array_filter([(string) $descriptor, $isHeld ? self::HELD : '', $isNoted ? self::NOTED : '', $role->value ?? '']));
+        return implode(' ', array_filter([(string) $descriptor, $isHeld ? self::HELD : '', $role->value ?? '']));
     }
 
     /** Null in a process that no parent has started. */
@@ -61,9 +56,8 @@ final class Lifeline
             return null;
         }
         stream_set_blocking($socket, false);
-        $notes = in_array(self::NOTED, $words, true) ? @fopen('php://fd/' . self::NOTES, 'r+') : false;
 
-        return new self($socket, in_array(self::HELD, $words, true), Role::tryFrom(end($words)), $notes === false ? null : new InHand($notes));
+        return new self($socket, in_array(self::HELD, $words, true), Role::tryFrom(end($words)));
     }
 
     /**

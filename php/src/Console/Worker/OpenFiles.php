@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console\Worker;
 
-/** The parent of a pool has two open files for each worker, and the usual limit is 1024. */
+/** The parent of a pool has an open file for each worker, and the usual limit is 1024. */
 final class OpenFiles
 {
     /** For PHP itself, standard streams, and logs. */

@@ -58,7 +58,7 @@ final class Pool
     public function run(): int
     {
         $this->listen();
-        OpenFiles::allow(4 * (($this->scale->most ?? $this->processes) + count($this->companions)));
+        OpenFiles::allow(2 * (($this->scale->most ?? $this->processes) + count($this->companions)));
         do {
             while (!$this->signals->isEmpty()) {
                 $this->heed($this->signals->dequeue());
