@@ -9,6 +9,7 @@ use DelayQueue\Flow\Follow;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
 use DelayQueue\Worker\Caller;
+use DelayQueue\Worker\Signature;
 use InvalidArgumentException;
 
 /**
@@ -32,11 +33,12 @@ final class Pipeline
      * @param callable|object $handler as consume() takes it, or an object with handle(); it may have afterSucceeded() and afterFailed() as HandlerObject says
      * @param callable(JobInterface, callable(JobInterface): mixed, QueueInterface): mixed ...$middleware
      *
-     * @throws InvalidArgumentException if the handler is none
+     * @throws InvalidArgumentException if the handler is none, or cannot take a job
      */
     public function __construct(callable|object $handler, callable ...$middleware)
     {
         $callable = is_object($handler) ? Caller::callable($handler, 'the handler') : $handler(...);
+        Signature::ofHandlerOrTask($callable, 'the handler');
         $caller = new Caller();
         $this->run = static function (JobInterface $job, QueueInterface $queue, mixed ...$params) use ($callable, $caller, $middleware): mixed {
             // Another job may reach the handler, but the loop tells how its own one ended.
