@@ -9,7 +9,6 @@ use DelayQueue\Flow\Follow;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
 use DelayQueue\Worker\Caller;
-use DelayQueue\Worker\Signature;
 use InvalidArgumentException;
 
 /**
@@ -24,6 +23,13 @@ use InvalidArgumentException;
  */
 final class Pipeline
 {
+    /**
+     * @internal
+     *
+     * @var callable
+     */
+    public readonly mixed $handler;
+
     private readonly Closure $run;
 
     /** What follows a job in a chain or a batch comes when all middleware has let it pass, also that around a TaskRouter. */
@@ -38,7 +44,7 @@ final class Pipeline
     public function __construct(callable|object $handler, callable ...$middleware)
     {
         $callable = is_object($handler) ? Caller::callable($handler, 'the handler') : $handler(...);
-        Signature::ofHandlerOrTask($callable, 'the handler');
+        $this->handler = $callable;
         $caller = new Caller();
         $this->run = static function (JobInterface $job, QueueInterface $queue, mixed ...$params) use ($callable, $caller, $middleware): mixed {
             // Another job may reach the handler, but the loop tells how its own one ended.

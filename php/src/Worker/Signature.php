@@ -8,6 +8,7 @@ use Closure;
 use DelayQueue;
 use DelayQueue\Job;
 use DelayQueue\JobInterface;
+use DelayQueue\Middleware\Pipeline;
 use DelayQueue\QueueInterface;
 use InvalidArgumentException;
 use ReflectionFunction;
@@ -36,24 +37,6 @@ final class Signature
     public static function ofHandler(callable $handler, string $what): void
     {
         self::check(self::reflect($handler), $what, self::job(...), self::queue(...));
-    }
-
-    /**
-     * Of a Pipeline, which stands in the place of either.
-     *
-     * @throws InvalidArgumentException
-     */
-    public static function ofHandlerOrTask(callable $handler, string $what): void
-    {
-        try {
-            self::ofHandler($handler, $what);
-        } catch (InvalidArgumentException $error) {
-            try {
-                self::ofTask($handler, $what);
-            } catch (InvalidArgumentException) {
-                throw $error;
-            }
-        }
     }
 
     /**
@@ -153,6 +136,11 @@ final class Signature
 
     private static function reflect(callable $callable): ReflectionFunction
     {
+        // It hands on whatever it gets: as a handler, or as that of a task.
+        while ($callable instanceof Pipeline) {
+            $callable = $callable->handler;
+        }
+
         return new ReflectionFunction(Closure::fromCallable($callable));
     }
 }

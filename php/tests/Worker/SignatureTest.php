@@ -70,7 +70,7 @@ final class SignatureTest extends TestCase
             'an object' => [static fn () => new HandlerObject($object), "the parameter string \$order of the handler $job"],
             'too many arguments' => [static fn () => new HandlerObject($needy), 'the handler needs 3 arguments, and gets 2'],
             'a class of its own' => [static fn () => new HandlerObject($own), "the parameter self \$other of the handler $job"],
-            'a closure in a pipeline' => [static fn () => new Pipeline(static fn (int $id) => 1), "the parameter int \$id of the handler $job"],
+            'a closure in a pipeline' => [static fn () => new HandlerObject(new Pipeline(static fn (int $id) => 1)), "the parameter int \$id of the handler $job"],
             'a task' => [
                 static fn () => new TaskRouter(['close' => static fn (QueueInterface $queue) => 1]),
                 "\$queue of the handler of task 'close' gets the params of the task; the job is the second argument",
