@@ -14,6 +14,18 @@ const HEAD_BYTES: usize = 1000;
 const CAUSE_BYTES: usize = 200;
 const MOST_CAUSES: usize = 3;
 const MOST_FRAMES: usize = 8;
+/// Classes of the PHP package that stand between the loop and the handler, and say nothing of the handler's mistake.
+const BETWEEN: [&[u8]; 9] = [
+    br"DelayQueue\Console\Worker\JobLog",
+    br"DelayQueue\Flow\Follow",
+    br"DelayQueue\Middleware\Pipeline",
+    br"DelayQueue\Worker\Caller",
+    br"DelayQueue\Worker\Chunk",
+    br"DelayQueue\Worker\ChunkRun",
+    br"DelayQueue\Worker\HandlerObject",
+    br"DelayQueue\Worker\TaskRouter",
+    br"DelayQueue\Worker\Tasks",
+];
 
 /// A `Throwable|string|null` argument.
 pub fn argument(call: &Call, number: u32) -> Outcome<Option<Vec<u8>>> {
@@ -34,7 +46,8 @@ fn throwable(value: &Zval) -> Option<&ZendObject> {
     object.instance_of(ce).then_some(object)
 }
 
-/// `RuntimeException: no such file`, then lines that say where: its place, what it was caused by, and the top of the trace without arguments.
+/// `RuntimeException: no such file`, then lines that say where: its place, what it was caused by, and the top of the trace without arguments, down to
+/// the handler.
 pub fn of_throwable(object: &ZendObject) -> Vec<u8> {
     let mut text = headline(object);
     add_line(&mut text, &place(object));
@@ -50,13 +63,32 @@ pub fn of_throwable(object: &ZendObject) -> Vec<u8> {
     }
     let trace = throwable_property(object, c"trace");
     let frames = trace.array().into_iter().flat_map(array::entries);
-    for (number, (_, frame)) in frames.take(MOST_FRAMES).enumerate() {
-        let Some(frame) = frame.array() else { break };
-        if !add_line(&mut text, &frame_line(number, frame)) {
+    let mut frames = frames.map_while(|(_, frame)| frame.array()).take_while(|frame| !is_loop(frame)).peekable();
+    let mut number = 0;
+    while let Some(frame) = frames.next().filter(|_| number < MOST_FRAMES) {
+        if is_between(frame) {
+            continue;
+        }
+        let is_called_between = frames.peek().is_some_and(|caller| is_between(caller));
+        if !add_line(&mut text, &frame_line(number, frame, is_called_between)) {
             break;
         }
+        number += 1;
     }
     bounded(&text)
+}
+
+/// The end of the handler's part of a trace.
+fn is_loop(frame: &ZendHashTable) -> bool {
+    part(frame, "class") == b"DelayQueue" && matches!(part(frame, "function"), b"consume" | b"drain")
+}
+
+fn is_between(frame: &ZendHashTable) -> bool {
+    BETWEEN.contains(&part(frame, "class"))
+}
+
+fn part<'a>(frame: &'a ZendHashTable, key: &str) -> &'a [u8] {
+    frame.get(key).and_then(Zval::zend_str).map_or(&b""[..], |text| text.as_bytes())
 }
 
 /// `RuntimeException: no such file`
@@ -94,14 +126,14 @@ fn previous(object: &ZendObject) -> Option<Zval> {
 }
 
 /// `#0 /srv/shop/Shop.php(31): Files->read()`, as PHP prints it but for the arguments.
-fn frame_line(number: usize, frame: &ZendHashTable) -> Vec<u8> {
-    let text = |key: &str| frame.get(key).and_then(Zval::zend_str).map_or(&b""[..], |text| text.as_bytes());
+fn frame_line(number: usize, frame: &ZendHashTable, is_called_between: bool) -> Vec<u8> {
     let place = match frame.get("line").and_then(Zval::long) {
-        Some(line) => [text("file"), format!("({line})").as_bytes()].concat(),
-        None => b"[internal function]".to_vec(),
+        Some(line) if !is_called_between => [part(frame, "file"), format!("({line})").as_bytes()].concat(),
+        _ => b"[internal function]".to_vec(),
     };
     let number = format!("#{number} ");
-    [number.as_bytes(), &place, b": ", class_name(text("class")), text("type"), text("function"), b"()"].concat()
+    let class = class_name(part(frame, "class"));
+    [number.as_bytes(), &place, b": ", class, part(frame, "type"), part(frame, "function"), b"()"].concat()
 }
 
 /// Whether there was room for it.

@@ -147,6 +147,12 @@ pub fn exit_status() -> i32 {
     unsafe { (*ffi::ext_php_rs_executor_globals()).exit_status }
 }
 
+/// The process is to end with this status, although `exit()` was called with another one.
+pub fn set_exit_status(status: i32) {
+    // SAFETY: writes a number that the engine reads when the process ends.
+    unsafe { (*ffi::ext_php_rs_executor_globals()).exit_status = status };
+}
+
 /// Whether an error ends the request.
 pub fn has_fatal_error() -> bool {
     let fatal = ffi::E_ERROR | ffi::E_CORE_ERROR | ffi::E_COMPILE_ERROR | ffi::E_USER_ERROR | ffi::E_RECOVERABLE_ERROR;

@@ -71,7 +71,6 @@ in FILE:%d
 caused by PDOExceptionLike: cannot reach mysql://shop:***@db/shop in FILE:%d
 #0 FILE(%d): charge()
 #1 [internal function]: {closure%S}()
-#2 FILE(%d): DelayQueue->consume()
 
 bool(true)
 int(8)

@@ -55,7 +55,9 @@ final class CliDeployTest extends CliTestCase
         $file = self::UNITS . '/delayqueue-worker@.service';
         preg_match_all('/^(\w+)=(.*)$/m', (string) file_get_contents($file), $lines);
         $unit = array_combine($lines[1], $lines[2]);
-        $this->assertSame(['exec', 'mixed', 'always'], [$unit['Type'], $unit['KillMode'], $unit['Restart']]);
+        $this->assertSame(['notify', 'mixed', 'always'], [$unit['Type'], $unit['KillMode'], $unit['Restart']]);
+
+        $this->assertSame('infinity', $unit['TimeoutStartSec'], 'it is not ready before Redis answers');
 
         $command = explode(' ', strtr($this->here($unit['ExecStart']), ['%i' => $this->queueName]));
         $worker = new Process($command, ['DELAYQUEUE_QUEUE' => 'not-this-one'] + $this->environment());

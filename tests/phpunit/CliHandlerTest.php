@@ -100,4 +100,72 @@ final class CliHandlerTest extends CliTestCase
         $this->assertSame("delayqueue: cannot load the handler $file: the file returns nothing: end it with \"return\" and the handler, or the container\n", $errors);
         $this->assertStringContainsString("cannot load the container $file: the file returns nothing", $this->cliExpecting(2, 'work', self::HANDLER, "--container=$file"));
     }
+
+    /** @dataProvider signatures */
+    #[\PHPUnit\Framework\Attributes\DataProvider('signatures')]
+    public function testAHandlerThatCannotTakeAJobIsRefusedAtTheStart(string $handler, ?string $words): void
+    {
+        $file = "{$this->redis->folder->path}/handler.php";
+        file_put_contents($file, "<?php use DelayQueue\\{Job, JobInterface, QueueInterface};\nfinal class Handling { function handle(string \$order) {} }\nreturn $handler;");
+        $this->queue()->push([], id: 'a');
+        if ($words === null) {
+            $this->cliExpecting(0, 'drain', $file);
+            $this->assertNull($this->queue()->peek('a'));
+
+            return;
+        }
+        foreach (['work', 'drain'] as $command) {
+            $errors = $this->cliExpecting(2, $command, $file);
+            $this->assertStringStartsWith("delayqueue: cannot load the handler $file: ", $errors);
+            $this->assertStringContainsString($words, $errors);
+        }
+        $this->assertSame(0, $this->queue()->peek('a')->attempts);
+    }
+
+    /** @return array<string, array{string, ?string}> */
+    public static function signatures(): array
+    {
+        $job = 'gets a DelayQueue\JobInterface';
+
+        return [
+            'a string' => ['function (string $order) {}', "the parameter string \$order of the handler $job"],
+            'an array' => ['static fn (?array $payload) => 1', "the parameter ?array \$payload of the handler $job"],
+            'a union without a job' => ['fn (int|string $id) => 1', $job],
+            'another class' => ['fn (ArrayObject $job) => 1', $job],
+            'a class that is not there' => ['fn (Jobb $job) => 1', "the parameter Jobb \$job of the handler $job"],
+            'no queue' => ['fn (Job $job, array $options) => 1', 'gets a DelayQueue\QueueInterface'],
+            'variadic' => ['fn (Job ...$all) => 1', 'gets a DelayQueue\QueueInterface'],
+            'three arguments' => ['fn ($job, $queue, $more) => 1', 'the handler needs 3 arguments, and gets 2'],
+            'of PHP' => ['"strlen"', "the parameter string \$string of the handler $job"],
+            'an object' => ['new Handling()', "the parameter string \$order of the handler $job"],
+            'in a pipeline' => ['new DelayQueue\Middleware\Pipeline(fn (string $order) => 1)', $job],
+            'a chunk' => ['DelayQueue\Worker\Chunk::of(5, 0, fn (Job $job) => 1)', 'gets a list of jobs'],
+            'of a task' => ['new DelayQueue\Worker\TaskRouter(["close" => fn (Job $job) => 1])', "of task 'close' gets the params of the task; the job is the second argument"],
+            'second of a task' => ['new DelayQueue\Worker\TaskRouter(["close" => fn ($params, array $more) => 1])', "the parameter array \$more of the handler of task 'close' $job"],
+            'fourth of a task' => ['new DelayQueue\Worker\TaskRouter(["close" => fn ($a, $b, $c, $d) => 1])', "the handler of task 'close' needs 4 arguments, and gets 3"],
+            'untyped' => ['fn ($job) => 1', null],
+            'nullable' => ['fn (?Job $job, ?DelayQueue $queue = null) => 1', null],
+            'a union with a job' => ['fn (string|JobInterface $job) => 1', null],
+            'interfaces' => ['fn (JobInterface $job, QueueInterface $queue) => 1', null],
+            'nothing' => ['fn () => 1', null],
+            'mixed and object' => ['fn (mixed $job, object $queue) => 1', null],
+            'more, with defaults' => ['fn (Job $job, DelayQueue $queue, int $times = 3, string ...$more) => 1', null],
+            'countable' => ['fn ($job, Countable $queue) => 1', null],
+            'any number' => ['fn (...$all) => 1', null],
+        ];
+    }
+
+    public function testAFileRunsInAScopeOfItsOwn(): void
+    {
+        $folder = $this->redis->folder->path;
+        $scope = '(new ReflectionFunction(static fn () => 1))->getClosureScopeClass()?->name';
+        $look = "echo json_encode([array_keys(get_defined_vars()), isset(\$this), $scope]), \"\\n\";";
+        file_put_contents("$folder/bootstrap.php", "<?php $look");
+        file_put_contents("$folder/handler.php", "<?php $look return function () { return self::class; };");
+        $this->queue()->push([], id: 'a');
+        $output = $this->cliExpecting(0, 'drain', "$folder/handler.php", "--bootstrap=$folder/bootstrap.php");
+        $this->assertSame(2, substr_count($output, "[[],false,null]\n"), $output);
+        $this->assertStringContainsString('Cannot use "self"', $output);
+        $this->assertStringNotContainsString('HandlerLoader', $output . $this->queue()->peek('a')->lastError);
+    }
 }

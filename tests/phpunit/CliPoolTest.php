@@ -22,7 +22,7 @@ final class CliPoolTest extends CliTestCase
         $holder = $this->holder('a');
         posix_kill($holder, SIGKILL);
         $this->letGo('a');
-        [[, $replacement]] = $this->heard($parent, "/\\(process $holder\\) was killed by signal 9; another starts.*^\\S+ worker \\d \\(process (\\d+)\\) is ready/ms");
+        [[, $replacement]] = $this->heard($parent, "/\\(process $holder\\) was killed by signal 9 while it ran job a of $this->queueName, attempt 1 of 10; another starts.*^\\S+ worker \\d \\(process (\\d+)\\) is ready/ms");
         $this->assertNotSame($holder, (int) $replacement);
         Wait::until(fn () => $this->done() === ['a'], 20, 'another does its job');
         $this->assertSame([], $this->redis->clients($parent->pid), 'the parent has no connection');
@@ -36,7 +36,7 @@ final class CliPoolTest extends CliTestCase
             $this->queue()->push([], ttr: 0.1, maxAttempts: 1);
         }
         $parent = $this->start('work', $this->file('crash.php'), '--processes=2');
-        $ends = $this->heard($parent, '/worker (\d) \S+ \d+\) ended with exit code 9; another starts in (\d+ m?s)\n(?=.*worker \1 \S+ \d+\) ended with exit code 9; another starts in (\d+ m?s)\n)/s');
+        $ends = $this->heard($parent, '/worker (\d) \S+ \d+\) ended with exit code 9 while it ran job \S+ of \S+, attempt 1 of 1; another starts in (\d+ m?s)\n(?=.*worker \1 \S+ \d+\) ended with exit code 9 .*; another starts in (\d+ m?s)\n)/s');
         $this->assertSame(['250 ms', '500 ms'], array_slice($ends[0], 2));
         $parent->signal(SIGTERM);
         $this->assertSame(0, $parent->exitCode(), 'also while nobody works');

@@ -29,7 +29,7 @@ final class CliShutdownTest extends CliTestCase
         [$waiting, $stuck] = [$this->holder('waits'), $this->holder('stuck')];
         $pool->signal(SIGTERM);
         $this->assertSame(0, $pool->exitCode(20), $pool->errors());
-        $this->assertStringContainsString("(process $stuck) ended with exit code 124: its handler did not stop\"", $pool->errors());
+        $this->assertStringContainsString("(process $stuck) ended with exit code 124: its handler did not stop while it ran job stuck of $this->queueName, attempt 1 of 10\"", $pool->errors());
         $this->assertStringContainsString("(process $waiting) ended with exit code 0\"", $pool->errors());
         $words = "delayqueue: job 'stuck' of queue '$this->queueName' was still running 0.5 s after the signal to end and did not stop";
         $this->assertStringContainsString("$words; the process ends with 124\n", $pool->errors());

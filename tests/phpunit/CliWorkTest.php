@@ -94,7 +94,7 @@ final class CliWorkTest extends CliTestCase
     /** @return array<string, array{string, int, string}> */
     public static function deaths(): array
     {
-        return ['exit' => ['exit', 7, 'ended the process'], 'a fatal error' => ['fatal', 255, 'Two']];
+        return ['exit' => ['exit', 7, 'ended the process'], 'exit(0)' => ['succeed', 1, 'ended the process'], 'a fatal error' => ['fatal', 255, 'Two']];
     }
 
     public function testALeaseThatWasLostIsTheOutcome(): void

@@ -42,7 +42,7 @@ final class WorkerEndTest extends ProcessTestCase
     {
         return [
             'exit(3)' => [['do' => 'exit', 'status' => 3], 3, '/^the handler called exit\(\) with status 3$/'],
-            'exit() with words' => [['do' => 'exit', 'status' => 'good bye'], 0, '/status 0$/'],
+            'exit() with words' => [['do' => 'exit', 'status' => 'good bye'], 1, '/status 0$/'],
             'exit(), and again at shutdown' => [['do' => 'exit later', 'status' => 3], 5, '/status 3$/'],
             'a fatal error' => [['do' => 'fatal'], 255, '/^broken beyond repair$/'],
             'no memory left' => [['do' => 'memory'], 255, '/^Allowed memory size of 16777216 bytes exhausted \(tried to allocate \d+ bytes\)$/'],

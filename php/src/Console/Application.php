@@ -13,6 +13,7 @@ use DelayQueue\Console\Database\JournalShowCommand;
 use DelayQueue\Console\Database\OutboxInstallCommand;
 use DelayQueue\Console\Database\OutboxRelayCommand;
 use DelayQueue\Console\Database\OutboxStatusCommand;
+use DelayQueue\Console\Worker\Notices;
 use DelayQueue\WorkerOrder;
 use Symfony\Component\Console\Application as SymfonyApplication;
 use Symfony\Component\Console\Command\Command;
@@ -66,11 +67,13 @@ final class Application extends SymfonyApplication
     public static function main(): int
     {
         $output = new ConsoleOutput();
+        $input = new ArgvInput();
         $application = new self();
         try {
-            return $application->run(new ArgvInput(), $output);
+            return $application->run($input, $output);
         } catch (Throwable $error) {
-            self::complain($output, $error);
+            // Also where the options could not be read.
+            $input->getParameterOption('--log') === Format::JSON ? Notices::complain($output, $error) : self::complain($output, $error);
 
             return Failure::exitCode($error);
         }

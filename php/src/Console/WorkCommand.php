@@ -8,6 +8,7 @@ use DelayQueue;
 use DelayQueue\Console\Database\Database;
 use DelayQueue\Console\Database\JournalOption;
 use DelayQueue\Console\Worker\HandlerLoader;
+use DelayQueue\Console\Worker\InHand;
 use DelayQueue\Console\Worker\JobLog;
 use DelayQueue\Console\Worker\Lifeline;
 use DelayQueue\Console\Worker\Limits;
@@ -18,6 +19,7 @@ use DelayQueue\Console\Worker\Processes;
 use DelayQueue\Console\Worker\Relaunch;
 use DelayQueue\Console\Worker\Role;
 use DelayQueue\Console\Worker\StopSignal;
+use DelayQueue\Console\Worker\Systemd;
 use DelayQueue\Event;
 use DelayQueue\Internal\RedisClock;
 use DelayQueue\Job;
@@ -69,9 +71,12 @@ final class WorkCommand extends Command
         $notices = new Notices($output, $asJson);
         $lifeline = Lifeline::find();
         $roles = Role::of($input);
-        $isParent = $lifeline === null && ($processes->most > 1 || $roles !== []);
+        $systemd = Systemd::find();
+        // A long job, or a Redis that is away, would keep a worker by itself from giving signs of life.
+        $isParent = $lifeline === null && ($processes->most > 1 || $roles !== [] || $systemd->isWatching());
         if ($isParent && (!function_exists('pcntl_signal') || !function_exists('posix_kill'))) {
-            throw new UsageException(($processes->most > 1 ? '--processes' : "--{$roles[0]->value}") . ' needs PHP\'s extensions pcntl and posix');
+            $what = $processes->most > 1 ? '--processes' : ($roles === [] ? 'WatchdogSec' : "--{$roles[0]->value}");
+            throw new UsageException("$what needs PHP's extensions pcntl and posix");
         }
         if ($lifeline?->role !== null) {
             return self::runBesideWorkers($lifeline->role, $lifeline, $input, $notices);
@@ -79,13 +84,17 @@ final class WorkCommand extends Command
         $queue = null;
         self::heedSignals($queue, $isParent || $lifeline !== null);
         if ($isParent) {
-            return (new Pool(Relaunch::command(), $processes->least, $limits['stopWhenEmpty'], $notices, $roles, $processes->scale()))->run();
+            return (new Pool(Relaunch::command(), $processes->least, $limits['stopWhenEmpty'], $notices, $roles, $processes->scale(), $systemd))->run();
         }
+        // First: files that are loaded may print.
+        $log = JobLog::of($input, $output);
+        $inHand = $lifeline === null ? null : InHand::ofWorker();
         HandlerLoader::bootstrap($input);
         $target = new Target($input);
         $watching = $target->watching();
         $place = Place::of($target->names(), $watching);
         $lifeline === null ? self::tellOfReadiness($watching, $place, $notices) : $lifeline->attach($watching, $place);
+        $systemd->watch($watching);
         self::tellOfRedis($watching, $notices);
         self::tellOfClocks($watching, $notices);
         $handler = HandlerLoader::load($input);
@@ -93,11 +102,12 @@ final class WorkCommand extends Command
         $limits = $chunk === null ? $limits : Limits::ofChunk($limits);
         $chunk === null || $lifeline?->stopWhenCut($chunk, $watching);
         JournalOption::watch($watching, $chunk, $input, $notices);
-        $handler = JobLog::of($input, $output)->watch($watching, $handler);
+        $handler = $log->watch($watching, $handler, $inHand);
         // Not before: stop() does not reach a loop that has yet to begin.
         $queue = $watching;
         $reason = $chunk === null ? $queue->consume($handler, ...$limits) : $chunk->consume($queue, ...$limits);
         $lifeline?->ended($reason);
+        $lifeline?->isCut() && $inHand?->remove();
         $notices->say('stopped', "worker (process " . getmypid() . ") stopped: $reason->value", ['reason' => $reason->value]);
 
         // A parent starts another one in any case.

@@ -23,6 +23,13 @@ use InvalidArgumentException;
  */
 final class Pipeline
 {
+    /**
+     * @internal
+     *
+     * @var callable
+     */
+    public readonly mixed $handler;
+
     private readonly Closure $run;
 
     /** What follows a job in a chain or a batch comes when all middleware has let it pass, also that around a TaskRouter. */
@@ -32,11 +39,12 @@ final class Pipeline
      * @param callable|object $handler as consume() takes it, or an object with handle(); it may have afterSucceeded() and afterFailed() as HandlerObject says
      * @param callable(JobInterface, callable(JobInterface): mixed, QueueInterface): mixed ...$middleware
      *
-     * @throws InvalidArgumentException if the handler is none
+     * @throws InvalidArgumentException if the handler is none, or cannot take a job
      */
     public function __construct(callable|object $handler, callable ...$middleware)
     {
         $callable = is_object($handler) ? Caller::callable($handler, 'the handler') : $handler(...);
+        $this->handler = $callable;
         $caller = new Caller();
         $this->run = static function (JobInterface $job, QueueInterface $queue, mixed ...$params) use ($callable, $caller, $middleware): mixed {
             // Another job may reach the handler, but the loop tells how its own one ended.

@@ -12,6 +12,7 @@ use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
 use DelayQueue\Release;
 use DelayQueue\StopReason;
+use InvalidArgumentException;
 use Throwable;
 use ValueError;
 use WeakMap;
@@ -79,6 +80,11 @@ final class Chunk
             throw new ValueError(preg_replace('/^.*?Argument #1 \(\$delay\)/', self::class . '::of(): Argument #2 ($within)', $error->getMessage()));
         }
         $seconds <= self::LONGEST_WAIT || throw new ValueError(self::class . '::of(): Argument #2 ($within) must be at most ' . self::LONGEST_WAIT . ' s');
+        try {
+            Signature::ofChunk($handler, 'it');
+        } catch (InvalidArgumentException $error) {
+            throw new ValueError(self::class . "::of(): Argument #3 (\$handler) must take a list of jobs, and a queue: {$error->getMessage()}");
+        }
 
         return new self($size, $seconds, $handler(...));
     }

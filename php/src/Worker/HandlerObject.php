@@ -33,10 +33,11 @@ final class HandlerObject
 
     private readonly Caller $caller;
 
-    /** @throws InvalidArgumentException if it has neither __invoke() nor handle() */
+    /** @throws InvalidArgumentException if it has neither __invoke() nor handle(), or this cannot take a job */
     public function __construct(object $handler)
     {
         $this->callable = Caller::callable($handler, 'the handler');
+        Signature::ofHandler($this->callable, 'the handler');
         $this->caller = new Caller();
     }
 

@@ -51,7 +51,7 @@ final class TaskRouter
      * @param array<string, non-empty-array<positive-int, callable(mixed): mixed>> $upcasters of tasks, by the versions that they take, without a gap. Each
      *        makes the params of the next version; what the last one makes is for the handler
      *
-     * @throws InvalidArgumentException if one of them is none of these, or an alias leads to no task
+     * @throws InvalidArgumentException if one of them is none of these or cannot take these arguments, or an alias leads to no task
      */
     public function __construct(array $tasks, ?ContainerInterface $container = null, array $aliases = [], array $upcasters = [])
     {

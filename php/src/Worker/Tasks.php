@@ -32,10 +32,12 @@ final class Tasks
     {
         $this->caller = new Caller();
         foreach ($handlers as $task => $handler) {
+            $what = "the handler of task '$task'";
             if (!is_string($handler)) {
-                Caller::callable($handler, "the handler of task '$task'");
-            } elseif (!$container?->has($handler) && !class_exists($handler) && !is_callable($handler)) {
-                $what = "the handler of task '$task'";
+                Signature::ofTask(Caller::callable($handler, $what), $what);
+            } elseif (class_exists($handler) || (!$container?->has($handler) && is_callable($handler))) {
+                Signature::ofTask($handler, $what);
+            } elseif (!$container?->has($handler)) {
                 throw new InvalidArgumentException("$what is neither a service, nor a class, nor callable: $handler");
             }
         }

@@ -102,7 +102,12 @@ pub fn last_words() -> Vec<u8> {
     if sys::fiber_is_destroyed() {
         return b"the fiber in which the handler ran was destroyed".to_vec();
     }
-    format!("the handler called exit() with status {}", sys::exit_status()).into_bytes()
+    let status = sys::exit_status();
+    if status == 0 {
+        // A supervisor is to see that the job has failed.
+        sys::set_exit_status(1);
+    }
+    format!("the handler called exit() with status {status}").into_bytes()
 }
 
 /// The pause before a settling is repeated while Redis is away.

@@ -32,6 +32,7 @@ return static function (Job $job, DelayQueue $queue): void {
         // In C, without looking at PHP's interrupt flag.
         'stick' => hash_pbkdf2('sha512', 'password', 'salt', 1_000_000_000),
         'exit' => exit(7),
+        'succeed' => exit(0),
         'fatal' => eval('interface Two {} class One implements Two, Two {}'),
     };
     $write('end');

@@ -51,6 +51,9 @@ final class Child
     /** @var resource */
     private $process;
 
+    /** Null: the system has no file for it, or this is no worker. */
+    private readonly ?InHand $inHand;
+
     /** @var resource the only copy of this end: the kernel closes it with the parent */
     public readonly mixed $socket;
 
@@ -62,12 +65,13 @@ final class Child
      */
     public function __construct(array $command, public readonly Slot $slot, public readonly int $generation, public readonly bool $isHeld)
     {
+        $this->inHand = $slot->role === null ? InHand::ofParent() : null;
         $process = @proc_open(
             $command,
             [['file', '/dev/null', 'r'], self::DESCRIPTOR => ['socket']],
             $pipes,
             null,
-            [Lifeline::VARIABLE => Lifeline::value(self::DESCRIPTOR, $isHeld, $slot->role)] + getenv(),
+            [Lifeline::VARIABLE => Lifeline::value(self::DESCRIPTOR, $isHeld, $slot->role), InHand::VARIABLE => (string) $this->inHand?->value()] + getenv(),
         );
         if ($process === false) {
             throw new RuntimeException(error_get_last()['message'] ?? "cannot start $command[0]");
@@ -154,6 +158,16 @@ final class Child
     public function end(): string
     {
         return $this->end ?? '';
+    }
+
+    /**
+     * The jobs whose handler ran when it ended.
+     *
+     * @return array{count: int, jobs: list<array{queue: string, id: string, attempt: int, of: int}>}|null null: none
+     */
+    public function inHand(): ?array
+    {
+        return $this->isRunning() ? null : $this->inHand?->read();
     }
 
     /** Null while it runs, and when a signal ended it. */

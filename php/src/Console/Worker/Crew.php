@@ -109,6 +109,12 @@ final class Crew
         return count(array_filter($this->slots, static fn (Slot $slot): bool => !$slot->isFinished));
     }
 
+    /** One of them was ready, and no reload is under way. */
+    public function isReady(): bool
+    {
+        return $this->wasEverReady && $this->reload === null;
+    }
+
     /** They do what they always do. */
     public function isSteady(): bool
     {

@@ -4,10 +4,19 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console\Worker;
 
+use DelayQueue;
 use DelayQueue\Bury;
 use DelayQueue\Console\Failure;
 use DelayQueue\Console\Text;
+use DelayQueue\Flow\Follow;
+use DelayQueue\Middleware\Pipeline;
 use DelayQueue\Release;
+use DelayQueue\Worker\Caller;
+use DelayQueue\Worker\Chunk;
+use DelayQueue\Worker\ChunkRun;
+use DelayQueue\Worker\HandlerObject;
+use DelayQueue\Worker\TaskRouter;
+use DelayQueue\Worker\Tasks;
 use Throwable;
 
 /** What a line of the log says of an exception. Arguments of calls are left out, because they may be secrets. */
@@ -16,6 +25,11 @@ final class ErrorReport
     private const CAUSES = 3;
     private const FRAMES = 5;
     private const LENGTH = 1000;
+
+    /** Stand between the loop and the handler, and say nothing of the handler's mistake. The extension leaves them out of lastError, too. */
+    private const BETWEEN = [
+        JobLog::class, Follow::class, Pipeline::class, Caller::class, Chunk::class, ChunkRun::class, HandlerObject::class, TaskRouter::class, Tasks::class,
+    ];
 
     /** @return array{reason: string, at?: string, previous?: list<string>, trace?: list<string>} */
     public static function fields(Throwable $error): array
@@ -28,12 +42,40 @@ final class ErrorReport
         for ($cause = $error->getPrevious(); $cause !== null && count($fields['previous'] ?? []) < self::CAUSES; $cause = $cause->getPrevious()) {
             $fields['previous'][] = self::short(self::words($cause) . " in {$cause->getFile()}:{$cause->getLine()}");
         }
-        foreach (array_slice($error->getTrace(), 0, self::FRAMES) as $number => $frame) {
-            $place = isset($frame['file'], $frame['line']) ? "{$frame['file']}({$frame['line']})" : '[internal function]';
-            $fields['trace'][] = self::short("#$number $place: " . ($frame['class'] ?? '') . ($frame['type'] ?? '') . "{$frame['function']}()");
+        $trace = self::trace($error);
+
+        return $trace === [] ? $fields : $fields + ['trace' => $trace];
+    }
+
+    /** Its top, down to the handler. @return list<string> */
+    private static function trace(Throwable $error): array
+    {
+        $lines = [];
+        $frames = $error->getTrace();
+        foreach ($frames as $number => $frame) {
+            if (count($lines) === self::FRAMES || self::isLoop($frame)) {
+                break;
+            }
+            if (!self::isBetween($frame)) {
+                $isPlaced = isset($frame['file'], $frame['line']) && !self::isBetween($frames[$number + 1] ?? []);
+                $place = $isPlaced ? "{$frame['file']}({$frame['line']})" : '[internal function]';
+                $lines[] = self::short('#' . count($lines) . " $place: " . ($frame['class'] ?? '') . ($frame['type'] ?? '') . "{$frame['function']}()");
+            }
         }
 
-        return $fields;
+        return $lines;
+    }
+
+    /** @param array<string, mixed> $frame */
+    private static function isLoop(array $frame): bool
+    {
+        return ($frame['class'] ?? '') === DelayQueue::class && in_array($frame['function'], ['consume', 'drain'], true);
+    }
+
+    /** @param array<string, mixed> $frame */
+    private static function isBetween(array $frame): bool
+    {
+        return in_array($frame['class'] ?? '', self::BETWEEN, true);
     }
 
     /**

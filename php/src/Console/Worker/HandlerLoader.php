@@ -9,6 +9,7 @@ use DelayQueue\Console\UsageException;
 use DelayQueue\Flow\Follow;
 use DelayQueue\Worker\Chunk;
 use DelayQueue\Worker\HandlerObject;
+use DelayQueue\Worker\Signature;
 use InvalidArgumentException;
 use Psr\Container\ContainerInterface;
 use ReflectionMethod;
@@ -44,7 +45,7 @@ final class HandlerLoader
         if ($bootstrap !== null) {
             self::attempt(
                 "the bootstrap $bootstrap",
-                static fn (): mixed => is_file($bootstrap) ? require $bootstrap : throw new UsageException('no such file'),
+                static fn (): mixed => is_file($bootstrap) ? self::run($bootstrap) : throw new UsageException('no such file'),
             );
         }
     }
@@ -72,9 +73,15 @@ final class HandlerLoader
     /** What the file returns; PHP gives 1 for one that returns nothing. */
     private static function returned(string $file): mixed
     {
-        $value = require $file;
+        $value = self::run($file);
 
         return $value === 1 ? throw new UsageException('the file returns nothing: end it with "return" and the handler, or the container') : $value;
+    }
+
+    /** In a scope without a class and without variables: the file is none of ours. */
+    private static function run(string $file): mixed
+    {
+        return Closure::bind(static fn (): mixed => require func_get_arg(0), null, null)($file);
     }
 
     private static function resolve(string $handler, ?ContainerInterface $container): callable|Chunk
@@ -90,11 +97,11 @@ final class HandlerLoader
             throw new UsageException("the class has no method $method()");
         }
         if ($method !== null && (new ReflectionMethod($class, $method))->isStatic()) {
-            return [$class, $method];
+            return self::checked([$class, $method]);
         }
         $object = $container?->has($class) ? $container->get($class) : new $class();
 
-        return $method === null ? self::callable($object) : [$object, $method];
+        return $method === null ? self::callable($object) : self::checked([$object, $method]);
     }
 
     /** An object may have hooks beside its handler. */
@@ -104,10 +111,23 @@ final class HandlerLoader
             return $handler;
         }
         if ($handler instanceof Closure || !is_object($handler)) {
-            return is_callable($handler) ? $handler : throw new UsageException('it is not callable, but ' . get_debug_type($handler));
+            return is_callable($handler) ? self::checked($handler) : throw new UsageException('it is not callable, but ' . get_debug_type($handler));
         }
+
+        return self::refusing(static fn (): HandlerObject => new HandlerObject($handler));
+    }
+
+    private static function checked(callable $handler): callable
+    {
+        self::refusing(static fn () => Signature::ofHandler($handler, 'the handler'));
+
+        return $handler;
+    }
+
+    private static function refusing(Closure $make): mixed
+    {
         try {
-            return new HandlerObject($handler);
+            return $make();
         } catch (InvalidArgumentException $error) {
             throw new UsageException($error->getMessage(), 0, $error);
         }

@@ -31,8 +31,15 @@ final class JobLog
 
     private float $startedAt = 0.0;
 
-    private function __construct(private readonly OutputInterface $output, private readonly bool $asJson)
+    private ?InHand $inHand = null;
+
+    /** The process of the handlers; a child that one of them forks says nothing here. */
+    private readonly int $pid;
+
+    /** @param WholeLines|null $lines where handlers write to the same output */
+    private function __construct(private readonly OutputInterface $output, private readonly bool $asJson, private readonly ?WholeLines $lines)
     {
+        $this->pid = (int) getmypid();
     }
 
     public static function describe(Command $command): void
@@ -48,10 +55,13 @@ final class JobLog
         $file = $input->getOption('log-file');
         if ($file !== null) {
             $stream = @fopen($file, 'a') ?: throw new UsageException("cannot write the log $file");
-            $output = new StreamOutput($stream, $output->getVerbosity());
-        }
 
-        return new self($output, self::isJson($input));
+            return new self(new StreamOutput($stream, $output->getVerbosity()), self::isJson($input), null);
+        }
+        $isJson = self::isJson($input);
+        $lines = WholeLines::watch($output);
+
+        return new self($lines?->output($output->getVerbosity()) ?? $output, $isJson, $lines);
     }
 
     /** @throws UsageException when --log is neither */
@@ -64,13 +74,18 @@ final class JobLog
         };
     }
 
-    /** The handler, watched; the queue tells the rest, or the chunk. */
-    public function watch(DelayQueue $queue, callable|Chunk $handler): Closure|Chunk
+    /**
+     * The handler, watched; the queue tells the rest, or the chunk.
+     *
+     * @param InHand|null $inHand where its parent is to find what it runs
+     */
+    public function watch(DelayQueue $queue, callable|Chunk $handler, ?InHand $inHand = null): Closure|Chunk
     {
+        $this->inHand = $inHand;
         $this->listen($handler instanceof Chunk ? $handler : $queue);
         // exit() and fatal errors leave no other trace.
         register_shutdown_function(function (): void {
-            foreach ($this->running as $job) {
+            foreach (getmypid() === $this->pid ? $this->running : [] as $job) {
                 $why = ErrorReport::ofFatalError(error_get_last()['message'] ?? 'the handler ended the process');
                 $this->write($job, 'died', null, $this->ran(), $why);
             }
@@ -107,6 +122,7 @@ final class JobLog
     private function run(array $jobs, Closure $handler): mixed
     {
         [$this->running, $this->startedAt] = [$jobs, hrtime(true) / 1e9];
+        $this->inHand?->write($jobs);
         $error = null;
         try {
             return $handler();
@@ -114,6 +130,7 @@ final class JobLog
             throw $error;
         } finally {
             $this->running = [];
+            $this->inHand?->write([]);
             foreach ($jobs as $job) {
                 // The handler settled it itself: the queue has nothing to tell.
                 if ($job->isSettled()) {
@@ -147,6 +164,7 @@ final class JobLog
             'pid' => getmypid(),
         ];
         $present = array_filter($fields, static fn (mixed $value): bool => $value !== null);
+        $this->lines?->end();
         $this->output->writeln($this->asJson ? Json::line($present) : Text::printable(self::text($present)), OutputInterface::OUTPUT_RAW);
     }
 

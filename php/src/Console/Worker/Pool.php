@@ -34,6 +34,7 @@ final class Pool
      * @param int $processes at its start
      * @param list<Role> $roles
      * @param Scale|null $scale null: their number stays. Else one of the roles is the gauge
+     * @param Systemd|null $systemd hears how they are
      */
     public function __construct(
         array $command,
@@ -42,6 +43,7 @@ final class Pool
         Notices $notices,
         array $roles = [],
         private readonly ?Scale $scale = null,
+        private readonly ?Systemd $systemd = null,
     ) {
         $this->log = new PoolLog($notices);
         $this->signals = new SplQueue();
@@ -69,6 +71,8 @@ final class Pool
                 }
             }
             $this->scale === null || $this->follow($this->scale);
+            $this->workers->isReady() && $this->systemd?->ready();
+            $this->systemd?->alive();
         } while (!$this->isOver() && $this->rest());
 
         return $this->exitCode;
@@ -117,11 +121,23 @@ final class Pool
     private function heed(int $signal): void
     {
         match ($signal) {
-            SIGTERM, SIGINT, SIGQUIT => $this->workers->stop(),
-            SIGHUP => $this->workers->reload(),
+            SIGTERM, SIGINT, SIGQUIT => $this->stop(),
+            SIGHUP => $this->reload(),
             SIGUSR2, SIGCONT => $this->workers->hold($signal === SIGUSR2),
             SIGCHLD => null,
         };
+    }
+
+    private function stop(): void
+    {
+        $this->systemd?->stopping();
+        $this->workers->stop();
+    }
+
+    private function reload(): void
+    {
+        $this->systemd?->reloading();
+        $this->workers->reload();
     }
 
     /** @return list<Crew> those that have begun, or may: if no worker starts, nobody does */
@@ -134,7 +150,7 @@ final class Pool
     private function rest(): true
     {
         $now = hrtime(true) / 1e9;
-        $seconds = $this->signals->isEmpty() ? self::LOOK : 0.0;
+        $seconds = $this->signals->isEmpty() ? min(self::LOOK, $this->systemd?->next() ?? self::LOOK) : 0.0;
         $sockets = [];
         foreach ($this->crews() as $crew) {
             $seconds = min($seconds, max(0.0, ($crew->nextStart() ?? INF) - $now));

@@ -39,7 +39,28 @@ final class PoolLog
     public function ended(Child $child, ?float $pause = null): void
     {
         $then = $pause === null ? '' : '; another starts ' . ($pause > 0 ? 'in ' . Text::length($pause) : 'now');
-        $this->notices->say('ended', self::name($child) . " {$child->end()}$then", self::fields($child));
+        $ran = $child->inHand();
+        $message = self::name($child) . " {$child->end()}" . ($ran === null ? '' : self::ran($ran, $child->exitCode() === null)) . $then;
+        $jobs = array_map(static fn (array $job): array => ['queue' => $job['queue'], 'id' => $job['id'], 'attempt' => $job['attempt']], $ran['jobs'] ?? []);
+        $this->notices->say('ended', $message, self::fields($child) + ($jobs === [] ? [] : ['jobs' => $jobs]));
+    }
+
+    /**
+     * @param array{count: int, jobs: list<array{queue: string, id: string, attempt: int, of: int}>} $ran
+     * @param bool $wasKilled nobody was left to fail the jobs
+     */
+    private static function ran(array $ran, bool $wasKilled): string
+    {
+        $first = $ran['jobs'][0];
+        if ($ran['count'] > 1) {
+            $more = $ran['count'] - count($ran['jobs']);
+
+            return " while it ran jobs of {$first['queue']}: " . implode(', ', array_column($ran['jobs'], 'id')) . ($more > 0 ? " and $more more" : '');
+        }
+        $attempt = "attempt {$first['attempt']}" . ($first['of'] > 0 ? " of {$first['of']}" : '');
+        $isLast = $wasKilled && $first['of'] > 0 && $first['attempt'] >= $first['of'];
+
+        return " while it ran job {$first['id']} of {$first['queue']}, $attempt" . ($isLast ? ': the job is buried when its lease ends' : '');
     }
 
     /**

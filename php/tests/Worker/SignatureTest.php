@@ -1,0 +1,133 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Worker;
+
+use ArrayObject;
+use Closure;
+use DelayQueue\Job;
+use DelayQueue\JobInterface;
+use DelayQueue\Middleware\Pipeline;
+use DelayQueue\QueueInterface;
+use DelayQueue\Worker\Chunk;
+use DelayQueue\Worker\HandlerObject;
+use DelayQueue\Worker\TaskRouter;
+use InvalidArgumentException;
+use PHPUnit\Framework\TestCase;
+use Psr\Container\ContainerInterface;
+use ValueError;
+
+/** Which handlers can be called with a job, and which are refused before the first one. */
+final class SignatureTest extends TestCase
+{
+    /** @dataProvider wrong */
+    #[\PHPUnit\Framework\Attributes\DataProvider('wrong')]
+    public function testAHandlerThatCannotBeCalledIsRefused(Closure $make, string $words): void
+    {
+        try {
+            $make();
+        } catch (InvalidArgumentException | ValueError $error) {
+            $this->assertStringEndsWith($words, $error->getMessage());
+
+            return;
+        }
+        $this->fail('it was taken');
+    }
+
+    /** @return array<string, array{Closure, string}> */
+    public static function wrong(): array
+    {
+        $object = new class () {
+            public function handle(string $order): void
+            {
+            }
+        };
+        $needy = new class () {
+            public function __invoke(Job $job, QueueInterface $queue, int $more): void
+            {
+            }
+        };
+        $own = new class () {
+            public function handle(self $other): void
+            {
+            }
+        };
+        $container = new class () implements ContainerInterface {
+            public function get(string $id): mixed
+            {
+                return new $id();
+            }
+
+            public function has(string $id): bool
+            {
+                return true;
+            }
+        };
+        $job = 'gets a DelayQueue\JobInterface';
+
+        return [
+            'an object' => [static fn () => new HandlerObject($object), "the parameter string \$order of the handler $job"],
+            'too many arguments' => [static fn () => new HandlerObject($needy), 'the handler needs 3 arguments, and gets 2'],
+            'a class of its own' => [static fn () => new HandlerObject($own), "the parameter self \$other of the handler $job"],
+            'a closure in a pipeline' => [static fn () => new HandlerObject(new Pipeline(static fn (int $id) => 1)), "the parameter int \$id of the handler $job"],
+            'a task' => [
+                static fn () => new TaskRouter(['close' => static fn (QueueInterface $queue) => 1]),
+                "\$queue of the handler of task 'close' gets the params of the task; the job is the second argument",
+            ],
+            'the second argument of a task' => [
+                static fn () => new TaskRouter(['close' => static fn (array $params, QueueInterface $queue) => 1]),
+                "\$queue of the handler of task 'close' $job",
+            ],
+            'the class of a task' => [static fn () => new TaskRouter(['close' => NeedsOrder::class]), "\$order of the handler of task 'close' $job"],
+            'a class of the container' => [static fn () => new TaskRouter(['close' => NeedsOrder::class], $container), "\$order of the handler of task 'close' $job"],
+            'a chunk' => [
+                static fn () => Chunk::of(5, 0, static fn (Job ...$jobs) => 1),
+                'Chunk::of(): Argument #3 ($handler) must take a list of jobs, and a queue: the parameter DelayQueue\Job $jobs of it gets a list of jobs',
+            ],
+        ];
+    }
+
+    public function testAHandlerThatCanBeCalledIsTaken(): void
+    {
+        $magic = new class () {
+            public function __call(string $name, array $arguments): mixed
+            {
+                return null;
+            }
+        };
+        $handlers = [
+            static fn () => 1,
+            static fn ($job) => 1,
+            static fn (?JobInterface $job, ?QueueInterface $queue) => 1,
+            static fn (Job|string $job, object $queue) => 1,
+            static fn (JobInterface&\Stringable $job) => 1,
+            static fn (mixed ...$all) => 1,
+            static fn (Job $job, QueueInterface $queue, int $more = 1, string ...$others) => 1,
+            [$magic, 'anything'],
+            'is_object',
+        ];
+        foreach ($handlers as $handler) {
+            new Pipeline($handler);
+        }
+        $tasks = ['scalar' => static fn (string $order) => 1, 'made by an upcaster' => static fn (ArrayObject $order, Job $job, QueueInterface $queue) => 1,
+            'class' => Closing::class];
+        new TaskRouter($tasks);
+        Chunk::of(5, 0, static fn (iterable $jobs, QueueInterface $queue) => 1);
+        $this->addToAssertionCount(count($handlers) + count($tasks) + 1);
+    }
+}
+
+final class NeedsOrder
+{
+    public function handle(array $params, string $order): void
+    {
+    }
+}
+
+final class Closing
+{
+    public function __invoke(int $order, JobInterface $job): void
+    {
+    }
+}
