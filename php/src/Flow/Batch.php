@@ -240,9 +240,9 @@ final class Batch
      * Does what no event tells to do: pushes the job of onFailure for a member that Redis has buried by itself, because its worker died in the last attempt or
      * it expired, and counts members as done that are not in their queues, because they were cancelled by their ids, purged or moved. Say from cron.
      *
-     * @return int<0, max> how many members it has counted as done
+     * @return int<0, max> how many members it has counted as done; 0 also when a start() did not come to its end, which only another start(), or cancel(), heals
      *
-     * @throws BatchHeld also when a start() did not come to its end: call that again
+     * @throws BatchHeld
      * @throws ConnectionException|ServerException
      */
     public function check(): int

@@ -167,7 +167,7 @@ final class BatchMembers
     {
         $id = $item->id;
         $there = $item->target->peek($id);
-        if ($there !== null && ($there->headers[Batch::HEADER] ?? null) !== $this->store->name) {
+        if ($there !== null && !$this->store->isMember($there)) {
             $job = "job '" . Excerpt::of($id, 200) . "' is in queue '{$item->target->name()}' already, and is no member of batch '{$this->store->name}'";
             throw new DuplicateJobException("$job: call again when it is gone, or cancel the batch");
         }

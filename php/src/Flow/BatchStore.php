@@ -106,6 +106,12 @@ final class BatchStore
         return $this->home->peek("$this->name/$member");
     }
 
+    /** Whether a job that was found under the id of a member is that member. */
+    public function isMember(?JobInfo $job): bool
+    {
+        return ($job?->headers[Batch::HEADER] ?? null) === $this->name;
+    }
+
     /** A member is done. */
     public function unmark(string ...$members): int
     {

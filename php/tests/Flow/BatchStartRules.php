@@ -10,6 +10,7 @@ use DelayQueue\Flow\BatchHeld;
 use DelayQueue\Flow\Follow;
 use DelayQueue\OnDuplicate;
 use DelayQueue\OnExpiry;
+use DelayQueue\State;
 use PHPUnit\Framework\Attributes\DataProvider;
 use TypeError;
 use ValueError;
@@ -55,8 +56,10 @@ trait BatchStartRules
             $this->assertStringContainsString("job 'row-2' is in queue 'imports' already, and is no member of batch 'import-7'", $error->getMessage());
         }
         $batch = Batch::of($queue, 'import-7');
+        $this->assertSame(0, $batch->check(), 'a loop over all batches goes on');
+        $this->assertSame([3, 0, 3, 0.0], self::figures($batch));
         try {
-            $batch->check();
+            $batch->cancelMember('row-1');
             $this->fail('start() has not ended');
         } catch (BatchHeld $error) {
             $this->assertStringContainsString('call that again', $error->getMessage());
@@ -67,6 +70,24 @@ trait BatchStartRules
         Batch::start($queue, 'import-7', self::members(3));
         $this->assertSame(3, $queue->drain(new Follow(fn () => null)));
         $this->assertSame('all', $queue->sibling('reports')->reserve()->payload, 'as the first start() said it');
+    }
+
+    public function testAJobThatHasTheIdOfAMemberIsNotCancelledWithTheBatch(): void
+    {
+        $queue = $this->delayQueue('imports');
+        Batch::start($queue, 'import-6', self::members(1), then: self::THEN);
+        $queue->push('other', id: 'row-2');
+        try {
+            Batch::start($queue, 'import-7', self::members(3));
+            $this->fail('two are taken');
+        } catch (DuplicateJobException) {
+        }
+        $batch = Batch::of($queue, 'import-7');
+        $batch->cancel();
+
+        $this->assertNull($batch->progress());
+        $this->assertSame(['row-1', 'row-2'], array_column($queue->list(State::Ready), 'id'));
+        $this->assertSame([1, 0, 1, 0.0], self::figures(Batch::of($queue, 'import-6')));
     }
 
     public function testNothingIsSentOfAMillionMembers(): void
