@@ -10,6 +10,7 @@ use DelayQueue\DuplicateJobException;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
 use DelayQueue\Release;
+use DelayQueue\SealException;
 use DelayQueue\ServerException;
 use TypeError;
 use ValueError;
@@ -91,7 +92,7 @@ final class Batch
      * @throws DuplicateJobException when another job has the id of a member: the batch is there without that member, until start() is called again when
      *     that job is gone, or cancel()
      * @throws BatchHeld
-     * @throws ConnectionException|ServerException
+     * @throws SealException|ConnectionException|ServerException
      */
     public static function start(QueueInterface $queue, string $name, iterable $jobs, ?array $then = null, ?array $onFailure = null): self
     {
@@ -118,7 +119,7 @@ final class Batch
      *
      * @param QueueInterface $queue any of the same Redis
      *
-     * @return iterable<string> one that begins or ends meanwhile may be missing
+     * @return iterable<string> one that begins or ends meanwhile may be missing, and one that is sealed with other keys is
      *
      * @throws ConnectionException|ServerException
      */
@@ -140,7 +141,7 @@ final class Batch
     /**
      * How far it is. Null: it has ended, or was cancelled, or never was.
      *
-     * @throws ConnectionException|ServerException
+     * @throws SealException|ConnectionException|ServerException
      */
     public function progress(): ?BatchProgress
     {
@@ -159,7 +160,7 @@ final class Batch
      *
      * @return bool false: it has not ended in time
      *
-     * @throws ConnectionException|ServerException
+     * @throws SealException|ConnectionException|ServerException
      */
     public function wait(int|float|string|DateInterval $timeout): bool
     {
@@ -186,7 +187,7 @@ final class Batch
      * @throws BatchClosed when every member is done, or the batch was cancelled
      * @throws TypeError|ValueError|DuplicateJobException as start()
      * @throws BatchHeld
-     * @throws ConnectionException|ServerException
+     * @throws SealException|ConnectionException|ServerException
      */
     public function add(iterable $jobs): int
     {
@@ -200,7 +201,7 @@ final class Batch
      *
      * @throws ValueError when it is no member of this batch
      * @throws Release when another process holds the batch for long: call again, or release the job
-     * @throws ConnectionException|ServerException
+     * @throws SealException|ConnectionException|ServerException
      */
     public function done(JobInterface $job): void
     {
@@ -216,7 +217,7 @@ final class Batch
      * @return int<0, max> how many
      *
      * @throws BatchHeld
-     * @throws ConnectionException|ServerException
+     * @throws SealException|ConnectionException|ServerException
      */
     public function cancelMember(string ...$ids): int
     {
@@ -229,7 +230,7 @@ final class Batch
      * @return int<0, max> how many members were cancelled
      *
      * @throws BatchHeld
-     * @throws ConnectionException|ServerException
+     * @throws SealException|ConnectionException|ServerException
      */
     public function cancel(): int
     {
@@ -243,7 +244,7 @@ final class Batch
      * @return int<0, max> how many members it has counted as done; 0 also when a start() did not come to its end, which only another start(), or cancel(), heals
      *
      * @throws BatchHeld
-     * @throws ConnectionException|ServerException
+     * @throws SealException|ConnectionException|ServerException
      */
     public function check(): int
     {

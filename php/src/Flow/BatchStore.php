@@ -59,14 +59,10 @@ final class BatchStore
         $this->home = self::home($queue);
     }
 
-    /** @return iterable<string> the names of all batches */
-    public static function names(QueueInterface $queue): iterable
+    /** @return list<string> the names of all batches that this queue has the keys of */
+    public static function names(QueueInterface $queue): array
     {
-        foreach ([State::Reserved, State::Delayed] as $state) {
-            for ($offset = 0; ($page = self::home($queue)->list($state, $offset, self::PAGE, group: self::ALL)) !== []; $offset += self::PAGE) {
-                yield from array_column($page, 'id');
-            }
-        }
+        return Unfinished::ids(self::home($queue), self::ALL);
     }
 
     public function definition(): ?BatchDefinition

@@ -8,6 +8,7 @@ use DelayQueue\ConnectionException;
 use DelayQueue\DuplicateJobException;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
+use DelayQueue\SealException;
 use DelayQueue\ServerException;
 use TypeError;
 use ValueError;
@@ -62,8 +63,8 @@ final class Chain
 
     private const MOST_BYTES = 8_000_000;
 
-    /** Ids are at most 200 bytes, and `/failed` is added to this one. */
-    private const MOST_ID = 193;
+    /** Bytes of the id of a chain: ids are at most 200, and `/failed` is added to this one. */
+    public const MAX_ID = 193;
 
     /** @var array<string, mixed>|null */
     private ?array $failed = null;
@@ -119,6 +120,7 @@ final class Chain
      *
      * @throws TypeError|ValueError when a link is wrong, too large, or has too many headers; nothing is sent
      * @throws DuplicateJobException when the id of the first link is that of another job
+     * @throws SealException when there is a chain of that id which has other keys
      * @throws ConnectionException|ServerException
      */
     public function push(QueueInterface $queue): string
@@ -130,7 +132,7 @@ final class Chain
         }
         $failed = $this->failed === null ? null : ChainLink::prepare($this->failed, $queue, "$method: the job of onFailure()");
         $chain = $links[0]->job->id;
-        strlen($chain) <= self::MOST_ID || throw new ValueError("$method: link 1: \"id\" must be at most " . self::MOST_ID . ' bytes long');
+        strlen($chain) <= self::MAX_ID || throw new ValueError("$method: link 1: \"id\" must be at most " . self::MAX_ID . ' bytes long');
         $isSealed = $queue->prepare('')->isSealed;
         $bytes = 0;
         foreach ([...$links, ...$failed === null ? [] : [$failed]] as $link) {
@@ -181,11 +183,13 @@ final class Chain
      *
      * @return int<0, max> how many links were cancelled; 0 also for a chain that has ended
      *
+     * @throws ValueError when no chain can have this id
+     * @throws SealException when it has other keys
      * @throws ConnectionException|ServerException
      */
     public static function cancel(QueueInterface $queue, string $id): int
     {
-        return (new ChainWatch($queue))->cancel($id);
+        return (new ChainWatch($queue, $id, 'cancel'))->cancel();
     }
 
     /**
@@ -193,11 +197,11 @@ final class Chain
      *
      * @param QueueInterface $queue any of the same Redis
      *
-     * @throws ConnectionException|ServerException
+     * @throws ValueError|SealException|ConnectionException|ServerException
      */
     public static function status(QueueInterface $queue, string $id): ?ChainStatus
     {
-        return (new ChainWatch($queue))->status($id);
+        return (new ChainWatch($queue, $id, 'status'))->status();
     }
 
     /**
@@ -209,11 +213,11 @@ final class Chain
      *
      * @return ChainStatus|null where it stands; null when it has ended
      *
-     * @throws ConnectionException|ServerException
+     * @throws ValueError|SealException|ConnectionException|ServerException
      */
     public static function check(QueueInterface $queue, string $id): ?ChainStatus
     {
-        return (new ChainWatch($queue))->check($id);
+        return (new ChainWatch($queue, $id, 'check'))->check();
     }
 
     /**
@@ -221,7 +225,7 @@ final class Chain
      *
      * @param QueueInterface $queue any of the same Redis
      *
-     * @return iterable<string>
+     * @return iterable<string> one that begins or ends meanwhile may be missing, and one that is sealed with other keys is
      *
      * @throws ConnectionException|ServerException
      */

@@ -70,6 +70,9 @@ final class BatchTest extends TestCase
         } catch (SealException $error) {
             $this->assertStringContainsString("batch 'import-7' cannot be read, so its workers need the keys", $error->getMessage());
         }
+        $plain = Batch::start($this->delayQueue('plain'), 'import-6', self::members(1));
+        $this->assertSame([['import-7'], ['import-6']], [[...Batch::names($queue)], [...Batch::names($this->delayQueue('imports'))]]);
+        $plain->cancel();
         self::served($queue);
         self::served($this->delayQueue('mails', $keys));
 

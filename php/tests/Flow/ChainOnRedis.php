@@ -7,6 +7,7 @@ namespace DelayQueue\Tests\Flow;
 use DelayQueue;
 use DelayQueue\Flow\Chain;
 use DelayQueue\Flow\Follow;
+use DelayQueue\SealException;
 use DelayQueue\State;
 use DelayQueue\Testing;
 use ValueError;
@@ -32,6 +33,23 @@ trait ChainOnRedis
         }));
         $this->assertSame([['secret 1', null], ['secret 2', 'done c'], ['secret 4', 'done c/2']], $seen);
         $this->assertNoChains();
+    }
+
+    public function testChainsOfOtherKeysAreNotListed(): void
+    {
+        $sealed = $this->queue('links', ['keys' => ['k' => str_repeat('k', 32)]]);
+        $this->chain('a/b', ...array_fill(0, 12, []))->onFailure(['payload' => 1])->push($sealed);
+        $this->chain('b', ['group' => '/chains'], ['group' => '/chains'])->push($this->queue());
+
+        $this->assertSame([['a/b'], ['b']], [[...Chain::ids($sealed)], [...Chain::ids($this->queue())]]);
+        foreach (['status', 'check', 'cancel'] as $method) {
+            try {
+                Chain::$method($this->queue(), 'a/b');
+                $this->fail("$method() needs the keys");
+            } catch (SealException $error) {
+                $this->assertStringContainsString("job 'a/b/0' in queue 'chains' cannot be opened", $error->getMessage());
+            }
+        }
     }
 
     public function testAWorkerWithoutTheKeysOfTheChainFailsItsLinkClearly(): void
