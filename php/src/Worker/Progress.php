@@ -7,6 +7,7 @@ namespace DelayQueue\Worker;
 use DelayQueue\CancelledException;
 use DelayQueue\ConnectionException;
 use DelayQueue\Internal\Excerpt;
+use DelayQueue\Internal\OwnHeaders;
 use DelayQueue\Internal\RedisClock;
 use DelayQueue\JobInfo;
 use DelayQueue\JobInterface;
@@ -99,12 +100,15 @@ final class Progress
     /**
      * Job::update(), which keeps the progress and is kept by later reports. It always writes, and throws what that throws.
      *
-     * @param array<array-key, string>|null $headers null keeps them
+     * @param array<array-key, string>|null $headers null keeps them; those that begin with dq- are always kept
+     *
+     * @throws LeaseLostException|PayloadException|SealException|ValueError
+     * @throws ConnectionException|ServerException
      */
     public function note(mixed $payload, ?array $headers = null): void
     {
         $reported = clone $this->last;
-        $reported->headers = $headers ?? $reported->headers;
+        $reported->headers = $headers === null ? $reported->headers : $headers + OwnHeaders::of($reported->headers);
         $this->job->update($payload, $reported->all());
         $this->last->headers = $reported->headers;
         $this->last->note($payload);
