@@ -35,6 +35,13 @@ trait FollowRules
         $this->assertNoChains();
     }
 
+    public function testDueJobsOfATestAreFollowed(): void
+    {
+        $this->chain('c', [], [])->push($this->queue());
+        $this->assertSame(2, $this->runDueJobs(static fn () => null, 'links'));
+        $this->assertNoChains();
+    }
+
     public function testARouterInAFollowFollowsOnce(): void
     {
         $pushed = new ArrayObject();
