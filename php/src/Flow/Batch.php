@@ -7,6 +7,7 @@ namespace DelayQueue\Flow;
 use DateInterval;
 use DelayQueue\ConnectionException;
 use DelayQueue\DuplicateJobException;
+use DelayQueue\Internal\Seconds;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
 use DelayQueue\Release;
@@ -57,10 +58,10 @@ final class Batch
     public const FAILURE = 'dq-batch-failed';
 
     /** Members that a batch may have. Each takes a place in Redis beside its job. */
-    public const MOST = 100_000;
+    public const MAX_MEMBERS = 100_000;
 
     /** The ids of what a batch pushes are its name and an end such as `/failed`. */
-    private const MOST_NAME = 190;
+    private const MAX_NAME = 190;
 
     private readonly BatchStore $store;
 
@@ -68,7 +69,7 @@ final class Batch
     {
         $must = match (true) {
             $name === '' => 'must not be empty',
-            strlen($name) > self::MOST_NAME => 'must be at most ' . self::MOST_NAME . ' bytes long',
+            strlen($name) > self::MAX_NAME => 'must be at most ' . self::MAX_NAME . ' bytes long',
             preg_match('~^[^/[:cntrl:]]+$~uD', $name) !== 1 => 'must be UTF-8, without control characters and slashes',
             default => null,
         };
@@ -83,9 +84,8 @@ final class Batch
      * @param non-empty-string $name of this batch alone: at most 190 bytes, without control characters and slashes. It stays taken for 30 days
      * @param iterable<Item> $jobs the members, as items of pushMany(). Each has an id that no other job of its queue has, and no other member. `queue` is
      *     the name of another queue, or an object, whose defaults and number of partitions count
-     * @param Item|null $then pushed once, when every member is done. Its id is `import-7/then` unless it has one of its own, which nothing else uses
-     * @param Item|null $onFailure pushed once, when the first member is buried; failure() tells its handler which one. Its id is `import-7/failed`
-     *     unless it has one
+     * @param Item|null $then pushed once, when every member is done, under the id `import-7/then`: it has none of its own
+     * @param Item|null $onFailure pushed once, when the first member is buried, under the id `import-7/failed`; failure() tells its handler which one
      *
      * @throws TypeError|ValueError when a job or a name is wrong, or the name is that of a batch that has other members, has ended or was cancelled:
      *     nothing is sent
@@ -164,7 +164,7 @@ final class Batch
      */
     public function wait(int|float|string|DateInterval $timeout): bool
     {
-        $deadline = hrtime(true) + (int) (self::seconds($timeout, 'wait') * 1e9);
+        $deadline = hrtime(true) + (int) (Seconds::of($timeout, __METHOD__, 'Argument #1 ($timeout)') * 1e9);
         for ($pause = 10_000; $this->store->definition() !== null; $pause = min(2 * $pause, 250_000)) {
             $left = intdiv($deadline - hrtime(true), 1000);
             if ($left <= 0) {
@@ -249,14 +249,5 @@ final class Batch
     public function check(): int
     {
         return (new BatchCare($this->store))->check();
-    }
-
-    private static function seconds(int|float|string|DateInterval $duration, string $method): float
-    {
-        try {
-            return (new Release($duration))->delay;
-        } catch (ValueError $error) {
-            throw new ValueError(self::class . "::$method(): " . preg_replace('/^.*?\(\$delay\)/', 'Argument #1 ($timeout)', $error->getMessage()), 0, $error);
-        }
     }
 }

@@ -56,12 +56,12 @@ final class Chain
     public const FAILURE = 'dq-failed';
 
     /** So many bytes of JSON may reach the next link. */
-    public const MOST_RESULT = 4096;
+    public const MAX_RESULT_BYTES = 4096;
 
     /** All of a chain is stored, and cancelled, at once. */
-    private const MOST_LINKS = 199;
+    private const MAX_LINKS = 199;
 
-    private const MOST_BYTES = 8_000_000;
+    private const MAX_BYTES = 8_000_000;
 
     /** Bytes of the id of a chain: ids are at most 200, and `/failed` is added to this one. */
     public const MAX_ID = 193;
@@ -84,11 +84,11 @@ final class Chain
     public static function of(array ...$links): self
     {
         $links = array_values($links);
-        if ($links === [] || count($links) > self::MOST_LINKS) {
-            throw new ValueError(self::class . '::of(): a chain must have 1 to ' . self::MOST_LINKS . ' links, ' . count($links) . ' given');
+        if ($links === [] || count($links) > self::MAX_LINKS) {
+            throw new ValueError(self::class . '::of(): a chain must have 1 to ' . self::MAX_LINKS . ' links, ' . count($links) . ' given');
         }
         foreach ($links as $index => $link) {
-            ChainLink::check($link, $index === 0 ? ['id'] : [], self::class . '::of(): Argument #' . $index + 1);
+            Item::check($link, $index === 0, self::class . '::of(): Argument #' . $index + 1);
         }
 
         return new self($links);
@@ -103,7 +103,7 @@ final class Chain
      */
     public function onFailure(array $job): self
     {
-        ChainLink::check($job, [], self::class . '::onFailure(): Argument #1 ($job)');
+        Item::check($job, false, self::class . '::onFailure(): Argument #1 ($job)');
         $chain = clone $this;
         $chain->failed = $job;
 
@@ -133,14 +133,12 @@ final class Chain
         $failed = $this->failed === null ? null : ChainLink::prepare($this->failed, $queue, "$method: the job of onFailure()");
         $chain = $links[0]->job->id;
         strlen($chain) <= self::MAX_ID || throw new ValueError("$method: link 1: \"id\" must be at most " . self::MAX_ID . ' bytes long');
-        $isSealed = $queue->prepare('')->isSealed;
         $bytes = 0;
         foreach ([...$links, ...$failed === null ? [] : [$failed]] as $link) {
-            $link->job->isSealed === $isSealed || throw new ValueError("$method: all queues of a chain must have the same keys; '$link->queue' differs");
             $bytes += strlen($link->job->body);
         }
-        if ($bytes > self::MOST_BYTES) {
-            throw new ValueError("$method: the payloads of a chain must be at most " . self::MOST_BYTES . ' bytes together');
+        if ($bytes > self::MAX_BYTES) {
+            throw new ValueError("$method: the payloads of a chain must be at most " . self::MAX_BYTES . ' bytes together');
         }
 
         $store = new ChainStore($queue);

@@ -54,8 +54,8 @@ final class ChainStep implements Step
             throw new UnexpectedValueException("$what is nothing that json_encode() accepts: {$error->getMessage()}", 0, $error);
         }
         $bytes = strlen($json);
-        if ($bytes > Chain::MOST_RESULT) {
-            throw new UnexpectedValueException("$what has $bytes bytes of JSON; at most " . Chain::MOST_RESULT . ' may go to the next one');
+        if ($bytes > Chain::MAX_RESULT_BYTES) {
+            throw new UnexpectedValueException("$what has $bytes bytes of JSON; at most " . Chain::MAX_RESULT_BYTES . ' may go to the next one');
         }
 
         return $json;

@@ -121,7 +121,7 @@ trait BatchCrashRules
         $queue = $this->delayQueue('imports');
         $batch = Batch::start($queue, 'import-7', self::members(1), self::THEN);
         $store = new BatchStore($queue, 'import-7');
-        $members = BatchMembers::of(self::members(2, 'more'), $store, [], 'jobs');
+        $members = BatchMembers::of(self::members(2, 'more'), $store, 'jobs');
         $store->hold(static function (BatchLock $lock) use ($members, $queue): void {
             $members->mark($members->digest());
             self::served($queue);
@@ -136,7 +136,7 @@ trait BatchCrashRules
         $queue = $this->delayQueue('imports');
         $batch = Batch::start($queue, 'import-7', self::members(1), self::THEN);
         $store = new BatchStore($queue, 'import-7');
-        $members = BatchMembers::of(self::members(3, 'more'), $store, [], 'jobs');
+        $members = BatchMembers::of(self::members(3, 'more'), $store, 'jobs');
         $store->hold(static function (BatchLock $lock) use ($members): void {
             $lock->batch->adding[$members->digest()] = 3;
             $lock->save();
@@ -158,7 +158,7 @@ trait BatchCrashRules
         $queue = $this->delayQueue('imports');
         $batch = Batch::start($queue, 'import-7', self::members(1), self::THEN);
         $store = new BatchStore($queue, 'import-7');
-        $members = BatchMembers::of(self::members(1, 'more'), $store, [], 'jobs');
+        $members = BatchMembers::of(self::members(1, 'more'), $store, 'jobs');
         $store->hold(static function (BatchLock $lock) use ($members): void {
             $lock->batch->adding[$members->digest()] = 1;
             $lock->save();
@@ -194,7 +194,7 @@ trait BatchCrashRules
     /** As start() begins. */
     private static function defined(BatchStore $store, int $count): BatchMembers
     {
-        $members = BatchMembers::of(self::members($count), $store, [], 'jobs');
+        $members = BatchMembers::of(self::members($count), $store, 'jobs');
         $then = BatchCall::of(self::THEN, $store->queue, "$store->name/then", 'then');
         self::assertTrue($store->define(new BatchDefinition($members->digest(), $count, $members->queues(), $then, null)));
 

@@ -7,6 +7,7 @@ namespace DelayQueue\Tests\Flow;
 use DelayQueue;
 use DelayQueue\Flow\Chain;
 use DelayQueue\Flow\Follow;
+use DelayQueue\InMemory\InMemoryQueue;
 use DelayQueue\SealException;
 use DelayQueue\State;
 use DelayQueue\Testing;
@@ -66,13 +67,13 @@ trait ChainOnRedis
     public function testQueuesWithAndWithoutKeysMakeNoChain(): void
     {
         $this->expectException(ValueError::class);
-        $this->expectExceptionMessage("all queues of a chain must have the same keys; 'other' differs");
+        $this->expectExceptionMessage("link 2: \"queue\" must have the same keys as queue 'links', or none, as that");
         $this->chain('c', [], ['queue' => $this->queue('other', ['keys' => ['k' => str_repeat('k', 32)]])])->push($this->queue());
     }
 
     public function testAQueueOfAnotherRedisOrPrefixMakesNoChain(): void
     {
-        foreach ([new DelayQueue('other', 'redis://127.0.0.1:1'), $this->queue('other', ['prefix' => 'p'])] as $other) {
+        foreach ([new DelayQueue('other', 'redis://127.0.0.1:1'), $this->queue('other', ['prefix' => 'p']), new InMemoryQueue('other')] as $other) {
             try {
                 $this->chain('c', [], ['queue' => $other])->push($this->queue());
                 $this->fail('it is refused');
