@@ -13,6 +13,7 @@ use DelayQueue\QueueInterface;
 use DelayQueue\Release;
 use DelayQueue\SealException;
 use DelayQueue\ServerException;
+use JsonException;
 use TypeError;
 use ValueError;
 
@@ -91,8 +92,7 @@ final class Batch
      *     nothing is sent
      * @throws DuplicateJobException when another job has the id of a member: the batch is there without that member, until start() is called again when
      *     that job is gone, or cancel()
-     * @throws BatchHeld
-     * @throws SealException|ConnectionException|ServerException
+     * @throws BatchHeld|SealException|ConnectionException|ServerException
      */
     public static function start(QueueInterface $queue, string $name, iterable $jobs, ?array $then = null, ?array $onFailure = null): self
     {
@@ -106,7 +106,6 @@ final class Batch
      * A batch that was started, be it there or not.
      *
      * @param QueueInterface $queue any of the same Redis
-     *
      * @throws ValueError
      */
     public static function of(QueueInterface $queue, string $name): self
@@ -132,6 +131,8 @@ final class Batch
      * Why the job of onFailure was pushed: the member that was buried, and its last error. Null for any other job.
      *
      * @return array{batch: string, id: string, queue: string, error: string}|null
+     *
+     * @throws JsonException when somebody has changed its header
      */
     public static function failure(JobInterface $job): ?array
     {
@@ -186,8 +187,7 @@ final class Batch
      *
      * @throws BatchClosed when every member is done, or the batch was cancelled
      * @throws TypeError|ValueError|DuplicateJobException as start()
-     * @throws BatchHeld
-     * @throws SealException|ConnectionException|ServerException
+     * @throws BatchHeld|SealException|ConnectionException|ServerException
      */
     public function add(iterable $jobs): int
     {
@@ -216,8 +216,7 @@ final class Batch
      *
      * @return int<0, max> how many
      *
-     * @throws BatchHeld
-     * @throws SealException|ConnectionException|ServerException
+     * @throws BatchHeld|SealException|ConnectionException|ServerException
      */
     public function cancelMember(string ...$ids): int
     {
@@ -229,8 +228,7 @@ final class Batch
      *
      * @return int<0, max> how many members were cancelled
      *
-     * @throws BatchHeld
-     * @throws SealException|ConnectionException|ServerException
+     * @throws BatchHeld|SealException|ConnectionException|ServerException
      */
     public function cancel(): int
     {
@@ -241,10 +239,9 @@ final class Batch
      * Does what no event tells to do: pushes the job of onFailure for a member that Redis has buried by itself, because its worker died in the last attempt or
      * it expired, and counts members as done that are not in their queues, because they were cancelled by their ids, purged or moved. Say from cron.
      *
-     * @return int<0, max> how many members it has counted as done; 0 also when a start() did not come to its end, which only another start(), or cancel(), heals
+     * @return int<0, max> how many members it has counted as done; 0 also where a start() was cut off: only start() or cancel() goes on there
      *
-     * @throws BatchHeld
-     * @throws SealException|ConnectionException|ServerException
+     * @throws BatchHeld|SealException|ConnectionException|ServerException
      */
     public function check(): int
     {

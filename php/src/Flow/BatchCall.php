@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace DelayQueue\Flow;
 
 use DelayQueue\Backoff;
-use DelayQueue\Internal\Excerpt;
 use DelayQueue\Internal\Moment;
 use DelayQueue\OnDuplicate;
 use DelayQueue\QueueInterface;
@@ -19,9 +18,6 @@ use ValueError;
  */
 final class BatchCall
 {
-    /** Characters of the error of a member in a header. */
-    private const MAX_ERROR = 500;
-
     private const HEADER_BYTES = 3072;
 
     /**
@@ -86,8 +82,7 @@ final class BatchCall
     /** @param array<string, mixed> $call */
     public static function pushFailed(array $call, BatchStore $store, string $member, string $queue, string $error): void
     {
-        $failure = ['batch' => $store->name, 'id' => $member, 'queue' => $queue, 'error' => Excerpt::of($error, self::MAX_ERROR)];
-        $json = json_encode($failure, JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES);
+        $json = Failure::header(['batch' => $store->name, 'id' => $member, 'queue' => $queue], $error);
         self::push($call, $store->queue, [Batch::FAILURE => $json]);
     }
 

@@ -7,7 +7,6 @@ namespace DelayQueue\Flow;
 use DelayQueue\DuplicateJobException;
 use DelayQueue\Internal\Excerpt;
 use DelayQueue\OnExpiry;
-use DelayQueue\QueueInterface;
 use TypeError;
 use ValueError;
 

@@ -14,7 +14,7 @@ use DelayQueue\State;
 use WeakMap;
 
 /**
- * What there is of a batch in the queue `batches`: its definition, a job with the batch's name as id, and for each member that is not done a marker, a job
+ * Of a batch the queue `batches` has: its definition, a job with the batch's name as id, and for each member that is not done a marker, a job
  * of the batch's group. Both are due in ten years. A group lies in one place, so the number of its markers is one atomic look.
  *
  * Only a process that holds the definition (hold()) changes it or adds markers. It changes the definition under its lease, so a process that stood still

@@ -10,6 +10,7 @@ use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
 use DelayQueue\SealException;
 use DelayQueue\ServerException;
+use JsonException;
 use TypeError;
 use ValueError;
 
@@ -158,7 +159,11 @@ final class Chain
         return $chain;
     }
 
-    /** The result of the link before: what its handler has returned, as it comes back from JSON. Null where it has returned nothing. */
+    /**
+     * The result of the link before: what its handler has returned, as it comes back from JSON. Null where it has returned nothing.
+     *
+     * @throws JsonException when somebody has changed its header
+     */
     public static function result(JobInterface $job): mixed
     {
         return json_decode($job->headers[self::RESULT] ?? 'null', true, flags: JSON_THROW_ON_ERROR);
@@ -168,6 +173,8 @@ final class Chain
      * Why the job of onFailure() was pushed: the link, its job, and its last error. Null for any other job.
      *
      * @return array{link: int, of: int, id: string, queue: string, error: string}|null
+     *
+     * @throws JsonException when somebody has changed its header
      */
     public static function failure(JobInterface $job): ?array
     {

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace DelayQueue\Flow;
 
 use DelayQueue\DuplicateJobException;
-use DelayQueue\Internal\Excerpt;
 use DelayQueue\JobInfo;
 use DelayQueue\QueueInterface;
 use DelayQueue\SealException;
@@ -103,8 +102,7 @@ final class ChainStore
         if ($copy === null || $this->entry($link->chain)?->first->run !== $link->run) {
             return;
         }
-        $failure = ['link' => $link->link, 'of' => $link->of, 'id' => $link->jobId(), 'queue' => $queue, 'error' => Excerpt::of((string) $error, 500)];
-        $json = json_encode($failure, JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES);
+        $json = Failure::header(['link' => $link->link, 'of' => $link->of, 'id' => $link->jobId(), 'queue' => $queue], (string) $error);
         ChainLink::push($copy, $copy->id, $this->queue, [Chain::FAILURE => $json]);
         $this->chains->cancel($copy->id);
     }

@@ -41,7 +41,7 @@ use WeakMap;
  */
 final class Chunk
 {
-    private const MOST_JOBS = 500;
+    private const MAX_JOBS = 500;
 
     /** Seconds. A worker that is told to end fills its chunk before. */
     private const LONGEST_WAIT = 60.0;
@@ -76,7 +76,7 @@ final class Chunk
      */
     public static function of(int $size, int|float|string|DateInterval $within, callable $handler): self
     {
-        $size >= 1 && $size <= self::MOST_JOBS || throw new ValueError(self::class . '::of(): Argument #1 ($size) must be between 1 and ' . self::MOST_JOBS);
+        $size >= 1 && $size <= self::MAX_JOBS || throw new ValueError(self::class . '::of(): Argument #1 ($size) must be between 1 and ' . self::MAX_JOBS);
         $seconds = Seconds::of($within, self::class . '::of', 'Argument #2 ($within)');
         $seconds <= self::LONGEST_WAIT || throw new ValueError(self::class . '::of(): Argument #2 ($within) must be at most ' . self::LONGEST_WAIT . ' s');
 

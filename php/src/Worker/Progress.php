@@ -31,7 +31,7 @@ final class Progress
 {
     public const HEADER = 'dq-progress';
 
-    private const MOST_CHARACTERS = 200;
+    private const MAX_CHARACTERS = 200;
 
     /** Seconds from one write to the next. */
     private const PAUSE = 1.0;
@@ -86,7 +86,7 @@ final class Progress
         }
         $this->last->at = $now;
         $this->last->header = json_encode(
-            ['share' => round($share, 6), 'text' => Excerpt::of($text, self::MOST_CHARACTERS), 'at' => round($now, 3)],
+            ['share' => round($share, 6), 'text' => Excerpt::of($text, self::MAX_CHARACTERS), 'at' => round($now, 3)],
             JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
         );
         try {

@@ -8,7 +8,6 @@ use DelayQueue\Flow\Batch;
 use DelayQueue\Flow\BatchCall;
 use DelayQueue\Flow\BatchClosed;
 use DelayQueue\Flow\BatchDefinition;
-use DelayQueue\Flow\BatchHeld;
 use DelayQueue\Flow\BatchLock;
 use DelayQueue\Flow\BatchMembers;
 use DelayQueue\Flow\BatchStage;

@@ -128,7 +128,8 @@ trait ChainCheckRules
 
     public function testAnIdThatNoChainCanHaveIsRefused(): void
     {
-        foreach (['' => 'be between 1 and 193 bytes long', str_repeat('x', 194) => 'be between 1 and 193 bytes long', "a\nb" => 'have no control characters'] as $id => $must) {
+        $length = 'be between 1 and 193 bytes long';
+        foreach (['' => $length, str_repeat('x', 194) => $length, "a\nb" => 'have no control characters'] as $id => $must) {
             foreach (['status', 'check', 'cancel'] as $method) {
                 try {
                     Chain::$method($this->queue(), $id);

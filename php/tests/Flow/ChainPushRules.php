@@ -11,7 +11,6 @@ use DelayQueue\Flow\Chain;
 use DelayQueue\Flow\ChainStep;
 use DelayQueue\Flow\Follow;
 use DelayQueue\State;
-use RuntimeException;
 use TypeError;
 use ValueError;
 
@@ -131,7 +130,7 @@ trait ChainPushRules
         Chain::cancel($this->queue(), 'c');
         $chain->push($this->queue());
 
-        (new ChainStep($job->headers['dq-chain'], 'c/2'))->buried($job, $this->queue(), new RuntimeException('late'));
+        (new ChainStep($job->headers['dq-chain'], 'c/2'))->buried($job, $this->queue(), 'late');
         $this->assertNull($this->queue()->peek('c/failed'));
         (new Follow(static fn () => null))($job, $this->queue());
         $this->assertNull($this->queue()->peek('c/3'));
