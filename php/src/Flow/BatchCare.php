@@ -66,7 +66,7 @@ final class BatchCare
         $this->store->close();
         $batch = $this->store->definition();
         $healed = 0;
-        // What a start() has not pushed yet is not in its queue, and nothing that it has pushed is forgotten: it, or cancel(), goes on.
+        // Members that start() has not pushed yet are not in their queues. Only another start(), or cancel(), goes on there.
         if ($batch !== null && !self::isStarting($batch)) {
             foreach ($this->store->pages() as $page) {
                 $gone = $this->goneOf($batch, $page);
