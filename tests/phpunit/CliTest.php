@@ -110,14 +110,14 @@ final class CliTest extends CliTestCase
     public function testUpdateReplacesThePayloadAndKeepsTheRest(): void
     {
         $queue = $this->queue();
-        $queue->push(['order' => 1], id: 'a', headers: ['tenant' => 'acme'], maxAttempts: 1);
+        $queue->push(['order' => 1], id: 'a', headers: ['tenant' => 'acme', 'dq-batch' => 'b'], maxAttempts: 1);
         $queue->reserve()?->fail('no money');
         $this->assertSame('', $this->cliExpecting(0, 'update', 'a', '{"order":{}, "n": 1E2}'));
         $job = $queue->peek('a');
         $this->assertSame(['{"order":{}, "n": 1E2}', State::Buried, 1], [$job?->body, $job->state, $job->attempts]);
-        $this->assertSame(['no money', ['tenant' => 'acme']], [$job->lastError, $job->headers]);
+        $this->assertEquals(['no money', ['tenant' => 'acme', 'dq-batch' => 'b']], [$job->lastError, $job->headers]);
         $this->cliExpecting(0, 'update', 'a', '--raw', '{', '--header=trace: 7');
-        $this->assertSame(['{', ['trace' => '7']], [$queue->peek('a')?->body, $queue->peek('a')?->headers]);
+        $this->assertEquals(['{', ['trace' => '7', 'dq-batch' => 'b']], [$queue->peek('a')?->body, $queue->peek('a')?->headers]);
         $process = $this->start('update', 'a', '-');
         $process->say('{"from": "input"}');
         $this->assertSame(0, $this->finish($process)->exitCode);

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
+use DelayQueue\Internal\OwnHeaders;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
@@ -22,7 +23,7 @@ final class UpdateCommand extends Command
         $list = InputOption::VALUE_REQUIRED | InputOption::VALUE_IS_ARRAY;
         $this->setDescription('Replaces the payload of a delayed, ready or buried job')
             ->addArgument('id', InputArgument::REQUIRED, 'The id of the job')
-            ->addOption('header', null, $list, 'Replace the headers, too: "name: value", once for each (default: keep them)')
+            ->addOption('header', null, $list, 'Replace the headers, too, but those that begin with dq-: "name: value", once for each (default: keep them)')
             ->setHelp(<<<'TEXT'
                   delayqueue update order-4711 '{"order": 4711, "retry": true}' --queue=orders
                   delayqueue update order-4711 - --queue=orders < order.json
@@ -40,7 +41,9 @@ final class UpdateCommand extends Command
         $target = new Target($input);
         $lines = $input->getOption('header');
         // The bytes go in as they are, as in push.
-        if (!$target->queue(['format' => 'raw'])->update($id, $payload, $lines === [] ? null : Headers::parse($lines))) {
+        $queue = $target->queue(['format' => 'raw']);
+        $headers = $lines === [] ? null : Headers::parse($lines) + OwnHeaders::of($queue->peek($id)?->headers ?? []);
+        if (!$queue->update($id, $payload, $headers)) {
             throw new NothingDone("there is no job $id in queue {$target->name()}, or a worker holds it");
         }
 

@@ -7,10 +7,13 @@ namespace DelayQueue\Flow;
 use DateInterval;
 use DelayQueue\ConnectionException;
 use DelayQueue\DuplicateJobException;
+use DelayQueue\Internal\Seconds;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
 use DelayQueue\Release;
+use DelayQueue\SealException;
 use DelayQueue\ServerException;
+use JsonException;
 use TypeError;
 use ValueError;
 
@@ -56,10 +59,10 @@ final class Batch
     public const FAILURE = 'dq-batch-failed';
 
     /** Members that a batch may have. Each takes a place in Redis beside its job. */
-    public const MOST = 100_000;
+    public const MAX_MEMBERS = 100_000;
 
     /** The ids of what a batch pushes are its name and an end such as `/failed`. */
-    private const MOST_NAME = 190;
+    private const MAX_NAME = 190;
 
     private readonly BatchStore $store;
 
@@ -67,7 +70,7 @@ final class Batch
     {
         $must = match (true) {
             $name === '' => 'must not be empty',
-            strlen($name) > self::MOST_NAME => 'must be at most ' . self::MOST_NAME . ' bytes long',
+            strlen($name) > self::MAX_NAME => 'must be at most ' . self::MAX_NAME . ' bytes long',
             preg_match('~^[^/[:cntrl:]]+$~uD', $name) !== 1 => 'must be UTF-8, without control characters and slashes',
             default => null,
         };
@@ -82,16 +85,14 @@ final class Batch
      * @param non-empty-string $name of this batch alone: at most 190 bytes, without control characters and slashes. It stays taken for 30 days
      * @param iterable<Item> $jobs the members, as items of pushMany(). Each has an id that no other job of its queue has, and no other member. `queue` is
      *     the name of another queue, or an object, whose defaults and number of partitions count
-     * @param Item|null $then pushed once, when every member is done. Its id is `import-7/then` unless it has one of its own, which nothing else uses
-     * @param Item|null $onFailure pushed once, when the first member is buried; failure() tells its handler which one. Its id is `import-7/failed`
-     *     unless it has one
+     * @param Item|null $then pushed once, when every member is done, under the id `import-7/then`: it has none of its own
+     * @param Item|null $onFailure pushed once, when the first member is buried, under the id `import-7/failed`; failure() tells its handler which one
      *
      * @throws TypeError|ValueError when a job or a name is wrong, or the name is that of a batch that has other members, has ended or was cancelled:
      *     nothing is sent
      * @throws DuplicateJobException when another job has the id of a member: the batch is there without that member, until start() is called again when
      *     that job is gone, or cancel()
-     * @throws BatchHeld
-     * @throws ConnectionException|ServerException
+     * @throws BatchHeld|SealException|ConnectionException|ServerException
      */
     public static function start(QueueInterface $queue, string $name, iterable $jobs, ?array $then = null, ?array $onFailure = null): self
     {
@@ -105,7 +106,6 @@ final class Batch
      * A batch that was started, be it there or not.
      *
      * @param QueueInterface $queue any of the same Redis
-     *
      * @throws ValueError
      */
     public static function of(QueueInterface $queue, string $name): self
@@ -118,7 +118,7 @@ final class Batch
      *
      * @param QueueInterface $queue any of the same Redis
      *
-     * @return iterable<string> one that begins or ends meanwhile may be missing
+     * @return iterable<string> one that begins or ends meanwhile may be missing, and one that is sealed with other keys is
      *
      * @throws ConnectionException|ServerException
      */
@@ -131,6 +131,8 @@ final class Batch
      * Why the job of onFailure was pushed: the member that was buried, and its last error. Null for any other job.
      *
      * @return array{batch: string, id: string, queue: string, error: string}|null
+     *
+     * @throws JsonException when somebody has changed its header
      */
     public static function failure(JobInterface $job): ?array
     {
@@ -140,7 +142,7 @@ final class Batch
     /**
      * How far it is. Null: it has ended, or was cancelled, or never was.
      *
-     * @throws ConnectionException|ServerException
+     * @throws SealException|ConnectionException|ServerException
      */
     public function progress(): ?BatchProgress
     {
@@ -159,11 +161,11 @@ final class Batch
      *
      * @return bool false: it has not ended in time
      *
-     * @throws ConnectionException|ServerException
+     * @throws SealException|ConnectionException|ServerException
      */
     public function wait(int|float|string|DateInterval $timeout): bool
     {
-        $deadline = hrtime(true) + (int) (self::seconds($timeout, 'wait') * 1e9);
+        $deadline = hrtime(true) + (int) (Seconds::of($timeout, __METHOD__, 'Argument #1 ($timeout)') * 1e9);
         for ($pause = 10_000; $this->store->definition() !== null; $pause = min(2 * $pause, 250_000)) {
             $left = intdiv($deadline - hrtime(true), 1000);
             if ($left <= 0) {
@@ -185,8 +187,7 @@ final class Batch
      *
      * @throws BatchClosed when every member is done, or the batch was cancelled
      * @throws TypeError|ValueError|DuplicateJobException as start()
-     * @throws BatchHeld
-     * @throws ConnectionException|ServerException
+     * @throws BatchHeld|SealException|ConnectionException|ServerException
      */
     public function add(iterable $jobs): int
     {
@@ -200,7 +201,7 @@ final class Batch
      *
      * @throws ValueError when it is no member of this batch
      * @throws Release when another process holds the batch for long: call again, or release the job
-     * @throws ConnectionException|ServerException
+     * @throws SealException|ConnectionException|ServerException
      */
     public function done(JobInterface $job): void
     {
@@ -215,8 +216,7 @@ final class Batch
      *
      * @return int<0, max> how many
      *
-     * @throws BatchHeld
-     * @throws ConnectionException|ServerException
+     * @throws BatchHeld|SealException|ConnectionException|ServerException
      */
     public function cancelMember(string ...$ids): int
     {
@@ -228,8 +228,7 @@ final class Batch
      *
      * @return int<0, max> how many members were cancelled
      *
-     * @throws BatchHeld
-     * @throws ConnectionException|ServerException
+     * @throws BatchHeld|SealException|ConnectionException|ServerException
      */
     public function cancel(): int
     {
@@ -240,22 +239,12 @@ final class Batch
      * Does what no event tells to do: pushes the job of onFailure for a member that Redis has buried by itself, because its worker died in the last attempt or
      * it expired, and counts members as done that are not in their queues, because they were cancelled by their ids, purged or moved. Say from cron.
      *
-     * @return int<0, max> how many members it has counted as done
+     * @return int<0, max> how many members it has counted as done; 0 also where a start() was cut off: only start() or cancel() goes on there
      *
-     * @throws BatchHeld also when a start() did not come to its end: call that again
-     * @throws ConnectionException|ServerException
+     * @throws BatchHeld|SealException|ConnectionException|ServerException
      */
     public function check(): int
     {
         return (new BatchCare($this->store))->check();
-    }
-
-    private static function seconds(int|float|string|DateInterval $duration, string $method): float
-    {
-        try {
-            return (new Release($duration))->delay;
-        } catch (ValueError $error) {
-            throw new ValueError(self::class . "::$method(): " . preg_replace('/^.*?\(\$delay\)/', 'Argument #1 ($timeout)', $error->getMessage()), 0, $error);
-        }
     }
 }

@@ -21,7 +21,7 @@ final class BatchAdd
     /** @param iterable<mixed> $jobs */
     public function run(iterable $jobs): int
     {
-        $members = BatchMembers::of($jobs, $this->store, [], $this->what);
+        $members = BatchMembers::of($jobs, $this->store, $this->what);
         if ($members->count() === 0) {
             return 0;
         }
@@ -46,8 +46,8 @@ final class BatchAdd
             BatchStage::Closed, BatchStage::Cancelled => throw $this->closed(),
             default => throw new BatchHeld("start() of batch '{$this->store->name}' has not come to its end: call that again"),
         };
-        if ($batch->total + $members->count() > Batch::MOST) {
-            throw new ValueError("$this->what must not raise the batch above " . Batch::MOST . " members, $batch->total are there");
+        if ($batch->total + $members->count() > Batch::MAX_MEMBERS) {
+            throw new ValueError("$this->what must not raise the batch above " . Batch::MAX_MEMBERS . " members, $batch->total are there");
         }
         $this->checkQueues($batch, $members);
         $digest = $members->digest();
@@ -57,7 +57,7 @@ final class BatchAdd
         $lock->save();
 
         [$new, $marked] = $members->mark($digest);
-        // Those of a try that was cut off were not counted.
+        // A try that was cut off has not counted its own.
         $new = $isRepeated ? $members->count() : $new;
         $batch->total += $new;
         $lock->save();
@@ -74,11 +74,6 @@ final class BatchAdd
         foreach ($members->queues() as $queue => $partitions) {
             if (($batch->queues[$queue] ?? $partitions) !== $partitions) {
                 throw new ValueError("$this->what: \"queue\" must have as many partitions as other members' queue '$queue', which is {$batch->queues[$queue]}");
-            }
-        }
-        foreach (array_filter([$batch->then, $batch->failed]) as $call) {
-            if ($members->has(BatchCall::id($call), $call['queue'])) {
-                throw new ValueError("$this->what: \"id\" must not be that of a job that the batch pushes later");
             }
         }
     }

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace DelayQueue\Flow;
 
 use DelayQueue\Backoff;
-use DelayQueue\Internal\Excerpt;
 use DelayQueue\Internal\Moment;
 use DelayQueue\OnDuplicate;
 use DelayQueue\QueueInterface;
@@ -19,14 +18,10 @@ use ValueError;
  */
 final class BatchCall
 {
-    /** Characters of the error of a member in a header. */
-    private const MOST_ERROR = 500;
-
     private const HEADER_BYTES = 3072;
 
     /**
      * @param array<string, mixed>|null $job
-     * @param string $id unless the job has one
      * @param string $what it is, for errors
      *
      * @return array<string, mixed>|null JSON has a place for all of it
@@ -38,16 +33,17 @@ final class BatchCall
         if ($job === null) {
             return null;
         }
-        $id = $job['id'] ?? $id;
+        Item::check($job, false, $what);
+        BatchMembers::checkExpiry($job, $what);
         // So much room is needed for the header that tells of the member.
         $headers = [Batch::FAILURE => str_repeat('x', self::HEADER_BYTES)];
         $siblings = [];
-        $item = BatchItem::of(['id' => $id] + $job, $queue, $headers, $what, $siblings, $prepared);
+        $item = Item::of(['id' => $id] + $job, $queue, $what, $headers, $siblings, $prepared);
 
         return [
             'queue' => $item->target->name(),
             'partitions' => $prepared->partitions,
-            'id' => base64_encode($id),
+            'id' => $id,
             'body' => base64_encode($prepared->body),
             'headers' => array_diff_key($prepared->headers, $headers),
             'delay' => $prepared->delay,
@@ -61,34 +57,6 @@ final class BatchCall
         ];
     }
 
-    /** @param array<string, mixed> $call */
-    public static function id(array $call): string
-    {
-        return (string) base64_decode($call['id'], true);
-    }
-
-    /**
-     * Nobody else may have, or have had, its id.
-     *
-     * @param array<string, mixed>|null $call
-     * @param string $what it is, for errors
-     *
-     * @throws ValueError
-     */
-    public static function checkFree(?array $call, BatchStore $store, string $what): void
-    {
-        if ($call === null) {
-            return;
-        }
-        [$id, $target] = [self::id($call), self::target($call, $store->queue)];
-        // An id that is made of the batch's name was taken by a batch of that name alone, which is refused as such.
-        $isOwn = str_starts_with($id, "$store->name/");
-        $isTaken = $target->peek($id) !== null || !$isOwn && in_array($id, array_column($target->takenIds(), 'id'), true);
-        if ($isTaken) {
-            throw new ValueError("$what: its id '" . Excerpt::of($id, 200) . "' is taken in queue '{$call['queue']}'");
-        }
-    }
-
     /**
      * Pushes it, unless that was done before.
      *
@@ -100,7 +68,7 @@ final class BatchCall
     {
         $extras = (string) base64_decode($call['extras'], true);
         self::target($call, $queue)->pushMany([[
-            'id' => self::id($call),
+            'id' => $call['id'],
             'payload' => (string) base64_decode($call['body'], true),
             'delay' => $call['dueAt'] === null ? $call['delay'] : Moment::of((float) $call['dueAt']),
             'backoff' => Backoff::parse($call['backoff']),
@@ -114,8 +82,7 @@ final class BatchCall
     /** @param array<string, mixed> $call */
     public static function pushFailed(array $call, BatchStore $store, string $member, string $queue, string $error): void
     {
-        $failure = ['batch' => $store->name, 'id' => $member, 'queue' => $queue, 'error' => Excerpt::of($error, self::MOST_ERROR)];
-        $json = json_encode($failure, JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES);
+        $json = Failure::header(['batch' => $store->name, 'id' => $member, 'queue' => $queue], $error);
         self::push($call, $store->queue, [Batch::FAILURE => $json]);
     }
 

@@ -66,8 +66,8 @@ final class BatchCare
         $this->store->close();
         $batch = $this->store->definition();
         $healed = 0;
-        if ($batch !== null) {
-            $this->open($batch);
+        // Members that start() has not pushed yet are not in their queues. Only another start(), or cancel(), goes on there.
+        if ($batch !== null && !self::isStarting($batch)) {
             foreach ($this->store->pages() as $page) {
                 $gone = $this->goneOf($batch, $page);
                 $healed += $gone === [] ? 0 : $this->store->hold(fn (BatchLock $lock): int => $this->unmark($lock->batch, $gone)) ?? 0;
@@ -92,7 +92,7 @@ final class BatchCare
             $there = $this->store->target($batch, (string) $queue)->peek((string) $id);
             if ($there === null) {
                 $gone[$id] = [$queue, $of];
-            } elseif ($there->state === State::Buried && $batch->failed !== null && !$this->hasTold) {
+            } elseif ($there->state === State::Buried && $this->store->isMember($there) && $batch->failed !== null && !$this->hasTold) {
                 $this->hasTold = true;
                 BatchCall::pushFailed($batch->failed, $this->store, (string) $id, $queue, (string) $there->lastError);
             }
@@ -120,7 +120,11 @@ final class BatchCare
     {
         $byQueue = [];
         foreach ($page as $id => [$queue]) {
-            $byQueue[$queue][] = (string) $id;
+            $target = $this->store->target($batch, (string) $queue);
+            // Another job may have the id: then start() or add() was refused, or the member is gone.
+            if ($this->store->isMember($target->peek((string) $id))) {
+                $byQueue[$queue][] = (string) $id;
+            }
         }
         $cancelled = 0;
         foreach ($byQueue as $queue => $ids) {
@@ -133,8 +137,13 @@ final class BatchCare
 
     private function open(BatchDefinition $batch): void
     {
-        if ($batch->stage === BatchStage::Markers || $batch->stage === BatchStage::Members) {
+        if (self::isStarting($batch)) {
             throw new BatchHeld("start() of batch '{$this->store->name}' has not come to its end: call that again");
         }
+    }
+
+    private static function isStarting(BatchDefinition $batch): bool
+    {
+        return $batch->stage === BatchStage::Markers || $batch->stage === BatchStage::Members;
     }
 }

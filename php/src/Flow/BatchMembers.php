@@ -6,7 +6,7 @@ namespace DelayQueue\Flow;
 
 use DelayQueue\DuplicateJobException;
 use DelayQueue\Internal\Excerpt;
-use DelayQueue\QueueInterface;
+use DelayQueue\OnExpiry;
 use TypeError;
 use ValueError;
 
@@ -23,7 +23,7 @@ final class BatchMembers
     /** How often a member is looked for that appears while it is pushed. */
     private const TRIES = 3;
 
-    /** @var array<array-key, BatchItem> by their ids */
+    /** @var array<array-key, Item> by their ids */
     private array $items = [];
 
     /** @var array<string, int> */
@@ -37,24 +37,33 @@ final class BatchMembers
      * Reads all of them before anything is sent.
      *
      * @param iterable<mixed> $jobs
-     * @param list<array<string, mixed>> $calls whose ids no member may have
      * @param string $what they are, for errors
      *
      * @throws TypeError|ValueError
      */
-    public static function of(iterable $jobs, BatchStore $store, array $calls, string $what): self
+    public static function of(iterable $jobs, BatchStore $store, string $what): self
     {
         $members = new self($store);
         $siblings = [];
         $number = 0;
         foreach ($jobs as $job) {
-            $number < Batch::MOST || throw new ValueError("$what must have at most " . Batch::MOST . ' jobs');
-            $item = BatchItem::of($job, $store->queue, [Batch::HEADER => $store->name], "$what item $number", $siblings);
-            $members->put($item, $calls, "$what item $number");
+            $number < Batch::MAX_MEMBERS || throw new ValueError("$what must have at most " . Batch::MAX_MEMBERS . ' jobs');
+            Item::check($job, true, "$what item $number");
+            ($job['id'] ?? '') !== '' || throw new ValueError("$what item $number: \"id\" must be given");
+            self::checkExpiry($job, "$what item $number");
+            $members->put(Item::of($job, $store->queue, "$what item $number", [Batch::HEADER => $store->name], $siblings), "$what item $number");
             $number++;
         }
 
         return $members;
+    }
+
+    /** @param array<string, mixed> $job */
+    public static function checkExpiry(array $job, string $what): void
+    {
+        if (($job['onExpiry'] ?? null) === OnExpiry::Drop) {
+            throw new ValueError("$what: \"onExpiry\" must not be OnExpiry::Drop: nobody would hear that the job is gone");
+        }
     }
 
     public function count(): int
@@ -62,15 +71,10 @@ final class BatchMembers
         return count($this->items);
     }
 
-    public function has(string $id, string $queue): bool
-    {
-        return isset($this->items[$id]) && $this->items[$id]->target->name() === $queue;
-    }
-
     /** Equal for members of the same ids in the same queues. */
     public function digest(): string
     {
-        $names = array_map(static fn (BatchItem $item): string => "{$item->target->name()} {$item->id}", $this->items);
+        $names = array_map(static fn (Item $item): string => "{$item->target->name()} {$item->id}", $this->items);
         sort($names, SORT_STRING);
 
         return hash('xxh128', implode("\n", $names));
@@ -87,13 +91,13 @@ final class BatchMembers
      *
      * @param string $of see BatchStore::marker()
      *
-     * @return array{int, list<BatchItem>, list<BatchItem>} how many are new; those that are marked now; those that were, and are done
+     * @return array{int, list<Item>, list<Item>} how many are new; those that are marked now; those that were, and are done
      */
     public function mark(string $of): array
     {
         [$new, $marked, $done] = [0, [], []];
         foreach (array_chunk($this->items, self::PAGE) as $page) {
-            $markers = array_map(fn (BatchItem $item): array => $this->store->marker($item->id, $item->target->name(), $of), $page);
+            $markers = array_map(fn (Item $item): array => $this->store->marker($item->id, $item->target->name(), $of), $page);
             try {
                 $this->store->home->pushMany($markers);
                 $new += count($page);
@@ -114,14 +118,14 @@ final class BatchMembers
     public function unmark(): void
     {
         foreach (array_chunk($this->items, self::PAGE) as $page) {
-            $this->store->unmark(...array_map(static fn (BatchItem $item): string => $item->id, $page));
+            $this->store->unmark(...array_map(static fn (Item $item): string => $item->id, $page));
         }
     }
 
     /**
      * Pushes members that are marked.
      *
-     * @param list<BatchItem>|null $items null: all
+     * @param list<Item>|null $items null: all
      * @param bool $mayBeThere some may be in their queues, or done, since another try of the same call
      * @param BatchLock $lock is saved before each further page, so a process that stood still pushes one page at most that another one has pushed
      *
@@ -143,13 +147,13 @@ final class BatchMembers
         }
     }
 
-    /** @param list<BatchItem> $page of one queue */
+    /** @param list<Item> $page of one queue */
     private function pushPage(array $page, bool $mayBeThere): void
     {
         for ($try = 1; ; $try++) {
             $page = $mayBeThere || $try > 1 ? array_values(array_filter($page, $this->isMissing(...))) : $page;
             try {
-                $page === [] || $page[0]->target->pushMany(array_map(static fn (BatchItem $item): array => $item->job, $page));
+                $page === [] || $page[0]->target->pushMany(array_map(static fn (Item $item): array => $item->job, $page));
 
                 return;
             } catch (DuplicateJobException $error) {
@@ -163,11 +167,11 @@ final class BatchMembers
      *
      * @throws DuplicateJobException
      */
-    private function isMissing(BatchItem $item): bool
+    private function isMissing(Item $item): bool
     {
         $id = $item->id;
         $there = $item->target->peek($id);
-        if ($there !== null && ($there->headers[Batch::HEADER] ?? null) !== $this->store->name) {
+        if ($there !== null && !$this->store->isMember($there)) {
             $job = "job '" . Excerpt::of($id, 200) . "' is in queue '{$item->target->name()}' already, and is no member of batch '{$this->store->name}'";
             throw new DuplicateJobException("$job: call again when it is gone, or cancel the batch");
         }
@@ -175,17 +179,14 @@ final class BatchMembers
         return $there === null && $this->store->peekMarker($id) !== null;
     }
 
-    /** @param list<array<string, mixed>> $calls */
-    private function put(BatchItem $item, array $calls, string $what): void
+    private function put(Item $item, string $what): void
     {
         [$id, $queue, $partitions] = [$item->id, $item->target->name(), $item->partitions];
         $most = 200 - strlen("{$this->store->name}/");
         strlen($id) <= $most || throw new ValueError("$what: \"id\" must be at most $most bytes long: its name and that of the batch are 200 together");
         isset($this->items[$id]) && throw new ValueError("$what: \"id\" must not be that of another member, '" . Excerpt::of($id, 200) . "' is");
-        foreach ($calls as $call) {
-            if ([BatchCall::id($call), $call['queue']] === [$id, $queue]) {
-                throw new ValueError("$what: \"id\" must not be that of a job that the batch pushes later");
-            }
+        if (in_array($id, ["{$this->store->name}/then", "{$this->store->name}/failed"], true)) {
+            throw new ValueError("$what: \"id\" must not be that of a job that the batch pushes later");
         }
         if (($this->queues[$queue] ??= $partitions) !== $partitions) {
             throw new ValueError("$what: \"queue\" must have as many partitions as the other objects of queue '$queue'");

@@ -28,11 +28,7 @@ final class BatchStart
         [$store, $name] = [$this->store, $this->store->name];
         $thenCall = BatchCall::of($then, $store->queue, "$name/then", "$this->what#4 (\$then)");
         $failedCall = BatchCall::of($onFailure, $store->queue, "$name/failed", "$this->what#5 (\$onFailure)");
-        $calls = array_values(array_filter([$thenCall, $failedCall]));
-        if (count($calls) === 2 && [$thenCall['id'], $thenCall['queue']] === [$failedCall['id'], $failedCall['queue']]) {
-            throw new ValueError("$this->what#5 (\$onFailure): \"id\" must not be that of \$then");
-        }
-        $members = BatchMembers::of($jobs, $store, $calls, "$this->what#3 (\$jobs)");
+        $members = BatchMembers::of($jobs, $store, "$this->what#3 (\$jobs)");
         $store->define(new BatchDefinition($members->digest(), $members->count(), $members->queues(), $thenCall, $failedCall));
         try {
             $store->hold(function (BatchLock $lock) use ($members): true {
@@ -56,7 +52,6 @@ final class BatchStart
         $batch->digest === $members->digest() || throw $this->refused('is that of a batch with other members');
         $isRepeated = $batch->stage !== BatchStage::Markers;
         if (!$isRepeated) {
-            $this->checkIds($lock);
             [, , $done] = $members->mark('');
             $batch->stage = $done === [] ? BatchStage::Members : $batch->stage;
             // Where another process has taken over, and members are done, it ends here.
@@ -67,20 +62,6 @@ final class BatchStart
             $members->push(null, $isRepeated, $lock);
             $batch->stage = BatchStage::Open;
             $lock->save();
-        }
-    }
-
-    /** The batch is taken back where the id of a job is taken that it pushes later. */
-    private function checkIds(BatchLock $lock): void
-    {
-        try {
-            BatchCall::checkFree($lock->batch->then, $this->store, "$this->what#4 (\$then)");
-            BatchCall::checkFree($lock->batch->failed, $this->store, "$this->what#5 (\$onFailure)");
-        } catch (ValueError $error) {
-            $lock->end();
-            $this->store->home->cancelGroup($this->store->name);
-            $this->store->home->forgetReceipts($this->store->name);
-            throw $error;
         }
     }
 

@@ -7,7 +7,6 @@ namespace DelayQueue\Flow;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
 use DelayQueue\Release;
-use Throwable;
 
 /**
  * The end of a member of a batch.
@@ -34,14 +33,12 @@ final class BatchStep implements Step
         }
     }
 
-    public function buried(JobInterface $job, QueueInterface $queue, Throwable $error): void
+    public function buried(JobInterface $job, QueueInterface $queue, string $error): void
     {
         $store = new BatchStore($queue, $this->value);
         $failed = $store->definition()?->failed;
         if ($failed !== null) {
-            // The error as it is kept has no passwords of URLs.
-            $kept = $queue->sibling($job->queue)->peek($job->id)?->lastError;
-            BatchCall::pushFailed($failed, $store, $job->id, $job->queue, $kept ?? $error->getMessage());
+            BatchCall::pushFailed($failed, $store, $job->id, $job->queue, $error);
         }
     }
 }

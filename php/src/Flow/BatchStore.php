@@ -14,7 +14,7 @@ use DelayQueue\State;
 use WeakMap;
 
 /**
- * What there is of a batch in the queue `batches`: its definition, a job with the batch's name as id, and for each member that is not done a marker, a job
+ * Of a batch the queue `batches` has: its definition, a job with the batch's name as id, and for each member that is not done a marker, a job
  * of the batch's group. Both are due in ten years. A group lies in one place, so the number of its markers is one atomic look.
  *
  * Only a process that holds the definition (hold()) changes it or adds markers. It changes the definition under its lease, so a process that stood still
@@ -59,14 +59,10 @@ final class BatchStore
         $this->home = self::home($queue);
     }
 
-    /** @return iterable<string> the names of all batches */
-    public static function names(QueueInterface $queue): iterable
+    /** @return list<string> the names of all batches that this queue has the keys of */
+    public static function names(QueueInterface $queue): array
     {
-        foreach ([State::Reserved, State::Delayed] as $state) {
-            for ($offset = 0; ($page = self::home($queue)->list($state, $offset, self::PAGE, group: self::ALL)) !== []; $offset += self::PAGE) {
-                yield from array_column($page, 'id');
-            }
-        }
+        return Unfinished::ids(self::home($queue), self::ALL);
     }
 
     public function definition(): ?BatchDefinition
@@ -104,6 +100,12 @@ final class BatchStore
     public function peekMarker(string $member): ?JobInfo
     {
         return $this->home->peek("$this->name/$member");
+    }
+
+    /** Whether a job that was found under the id of a member is that member. */
+    public function isMember(?JobInfo $job): bool
+    {
+        return ($job?->headers[Batch::HEADER] ?? null) === $this->name;
     }
 
     /** A member is done. */

@@ -8,7 +8,9 @@ use DelayQueue\ConnectionException;
 use DelayQueue\DuplicateJobException;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
+use DelayQueue\SealException;
 use DelayQueue\ServerException;
+use JsonException;
 use TypeError;
 use ValueError;
 
@@ -55,15 +57,15 @@ final class Chain
     public const FAILURE = 'dq-failed';
 
     /** So many bytes of JSON may reach the next link. */
-    public const MOST_RESULT = 4096;
+    public const MAX_RESULT_BYTES = 4096;
 
     /** All of a chain is stored, and cancelled, at once. */
-    private const MOST_LINKS = 199;
+    private const MAX_LINKS = 199;
 
-    private const MOST_BYTES = 8_000_000;
+    private const MAX_BYTES = 8_000_000;
 
-    /** Ids are at most 200 bytes, and `/failed` is added to this one. */
-    private const MOST_ID = 193;
+    /** Bytes of the id of a chain: ids are at most 200, and `/failed` is added to this one. */
+    public const MAX_ID = 193;
 
     /** @var array<string, mixed>|null */
     private ?array $failed = null;
@@ -83,11 +85,11 @@ final class Chain
     public static function of(array ...$links): self
     {
         $links = array_values($links);
-        if ($links === [] || count($links) > self::MOST_LINKS) {
-            throw new ValueError(self::class . '::of(): a chain must have 1 to ' . self::MOST_LINKS . ' links, ' . count($links) . ' given');
+        if ($links === [] || count($links) > self::MAX_LINKS) {
+            throw new ValueError(self::class . '::of(): a chain must have 1 to ' . self::MAX_LINKS . ' links, ' . count($links) . ' given');
         }
         foreach ($links as $index => $link) {
-            ChainLink::check($link, $index === 0 ? ['id'] : [], self::class . '::of(): Argument #' . $index + 1);
+            Item::check($link, $index === 0, self::class . '::of(): Argument #' . $index + 1);
         }
 
         return new self($links);
@@ -102,7 +104,7 @@ final class Chain
      */
     public function onFailure(array $job): self
     {
-        ChainLink::check($job, [], self::class . '::onFailure(): Argument #1 ($job)');
+        Item::check($job, false, self::class . '::onFailure(): Argument #1 ($job)');
         $chain = clone $this;
         $chain->failed = $job;
 
@@ -119,6 +121,7 @@ final class Chain
      *
      * @throws TypeError|ValueError when a link is wrong, too large, or has too many headers; nothing is sent
      * @throws DuplicateJobException when the id of the first link is that of another job
+     * @throws SealException when there is a chain of that id which has other keys
      * @throws ConnectionException|ServerException
      */
     public function push(QueueInterface $queue): string
@@ -130,15 +133,13 @@ final class Chain
         }
         $failed = $this->failed === null ? null : ChainLink::prepare($this->failed, $queue, "$method: the job of onFailure()");
         $chain = $links[0]->job->id;
-        strlen($chain) <= self::MOST_ID || throw new ValueError("$method: link 1: \"id\" must be at most " . self::MOST_ID . ' bytes long');
-        $isSealed = $queue->prepare('')->isSealed;
+        strlen($chain) <= self::MAX_ID || throw new ValueError("$method: link 1: \"id\" must be at most " . self::MAX_ID . ' bytes long');
         $bytes = 0;
         foreach ([...$links, ...$failed === null ? [] : [$failed]] as $link) {
-            $link->job->isSealed === $isSealed || throw new ValueError("$method: all queues of a chain must have the same keys; '$link->queue' differs");
             $bytes += strlen($link->job->body);
         }
-        if ($bytes > self::MOST_BYTES) {
-            throw new ValueError("$method: the payloads of a chain must be at most " . self::MOST_BYTES . ' bytes together');
+        if ($bytes > self::MAX_BYTES) {
+            throw new ValueError("$method: the payloads of a chain must be at most " . self::MAX_BYTES . ' bytes together');
         }
 
         $store = new ChainStore($queue);
@@ -158,7 +159,11 @@ final class Chain
         return $chain;
     }
 
-    /** The result of the link before: what its handler has returned, as it comes back from JSON. Null where it has returned nothing. */
+    /**
+     * The result of the link before: what its handler has returned, as it comes back from JSON. Null where it has returned nothing.
+     *
+     * @throws JsonException when somebody has changed its header
+     */
     public static function result(JobInterface $job): mixed
     {
         return json_decode($job->headers[self::RESULT] ?? 'null', true, flags: JSON_THROW_ON_ERROR);
@@ -168,6 +173,8 @@ final class Chain
      * Why the job of onFailure() was pushed: the link, its job, and its last error. Null for any other job.
      *
      * @return array{link: int, of: int, id: string, queue: string, error: string}|null
+     *
+     * @throws JsonException when somebody has changed its header
      */
     public static function failure(JobInterface $job): ?array
     {
@@ -181,11 +188,13 @@ final class Chain
      *
      * @return int<0, max> how many links were cancelled; 0 also for a chain that has ended
      *
+     * @throws ValueError when no chain can have this id
+     * @throws SealException when it has other keys
      * @throws ConnectionException|ServerException
      */
     public static function cancel(QueueInterface $queue, string $id): int
     {
-        return (new ChainWatch($queue))->cancel($id);
+        return (new ChainWatch($queue, $id, 'cancel'))->cancel();
     }
 
     /**
@@ -193,11 +202,11 @@ final class Chain
      *
      * @param QueueInterface $queue any of the same Redis
      *
-     * @throws ConnectionException|ServerException
+     * @throws ValueError|SealException|ConnectionException|ServerException
      */
     public static function status(QueueInterface $queue, string $id): ?ChainStatus
     {
-        return (new ChainWatch($queue))->status($id);
+        return (new ChainWatch($queue, $id, 'status'))->status();
     }
 
     /**
@@ -209,11 +218,11 @@ final class Chain
      *
      * @return ChainStatus|null where it stands; null when it has ended
      *
-     * @throws ConnectionException|ServerException
+     * @throws ValueError|SealException|ConnectionException|ServerException
      */
     public static function check(QueueInterface $queue, string $id): ?ChainStatus
     {
-        return (new ChainWatch($queue))->check($id);
+        return (new ChainWatch($queue, $id, 'check'))->check();
     }
 
     /**
@@ -221,7 +230,7 @@ final class Chain
      *
      * @param QueueInterface $queue any of the same Redis
      *
-     * @return iterable<string>
+     * @return iterable<string> one that begins or ends meanwhile may be missing, and one that is sealed with other keys is
      *
      * @throws ConnectionException|ServerException
      */

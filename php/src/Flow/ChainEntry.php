@@ -8,7 +8,7 @@ use DelayQueue\JobInfo;
 use DelayQueue\QueueInterface;
 
 /**
- * What the queue `chains` knows of a chain as a whole: its run, and the queues of its links.
+ * A chain as a whole, as the queue `chains` knows it: its run, and the queues of its links.
  *
  * @internal
  */

@@ -4,12 +4,10 @@ declare(strict_types=1);
 
 namespace DelayQueue\Flow;
 
-use DelayQueue;
 use DelayQueue\DuplicateJobException;
 use DelayQueue\Internal\Moment;
 use DelayQueue\JobInfo;
 use DelayQueue\OnDuplicate;
-use DelayQueue\PayloadException;
 use DelayQueue\PreparedJob;
 use DelayQueue\QueueInterface;
 use TypeError;
@@ -28,33 +26,13 @@ final class ChainLink
     /** The payload was checked when the chain was pushed. */
     public const RAW = ['format' => 'raw', 'maxPayload' => 512 << 20];
 
-    private const KEYS = [
-        'payload', 'delay', 'priority', 'ttr', 'maxAttempts', 'backoff', 'timeout', 'headers', 'expires', 'onExpiry', 'retryUntil', 'group', 'queue',
-    ];
-
-    private const OURS = [Chain::HEADER, self::TO, Chain::RESULT, Chain::FAILURE];
-
     /** All headers of a job may be 64, with 8 KiB. The rest is for ours. */
-    private const MOST_HEADERS = 60;
+    private const MAX_HEADERS = 60;
 
-    private const MOST_HEADER_BYTES = 3584;
+    private const MAX_HEADER_BYTES = 3584;
 
     private function __construct(public readonly PreparedJob $job, public readonly string $queue)
     {
-    }
-
-    /**
-     * @param array<array-key, mixed> $link
-     * @param list<string> $further keys that are allowed beside those of all links
-     * @param string $what it is, for errors
-     *
-     * @throws ValueError
-     */
-    public static function check(array $link, array $further, string $what): void
-    {
-        $unknown = array_diff(array_keys($link), self::KEYS, $further);
-        $unknown === [] || throw new ValueError("$what has the unknown key \"" . reset($unknown) . '"');
-        array_key_exists('payload', $link) || throw new ValueError("$what: \"payload\" must be given");
     }
 
     /**
@@ -65,30 +43,15 @@ final class ChainLink
      */
     public static function prepare(array $link, QueueInterface $queue, string $what): self
     {
-        $to = $link['queue'] ?? $queue;
-        unset($link['queue']);
-        try {
-            $target = match (true) {
-                $to instanceof QueueInterface => $to,
-                is_string($to) => $to === $queue->name() ? $queue : $queue->sibling($to),
-                default => throw new TypeError("$what: \"queue\" must be of type DelayQueue\\QueueInterface|string, " . get_debug_type($to) . ' given'),
-            };
-            $job = $target->prepare(...$link);
-        } catch (PayloadException $error) {
-            throw new ValueError("$what: {$error->getMessage()}", 0, $error);
-        } catch (TypeError | ValueError $error) {
-            $known = preg_match('/::(?:prepare|sibling)\(\): Argument #\d+ \(\$(\w+)\) (.*)$/sD', $error->getMessage(), $found) === 1;
-            throw $known ? new ($error::class)("$what: \"$found[1]\" $found[2]", 0, $error) : $error;
+        $siblings = [];
+        $item = Item::of($link, $queue, $what, [], $siblings, $prepared);
+        $headers = $prepared->headers;
+        if (count($headers) > self::MAX_HEADERS || strlen(implode('', array_keys($headers)) . implode('', $headers)) > self::MAX_HEADER_BYTES) {
+            $limits = 'at most ' . self::MAX_HEADERS . ' headers, with ' . self::MAX_HEADER_BYTES . ' bytes of names and values together';
+            throw new ValueError("$what: \"headers\" must have $limits: the chain needs the rest of 64 and 8192");
         }
-        if ($target instanceof DelayQueue && $queue instanceof DelayQueue && [$target->dsn(), $target->prefix()] !== [$queue->dsn(), $queue->prefix()]) {
-            throw new ValueError("$what: \"queue\" must be on the same Redis and under the same prefix as the queue of the chain");
-        }
-        if ($target->name() === ChainStore::QUEUE) {
-            throw new ValueError("$what: \"queue\" must not be '" . ChainStore::QUEUE . "', where links wait for their turn");
-        }
-        self::checkHeaders($job->headers, $what);
 
-        return new self($job, $target->name());
+        return new self($prepared, $item->target->name());
     }
 
     /**
@@ -158,17 +121,5 @@ final class ChainLink
         }
 
         return $target;
-    }
-
-    /** @param array<array-key, string> $headers */
-    private static function checkHeaders(array $headers, string $what): void
-    {
-        $ours = array_intersect(self::OURS, array_keys($headers));
-        $ours === [] || throw new ValueError("$what: \"headers\" must not have " . reset($ours) . ', which chains use');
-        $bytes = strlen(implode('', array_keys($headers)) . implode('', $headers));
-        if (count($headers) > self::MOST_HEADERS || $bytes > self::MOST_HEADER_BYTES) {
-            $limits = 'at most ' . self::MOST_HEADERS . ' headers, with ' . self::MOST_HEADER_BYTES . ' bytes of names and values together';
-            throw new ValueError("$what: \"headers\" must have $limits: the chain needs the rest of 64 and 8192");
-        }
     }
 }

@@ -7,7 +7,6 @@ namespace DelayQueue\Flow;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
 use JsonException;
-use Throwable;
 use UnexpectedValueException;
 
 /**
@@ -35,11 +34,9 @@ final class ChainStep implements Step
         }
     }
 
-    public function buried(JobInterface $job, QueueInterface $queue, Throwable $error): void
+    public function buried(JobInterface $job, QueueInterface $queue, string $error): void
     {
-        // The error as it is kept has no passwords of URLs.
-        $kept = $queue->sibling($job->queue)->peek($job->id)?->lastError;
-        (new ChainStore($queue))->fail($this->link, $job->queue, $kept ?? $error->getMessage());
+        (new ChainStore($queue))->fail($this->link, $job->queue, $error);
     }
 
     private static function json(mixed $result, ChainMark $link): ?string
@@ -54,8 +51,8 @@ final class ChainStep implements Step
             throw new UnexpectedValueException("$what is nothing that json_encode() accepts: {$error->getMessage()}", 0, $error);
         }
         $bytes = strlen($json);
-        if ($bytes > Chain::MOST_RESULT) {
-            throw new UnexpectedValueException("$what has $bytes bytes of JSON; at most " . Chain::MOST_RESULT . ' may go to the next one');
+        if ($bytes > Chain::MAX_RESULT_BYTES) {
+            throw new UnexpectedValueException("$what has $bytes bytes of JSON; at most " . Chain::MAX_RESULT_BYTES . ' may go to the next one');
         }
 
         return $json;

@@ -5,16 +5,15 @@ declare(strict_types=1);
 namespace DelayQueue\Flow;
 
 use DelayQueue\DuplicateJobException;
-use DelayQueue\Internal\Excerpt;
 use DelayQueue\JobInfo;
 use DelayQueue\QueueInterface;
-use DelayQueue\State;
-use RuntimeException;
+use DelayQueue\SealException;
 
 /**
  * The queue `chains`. It has for each chain that has not ended:
  *
- * - `chain/0`, a job that says which queue each link belongs to: the entry;
+ * - `chain/0`, a job that says which queue each link belongs to: the entry. All entries are
+ *   one group;
  * - `chain/2` …, a copy of each link that is still to come, and `chain/failed`, one of the job that is pushed if a link is buried.
  *
  * A link is pushed, and then its copy is cancelled, and then the link before is acknowledged; so a crash anywhere repeats what is missing. The copy is
@@ -26,6 +25,9 @@ use RuntimeException;
 final class ChainStore
 {
     public const QUEUE = 'chains';
+
+    /** The group of all entries. */
+    private const ALL = '/chains';
 
     /** Nobody takes these jobs: they are due in ten years. */
     private const DELAY = 10 * 365 * 86400;
@@ -49,7 +51,7 @@ final class ChainStore
     {
         $queues = array_map(static fn (ChainLink $link): array => [$link->queue, $link->job->partitions], $links);
         $entry = json_encode(['run' => $first->run, 'queues' => $queues], JSON_THROW_ON_ERROR);
-        $jobs = [['id' => ChainMark::entryId($first->chain), 'payload' => $entry, 'delay' => self::DELAY]];
+        $jobs = [['id' => ChainMark::entryId($first->chain), 'payload' => $entry, 'delay' => self::DELAY, 'group' => self::ALL]];
         foreach ($links as $index => $link) {
             $mark = $first->at($index + 1);
             $jobs[] = $link->copy($mark->copyId(), [Chain::HEADER => $mark->header()], self::DELAY);
@@ -100,8 +102,7 @@ final class ChainStore
         if ($copy === null || $this->entry($link->chain)?->first->run !== $link->run) {
             return;
         }
-        $failure = ['link' => $link->link, 'of' => $link->of, 'id' => $link->jobId(), 'queue' => $queue, 'error' => Excerpt::of((string) $error, 500)];
-        $json = json_encode($failure, JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES);
+        $json = Failure::header(['link' => $link->link, 'of' => $link->of, 'id' => $link->jobId(), 'queue' => $queue], (string) $error);
         ChainLink::push($copy, $copy->id, $this->queue, [Chain::FAILURE => $json]);
         $this->chains->cancel($copy->id);
     }
@@ -152,23 +153,20 @@ final class ChainStore
         return $this->chains->peek($link->copyId()) !== null;
     }
 
-    /** @return iterable<string> */
-    public function ids(): iterable
+    /** @return list<string> of chains that this queue has the keys of */
+    public function ids(): array
     {
-        for ($last = null; ($page = $this->chains->list(State::Delayed, after: $last)) !== []; $last = end($page)) {
-            foreach ($page as $job) {
-                if (!isset($job->headers[ChainLink::TO])) {
-                    yield substr($job->id, 0, -strlen(ChainMark::entryId('')));
-                }
-            }
-        }
+        // A link of yours may be in a group of that name.
+        $entries = array_filter(Unfinished::ids($this->chains, self::ALL), static fn (string $id): bool => str_ends_with($id, ChainMark::entryId('')));
+
+        return array_map(static fn (string $id): string => substr($id, 0, -strlen(ChainMark::entryId(''))), array_values($entries));
     }
 
     private function copy(string $id): ?JobInfo
     {
         $copy = $this->chains->peek($id);
         if ($copy?->sealError !== null) {
-            throw new RuntimeException("job '$id' in queue '" . self::QUEUE . "' cannot be opened: $copy->sealError. All queues of a chain need the same keys");
+            throw new SealException("job '$id' in queue '" . self::QUEUE . "' cannot be opened: $copy->sealError. All queues of a chain need the same keys");
         }
 
         return $copy;

@@ -7,6 +7,7 @@ namespace DelayQueue\Flow;
 use DelayQueue\JobInfo;
 use DelayQueue\QueueInterface;
 use DelayQueue\State;
+use ValueError;
 
 /**
  * Looks at a chain from outside, while workers may be moving it on: Chain::status(), check() and cancel().
@@ -17,14 +18,21 @@ final class ChainWatch
 {
     private readonly ChainStore $store;
 
-    public function __construct(QueueInterface $queue)
+    /** @throws ValueError when no chain can have this id */
+    public function __construct(QueueInterface $queue, private readonly string $chain, string $method)
     {
+        $must = match (true) {
+            $chain === '' || strlen($chain) > Chain::MAX_ID => 'be between 1 and ' . Chain::MAX_ID . ' bytes long',
+            preg_match('/[\x00-\x1F\x7F]/', $chain) === 1 => 'have no control characters',
+            default => null,
+        };
+        $must === null || throw new ValueError(Chain::class . "::$method(): Argument #2 (\$id) must $must");
         $this->store = new ChainStore($queue);
     }
 
-    public function status(string $chain): ?ChainStatus
+    public function status(): ?ChainStatus
     {
-        $entry = $this->store->entry($chain);
+        $entry = $this->store->entry($this->chain);
         if ($entry === null) {
             return null;
         }
@@ -33,9 +41,9 @@ final class ChainWatch
         return $entry->status($link, $job);
     }
 
-    public function check(string $chain): ?ChainStatus
+    public function check(): ?ChainStatus
     {
-        while (($entry = $this->store->entry($chain)) !== null) {
+        while (($entry = $this->store->entry($this->chain)) !== null) {
             $next = $this->store->next($entry);
             [$link, $job] = self::current($entry, $next);
             if ($job?->state === State::Buried) {
@@ -57,9 +65,9 @@ final class ChainWatch
         return null;
     }
 
-    public function cancel(string $chain): int
+    public function cancel(): int
     {
-        $entry = $this->store->entry($chain);
+        $entry = $this->store->entry($this->chain);
         if ($entry === null) {
             return 0;
         }

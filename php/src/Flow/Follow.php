@@ -12,7 +12,6 @@ use DelayQueue\QueueInterface;
 use DelayQueue\Release;
 use DelayQueue\ServerException;
 use DelayQueue\State;
-use RuntimeException;
 use Throwable;
 use WeakMap;
 use WeakReference;
@@ -46,6 +45,10 @@ final class Follow
         $this->handler = $handler(...);
     }
 
+    /**
+     * @throws Release when what follows cannot be pushed now
+     * @throws Throwable that of the handler
+     */
     public function __invoke(JobInterface $job, QueueInterface $queue): mixed
     {
         $steps = self::steps($job);
@@ -77,7 +80,7 @@ final class Follow
         }
         $left = $queue->sibling($job->queue)->peek($job->id);
         if ($left?->state === State::Buried) {
-            self::tell($job, $queue, new RuntimeException((string) $left->lastError));
+            self::tell($job, $queue, (string) $left->lastError);
         }
 
         return $left === null;
@@ -104,15 +107,18 @@ final class Follow
         $queue->on(Event::Buried, static function (Event $event, ?JobInterface $job, ?Throwable $error) use ($weak): void {
             $queue = $weak->get();
             if ($job !== null && $queue !== null) {
-                self::tell($job, $queue, $error ?? new RuntimeException('the handler returned false'));
+                self::tell($job, $queue, null, $error?->getMessage() ?? 'the handler returned false');
             }
         });
     }
 
-    private static function tell(JobInterface $job, QueueInterface $queue, Throwable $error): void
+    /** @param string|null $kept the error as it is kept, which has no passwords of URLs; null: to be read */
+    private static function tell(JobInterface $job, QueueInterface $queue, ?string $kept, string $else = ''): void
     {
-        self::attempt($job, static function () use ($job, $queue, $error): void {
-            foreach (self::steps($job) as $step) {
+        self::attempt($job, static function () use ($job, $queue, $kept, $else): void {
+            $steps = self::steps($job);
+            $error = $kept ?? ($steps === [] ? null : $queue->sibling($job->queue)->peek($job->id)?->lastError) ?? $else;
+            foreach ($steps as $step) {
                 self::attempt($job, static fn () => $step->buried($job, $queue, $error));
             }
         });

@@ -6,7 +6,6 @@ namespace DelayQueue\Flow;
 
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
-use Throwable;
 
 /**
  * A follower of a job whose header asks for one, made with the value of that header. Every method may be called again for the same job: after a crash the
@@ -24,6 +23,10 @@ interface Step
      */
     public function succeeded(JobInterface $job, QueueInterface $queue, mixed $result): void;
 
-    /** Does what follows a job that was buried. */
-    public function buried(JobInterface $job, QueueInterface $queue, Throwable $error): void;
+    /**
+     * Does what follows a job that was buried.
+     *
+     * @param string $error as Redis keeps it, without passwords of URLs
+     */
+    public function buried(JobInterface $job, QueueInterface $queue, string $error): void;
 }

@@ -11,6 +11,7 @@ use DateTimeInterface;
 use DelayQueue\Internal\Moment;
 use DelayQueue\Internal\Seconds;
 use Generator;
+use TypeError;
 use ValueError;
 
 /**
@@ -35,7 +36,7 @@ final class Spread
      *
      * @return Generator<int, array<string, mixed>> it reads a job when pushMany() asks for it
      *
-     * @throws ValueError if $over is no duration; while it is read, also if a delay is none
+     * @throws TypeError|ValueError if $over is no duration; while it is read, also if a delay is none
      */
     public static function over(iterable $jobs, int|float|string|DateInterval $over): Generator
     {
@@ -49,20 +50,30 @@ final class Spread
     {
         $number = 0;
         foreach ($jobs as $job) {
+            if (!is_array($job)) {
+                yield $job; // pushMany() says that it is none
+                continue;
+            }
             $place = $count === null ? fmod($number * self::GOLDEN_RATIO, 1) : min($number / max($count, 1), 1);
             yield ['delay' => self::later($job['delay'] ?? 0, $place * $seconds, $number)] + $job;
             $number++;
         }
     }
 
-    private static function later(int|float|string|DateInterval|DateTimeInterface $delay, float $seconds, int $number): float|DateTimeImmutable
+    private static function later(mixed $delay, float $seconds, int $number): float|DateTimeImmutable
     {
+        $what = "Argument #1 (\$jobs) item $number: delay";
         if ($delay instanceof DateTimeInterface) {
             $unix = Moment::of((float) $delay->format('U.u') + $seconds);
 
             return $unix->setTimezone($delay->getTimezone());
         }
 
-        return $seconds + Seconds::of($delay, self::class . '::over', "Argument #1 (\$jobs) item $number: delay");
+        if (!is_int($delay) && !is_float($delay) && !is_string($delay) && !$delay instanceof DateInterval) {
+            $types = 'DateTimeInterface|DateInterval|string|int|float';
+            throw new TypeError(self::class . "::over(): $what must be of type $types, " . get_debug_type($delay) . ' given');
+        }
+
+        return $seconds + Seconds::of($delay, self::class . '::over', $what);
     }
 }

@@ -6,6 +6,7 @@ namespace DelayQueue\Testing;
 
 use DateInterval;
 use DateTimeInterface;
+use DelayQueue\Flow\Follow;
 use DelayQueue\Job;
 use DelayQueue\QueueInterface;
 use DelayQueue\Testing;
@@ -30,8 +31,9 @@ trait RunsJobs
     }
 
     /**
-     * Runs what is due now with drain(), which settles each job as its handler decides and tells the listeners of the queue. An Error or a failed
-     * assertion of a handler fails its job, ends the run, and is thrown again for the test; to drain() it is one failed job of many.
+     * Runs what is due now with drain(), which settles each job as its handler decides and tells the listeners of the queue. Chains and batches
+     * go on. An Error or a failed assertion of a handler fails its job, ends the run, and is thrown again for the test; to drain() it is one
+     * failed job of many.
      *
      * @param callable(\DelayQueue\Job, QueueInterface): mixed $handler
      * @param string|QueueInterface $queue a name, or an object whose listeners are to hear of it
@@ -45,14 +47,14 @@ trait RunsJobs
     {
         $where = is_string($queue) ? " in queue '$queue'" : '';
         $mistake = null;
-        $handled = $this->asserted($queue)->drain(static function (Job $job, QueueInterface $queue) use ($handler, &$mistake): mixed {
+        $handled = $this->asserted($queue)->drain(new Follow(static function (Job $job, QueueInterface $queue) use ($handler, &$mistake): mixed {
             try {
                 return $handler($job, $queue);
             } catch (Error | PHPUnitException $mistake) {
                 $queue->stop();
                 throw $mistake;
             }
-        }, $limit + 1);
+        }), $limit + 1);
         if ($mistake !== null) {
             throw $mistake;
         }

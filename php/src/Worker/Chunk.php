@@ -6,11 +6,13 @@ namespace DelayQueue\Worker;
 
 use Closure;
 use DateInterval;
+use DelayQueue\ConnectionException;
 use DelayQueue\Event;
 use DelayQueue\InMemory\Listeners;
+use DelayQueue\Internal\Seconds;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
-use DelayQueue\Release;
+use DelayQueue\ServerException;
 use DelayQueue\StopReason;
 use InvalidArgumentException;
 use Throwable;
@@ -34,13 +36,13 @@ use WeakMap;
  * Jobs that the handler has settled itself are left alone. All jobs of a chunk are of one queue.
  *
  * A chunk fails as a whole where one of its jobs makes the handler throw or ends its process. The others come back with it, by the backoff of each. But a job
- * comes alone in its last attempt, and after its lease has ended once, so no job is buried because of another one.
+ * comes alone in its last attempt, and after its lease has ended once, so no job is buried because of another one, unless its retryUntil comes first.
  *
  * `delayqueue work` and `delayqueue drain` run a Chunk that the file of the handler returns.
  */
 final class Chunk
 {
-    private const MOST_JOBS = 500;
+    private const MAX_JOBS = 500;
 
     /** Seconds. A worker that is told to end fills its chunk before. */
     private const LONGEST_WAIT = 60.0;
@@ -51,6 +53,8 @@ final class Chunk
     ];
 
     private readonly Listeners $listeners;
+
+    private bool $isConsuming = false;
 
     /** @var list<array{Event, Closure}> */
     private array $ofWorker = [];
@@ -73,12 +77,8 @@ final class Chunk
      */
     public static function of(int $size, int|float|string|DateInterval $within, callable $handler): self
     {
-        $size >= 1 && $size <= self::MOST_JOBS || throw new ValueError(self::class . '::of(): Argument #1 ($size) must be between 1 and ' . self::MOST_JOBS);
-        try {
-            $seconds = (new Release($within))->delay;
-        } catch (ValueError $error) {
-            throw new ValueError(preg_replace('/^.*?Argument #1 \(\$delay\)/', self::class . '::of(): Argument #2 ($within)', $error->getMessage()));
-        }
+        $size >= 1 && $size <= self::MAX_JOBS || throw new ValueError(self::class . '::of(): Argument #1 ($size) must be between 1 and ' . self::MAX_JOBS);
+        $seconds = Seconds::of($within, self::class . '::of', 'Argument #2 ($within)');
         $seconds <= self::LONGEST_WAIT || throw new ValueError(self::class . '::of(): Argument #2 ($within) must be at most ' . self::LONGEST_WAIT . ' s');
         try {
             Signature::ofChunk($handler, 'it');
@@ -118,6 +118,9 @@ final class Chunk
      * @param int|float|string|DateInterval $timeout
      * @param int|float|string|DateInterval $graceTimeout
      * @param int|float|string|DateInterval $shutdownTimeout
+     *
+     * @throws ValueError
+     * @throws ConnectionException|ServerException as consume() of the queue
      */
     public function consume(
         QueueInterface $queue,
@@ -134,19 +137,25 @@ final class Chunk
         $maxJobs >= 0 || throw new ValueError(self::class . '::consume(): Argument #3 ($maxJobs) must be greater than or equal to 0');
         $this->tell($queue);
         $within = $stopWhenEmpty ? 0.0 : $this->within;
-        $run = new ChunkRun($this->handler, $this->listeners, $this->size, $within, $maxJobs, $heartbeat);
-        // The loop takes the first job of each chunk, and keeps its lease.
-        $reason = $queue->consume(
-            $run->handle(...),
-            idleTimeout: $idleTimeout,
-            maxTime: $maxTime,
-            memoryLimit: $memoryLimit,
-            stopWhenEmpty: $stopWhenEmpty,
-            timeout: $timeout,
-            graceTimeout: $graceTimeout,
-            heartbeat: $heartbeat,
-            shutdownTimeout: $shutdownTimeout,
-        );
+        $limit = Seconds::of($timeout, self::class . '::consume', 'Argument #7 ($timeout)');
+        $run = new ChunkRun($this->handler, $this->listeners, $this->size, $within, $limit, $maxJobs, $heartbeat);
+        $this->isConsuming = true;
+        try {
+            // The loop takes the first job of each chunk, and keeps its lease.
+            $reason = $queue->consume(
+                $run->handle(...),
+                idleTimeout: $idleTimeout,
+                maxTime: $maxTime,
+                memoryLimit: $memoryLimit,
+                stopWhenEmpty: $stopWhenEmpty,
+                timeout: $timeout,
+                graceTimeout: $graceTimeout,
+                heartbeat: $heartbeat,
+                shutdownTimeout: $shutdownTimeout,
+            );
+        } finally {
+            $this->isConsuming = false;
+        }
 
         return $run->ended($reason);
     }
@@ -167,6 +176,10 @@ final class Chunk
     /** Each listener once. */
     private function tell(QueueInterface $queue): void
     {
+        if (!isset($this->told[$queue])) {
+            // The loop buries a job that it cannot decode, before any handler has it.
+            $queue->on(Event::Buried, fn (Event $event, mixed ...$of) => $this->isConsuming ? $this->listeners->emit($event, ...$of) : null);
+        }
         foreach (array_slice($this->ofWorker, $this->told[$queue] ?? 0) as [$event, $listener]) {
             $queue->on($event, $listener);
         }

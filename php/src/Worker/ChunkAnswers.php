@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Worker;
 
 use DelayQueue\JobInterface;
+use Generator;
 use Throwable;
 use UnexpectedValueException;
 
@@ -19,10 +20,13 @@ final class ChunkAnswers
      * @param list<JobInterface> $jobs
      * @param mixed $answer a Throwable: it was thrown
      *
-     * @throws UnexpectedValueException when it answers for a job that is not there
+     * @throws UnexpectedValueException when it answers for a job that is not there, or the code of the handler has not run at all
      */
     public function __construct(array $jobs, private readonly mixed $answer)
     {
+        if ($answer instanceof Generator) {
+            throw new UnexpectedValueException('the handler of a chunk must return an array, and not yield: nothing of it has run');
+        }
         if (is_array($answer)) {
             $ids = array_map(static fn (JobInterface $job): string => $job->id, $jobs);
             $unknown = array_key_first(array_diff_key($answer, array_flip($ids)));

@@ -35,6 +35,7 @@ final class ChunkRun
     /**
      * @param Closure(list<JobInterface>, QueueInterface): mixed $handler
      * @param float $within seconds
+     * @param float $timeout seconds of jobs without a limit of their own; 0.0: none
      * @param int $maxJobs 0: no limit
      */
     public function __construct(
@@ -42,6 +43,7 @@ final class ChunkRun
         private readonly Listeners $listeners,
         private readonly int $size,
         private readonly float $within,
+        private readonly float $timeout,
         private readonly int $maxJobs,
         private readonly bool $heartbeat,
     ) {
@@ -111,9 +113,10 @@ final class ChunkRun
     private function fill(array &$jobs, QueueInterface $queue): void
     {
         $most = $this->maxJobs > 0 ? min($this->size, $this->maxJobs - $this->handled) : $this->size;
-        $until = hrtime(true) / 1e9 + $this->within;
+        $began = hrtime(true) / 1e9;
         try {
             $isOpen = $most > 1 && !$this->isAlone($jobs[0], $queue);
+            $until = $began + ($isOpen ? $this->within($jobs[0], $queue) : 0.0);
             while ($isOpen && count($jobs) < $most) {
                 $more = $queue->reserveMany($most - count($jobs), max(0.0, $until - hrtime(true) / 1e9));
                 // Redis gives such a job by itself.
@@ -128,6 +131,17 @@ final class ChunkRun
         } catch (ConnectionException | ServerException | LeaseLostException) {
             // The loop will say that Redis is away. What is here can be handled.
         }
+    }
+
+    /** How long the chunk may wait for others: the handler has at least half of the time limit. */
+    private function within(JobInterface $first, QueueInterface $queue): float
+    {
+        if ($this->within === 0.0) {
+            return 0.0;
+        }
+        $limit = $queue->peek($first->id)?->timeout ?: $this->timeout;
+
+        return $limit > 0.0 ? min($this->within, $limit / 2) : $this->within;
     }
 
     /** A job that may have killed its worker, or would be buried if the chunk failed, as reserveMany() sees it. */

@@ -7,6 +7,7 @@ namespace DelayQueue\Worker;
 use DelayQueue\CancelledException;
 use DelayQueue\ConnectionException;
 use DelayQueue\Internal\Excerpt;
+use DelayQueue\Internal\OwnHeaders;
 use DelayQueue\Internal\RedisClock;
 use DelayQueue\JobInfo;
 use DelayQueue\JobInterface;
@@ -30,7 +31,7 @@ final class Progress
 {
     public const HEADER = 'dq-progress';
 
-    private const MOST_CHARACTERS = 200;
+    private const MAX_CHARACTERS = 200;
 
     /** Seconds from one write to the next. */
     private const PAUSE = 1.0;
@@ -85,7 +86,7 @@ final class Progress
         }
         $this->last->at = $now;
         $this->last->header = json_encode(
-            ['share' => round($share, 6), 'text' => Excerpt::of($text, self::MOST_CHARACTERS), 'at' => round($now, 3)],
+            ['share' => round($share, 6), 'text' => Excerpt::of($text, self::MAX_CHARACTERS), 'at' => round($now, 3)],
             JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
         );
         try {
@@ -99,12 +100,15 @@ final class Progress
     /**
      * Job::update(), which keeps the progress and is kept by later reports. It always writes, and throws what that throws.
      *
-     * @param array<array-key, string>|null $headers null keeps them
+     * @param array<array-key, string>|null $headers null keeps them; those that begin with dq- are always kept
+     *
+     * @throws LeaseLostException|PayloadException|SealException|ValueError
+     * @throws ConnectionException|ServerException
      */
     public function note(mixed $payload, ?array $headers = null): void
     {
         $reported = clone $this->last;
-        $reported->headers = $headers ?? $reported->headers;
+        $reported->headers = $headers === null ? $reported->headers : $headers + OwnHeaders::of($reported->headers);
         $this->job->update($payload, $reported->all());
         $this->last->headers = $reported->headers;
         $this->last->note($payload);

@@ -15,7 +15,7 @@ use DelayQueue\JobInterface;
 final class Reported
 {
     /** Bytes of a payload that may be written again and again. */
-    private const MOST_BYTES = 65_536;
+    private const MAX_BYTES = 65_536;
 
     public ?float $at = null;
 
@@ -30,12 +30,12 @@ final class Reported
     {
         $this->headers = array_diff_key($job->headers, [Progress::HEADER => true]);
         $this->header = $job->headers[Progress::HEADER] ?? null;
-        $this->payload = strlen($job->body) > self::MOST_BYTES ? null : SamePayload::of($job);
+        $this->payload = strlen($job->body) > self::MAX_BYTES ? null : SamePayload::of($job);
     }
 
     public function note(mixed $payload): void
     {
-        $this->payload = SamePayload::ofNote($payload, self::MOST_BYTES);
+        $this->payload = SamePayload::ofNote($payload, self::MAX_BYTES);
     }
 
     /** @return array<array-key, string> the headers to store */

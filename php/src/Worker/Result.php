@@ -6,11 +6,13 @@ namespace DelayQueue\Worker;
 
 use DateInterval;
 use DateTimeImmutable;
+use DelayQueue\ConnectionException;
 use DelayQueue\Internal\Seconds;
 use DelayQueue\JobInterface;
 use DelayQueue\OnDuplicate;
 use DelayQueue\OnExpiry;
 use DelayQueue\QueueInterface;
+use DelayQueue\ServerException;
 use DelayQueue\State;
 use JsonException;
 use ValueError;
@@ -29,7 +31,7 @@ use ValueError;
 final class Result
 {
     /** Of the JSON of a value. */
-    public const MOST_BYTES = 4096;
+    public const MAX_BYTES = 4096;
 
     private const OVER_AT_ONCE = 10;
 
@@ -67,6 +69,7 @@ final class Result
      * @param Duration $keep for so long it can be had
      *
      * @throws ValueError before anything is sent
+     * @throws ConnectionException|ServerException
      */
     public static function put(QueueInterface $queue, string|JobInterface $job, mixed $value, int|float|string|DateInterval $keep): void
     {
@@ -76,8 +79,8 @@ final class Result
         } catch (JsonException $error) {
             throw new ValueError(__METHOD__ . "(): Argument #3 (\$value) must be encodable as JSON: {$error->getMessage()}", 0, $error);
         }
-        if ($length > self::MOST_BYTES) {
-            throw new ValueError(__METHOD__ . '(): Argument #3 ($value) must be at most ' . self::MOST_BYTES . " bytes of JSON, $length given");
+        if ($length > self::MAX_BYTES) {
+            throw new ValueError(__METHOD__ . '(): Argument #3 ($value) must be at most ' . self::MAX_BYTES . " bytes of JSON, $length given");
         }
         $result = self::of($queue, $job);
         $result->results->consumer(limit: self::OVER_AT_ONCE);
@@ -92,7 +95,11 @@ final class Result
         );
     }
 
-    /** @return mixed the value, or $default where there is none (yet, or any more). A null may have been put: give another default to tell it from nothing */
+    /**
+     * @return mixed the value, or $default where there is none (yet, or any more). A null may have been put: give another default to tell it from nothing
+     *
+     * @throws ConnectionException|ServerException
+     */
     public function get(mixed $default = null): mixed
     {
         $job = $this->results->peek($this->id);
@@ -100,6 +107,7 @@ final class Result
         return $job?->state === State::Delayed ? $job->payload : $default;
     }
 
+    /** @throws ConnectionException|ServerException */
     public function exists(): bool
     {
         return $this->get($this) !== $this;
@@ -113,6 +121,7 @@ final class Result
      * @return mixed as of get(), with $default when the time is over
      *
      * @throws ValueError if $timeout is no duration
+     * @throws ConnectionException|ServerException
      */
     public function wait(int|float|string|DateInterval $timeout, mixed $default = null): mixed
     {
@@ -130,6 +139,6 @@ final class Result
     private static function queue(QueueInterface $queue, string $name): QueueInterface
     {
         // A limit of the jobs is none of their results, which end by themselves.
-        return $queue->sibling("$name:results", ['format' => 'json', 'capacity' => null, 'maxPayload' => self::MOST_BYTES]);
+        return $queue->sibling("$name:results", ['format' => 'json', 'capacity' => null, 'maxPayload' => self::MAX_BYTES]);
     }
 }

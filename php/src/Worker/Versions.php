@@ -37,6 +37,11 @@ final class Versions
     public function __construct(array $tasks, array $aliases, array $upcasters)
     {
         $resolved = [];
+        foreach ($aliases as $alias => $task) {
+            if (!is_string($task) || array_is_list($aliases)) {
+                throw new InvalidArgumentException("the alias '$alias' is not the name of a task by another name: " . get_debug_type($task));
+            }
+        }
         foreach (array_keys($aliases) as $alias) {
             $resolved[$alias] = self::resolve((string) $alias, $tasks, $aliases);
         }

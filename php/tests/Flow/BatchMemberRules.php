@@ -9,6 +9,7 @@ use DelayQueue\Flow\Batch;
 use DelayQueue\Flow\BatchClosed;
 use DelayQueue\Flow\Follow;
 use DelayQueue\JobInterface;
+use DelayQueue\State;
 
 /** Members that are cancelled and added, on Redis and in memory. */
 trait BatchMemberRules
@@ -25,6 +26,22 @@ trait BatchMemberRules
         $this->assertSame(1, $batch->cancelMember('row-3'));
         $this->assertCount(0, $queue);
         $this->assertCount(1, $queue->sibling('reports'));
+    }
+
+    public function testAJobThatHasTakenTheIdOfAMemberIsLeftAlone(): void
+    {
+        $queue = $this->delayQueue('imports');
+        $batch = Batch::start($queue, 'import-7', self::members(2), then: self::THEN, onFailure: self::ALARM);
+        $queue->cancel('row-1', 'row-2');
+        $queue->push('other', id: 'row-1', priority: 1);
+        $queue->push('other', id: 'row-2');
+        $queue->drain(fn () => throw new Bury(), 1);
+
+        $this->assertSame(0, $batch->check(), 'they may be members whose headers were replaced');
+        $this->assertCount(0, $queue->sibling('alarms'));
+        $this->assertSame(1, $batch->cancelMember('row-1'));
+        $this->assertSame(0, $batch->cancel(), 'no job of it is left');
+        $this->assertSame([State::Buried, State::Ready], [$queue->peek('row-1')->state, $queue->peek('row-2')->state]);
     }
 
     public function testACancelledBatchLeavesNothingAndNothingFollows(): void

@@ -41,17 +41,17 @@ trait BatchRules
         $this->assertTrue($batch->wait(0));
     }
 
-    public function testThenIsPushedWithItsOwnIdAndOptions(): void
+    public function testThenIsPushedWithItsOwnOptions(): void
     {
         $queue = $this->delayQueue('imports');
         $then = [
-            'payload' => ["bytes \u{e4}"], 'id' => 'report', 'queue' => 'reports', 'delay' => '1m', 'priority' => 7, 'ttr' => '30s', 'maxAttempts' => 3,
+            'payload' => ["bytes \u{e4}"], 'queue' => 'reports', 'delay' => '1m', 'priority' => 7, 'ttr' => '30s', 'maxAttempts' => 3,
             'timeout' => 4, 'headers' => ['tenant' => 'acme'], 'group' => 'tenant-42', 'expires' => '1h', 'backoff' => Backoff::fixed(9),
         ];
         Batch::start($queue, 'import-7', self::members(1), then: $then);
         $queue->drain(new Follow(fn () => null));
 
-        $job = $queue->sibling('reports')->peek('report');
+        $job = $queue->sibling('reports')->peek('import-7/then');
         $this->assertSame([["bytes \u{e4}"], 7, 30.0, 3, 4.0], [$job->payload, $job->priority, $job->ttr, $job->maxAttempts, $job->timeout]);
         $this->assertSame([['tenant' => 'acme'], 'tenant-42'], [$job->headers, $job->group]);
         $this->assertEqualsWithDelta($queue->now() + 60, $job->dueAt, 5);
@@ -73,7 +73,7 @@ trait BatchRules
     {
         $queue = $this->delayQueue('imports', ['format' => 'raw']);
         $members = [['payload' => "\xff", 'id' => 'row-1'], ['payload' => "\xfe", 'id' => 'row-2', 'queue' => $queue->sibling('other')]];
-        Batch::start($queue, 'import-7', $members, then: ['payload' => "\x80\xff", 'id' => "\xff"]);
+        Batch::start($queue, 'import-7', $members, then: ['payload' => "\x80\xff"]);
         $seen = [];
         $handler = new Follow(function (JobInterface $job) use (&$seen): void {
             $seen[] = bin2hex($job->payload);

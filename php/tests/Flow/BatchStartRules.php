@@ -10,6 +10,7 @@ use DelayQueue\Flow\BatchHeld;
 use DelayQueue\Flow\Follow;
 use DelayQueue\OnDuplicate;
 use DelayQueue\OnExpiry;
+use DelayQueue\State;
 use PHPUnit\Framework\Attributes\DataProvider;
 use TypeError;
 use ValueError;
@@ -55,8 +56,10 @@ trait BatchStartRules
             $this->assertStringContainsString("job 'row-2' is in queue 'imports' already, and is no member of batch 'import-7'", $error->getMessage());
         }
         $batch = Batch::of($queue, 'import-7');
+        $this->assertSame(0, $batch->check(), 'a loop over all batches goes on');
+        $this->assertSame([3, 0, 3, 0.0], self::figures($batch));
         try {
-            $batch->check();
+            $batch->cancelMember('row-1');
             $this->fail('start() has not ended');
         } catch (BatchHeld $error) {
             $this->assertStringContainsString('call that again', $error->getMessage());
@@ -67,6 +70,24 @@ trait BatchStartRules
         Batch::start($queue, 'import-7', self::members(3));
         $this->assertSame(3, $queue->drain(new Follow(fn () => null)));
         $this->assertSame('all', $queue->sibling('reports')->reserve()->payload, 'as the first start() said it');
+    }
+
+    public function testAJobThatHasTheIdOfAMemberIsNotCancelledWithTheBatch(): void
+    {
+        $queue = $this->delayQueue('imports');
+        Batch::start($queue, 'import-6', self::members(1), then: self::THEN);
+        $queue->push('other', id: 'row-2');
+        try {
+            Batch::start($queue, 'import-7', self::members(3));
+            $this->fail('two are taken');
+        } catch (DuplicateJobException) {
+        }
+        $batch = Batch::of($queue, 'import-7');
+        $batch->cancel();
+
+        $this->assertNull($batch->progress());
+        $this->assertSame(['row-1', 'row-2'], array_column($queue->list(State::Ready), 'id'));
+        $this->assertSame([1, 0, 1, 0.0], self::figures(Batch::of($queue, 'import-6')));
     }
 
     public function testNothingIsSentOfAMillionMembers(): void
@@ -131,7 +152,7 @@ trait BatchStartRules
             'a long id' => ['#3 ($jobs) item 0: "id" must be at most 198 bytes long', 'b', [$job + ['id' => str_repeat('i', 199)]]],
             'no payload' => ['#3 ($jobs) item 0: "payload" must be given', 'b', [['id' => 'a']]],
             'no array' => ['#3 ($jobs) item 0 must be of type array, string given', 'b', ['a']],
-            'an unknown key' => ['#3 ($jobs) item 0 has the key "onDuplicate"', 'b', [$one[0] + ['onDuplicate' => OnDuplicate::Keep]]],
+            'an unknown key' => ['#3 ($jobs) item 0 must not have the key "onDuplicate"', 'b', [$one[0] + ['onDuplicate' => OnDuplicate::Keep]]],
             'a job that vanishes' => ['item 0: "onExpiry" must not be OnExpiry::Drop', 'b', [$one[0] + ['expires' => '1s', 'onExpiry' => OnExpiry::Drop]]],
             'a member of a batch' => ['item 0: "headers" must not have dq-batch', 'b', [$one[0] + ['headers' => ['dq-batch' => 'c']]]],
             'a wrong delay' => ['item 0: "delay" must ', 'b', [$one[0] + ['delay' => 'soon']]],
@@ -141,11 +162,11 @@ trait BatchStartRules
             'no queue' => ['item 0: "queue" must be of type DelayQueue\QueueInterface|string, int given', 'b', [$one[0] + ['queue' => 5]]],
             'the queue of batches' => ['item 0: "queue" must not be \'batches\'', 'b', [$one[0] + ['queue' => 'batches']]],
             'a wrong then' => ['#4 ($then): "delay" must ', 'b', $one, $job + ['delay' => 'soon']],
-            'then without payload' => ['#4 ($then): "payload" must be given', 'b', $one, ['id' => 'x']],
-            'then that is there' => ['#4 ($then): its id \'taken\' is taken in queue \'imports\'', 'b', $one, $job + ['id' => 'taken']],
-            'then that was there' => ['#4 ($then): its id \'done\' is taken', 'b', $one, $job + ['id' => 'done']],
-            'onFailure that was there' => ['#5 ($onFailure): its id \'done\' is taken', 'b', $one, $job, $job + ['id' => 'done']],
-            'then and onFailure alike' => ['#5 ($onFailure): "id" must not be that of $then', 'b', $one, $job + ['id' => 'x'], $job + ['id' => 'x']],
+            'then without payload' => ['#4 ($then): "payload" must be given', 'b', $one, ['delay' => 1]],
+            'then with an id' => ['#4 ($then) must not have the key "id"', 'b', $one, $job + ['id' => 'x']],
+            'onFailure with an id' => ['#5 ($onFailure) must not have the key "id"', 'b', $one, $job, $job + ['id' => 'x']],
+            'then that vanishes' => ['#4 ($then): "onExpiry" must not be OnExpiry::Drop', 'b', $one, $job + ['onExpiry' => OnExpiry::Drop]],
+            'the queue of chains' => ['item 0: "queue" must not be \'chains\'', 'b', [$one[0] + ['queue' => 'chains']]],
             'a member like then' => ['item 0: "id" must not be that of a job that the batch pushes later', 'b', [$job + ['id' => 'b/then']], $job],
             'headers without room' => ['#5 ($onFailure): "headers" must ', 'b', $one, null, $job + ['headers' => ['x' => str_repeat('x', 6000)]]],
         ];

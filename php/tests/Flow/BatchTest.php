@@ -70,13 +70,16 @@ final class BatchTest extends TestCase
         } catch (SealException $error) {
             $this->assertStringContainsString("batch 'import-7' cannot be read, so its workers need the keys", $error->getMessage());
         }
+        $plain = Batch::start($this->delayQueue('plain'), 'import-6', self::members(1));
+        $this->assertSame([['import-7'], ['import-6']], [[...Batch::names($queue)], [...Batch::names($this->delayQueue('imports'))]]);
+        $plain->cancel();
         self::served($queue);
         self::served($this->delayQueue('mails', $keys));
 
         $this->assertSame('all', $this->delayQueue('reports', $keys)->reserve()->payload);
         $this->assertSame(0, $this->delayQueue('batches')->stats()->buried + count($this->delayQueue('batches')));
         $this->expectException(ValueError::class);
-        $this->expectExceptionMessage('item 0: "queue" must have keys, as that of the batch, or none, as that');
+        $this->expectExceptionMessage('item 0: "queue" must have the same keys as queue \'imports\', or none, as that');
         Batch::start($queue, 'import-8', self::members(1, 'row', $this->delayQueue('plain')));
     }
 
@@ -90,7 +93,7 @@ final class BatchTest extends TestCase
 
         $this->assertCount(1, $this->delayQueue('reports', ['prefix' => 'shop']));
         $this->expectException(ValueError::class);
-        $this->expectExceptionMessage('item 0: "queue" must have the Redis and the prefix of the batch');
+        $this->expectExceptionMessage('item 0: "queue" must be on the same Redis and under the same prefix as queue \'imports\'');
         Batch::start($queue, 'import-8', self::members(1, 'row', $this->delayQueue('imports')));
     }
 
@@ -109,22 +112,5 @@ final class BatchTest extends TestCase
         Batch::start($queue, 'import-7', self::members(600), self::THEN);
         $this->assertCount(150, self::served($queue), 'none of them twice');
         $this->assertCount(1, $this->delayQueue('reports'));
-    }
-
-    public function testADeadStartThatHasNotBegunIsRefusedWhereTheIdOfThenIsTaken(): void
-    {
-        $queue = $this->delayQueue('imports');
-        $queue->push('old', id: 'report');
-        for ($try = 0; $try < 2; $try++) {
-            try {
-                Batch::start($queue, 'import-7', self::members(1), ['payload' => 1, 'id' => 'report']);
-                $this->fail('the id is taken');
-            } catch (ValueError $error) {
-                $this->assertStringContainsString("#4 (\$then): its id 'report' is taken in queue 'imports'", $error->getMessage());
-            }
-        }
-        $queue->cancel('report');
-        Batch::start($queue, 'import-7', self::members(1), ['payload' => 1, 'id' => 'report']);
-        $this->assertSame(['row-1', 'report'], self::served($queue));
     }
 }

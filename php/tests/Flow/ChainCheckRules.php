@@ -8,6 +8,7 @@ use DelayQueue\Bury;
 use DelayQueue\Flow\Chain;
 use DelayQueue\Flow\Follow;
 use DelayQueue\State;
+use ValueError;
 
 /** Looking at chains, and healing what no event tells. */
 trait ChainCheckRules
@@ -123,5 +124,20 @@ trait ChainCheckRules
         $this->assertSame(122, Chain::cancel($this->queue(), 'c'));
         $this->assertNoChains();
         $this->assertSame(0, $this->queue()->count());
+    }
+
+    public function testAnIdThatNoChainCanHaveIsRefused(): void
+    {
+        $length = 'be between 1 and 193 bytes long';
+        foreach (['' => $length, str_repeat('x', 194) => $length, "a\nb" => 'have no control characters'] as $id => $must) {
+            foreach (['status', 'check', 'cancel'] as $method) {
+                try {
+                    Chain::$method($this->queue(), $id);
+                    $this->fail("$method() accepts it");
+                } catch (ValueError $error) {
+                    $this->assertSame(Chain::class . "::$method(): Argument #2 (\$id) must $must", $error->getMessage());
+                }
+            }
+        }
     }
 }

@@ -7,6 +7,8 @@ namespace DelayQueue\Tests\Flow;
 use DelayQueue;
 use DelayQueue\Flow\Chain;
 use DelayQueue\Flow\Follow;
+use DelayQueue\InMemory\InMemoryQueue;
+use DelayQueue\SealException;
 use DelayQueue\State;
 use DelayQueue\Testing;
 use ValueError;
@@ -34,6 +36,23 @@ trait ChainOnRedis
         $this->assertNoChains();
     }
 
+    public function testChainsOfOtherKeysAreNotListed(): void
+    {
+        $sealed = $this->queue('links', ['keys' => ['k' => str_repeat('k', 32)]]);
+        $this->chain('a/b', ...array_fill(0, 12, []))->onFailure(['payload' => 1])->push($sealed);
+        $this->chain('b', ['group' => '/chains'], ['group' => '/chains'])->push($this->queue());
+
+        $this->assertSame([['a/b'], ['b']], [[...Chain::ids($sealed)], [...Chain::ids($this->queue())]]);
+        foreach (['status', 'check', 'cancel'] as $method) {
+            try {
+                Chain::$method($this->queue(), 'a/b');
+                $this->fail("$method() needs the keys");
+            } catch (SealException $error) {
+                $this->assertStringContainsString("job 'a/b/0' in queue 'chains' cannot be opened", $error->getMessage());
+            }
+        }
+    }
+
     public function testAWorkerWithoutTheKeysOfTheChainFailsItsLinkClearly(): void
     {
         $this->chain('c', ['maxAttempts' => 1], ['payload' => 'b'])->push($this->queue());
@@ -48,13 +67,13 @@ trait ChainOnRedis
     public function testQueuesWithAndWithoutKeysMakeNoChain(): void
     {
         $this->expectException(ValueError::class);
-        $this->expectExceptionMessage("all queues of a chain must have the same keys; 'other' differs");
+        $this->expectExceptionMessage("link 2: \"queue\" must have the same keys as queue 'links', or none, as that");
         $this->chain('c', [], ['queue' => $this->queue('other', ['keys' => ['k' => str_repeat('k', 32)]])])->push($this->queue());
     }
 
     public function testAQueueOfAnotherRedisOrPrefixMakesNoChain(): void
     {
-        foreach ([new DelayQueue('other', 'redis://127.0.0.1:1'), $this->queue('other', ['prefix' => 'p'])] as $other) {
+        foreach ([new DelayQueue('other', 'redis://127.0.0.1:1'), $this->queue('other', ['prefix' => 'p']), new InMemoryQueue('other')] as $other) {
             try {
                 $this->chain('c', [], ['queue' => $other])->push($this->queue());
                 $this->fail('it is refused');

@@ -11,7 +11,6 @@ use DelayQueue\Flow\Chain;
 use DelayQueue\Flow\ChainStep;
 use DelayQueue\Flow\Follow;
 use DelayQueue\State;
-use RuntimeException;
 use TypeError;
 use ValueError;
 
@@ -131,7 +130,7 @@ trait ChainPushRules
         Chain::cancel($this->queue(), 'c');
         $chain->push($this->queue());
 
-        (new ChainStep($job->headers['dq-chain'], 'c/2'))->buried($job, $this->queue(), new RuntimeException('late'));
+        (new ChainStep($job->headers['dq-chain'], 'c/2'))->buried($job, $this->queue(), 'late');
         $this->assertNull($this->queue()->peek('c/failed'));
         (new Follow(static fn () => null))($job, $this->queue());
         $this->assertNull($this->queue()->peek('c/3'));
@@ -187,12 +186,13 @@ trait ChainPushRules
         return [
             'no link' => ['must have 1 to 199 links, 0 given', static fn () => Chain::of()],
             'too many' => ['must have 1 to 199 links, 200 given', static fn () => Chain::of(...array_fill(0, 200, ['payload' => 1]))],
-            'id' => ['Argument #2 has the unknown key "id"', $two(['payload' => 1, 'id' => 'x'])],
-            'unique' => ['Argument #2 has the unknown key "unique"', $two(['payload' => 1, 'unique' => '1h'])],
+            'id' => ['Argument #2 must not have the key "id"', $two(['payload' => 1, 'id' => 'x'])],
+            'unique' => ['Argument #2 must not have the key "unique"', $two(['payload' => 1, 'unique' => '1h'])],
             'no payload' => ['Argument #2: "payload" must be given', $two(['delay' => 1])],
             'delay' => ['link 2: "delay" must', $two(['payload' => 1, 'delay' => 'soon'])],
             'queue' => ['link 2: "queue" must', $two(['payload' => 1, 'queue' => 'a b'])],
             'queue of chains' => ["link 2: \"queue\" must not be 'chains'", $two(['payload' => 1, 'queue' => 'chains'])],
+            'queue of batches' => ["link 2: \"queue\" must not be 'batches'", $two(['payload' => 1, 'queue' => 'batches'])],
             'type of queue' => ['link 2: "queue" must be of type', $two(['payload' => 1, 'queue' => 5])],
             'payload' => ['link 2: ', $two(['payload' => str_repeat('x', 1 << 20)])],
             'headers' => [
@@ -211,7 +211,7 @@ trait ChainPushRules
                 static fn ($queue) => Chain::of(['payload' => 1])->onFailure(['payload' => 1, 'ttr' => '31d'])->push($queue),
             ],
             'id of failure' => [
-                'Argument #1 ($job) has the unknown key "id"',
+                'Argument #1 ($job) must not have the key "id"',
                 static fn () => Chain::of(['payload' => 1])->onFailure(['payload' => 1, 'id' => 'x']),
             ],
         ];

@@ -5,11 +5,13 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Flow;
 
 use ArrayObject;
+use DelayQueue\Bury;
 use DelayQueue\Event;
 use DelayQueue\Flow\Chain;
 use DelayQueue\Flow\Follow;
 use DelayQueue\JobInterface;
 use DelayQueue\LeaseLostException;
+use DelayQueue\Middleware\Pipeline;
 use DelayQueue\QueueInterface;
 use DelayQueue\State;
 use DelayQueue\Testing;
@@ -33,6 +35,13 @@ trait FollowRules
         $this->assertNoChains();
     }
 
+    public function testDueJobsOfATestAreFollowed(): void
+    {
+        $this->chain('c', [], [])->push($this->queue());
+        $this->assertSame(2, $this->runDueJobs(static fn () => null, 'links'));
+        $this->assertNoChains();
+    }
+
     public function testARouterInAFollowFollowsOnce(): void
     {
         $pushed = new ArrayObject();
@@ -47,6 +56,20 @@ trait FollowRules
 
         $this->assertSame([null], $pushed->getArrayCopy(), 'the inner one has pushed nothing');
         $this->assertSame('"outer"', $this->queue()->peek('c/2')->headers[Chain::RESULT]);
+    }
+
+    public function testMiddlewareThatEndsALinkEndsItForTheChainToo(): void
+    {
+        $handler = fn () => $this->fail('the middleware does not go on');
+        foreach ([$handler, new Follow($handler), new TaskRouter(['a' => $handler])] as $number => $inner) {
+            $this->chain("done-$number", ['payload' => ['task' => 'a']], ['delay' => '1h'])->push($this->queue());
+            $this->queue()->drain(new Pipeline($inner, static fn (): string => 'kept'));
+            $this->assertSame('"kept"', $this->queue()->peek("done-$number/2")->headers[Chain::RESULT]);
+
+            $this->chain("buried-$number", ['payload' => ['task' => 'a']], [])->onFailure(['payload' => 1, 'delay' => '1h'])->push($this->queue());
+            $this->queue()->drain(new Pipeline($inner, static fn () => throw new Bury('too late')));
+            $this->assertSame('too late', Chain::failure($this->queue()->reserveJob("buried-$number/failed"))['error']);
+        }
     }
 
     /** @dataProvider settlings */

@@ -12,6 +12,7 @@ use DelayQueue\Schedule\Spread;
 use DelayQueue\Testing\InteractsWithMemoryQueue;
 use Generator;
 use PHPUnit\Framework\TestCase;
+use TypeError;
 use ValueError;
 
 final class SpreadTest extends TestCase
@@ -96,5 +97,13 @@ final class SpreadTest extends TestCase
         for ($number = 0; $number < $count; $number++) {
             yield ['payload' => $number];
         }
+    }
+
+    public function testAJobOrDelayOfAWrongTypeIsNamed(): void
+    {
+        $this->assertSame(['a'], iterator_to_array(Spread::over(['a'], '1m')), 'for pushMany() to refuse');
+        $this->expectException(TypeError::class);
+        $this->expectExceptionMessage('item 0: delay must be of type DateTimeInterface|DateInterval|string|int|float, array given');
+        iterator_to_array(Spread::over([['payload' => 1, 'delay' => []]], '1m'));
     }
 }

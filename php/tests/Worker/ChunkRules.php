@@ -112,6 +112,9 @@ trait ChunkRules
             'a returned exception' => [static fn () => new Bury('never'), State::Buried, 'buried', 'never'],
             'Bury' => [static fn () => throw new Bury('never'), State::Buried, 'buried', 'never'],
             'a key that is no id' => [static fn (): array => ['job-9' => false], State::Delayed, 'failed', 'UnexpectedValueException: the handler of a chunk must return an array by ids of its jobs; \'job-9\' is none of them'],
+            'a generator' => [static function (): iterable {
+                yield 'job-1' => true;
+            }, State::Delayed, 'failed', 'UnexpectedValueException: the handler of a chunk must return an array, and not yield'],
             'a list' => [static fn (): array => [true, true], State::Delayed, 'failed', 'UnexpectedValueException: '],
         ];
     }
@@ -135,6 +138,26 @@ trait ChunkRules
             $this->assertSame($state, $queue->peek($id)->state);
             $this->assertStringStartsWith($error, $queue->peek($id)->lastError);
         }
+    }
+
+    /** @dataProvider shortLimits */
+    #[\PHPUnit\Framework\Attributes\DataProvider('shortLimits')]
+    public function testAChunkOfJobsWithAShortTimeLimitReachesItsHandler(?string $own, string $timeout): void
+    {
+        $queue = $this->chunkQueue();
+        foreach (['a', 'b'] as $id) {
+            $queue->push('x', id: $id, timeout: $own);
+        }
+        $this->chunk(10, static fn (array $jobs, QueueInterface $queue) => $queue->stop(), within: '30s')->consume($queue, timeout: $timeout);
+
+        $this->assertSame([['a', 'b']], $this->calls);
+        $this->assertSame([0, 2], [$queue->count(), $queue->stats()->acked]);
+    }
+
+    /** @return array<string, array{string|null, string}> */
+    public static function shortLimits(): array
+    {
+        return ['of the job' => ['600ms', '0'], 'of the worker' => [null, '600ms']];
     }
 
     public function testNoJobIsBuriedBecauseOfAnotherOne(): void

@@ -4,10 +4,14 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Worker;
 
+use DelayQueue\Bury;
 use DelayQueue\Event;
+use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
+use DelayQueue\State;
 use DelayQueue\Testing\InteractsWithDelayQueue;
 use PHPUnit\Framework\TestCase;
+use Throwable;
 
 final class ChunkTest extends TestCase
 {
@@ -29,6 +33,27 @@ final class ChunkTest extends TestCase
         $this->assertSame(range(1, 40), $payloads);
         $this->assertSame([10, 10, 10, 10], array_map(count(...), $this->calls));
         $this->assertCount(0, $queue);
+    }
+
+    public function testAJobThatTheLoopCannotDecodeIsToldAsBuried(): void
+    {
+        $queue = $this->filled(0);
+        $queue->sibling('default', ['format' => 'raw'])->push('{garbage', id: 'garbage');
+        $chunk = $this->chunk(10);
+        $told = [];
+        $chunk->on(Event::Buried, static function (Event $event, ?JobInterface $job, ?Throwable $error) use (&$told): void {
+            $told[] = [$job?->id, $error?->getMessage()];
+        });
+
+        $chunk->consume($queue, stopWhenEmpty: true);
+        $this->assertSame(State::Buried, $queue->peek('garbage')->state);
+        $this->assertCount(1, $told);
+        $this->assertSame('garbage', $told[0][0]);
+        $this->assertStringContainsString('payload is not valid JSON', $told[0][1]);
+
+        $queue->push('x', id: 'x');
+        $queue->consume(static fn () => throw new Bury('no'), stopWhenEmpty: true);
+        $this->assertCount(1, $told, 'that was no job of the chunk');
     }
 
     public function testAJobPushedWhileAChunkFillsIsInIt(): void

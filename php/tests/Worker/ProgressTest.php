@@ -7,6 +7,9 @@ namespace DelayQueue\Tests\Worker;
 use Closure;
 use DelayQueue;
 use DelayQueue\Console\JobView;
+use DelayQueue\Flow\Batch;
+use DelayQueue\Flow\Follow;
+use DelayQueue\JobInterface;
 use DelayQueue\Queues;
 use DelayQueue\QueueInterface;
 use DelayQueue\Testing;
@@ -134,6 +137,21 @@ final class ProgressTest extends TestCase
         $progress->note(str_repeat('x', 70_000));
         $progress->report(1.0, 'again');
         $this->assertSame('', Progress::in($queue->peek('a'))['text'], 'a note may be too long to write it again and again');
+    }
+
+    /** @dataProvider queues */
+    #[\PHPUnit\Framework\Attributes\DataProvider('queues')]
+    public function testANoteKeepsTheHeadersOfABatch(Closure $open): void
+    {
+        $queue = $open();
+        $batch = Batch::start($queue, 'import-7', [['payload' => 0, 'id' => 'a']]);
+        $queue->drain(new Follow(static function (JobInterface $job): void {
+            if ($job->attempts === 1) {
+                Progress::of($job)->note(1, ['cursor' => 'x']);
+                $job->release();
+            }
+        }));
+        $this->assertNull($batch->progress());
     }
 
     public function testOfALongPayloadNothingIsWritten(): void

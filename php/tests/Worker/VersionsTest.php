@@ -120,6 +120,8 @@ final class VersionsTest extends TestCase
             'a circle' => [['a' => 'b', 'b' => 'c', 'c' => 'a'], [], "the alias 'a' leads in a circle"],
             'into a circle' => [['x' => 'a', 'a' => 'b', 'b' => 'a'], [], "the alias 'x' leads in a circle"],
             'to nothing' => [['a' => 'b', 'b' => 'gone'], [], "the alias 'a' leads to task 'gone', which has no handler"],
+            'a list' => [['close-order'], [], "the alias '0' is not the name of a task by another name: string"],
+            'an array' => [['a' => ['close-order']], [], "the alias 'a' is not the name of a task by another name: array"],
             'a task for an alias' => [['close-order' => 'remind'], [], "the alias 'close-order' is a task with a handler"],
             'of no task' => [[], ['gone' => [1 => $step]], "there are upcasters of task 'gone', which has no handler"],
             'of an alias' => [['close' => 'close-order'], ['close' => [1 => $step]], "there are upcasters of task 'close', which has no handler"],
