@@ -22,7 +22,7 @@ declare(strict_types=1);
 
         return;
     }
-    $components = ['Bundle/FrameworkBundle', 'Component/Messenger', 'Component/Messenger/Bridge/Redis', 'Component/Console', 'Component/Yaml', 'Component/Process'];
+    $components = ['Bundle/FrameworkBundle', 'Bundle/SecurityBundle', 'Component/Messenger', 'Component/Messenger/Bridge/Redis', 'Component/Console', 'Component/Yaml', 'Component/Process'];
     foreach ([...$components, '../Doctrine/DBAL', '../Doctrine/ORM'] as $component) {
         $file = stream_resolve_include_path("Symfony/$component/autoload.php");
         if ($file !== false) {
