@@ -17,7 +17,7 @@ final class CliTest extends CliTestCase
     private const COMMANDS = [
         'work', 'drain', 'push', 'stats', 'list', 'show', 'cancel', 'kick', 'reschedule', 'pause', 'resume', 'purge', 'doctor', 'install-scripts', 'serve',
         'dump', 'load', 'reseal', 'metrics', 'forget', 'receipts', 'forget-receipts', 'workers', 'workers:stop', 'workers:restart', 'workers:pause', 'workers:resume',
-        'groups', 'limit', 'rate-limit', 'check', 'watch', 'update',
+        'groups', 'limit', 'rate-limit', 'check', 'watch', 'update', 'dashboard',
     ];
 
     public function testEveryCommandExplainsItself(): void
