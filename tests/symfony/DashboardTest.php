@@ -74,6 +74,13 @@ final class DashboardTest extends MessengerTestCase
         $this->assertStringContainsString('info delayqueue dashboard: cancelled, queue orders, id order-1 {"user":"ann"}', (string) file_get_contents($this->file('log')));
     }
 
+    public function testAPayloadIsPushedAsJson(): void
+    {
+        $this->boot(self::ROLES);
+        $this->assertSame(303, $this->post('/job/push', ['queue' => 'orders', 'id' => 'a', 'payload' => '{"n":{}}', 'delay' => '1h'], 'ann', self::FROM_HERE)->getStatusCode());
+        $this->assertSame('{"n":{}}', $this->jobs('orders')->peek('a')->body);
+    }
+
     public function testItHasTheRedisAndPrefixOfTheTransportThatIsNamed(): void
     {
         $this->delayQueue('elsewhere', ['prefix' => 'second', 'format' => 'raw'])->push('1', id: 'order-2');
@@ -101,9 +108,16 @@ final class DashboardTest extends MessengerTestCase
     /** @param array<string, string> $server */
     private function cancel(string $id, string $user, array $server): Response
     {
-        $form = ['queue' => 'orders', 'id' => $id];
+        return $this->post('/job/cancel', ['queue' => 'orders', 'id' => $id], $user, $server);
+    }
 
-        return $this->dashboard->handle(Request::create('/_delayqueue/job/cancel', 'POST', $form, [], [], $server + self::login($user), http_build_query($form)));
+    /**
+     * @param array<string, string> $form
+     * @param array<string, string> $server
+     */
+    private function post(string $path, array $form, string $user, array $server): Response
+    {
+        return $this->dashboard->handle(Request::create("/_delayqueue$path", 'POST', $form, [], [], $server + self::login($user), http_build_query($form)));
     }
 
     /** @return array<string, string> */

@@ -89,6 +89,16 @@ final class DashboardTest extends LaravelTestCase
         $this->assertMatchesRegularExpression('/^.*INFO: delayqueue dashboard: cancelled, queue default, id order-1  {"user":"7"}.*$/m', $this->log());
     }
 
+    public function testAPayloadIsPushedAndChangedAsJson(): void
+    {
+        $this->signIn();
+        $this->allowChanges();
+        $this->assertSame(303, $this->post('/delayqueue/job/push', ['queue' => 'default', 'id' => 'a', 'payload' => '{"n":{}}', 'delay' => '1h'], self::FROM_HERE)->getStatusCode());
+        $this->assertSame('{"n":{}}', $this->delayQueue()->peek('a')->body);
+        $this->post('/delayqueue/job/update', ['queue' => 'default', 'id' => 'a', 'payload' => '{"n":2}'], self::FROM_HERE);
+        $this->assertSame('{"n":2}', $this->delayQueue()->peek('a')->body);
+    }
+
     public function testItStandsWhereTheConfigurationSaysWithItsMiddleware(): void
     {
         $this->boot([], ['path' => '/admin/queues/', 'middleware' => ['web', Support\TeapotMiddleware::class]]);

@@ -42,8 +42,10 @@ final class DashboardController
         if ($access === Access::None) {
             return HttpFoundation::response(Answer::text(403, 'You may not see this.'));
         }
+        $queue = $this->transports->transport($this->transport)->queue();
         $handler = new Handler(
-            $this->transports->transport($this->transport)->queue(),
+            // Forms take JSON, which is what the transport stores.
+            $queue->sibling($queue->name(), ['format' => 'json']),
             static fn (): Access => $access,
             journal: $this->journal,
             changed: $this->logger === null ? null : new ChangeLog($this->logger),
