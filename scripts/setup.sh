@@ -35,7 +35,7 @@ setup_packages() {
     zip binutils                                       # what dist makes and checks files with
     supervisor                                         # what runs one of the sample units
     # The Symfony transport: its framework, and what the sample application reads its configuration with.
-    php-symfony-messenger php-symfony-framework-bundle php-symfony-yaml php-psr-event-dispatcher
+    php-symfony-messenger php-symfony-framework-bundle php-symfony-yaml php-psr-event-dispatcher php-symfony-security-bundle
     php-dragonmantank-cron-expression                  # the lines of cron of schedules
     php-laravel-framework "php$series-redis"           # the queue driver for Laravel, and the client of its redis driver
     # The database side: servers for the tests, and Doctrine. MariaDB comes without the package that would start a server.

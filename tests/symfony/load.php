@@ -22,7 +22,10 @@ declare(strict_types=1);
 
         return;
     }
-    $components = ['Bundle/FrameworkBundle', 'Component/Messenger', 'Component/Messenger/Bridge/Redis', 'Component/Console', 'Component/Yaml', 'Component/Process', 'Component/Scheduler'];
+    $components = [
+        'Bundle/FrameworkBundle', 'Bundle/SecurityBundle', 'Component/Messenger', 'Component/Messenger/Bridge/Redis', 'Component/Console', 'Component/Yaml',
+        'Component/Process', 'Component/Scheduler',
+    ];
     foreach ([...$components, '../Doctrine/DBAL', '../Doctrine/ORM'] as $component) {
         $file = stream_resolve_include_path("Symfony/$component/autoload.php");
         if ($file !== false) {

@@ -4,7 +4,9 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
-use DelayQueue\Console\Worker\Relaunch;
+use DelayQueue\Console\Dashboard\Door;
+use DelayQueue\Console\Dashboard\WebServer;
+use DelayQueue\Console\Database\Database;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
@@ -16,8 +18,6 @@ use Symfony\Component\Console\Output\OutputInterface;
  */
 final class DashboardCommand extends Command
 {
-    private const PROCESSES = '4';
-
     public function __construct()
     {
         parent::__construct('dashboard');
@@ -26,68 +26,44 @@ final class DashboardCommand extends Command
     protected function configure(): void
     {
         $this->setDescription('Serves pages about queues, jobs and workers to a browser')
-            ->addOption('listen', null, InputOption::VALUE_REQUIRED, 'A loopback address and a port', '127.0.0.1:8025')
+            ->addOption('listen', null, InputOption::VALUE_REQUIRED, 'An address and a port', '127.0.0.1:8025')
             ->addOption('read-only', null, InputOption::VALUE_NONE, 'Offer no changes')
+            ->addOption('journal', null, InputOption::VALUE_NONE, 'Also show the journal in --database: jobs that have ended, and how each run went')
             ->setHelp(<<<'TEXT'
                   delayqueue dashboard
-                  delayqueue dashboard --read-only --listen=127.0.0.1:9000
+                  delayqueue dashboard --read-only --journal --database=sqlite:shop.sqlite
+                  delayqueue dashboard --listen=0.0.0.0:8025 --allow-host=queues.internal --user=ops --password-file=password
 
-                Prints the address of the first page. Its first part is a secret of this run: without it there are no pages. To reach it from elsewhere, tunnel
-                (ssh -L 8025:127.0.0.1:8025), or serve the pages with the application: see the page about the dashboard. SIGTERM and SIGINT (Ctrl-C) end it.
+                Prints the address of the first page. Its first part is a secret of this run: without it there are no pages. It listens on the loopback
+                interface, which a tunnel reaches (ssh -L 8025:127.0.0.1:8025). Another address needs a login, or --allow-host, or both: HTTP hides
+                neither from the network, so put a proxy with TLS before it. Pages of an application with a login of its own are better: see the page
+                about the dashboard. Only the address it listens on, loopback names and each --allow-host are served, whoever asks. Each change is a
+                line on standard error. SIGTERM and SIGINT (Ctrl-C) end it.
                 TEXT . "\n\n" . Application::EXIT_CODES);
+        Door::describe($this);
+        Database::describe($this);
     }
 
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
-        $listen = $input->getOption('listen');
-        if (!preg_match('/^(127(?:\.\d{1,3}){3}|\[::1]|localhost):[1-9]\d{0,4}$/D', $listen)) {
-            throw new UsageException("--listen must be a loopback address and a port, such as 127.0.0.1:8025, not $listen");
+        if (!function_exists('pcntl_fork') || !function_exists('posix_kill')) {
+            throw new UsageException("dashboard needs PHP's extensions pcntl and posix");
         }
-        $socket = @stream_socket_server("tcp://$listen", $code, $why);
-        if ($socket === false) {
-            throw new NothingDone("cannot listen on $listen: $why");
-        }
-        fclose($socket);
+        $door = Door::of($input);
         $target = new Target($input);
         $target->refuseNames('the dashboard is about all queues');
         $target->anywhere();
-        $token = bin2hex(random_bytes(16));
-        $settings = json_encode(
-            ['token' => $token, 'dsn' => $target->dsn(), 'options' => $target->options(), 'readOnly' => $input->getOption('read-only')],
-            JSON_THROW_ON_ERROR,
-        );
-        Format::raw($output, "http://$listen/$token/");
-        $arguments = [...Relaunch::settings(), '-q', '-S', $listen, __DIR__ . '/dashboard-page.php'];
+        $database = $input->getOption('journal') ? new Database($input) : null;
+        $database?->connection();
+        $server = WebServer::start($door->listen, __DIR__ . '/dashboard-page.php', ['DELAYQUEUE_DASHBOARD' => json_encode([
+            'door' => $door->settings(),
+            'dsn' => $target->dsn(),
+            'options' => $target->options(),
+            'readOnly' => $input->getOption('read-only'),
+            'journal' => $database?->dsn(),
+        ], JSON_THROW_ON_ERROR)]);
+        Format::raw($output, $door->address());
 
-        return self::serve($arguments, ['DELAYQUEUE_DASHBOARD' => $settings, 'PHP_CLI_SERVER_WORKERS' => self::PROCESSES] + getenv());
-    }
-
-    /**
-     * The web server ends without its workers. So it has a process group of its own, which a signal to this process ends as a whole.
-     *
-     * @param list<string> $arguments
-     * @param array<string, string> $environment
-     */
-    private static function serve(array $arguments, array $environment): int
-    {
-        $ended = false;
-        pcntl_async_signals(true);
-        foreach ([SIGTERM, SIGINT, SIGQUIT, SIGHUP] as $signal) {
-            pcntl_signal($signal, static function () use (&$ended): void {
-                $ended = true;
-            }, false);
-        }
-        $server = pcntl_fork();
-        if ($server === 0) {
-            posix_setsid();
-            pcntl_exec(PHP_BINARY, $arguments, $environment);
-            exit(ExitCode::FAILED);
-        }
-        do {
-            $gone = pcntl_waitpid($server, $status, WNOHANG) !== 0;
-        } while (!$gone && !$ended && usleep(100_000) === null);
-        posix_kill(-$server, SIGTERM);
-
-        return $ended ? ExitCode::OK : throw new NothingDone('the web server has ended');
+        return $server->wait() ? ExitCode::OK : throw new NothingDone('the web server has ended');
     }
 }

@@ -16,6 +16,7 @@ final class DelayQueueServiceProvider extends ServiceProvider
     public function register(): void
     {
         $this->mergeConfigFrom(__DIR__ . '/connection.php', 'queue.connections.delayqueue');
+        $this->mergeConfigFrom(__DIR__ . '/Dashboard/config.php', 'delayqueue.dashboard');
         $this->callAfterResolving('queue', function (QueueManager $manager): void {
             $manager->addConnector('delayqueue', fn (): Connector => new Connector($this->app['config']));
         });
@@ -31,6 +32,9 @@ final class DelayQueueServiceProvider extends ServiceProvider
     {
         $this->app['events']->listen('Illuminate\Queue\Events\QueuePaused', [Pauses::class, 'pause']);
         $this->app['events']->listen('Illuminate\Queue\Events\QueueResumed', [Pauses::class, 'resume']);
+        if ((string) $this->app['config']['delayqueue.dashboard.path'] !== '') {
+            $this->loadRoutesFrom(__DIR__ . '/Dashboard/routes.php');
+        }
         if ($this->app->runningInConsole()) {
             $this->commands([
                 Console\CancelCommand::class,

@@ -74,8 +74,12 @@ final class Canceller
         return Queues::call(fn (): ?JobInfo => $this->transport($transport)->queue()->peek($id));
     }
 
-    /** @throws InvalidArgumentException when there is no such transport, or it is not one of delayqueue's */
-    private function transport(?string $name): Transport
+    /**
+     * @internal
+     *
+     * @throws InvalidArgumentException when there is no such transport, or it is not one of delayqueue's
+     */
+    public function transport(?string $name): Transport
     {
         $name ??= $this->default ?? throw new InvalidArgumentException('Name a transport, or set delay_queue.default_transport.');
         if (!$this->transports->has($name)) {

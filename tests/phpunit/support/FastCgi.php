@@ -6,7 +6,7 @@ namespace DelayQueue\Tests\Support;
 
 use RuntimeException;
 
-/** A FastCGI client: one GET request over one connection. */
+/** A FastCGI client: one request over one connection, GET unless it is told otherwise. */
 final class FastCgi
 {
     private const BEGIN = 1;
@@ -19,8 +19,12 @@ final class FastCgi
     /** @var resource */
     private $stream;
 
-    /** @param array<string, scalar> $query */
-    public function __construct(string $socket, string $script, array $query)
+    /**
+     * @param array<string, scalar> $query
+     * @param array<string, string> $others variables that differ from the usual ones, or come to them
+     * @param array<string, string>|null $form is posted
+     */
+    public function __construct(string $socket, string $script, array $query, array $others = [], ?array $form = null)
     {
         $stream = @stream_socket_client("unix://$socket", $code, $message, 5.0);
         if ($stream === false) {
@@ -29,7 +33,11 @@ final class FastCgi
         $this->stream = $stream;
         $query = http_build_query($query);
         $params = '';
-        $variables = [
+        $body = http_build_query($form ?? []);
+        if ($form !== null) {
+            $others += ['REQUEST_METHOD' => 'POST', 'CONTENT_TYPE' => 'application/x-www-form-urlencoded', 'CONTENT_LENGTH' => (string) strlen($body)];
+        }
+        $variables = $others + [
             'SCRIPT_FILENAME' => $script,
             'SCRIPT_NAME' => '/' . basename($script),
             'REQUEST_URI' => '/' . basename($script) . "?$query",
@@ -42,7 +50,7 @@ final class FastCgi
             $params .= self::length($name) . self::length($value) . $name . $value;
         }
         fwrite($stream, self::record(self::BEGIN, pack('nCx5', 1, 0)) . self::record(self::PARAMS, $params)
-            . self::record(self::PARAMS, '') . self::record(self::STDIN, ''));
+            . self::record(self::PARAMS, '') . ($body === '' ? '' : self::record(self::STDIN, $body)) . self::record(self::STDIN, ''));
     }
 
     /** Waits for the end of the request. */

@@ -67,10 +67,12 @@ final class Fpm
     /**
      * @param string $page a file of pages/, or an absolute path
      * @param array<string, scalar> $query
+     * @param array<string, string> $others variables, as of FastCgi
+     * @param array<string, string>|null $form is posted
      */
-    public function begin(string $page, array $query = []): FastCgi
+    public function begin(string $page, array $query = [], array $others = [], ?array $form = null): FastCgi
     {
-        return new FastCgi($this->socket, str_starts_with($page, '/') ? $page : dirname(__DIR__) . "/pages/$page", $query);
+        return new FastCgi($this->socket, str_starts_with($page, '/') ? $page : dirname(__DIR__) . "/pages/$page", $query, $others, $form);
     }
 
     /** @param array<string, scalar> $query */

@@ -27,7 +27,8 @@ final class Database
         $command->addOption('database', null, InputOption::VALUE_REQUIRED, $help);
     }
 
-    public function __construct(private readonly InputInterface $input)
+    /** @param InputInterface|string $input options, or a DSN that an option had */
+    public function __construct(#[\SensitiveParameter] private readonly InputInterface|string $input)
     {
     }
 
@@ -80,9 +81,9 @@ final class Database
     }
 
     /** @throws UsageException when nobody names one */
-    private function dsn(): string
+    public function dsn(): string
     {
-        return $this->input->getOption('database') ?? self::environment('DELAYQUEUE_DATABASE')
+        return (is_string($this->input) ? $this->input : $this->input->getOption('database')) ?? self::environment('DELAYQUEUE_DATABASE')
             ?? throw new UsageException('which database? Give --database, a PDO DSN such as "pgsql:host=localhost;dbname=shop", or set DELAYQUEUE_DATABASE');
     }
 

@@ -20,6 +20,14 @@ final class Configuration implements ConfigurationInterface
                 ->info('Seconds that an idle worker waits before it looks at its limits and at messenger:stop-workers; 0: it sleeps instead.')->end()
             ->variableNode('options')->defaultValue([])->info('Options of all delayqueue transports, such as ttr: 60.')
                 ->validate()->ifTrue(static fn (mixed $options): bool => !is_array($options))->thenInvalid('It must be a map of options.')->end()
+            ->end()
+            ->arrayNode('dashboard')->addDefaultsIfNotSet()->info('The pages of the route delayqueue_dashboard. They are closed unless a role may read.')
+                ->children()
+                    ->scalarNode('role_read')->defaultNull()->info('Who may look, such as ROLE_ADMIN; null: nobody. It needs SecurityBundle.')->end()
+                    ->scalarNode('role_write')->defaultNull()->info('Who of these may also change something; null: nobody.')->end()
+                    ->scalarNode('transport')->defaultNull()->info('The transport whose Redis, prefix and keys the pages have; null: default_transport.')->end()
+                    ->scalarNode('journal')->defaultNull()->info('The DBAL connection that has the table of the journal; null: no journal is shown.')->end()
+                ->end()
             ->end();
 
         return $tree;

@@ -4,12 +4,16 @@ declare(strict_types=1);
 
 namespace DelayQueue\Symfony\DependencyInjection;
 
+use DelayQueue\Database\Journal;
 use DelayQueue\Symfony\Canceller;
+use DelayQueue\Symfony\Dashboard\DashboardController;
+use DelayQueue\Symfony\Database\DbalConnection;
 use DelayQueue\Symfony\Transport\TransportFactory;
 use DelayQueue\Symfony\Worker\NoteFailures;
 use DelayQueue\Symfony\Worker\WaitWhileIdle;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
 use Symfony\Component\DependencyInjection\ContainerInterface;
+use Symfony\Component\DependencyInjection\Definition;
 use Symfony\Component\DependencyInjection\Extension\Extension;
 use Symfony\Component\DependencyInjection\Reference;
 
@@ -42,5 +46,28 @@ final class DelayQueueExtension extends Extension
         }
         $container->register(Canceller::class)
             ->setArguments([new Reference('messenger.receiver_locator'), new Reference(TransportFactory::class), $config['default_transport']]);
+        $this->addDashboard($config['dashboard'], $container);
+    }
+
+    /** @param array{role_read: ?string, role_write: ?string, transport: ?string, journal: ?string} $config */
+    private function addDashboard(array $config, ContainerBuilder $container): void
+    {
+        $whereThere = static fn (string $service): Reference => new Reference($service, ContainerInterface::NULL_ON_INVALID_REFERENCE);
+        $journal = $config['journal'] === null ? null : new Definition(Journal::class, [
+            new Definition(DbalConnection::class, [new Reference("doctrine.dbal.{$config['journal']}_connection")]),
+        ]);
+        $container->register(DashboardController::class)
+            ->setArguments([
+                new Reference(Canceller::class),
+                $config['transport'],
+                $config['role_read'],
+                $config['role_write'],
+                $whereThere('security.authorization_checker'),
+                $whereThere('security.token_storage'),
+                $journal,
+                $whereThere('logger'),
+            ])
+            ->addTag('controller.service_arguments')
+            ->addTag('monolog.logger', ['channel' => 'delayqueue']);
     }
 }
