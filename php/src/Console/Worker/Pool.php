@@ -154,7 +154,7 @@ final class Pool
         $sockets = [];
         foreach ($this->crews() as $crew) {
             $seconds = min($seconds, max(0.0, ($crew->nextStart() ?? INF) - $now));
-            // One that was closed would wake it again and again.
+            // A closed socket would wake it again and again.
             $sockets = [...$sockets, ...array_filter(array_column($crew->children(), 'socket'), static fn (mixed $socket): bool => !feof($socket))];
         }
         $write = $except = [];
