@@ -62,6 +62,7 @@ final class Schedules
      * @return bool false: nothing has changed
      *
      * @throws ValueError|\DelayQueue\PayloadException
+     * @throws ScheduleHeld when runners held the schedule for longer than a lease lasts, 30 s; nothing has changed, as with pause() and resume()
      * @throws SealException when the queue of schedules is sealed otherwise than this object does it, as with all methods that read schedules
      * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
      */
@@ -130,7 +131,7 @@ final class Schedules
      *
      * @return bool false: there is none of this name
      *
-     * @throws ValueError
+     * @throws ValueError|ScheduleHeld
      */
     public function pause(string $name, int|float|string|DateInterval|null $for = null): bool
     {
@@ -147,6 +148,8 @@ final class Schedules
      * It goes on with its next moment.
      *
      * @return bool false: there is none of this name, or it was not paused
+     *
+     * @throws ScheduleHeld
      */
     public function resume(string $name): bool
     {

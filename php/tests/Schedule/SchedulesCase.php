@@ -88,15 +88,29 @@ trait SchedulesCase
         $this->assertSame(1, $this->queue->count());
     }
 
-    public function testAScheduleThatARunnerHoldsIsChanged(): void
+    public function testAScheduleThatARunnerHoldsIsChangedWhenItsLeaseIsOver(): void
     {
-        $this->schedules->set('a', Every::interval(60), queue: 'target', payload: 'old');
-        $this->clock('08:31:01');
-        $held = $this->queue->reserve();
-        $this->assertTrue($this->schedules->set('a', Every::interval(60), queue: 'target', payload: 'new'));
-        $this->assertSame('new', $this->schedules->get('a')?->payload);
-        $this->expectException(\DelayQueue\LeaseLostException::class);
-        $held?->ack();
+        $changes = [
+            'set' => fn (): bool => $this->schedules->set('a', Every::interval(60), queue: 'target', payload: 'new'),
+            'pause' => fn (): bool => $this->schedules->pause('a'),
+            'resume' => fn (): bool => $this->schedules->resume('a'),
+        ];
+        foreach ($changes as $name => $change) {
+            $this->schedules->set('a', Every::interval(60), queue: 'target', payload: 'old');
+            $name === 'resume' && $this->schedules->pause('a', '1ms');
+            $this->clock('08:31:01');
+            $held = $this->queue->reserveJob('a');
+            $held?->touch('1200ms');
+            $this->assertTrue($change(), $name);
+            $schedule = $this->schedules->get('a');
+            $this->assertSame([$name === 'set' ? 'new' : 'old', $name === 'pause'], [$schedule?->payload, $schedule?->paused], $name);
+            try {
+                $held?->ack();
+                $this->fail('the runner has removed it');
+            } catch (\DelayQueue\LeaseLostException) {
+                $this->schedules->remove('a');
+            }
+        }
     }
 
     public function testPauseAndResume(): void
