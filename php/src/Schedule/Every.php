@@ -53,7 +53,7 @@ final class Every implements Recurrence
     }
 
     /** @internal */
-    public function mayBeAt(DateTimeInterface $moment): bool
+    public function isAt(DateTimeInterface $moment): bool
     {
         return $this->last($moment) == $moment;
     }
