@@ -5,6 +5,8 @@ declare(strict_types=1);
 namespace DelayQueue\Search;
 
 use DelayQueue\ConnectionException;
+use DelayQueue\Flow\Batch;
+use DelayQueue\Flow\Chain;
 use DelayQueue\Internal\Moment;
 use DelayQueue\JobInfo;
 use DelayQueue\JobInterface;
@@ -84,7 +86,7 @@ final class Move
         if ($job->state === State::Buried && $job->dueAt > $this->startedAt) {
             return null; // stays() has buried it anew, and it comes by again behind the others
         }
-        if (!$this->isOpen($job) || !$this->isFree($job)) {
+        if (!$this->wouldMove($job)) {
             return false;
         }
         $now = $this->source->peek($job->id);
@@ -102,6 +104,22 @@ final class Move
         }
 
         return $isThere ? $this->leaves($job, $held) : $this->stays($job, $held);
+    }
+
+    /**
+     * Whether the job may move, as it is seen now.
+     *
+     * @throws SealException when keys are missing
+     */
+    public function wouldMove(JobInfo $job): bool
+    {
+        return $job->state !== State::Reserved && $this->isOpen($job) && !self::isOfFlow($job) && $this->isFree($job);
+    }
+
+    /** A chain or a batch looks for its jobs in their queue: one that is not there counts as done. */
+    private static function isOfFlow(JobInfo $job): bool
+    {
+        return isset($job->headers[Chain::HEADER]) || isset($job->headers[Batch::HEADER]);
     }
 
     /** To hold a job that this object cannot open would bury it. */
