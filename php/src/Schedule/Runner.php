@@ -9,9 +9,11 @@ use DateTimeImmutable;
 use DelayQueue\Bury;
 use DelayQueue\ConnectionException;
 use DelayQueue\Internal\Moment;
+use DelayQueue\Internal\Sealed;
 use DelayQueue\JobInterface;
 use DelayQueue\LeaseLostException;
 use DelayQueue\QueueInterface;
+use DelayQueue\SealException;
 use DelayQueue\ServerException;
 use DelayQueue\State as JobState;
 use Error;
@@ -50,6 +52,8 @@ final class Runner
      * @param (Closure(non-empty-string): QueueInterface)|null $open opens the queues of the jobs; null: as siblings of the queue
      * @param (Closure(string, Throwable): void)|null $failed hears of each job that could not be pushed, and why
      * @param (Closure(string): void)|null $leftOut hears of moments that are more than a minute old and are not caught up
+     *
+     * @throws SealException when the schedules are sealed, and this object of their queue has no keys
      */
     public function __construct(
         QueueInterface $queue,
@@ -58,6 +62,12 @@ final class Runner
         private readonly ?Closure $leftOut = null,
     ) {
         $this->open = $open ?? $queue->sibling(...);
+        try {
+            // Each schedule that falls due would be buried.
+            Sealed::refuseWithoutKeys($queue, $queue->prepare('')->isSealed);
+        } catch (ConnectionException | ServerException) {
+            // consume() waits for Redis, or says what is wrong.
+        }
     }
 
     /** @throws Bury when the job is no schedule */

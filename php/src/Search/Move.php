@@ -8,6 +8,7 @@ use DelayQueue\ConnectionException;
 use DelayQueue\Flow\Batch;
 use DelayQueue\Flow\Chain;
 use DelayQueue\Internal\Moment;
+use DelayQueue\Internal\Sealed;
 use DelayQueue\JobInfo;
 use DelayQueue\JobInterface;
 use DelayQueue\LeaseLostException;
@@ -51,9 +52,7 @@ final class Move
         $this->source = $source->sibling($source->name(), self::OPTIONS);
         $this->target = $target->sibling($target->name(), self::OPTIONS);
         $this->isSealing = $target->prepare('')->isSealed;
-        foreach ($this->isSealing ? [] : [$target->peekReady(), $target->peekDelayed(), $target->peekBuried()] as $job) {
-            $job?->seal === null || throw new SealException("queue {$target->name()} needs keys: its jobs are sealed");
-        }
+        Sealed::refuseWithoutKeys($target, $this->isSealing);
         $this->receipts = new MoveReceipts($source, $target);
         $this->startedAt = $source->now();
     }
