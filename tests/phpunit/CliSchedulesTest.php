@@ -81,12 +81,15 @@ final class CliSchedulesTest extends CliTestCase
     {
         return [
             'no moments' => ['{"queue": "x"}', 'it has neither cron nor every'],
-            'never' => ['{"cron": "0 0 31 2 *", "queue": "x"}', 'line must have a moment'],
-            'an interval' => ['{"every": "0.5s", "queue": "x"}', 'interval must be at least 1 second'],
+            'never' => ['{"cron": "0 0 31 2 *", "queue": "x"}', 'cron must have a moment'],
+            'an interval' => ['{"every": "0.5s", "queue": "x"}', 'every must be at least 1 second'],
             'an unknown key' => ['{"every": 5, "queue": "x", "jiter": 1}', 'there is no key jiter'],
             'an overlap' => ['{"every": 5, "queue": "x", "overlap": "maybe"}', 'overlap must be one of allow, skip, replace'],
             'two of them' => ['{"every": 5, "cron": "0 9 * * *", "queue": "x"}', 'it needs one of cron and every, not both'],
             'a zone of an interval' => ['{"every": 5, "zone": "Nowhere", "queue": "x"}', 'zone goes with cron'],
+            'a line that is none' => ['{"cron": ["0 9 * * *"], "queue": "x"}', 'cron must be of type string, array given'],
+            'an end that is a number' => ['{"every": 5, "queue": "x", "until": 2000000000}', 'until must be a moment in quotes'],
+            'a backoff' => ['{"every": 5, "queue": "x", "backoff": "nonsense"}', 'backoff: '],
             'an end that is none' => ['{"every": 5, "queue": "x", "until": "whenever"}', 'until is no moment: whenever'],
             'a type' => ['{"every": 5, "queue": "x", "priority": "high"}', "priority must be of type ?int, string given\n"],
         ];

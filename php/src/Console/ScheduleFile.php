@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
+use DateTimeInterface;
 use DateTimeZone;
 use DelayQueue\Backoff;
 use DelayQueue\OnExpiry;
@@ -51,7 +52,9 @@ final class ScheduleFile
     /** An error about an argument, with the key in its place. */
     private static function said(string $message): string
     {
-        return (string) preg_replace(['/^\S+\(\): (?:Argument #\d+ \(\$(\w+)\))?/', '/, called in .+ on line \d+$/D'], ['$1', ''], $message);
+        $said = (string) preg_replace(['/^\S+\(\): (?:Argument #\d+ \(\$(\w+)\))?/', '/, called in .+ on line \d+$/D'], ['$1', ''], $message);
+
+        return (string) preg_replace(['/^line\b/', '/^interval\b/'], ['cron', 'every'], $said);
     }
 
     /** @return iterable<array-key, mixed> */
@@ -84,12 +87,17 @@ final class ScheduleFile
             throw new UsageException("there is no key $key");
         }
         $text = static fn (string $key): ?string => is_string($arguments[$key] ?? null) ? $arguments[$key] : null;
-        if ($text('until') !== null) {
+        if (isset($arguments['until']) && !$arguments['until'] instanceof DateTimeInterface) {
+            $text('until') ?? throw new UsageException('until must be a moment in quotes');
             $until = date_create_immutable($arguments['until'], self::zone($given));
             $arguments['until'] = $until ?: throw new UsageException("until is no moment: {$arguments['until']}");
         }
         if ($text('backoff') !== null) {
-            $arguments['backoff'] = Backoff::parse($arguments['backoff']);
+            try {
+                $arguments['backoff'] = Backoff::parse($arguments['backoff']);
+            } catch (\ValueError $error) {
+                throw new UsageException('backoff: ' . self::said($error->getMessage()), 0, $error);
+            }
         }
         if ($text('catchUp') === CatchUp::All->value) {
             $arguments['catchUp'] = CatchUp::All;
