@@ -59,7 +59,7 @@ final class Every implements Recurrence
     }
 
     /**
-     * The same interval, from a moment on.
+     * This interval, from a moment on.
      *
      * @internal
      */

@@ -16,7 +16,7 @@ final class Missed
     private const MOST = 1000;
 
     /**
-     * Those from the planned one until now that are not too old.
+     * Moments from the planned one until now that are not too old.
      *
      * @param bool $isTried a runner was there at the planned one, and could not push its job: it is not missed, however old it is
      *
@@ -47,7 +47,7 @@ final class Missed
     }
 
     /**
-     * Those that a runner should have run, and that do not run.
+     * Moments that a runner should have run, and that do not run.
      *
      * @param list<DateTimeImmutable> $moments that run
      */
