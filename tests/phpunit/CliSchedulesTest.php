@@ -30,7 +30,7 @@ final class CliSchedulesTest extends CliTestCase
     {
         $file = $this->file('schedules.json', str_replace('"to":[]', '"to":{}', (string) json_encode(self::SAMPLE)));
         $this->assertSame("set invoices\nset poll\n2 set, 0 unchanged, 0 removed\n", $this->cliExpecting(0, 'schedules:set', $file));
-        $this->assertSame(['set' => [], 'unchanged' => ['invoices', 'poll'], 'removed' => []], $this->json('schedules:set', $file, '--format=json'));
+        $this->assertSame(['set' => [], 'unchanged' => ['invoices', 'poll'], 'removed' => [], 'ended' => []], $this->json('schedules:set', $file, '--format=json'));
 
         $schedule = $this->json('schedules:show', 'invoices', '--format=json');
         $facts = array_intersect_key($schedule, array_flip(['name', 'cron', 'zone', 'queue', 'overlap', 'catchUp', 'jitter']));
@@ -81,17 +81,50 @@ final class CliSchedulesTest extends CliTestCase
     {
         return [
             'no moments' => ['{"queue": "x"}', 'it has neither cron nor every'],
-            'never' => ['{"cron": "0 0 31 2 *", "queue": "x"}', 'line must have a moment'],
-            'an interval' => ['{"every": "0.5s", "queue": "x"}', 'interval must be at least 1 second'],
+            'never' => ['{"cron": "0 0 31 2 *", "queue": "x"}', 'cron must have a moment'],
+            'an interval' => ['{"every": "0.5s", "queue": "x"}', 'every must be at least 1 second'],
             'an unknown key' => ['{"every": 5, "queue": "x", "jiter": 1}', 'there is no key jiter'],
             'an overlap' => ['{"every": 5, "queue": "x", "overlap": "maybe"}', 'overlap must be one of allow, skip, replace'],
-            'an end' => ['{"every": 5, "queue": "x", "until": "2020-01-01"}', 'until must be in the future'],
+            'two of them' => ['{"every": 5, "cron": "0 9 * * *", "queue": "x"}', 'it needs one of cron and every, not both'],
+            'a zone of an interval' => ['{"every": 5, "zone": "Nowhere", "queue": "x"}', 'zone goes with cron'],
+            'a line that is none' => ['{"cron": ["0 9 * * *"], "queue": "x"}', 'cron must be of type string, array given'],
+            'an end that is a number' => ['{"every": 5, "queue": "x", "until": 2000000000}', 'until must be a moment in quotes'],
+            'a backoff' => ['{"every": 5, "queue": "x", "backoff": "nonsense"}', 'backoff: '],
+            'an end that is none' => ['{"every": 5, "queue": "x", "until": "whenever"}', 'until is no moment: whenever'],
             'a type' => ['{"every": 5, "queue": "x", "priority": "high"}', "priority must be of type ?int, string given\n"],
         ];
     }
 
+    public function testAnEndedScheduleHoldsNothingUp(): void
+    {
+        $this->schedules()->set('campaign', Every::interval(5), queue: 'x');
+        $file = $this->file('schedules.json', '{"campaign": {"every": 5, "queue": "x", "until": "2020-01-01"}, "poll": {"every": 5, "queue": "x"}}');
+        $this->assertSame("set poll\nended campaign\n1 set, 0 unchanged, 0 removed, 1 ended\n", $this->cliExpecting(0, 'schedules:set', $file, '--prune'));
+        $this->assertSame(['poll'], array_keys(iterator_to_array($this->schedules()->all())));
+    }
+
+    public function testAnEndIsInTheZoneOfItsLine(): void
+    {
+        $file = $this->file('schedules.json', '{"a": {"cron": "0 9 * * *", "zone": "Asia/Tokyo", "queue": "x", "until": "2099-01-01 09:00"}}');
+        $this->cliExpecting(0, 'schedules:set', $file);
+        $this->assertSame('2099-01-01T00:00:00+00:00', $this->schedules()->get('a')?->until?->format(DATE_ATOM));
+    }
+
+    public function testABuriedScheduleIsShownAndComesBack(): void
+    {
+        $this->schedules()->set('a', Every::interval(3600), queue: 'x');
+        $this->target('schedules')->kickJob('a');
+        $this->target('schedules')->reserveJob('a')?->bury('it has another format');
+        $this->assertMatchesRegularExpression('/^a .*buried .*another format/m', $this->cliExpecting(0, 'schedules'));
+        $this->assertTrue($this->json('schedules:show', 'a', '--format=json')['buried']);
+        $this->cliExpecting(0, 'schedules:resume', 'a');
+        $this->assertSame(State::Delayed, $this->target('schedules')->peek('a')?->state);
+    }
+
     public function testAFileThatIsNone(): void
     {
+        $this->assertStringContainsString('would remove all', $this->cliExpecting(2, 'schedules:set', $this->file('e.json', '{}'), '--prune'));
+        $this->assertStringContainsString('has no definitions by their names', $this->cliExpecting(2, 'schedules:set', $this->file('l.json', '[{"every": 5, "queue": "x"}]')));
         $this->assertStringContainsString('there is no file nowhere.json', $this->cliExpecting(2, 'schedules:set', 'nowhere.json'));
         $this->assertStringContainsString('is not JSON', $this->cliExpecting(2, 'schedules:set', $this->file('a.json', '{')));
         $this->assertStringContainsString('cannot load', $this->cliExpecting(2, 'schedules:set', $this->file('a.php', '<?php nonsense(')));

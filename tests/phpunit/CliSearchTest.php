@@ -25,6 +25,7 @@ final class CliSearchTest extends CliTestCase
         $this->assertSame('job-57', $this->json('list', 'delayed', '--tag=tenth', "--after=$next[1]", '--format=json')[0]['id']);
         $this->assertStringContainsString('250 found, 2,500 of 2,500 jobs read', $this->cliExpecting(0, 'list', 'delayed', '--tag=tenth', '--limit=1000'));
         $this->assertSame("250 would be listed\n", $this->cliExpecting(0, 'list', 'delayed', '--tag=tenth', '--dry-run'));
+        $this->assertSame(['jobs' => 250], $this->json('list', 'delayed', '--tag=tenth', '--dry-run', '--format=json'));
         $this->assertStringEndsWith("\n100 of 2,500\n", $this->cliExpecting(0, 'list', 'delayed'));
         $this->assertCount(100, $this->json('list', 'delayed', '--format=json'), 'a plain list');
         $this->assertStringNotContainsString(' of ', $this->cliExpecting(0, 'list', 'delayed', '--offset=2450'));
@@ -64,11 +65,32 @@ final class CliSearchTest extends CliTestCase
         $queue = $this->fill(30);
         $there = new DelayQueue('there', $this->redis->dsn());
         $there->push('other', id: 'job-17', delay: 60);
-        $this->assertSame("3 would be moved\n", $this->cliExpecting(0, 'move', '--tag=tenth', '--to=there', '--dry-run'));
+        $this->assertSame("2 would be moved\n", $this->cliExpecting(0, 'move', '--tag=tenth', '--to=there', '--dry-run'));
         $this->assertSame("2 moved, 1 left as they are\n", $this->cliExpecting(0, 'move', '--tag=tenth', '--to=there'));
         $this->assertSame([28, 3, 'other'], [count($queue), count($there), $there->peek('job-17')->payload]);
         $this->assertSame("0 moved\n", $this->cli('move', '--state=buried', '--to=there')->output);
         $this->cliExpecting(1, 'move', '--state=buried', '--to=there');
+    }
+
+    public function testADryRunCountsNoJobsThatWorkersHold(): void
+    {
+        $queue = $this->fill(30);
+        $queue->kickJob('job-7');
+        $this->assertNotNull($queue->reserveJob('job-7'));
+        $this->assertSame("2 would be moved\n", $this->cliExpecting(0, 'move', '--tag=tenth', '--to=there', '--dry-run'));
+        $this->assertSame("2 would be rescheduled\n", $this->cliExpecting(0, 'reschedule', '1h', '--tag=tenth', '--dry-run'));
+    }
+
+    public function testAMoveTakesIdsAndNeverTheWholeQueueUnasked(): void
+    {
+        $queue = $this->fill(3);
+        $this->assertStringContainsString('give ids, or options of a search', $this->cliExpecting(2, 'move', '--to=there'));
+        $this->assertStringContainsString('give ids, or options of a search', $this->cliExpecting(2, 'move', 'job-1', '--tag=tenth', '--to=there'));
+        $this->assertStringContainsString('--limit goes with a search: with --tag', $this->cliExpecting(2, 'move', 'job-1', '--limit=1', '--to=there'));
+        $this->assertStringContainsString('--limit goes with a search: with --tag', $this->cliExpecting(2, 'reschedule', '1h', '--limit=1'));
+        $this->assertSame("2 moved\n", $this->cliExpecting(0, 'move', 'job-1', 'job-2', 'job-2', 'nobody', '--to=there'));
+        $this->cliExpecting(1, 'move', 'job-1', '--to=there');
+        $this->assertSame([1, 2], [count($queue), count(new DelayQueue('there', $this->redis->dsn()))]);
     }
 
     public function testAQuestionNamesTheNumberAndATerminalShowsABar(): void
@@ -128,7 +150,7 @@ final class CliSearchTest extends CliTestCase
             'reschedule job-1 1h --dry-run' => '--dry-run goes with a search',
             'move --tag=x' => 'give --to=QUEUE',
             'move --to=there --state=reserved' => 'reserved jobs have their workers',
-            'move --to=no/queue' => 'queue must be',
+            'move job-1 --to=no/queue' => 'queue must be',
             'move --to=there --tag=a,b' => '--tag must not contain a comma',
             'list delayed --tag=x --offset=1' => 'a search takes no --group and no --offset',
             'list delayed --tag=x --group=g' => 'a search takes no --group and no --offset',
@@ -145,7 +167,7 @@ final class CliSearchTest extends CliTestCase
         $there = new DelayQueue('there', $this->redis->dsn());
         $moved = 0;
         for ($kills = 0; $kills < 5; $kills++) {
-            $move = $this->start('move', '--to=there');
+            $move = $this->start('move', '--state=delayed', '--state=ready', '--to=there');
             $this->waitUntilMoved($there, $moved + 100 + 97 * $kills);
             $move->kill();
             $moved = count($there);
@@ -153,7 +175,7 @@ final class CliSearchTest extends CliTestCase
             $this->assertLessThanOrEqual(3001 + $kills, count($queue) + $moved);
         }
         while (count($queue) > 0) {
-            $this->cli('move', '--to=there');
+            $this->cli('move', '--state=delayed', '--state=ready', '--state=buried', '--to=there');
             usleep(100_000);
         }
         $this->assertSame([3000, []], [count($there), $there->receipts()]);

@@ -50,6 +50,22 @@ final class CliWatchTest extends CliTestCase
         $this->assertSame(3, $this->receiver->connections(), 'nothing else was posted');
     }
 
+    public function testAPostWhoseAnswerIsLostIsTakenBackWhenTheQueueIsWell(): void
+    {
+        $queue = new DelayQueue('orders', $this->redis->dsn());
+        $queue->push(1);
+        $queue->reserve()?->bury();
+        // The receiver tells its chat, and its answer does not say so.
+        $this->receiver->answer([500, [], 'lost'], [200]);
+        $watch = $this->watch([], '--max-buried=0', '--every=1s');
+        [$alert, $alertHeaders] = $this->post();
+        $queue->purge();
+        [$post, $headers] = $this->post();
+        $this->assertSame(['CRITICAL: orders: 1 buried (limit 0)', 'OK: 1 queue, 0 buried'], [$alert['text'], $post['text']]);
+        $this->assertSame([['queue' => 'orders', 'from' => 'critical', 'to' => 'ok']], $post['changes']);
+        $this->assertNotSame($alertHeaders['delayqueue-job'], $headers['delayqueue-job'], 'it is no repeat');
+    }
+
     public function testAPostThatIsNotAcceptedIsRepeated(): void
     {
         $queue = new DelayQueue('orders', $this->redis->dsn());

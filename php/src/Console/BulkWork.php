@@ -36,11 +36,12 @@ final class BulkWork
     /**
      * @param string $done what becomes of the jobs, such as "cancelled"
      * @param callable(callable(int, int): void): int $act gets the callback for its progress
+     * @param (callable(callable(int, int): void): int)|null $count of a dry run; null: all that are found
      */
-    public function run(Search $search, string $done, callable $act): int
+    public function run(Search $search, string $done, callable $act, ?callable $count = null): int
     {
         if ($this->input->getOption('dry-run')) {
-            $number = $this->pass($search->count(...));
+            $number = $this->pass($count ?? $search->count(...));
             Format::raw($this->output, "$number would be $done");
 
             return $number;

@@ -57,7 +57,9 @@ final class ListCommand extends Command
             $search = $after === null ? $search : $search->after($after);
             $work = new BulkWork($input, $output, $queue, [$state]);
             if ($input->getOption('dry-run')) {
-                $work->run($search, 'listed', $search->count(...));
+                $format === Format::JSON
+                    ? Format::json($output, ['jobs' => $work->pass($search->count(...))])
+                    : $work->run($search, 'listed', $search->count(...));
 
                 return ExitCode::OK;
             }

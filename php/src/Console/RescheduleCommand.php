@@ -54,7 +54,7 @@ final class RescheduleCommand extends Command
         }
         $delay = Moment::of($input, $input->getArgument('id'));
         is_string($delay) && Duration::of($delay, 'the delay');
-        $states = SearchOptions::states($input);
+        $states = SearchOptions::states($input) ?: [State::Delayed, State::Ready, State::Buried];
         if (in_array(State::Reserved, $states, true)) {
             throw new UsageException('reserved jobs have their workers, and cannot be moved to a new time');
         }

@@ -4,11 +4,14 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
+use DateTimeInterface;
+use DateTimeZone;
 use DelayQueue\Backoff;
 use DelayQueue\OnExpiry;
 use DelayQueue\Schedule\CatchUp;
 use DelayQueue\Schedule\Cron;
 use DelayQueue\Schedule\Definition;
+use DelayQueue\Schedule\Ended;
 use DelayQueue\Schedule\Every;
 use DelayQueue\Schedule\Overlap;
 use DelayQueue\Schedule\Schedules;
@@ -26,7 +29,7 @@ final class ScheduleFile
     /**
      * All that can be wrong is said before anything is stored.
      *
-     * @return array<array-key, Definition> by their names
+     * @return array<array-key, Definition|null> by their names; null: its time is over
      *
      * @throws UsageException
      */
@@ -36,6 +39,8 @@ final class ScheduleFile
         foreach (self::contents($path) as $name => $definition) {
             try {
                 $definitions[$name] = $schedules->define(['name' => (string) $name] + self::arguments((array) $definition));
+            } catch (Ended) {
+                $definitions[$name] = null;
             } catch (\ValueError | \TypeError | UsageException $error) {
                 throw new UsageException("schedule $name in $path: " . self::said($error->getMessage()), 0, $error);
             }
@@ -47,7 +52,9 @@ final class ScheduleFile
     /** An error about an argument, with the key in its place. */
     private static function said(string $message): string
     {
-        return (string) preg_replace(['/^\S+\(\): (?:Argument #\d+ \(\$(\w+)\))?/', '/, called in .+ on line \d+$/D'], ['$1', ''], $message);
+        $said = (string) preg_replace(['/^\S+\(\): (?:Argument #\d+ \(\$(\w+)\))?/', '/, called in .+ on line \d+$/D'], ['$1', ''], $message);
+
+        return (string) preg_replace(['/^line\b/', '/^interval\b/'], ['cron', 'every'], $said);
     }
 
     /** @return iterable<array-key, mixed> */
@@ -62,7 +69,9 @@ final class ScheduleFile
             throw new UsageException("cannot load $path: " . $error::class . " {$error->getMessage()} ({$error->getFile()}:{$error->getLine()})", 0, $error);
         }
 
-        return is_array($found) || $found instanceof \stdClass ? (array) $found : throw new UsageException("$path has no definitions by their names");
+        $areNamed = $found instanceof \stdClass || (is_array($found) && ($found === [] || !array_is_list($found)));
+
+        return $areNamed ? (array) $found : throw new UsageException("$path has no definitions by their names");
     }
 
     /**
@@ -78,11 +87,17 @@ final class ScheduleFile
             throw new UsageException("there is no key $key");
         }
         $text = static fn (string $key): ?string => is_string($arguments[$key] ?? null) ? $arguments[$key] : null;
-        if ($text('until') !== null) {
-            $arguments['until'] = date_create_immutable($arguments['until']) ?: throw new UsageException("until is no moment: {$arguments['until']}");
+        if (isset($arguments['until']) && !$arguments['until'] instanceof DateTimeInterface) {
+            $text('until') ?? throw new UsageException('until must be a moment in quotes');
+            $until = date_create_immutable($arguments['until'], self::zone($given));
+            $arguments['until'] = $until ?: throw new UsageException("until is no moment: {$arguments['until']}");
         }
         if ($text('backoff') !== null) {
-            $arguments['backoff'] = Backoff::parse($arguments['backoff']);
+            try {
+                $arguments['backoff'] = Backoff::parse($arguments['backoff']);
+            } catch (\ValueError $error) {
+                throw new UsageException('backoff: ' . self::said($error->getMessage()), 0, $error);
+            }
         }
         if ($text('catchUp') === CatchUp::All->value) {
             $arguments['catchUp'] = CatchUp::All;
@@ -103,11 +118,31 @@ final class ScheduleFile
     /** @param array<string, mixed> $given */
     private static function when(array $given): Cron|Every
     {
+        if (isset($given['when']) + isset($given['cron']) + isset($given['every']) > 1) {
+            throw new UsageException('it needs one of cron and every, not both');
+        }
+        if (isset($given['zone']) && !isset($given['cron'])) {
+            throw new UsageException('zone goes with cron');
+        }
+
         return match (true) {
             ($given['when'] ?? null) instanceof Cron, ($given['when'] ?? null) instanceof Every => $given['when'],
             isset($given['cron']) => Cron::parse($given['cron'], $given['zone'] ?? 'UTC'),
             isset($given['every']) => Every::interval($given['every']),
             default => throw new UsageException('it has neither cron nor every'),
         };
+    }
+
+    /**
+     * Of moments without one.
+     *
+     * @param array<string, mixed> $given
+     */
+    private static function zone(array $given): ?DateTimeZone
+    {
+        $when = $given['when'] ?? null;
+        $zone = $when instanceof Cron ? $when->timeZone : $given['zone'] ?? null;
+
+        return $zone === null ? null : new DateTimeZone($zone);
     }
 }

@@ -39,7 +39,7 @@ final class ScheduleRun
         foreach ([Event::Idle, Event::ConnectionLost] as $event) {
             $queue->on($event, static fn () => $stop() && $queue->stop());
         }
-        $runner = new Runner($queue, $target->open(...), $failures->add(...));
+        $runner = new Runner($queue, $target->open(...), $failures->add(...), fn (string $what) => $this->notices->say('scheduleLeftOut', $what));
         do {
             // It serves the workers: orders to them, and a Ctrl-C, which the pool hears as well, do not end it.
             $reason = $queue->consume($runner, prefetch: Runner::PREFETCH);

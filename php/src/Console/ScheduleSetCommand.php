@@ -31,7 +31,8 @@ final class ScheduleSetCommand extends Command
                   }
 
                 Other keys are the parameters of Schedules::set(): payload, overlap, catchUp, jitter, until, priority, ttr, maxAttempts, backoff,
-                timeout, headers, expires, onExpiry, retryUntil, group. Nothing is stored if one of the definitions is wrong.
+                timeout, headers, expires, onExpiry, retryUntil, group. Nothing is stored if one of the definitions is wrong. One whose until is over is
+                no mistake: it is told as ended, and is not there any more.
                 TEXT . "\n\n" . Application::EXIT_CODES);
         Format::describe($this);
     }
@@ -40,14 +41,22 @@ final class ScheduleSetCommand extends Command
     {
         $format = Format::of($input);
         $schedules = (new ScheduleQueue($input))->schedules();
-        $done = ['set' => [], 'unchanged' => [], 'removed' => []];
+        $done = ['set' => [], 'unchanged' => [], 'removed' => [], 'ended' => []];
         $definitions = ScheduleFile::read($input->getArgument('file'), $schedules);
+        if ($definitions === [] && $input->getOption('prune')) {
+            throw new UsageException('the file has no schedules, and --prune would remove all of them');
+        }
         foreach ($definitions as $name => $definition) {
+            if ($definition === null) {
+                $schedules->remove((string) $name);
+                $done['ended'][] = (string) $name;
+                continue;
+            }
             $done[$schedules->store((string) $name, $definition) ? 'set' : 'unchanged'][] = (string) $name;
         }
         if ($input->getOption('prune')) {
             foreach ($schedules->all() as $name => $schedule) {
-                if (!isset($definitions[$name]) && $schedules->remove((string) $name)) {
+                if (!array_key_exists($name, $definitions) && $schedules->remove((string) $name)) {
                     $done['removed'][] = (string) $name;
                 }
             }
@@ -60,7 +69,8 @@ final class ScheduleSetCommand extends Command
                     Format::line($output, "$what $name");
                 }
             }
-            Format::raw($output, count($done['set']) . ' set, ' . count($done['unchanged']) . ' unchanged, ' . count($done['removed']) . ' removed');
+            Format::raw($output, count($done['set']) . ' set, ' . count($done['unchanged']) . ' unchanged, ' . count($done['removed']) . ' removed'
+                . ($done['ended'] === [] ? '' : ', ' . count($done['ended']) . ' ended'));
         }
 
         return ExitCode::OK;

@@ -18,6 +18,7 @@ final class ScheduleView
     {
         return ['name' => $schedule->name] + $schedule->definition->toArray() + [
             'paused' => $schedule->paused,
+            'buried' => $schedule->buried,
             'pausedUntil' => self::seconds($schedule->pausedUntil),
             'next' => array_map(self::seconds(...), $schedule->next(self::MOMENTS)),
             'lastError' => $schedule->lastError,
@@ -56,6 +57,10 @@ final class ScheduleView
     private static function when(Schedule $schedule): string
     {
         $next = $schedule->nextAt === null ? '' : Text::momentAndDistance((float) self::seconds($schedule->nextAt));
+
+        if ($schedule->buried) {
+            return 'buried';
+        }
 
         return $schedule->paused ? implode(', next ', array_filter(['paused', $next])) : $next;
     }

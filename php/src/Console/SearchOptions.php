@@ -60,7 +60,7 @@ final class SearchOptions
     {
         foreach ([...self::WORDS, 'state', 'limit', 'dry-run'] as $word) {
             if ($input->hasOption($word) && $input->getOption($word) !== null && $input->getOption($word) !== [] && $input->getOption($word) !== false) {
-                throw new UsageException("--$word goes with a search, not with ids, --max or --group");
+                throw new UsageException("--$word goes with a search: with --tag, --where, --header, --error, --since, --due-after, --due-before or --state");
             }
         }
     }

@@ -25,6 +25,9 @@ final class Deadline
     /** @var WeakMap<JobInterface, float> when the run of a job is to end, by a clock of this process */
     private static WeakMap $ends;
 
+    /** @var list<float> of the runs that are under way: middleware may have given the handler another object for its job */
+    private static array $running = [];
+
     private readonly float $time;
 
     /** @throws ValueError for a time that is none, or 0 */
@@ -38,9 +41,11 @@ final class Deadline
         self::$ends ??= new WeakMap();
         $outer = self::$ends[$job] ?? INF;
         self::$ends[$job] = min($outer, Monotonic::now() + $this->time);
+        self::$running[] = self::$ends[$job];
         try {
             return $next($job);
         } finally {
+            array_pop(self::$running);
             self::$ends[$job] = $outer;
         }
     }
@@ -53,7 +58,7 @@ final class Deadline
     public static function left(JobInterface $job): float
     {
         self::$ends ??= new WeakMap();
-        $left = (self::$ends[$job] ?? INF) - Monotonic::now();
+        $left = (self::$ends[$job] ?? (end(self::$running) ?: INF)) - Monotonic::now();
 
         return $left > 0 ? $left : throw new TimeoutException('the deadline of this run has passed');
     }

@@ -7,8 +7,10 @@ namespace DelayQueue\Schedule;
 use Closure;
 use DateTimeImmutable;
 use DelayQueue\Internal\Moment;
+use DelayQueue\Internal\Sealed;
 use DelayQueue\OnExpiry;
 use DelayQueue\QueueInterface;
+use TypeError;
 use ValueError;
 
 /**
@@ -53,7 +55,7 @@ final class Check
             self::options($arguments),
         );
         $this->checkJob($arguments['name'], $definition);
-        $this->checkTimes($definition);
+        $this->isStored($arguments['name'], $definition) || $this->checkTimes($definition);
 
         return $definition;
     }
@@ -93,22 +95,35 @@ final class Check
         }
         try {
             $job = $definition->job($name . self::AT, new DateTimeImmutable('@0'));
-            ($this->open)($definition->queue)->prepare(...$job);
+            $target = ($this->open)($definition->queue);
+            $prepared = $target->prepare(...$job);
             $this->queue->prepare($definition->toArray());
         } catch (ValueError $error) {
             throw Arguments::relayed($error, self::METHOD);
+        } catch (TypeError $error) {
+            $isPayload = str_contains($error->getMessage(), '($payload) must be of type string');
+            throw $isPayload ? Arguments::wrong(self::METHOD, 'payload', "must be of type string: $definition->queue has raw payloads", $error) : $error;
         }
+        Sealed::refuseWithoutKeys($target, $prepared->isSealed);
     }
 
+    /** What goes on as it is may be at its end. */
+    private function isStored(string $name, Definition $definition): bool
+    {
+        return $definition->until !== null && $this->queue->peek($name)?->body === $this->queue->prepare($definition->toArray())->body;
+    }
+
+    /** @throws ValueError|Ended */
     private function checkTimes(Definition $definition): void
     {
         $now = Moment::of($this->queue->now());
         if ($definition->until !== null && $definition->until <= $now) {
-            throw Arguments::wrong(self::METHOD, 'until', 'must be in the future');
+            throw new Ended(Arguments::wrong(self::METHOD, 'until', 'must be in the future')->getMessage());
         }
         $when = $definition->startingAt((float) $now->format('U.u'));
         if ($definition->until !== null && (($next = $when->next($now)) === null || $next > $definition->until)) {
-            throw Arguments::wrong(self::METHOD, 'until', 'must be after the first moment' . ($next === null ? '' : ', ' . $next->format(DATE_ATOM)));
+            $must = 'must be after the first moment' . ($next === null ? '' : ', ' . $next->format(DATE_ATOM));
+            throw new Ended(Arguments::wrong(self::METHOD, 'until', $must)->getMessage());
         }
         if ($definition->jitter > 0 && $definition->jitter > ($interval = self::shortest($when, $now))) {
             throw Arguments::wrong(self::METHOD, 'jitter', "must be at most the time between two moments, $interval s");

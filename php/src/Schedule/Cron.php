@@ -37,7 +37,7 @@ final class Cron implements Recurrence
     private ?DateTimeInterface $asked = null;
     private ?DateTimeImmutable $answer = null;
 
-    /** What last() has found. */
+    /** The moment that last() or isAt() has found. */
     private ?DateTimeImmutable $found = null;
 
     private function __construct(public readonly string $line, public readonly string $timeZone)
@@ -107,9 +107,18 @@ final class Cron implements Recurrence
     }
 
     /** @internal */
-    public function mayBeAt(DateTimeInterface $moment): bool
+    public function isAt(DateTimeInterface $moment): bool
     {
-        return $moment->format('u') === '000000' && $moment->getTimestamp() % 60 === 0;
+        if ($this->found == $moment) {
+            return true;
+        }
+        $moment = DateTimeImmutable::createFromInterface($moment);
+        if ($moment->format('u') !== '000000' || $moment->getTimestamp() % 60 !== 0 || $this->next($moment->modify('-1 second')) != $moment) {
+            return false;
+        }
+        $this->found = $this->local($moment);
+
+        return true;
     }
 
     /** @internal */

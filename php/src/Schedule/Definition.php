@@ -114,14 +114,21 @@ final class Definition
             'delay' => $this->jittered($id, $moment),
             'id' => $id,
             'onDuplicate' => OnDuplicate::Keep,
-            'unique' => $this->window(),
+            'unique' => $this->window($moment),
         ] + $this->options;
     }
 
-    /** An occurrence is pushed again only after a crash, and never later than it would be caught up: so long its id has to stay taken. */
-    private function window(): float
+    /** An occurrence is repeated only after a crash, for as long as it is the latest one and would be caught up: so long its id has to stay taken. */
+    private function window(DateTimeImmutable $moment): float
     {
-        return $this->catchUp instanceof CatchUp ? self::DAY : min(self::DAY, max($this->catchUp, self::ON_TIME) + 300.0);
+        if ($this->catchUp instanceof CatchUp) {
+            return self::DAY;
+        }
+        $next = $this->when->next($moment);
+        $isLast = $next === null || ($this->until !== null && $next > $this->until);
+        $latest = $isLast ? $this->catchUp : min($this->catchUp, (float) $next->format('U.u') - (float) $moment->format('U.u'));
+
+        return max($latest, self::ON_TIME) + 300.0;
     }
 
     /** By the id: a repeat is due at the same moment. */

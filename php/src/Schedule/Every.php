@@ -53,13 +53,13 @@ final class Every implements Recurrence
     }
 
     /** @internal */
-    public function mayBeAt(DateTimeInterface $moment): bool
+    public function isAt(DateTimeInterface $moment): bool
     {
         return $this->last($moment) == $moment;
     }
 
     /**
-     * The same interval, from a moment on.
+     * This interval, from a moment on.
      *
      * @internal
      */

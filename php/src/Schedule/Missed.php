@@ -16,11 +16,13 @@ final class Missed
     private const MOST = 1000;
 
     /**
-     * Those from the planned one until now that are not too old.
+     * Moments from the planned one until now that are not too old.
+     *
+     * @param bool $isTried a runner was there at the planned one, and could not push its job: it is not missed, however old it is
      *
      * @return list<DateTimeImmutable>
      */
-    public static function moments(Definition $definition, Recurrence $when, DateTimeImmutable $planned, DateTimeImmutable $now): array
+    public static function moments(Definition $definition, Recurrence $when, DateTimeImmutable $planned, DateTimeImmutable $now, bool $isTried): array
     {
         $end = $definition->until === null ? $now : min($now, $definition->until);
         if ($planned > $end) {
@@ -39,6 +41,28 @@ final class Missed
         $latest = $next === null || $next > $end ? $planned : $when->last($end) ?? $planned;
         $age = (float) $now->format('U.u') - (float) $latest->format('U.u');
 
-        return $definition->catchUp === CatchUp::All || $age <= max($definition->catchUp, Definition::ON_TIME) ? [$latest] : [];
+        $isTaken = $definition->catchUp === CatchUp::All || ($isTried && $latest == $planned);
+
+        return $isTaken || $age <= max($definition->catchUp, Definition::ON_TIME) ? [$latest] : [];
+    }
+
+    /**
+     * Moments that a runner should have run, and that do not run.
+     *
+     * @param list<DateTimeImmutable> $moments that run
+     */
+    public static function leftOut(Recurrence $when, DateTimeImmutable $planned, DateTimeImmutable $now, array $moments): ?string
+    {
+        $text = static fn (DateTimeImmutable $moment): string => Occurrence::moment($moment);
+        if ((float) $now->format('U.u') - (float) $planned->format('U.u') <= Definition::ON_TIME) {
+            return null;
+        }
+
+        return match (true) {
+            $moments === [] => "from {$text($planned)} to {$text($when->last($now) ?? $planned)}: no runner was there",
+            $moments[0] > $planned => "from {$text($planned)} until before {$text($moments[0])}: no runner was there",
+            count($moments) === self::MOST => "after {$text(end($moments))}: more than " . self::MOST . ' were missed',
+            default => null,
+        };
     }
 }

@@ -14,11 +14,16 @@ use DateTimeZone;
  */
 final class Occurrence
 {
-    /** In UTC, with milliseconds where there are some. */
     public static function id(string $schedule, DateTimeImmutable $moment): string
+    {
+        return "$schedule@" . self::moment($moment);
+    }
+
+    /** In UTC, with milliseconds where there are some. */
+    public static function moment(DateTimeImmutable $moment): string
     {
         $utc = $moment->setTimezone(new DateTimeZone('UTC'));
 
-        return "$schedule@" . $utc->format($utc->format('v') === '000' ? 'Y-m-d\TH:i:s\Z' : 'Y-m-d\TH:i:s.v\Z');
+        return $utc->format($utc->format('v') === '000' ? 'Y-m-d\TH:i:s\Z' : 'Y-m-d\TH:i:s.v\Z');
     }
 }

@@ -20,8 +20,8 @@ interface Recurrence
     /** The last moment that is not after this one; null: there is none within ten years. */
     public function last(DateTimeInterface $upTo): ?DateTimeImmutable;
 
-    /** Whether it may be one of its moments. False: it is none. */
-    public function mayBeAt(DateTimeInterface $moment): bool;
+    /** Whether it is one of its moments. */
+    public function isAt(DateTimeInterface $moment): bool;
 
     /** @return array<string, string|float> as definitions have it */
     public function toArray(): array;

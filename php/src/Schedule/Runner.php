@@ -7,10 +7,13 @@ namespace DelayQueue\Schedule;
 use Closure;
 use DateTimeImmutable;
 use DelayQueue\Bury;
+use DelayQueue\ConnectionException;
 use DelayQueue\Internal\Moment;
+use DelayQueue\Internal\Sealed;
 use DelayQueue\JobInterface;
 use DelayQueue\LeaseLostException;
 use DelayQueue\QueueInterface;
+use DelayQueue\SealException;
 use DelayQueue\ServerException;
 use DelayQueue\State as JobState;
 use Error;
@@ -24,7 +27,7 @@ use UnexpectedValueException;
  *     $queue->consume(new Runner($queue), prefetch: Runner::PREFETCH);
  *
  * As many as you like may run: the id of a job is its schedule and its moment, so that a repeat after a crash pushes nothing. Where a job cannot be
- * pushed, its schedule waits for as long as it is late, from a second to a minute, and tries again.
+ * pushed, its schedule waits for as long as it is late, from a second to 45 seconds, and tries again.
  */
 final class Runner
 {
@@ -33,7 +36,8 @@ final class Runner
 
     /** Seconds between two tries of a schedule. */
     private const SHORTEST = 1.0;
-    private const LONGEST = 60.0;
+    /** Less than a minute: a moment that comes meanwhile is not missed. */
+    private const LONGEST = 45.0;
 
     private const KEPT_OPEN = 1_000;
 
@@ -47,10 +51,23 @@ final class Runner
      * @param QueueInterface $queue the queue of schedules
      * @param (Closure(non-empty-string): QueueInterface)|null $open opens the queues of the jobs; null: as siblings of the queue
      * @param (Closure(string, Throwable): void)|null $failed hears of each job that could not be pushed, and why
+     * @param (Closure(string): void)|null $leftOut hears of moments that are more than a minute old and are not caught up
+     *
+     * @throws SealException when the schedules are sealed, and this object of their queue has no keys
      */
-    public function __construct(QueueInterface $queue, ?Closure $open = null, private readonly ?Closure $failed = null)
-    {
+    public function __construct(
+        QueueInterface $queue,
+        ?Closure $open = null,
+        private readonly ?Closure $failed = null,
+        private readonly ?Closure $leftOut = null,
+    ) {
         $this->open = $open ?? $queue->sibling(...);
+        try {
+            // Each schedule that falls due would be buried.
+            Sealed::refuseWithoutKeys($queue, $queue->prepare('')->isSealed);
+        } catch (ConnectionException | ServerException) {
+            // consume() waits for Redis, or says what is wrong.
+        }
     }
 
     /** @throws Bury when the job is no schedule */
@@ -73,13 +90,16 @@ final class Runner
         if ($job->timeLeft() <= 0.0) {
             throw new LeaseLostException("the lease of schedule '$job->id' is over: another runner may have pushed its job");
         }
+        $moments = Missed::moments($definition, $when, $planned, $now, $state->isTried);
         try {
-            $last = $this->push($job, $definition, $state->last, Missed::moments($definition, $when, $planned, $now));
+            $last = $this->push($job, $definition, $state->last, $moments);
         } catch (LeaseLostException $lost) {
             throw $lost;
         } catch (Throwable $error) {
-            return $this->later($job, $state, $planned, $now, $error);
+            return $this->later($job, $state, $moments[0] ?? $planned, $now, $error);
         }
+        $leftOut = $this->leftOut === null ? null : Missed::leftOut($when, $planned, $now, $moments);
+        $leftOut === null || ($this->leftOut)("schedule $job->id leaves out the moments $leftOut");
         $next = $planned > $now ? $planned : $when->next($now);
         if ($next === null || ($definition->until !== null && $next > $definition->until)) {
             return true;
@@ -137,13 +157,22 @@ final class Runner
         $again = Moment::of($job->reservedAt + max(self::SHORTEST, min(self::LONGEST, $late)));
 
         try {
-            $this->note($job, $state, $state->planned($planned));
+            $this->note($job, $state, $state->planned($planned, self::isUnpushed($job, $state, $planned, $error)));
         } catch (ServerException) {
             // A full Redis takes no note. Of moments that may be lost the latest one is found by the time at which the job is due.
         }
         $job->release($again, countAttempt: false, error: $error);
 
         return true;
+    }
+
+    /** Whether a job of this moment is surely not there. Once it may be, its id is taken for as long as it could be caught up, and no longer. */
+    private static function isUnpushed(JobInterface $job, State $state, DateTimeImmutable $moment, Throwable $error): bool
+    {
+        $isNew = $state->planned === null || Moment::of($state->planned) != $moment;
+        $mayBePushed = ($error instanceof ConnectionException && $error->ambiguous) || str_starts_with((string) $job->lastError, 'lease expired');
+
+        return !$mayBePushed && ($isNew || $state->isTried);
     }
 
     /** In a pause, or at its end. */

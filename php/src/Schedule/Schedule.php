@@ -7,6 +7,7 @@ namespace DelayQueue\Schedule;
 use DateTimeImmutable;
 use DelayQueue\Internal\Moment;
 use DelayQueue\JobInfo;
+use DelayQueue\State as JobState;
 
 /** A look at a schedule: see Schedules::get(). */
 final class Schedule
@@ -28,10 +29,12 @@ final class Schedule
         public readonly bool $paused,
         /** Null: it is not paused, or until resume(). */
         public readonly ?DateTimeImmutable $pausedUntil,
-        /** Null: it is paused until resume(). */
+        /** Null: it is buried, or paused until resume(). */
         public readonly ?DateTimeImmutable $nextAt,
-        /** Why its job could not be pushed; it will be tried again. */
+        /** Why its job could not be pushed, and will be tried again; or why it is buried. */
         public readonly ?string $lastError,
+        /** A runner could not read it. set() and resume() bring it back. */
+        public readonly bool $buried,
         /** @internal */
         public readonly Definition $definition,
     ) {
@@ -43,6 +46,7 @@ final class Schedule
         $definition = Definition::read($job->body);
         $state = State::of($job->headers);
         $when = $definition->startingAt($state->from);
+        $isBuried = $job->state === JobState::Buried;
         $end = $state->pausedUntil === null || $state->pausedUntil === INF ? null : Moment::of($state->pausedUntil);
 
         return new self(
@@ -58,11 +62,13 @@ final class Schedule
             $state->pausedUntil !== null,
             $end,
             match (true) {
+                $isBuried => null,
                 $state->pausedUntil === null => $state->next($when, $job->dueAt),
                 $end === null => null,
                 default => $when->next($end),
             },
-            $state->pausedUntil === null && $state->isLate($when, $job->dueAt) ? $job->lastError : null,
+            $isBuried || ($state->pausedUntil === null && $state->isLate($when, $job->dueAt)) ? $job->lastError : null,
+            $isBuried,
             $definition,
         );
     }

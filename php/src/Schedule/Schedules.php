@@ -62,6 +62,7 @@ final class Schedules
      * @return bool false: nothing has changed
      *
      * @throws ValueError|\DelayQueue\PayloadException
+     * @throws ScheduleHeld when runners held the schedule for longer than a lease lasts, 30 s; nothing has changed, as with pause() and resume()
      * @throws SealException when the queue of schedules is sealed otherwise than this object does it, as with all methods that read schedules
      * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
      */
@@ -107,7 +108,7 @@ final class Schedules
     {
         $seen = [];
         // A schedule that is taken while delayed ones are listed is in the list of reserved ones, if not in the first, then in the second.
-        foreach ([JobState::Reserved, JobState::Ready, JobState::Delayed, JobState::Reserved, JobState::Ready] as $state) {
+        foreach ([JobState::Reserved, JobState::Ready, JobState::Delayed, JobState::Buried, JobState::Reserved, JobState::Ready] as $state) {
             $last = null;
             do {
                 $jobs = $this->queue->list($state, limit: 500, after: $last);
@@ -130,7 +131,7 @@ final class Schedules
      *
      * @return bool false: there is none of this name
      *
-     * @throws ValueError
+     * @throws ValueError|ScheduleHeld
      */
     public function pause(string $name, int|float|string|DateInterval|null $for = null): bool
     {
@@ -144,16 +145,18 @@ final class Schedules
     }
 
     /**
-     * It goes on with its next moment.
+     * It goes on with its next moment, also where a runner has buried it.
      *
-     * @return bool false: there is none of this name, or it was not paused
+     * @return bool false: there is none of this name, or it was neither paused nor buried
+     *
+     * @throws ScheduleHeld
      */
     public function resume(string $name): bool
     {
-        return $this->change($name, static function (float $now, State $state, Definition $definition): ?array {
+        return $this->change($name, static function (float $now, State $state, Definition $definition, JobInfo $job): ?array {
             $next = $definition->startingAt($state->from)->next(Moment::of($now)) ?? Moment::of($now);
 
-            return $state->pausedUntil === null ? null : [$state->paused(null)->goingOn($definition, $next), $next];
+            return $state->pausedUntil === null && $job->state !== JobState::Buried ? null : [$state->paused(null)->goingOn($definition, $next), $next];
         });
     }
 
@@ -218,12 +221,12 @@ final class Schedules
         return Moment::of($until === INF ? $now + self::FOR_EVER : $until);
     }
 
-    /** @param Closure(float, State, Definition): (array{State, DateTimeImmutable}|null) $change gets the time; null: nothing is to change */
+    /** @param Closure(float, State, Definition, JobInfo): (array{State, DateTimeImmutable}|null) $change gets the time; null: nothing is to change */
     private function change(string $name, Closure $change): bool
     {
         return $this->writer->write($name, function (?JobInfo $job) use ($change): ?array {
             $definition = $job === null ? null : self::read($job)?->definition;
-            $changed = $definition === null ? null : $change($this->queue->now(), State::of($job->headers), $definition);
+            $changed = $definition === null ? null : $change($this->queue->now(), State::of($job->headers), $definition, $job);
 
             return $changed === null ? null : [$definition, ...$changed];
         });

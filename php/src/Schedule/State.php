@@ -18,6 +18,7 @@ final class State
     private const PLANNED = 'dq-planned';
     private const LAST = 'dq-last';
     private const PAUSED = 'dq-paused';
+    private const TRIED = 'dq-tried';
 
     /** Of a pause without an end. */
     private const FOR_EVER = 'forever';
@@ -27,12 +28,14 @@ final class State
      * @param float|null $planned Unix seconds: the next moment, where the job is due at another time
      * @param string|null $last id of the occurrence that was pushed last, where the overlap asks for it
      * @param float|null $pausedUntil Unix seconds; INF: until resume(); null: it is not paused
+     * @param bool $isTried a runner has tried the planned moment, and its job is surely not pushed
      */
     public function __construct(
         public readonly ?float $from = null,
         public readonly ?float $planned = null,
         public readonly ?string $last = null,
         public readonly ?float $pausedUntil = null,
+        public readonly bool $isTried = false,
     ) {
     }
 
@@ -42,7 +45,13 @@ final class State
         $number = static fn (string $name): ?float => is_numeric($headers[$name] ?? null) ? (float) $headers[$name] : null;
         $isForEver = ($headers[self::PAUSED] ?? '') === self::FOR_EVER;
 
-        return new self($number(self::FROM), $number(self::PLANNED), $headers[self::LAST] ?? null, $isForEver ? INF : $number(self::PAUSED));
+        return new self(
+            $number(self::FROM),
+            $number(self::PLANNED),
+            $headers[self::LAST] ?? null,
+            $isForEver ? INF : $number(self::PAUSED),
+            isset($headers[self::TRIED]),
+        );
     }
 
     /** @return array<string, string> */
@@ -55,6 +64,7 @@ final class State
             self::PLANNED => $text($this->planned),
             self::LAST => $this->last,
             self::PAUSED => $this->pausedUntil === INF ? self::FOR_EVER : $text($this->pausedUntil),
+            self::TRIED => $this->isTried ? '1' : null,
         ], static fn (?string $value): bool => $value !== null);
     }
 
@@ -63,13 +73,18 @@ final class State
     {
         $moment = Moment::of($this->planned ?? $dueAt);
 
-        return $this->planned !== null || $when->mayBeAt($moment) ? $moment : $when->last($moment) ?? $moment;
+        if ($this->planned !== null || $when->isAt($moment)) {
+            return $moment;
+        }
+        $last = $when->last($moment);
+
+        return $last === null || (float) $last->format('U.u') < ($this->from ?? 0.0) ? $when->next($moment) ?? $moment : $last;
     }
 
     /** Its job is due at another time, because a run has failed. */
     public function isLate(Recurrence $when, float $dueAt): bool
     {
-        return $this->planned === null ? !$when->mayBeAt(Moment::of($dueAt)) : $this->planned < $dueAt - 0.001;
+        return $this->planned === null ? !$when->isAt(Moment::of($dueAt)) : $this->planned < $dueAt - 0.001;
     }
 
     public function since(float $from): self
@@ -85,9 +100,9 @@ final class State
         return new self($this->from, $isNoted ? (float) $next->format('U.u') : null, $last ?? $this->last, $this->pausedUntil);
     }
 
-    public function planned(DateTimeImmutable $moment): self
+    public function planned(DateTimeImmutable $moment, bool $isTried): self
     {
-        return new self($this->from, (float) $moment->format('U.u'), $this->last, $this->pausedUntil);
+        return new self($this->from, (float) $moment->format('U.u'), $this->last, $this->pausedUntil, $isTried);
     }
 
     public function paused(?float $until): self

@@ -21,8 +21,8 @@ final class Writer
     /** Seconds: how long a runner may hold a schedule. Then another one takes it. */
     private const TTR = 30;
 
-    /** Nanoseconds: a runner that lives has given a schedule back by then. */
-    private const PATIENCE = 1_000_000_000;
+    /** Nanoseconds: the lease of a runner that was killed is over by then. */
+    private const PATIENCE = (self::TTR + 5) * 1_000_000_000;
 
     public function __construct(private readonly QueueInterface $queue)
     {
@@ -33,10 +33,12 @@ final class Writer
      *     and when it is due; null: nothing is to change
      *
      * @return bool false: nothing was to change
+     *
+     * @throws ScheduleHeld
      */
     public function write(string $name, Closure $change): bool
     {
-        for ($patient = hrtime(true) + self::PATIENCE; ; $this->await($name, $patient)) {
+        for ($patient = hrtime(true) + self::PATIENCE; ; self::await($name, $patient)) {
             $old = $this->queue->peek($name);
             $changed = $change($old);
             if ($changed === null) {
@@ -63,13 +65,12 @@ final class Writer
         );
     }
 
-    /** A runner that has not given the schedule back after a while was killed, perhaps: the change does not wait for the end of its lease. */
-    private function await(string $name, int $patient): void
+    /** A schedule that is held is never removed and pushed anew: it would be lost if this process died in between. */
+    private static function await(string $name, int $patient): void
     {
         if (hrtime(true) > $patient) {
-            $this->queue->cancel($name);
-        } else {
-            usleep(10_000);
+            throw new ScheduleHeld("runners hold schedule '$name' again and again: nothing has changed, call again");
         }
+        usleep(10_000);
     }
 }

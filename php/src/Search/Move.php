@@ -5,7 +5,10 @@ declare(strict_types=1);
 namespace DelayQueue\Search;
 
 use DelayQueue\ConnectionException;
+use DelayQueue\Flow\Batch;
+use DelayQueue\Flow\Chain;
 use DelayQueue\Internal\Moment;
+use DelayQueue\Internal\Sealed;
 use DelayQueue\JobInfo;
 use DelayQueue\JobInterface;
 use DelayQueue\LeaseLostException;
@@ -49,9 +52,7 @@ final class Move
         $this->source = $source->sibling($source->name(), self::OPTIONS);
         $this->target = $target->sibling($target->name(), self::OPTIONS);
         $this->isSealing = $target->prepare('')->isSealed;
-        foreach ($this->isSealing ? [] : [$target->peekReady(), $target->peekDelayed(), $target->peekBuried()] as $job) {
-            $job?->seal === null || throw new SealException("queue {$target->name()} needs keys: its jobs are sealed");
-        }
+        Sealed::refuseWithoutKeys($target, $this->isSealing);
         $this->receipts = new MoveReceipts($source, $target);
         $this->startedAt = $source->now();
     }
@@ -84,7 +85,7 @@ final class Move
         if ($job->state === State::Buried && $job->dueAt > $this->startedAt) {
             return null; // stays() has buried it anew, and it comes by again behind the others
         }
-        if (!$this->isOpen($job) || !$this->isFree($job)) {
+        if (!$this->wouldMove($job)) {
             return false;
         }
         $now = $this->source->peek($job->id);
@@ -102,6 +103,22 @@ final class Move
         }
 
         return $isThere ? $this->leaves($job, $held) : $this->stays($job, $held);
+    }
+
+    /**
+     * Whether the job may move, as it is seen now.
+     *
+     * @throws SealException when keys are missing
+     */
+    public function wouldMove(JobInfo $job): bool
+    {
+        return $job->state !== State::Reserved && $this->isOpen($job) && !self::isOfFlow($job) && $this->isFree($job);
+    }
+
+    /** A chain or a batch looks for its jobs in their queue: one that is not there counts as done. */
+    private static function isOfFlow(JobInfo $job): bool
+    {
+        return isset($job->headers[Chain::HEADER]) || isset($job->headers[Batch::HEADER]);
     }
 
     /** To hold a job that this object cannot open would bury it. */

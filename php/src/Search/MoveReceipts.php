@@ -72,7 +72,7 @@ final class MoveReceipts
     }
 
     /**
-     * Those whose jobs are gone from their old queue: a move was killed before it could forget them.
+     * Receipts whose jobs are gone from their old queue: a move was killed before it could forget them.
      *
      * @return array<array-key, string> the others
      */

@@ -234,7 +234,7 @@ final class Search implements Countable, IteratorAggregate
     }
 
     /**
-     * Moves the jobs to a new time; after the same delay they keep their order. One that a worker holds is passed over.
+     * Moves the jobs to a new time; after the same delay they keep their order. A job that a worker holds is passed over.
      *
      * @param int|float|string|DateInterval|DateTimeInterface $delay a duration, or a moment
      * @param (callable(int, int): void)|null $progress

@@ -102,6 +102,8 @@ final class Walk
             $again = count(array_keys($answers, null, true));
             $this->read -= $again;
             $this->skipped -= $again;
+            $this->found -= $again;
+            $this->isCut = $this->found === $this->limit;
 
             return count(array_filter($answers));
         }, $progress);
@@ -111,18 +113,19 @@ final class Walk
     private function pages(): iterable
     {
         foreach ($this->all() as $page) {
-            $found = [];
-            foreach ($page as $job) {
-                if ($this->isFound($job)) {
-                    $found[] = $job;
+            // Where some of those that are found do not count, a page goes on behind the limit.
+            for ($at = 0; $at < count($page);) {
+                $found = [];
+                while ($at < count($page) && !$this->isCut) {
+                    $job = $page[$at++];
+                    if ($this->isFound($job)) {
+                        $found[] = $job;
+                    }
                 }
+                yield $found;
                 if ($this->isCut) {
-                    break;
+                    return;
                 }
-            }
-            yield $found;
-            if ($this->isCut) {
-                return;
             }
         }
     }

@@ -26,7 +26,8 @@ final class TraceContext
     private const LONGEST_STATE = 512;
 
     private const SAMPLED = 0x01;
-    private const KNOWN_FLAGS = 0x03;
+    private const RANDOM = 0x02;
+    private const KNOWN_FLAGS = self::SAMPLED | self::RANDOM;
 
     public function __construct(public readonly string $traceId, public readonly string $spanId, public readonly int $flags, public readonly string $state = '')
     {
@@ -45,7 +46,7 @@ final class TraceContext
     /** A new one. It counts as sampled, so that services behind this one record what they do in it. */
     public static function make(): self
     {
-        return new self(bin2hex(random_bytes(16)), bin2hex(random_bytes(8)), self::SAMPLED);
+        return new self(bin2hex(random_bytes(16)), bin2hex(random_bytes(8)), self::SAMPLED | self::RANDOM);
     }
 
     /** @return array{traceparent: string, tracestate?: string} */

@@ -39,6 +39,20 @@ final class RunTest extends TestCase
         $this->assertSame(INF, Deadline::left(Testing::job('x')), 'there is none');
     }
 
+    public function testAHandlerMayGetAnotherObjectForItsJob(): void
+    {
+        $queue = $this->delayQueue();
+        $queue->push('x');
+        $left = null;
+        $other = static fn (Job $job, callable $next): mixed => $next(Testing::job('decoded'));
+        $this->runDueJobs(new Pipeline(static function (Job $job) use (&$left): void {
+            $left = Deadline::left($job);
+        }, new Deadline('30s'), $other), $queue);
+
+        $this->assertEqualsWithDelta(30.0, $left, 1.0);
+        $this->assertSame(INF, Deadline::left(Testing::job('x')), 'the run is over');
+    }
+
     public function testAHandlerThatAsksTooLateHasFailed(): void
     {
         $queue = $this->delayQueue();

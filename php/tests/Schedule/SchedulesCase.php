@@ -88,15 +88,53 @@ trait SchedulesCase
         $this->assertSame(1, $this->queue->count());
     }
 
-    public function testAScheduleThatARunnerHoldsIsChanged(): void
+    public function testAScheduleThatARunnerHoldsIsChangedWhenItsLeaseIsOver(): void
     {
-        $this->schedules->set('a', Every::interval(60), queue: 'target', payload: 'old');
-        $this->clock('08:31:01');
-        $held = $this->queue->reserve();
-        $this->assertTrue($this->schedules->set('a', Every::interval(60), queue: 'target', payload: 'new'));
-        $this->assertSame('new', $this->schedules->get('a')?->payload);
-        $this->expectException(\DelayQueue\LeaseLostException::class);
-        $held?->ack();
+        $changes = [
+            'set' => fn (): bool => $this->schedules->set('a', Every::interval(60), queue: 'target', payload: 'new'),
+            'pause' => fn (): bool => $this->schedules->pause('a'),
+            'resume' => fn (): bool => $this->schedules->resume('a'),
+        ];
+        foreach ($changes as $name => $change) {
+            $this->schedules->set('a', Every::interval(60), queue: 'target', payload: 'old');
+            $name === 'resume' && $this->schedules->pause('a', '1ms');
+            $this->clock('08:31:01');
+            $held = $this->queue->reserveJob('a');
+            $held?->touch('1200ms');
+            $this->assertTrue($change(), $name);
+            $schedule = $this->schedules->get('a');
+            $this->assertSame([$name === 'set' ? 'new' : 'old', $name === 'pause'], [$schedule?->payload, $schedule?->paused], $name);
+            try {
+                $held?->ack();
+                $this->fail('the runner has removed it');
+            } catch (\DelayQueue\LeaseLostException) {
+                $this->schedules->remove('a');
+            }
+        }
+    }
+
+    public function testAnUnchangedScheduleMayBeAtItsEnd(): void
+    {
+        $until = new DateTimeImmutable('2030-01-08 08:35:00 UTC');
+        $set = fn (): bool => $this->schedules->set('a', Every::interval('2m'), queue: 'target', until: $until);
+        $set();
+        $this->clock('08:34:30');
+        $this->assertFalse($set());
+        $this->clock('08:36:00');
+        $this->assertFalse($set());
+        $this->runSchedules();
+        $this->expectException(ValueError::class);
+        $set();
+    }
+
+    public function testABuriedScheduleIsSeenAndComesBack(): void
+    {
+        $this->schedules->set('a', Every::interval('10m'), queue: 'target');
+        $this->queue->reserveJob('a')?->bury('unreadable');
+        $schedule = iterator_to_array($this->schedules->all())['a'] ?? null;
+        $this->assertSame([true, null, 'unreadable', []], [$schedule?->buried, $schedule?->nextAt, $schedule?->lastError, $schedule?->next(3)]);
+        $this->assertTrue($this->schedules->resume('a'));
+        $this->assertSame([false, '01-08 08:40:00'], [$this->schedules->get('a')?->buried, $this->nextOf('a')]);
     }
 
     public function testPauseAndResume(): void
@@ -207,6 +245,14 @@ trait SchedulesCase
         $this->runDueJobs(new Runner($queue), $queue);
         $this->assertSame('{bytes', $this->delayQueue('target')->peekReady()?->body);
         $this->assertFalse($schedules->set('a', Cron::parse('*/10 * * * *'), queue: 'target', payload: '{bytes', catchUp: CatchUp::All));
+    }
+
+    public function testATargetOfRawPayloadsTakesStrings(): void
+    {
+        $schedules = new Schedules($this->queue, fn (string $name) => $this->delayQueue($name, ['format' => 'raw']));
+        $this->expectException(ValueError::class);
+        $this->expectExceptionMessage('Schedules::set(): Argument #4 ($payload) must be of type string: target has raw payloads');
+        $schedules->set('a', Every::interval('1h'), queue: 'target', payload: ['x' => 1]);
     }
 
     public function testSealedQueues(): void

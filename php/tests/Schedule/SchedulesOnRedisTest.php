@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Schedule;
 
 use DelayQueue\Schedule\Every;
+use DelayQueue\Schedule\Runner;
 use DelayQueue\Schedule\Schedules;
 use DelayQueue\SealException;
 use DelayQueue\Testing\InteractsWithDelayQueue;
@@ -14,6 +15,26 @@ final class SchedulesOnRedisTest extends TestCase
 {
     use InteractsWithDelayQueue;
     use SchedulesCase;
+
+    public function testATargetThatNeedsKeysIsRefused(): void
+    {
+        $this->delayQueue('target', ['keys' => ['k' => str_repeat('k', 32)]])->push(1, delay: 60);
+        try {
+            $this->schedules->set('a', Every::interval('1h'), queue: 'target');
+            $this->fail('it was set');
+        } catch (SealException $error) {
+            $this->assertSame(['queue target needs keys: its jobs are sealed', 0], [$error->getMessage(), $this->queue->count()]);
+        }
+    }
+
+    public function testARunnerWithoutKeysDoesNotStart(): void
+    {
+        $sealed = $this->delayQueue('schedules', ['keys' => ['k' => str_repeat('k', 32)]]);
+        (new Schedules($sealed))->set('a', Every::interval('1h'), queue: 'target');
+        $this->assertInstanceOf(Runner::class, new Runner($sealed));
+        $this->expectException(SealException::class);
+        new Runner($this->queue);
+    }
 
     public function testASealedQueueWithoutKeysIsRefused(): void
     {

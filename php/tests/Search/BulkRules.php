@@ -34,6 +34,17 @@ trait BulkRules
         $this->assertCount(223, $queue);
     }
 
+    public function testALimitCountsNoJobASecondTime(): void
+    {
+        $queue = $this->queue();
+        $this->pushMany($queue, 500, static fn (int $n): array => ['delay' => 60]);
+        $this->pushMany($queue, 500, static fn (int $n): array => ['delay' => 7200, 'id' => "late-$n"]);
+        $search = Search::in($queue, State::Delayed)->limit(700);
+        $this->assertSame(700, $search->reschedule('1h'));
+        $this->assertTrue($search->isCut());
+        $this->assertSame(1000, Search::in($queue, State::Delayed)->limit(1001)->reschedule('3h'));
+    }
+
     public function testKickMakesBuriedJobsReadyWithAllAttempts(): void
     {
         $queue = $this->queue();

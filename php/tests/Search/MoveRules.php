@@ -65,6 +65,17 @@ trait MoveRules
         $this->assertSame([], $target->receipts(), 'they are forgotten');
     }
 
+    public function testAJobOfAChainOrABatchStays(): void
+    {
+        [$queue, $target] = [$this->queue(), $this->queue('target')];
+        foreach (['dq-chain', 'dq-batch', 'mine'] as $header) {
+            $queue->push($header, id: $header, headers: [$header => 'x']);
+        }
+        $search = Search::in($queue);
+        $this->assertSame([1, 2], [$search->moveTo($target), $search->skipped()]);
+        $this->assertSame(['mine', 2], [$target->peekReady()?->id, $queue->count()]);
+    }
+
     public function testAJobWhoseIdIsTakenThereStays(): void
     {
         $queue = $this->queue();

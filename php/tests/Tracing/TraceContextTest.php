@@ -94,7 +94,7 @@ final class TraceContextTest extends TestCase
     public function testANewOneIsRandomAndSampled(): void
     {
         [$one, $other] = [TraceContext::make(), TraceContext::make()];
-        $this->assertMatchesRegularExpression('/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/D', $one->headers()['traceparent']);
+        $this->assertMatchesRegularExpression('/^00-[0-9a-f]{32}-[0-9a-f]{16}-03$/D', $one->headers()['traceparent']);
         $this->assertNotSame([$one->traceId, $one->spanId], [$other->traceId, $other->spanId]);
         $this->assertSame($one->headers(), TraceContext::parse($one->headers()['traceparent'], null)?->headers());
     }

@@ -57,7 +57,7 @@ final class TraceTest extends TestCase
 
         $this->assertSame($seen[0], $seen[1], 'one for all of the run');
         $this->assertSame(['traceparent'], array_keys($seen[0]));
-        $this->assertMatchesRegularExpression('/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/D', $seen[0]['traceparent']);
+        $this->assertMatchesRegularExpression('/^00-[0-9a-f]{32}-[0-9a-f]{16}-03$/D', $seen[0]['traceparent']);
         $this->assertStringNotContainsString('4bf92f3577b34da6a3ce929d0e0e4736', $seen[0]['traceparent']);
     }
 

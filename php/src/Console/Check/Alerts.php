@@ -29,6 +29,12 @@ final class Alerts
     /** @var array<string, Level> what the receiver knows, by queue; those that it does not know are well */
     private array $known = [];
 
+    /** @var array<array-key, array<string, Level>> what it may know as well, by queue: of posts whose answer was not that they are accepted */
+    private array $doubted = [];
+
+    /** @var list<array{queue: string|null, from: string, to: string}> the changes of the last post, unless it was accepted */
+    private array $tried = [];
+
     /** Unix seconds of the first post. */
     private ?int $first = null;
 
@@ -75,14 +81,34 @@ final class Alerts
         if ($changes === []) {
             return false;
         }
+        $this->remember($changes, $levels);
         $body = ['text' => $report->line(), 'level' => $report->level->value, 'at' => $now, 'changes' => $changes, ...$this->facts, 'findings' => array_map(
             static fn (Finding $finding): array => $finding->toArray(), $report->passed(),
         )];
         $this->notifier->post(Message::json($this->url, $body), $this->id($now), ++$this->attempt);
-        [$this->known, $this->attempt] = [$levels, 0];
+        [$this->known, $this->attempt, $this->doubted, $this->tried] = [$levels, 0, [], []];
         $this->number++;
 
         return true;
+    }
+
+    /**
+     * A receiver that leaves out what comes twice has to see that another change is another post.
+     *
+     * @param list<array{queue: string|null, from: string, to: string}> $changes
+     * @param array<string, Level> $levels
+     */
+    private function remember(array $changes, array $levels): void
+    {
+        if ($this->tried !== [] && $this->tried !== $changes) {
+            $this->attempt = 0;
+            $this->number++;
+        }
+        $this->tried = $changes;
+        foreach ($changes as ['queue' => $queue]) {
+            $level = $levels[$queue ?? self::REDIS] ?? Level::Ok;
+            $this->doubted[$queue ?? self::REDIS][$level->value] = $level;
+        }
     }
 
     /** @return array<string, Level> that are not well, by queue */
@@ -107,8 +133,11 @@ final class Alerts
     private function changes(array $levels): array
     {
         $changes = [];
-        foreach (array_keys($levels + $this->known) as $queue) {
+        foreach (array_keys($levels + $this->known + $this->doubted) as $queue) {
             [$from, $to] = [$this->known[$queue] ?? Level::Ok, $levels[$queue] ?? Level::Ok];
+            foreach ($from === $to ? $this->doubted[$queue] ?? [] : [] as $doubted) {
+                $from = $doubted === $to ? $from : $doubted;
+            }
             if ($from !== $to) {
                 $changes[] = ['queue' => $queue === self::REDIS ? null : (string) $queue, 'from' => $from->value, 'to' => $to->value];
             }

@@ -1,0 +1,28 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Internal;
+
+use DelayQueue\QueueInterface;
+use DelayQueue\SealException;
+
+/**
+ * Queues whose jobs are sealed.
+ *
+ * @internal
+ */
+final class Sealed
+{
+    /**
+     * @param bool $isSealing whether this object of the queue seals what it pushes
+     *
+     * @throws SealException when it has sealed jobs, and this object of it has no keys
+     */
+    public static function refuseWithoutKeys(QueueInterface $queue, bool $isSealing): void
+    {
+        foreach ($isSealing ? [] : [$queue->peekReady(), $queue->peekDelayed(), $queue->peekBuried()] as $job) {
+            $job?->seal === null || throw new SealException("queue {$queue->name()} needs keys: its jobs are sealed");
+        }
+    }
+}
