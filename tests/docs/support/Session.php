@@ -19,7 +19,7 @@ use PHPUnit\Framework\Assert;
 final class Session
 {
     /** Commands that end when they are told to. */
-    private const FOREVER = '/^(\S+=\S+ )*(delayqueue (work|serve|metrics|watch|outbox:relay)\b(?!.*--(stop-when-empty|once))|.* --watch)/';
+    private const FOREVER = '/^(\S+=\S+ )*(delayqueue (work|serve|metrics|dashboard|watch|outbox:relay)\b(?!.*--(stop-when-empty|once))|.* --watch)/';
 
     private const KEY = 'base64:uAYHN4LqN2C9RkgV8TRYvRYyG2oQmVqTcfD9AzR2w3E=';
 
@@ -95,6 +95,8 @@ final class Session
             "'127.0.0.1', 6379" => "'127.0.0.1', $this->port",
             'new-host:6379/0' => "127.0.0.1:$this->port/1",
             '--port=6380' => '--port=' . FreePort::find(),
+            '127.0.0.1:8025' => '127.0.0.1:' . FreePort::find(),
+            '0.0.0.0:8025' => '0.0.0.0:' . FreePort::find(),
             '127.0.0.1:9638' => '127.0.0.1:' . FreePort::find(),
             '/srv/shop/current' => $this->folder->path,
             '/etc/shop/' => "{$this->folder->path}/etc/",
