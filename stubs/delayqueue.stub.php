@@ -3,8 +3,9 @@
 /**
  * The delayqueue extension, for IDEs and static analysers. PHP never loads this file.
  *
- * Durations are seconds (int, float, or a numeric string), a duration string such as '500ms', '15m', '2h30m', '1d' or
- * 'PT15M', or a DateInterval. Resolution is 1 ms, rounded up. Negative, NaN, infinite or > 100-year ones are a \ValueError.
+ * Durations are seconds (int, float, or a numeric string, '1e3' too), a duration string such as '500ms', '15m', '2h30m', '1d' or
+ * 'PT15M', or a DateInterval. Units are w, d, h, m, s, ms and us, or their words ('15 minutes'); the smallest one may have a fraction ('1.5h').
+ * Resolution is 1 ms, rounded up. Negative, NaN, infinite or > 100-year ones, and months and years, are a \ValueError.
  * A delay counts by Redis' clock, in microseconds. A DateTimeInterface is a moment on Redis' clock, so jobs for the same moment fall due together. $dueAt,
  * $reservedAt and $leaseUntil are by Redis' clock, $createdAt is by the producer's.
  *

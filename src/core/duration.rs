@@ -6,6 +6,9 @@ use jiff::{Span, SpanRelativeTo, Unit};
 /// The longest duration accepted: 100 years of 365.25 days.
 pub const MAX_MS: u64 = 3_155_760_000_000;
 
+/// The error of a duration that has some.
+pub const NO_MONTHS: &str = "must have no months or years, as their lengths differ: give days";
+
 /// Converts seconds to milliseconds, rounded up, so that nothing happens before its moment.
 ///
 /// # Errors
@@ -42,6 +45,9 @@ pub fn parse(text: &str) -> Result<u64> {
         )
     };
     let span: Span = text.parse().map_err(|_| unreadable())?;
+    if span.get_years() != 0 || span.get_months() != 0 {
+        return Err(Error::Invalid(NO_MONTHS.into()));
+    }
     let seconds = span.total((Unit::Second, SpanRelativeTo::days_are_24_hours())).map_err(|_| unreadable())?;
     from_seconds(seconds)
 }
@@ -76,6 +82,13 @@ mod tests {
             ("1.1", 1100),
             ("0.0001", 1),
             ("1e3", 1_000_000),
+            ("1w", 604_800_000),
+            ("15 minutes", 900_000),
+            ("1 hour 30 minutes", 5_400_000),
+            ("1.5h", 5_400_000),
+            ("1,5h", 5_400_000),
+            ("1us", 1),
+            ("P1W", 604_800_000),
         ] {
             assert_eq!(parse(text), Ok(ms), "{text}");
         }
@@ -101,6 +114,9 @@ mod tests {
     fn refuses_what_is_no_duration() {
         for text in ["", "abc", "-1", "-5s", "NaN", "INF", "1e20", "P1M", "P1Y", "1mo", "0x10", "5 apples"] {
             assert!(parse(text).is_err(), "{text}");
+        }
+        for text in ["P1M", "P1Y", "P1Y2DT3H", "1mo", "2 years"] {
+            assert_eq!(parse(text), Err(Error::Invalid(NO_MONTHS.into())), "{text}");
         }
     }
 }

@@ -37,10 +37,12 @@ pub enum Error {
     #[error("the lease of job '{id}' in queue '{queue}' is lost: {reason}")]
     LeaseLost { queue: String, id: String, reason: &'static str },
     /// A job of this id is in the queue already.
-    #[error("job '{id}' is already in queue '{queue}'{}", if *.may_be_taken { ", or its id is still taken" } else { "" })]
+    #[error("{}", duplicate(queue, id, *may_be_taken, *items))]
     Duplicate {
         queue: String,
         id: String,
+        /// The positions of two jobs of the list that have this id.
+        items: Option<(usize, usize)>,
         /// The push has asked whether the id is taken for some time.
         may_be_taken: bool,
     },
@@ -56,6 +58,14 @@ pub enum Error {
     /// The caller's interrupt check asked to leave (an exception is pending there).
     #[error("interrupted")]
     Interrupted,
+}
+
+fn duplicate(queue: &str, id: &str, may_be_taken: bool, items: Option<(usize, usize)>) -> String {
+    match items {
+        Some((first, second)) => format!("items {first} and {second} have the same id '{id}'"),
+        None if may_be_taken => format!("job '{id}' is already in queue '{queue}', or its id is still taken"),
+        None => format!("job '{id}' is already in queue '{queue}'"),
+    }
 }
 
 /// Shorthand for results of the core.
@@ -146,6 +156,15 @@ impl Error {
 }
 
 impl Error {
+    /// Says where the items of a list really stand that have the same id.
+    #[must_use]
+    pub fn with_items_at(mut self, position: impl Fn(usize) -> usize) -> Self {
+        if let Self::Duplicate { items: Some((first, second)), .. } = &mut self {
+            (*first, *second) = (position(*first), position(*second));
+        }
+        self
+    }
+
     /// The one place where an error of Redis becomes ours. `code` is its first word, `message` the rest.
     #[must_use]
     pub fn from_redis(code: &str, message: &str) -> Self {

@@ -19,6 +19,7 @@ pub mod input;
 pub mod install;
 pub mod job;
 pub mod keys;
+pub mod nearest;
 pub mod partitions;
 pub mod pool;
 pub mod process;

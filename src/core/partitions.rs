@@ -171,7 +171,7 @@ impl Partitions {
             let mut here = Vec::new();
             let result = self.part(*home).push_many(jobs, &mut here);
             all_here.extend(positions.iter().copied().zip(here));
-            result
+            result.map_err(|error| error.with_items_at(|here| positions.get(here).copied().unwrap_or(here)))
         });
         all_here.sort_unstable_by_key(|(position, _)| *position);
         stored.extend(all_here.into_iter().map(|(_, id)| id));

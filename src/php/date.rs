@@ -48,7 +48,12 @@ pub fn moment_us(object: &ZendObject) -> Outcome<i64> {
     }
 }
 
-/// The length of a `DateInterval` that begins now, in microseconds; calendar months have their true length.
+/// Whether a `DateInterval` has calendar months or years, as `'P1M'` has.
+pub fn has_months(interval: &ZendObject) -> bool {
+    ["y", "m"].iter().any(|name| interval.get_property::<i64>(name).is_ok_and(|count| count != 0))
+}
+
+/// The length of a `DateInterval` that begins now, in microseconds.
 pub fn interval_us(interval: &Zval) -> Outcome<i64> {
     let now = now();
     let text = format!("@{}.{:06}", now.as_secs(), now.subsec_micros());

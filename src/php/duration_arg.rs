@@ -18,6 +18,9 @@ pub fn millis(value: &Zval, place: Place<'_>) -> Outcome<u64> {
     if let Some(object) = value.object()
         && date::is_interval(object)
     {
+        if date::has_months(object) {
+            return Err(place.value_error(duration::NO_MONTHS));
+        }
         let ms = date::ms_up(date::interval_us(value)?);
         return match u64::try_from(ms) {
             Ok(ms) if ms <= duration::MAX_MS => Ok(ms),

@@ -3,6 +3,7 @@
 use super::call::{Fault, Outcome, guard, run};
 use super::convert;
 use super::exceptions::{throw_error, throw_payload};
+use super::lost;
 use super::place::Place;
 use super::sys;
 use ext_php_rs::ffi;
@@ -19,14 +20,6 @@ const DEPTH: i64 = 512;
 /// `json_encode()` with the contract's flags. The function itself is called: its output is the promise, and it
 /// leaves `json_last_error()` alone. Errors say which item of a list it is.
 pub fn encode(value: &Zval, place: Place<'_>) -> Outcome<Vec<u8>> {
-    if let Some(object) = value.object() {
-        for class in ["Closure", "Generator"] {
-            // SAFETY: classes of the engine live as long as the process.
-            if unsafe { sys::find_class(class).as_ref() }.is_some_and(|ce| object.instance_of(ce)) {
-                return Err(throw_payload(&format!("{}A {class} cannot be a payload", place.context()), 0));
-            }
-        }
-    }
     let function = sys::find_function(sys::function_table(), "json_encode");
     if function.is_null() {
         return Err(throw_error("The payload cannot be encoded: json_encode() is disabled"));
@@ -35,7 +28,14 @@ pub fn encode(value: &Zval, place: Place<'_>) -> Outcome<Vec<u8>> {
     let mut args = [value.shallow_clone(), convert::int(flags), convert::int(DEPTH)];
     match run(function, None, &mut args) {
         Ok(out) => match out.zend_str() {
-            Some(text) => Ok(text.as_bytes().to_vec()),
+            Some(text) => {
+                let text = text.as_bytes();
+                // No other payload can hold an object that left nothing behind.
+                if memchr::memmem::find(text, b"{}").is_some() {
+                    lost::refuse(value, place)?;
+                }
+                Ok(text.to_vec())
+            }
             None => Err(throw_error("json_encode() did not return a string")),
         },
         Err(Fault::Thrown) => Err(rename_json_exception(place)),

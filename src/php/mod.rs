@@ -26,6 +26,7 @@ mod job_call;
 mod job_info;
 mod json;
 mod keep_alive;
+mod lost;
 mod manage;
 mod new_job;
 mod object;

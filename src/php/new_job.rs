@@ -14,6 +14,7 @@ use super::place::Place;
 use crate::core::error::Error;
 use crate::core::groups::Group;
 use crate::core::job::{Due, Extras, JobId, JobOptions, NewJob, OnDuplicate};
+use crate::core::nearest;
 use crate::core::record;
 use crate::core::traits::Traits;
 use ext_php_rs::types::Zval;
@@ -101,7 +102,10 @@ impl<'a> Fields<'a> {
             };
             match known.and_then(|position| values.get_mut(position)) {
                 Some(slot) => *slot = Some(value),
-                None => return Err(Place::WholeItem(index).value_error(&format!("has the unknown key \"{key}\""))),
+                None => {
+                    let hint = nearest::hint(&key.to_string(), KEYS.get(..keys).unwrap_or(&KEYS));
+                    return Err(Place::WholeItem(index).value_error(&format!("has the unknown key \"{key}\"{hint}")));
+                }
             }
         }
         Ok(Self { values, item: Some(index) })

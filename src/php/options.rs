@@ -11,6 +11,7 @@ use super::place::{Place, type_name};
 use super::settings;
 use crate::core::durability::Durability;
 use crate::core::job::JobOptions;
+use crate::core::nearest;
 use crate::core::queue::check_prefix;
 use crate::core::seal::Keyring;
 use ext_php_rs::types::{ZendHashTable, Zval};
@@ -18,6 +19,25 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// For the error that an unknown one gets.
+const NAMES: [&str; 16] = [
+    "prefix",
+    "ttr",
+    "maxAttempts",
+    "priority",
+    "backoff",
+    "format",
+    "maxPayload",
+    "connectTimeout",
+    "readTimeout",
+    "durability",
+    "replicas",
+    "partitions",
+    "capacity",
+    "persistent",
+    "keys",
+    "signed",
+];
 const DEFAULT_MAX_PAYLOAD: usize = 1 << 20;
 /// Redis takes no larger strings.
 const LARGEST_PAYLOAD: usize = 512 << 20;
@@ -65,7 +85,10 @@ impl Default for Options {
 pub fn read(table: Option<&ZendHashTable>, number: u32, mut options: Options) -> Outcome<Options> {
     let (mut keys, mut only_signs, mut replicas) = (None, None, None);
     for (key, value) in table.into_iter().flat_map(array::entries) {
-        let unknown = |key: &Key<'_>| Place::Argument(number).value_error(&format!("has the unknown option \"{key}\""));
+        let unknown = |key: &Key<'_>| {
+            let hint = nearest::hint(&key.to_string(), &NAMES);
+            Place::Argument(number).value_error(&format!("has the unknown option \"{key}\"{hint}"))
+        };
         let Key::Text(name) = key else { return Err(unknown(&key)) };
         let Ok(name) = std::str::from_utf8(name) else { return Err(unknown(&key)) };
         let place = Place::Option(name);

@@ -28,7 +28,9 @@ pub fn push_many(call: &Call) -> Outcome<Zval> {
     let mut ids = Vec::new();
     let check = |item: &Zval, index| Fields::of_item(item, index)?.job(&this.defaults);
     items::each_chunk(call, check, |jobs| {
-        this.queue.push_many(jobs, &mut ids).map_err(|error| throw_storing(error, &ids))
+        let before = ids.len();
+        let pushed = this.queue.push_many(jobs, &mut ids);
+        pushed.map_err(|error| throw_storing(error.with_items_at(|position| before + position), &ids))
     })?;
     Ok(convert::list(ids.iter().map(|id: &JobId| convert::bytes(id.as_bytes()))))
 }

@@ -111,6 +111,35 @@ unsafe extern "C" {
     pub fn zend_iterator_dtor(iterator: *mut ffi::zend_object_iterator);
 }
 
+/// Whether the object is nothing but what its class of PHP or of an extension hides, and PHP says that it cannot be serialized.
+pub fn keeps_nothing(object: &ZendObject) -> bool {
+    const INTERNAL_CLASS: c_char = 1;
+    let mut class = object.ce;
+    // SAFETY: the class of a live object and its parents are live; the handlers belong to the object.
+    unsafe {
+        // An anonymous class has the flag, too.
+        while let Some(ce) = class.as_ref()
+            && ce.type_ != INTERNAL_CLASS
+        {
+            class = ce.__bindgen_anon_1.parent;
+        }
+        let is_hidden = class.as_ref().is_some_and(|ce| ce.ce_flags & ffi::ZEND_ACC_NOT_SERIALIZABLE != 0);
+        is_hidden && object.get_properties().is_ok_and(|properties| properties.is_empty())
+    }
+}
+
+/// The value of a property, where the table of properties only points at it.
+pub fn pointed_at(value: &Zval) -> &Zval {
+    const INDIRECT: u32 = 12;
+    // SAFETY: such an entry points into its live object.
+    unsafe {
+        match value.u1.type_info & 0xff {
+            INDIRECT => value.value.zv.as_ref().map_or(value, Zval::dereference),
+            _ => value,
+        }
+    }
+}
+
 /// Whether an exception, `exit()` included, is on its way.
 pub fn exception_pending() -> bool {
     // SAFETY: the executor globals of this thread live as long as the thread serves PHP.

@@ -182,7 +182,7 @@ fn duplicates_fail_keep_or_replace() {
     queue.push(&delayed("a", 1_000)).unwrap();
     assert_eq!(
         queue.push(&job("a")),
-        Err(Error::Duplicate { queue: queue.name().into(), id: "a".into(), may_be_taken: false })
+        Err(Error::Duplicate { queue: queue.name().into(), id: "a".into(), items: None, may_be_taken: false })
     );
     queue.push(&NewJob { on_duplicate: OnDuplicate::Keep, ..job("a") }).unwrap();
     assert_eq!(states(&queue), [1, 0, 0, 0]);

@@ -82,6 +82,10 @@ fn a_replica_refuses_and_is_left() {
         });
     };
     is_refused("READONLY", &|| queue.push(&job("b")).map(drop));
+    let text = queue.push(&job("b")).unwrap_err().to_string();
+    let server_and_cure =
+        format!("READONLY {} is a replica, which takes no changes; name its master", server.dsn().redacted());
+    assert!(text.contains(&server_and_cure), "{text}");
     assert!(connections(&mut raw) > before, "it looks for another master over a new connection");
     is_refused("READONLY", &|| queue.ack(&held));
     is_refused("READONLY", &|| queue.push_once(&[once("r", job("b"))]).map(|_| ()));
@@ -286,7 +290,7 @@ fn answering(answer: &'static str) -> (Dsn, Arc<AtomicUsize>) {
 }
 
 #[test]
-fn a_server_that_is_too_old_gets_no_command_after_hello() {
+fn a_server_that_is_too_old_gets_no_request() {
     for (answer, found) in [
         ("%2\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$6\r\n6.0.16\r\n", "Redis 6.0.16"),
         ("-ERR unknown command `HELLO`, with args beginning with: `3`, `AUTH`, \r\n", "unknown command"), // Redis 5
@@ -298,7 +302,8 @@ fn a_server_that_is_too_old_gets_no_command_after_hello() {
         assert!(text.contains("too old") && text.contains("6.2") && text.contains(found), "{text}");
         assert!(!error.is_retryable());
         assert_silent_about_the_password(&error);
-        assert_eq!(asked.load(Ordering::SeqCst), 1, "{text}");
+        // One that does not know HELLO is asked for its version.
+        assert_eq!(asked.load(Ordering::SeqCst), 1 + usize::from(found == "unknown command"), "{text}");
     }
     for enough in ["6.2.0", "7.0.15", "8.0.2", "10.0.0"] {
         let answer = format!("%1\r\n+version\r\n+{enough}\r\n").leak();
@@ -306,6 +311,30 @@ fn a_server_that_is_too_old_gets_no_command_after_hello() {
         let error = hasty(dsn).push(&job("a")).unwrap_err().to_string();
         assert!(!error.contains("too old") && asked.load(Ordering::SeqCst) > 1, "{enough}: {error}");
     }
+}
+
+#[test]
+fn a_server_without_hello_is_named_with_its_version() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().map(Result::unwrap) {
+            let mut buffer = [0; 4096];
+            while let Ok(got @ 1..) = client.read(&mut buffer) {
+                let asked = String::from_utf8_lossy(&buffer[..got]).into_owned();
+                // As Redis 5 does, which takes only a password.
+                let answer = match asked.contains("HELLO") {
+                    true => "-ERR unknown command `HELLO`, with args beginning with: `3`, \r\n",
+                    false => "+OK\r\n$42\r\n# Server\r\nredis_version:5.0.14\r\nos:Linux\r\n\r\n",
+                };
+                client.write_all(answer.as_bytes()).unwrap();
+            }
+        }
+    });
+    let error =
+        hasty(Dsn::parse(&format!("redis://:hunter2@127.0.0.1:{port}/0")).unwrap()).push(&job("a")).unwrap_err();
+    assert!(error.to_string().contains("Redis 5.0.14 is too old, 6.2 or newer is needed (at redis://"), "{error}");
+    assert_silent_about_the_password(&error);
 }
 
 #[test]

@@ -233,7 +233,7 @@ float(5.5)
 bool(true)
 float(6)
 string(3) "why"
-ValueError: DelayQueue\Testing::newJob(): Argument #1 ($jobs) item 0 has the unknown key "receipt"
+ValueError: DelayQueue\Testing::newJob(): Argument #1 ($jobs) item 0 has the unknown key "receipt"; there are 'payload', 'delay', 'id', 'priority', 'ttr', 'maxAttempts', 'backoff', 'timeout', 'onDuplicate', 'headers', 'unique', 'maxWait', 'expires', 'onExpiry', 'retryUntil', 'group' and 'extras'
 ValueError: DelayQueue\Testing::newJob(): Argument #1 ($jobs) item 0: "receipt" must be given
 [{"added":0,"kept":0,"known":0},{"added":2,"kept":0,"known":1}]
 ValueError: DelayQueue\Testing::pushOnce(): Argument #2 ($kept) must be greater than or equal to 0

@@ -24,9 +24,9 @@ TypeError: DelayQueue::pushMany(): Argument #1 ($jobs) item 2 must be of type ar
 TypeError: DelayQueue::pushMany(): Argument #1 ($jobs) item 2 must be of type array, null given
 ValueError: DelayQueue::pushMany(): Argument #1 ($jobs) item 2: "payload" must be given
 ValueError: DelayQueue::pushMany(): Argument #1 ($jobs) item 2: "payload" must be given
-ValueError: DelayQueue::pushMany(): Argument #1 ($jobs) item 2 has the unknown key "dely"
-ValueError: DelayQueue::pushMany(): Argument #1 ($jobs) item 2 has the unknown key "7"
-ValueError: DelayQueue::pushMany(): Argument #1 ($jobs) item 2 has the unknown key "�"
+ValueError: DelayQueue::pushMany(): Argument #1 ($jobs) item 2 has the unknown key "dely"; did you mean 'delay'?
+ValueError: DelayQueue::pushMany(): Argument #1 ($jobs) item 2 has the unknown key "7"; there are 'payload', 'delay', 'id', 'priority', 'ttr', 'maxAttempts', 'backoff', 'timeout', 'onDuplicate', 'headers', 'unique', 'maxWait', 'expires', 'onExpiry', 'retryUntil', 'group' and 'extras'
+ValueError: DelayQueue::pushMany(): Argument #1 ($jobs) item 2 has the unknown key "�"; there are 'payload', 'delay', 'id', 'priority', 'ttr', 'maxAttempts', 'backoff', 'timeout', 'onDuplicate', 'headers', 'unique', 'maxWait', 'expires', 'onExpiry', 'retryUntil', 'group' and 'extras'
 ValueError: DelayQueue::pushMany(): Argument #1 ($jobs) item 2: "delay" must be greater than or equal to 0
 TypeError: DelayQueue::pushMany(): Argument #1 ($jobs) item 2: "delay" must be of type DateInterval|DateTimeInterface|string|int|float, null given
 TypeError: DelayQueue::pushMany(): Argument #1 ($jobs) item 2: "delay" must be of type DateInterval|DateTimeInterface|string|int|float, array given

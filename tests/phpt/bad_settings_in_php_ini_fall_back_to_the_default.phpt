@@ -19,7 +19,7 @@ run('delayqueue.dsn=redis://h:1/0', 'delayqueue.prefix=mine', 'delayqueue.testin
 run();
 ?>
 --EXPECT--
-Warning: PHP Startup: delayqueue.dsn must be a valid DSN, invalid port number: the default is used in Unknown on line 0
+Warning: PHP Startup: delayqueue.dsn must be a valid DSN, invalid port number; in a password write %40 for @, %3A for :, %2F for /, %3F for ?, %23 for # and %25 for %: the default is used in Unknown on line 0
 
 Warning: PHP Startup: delayqueue.prefix must be 1 to 64 bytes of [A-Za-z0-9._:-]: the default is used in Unknown on line 0
 

@@ -9,8 +9,14 @@ foreach ([
     echo json_encode($delay, JSON_PRESERVE_ZERO_FRACTION), ' => ', json_encode($seconds($delay)), "\n";
 }
 var_dump($seconds(new DateInterval('PT90M')), $seconds(new DateInterval('P2DT3S')));
-$month = $seconds(new DateInterval('P1M')) / 86400;
-var_dump($month >= 28 && $month <= 31);
+$calendar = [new DateInterval('P1M'), new DateInterval('P1Y'), DateInterval::createFromDateString('1 month'), (new DateTime('2024-01-01'))->diff(new DateTime('2024-03-02'))];
+foreach (['P1M', '1 month', ...$calendar] as $delay) {
+    try {
+        $seconds($delay);
+    } catch (ValueError $error) {
+        echo $error->getMessage(), "\n";
+    }
+}
 $fraction = new DateInterval('PT1S');
 $fraction->f = 0.0005001;
 var_dump($seconds($fraction), $seconds(DateInterval::createFromDateString('3 days')));
@@ -42,7 +48,12 @@ var_dump($seconds((new DateTime('2024-01-01'))->diff(new DateTime('2024-01-02'))
 "0.0001" => 0.001
 float(5400)
 float(172803)
-bool(true)
+DelayQueue\Release::__construct(): Argument #1 ($delay) must have no months or years, as their lengths differ: give days
+DelayQueue\Release::__construct(): Argument #1 ($delay) must have no months or years, as their lengths differ: give days
+DelayQueue\Release::__construct(): Argument #1 ($delay) must have no months or years, as their lengths differ: give days
+DelayQueue\Release::__construct(): Argument #1 ($delay) must have no months or years, as their lengths differ: give days
+DelayQueue\Release::__construct(): Argument #1 ($delay) must have no months or years, as their lengths differ: give days
+DelayQueue\Release::__construct(): Argument #1 ($delay) must have no months or years, as their lengths differ: give days
 float(1.001)
 float(259200)
 float(2)

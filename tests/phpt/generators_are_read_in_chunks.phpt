@@ -45,6 +45,6 @@ LogicException: second
 ValueError: DelayQueue::pushMany(): Argument #1 ($jobs) item 1: "delay" must be greater than or equal to 0
 Exception: Cannot traverse an already closed generator
 int(6)
-DelayQueue\DuplicateJobException: job 'x' is already in queue 'generators_are_read_in_chunks'
+DelayQueue\DuplicateJobException: items 0 and 1 have the same id 'x'
 int(6)
 int(1)

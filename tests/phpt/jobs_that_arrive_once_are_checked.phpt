@@ -39,8 +39,8 @@ ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 1: "receipt" must b
 ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 1: "receipt" must be between 1 and 200 bytes long
 ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 1: "receipt" must not contain control characters
 TypeError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 1: "receipt" must be of type string, array given
-ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 1 has the unknown key "recipt"
-ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 1 has the unknown key "7"
+ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 1 has the unknown key "recipt"; did you mean 'receipt'?
+ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 1 has the unknown key "7"; there are 'payload', 'delay', 'id', 'priority', 'ttr', 'maxAttempts', 'backoff', 'timeout', 'onDuplicate', 'headers', 'unique', 'maxWait', 'expires', 'onExpiry', 'retryUntil', 'group', 'extras', 'receipt', 'createdAt', 'past', 'state' and 'seal'
 ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 1: "payload" must be given with delay
 ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 1: "unique" must not be given without an id
 ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 1: "delay" must be greater than or equal to 0

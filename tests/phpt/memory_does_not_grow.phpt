@@ -13,7 +13,7 @@ $work = [
             try { $bad(); } catch (Throwable) {}
         }
     },
-    'dates' => function () { new DelayQueue\Release(new DateInterval('P1M')); new DelayQueue\Release('1h', 'm'); },
+    'dates' => function () { new DelayQueue\Release(new DateInterval('P1D')); new DelayQueue\Release('1h', 'm'); },
     'stats' => function () use ($queue) { $queue->stats()->lateness(); $queue->stats()->toPrometheus(); DelayQueue\Stats::prometheusPage($queue->stats()); $queue->stats()->runTimes(); $queue->stats()->waitTime(true); $queue->queues(); count($queue); $queue->watch('a', 'b')->watch(); },
 ];
 foreach ($work as $name => $call) {

@@ -28,9 +28,9 @@ foreach ([
 }
 ?>
 --EXPECT--
-ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "prefx"
-ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "7"
-ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "�"
+ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "prefx"; did you mean 'prefix'?
+ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "7"; there are 'prefix', 'ttr', 'maxAttempts', 'priority', 'backoff', 'format', 'maxPayload', 'connectTimeout', 'readTimeout', 'durability', 'replicas', 'partitions', 'capacity', 'persistent', 'keys' and 'signed'
+ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "�"; there are 'prefix', 'ttr', 'maxAttempts', 'priority', 'backoff', 'format', 'maxPayload', 'connectTimeout', 'readTimeout', 'durability', 'replicas', 'partitions', 'capacity', 'persistent', 'keys' and 'signed'
 ValueError: DelayQueue::__construct(): Option "prefix" must be 1 to 64 bytes of [A-Za-z0-9._:-]
 ValueError: DelayQueue::__construct(): Option "prefix" must be 1 to 64 bytes of [A-Za-z0-9._:-]
 ValueError: DelayQueue::__construct(): Option "prefix" must be 1 to 64 bytes of [A-Za-z0-9._:-]
@@ -62,6 +62,6 @@ ValueError: DelayQueue::__construct(): Option "readTimeout" must be between 0.00
 TypeError: DelayQueue::__construct(): Option "readTimeout" must be of type int|float, array given
 TypeError: DelayQueue::__construct(): Option "persistent" must be of type bool, array given
 TypeError: DelayQueue::__construct(): Option "persistent" must be of type bool, null given
-ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "compress"
-ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "spin"
+ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "compress"; there are 'prefix', 'ttr', 'maxAttempts', 'priority', 'backoff', 'format', 'maxPayload', 'connectTimeout', 'readTimeout', 'durability', 'replicas', 'partitions', 'capacity', 'persistent', 'keys' and 'signed'
+ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "spin"; there are 'prefix', 'ttr', 'maxAttempts', 'priority', 'backoff', 'format', 'maxPayload', 'connectTimeout', 'readTimeout', 'durability', 'replicas', 'partitions', 'capacity', 'persistent', 'keys' and 'signed'
 DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue 

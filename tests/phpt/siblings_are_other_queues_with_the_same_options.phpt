@@ -77,7 +77,7 @@ no exception: DelayQueue
 no exception: DelayQueue
 ValueError: DelayQueue::sibling(): Option "replicas" must not be given without durability "replica"
 ValueError: DelayQueue::sibling(): Argument #1 ($queue) must be 1 to 200 bytes of [A-Za-z0-9._:-]
-ValueError: DelayQueue::sibling(): Argument #2 ($options) has the unknown option "compress"
+ValueError: DelayQueue::sibling(): Argument #2 ($options) has the unknown option "compress"; there are 'prefix', 'ttr', 'maxAttempts', 'priority', 'backoff', 'format', 'maxPayload', 'connectTimeout', 'readTimeout', 'durability', 'replicas', 'partitions', 'capacity', 'persistent', 'keys' and 'signed'
 ValueError: DelayQueue::sibling(): Option "ttr" must be between 0.1 seconds and 30 days
 ValueError: DelayQueue::sibling(): Option "keys" must not be empty
 ValueError: DelayQueue::sibling(): Option "signed" must not be true without the option "keys"

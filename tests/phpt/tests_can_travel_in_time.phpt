@@ -29,7 +29,7 @@ var_dump($job->isLost(), $job->isSettled(), $job->timeLeft());
 $again->ack();
 Testing::travelTo(new DateTimeImmutable('2040-01-01 UTC'));
 $queue->push('new year', new DateTime('2040-01-01 00:00:05 UTC'));
-$queue->push('next', new DateInterval('P1M'));
+$queue->push('next', new DateInterval('P31D'));
 var_dump($queue->reserve(), gmdate('Y-m-d', (int) $queue->list(DelayQueue\State::Delayed)[1]->dueAt));
 Testing::travel(6);
 var_dump($queue->reserve()->payload);

@@ -45,14 +45,14 @@ final class Push
             $isTaken = $this->isTaken($one);
             if ($old !== null || $isNamedAgain || $isTaken) {
                 if ($one->onDuplicate === OnDuplicate::Fail) {
-                    throw $this->duplicate($one);
+                    throw $this->duplicate($one, $pushed);
                 }
                 if ($one->onDuplicate === OnDuplicate::Keep || $isTaken && !$isNamedAgain && !$old?->isWaiting()) {
                     ++$kept;
                     continue;
                 }
                 if ($old?->lease !== null) {
-                    throw $this->duplicate($one);
+                    throw $this->duplicate($one, $pushed);
                 }
                 ++$replaced;
             }
@@ -140,8 +140,13 @@ final class Push
         throw $full;
     }
 
-    private function duplicate(Pushed $one): DuplicateJobException
+    /** @param list<Pushed> $pushed along with it */
+    private function duplicate(Pushed $one, array $pushed): DuplicateJobException
     {
+        $same = array_keys(array_filter($pushed, static fn (Pushed $other): bool => $other->id() === $one->id()));
+        if (count($same) > 1) {
+            return new DuplicateJobException("items $same[0] and $same[1] have the same id '{$one->id()}'");
+        }
         $or = $one->uniqueUs === null ? '' : ', or its id is still taken';
 
         return new DuplicateJobException("job '{$one->id()}' is already in queue '{$this->jobs->name}'$or");

@@ -60,7 +60,7 @@ trait DuplicateRules
 
         $this->assertSame(self::TAKEN, self::thrown(static fn () => $queue->pushMany([['payload' => 1, 'id' => 'b'], ['payload' => 2, 'id' => 'a']])));
         $this->assertSame(1, $queue->count());
-        $this->assertSame("DuplicateJobException: job 'c' is already in queue 'rules'", self::thrown(
+        $this->assertSame("DuplicateJobException: items 0 and 1 have the same id 'c'", self::thrown(
             static fn () => $queue->pushMany([['payload' => 1, 'id' => 'c'], ['payload' => 2, 'id' => 'c']]),
         ));
         $this->assertSame(1, $queue->count());

@@ -189,13 +189,27 @@ impl<'a> Tries<'a> {
         }
         let error = match code {
             "NOPERM" if self.attempt.with_source && details.contains("'eval'") => Error::scripts_missing(),
-            _ => Error::from_redis(code, &details),
+            _ => self.advised(Error::from_redis(code, &details), &server),
         };
         if !self.passes_by_itself(&error) || self.left() <= self.pause {
             return Err(if self.attempt.is_repeat { in_doubt(error) } else { error });
         }
         self.cause = Some(error);
         Ok(Next::TryAgainLater)
+    }
+
+    /// A replica says neither which server it is nor how to come to its master.
+    fn advised(&self, mut error: Error, server: &Server) -> Error {
+        if let Error::Server { code, message, .. } = &mut error
+            && code == "READONLY"
+        {
+            let cure = match self.client.may_move() {
+                true => "and no other server is known as the master: has the failover ended?",
+                false => "name its master in the DSN, or the Sentinels: redis+sentinel://",
+            };
+            *message = format!("{} is a replica, which takes no changes; {cure}", server.redacted());
+        }
+        error
     }
 
     fn follow(&mut self, redirection: Redirection) {

@@ -39,17 +39,49 @@ impl Wire {
             })?;
             match replies.first() {
                 Some(Value::Map(fields)) => {
-                    self.version = version(fields)?;
+                    self.version = version(server, fields)?;
                     self.is_replica = field(fields, "role").is_some_and(|role| role == "replica");
                 }
                 Some(Value::ServerError(error)) => {
-                    return Err(refusal(server, error.code(), error.details().unwrap_or_default()));
+                    let detail = error.details().unwrap_or_default();
+                    if !knows_hello(error.code(), detail) {
+                        return Err(too_old(server, self.told_version(server, deadline), detail));
+                    }
+                    return Err(refusal(server, error.code(), detail));
                 }
                 _ => {}
             }
         }
         Ok(())
     }
+
+    /// The version of a server that does not know HELLO, if it tells.
+    fn told_version(&mut self, server: &Server, deadline: Instant) -> Option<String> {
+        let mut request = Vec::new();
+        let password = server.login.password.as_deref();
+        if let Some(password) = password {
+            resp::write_command(&mut request, [b"AUTH".as_slice(), password.as_bytes()].into_iter());
+        }
+        resp::write_command(&mut request, [b"INFO".as_slice(), b"server"].into_iter());
+        let count = 1 + usize::from(password.is_some());
+        let replies = self.exchange(&request, count, Bounds::SMALL, deadline).ok()?;
+        let Some(Value::BulkString(info)) = replies.last() else { return None };
+        let info = String::from_utf8_lossy(info);
+        info.lines().find_map(|line| line.strip_prefix("redis_version:")).map(|version| version.trim().to_owned())
+    }
+}
+
+/// Redis before 6.0 knows no HELLO.
+fn knows_hello(code: &str, detail: &str) -> bool {
+    !matches!(code, "NOPROTO" | "ERR") || !(detail.contains("unknown command") || detail.contains("HELLO"))
+}
+
+fn too_old(server: &Server, version: Option<String>, detail: &str) -> Fault {
+    let why = match version {
+        Some(version) => format!("Redis {version} is too old, 6.2 or newer is needed"),
+        None => format!("this server is too old, Redis 6.2 or newer is needed ({})", server.redact(detail)),
+    };
+    Fault::Refused("ERR".into(), format!("{why} (at {})", server.redacted()))
 }
 
 /// Whom we log in as.
@@ -73,10 +105,6 @@ fn advice(server: &Server, why: &str, deadline: Instant) -> &'static str {
 /// The error when Redis does not want us: the reason, our user, and advice.
 fn refusal(server: &Server, code: &str, detail: &str) -> Fault {
     let says = |words: &str| detail.contains(words);
-    if matches!(code, "NOPROTO" | "ERR") && (says("unknown command") || says("HELLO")) {
-        let why = format!("this server is too old, Redis 6.2 or newer is needed ({})", server.redact(detail));
-        return Fault::Refused("ERR".into(), why);
-    }
     let advice = match code {
         // Redis explains HELLO here, which nobody has written.
         "NOAUTH" => {
@@ -114,12 +142,12 @@ fn field(fields: &[(Value, Value)], wanted: &str) -> Option<String> {
 }
 
 /// Scripts need commands of 6.2.
-fn version(fields: &[(Value, Value)]) -> Result<(u32, u32), Fault> {
+fn version(server: &Server, fields: &[(Value, Value)]) -> Result<(u32, u32), Fault> {
     let Some(found) = field(fields, "version") else { return Ok((0, 0)) };
     let mut parts = found.split('.').map(|part| part.parse().unwrap_or(0));
     let version = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
     if version < (6, 2) {
-        return Err(Fault::Refused("ERR".into(), format!("Redis {found} is too old, 6.2 or newer is needed")));
+        return Err(too_old(server, Some(found), ""));
     }
     Ok(version)
 }

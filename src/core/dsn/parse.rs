@@ -2,6 +2,7 @@
 
 use super::{Dsn, Login, Server, Target, Tls, Topology};
 use crate::core::error::{Error, Result};
+use crate::core::nearest;
 use percent_encoding::percent_decode_str;
 use std::sync::Arc;
 use url::Url;
@@ -30,7 +31,8 @@ pub(super) fn parse(text: &str) -> Result<Dsn> {
         return Err(invalid("such as redis://127.0.0.1:6379/0"));
     };
     // Valkey's own spelling means the same.
-    let scheme = scheme.strip_prefix("valkey").map_or_else(|| scheme.to_owned(), |rest| format!("redis{rest}"));
+    let scheme = scheme.to_ascii_lowercase();
+    let scheme = scheme.strip_prefix("valkey").map_or_else(|| scheme.clone(), |rest| format!("redis{rest}"));
     let kind = match scheme.as_str() {
         "redis" | "rediss" => Kind::Server,
         "redis+unix" => Kind::Unix,
@@ -43,7 +45,7 @@ pub(super) fn parse(text: &str) -> Result<Dsn> {
     };
     let (authority, others, tail) = split_hosts(rest, kind);
     // Url treats schemes that it does not know the same way: authority, path, query.
-    let url = Url::parse(&format!("redis://{authority}{tail}")).map_err(|error| invalid(&error.to_string()))?;
+    let url = Url::parse(&format!("redis://{authority}{tail}")).map_err(|error| unreadable(error, rest))?;
     if url.fragment().is_some() {
         return Err(invalid("it must not have a #fragment"));
     }
@@ -72,9 +74,8 @@ pub(super) fn parse(text: &str) -> Result<Dsn> {
         }
         Kind::Server | Kind::Cluster => path.trim_start_matches('/').to_owned(),
     };
-    if !database_text.is_empty() {
-        draft.login.database = database(&database_text)?;
-    }
+    let in_path = if database_text.is_empty() { None } else { Some(database(&database_text)?) };
+    draft.login.database = in_path.unwrap_or_default();
     for (name, value) in url.query_pairs() {
         // With an '@' behind it, the '?' may have stood in a password.
         let quiet = |error| match tail.contains('@') {
@@ -82,6 +83,9 @@ pub(super) fn parse(text: &str) -> Result<Dsn> {
             false => error,
         };
         draft.option(kind, &name, value.into_owned()).map_err(quiet)?;
+    }
+    if in_path.is_some_and(|number| number != draft.login.database) {
+        return Err(invalid("its path and its option 'db' name different databases"));
     }
     if draft.login.tls.as_ref().is_some_and(|tls| tls.cert.is_some() != tls.key.is_some()) {
         return Err(invalid("cert and key go together"));
@@ -98,6 +102,13 @@ pub(super) fn parse(text: &str) -> Result<Dsn> {
         targets.push(tcp(&url, port)?);
     }
     draft.finish(kind, targets)
+}
+
+/// A '/', '?' or '#' in a password ends the part that may have a login, and what stood before it is no port.
+fn unreadable(error: url::ParseError, rest: &str) -> Error {
+    let in_password = error == url::ParseError::InvalidPort && rest.contains('@');
+    let advice = "; in a password write %40 for @, %3A for :, %2F for /, %3F for ?, %23 for # and %25 for %";
+    invalid(&format!("{error}{}", if in_password { advice } else { "" }))
 }
 
 /// Url knows no lists of hosts, and no login without a host as a Unix socket has it: takes the authority with the first host apart from the
@@ -156,6 +167,8 @@ fn check_escapes(text: &str) -> Option<()> {
     Some(())
 }
 
+const OPTIONS: [&str; 7] = ["db", "ca", "cert", "key", "sentinel_master", "sentinel_user", "sentinel_password"];
+
 /// The parts that have been read.
 #[derive(Default)]
 struct Draft {
@@ -176,7 +189,13 @@ impl Draft {
             ("sentinel_master", _) if may_be_sentinel => self.service = Some(value).filter(|name| !name.is_empty()),
             ("sentinel_user", _) if may_be_sentinel => self.sentinel_user = Some(value),
             ("sentinel_password", _) if may_be_sentinel => self.sentinel_password = Some(value),
-            _ => return Err(invalid(&format!("its option '{name}' is unknown"))),
+            ("ca" | "cert" | "key", None) if kind != Kind::Unix => {
+                return Err(invalid(&format!("its option '{name}' is for TLS: begin it with rediss")));
+            }
+            _ => {
+                let hint = nearest::hint(name, &OPTIONS);
+                return Err(invalid(&format!("its option '{name}' is unknown{hint}")));
+            }
         }
         Ok(())
     }
@@ -301,6 +320,38 @@ mod tests {
             assert!(dsn.redacted().starts_with("redis"), "{valkey}: {dsn:?}");
         }
         assert!(Dsn::parse("valkey+tls://h").unwrap_err().to_string().contains("unknown"));
+    }
+
+    fn error(text: &str) -> String {
+        Dsn::parse(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn errors_name_the_cure() {
+        for text in ["redis://user:p/w@host", "redis://user:p?w@host", "rediss+cluster://user:p#w@host,i"] {
+            let found = error(text);
+            assert!(found.contains("invalid port number; in a password write %40 for @"), "{text}: {found}");
+        }
+        assert_eq!(error("redis://h:abc"), "must be a valid DSN, invalid port number");
+        assert!(error("redis://h?sentinel_pasword=x").ends_with("is unknown; did you mean 'sentinel_password'?"));
+        assert!(error("redis://h?DB=1").ends_with("is unknown; did you mean 'db'?"));
+        let all = "'db', 'ca', 'cert', 'key', 'sentinel_master', 'sentinel_user' and 'sentinel_password'";
+        assert_eq!(
+            error("redis://h?colour=1"),
+            format!("must be a valid DSN, its option 'colour' is unknown; there are {all}")
+        );
+        assert_eq!(error("redis://h?ca=/x"), "must be a valid DSN, its option 'ca' is for TLS: begin it with rediss");
+        assert_eq!(
+            error("redis://h/2?db=3"),
+            "must be a valid DSN, its path and its option 'db' name different databases"
+        );
+        assert_eq!(server("redis://h/3?db=3").login.database, 3);
+    }
+
+    #[test]
+    fn a_scheme_may_be_in_capitals() {
+        assert_eq!(server("REDIS://h:1").target, tcp("h", 1));
+        assert!(server("Valkeys://h").login.tls.is_some());
     }
 
     #[test]

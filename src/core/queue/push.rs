@@ -96,6 +96,16 @@ pub(super) fn fitting<'a>(payloads: impl Iterator<Item = &'a Vec<u8>>) -> usize 
     count
 }
 
+/// An id that two jobs of a chunk have is not in the queue: none of them was stored.
+fn name_items(mut error: Error, chunk: &[NewJob], before: usize) -> Error {
+    if let Error::Duplicate { id, items, .. } = &mut error {
+        let mut same =
+            (before..).zip(chunk).filter(|(_, job)| job.id.as_ref().is_some_and(|own| own.to_string() == *id));
+        *items = same.next().zip(same.next()).map(|((first, _), (second, _))| (first, second));
+    }
+    error
+}
+
 impl Queue {
     /// Adds one job and returns its id.
     ///
@@ -145,7 +155,7 @@ impl Queue {
             let encoded: Vec<Encoded<'_>> =
                 chunk.iter().map(|job| Encoded::new(self, job, None)).collect::<Result<_>>()?;
             self.push_chunk(&encoded).map_err(|error| {
-                error.while_doing(|| match stored.len() {
+                name_items(error, chunk, jobs.len() - rest.len()).while_doing(|| match stored.len() {
                     0 => format!("pushing {} jobs to queue '{}'", chunk.len(), self.name),
                     before => format!("pushing jobs to queue '{}', {before} of which are stored", self.name),
                 })
@@ -181,6 +191,7 @@ impl Queue {
                 Err(Error::Duplicate {
                     queue: self.name.to_string(),
                     id: id.to_string(),
+                    items: None,
                     may_be_taken: jobs.iter().any(|one| one.id == id && one.job.unique_ms.is_some()),
                 })
             }
