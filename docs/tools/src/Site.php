@@ -62,7 +62,7 @@ final class Site
     {
         $examples = new Examples($this->root);
         $places = $this->documents() + self::PLACES + $examples->places();
-        $copied = preg_grep('~\.(svg|css|rules\.yml|dashboard\.json)$~', [...$this->filesOf('docs'), ...$this->filesOf('php/examples/monitoring')]);
+        $copied = preg_grep('~\.(svg|png|css|rules\.yml|dashboard\.json)$~', [...$this->filesOf('docs'), ...$this->filesOf('php/examples/monitoring')]);
         foreach ($copied as $path) {
             $places[$path] = (string) preg_replace('~^(docs|php/examples)/~', '', $path);
             self::write("$folder/$places[$path]", $this->read($path));

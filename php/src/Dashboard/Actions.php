@@ -32,7 +32,7 @@ final class Actions
                 Told::Rescheduled,
                 static fn (DelayQueue $queue, string $id): bool => $queue->reschedule($id, $request->field('delay') ?? '0'),
             ),
-            '/job/update' => $this->onJob($request, Told::Updated, static fn (DelayQueue $queue, string $id): bool => $queue->update($id, self::json($request))),
+            '/job/update' => $this->onJob($request, Told::Updated, static fn (DelayQueue $queue, string $id): bool => self::raw($queue)->update($id, self::json($request))),
             '/group/pause' => $this->onGroup($request, Told::GroupClosed, static fn (DelayQueue $queue, string $group) => $queue->pause($request->field('for'), $group)),
             '/group/resume' => $this->onGroup($request, Told::GroupOpened, static fn (DelayQueue $queue, string $group) => $queue->resume($group)),
             '/group/cancel' => $this->onGroup($request, Told::GroupCancelled, static fn (DelayQueue $queue, string $group) => $queue->cancelGroup($group)),
@@ -64,7 +64,7 @@ final class Actions
     private function push(Request $request): Done
     {
         $name = self::needed($request, 'queue');
-        $id = $this->site->queue($name)->push(self::json($request), delay: $request->field('delay') ?? '0', id: $request->field('id'));
+        $id = self::raw($this->site->queue($name))->push(self::json($request), delay: $request->field('delay') ?? '0', id: $request->field('id'));
 
         return new Done(Told::Pushed, '/job', ['queue' => $name, 'id' => $id]);
     }
@@ -78,7 +78,7 @@ final class Actions
         if ($job === null || $job->sealError !== null) {
             return new Done(Told::Unchanged, '/queue', ['queue' => $name]);
         }
-        $id = $queue->sibling($name, ['format' => 'raw'])->push(
+        $id = self::raw($queue)->push(
             $job->body,
             priority: $job->priority,
             ttr: $job->ttr,
@@ -131,12 +131,22 @@ final class Actions
         return $request->field($field) ?? throw new ValueError("The field $field is missing");
     }
 
-    private static function json(Request $request): mixed
+    /** The text itself, which keeps {} and big numbers; for a queue of whatever format. */
+    private static function json(Request $request): string
     {
+        $text = self::needed($request, 'payload');
         try {
-            return json_decode(self::needed($request, 'payload'), false, 512, JSON_THROW_ON_ERROR);
+            json_decode($text, false, 512, JSON_THROW_ON_ERROR);
         } catch (JsonException $error) {
             throw new ValueError("The payload is no JSON: {$error->getMessage()}", 0, $error);
         }
+
+        return $text;
+    }
+
+    /** Stores texts as they are. */
+    private static function raw(DelayQueue $queue): DelayQueue
+    {
+        return $queue->sibling($queue->name(), ['format' => 'raw']);
     }
 }

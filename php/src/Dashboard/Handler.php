@@ -9,6 +9,7 @@ use DelayQueue;
 use DelayQueue\ConnectionException;
 use DelayQueue\Database\Journal;
 use DelayQueue\Exception;
+use DelayQueue\Internal\Json;
 use DelayQueue\JobInfo;
 use DelayQueue\SealException;
 use ValueError;
@@ -102,7 +103,7 @@ final class Handler
         if ($done === null) {
             return Response::text(404, 'There is no such action.');
         }
-        $this->changed === null || ($this->changed)($done->words(), $request);
+        $this->changed === null || ($this->changed)(Json::withoutOrders($done->words()), $request);
 
         return Response::seeOther($site->url($done->page, $done->parameters + ['told' => $done->told->value]));
     }

@@ -104,6 +104,19 @@ final class HandlerTest extends TestCase
         );
     }
 
+    public function testAPayloadIsStoredAsItWasWrittenWhateverTheFormatOfTheQueue(): void
+    {
+        foreach (['json', 'raw'] as $format) {
+            $queue = $this->delayQueue('default', ['format' => $format]);
+            $handler = new Handler($queue, static fn (): Access => Access::Write);
+            $form = ['queue' => 'default', 'id' => "of-$format"];
+            $handler->handle($this->change('/job/push', $form + ['payload' => '{"a":{},"big":12345678901234567890}']));
+            $this->assertSame('{"a":{},"big":12345678901234567890}', $queue->peek("of-$format")->body);
+            $handler->handle($this->change('/job/update', $form + ['payload' => '[1.50]']));
+            $this->assertSame('[1.50]', $queue->peek("of-$format")->body);
+        }
+    }
+
     public function testWhatCannotBeDoneIsSaid(): void
     {
         $name = $this->delayQueue()->name();

@@ -31,10 +31,8 @@ final class DashboardController
     {
         $settings = $this->app['config']['delayqueue.dashboard'];
         $user = $request->user();
-        $queue = $this->app->make(Manager::class)->connection($settings['connection'])->native();
         $handler = new Handler(
-            // Forms take JSON, which is what the framework's own payloads are.
-            $queue->sibling($queue->name(), ['format' => 'json']),
+            $this->app->make(Manager::class)->connection($settings['connection'])->native(),
             $this->access(...),
             journal: $this->journal($settings['journal']),
             changed: $this->app->bound('log') ? new ChangeLog($this->app['log']) : null,

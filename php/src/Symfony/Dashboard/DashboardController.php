@@ -42,10 +42,8 @@ final class DashboardController
         if ($access === Access::None) {
             return HttpFoundation::response(Answer::text(403, 'You may not see this.'));
         }
-        $queue = $this->transports->transport($this->transport)->queue();
         $handler = new Handler(
-            // Forms take JSON, which is what the transport stores.
-            $queue->sibling($queue->name(), ['format' => 'json']),
+            $this->transports->transport($this->transport)->queue(),
             static fn (): Access => $access,
             journal: $this->journal,
             changed: $this->logger === null ? null : new ChangeLog($this->logger),
