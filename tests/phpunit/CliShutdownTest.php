@@ -42,7 +42,7 @@ final class CliShutdownTest extends CliTestCase
     public function testABadDurationIsWrongUsage(): void
     {
         foreach (['-1', '101y', 'soon'] as $wrong) {
-            $this->assertStringContainsString('shutdown-timeout must be ', $this->cliExpecting(2, 'work', self::HANDLER, "--shutdown-timeout=$wrong"));
+            $this->assertStringContainsString('shutdown-timeout must ', $this->cliExpecting(2, 'work', self::HANDLER, "--shutdown-timeout=$wrong"));
         }
     }
 

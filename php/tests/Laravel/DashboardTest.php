@@ -44,18 +44,18 @@ final class DashboardTest extends LaravelTestCase
 
     public function testTheGateDecidesByTheUserAndReadersChangeNothing(): void
     {
-        Deed::dispatch('one')->delay(600)->identifiedBy('order-1');
+        Deed::dispatch('one')->onQueue('seen')->delay(600)->identifiedBy('order-1');
         $this->signIn();
         $this->gate()->define('viewDelayQueue', static fn (GenericUser $user): bool => $user->id === 7);
         $page = $this->get('/delayqueue');
         $this->assertSame([200, 'text/html; charset=utf-8'], [$page->getStatusCode(), $page->headers->get('content-type')]);
         $this->assertStringContainsString('href="/delayqueue/style.css"', (string) $page->getContent());
-        $this->assertStringContainsString('/delayqueue/queue?queue=default', (string) $page->getContent());
+        $this->assertStringContainsString('/delayqueue/queue?queue=seen', (string) $page->getContent());
         $this->assertStringContainsString("default-src 'none'", (string) $page->headers->get('content-security-policy'));
         $this->assertStringStartsWith('text/css', (string) $this->get('/delayqueue/style.css')->headers->get('content-type'));
-        $this->assertStringNotContainsString('method="post"', (string) $this->get('/delayqueue/job?queue=default&id=order-1')->getContent());
-        $this->assertSame(403, $this->post('/delayqueue/job/cancel', ['queue' => 'default', 'id' => 'order-1'], self::FROM_HERE)->getStatusCode());
-        $this->assertSame(1, $this->queue()->size());
+        $this->assertStringNotContainsString('method="post"', (string) $this->get('/delayqueue/job?queue=seen&id=order-1')->getContent());
+        $this->assertSame(403, $this->post('/delayqueue/job/cancel', ['queue' => 'seen', 'id' => 'order-1'], self::FROM_HERE)->getStatusCode());
+        $this->assertSame(1, $this->queue()->size('seen'));
 
         $this->signIn(8);
         $this->assertSame(403, $this->get('/delayqueue')->getStatusCode());
