@@ -21,10 +21,23 @@ final class CliDashboardTest extends CliTestCase
 
     private string $listen;
 
+    /** @var list<Process> */
+    private array $served = [];
+
     protected function setUp(): void
     {
         parent::setUp();
         $this->listen = '127.0.0.1:' . FreePort::find();
+    }
+
+    /** A command that is killed, as other tests may end theirs, would leave its web server behind. */
+    protected function tearDown(): void
+    {
+        foreach ($this->served as $server) {
+            $server->isRunning() && $server->signal(SIGTERM);
+            $server->exitCode();
+        }
+        parent::tearDown();
     }
 
     public function testItServesPagesBelowATokenAndNothingElse(): void
@@ -202,7 +215,7 @@ final class CliDashboardTest extends CliTestCase
     /** @return array{Process, string} the command, and its address once it listens */
     private function serve(string ...$options): array
     {
-        $server = $this->start('dashboard', "--listen=$this->listen", ...$options);
+        $server = $this->served[] = $this->start('dashboard', "--listen=$this->listen", ...$options);
 
         return [$server, $server->line()];
     }
