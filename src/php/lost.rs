@@ -7,7 +7,7 @@ use super::place::{Place, type_name};
 use super::sys;
 use ext_php_rs::types::{ZendObject, Zval};
 
-/// One that was found: its class, and the steps to it, the last one first.
+/// A value that was found: its class, and the steps to it, the last one first.
 struct Found {
     class: String,
     steps: Vec<String>,

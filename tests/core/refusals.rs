@@ -302,7 +302,7 @@ fn a_server_that_is_too_old_gets_no_request() {
         assert!(text.contains("too old") && text.contains("6.2") && text.contains(found), "{text}");
         assert!(!error.is_retryable());
         assert_silent_about_the_password(&error);
-        // One that does not know HELLO is asked for its version.
+        // A server that does not know HELLO is asked for its version.
         assert_eq!(asked.load(Ordering::SeqCst), 1 + usize::from(found == "unknown command"), "{text}");
     }
     for enough in ["6.2.0", "7.0.15", "8.0.2", "10.0.0"] {

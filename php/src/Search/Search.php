@@ -248,7 +248,7 @@ final class Search implements Countable, IteratorAggregate
     {
         $times = Times::after($this->queue, $delay, self::class . '::reschedule(): Argument #1 ($delay)');
         $walk = $this->begin(self::NOT_HELD, 'reschedule');
-        // Those that were moved come by again behind the others.
+        // Moved jobs come by again behind the others.
         $reschedule = fn (JobInfo $job): ?bool => $times->hasGiven($job->dueAt) ? null : $this->queue->reschedule($job->id, $times->next());
 
         return $walk->eachOne($reschedule, $progress);

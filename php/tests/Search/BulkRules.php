@@ -125,7 +125,7 @@ trait BulkRules
         $queue->pushMany(array_map(static fn (int $n): array => ['payload' => $n, 'delay' => $n, 'id' => "job-$n"], range(1, 3)));
         $jobs = $queue->list(State::Delayed);
         $queue->reserveJob('job-2');
-        // The same page as the walk has read it, a worker later.
+        // The page that the walk has read, a worker later.
         $late = $this->seenBefore($queue, ...$jobs);
         $search = Search::in($late, State::Delayed);
         $this->assertSame([2, 1], [$search->reschedule(60), $search->skipped()]);
