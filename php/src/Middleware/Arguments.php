@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Middleware;
 
 use DateInterval;
-use DelayQueue\Release;
+use DelayQueue\Internal\Seconds;
 use Throwable;
 use ValueError;
 
@@ -19,13 +19,7 @@ final class Arguments
     /** @return float the seconds of a duration, greater than 0 */
     public static function duration(int|float|string|DateInterval $duration, string $class, string $argument): float
     {
-        try {
-            $seconds = (new Release($duration))->delay;
-        } catch (ValueError $error) {
-            throw new ValueError(preg_replace('/^.*?Argument #1 \(\$delay\)/', "$class::__construct(): Argument $argument", $error->getMessage()));
-        }
-
-        return $seconds > 0 ? $seconds : throw self::error($class, $argument, 'must be greater than 0');
+        return Seconds::positive($duration, "$class::__construct", "Argument $argument");
     }
 
     /**

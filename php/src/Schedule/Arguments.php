@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Schedule;
 
 use DateInterval;
-use DelayQueue\Release;
+use DelayQueue\Internal\Seconds;
 use ReflectionMethod;
 use ReflectionParameter;
 use Throwable;
@@ -40,7 +40,7 @@ final class Arguments
     public static function duration(int|float|string|DateInterval $value, string $method, string $argument): float
     {
         try {
-            return (new Release($value))->delay;
+            return Seconds::of($value, $method, "Argument #1 (\$$argument)");
         } catch (ValueError $error) {
             throw self::relayed($error, $method, $argument);
         }

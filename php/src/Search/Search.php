@@ -226,7 +226,7 @@ final class Search implements Countable, IteratorAggregate
 
             return $walk->eachOne(fn (JobInfo $job): bool => $this->queue->kickJob($job->id, $resetAttempts), $progress);
         }
-        $times = Times::spread($this->queue, $spread, self::class . '::kick(): Argument #1 ($spread)');
+        $times = Times::spread($this->queue, $spread, self::class . '::kick', 'Argument #1 ($spread)');
         $times->over($this->begin([State::Buried], 'kick')->each(count(...)));
         $bringBack = fn (JobInfo $job): bool => $this->queue->reschedule($job->id, $times->next());
 
@@ -246,7 +246,7 @@ final class Search implements Countable, IteratorAggregate
      */
     public function reschedule(int|float|string|DateInterval|DateTimeInterface $delay, ?callable $progress = null): int
     {
-        $times = Times::after($this->queue, $delay, self::class . '::reschedule(): Argument #1 ($delay)');
+        $times = Times::after($this->queue, $delay, self::class . '::reschedule', 'Argument #1 ($delay)');
         $walk = $this->begin(self::NOT_HELD, 'reschedule');
         // Moved jobs come by again behind the others.
         $reschedule = fn (JobInfo $job): ?bool => $times->hasGiven($job->dueAt) ? null : $this->queue->reschedule($job->id, $times->next());

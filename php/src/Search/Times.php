@@ -8,8 +8,8 @@ use DateInterval;
 use DateTimeImmutable;
 use DateTimeInterface;
 use DelayQueue\Internal\Moment;
+use DelayQueue\Internal\Seconds;
 use DelayQueue\QueueInterface;
-use DelayQueue\Release;
 use ValueError;
 
 /**
@@ -28,31 +28,28 @@ final class Times
     /**
      * After a delay the jobs are a microsecond apart, since Redis serves jobs of one moment in the order of their ids.
      *
-     * @param string $what has the delay, for errors
+     * @param string $method and the argument of it, for errors
      *
      * @throws ValueError
      */
-    public static function after(QueueInterface $queue, int|float|string|DateInterval|DateTimeInterface $delay, string $what): self
+    public static function after(QueueInterface $queue, int|float|string|DateInterval|DateTimeInterface $delay, string $method, string $argument): self
     {
         if ($delay instanceof DateTimeInterface) {
             return new self(self::us((float) $delay->format('U.u')), 0);
         }
-        $seconds = self::seconds($delay, $what);
+        $seconds = Seconds::of($delay, $method, $argument);
 
         return new self(self::us($queue->now()) + self::us($seconds), 1);
     }
 
     /**
-     * @param string $what has the duration, for errors
+     * @param string $method and the argument of it, for errors
      *
      * @throws ValueError
      */
-    public static function spread(QueueInterface $queue, int|float|string|DateInterval $length, string $what): self
+    public static function spread(QueueInterface $queue, int|float|string|DateInterval $length, string $method, string $argument): self
     {
-        $seconds = self::seconds($length, $what);
-        $seconds > 0 || throw new ValueError("$what must be greater than 0");
-
-        return new self(self::us($queue->now()), 1_000_000 * $seconds);
+        return new self(self::us($queue->now()), 1_000_000 * Seconds::positive($length, $method, $argument));
     }
 
     /** Spreads so many jobs. */
@@ -77,14 +74,5 @@ final class Times
     private static function us(float $seconds): int
     {
         return (int) round($seconds * 1_000_000);
-    }
-
-    private static function seconds(int|float|string|DateInterval $duration, string $what): float
-    {
-        try {
-            return (new Release($duration))->delay;
-        } catch (ValueError $error) {
-            throw new ValueError($what . preg_replace('/^.*?Argument #1 \(\$delay\)/', '', $error->getMessage()), 0, $error);
-        }
     }
 }
