@@ -49,7 +49,7 @@ export async function open(browser, options = {}) {
   return page;
 }
 
-/** What axe-core finds, as texts. */
+/** The findings of axe-core, as texts. */
 export async function violations(page) {
   const { violations } = await page.evaluate(`${axe}; axe.run()`);
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 150)).join(' | ')}`);

@@ -93,9 +93,6 @@ final class DashboardTest extends MessengerTestCase
     /** @param array<string, mixed> $dashboard */
     private function boot(array $dashboard, bool $hasSecurity = true, bool $hasFirewall = true): void
     {
-        if ($hasSecurity && !class_exists(SecurityBundle::class)) {
-            $this->markTestSkipped('SecurityBundle is not here');
-        }
         $this->dashboard?->shutdown();
         $this->dashboard = new DashboardKernel($dashboard, $hasSecurity, $hasFirewall);
     }

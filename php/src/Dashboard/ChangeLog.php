@@ -6,7 +6,7 @@ namespace DelayQueue\Dashboard;
 
 use Psr\Log\LoggerInterface;
 
-/** Who did what, a line for each change: new Handler($queue, $access, changed: new ChangeLog($logger)). */
+/** Writes a line for each change, with the user: new Handler($queue, $access, changed: new ChangeLog($logger)). */
 final class ChangeLog
 {
     public function __construct(private readonly LoggerInterface $logger)

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Dashboard;
 
-/** What a change has done, and the page that shows it. */
+/** The outcome of a change, and the page that shows it. */
 final class Done
 {
     /** @param array<string, string> $parameters of the page */

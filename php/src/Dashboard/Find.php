@@ -8,7 +8,7 @@ use DelayQueue\QueueInterface;
 use DelayQueue\Search\Search;
 use DelayQueue\State;
 
-/** What a visitor looks for in a queue, from the address of a page or the fields of a form. */
+/** A visitor's search in a queue, from the address of a page or the fields of a form. */
 final class Find
 {
     private const WORDS = ['tag', 'text', 'error'];

@@ -11,7 +11,7 @@ use Stringable;
  * An element of a page, named as in HTML: Html::td('4 s', class: 'number'). Children are texts, numbers, other elements, lists of these, and null for nothing.
  * An attribute that is true stands without a value, one that is null or false is left out; aria_label is aria-label.
  *
- * Whatever is no element goes through escape(): there is no other way into a page.
+ * Each text goes through escape(): there is no other way into a page.
  */
 final class Html implements Stringable
 {

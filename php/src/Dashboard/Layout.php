@@ -6,7 +6,7 @@ namespace DelayQueue\Dashboard;
 
 use DelayQueue;
 
-/** What all pages have around them. */
+/** The frame of all pages. */
 final class Layout
 {
     private const MENU = ['/' => 'Queues', '/schedules' => 'Schedules', '/workers' => 'Workers', '/journal' => 'Journal', '/health' => 'Health'];
@@ -46,7 +46,7 @@ final class Layout
         );
     }
 
-    /** What a change before this page has done: a sentence from here, so that no link can put words into this page. */
+    /** Tells of the change before this page: by a sentence from here, so that no link can put words into this page. */
     private static function told(Site $site): ?Html
     {
         $told = Told::tryFrom($site->request->query('told') ?? '');

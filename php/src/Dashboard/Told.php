@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Dashboard;
 
-/** What a change has done, as the page after it says. */
+/** The outcome of a change, as the page after it says. */
 enum Told: string
 {
     case Paused = 'paused';

@@ -32,7 +32,7 @@ final class Pipeline
 
     private readonly Closure $run;
 
-    /** What follows a job in a chain or a batch comes when all middleware has let it pass, also that around a TaskRouter. */
+    /** Pushes the next job of a chain or a batch once all middleware has let this one pass, also that around a TaskRouter. */
     private readonly Follow $followed;
 
     /**

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Schedule;
 
-/** What becomes of an occurrence while the former one of its schedule waits or runs. A former one that is buried is over. */
+/** The fate of an occurrence while the former one of its schedule waits or runs. A former one that is buried is over. */
 enum Overlap: string
 {
     /** It is pushed all the same. */

@@ -12,7 +12,7 @@ use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 
 /**
- * Who is let in to the pages of `delayqueue dashboard`: a browser that names a host that is served, knows the token, and logs in where there is a login.
+ * Lets a browser in to the pages of `delayqueue dashboard` that names a host that is served, knows the token, and logs in where there is a login.
  * The host is looked at because a page of another site may give its own name our address, and would then be of this site.
  */
 final class Door

@@ -112,7 +112,7 @@ final class Child
     }
 
     /**
-     * What the gauge has measured last, once.
+     * The last measure of the gauge, once.
      *
      * @return array{queue: string, wait: float}|null
      */

@@ -10,7 +10,7 @@ use DelayQueue\Dashboard\Parts;
 use DelayQueue\Dashboard\Request;
 use DelayQueue\Dashboard\Site;
 
-/** What doctor() says of this Redis, errors first. */
+/** The findings of doctor(), errors first. */
 final class HealthPage implements Page
 {
     private const ORDER = ['error' => 0, 'warn' => 1, 'ok' => 2];

@@ -54,7 +54,7 @@ final class JournalPage implements Page
         ];
     }
 
-    /** What the journal knows of the life of a job: its runs, the newest first. */
+    /** The life of a job, as the journal knows it: its runs, the newest first. */
     public static function life(string $queue, string $id, float $now, Site $site): ?Html
     {
         $job = $site->journal?->find($id, $queue)[0] ?? null;
