@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Symfony;
 
 use DelayQueue\Tests\Symfony\App\DashboardKernel;
-use Symfony\Bundle\SecurityBundle\SecurityBundle;
 use Symfony\Component\Filesystem\Filesystem;
 use Symfony\Component\HttpFoundation\Request;
 use Symfony\Component\HttpFoundation\Response;
