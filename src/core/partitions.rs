@@ -9,8 +9,8 @@ mod once;
 
 use super::doctor::{Check, Level, examine_servers, unless_denied};
 use super::error::Result;
-use super::install::install_scripts;
-use super::job::{Due, JobId, JobInfo, NewJob, Reserved, State};
+use super::groups::Group;
+use super::job::{JobId, JobInfo, NewJob, Reserved, State};
 use super::queue::{Interrupts, Queue, Stats, Taken, random_unit, reserve_from, which_have};
 use super::registry::Registry;
 use super::traits;
@@ -18,7 +18,8 @@ use homes::homes;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// A queue by its partitions.
+/// A queue by its partitions. An operation that needs no more than one of four ways is asked of the partitions by these: [`Partitions::first`]
+/// answers for the queue, [`Partitions::each`] asks all, [`Partitions::sum`] changes all, and [`Partitions::at_home`] finds a job's own.
 #[derive(Clone)]
 pub struct Partitions {
     /// The one that a queue has which is not spread.
@@ -42,10 +43,6 @@ impl Partitions {
 
     fn parts(&self) -> impl Iterator<Item = &Queue> + Clone {
         std::iter::once(&self.first).chain(&self.further)
-    }
-
-    fn numbers(&self) -> std::ops::Range<usize> {
-        0..self.count_of_parts()
     }
 
     fn part(&self, number: usize) -> &Queue {
@@ -92,9 +89,12 @@ impl Partitions {
         homes(name, self.count_of_parts()).last().unwrap_or(0)
     }
 
-    /// A job with an id, and where it is pushed to: where its group lies, else where its id does. An id that is made here is one that lies with
-    /// its group, so that one look finds the job.
+    /// A job and where it is pushed to: where its group lies, else where its id does. An id that is made here is one that lies with its group,
+    /// so that one look finds the job.
     fn placed(&self, job: NewJob) -> (usize, NewJob) {
+        if self.further.is_empty() {
+            return (0, job);
+        }
         let home = traits::group(&job.options.extras.traits).map(|group| self.home(group));
         let id = job.id.unwrap_or_else(|| {
             let mut ids = std::iter::repeat_with(JobId::generate).take(100 * self.count_of_parts());
@@ -103,13 +103,17 @@ impl Partitions {
         (home.unwrap_or_else(|| self.home(id.as_bytes())), NewJob { id: Some(id), ..job })
     }
 
-    /// Asks the partition of a job, then those where it was pushed to when there were fewer, and then one where its group may lie, until one has it.
-    fn at_home<T>(&self, id: &JobId, ask: impl Fn(&Queue) -> Result<T>, is_there: impl Fn(&T) -> bool) -> Result<T> {
+    /// Asks the partition of a job, then those where it was pushed to when there were fewer, and then one where its group may lie, until one has
+    /// it: an answer that is neither false nor `None`.
+    ///
+    /// # Errors
+    /// As `ask`.
+    pub fn at_home<T: Answer>(&self, id: &JobId, ask: impl Fn(&Queue) -> Result<T>) -> Result<T> {
         let mut homes: Vec<usize> = homes(id.as_bytes(), self.count_of_parts()).collect();
         self.in_one_operation(|| {
             loop {
                 let answer = ask(self.part(homes.pop().unwrap_or(0)))?;
-                if is_there(&answer) {
+                if answer.is_there() {
                     return Ok(answer);
                 }
                 if homes.is_empty() {
@@ -122,12 +126,38 @@ impl Partitions {
         })
     }
 
+    /// Asks the partitions in which jobs of a group may lie, or all, in their order and in the time of one operation.
+    ///
+    /// # Errors
+    /// As `ask`.
+    pub fn each<T>(&self, group: Option<&Group>, ask: impl Fn(&Queue) -> Result<T>) -> Result<Vec<T>> {
+        self.in_one_operation(|| self.homes_of(group).map(|number| ask(self.part(number))).collect())
+    }
+
+    /// Changes the partitions in which jobs of a group may lie, or all; `change` returns how many it changed. One that fails does not keep the
+    /// others from their change, and the error says what was done: `done` is as in "jobs deleted".
+    ///
+    /// # Errors
+    /// As `change`; [`Error::Connection`] with `ambiguous` when some partitions failed and others did not.
+    pub fn sum(&self, group: Option<&Group>, done: &str, change: impl Fn(&Queue) -> Result<u64>) -> Result<u64> {
+        self.change_each(self.homes_of(group), done, |number, _| change(self.part(number)))
+    }
+
+    /// The partitions in which jobs of a group may lie, or all.
+    fn homes_of(&self, group: Option<&Group>) -> std::vec::IntoIter<usize> {
+        let numbers: Vec<usize> = match group {
+            Some(group) => homes(group.as_bytes(), self.count_of_parts()).collect(),
+            None => (0..self.count_of_parts()).collect(),
+        };
+        numbers.into_iter()
+    }
+
     /// Which of these ids are in which partitions beside their homes, as jobs of groups may be.
     fn elsewhere(&self, ids: &[JobId]) -> Result<Vec<(usize, JobId)>> {
         let count = self.count_of_parts();
         let others = |id: &JobId| {
             let own: Vec<usize> = homes(id.as_bytes(), count).collect();
-            self.numbers().filter(move |number| !own.contains(number))
+            (0..self.count_of_parts()).filter(move |number| !own.contains(number))
         };
         let asked: Vec<(usize, &JobId)> = ids.iter().flat_map(|id| others(id).map(move |at| (at, id))).collect();
         let jobs: Vec<(&Queue, &JobId)> = asked.iter().map(|(number, id)| (self.part(*number), *id)).collect();
@@ -142,11 +172,8 @@ impl Partitions {
 
     /// # Errors
     /// As [`Queue::push`].
-    pub fn push(&self, job: &NewJob) -> Result<JobId> {
-        if self.further.is_empty() {
-            return self.first.push(job);
-        }
-        let (home, job) = self.placed(job.clone());
+    pub fn push(&self, job: NewJob) -> Result<JobId> {
+        let (home, job) = self.placed(job);
         self.part(home).push(&job)
     }
 
@@ -180,12 +207,9 @@ impl Partitions {
 
     /// # Errors
     /// As [`Queue::try_push`].
-    pub fn try_push(&self, job: &NewJob) -> Result<Option<JobId>> {
-        if self.further.is_empty() {
-            return self.first.try_push(job);
-        }
-        let (home, job) = self.placed(job.clone());
-        self.part(home).try_push(&job)
+    pub fn try_push(&self, job: NewJob) -> Result<Option<JobId>> {
+        let (home, job) = self.placed(job);
+        self.part(home).try_push(job)
     }
 
     /// Leases up to `max` jobs of the first watched queue that has any, waiting up to `timeout` (`None`: for ever), and tells the partition
@@ -213,37 +237,15 @@ impl Partitions {
         Ok(reserve_from(&self.of_all(watch), 0, timeout, interrupts)?.is_some())
     }
 
-    /// # Errors
-    /// As [`Queue::reserve_job`].
-    pub fn reserve_job(&self, id: &JobId) -> Result<Option<(Queue, Reserved)>> {
-        let ask = |part: &Queue| Ok(part.reserve_job(id)?.map(|job| (part.clone(), job)));
-        self.at_home(id, ask, Option::is_some)
-    }
-
-    /// # Errors
-    /// As [`Queue::peek`].
-    pub fn peek(&self, id: &JobId) -> Result<Option<JobInfo>> {
-        self.at_home(id, |part| part.peek(id), Option::is_some)
-    }
-
     /// The job that is first in a state: of all partitions the one that is served, falls due, or was buried first.
     ///
     /// # Errors
     /// As [`Queue::peek`].
     pub fn peek_state(&self, state: State) -> Result<Option<JobInfo>> {
-        let mut found = Vec::new();
-        self.in_one_operation(|| {
-            self.parts().try_for_each(|part| part.peek_state(state).map(|job| found.extend(job)))
-        })?;
+        let found = self.each(None, |part| part.peek_state(state))?;
         // Priorities matter only in the order of serving.
         let rank = |job: &JobInfo| if state == State::Ready { job.place().priority } else { 0 };
-        Ok(found.into_iter().min_by_key(|job| (rank(job), job.due_at_us)))
-    }
-
-    /// # Errors
-    /// As [`Queue::count`].
-    pub fn count(&self, state: Option<State>) -> Result<u64> {
-        self.in_one_operation(|| self.parts().map(|part| part.count(state)).sum())
+        Ok(found.into_iter().flatten().min_by_key(|job| (rank(job), job.due_at_us)))
     }
 
     /// The workers are missing where the user may not look at the list of them, or where its node of a cluster is away.
@@ -251,62 +253,11 @@ impl Partitions {
     /// # Errors
     /// As [`Queue::stats`].
     pub fn stats(&self) -> Result<Stats> {
+        let mut sum = Stats::default();
         self.in_one_operation(|| {
-            let sum = self.sum()?;
+            self.each(None, Queue::stats)?.iter().for_each(|part| sum.add(part));
             Ok(Stats { workers: Registry::of(&self.first).headcount(self.name()).ok(), ..sum })
         })
-    }
-
-    fn sum(&self) -> Result<Stats> {
-        let mut sum = Stats::default();
-        for part in self.parts() {
-            sum.add(&part.stats()?);
-        }
-        Ok(sum)
-    }
-
-    /// # Errors
-    /// As [`Queue::queues`].
-    pub fn queues(&self) -> Result<Vec<String>> {
-        self.first.queues()
-    }
-
-    /// How many partitions the index knows of; 0 for a queue that is not in it.
-    ///
-    /// # Errors
-    /// As [`Queue::known_partitions`].
-    pub fn known(&self) -> Result<u64> {
-        self.first.known_partitions()
-    }
-
-    /// # Errors
-    /// As [`Queue::reschedule`].
-    pub fn reschedule(&self, id: &JobId, due: Due) -> Result<bool> {
-        self.at_home(id, |part| part.reschedule(id, due), |moved| *moved)
-    }
-
-    /// # Errors
-    /// As [`Queue::update`].
-    pub fn update(&self, id: &JobId, payload: &[u8], headers: Option<&[(String, String)]>) -> Result<bool> {
-        self.at_home(id, |part| part.update(id, payload, headers), |updated| *updated)
-    }
-
-    /// # Errors
-    /// As [`Queue::reseal`].
-    pub fn reseal(&self, id: &JobId, plain_too: bool) -> Result<bool> {
-        self.at_home(id, |part| part.reseal(id, plain_too), |sealed| *sealed)
-    }
-
-    /// Whether payloads are sealed.
-    #[must_use]
-    pub fn has_keys(&self) -> bool {
-        self.first.has_keys()
-    }
-
-    /// # Errors
-    /// As [`Queue::kick_job`].
-    pub fn kick_job(&self, id: &JobId, reset_attempts: bool) -> Result<bool> {
-        self.at_home(id, |part| part.kick_job(id, reset_attempts), |kicked| *kicked)
     }
 
     /// The classic consumer. It begins with any partition, so that none starves. The error of one that fails comes when nothing was taken
@@ -337,7 +288,7 @@ impl Partitions {
     /// # Errors
     /// As [`Queue::forget`].
     pub fn forget(&self) -> Result<bool> {
-        let known = u16::try_from(self.known()?).unwrap_or(u16::MAX);
+        let known = u16::try_from(self.first.known_partitions()?).unwrap_or(u16::MAX);
         let unknown = (self.count_of_parts() as u16..known).map(|number| self.first.partition(self.name(), number));
         let parts: Vec<Queue> = self.parts().cloned().chain(unknown).collect();
         for part in &parts {
@@ -354,12 +305,6 @@ impl Partitions {
             }
         }
         Ok(true)
-    }
-
-    /// # Errors
-    /// As [`install_scripts`].
-    pub fn install_scripts(&self) -> Result<usize> {
-        install_scripts(self.first.client())
     }
 
     /// Checks the servers and the queue. `repair`: jobs that lie in no state become ready again.
@@ -381,5 +326,22 @@ impl Partitions {
             checks.extend(part.examine(repair)?);
         }
         Ok(checks)
+    }
+}
+
+/// An answer of [`Partitions::at_home`] that says whether the job was there.
+pub trait Answer {
+    fn is_there(&self) -> bool;
+}
+
+impl Answer for bool {
+    fn is_there(&self) -> bool {
+        *self
+    }
+}
+
+impl<T> Answer for Option<T> {
+    fn is_there(&self) -> bool {
+        self.is_some()
     }
 }

@@ -66,7 +66,7 @@ impl Inside for DelayQueue {
             ("backoff", convert::bytes(options.backoff.to_string())),
             ("priority", convert::int(options.priority)),
             ("format", convert::bytes(format)),
-            ("sealed", convert::bool(self.queue.has_keys())),
+            ("sealed", convert::bool(self.queue.first().has_keys())),
         ]))
     }
 }

@@ -10,8 +10,10 @@ use super::group_limits;
 use super::job_info;
 use super::object::{Handlers, Inside, creator, make};
 use super::place::{Place, active_function};
+use crate::core::error::Error;
 use crate::core::groups::{AllLimits, Group, GroupLimits, GroupStats as Core};
 use crate::core::job::State;
+use crate::core::queue::Queue;
 use ext_php_rs::types::Zval;
 use std::sync::OnceLock;
 
@@ -72,6 +74,17 @@ pub fn nullable_name(call: &Call, number: u32) -> Outcome<Option<Group>> {
     }
 }
 
+/// Changes the partitions in which jobs of a group may lie, or all. `done`: "paused".
+fn change(
+    this: &DelayQueue,
+    group: Option<&Group>,
+    done: &str,
+    change: impl Fn(&Queue) -> Result<(), Error>,
+) -> Outcome<Zval> {
+    this.queue.sum(group, &format!("partitions {done}"), |part| change(part).map(|()| 1))?;
+    Ok(convert::null())
+}
+
 pub fn limit_groups(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let group = nullable_name(call, 1)?;
@@ -79,8 +92,7 @@ pub fn limit_groups(call: &Call) -> Outcome<Zval> {
         Some(value) => Some(group_limits::argument(call, 2, value)?),
         None => None,
     };
-    this.queue.limit_groups(group.as_ref(), limits.as_ref())?;
-    Ok(convert::null())
+    change(this, group.as_ref(), "limited", |part| part.limit_groups(group.as_ref(), limits.as_ref()))
 }
 
 pub fn limit_queue(call: &Call) -> Outcome<Zval> {
@@ -93,7 +105,7 @@ pub fn limit_queue(call: &Call) -> Outcome<Zval> {
                    know how many jobs of the others run";
         return Err(throw_value_error(&format!("{}(): {why}", active_function())));
     }
-    this.queue.limit_queue(limits.as_ref())?;
+    this.queue.first().limit_queue(limits.as_ref())?;
     Ok(convert::null())
 }
 
@@ -109,7 +121,8 @@ pub fn rate_limit(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let Some(value) = call.arg(1) else { return Err(throw_error("rateLimit() needs a duration")) };
     let for_ms = duration_arg::span(value, Place::Argument(1))?;
-    this.queue.rate_limit(for_ms, nullable_name(call, 2)?.as_ref())?;
+    let group = nullable_name(call, 2)?;
+    this.queue.rate_limit(for_ms, group.as_ref())?;
     Ok(convert::null())
 }
 
@@ -119,13 +132,14 @@ pub fn pause(call: &Call) -> Outcome<Zval> {
         Some(value) => Some(duration_arg::span(value, Place::Argument(1))?),
         None => None,
     };
-    this.queue.pause(for_ms, nullable_name(call, 2)?.as_ref())?;
-    Ok(convert::null())
+    let group = nullable_name(call, 2)?;
+    change(this, group.as_ref(), "paused", |part| part.pause(for_ms, group.as_ref()))
 }
 
 pub fn resume(call: &Call) -> Outcome<Zval> {
-    call.this::<DelayQueue>()?.queue.resume(nullable_name(call, 1)?.as_ref())?;
-    Ok(convert::null())
+    let this = call.this::<DelayQueue>()?;
+    let group = nullable_name(call, 1)?;
+    change(this, group.as_ref(), "resumed", |part| part.resume(group.as_ref()))
 }
 
 pub fn is_paused(call: &Call) -> Outcome<Zval> {
@@ -135,7 +149,9 @@ pub fn is_paused(call: &Call) -> Outcome<Zval> {
 pub fn cancel_group(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let group = name(call, 1)?;
-    Ok(convert::int(this.queue.cancel_group(&group, call.bool_or(2, false)?)?))
+    let reserved = call.bool_or(2, false)?;
+    let cancel = |part: &Queue| part.cancel_group(&group, reserved);
+    Ok(convert::int(this.queue.sum(Some(&group), "jobs cancelled", cancel)?))
 }
 
 pub fn group_stats(call: &Call) -> Outcome<Zval> {

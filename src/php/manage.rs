@@ -15,6 +15,7 @@ use super::object::inside;
 use super::place::Place;
 use super::stats as stats_object;
 use crate::core::doctor::Level;
+use crate::core::install;
 use crate::core::job::{JobId, Place as JobPlace, State};
 use ext_php_rs::types::Zval;
 
@@ -28,7 +29,8 @@ fn state(call: &Call, number: u32, value: &Zval) -> Outcome<State> {
 
 pub fn peek(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
-    match this.queue.peek(&id(call)?)? {
+    let id = id(call)?;
+    match this.queue.at_home(&id, |part| part.peek(&id))? {
         Some(info) => job_info::object(&info, this.defaults.encoding.format),
         None => Ok(convert::null()),
     }
@@ -98,7 +100,7 @@ pub fn count_due(call: &Call) -> Outcome<Zval> {
 }
 
 pub fn now(call: &Call) -> Outcome<Zval> {
-    Ok(convert::float(convert::unix_seconds_of_us(call.this::<DelayQueue>()?.queue.now_us()?)))
+    Ok(convert::float(convert::unix_seconds_of_us(call.this::<DelayQueue>()?.queue.first().now_us()?)))
 }
 
 pub fn count(call: &Call) -> Outcome<Zval> {
@@ -107,7 +109,7 @@ pub fn count(call: &Call) -> Outcome<Zval> {
         Some(value) => Some(state(call, 1, value)?),
         None => None,
     };
-    Ok(convert::int(this.queue.count(state)?))
+    Ok(convert::int(this.queue.each(None, |part| part.count(state))?.iter().sum::<u64>()))
 }
 
 pub fn cancel(call: &Call) -> Outcome<Zval> {
@@ -127,7 +129,7 @@ pub fn reschedule(call: &Call) -> Outcome<Zval> {
     let id = id(call)?;
     let Some(delay) = call.arg(2) else { return Err(throw_error("reschedule() needs a delay")) };
     let due = duration_arg::due(delay, Place::Argument(2))?;
-    Ok(convert::bool(this.queue.reschedule(&id, due)?))
+    Ok(convert::bool(this.queue.at_home(&id, |part| part.reschedule(&id, due))?))
 }
 
 pub fn update(call: &Call) -> Outcome<Zval> {
@@ -136,24 +138,24 @@ pub fn update(call: &Call) -> Outcome<Zval> {
     let Some(payload) = call.arg(2) else { return Err(throw_error("update() needs a payload")) };
     let bytes = encode(payload, Place::Argument(2), this.defaults.encoding)?;
     let headers = headers::nullable(call, 3)?;
-    Ok(convert::bool(this.queue.update(&id, &bytes, headers.as_deref())?))
+    Ok(convert::bool(this.queue.at_home(&id, |part| part.update(&id, &bytes, headers.as_deref()))?))
 }
 
 pub fn reseal(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let id = id(call)?;
     let plain_too = call.bool_or(2, true)?;
-    if !this.queue.has_keys() {
+    if !this.queue.first().has_keys() {
         return Err(throw_error("DelayQueue::reseal() needs the option \"keys\""));
     }
-    Ok(convert::bool(this.queue.reseal(&id, plain_too)?))
+    Ok(convert::bool(this.queue.at_home(&id, |part| part.reseal(&id, plain_too))?))
 }
 
 pub fn kick_job(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let id = id(call)?;
     let reset = call.bool_or(2, true)?;
-    Ok(convert::bool(this.queue.kick_job(&id, reset)?))
+    Ok(convert::bool(this.queue.at_home(&id, |part| part.kick_job(&id, reset))?))
 }
 
 pub fn kick(call: &Call) -> Outcome<Zval> {
@@ -173,7 +175,7 @@ pub fn purge(call: &Call) -> Outcome<Zval> {
             states.push(state);
         }
     }
-    Ok(convert::int(this.queue.purge(&states)?))
+    Ok(convert::int(this.queue.sum(None, "jobs deleted", |part| part.purge(&states))?))
 }
 
 pub fn forget(call: &Call) -> Outcome<Zval> {
@@ -186,15 +188,15 @@ pub fn stats(call: &Call) -> Outcome<Zval> {
 }
 
 pub fn queues(call: &Call) -> Outcome<Zval> {
-    Ok(convert::list(call.this::<DelayQueue>()?.queue.queues()?.iter().map(convert::bytes)))
+    Ok(convert::list(call.this::<DelayQueue>()?.queue.first().queues()?.iter().map(convert::bytes)))
 }
 
 pub fn partitions(call: &Call) -> Outcome<Zval> {
-    Ok(convert::int(call.this::<DelayQueue>()?.queue.known()?))
+    Ok(convert::int(call.this::<DelayQueue>()?.queue.first().known_partitions()?))
 }
 
 pub fn install_scripts(call: &Call) -> Outcome<Zval> {
-    let servers = call.this::<DelayQueue>()?.queue.install_scripts()?;
+    let servers = install::install_scripts(call.this::<DelayQueue>()?.queue.first().client())?;
     Ok(convert::int(servers))
 }
 

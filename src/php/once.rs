@@ -16,7 +16,7 @@ use super::place::Place;
 use super::produce::moment_us;
 use super::seal;
 use crate::core::job::{JobId, OnDuplicate, OnceJob, State};
-use crate::core::queue::PushOnce as Core;
+use crate::core::queue::{PushOnce as Core, Queue};
 use crate::core::record::History;
 use ext_php_rs::types::Zval;
 use std::sync::OnceLock;
@@ -168,8 +168,8 @@ pub fn receipts(call: &Call) -> Outcome<Zval> {
 }
 
 pub fn taken_ids(call: &Call) -> Outcome<Zval> {
-    let taken = call.this::<DelayQueue>()?.queue.taken_ids()?;
-    Ok(convert::list(taken.iter().map(|(id, until_us)| {
+    let taken = call.this::<DelayQueue>()?.queue.each(None, Queue::taken_ids)?;
+    Ok(convert::list(taken.iter().flatten().map(|(id, until_us)| {
         convert::map([
             ("id", convert::bytes(id.as_bytes())),
             ("until", convert::float(convert::unix_seconds_of_us(*until_us))),
@@ -186,5 +186,5 @@ pub fn forget_receipts(call: &Call) -> Outcome<Zval> {
     if names.is_empty() {
         return Ok(convert::int(0));
     }
-    Ok(convert::int(this.queue.forget_receipts(&names)?))
+    Ok(convert::int(this.queue.sum(None, "receipts forgotten", |part| part.forget_receipts(&names))?))
 }

@@ -87,7 +87,7 @@ pub fn prepare(call: &Call) -> Outcome<Zval> {
         convert::nullable(traits::group(&options.extras.traits), convert::bytes),
         convert::nullable(record::encode_extras(&options.extras), convert::bytes),
         convert::int(this.queue.count_of_parts()),
-        convert::bool(this.queue.has_keys()),
+        convert::bool(this.queue.first().has_keys()),
     ];
     make(PreparedJob, properties)
 }

@@ -13,14 +13,14 @@ use ext_php_rs::types::Zval;
 pub fn push(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let job = Fields::of_call(call).job(&this.defaults)?;
-    Ok(convert::bytes(this.queue.push(&job)?.as_bytes()))
+    Ok(convert::bytes(this.queue.push(job)?.as_bytes()))
 }
 
 /// As `push()`; null where the job was not stored for its id.
 pub fn try_push(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let job = Fields::of_call(call).job(&this.defaults)?;
-    Ok(convert::nullable(this.queue.try_push(&job)?, |id| convert::bytes(id.as_bytes())))
+    Ok(convert::nullable(this.queue.try_push(job)?, |id| convert::bytes(id.as_bytes())))
 }
 
 pub fn push_many(call: &Call) -> Outcome<Zval> {
@@ -54,7 +54,7 @@ pub fn producer(call: &Call) -> Outcome<Zval> {
         on_duplicate: OnDuplicate::Replace,
         unique_ms: None,
     };
-    this.queue.push(&job)?;
+    this.queue.push(job)?;
     Ok(convert::bool(true))
 }
 

@@ -84,7 +84,8 @@ pub fn wait(call: &Call) -> Outcome<Zval> {
 pub fn reserve_job(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let id = JobId::new(call.bytes(1)?).at(Place::Argument(1))?;
-    let Some((queue, reserved)) = this.queue.reserve_job(&id)? else { return Ok(convert::null()) };
+    let reserve = |part: &Queue| Ok(part.reserve_job(&id)?.map(|job| (part.clone(), job)));
+    let Some((queue, reserved)) = this.queue.at_home(&id, reserve)? else { return Ok(convert::null()) };
     let jobs = deliver(this, &queue, vec![reserved])?;
     Ok(jobs.into_iter().next().unwrap_or_else(convert::null))
 }

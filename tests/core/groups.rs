@@ -341,11 +341,11 @@ fn limits_are_told_as_they_were_set() {
 #[test]
 fn a_queue_whose_groups_and_limits_are_gone_has_no_key_of_them() {
     let queue = fresh();
-    queue.limit_groups(Some(&group("a")), Some(&GroupLimits { weight: 2, ..rate(1, 1) })).unwrap();
+    queue.limit_groups(Some(&group("a")), Some(&GroupLimits { weight: 2, ..rate(1, 60_000) })).unwrap();
     push_many(&queue, &["a1", "a2"].map(|id| of("a", id)));
     travel(1);
     assert_eq!(served(&queue), ["a1"]);
-    travel(1000);
+    travel(60_000);
     assert_eq!(served(&queue), ["a2"]);
     queue.limit_groups(Some(&group("a")), None).unwrap();
     for name in ["grouped", "groups", "line", "limits"] {

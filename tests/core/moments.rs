@@ -317,7 +317,7 @@ fn partitions_end_their_own_late_jobs() {
     let queue = Partitions::new(&fresh(), 3);
     for n in 0..30 {
         let then = if n % 2 == 0 { OnExpiry::Bury } else { OnExpiry::Drop };
-        queue.push(&expiring(&format!("j{n}"), then)).unwrap();
+        queue.push(expiring(&format!("j{n}"), then)).unwrap();
     }
     travel(2_000);
     let watch = [queue.name().to_owned()];

@@ -213,7 +213,7 @@ fn pages_of_partitions_go_on_in_the_partition_of_the_job_also_after_a_raise() {
         Partitions::new(&server.queue("q"), count).push_many(jobs[range].to_vec(), &mut Vec::new()).unwrap();
     }
     let partitions = Partitions::new(&server.queue("q"), 4);
-    let all = ids(&partitions.list(State::Delayed, 0, 100).unwrap());
+    let all = ids(&partitions.list_from(State::Delayed, None, 0, 100).unwrap());
     assert_eq!(all.len(), 60);
     for is_gone in [false, true] {
         let (mut seen, mut after) = (Vec::new(), None);
@@ -269,6 +269,6 @@ fn now_is_the_time_of_redis_as_tests_have_moved_it() {
     clock.stand_still_at(LATER);
     assert_eq!(server.queue("q").now_us().unwrap(), LATER);
     clock::set_offset_ms(-1_500);
-    assert_eq!(Partitions::new(&server.queue("q"), 2).now_us().unwrap(), LATER - 1_500_000);
+    assert_eq!(Partitions::new(&server.queue("q"), 2).first().now_us().unwrap(), LATER - 1_500_000);
     clock::set_offset_ms(0);
 }

@@ -49,8 +49,11 @@ fn jobs_are_spread_over_partitions_and_all_of_them_are_found() {
     let mut raw = server.raw();
     let sizes: Vec<i64> = TAGS.map(|tag| raw.int(&["HLEN", &format!("dq:{{{tag}}}:jobs")])).into();
     assert!(sizes.iter().all(|size| *size > 0) && sizes.iter().sum::<i64>() == MANY as i64, "{sizes:?}");
-    assert_eq!(partitions.count(Some(State::Ready)).unwrap(), MANY as u64);
-    assert!(matches!(partitions.push(&job("order-7")), Err(Error::Duplicate { .. })));
+    assert_eq!(
+        partitions.each(None, |part| part.count(Some(State::Ready))).map(|counts| counts.iter().sum::<u64>()).unwrap(),
+        MANY as u64
+    );
+    assert!(matches!(partitions.push(job("order-7")), Err(Error::Duplicate { .. })));
     let drained: BTreeSet<String> = drain(&partitions).into_iter().collect();
     assert_eq!(drained, names(MANY));
 }
@@ -62,17 +65,18 @@ fn every_operation_on_a_job_finds_its_partition() {
     for number in 0..12 {
         let name = format!("order-{number}");
         let id = id(&name);
-        partitions.push(&NewJob { due: Due::InMs(60_000), ..job(&name) }).unwrap();
-        assert_eq!(partitions.peek(&id).unwrap().unwrap().state, State::Delayed);
-        assert!(partitions.update(&id, b"2", None).unwrap());
-        assert!(partitions.reschedule(&id, Due::InMs(90_000)).unwrap());
-        assert!(partitions.kick_job(&id, true).unwrap());
-        let (queue, held) = partitions.reserve_job(&id).unwrap().unwrap();
+        partitions.push(NewJob { due: Due::InMs(60_000), ..job(&name) }).unwrap();
+        assert_eq!(partitions.at_home(&id, |part| part.peek(&id)).unwrap().unwrap().state, State::Delayed);
+        assert!(partitions.at_home(&id, |part| part.update(&id, b"2", None)).unwrap());
+        assert!(partitions.at_home(&id, |part| part.reschedule(&id, Due::InMs(90_000))).unwrap());
+        assert!(partitions.at_home(&id, |part| part.kick_job(&id, true)).unwrap());
+        let (queue, held) =
+            partitions.at_home(&id, |part| Ok(part.reserve_job(&id)?.map(|job| (part.clone(), job)))).unwrap().unwrap();
         assert_eq!(&*held.payload, b"2");
         queue.bury(&held.held(), None).unwrap();
-        assert_eq!(partitions.peek(&id).unwrap().unwrap().state, State::Buried);
+        assert_eq!(partitions.at_home(&id, |part| part.peek(&id)).unwrap().unwrap().state, State::Buried);
         assert_eq!(partitions.cancel(&[id.clone(), id.clone()]).unwrap(), 1);
-        assert_eq!(partitions.peek(&id).unwrap(), None);
+        assert_eq!(partitions.at_home(&id, |part| part.peek(&id)).unwrap(), None);
     }
 }
 
@@ -83,14 +87,14 @@ fn every_operation_on_the_queue_counts_all_partitions() {
     partitions.push_many(jobs(MANY), &mut Vec::new()).unwrap();
     let mut pages = BTreeSet::new();
     for offset in (0..MANY as u64 + 7).step_by(7) {
-        pages.extend(partitions.list(State::Ready, offset, 7).unwrap().iter().map(|job| job.id.to_string()));
+        pages.extend(partitions.list_from(State::Ready, None, offset, 7).unwrap().iter().map(|job| job.id.to_string()));
     }
     assert_eq!(pages, names(MANY), "pages leave none out");
-    assert_eq!(partitions.list(State::Ready, 0, 1000).unwrap().len(), MANY);
-    assert_eq!(partitions.list(State::Ready, 39, 5).unwrap().len(), 1);
-    partitions.pause(None, None).unwrap();
+    assert_eq!(partitions.list_from(State::Ready, None, 0, 1000).unwrap().len(), MANY);
+    assert_eq!(partitions.list_from(State::Ready, None, 39, 5).unwrap().len(), 1);
+    partitions.sum(None, "partitions paused", |part| part.pause(None, None).map(|()| 1)).unwrap();
     assert!(partitions.is_paused(None).unwrap() && one(&partitions).is_none());
-    partitions.resume(None).unwrap();
+    partitions.sum(None, "partitions resumed", |part| part.resume(None).map(|()| 1)).unwrap();
     for _ in 0..10 {
         let (queue, job) = one(&partitions).unwrap();
         queue.bury(&job.held(), None).unwrap();
@@ -99,10 +103,10 @@ fn every_operation_on_the_queue_counts_all_partitions() {
     assert_eq!((stats.ready, stats.buried, stats.pushed, stats.ever.lateness().count()), (30, 10, 40, 10));
     assert!(partitions.peek_state(State::Buried).unwrap().is_some());
     assert_eq!(partitions.kick(7, true).unwrap(), 7);
-    assert_eq!(partitions.purge(&[State::Buried]).unwrap(), 3);
+    assert_eq!(partitions.sum(None, "jobs deleted", |part| part.purge(&[State::Buried])).unwrap(), 3);
     assert_eq!(partitions.take(None, 30).unwrap().len(), 30);
-    assert_eq!(partitions.count(None).unwrap(), 7);
-    assert_eq!(partitions.queues().unwrap(), ["q"]);
+    assert_eq!(partitions.each(None, |part| part.count(None)).map(|counts| counts.iter().sum::<u64>()).unwrap(), 7);
+    assert_eq!(partitions.first().queues().unwrap(), ["q"]);
     let checks = partitions.doctor(true).unwrap();
     assert_eq!(checks.iter().filter(|check| check.check == "jobs").count(), 3);
     assert_eq!(checks.iter().filter(|check| check.check == "version").count(), 1);
@@ -113,14 +117,18 @@ fn jobs_from_before_a_raise_are_found_and_drained() {
     let server = Server::start(&[]);
     let few = Partitions::new(&server.queue("q"), 1);
     few.push_many(jobs(MANY), &mut Vec::new()).unwrap();
-    assert_eq!(few.known().unwrap(), 1);
+    assert_eq!(few.first().known_partitions().unwrap(), 1);
     let more = Partitions::new(&server.queue("q"), 4);
     for number in 0..MANY {
-        assert!(more.peek(&id(&format!("order-{number}"))).unwrap().is_some());
+        assert!(
+            more.at_home(&id(&format!("order-{number}")), |part| part.peek(&id(&format!("order-{number}"))))
+                .unwrap()
+                .is_some()
+        );
     }
     assert_eq!(more.cancel(&[id("order-1"), id("order-2"), id("nothing")]).unwrap(), 2);
     more.push_many((MANY..2 * MANY).map(|number| job(&format!("order-{number}"))).collect(), &mut Vec::new()).unwrap();
-    assert_eq!(more.known().unwrap(), 4);
+    assert_eq!(more.first().known_partitions().unwrap(), 4);
     let warning = few.doctor(false).unwrap().into_iter().find(|check| check.check == "partitions").unwrap();
     assert!(warning.level == Level::Error && warning.message.contains("4 partitions"), "{warning:?}");
     assert!(more.doctor(false).unwrap().iter().all(|check| check.check != "partitions"));
@@ -163,7 +171,7 @@ fn one_waiter_hears_of_a_push_to_any_partition() {
         let waiting = |tag: &&str, raw: &mut Raw| raw.int(&["ZCARD", &format!("dq:{{{tag}}}:waiters")]) > 0;
         until("the waiter is known everywhere", || TAGS.iter().all(|tag| waiting(tag, &mut raw)));
         let pushed = Instant::now();
-        Partitions::new(&server.queue("q"), 4).push(&job(&name)).unwrap();
+        Partitions::new(&server.queue("q"), 4).push(job(&name)).unwrap();
         let (found, at) = waiter.join().unwrap();
         assert_eq!(found, name);
         assert!(at - pushed < Duration::from_secs(2), "no wake-up, but a check");
@@ -178,7 +186,7 @@ fn the_first_delayed_job_is_the_one_that_falls_due_first_whatever_its_priority()
     for number in 0..8 {
         let mut one = delayed(&format!("order-{number}"), 60_000 + 1000 * number);
         one.options.priority = 1024 - number as u32;
-        partitions.push(&one).unwrap();
+        partitions.push(one.clone()).unwrap();
     }
     assert_eq!(partitions.peek_state(State::Delayed).unwrap().unwrap().id, id("order-0"));
 }
@@ -216,7 +224,10 @@ fn a_partition_that_fails_does_not_keep_the_others_from_a_change() {
         raw.run(&["DEL", &broken[0]]);
         raw.run(&["RENAME", "kept", &broken[0]]);
         let paused = others.iter().filter(|meta| raw.int(&["HEXISTS", meta, "paused"]) == 1).count();
-        (partitions.count(None).unwrap() as usize, paused)
+        (
+            partitions.each(None, |part| part.count(None)).map(|counts| counts.iter().sum::<u64>()).unwrap() as usize,
+            paused,
+        )
     };
     fill(&partitions);
     let in_broken = server.raw().int(&["ZCARD", &format!("dq:{{{}}}:waiting", TAGS[1])]) as usize;
@@ -225,17 +236,33 @@ fn a_partition_that_fails_does_not_keep_the_others_from_a_change() {
     assert_eq!(cancelled, (in_broken, 0));
     partitions.cancel(&all).unwrap();
     fill(&partitions);
-    let purged = check("purge", &format!("jobs deleted: {gone}"), &|| partitions.purge(&[]).map(drop));
+    let purged = check("purge", &format!("jobs deleted: {gone}"), &|| {
+        partitions.sum(None, "jobs deleted", |part| part.purge(&[])).map(drop)
+    });
     assert_eq!(purged, (in_broken, 0));
-    assert_eq!(check("pause", "partitions paused: 3", &|| partitions.pause(None, None)), (in_broken, 3));
-    assert_eq!(check("resume", "partitions resumed: 3", &|| partitions.resume(None)), (in_broken, 0));
+    assert_eq!(
+        check("pause", "partitions paused: 3", &|| partitions
+            .sum(None, "partitions paused", |part| part.pause(None, None).map(|()| 1))
+            .map(drop)),
+        (in_broken, 3)
+    );
+    assert_eq!(
+        check("resume", "partitions resumed: 3", &|| partitions
+            .sum(None, "partitions resumed", |part| part.resume(None).map(|()| 1))
+            .map(drop)),
+        (in_broken, 0)
+    );
     partitions.cancel(&all).unwrap();
     fill(&partitions);
     while let Some((queue, job)) = one(&partitions) {
         queue.bury(&job.held(), None).unwrap();
     }
     check("kick", &format!("jobs kicked: {gone}"), &|| partitions.kick(1000, true).map(drop));
-    assert_eq!(partitions.count(Some(State::Ready)).unwrap() as usize, gone);
+    assert_eq!(
+        partitions.each(None, |part| part.count(Some(State::Ready))).map(|counts| counts.iter().sum::<u64>()).unwrap()
+            as usize,
+        gone
+    );
 }
 
 /// Nothing has changed, so the error says no more than what stopped it.
@@ -246,7 +273,10 @@ fn a_change_that_fails_in_all_partitions_is_not_ambiguous() {
     let partitions = Partitions::new(&queue, 16);
     server.kill();
     let started = Instant::now();
-    for error in [partitions.purge(&[]).unwrap_err(), partitions.pause(None, None).unwrap_err()] {
+    for error in [
+        partitions.sum(None, "jobs deleted", |part| part.purge(&[])).unwrap_err(),
+        partitions.sum(None, "partitions paused", |part| part.pause(None, None).map(|()| 1)).unwrap_err(),
+    ] {
         assert!(matches!(error, Error::Connection { ambiguous: false, .. }), "{error:?}");
     }
     // A cluster of which nobody answers.
@@ -254,7 +284,8 @@ fn a_change_that_fails_in_all_partitions_is_not_ambiguous() {
     let dsn = Dsn::parse(&format!("redis+cluster://{}", silent.local_addr().unwrap())).unwrap();
     let time = Duration::from_millis(300);
     let queue = Queue::new(QueueConfig { connect_timeout: time, read_timeout: time, ..config(dsn, "q") });
-    let error = Partitions::new(&queue, 32).resume(None).unwrap_err();
+    let error =
+        Partitions::new(&queue, 32).sum(None, "partitions resumed", |part| part.resume(None).map(|()| 1)).unwrap_err();
     assert!(matches!(error, Error::Connection { ambiguous: false, .. }), "{error:?}");
     assert!(started.elapsed() < Duration::from_secs(6), "once for all of them, {:?}", started.elapsed());
 }
@@ -299,7 +330,7 @@ fn jobs_arrive_once_over_partitions_and_after_raises() {
         let all = more.receipts(0, b"", usize::MAX).unwrap();
         assert_eq!((all.len(), more.receipts(0, b"", 7).unwrap().len()), (90, 7));
         assert!(!more.forget().unwrap());
-        assert_eq!(more.forget_receipts(&all).unwrap(), 90);
+        assert_eq!(more.sum(None, "receipts forgotten", |part| part.forget_receipts(&all)).unwrap(), 90);
         assert!(more.forget().unwrap());
     }
 }
@@ -315,7 +346,11 @@ fn a_job_in_an_older_home_is_kept_and_its_receipt_is_given_where_it_is_looked_fo
     assert_eq!((told.added + told.kept, told.known), (MANY as u64, 0));
     assert!(told.kept > 0 && told.added > 0, "{told:?}: those in the first partition are replaced");
     assert_eq!(more.push_once(batch()).unwrap().known, MANY as u64);
-    assert_eq!(more.count(None).unwrap(), MANY as u64, "no id is there twice");
+    assert_eq!(
+        more.each(None, |part| part.count(None)).map(|counts| counts.iter().sum::<u64>()).unwrap(),
+        MANY as u64,
+        "no id is there twice"
+    );
 }
 
 #[test]
@@ -325,10 +360,13 @@ fn ids_that_are_taken_lie_in_the_homes_of_their_jobs() {
     let taking = |n: usize| unique(&format!("order-{n}"), 600_000, OnDuplicate::Fail);
     partitions.push_many((0..20).map(taking).collect(), &mut Vec::new()).unwrap();
     drain(&partitions);
-    assert!((0..20).all(|n| partitions.push(&taking(n)).is_err()));
-    assert_eq!(partitions.try_push(&taking(3)).unwrap(), None);
-    assert_eq!(partitions.taken_ids().unwrap().len(), 20);
+    assert!((0..20).all(|n| partitions.push(taking(n)).is_err()));
+    assert_eq!(partitions.try_push(taking(3)).unwrap(), None);
+    assert_eq!(partitions.each(None, Queue::taken_ids).unwrap().concat().len(), 20);
     assert!(!partitions.forget().unwrap());
-    assert_eq!(partitions.forget_receipts(&[b"order-3".to_vec()]).unwrap(), 1);
-    assert!(partitions.try_push(&taking(3)).unwrap().is_some());
+    assert_eq!(
+        partitions.sum(None, "receipts forgotten", |part| part.forget_receipts(&[b"order-3".to_vec()])).unwrap(),
+        1
+    );
+    assert!(partitions.try_push(taking(3)).unwrap().is_some());
 }

@@ -224,8 +224,8 @@ pub const OPERATIONS: &[(&str, Operation)] = &[
     ("push unique", |_, queue| queue.push(&unique("new", 60_000, OnDuplicate::Keep)).map(|_| ())),
     ("push unique replacing", |_, queue| queue.push(&unique("delayed!", 60_000, OnDuplicate::Replace)).map(|_| ())),
     ("push once more, replacing", |_, queue| queue.push(&at_most(delayed("again", 500), 300)).map(|_| ())),
-    ("push if it is new", |_, queue| queue.try_push(&job("new")).map(|_| ())),
-    ("push if it is no duplicate", |_, queue| queue.try_push(&job("ready")).map(|_| ())),
+    ("push if it is new", |_, queue| queue.try_push(job("new")).map(|_| ())),
+    ("push if it is no duplicate", |_, queue| queue.try_push(job("ready")).map(|_| ())),
     ("push to a queue with a capacity", |_, queue| queue.with_capacity(Some(50)).push(&job("new")).map(|_| ())),
     ("push once", |_, queue| {
         let unique = unique("new2", 60_000, OnDuplicate::Keep);

@@ -198,8 +198,8 @@ fn perform(queue: &Queue, operation: &str, held: &Held, priority: u32) -> String
             let other = if priority == 1024 { 3 } else { 1024 };
             pushed(queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, ..subject(other, false) }))
         }
-        "try push" => tried(queue.try_push(&again(OnDuplicate::Keep)).unwrap()),
-        "try replace" => tried(queue.try_push(&again(OnDuplicate::Replace)).unwrap()),
+        "try push" => tried(queue.try_push(again(OnDuplicate::Keep)).unwrap()),
+        "try replace" => tried(queue.try_push(again(OnDuplicate::Replace)).unwrap()),
         "once keep" => once_told(queue, once("r", again(OnDuplicate::Keep))),
         "once replace" => once_told(queue, once("r", again(OnDuplicate::Replace))),
         "once buried" => {

@@ -63,15 +63,15 @@ fn the_id_stays_taken_whatever_became_of_the_job() {
         let (before, until) = (audit::places(&mut raw, &queue), taken_until(&queue));
         assert!(matches!(queue.push(&again(OnDuplicate::Fail)), Err(Error::Duplicate { .. })), "{fate}");
         assert_eq!(queue.push(&again(OnDuplicate::Keep)).unwrap(), id("a"), "{fate}");
-        assert_eq!(queue.try_push(&again(OnDuplicate::Fail)).unwrap(), None, "{fate}");
-        assert_eq!(queue.try_push(&again(OnDuplicate::Keep)).unwrap(), None, "{fate}");
+        assert_eq!(queue.try_push(again(OnDuplicate::Fail)).unwrap(), None, "{fate}");
+        assert_eq!(queue.try_push(again(OnDuplicate::Keep)).unwrap(), None, "{fate}");
         let batch = [job("b"), again(OnDuplicate::Fail)];
         assert!(queue.push_many(&batch, &mut Vec::new()).is_err(), "{fate}: all or none");
         assert_eq!((audit::places(&mut raw, &queue), taken_until(&queue)), (before.clone(), until), "{fate}");
         assert!(!is_again(&mut raw, &queue), "{fate}");
         travel(1_000);
         let waits = fate == "delayed" || fate == "ready";
-        let replaced = queue.try_push(&again(OnDuplicate::Replace)).unwrap();
+        let replaced = queue.try_push(again(OnDuplicate::Replace)).unwrap();
         assert_eq!((replaced.is_some(), is_again(&mut raw, &queue)), (waits, waits), "{fate}");
         assert_eq!(taken_until(&queue) > until, waits, "{fate}: from the push that replaces it");
         queue.push(&again(OnDuplicate::Replace)).unwrap();
@@ -93,7 +93,7 @@ fn a_push_that_names_no_time_does_not_look_and_the_id_is_free_when_its_time_is_o
         assert!(queue.push(&again(OnDuplicate::Fail)).is_err(), "{fate}: it is taken all the same");
         travel(i64::try_from(WINDOW_MS).unwrap() + 1);
         assert_eq!(queue.taken_ids().unwrap(), []);
-        assert_eq!(queue.try_push(&again(OnDuplicate::Keep)).unwrap(), Some(id("a")), "{fate}");
+        assert_eq!(queue.try_push(again(OnDuplicate::Keep)).unwrap(), Some(id("a")), "{fate}");
         assert_eq!(queue.taken_ids().unwrap().len(), 1);
     }
     clock::set_offset_ms(0);
@@ -109,7 +109,7 @@ fn a_job_that_is_there_when_the_time_is_over_keeps_its_id() {
         }
         shared().raw().run(&["DEL", &key(&queue, "recent")]); // as if its time were over
         assert!(queue.push(&again(OnDuplicate::Fail)).is_err());
-        assert_eq!(queue.try_push(&again(OnDuplicate::Keep)).unwrap(), None);
+        assert_eq!(queue.try_push(again(OnDuplicate::Keep)).unwrap(), None);
         assert_eq!(queue.push(&again(OnDuplicate::Replace)).is_ok(), replaces, "{fate}: as without the argument");
     }
 }
@@ -155,7 +155,7 @@ fn a_push_whose_answer_was_lost_is_not_made_again_though_its_job_is_done() {
             proxy.fail_twice(Fault::DropReply, Fault::Delay(Duration::from_secs(1)));
             std::thread::scope(|scope| {
                 let pushed = scope.spawn(|| match jobs {
-                    [one] => queue.try_push(one).map(|stored| assert_eq!(stored, Some(id("a")), "{mode:?}")),
+                    [one] => queue.try_push(one.clone()).map(|stored| assert_eq!(stored, Some(id("a")), "{mode:?}")),
                     many => queue.push_many(many, &mut Vec::new()),
                 });
                 until("the first try is executed", || direct.count(None).unwrap() == jobs.len() as u64);
@@ -179,7 +179,7 @@ fn a_lost_push_counts_as_stored_where_another_has_taken_the_id_and_replaces_a_jo
     queue.count(None).unwrap();
     direct.push(&unique("a", WINDOW_MS, OnDuplicate::Fail)).unwrap();
     proxy.fail(Fault::DropReply, 1);
-    assert_eq!(queue.try_push(&again(OnDuplicate::Fail)).unwrap(), Some(id("a")), "nobody can tell");
+    assert_eq!(queue.try_push(again(OnDuplicate::Fail)).unwrap(), Some(id("a")), "nobody can tell");
     assert_eq!((proxy.heal(), payload(&direct)), (1, Some(b"payload of a".to_vec())));
     for fault in [Fault::DropBefore, Fault::DropReply] {
         direct.push(&replacing(job("a"))).unwrap();

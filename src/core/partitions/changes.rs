@@ -3,13 +3,13 @@
 use super::Partitions;
 use super::homes::homes;
 use crate::core::error::{Error, Result};
-use crate::core::job::{JobId, State};
+use crate::core::job::JobId;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};
 
 impl Partitions {
     /// # Errors
-    /// As [`Queue::cancel`]; [`Error::Connection`] with `ambiguous` when some partitions failed and others did not. So for the operations below.
+    /// As [`Queue::cancel`] and [`Partitions::sum`].
     pub fn cancel(&self, ids: &[JobId]) -> Result<u64> {
         let mut seen = HashSet::new();
         let ids: Vec<JobId> = ids.iter().filter(|id| seen.insert(*id)).cloned().collect();
@@ -31,7 +31,7 @@ impl Partitions {
     /// As [`Queue::kick`].
     pub fn kick(&self, max: u64, reset_attempts: bool) -> Result<u64> {
         let in_doubt = Cell::new(false);
-        self.change_each(self.numbers(), "jobs kicked", |number, kicked| match max.saturating_sub(kicked) {
+        self.change_each(self.homes_of(None), "jobs kicked", |number, kicked| match max.saturating_sub(kicked) {
             // A partition that failed may have kicked as many as were wanted.
             0 => Ok(0),
             _ if in_doubt.get() => Ok(0),
@@ -39,12 +39,6 @@ impl Partitions {
                 self.part(number).kick(left, reset_attempts).inspect_err(|error| in_doubt.set(error.is_ambiguous()))
             }
         })
-    }
-
-    /// # Errors
-    /// As [`Queue::purge`].
-    pub fn purge(&self, states: &[State]) -> Result<u64> {
-        self.change_each(self.numbers(), "jobs deleted", |number, _| self.part(number).purge(states))
     }
 
     /// Changes these partitions, one after the other; `change` gets the sum so far, and returns how many more were changed. After an error that may

@@ -5,16 +5,8 @@ use crate::core::error::Result;
 use crate::core::job::{JobInfo, Place, State};
 
 impl Partitions {
-    /// A page of jobs of one state: those of the first partition in their order, then those of the second, and so on.
-    ///
-    /// # Errors
-    /// As [`super::Queue::list`].
-    pub fn list(&self, state: State, offset: u64, limit: u64) -> Result<Vec<JobInfo>> {
-        self.list_from(state, None, offset, limit)
-    }
-
-    /// A page whose `offset` counts from behind a place. It lies in the partition that had the job when it was listed, also where a push of today
-    /// would choose another one.
+    /// A page of jobs of one state: those of the first partition in their order, then those of the second, and so on. Its `offset` counts from
+    /// behind a place, which lies in the partition that had the job when it was listed, also where a push of today would choose another one.
     ///
     /// # Errors
     /// As [`super::Queue::list_from`].
@@ -47,21 +39,10 @@ impl Partitions {
     /// # Errors
     /// As [`super::Queue::count_due`].
     pub fn count_due(&self, until_us: &[i64]) -> Result<Vec<u64>> {
-        self.in_one_operation(|| {
-            let mut sums = vec![0; until_us.len()];
-            for part in self.parts() {
-                let counts = part.count_due(until_us)?;
-                sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-            }
-            Ok(sums)
-        })
-    }
-
-    /// The clock of the first partition.
-    ///
-    /// # Errors
-    /// As [`super::Queue::now_us`].
-    pub fn now_us(&self) -> Result<i64> {
-        self.first.now_us()
+        let mut sums = vec![0; until_us.len()];
+        for counts in self.each(None, |part| part.count_due(until_us))? {
+            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+        Ok(sums)
     }
 }

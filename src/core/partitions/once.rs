@@ -48,7 +48,7 @@ impl Partitions {
     /// Whether an older home of each job has its receipt, and whether one has a job of its id.
     fn in_older_homes(&self, jobs: &[OnceJob]) -> Result<Vec<(bool, bool)>> {
         let mut found = vec![(false, false); jobs.len()];
-        for number in self.numbers() {
+        for number in 0..self.count_of_parts() {
             let is_older = |name: &[u8]| {
                 let mut others = homes(name, self.count_of_parts()).filter(|home| *home != self.home(name));
                 others.any(|home| home == number)
@@ -78,20 +78,6 @@ impl Partitions {
             }
         }
         Ok(found)
-    }
-
-    /// # Errors
-    /// As [`Queue::taken_ids`](crate::core::queue::Queue::taken_ids).
-    pub fn taken_ids(&self) -> Result<Vec<(JobId, i64)>> {
-        let mut found = Vec::new();
-        self.parts().try_for_each(|part| part.taken_ids().map(|ids| found.extend(ids)))?;
-        Ok(found)
-    }
-
-    /// # Errors
-    /// As [`Queue::cancel`](crate::core::queue::Queue::cancel).
-    pub fn forget_receipts(&self, names: &[Vec<u8>]) -> Result<u64> {
-        self.change_each(self.numbers(), "receipts forgotten", |number, _| self.part(number).forget_receipts(names))
     }
 }
 

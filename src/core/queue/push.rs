@@ -119,12 +119,11 @@ impl Queue {
     ///
     /// # Errors
     /// As [`Queue::push`], less [`Error::Duplicate`].
-    pub fn try_push(&self, job: &NewJob) -> Result<Option<JobId>> {
-        let asks = match job.on_duplicate {
-            OnDuplicate::Keep => &NewJob { on_duplicate: OnDuplicate::Fail, ..job.clone() },
-            _ => job,
-        };
-        match self.push_one(asks) {
+    pub fn try_push(&self, mut job: NewJob) -> Result<Option<JobId>> {
+        if job.on_duplicate == OnDuplicate::Keep {
+            job.on_duplicate = OnDuplicate::Fail;
+        }
+        match self.push_one(&job) {
             Ok((id, was_kept)) => Ok((!was_kept).then_some(id)),
             Err(Error::Duplicate { .. }) => Ok(None),
             Err(error) => Err(error),

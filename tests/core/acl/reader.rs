@@ -43,7 +43,7 @@ fn look(queue: &Queue, errors: &mut Errors) {
             errors.get(queue.list_from(state, Some(&job.place()), 0, 10));
         }
         errors.get(queue.peek_state(state));
-        errors.get(parts.list(state, 2, 1));
+        errors.get(parts.list_from(state, None, 2, 1));
         errors.get(queue.count(Some(state)));
         if state != State::Buried {
             errors.get(queue.list_group(&group("g"), state, 0, 10));

@@ -32,8 +32,8 @@ pub fn produce(queue: &Queue, errors: &mut Errors) {
     errors.get(queue.push_many(&[job("d"), delayed("e", 60_000), delayed("f", 60_000)], &mut Vec::new()));
     errors.get(queue.push_many(&[job("x"), prioritized("y", 9), job("z")], &mut Vec::new()));
     errors.get(queue.push(&NewJob { due: Due::AtUs(1_000), ..delayed("moment", 0) }));
-    errors.get(queue.try_push(&unique("u", 60_000, OnDuplicate::Keep)));
-    errors.get(queue.try_push(&unique("u", 60_000, OnDuplicate::Keep)));
+    errors.get(queue.try_push(unique("u", 60_000, OnDuplicate::Keep)));
+    errors.get(queue.try_push(unique("u", 60_000, OnDuplicate::Keep)));
     errors.get(queue.with_capacity(Some(1_000)).push(&job("counted")));
     let buried = OnceJob { past: Some(past()), is_buried: true, ..once("r2", job("o2")) };
     let alone = receipt_only("r3", unique("o3", 60_000, OnDuplicate::Keep));
@@ -182,11 +182,13 @@ pub fn spread(queue: &Queue, only_pushes: bool, errors: &mut Errors) {
     if only_pushes {
         return;
     }
-    errors.get(parts.known());
+    errors.get(parts.first().known_partitions());
     errors.get(parts.stats());
-    if let Some(Some((part, held))) = errors.get(parts.reserve_job(&id("s5"))) {
+    if let Some(Some((part, held))) =
+        errors.get(parts.at_home(&id("s5"), |part| Ok(part.reserve_job(&id("s5"))?.map(|job| (part.clone(), job)))))
+    {
         errors.get(part.ack(&held.held()));
     }
     errors.get(parts.cancel(&[id("s1"), id("s2")]));
-    errors.get(parts.purge(&[]));
+    errors.get(parts.sum(None, "jobs deleted", |part| part.purge(&[])));
 }

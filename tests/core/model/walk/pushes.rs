@@ -136,7 +136,7 @@ impl Walk {
     /// Where it keeps what is there, it tells that it has stored nothing.
     fn try_push(&mut self, queue: &Queue, push: &Push, job: &NewJob, capacity: Option<usize>, is_lost: bool) {
         self.note("  (as a try)".into());
-        let got = queue.try_push(job);
+        let got = queue.try_push(job.clone());
         let fails = push.on_duplicate == OnDuplicate::Keep;
         let on_duplicate = if fails { OnDuplicate::Fail } else { push.on_duplicate };
         let expected = self.model.push(&[Push { on_duplicate, ..push.clone() }], capacity, is_lost);
