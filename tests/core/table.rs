@@ -9,56 +9,8 @@ use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, OnceJob, State
 use delayqueue::core::queue::{Failed, Held, PushOnce, Queue, Settled};
 use std::collections::BTreeMap;
 
-/// `answer state`. States: `-` gone, `D` delayed, `R` ready, `L` leased to us, `N` newly leased (another token), `T` leased
-/// to another, `B` buried. `expired`: our lease ran out and no script has noticed yet; `spent`: so did the last attempt.
-const TABLE: &str = "
-operation         | absent   | delayed     | ready       | ours        | expired     | spent       | theirs      | buried
-ack               | lost -   | lost D      | lost R      | ok -        | ok -        | ok -        | lost T      | lost B
-ack many          | lost -   | lost D      | lost R      | ok -        | ok -        | ok -        | lost T      | lost B
-release           | lost -   | lost D      | lost R      | ok R        | ok R        | ok R        | lost T      | lost B
-release later     | lost -   | lost D      | lost R      | ok D        | ok D        | ok D        | lost T      | lost B
-release urgent    | lost -   | lost D      | lost R      | ok R        | ok R        | ok R        | lost T      | lost B
-release plain     | lost -   | lost D      | lost R      | ok R        | ok R        | ok R        | lost T      | lost B
-give back         | lost -   | lost D      | lost R      | ok R        | ok R        | ok R        | lost T      | lost B
-release uncounted | lost -   | lost D      | lost R      | ok R        | ok R        | ok R        | lost T      | lost B
-fail              | lost -   | lost D      | lost R      | retry D     | retry D     | buried B    | lost T      | lost B
-fail last         | lost -   | lost D      | lost R      | buried B    | buried B    | buried B    | lost T      | lost B
-bury              | lost -   | lost D      | lost R      | ok B        | ok B        | ok B        | lost T      | lost B
-touch             | lost -   | lost D      | lost R      | ok L        | ok L        | ok L        | lost T      | lost B
-renew             | lost -   | lost D      | lost R      | ok L        | ok L        | ok L        | lost T      | lost B
-update held       | lost -   | lost D      | lost R      | ok L        | ok L        | ok L        | lost T      | lost B
-cancel            | 0 -      | 1 -         | 1 -         | 1 -         | 1 -         | 1 -         | 1 -         | 1 -
-reschedule now    | no -     | yes R       | yes R       | no L        | yes R       | yes R       | no T        | yes R
-reschedule later  | no -     | yes D       | yes D       | no L        | yes D       | yes D       | no T        | yes D
-update            | no -     | yes D       | yes R       | no L        | yes R       | yes B       | no T        | yes B
-kick job          | no -     | yes R       | no R        | no L        | no R        | yes R       | no T        | yes R
-kick              | 0 -      | 0 D         | 0 R         | 0 L         | 0 R         | 1 R         | 0 T         | 1 R
-peek              | none -   | delayed D   | ready R     | reserved L  | ready R     | buried B    | reserved T  | buried B
-reserve job       | none -   | got N       | got N       | none L      | got N       | got N       | none T      | got N
-reserve           | none -   | none D      | got N       | none L      | got N       | none B      | none T      | none B
-push fail         | pushed R | duplicate D | duplicate R | duplicate L | duplicate L | duplicate L | duplicate T | duplicate B
-push keep         | pushed R | pushed D    | pushed R    | pushed L    | pushed L    | pushed L    | pushed T    | pushed B
-push replace      | pushed R | pushed R    | pushed R    | duplicate L | pushed R    | pushed R    | duplicate T | pushed R
-replace later     | pushed D | pushed D    | pushed D    | duplicate L | pushed D    | pushed D    | duplicate T | pushed D
-replace urgent    | pushed R | pushed R    | pushed R    | duplicate L | pushed R    | pushed R    | duplicate T | pushed R
-try push          | pushed R | none D      | none R      | none L      | none L      | none L      | none T      | none B
-try replace       | pushed R | pushed R    | pushed R    | none L      | pushed R    | pushed R    | none T      | pushed R
-once keep         | 100 R    | 010 D       | 010 R       | 010 L       | 010 L       | 010 L       | 010 T       | 010 B
-once replace      | 100 R    | 100 R       | 100 R       | 010 L       | 100 R       | 100 R       | 010 T       | 100 R
-once buried       | 100 B    | 100 B       | 100 B       | 010 L       | 100 B       | 100 B       | 010 T       | 100 B
-once alone        | 100 -    | 100 D       | 100 R       | 100 L       | 100 L       | 100 L       | 100 T       | 100 B
-take              | 0 -      | 0 D         | 1 -         | 0 L         | 1 -         | 0 B         | 0 T         | 0 B
-take ahead        | 0 -      | 1 -         | 1 -         | 0 L         | 1 -         | 0 B         | 0 T         | 0 B
-purge delayed     | 0 -      | 1 -         | 0 R         | 0 L         | 0 R         | 0 B         | 0 T         | 0 B
-purge ready       | 0 -      | 0 D         | 1 -         | 0 L         | 1 -         | 0 B         | 0 T         | 0 B
-purge reserved    | 0 -      | 0 D         | 0 R         | 1 -         | 0 R         | 0 B         | 1 -         | 0 B
-purge buried      | 0 -      | 0 D         | 0 R         | 0 L         | 0 R         | 1 -         | 0 T         | 1 -
-purge             | 0 -      | 1 -         | 1 -         | 1 -         | 1 -         | 1 -         | 1 -         | 1 -
-forget            | yes -    | no D        | no R        | no L        | no L        | no L        | no T        | no B
-list              | 0000 -   | 1000 D      | 0100 R      | 0010 L      | 0100 R      | 0001 B      | 0010 T      | 0001 B
-stats             | 0000 -   | 1000 D      | 0100 R      | 0010 L      | 0100 R      | 0001 B      | 0010 T      | 0001 B
-pause and resume  | ok -     | ok D        | ok R        | ok L        | ok L        | ok L        | ok T        | ok B
-";
+/// The file says how to read it.
+const TABLE: &str = include_str!("../states.txt");
 
 /// How the job got its past: pushed only, or held and given back before.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -247,7 +199,9 @@ fn shown(
         }
         _ => {
             let lease = audit::hash(raw, &key(queue, "leases")).remove(b"x".as_slice()).unwrap();
+            let until_us = audit::zset(raw, &key(queue, "reserved"))[0].1;
             match (*lease == *held.receipt.lease, state_before) {
+                (true, _) if until_us <= now_us => "l",
                 (true, _) => "L",
                 (false, "theirs") => "T",
                 _ => "N",
@@ -264,7 +218,10 @@ fn raw_now_us(raw: &mut Raw) -> i64 {
 #[test]
 fn every_operation_does_to_every_state_what_the_table_says() {
     let mut raw = shared().raw();
-    let mut lines = TABLE.trim().lines().map(|line| line.split('|').map(str::trim).collect::<Vec<_>>());
+    let mut lines = TABLE
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| line.split('|').map(str::trim).collect::<Vec<_>>());
     let head = lines.next().unwrap();
     let mut wrong = Vec::new();
     for line in lines {
@@ -275,7 +232,7 @@ fn every_operation_does_to_every_state_what_the_table_says() {
                     clock::set_offset_ms(0);
                     let queue = fresh();
                     let held = arrange(&queue, state, priority, past, last);
-                    let answer = perform(&queue, line[0], &held, priority);
+                    let answer = perform(&queue, line[0].trim_end_matches('*'), &held, priority);
                     let (places, faults) = audit::examine(&mut raw, &queue);
                     let now =
                         if faults.is_empty() { shown(&mut raw, &queue, &places, &held, state) } else { "?".into() };

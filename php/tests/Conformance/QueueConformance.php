@@ -33,6 +33,7 @@ abstract class QueueConformance extends TestCase
     use OrderedGroupRules;
     use OrderRules;
     use ReceiptRules;
+    use StateRules;
     use UniqueRules;
 
     /** @var array<array-key, Job> that taken() and batch() took, by their ids */
