@@ -42,6 +42,21 @@ run_suite() {
   log=$suite_files/$number.log closing="nothing was counted"
   "${@:2}" || status=FAILED
   printf '%s %5d s  %s: %s\n' "$status" $((SECONDS - started)) "${names[$number]}" "$closing" >"$suite_files/$number.report"
+  [ "$status" = passed ] || failed_tests >>"$suite_files/$number.report"
+}
+
+# Prints the tests that $log calls failed, as PHPUnit, cargo, run-tests.php, TAP, the leak loop and a verb call them: their messages stand far above
+# the end of a long log.
+failed_tests() {
+  [ -f "$log" ] || return 0
+  tr '\r' '\n' <"$log" | sed 's/\x1b\[[0-9;]*m//g; s/ *$//' | sed -nE '
+    s/^[0-9]+\) (.+::.+|\/.+)$/\1/p
+    s/^test (.+) \.\.\. FAILED$/\1/p
+    s/^((FAIL|WARN|SKIP) .+ \[.+\])$/\1/p
+    s/^not ok [0-9]+ - (.+)$/\1/p
+    s/^(.+ GROWS)$/\1/p
+    s/^build\.sh: (failed: .+)$/\1/p' |
+    awk '!seen[$0]++ && ++count <= 20 { print "         " substr($0, 1, 200) } END { if (count > 20) print "         and " count - 20 " more" }'
 }
 
 # Waits for one of the suites that are running. Not by "wait -n": bash may have forgotten a process that has ended already.

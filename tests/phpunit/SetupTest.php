@@ -89,6 +89,23 @@ final class SetupTest extends TestCase
         $this->assertSame(0, $exitCode);
     }
 
+    public function testTheAccountNamesTheTestsThatFailed(): void
+    {
+        $this->tool('cargo', 'echo "test good::one ... ok\ntest bad::two ... FAILED"; for i in $(seq 30); do echo "test many::$i ... FAILED"; done; exit 101');
+        $this->file('bad.phpt', "--TEST--\na bad file\n--FILE--\n1\n--EXPECT--\n2\n");
+        $this->file('BadTest.php', '<?php final class BadTest extends PHPUnit\Framework\TestCase { function testGood(): void { $this->assertTrue(true); } function testBad(): void { $this->assertTrue(false); } }');
+        $this->file('phpunit.xml', '<phpunit><testsuites><testsuite name="one"><file>BadTest.php</file></testsuite></testsuites></phpunit>');
+        [$said] = $this->account(
+            "suite core test_core; suite surface test_surface {$this->folder->path}/bad.phpt; suite package test_phpunit {$this->folder->path}/phpunit.xml; "
+            . 'suite pages test_script sh -c "echo not ok 7 - a page opens; echo browser: 1 passed; exit 1"; suite verb test_script sh -c "echo build.sh: failed: valgrind >&2; echo OK \\(1\\); exit 1"',
+        );
+        [, $account] = explode("==> test:\n", $said);
+        $this->assertMatchesRegularExpression('/^FAILED .* core: .*\n +bad::two\n +many::1\n/m', $account);
+        $this->assertMatchesRegularExpression('/^ +many::19\n +and 11 more\nFAILED/m', $account);
+        $this->assertMatchesRegularExpression('/^FAILED .* surface: .*\n +FAIL a bad file \[.*bad\.phpt\]\nFAILED .* package: .*\n +BadTest::testBad\nFAILED .* pages: /m', $account);
+        $this->assertMatchesRegularExpression('/^FAILED .* pages: .*\n +a page opens\nFAILED .* verb: .*\n +failed: valgrind$/m', $account);
+    }
+
     public function testASkippedTestFailsItsSuite(): void
     {
         $this->tool('cargo', 'echo "test result: ok. 4 passed; 0 failed; 1 ignored; 0 measured"');
