@@ -105,7 +105,7 @@ final class Runner
             return true;
         }
 
-        return $this->release($job, $state, $state->goingOn($definition, $next, $last), $next);
+        return $this->release($job, $state, $state->goingOn($definition, $next, $last, self::outlived($job)), $next);
     }
 
     /**
@@ -120,8 +120,10 @@ final class Runner
         }
         $target = $this->target($definition->queue);
         if ($definition->overlap === Overlap::Allow) {
-            $occurrence = static fn (DateTimeImmutable $moment): array => $definition->job(Occurrence::id($job->id, $moment), $moment);
-            $target->pushMany(array_map($occurrence, $moments));
+            // One by one: a thousand large payloads at once would need the memory of a thousand.
+            foreach ($moments as $moment) {
+                $target->pushMany([$definition->job(Occurrence::id($job->id, $moment), $moment)]);
+            }
 
             return null;
         }
@@ -170,9 +172,16 @@ final class Runner
     private static function isUnpushed(JobInterface $job, State $state, DateTimeImmutable $moment, Throwable $error): bool
     {
         $isNew = $state->planned === null || Moment::of($state->planned) != $moment;
-        $mayBePushed = ($error instanceof ConnectionException && $error->ambiguous) || str_starts_with((string) $job->lastError, 'lease expired');
+        $hasLeaseEnded = self::outlived($job) !== null && $job->attempts !== $state->outlived;
+        $mayBePushed = $hasLeaseEnded || ($error instanceof ConnectionException && $error->ambiguous);
 
         return !$mayBePushed && ($isNew || $state->isTried);
+    }
+
+    /** @return int|null the attempts of a schedule whose last error is a lease that has ended: each of these is one more */
+    private static function outlived(JobInterface $job): ?int
+    {
+        return str_starts_with((string) $job->lastError, 'lease expired') ? $job->attempts : null;
     }
 
     /** In a pause, or at its end. */
@@ -184,7 +193,7 @@ final class Runner
             return true;
         }
 
-        return $this->release($job, $state, $isOver ? $state->paused(null)->goingOn($definition, $due) : $state, $due);
+        return $this->release($job, $state, $isOver ? $state->paused(null)->goingOn($definition, $due, null, self::outlived($job)) : $state, $due);
     }
 
     /** The note is stored before the job goes: a crash in between repeats what was done. */

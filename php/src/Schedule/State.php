@@ -19,6 +19,7 @@ final class State
     private const LAST = 'dq-last';
     private const PAUSED = 'dq-paused';
     private const TRIED = 'dq-tried';
+    private const OUTLIVED = 'dq-outlived';
 
     /** Of a pause without an end. */
     private const FOR_EVER = 'forever';
@@ -29,6 +30,7 @@ final class State
      * @param string|null $last id of the occurrence that was pushed last, where the overlap asks for it
      * @param float|null $pausedUntil Unix seconds; INF: until resume(); null: it is not paused
      * @param bool $isTried a runner has tried the planned moment, and its job is surely not pushed
+     * @param int|null $outlived attempts of its job when a runner went on after a lease had ended: that error stays, and tells nothing of later moments
      */
     public function __construct(
         public readonly ?float $from = null,
@@ -36,6 +38,7 @@ final class State
         public readonly ?string $last = null,
         public readonly ?float $pausedUntil = null,
         public readonly bool $isTried = false,
+        public readonly ?int $outlived = null,
     ) {
     }
 
@@ -51,6 +54,7 @@ final class State
             $headers[self::LAST] ?? null,
             $isForEver ? INF : $number(self::PAUSED),
             isset($headers[self::TRIED]),
+            isset($headers[self::OUTLIVED]) ? (int) $headers[self::OUTLIVED] : null,
         );
     }
 
@@ -65,6 +69,7 @@ final class State
             self::LAST => $this->last,
             self::PAUSED => $this->pausedUntil === INF ? self::FOR_EVER : $text($this->pausedUntil),
             self::TRIED => $this->isTried ? '1' : null,
+            self::OUTLIVED => $this->outlived === null ? null : (string) $this->outlived,
         ], static fn (?string $value): bool => $value !== null);
     }
 
@@ -93,11 +98,12 @@ final class State
     }
 
     /** The moment is noted only where no one may be lost: elsewhere the time at which the job is due tells. */
-    public function goingOn(Definition $definition, DateTimeImmutable $next, ?string $last = null): self
+    public function goingOn(Definition $definition, DateTimeImmutable $next, ?string $last = null, ?int $outlived = null): self
     {
         $isNoted = $definition->catchUp === CatchUp::All && $this->pausedUntil === null;
+        $planned = $isNoted ? (float) $next->format('U.u') : null;
 
-        return new self($this->from, $isNoted ? (float) $next->format('U.u') : null, $last ?? $this->last, $this->pausedUntil);
+        return new self($this->from, $planned, $last ?? $this->last, $this->pausedUntil, outlived: $outlived);
     }
 
     public function planned(DateTimeImmutable $moment, bool $isTried): self

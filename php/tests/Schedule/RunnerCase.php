@@ -12,6 +12,7 @@ use DelayQueue\Schedule\Every;
 use DelayQueue\Schedule\Overlap;
 use DelayQueue\Schedule\Runner;
 use DelayQueue\State;
+use DelayQueue\Tests\Flow\HookedQueue;
 use RuntimeException;
 
 /** Rules of Runner that hold in Redis and in memory. */
@@ -57,16 +58,28 @@ trait RunnerCase
         $this->assertSame('01-08 09:20:00', $this->nextOf('a'));
     }
 
+    public function testMissedMomentsNeedTheMemoryOfOneJob(): void
+    {
+        $this->schedules->set('a', Cron::parse(self::EVERY_TEN), queue: 'target', catchUp: CatchUp::All);
+        $pushes = 0;
+        $count = static function (bool $isOver, string $method) use (&$pushes): void {
+            $pushes += $isOver && $method === 'pushMany' ? 1 : 0;
+        };
+        $this->clock('09:15:00');
+        $this->runSchedules(1, new Runner($this->queue, fn (string $name): QueueInterface => HookedQueue::of($this->delayQueue($name), $count)));
+        $this->assertSame([4, 4], [count($this->pushed()), $pushes], 'each is a request of its own');
+    }
+
     public function testAtMostAThousandMissedMomentsRun(): void
     {
-        $this->schedules->set('all', Every::interval(1), queue: 'target', catchUp: CatchUp::All);
+        $this->schedules->set('all', Every::interval('10s'), queue: 'target', catchUp: CatchUp::All);
         $this->schedules->set('year', Every::interval(1), queue: 'other', catchUp: '365d');
         $this->schedules->set('cron', Cron::parse('* * * * *'), queue: 'another', catchUp: '365d');
         $this->travelTo(new DateTimeImmutable('2030-07-08 08:30:00.5 UTC'));
         $this->runSchedules(3);
         $counts = array_map(fn (string $queue): int => $this->delayQueue($queue)->count(), ['target', 'other', 'another']);
         $this->assertSame([1000, 1, 1], $counts);
-        $this->assertStringStartsWith('all@2030-01-08T08:30:01', (string) $this->delayQueue('target')->peekReady()?->id, 'the oldest first');
+        $this->assertStringStartsWith('all@2030-01-08T08:30:10', (string) $this->delayQueue('target')->peekReady()?->id, 'the oldest first');
         $this->assertSame('cron@2030-07-08T08:30:00Z', $this->delayQueue('another')->peekReady()?->id);
     }
 

@@ -70,6 +70,25 @@ trait TriedCase
         $this->assertSame('01-09 09:00:00', $this->nextOf('a'));
     }
 
+    public function testARunnerThatDiedIsForgottenAtTheNextMoment(): void
+    {
+        $this->schedules->set('a', Cron::parse('0 9 * * *'), queue: 'target', catchUp: 0);
+        $this->clock('09:00:00');
+        $this->queue->reserve();
+        $this->clock('09:00:40');
+        $this->runSchedules();
+        $this->delayQueue('target')->reserve()?->ack();
+
+        $runner = new Runner($this->queue, self::refusing(new RuntimeException('full')));
+        foreach (['09:00:01', '09:02:00'] as $moment) {
+            $this->travelTo(new DateTimeImmutable("2030-01-09 $moment UTC"));
+            $this->runSchedules(1, $runner);
+        }
+        $this->travelTo(new DateTimeImmutable('2030-01-09 12:00:00 UTC'));
+        $this->runSchedules();
+        $this->assertSame(['2030-01-09T09:00:00Z'], $this->pushed());
+    }
+
     public function testARepeatAfterDaysPushesNothing(): void
     {
         $this->schedules->set('a', Cron::parse('0 9 * * TUE'), queue: 'target', catchUp: '6d');
