@@ -61,7 +61,7 @@ final class Batch
     /** Members that a batch may have. Each takes a place in Redis beside its job. */
     public const MAX_MEMBERS = 100_000;
 
-    /** The ids of what a batch pushes are its name and an end such as `/failed`. */
+    /** The ids of what a batch pushes are its name and an end such as `/onFailure`. */
     private const MAX_NAME = 190;
 
     private readonly BatchStore $store;
@@ -86,7 +86,7 @@ final class Batch
      * @param iterable<Item> $jobs the members, as items of pushMany(). Each has an id that no other job of its queue has, and no other member. `queue` is
      *     the name of another queue, or an object, whose defaults and number of partitions count
      * @param Item|null $then pushed once, when every member is done, under the id `import-7/then`: it has none of its own
-     * @param Item|null $onFailure pushed once, when the first member is buried, under the id `import-7/failed`; failure() tells its handler which one
+     * @param Item|null $onFailure pushed once, when the first member is buried, under the id `import-7/onFailure`; failure() tells its handler which one
      *
      * @throws TypeError|ValueError when a job or a name is wrong, or the name is that of a batch that has other members, has ended or was cancelled:
      *     nothing is sent

@@ -185,7 +185,7 @@ final class BatchMembers
         $most = 200 - strlen("{$this->store->name}/");
         strlen($id) <= $most || throw new ValueError("$what: \"id\" must be at most $most bytes long: its name and that of the batch are 200 together");
         isset($this->items[$id]) && throw new ValueError("$what: \"id\" must not be that of another member, '" . Excerpt::of($id, 200) . "' is");
-        if (in_array($id, ["{$this->store->name}/then", "{$this->store->name}/failed"], true)) {
+        if (in_array($id, ["{$this->store->name}/then", "{$this->store->name}/onFailure"], true)) {
             throw new ValueError("$what: \"id\" must not be that of a job that the batch pushes later");
         }
         if (($this->queues[$queue] ??= $partitions) !== $partitions) {

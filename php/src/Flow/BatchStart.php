@@ -27,7 +27,7 @@ final class BatchStart
     {
         [$store, $name] = [$this->store, $this->store->name];
         $thenCall = BatchCall::of($then, $store->queue, "$name/then", "$this->what#4 (\$then)");
-        $failedCall = BatchCall::of($onFailure, $store->queue, "$name/failed", "$this->what#5 (\$onFailure)");
+        $failedCall = BatchCall::of($onFailure, $store->queue, "$name/onFailure", "$this->what#5 (\$onFailure)");
         $members = BatchMembers::of($jobs, $store, "$this->what#3 (\$jobs)");
         $store->define(new BatchDefinition($members->digest(), $members->count(), $members->queues(), $thenCall, $failedCall));
         try {

@@ -94,9 +94,53 @@ final class ChainLink
      */
     public static function push(JobInfo $copy, string $id, QueueInterface $queue, array $headers): ?QueueInterface
     {
+        [$target, $job] = self::job($copy, $id, $queue, $headers);
+        try {
+            $target->pushMany([$job]);
+        } catch (DuplicateJobException $error) {
+            $there = $target->peek($id);
+            if ($there !== null && ($there->headers[Chain::HEADER] ?? null) !== $copy->headers[Chain::HEADER]) {
+                throw $error;
+            }
+
+            return null;
+        }
+
+        return $target;
+    }
+
+    /**
+     * Pushes the job of onFailure() that this copy is of, unless that has been done under this receipt, also where it is done with since. No worker tells
+     * that, as of a link.
+     *
+     * @param QueueInterface $queue any of the same Redis
+     * @param array<string, string> $headers added to those of the job
+     *
+     * @return QueueInterface the queue of the job, which has the receipt
+     *
+     * @throws DuplicateJobException when another job has its id
+     */
+    public static function pushFailed(JobInfo $copy, string $receipt, QueueInterface $queue, array $headers): QueueInterface
+    {
+        [$target, $job] = self::job($copy, $copy->id, $queue, $headers);
+        if ($target->pushOnce([['receipt' => $receipt] + $job])->kept > 0 && !isset($target->peek($copy->id)?->headers[Chain::FAILURE])) {
+            $target->forgetReceipts($receipt);
+            throw new DuplicateJobException("job '$copy->id' in queue '{$target->name()}' is another one than that of onFailure()");
+        }
+
+        return $target;
+    }
+
+    /**
+     * @param array<string, string> $headers added to those of the copy
+     *
+     * @return array{QueueInterface, array<string, mixed>} the queue that the copy is for, and the job for pushMany()
+     */
+    private static function job(JobInfo $copy, string $id, QueueInterface $queue, array $headers): array
+    {
         $to = json_decode($copy->headers[self::TO], true, flags: JSON_THROW_ON_ERROR);
-        $target = $queue->sibling($to['queue'], ['partitions' => $to['partitions']] + self::RAW);
-        $job = [
+
+        return [$queue->sibling($to['queue'], ['partitions' => $to['partitions']] + self::RAW), [
             'id' => $id,
             'payload' => $copy->body,
             'delay' => isset($to['dueAt']) ? Moment::of((float) $to['dueAt']) : $to['delay'],
@@ -107,19 +151,6 @@ final class ChainLink
             'timeout' => $copy->timeout,
             'headers' => $headers + array_diff_key($copy->headers, [self::TO => true]),
             'extras' => $copy->extras,
-        ];
-        try {
-            $target->pushMany([$job]);
-        } catch (DuplicateJobException $error) {
-            $there = $target->peek($id);
-            $mark = $copy->headers[Chain::HEADER] ?? null;
-            if ($there !== null && ($there->headers[Chain::HEADER] ?? null) !== $mark) {
-                throw $error;
-            }
-
-            return null;
-        }
-
-        return $target;
+        ]];
     }
 }

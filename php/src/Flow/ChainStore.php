@@ -103,8 +103,10 @@ final class ChainStore
             return;
         }
         $json = Failure::header(['link' => $link->link, 'of' => $link->of, 'id' => $link->jobId(), 'queue' => $queue], (string) $error);
-        ChainLink::push($copy, $copy->id, $this->queue, [Chain::FAILURE => $json]);
+        $receipt = 'chain/' . hash('sha256', "$link->run $link->chain");
+        $target = ChainLink::pushFailed($copy, $receipt, $this->queue, [Chain::FAILURE => $json]);
         $this->chains->cancel($copy->id);
+        $target->forgetReceipts($receipt);
     }
 
     /** Forgets a chain whose last link was handled. */

@@ -8,7 +8,9 @@ use DateTimeImmutable;
 use DelayQueue\Backoff;
 use DelayQueue\Bury;
 use DelayQueue\Flow\Batch;
+use DelayQueue\Flow\Chain;
 use DelayQueue\Flow\Follow;
+use DelayQueue\JobInfo;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
 use DelayQueue\State;
@@ -134,7 +136,7 @@ trait BatchRules
         $queue->drain(new Follow(fn (JobInterface $job) => $job->id === 'row-3' ? null : throw new Bury("no $job->id")));
 
         $alarm = $queue->sibling('alarms')->reserve();
-        $this->assertSame(['import-7/failed', 'alas'], [$alarm->id, $alarm->payload]);
+        $this->assertSame(['import-7/onFailure', 'alas'], [$alarm->id, $alarm->payload]);
         $failure = Batch::failure($alarm);
         $this->assertSame(['import-7', 'row-1', 'imports'], [$failure['batch'], $failure['id'], $failure['queue']]);
         $this->assertStringContainsString('no row-1', $failure['error']);
@@ -146,6 +148,18 @@ trait BatchRules
         $queue->drain(new Follow(fn () => null));
         $this->assertCount(1, $queue->sibling('reports'));
         $this->assertNull(Batch::failure($queue->sibling('reports')->reserve()));
+    }
+
+    public function testAChainOfTheNameOfABatchTellsItsOwnFailure(): void
+    {
+        $queue = $this->delayQueue('imports');
+        Chain::of(['payload' => 1, 'id' => 'import-7'])->onFailure(self::ALARM)->push($queue);
+        Batch::start($queue, 'import-7', self::members(1), onFailure: self::ALARM);
+        $queue->drain(new Follow(static fn () => throw new Bury('no')));
+
+        $alarms = $queue->sibling(self::ALARM['queue'])->list(State::Ready);
+        $told = array_map(static fn (JobInfo $alarm): array => array_keys(array_intersect_key($alarm->headers, [Chain::FAILURE => 1, Batch::FAILURE => 1])), $alarms);
+        $this->assertEqualsCanonicalizing([[Chain::FAILURE], [Batch::FAILURE]], $told);
     }
 
     public function testCheckEndsMembersThatAreNowhereAndTellsOfBuriedOnes(): void

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Flow;
 
 use DelayQueue\Bury;
+use DelayQueue\DuplicateJobException;
 use DelayQueue\Flow\Chain;
 use DelayQueue\Flow\Follow;
 use DelayQueue\State;
@@ -89,6 +90,23 @@ trait ChainCheckRules
     public static function goneLinks(): array
     {
         return [[1], [2], [3]];
+    }
+
+    public function testAFailureWhoseIdIsThatOfAnotherJobIsToldWhenItIsFree(): void
+    {
+        $this->chain('c', [])->onFailure(['payload' => 'failed'])->push($this->queue());
+        $this->queue()->reserve()->bury('no');
+        $this->queue()->push('other', '1h', 'c/failed');
+        try {
+            Chain::check($this->queue(), 'c');
+            $this->fail('another job has the id');
+        } catch (DuplicateJobException $error) {
+            $this->assertSame("job 'c/failed' in queue 'links' is another one than that of onFailure()", $error->getMessage());
+        }
+        $this->queue()->cancel('c/failed');
+        Chain::check($this->queue(), 'c');
+        $this->assertSame('no', Chain::failure($this->queue()->reserve())['error']);
+        $this->assertSame([], $this->queue()->receipts());
     }
 
     public function testCheckCompletesAPushThatWasCutOff(): void

@@ -13,7 +13,7 @@ use ReflectionParameter;
 /** Makes queues that pass on all calls, and stop their fiber before each request. PHPUnit's doubles do it, too, and are kept to the end of the test. */
 final class StoppingQueue
 {
-    private const REQUESTS = ['peek', 'cancel', 'pushMany'];
+    private const REQUESTS = ['peek', 'cancel', 'pushMany', 'pushOnce', 'forgetReceipts'];
 
     public static function of(QueueInterface $real): QueueInterface
     {
