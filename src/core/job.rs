@@ -2,7 +2,6 @@
 
 use super::backoff::Backoff;
 use super::error::{Error, Result};
-use super::record::History;
 use super::seal::{Seal, Unopened};
 use super::traits;
 use std::sync::Arc;
@@ -140,22 +139,6 @@ pub struct NewJob {
     pub on_duplicate: OnDuplicate,
     /// How long the id stays taken, whatever becomes of the job.
     pub unique_ms: Option<u64>,
-}
-
-/// A job that is to arrive once, with its past.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OnceJob {
-    pub receipt: Vec<u8>,
-    /// One whose options have a seal comes with the sealed payload.
-    pub job: NewJob,
-    /// There is no job: only the receipt is given, and the id taken for as long as the job says.
-    pub is_receipt_only: bool,
-    /// `None`: now, by the clock of this host.
-    pub created_at_ms: Option<i64>,
-    /// Without a first due time it falls due first when it falls due.
-    pub past: Option<History>,
-    /// It is buried, since it fell due.
-    pub is_buried: bool,
 }
 
 /// The state of a job; it is in exactly one.

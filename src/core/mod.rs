@@ -18,6 +18,7 @@ pub mod groups;
 pub mod input;
 pub mod install;
 pub mod job;
+pub mod keyring;
 pub mod keys;
 pub mod nearest;
 pub mod partitions;

@@ -1,7 +1,5 @@
 //! Options of few jobs that scripts read, as the traits of a record keep them (layout in `lua/README.md`): `(kind 1 · length 1 · bytes)*`.
 
-use super::groups::Group;
-
 /// A moment by which something about a job must have happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
@@ -57,8 +55,8 @@ impl Traits {
 
     /// It is served as one of this group.
     #[must_use]
-    pub fn group(self, group: &Group) -> Self {
-        self.with(GROUP, group.as_bytes())
+    pub fn group(self, name: impl AsRef<[u8]>) -> Self {
+        self.with(GROUP, name.as_ref())
     }
 
     fn with(mut self, kind: u8, value: &[u8]) -> Self {
@@ -153,7 +151,7 @@ mod tests {
         assert_eq!(expires_at_us(&stored, 1_000), Some((6_000, OnExpiry::Drop)));
         assert_eq!(retry_until_us(&stored, 1_000), Some(77));
         assert_eq!(Traits::default().before(b""), b"");
-        let grouped = Traits::default().group(&Group::new("g1").unwrap()).before(b"");
+        let grouped = Traits::default().group(b"g1").before(b"");
         assert_eq!(
             (grouped.as_slice(), group(&grouped), group(&stored)),
             (&b"\0\x04G\x02g1"[..], Some(&b"g1"[..]), None)

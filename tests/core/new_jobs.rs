@@ -1,7 +1,8 @@
 //! Jobs with what few jobs have: an id that stays taken, a latest moment, a receipt.
 
 use crate::support::*;
-use delayqueue::core::job::{NewJob, OnDuplicate, OnceJob};
+use delayqueue::core::job::{NewJob, OnDuplicate};
+use delayqueue::core::queue::OnceJob;
 use delayqueue::core::record::History;
 use delayqueue::core::traits::Traits;
 

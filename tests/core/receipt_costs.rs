@@ -2,7 +2,8 @@
 
 use crate::new_jobs::{once, unique};
 use crate::support::*;
-use delayqueue::core::job::{NewJob, OnDuplicate, OnceJob};
+use delayqueue::core::job::{NewJob, OnDuplicate};
+use delayqueue::core::queue::OnceJob;
 use std::time::Instant;
 
 /// Commands of scripts among them.

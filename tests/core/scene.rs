@@ -7,8 +7,8 @@ use crate::support::*;
 use delayqueue::core::clock;
 use delayqueue::core::connections::Connections;
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, OnceJob, Receipt, Reserved, State};
-use delayqueue::core::queue::{Fetch, Held, NoInterrupts, Queue};
+use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, Receipt, Reserved, State};
+use delayqueue::core::queue::{Fetch, Held, NoInterrupts, OnceJob, Queue};
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 

@@ -3,7 +3,8 @@
 use crate::support::id;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{JobId, JobOptions};
-use delayqueue::core::seal::{Address, Keyring, Seal, Unopened, open};
+use delayqueue::core::keyring::{Address, Keyring, open};
+use delayqueue::core::seal::{Seal, Unopened};
 
 const PAYLOAD: &[u8] = br#"{"order":4711}"#;
 

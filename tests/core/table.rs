@@ -5,8 +5,8 @@ use crate::new_jobs::{once, past, receipt_only};
 use crate::support::*;
 use delayqueue::core::clock;
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, OnceJob, State};
-use delayqueue::core::queue::{Failed, Held, PushOnce, Queue, Settled};
+use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, State};
+use delayqueue::core::queue::{Failed, Held, OnceJob, PushOnce, Queue, Settled};
 use std::collections::BTreeMap;
 
 /// The file says how to read it.

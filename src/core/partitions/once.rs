@@ -3,8 +3,8 @@
 use super::Partitions;
 use super::homes::homes;
 use crate::core::error::Result;
-use crate::core::job::{JobId, OnceJob};
-use crate::core::queue::PushOnce;
+use crate::core::job::JobId;
+use crate::core::queue::{OnceJob, PushOnce};
 use crate::core::traits;
 use std::collections::BTreeMap;
 

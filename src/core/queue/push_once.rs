@@ -3,11 +3,28 @@
 use super::Queue;
 use super::push::{Encoded, fitting, word};
 use crate::core::error::{Error, Result};
-use crate::core::job::OnceJob;
+use crate::core::job::NewJob;
+use crate::core::record::History;
 use crate::core::reply::{self, Reply};
 use crate::core::scripts;
 use std::cell::Cell;
 use std::time::Instant;
+
+/// A job that is to arrive once, with its past.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OnceJob {
+    pub receipt: Vec<u8>,
+    /// One whose options have a seal comes with the sealed payload.
+    pub job: NewJob,
+    /// There is no job: only the receipt is given, and the id taken for as long as the job says.
+    pub is_receipt_only: bool,
+    /// `None`: now, by the clock of this host.
+    pub created_at_ms: Option<i64>,
+    /// Without a first due time it falls due first when it falls due.
+    pub past: Option<History>,
+    /// It is buried, since it fell due.
+    pub is_buried: bool,
+}
 
 /// What became of jobs that were to arrive once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,9 +1,10 @@
-//! Sealing jobs on their way into a queue, and opening them on their way out (`core/seal.rs`).
+//! Sealing jobs on their way into a queue, and opening them on their way out (`core/keyring.rs`).
 
 use super::{Queue, Taken};
 use crate::core::error::{Error, Result};
 use crate::core::job::{JobId, JobInfo, JobOptions, State};
-use crate::core::seal::{self, Address, Unopened};
+use crate::core::keyring::{self, Address};
+use crate::core::seal::Unopened;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -21,14 +22,19 @@ impl Queue {
         self.keyring.is_some()
     }
 
-    /// Options and payload as they are to be stored.
+    /// Options and payload as they are to be stored: sealed where there are keys.
+    ///
+    /// # Errors
+    /// [`Error::Seal`] when the system has no random bytes.
     pub(super) fn sealed<'o, 'p>(
         &self,
         id: &JobId,
         options: &'o JobOptions,
         payload: &'p [u8],
     ) -> Result<(Cow<'o, JobOptions>, Cow<'p, [u8]>)> {
-        seal::sealed(self.keyring.as_deref(), self.address(id), options, payload)
+        let Some(keys) = &self.keyring else { return Ok((Cow::Borrowed(options), Cow::Borrowed(payload))) };
+        let (options, payload) = keys.seal(self.address(id), options, payload)?;
+        Ok((Cow::Owned(options), Cow::Owned(payload)))
     }
 
     /// Puts the readable headers and payload into the place of the sealed ones.
@@ -38,7 +44,7 @@ impl Queue {
         options: &mut JobOptions,
         payload: &mut Vec<u8>,
     ) -> std::result::Result<(), Unopened> {
-        seal::open(self.keyring.as_deref(), self.address(id), options, payload)
+        keyring::open(self.keyring.as_deref(), self.address(id), options, payload)
     }
 
     /// The reason with which a job that cannot be opened is buried.

@@ -6,8 +6,8 @@ use crate::new_jobs::{once, replacing};
 use crate::proxy::{Fault, Proxy};
 use crate::support::*;
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{Due, NewJob, OnDuplicate, OnceJob, State};
-use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig};
+use delayqueue::core::job::{Due, NewJob, OnDuplicate, State};
+use delayqueue::core::queue::{NoInterrupts, OnceJob, Queue, QueueConfig};
 use std::time::Duration;
 
 #[test]

@@ -2,8 +2,8 @@
 
 use super::super::pushing::Once;
 use super::Walk;
-use delayqueue::core::job::{OnDuplicate, OnceJob};
-use delayqueue::core::queue::PushOnce;
+use delayqueue::core::job::OnDuplicate;
+use delayqueue::core::queue::{OnceJob, PushOnce};
 use delayqueue::core::record::History;
 
 impl Walk {
