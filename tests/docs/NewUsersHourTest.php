@@ -78,8 +78,9 @@ final class NewUsersHourTest extends TestCase
 
     private function startRedis(): void
     {
-        $line = self::line(self::sample('README.md', 'serve --dir=var/queue --daemon'), 'export ');
-        $this->dsn = trim($this->shell("$line\nprintf '%s\\n' \"\$DELAYQUEUE_DSN\""));
+        $line = self::sample('README.md', 'serve --dir=var/queue --daemon');
+        $this->assertSame('', $this->shell("export REDIS_SERVER=/nowhere/redis-server\n$line", fails: true), 'a failure is one of the line');
+        $this->dsn = trim($this->shell("{$line}printenv DELAYQUEUE_DSN"));
         $this->assertSame([], (new DelayQueue('orders', $this->dsn))->queues(), 'it answers when the line has ended');
     }
 
@@ -89,6 +90,8 @@ final class NewUsersHourTest extends TestCase
         $project = str_replace('/path/to/delayqueue', (string) realpath(self::ROOT), self::sample('php/README.md', '"delayqueue/delayqueue": "@dev"'));
         $project = (string) preg_replace('/"repositories": \[/', '$0{ "packagist.org": false },', $project, 1, $replaced);
         $this->assertSame(1, $replaced);
+        $this->assertSame(1, preg_match('/`("autoload": .+?)`/', self::read('docs/recipes/tests.md'), $autoload));
+        $project = "{ $autoload[1]," . substr($project, 1);
         file_put_contents($this->path('composer.json'), $project);
         $this->shell('composer update --no-interaction --no-progress 2>&1');
         $this->assertStringContainsString('  work ', $this->shell('php vendor/bin/delayqueue'));
@@ -96,12 +99,12 @@ final class NewUsersHourTest extends TestCase
 
     private function pushTheFirstJobs(): void
     {
-        $this->program('first.php', self::sample('README.md', "// when it is paid"));
-        $this->shell('php first.php');
+        $this->program('first.php', self::sample('README.md', '$queue->consume('));
+        $this->assertSame("closing order 4712\n", $this->shell('php first.php'));
         $this->assertSame(['orders'], $this->queue()->queues());
-        $this->assertCount(0, $this->queue(), 'it was paid');
+        $this->assertCount(0, $this->queue(), 'one was paid, one is closed');
 
-        $this->program('producer.php', self::sample('README.md', 'onDuplicate: OnDuplicate::Keep'));
+        $this->program('producer.php', self::sample('docs/use.md', 'onDuplicate: OnDuplicate::Keep'));
         $this->shell('php producer.php && php producer.php');
         $info = $this->queue()->peek('order-4711');
         $this->assertSame([State::Delayed, ['order' => 4711], ['tenant' => 'acme']], [$info?->state, $info?->payload, $info?->headers]);
@@ -116,7 +119,7 @@ final class NewUsersHourTest extends TestCase
                 file_put_contents('closed', "$order\n", FILE_APPEND);
             }
             PHP;
-        $this->program('worker.php', "$theirs\n" . self::sample('README.md', '$queue->reserve(timeout: null)'));
+        $this->program('worker.php', "$theirs\n" . self::sample('docs/use.md', '$queue->reserve(timeout: null)'));
         $worker = $this->start('php worker.php');
         $this->queue()->reschedule('order-4711', 0);
         $this->until(fn (): bool => @file_get_contents($this->path('closed')) === "4711\n" && count($this->queue()) === 0, 'the job is done', $worker);
@@ -126,48 +129,25 @@ final class NewUsersHourTest extends TestCase
 
     private function testTheirOwnCode(): void
     {
-        $theirs = <<<'PHP'
-            use DelayQueue\Job;
-
-            require 'vendor/autoload.php';
-
-            final class Shop
-            {
-                /** @var list<string> */
-                public array $closed = [];
-
-                public function place(string $order): void
-                {
-                    (new DelayQueue('orders'))->push(['order' => $order], delay: '15m', id: $order);
-                }
-
-                public function close(Job $job): void
-                {
-                    $this->closed[] = $job->payload['order'];
-                }
-            }
-
-            abstract class TestCase extends PHPUnit\Framework\TestCase
-            {
-                protected Shop $shop;
-
-                protected function setUp(): void
-                {
-                    $this->shop = new Shop();
-                }
-            }
-            PHP;
-        $this->program('ClosingTest.php', "$theirs\n" . self::sample('README.md', 'final class ClosingTest'));
+        $page = 'docs/recipes/tests.md';
+        foreach (['src', 'tests'] as $folder) {
+            mkdir($this->path($folder));
+        }
+        $code = self::sample($page, "final class Closing\n");
+        file_put_contents($this->path('src/Closing.php'), $code);
+        file_put_contents($this->path('tests/ClosingTest.php'), self::sample($page, 'final class ClosingTest'));
+        $command = trim(self::sample($page, 'vendor/bin/phpunit '));
+        // Debian's PHPUnit, in the place of Composer's.
         $phpunit = trim((string) shell_exec('command -v ' . (getenv('PHPUNIT') ?: 'phpunit')));
-        $this->assertStringContainsString('OK (1 test, ', $this->shell("php $phpunit ClosingTest.php"));
-        $broken = str_replace('$this->closed[] =', 'throw new Exception();', (string) file_get_contents($this->path('ClosingTest.php')));
-        file_put_contents($this->path('ClosingTest.php'), $broken);
-        $this->assertStringContainsString('Tests: 1', $this->shell("php $phpunit ClosingTest.php", fails: true), 'a mistake shows');
+        $command = str_replace('vendor/bin/phpunit', "php $phpunit", $command);
+        $this->assertStringContainsString('OK (2 tests, ', $this->shell($command));
+        file_put_contents($this->path('src/Closing.php'), str_replace('$this->closed[] =', 'throw new \Exception();', $code));
+        $this->assertStringContainsString('Tests: 2', $this->shell($command, fails: true), 'a mistake shows');
     }
 
     private function runWorkersWithoutAScript(): void
     {
-        $this->assertSame(1, preg_match('~`(php/bin/delayqueue work handler\.php [^`]+)`~', self::read('README.md'), $command));
+        $this->assertSame(1, preg_match('~`(php/bin/delayqueue work handler\.php [^`]+)`~', self::read('docs/use.md'), $command));
         $this->program('handler.php', 'return fn (DelayQueue\Job $job) => file_put_contents("handled", "$job->id\n", FILE_APPEND);');
         $workers = $this->start($command[1]);
         $this->until(static fn (): bool => substr_count($workers->errors(), ' is ready') === 4, 'four workers are ready', $workers);
@@ -215,7 +195,7 @@ final class NewUsersHourTest extends TestCase
     private function endRedis(): void
     {
         $pid = (int) file_get_contents($this->path('var/queue/redis.pid'));
-        $this->assertSame(1, preg_match('/# (kill .+) ends it$/m', self::sample('README.md', 'serve --dir=var/queue --daemon'), $command));
+        $this->assertSame(1, preg_match('/`(kill [^`]+)` ends it/', self::read('README.md'), $command));
         $this->shell($command[1]);
         Wait::until(static fn (): bool => @readlink("/proc/$pid/exe") === false, 20, 'redis-server has ended');
     }
@@ -310,13 +290,5 @@ final class NewUsersHourTest extends TestCase
         self::assertCount(1, $found, "$document has one sample with $words");
 
         return reset($found)->code;
-    }
-
-    private static function line(string $sample, string $beginning): string
-    {
-        $lines = array_filter(explode("\n", $sample), static fn (string $line): bool => str_starts_with($line, $beginning));
-        self::assertCount(1, $lines);
-
-        return reset($lines);
     }
 }

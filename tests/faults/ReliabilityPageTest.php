@@ -7,7 +7,7 @@ namespace DelayQueue\Tests\Faults;
 use PHPUnit\Framework\TestCase;
 
 /**
- * docs/reliability.md names tests that exist.
+ * docs/reliability.md has each fault, and docs/faults.md names tests that exist.
  *
  * @group quick
  */
@@ -16,8 +16,10 @@ final class ReliabilityPageTest extends TestCase
     public function testEachNamedTestExists(): void
     {
         $root = dirname(__DIR__, 2);
-        $page = file_get_contents("$root/docs/reliability.md");
-        $this->assertSame(range(1, 26), array_map(intval(...), preg_match_all('/^\| F(\d+) \|/m', $page, $rows) ? $rows[1] : []));
+        foreach (['reliability', 'faults'] as $name) {
+            $page = file_get_contents("$root/docs/$name.md");
+            $this->assertSame(range(1, 26), array_map(intval(...), preg_match_all('/^\| F(\d+) \|/m', $page, $rows) ? $rows[1] : []), $name);
+        }
         preg_match_all('/`(\w+Test)(?:::(\w+))?`/', $page, $named, PREG_SET_ORDER);
         foreach ($named as [$whole, $class]) {
             $file = is_file("$root/tests/faults/$class.php") ? "$root/tests/faults/$class.php" : "$root/tests/phpunit/$class.php";

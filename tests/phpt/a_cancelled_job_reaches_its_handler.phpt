@@ -44,7 +44,7 @@ $run('throw', function (Job $job) use ($other) {
         throw $e;
     }
 }, throwOnCancel: true);
-// One that ends before it hears, and others that are not cancelled.
+// A handler that ends before it hears, and others that are not cancelled.
 $run('quick', fn(Job $job) => $other->cancel($job->id));
 $run('not', fn(Job $job) => usleep(700_000), throwOnCancel: true);
 $run('purged', function (Job $job) use ($other) { $other->purge(); usleep(1_500_000); });

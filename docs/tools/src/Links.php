@@ -9,7 +9,7 @@ use RuntimeException;
 /** Links of the documents, which name files of the project, as links between pages of the site. */
 final class Links
 {
-    /** @param array<string, string> $places path in the project, or path#anchor => path on the site */
+    /** @param array<string, string> $places path in the project => path on the site */
     public function __construct(private readonly array $places)
     {
     }
@@ -47,11 +47,10 @@ final class Links
         [$file, $anchor] = explode('#', $target, 2) + [1 => ''];
         $path = self::resolve($from, $file);
         $anchor = $anchor === '' ? '' : "#$anchor";
-        $place = $this->places[$path . $anchor] ?? (isset($this->places[$path]) ? $this->places[$path] . $anchor : null);
-        if ($place === null) {
+        if (!isset($this->places[$path])) {
             throw new RuntimeException("$from links to $path, which is not on the site: give it a place in docs/tools/src/Site.php");
         }
 
-        return str_repeat('../', substr_count($page, '/')) . $place;
+        return str_repeat('../', substr_count($page, '/')) . $this->places[$path] . $anchor;
     }
 }

@@ -22,10 +22,9 @@ final class Site
         'CHANGELOG.md' => 'changelog.md',
     ];
 
-    /** Further targets of links: path in the project, with its anchor if that has a place of its own => place on the site. */
+    /** Further targets of links: path in the project => place on the site. */
     private const PLACES = [
         'README.md' => 'index.md',
-        'README.md#where-redis-is' => 'redis.md#where-redis-is',
         'stubs/delayqueue.stub.php' => 'api/index.md',
         'stubs' => 'api/index.md',
         'php/examples' => 'examples/index.md',

@@ -10,27 +10,17 @@ use PHPUnit\Framework\TestCase;
 use RecursiveDirectoryIterator;
 use RecursiveIteratorIterator;
 
-/** What users read: no sentence that new users stumbled over comes back, and what the documents say of defaults is so. */
-final class WordsTest extends TestCase
+/** Sentences of documents and comments name their subject, and what documents say of defaults is so. */
+final class ProseTest extends TestCase
 {
     private const ROOT = __DIR__ . '/../..';
 
-    /** Each was met by somebody who did not understand it. */
-    private const RIDDLES = [
-        'says where the data is', 'name the jobs, or say', 'which hides a password', 'no more jobs to any worker', 'has its job failed',
-        'worker hears of it at once', 'is not supported yet', 'dies, hangs or loses',
-    ];
+    /** Comments that begin so leave the reader to find out which thing they mean. */
+    private const WITHOUT_SUBJECT = '~(?:^|\s)(?://[/!]?|/\*\*|\*|--|#) +(?:The same|Those|That of|One that)\b.*~m';
 
-    public function testNoRiddleIsInDocumentsStubsOrSources(): void
-    {
-        $texts = [...self::pages(), ...self::in('php/src', 'php'), ...self::in('src', 'rs')];
-        $this->assertGreaterThan(200, count($texts));
-        foreach ($texts as $name => $text) {
-            foreach (self::RIDDLES as $riddle) {
-                $this->assertStringNotContainsStringIgnoringCase($riddle, (string) preg_replace('/\s+(\* |\/\/+ )?/', ' ', $text), $name);
-            }
-        }
-    }
+    private const SOURCES = [
+        'src' => ['rs'], 'lua' => ['lua'], 'php' => ['php'], 'tests' => ['rs', 'php', 'phpt'], 'bench' => ['php'], 'docs/tools' => ['php'], 'scripts' => ['sh'],
+    ];
 
     /** A sentence names its agent first: a newcomer reads it once. */
     public function testNoSentenceIsAboutWhatOrWho(): void
@@ -42,11 +32,25 @@ final class WordsTest extends TestCase
         }
     }
 
-    public function testTheDefaultsThatTheReadmeNamesAreThose(): void
+    public function testCommentsBeginWithTheirSubject(): void
     {
-        $said = (string) preg_replace('/\s+/', ' ', (string) file_get_contents(self::ROOT . '/README.md'));
+        $texts = [];
+        foreach (self::SOURCES as $folder => $endings) {
+            foreach ($endings as $ending) {
+                $texts += self::in($folder, $ending);
+            }
+        }
+        $this->assertGreaterThan(800, count($texts));
+        foreach ($texts as $name => $text) {
+            $this->assertSame(0, preg_match(self::WITHOUT_SUBJECT, $text, $found), $name . ': ' . ($found[0] ?? ''));
+        }
+    }
+
+    public function testTheDefaultsThatThePageNamesAreThose(): void
+    {
+        $said = (string) preg_replace('/\s+/', ' ', (string) file_get_contents(self::ROOT . '/docs/use.md'));
         $this->assertStringContainsString(
-            'a job has a TTR of 60 s, priority 1024, 10 attempts and at most 1 MiB of payload; after a failure it waits 5 s, then twice as long each time, up to an hour, give or take a tenth.',
+            'a job has a TTR (time to run) of 60 s, priority 1024, 10 attempts and at most 1 MiB of payload; after a failure it waits 5 s, then twice as long each time, up to an hour, give or take a tenth.',
             $said,
         );
         $shown = print_r(new DelayQueue('orders'), true);
@@ -62,6 +66,15 @@ final class WordsTest extends TestCase
         $stub = (string) file_get_contents(self::ROOT . '/stubs/delayqueue.stub.php');
         $this->assertStringContainsString('@param positive-int $max more than 500 counts as 500', $stub);
         $this->assertStringContainsString('a past moment is due at once. A negative number is a', $stub);
+    }
+
+    public function testTheCapacitySheetNamesCasesOfTheBenchmarks(): void
+    {
+        $cases = (string) file_get_contents(self::ROOT . '/bench/src/Cases.php');
+        $this->assertGreaterThan(10, preg_match_all('/--cases=([a-z-]+)/', (string) file_get_contents(self::ROOT . '/docs/capacity.md'), $named));
+        foreach ($named[1] as $case) {
+            $this->assertStringContainsString("'$case' => ", $cases);
+        }
     }
 
     /** @return array<string, string> the texts that users read, by file */
