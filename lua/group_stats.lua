@@ -6,6 +6,7 @@
 -- Cost    O(log N)
 --@include clock
 --@include keys
+--@include check_schema
 --@include record
 --@include history
 --@include place

@@ -5,6 +5,7 @@
 -- Cost    O(L log N) for L names
 --@include clock
 --@include keys
+--@include check_schema
 local reply, from = { 'OK' }, ARGV[3] == '' and '-' or '(' .. ARGV[3] .. '\nx'
 while #reply <= ARGV[2] + 0 do
   local entry = call('ZRANGEBYLEX', groups, from, '+', 'LIMIT', 0, 1)[1]

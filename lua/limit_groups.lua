@@ -6,6 +6,7 @@
 -- Cost    O(log N); of all others O(G log N) for up to 100 groups looked at
 --@include clock
 --@include keys
+--@include check_schema
 --@include check_group_types
 --@include allow_when_full
 --@include turns

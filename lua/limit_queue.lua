@@ -5,6 +5,7 @@
 -- Cost    O(log N)
 --@include clock
 --@include keys
+--@include check_schema
 --@include allow_when_full
 if ARGV[2] == '' then
   call('HDEL', limits, '\n')

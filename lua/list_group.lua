@@ -7,6 +7,7 @@
 -- Cost    O(L log N) for L entries looked at
 --@include clock
 --@include keys
+--@include check_schema
 --@include record
 --@include history
 --@include place

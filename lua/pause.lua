@@ -5,6 +5,7 @@
 -- Cost    O(log N)
 --@include clock
 --@include keys
+--@include check_schema
 --@include allow_when_full
 local ends, group = ARGV[2] ~= '' and now + ARGV[2], ARGV[3]
 if group ~= '' then

@@ -7,7 +7,7 @@
 -- ARGV[last two] the meaning of a taken id · clock offset (µs). Without both, a taken id is an error. keep: its job stays. fail_again, keep_again:
 --         as without, as keep, and the answer to this push was lost. One of its records that is there proves that all of it was stored
 -- Returns "OK" | {"DUPLICATE", id} nothing changed
--- Cost    O(J log N) for J jobs; J + 3 commands, of groups three more, 1 more where a job is due within six seconds, 1 more where a moment has passed
+-- Cost    O(J log N) for J jobs; J + 3 commands, of groups four more, 1 more where a job is due within six seconds, 1 more where a moment has passed
 -- Rights  a record is read in a repeat only: who may not, as a producer, cannot read jobs, and is left in doubt then
 -- Order   place before record: the next script that meets an entry without a record drops it; a record without a place would be lost.
 local call, ARGV, time, mode = redis.call, ARGV, redis.call('TIME'), 'fail'
@@ -59,6 +59,7 @@ else
   if line then
     local stands = {}
     for group, due in pairs(turns) do stands[#stands + 1], stands[#stands + 2] = string.format('%d', math.max(due, now)), group end
+    call('ZCARD', waiting) -- a newer schema shows there
     call('ZADD', line, 'LT', unpack(stands))
     call('ZCARD', KEYS[6]) -- of a wrong type it must show before the jobs are counted
     call('ZADD', KEYS[5], unpack(places))

@@ -5,6 +5,7 @@
 -- Cost    O(log N)
 --@include clock
 --@include keys
+--@include check_schema
 --@include pause_end
 --@include allow_when_full
 local ends, group = now + ARGV[2], ARGV[3]

@@ -5,6 +5,7 @@
 -- Cost    O(log N)
 --@include clock
 --@include keys
+--@include check_schema
 local is_open = nil
 if ARGV[2] == '' then
   is_open = call('HDEL', meta, 'paused') == 1

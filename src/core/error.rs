@@ -135,8 +135,8 @@ impl Error {
     /// Redis has answered all the time, and still has to do something else first.
     #[must_use]
     pub fn unfinished(ambiguous: bool) -> Self {
-        let message = "timed out: Redis takes back the jobs of many leases that have ended, or ends many that are too late or cannot be read; \
-                       each call goes on with it, so try again";
+        let message = "timed out: Redis first takes back the jobs of many leases that have ended, puts many of other priorities that fell due \
+                       into their order, or ends many that are too late or cannot be read; each call goes on with it, so try again";
         Self::Connection { doing: Doing::default(), message: message.into(), ambiguous }
     }
 

@@ -28,6 +28,7 @@ const FRAGMENTS: &[(&str, &str)] = fragments![
     "call_of",
     "cap",
     "check_group_types",
+    "check_schema",
     "check_types",
     "clock",
     "debounce",

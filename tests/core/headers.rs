@@ -110,6 +110,18 @@ fn jobs_leave_reserved_and_the_queue_in_one_fragment() {
 }
 
 #[test]
+fn the_protocol_names_the_scripts_that_take_back_jobs_whose_lease_is_over() {
+    let protocol = std::fs::read_to_string(lua_dir().join("README.md")).unwrap();
+    let (_, rest) = protocol.split_once("**Expired leases.**").unwrap();
+    let (list, _) = rest.split_once("first take back").unwrap();
+    let named: BTreeSet<&str> = list.split('`').skip(1).step_by(2).collect();
+    let all = scripts::all();
+    let takes_back = |text: &str| text.lines().any(|line| line.trim_start() == "--@include reclaim");
+    let expected = all.iter().filter(|(_, text)| takes_back(text)).map(|(script, _)| script.name);
+    assert_eq!(named, expected.collect());
+}
+
+#[test]
 fn the_documented_keys_are_the_used_ones() {
     for (script, text) in scripts::all() {
         let (head, used) = (header(text).join("\n"), numbers(&code(script), "KEYS"));

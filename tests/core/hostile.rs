@@ -1,11 +1,13 @@
 //! Servers that answer without an end, or more than a command can answer: every operation ends in its time all the same, and says what is true.
 
+use crate::groups::group;
+use crate::new_jobs::once;
 use crate::proxy::message;
 use crate::support::*;
 use crate::worker_loop;
 use delayqueue::core::dsn::Dsn;
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{Due, State};
+use delayqueue::core::job::{Due, NewJob, OnDuplicate, State};
 use delayqueue::core::queue::{Flow, Interrupts, NoInterrupts, Queue, QueueConfig};
 use delayqueue::core::scripts;
 use delayqueue::core::worker::feed::Fetched;
@@ -74,6 +76,14 @@ const CALLS: &[(&str, Call)] = &[
     ("reschedule", |queue| queue.reschedule(&id("a"), Due::InMs(0)).map(drop)),
     ("take", |queue| queue.take(None, 10).map(drop)),
     ("forget", |queue| queue.forget().map(drop)),
+    ("kick", |queue| queue.kick(10, false).map(drop)),
+    ("kick job", |queue| queue.kick_job(&id("a"), false).map(drop)),
+    ("push once replacing", |queue| {
+        queue.push_once(&[once("r", NewJob { on_duplicate: OnDuplicate::Replace, ..job("a") })]).map(drop)
+    }),
+    ("cancel a group", |queue| queue.cancel_group(&group("g"), false).map(drop)),
+    ("look at a group", |queue| queue.group_stats(&group("g")).map(drop)),
+    ("list a group", |queue| queue.list_group(&group("g"), State::Ready, 0, 10).map(drop)),
 ];
 
 /// Makes all these calls at the same time.

@@ -2,26 +2,30 @@
 //! the jobs of those that it must understand.
 
 use crate::audit;
-use crate::scene::{OPERATIONS, Scene, Setting};
+use crate::groups::of_priority;
+use crate::scene::{Scene, Setting};
 use crate::support::*;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, NewJob, OnDuplicate, State};
 use delayqueue::core::queue::Queue;
 use delayqueue::core::reply;
-use std::collections::BTreeMap;
+use delayqueue::core::scripts;
+use std::collections::{BTreeMap, BTreeSet};
 
 const HAS_TRAITS: u8 = 4;
 /// Kinds in lower case: "w" with eight bytes, and an empty one.
 const MAY_BE_IGNORED: &[u8] = b"w\x08\0\0\0\0\0\0\0\x01x\0";
 
-/// Gives a record more flags, and traits behind its options.
-fn with(record: &[u8], flags: u8, traits: Option<&[u8]>) -> Vec<u8> {
+/// Gives a record more flags, and traits in front of those that it has and behind them.
+fn with(record: &[u8], flags: u8, traits: Option<[&[u8]; 2]>) -> Vec<u8> {
     let mut out = record.to_vec();
     out[0] |= flags;
-    if let Some(traits) = traits {
-        let at = options_end(record);
+    if let Some([front, behind]) = traits {
+        let (at, own) = (options_end(record), traits_of(record));
+        let end = own.map_or(at, |own| at + 2 + own.len());
+        let all = [front, own.unwrap_or_default(), behind].concat();
         out[0] |= HAS_TRAITS;
-        out.splice(at..at, [&u16::try_from(traits.len()).unwrap().to_be_bytes(), traits].concat());
+        out.splice(at..end, [&u16::try_from(all.len()).unwrap().to_be_bytes(), all.as_slice()].concat());
     }
     out
 }
@@ -57,31 +61,40 @@ fn every_operation_keeps_flags_and_traits_that_it_may_ignore() {
     let server = Server::start(&[]);
     let (queue, mut raw) = (server.queue("q"), server.raw());
     let long = [b"z\xff".as_slice(), &[7; 255]].concat();
+    let mut called: BTreeSet<&str> = BTreeSet::new();
     for setting in Setting::ALL {
         let scene = Scene::set(&server, &queue, setting);
-        for traits in [Some(MAY_BE_IGNORED), Some(b"".as_slice()), Some(&long), None] {
-            for (name, operation) in OPERATIONS {
+        raw.run(&["SCRIPT", "FLUSH"]);
+        for traits in [Some([MAY_BE_IGNORED; 2]), Some([b"", b""]), Some([&long, b""]), None] {
+            for (name, operation) in setting.operations() {
                 scene.restore(&mut raw);
                 let before = records(&mut raw, &queue);
                 operation(&scene, &queue).unwrap();
                 let expected = places(&mut raw, &scene, &queue);
                 scene.restore(&mut raw);
-                for (id, record) in before.iter().filter(|(_, record)| traits_of(record).is_none()) {
+                for (id, record) in &before {
                     store(&mut raw, &queue, id, &with(record, 8 + 16 + 32, traits));
                 }
                 operation(&scene, &queue).unwrap();
-                assert_eq!(places(&mut raw, &scene, &queue), expected, "{name}, {traits:?}");
+                assert_eq!(places(&mut raw, &scene, &queue), expected, "{setting:?}: {name}, {traits:?}");
                 for (id, record) in records(&mut raw, &queue) {
                     // A job that was replaced is another one.
-                    if before.get(&id).is_some_and(|old| traits_of(old).is_none() && old[1..7] == record[1..7]) {
+                    if let Some(old) = before.get(&id).filter(|old| old[1..7] == record[1..7]) {
                         let name_of_job = String::from_utf8_lossy(&id);
+                        let stored = with(old, 8 + 16 + 32, traits);
                         assert_eq!(record[0] & 0xf8, 8 + 16 + 32, "{name}: the flags of '{name_of_job}'");
-                        assert_eq!(traits_of(&record), traits, "{name}: the traits of '{name_of_job}'");
+                        assert_eq!(traits_of(&record), traits_of(&stored), "{name}: the traits of '{name_of_job}'");
                     }
                 }
             }
         }
+        let mut is_known =
+            |sha: &str| raw.run(&["SCRIPT", "EXISTS", sha]) == redis::Value::Array(vec![redis::Value::Int(1)]);
+        called.extend(scripts::all().iter().filter(|(script, _)| is_known(&script.sha)).map(|(script, _)| script.name));
     }
+    // A waiter that leaves changes no job.
+    let all = scripts::all().into_iter().map(|(script, _)| script.name).filter(|name| *name != "leave");
+    assert_eq!(called, all.collect(), "the operations call every script");
 }
 
 /// Puts a job of this record in each state from which it would be delivered, then calls what would deliver it.
@@ -104,12 +117,13 @@ fn a_job_with_something_that_must_be_understood_is_buried_by_every_script_that_w
         (0, Some(b"x"), "corrupt record"),
     ];
     let mut raw = shared().raw();
-    for priority in [1024, 5] {
+    for new in [job("new"), prioritized("new", 5), of_priority("g", "new", 5)] {
         for (flags, traits, reason) in newer {
             for (name, deliver) in deliveries {
                 let queue = fresh();
-                queue.push(&prioritized("new", priority)).unwrap();
-                let record = with(&records(&mut raw, &queue)[b"new".as_slice()], flags, traits);
+                queue.push(&new).unwrap();
+                let behind = traits.map(|traits| [b"".as_slice(), traits]);
+                let record = with(&records(&mut raw, &queue)[b"new".as_slice()], flags, behind);
                 store(&mut raw, &queue, b"new", &record);
                 assert_eq!(deliver(&queue), Ok(0), "{name}, {flags} {traits:?}");
                 let info = queue.peek(&id("new")).unwrap().unwrap();
@@ -120,7 +134,7 @@ fn a_job_with_something_that_must_be_understood_is_buried_by_every_script_that_w
                 assert_eq!((stats.buried, stats.pushed), (1, 1), "{name}: it is counted");
                 let counted = raw.text(&["HGET", &key(&queue, "meta"), "buried"]);
                 assert_eq!(counted, "1", "{name}");
-                let replacing = NewJob { on_duplicate: OnDuplicate::Replace, ..prioritized("new", priority) };
+                let replacing = NewJob { on_duplicate: OnDuplicate::Replace, ..new.clone() };
                 queue.push(&replacing).unwrap();
                 assert_eq!(reserve_many(&queue, 1).len(), 1, "{name}");
             }

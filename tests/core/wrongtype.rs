@@ -1,4 +1,4 @@
-//! Another program wrote under one of our keys: the operation says which, and changes nothing.
+//! Another program, or a newer version, wrote under one of our keys: the operation says which, and changes nothing.
 
 use crate::audit;
 use crate::scene::{Scene, Setting};
@@ -66,4 +66,31 @@ fn an_operation_that_meets_a_foreign_key_names_it_and_changes_nothing() {
     }
     assert!(wrong.is_empty(), "{} of {met}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(met > 300, "only {met} cases met the foreign key");
+}
+
+/// Its marker is a list where `waiting` was. Operations that prove a lease find none, and those that read a single key show it as it is.
+#[test]
+fn every_operation_on_a_queue_of_a_newer_schema_says_so_and_changes_nothing() {
+    const WITHOUT_A_LOOK: [&str; 9] =
+        ["ack", "fail", "bury", "touch", "renew", "receipts", "taken", "forget receipts", "limits"];
+    let server = Server::start(&[]);
+    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let mut refused = 0;
+    for setting in [Setting::Plain, Setting::Grouped] {
+        let scene = Scene::set(&server, &queue, setting);
+        for (name, operation) in setting.operations() {
+            raw.run(&["FLUSHDB"]);
+            raw.run(&["RPUSH", &key(&queue, "waiting"), "schema 2"]);
+            match operation(&scene, &queue) {
+                Err(Error::Server { code, .. }) if code == "DQSCHEMA" => refused += 1,
+                Ok(()) if *name == "repair" => {} // what it finds says so
+                Ok(()) if WITHOUT_A_LOOK.iter().any(|word| name.starts_with(word)) => {}
+                other => panic!("{name}: {other:?}"),
+            }
+            let ours: Vec<&str> =
+                audit::NAMES.into_iter().filter(|name| raw.int(&["EXISTS", &key(&queue, name)]) == 1).collect();
+            assert_eq!(ours, ["waiting"], "{name}");
+        }
+    }
+    assert!(refused > 100, "only {refused} operations were refused");
 }

@@ -69,6 +69,8 @@ pub const BY_THE_WALK: &[Mutant] = &[
 pub const BY_OTHERS: &[(Mutant, &str)] = &[
     (("push.lua", "wake(soonest)", ""), "wakes::"),
     (("push_any.lua", "wake(soonest)", ""), "wakes::"),
+    (("push.lua", "call('ZCARD', waiting)", ""), "wrongtype::every_operation_on"),
+    (("lib/check_schema.lua", "call('ZCARD', waiting)", ""), "wrongtype::every_operation_on"),
     (("push_any.lua", "end_leases(over, proofs)", ""), "duplicates::a_push_that_replaces"),
     (("push_any.lua", "or came_back[id]", ""), "repeats::"), // puts off a released job
     (("push.lua", "call('ZADD', waiting, unpack(places))", "redis.pcall('ZADD', waiting, unpack(places))"), "denied::"),
