@@ -44,6 +44,9 @@ final class CliMomentsTest extends CliTestCase
             $said = $this->cliExpecting(2, 'push', '1', "--at=$time");
             $this->assertStringContainsString("--at=$time is not a moment: for a Unix time write --at=@$time\n", $said);
         }
+        foreach (['31.2.2030', '2030-02-29'] as $date) { // PHP would take them for days in March
+            $this->assertStringEndsWith("--at=$date is not a moment\n", $this->cliExpecting(2, 'push', '1', "--at=$date"));
+        }
         $this->assertStringEndsWith("--at=nonsense is not a moment\n", $this->cliExpecting(2, 'push', '1', '--at=nonsense'));
         $said = $this->cliExpecting(2, 'pause', '--for=1795412800', '--create');
         $this->assertStringEndsWith("a Unix time: for a moment give --for=\$((1795412800 - \$(date +%s)))\n", $said, 'pause has no --at');

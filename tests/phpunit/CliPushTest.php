@@ -46,6 +46,16 @@ final class CliPushTest extends CliTestCase
         $this->assertSame(2211624000.25, $this->queue()->peek('moment')->dueAt);
     }
 
+    public function testAWrongPayloadOrBackoffIsToldInTheWordsOfTheCommandLine(): void
+    {
+        $empty = 'the payload is empty: give JSON as an argument or on standard input; --raw takes bytes, also none';
+        foreach (['', ' '] as $payload) {
+            $this->assertSame("delayqueue: $empty\n", $this->cliExpecting(2, 'push', $payload));
+        }
+        $this->assertStringStartsWith('delayqueue: backoff has the delay "foo", which must be ', $this->cliExpecting(2, 'push', '1', '--backoff=foo 3'));
+        $this->cliExpecting(0, 'push', '', '--raw');
+    }
+
     public function testADuplicateIsHandledAsItWasTold(): void
     {
         $this->cliExpecting(0, 'push', '1', '--id=twice');

@@ -184,7 +184,7 @@ final class CliTest extends CliTestCase
         );
         $text = $this->cliExpecting(0, 'show', 'a');
         $this->assertMatchesRegularExpression('/^state +buried$.*^attempts +1 of 10$.*^history +buries: 1$.*^last error +too bad$.*^payload +\{"n":0\}$/ms', $text);
-        $this->assertStringContainsString('no job nowhere', $this->cliExpecting(1, 'show', 'nowhere'));
+        $this->assertStringContainsString("no job nowhere in queue $this->queueName; --queue names another one", $this->cliExpecting(1, 'show', 'nowhere'));
     }
 
     public function testTheLinesOfAnExceptionAreShownAsLines(): void

@@ -37,6 +37,7 @@ final class Failure
                 static fn (array $name): string => strtolower((string) preg_replace('/[A-Z]/', '-$0', $name[2] ?? $name[1])),
                 $message,
             );
+            $message = (string) preg_replace('/^DelayQueue\\\\Backoff::parse\(\): Argument #1 \(\$text\)/', 'backoff', $message);
             $message = (string) preg_replace('/^DelayQueue(?:\\\\GroupLimits)?::\w+\(\): /', '', $message);
             $message = (string) preg_replace('/\bargument #\d+ \(\$(\w+)\)/', '$1', $message);
             $message = self::withCureOfCommandLine($message);

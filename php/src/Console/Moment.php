@@ -65,7 +65,10 @@ final class Moment
     private static function parse(string $text): ?DateTimeImmutable
     {
         // PHP takes nothing for now.
-        return trim($text) === '' || self::isUnixTime($text) ? null : (date_create_immutable($text) ?: null);
+        $moment = trim($text) === '' || self::isUnixTime($text) ? false : date_create_immutable($text);
+
+        // PHP takes 31 February for 3 March, with a warning.
+        return $moment === false || (DateTimeImmutable::getLastErrors()['warning_count'] ?? 0) > 0 ? null : $moment;
     }
 
     /** PHP takes some for an hour, a minute, a second and a year. */

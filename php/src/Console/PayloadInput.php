@@ -30,6 +30,9 @@ final class PayloadInput
         }
         $payload = $payload === null || $payload === '-' ? self::standardInput($output) : $payload;
         if (!$input->getOption('raw')) {
+            if (trim($payload) === '') {
+                throw new UsageException('the payload is empty: give JSON as an argument or on standard input; --raw takes bytes, also none');
+            }
             try {
                 json_decode($payload, flags: JSON_THROW_ON_ERROR);
             } catch (JsonException $error) {

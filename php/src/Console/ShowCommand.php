@@ -29,7 +29,7 @@ final class ShowCommand extends Command
         $format = Format::of($input);
         $target = new Target($input);
         $id = $input->getArgument('id');
-        $job = $target->queue()->peek($id) ?? throw new NothingDone("there is no job $id in queue {$target->names()[0]}");
+        $job = $target->queue()->peek($id) ?? throw new NothingDone("there is no job $id in queue {$target->names()[0]}; --queue names another one");
         if ($format === Format::JSON) {
             Format::json($output, JobView::toArray($job));
         } else {
