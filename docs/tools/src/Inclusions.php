@@ -9,7 +9,7 @@ final class Inclusions
 {
     private const LINE = '/^<!-- include: (\S+) -->$/m';
 
-    private const LANGUAGES = ['yml' => 'yaml', 'conf' => 'ini', 'service' => 'ini', 'timer' => 'ini', 'php' => 'php'];
+    private const LANGUAGES = ['yml' => 'yaml', 'yaml' => 'yaml', 'conf' => 'ini', 'service' => 'ini', 'timer' => 'ini', 'php' => 'php'];
 
     /** @param callable(string): string $read gives the content of a file that a document names */
     public static function fill(string $markdown, callable $read): string

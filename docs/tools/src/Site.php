@@ -31,6 +31,7 @@ final class Site
         'bench' => 'benchmarks.md',
         'bench/results' => 'benchmarks.md',
         'lua' => 'scripts.md',
+        'compose.yaml' => 'recipes/compose.md',
         'tests/docs/SamplesTest.php' => 'samples.md',
     ];
 
