@@ -5,7 +5,7 @@ declare(strict_types=1);
 use DelayQueue\Database\Outbox;
 use DelayQueue\State;
 
-/** What the shop's database and the queue say happened. */
+/** The account of all orders, from the shop's database and the queue. */
 final class Account
 {
     private readonly PDO $db;

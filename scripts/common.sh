@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the verbs share: how they speak, which tools they use, where the built extension is. Sourced, never run.
+# Functions that the verbs share: how they speak, which tools they use, where the built extension is. Sourced, never run.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 cd "$root" || exit

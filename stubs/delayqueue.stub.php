@@ -1598,7 +1598,8 @@ namespace {
          *     counts nothing; pushOnce(), release() and kick() are not held up.
          *     partitions 1: the queue is spread over so many hash tags, for a cluster. Order, ids and fencing tokens hold within a
          *     partition, which the id chooses; list() shows one partition after the other. Workers and producers need the same number.
-         *     Raise it in the workers first: they find older jobs. A push does not: it adds a second job beside an older one of the same id.
+         *     Raise it in workers before producers; workers still find jobs pushed under the old number. A push does not: it adds a second job
+         *     beside an older one of the same id.
          *     Lower it only when the queue is empty.
          *     keys seals payload and headers of every job, by key id
          *     (1..64 bytes of [A-Za-z0-9_.-]): 32 bytes each, or 'base64:' and these in base64; the first key seals, all of them open. With

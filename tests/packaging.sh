@@ -129,7 +129,7 @@ tarball_is_removed() {
 # Not even a mark of phpdismod, which would keep a package that comes later from enabling it.
 has_no_trace() { [ -z "$(find "$system"/{etc,usr/lib,var/lib}/php -name '*delayqueue*')" ]; }
 
-# What an earlier run has left.
+# Files that an earlier run has left.
 clean_system() {
   in_system dpkg --purge "php$1-delayqueue" >/dev/null 2>&1 || true
   "${as_root[@]}" find "$system"/{etc,usr/lib,var/lib}/php -name '*delayqueue*' -delete
@@ -228,7 +228,7 @@ phpize_builds_tests_and_installs() {
   mkdir -p "$work/bin" "$work/source/target" "$target_dir/phpize"
   ln -s "${PHP_CONFIG%php-config*}phpize${PHP_CONFIG##*php-config}" "$work/bin/phpize"
   ln -s "$PHP_CONFIG" "$work/bin/php-config"
-  # What is compiled stays for the next time.
+  # Compiled files stay for the next time.
   ln -s "$target_dir/phpize" "$work/source/target/phpize"
   cd "$work/source"
   PATH=$work/bin:$PATH MAKEFLAGS="INSTALL_ROOT=$work/installed" DELAYQUEUE_COMMIT=c0ffee0 sh -euc "$lines" | tee "$work/lines"

@@ -1,7 +1,6 @@
 -- lib/snapshot.lua: copies the counters into the field `snapshot<now>` of `meta`, at most every five minutes. A client that has the counters of
 -- now and of an hour ago knows those of the hour. The word `jobs` among them is how many jobs there are, with which a client knows how many were
--- pushed. Keeps the snapshots of the last hour and the last one before it. It never fails the operation: a full Redis refuses it, or the user
--- has no right to it.
+-- pushed. Keeps the snapshots of the last hour and the last one before it. Best effort: the script goes on if Redis refuses the snapshot.
 local SNAPSHOT_EVERY_US, HOUR_US = 300000000, 3600000000
 
 local function snapshot()

@@ -16,7 +16,7 @@ use DelayQueue\State;
 use DelayQueue\Testing\InteractsWithDelayQueue;
 use PHPUnit\Framework\TestCase;
 
-/** What a load restores, and that it does so once. */
+/** A load restores all of a job, and does so once. */
 final class LoadTest extends TestCase
 {
     use InteractsWithDelayQueue;

@@ -53,7 +53,7 @@ impl Client {
         Self { slot, ..self.clone() }
     }
 
-    /// This client, whose changes have to be so safe.
+    /// A copy with this durability.
     #[must_use]
     pub fn with_durability(&self, durability: Durability) -> Self {
         Self { durability, ..self.clone() }

@@ -71,7 +71,7 @@ impl Rate {
     }
 }
 
-/// What may be served of a group, of each group without limits of its own, or of the queue.
+/// The limits of a group, of each group without limits of its own, or of the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupLimits {
     /// At most so many jobs are leased at once.
@@ -140,7 +140,7 @@ pub struct AllLimits {
     pub groups: Vec<(Group, GroupLimits)>,
 }
 
-/// What there is of a group.
+/// The counts and times of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GroupStats {
     /// Delayed and ready jobs.

@@ -9,7 +9,7 @@ pub enum Limit {
     AfterDueMs(u64),
 }
 
-/// What becomes of a job that was not started in time.
+/// The fate of a job that was not started in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnExpiry {
     #[default]

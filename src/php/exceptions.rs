@@ -78,7 +78,7 @@ fn release_construct(call: &Call) -> Outcome<Zval> {
     Ok(Zval::new())
 }
 
-/// What the constructors of it and of its subclasses set.
+/// The properties that the constructors of it and of its subclasses set.
 pub fn fill_release(object: *mut ZendObject, delay_ms: u64, message: Option<&[u8]>) -> Outcome<()> {
     let mut delay = Zval::new();
     delay.set_double(convert::seconds(delay_ms));

@@ -68,7 +68,7 @@ pub struct Made<'a> {
     pub content: Option<Content<'a>>,
 }
 
-/// What `update()` stores.
+/// The payload and headers that `update()` stores.
 pub struct Content<'a> {
     pub body: &'a [u8],
     pub format: Format,

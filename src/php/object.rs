@@ -22,7 +22,7 @@ pub trait Inside: Sized + 'static {
     fn held_values(&self) -> (*mut Zval, usize) {
         (std::ptr::null_mut(), 0)
     }
-    /// What `var_dump()` shows, an array; `None`: the properties.
+    /// The array that `var_dump()` shows; `None`: the properties.
     fn debug_info(&self) -> Option<Zval> {
         None
     }

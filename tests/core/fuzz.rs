@@ -22,7 +22,7 @@ use std::time::Instant;
 const LIMIT: Bounds = Bounds { bytes: 1 << 20, values: 1 << 16 };
 const PASSWORD: &str = "hunter2-and-more";
 
-/// What happens to bytes on their way.
+/// Damage to bytes on their way.
 #[derive(Debug, Clone)]
 enum Damage {
     Set(Index, u8),

@@ -29,7 +29,7 @@ fn totals(raw: &mut Raw) -> [f64; 3] {
     totals
 }
 
-/// What a call of a script takes on average: commands, and milliseconds.
+/// The mean cost of a call of a script: commands, and milliseconds.
 fn per_call(raw: &mut Raw, what: &str, operation: impl FnOnce()) -> (f64, f64, f64) {
     let before = totals(raw);
     operation();

@@ -182,7 +182,7 @@ impl Log {
         lost.map(|(name, at)| (name.clone(), *at)).collect()
     }
 
-    /// What holds through every fault: nothing early, no refused job, no error that is not worth another try.
+    /// The account that holds through every fault: nothing early, no refused job, no error that is not worth another try.
     pub fn assert_sound(&self) {
         assert_eq!(self.early, Vec::<String>::new());
         let risen: Vec<_> = self.refused.iter().filter(|name| self.done.contains_key(*name)).collect();

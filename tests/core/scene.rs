@@ -33,7 +33,7 @@ pub enum Setting {
 impl Setting {
     pub const ALL: [Self; 4] = [Self::Plain, Self::Prioritized, Self::Tidy, Self::Grouped];
 
-    /// What is to be tried in this setting.
+    /// The operations to try in this setting.
     pub fn operations(self) -> impl Iterator<Item = &'static (&'static str, Operation)> {
         let is_grouped = self == Self::Grouped;
         let others = if is_grouped { groups::OPERATIONS } else { &[] };

@@ -1,4 +1,4 @@
-//! What newer versions may store with a job: flags and traits. This version keeps those that it may ignore through every script, and buries
+//! Flags and traits that newer versions may store with a job. This version keeps those that it may ignore through every script, and buries
 //! the jobs of those that it must understand.
 
 use crate::audit;

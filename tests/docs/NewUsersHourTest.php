@@ -210,7 +210,7 @@ final class NewUsersHourTest extends TestCase
         rename($this->path('next'), $this->path('current'));
     }
 
-    /** What the main configuration of a Debian has, in a folder of the user. */
+    /** Debian's main configuration, in a folder of the user. */
     private function supervisord(): string
     {
         return <<<INI

@@ -16,7 +16,7 @@ final class ProseTest extends TestCase
     private const ROOT = __DIR__ . '/../..';
 
     /** Comments that begin so leave the reader to find out which thing they mean. */
-    private const WITHOUT_SUBJECT = '~(?:^|\s)(?://[/!]?|/\*\*|\*|--|#) +(?:The same|Those|That of|One that)\b.*~m';
+    private const WITHOUT_SUBJECT = '~(?:^|\s)(?://[/!]?|/\*\*|\*|--|#) +(?:The same|Those|That of|One that|What|Who)\b.*~m';
 
     private const SOURCES = [
         'src' => ['rs'], 'lua' => ['lua'], 'php' => ['php'], 'tests' => ['rs', 'php', 'phpt'], 'bench' => ['php'], 'docs/tools' => ['php'], 'scripts' => ['sh'],

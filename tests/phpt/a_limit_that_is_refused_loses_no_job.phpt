@@ -7,7 +7,7 @@ use DelayQueue\{Event, Job, RateLimited};
 $queue = queue();
 $queue->on(Event::Released, fn(Event $event, Job $job) => print("released $job->id\n"));
 $queue->push(1, id: 'j');
-// What keeps the group closed is of a wrong type, as in a database that another program writes to.
+// The key that keeps the group closed is of a wrong type, as in a database that another program writes to.
 redis('SET', "dq:{{$queue->name()}}:spent", 'x');
 caught(fn() => $queue->consume(fn() => throw new RateLimited('1m', 'bank', 'busy'), maxJobs: 1));
 redis('DEL', "dq:{{$queue->name()}}:spent");

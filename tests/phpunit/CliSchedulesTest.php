@@ -187,7 +187,7 @@ final class CliSchedulesTest extends CliTestCase
         $parent = $this->start('work', self::HANDLER, '--schedules', '--schedules-queue=mine', '--processes=2');
         $this->awaitMore('the runner works');
         $this->heard($parent, '/job stranger is buried: the job is no schedule: it names no queue/');
-        // What ends the workers does not end the runner before them.
+        // The signal that ends the workers does not end the runner before them.
         $parent->signal(SIGINT);
         $this->assertSame(0, $parent->exitCode(20), $parent->errors());
         $this->assertStringNotContainsString('another starts', $parent->errors());

@@ -92,7 +92,7 @@ final class ClocksTest extends CliTestCase
         return new DelayQueue($this->queueName, $this->skewed->dsn());
     }
 
-    /** What a worker says of itself. */
+    /** The lines of a worker about itself. */
     private function work(string ...$options): string
     {
         $process = $this->startWith(['DELAYQUEUE_DSN' => $this->skewed->dsn()], 'work', self::HANDLER, '--stop-when-empty', ...$options);

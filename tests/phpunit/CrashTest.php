@@ -17,7 +17,7 @@ final class CrashTest extends ProcessTestCase
 {
     private const TTR = 0.4;
 
-    /** What a busy machine may add to a deadline. */
+    /** The time that a busy machine may add to a deadline. */
     private const SLACK = 1.0;
 
     private DelayQueue $queue;

@@ -11,7 +11,7 @@ use DelayQueue\Tests\Support\Wait;
 use PHPUnit\Framework\TestCase;
 
 /**
- * What scripts/setup.sh would install on a Debian that has nothing yet: apt-get, rustup and their likes only say what they are asked for. And how
+ * Packages that scripts/setup.sh would install on a Debian that has nothing yet: apt-get, rustup and their likes only say what they are asked for. And how
  * scripts/suites.sh tells of suites that fail.
  */
 final class SetupTest extends TestCase

@@ -14,7 +14,7 @@ use DelayQueue\Tests\Support\Worker;
 final class WorkerLeaseTest extends ProcessTestCase
 {
     private const TTR = 1.0;
-    /** What a busy machine may need on top. */
+    /** The time that a busy machine may need on top. */
     private const SLACK = 4.0;
 
     /** @var list<Worker> */

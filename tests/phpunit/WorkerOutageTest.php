@@ -261,7 +261,7 @@ final class WorkerOutageTest extends ProcessTestCase
             $workers[] = $this->worker($this->redis, $this->queueName, ['prefetch' => $prefetch, 'idleTimeout' => 0.2, 'queue' => ['readTimeout' => 0.3]]);
         }
         $said = array_fill(0, count($workers), '');
-        // What a worker says has to be read: one that got most of the jobs would fill its pipe, and stand still.
+        // The output of a worker has to be read: a worker that got most of the jobs would fill its pipe, and stand still.
         $left = static function () use ($queue, $workers, &$said): int {
             foreach ($workers as $n => $worker) {
                 while (($more = $worker->said()) !== '') {

@@ -9,7 +9,7 @@ use DelayQueue\Tests\Support\ProcessTestCase;
 use DelayQueue\Tests\Support\Wait;
 use DelayQueue\Tests\Support\Worker;
 
-/** What consume() asks of Redis: one round trip a job or fewer, and nothing while there is nothing to do. */
+/** The requests of consume() to Redis: one round trip a job or fewer, and nothing while there is nothing to do. */
 final class WorkerTripsTest extends ProcessTestCase
 {
     private Worker $worker;

@@ -9,7 +9,7 @@ use Doctrine\DBAL\Configuration;
 use Doctrine\ORM\EntityManagerInterface;
 use Doctrine\ORM\Tools\SchemaTool;
 
-/** What doctrine:schema:update and migrations:diff would do. */
+/** The changes that doctrine:schema:update and migrations:diff would make. */
 final class SchemaTest extends DatabaseMessengerTestCase
 {
     /** @dataProvider databases */

@@ -17,7 +17,7 @@ use DelayQueue\Bench\Task;
 use DelayQueue\Bench\Work\FillGroups;
 use RuntimeException;
 
-/** What groups and their limits cost the server, how long its longest scripts take, and what plain jobs cost beside another commit. */
+/** The cost of groups and their limits for the server, how long its longest scripts take, and what plain jobs cost beside another commit. */
 final class Groups implements Benchmark
 {
     private const COLUMNS = [
@@ -28,7 +28,7 @@ final class Groups implements Benchmark
     /** How often a call is counted, and a worker's reserve of one job. Of some queues no more than 1,000 jobs may be served. */
     private const CALLS = 150;
 
-    /** What a job may cost, in instructions, by prefetch. */
+    /** The most instructions of a job, by prefetch. */
     private const WITHOUT_LIMITS = ['at_1' => 420_000, 'at_16' => 185_000, 'at_64' => 200_000];
 
     private const ONE_AT_A_TIME = ['at_1' => 560_000, 'at_16' => 300_000, 'at_64' => 320_000];

@@ -17,7 +17,7 @@ use DelayQueue\Database\Journal;
 use DelayQueue\Database\Relay;
 use DelayQueue\Tests\Database\Support\DatabaseServer;
 
-/** What the database side costs a shop, on each database: a transaction with a job, the relay, the journal. */
+/** The cost of the database side for a shop, on each database: a transaction with a job, the relay, the journal. */
 final class Outbox implements Benchmark
 {
     private const COLUMNS = ['wall_us' => 'wall µs', 'php_us' => 'CPU PHP', 'db_us' => 'CPU database', 'redis_us' => 'CPU Redis', 'commands' => 'Redis commands'];

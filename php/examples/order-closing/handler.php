@@ -1,6 +1,6 @@
 <?php
 
-/** What is to be done with the job of an order whose time to pay is over. */
+/** Handles the job of an order whose time to pay is over. */
 
 declare(strict_types=1);
 

@@ -7,7 +7,7 @@ namespace DelayQueue\Console;
 /** The folder of a private Redis. Its data is for its user alone, whoever made the folder, and with whatever rights. */
 final class DataFolder
 {
-    /** What serve and redis-server write there, by its name. */
+    /** The names of files that serve and redis-server write there. */
     private const OWN_FILES = '/^(serve\.lock|redis\.pid|redis\.log|appendonlydir|.+\.(aof|rdb))$/D';
 
     private function __construct(public readonly string $path)

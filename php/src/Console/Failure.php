@@ -12,7 +12,7 @@ use Symfony\Component\Console\Exception\ExceptionInterface;
 use Throwable;
 use ValueError;
 
-/** What an error means to the caller of the command line: one line, and an exit code. */
+/** An error as the caller of the command line gets it: one line, and an exit code. */
 final class Failure
 {
     public static function exitCode(Throwable $error): int

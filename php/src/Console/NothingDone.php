@@ -6,7 +6,7 @@ namespace DelayQueue\Console;
 
 use RuntimeException;
 
-/** What was asked for is not there, or not to be done in this state. */
+/** The job or queue asked for is not there, or its state forbids the change. */
 final class NothingDone extends RuntimeException
 {
 }

@@ -16,7 +16,7 @@ use Symfony\Component\Console\Output\OutputInterface;
  */
 final class ServeCommand extends Command
 {
-    /** What sun_path takes, less the closing zero. */
+    /** The length of sun_path, less the closing zero. */
     private const LONGEST_SOCKET = 107;
 
     private const DEFAULTS = ['port' => '0', 'maxmemory' => '0', 'appendfsync' => 'everysec'];

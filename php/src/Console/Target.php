@@ -130,7 +130,7 @@ final class Target
         return new DelayQueue('default', $this->dsn(), $this->place());
     }
 
-    /** What --dsn says. */
+    /** The value of --dsn. */
     public function dsn(): ?string
     {
         return $this->input->getOption('dsn');

@@ -19,7 +19,7 @@ use InvalidArgumentException;
  */
 final class Addresses
 {
-    /** What IANA's registry of special IPv4 addresses says is not globally reachable, and multicast. */
+    /** IPv4 addresses that IANA's registry calls not globally reachable, and multicast. */
     private const NOT_PUBLIC = [
         '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24',
         '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/3',

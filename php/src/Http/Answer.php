@@ -7,7 +7,7 @@ namespace DelayQueue\Http;
 use DelayQueue\Internal\Excerpt;
 
 /**
- * What a receiver answered.
+ * The answer of a receiver.
  *
  * @internal
  */

@@ -8,7 +8,7 @@ use DelayQueue\Bury;
 use DelayQueue\Job;
 use JsonException;
 
-/** What is posted, and where. */
+/** The body of a post, and its URL. */
 final class Message
 {
     /**

@@ -95,7 +95,7 @@ final class Sender
     }
 
     /**
-     * That the client connects where it was told: one might not know the option, or have a connection to somewhere else.
+     * Aborts when the client connects to another address: it might not know the option, or keep a connection to somewhere else.
      *
      * @return callable(int, int, array<string, mixed>): void
      */

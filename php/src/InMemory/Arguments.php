@@ -68,7 +68,7 @@ final class Arguments
         }
         $payload = $this->isRaw() ? $info->body : json_decode($info->body, true);
 
-        // What is no JSON stays as it is; on Redis it would be buried.
+        // A payload that is no JSON stays as it is; on Redis it would be buried.
         return $payload === null && $info->body !== 'null' ? $info : Testing::jobInfo(['payload' => $payload], $info);
     }
 
@@ -102,7 +102,7 @@ final class Arguments
     }
 
     /**
-     * What push() would store, or tryPush().
+     * The job that push() or tryPush() would store.
      *
      * @param array<string, mixed> $job
      */
@@ -111,7 +111,7 @@ final class Arguments
         return $this->checked($job, $method, array_combine(self::PUSH, range(1, count(self::PUSH))));
     }
 
-    /** What pushMany() or pushOnce() would store as its item of this position. */
+    /** The job that pushMany() or pushOnce() would store as its item of this position. */
     public function item(mixed $job, int $position, string $method): JobInfo
     {
         $item = "Argument #1 (\$jobs) item $position";

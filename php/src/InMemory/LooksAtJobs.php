@@ -11,7 +11,7 @@ use DelayQueue\State;
 use DelayQueue\Stats;
 
 /**
- * What an InMemoryQueue does with jobs that nobody holds, by their ids or states.
+ * Operations of an InMemoryQueue on jobs that nobody holds, by their ids or states.
  *
  * @internal
  */

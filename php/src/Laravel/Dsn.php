@@ -92,7 +92,7 @@ final class Dsn
     /** @param array<string, mixed> $config */
     private static function credentials(array $config): string
     {
-        // RedisManager knows an empty password and the word null as none.
+        // RedisManager treats '' and 'null' as no password.
         $password = (string) ($config['password'] ?? '');
         if ($password === '' || $password === 'null') {
             return '';

@@ -6,7 +6,7 @@ namespace DelayQueue\Laravel;
 
 use InvalidArgumentException;
 
-/** The beginning of all keys. Where the queue connection names none, applications that REDIS_PREFIX keeps apart share no queue either. */
+/** The beginning of all keys. Where the queue connection names none, applications with different REDIS_PREFIX have separate queues. */
 final class Prefix
 {
     private const LONGEST = 64;

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Laravel;
 
-/** What a queue connection says about jobs and workers. */
+/** The settings of a queue connection for jobs and workers. */
 final class Settings
 {
     /** The longest lease there is: of retry_after null, as with other drivers "never". */

@@ -107,7 +107,7 @@ final class Check
         Sealed::refuseWithoutKeys($target, $prepared->isSealed);
     }
 
-    /** What goes on as it is may be at its end. */
+    /** A schedule that goes on as it is may be at its end. */
     private function isStored(string $name, Definition $definition): bool
     {
         return $definition->until !== null && $this->queue->peek($name)?->body === $this->queue->prepare($definition->toArray())->body;

@@ -71,7 +71,7 @@ final class RedisServer
         return $server;
     }
 
-    /** What to give to new DelayQueue(). */
+    /** The DSN for new DelayQueue(). */
     public function dsn(): string
     {
         return 'redis+unix://' . $this->socket() . '?db=0';

@@ -33,7 +33,7 @@ final class Caller
     }
 
     /**
-     * What to call on a handler.
+     * The callable of a handler.
      *
      * @throws InvalidArgumentException if it is no callable and has no handle()
      */

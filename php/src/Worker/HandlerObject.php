@@ -21,7 +21,7 @@ use InvalidArgumentException;
  * - afterFailed(Job $job, Throwable $error): it has failed for good and is buried, because no attempt was left or because
  *   of a thrown Bury. Not called for an attempt that will be repeated.
  *
- * What they throw is written to PHP's error log; the job stays as it is and the loop goes on. Neither is called for a job
+ * Their exceptions go to PHP's error log; the job stays as it is and the loop goes on. Neither is called for a job
  * that the handler settled itself, nor when nobody is left to call it: a worker that is killed, or ends with exit() or a
  * fatal error. A job whose last attempt ended that way is buried when its lease is over, by Redis alone:
  * $queue->list(State::Buried) has it, with its lastError.

@@ -9,7 +9,7 @@ use DateTimeImmutable;
 use DelayQueue\OnDuplicate;
 use DelayQueue\QueueInterface;
 
-/** What is refused, and in which words: nothing is stored then. */
+/** Refusals, and their words: nothing is stored then. */
 trait ErrorRules
 {
     /** @return array<string, array{callable(QueueInterface): mixed, string}> */

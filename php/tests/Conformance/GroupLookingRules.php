@@ -8,7 +8,7 @@ use DelayQueue\Backoff;
 use DelayQueue\GroupLimits;
 use DelayQueue\State;
 
-/** What there is of groups, and what is removed of them. */
+/** Lists of groups, and the removal of their jobs. */
 trait GroupLookingRules
 {
     public function testGroupsAreNamedThatHaveWaitingOrHeldJobs(): void

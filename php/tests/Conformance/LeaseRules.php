@@ -11,7 +11,7 @@ use DelayQueue\OnDuplicate;
 use DelayQueue\State;
 use RuntimeException;
 
-/** What the holder of a job may do, and how it comes back. */
+/** Operations of the holder of a job, and how it comes back. */
 trait LeaseRules
 {
     public function testABatchHoldsFiveHundredJobsAtMost(): void

@@ -12,7 +12,7 @@ use DelayQueue\QueueInterface;
 use DelayQueue\State;
 use DelayQueue\Testing;
 
-/** What every operation does to a job in every state: the table that the core is held against, too. */
+/** Every operation on a job in every state: the table that the core is held against, too. */
 trait StateRules
 {
     private const TABLE = __DIR__ . '/../../../tests/states.txt';

@@ -59,7 +59,7 @@ abstract class WalkCase extends TestCase
         $this->assertGreaterThan(0, $queues[0]->stats()->pushed);
     }
 
-    /** What may be done next, by a name that tells it. @return array<string, callable(QueueInterface, array<int, Job>): mixed> */
+    /** The steps that may come next, by name. @return array<string, callable(QueueInterface, array<int, Job>): mixed> */
     abstract protected function steps(): array;
 
     /** More of a queue, of what is equal. @return array<string, mixed> */

@@ -14,7 +14,7 @@ use DelayQueue\State;
 use TypeError;
 use ValueError;
 
-/** What a chain may be, and how it is stored. */
+/** Chains that are allowed, and how they are stored. */
 trait ChainPushRules
 {
     public function testAChainPushesItsFirstLinkAndKeepsTheOthers(): void

@@ -43,7 +43,7 @@ final class NotifierLimitsTest extends TestCase
      * @param class-string<HttpClientInterface> $transport
      */
     #[\PHPUnit\Framework\Attributes\DataProvider('transports')]
-    public function testNoAnswerIsAFailure(string $transport): void
+    public function testAMissingAnswerCountsAsFailure(string $transport): void
     {
         $this->receiver->answer(['hang']);
         $this->assertFailed($this->notify(new $transport(), timeout: 0.3), ': ');

@@ -16,7 +16,7 @@ use DelayQueue\Worker\TaskRouter;
 use InvalidArgumentException;
 use PHPUnit\Framework\TestCase;
 
-/** What is sent, and what becomes of the job by the answer. */
+/** Requests of the notifier, and the state of the job after each answer. */
 final class NotifierTest extends TestCase
 {
     use InteractsWithDelayQueue;

@@ -1,6 +1,6 @@
 <?php
 
-/** What Receiver starts: an HTTP server on loopback that reads how to answer from its standard input, and ends with it. */
+/** The program of Receiver: an HTTP server on loopback that reads how to answer from its standard input, and ends with it. */
 
 declare(strict_types=1);
 

@@ -74,7 +74,7 @@ final class IdsTest extends LaravelTestCase
         $this->assertSame('one', $this->popName());
     }
 
-    public function testReplaceLeavesOneJobWithTheLastWord(): void
+    public function testReplaceKeepsTheNewestPayload(): void
     {
         foreach (['d', 'de', 'deb'] as $word) {
             Deed::dispatch($word)->identifiedBy('search', onDuplicate: OnDuplicate::Replace)->delay(0);

@@ -21,7 +21,7 @@ use Illuminate\Queue\Middleware\WithoutOverlapping;
 use Illuminate\Support\Carbon;
 use RuntimeException;
 
-/** What a release by Laravel's own middleware counts. */
+/** A release by Laravel's own middleware: does it count? */
 final class ReleasesTest extends LaravelTestCase
 {
     private const COMMANDS = ['queue:work', 'delayqueue:work'];

@@ -11,7 +11,7 @@ use DelayQueue\Search\Search;
 use DelayQueue\Search\Tags;
 use DelayQueue\State;
 
-/** What a search does with many jobs. */
+/** Changes of many jobs by a search. */
 trait BulkRules
 {
     public function testCancelRemovesWhatIsFoundInAnyState(): void

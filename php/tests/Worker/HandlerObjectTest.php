@@ -141,7 +141,7 @@ final class HandlerObjectTest extends TestCase
         $this->assertStringContainsString("afterFailed() of job 'bad' in queue 'default' threw TypeError: wrong program", $logged);
     }
 
-    /** What the description admits. */
+    /** Handlers that the description admits. */
     public function testNobodyIsToldOfALastAttemptThatItsWorkerDidNotSurvive(): void
     {
         $recorder = new Recorder(static fn (): bool => true);

@@ -50,7 +50,7 @@ pub(super) struct Tries<'a> {
     redirections: u32,
 }
 
-/// What comes after a try.
+/// The step after a try.
 enum Next {
     Done(Value),
     TryAgain,

@@ -21,7 +21,7 @@ const MOST_LISTPACK_ENTRIES: u64 = 16;
 const FROM_INFO: [&str; 8] =
     ["version", "eviction", "memory", "persistence", "role", "replication", "disk", "connections"];
 
-/// What a server tells of itself.
+/// The facts that a server tells of itself.
 pub(super) struct Facts<'a> {
     /// `None`: the user may not ask.
     info: Option<HashMap<&'a str, &'a str>>,

@@ -26,7 +26,7 @@ pub struct OnceJob {
     pub is_buried: bool,
 }
 
-/// What became of jobs that were to arrive once.
+/// The outcome for jobs that were to arrive once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PushOnce {
     pub added: u64,

@@ -16,7 +16,7 @@ struct Release<'a> {
     /// See [`attempt`].
     attempt: &'a [u8],
     reason: &'a [u8],
-    /// What counts the run; empty: nothing does.
+    /// The counter of the run; empty: none.
     counter: String,
 }
 

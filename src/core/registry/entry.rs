@@ -61,7 +61,7 @@ impl Activity {
     }
 }
 
-/// What a worker says of itself.
+/// The words of a worker about itself.
 #[derive(Debug)]
 pub struct Entry<'a> {
     pub activity: Activity,

@@ -152,7 +152,7 @@ impl Keeper {
         self.shared.tell_if_earlier(&mut state, due_at);
     }
 
-    /// Has jobs acknowledged once more, should no fetch do it before.
+    /// Queues failed acknowledgements for another try.
     pub(super) fn put_back(&self, state: &mut State, failed: Vec<Done>) {
         state.done.put_back(failed);
         self.shared.tell_if_earlier(state, Instant::now() + RETRY);

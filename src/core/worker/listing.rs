@@ -80,7 +80,7 @@ struct Running {
 pub(super) struct Listing {
     registry: Registry,
     id: String,
-    /// By the index of a ticket: a queue of several partitions is there as often.
+    /// By the index of a ticket: a queue of several partitions has one entry for each.
     queues: Vec<String>,
     /// The names of the queues, each once.
     names: Vec<String>,
@@ -224,8 +224,8 @@ impl Listing {
 }
 
 impl Keeper {
-    /// Puts the loop on the list of workers, and has it given the orders that come to its entry. One that never waits for a job is listed once
-    /// its first job has started the thread.
+    /// Puts the loop on the list of workers, and has it given the orders that come to its entry. A loop that never waits is listed
+    /// after its first job.
     pub(super) fn enlist(&mut self, queues: &[Queue], orders: Arc<Orders>, waits: bool) {
         if waits {
             self.start();

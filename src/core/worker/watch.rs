@@ -100,7 +100,7 @@ impl Run {
         [ring, ask].into_iter().flatten().min()
     }
 
-    /// What is due now. It takes the run out that is given up.
+    /// The steps that are due now. Takes the run out that is given up.
     pub fn due(run: &mut Option<Self>, now: Instant, asked: impl FnOnce() -> Option<Instant>) -> Option<Ring> {
         let this = run.as_mut()?;
         let asked = if this.limits.shutdown.is_zero() { None } else { asked() };

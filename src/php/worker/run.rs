@@ -70,7 +70,7 @@ pub struct Loop<'a> {
     pub(super) process: Generation,
     /// When the loop noticed a signal that asks it to end.
     ending: Option<Instant>,
-    /// What operators want of it.
+    /// The orders of operators.
     pub(super) orders: Arc<Orders>,
     pub(super) in_hand: Option<InHand>,
     /// For how long the handler ran of the job that is being settled.

@@ -147,7 +147,7 @@ impl Drop for Signals {
             return;
         }
         for (signal, old) in std::mem::take(&mut loops.old) {
-            // A handler that the user has put in our place meanwhile stays.
+            // If the user installed another handler meanwhile, we keep it.
             if disposition(signal).is_some_and(|now| now.sa_sigaction == on_signal as Handler as usize) {
                 // SAFETY: puts back what sigaction gave.
                 unsafe { libc::sigaction(signal, &raw const old, std::ptr::null_mut()) };

@@ -1,4 +1,4 @@
-//! What users may do with groups, and the rights that they need for it.
+//! Operations on groups, and the rights that users need for them.
 
 use super::extra;
 use super::places::Place;

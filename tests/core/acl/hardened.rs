@@ -74,7 +74,7 @@ fn the_documented_installer_has_exactly_the_rights_it_needs() {
     }
 }
 
-/// What Redis does: a replica is not told of scripts, and may be told by hand.
+/// As Redis does: a replica is not told of scripts, and may be told by hand.
 #[test]
 fn a_replica_that_takes_over_has_the_scripts_only_if_they_were_installed_there_too() {
     for there_too in [false, true] {

@@ -51,7 +51,7 @@ impl Walk {
         assert_eq!(limits, expected.collect());
     }
 
-    /// What the API tells of limits and groups.
+    /// Limits and groups as the API tells them.
     pub(super) fn compare_groups(&mut self) {
         let (limits, mut expected) = (self.queue.limits().unwrap(), AllLimits::default());
         for (name, limits) in &self.model.groups.limits {

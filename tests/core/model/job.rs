@@ -105,7 +105,7 @@ impl Job {
         self.kicks == 0 && until.is_some_and(|until| until < next)
     }
 
-    /// What becomes of it, and why, where nobody may start it any more.
+    /// The end of the job, and its reason, where nobody may start it any more.
     pub fn end_at(&self, now: i64) -> Option<(OnExpiry, String)> {
         let expires = expires_at_us(&self.options.extras.traits, self.first_due.unwrap_or(self.due));
         match expires {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const DEFAULT_PRIORITY: u32 = 1024;
 
-/// Who waited how long for whom.
+/// Waits of tenants, and for whom they waited.
 #[derive(Debug, Default)]
 pub struct Fairness {
     /// One group and another: how many jobs of the first were served while the second waited all the time.
@@ -166,7 +166,7 @@ impl Reference {
         }
     }
 
-    /// What the line asks for: jobs without a group are tenants of their own, and each group gives its weight in each round.
+    /// The rule of the line: jobs without a group are tenants of their own, and each group gives its weight in each round.
     fn by_line(&self, most: usize, line: &Line) -> Vec<String> {
         let ready = self.in_order(State::Ready);
         let plain: Vec<&Job> = ready.into_iter().filter(|job| job.group().is_none()).collect();

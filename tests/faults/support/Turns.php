@@ -6,7 +6,7 @@ namespace DelayQueue\Tests\Faults\Support;
 
 use PHPUnit\Framework\Assert;
 
-/** Who had the jobs of groups in hand, and when, from the log of the workers. Its lines are in the order in which they were written. */
+/** The holders of the jobs of groups, and their times, from the log of the workers. Its lines are in the order in which they were written. */
 final class Turns
 {
     /** @var array<string, int> how many jobs of each group were in hand at once, at most */

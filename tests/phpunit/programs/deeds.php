@@ -1,6 +1,6 @@
 <?php
 
-/** What jobs of worker.php can do. */
+/** Deeds of the jobs of worker.php. */
 
 declare(strict_types=1);
 
@@ -24,7 +24,7 @@ return [
         $hold();
         throw new RuntimeException('thrown');
     },
-    // What the test says next: the name of another deed, or 'go'.
+    // The next word of the test: the name of another deed, or 'go'.
     'told' => static function (Job $job, DelayQueue $queue): mixed {
         $told = trim((string) fgets(STDIN));
 

@@ -98,7 +98,7 @@ class Process
         }
     }
 
-    /** What it has said and nobody has read, be it a line or not, without waiting for more. */
+    /** The output that nobody has read yet, be it a line or not, without waiting for more. */
     public function said(): string
     {
         [$said, $this->pending] = [$this->pending . (string) @fread($this->output, 65536), ''];
@@ -168,7 +168,7 @@ class Process
         return $rest;
     }
 
-    /** What it complained of. */
+    /** Its standard error. */
     public function errors(): string
     {
         return $this->errors === '' ? '' : (string) @file_get_contents($this->errors);
@@ -196,7 +196,7 @@ class Process
         return implode(' ', $this->command);
     }
 
-    /** What makes the kernel end the child with its parent, where there is such a thing. The process id stays the same. */
+    /** The command that makes the kernel end the child with its parent, where there is such a command. The process id stays the same. */
     private static function leash(): array
     {
         static $leash = null;

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Support;
 
-/** What a page answered. */
+/** The answer of a page. */
 final class Response
 {
     public function __construct(

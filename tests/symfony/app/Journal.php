@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Symfony\App;
 
-/** What handlers did, line by line: the deed, the message, the process, the time. */
+/** The deeds of handlers, line by line: the deed, the message, the process, the time. */
 final class Journal
 {
     public function __construct(private readonly string $file)

@@ -1,6 +1,6 @@
 <?php
 
-/** What the scripts of these tests share. They run in threads: threads.c says how. */
+/** Functions that the scripts of these tests share. They run in threads: threads.c says how. */
 
 declare(strict_types=1);
 

@@ -19,7 +19,7 @@ use DelayQueue\Worker\TaskRouter;
 use DelayQueue\Worker\Tasks;
 use Throwable;
 
-/** What a line of the log says of an exception. Arguments of calls are left out, because they may be secrets. */
+/** An exception as a line of the log has it. Arguments of calls are left out, because they may be secrets. */
 final class ErrorReport
 {
     private const CAUSES = 3;

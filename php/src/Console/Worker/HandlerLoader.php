@@ -70,7 +70,7 @@ final class HandlerLoader
             : throw new UsageException('it returns no Psr\Container\ContainerInterface, but ' . get_debug_type($container));
     }
 
-    /** What the file returns; PHP gives 1 for one that returns nothing. */
+    /** The value that the file returns; PHP gives 1 for a file that returns nothing. */
     private static function returned(string $file): mixed
     {
         $value = self::run($file);

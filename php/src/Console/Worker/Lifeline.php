@@ -39,7 +39,7 @@ final class Lifeline
     {
     }
 
-    /** What the parent sets VARIABLE to. */
+    /** The value that the parent sets VARIABLE to. */
     public static function value(int $descriptor, bool $isHeld, ?Role $role): string
     {
         return implode(' ', array_filter([(string) $descriptor, $isHeld ? self::HELD : '', $role->value ?? '']));

@@ -11,7 +11,7 @@ use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 use Throwable;
 
-/** What workers and their parent say about themselves, on standard error: jobs have standard output to themselves. */
+/** Lines of workers and their parent about themselves, on standard error: jobs have standard output to themselves. */
 final class Notices
 {
     private readonly OutputInterface $output;

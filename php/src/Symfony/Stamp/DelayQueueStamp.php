@@ -11,7 +11,7 @@ use DelayQueue\OnExpiry;
 use Symfony\Component\Messenger\Stamp\NonSendableStampInterface;
 
 /**
- * What one message wants of its queue, beyond the time of a DelayStamp. It is read when the message is sent, and not sent along.
+ * Wishes of one message to its queue, beyond the time of a DelayStamp. The sender reads the stamp and does not send it along.
  */
 final class DelayQueueStamp implements NonSendableStampInterface
 {

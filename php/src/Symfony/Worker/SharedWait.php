@@ -73,7 +73,7 @@ final class SharedWait
         count($this->receivers) === 1 ? $this->takeFor($receiver, $names, $max) : $this->takeForAny();
         $this->stopped = false;
         if (microtime(true) - $begun > $this->sleep) {
-            // After so long a wait the worker has a look whether it is to stop, before it handles anything: nothing new runs in old code.
+            // After so long a wait the worker looks whether it has to stop before it handles a message, so old code starts no new message.
             return [];
         }
 

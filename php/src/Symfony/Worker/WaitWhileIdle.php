@@ -29,7 +29,7 @@ final class WaitWhileIdle implements EventSubscriberInterface
     /** Of a worker that is to end by itself. */
     private float $limit = INF;
 
-    /** What the worker sleeps when it finds nothing. */
+    /** The time that the worker sleeps when it finds nothing. */
     private float $sleep = 1.0;
 
     /**

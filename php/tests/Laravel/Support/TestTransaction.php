@@ -10,7 +10,7 @@ use Illuminate\Foundation\Testing\DatabaseTransactions;
 use Illuminate\Foundation\Testing\RefreshDatabase;
 use Illuminate\Foundation\Testing\RefreshDatabaseState;
 
-/** What Laravel's own test case does around a test with one of its traits. */
+/** Does around a test as Laravel's own test case does with one of its traits. */
 abstract class TestTransaction
 {
     /** @var list<callable(): void> */

@@ -227,7 +227,7 @@ abstract class WorkerTests extends LaravelTestCase
         Wait::until(fn (): bool => $this->lines('/^end unique/') === 2, 20, 'the second run');
     }
 
-    public function testADebouncedJobRunsOnceWithTheLastWord(): void
+    public function testADebouncedJobRunsOnceWithTheNewestPayload(): void
     {
         foreach (['d', 'de', 'deb'] as $word) {
             Deed::dispatch($word)->delay(1)->identifiedBy('search', onDuplicate: OnDuplicate::Replace);

@@ -1,4 +1,4 @@
-//! What is said of servers that tell this and that.
+//! Findings by the facts that servers tell.
 
 use super::*;
 use crate::core::clock::set_offset_ms;
@@ -18,7 +18,7 @@ fn replies(settings: &str) -> Vec<Value> {
     settings.split_whitespace().map(|setting| reply(setting.split_once(':').unwrap())).collect()
 }
 
-/// The finding of this name on a server that tells also this, which replaces; `name:` alone takes the fact away.
+/// The finding for INFO with these facts replaced; `name:` removes one.
 fn found(check: &str, facts: &str, settings: &str, may_fail_over: bool) -> Check {
     let replaced = |line: &&str| !facts.split_whitespace().any(|fact| fact.split(':').next() == line.split(':').next());
     let told = facts.split_whitespace().filter(|fact| !fact.ends_with(':'));
