@@ -3,12 +3,12 @@
 
 use super::Queue;
 use super::look::{Told, ask_each, ask_for_due, read_due};
-use super::registration::Registered;
+use crate::core::connection::Connection;
 use crate::core::connections::Connections;
 use crate::core::error::Result;
 use crate::core::reply;
 use redis::Value;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often a waiter checks.
 pub(super) const CHECK_EVERY: Duration = Duration::from_millis(5000);
@@ -17,6 +17,33 @@ pub(super) const HORIZON: Duration = Duration::from_millis(6000);
 
 /// A second waiter looks so much later than the first: `SECOND_LOOK_US` of `lua/lib/wake.lua`.
 const SECOND_LOOK_US: i64 = 200_000;
+
+/// A queue that knows of the waiter.
+pub(super) struct Registered<'a> {
+    pub queue: &'a Queue,
+    pub waiter: String,
+    pub channel: String,
+    pub is_paused: bool,
+    /// When to reserve from it.
+    pub look_at: Instant,
+}
+
+impl<'a> Registered<'a> {
+    pub fn new(queue: &'a Queue, waiter: String, is_paused: bool, look_at: Instant) -> Self {
+        Self { queue, channel: queue.keys.channel(&waiter), waiter, is_paused, look_at }
+    }
+
+    /// Whether it is over: the connection was replaced, or another server has the queue now, and no wake-up would come; or this is a child
+    /// of the process that waits.
+    pub fn is_over(&self, connections: &Connections) -> bool {
+        let connection =
+            connections.iter().find(|connection| connection.waiter == self.waiter && connection.is_whole());
+        let is_right = |connection: &Connection| {
+            !self.queue.client.may_move() || self.queue.client.server().is_ok_and(|server| server == connection.server)
+        };
+        !connection.is_some_and(is_right)
+    }
+}
 
 /// From which of the queues the waiter should reserve: a job is due, or will be soon and no two waiters look then. Also if Redis refused to
 /// answer: the reserve reports why.

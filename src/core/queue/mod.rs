@@ -1,5 +1,6 @@
 //! One queue: every operation is one script, or a bounded sequence of them.
 
+mod ask;
 mod consumer;
 mod examine;
 mod groups;
@@ -12,7 +13,6 @@ mod push;
 mod push_once;
 mod ready;
 mod receipts;
-mod registration;
 mod release;
 mod reserve;
 mod sealing;
@@ -23,17 +23,18 @@ mod update;
 mod wait;
 
 pub use super::keys::{check_prefix, check_queue_name};
+pub use ask::{Source, Waited};
 pub use histogram::{Histogram, Quantiles, bucket_of};
 pub use look::which_have;
 pub use manage::Taken;
 pub use push_once::{OnceJob, PushOnce};
 pub use ready::check_ready;
-pub use reserve::{Fetch, NextDue, ReserveOutcome, Waiting, reserve_from};
+pub use reserve::{Fetch, NextDue, ReserveOutcome, Waiting};
 pub use settle::{Failed, Finished, Held, Settled, random_unit};
 pub use sleep::{Flow, Interrupts, NoInterrupts, rest};
 pub use stats::{Counters, Outcome, Snapshot, Stats};
 pub use update::SealedContent;
-pub use wait::{Source, Waited, wait_for};
+pub use wait::{reserve_from, wait_for};
 
 use super::client::{Attempt, Client, Request};
 use super::clock;

@@ -1,6 +1,6 @@
 //! The look of a worker before its first job. It takes none.
 
-use super::wait::subscribe;
+use super::ask::subscribe;
 use super::{Fetch, Queue};
 use crate::core::client::Repeat;
 use crate::core::connections::Connections;

@@ -1,8 +1,8 @@
 //! Consuming: one script acknowledges what is done and leases the next jobs.
 
+use super::Queue;
 use super::consumer::Call;
 use super::settle::{Finished, runs_of};
-use super::{Flow, Queue, wait};
 use crate::core::client::Repeat;
 use crate::core::connection::Connection;
 use crate::core::connections::Connections;
@@ -53,40 +53,6 @@ pub struct Fetch<'a> {
     pub done: Vec<Finished<'a>>,
     /// Positions in `done` of jobs that are not ours any more, once the reserve has been answered.
     pub lost: Vec<usize>,
-}
-
-/// Leases up to `max` jobs of the first queue that has any, waiting up to `timeout` (`None`: for ever); with `max` 0 it takes none and only
-/// waits for a ready one. Tells the queue by its index. `None`: nothing in time, or [`super::Flow::Return`].
-///
-/// # Errors
-/// [`Error::Interrupted`] after [`super::Flow::Raise`]; connection and server errors: [`Error::unfinished`] only without a timeout.
-pub fn reserve_from(
-    queues: &[Queue],
-    max: usize,
-    timeout: Option<Duration>,
-    interrupts: &mut dyn super::Interrupts,
-) -> Result<Option<(usize, Vec<Reserved>)>> {
-    match wait::wait_for(queues, timeout, interrupts, &mut UpTo(max))? {
-        wait::Waited::Unfinished => Err(Error::unfinished(false).while_doing(|| wait::doing("reserving from", queues))),
-        wait::Waited::Jobs(index, jobs) => Ok(Some((index, jobs))),
-        wait::Waited::Nothing | wait::Waited::Left(Flow::Continue | Flow::Return) => Ok(None),
-        wait::Waited::Left(Flow::Raise) => Err(Error::Interrupted),
-    }
-}
-
-/// Leases so many jobs at most, and acknowledges none.
-struct UpTo(usize);
-
-impl wait::Source for UpTo {
-    fn reserve(
-        &mut self,
-        _index: usize,
-        queue: &Queue,
-        connections: &mut Connections,
-        waiting: Option<Waiting<'_>>,
-    ) -> Result<ReserveOutcome> {
-        queue.reserve_now(connections, &mut Fetch { max: self.0, ..Fetch::default() }, waiting)
-    }
 }
 
 impl Queue {

@@ -1,51 +1,55 @@
 //! Waiting for a job without polling: a timer of our own until the next due time, and a channel on which a push wakes us.
 
 use super::Queue;
-use super::consumer::answered_consumer;
-use super::look::{Look, look};
-use super::registration::Registration;
-use super::reserve::{ReserveOutcome, Waiting};
-use super::settle::random_unit;
-use super::sleep::{Flow, Interrupts};
-use crate::core::client::to_error;
-use crate::core::connection::{Fault, random_name};
+use super::ask::{Source, Waited, ask, ask_all, connect, doing, in_turn, jittered, subscribe};
+use super::idle_check::{CHECK_EVERY, HORIZON, Registered, overdue};
+use super::look::{Look, Told, ask_each, ask_for_due, look, read_due};
+use super::reserve::{Fetch, ReserveOutcome, Waiting};
+use super::sleep::{Flow, Interrupts, Woken, sleep};
+use crate::core::client::Repeat;
+use crate::core::connection::Wake;
 use crate::core::connections::Connections;
 use crate::core::deadline::within;
-use crate::core::dsn::Server;
 use crate::core::error::{Error, Result};
 use crate::core::job::Reserved;
-use std::collections::HashSet;
-use std::sync::Arc;
+use crate::core::resolver::MASTER_IS_KNOWN_FOR;
+use crate::core::{reply, scripts};
 use std::time::{Duration, Instant};
 
-/// Housekeeping that takes longer than this is asked for with pauses.
-const IN_A_HURRY: Duration = Duration::from_millis(500);
+/// A waiter is registered for so long at most. Then it reserves, even if its checks have seen nothing.
+const REGISTERED_FOR: Duration = Duration::from_secs(150);
 
-/// The result of waiting.
-pub enum Waited {
-    /// Jobs of the queue with that index.
-    Jobs(usize, Vec<Reserved>),
-    Nothing,
-    /// Nothing so far, and Redis has housekeeping left to do that may make jobs ready: ask again. Only if it was not to wait.
-    Unfinished,
-    Left(Flow),
+/// Leases up to `max` jobs of the first queue that has any, waiting up to `timeout` (`None`: for ever); with `max` 0 it takes none and only
+/// waits for a ready one. Tells the queue by its index. `None`: nothing in time, or [`Flow::Return`].
+///
+/// # Errors
+/// [`Error::Interrupted`] after [`Flow::Raise`]; connection and server errors: [`Error::unfinished`] only without a timeout.
+pub fn reserve_from(
+    queues: &[Queue],
+    max: usize,
+    timeout: Option<Duration>,
+    interrupts: &mut dyn Interrupts,
+) -> Result<Option<(usize, Vec<Reserved>)>> {
+    match wait_for(queues, timeout, interrupts, &mut UpTo(max))? {
+        Waited::Unfinished => Err(Error::unfinished(false).while_doing(|| doing("reserving from", queues))),
+        Waited::Jobs(index, jobs) => Ok(Some((index, jobs))),
+        Waited::Nothing | Waited::Left(Flow::Continue | Flow::Return) => Ok(None),
+        Waited::Left(Flow::Raise) => Err(Error::Interrupted),
+    }
 }
 
-/// Where jobs come from: asks a queue, the one of that index, for them.
-pub trait Source {
-    /// # Errors
-    /// Connection and server errors.
+/// Leases so many jobs at most, and acknowledges none.
+struct UpTo(usize);
+
+impl Source for UpTo {
     fn reserve(
         &mut self,
-        index: usize,
+        _index: usize,
         queue: &Queue,
         connections: &mut Connections,
         waiting: Option<Waiting<'_>>,
-    ) -> Result<ReserveOutcome>;
-
-    /// Whether the next reserve of this queue has something to tell it, so that a look is not enough.
-    fn has_news(&mut self, _index: usize) -> bool {
-        false
+    ) -> Result<ReserveOutcome> {
+        queue.reserve_now(connections, &mut Fetch { max: self.0, ..Fetch::default() }, waiting)
     }
 }
 
@@ -75,178 +79,242 @@ pub fn wait_for(
     result
 }
 
-/// Asks one queue after the other, all of them in the time that one operation may take. When the first has nothing, plain commands look at all
-/// others, if there are more than one, and only those are asked that may have a job: `looks` gets what it found of the rest. In a cluster, a node that is away does not
-/// keep us from the queues of others: each node gets its share of that time.
-pub(super) fn ask_all(
-    queues: &[Queue],
-    connections: &mut Connections,
-    deadline: Option<Instant>,
-    interrupts: &mut dyn Interrupts,
-    source: &mut dyn Source,
-    looks: &mut Vec<Option<Look>>,
-) -> Result<Waited> {
-    let now = Instant::now();
-    let [end, last_round] =
-        queues.first().map_or([now; 2], |Queue { client, .. }| [client.deadline(), client.last_round()]);
-    let is_over = || Instant::now() >= deadline.map_or(last_round, |deadline| deadline.min(last_round));
-    let servers = if queues.iter().any(|queue| queue.client.has_slots()) { count_servers(queues) } else { 1 };
-    let share = |untried: usize| end.saturating_duration_since(Instant::now()) / untried.min(servers) as u32;
-    let mut failed = None;
-    looks.clear();
-    looks.resize_with(queues.len(), || None);
-    let order: Vec<(usize, &Queue)> = in_turn(queues).collect();
-    for (turn, (index, queue)) in order.iter().copied().enumerate() {
-        let untried = queues.len() - turn;
-        if turn == 1 && untried > 1 {
-            let mut others: Vec<(usize, &Queue)> = order.iter().copied().skip(1).collect();
-            // A reserve whose answer was lost has to be repeated, whatever is ready.
-            others.retain(|(index, queue)| !source.has_news(*index) && answered_consumer(queue).is_some());
-            look(&others, connections, share(untried), looks)
-                .map_err(|error| error.while_doing(|| doing("reserving from", queues)))?;
-        }
-        if looks.get(index).and_then(Option::as_ref).is_some_and(|look| !look.has_job()) {
-            continue;
-        }
-        let asked = ask(&is_over, interrupts, &mut || {
-            let left =
-                if queue.client.has_slots() { share(untried) } else { end.saturating_duration_since(Instant::now()) };
-            within(left, || source.reserve(index, queue, connections, None))
-        });
-        match asked {
-            Ok(Ok(ReserveOutcome::Jobs(jobs))) => return Ok(Waited::Jobs(index, jobs)),
-            Ok(Ok(ReserveOutcome::Again)) => return Ok(Waited::Unfinished),
-            Ok(Ok(ReserveOutcome::Nothing(_))) => {}
-            Ok(Err(flow)) => return Ok(Waited::Left(flow)),
-            Err(error) if queue.client.has_slots() && error.is_retryable() => drop(failed.get_or_insert(error)),
-            Err(error) => return Err(error),
-        }
+/// The queues of a waiter, and how it is registered in each.
+struct Registration<'a> {
+    queues: &'a [Queue],
+    /// When to check the queues next. A wake-up of one queue must not put off the check of the others.
+    check_at: Option<Instant>,
+    known: Vec<Option<Registered<'a>>>,
+}
+
+impl<'a> Registration<'a> {
+    pub fn new(queues: &'a [Queue]) -> Self {
+        Self { queues, check_at: None, known: queues.iter().map(|_| None).collect() }
     }
-    failed.map_or(Ok(Waited::Nothing), Err)
-}
 
-/// On how many servers these queues are. While nobody knows: as many as there are queues.
-fn count_servers(queues: &[Queue]) -> usize {
-    let servers: Result<HashSet<Arc<Server>>> = queues.iter().map(|queue| queue.client.server()).collect();
-    servers.map_or(queues.len(), |servers| servers.len())
-}
-
-/// The queues with their indexes. Partitions of one queue begin with any of them, so that none starves.
-pub(super) fn in_turn(queues: &[Queue]) -> impl Iterator<Item = (usize, &Queue)> {
-    let mut at = 0;
-    queues.chunk_by(|one, next| one.name() == next.name()).flat_map(move |parts| {
-        let first = at;
-        at += parts.len();
-        let begin = if parts.len() == 1 { 0 } else { (random_unit() * parts.len() as f64) as usize };
-        (0..parts.len()).filter_map(move |turn| {
-            let number = (begin + turn) % parts.len();
-            Some((first + number, parts.get(number)?))
-        })
-    })
-}
-
-/// Asks one queue. Many leases may have ended at once: asks again while Redis takes back some of them with each answer, unless the
-/// time is over, or a signal handler wants to leave. After a while it leaves Redis time for others.
-pub(super) fn ask(
-    is_over: &dyn Fn() -> bool,
-    interrupts: &mut dyn Interrupts,
-    reserve: &mut dyn FnMut() -> Result<ReserveOutcome>,
-) -> Result<std::result::Result<ReserveOutcome, Flow>> {
-    let begun = Instant::now();
-    loop {
-        let outcome = reserve()?;
-        if !matches!(outcome, ReserveOutcome::Again) {
-            return Ok(Ok(outcome));
-        }
-        match interrupts.poll() {
-            Flow::Continue if begun.elapsed() < IN_A_HURRY => {}
-            Flow::Continue => std::thread::sleep(Duration::from_millis(5)),
-            flow => return Ok(Err(flow)),
-        }
-        // A signal handler may have taken long.
-        if is_over() {
-            return Ok(Ok(outcome));
-        }
-    }
-}
-
-/// Has a connection to the server of each queue. One that is away may be restarting, or another may be taking over: tries for as long as
-/// one operation may take.
-pub(super) fn connect(
-    connections: &mut Connections,
-    queues: &[Queue],
-    interrupts: &mut dyn Interrupts,
-) -> Result<Flow> {
-    let read_timeout = queues.first().map(|queue| queue.client.read_timeout()).unwrap_or_default();
-    let deadline = Instant::now() + read_timeout;
-    let mut pause = Duration::from_millis(5);
-    connections.drop_broken();
-    for queue in queues {
+    /// Waits for a job of any queue. A queue that has not told the waiter to look, and has nothing due, is not asked again.
+    pub fn wait(
+        &mut self,
+        connections: &mut Connections,
+        mut looks: Vec<Option<Look>>,
+        deadline: Option<Instant>,
+        interrupts: &mut dyn Interrupts,
+        source: &mut dyn Source,
+    ) -> Result<Waited> {
+        let queues = self.queues;
+        let doing = |error: Error| error.while_doing(|| doing("waiting for", queues));
+        let is_over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let mut is_lost = false;
         loop {
-            match queue.client.connect(connections) {
-                Ok(connection) => {
-                    connections.put(connection);
-                    break;
-                }
-                Err(Error::Connection { .. }) if Instant::now() + pause < deadline => {}
-                Err(error) => return Err(error),
-            }
-            match interrupts.poll() {
+            match connect(connections, queues, interrupts).map_err(doing)? {
                 Flow::Continue => {}
-                flow => return Ok(flow),
+                flow => return Ok(Waited::Left(flow)),
             }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(100));
-        }
-    }
-    Ok(Flow::Continue)
-}
-
-/// "waiting for queues 'a', 'b'"
-pub(super) fn doing(what: &str, queues: &[Queue]) -> String {
-    let names: Vec<String> = queues.iter().map(|queue| format!("'{}'", queue.name)).collect();
-    format!("{what} {} {}", if names.len() == 1 { "queue" } else { "queues" }, names.join(", "))
-}
-
-/// Makes the connection of a queue listen for wake-ups; returns the name under which it waits. Tries again when the connection is lost, for
-/// as long as one operation may take.
-pub(super) fn subscribe(queue: &Queue, connections: &mut Connections) -> Result<String> {
-    let deadline = Instant::now() + queue.client.read_timeout();
-    let mut pause = Duration::from_millis(5);
-    loop {
-        let mut connection = queue.client.connect(connections)?;
-        if connection.waiter.is_empty() {
-            connection.waiter = random_name();
-        }
-        let waiter = connection.waiter.clone();
-        match connection.subscribe(&queue.keys.channel(&waiter)) {
-            Ok(_) => {
-                connections.put(connection);
-                return Ok(waiter);
+            // A reserve that waits for a Redis which is still loading; to subscribe, it must be there.
+            if std::mem::take(&mut is_lost) {
+                match ask_all(queues, connections, deadline, interrupts, source, &mut looks)? {
+                    Waited::Nothing | Waited::Unfinished => {}
+                    found => return Ok(found),
+                }
             }
-            Err(Fault::Sent(_) | Fault::Unsent(_)) if Instant::now() + pause < deadline => {}
-            Err(fault) => return Err(to_error(fault, false)),
+            self.drop_over(connections);
+            if self.all().next().is_none() {
+                connections.iter_mut().for_each(|connection| connection.clear_wakes());
+            }
+            let is_last = is_over();
+            if is_last && let [first, _, ..] = queues {
+                let all: Vec<(usize, &Queue)> = queues.iter().enumerate().collect();
+                look(&all, connections, first.client.read_timeout(), &mut looks).map_err(doing)?;
+            } else if !is_last {
+                self.register(connections, &mut looks).map_err(doing)?;
+            }
+            for (index, queue) in in_turn(queues) {
+                let known = self.known.get(index).and_then(Option::as_ref);
+                let is_quiet = known.is_some_and(|known| known.look_at > Instant::now());
+                let has_nothing = looks.get(index).and_then(Option::as_ref).is_some_and(|look| !look.has_job());
+                let is_skipped = if is_last { has_nothing } else { is_quiet };
+                if is_skipped {
+                    continue;
+                }
+                let waiter = subscribe(queue, connections).map_err(doing)?;
+                let at_most = if is_last { Duration::ZERO } else { jittered(REGISTERED_FOR, &waiter) };
+                // The next request takes as long to reach Redis as this one, so the wait counts from the moment this one is sent.
+                let mut asked = Instant::now();
+                let waiting = Some(Waiting { name: &waiter, at_most });
+                let outcome = match ask(&is_over, interrupts, &mut || {
+                    asked = Instant::now();
+                    source.reserve(index, queue, connections, waiting)
+                })? {
+                    Ok(ReserveOutcome::Again) => continue, // the time is over
+                    Ok(outcome) => outcome,
+                    Err(flow) => return Ok(Waited::Left(flow)),
+                };
+                let Some(known) = self.known.get_mut(index) else { continue };
+                *known = None;
+                match outcome {
+                    ReserveOutcome::Jobs(jobs) => return Ok(Waited::Jobs(index, jobs)),
+                    ReserveOutcome::Nothing(next) if !is_last => {
+                        let look_at = asked + next.wait.unwrap_or(at_most).min(at_most);
+                        *known = Some(Registered::new(queue, waiter, next.is_paused, look_at));
+                    }
+                    _ => {}
+                }
+            }
+            if is_last {
+                return Ok(Waited::Nothing);
+            }
+            match self.sleep(connections, deadline, interrupts).map_err(doing)? {
+                Woken::Lost => is_lost = true,
+                Woken::Leave(flow) => return Ok(Waited::Left(flow)),
+                _ => {}
+            }
         }
-        std::thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(100));
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Registered<'a>> {
+        self.known.iter().flatten()
+    }
+
+    fn is_over(&self, connections: &Connections) -> bool {
+        self.all().any(|known| known.is_over(connections))
+    }
+
+    fn drop_over(&mut self, connections: &Connections) {
+        for known in &mut self.known {
+            known.take_if(|known| known.is_over(connections));
+        }
+    }
+
+    /// Registers the waiter with plain commands where a look has found no ready job: for the next due time if it is soon. Redis first registers
+    /// the waiter and then looks again, so a job that comes later wakes it. Where this look finds a job, or another waiter that may look at
+    /// the same due time, a script sorts it out at once.
+    fn register(&mut self, connections: &mut Connections, looks: &mut [Option<Look>]) -> Result<()> {
+        let mut chosen: Vec<(usize, &'a Queue, String, i64)> = Vec::new();
+        for ((index, queue), seen) in self.queues.iter().enumerate().zip(looks) {
+            let Some(seen) = seen.take().filter(|seen| !seen.has_job()) else { continue };
+            if self.known.get(index).is_some_and(Option::is_some) {
+                continue;
+            }
+            let waiter = subscribe(queue, connections)?;
+            let now = Instant::now();
+            let last_us = seen.redis_us(now + jittered(REGISTERED_FOR, &waiter));
+            let at_us = seen.due_us.filter(|due_us| *due_us <= seen.redis_us(now + HORIZON)).unwrap_or(last_us);
+            chosen.push((index, queue, waiter, at_us));
+        }
+        let all: Vec<&Queue> = chosen.iter().map(|(_, queue, ..)| *queue).collect();
+        let told = ask_each(&all, connections, &mut |request, _, at| {
+            let Some((_, queue, waiter, at_us)) = chosen.get(at) else { return };
+            request.command(&[b"ZADD", queue.keys.waiters(), at_us.to_string().as_bytes(), waiter.as_bytes()]);
+            ask_for_due(request, queue);
+            request.command(&[b"ZRANGE", queue.keys.waiters(), b"0", b"0", b"WITHSCORES"]);
+        })?;
+        for ((index, queue, waiter, at_us), told) in chosen.into_iter().zip(told) {
+            let look_at = told.and_then(|told| quiet_until(told, at_us, &waiter)).unwrap_or_else(Instant::now);
+            if let Some(known) = self.known.get_mut(index) {
+                *known = Some(Registered::new(queue, waiter, false, look_at));
+            }
+        }
+        Ok(())
+    }
+
+    /// Sleeps until it is time to reserve, checking the queues meanwhile.
+    fn sleep(
+        &mut self,
+        connections: &mut Connections,
+        deadline: Option<Instant>,
+        interrupts: &mut dyn Interrupts,
+    ) -> Result<Woken> {
+        let seed = self.all().next().map(|known| known.waiter.clone()).unwrap_or_default();
+        let may_move = self.all().any(|known| known.queue.client.may_move());
+        let mut check_at = *self.check_at.get_or_insert_with(|| Instant::now() + jittered(CHECK_EVERY, &seed));
+        while !self.is_over(connections) {
+            let reserve_at = self.all().map(|known| known.look_at).chain(deadline).min();
+            let Some(reserve_at) = reserve_at.filter(|at| *at > Instant::now()) else { break };
+            let resolve_at = Instant::now() + MASTER_IS_KNOWN_FOR;
+            let look_at = if may_move { check_at.min(resolve_at) } else { check_at };
+            match sleep(connections, reserve_at, look_at, interrupts) {
+                Woken::Told(wake) => {
+                    self.hear(&wake);
+                    self.hear_all(connections);
+                }
+                Woken::Check if Instant::now() < check_at => {}
+                Woken::Check => {
+                    let registered: Vec<&Registered<'_>> = self.all().collect();
+                    let overdue = overdue(&registered, connections)?;
+                    let now = Instant::now();
+                    let due = self.known.iter_mut().flatten().zip(overdue).filter(|(_, is_overdue)| *is_overdue);
+                    due.for_each(|(known, _)| known.look_at = now);
+                    check_at = now + jittered(CHECK_EVERY, &seed);
+                    self.check_at = Some(check_at);
+                }
+                woken => return Ok(woken),
+            }
+        }
+        Ok(Woken::Reserve)
+    }
+
+    /// Notes when a script wants this waiter to look: at the queue of this channel, or at all of them if no queue has it.
+    fn hear(&mut self, wake: &Wake) {
+        let at = Instant::now() + wake.wait;
+        let is_told = |known: &Registered<'_>| known.channel.as_bytes() == wake.channel;
+        let is_one = self.all().any(is_told);
+        for known in self.known.iter_mut().flatten().filter(|known| !is_one || is_told(known)) {
+            known.look_at = known.look_at.min(at);
+        }
+    }
+
+    /// The wake-ups that have been read: queues that have jobs at the same time are asked in their order.
+    fn hear_all(&mut self, connections: &mut Connections) {
+        for connection in connections.iter_mut() {
+            while let Ok(Some(wake)) = connection.next_wake(false) {
+                self.hear(&wake);
+            }
+        }
+    }
+
+    /// Takes the waiter off the queues: one that is busy must not be told of a job. Where it was to look soon, or a script has just told it, and
+    /// others wait, a script has another one look instead. Best effort: when it fails, the others notice with their next check.
+    pub fn end(&mut self, connections: &mut Connections) {
+        self.drop_over(connections);
+        let Some(first) = self.all().next() else { return };
+        // All of them together: a process that is about to end must not wait for one frozen node after the other.
+        within(first.queue.client.read_timeout(), || {
+            let all: Vec<(&Queue, String)> = self.all().map(|known| (known.queue, known.waiter.clone())).collect();
+            let queues: Vec<&Queue> = all.iter().map(|(queue, _)| *queue).collect();
+            let told = ask_each(&queues, connections, &mut |request, _, at| {
+                let Some((queue, waiter)) = all.get(at) else { return };
+                request.command(&[b"ZREM", queue.keys.waiters(), waiter.as_bytes()]);
+                request.command(&[b"ZCARD", queue.keys.waiters()]);
+            });
+            // Redis sends a wake-up ahead of the reply of a command that comes behind it.
+            self.hear_all(connections);
+            let soon = Instant::now() + HORIZON;
+            for (known, told) in self.all().zip(told.unwrap_or_default()) {
+                let others = told.and_then(|told| told.replies.last()).and_then(reply::int);
+                if others != Some(0) && (others.is_none() || known.look_at <= soon) && !known.is_over(connections) {
+                    let _ = known.queue.client.run_on(connections, Repeat::No, &mut |request, _, _| {
+                        known.queue.write_script(request, &scripts::LEAVE, &[known.waiter.as_bytes()]);
+                    });
+                }
+            }
+        });
     }
 }
 
-impl Queue {
-    /// Has the connection hear of jobs that a consumer holds and that are cancelled. False: it did so before.
-    ///
-    /// # Errors
-    /// Connection and server errors.
-    pub fn listen(&self, connections: &mut Connections, consumer: &str) -> Result<bool> {
-        let mut connection = self.client.connect(connections)?;
-        let is_new = connection.subscribe(&self.keys.channel(consumer)).map_err(|fault| to_error(fault, false))?;
-        connections.put(connection);
-        Ok(is_new)
+/// Until when a waiter that has registered itself for `at_us` may sleep: until then, if nothing is due before and it is the first to look. `None`:
+/// a script has to find out.
+fn quiet_until(mut told: Told, at_us: i64, waiter: &str) -> Option<Instant> {
+    reply::int(told.replies.next()?)?;
+    let due_us = read_due(&mut told.replies)?;
+    let seen = Look { now_us: told.now_us, sent: told.sent, due_us };
+    let is_soon = due_us.is_some_and(|due_us| due_us <= seen.redis_us(told.sent + HORIZON));
+    if is_soon {
+        let waiters = told.replies.next()?;
+        let (first, _) = reply::scores(&waiters)?.first().copied()?;
+        let is_mine = first == waiter.as_bytes() && due_us.is_some_and(|due_us| at_us <= due_us);
+        if seen.has_job() || !is_mine {
+            return None;
+        }
     }
-}
-
-/// A little less than `longest`, different for each waiter, so that idle workers do not check in step.
-pub(super) fn jittered(longest: Duration, waiter: &str) -> Duration {
-    let seed = waiter.bytes().fold(0u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(byte)));
-    longest.mul_f64(0.85 + 0.15 * f64::from(seed % 1000) / 1000.0)
+    Some(seen.moment(at_us))
 }

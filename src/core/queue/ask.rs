@@ -1,0 +1,225 @@
+//! Asking queues for jobs, one after the other, without waiting for a job; and the connections of a waiter.
+
+use super::Queue;
+use super::consumer::answered_consumer;
+use super::look::{Look, look};
+use super::reserve::{ReserveOutcome, Waiting};
+use super::settle::random_unit;
+use super::sleep::{Flow, Interrupts};
+use crate::core::client::to_error;
+use crate::core::connection::{Fault, random_name};
+use crate::core::connections::Connections;
+use crate::core::deadline::within;
+use crate::core::dsn::Server;
+use crate::core::error::{Error, Result};
+use crate::core::job::Reserved;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Housekeeping that takes longer than this is asked for with pauses.
+const IN_A_HURRY: Duration = Duration::from_millis(500);
+
+/// The result of waiting.
+pub enum Waited {
+    /// Jobs of the queue with that index.
+    Jobs(usize, Vec<Reserved>),
+    Nothing,
+    /// Nothing so far, and Redis has housekeeping left to do that may make jobs ready: ask again. Only if it was not to wait.
+    Unfinished,
+    Left(Flow),
+}
+
+/// Where jobs come from: asks a queue, the one of that index, for them.
+pub trait Source {
+    /// # Errors
+    /// Connection and server errors.
+    fn reserve(
+        &mut self,
+        index: usize,
+        queue: &Queue,
+        connections: &mut Connections,
+        waiting: Option<Waiting<'_>>,
+    ) -> Result<ReserveOutcome>;
+
+    /// Whether the next reserve of this queue has something to tell it, so that a look is not enough.
+    fn has_news(&mut self, _index: usize) -> bool {
+        false
+    }
+}
+
+/// Asks one queue after the other, all of them in the time that one operation may take. When the first has nothing, plain commands look at all
+/// others, if there are more than one, and only those are asked that may have a job: `looks` gets what it found of the rest. In a cluster, a node that is away does not
+/// keep us from the queues of others: each node gets its share of that time.
+pub(super) fn ask_all(
+    queues: &[Queue],
+    connections: &mut Connections,
+    deadline: Option<Instant>,
+    interrupts: &mut dyn Interrupts,
+    source: &mut dyn Source,
+    looks: &mut Vec<Option<Look>>,
+) -> Result<Waited> {
+    let now = Instant::now();
+    let [end, last_round] =
+        queues.first().map_or([now; 2], |Queue { client, .. }| [client.deadline(), client.last_round()]);
+    let is_over = || Instant::now() >= deadline.map_or(last_round, |deadline| deadline.min(last_round));
+    let servers = if queues.iter().any(|queue| queue.client.has_slots()) { count_servers(queues) } else { 1 };
+    let share = |untried: usize| end.saturating_duration_since(Instant::now()) / untried.min(servers) as u32;
+    let mut failed = None;
+    looks.clear();
+    looks.resize_with(queues.len(), || None);
+    let order: Vec<(usize, &Queue)> = in_turn(queues).collect();
+    for (turn, (index, queue)) in order.iter().copied().enumerate() {
+        let untried = queues.len() - turn;
+        if turn == 1 && untried > 1 {
+            let mut others: Vec<(usize, &Queue)> = order.iter().copied().skip(1).collect();
+            // A reserve whose answer was lost has to be repeated, whatever is ready.
+            others.retain(|(index, queue)| !source.has_news(*index) && answered_consumer(queue).is_some());
+            look(&others, connections, share(untried), looks)
+                .map_err(|error| error.while_doing(|| doing("reserving from", queues)))?;
+        }
+        if looks.get(index).and_then(Option::as_ref).is_some_and(|look| !look.has_job()) {
+            continue;
+        }
+        let asked = ask(&is_over, interrupts, &mut || {
+            let left =
+                if queue.client.has_slots() { share(untried) } else { end.saturating_duration_since(Instant::now()) };
+            within(left, || source.reserve(index, queue, connections, None))
+        });
+        match asked {
+            Ok(Ok(ReserveOutcome::Jobs(jobs))) => return Ok(Waited::Jobs(index, jobs)),
+            Ok(Ok(ReserveOutcome::Again)) => return Ok(Waited::Unfinished),
+            Ok(Ok(ReserveOutcome::Nothing(_))) => {}
+            Ok(Err(flow)) => return Ok(Waited::Left(flow)),
+            Err(error) if queue.client.has_slots() && error.is_retryable() => drop(failed.get_or_insert(error)),
+            Err(error) => return Err(error),
+        }
+    }
+    failed.map_or(Ok(Waited::Nothing), Err)
+}
+
+/// On how many servers these queues are. While nobody knows: as many as there are queues.
+fn count_servers(queues: &[Queue]) -> usize {
+    let servers: Result<HashSet<Arc<Server>>> = queues.iter().map(|queue| queue.client.server()).collect();
+    servers.map_or(queues.len(), |servers| servers.len())
+}
+
+/// The queues with their indexes. Partitions of one queue begin with any of them, so that none starves.
+pub(super) fn in_turn(queues: &[Queue]) -> impl Iterator<Item = (usize, &Queue)> {
+    let mut at = 0;
+    queues.chunk_by(|one, next| one.name() == next.name()).flat_map(move |parts| {
+        let first = at;
+        at += parts.len();
+        let begin = if parts.len() == 1 { 0 } else { (random_unit() * parts.len() as f64) as usize };
+        (0..parts.len()).filter_map(move |turn| {
+            let number = (begin + turn) % parts.len();
+            Some((first + number, parts.get(number)?))
+        })
+    })
+}
+
+/// Asks one queue. Many leases may have ended at once: asks again while Redis takes back some of them with each answer, unless the
+/// time is over, or a signal handler wants to leave. After a while it leaves Redis time for others.
+pub(super) fn ask(
+    is_over: &dyn Fn() -> bool,
+    interrupts: &mut dyn Interrupts,
+    reserve: &mut dyn FnMut() -> Result<ReserveOutcome>,
+) -> Result<std::result::Result<ReserveOutcome, Flow>> {
+    let begun = Instant::now();
+    loop {
+        let outcome = reserve()?;
+        if !matches!(outcome, ReserveOutcome::Again) {
+            return Ok(Ok(outcome));
+        }
+        match interrupts.poll() {
+            Flow::Continue if begun.elapsed() < IN_A_HURRY => {}
+            Flow::Continue => std::thread::sleep(Duration::from_millis(5)),
+            flow => return Ok(Err(flow)),
+        }
+        // A signal handler may have taken long.
+        if is_over() {
+            return Ok(Ok(outcome));
+        }
+    }
+}
+
+/// Has a connection to the server of each queue. One that is away may be restarting, or another may be taking over: tries for as long as
+/// one operation may take.
+pub(super) fn connect(
+    connections: &mut Connections,
+    queues: &[Queue],
+    interrupts: &mut dyn Interrupts,
+) -> Result<Flow> {
+    let read_timeout = queues.first().map(|queue| queue.client.read_timeout()).unwrap_or_default();
+    let deadline = Instant::now() + read_timeout;
+    let mut pause = Duration::from_millis(5);
+    connections.drop_broken();
+    for queue in queues {
+        loop {
+            match queue.client.connect(connections) {
+                Ok(connection) => {
+                    connections.put(connection);
+                    break;
+                }
+                Err(Error::Connection { .. }) if Instant::now() + pause < deadline => {}
+                Err(error) => return Err(error),
+            }
+            match interrupts.poll() {
+                Flow::Continue => {}
+                flow => return Ok(flow),
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(100));
+        }
+    }
+    Ok(Flow::Continue)
+}
+
+/// "waiting for queues 'a', 'b'"
+pub(super) fn doing(what: &str, queues: &[Queue]) -> String {
+    let names: Vec<String> = queues.iter().map(|queue| format!("'{}'", queue.name)).collect();
+    format!("{what} {} {}", if names.len() == 1 { "queue" } else { "queues" }, names.join(", "))
+}
+
+/// Makes the connection of a queue listen for wake-ups; returns the name under which it waits. Tries again when the connection is lost, for
+/// as long as one operation may take.
+pub(super) fn subscribe(queue: &Queue, connections: &mut Connections) -> Result<String> {
+    let deadline = Instant::now() + queue.client.read_timeout();
+    let mut pause = Duration::from_millis(5);
+    loop {
+        let mut connection = queue.client.connect(connections)?;
+        if connection.waiter.is_empty() {
+            connection.waiter = random_name();
+        }
+        let waiter = connection.waiter.clone();
+        match connection.subscribe(&queue.keys.channel(&waiter)) {
+            Ok(_) => {
+                connections.put(connection);
+                return Ok(waiter);
+            }
+            Err(Fault::Sent(_) | Fault::Unsent(_)) if Instant::now() + pause < deadline => {}
+            Err(fault) => return Err(to_error(fault, false)),
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(100));
+    }
+}
+
+impl Queue {
+    /// Has the connection hear of jobs that a consumer holds and that are cancelled. False: it did so before.
+    ///
+    /// # Errors
+    /// Connection and server errors.
+    pub fn listen(&self, connections: &mut Connections, consumer: &str) -> Result<bool> {
+        let mut connection = self.client.connect(connections)?;
+        let is_new = connection.subscribe(&self.keys.channel(consumer)).map_err(|fault| to_error(fault, false))?;
+        connections.put(connection);
+        Ok(is_new)
+    }
+}
+
+/// A little less than `longest`, different for each waiter, so that idle workers do not check in step.
+pub(super) fn jittered(longest: Duration, waiter: &str) -> Duration {
+    let seed = waiter.bytes().fold(0u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(byte)));
+    longest.mul_f64(0.85 + 0.15 * f64::from(seed % 1000) / 1000.0)
+}
