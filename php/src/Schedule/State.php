@@ -94,7 +94,7 @@ final class State
 
     public function since(float $from): self
     {
-        return new self($from, null, $this->last, $this->pausedUntil, outlived: $this->outlived);
+        return new self($from, null, $this->last, $this->pausedUntil);
     }
 
     /** The moment is noted only where no one may be lost: elsewhere the time at which the job is due tells. */
@@ -103,7 +103,7 @@ final class State
         $isNoted = $definition->catchUp === CatchUp::All && $this->pausedUntil === null;
         $planned = $isNoted ? (float) $next->format('U.u') : null;
 
-        return new self($this->from, $planned, $last ?? $this->last, $this->pausedUntil, outlived: $outlived ?? $this->outlived);
+        return new self($this->from, $planned, $last ?? $this->last, $this->pausedUntil, outlived: $outlived);
     }
 
     public function planned(DateTimeImmutable $moment, bool $isTried): self
@@ -113,6 +113,6 @@ final class State
 
     public function paused(?float $until): self
     {
-        return new self($this->from, null, $this->last, $until, outlived: $this->outlived);
+        return new self($this->from, null, $this->last, $until);
     }
 }

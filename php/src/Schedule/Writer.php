@@ -7,12 +7,9 @@ namespace DelayQueue\Schedule;
 use Closure;
 use DateTimeImmutable;
 use DelayQueue\Backoff;
-use DelayQueue\Internal\Moment;
 use DelayQueue\JobInfo;
-use DelayQueue\LeaseLostException;
 use DelayQueue\OnDuplicate;
 use DelayQueue\QueueInterface;
-use DelayQueue\State as JobState;
 
 /**
  * Stores schedules, also one that a runner holds at this moment.
@@ -47,34 +44,15 @@ final class Writer
             if ($changed === null) {
                 return false;
             }
-            // A buried one may be no schedule at all: it is stored anew.
-            $isDone = $old === null || $old->state === JobState::Buried
-                ? $this->push($name, $old === null ? OnDuplicate::Fail : OnDuplicate::Replace, ...$changed)
-                : $this->rewrite($old, ...$changed);
-            if ($isDone) {
+            if ($this->push($name, $old === null ? OnDuplicate::Fail : OnDuplicate::Replace, ...$changed) !== null) {
                 return true;
             }
         }
     }
 
-    /** Under a lease, so that it undoes nothing that a runner, or another program, has done since the look. */
-    private function rewrite(JobInfo $old, Definition $definition, State $state, DateTimeImmutable $due): bool
+    private function push(string $name, OnDuplicate $onDuplicate, Definition $definition, State $state, DateTimeImmutable $due): ?string
     {
-        $job = $this->queue->reserveJob($old->id);
-        $isAsSeen = $job !== null && [$job->dueAt, $job->body, $job->headers] === [$old->dueAt, $old->body, $old->headers];
-        try {
-            $isAsSeen && $job->update($definition->toArray(), $state->headers());
-            $job?->release($isAsSeen ? $due : Moment::of($job->dueAt), countAttempt: false);
-        } catch (LeaseLostException) {
-            return false;
-        }
-
-        return $isAsSeen;
-    }
-
-    private function push(string $name, OnDuplicate $onDuplicate, Definition $definition, State $state, DateTimeImmutable $due): bool
-    {
-        return null !== $this->queue->tryPush(
+        return $this->queue->tryPush(
             $definition->toArray(),
             $due,
             $name,

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Schedule;
 
-use Closure;
 use DateTimeImmutable;
 use DelayQueue\Backoff;
 use DelayQueue\OnExpiry;
@@ -14,7 +13,6 @@ use DelayQueue\Schedule\Every;
 use DelayQueue\Schedule\Overlap;
 use DelayQueue\Schedule\Runner;
 use DelayQueue\Schedule\Schedules;
-use DelayQueue\Tests\Flow\HookedQueue;
 use ValueError;
 
 /** Rules of Schedules that hold in Redis and in memory. */
@@ -137,39 +135,6 @@ trait SchedulesCase
         $this->assertSame([true, null, 'unreadable', []], [$schedule?->buried, $schedule?->nextAt, $schedule?->lastError, $schedule?->next(3)]);
         $this->assertTrue($this->schedules->resume('a'));
         $this->assertSame([false, '01-08 08:40:00'], [$this->schedules->get('a')?->buried, $this->nextOf('a')]);
-    }
-
-    public function testAChangeUndoesNothingThatOthersDoInBetween(): void
-    {
-        $every = Every::interval('1m');
-        $changes = [
-            'pause' => static fn (Schedules $schedules): bool => $schedules->pause('a'),
-            'set' => static fn (Schedules $schedules): bool => $schedules->set('a', $every, queue: 'target', payload: 2, overlap: Overlap::Skip),
-        ];
-        foreach ($changes as $change) {
-            $this->schedules->set('a', $every, queue: 'target', payload: 1, overlap: Overlap::Skip);
-            $this->travel('1m');
-            $change($this->meanwhile(fn () => $this->runDueJobs(new Runner($this->queue), $this->queue)));
-            $this->assertSame($this->delayQueue('target')->peekReady()?->id, $this->queue->peek('a')?->headers['dq-last'] ?? null, 'the last occurrence is known');
-            $this->schedules->remove('a');
-            $this->delayQueue('target')->purge();
-        }
-        $this->schedules->set('a', $every, queue: 'target');
-        $this->assertFalse($this->meanwhile(fn () => $this->schedules->remove('a'))->pause('a'));
-        $this->assertNull($this->schedules->get('a'), 'it stays removed');
-    }
-
-    /** Schedules whose first look at one is followed by this. */
-    private function meanwhile(Closure $do): Schedules
-    {
-        $hook = static function (bool $isOver, string $method) use (&$do): void {
-            if ($isOver && $method === 'peek' && $do !== null) {
-                [$now, $do] = [$do, null];
-                $now();
-            }
-        };
-
-        return new Schedules(HookedQueue::of($this->queue, $hook), $this->delayQueue(...));
     }
 
     public function testPauseAndResume(): void
