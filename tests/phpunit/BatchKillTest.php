@@ -65,7 +65,7 @@ final class BatchKillTest extends ProcessTestCase
             }
 
             return $this->lines('ends') !== [];
-        }, 60, 'the end of the batch');
+        }, 240, 'the end of the batch');
         $this->assertGreaterThan(10, $kills);
         $this->settled($queue);
 
@@ -93,7 +93,7 @@ final class BatchKillTest extends ProcessTestCase
         array_map(static fn (Process $start) => $start->say('go'), $starts);
         $answers = array_map(static fn (Process $start): string => $start->line(30), $starts);
         $this->assertSame([], array_diff($answers, ['started', 'ended']));
-        Wait::until(fn (): bool => count($this->lines('ends')) >= $batches, 30, 'the end of the batches');
+        Wait::until(fn (): bool => count($this->lines('ends')) >= $batches, 90, 'the end of the batches');
         $this->settled($queue);
 
         $ends = $this->lines('ends');
@@ -125,7 +125,7 @@ final class BatchKillTest extends ProcessTestCase
             }
 
             return $left === 0;
-        }, 20, 'empty queues');
+        }, 60, 'empty queues');
     }
 
     /** @return list<string> */

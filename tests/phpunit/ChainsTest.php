@@ -113,7 +113,7 @@ final class ChainsTest extends CliTestCase
             $workers[$place]->kill();
             $workers[$place] = $start($place);
         }
-        Wait::until($isDone, 20, 'all links are done');
+        Wait::until($isDone, 60, 'all links are done');
 
         $this->assertGreaterThan(20, $kills);
         $this->assertSame([], [...Chain::ids($a)]);

@@ -16,7 +16,7 @@ final class ChaosTest extends ProcessTestCase
 
     private const JOBS = 3000;
 
-    private const PATIENCE = 60.0;
+    private const PATIENCE = 240.0;
 
     /** @var list<Process> */
     private array $workers = [];

@@ -53,8 +53,8 @@ final class CliChunkTest extends CliTestCase
 
     public function testASignalLetsTheChunkInHandFinishAndTakesNoOther(): void
     {
-        $this->queue()->push(['do' => 'wait'], id: 'a', ttr: 0.5);
-        $this->queue()->push([], id: 'b', ttr: 0.5);
+        $this->queue()->push(['do' => 'wait'], id: 'a', ttr: 1);
+        $this->queue()->push([], id: 'b', ttr: 1);
         $worker = $this->start('work', self::CHUNK);
         $this->holder('b');
         $worker->signal(SIGTERM);

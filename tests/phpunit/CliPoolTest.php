@@ -36,7 +36,7 @@ final class CliPoolTest extends CliTestCase
             $this->queue()->push([], ttr: 0.1, maxAttempts: 1);
         }
         $parent = $this->start('work', $this->file('crash.php'), '--processes=2');
-        $ends = $this->heard($parent, '/worker (\d) \S+ \d+\) ended with exit code 9 while it ran job \S+ of \S+, attempt 1 of 1; another starts in (\d+ m?s)\n(?=.*worker \1 \S+ \d+\) ended with exit code 9 .*; another starts in (\d+ m?s)\n)/s');
+        $ends = $this->heard($parent, '/worker (\d) \S+ \d+\) ended with exit code 9 while it ran job \S+ of \S+, attempt 1 of 1; another starts in (\d+ m?s)\n(?=.*?worker \1 \S+ \d+\) ended with exit code 9 .*; another starts in (\d+ m?s)\n)/s');
         $this->assertSame(['250 ms', '500 ms'], array_slice($ends[0], 2));
         $parent->signal(SIGTERM);
         $this->assertSame(0, $parent->exitCode(), 'also while nobody works');

@@ -263,7 +263,7 @@ final class CliWorkTest extends CliTestCase
     public function testALongJobKeepsItsLeaseUnlessItIsToldNotTo(): void
     {
         foreach ([[], ['--no-heartbeat']] as $n => $options) {
-            $this->queue()->push(['do' => 'wait'], id: "job$n", ttr: 0.5, maxAttempts: 1);
+            $this->queue()->push(['do' => 'wait'], id: "job$n", ttr: 1, maxAttempts: 1);
             $worker = $this->start('work', self::HANDLER, '--max-jobs=1', '--log=json', ...$options);
             $this->holder("job$n");
             $leaseUntil = $this->queue()->peek("job$n")->leaseUntil;

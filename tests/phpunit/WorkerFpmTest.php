@@ -117,7 +117,7 @@ final class WorkerFpmTest extends ProcessTestCase
     {
         $this->requests++;
 
-        return $this->fpm->begin('worker.php', ['do' => $do, 'dsn' => $this->redis->dsn(), 'n' => $this->requests])->response(30);
+        return $this->fpm->begin('worker.php', ['do' => $do, 'dsn' => $this->redis->dsn(), 'n' => $this->requests])->response(120);
     }
 
     /** The worker's. */

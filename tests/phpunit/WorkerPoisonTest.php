@@ -26,7 +26,7 @@ final class WorkerPoisonTest extends ProcessTestCase
         $queue->pushMany(array_map(static fn (int $n) => ['payload' => [], 'id' => "job-$n"], range(1, 100)));
         $started = [];
         $starts = 0;
-        for ($deadline = microtime(true) + 40; $queue->count() !== $queue->count(State::Buried) || $queue->count() === 0;) {
+        for ($deadline = microtime(true) + 90; $queue->count() !== $queue->count(State::Buried) || $queue->count() === 0;) {
             $this->assertLessThan($deadline, microtime(true), 'it ends');
             $this->worker = new Worker($this->redis->dsn(), $this->queueName, ['prefetch' => 10, 'maxTime' => 1.5, 'idleTimeout' => 0.2]);
             $starts++;
@@ -45,11 +45,11 @@ final class WorkerPoisonTest extends ProcessTestCase
 
     public function testItDoesNotTakeItsBatchAlong(): void
     {
-        $queue = $this->queue(['backoff' => \DelayQueue\Backoff::fixed(0), 'ttr' => 0.3, 'maxAttempts' => 3]);
+        $queue = $this->queue(['backoff' => \DelayQueue\Backoff::fixed(0), 'ttr' => 1, 'maxAttempts' => 3]);
         $queue->push(['do' => 'kill', 'signal' => SIGKILL], id: 'poison');
         $queue->pushMany(array_map(static fn (int $n) => ['payload' => [], 'id' => "job-$n"], range(1, 40)));
         $attempts = [];
-        for ($deadline = microtime(true) + 30; $queue->count() > 1 || $queue->peek('poison')->state !== State::Buried;) {
+        for ($deadline = microtime(true) + 90; $queue->count() > 1 || $queue->peek('poison')->state !== State::Buried;) {
             $this->assertLessThan($deadline, microtime(true), 'it ends');
             $this->worker = new Worker($this->redis->dsn(), $this->queueName, ['prefetch' => 50, 'maxTime' => 1, 'idleTimeout' => 0.2]);
             foreach (preg_grep('/^started/', $this->worker->lines()) as $line) {

@@ -47,8 +47,16 @@ final class WorkerSignalsTest extends ProcessTestCase
 
     public function testAnIdleWorkerReturnsWithin50Milliseconds(): void
     {
-        $took = [];
-        for ($n = 0; $n < 9; $n++) {
+        // A busy machine may let most of nine processes wait for so long, but hardly of each nine.
+        for ($medians = [], $try = 0; $try < 4 && min([1000, ...$medians]) >= 50; $try++) {
+            $medians[] = $this->medianOfMillisecondsToEnd();
+        }
+        $this->assertLessThan(50, min($medians), json_encode($medians));
+    }
+
+    private function medianOfMillisecondsToEnd(): float
+    {
+        for ($took = [], $n = 0; $n < 9; $n++) {
             $this->start(['idleTimeout' => 60], self::WITHOUT_PCNTL);
             Wait::until(fn () => $this->redis->waiters($this->queueName) === 1, 5, 'it waits');
             $sent = hrtime(true);
@@ -58,7 +66,8 @@ final class WorkerSignalsTest extends ProcessTestCase
             $this->worker->kill();
         }
         sort($took);
-        $this->assertLessThan(50, $took[4], 'median in ms');
+
+        return $took[4];
     }
 
     public function testSleepingSystemCallsOfTheJobAreNotCutShortForGood(): void

@@ -46,9 +46,9 @@ trait ChunkRules
         $queue->push('x', id: 'later', delay: '1h');
 
         $began = microtime(true);
-        $this->chunk(10, within: '300ms')->consume($queue, maxJobs: 2);
+        $this->chunk(10, within: '30s')->consume($queue, maxJobs: 2);
         $this->assertSame([['job-1', 'soon']], $this->calls);
-        $this->assertLessThan(0.28, microtime(true) - $began, 'with all the jobs that it may take it does not wait');
+        $this->assertLessThan(15.0, microtime(true) - $began, 'with all the jobs that it may take it does not wait');
 
         $queue->push('x', id: 'alone');
         $began = microtime(true);
