@@ -106,13 +106,15 @@ trait GroupLimitRules
         $queue->limitGroups('b', new GroupLimits(3, '100/1m', 7, 2));
         $queue->limitGroups('a', new GroupLimits(ordered: true));
         $queue->limitGroups('7', new GroupLimits());
+        $queue->limitGroups("\xff", new GroupLimits(7));
         $queue->limitGroups(null, new GroupLimits(rate: '5 / 90 seconds'));
         $queue->limitQueue(10, '1/2s');
         ['queue' => $whole, 'others' => $others, 'groups' => $groups] = $queue->limits();
 
         $this->assertEquals([new GroupLimits(10, '1/2s'), new GroupLimits(rate: '5/90s')], [$whole, $others]);
-        $this->assertSame([7, 'a', 'b'], array_keys($groups));
-        $this->assertEquals([new GroupLimits(), new GroupLimits(1, ordered: true), new GroupLimits(3, '100/1m', 7, 2)], array_values($groups));
+        $this->assertSame([7, 'a', 'b', "\xff"], array_keys($groups));
+        $this->assertEquals([new GroupLimits(), new GroupLimits(1, ordered: true), new GroupLimits(3, '100/1m', 7, 2), new GroupLimits(7)], array_values($groups));
+        $queue->limitGroups("\xff");
         $queue->limitGroups('b');
         $queue->limitGroups('a');
         $queue->limitGroups('7');

@@ -123,6 +123,7 @@ trait GroupLookingRules
 
         $this->assertSame([1, 2, 1, 1, 0], [$stats->delayed, $stats->ready, $stats->reserved, $stats->buried, $stats->blocked]);
         $this->assertSame([2, 5], [$queue->count(State::Ready), $queue->count()]);
+        $this->assertSame(['a', 'a', 'b'], [$queue->peekReady()?->group, $queue->peekDelayed()?->group, $queue->peekBuried()?->group]);
         $this->assertSame(2, $queue->purge(State::Ready));
         $this->assertSame([['a'], null], [$queue->groups(), $queue->reserve()]);
     }

@@ -107,6 +107,7 @@ trait GroupRules
 
         $this->assertSame(['a1', 'b1', 'c1', 'plain', 'a2', 'c2'], self::batch($queue, 6));
         $this->assertSame(['a3', 'c3', 'a4'], self::batch($queue, 6));
+        $this->assertSame(['a', 'c', null], [self::$hands['a4']->group, self::$hands['c3']->group, $queue->reserveJob($queue->push('x'))?->group]);
     }
 
     public function testABatchThatEndsEarlierLeavesTheLineAsItIs(): void
@@ -164,6 +165,7 @@ trait GroupRules
         $queue->update('a1', 'updated');
         $queue->reschedule('a1', 5);
         $queue->reserveJob('a1')?->fail();
+        $queue->push('kept', id: 'a1', onDuplicate: OnDuplicate::Keep, group: 'b');
         $this->assertSame('a', $queue->peek('a1')?->group);
         $queue->push('moved', id: 'a1', onDuplicate: OnDuplicate::Replace, group: 'b');
         $queue->push('plain', id: 'a2', onDuplicate: OnDuplicate::Replace);
