@@ -35,6 +35,8 @@ trait LoopRules
         $this->assertSame(0, $queue->drain($handler));
         $this->assertSame(['a', 'b', 'made by a handler'], $seen);
         $this->assertSame(1, $queue->count(State::Delayed));
+        $queue->pushMany([['payload' => 'stops'], ['payload' => 'is left']]);
+        $this->assertSame(1, $queue->drain(static fn (Job $job, QueueInterface $queue) => $queue->stop()));
     }
 
     public function testAHandlersEndSettlesItsJob(): void
@@ -42,7 +44,11 @@ trait LoopRules
         $queue = $this->patient();
         $ends = [
             'done' => static fn (): int => 0,
+            'true' => static fn (): bool => true,
             'false' => static fn (): bool => false,
+            'Error' => static fn (): int => intdiv(1, 0),
+            'no words' => static fn () => throw new RuntimeException(),
+            'acked' => static fn (JobInterface $job) => $job->ack(),
             'throws' => static fn () => throw new RuntimeException('no bank'),
             'release' => static fn () => throw new Release('7m'),
             'bury' => static fn () => throw new Bury('hopeless'),
@@ -65,20 +71,21 @@ trait LoopRules
             });
         }
 
-        $this->assertSame(8, $queue->drain(static function (Job $job) use ($ends) {
+        $this->assertSame(12, $queue->drain(static function (Job $job) use ($ends) {
             usleep(3000);
 
             return $ends[$job->id]($job);
         }));
-        $this->assertNull($queue->peek('done'));
         $now = [];
-        foreach (array_slice(array_keys($ends), 1) as $id) {
+        foreach (array_diff(array_keys($ends), $gone = ['done', 'true', 'acked']) as $id) {
             $info = $queue->peek($id);
             $reason = $info?->lastError === null ? null : strtok($info->lastError, "\n");
             $now[$id] = [$info?->state, $reason, round($info->dueAt - $info->createdAt)];
         }
         $this->assertSame([
             'false' => [State::Delayed, 'the handler returned false', 10.0],
+            'Error' => [State::Delayed, 'DivisionByZeroError: Division by zero', 10.0],
+            'no words' => [State::Delayed, 'RuntimeException', 10.0],
             'throws' => [State::Delayed, 'RuntimeException: no bank', 10.0],
             'release' => [State::Delayed, null, 420.0],
             'bury' => [State::Buried, 'hopeless', 0.0],
@@ -86,11 +93,16 @@ trait LoopRules
             'settled' => [State::Buried, 'by hand', 0.0],
             'settled and throws' => [State::Delayed, null, 60.0],
         ], $now);
+        $this->assertSame([null, null, null], array_map($queue->peek(...), $gone));
         $this->assertSame([
             'workerStarting',
             'workerReady',
             'processing done', 'succeeded done',
+            'processing true', 'succeeded true',
             'processing false', 'failed false',
+            'processing Error', 'failed Error Division by zero',
+            'processing no words', 'failed no words',
+            'processing acked',
             'processing throws', 'failed throws no bank',
             'processing release', 'released release',
             'processing bury', 'buried bury hopeless',
@@ -113,7 +125,7 @@ trait LoopRules
         $this->assertSame(['rate limit', 'rate limit'], array_slice($errors, 0, 2));
         $this->assertStringStartsWith('ää', (string) $errors[2]);
         $this->assertLessThan(6000, strlen((string) $errors[2]), 'cut');
-        $this->assertSame(3, $queue->peek('a')?->releases);
+        $this->assertSame([3, $errors[2]], [$queue->peek('a')?->releases, $queue->reserve()?->lastError]);
     }
 
     public function testConsumeSaysWhyItReturns(): void
@@ -154,7 +166,7 @@ trait LoopRules
     {
         $queue = $this->queue();
         $queue->push('soon', delay: 0.2);
-        $this->assertNull($queue->reserve(0.01));
+        $this->assertSame([null, []], [$queue->reserve(0.01), $queue->reserveMany(3, 0.01)]);
 
         $this->assertTrue($queue->wait(5));
         $this->assertSame('soon', $queue->reserve(5)?->payload);

@@ -6,6 +6,7 @@ namespace DelayQueue\Tests\Conformance;
 
 use DateInterval;
 use DateTimeImmutable;
+use DelayQueue\Job;
 use DelayQueue\State;
 
 /** In which order jobs are served and shown. */
@@ -40,10 +41,12 @@ trait OrderRules
 
     public function testABatchKeepsItsOrder(): void
     {
-        $ids = $this->queue()->pushMany(array_map(static fn (int $n): array => ['payload' => $n], range(1, 300)));
+        $queue = $this->queue();
+        $ids = $queue->pushMany(array_map(static fn (int $n): array => ['payload' => $n], range(1, 1200)));
 
-        $this->assertCount(300, array_unique($ids));
-        $this->assertSame(range(1, 300), self::served($this->queue()));
+        $this->assertCount(1200, array_unique($ids));
+        $this->assertSame(range(1, 1200), array_merge(...array_map(static fn (): array => self::batch($queue, 400), [1, 2, 3])));
+        $this->assertSame(1200, $queue->ackMany(...array_values(self::$hands)));
     }
 
     public function testAJobIsNotServedBeforeItsTime(): void
@@ -72,6 +75,24 @@ trait OrderRules
         $this->assertSame(['quick', 'slow'], self::served($queue));
         $this->assertSame(['own'], self::served($queue->watch()));
         $this->assertSame(['own', 'quick', 'slow'], $queue->queues());
+    }
+
+    public function testALoopGoesBackToTheFirstQueueForEachJob(): void
+    {
+        [$urgent, $normal] = [$this->queue('urgent'), $this->queue('normal')];
+        foreach ([$normal, $urgent] as $queue) {
+            $queue->pushMany([['payload' => 'a'], ['payload' => 'b']]);
+        }
+        $seen = [];
+        $this->queue('own')->watch('urgent', 'normal')->consume(static function (Job $job) use (&$seen, $urgent): bool {
+            $seen[] = "$job->queue $job->payload";
+            count($seen) === 3 && $urgent->push('late');
+
+            return $job->payload !== 'b';
+        }, stopWhenEmpty: true);
+
+        $this->assertSame(['urgent a', 'urgent b', 'normal a', 'urgent late', 'normal b'], $seen);
+        $this->assertSame([2, 1, 1, 1], [$urgent->stats()->acked, $urgent->stats()->failed, $normal->stats()->acked, $normal->stats()->failed]);
     }
 
     public function testEachStateIsListedInItsOrder(): void
@@ -109,6 +130,15 @@ trait OrderRules
         $this->assertSame([['n' => 3], ['n' => 4]], $queue->consumer());
         $this->assertSame(0, $queue->count());
         $this->assertSame(3, $queue->stats()->acked);
+
+        $queue->producer('held', 1, []);
+        $this->assertNotNull($queue->reserve());
+        $this->assertSame("DuplicateJobException: job 'held' is already in queue 'rules'", self::thrown(static fn () => $queue->producer('held', 1, [])));
+        foreach (range(1, 12) as $n) {
+            $queue->producer("n$n", $n, [$n]);
+        }
+        $taken = [$queue->consumer(), $queue->consumer(limit: 1), $queue->consumer(null, 5)];
+        $this->assertSame([range(1, 10), [11], [12]], array_map(static fn (array $messages): array => array_merge(...$messages), $taken));
     }
 
     public function testReadyJobsThatFailedBeforeAreTakenAlone(): void
