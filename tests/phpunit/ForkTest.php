@@ -40,26 +40,6 @@ final class ForkTest extends ProcessTestCase
         $this->assertSame(0, $stats->reserved + $stats->ready + $stats->delayed + $stats->buried);
     }
 
-    public function testAJobOfTheParentIsNotTheChilds(): void
-    {
-        $this->parent = Php::program('fork_with_job.php', $this->redis->dsn(), 'forked');
-        $lines = explode("\n", trim($this->parent->rest(20)));
-        $this->assertSame([
-            'child ack: DelayQueue\LeaseLostException',
-            'child release: DelayQueue\LeaseLostException',
-            'child fail: DelayQueue\LeaseLostException',
-            'child bury: DelayQueue\LeaseLostException',
-            'child touch: DelayQueue\LeaseLostException',
-            'child ackMany: 0',
-            'child timeLeft: 0',
-            'child ended: 0',
-            'parent holds: yes',
-            'parent ack: done',
-        ], $lines);
-        $this->assertSame(0, $this->parent->exitCode(), $this->parent->errors());
-        $this->assertSame(0, (new DelayQueue('forked', $this->redis->dsn()))->count());
-    }
-
     public function testAForkWhileReserveWaitsLeavesBothWithAConnection(): void
     {
         $this->parent = Php::program('fork_while_waiting.php', $this->redis->dsn(), 'forked');

@@ -6,7 +6,7 @@
  *     signals.php DSN QUEUE async|sync REACTION [TIMEOUT]
  *
  * Handled are SIGTERM, SIGALRM and SIGUSR1. Reactions: count · stop · throw · exit · push (to the same queue) ·
- * close (its connection) · default (no handlers).
+ * close (its connection) · default (no handlers) · ignore. Without a TIMEOUT it waits for ever.
  */
 
 declare(strict_types=1);
@@ -16,7 +16,7 @@ $queue = new DelayQueue($name, $dsn, ['readTimeout' => 10]);
 $handled = 0;
 pcntl_async_signals($mode === 'async');
 if ($reaction !== 'default') {
-    $handler = static function (int $signal) use ($queue, $reaction, &$handled): void {
+    $handler = $reaction === 'ignore' ? SIG_IGN : static function (int $signal) use ($queue, $reaction, &$handled): void {
         $handled++;
         match ($reaction) {
             'count' => null,
@@ -41,7 +41,7 @@ while (($line = fgets(STDIN)) !== false || !feof(STDIN)) {
     }
     $started = microtime(true);
     try {
-        $job = $queue->reserve((float) ($argv[5] ?? 30));
+        $job = $queue->reserve(isset($argv[5]) ? (float) $argv[5] : null);
         $job?->ack();
         $outcome = $job === null ? 'nothing' : "job $job->payload";
     } catch (Throwable $e) {
