@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# stubs: the stub is written by hand; this shows where it and the extension disagree.
+# stubs: the build makes the declarations of the extension from the stub; this proves that PHP sees in the extension what the stub says.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"

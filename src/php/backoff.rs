@@ -1,12 +1,12 @@
 //! `DelayQueue\Backoff`.
 
 use super::array;
-use super::call::{Call, Outcome, method};
-use super::class::{Class, Declaration, Kind, Method, Rejected};
+use super::call::{Call, Outcome};
+use super::classes::{self, properties};
 use super::convert;
 use super::duration_arg;
 use super::exceptions::At;
-use super::object::{Handlers, Inside, creator, inside, make};
+use super::object::{Handlers, Inside, inside, make};
 use super::place::Place;
 use crate::core::backoff::{Backoff as Core, MAX_STAGES};
 use ext_php_rs::types::Zval;
@@ -15,14 +15,9 @@ use std::sync::OnceLock;
 /// The fields of a `DelayQueue\Backoff` object.
 pub struct Backoff(pub Core);
 
-static CLASS: Class = Class::new("DelayQueue\\Backoff");
-static HANDLERS: OnceLock<Handlers> = OnceLock::new();
-
 impl Inside for Backoff {
-    fn class() -> &'static Class {
-        &CLASS
-    }
     fn handlers() -> &'static OnceLock<Handlers> {
+        static HANDLERS: OnceLock<Handlers> = OnceLock::new();
         &HANDLERS
     }
     fn equals(&self, other: &Self) -> bool {
@@ -33,44 +28,16 @@ impl Inside for Backoff {
     }
 }
 
-static METHODS: [Method; 7] = [
-    method!("static fixed(int|float|string|\\DateInterval $delay): self", fixed),
-    method!(
-        "static linear(int|float|string|\\DateInterval $step, int|float|string|\\DateInterval $base = 0): self",
-        linear
-    ),
-    method!("static stages(string|array $delays): self", stages),
-    method!(
-        "static exponential(int|float|string|\\DateInterval $base, float $factor = 2.0, \
-         int|float|string|\\DateInterval $max = '1h', float $jitter = 0.1): self",
-        exponential
-    ),
-    method!("static parse(string $text): self", parse),
-    method!("delayAfter(int $attempt): float", delay_after),
-    method!("__toString(): string", to_string),
-];
-
-pub fn register() -> Result<(), Rejected> {
-    CLASS.register(&Declaration {
-        kind: Kind::Final,
-        parent: None,
-        interfaces: &[],
-        properties: &[],
-        methods: &METHODS,
-        create: Some(creator::<Backoff>()),
-    })
-}
-
 /// A `?Backoff` argument or option.
 pub fn argument(value: &Zval, place: Place<'_>) -> Outcome<Core> {
     match inside::<Backoff>(value) {
         Some(backoff) => Ok(backoff.0.clone()),
-        None => Err(place.wrong_type(CLASS.name, value)),
+        None => Err(place.wrong_type(classes::BACKOFF.name, value)),
     }
 }
 
 pub fn object(backoff: Core) -> Outcome<Zval> {
-    make(Backoff(backoff), Vec::new())
+    make(Backoff(backoff), properties::Backoff {})
 }
 
 fn duration(call: &Call, number: u32, default_ms: u64) -> Outcome<u64> {
@@ -80,15 +47,15 @@ fn duration(call: &Call, number: u32, default_ms: u64) -> Outcome<u64> {
     }
 }
 
-fn fixed(call: &Call) -> Outcome<Zval> {
+pub fn fixed(call: &Call) -> Outcome<Zval> {
     object(Core::Fixed { delay_ms: duration(call, 1, 0)? })
 }
 
-fn linear(call: &Call) -> Outcome<Zval> {
+pub fn linear(call: &Call) -> Outcome<Zval> {
     object(Core::Linear { step_ms: duration(call, 1, 0)?, base_ms: duration(call, 2, 0)? })
 }
 
-fn stages(call: &Call) -> Outcome<Zval> {
+pub fn stages(call: &Call) -> Outcome<Zval> {
     let place = Place::Argument(1);
     let Some(given) = call.arg(1) else { return Err(place.value_error("must be given")) };
     let mut delays_ms = Vec::new();
@@ -108,7 +75,7 @@ fn stages(call: &Call) -> Outcome<Zval> {
     object(Core::Stages { delays_ms })
 }
 
-fn exponential(call: &Call) -> Outcome<Zval> {
+pub fn exponential(call: &Call) -> Outcome<Zval> {
     let base_ms = duration(call, 1, 0)?;
     let factor = call.float_or(2, 2.0)?;
     let max_ms = duration(call, 3, 3_600_000)?;
@@ -122,16 +89,16 @@ fn exponential(call: &Call) -> Outcome<Zval> {
     object(Core::Exponential { base_ms, factor, max_ms, jitter })
 }
 
-fn delay_after(call: &Call) -> Outcome<Zval> {
+pub fn delay_after(call: &Call) -> Outcome<Zval> {
     let attempt = super::args::u32_in(call.int(1)?, Place::Argument(1), 1, u32::MAX)?;
     Ok(convert::float(convert::seconds(call.this::<Backoff>()?.0.delay_after_ms(attempt))))
 }
 
-fn parse(call: &Call) -> Outcome<Zval> {
+pub fn parse(call: &Call) -> Outcome<Zval> {
     let text = call.bytes(1)?;
     object(Core::parse(&String::from_utf8_lossy(&text)).at(Place::Argument(1))?)
 }
 
-fn to_string(call: &Call) -> Outcome<Zval> {
+pub fn to_string(call: &Call) -> Outcome<Zval> {
     Ok(convert::bytes(call.this::<Backoff>()?.0.to_string()))
 }

@@ -4,7 +4,7 @@
 //! all Rust values on the way are dropped before the engine takes over.
 
 use super::exceptions;
-use super::object::{Inside, inside_object};
+use super::object::{Inside, class_name, inside_object};
 use super::sys;
 use ext_php_rs::ffi::{self, zend_function};
 use ext_php_rs::types::{ZendObject, Zval};
@@ -117,7 +117,11 @@ impl Call {
         // SAFETY: see `object`.
         match inside_object::<T>(unsafe { &*object }) {
             Some(value) => Ok(value),
-            None => Err(exceptions::throw_error(&format!("The {} object was not constructed", T::class().name))),
+            None => {
+                // SAFETY: as above.
+                let class = unsafe { class_name(object) };
+                Err(exceptions::throw_error(&format!("The {class} object was not constructed")))
+            }
         }
     }
 
@@ -176,14 +180,14 @@ pub unsafe fn enter(frame: *mut ExecuteData, out: *mut Zval, body: fn(&Call) -> 
     }
 }
 
-/// A [`Method`](super::class::Method): `method!("ack(): void", ack)`.
-macro_rules! method {
-    ($declaration:expr, $body:path) => {{
+/// The function that the engine calls for a method.
+macro_rules! handler {
+    ($body:path) => {{
         unsafe extern "C" fn handler(frame: *mut ext_php_rs::zend::ExecuteData, out: *mut ext_php_rs::types::Zval) {
             // SAFETY: the engine calls handlers with the running frame.
             unsafe { $crate::php::call::enter(frame, out, $body) }
         }
-        $crate::php::class::Method { declaration: std::borrow::Cow::Borrowed($declaration), handler: Some(handler) }
+        handler
     }};
 }
-pub(super) use method;
+pub(super) use handler;

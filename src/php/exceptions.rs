@@ -1,7 +1,8 @@
 //! The exception classes, and the one place where an error becomes a PHP exception.
 
-use super::call::{Call, Fault, Outcome, method};
-use super::class::{Class, Declaration, Kind, Method, Rejected};
+use super::call::{Call, Fault, Outcome};
+use super::class::Class;
+use super::classes;
 use super::convert;
 use super::duration_arg;
 use super::place::{Place, active_function};
@@ -12,63 +13,8 @@ use ext_php_rs::ffi::{self, zend_class_entry};
 use ext_php_rs::types::{ZendObject, ZendStr, Zval};
 use std::ffi::CString;
 
-static MARKER: Class = Class::new("DelayQueue\\Exception");
-static CONNECTION: Class = Class::new("DelayQueue\\ConnectionException");
-static AUTHENTICATION: Class = Class::new("DelayQueue\\AuthenticationException");
-static SERVER: Class = Class::new("DelayQueue\\ServerException");
-static QUEUE_FULL: Class = Class::new("DelayQueue\\QueueFullException");
-static LEASE_LOST: Class = Class::new("DelayQueue\\LeaseLostException");
-static CANCELLED: Class = Class::new("DelayQueue\\CancelledException");
-static DUPLICATE: Class = Class::new("DelayQueue\\DuplicateJobException");
-static PAYLOAD: Class = Class::new("DelayQueue\\PayloadException");
-static SEAL: Class = Class::new("DelayQueue\\SealException");
-static TIMEOUT: Class = Class::new("DelayQueue\\TimeoutException");
-static SHUTDOWN: Class = Class::new("DelayQueue\\ShutdownException");
-static RELEASE: Class = Class::new("DelayQueue\\Release");
-static BURY: Class = Class::new("DelayQueue\\Bury");
-
-/// Registers them all, parents first.
-pub fn register() -> Result<(), Rejected> {
-    let plain = |parent, properties, methods| Declaration {
-        kind: Kind::Open,
-        parent: Some(parent),
-        interfaces: &[],
-        properties,
-        methods,
-        create: None,
-    };
-    let marked = |parent, properties, methods| Declaration {
-        interfaces: &["DelayQueue\\Exception"],
-        ..plain(parent, properties, methods)
-    };
-    MARKER.register(&Declaration {
-        kind: Kind::Interface,
-        parent: None,
-        interfaces: &["Throwable"],
-        properties: &[],
-        methods: &[],
-        create: None,
-    })?;
-    CONNECTION.register(&marked("RuntimeException", &["bool $ambiguous = false", "array $stored = []"], &[]))?;
-    AUTHENTICATION.register(&plain("DelayQueue\\ConnectionException", &[], &[]))?;
-    SERVER.register(&marked("RuntimeException", &["string $redisCode = ''", "array $stored = []"], &[]))?;
-    QUEUE_FULL.register(&plain("DelayQueue\\ServerException", &[], &[]))?;
-    LEASE_LOST.register(&marked("RuntimeException", &[], &[]))?;
-    CANCELLED.register(&plain("DelayQueue\\LeaseLostException", &[], &[]))?;
-    DUPLICATE.register(&marked("RuntimeException", &["array $stored = []"], &[]))?;
-    PAYLOAD.register(&marked("InvalidArgumentException", &[], &[]))?;
-    SEAL.register(&marked("RuntimeException", &[], &[]))?;
-    TIMEOUT.register(&marked("RuntimeException", &[], &[]))?;
-    SHUTDOWN.register(&Declaration { kind: Kind::Final, ..marked("RuntimeException", &[], &[]) })?;
-    RELEASE.register(&marked("RuntimeException", &["readonly float $delay"], &RELEASE_METHODS))?;
-    BURY.register(&marked("RuntimeException", &[], &[]))
-}
-
-static RELEASE_METHODS: [Method; 1] =
-    [method!("__construct(int|float|string|\\DateInterval $delay = 0, string $message = '')", release_construct)];
-
 /// `new Release('30s', 'rate limited')`
-fn release_construct(call: &Call) -> Outcome<Zval> {
+pub fn construct(call: &Call) -> Outcome<Zval> {
     let delay_ms = match call.arg(1) {
         Some(value) => duration_arg::span(value, Place::Argument(1))?,
         None => 0,
@@ -82,7 +28,7 @@ fn release_construct(call: &Call) -> Outcome<Zval> {
 pub fn fill_release(object: *mut ZendObject, delay_ms: u64, message: Option<&[u8]>) -> Outcome<()> {
     let mut delay = Zval::new();
     delay.set_double(convert::seconds(delay_ms));
-    set_property(RELEASE.entry(), object, "delay", &mut delay);
+    set_property(classes::RELEASE.entry(), object, "delay", &mut delay);
     if let Some(message) = message {
         let mut text = Zval::new();
         text.set_zend_string(ZendStr::new(message, false));
@@ -138,7 +84,7 @@ pub fn throw_value_error(message: &str) -> Fault {
 
 /// A payload that cannot be stored; a pending exception becomes its `previous`.
 pub fn throw_payload(message: &str, code: i64) -> Fault {
-    throw(PAYLOAD.entry(), message, code);
+    throw(classes::PAYLOAD_EXCEPTION.entry(), message, code);
     Fault::Thrown
 }
 
@@ -150,25 +96,25 @@ pub fn payload(message: &str) -> Zval {
 
 /// A handler ran too long.
 pub fn throw_timeout(message: &str) {
-    throw(TIMEOUT.entry(), message, 0);
+    throw(classes::TIMEOUT_EXCEPTION.entry(), message, 0);
 }
 
 /// A handler runs, and the process is to end.
 pub fn throw_shutdown(message: &str) {
-    throw(SHUTDOWN.entry(), message, 0);
+    throw(classes::SHUTDOWN_EXCEPTION.entry(), message, 0);
 }
 
 /// The job of a handler was cancelled.
 pub fn throw_cancelled(message: &str) {
-    throw(CANCELLED.entry(), message, 0);
+    throw(classes::CANCELLED_EXCEPTION.entry(), message, 0);
 }
 
 /// Milliseconds of a thrown `DelayQueue\\Release`.
 pub fn release_delay_ms(object: &ZendObject) -> Option<u64> {
-    if !RELEASE.owns(object) {
+    if !classes::RELEASE.owns(object) {
         return None;
     }
-    let seconds = property(RELEASE.entry(), object, "delay", Zval::double).unwrap_or(0.0);
+    let seconds = property(classes::RELEASE.entry(), object, "delay", Zval::double).unwrap_or(0.0);
     Some(crate::core::duration::from_seconds(seconds.max(0.0)).unwrap_or(0))
 }
 
@@ -190,22 +136,22 @@ pub fn property<T>(
 
 /// Whether a `DelayQueue\\LeaseLostException` is on its way.
 pub fn lease_lost_is_pending() -> bool {
-    sys::pending_throwable().is_some_and(|exception| LEASE_LOST.owns(exception))
+    sys::pending_throwable().is_some_and(|exception| classes::LEASE_LOST_EXCEPTION.owns(exception))
 }
 
 /// Whether it is a `DelayQueue\\Bury`.
 pub fn is_bury(object: &ZendObject) -> bool {
-    BURY.owns(object)
+    classes::BURY.owns(object)
 }
 
 /// Whether it is a `DelayQueue\\TimeoutException`.
 pub fn is_timeout(object: &ZendObject) -> bool {
-    TIMEOUT.owns(object)
+    classes::TIMEOUT_EXCEPTION.owns(object)
 }
 
 /// Whether it is a `DelayQueue\\ShutdownException`.
 pub fn is_shutdown(object: &ZendObject) -> bool {
-    SHUTDOWN.owns(object)
+    classes::SHUTDOWN_EXCEPTION.owns(object)
 }
 
 /// The exception of an error, made but not thrown: for listeners.
@@ -241,32 +187,60 @@ pub fn throw_storing(error: Error, stored: &[JobId]) -> Fault {
     match error {
         Error::Interrupted => {}
         Error::Connection { ambiguous, .. } => {
-            throw_with(&CONNECTION, &CONNECTION, &message, "ambiguous", convert::bool(ambiguous), stored);
+            throw_with(
+                &classes::CONNECTION_EXCEPTION,
+                &classes::CONNECTION_EXCEPTION,
+                &message,
+                "ambiguous",
+                convert::bool(ambiguous),
+                stored,
+            );
         }
         Error::Authentication { .. } => {
             let unambiguous = convert::bool(false);
-            throw_with(&AUTHENTICATION, &CONNECTION, &message, "ambiguous", unambiguous, stored);
+            throw_with(
+                &classes::AUTHENTICATION_EXCEPTION,
+                &classes::CONNECTION_EXCEPTION,
+                &message,
+                "ambiguous",
+                unambiguous,
+                stored,
+            );
         }
         Error::Server { code, .. } => {
-            throw_with(&SERVER, &SERVER, &message, "redisCode", convert::bytes(code), stored);
+            throw_with(
+                &classes::SERVER_EXCEPTION,
+                &classes::SERVER_EXCEPTION,
+                &message,
+                "redisCode",
+                convert::bytes(code),
+                stored,
+            );
         }
         Error::QueueFull { code, .. } => {
-            throw_with(&QUEUE_FULL, &SERVER, &message, "redisCode", convert::bytes(code), stored);
+            throw_with(
+                &classes::QUEUE_FULL_EXCEPTION,
+                &classes::SERVER_EXCEPTION,
+                &message,
+                "redisCode",
+                convert::bytes(code),
+                stored,
+            );
         }
         Error::LeaseLost { .. } => {
-            throw(LEASE_LOST.entry(), &message, 0);
+            throw(classes::LEASE_LOST_EXCEPTION.entry(), &message, 0);
         }
         Error::Duplicate { .. } => {
             let message = match stored.len() {
                 0 => message,
                 before => format!("{message} (jobs stored before: {before})"),
             };
-            if let Some(object) = throw(DUPLICATE.entry(), &message, 0) {
-                set_stored(&DUPLICATE, object, stored);
+            if let Some(object) = throw(classes::DUPLICATE_JOB_EXCEPTION.entry(), &message, 0) {
+                set_stored(&classes::DUPLICATE_JOB_EXCEPTION, object, stored);
             }
         }
         Error::Seal { .. } => {
-            throw(SEAL.entry(), &message, 0);
+            throw(classes::SEAL_EXCEPTION.entry(), &message, 0);
         }
         Error::PayloadTooLarge { .. } => return throw_payload(&message, 0),
         Error::Invalid(_) => return throw_value_error(&format!("{}(): {message}", active_function())),

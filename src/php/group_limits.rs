@@ -1,45 +1,19 @@
 //! `DelayQueue\GroupLimits`: a plain value object, which PHP copies, compares, prints and serializes by its properties.
 
 use super::args::u32_in;
-use super::call::{Call, Fault, Outcome, guard, method};
-use super::class::{Class, Declaration, Kind, Method, Rejected};
+use super::call::{Call, Fault, Outcome, guard};
+use super::class::Properties;
+use super::classes::{self, properties};
 use super::convert;
 use super::exceptions::{At, set_property, throw_error};
+use super::object::property;
 use super::place::Place;
 use super::sys;
 use crate::core::duration;
 use crate::core::groups::{GroupLimits as Core, Rate};
 use ext_php_rs::types::{ZendObject, Zval};
 
-static CLASS: Class = Class::new("DelayQueue\\GroupLimits");
-
-/// In the order of the slots.
-const PROPERTIES: [&str; 5] = [
-    "readonly ?int $concurrency",
-    "readonly ?string $rate",
-    "readonly ?int $burst",
-    "readonly int $weight",
-    "readonly bool $ordered",
-];
-
-static METHODS: [Method; 1] = [method!(
-    "__construct(?int $concurrency = null, ?string $rate = null, ?int $burst = null, int $weight = 1, \
-     bool $ordered = false)",
-    construct
-)];
-
-pub fn register() -> Result<(), Rejected> {
-    CLASS.register(&Declaration {
-        kind: Kind::Final,
-        parent: None,
-        interfaces: &[],
-        properties: &PROPERTIES,
-        methods: &METHODS,
-        create: None,
-    })
-}
-
-fn construct(call: &Call) -> Outcome<Zval> {
+pub fn construct(call: &Call) -> Outcome<Zval> {
     let limits = of_arguments(call)?;
     let weight = match call.arg(4) {
         Some(_) => u32_in(call.int(4)?, Place::Argument(4), 1, u32::MAX)?,
@@ -76,16 +50,15 @@ pub fn of_arguments(call: &Call) -> Outcome<Core> {
 
 /// Sets the properties, each of which a readonly object takes once.
 fn fill(object: *mut ZendObject, limits: &Core) -> Outcome<()> {
-    let values = [
-        convert::nullable(limits.concurrency, convert::int),
-        convert::nullable(limits.rate, |rate| convert::bytes(text(rate))),
-        convert::nullable(limits.burst, convert::int),
-        convert::int(limits.weight),
-        convert::bool(limits.ordered),
-    ];
-    for (declared, mut value) in PROPERTIES.iter().zip(values) {
-        let name = declared.rsplit('$').next().unwrap_or_default();
-        set_property(CLASS.entry(), object, name, &mut value);
+    let values = properties::GroupLimits {
+        concurrency: convert::nullable(limits.concurrency, convert::int),
+        rate: convert::nullable(limits.rate, |rate| convert::bytes(text(rate))),
+        burst: convert::nullable(limits.burst, convert::int),
+        weight: convert::int(limits.weight),
+        ordered: convert::bool(limits.ordered),
+    };
+    for (name, mut value) in properties::GroupLimits::NAMES.iter().zip(values.into_slots()) {
+        set_property(classes::GROUP_LIMITS.entry(), object, name, &mut value);
         if sys::exception_pending() {
             return Err(Fault::Thrown);
         }
@@ -101,7 +74,7 @@ fn text(rate: Rate) -> String {
 /// The PHP object of limits that are set.
 pub fn object(limits: &Core) -> Outcome<Zval> {
     // SAFETY: the class is registered, and lives as long as the process.
-    let Some(ce) = (unsafe { CLASS.entry().as_ref() }) else { return Err(Fault::Thrown) };
+    let Some(ce) = (unsafe { classes::GROUP_LIMITS.entry().as_ref() }) else { return Err(Fault::Thrown) };
     let mut out = Zval::new();
     let mut fresh = guard(|| ce.new())?;
     out.set_object(&mut fresh);
@@ -113,20 +86,21 @@ pub fn object(limits: &Core) -> Outcome<Zval> {
 
 /// A `GroupLimits` argument. `unserialize()` asks no constructor: the values are checked here again.
 pub fn argument(call: &Call, number: u32, value: &Zval) -> Outcome<Core> {
-    let Some(object) = value.object().filter(|object| CLASS.owns(object)) else {
+    let Some(object) = value.object().filter(|object| classes::GROUP_LIMITS.owns(object)) else {
         return Err(call.type_error(number, value));
     };
-    // SAFETY: a live object of the final class, which has as many slots as properties.
-    let slot = |index: usize| unsafe { &*sys::slot(std::ptr::from_ref(object).cast_mut(), index) };
-    let (Some(weight), Some(ordered)) = (slot(3).long(), slot(4).bool()) else {
+    let property = |name: &str| property::<properties::GroupLimits>(object, name);
+    let (Some(weight), Some(ordered)) =
+        (property("weight").and_then(Zval::long), property("ordered").and_then(Zval::bool))
+    else {
         return Err(throw_error("The DelayQueue\\GroupLimits object was not constructed"));
     };
     let wrong = || Place::Argument(number).value_error("must have values that its constructor takes");
     let positive = |value: i64| u32::try_from(value).ok().filter(|number| *number > 0).ok_or_else(wrong);
     let limits = Core {
-        concurrency: slot(0).long().map(positive).transpose()?,
-        rate: slot(1).str().map(|text| Rate::parse(text).map_err(|_| wrong())).transpose()?,
-        burst: slot(2).long().map(positive).transpose()?,
+        concurrency: property("concurrency").and_then(Zval::long).map(positive).transpose()?,
+        rate: property("rate").and_then(Zval::str).map(|text| Rate::parse(text).map_err(|_| wrong())).transpose()?,
+        burst: property("burst").and_then(Zval::long).map(positive).transpose()?,
         weight: positive(weight)?,
         ordered,
     };

@@ -1,64 +1,31 @@
 //! Groups of jobs: their limits, their pauses, and what there is of them. `DelayQueue\GroupStats`.
 
 use super::call::{Call, Outcome};
-use super::class::{Class, Declaration, Kind, Rejected};
+use super::classes::properties;
 use super::convert;
 use super::delay_queue::DelayQueue;
 use super::duration_arg;
 use super::exceptions::{At, throw_error, throw_value_error};
 use super::group_limits;
 use super::job_info;
-use super::object::{Handlers, Inside, creator, make};
+use super::object::{Plain, make};
 use super::place::{Place, active_function};
 use crate::core::error::Error;
 use crate::core::groups::{AllLimits, Group, GroupLimits, GroupStats as Core};
 use crate::core::job::State;
 use crate::core::queue::Queue;
 use ext_php_rs::types::Zval;
-use std::sync::OnceLock;
-
-/// All there is lies in the properties.
-pub struct GroupStats;
-
-static CLASS: Class = Class::new("DelayQueue\\GroupStats");
-static HANDLERS: OnceLock<Handlers> = OnceLock::new();
-
-impl Inside for GroupStats {
-    fn class() -> &'static Class {
-        &CLASS
-    }
-    fn handlers() -> &'static OnceLock<Handlers> {
-        &HANDLERS
-    }
-}
-
-pub fn register() -> Result<(), Rejected> {
-    CLASS.register(&Declaration {
-        kind: Kind::Final,
-        parent: None,
-        interfaces: &[],
-        properties: &[
-            "readonly int $waiting",
-            "readonly int $reserved",
-            "readonly ?float $nextTurnAt",
-            "readonly ?float $closedUntil",
-            "readonly bool $paused",
-        ],
-        methods: &[],
-        create: Some(creator::<GroupStats>()),
-    })
-}
 
 pub fn stats_object(stats: &Core) -> Outcome<Zval> {
     let moment = |us: i64| convert::float(convert::unix_seconds_of_us(us));
-    let properties = vec![
-        convert::int(stats.waiting),
-        convert::int(stats.reserved),
-        convert::nullable(stats.next_turn_at_us, moment),
-        convert::nullable(stats.closed_until_us, moment),
-        convert::bool(stats.is_paused),
-    ];
-    make(GroupStats, properties)
+    let properties = properties::GroupStats {
+        waiting: convert::int(stats.waiting),
+        reserved: convert::int(stats.reserved),
+        next_turn_at: convert::nullable(stats.next_turn_at_us, moment),
+        closed_until: convert::nullable(stats.closed_until_us, moment),
+        paused: convert::bool(stats.is_paused),
+    };
+    make(Plain, properties)
 }
 
 /// `string $group`
@@ -166,7 +133,7 @@ pub fn groups(call: &Call) -> Outcome<Zval> {
 }
 
 /// `list()` with a group: a page of its jobs in this state.
-pub fn list(call: &Call, group: &Group, state: State, offset: u64, limit: u64) -> Outcome<Zval> {
+pub fn list_group(call: &Call, group: &Group, state: State, offset: u64, limit: u64) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     if call.non_null(4).is_some() {
         return Err(Place::Argument(4).value_error("must be null when argument #5 ($group) is given"));

@@ -1,8 +1,8 @@
 //! `DelayQueue\Job`: a job under a lease.
 
 use super::args;
-use super::call::{Call, Fault, Outcome, method};
-use super::class::{Class, Declaration, Kind, Method, Rejected};
+use super::call::{Call, Fault, Outcome};
+use super::classes::properties;
 use super::convert;
 use super::duration_arg;
 use super::exceptions::{self, throw_error, throw_lease_lost};
@@ -10,7 +10,7 @@ use super::headers;
 use super::job_call::{Content, Made, now_us};
 use super::keep_alive::KeepAlive;
 use super::new_job::{Encoding, Format, encode};
-use super::object::{Handlers, Inside, creator, make};
+use super::object::{Handlers, Inside, make};
 use super::open_jobs::{self, OpenJob};
 use super::place::Place;
 use super::reason;
@@ -48,64 +48,14 @@ pub struct Job {
     pub recorder: Option<Recorder>,
 }
 
-static CLASS: Class = Class::new("DelayQueue\\Job");
-static HANDLERS: OnceLock<Handlers> = OnceLock::new();
-
 impl Inside for Job {
-    fn class() -> &'static Class {
-        &CLASS
-    }
     fn handlers() -> &'static OnceLock<Handlers> {
+        static HANDLERS: OnceLock<Handlers> = OnceLock::new();
         &HANDLERS
     }
     fn held_values(&self) -> (*mut Zval, usize) {
         self.recorder.as_ref().map_or((std::ptr::null_mut(), 0), Recorder::held_values)
     }
-}
-
-pub static METHODS: [Method; 11] = [
-    method!("ack(bool $failed = false): void", ack),
-    method!(
-        "release(int|float|string|\\DateInterval|\\DateTimeInterface $delay = 0, ?int $priority = null, \
-         bool $countAttempt = true, \\Throwable|string|null $error = null): void",
-        release
-    ),
-    method!("fail(\\Throwable|string|null $reason = null): void", fail),
-    method!("bury(\\Throwable|string|null $reason = null, bool $failed = false): void", bury),
-    method!("touch(int|float|string|\\DateInterval|null $ttr = null): float", touch),
-    method!("keepAlive(int|float|string|\\DateInterval|null $atMost = null): void", keep_alive),
-    method!("update(mixed $payload, ?array $headers = null, ?array $seal = null): void", update),
-    method!("timeLeft(): float", time_left),
-    method!("deadlineSoon(int|float|string|\\DateInterval $margin = 1): bool", deadline_soon),
-    method!("isSettled(): bool", is_settled),
-    method!("isLost(): bool", is_lost),
-];
-
-pub fn register() -> Result<(), Rejected> {
-    CLASS.register(&Declaration {
-        kind: Kind::Final,
-        parent: None,
-        interfaces: &["DelayQueue\\JobInterface"],
-        properties: &[
-            "readonly string $id",
-            "readonly string $queue",
-            "readonly mixed $payload",
-            "readonly string $body",
-            "readonly int $attempts",
-            "readonly int $maxAttempts",
-            "readonly int $priority",
-            "readonly float $ttr",
-            "readonly float $createdAt",
-            "readonly float $dueAt",
-            "readonly float $reservedAt",
-            "readonly int $token",
-            "readonly ?string $lastError",
-            "readonly array $headers",
-            "readonly ?string $group",
-        ],
-        methods: &METHODS,
-        create: Some(creator::<Job>()),
-    })
 }
 
 /// The PHP object of a reservation.
@@ -119,7 +69,6 @@ pub fn recorded(queue: Queue, reserved: Reserved, payload: Zval, encoding: Encod
     made(queue, reserved, payload, lease, encoding, Some(to))
 }
 
-/// Properties in the order of their declaration.
 fn made(
     queue: Queue,
     reserved: Reserved,
@@ -128,23 +77,24 @@ fn made(
     encoding: Encoding,
     recorder: Option<Recorder>,
 ) -> Outcome<Zval> {
-    let properties = vec![
-        convert::bytes(reserved.id.as_bytes()),
-        convert::bytes(reserved.queue.as_bytes()),
+    let options = &reserved.options;
+    let properties = properties::Job {
+        id: convert::bytes(reserved.id.as_bytes()),
+        queue: convert::bytes(reserved.queue.as_bytes()),
         payload,
-        convert::bytes(&reserved.payload),
-        convert::int(reserved.attempts),
-        convert::int(reserved.options.max_attempts),
-        convert::int(reserved.options.priority),
-        convert::float(convert::seconds(reserved.options.ttr_ms)),
-        convert::float(convert::unix_seconds(reserved.created_at_ms)),
-        convert::float(convert::unix_seconds_of_us(reserved.due_at_us)),
-        convert::float(convert::unix_seconds_of_us(reserved.reserved_at_us)),
-        convert::int(reserved.receipt.token()),
-        convert::nullable(reserved.last_error.as_deref(), convert::bytes),
-        headers::array(&reserved.options.headers),
-        convert::nullable(traits::group(&reserved.options.extras.traits), convert::bytes),
-    ];
+        body: convert::bytes(&reserved.payload),
+        attempts: convert::int(reserved.attempts),
+        max_attempts: convert::int(options.max_attempts),
+        priority: convert::int(options.priority),
+        ttr: convert::float(convert::seconds(options.ttr_ms)),
+        created_at: convert::float(convert::unix_seconds(reserved.created_at_ms)),
+        due_at: convert::float(convert::unix_seconds_of_us(reserved.due_at_us)),
+        reserved_at: convert::float(convert::unix_seconds_of_us(reserved.reserved_at_us)),
+        token: convert::int(reserved.receipt.token()),
+        last_error: convert::nullable(reserved.last_error.as_deref(), convert::bytes),
+        headers: headers::array(&options.headers),
+        group: convert::nullable(traits::group(&options.extras.traits), convert::bytes),
+    };
     let job = Job {
         queue,
         held: Rc::new(reserved.held()),
@@ -263,7 +213,7 @@ impl Drop for Job {
     }
 }
 
-fn ack(call: &Call) -> Outcome<Zval> {
+pub fn ack(call: &Call) -> Outcome<Zval> {
     let job = call.this::<Job>()?;
     let failed = call.bool_or(1, false)?;
     job.settle(&Made { name: "ack", failed, ..Made::default() }, |held| {
@@ -271,7 +221,7 @@ fn ack(call: &Call) -> Outcome<Zval> {
     })
 }
 
-fn release(call: &Call) -> Outcome<Zval> {
+pub fn release(call: &Call) -> Outcome<Zval> {
     let job = call.this::<Job>()?;
     let due = match call.arg(1) {
         Some(value) => duration_arg::due(value, Place::Argument(1))?,
@@ -291,14 +241,14 @@ fn release(call: &Call) -> Outcome<Zval> {
     })
 }
 
-fn fail(call: &Call) -> Outcome<Zval> {
+pub fn fail(call: &Call) -> Outcome<Zval> {
     let job = call.this::<Job>()?;
     let reason = reason::argument(call, 1)?;
     let call = Made { name: "fail", reason: reason.as_deref(), ..Made::default() };
     job.settle(&call, |held| job.queue.fail(held, reason.as_deref()))
 }
 
-fn bury(call: &Call) -> Outcome<Zval> {
+pub fn bury(call: &Call) -> Outcome<Zval> {
     let job = call.this::<Job>()?;
     let reason = reason::argument(call, 1)?;
     let failed = call.bool_or(2, false)?;
@@ -308,7 +258,7 @@ fn bury(call: &Call) -> Outcome<Zval> {
     })
 }
 
-fn touch(call: &Call) -> Outcome<Zval> {
+pub fn touch(call: &Call) -> Outcome<Zval> {
     let job = call.this::<Job>()?;
     let ttr_ms = match call.non_null(1) {
         Some(value) => Some(duration_arg::ttr(value, Place::Argument(1))?),
@@ -330,7 +280,7 @@ fn touch(call: &Call) -> Outcome<Zval> {
     Ok(convert::float(convert::unix_seconds_of_us(until_us)))
 }
 
-fn keep_alive(call: &Call) -> Outcome<Zval> {
+pub fn keep_alive(call: &Call) -> Outcome<Zval> {
     let job = call.this::<Job>()?;
     let at_most_ms = match call.non_null(1) {
         Some(value) => Some(duration_arg::millis(value, Place::Argument(1))?),
@@ -346,7 +296,7 @@ fn keep_alive(call: &Call) -> Outcome<Zval> {
     Ok(convert::null())
 }
 
-fn update(call: &Call) -> Outcome<Zval> {
+pub fn update(call: &Call) -> Outcome<Zval> {
     let job = call.this::<Job>()?;
     let Some(payload) = call.arg(1) else { return Err(throw_error("update() needs a payload")) };
     if let Some(given) = call.non_null(3) {
@@ -373,7 +323,7 @@ fn update(call: &Call) -> Outcome<Zval> {
 }
 
 /// Seconds until the lease ends, 0 once it has or the job is no longer ours.
-fn time_left(call: &Call) -> Outcome<Zval> {
+pub fn time_left(call: &Call) -> Outcome<Zval> {
     let job = call.this::<Job>()?;
     if !job.is_ours() {
         return Ok(convert::float(0.0));
@@ -382,7 +332,7 @@ fn time_left(call: &Call) -> Outcome<Zval> {
 }
 
 /// Whether the lease of a job that is ours ends within the margin.
-fn deadline_soon(call: &Call) -> Outcome<Zval> {
+pub fn deadline_soon(call: &Call) -> Outcome<Zval> {
     let job = call.this::<Job>()?;
     let margin_ms = match call.arg(1) {
         Some(value) => duration_arg::millis(value, Place::Argument(1))?,
@@ -391,10 +341,10 @@ fn deadline_soon(call: &Call) -> Outcome<Zval> {
     Ok(convert::bool(job.is_ours() && job.seconds_left() <= convert::seconds(margin_ms)))
 }
 
-fn is_settled(call: &Call) -> Outcome<Zval> {
+pub fn is_settled(call: &Call) -> Outcome<Zval> {
     Ok(convert::bool(call.this::<Job>()?.settled.get()))
 }
 
-fn is_lost(call: &Call) -> Outcome<Zval> {
+pub fn is_lost(call: &Call) -> Outcome<Zval> {
     Ok(convert::bool(call.this::<Job>()?.lease.is_lost()))
 }

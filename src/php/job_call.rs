@@ -1,55 +1,15 @@
 //! `DelayQueue\JobCall`: one call of a method of a test's job, its arguments as the extension understands them.
 
 use super::call::Outcome;
-use super::class::{Class, Declaration, Kind, Rejected};
+use super::classes::properties;
 use super::convert;
 use super::date;
 use super::headers;
 use super::json;
 use super::new_job::Format;
-use super::object::{Handlers, Inside, creator, make};
+use super::object::{Plain, make};
 use crate::core::job::Due;
 use ext_php_rs::types::Zval;
-use std::sync::OnceLock;
-
-/// All there is lies in the properties.
-pub struct JobCall;
-
-static CLASS: Class = Class::new("DelayQueue\\JobCall");
-static HANDLERS: OnceLock<Handlers> = OnceLock::new();
-
-impl Inside for JobCall {
-    fn class() -> &'static Class {
-        &CLASS
-    }
-    fn handlers() -> &'static OnceLock<Handlers> {
-        &HANDLERS
-    }
-}
-
-pub fn register() -> Result<(), Rejected> {
-    CLASS.register(&Declaration {
-        kind: Kind::Final,
-        parent: None,
-        interfaces: &[],
-        properties: &[
-            "readonly string $name",
-            "readonly ?float $delay",
-            "readonly ?float $dueAt",
-            "readonly ?int $priority",
-            "readonly bool $countAttempt",
-            "readonly bool $failed",
-            "readonly ?string $reason",
-            "readonly ?float $ttr",
-            "readonly ?float $leaseUntil",
-            "readonly mixed $payload",
-            "readonly ?string $body",
-            "readonly ?array $headers",
-        ],
-        methods: &[],
-        create: Some(creator::<JobCall>()),
-    })
-}
 
 /// A call with what its method takes; the rest is empty.
 #[derive(Default)]
@@ -98,20 +58,20 @@ impl Made<'_> {
                 Format::Json => json::decode(content.body)?.unwrap_or_else(|_| convert::null()),
             },
         };
-        let properties = vec![
-            convert::bytes(self.name),
-            convert::nullable(due_us, |us| seconds_of_us(us.saturating_sub(now_us).max(0))),
-            convert::nullable(due_us, seconds_of_us),
-            convert::nullable(self.priority, convert::int),
-            convert::bool(!self.is_uncounted),
-            convert::bool(self.failed),
-            convert::nullable(self.reason, convert::bytes),
-            convert::nullable(self.length_ms, |ms| convert::float(convert::seconds(ms))),
-            convert::nullable(self.lease_until_us, seconds_of_us),
+        let properties = properties::JobCall {
+            name: convert::bytes(self.name),
+            delay: convert::nullable(due_us, |us| seconds_of_us(us.saturating_sub(now_us).max(0))),
+            due_at: convert::nullable(due_us, seconds_of_us),
+            priority: convert::nullable(self.priority, convert::int),
+            count_attempt: convert::bool(!self.is_uncounted),
+            failed: convert::bool(self.failed),
+            reason: convert::nullable(self.reason, convert::bytes),
+            ttr: convert::nullable(self.length_ms, |ms| convert::float(convert::seconds(ms))),
+            lease_until: convert::nullable(self.lease_until_us, seconds_of_us),
             payload,
-            convert::nullable(self.content.as_ref(), |content| convert::bytes(content.body)),
-            convert::nullable(self.content.as_ref().and_then(|content| content.headers), headers::array),
-        ];
-        make(JobCall, properties)
+            body: convert::nullable(self.content.as_ref(), |content| convert::bytes(content.body)),
+            headers: convert::nullable(self.content.as_ref().and_then(|content| content.headers), headers::array),
+        };
+        make(Plain, properties)
     }
 }

@@ -63,7 +63,7 @@ pub fn list(call: &Call) -> Outcome<Zval> {
     let offset = call.at_least(2, call.int_or(2, 0)?, 0)?;
     let limit = call.at_least(3, call.int_or(3, 100)?, 1)?;
     if let Some(group) = groups::nullable_name(call, 5)? {
-        return groups::list(call, &group, state, offset, limit);
+        return groups::list_group(call, &group, state, offset, limit);
     }
     let after = match call.non_null(4) {
         Some(value) => Some(place(call, 4, value, state)?),

@@ -1,13 +1,16 @@
 //! The PHP face: converts values and throws exceptions; knows no Redis command.
 //!
-//! A class is declared in the words of PHP ([`class`], [`signature`]); a method takes its arguments from a
+//! The stub is the declaration of the classes ([`surface`]); a method takes its arguments from a
 //! [`call::Call`], asks the core, and converts the answer ([`convert`]). Errors go out through [`exceptions`].
+
+#![deny(dead_code, unused_imports)]
 
 mod args;
 mod array;
 mod backoff;
 mod call;
 mod class;
+mod classes;
 mod convert;
 mod date;
 mod delay_queue;
@@ -18,7 +21,6 @@ mod group_limits;
 mod groups;
 mod headers;
 mod ini;
-mod interfaces;
 mod interrupts;
 mod items;
 mod job;
@@ -43,15 +45,14 @@ mod recorder;
 mod reserve;
 mod seal;
 mod settings;
-mod signature;
 mod stats;
+mod surface;
 mod sys;
 mod testing;
 mod worker;
 mod workers;
 
 use crate::core::doctor::TESTED_SERVERS;
-use class::Rejected;
 use ext_php_rs::prelude::*;
 use ext_php_rs::zend::ModuleEntry;
 use ext_php_rs::{info_table_end, info_table_header, info_table_row, info_table_start};
@@ -71,7 +72,7 @@ extern "C" fn startup(_kind: i32, module: i32) -> i32 {
         ini::register(module);
         worker::alarm::hook();
         open_jobs::hook();
-        register_classes()
+        surface::declare()
     });
     if matches!(registered, Ok(Ok(()))) { SUCCESS } else { FAILURE }
 }
@@ -86,25 +87,6 @@ fn say_where(panic: &std::panic::PanicHookInfo) {
     if let Some(at) = panic.location() {
         let _ = writeln!(std::io::stderr(), "delayqueue: an internal check failed at {}:{}", at.file(), at.line());
     }
-}
-
-fn register_classes() -> Result<(), Rejected> {
-    enums::register()?;
-    exceptions::register()?;
-    rate_limited::register()?;
-    backoff::register()?;
-    interfaces::register_job()?;
-    job::register()?;
-    job_info::register()?;
-    stats::register()?;
-    group_limits::register()?;
-    groups::register()?;
-    once::register()?;
-    prepared::register()?;
-    job_call::register()?;
-    testing::register()?;
-    interfaces::register_queue()?;
-    delay_queue::register()
 }
 
 extern "C" fn begin_request(_kind: i32, _module: i32) -> i32 {

@@ -4,7 +4,8 @@ use super::args;
 use super::array::{self, Key};
 use super::backoff;
 use super::call::{Call, Outcome};
-use super::class::Class;
+use super::class::Case;
+use super::classes::cases;
 use super::duration_arg;
 use super::enums;
 use super::exceptions::{At, throw_payload};
@@ -16,7 +17,7 @@ use crate::core::groups::Group;
 use crate::core::job::{Due, Extras, JobId, JobOptions, NewJob, OnDuplicate};
 use crate::core::nearest;
 use crate::core::record;
-use crate::core::traits::Traits;
+use crate::core::traits::{OnExpiry, Traits};
 use ext_php_rs::types::Zval;
 
 /// How payloads are stored.
@@ -161,7 +162,12 @@ impl<'a> Fields<'a> {
             Some(bytes) => JobId::new(bytes).at(place),
             None => Err(place.wrong_type("?string", value)),
         })?;
-        let on_duplicate = self.case("onDuplicate", &enums::ON_DUPLICATE, enums::on_duplicate)?.unwrap_or(on_duplicate);
+        let on_duplicate = match self.case("onDuplicate")? {
+            Some(cases::OnDuplicate::Fail) => OnDuplicate::Fail,
+            Some(cases::OnDuplicate::Keep) => OnDuplicate::Keep,
+            Some(cases::OnDuplicate::Replace) => OnDuplicate::Replace,
+            None => on_duplicate,
+        };
         let mut extras = self.nullable("extras", extras)?.unwrap_or_default();
         extras.traits = self.traits(id.is_some() && on_duplicate == OnDuplicate::Replace)?.before(&extras.traits);
         let options = JobOptions {
@@ -197,7 +203,10 @@ impl<'a> Fields<'a> {
     /// `replaces`: the job replaces another one of its id.
     fn traits(&self, replaces: bool) -> Outcome<Traits> {
         let mut traits = Traits::default();
-        let then = self.case("onExpiry", &enums::ON_EXPIRY, enums::on_expiry)?.unwrap_or_default();
+        let then = match self.case("onExpiry")? {
+            Some(cases::OnExpiry::Drop) => OnExpiry::Drop,
+            Some(cases::OnExpiry::Bury) | None => OnExpiry::Bury,
+        };
         let expires = self.nullable("expires", duration_arg::limit)?;
         let retry_until = self.nullable("retryUntil", duration_arg::limit)?;
         if let Some(by) = expires {
@@ -227,11 +236,11 @@ impl<'a> Fields<'a> {
     }
 
     /// The case of an enum.
-    pub fn case<T>(&self, key: &'static str, class: &Class, read: fn(&Zval) -> Option<T>) -> Outcome<Option<T>> {
+    fn case<C: Case>(&self, key: &'static str) -> Outcome<Option<C>> {
         match self.get(key) {
-            (Some(value), place) => match read(value) {
+            (Some(value), place) => match enums::case(value) {
                 Some(case) => Ok(Some(case)),
-                None => Err(place.wrong_type(class.name, value)),
+                None => Err(place.wrong_type(C::class().name, value)),
             },
             (None, _) => Ok(None),
         }

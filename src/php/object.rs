@@ -1,7 +1,7 @@
 //! PHP objects with a Rust value inside: how they are made, found again and freed.
 
 use super::call::{Fault, Outcome};
-use super::class::{Class, Create};
+use super::class::{Class, Create, Properties};
 use super::exceptions;
 use super::sys;
 use ext_php_rs::ffi::{self, zend_class_entry, zend_function, zend_object, zend_object_handlers};
@@ -11,10 +11,9 @@ use std::mem::offset_of;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
-/// A Rust type that lives in objects of a PHP class.
+/// A Rust type that lives in PHP objects.
 pub trait Inside: Sized + 'static {
-    fn class() -> &'static Class;
-    /// One table of handlers per class.
+    /// One table of handlers per type.
     fn handlers() -> &'static OnceLock<Handlers>;
     /// Whether PHP may say `new`.
     const CONSTRUCTIBLE: bool = false;
@@ -32,6 +31,16 @@ pub trait Inside: Sized + 'static {
     }
 }
 
+/// The inside of objects that are nothing but their properties, and that PHP neither makes nor copies.
+pub struct Plain;
+
+impl Inside for Plain {
+    fn handlers() -> &'static OnceLock<Handlers> {
+        static HANDLERS: OnceLock<Handlers> = OnceLock::new();
+        &HANDLERS
+    }
+}
+
 /// A handler table; immutable once made.
 pub struct Handlers(zend_object_handlers);
 // SAFETY: function pointers and an offset, never written after they were made.
@@ -46,7 +55,7 @@ struct Holder<T> {
     std: zend_object,
 }
 
-/// The `create_object` of `T`'s class.
+/// The `create_object` of a class whose objects hold a `T`.
 pub const fn creator<T: Inside>() -> Create {
     create::<T>
 }
@@ -83,7 +92,7 @@ fn make_handlers<T: Inside>() -> Handlers {
     Handlers(handlers)
 }
 
-/// The holder around an engine object of `T`'s class.
+/// The holder around an engine object.
 ///
 /// # Safety
 /// `object` was made by [`allocate`] for the same `T`.
@@ -161,12 +170,20 @@ unsafe extern "C" fn compare<T: Inside>(left: *mut Zval, right: *mut Zval) -> c_
 
 unsafe extern "C" fn refuse_constructor(object: *mut zend_object) -> *mut zend_function {
     // SAFETY: the engine passes a live object.
-    let class = unsafe { (*object).ce.as_ref() }.and_then(ext_php_rs::zend::ClassEntry::name).unwrap_or("object");
-    exceptions::throw_error(&format!("Cannot directly construct {class}"));
+    exceptions::throw_error(&format!("Cannot directly construct {}", unsafe { class_name(object) }));
     std::ptr::null_mut()
 }
 
-/// The Rust value inside a PHP value, if it is an object of `T`'s class whose constructor ran.
+/// The name of an object's class.
+///
+/// # Safety
+/// The object is live.
+pub unsafe fn class_name<'a>(object: *const zend_object) -> &'a str {
+    // SAFETY: the caller vouches for the object; its class outlives it.
+    unsafe { (*object).ce.as_ref() }.and_then(ext_php_rs::zend::ClassEntry::name).unwrap_or("object")
+}
+
+/// The `T` inside a PHP value, if it is an object that holds one and whose constructor ran.
 pub fn inside<T: Inside>(value: &Zval) -> Option<&T> {
     value.dereference().object().and_then(inside_object::<T>)
 }
@@ -183,32 +200,45 @@ pub fn inside_object<T: Inside>(object: &ZendObject) -> Option<&T> {
 
 /// Puts in the value a constructor made. A second construction is refused: the first value may be in use.
 pub fn construct<T: Inside>(object: *mut ZendObject, value: T) -> Outcome<()> {
-    // SAFETY: `$this` of a constructor of `T`'s class is live and was made by `allocate::<T>`.
+    // SAFETY: `$this` of a constructor is live, and was made by `allocate::<T>`.
     let place = unsafe { &mut (*holder::<T>(object)).value };
     if place.is_some() {
-        return Err(exceptions::throw_error(&format!("Cannot call the constructor of {} twice", T::class().name)));
+        // SAFETY: as above.
+        let class = unsafe { class_name(object) };
+        return Err(exceptions::throw_error(&format!("Cannot call the constructor of {class} twice")));
     }
     *place = Some(value);
     Ok(())
 }
 
-/// A new object around `value`; `properties` fill the declared ones in their order.
-pub fn make<T: Inside>(value: T, properties: Vec<Zval>) -> Outcome<Zval> {
-    let ce = T::class().entry();
-    if ce.is_null() {
+/// A new object of the class that has these properties, around `value`.
+pub fn make<T: Inside, P: Properties>(value: T, properties: P) -> Outcome<Zval> {
+    let made = unfilled(P::class(), value)?;
+    if let Some(object) = made.object() {
+        let object = std::ptr::from_ref(object).cast_mut();
+        for (index, mut property) in properties.into_slots().into_iter().enumerate() {
+            property.u2.extra = 0;
+            // SAFETY: the object is new and ours, and its class declares these properties in this order.
+            unsafe { sys::slot(object, index).write(property) };
+        }
+    }
+    Ok(made)
+}
+
+/// A new object whose properties have no values yet.
+pub fn unfilled<T: Inside>(class: &Class, value: T) -> Outcome<Zval> {
+    if class.entry().is_null() {
         return Err(Fault::Thrown);
     }
-    let object = allocate::<T>(ce, Some(value));
-    // SAFETY: the object is new and ours; the class declares as many properties as its constructor function passes.
-    unsafe {
-        debug_assert_eq!(usize::try_from((*ce).default_properties_count), Ok(properties.len()));
-        for (index, mut property) in properties.into_iter().enumerate() {
-            property.u2.extra = 0;
-            sys::slot(object, index).write(property);
-        }
-        let mut out = Zval::new();
-        out.value.obj = object;
-        out.u1.type_info = ffi::IS_OBJECT_EX;
-        Ok(out)
-    }
+    let mut out = Zval::new();
+    out.value.obj = allocate::<T>(class.entry(), Some(value));
+    out.u1.type_info = ffi::IS_OBJECT_EX;
+    Ok(out)
+}
+
+/// The value of a property of an object of the class that has these.
+pub fn property<'a, P: Properties>(object: &'a ZendObject, name: &str) -> Option<&'a Zval> {
+    let index = P::NAMES.iter().position(|known| *known == name).filter(|_| P::class().owns(object))?;
+    // SAFETY: a live object of the final class has a slot for each of its properties.
+    unsafe { sys::slot(std::ptr::from_ref(object).cast_mut(), index).as_ref() }
 }

@@ -3,7 +3,7 @@
 use super::args;
 use super::array::{self, Key};
 use super::call::{Call, Outcome};
-use super::class::{Class, Declaration, Kind, Rejected};
+use super::classes::{cases, properties};
 use super::convert;
 use super::delay_queue::DelayQueue;
 use super::duration_arg;
@@ -11,41 +11,14 @@ use super::enums;
 use super::exceptions::At;
 use super::items;
 use super::new_job::{Defaults, Fields, encode};
-use super::object::{Handlers, Inside, creator, make};
+use super::object::{Plain, make};
 use super::place::Place;
 use super::produce::moment_us;
 use super::seal;
-use crate::core::job::{JobId, OnDuplicate, State};
+use crate::core::job::{JobId, OnDuplicate};
 use crate::core::queue::{OnceJob, PushOnce as Core, Queue};
 use crate::core::record::History;
 use ext_php_rs::types::Zval;
-use std::sync::OnceLock;
-
-/// All there is lies in the properties.
-pub struct PushOnce;
-
-static CLASS: Class = Class::new("DelayQueue\\PushOnce");
-static HANDLERS: OnceLock<Handlers> = OnceLock::new();
-
-impl Inside for PushOnce {
-    fn class() -> &'static Class {
-        &CLASS
-    }
-    fn handlers() -> &'static OnceLock<Handlers> {
-        &HANDLERS
-    }
-}
-
-pub fn register() -> Result<(), Rejected> {
-    CLASS.register(&Declaration {
-        kind: Kind::Final,
-        parent: None,
-        interfaces: &[],
-        properties: &["readonly int $added", "readonly int $kept", "readonly int $known"],
-        methods: &[],
-        create: Some(creator::<PushOnce>()),
-    })
-}
 
 pub fn push_once(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
@@ -62,7 +35,8 @@ pub fn push_once(call: &Call) -> Outcome<Zval> {
 }
 
 pub fn object(sum: Core) -> Outcome<Zval> {
-    make(PushOnce, vec![convert::int(sum.added), convert::int(sum.kept), convert::int(sum.known)])
+    let (added, kept, known) = (convert::int(sum.added), convert::int(sum.kept), convert::int(sum.known));
+    make(Plain, properties::PushOnce { added, kept, known })
 }
 
 /// An item of `pushOnce()`. Without a payload it is a receipt alone.
@@ -92,8 +66,8 @@ pub fn once_job(item: &Zval, index: usize, defaults: &Defaults) -> Outcome<OnceJ
         return Err(fields.get("onDuplicate").1.value_error(must));
     }
     job.options.seal = sealed;
-    let is_buried = fields.nullable("state", |value, place| match enums::state(value) {
-        Some(State::Buried) => Ok(true),
+    let is_buried = fields.nullable("state", |value, place| match enums::case(value) {
+        Some(cases::State::Buried) => Ok(true),
         Some(_) => Err(place.value_error("must be State::Buried or null")),
         None => Err(place.wrong_type("?DelayQueue\\State", value)),
     })?;

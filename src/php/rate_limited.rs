@@ -1,7 +1,7 @@
 //! `DelayQueue\RateLimited`: a handler's answer to "too many requests".
 
-use super::call::{Call, Outcome, method};
-use super::class::{Class, Declaration, Kind, Method, Rejected};
+use super::call::{Call, Outcome};
+use super::classes;
 use super::convert;
 use super::duration_arg;
 use super::exceptions::{self, set_property, throw_error};
@@ -11,34 +11,15 @@ use super::sys;
 use crate::core::groups::Group;
 use ext_php_rs::types::{ZendObject, Zval};
 
-static CLASS: Class = Class::new("DelayQueue\\RateLimited");
-
-static METHODS: [Method; 1] = [method!(
-    "__construct(int|float|string|\\DateInterval $for, ?string $group = null, string $message = '')",
-    construct
-)];
-
-/// After its parent, `DelayQueue\Release`.
-pub fn register() -> Result<(), Rejected> {
-    CLASS.register(&Declaration {
-        kind: Kind::Open,
-        parent: Some("DelayQueue\\Release"),
-        interfaces: &[],
-        properties: &["readonly ?string $group"],
-        methods: &METHODS,
-        create: None,
-    })
-}
-
 /// `new RateLimited('30s')`, or `new RateLimited($seconds, 'tenant-42', 'too many requests')`
-fn construct(call: &Call) -> Outcome<Zval> {
+pub fn construct(call: &Call) -> Outcome<Zval> {
     let Some(value) = call.arg(1) else { return Err(throw_error("RateLimited needs a duration")) };
     let for_ms = duration_arg::span(value, Place::Argument(1))?;
     let group = groups::nullable_name(call, 2)?;
     let message = call.optional_bytes(3)?;
     exceptions::fill_release(call.object()?, for_ms, message.as_deref())?;
     let mut group = convert::nullable(group, |group| convert::bytes(group.as_bytes()));
-    set_property(CLASS.entry(), call.object()?, "group", &mut group);
+    set_property(classes::RATE_LIMITED.entry(), call.object()?, "group", &mut group);
     if sys::exception_pending() { Err(super::call::Fault::Thrown) } else { Ok(convert::null()) }
 }
 
@@ -51,11 +32,11 @@ pub struct RateLimit {
 
 /// For how long a thrown exception closes, and whom, if it is one of these.
 pub fn read(exception: &ZendObject) -> Option<RateLimit> {
-    if !CLASS.owns(exception) {
+    if !classes::RATE_LIMITED.owns(exception) {
         return None;
     }
     let for_ms = exceptions::release_delay_ms(exception)?;
-    let group = exceptions::property(CLASS.entry(), exception, "group", |value| {
+    let group = exceptions::property(classes::RATE_LIMITED.entry(), exception, "group", |value| {
         value.zend_str().and_then(|name| Group::new(name.as_bytes()).ok())
     });
     Some(RateLimit { for_ms, group })

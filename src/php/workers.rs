@@ -1,13 +1,14 @@
 //! The list of workers, and the orders that operators give them.
 
 use super::call::{Call, Outcome};
+use super::classes::cases;
 use super::convert;
 use super::delay_queue::DelayQueue;
 use super::enums;
 use super::exceptions::{At, throw_error};
 use super::place::Place;
 use crate::core::queue::check_queue_name;
-use crate::core::registry::{Filter, Registry, Worker};
+use crate::core::registry::{Filter, Order, Registry, Worker};
 use ext_php_rs::types::Zval;
 
 pub fn workers(call: &Call) -> Outcome<Zval> {
@@ -41,7 +42,13 @@ fn entry(worker: &Worker) -> Zval {
 
 pub fn tell_workers(call: &Call) -> Outcome<Zval> {
     let Some(value) = call.arg(1) else { return Err(throw_error("tellWorkers() needs an order")) };
-    let Some(order) = enums::worker_order(value) else { return Err(call.type_error(1, value)) };
+    let order = match enums::case(value) {
+        Some(cases::WorkerOrder::Stop) => Order::Stop,
+        Some(cases::WorkerOrder::Restart) => Order::Restart,
+        Some(cases::WorkerOrder::Pause) => Order::Pause,
+        Some(cases::WorkerOrder::Resume) => Order::Resume,
+        None => return Err(call.type_error(1, value)),
+    };
     let meant = Meant::by(call, 2)?;
     Ok(convert::int(Registry::of(call.this::<DelayQueue>()?.queue.first()).tell(order, &meant.filter())?))
 }

@@ -7,20 +7,20 @@ use crate::core::queue::{Queue, QueueConfig, check_queue_name};
 use crate::core::traits::Traits;
 use crate::php::args::u32_in;
 use crate::php::call::{Call, Outcome};
+use crate::php::classes::properties;
 use crate::php::delay_queue::DelayQueue;
 use crate::php::exceptions::{At, throw_error};
 use crate::php::job::{self, Job};
 use crate::php::job_call::now_us;
-use crate::php::job_info::PROPERTIES;
 use crate::php::json;
 use crate::php::new_job::{Encoding, encode};
-use crate::php::object::{inside, inside_object};
+use crate::php::object::{self, inside, inside_object};
 use crate::php::options::Options;
 use crate::php::place::Place;
 use crate::php::recorder::Recorder;
 use crate::php::worker::callable;
-use crate::php::{convert, duration_arg, groups, headers, job_info, sys};
-use ext_php_rs::types::{ZendObject, Zval};
+use crate::php::{convert, duration_arg, groups, headers, job_info};
+use ext_php_rs::types::Zval;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -127,20 +127,13 @@ pub fn job(call: &Call) -> Outcome<Zval> {
     made.object(encoding, listener)
 }
 
-/// The value of a property that the class declares.
-fn property<'a>(info: &'a ZendObject, name: &str) -> &'a Zval {
-    let index = PROPERTIES.iter().position(|declared| declared.ends_with(&format!("${name}"))).unwrap_or(0);
-    // SAFETY: a live JobInfo, which has as many slots as properties.
-    unsafe { &*sys::slot(std::ptr::from_ref(info).cast_mut(), index) }
-}
-
-fn us(value: &Zval) -> i64 {
+fn us(value: Option<&Zval>) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "times of the far future lose digits, not their order")]
-    value.double().map_or(0, |seconds| (seconds * 1_000_000.0).round() as i64)
+    value.and_then(Zval::double).map_or(0, |seconds| (seconds * 1_000_000.0).round() as i64)
 }
 
-fn number(value: &Zval) -> u32 {
-    value.long().and_then(|number| u32::try_from(number).ok()).unwrap_or(0)
+fn number(value: Option<&Zval>) -> u32 {
+    value.and_then(Zval::long).and_then(|number| u32::try_from(number).ok()).unwrap_or(0)
 }
 
 /// The job that `reserve()` would give for a job that looks so.
@@ -154,22 +147,24 @@ pub fn job_of(call: &Call) -> Outcome<Zval> {
     let queue = call.arg(2).unwrap_or(&null);
     let Some(queue) = inside::<DelayQueue>(queue) else { return Err(call.type_error(2, queue)) };
     let listener = callable::argument(call, 4)?;
-    let bytes = |name: &str| property(info, name).zend_str().map(|text| text.as_bytes().to_vec());
+    let property = |name: &str| object::property::<properties::JobInfo>(info, name);
+    let bytes = |name: &str| property(name).and_then(Zval::zend_str).map(|text| text.as_bytes().to_vec());
     let made = Made {
         id: JobId::from_redis(&bytes("id").unwrap_or_default()),
         queue: String::from_utf8_lossy(&bytes("queue").unwrap_or_default()).into_owned(),
-        payload: property(info, "payload").shallow_clone(),
+        payload: property("payload").map_or_else(convert::null, Zval::shallow_clone),
         body: bytes("body").unwrap_or_default(),
         options: JobOptions {
-            headers: headers::read(property(info, "headers"), Place::Argument(1))?,
-            max_attempts: number(property(info, "maxAttempts")),
-            priority: number(property(info, "priority")),
-            ttr_ms: crate::core::duration::from_seconds(property(info, "ttr").double().unwrap_or(0.0)).unwrap_or(0),
+            headers: headers::read(property("headers").unwrap_or(&null), Place::Argument(1))?,
+            max_attempts: number(property("maxAttempts")),
+            priority: number(property("priority")),
+            ttr_ms: crate::core::duration::from_seconds(property("ttr").and_then(Zval::double).unwrap_or(0.0))
+                .unwrap_or(0),
             ..JobOptions::default()
         },
-        attempts: number(property(info, "attempts")).saturating_add(1),
-        created_at_us: us(property(info, "createdAt")),
-        due_at_us: us(property(info, "dueAt")),
+        attempts: number(property("attempts")).saturating_add(1),
+        created_at_us: us(property("createdAt")),
+        due_at_us: us(property("dueAt")),
         token: call.int(3)?,
         group: bytes("group").map(|name| Group::from_redis(&name)),
         last_error: bytes("lastError"),

@@ -8,14 +8,16 @@ use crate::core::queue::{PushOnce, Stats};
 use crate::core::registry::{Activity, Headcount};
 use crate::php::array::{self, Key};
 use crate::php::call::{Call, Fault, Outcome};
+use crate::php::class::Properties;
+use crate::php::classes::properties::JobInfo as InfoProperties;
 use crate::php::delay_queue::DelayQueue;
 use crate::php::exceptions::set_property;
 use crate::php::job_call::now_us;
 use crate::php::new_job::{Fields, Format};
-use crate::php::object::{inside, inside_object, make};
+use crate::php::object::{inside, inside_object, property, unfilled};
 use crate::php::once::{self, once_job};
 use crate::php::place::Place;
-use crate::php::{groups, job_info, stats, sys};
+use crate::php::{convert, groups, job_info, stats, sys};
 use ext_php_rs::types::Zval;
 
 /// The job that `push()` would store, or `pushOnce()`, its arguments checked as there.
@@ -122,36 +124,27 @@ pub fn job_info(call: &Call) -> Outcome<Zval> {
         },
     };
     let Some(like) = like.object() else { return Err(Fault::Thrown) };
-    let mut changes: [Option<Zval>; job_info::PROPERTIES.len()] = [const { None }; job_info::PROPERTIES.len()];
-    for (key, value) in properties(call)? {
-        let known = job_info::PROPERTIES.iter().position(|declared| declared.ends_with(&format!("${key}")));
-        match known.and_then(|index| changes.get_mut(index)) {
-            Some(change) => *change = Some(value),
-            None => return Err(unknown(&key)),
-        }
+    let changes = properties(call)?;
+    if let Some((key, _)) = changes.iter().find(|(key, _)| !InfoProperties::NAMES.contains(&key.as_str())) {
+        return Err(unknown(key));
     }
-    let undefined = (0..job_info::PROPERTIES.len()).map(|_| undefined()).collect();
-    let mut made = make(job_info::JobInfo { place: None }, undefined)?;
+    let mut made = unfilled(InfoProperties::class(), job_info::JobInfo { place: None })?;
     let Some(object) = made.object_mut() else { return Err(Fault::Thrown) };
-    for (index, change) in changes.into_iter().enumerate() {
-        // SAFETY: a live JobInfo has as many slots as properties.
-        let mut value = change
-            .unwrap_or_else(|| unsafe { (*sys::slot(std::ptr::from_ref(like).cast_mut(), index)).shallow_clone() });
-        let declared = job_info::PROPERTIES.get(index).copied().unwrap_or_default();
-        let name = declared.rsplit('$').next().unwrap_or_default();
+    for name in InfoProperties::NAMES {
+        let change = changes.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+        let value = change.or_else(|| property::<InfoProperties>(like, name));
         // The engine checks the type.
-        set_property(job_info::CLASS.entry(), object, name, &mut value);
+        set_property(
+            InfoProperties::class().entry(),
+            object,
+            name,
+            &mut value.map_or_else(convert::null, Zval::shallow_clone),
+        );
         if sys::exception_pending() {
             return Err(Fault::Thrown);
         }
     }
     Ok(made)
-}
-
-fn undefined() -> Zval {
-    let mut value = Zval::new();
-    value.u1.type_info = ext_php_rs::ffi::IS_UNDEF;
-    value
 }
 
 fn unknown(key: &str) -> Fault {

@@ -2,6 +2,8 @@
 
 use super::callable::{Ending, attempt, discard, take_throwable};
 use crate::php::call::{Fault, Outcome, guard};
+use crate::php::class::Case;
+pub use crate::php::classes::cases::Event;
 use crate::php::convert;
 use crate::php::enums;
 use crate::php::reason;
@@ -10,54 +12,6 @@ use ext_php_rs::flags::ErrorType;
 use ext_php_rs::types::Zval;
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
-
-/// Cases of `DelayQueue\Event`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
-    WorkerStarting,
-    WorkerReady,
-    Idle,
-    Processing,
-    Succeeded,
-    Released,
-    Failed,
-    Buried,
-    TimedOut,
-    LeaseLost,
-    Cancelled,
-    ConnectionLost,
-    ConnectionRestored,
-    WorkerStopping,
-}
-
-impl Event {
-    const ALL: [Self; 14] = [
-        Self::WorkerStarting,
-        Self::WorkerReady,
-        Self::Idle,
-        Self::Processing,
-        Self::Succeeded,
-        Self::Released,
-        Self::Failed,
-        Self::Buried,
-        Self::TimedOut,
-        Self::LeaseLost,
-        Self::Cancelled,
-        Self::ConnectionLost,
-        Self::ConnectionRestored,
-        Self::WorkerStopping,
-    ];
-
-    fn case(self) -> String {
-        format!("{self:?}")
-    }
-
-    /// From the case object.
-    pub fn of(value: &Zval) -> Option<Self> {
-        let word = enums::event_word(value)?;
-        Self::ALL.into_iter().find(|event| event.case().eq_ignore_ascii_case(&word))
-    }
-}
 
 /// Raises a warning. An error handler may make an exception of it: the handler has been told then, and the caller goes on all the same.
 pub fn warn(message: &str) -> Outcome<()> {
@@ -102,13 +56,13 @@ impl Listeners {
         for callable in &wanted {
             let or_null = |value: Option<&Zval>| value.map_or_else(Zval::new, Zval::shallow_clone);
             let ran = ran.map_or_else(convert::null, |ran| convert::float(ran.as_secs_f64()));
-            let arguments = [enums::case_of(&enums::EVENT, &event.case()), or_null(job), or_null(error), ran];
+            let arguments = [enums::object(event), or_null(job), or_null(error), ran];
             match attempt(callable, arguments) {
                 Ending::Returned(_) => {}
                 Ending::Threw(exception) => {
                     let what = exception.object().map(reason::headline).unwrap_or_default();
                     let what = String::from_utf8_lossy(&what).into_owned();
-                    let message = format!("A listener of Event::{} threw {what}", event.case());
+                    let message = format!("A listener of Event::{} threw {what}", event.name());
                     warn(&message)?;
                     discard(exception)?;
                 }

@@ -21,9 +21,8 @@ use super::exceptions::At;
 use super::place::Place;
 use super::sys;
 use crate::core::duration;
-use events::Event;
 use ext_php_rs::types::Zval;
-use run::{Loop, Stop};
+use run::Loop;
 use std::time::Duration;
 
 /// The parameters of `consume()`.
@@ -100,7 +99,7 @@ pub fn consume(call: &Call) -> Outcome<Zval> {
     };
     let object = call.this_value()?;
     let ended = Loop::new(this, &object, handler, options).run()?;
-    Ok(enums::case_of(&enums::STOP_REASON, ended.stop.case()))
+    Ok(enums::object(ended.stop))
 }
 
 pub fn drain(call: &Call) -> Outcome<Zval> {
@@ -116,7 +115,7 @@ pub fn on(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let null = Zval::new();
     let value = call.arg(1).unwrap_or(&null);
-    let Some(event) = Event::of(value) else { return Err(call.type_error(1, value)) };
+    let Some(event) = enums::case(value) else { return Err(call.type_error(1, value)) };
     let listener = callable::argument(call, 2)?;
     this.listeners.add(event, listener);
     call.this_value()
@@ -152,20 +151,4 @@ fn memory_limit(call: &Call, number: u32) -> Outcome<u64> {
 /// Whether the program has taken that many bytes; 0: no limit.
 fn has_reached(memory_limit: u64) -> bool {
     memory_limit > 0 && sys::memory_usage() >= memory_limit
-}
-
-impl Stop {
-    /// The case of `DelayQueue\StopReason`.
-    pub fn case(self) -> &'static str {
-        match self {
-            Self::Signal => "Signal",
-            Self::MaxJobs => "MaxJobs",
-            Self::MaxTime => "MaxTime",
-            Self::MemoryLimit => "MemoryLimit",
-            Self::Empty => "Empty",
-            Self::Stopped => "Stopped",
-            Self::Ordered => "Ordered",
-            Self::Restart => "Restart",
-        }
-    }
 }

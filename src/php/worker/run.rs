@@ -15,6 +15,7 @@ use crate::core::worker::feed::{Feed, Fetched, JobKey};
 use crate::core::worker::keeper::Keeper;
 use crate::core::worker::listing::Orders;
 use crate::php::call::{Outcome, guard};
+use crate::php::classes::cases::StopReason;
 use crate::php::delay_queue::DelayQueue;
 use crate::php::exceptions;
 use crate::php::interrupts::PhpInterrupts;
@@ -24,23 +25,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Why the loop ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
-    Signal,
-    MaxJobs,
-    MaxTime,
-    MemoryLimit,
-    Empty,
-    Stopped,
-    /// An operator's order.
-    Ordered,
-    Restart,
-}
-
 /// How it went.
 pub struct Ended {
-    pub stop: Stop,
+    pub stop: StopReason,
     pub jobs: u64,
 }
 
@@ -184,7 +171,7 @@ impl<'a> Loop<'a> {
         signals::paused() || self.orders.is_paused()
     }
 
-    fn rounds(&mut self) -> Outcome<Stop> {
+    fn rounds(&mut self) -> Outcome<StopReason> {
         // How long to wait at most while listeners have yet to hear of acknowledgements.
         let mut unacknowledged = None;
         loop {
@@ -228,7 +215,7 @@ impl<'a> Loop<'a> {
                     self.back()?;
                     self.report_lost()?;
                     if self.options.stop_when_empty {
-                        return Ok(Stop::Empty);
+                        return Ok(StopReason::Empty);
                     }
                     unacknowledged = self.is_unacknowledged().then_some(ACKNOWLEDGED_WITHIN);
                 }
@@ -253,27 +240,27 @@ impl<'a> Loop<'a> {
         interrupts.finish(result)
     }
 
-    fn reason_to_stop(&self) -> Option<Stop> {
+    fn reason_to_stop(&self) -> Option<StopReason> {
         let options = &self.options;
         if signals::stop_requested() {
-            return Some(Stop::Signal);
+            return Some(StopReason::Signal);
         }
         match self.orders.end() {
-            Some(Order::Restart) => return Some(Stop::Restart),
-            Some(_) => return Some(Stop::Ordered),
+            Some(Order::Restart) => return Some(StopReason::Restart),
+            Some(_) => return Some(StopReason::Ordered),
             None => {}
         }
         if self.queue.stop.take() {
-            return Some(Stop::Stopped);
+            return Some(StopReason::Stopped);
         }
         if options.max_jobs > 0 && self.jobs >= options.max_jobs {
-            return Some(Stop::MaxJobs);
+            return Some(StopReason::MaxJobs);
         }
         if !options.max_time.is_zero() && self.started.elapsed() >= options.max_time {
-            return Some(Stop::MaxTime);
+            return Some(StopReason::MaxTime);
         }
         if has_reached(options.memory_limit) {
-            return Some(Stop::MemoryLimit);
+            return Some(StopReason::MemoryLimit);
         }
         None
     }

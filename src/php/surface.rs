@@ -1,0 +1,78 @@
+//! What PHP sees: the declarations that `stub.php` makes of the stub, and where the code of each class is. A method of the stub is the function
+//! of its name in the module that `code` has for the class; one without the other does not compile.
+
+use super::call::handler;
+use super::class::{Argument, Constant, Declaration, Initial, Kind, Method, Property, Rejected, register, types};
+use super::classes;
+
+/// The functions and constants of each class, and how its objects are made.
+mod code {
+    use crate::php::class::Create;
+    use crate::php::object::{Plain, creator};
+
+    const PLAIN: Option<Create> = Some(creator::<Plain>());
+
+    pub mod delay_queue {
+        use crate::php::{delay_queue, groups, manage, object, once, prepared, produce, reserve, worker, workers};
+        pub use delay_queue::*;
+        pub use groups::*;
+        pub use manage::*;
+        pub use once::*;
+        pub use prepared::*;
+        pub use produce::*;
+        pub use reserve::*;
+        pub use worker::*;
+        pub use workers::*;
+        pub const CREATE: Option<super::Create> = Some(object::creator::<DelayQueue>());
+    }
+    pub mod job {
+        pub use crate::php::job::*;
+        pub const CREATE: Option<super::Create> = Some(super::creator::<Job>());
+    }
+    pub mod job_info {
+        use crate::php::job_info::JobInfo;
+        pub const CREATE: Option<super::Create> = Some(super::creator::<JobInfo>());
+    }
+    pub mod stats {
+        pub use crate::php::stats::*;
+        pub const CREATE: Option<super::Create> = Some(super::creator::<Stats>());
+    }
+    pub mod backoff {
+        pub use crate::php::backoff::*;
+        pub const CREATE: Option<super::Create> = Some(super::creator::<Backoff>());
+    }
+    pub mod testing {
+        pub use crate::php::testing::*;
+        pub const CREATE: Option<super::Create> = super::PLAIN;
+    }
+    /// PHP makes, copies, compares and serializes its objects.
+    pub mod group_limits {
+        pub use crate::php::group_limits::*;
+        pub const CREATE: Option<super::Create> = None;
+    }
+    pub mod group_stats {
+        pub const CREATE: Option<super::Create> = super::PLAIN;
+    }
+    pub mod job_call {
+        pub const CREATE: Option<super::Create> = super::PLAIN;
+    }
+    pub mod prepared_job {
+        pub const CREATE: Option<super::Create> = super::PLAIN;
+    }
+    pub mod push_once {
+        pub const CREATE: Option<super::Create> = super::PLAIN;
+    }
+    pub mod release {
+        pub use crate::php::exceptions::construct;
+    }
+    pub mod rate_limited {
+        pub use crate::php::rate_limited::construct;
+    }
+}
+
+include!(concat!(env!("OUT_DIR"), "/declarations.rs"));
+
+/// Tells the engine of all of them.
+pub fn declare() -> Result<(), Rejected> {
+    DECLARATIONS.iter().try_for_each(register)
+}
