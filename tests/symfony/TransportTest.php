@@ -7,6 +7,8 @@ namespace DelayQueue\Tests\Symfony;
 use DelayQueue\OnDuplicate;
 use DelayQueue\State;
 use DelayQueue\Symfony\Stamp\DelayQueueStamp;
+use DelayQueue\Symfony\Transport\Transport;
+use DelayQueue\Symfony\Transport\TransportFactory;
 use DelayQueue\Symfony\Worker\SharedWait;
 use DelayQueue\Tests\Symfony\App\Work;
 use Symfony\Component\Messenger\Envelope;
@@ -281,6 +283,13 @@ final class TransportTest extends MessengerTestCase
             $transport->ack($envelope);
         }
         $this->assertQueueEmpty('fast');
+    }
+
+    public function testApplicationsWithAPrefixOfTheirOwnShareNoMessage(): void
+    {
+        $of = fn (string $query): Transport => (new TransportFactory())->createTransport($this->dsn($query), ['transport_name' => 'orders'], new PhpSerializer());
+        $of('prefix=shop')->send(new Envelope(new Work('a')));
+        $this->assertSame([0, 0, 1], array_map(static fn (string $query): int => count([...$of($query)->get()]), ['prefix=blog', '', 'prefix=shop']));
     }
 
     public function testAMessageThatCannotBeDecodedIsNotLost(): void

@@ -44,7 +44,7 @@ final class ServeCommand extends Command
                 seconds of them, if the disk was busy just then; a power failure loses about as much on any disk. With
                 --appendfsync=always neither loses anything that was answered, and every push waits for the disk.
 
-                  export DELAYQUEUE_DSN="$(delayqueue serve --dir=var/queue --daemon)"
+                  DELAYQUEUE_DSN=$(delayqueue serve --dir=var/queue --daemon) && export DELAYQUEUE_DSN
                   kill "$(cat var/queue/redis.pid)"
 
                 With --daemon the command ends when Redis answers, and the server goes on until it is told to end. Where one serves the folder

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Laravel;
 
 use Illuminate\Container\Container;
+use Illuminate\Contracts\Foundation\CachesConfiguration;
 use Illuminate\Foundation\Console\AboutCommand;
 use Illuminate\Queue\QueueManager;
 use Illuminate\Queue\Worker as BaseWorker;
@@ -16,7 +17,7 @@ final class DelayQueueServiceProvider extends ServiceProvider
     public function register(): void
     {
         $this->mergeConfigFrom(__DIR__ . '/connection.php', 'queue.connections.delayqueue');
-        $this->mergeConfigFrom(__DIR__ . '/Dashboard/config.php', 'delayqueue.dashboard');
+        $this->addDefaults();
         $this->callAfterResolving('queue', function (QueueManager $manager): void {
             $manager->addConnector('delayqueue', fn (): Connector => new Connector($this->app['config']));
         });
@@ -47,7 +48,19 @@ final class DelayQueueServiceProvider extends ServiceProvider
             $this->publishes([
                 __DIR__ . '/Database/migration.php' => $this->app->databasePath('migrations/2026_11_01_000000_create_delayqueue_tables.php'),
             ], 'delayqueue-migrations');
+            $this->publishes([__DIR__ . '/config.php' => $this->app->configPath('delayqueue.php')], 'delayqueue-config');
             $this->describe();
+        }
+    }
+
+    /** Of config/delayqueue.php, where each line may be left out. mergeConfigFrom() would take a section as a whole. */
+    private function addDefaults(): void
+    {
+        if ($this->app instanceof CachesConfiguration && $this->app->configurationIsCached()) {
+            return;
+        }
+        foreach (require __DIR__ . '/config.php' as $section => $defaults) {
+            $this->app['config']->set("delayqueue.$section", array_replace($defaults, (array) $this->app['config']->get("delayqueue.$section", [])));
         }
     }
 

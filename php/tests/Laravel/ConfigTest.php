@@ -28,6 +28,17 @@ final class ConfigTest extends LaravelTestCase
         }
     }
 
+    public function testEachLineOfTheSettingsMayBeLeftOut(): void
+    {
+        putenv('TEST_DASHBOARD={"path":"queues"}');
+        try {
+            $this->boot([]);
+        } finally {
+            putenv('TEST_DASHBOARD');
+        }
+        $this->assertSame(['queues', ['web'], null, false], array_map(fn (string $key): mixed => $this->app['config']["delayqueue.dashboard.$key"], ['path', 'middleware', 'connection', 'journal']));
+    }
+
     public function testApplicationsThatRedisPrefixKeepsApartShareNoQueue(): void
     {
         foreach (['shop_', 'blog_'] as $prefix) {

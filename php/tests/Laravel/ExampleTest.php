@@ -85,6 +85,15 @@ final class ExampleTest extends TestCase
         $this->assertNotPushed('order-3');
     }
 
+    public function testItsSettingsCanBePublished(): void
+    {
+        $this->finish('vendor:publish', '--tag=delayqueue-config');
+        $published = (string) file_get_contents("$this->base/config/delayqueue.php");
+        $this->assertStringContainsString("'dashboard' => [", $published);
+        file_put_contents("$this->base/config/delayqueue.php", str_replace("'DELAYQUEUE_DASHBOARD_PATH', 'delayqueue'", "'DELAYQUEUE_DASHBOARD_PATH', 'queues'", $published));
+        $this->assertStringContainsString('queues/{path?}', $this->finish('route:list'));
+    }
+
     /** As Composer would: the autoloader, and the list of packages. */
     private function install(): void
     {

@@ -10,7 +10,7 @@ $config = (static function (): array {
 $app['config']->set('delayqueue', $config);
 (new DelayQueue\Laravel\DelayQueueServiceProvider($app))->boot();
 if ($app['router']->getRoutes()->getByAction(DelayQueue\Laravel\Dashboard\DashboardController::class) === null
-    || array_diff(array_keys($config['dashboard']), array_keys(require dirname(getenv('CONTEXTS'), 3) . '/php/src/Laravel/Dashboard/config.php')) !== []
+    || array_diff(array_keys($config['dashboard']), array_keys((require dirname(getenv('CONTEXTS'), 3) . '/php/src/Laravel/config.php')['dashboard'])) !== []
     || !str_contains(json_encode(array_map(fn ($route) => $route->uri(), $app['router']->getRoutes()->getRoutes())), 'admin\/queues')) {
     exit(1);
 }
