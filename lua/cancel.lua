@@ -2,7 +2,7 @@
 -- KEYS    all
 -- ARGV[1] clock offset (µs)   ARGV[2…] ids, all different
 -- Returns {"OK", cancelled}
--- Cost    O(I log N) for I ids
+-- Cost    O(I log N) for I ids, and the leases that lib/forget_calls.lua reads
 --@include clock
 --@include keys
 --@include record

@@ -2,7 +2,7 @@
 -- KEYS    all
 -- ARGV[1] clock offset (µs)   ARGV[2] state
 -- Returns {"OK", removed, 1 if more may be left} | {"AGAIN"} a bounded part of the housekeeping is done
--- Cost    O(J log N) for J jobs removed
+-- Cost    O(J log N) for J jobs removed, and the leases that lib/forget_calls.lua reads
 --@include clock
 --@include keys
 --@include record

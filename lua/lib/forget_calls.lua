@@ -1,5 +1,5 @@
 -- lib/forget_calls.lua: these leases (false: none) have ended. A consumer that holds no job of its last reserve any more may have died: that
--- reserve is forgotten.
+-- reserve is forgotten. Of each consumer it reads leases up to the first that is held: up to 500 where the jobs before it have ended.
 local function forget_calls(ended_leases)
   local seen = {}
   for _, ended in ipairs(ended_leases) do
