@@ -50,7 +50,7 @@ final class ProseTest extends TestCase
     {
         $said = (string) preg_replace('/\s+/', ' ', (string) file_get_contents(self::ROOT . '/docs/use.md'));
         $this->assertStringContainsString(
-            'a job has a TTR (time to run) of 60 s, priority 1024, 10 attempts and at most 1 MiB of payload; after a failure it waits 5 s, then twice as long each time, up to an hour, give or take a tenth.',
+            'a job has a TTR (time to run) of 60 s, priority 1024, 10 attempts and at most 1 MiB of payload. After a failure it waits 5 s, then twice as long each time, up to an hour, give or take a tenth.',
             $said,
         );
         $shown = print_r(new DelayQueue('orders'), true);
