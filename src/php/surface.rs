@@ -1,4 +1,4 @@
-//! What PHP sees: the declarations that `stub.php` makes of the stub, and where the code of each class is. A method of the stub is the function
+//! The classes as PHP sees them: the declarations that `stub.php` makes of the stub, and where the code of each class is. A method of the stub is the function
 //! of its name in the module that `code` has for the class; one without the other does not compile.
 
 use super::call::handler;
