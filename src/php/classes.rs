@@ -1,4 +1,4 @@
-//! What the code names of the classes, made of the stub by `stub.php`: a static for each of them, the properties of objects, the cases of enums.
+//! Names of the classes for the code, made of the stub by `stub.php`: a static for each of them, the properties of objects, the cases of enums.
 
 use super::class::{Case, Class, Properties};
 

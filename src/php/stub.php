@@ -131,7 +131,7 @@ function constant_of(ReflectionClassConstant $constant): string
     return '(' . text($constant->name) . ", $value)";
 }
 
-/** What the class adds to its parents. Of a class with __toString() the engine says by itself that it is Stringable. */
+/** The interfaces that the class adds to its parents. Of a class with __toString() the engine says by itself that it is Stringable. */
 function interfaces(ReflectionClass $class): array
 {
     $names = array_diff($class->getInterfaceNames(), $class->getParentClass() ? $class->getParentClass()->getInterfaceNames() : []);
@@ -139,7 +139,7 @@ function interfaces(ReflectionClass $class): array
     return array_values(array_diff($names, $inherited));
 }
 
-/** Those that the class itself declares. */
+/** The members that the class itself declares. */
 function own(ReflectionClass $class, array $members): array
 {
     return array_values(array_filter($members, fn(object $member): bool => $member->getDeclaringClass()->name === $class->name));

@@ -260,7 +260,7 @@ final class WorkerOutageTest extends ProcessTestCase
         // 50 ms, doubled up to 2 s, less up to half of it.
         $this->assertLessThanOrEqual(16, count($at));
         $gaps = array_map(static fn (float $a, float $b) => $b - $a, array_slice($at, 0, -1), array_slice($at, 1));
-        // One that is seen late makes the gap behind it short, and the one before it long.
+        // A try that is seen late makes the gap behind it short, and the one before it long.
         $this->assertGreaterThan(0.9, max(array_slice($gaps, -2)), 'the last pauses');
         $this->redis->ask('CONFIG', 'SET', 'maxclients', '100');
         $worker->hear('event ConnectionRestored');
