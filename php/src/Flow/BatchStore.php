@@ -6,6 +6,7 @@ namespace DelayQueue\Flow;
 
 use Closure;
 use DelayQueue\Exception;
+use DelayQueue\Internal\Moment;
 use DelayQueue\JobInfo;
 use DelayQueue\LeaseLostException;
 use DelayQueue\QueueInterface;
@@ -184,7 +185,8 @@ final class BatchStore
             throw new BatchHeld("batch '$this->name' was taken over by another process, while this one stood still: call again", 0, $error);
         } finally {
             try {
-                $job->isSettled() || $job->release(self::NEVER, countAttempt: false);
+                // To its old place, so that names() finds it there.
+                $job->isSettled() || $job->release(Moment::of($job->dueAt), countAttempt: false);
             } catch (Exception) {
                 // Its lease ends.
             }

@@ -203,7 +203,8 @@ trait BatchRules
         foreach (['b', 'a', '7'] as $name) {
             Batch::start($queue, $name, self::members(1, "of-$name"));
         }
-        $this->assertSame(['b', 'a', '7'], [...Batch::names($queue)]);
+        Batch::of($queue, 'b')->add(self::members(1, 'more'));
+        $this->assertSame(['b', 'a', '7'], [...Batch::names($queue)], 'also one that was held since keeps its place');
         Batch::of($queue, 'b')->cancel();
         $queue->drain(new Follow(fn () => null), 1);
         $this->assertSame(['7'], [...Batch::names($queue->sibling('other'))]);

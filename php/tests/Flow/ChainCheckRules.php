@@ -109,6 +109,23 @@ trait ChainCheckRules
         $this->assertSame([], $this->queue()->receipts());
     }
 
+    public function testAChainIsListedAlsoWhileOthersEnd(): void
+    {
+        foreach (range(100, 549) as $number) {
+            $this->chain("c$number", [])->push($this->queue());
+        }
+        $pages = 0;
+        $hook = function (bool $isOver, string $method) use (&$pages): void {
+            if ($isOver && $method === 'list' && ++$pages === 2) {
+                array_map(fn (int $number): int => Chain::cancel($this->queue(), "c$number"), range(100, 199));
+            }
+        };
+        $ids = [...Chain::ids(HookedQueue::of($this->queue(), $hook))];
+        $this->assertSame([], array_diff(array_map(static fn (int $number): string => "c$number", range(200, 549)), $ids));
+        $this->assertSame(array_unique($ids), $ids);
+        $this->assertGreaterThan(2, $pages);
+    }
+
     public function testCheckCompletesAPushThatWasCutOff(): void
     {
         $this->chain('c', [], [])->push($this->queue());
