@@ -201,6 +201,7 @@ final class Batch
      *
      * @throws ValueError when it is no member of this batch
      * @throws Release when another process holds the batch for long: call again, or release the job
+     * @throws DuplicateJobException when another job has the id of `then`: call again when it is gone
      * @throws SealException|ConnectionException|ServerException
      */
     public function done(JobInterface $job): void
@@ -241,6 +242,7 @@ final class Batch
      *
      * @return int<0, max> how many members it has counted as done; 0 also where a start() was cut off: only start() or cancel() goes on there
      *
+     * @throws DuplicateJobException when another job has the id of `then` or that of onFailure
      * @throws BatchHeld|SealException|ConnectionException|ServerException
      */
     public function check(): int

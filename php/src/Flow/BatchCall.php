@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace DelayQueue\Flow;
 
 use DelayQueue\Backoff;
+use DelayQueue\DuplicateJobException;
 use DelayQueue\Internal\Moment;
-use DelayQueue\OnDuplicate;
 use DelayQueue\QueueInterface;
 use TypeError;
 use ValueError;
@@ -63,20 +63,29 @@ final class BatchCall
      * @param array<string, mixed> $call
      * @param QueueInterface $queue any of the same Redis
      * @param array<string, string> $headers added to its own
+     *
+     * @throws DuplicateJobException when another job has its id
      */
     public static function push(array $call, QueueInterface $queue, array $headers): void
     {
+        $target = self::target($call, $queue);
+        $body = (string) base64_decode($call['body'], true);
         $extras = (string) base64_decode($call['extras'], true);
-        self::target($call, $queue)->pushMany([[
-            'id' => $call['id'],
-            'payload' => (string) base64_decode($call['body'], true),
-            'delay' => $call['dueAt'] === null ? $call['delay'] : Moment::of((float) $call['dueAt']),
-            'backoff' => Backoff::parse($call['backoff']),
-            'headers' => $headers + $call['headers'],
-            'extras' => $extras === '' ? null : $extras,
-            'unique' => BatchStore::TAKEN,
-            'onDuplicate' => OnDuplicate::Keep,
-        ] + array_intersect_key($call, ['priority' => 1, 'ttr' => 1, 'maxAttempts' => 1, 'timeout' => 1])]);
+        try {
+            $target->pushMany([[
+                'id' => $call['id'],
+                'payload' => $body,
+                'delay' => $call['dueAt'] === null ? $call['delay'] : Moment::of((float) $call['dueAt']),
+                'backoff' => Backoff::parse($call['backoff']),
+                'headers' => $headers + $call['headers'],
+                'extras' => $extras === '' ? null : $extras,
+                'unique' => BatchStore::TAKEN,
+            ] + array_intersect_key($call, ['priority' => 1, 'ttr' => 1, 'maxAttempts' => 1, 'timeout' => 1])]);
+        } catch (DuplicateJobException $error) {
+            // Where it is not there, it was, and its id is taken since.
+            $there = $target->peek($call['id']);
+            $there === null || $there->body === $body || throw $error;
+        }
     }
 
     /** @param array<string, mixed> $call */

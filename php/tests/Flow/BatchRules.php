@@ -150,6 +150,22 @@ trait BatchRules
         $this->assertNull(Batch::failure($queue->sibling('reports')->reserve()));
     }
 
+    public function testAnotherJobOfTheIdOfThenIsAnErrorUntilItIsGone(): void
+    {
+        $queue = $this->delayQueue('imports');
+        $batch = Batch::start($queue, 'import-7', self::members(1), then: self::THEN);
+        $reports = $queue->sibling('reports');
+        $reports->push('another', id: 'import-7/then');
+        $queue->drain(new Follow(static fn () => null));
+        $this->assertStringContainsString('import-7/then', (string) $queue->peek('row-1')?->lastError);
+        $this->assertSame(0, $batch->progress()?->waiting);
+
+        $reports->cancel('import-7/then');
+        $batch->check();
+        $this->assertSame('all', $reports->reserve()?->payload);
+        $this->assertNull($batch->progress());
+    }
+
     public function testAChainOfTheNameOfABatchTellsItsOwnFailure(): void
     {
         $queue = $this->delayQueue('imports');
