@@ -4,11 +4,6 @@ declare(strict_types=1);
 
 namespace DelayQueue\Middleware;
 
-use DelayQueue\Bury;
-use DelayQueue\JobInterface;
-use Throwable;
-use ValueError;
-
 /**
  * Middleware: only a job that fails by one of these exceptions is tried again. By any other it is buried at once.
  *
@@ -18,27 +13,10 @@ use ValueError;
  */
 final class RetryOnly
 {
-    /** @var list<class-string> */
-    private readonly array $exceptions;
+    use BuriesByException;
 
-    /**
-     * @param class-string $exception a class or an interface
-     * @param class-string ...$more
-     *
-     * @throws ValueError for a name of no exception
-     */
-    public function __construct(string $exception, string ...$more)
+    private static function isFinal(bool $isNamed): bool
     {
-        $this->exceptions = Arguments::exceptions([$exception, ...array_values($more)], self::class);
-    }
-
-    /** @throws Bury */
-    public function __invoke(JobInterface $job, callable $next): mixed
-    {
-        try {
-            return $next($job);
-        } catch (Throwable $error) {
-            throw Failure::is($error) && !Failure::isOneOf($error, $this->exceptions) ? Failure::bury($error) : $error;
-        }
+        return !$isNamed;
     }
 }
