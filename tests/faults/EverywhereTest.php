@@ -102,15 +102,16 @@ final class EverywhereTest extends TestCase
         $queue->push('poison', id: 'poison', ttr: 0.2, maxAttempts: 3);
         $queue->pushMany(array_map(static fn (int $n) => ['payload' => 'good', 'id' => "good-$n"], range(1, 30)));
         $log = "{$this->folder->path}/log";
-        $killed = 0;
+        $killed = [];
         Wait::until(function () use ($queue, $log, &$killed): bool {
             $worker = Php::program('poisoned.php', $this->setup->dsn(), $this->queue, $log);
-            $killed += $worker->endedBy() === SIGKILL ? 1 : 0;
+            $worker->endedBy() === SIGKILL && $killed[] = gethostname() . ":$worker->pid";
 
             return $queue->count(State::Buried) === 1 && $queue->count() === 1;
-        }, 20, 'everything is done but the poison, which is buried');
+        }, 60, 'everything is done but the poison, which is buried');
         $executed = array_count_values(file($log, FILE_IGNORE_NEW_LINES));
-        $this->assertSame([3, 3, 33], [$killed, $executed['poison'], array_sum($executed)]);
+        $this->assertSame([3, 31, 33], [$executed['poison'], count($executed), array_sum($executed)], 'each good job once');
+        $this->assertSame('lease expired, held by ' . implode(', ', $killed), $queue->peek('poison')?->lastError);
     }
 
     /** @dataProvider topologies */

@@ -6,7 +6,6 @@ namespace DelayQueue\Tests\Processes;
 
 use DelayQueue;
 use DelayQueue\State;
-use DelayQueue\Tests\Support\Php;
 use DelayQueue\Tests\Support\ProcessTestCase;
 use DelayQueue\Tests\Support\Relay;
 use DelayQueue\Tests\Support\Remote;
@@ -160,30 +159,6 @@ final class CrashTest extends ProcessTestCase
         $this->assertCount(50, $back);
         $this->assertSame(50, $this->queue->ackMany(...array_values($back)));
         $this->assertSame(0, $this->queue->count());
-    }
-
-    public function testAJobThatKillsItsWorkersIsBuriedAfterItsAttemptsAndBlocksNobody(): void
-    {
-        $this->queue->cancel('job');
-        $this->queue->push('poison', id: 'poison', ttr: 0.2, maxAttempts: 3);
-        $this->queue->pushMany(array_map(static fn (int $n) => ['payload' => 'good', 'id' => "good-$n"], range(1, 30)));
-        $log = $this->redis->folder->path . '/log';
-        $killed = [];
-        Wait::until(function () use ($log, &$killed): bool {
-            $worker = Php::program('poisoned.php', $this->redis->dsn(), $this->queueName, $log);
-            if ($worker->endedBy() === 9) {
-                $killed[] = gethostname() . ":{$worker->pid}";
-            }
-
-            return $this->queue->count(State::Buried) === 1 && $this->queue->count() === 1;
-        }, 20, 'everything is done but the poison, which is buried');
-
-        $executed = array_count_values(file($log, FILE_IGNORE_NEW_LINES));
-        $this->assertSame(3, $executed['poison']);
-        $this->assertCount(3, $killed);
-        $this->assertCount(31, $executed);
-        $this->assertSame(33, array_sum($executed), 'each good job once');
-        $this->assertSame('lease expired, held by ' . implode(', ', $killed), $this->queue->peek('poison')->lastError);
     }
 
     /** So that the first reply that is held is not Redis saying that it does not know the script. */
