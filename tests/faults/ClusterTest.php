@@ -21,32 +21,22 @@ final class ClusterTest extends FaultTestCase
         bool $losesNothing,
     ): void {
         $this->setup = new Cluster();
-        $load = $this->load(['queue' => ['durability' => $durability]]);
-        $load->flow(1);
-        $old = $this->setup->masterOf(self::QUEUE);
-        $this->$fault($old);
-        $this->setup->untilAnotherLeads(self::QUEUE, $old);
+        $this->load(['queue' => ['durability' => $durability]]);
         // Of the pair one is left: with durability 'replica' pushes are in doubt until the other is back, and stored all the same.
-        $this->assertLessThan(3.0, $load->secondsUntilTheNextRun(), 'workers go on once there is another master');
-        $load->killAWorker();
-        $this->setup->heal();
-        $this->setup->untilWhole();
-        $load->flow(1);
-        $account = $load->account();
-        $this->report($account);
+        $account = $this->withoutItsMaster(fn (Node $master) => $fault === 'failOver' ? $this->setup->failOver(self::QUEUE) : $master->$fault());
         $losesNothing ? $account->assertWhole() : $account->assertSound();
     }
 
     /** @return iterable<string, array{string, string, bool}> */
     public static function faults(): iterable
     {
-        foreach (['killed', 'frozen'] as $fault) {
-            yield "$fault, memory" => [$fault, 'memory', false];
-            yield "$fault, replica" => [$fault, 'replica', true];
+        foreach (['kill' => 'killed', 'freeze' => 'frozen'] as $fault => $name) {
+            yield "$name, memory" => [$fault, 'memory', false];
+            yield "$name, replica" => [$fault, 'replica', true];
         }
         // The master stops to serve and waits until its replica has everything.
-        yield 'planned, memory' => ['failedOverAsPlanned', 'memory', true];
-        yield 'planned, replica' => ['failedOverAsPlanned', 'replica', true];
+        yield 'planned, memory' => ['failOver', 'memory', true];
+        yield 'planned, replica' => ['failOver', 'replica', true];
     }
 
     /** @group quick */
@@ -59,8 +49,7 @@ final class ClusterTest extends FaultTestCase
             $this->setup->moveSlot($this->setup->slotOf(self::QUEUE), $this->another(), static fn () => usleep(20_000));
         }
         $load->flow(0.5);
-        $account = $load->account();
-        $this->report($account);
+        $account = $this->account();
         $account->assertWhole(0);
         $this->assertSame([], $account->errors);
         $this->assertSame(0, $account->count('refused') + $account->count('ambiguous'));
@@ -70,19 +59,11 @@ final class ClusterTest extends FaultTestCase
     {
         $this->setup = new Cluster();
         $options = ['durability' => 'replica', 'partitions' => 6];
-        $load = $this->load(['queue' => $options, 'mix' => true]);
-        $load->flow(1);
-        $old = $this->setup->masterOf(self::QUEUE);
-        $this->setup->moveSlot($this->setup->slotOf(self::QUEUE . '#1'), $this->another());
-        $old->kill();
-        $this->setup->untilAnotherLeads(self::QUEUE, $old);
-        $this->assertLessThan(3.0, $load->secondsUntilTheNextRun());
-        $this->setup->heal();
-        $this->setup->untilWhole();
-        $load->flow(1);
-        $account = $load->account();
-        $this->report($account);
-        $account->assertWhole();
+        $this->load(['queue' => $options, 'mix' => true]);
+        $this->withoutItsMaster(function (Node $master): void {
+            $this->setup->moveSlot($this->setup->slotOf(self::QUEUE . '#1'), $this->another());
+            $master->kill();
+        })->assertWhole();
         $this->assertSame(6, $this->queue($options)->partitions());
     }
 
@@ -117,21 +98,6 @@ final class ClusterTest extends FaultTestCase
         $this->setup->untilWhole();
         $this->assertSame('after', $queue->peek($queue->push('after'))->payload);
         $this->assertSame($id, $queue->reserve()->id);
-    }
-
-    private function killed(Node $master): void
-    {
-        $master->kill();
-    }
-
-    private function frozen(Node $master): void
-    {
-        $master->freeze();
-    }
-
-    private function failedOverAsPlanned(): void
-    {
-        $this->setup->failOver(self::QUEUE);
     }
 
     private function another(): Node

@@ -44,8 +44,7 @@ final class CrowdTest extends FaultTestCase
         }
         Wait::until(fn () => (int) $this->setup->node()->info('clients')['connected_clients'] < 50, 10, 'the crowd has left');
         $this->queue()->push(['notBefore' => 0, 'fail' => false], id: 'after-the-crowd');
-        $account = $load->account();
-        $this->report($account);
+        $account = $this->account();
         $this->assertSame(['after-the-crowd'], $account->invented);
         $this->assertSame([], $account->lost);
         $this->assertSame([], $account->left);

@@ -32,8 +32,7 @@ final class DiskTest extends FaultTestCase
             $load->killAWorker();
         }
         $load->flow(0.3);
-        $account = $load->account();
-        $this->report($account);
+        $account = $this->account();
         // In doubt is what was on its way when a worker or Redis was killed: a batch of five at most for each of three workers.
         $account->assertWhole(3 * 15 + $load->kills * 5);
     }
@@ -101,8 +100,7 @@ final class DiskTest extends FaultTestCase
         $this->limit($node, 'unlimited');
         $this->assertLessThan(3.0, $load->secondsUntilTheNextRun(), 'workers go on once there is room');
         $load->flow(0.3);
-        $account = $load->account();
-        $this->report($account);
+        $account = $this->account();
         $account->assertWhole(20);
         $this->assertNotEmpty(preg_grep('/MISCONF/', array_keys($account->errors)));
         $this->assertGreaterThan(0, $account->count('refused'));

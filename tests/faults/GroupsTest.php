@@ -25,9 +25,7 @@ final class GroupsTest extends FaultTestCase
             $load->killAWorker();
         }
         $load->flow(0.4);
-        $account = $load->account(30);
-        $this->report($account);
-        $account->assertWhole();
+        $this->account(30)->assertWhole();
         $load->turns()->assertWithinLimits();
         $this->assertSame([], $this->queue()->groups(), 'nothing is left in any book');
     }
@@ -44,8 +42,7 @@ final class GroupsTest extends FaultTestCase
             $this->setup->moveSlot($this->setup->slotOf(self::QUEUE), $others[array_rand($others)], static fn () => usleep(20_000));
         }
         $load->flow(0.4);
-        $account = $load->account(30);
-        $this->report($account);
+        $account = $this->account(30);
         $account->assertWhole(0);
         $this->assertSame([], $account->errors);
         $load->turns()->assertWithinLimits();
@@ -55,20 +52,8 @@ final class GroupsTest extends FaultTestCase
     public function testAMasterThatIsLostTakesNoJobOfAGroupAlong(): void
     {
         $this->setup = new Sentinels(['min-replicas-to-write 1', 'min-replicas-max-lag 2']);
-        $load = $this->limited(['queue' => ['durability' => 'replica']]);
-        $load->flow(1);
-        $old = $this->setup->masterOf(self::QUEUE);
-        $old->kill();
-        $this->setup->untilAnotherLeads(self::QUEUE, $old);
-        $this->assertLessThan(3.0, $load->secondsUntilTheNextRun());
-        $load->flow(1);
-        $load->killAWorker();
-        $this->setup->heal();
-        $this->setup->untilWhole();
-        $load->flow(1);
-        $account = $load->account(30);
-        $this->report($account);
-        $account->assertWhole();
+        $this->limited(['queue' => ['durability' => 'replica']]);
+        $this->withoutItsMaster(static fn (Node $master) => $master->kill(), 1, 30)->assertWhole();
         $this->assertSame([], $this->queue()->groups());
     }
 

@@ -8,6 +8,7 @@ use DelayQueue\ConnectionException;
 use DelayQueue\Tests\Faults\Support\Account;
 use DelayQueue\Tests\Faults\Support\FaultTestCase;
 use DelayQueue\Tests\Faults\Support\Network;
+use DelayQueue\Tests\Faults\Support\Node;
 use DelayQueue\Tests\Faults\Support\Sentinels;
 use DelayQueue\Tests\Faults\Support\Single;
 use DelayQueue\Tests\Support\Wait;
@@ -50,21 +51,14 @@ final class PartitionTest extends FaultTestCase
     public function testAMasterThatIsKilledWhileItsReplicasLagTakesOnlyAlongWhatNoneOfThemHas(string $durability): void
     {
         $this->setup = new Sentinels(network: $this->network);
-        $load = $this->load(['queue' => ['durability' => $durability]]);
-        $load->flow(1);
-        $old = $this->setup->masterOf(self::QUEUE);
-        $this->network->part(['box1'], ['box2', 'box3']);
-        usleep(700_000);
-        $old->kill();
-        $this->network->drop();
-        $this->network->join();
-        $this->setup->untilAnotherLeads(self::QUEUE, $old);
-        $this->assertLessThan(3.0, $load->secondsUntilTheNextRun());
-        $this->setup->heal();
-        $this->setup->untilWhole();
-        $load->flow(1);
-        $account = $load->account();
-        $this->report($account);
+        $this->load(['queue' => ['durability' => $durability]]);
+        $account = $this->withoutItsMaster(function (Node $master): void {
+            $this->network->part(['box1'], ['box2', 'box3']);
+            usleep(700_000);
+            $master->kill();
+            $this->network->drop();
+            $this->network->join();
+        });
         if ($durability === 'replica') {
             $account->assertWhole();
         } else {
@@ -99,9 +93,7 @@ final class PartitionTest extends FaultTestCase
         $this->assertLessThan(3.0, $load->secondsUntilTheNextRun());
         $load->flow(1);
         $this->assertSame($old, $this->setup->masterOf(self::QUEUE));
-        $account = $load->account();
-        $this->report($account);
-        $account->assertWhole();
+        $this->account()->assertWhole();
     }
 
     /** @group quick */
@@ -115,8 +107,7 @@ final class PartitionTest extends FaultTestCase
             usleep(10_000);
         }
         $load->flow(0.3);
-        $account = $load->account();
-        $this->report($account);
+        $account = $this->account();
         $account->assertWhole(200);
         $this->assertSame([], $account->errors, 'a lost connection is replaced');
     }
@@ -176,8 +167,7 @@ final class PartitionTest extends FaultTestCase
         $this->setup->untilWhole();
         $this->assertNotSame($old, $this->setup->masterOf(self::QUEUE));
         $load->flow(1);
-        $account = $load->account();
-        $this->report($account);
+        $account = $this->account();
 
         return $account;
     }

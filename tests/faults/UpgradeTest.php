@@ -22,8 +22,7 @@ final class UpgradeTest extends FaultTestCase
         $load->flow(0.5);
         $load->upgrade(extension: $this->withOtherScripts());
         $load->flow(0.5);
-        $account = $load->account();
-        $this->report($account);
+        $account = $this->account();
         $account->assertWhole(0);
         $this->assertSame([], $account->errors);
         preg_match('/number_of_cached_scripts:(\d+)/', $this->setup->node()->ask('INFO', 'memory'), $scripts);
@@ -37,8 +36,7 @@ final class UpgradeTest extends FaultTestCase
         $load->flow(0.5);
         $load->upgrade(['partitions' => 6]);
         $load->flow(0.5);
-        $account = $load->account();
-        $this->report($account);
+        $account = $this->account();
         $account->assertWhole(0);
         $this->assertSame([], $account->errors);
     }
