@@ -1,5 +1,5 @@
 --TEST--
-A job whose body is not JSON is buried with that reason, and reserve() goes on to the next
+A job whose body is not JSON is buried with that reason; reserve() goes on to the next, and a loop tells its listeners and no handler
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';
@@ -23,6 +23,18 @@ var_dump(array_map(fn($job) => $job->id, $json->reserveMany(10)), $json->reserve
 // Read as raw bytes they are jobs like any other.
 var_dump($raw->reserveJob('a')->payload);
 $raw->purge();
+
+$raw->pushMany([['payload' => '{', 'id' => 'bad'], ['payload' => '[1]', 'id' => 'good']]);
+foreach (DelayQueue\Event::cases() as $event) {
+    $json->on($event, function (DelayQueue\Event $event, ?DelayQueue\Job $job, ?Throwable $error) {
+        echo trim("$event->name $job?->id " . ($error === null ? '' : $error::class . ': ' . $error->getMessage())), "\n";
+        if ($event === DelayQueue\Event::Buried) {
+            var_dump($job->payload, $job->body, $job->isSettled());
+        }
+    });
+}
+echo $json->drain(fn ($job) => print("handler $job->id\n")), "\n";
+echo $json->peekBuried()->lastError, "\n";
 ?>
 --EXPECT--
 string(1) "c"
@@ -39,3 +51,15 @@ array(1) {
 NULL
 int(2)
 string(10) "{"broken":"
+WorkerStarting
+WorkerReady
+Buried bad DelayQueue\PayloadException: payload is not valid JSON: Syntax error
+NULL
+string(1) "{"
+bool(true)
+Processing good
+handler good
+Succeeded good
+WorkerStopping
+1
+payload is not valid JSON: Syntax error

@@ -14,38 +14,6 @@ $show = function (string $id) use ($queue): void {
 };
 $left = fn(string $group): float => round($queue->groupStats($group)->closedUntil - $queue->now());
 
-echo "-- its own group\n";
-$push('a1', 'a2', 'b1');
-$before = $queue->peek('a1')->dueAt;
-$seen = [];
-$handler = function (Job $job) use (&$seen): void {
-    $seen[] = "$job->id by attempt $job->attempts";
-    if ($job->group === 'a' && count($seen) < 3) {
-        throw new RateLimited('30s', message: 'busy');
-    }
-};
-echo $queue->drain($handler), ' handled: ', implode(', ', $seen), "\n";
-$show('a1');
-var_dump($queue->peek('a1')->dueAt === $before, $queue->isPaused('a'), $queue->isPaused(), $left('a'), $queue->stats()->blocked);
-Testing::travel('31s');
-echo $queue->drain($handler), ' handled: ', implode(', ', $seen), "\n";
-
-echo "-- a group by its name, and the queue\n";
-$push('a1', 'b1');
-$queue->push(1, id: 'plain');
-$queue->consume(fn(Job $job) => $job->group === 'a' ? throw new RateLimited(60, 'b') : null, maxJobs: 1);
-var_dump($queue->isPaused('a'), $left('b'));
-$queue->cancel('a1');
-$queue->resume('b');
-$queue->consume(fn(Job $job) => $job->id === 'plain' ? throw new RateLimited('1m', 'b') : $job->release(), maxJobs: 2);
-$show('plain');
-var_dump($left('b'), $queue->isPaused());
-$queue->consume(fn() => throw new RateLimited('1m'), maxJobs: 1);
-var_dump($queue->isPaused(), $queue->reserve());
-$queue->resume();
-$queue->resume('b');
-$queue->purge();
-
 echo "-- a pause is not cut short, and an ordered group goes on with the same job\n";
 $queue->limitGroups('o', new GroupLimits(ordered: true));
 $push('o1', 'o2');
@@ -115,23 +83,6 @@ $spread->resume();
 $spread->purge();
 ?>
 --EXPECT--
--- its own group
-2 handled: a1 by attempt 1, b1 by attempt 1
-a1 ready, attempts 0, releases 0, "busy"
-bool(true)
-bool(true)
-bool(false)
-float(30)
-int(2)
-2 handled: a1 by attempt 1, b1 by attempt 1, a1 by attempt 1, a2 by attempt 1
--- a group by its name, and the queue
-bool(false)
-float(60)
-plain ready, attempts 0, releases 0, null
-float(60)
-bool(false)
-bool(true)
-NULL
 -- a pause is not cut short, and an ordered group goes on with the same job
 float(3600)
 o1

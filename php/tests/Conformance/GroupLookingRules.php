@@ -177,7 +177,8 @@ trait GroupLookingRules
                 'list(): Argument #5 ($group)' => static fn () => $queue->list(State::Ready, group: $name),
             ];
             foreach ($errors as $place => $call) {
-                $this->assertStringStartsWith("ValueError: $place must", self::thrown($call));
+                $must = in_array(strlen($name), [0, 201], true) ? 'be between 1 and 200 bytes long' : 'not contain control characters';
+                $this->assertSame("ValueError: $place must $must", self::thrown($call));
             }
         }
         $this->assertSame(1, $queue->count());

@@ -243,6 +243,12 @@ trait LeaseRules
 
         $again = $queue->reserve();
         $this->assertSame([['page' => 3], '{"page":3}', []], [$again?->payload, $again?->body, $again?->headers]);
+        for ($n = 4; $n <= 6; ++$n) {
+            $again->update($n);
+            $again->release(countAttempt: false);
+            $again = $queue->reserve();
+            $this->assertSame([$n, 2], [$again?->payload, $again?->attempts]);
+        }
     }
 
     public function testManyJobsAreAcknowledgedTogether(): void

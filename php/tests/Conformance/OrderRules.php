@@ -45,6 +45,7 @@ trait OrderRules
         $ids = $queue->pushMany(array_map(static fn (int $n): array => ['payload' => $n], range(1, 1200)));
 
         $this->assertCount(1200, array_unique($ids));
+        $this->assertMatchesRegularExpression('/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/D', $ids[0]);
         $this->assertSame(range(1, 1200), array_merge(...array_map(static fn (): array => self::batch($queue, 400), [1, 2, 3])));
         $this->assertSame(1200, $queue->ackMany(...array_values(self::$hands)));
     }
