@@ -213,6 +213,19 @@ test('all can be reached and done with the keyboard', async () => {
   await page.close();
 });
 
+test('a look through many queues goes on by itself, and collects those in trouble', async () => {
+  php("for ($n = 0; $n < 120; ++$n) { (new DelayQueue(sprintf('z%03d', $n)))->push(1, '1h', 'a'); } (new DelayQueue('z119'))->reserveJob('a')->bury('broken');");
+  const page = await visit('/');
+  await page.getByRole('link', { name: 'Look through all for trouble' }).click();
+  await page.getByRole('link', { name: 'z119' }).waitFor();
+  await page.getByRole('link', { name: 'mails', exact: true }).waitFor();
+  await page.getByRole('link', { name: 'All queues' }).waitFor();
+  assert.equal(await page.getByRole('link', { name: 'z118' }).count(), 0);
+  assert.deepEqual(await violations(page), []);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
 test('whoever only reads is offered no change', async () => {
   const reader = await dashboard('--read-only');
   const page = await open(chromium);

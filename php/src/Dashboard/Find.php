@@ -7,11 +7,12 @@ namespace DelayQueue\Dashboard;
 use DelayQueue\QueueInterface;
 use DelayQueue\Search\Search;
 use DelayQueue\State;
+use ValueError;
 
 /** A visitor's search in a queue, from the address of a page or the fields of a form. */
 final class Find
 {
-    private const WORDS = ['tag', 'text', 'error'];
+    private const WORDS = ['tag', 'header', 'text', 'error'];
 
     /** @param array<string, string> $words by WORDS */
     private function __construct(public readonly string $queue, public readonly State $state, public readonly array $words)
@@ -48,6 +49,7 @@ final class Find
     {
         $search = Search::in($queue, $this->state);
         isset($this->words['tag']) && $search = $search->tag(...array_map(trim(...), explode(',', $this->words['tag'])));
+        isset($this->words['header']) && $search = $search->header(...self::header($this->words['header']));
         isset($this->words['text']) && $search = $search->payload($this->words['text']);
         isset($this->words['error']) && $search = $search->error($this->words['error']);
         $job = $after === null ? null : $queue->peek($after);
@@ -61,6 +63,7 @@ final class Find
             Html::input(type: 'hidden', name: 'queue', value: $this->queue),
             Html::input(type: 'hidden', name: 'state', value: $this->state->value),
             Parts::field('Tags', 'tag', $this->words['tag'] ?? '', 'tenant:42'),
+            Parts::field('Header', 'header', $this->words['header'] ?? '', 'tenant: acme'),
             $site->hidesPayloads ? null : Parts::field('Payload has', 'text', $this->words['text'] ?? ''),
             Parts::field('Last error has', 'error', $this->words['error'] ?? ''),
             Html::button('Search'),
@@ -69,6 +72,14 @@ final class Find
             action: $site->url('/queue'),
             role: 'search',
         );
+    }
+
+    /** @return array{string, string} name and value, as the command line has them */
+    private static function header(string $words): array
+    {
+        [$name, $value] = explode(':', $words, 2) + [1 => null];
+
+        return [trim($name), trim($value ?? throw new ValueError('A header is searched as "name: value"'))];
     }
 
     /** Changes of all that is found, or of all jobs of the state. */

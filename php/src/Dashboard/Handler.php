@@ -60,6 +60,9 @@ final class Handler
         if (isset(self::ASSETS[$request->path])) {
             return self::asset($request->path);
         }
+        if ($request->isTooLong()) {
+            return Response::text(400, 'A parameter of this address is too long.');
+        }
         $payload = $this->payload ?? static fn (JobInfo $job): string => $job->body;
         $site = new Site($this->queue, $request, $access, $payload, $this->payload !== null, $this->journal);
         try {

@@ -7,6 +7,9 @@ namespace DelayQueue\Dashboard;
 /** A request as the dashboard needs it, whatever has received it. */
 final class Request
 {
+    /** Bytes of a parameter. Ids and names of queues are shorter, and pages repeat parameters in their links. */
+    private const LONGEST = 1_000;
+
     /**
      * @param string $path below the place of the dashboard: '/queue'
      * @param array<array-key, mixed> $query
@@ -52,6 +55,12 @@ final class Request
     public function query(string $name): ?string
     {
         return self::text($this->query[$name] ?? null);
+    }
+
+    /** A parameter of the address is longer than any that pages link to. */
+    public function isTooLong(): bool
+    {
+        return array_filter($this->query, static fn (mixed $value): bool => is_string($value) && strlen($value) > self::LONGEST) !== [];
     }
 
     /** A field of a form. */

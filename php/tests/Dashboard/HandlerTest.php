@@ -208,6 +208,39 @@ final class HandlerTest extends TestCase
         $this->assertStringContainsString('No job was found.', $page);
     }
 
+    public function testALookThroughAllQueuesFindsThoseInTroubleAndSaysHowFarItHasCome(): void
+    {
+        for ($n = 0; $n < 120; ++$n) {
+            $this->delayQueue(sprintf('q%03d', $n))->push(1, delay: '1h', id: 'a', maxAttempts: 1);
+        }
+        foreach (['q007', 'q110'] as $name) {
+            $this->delayQueue($name)->reserveJob('a')->bury('broken');
+        }
+        $this->delayQueue('q051')->push(1); // nobody works on it
+        $get = fn (array $query): string => $this->handler()->handle(new Request('GET', '/', $query))->body;
+        $this->assertStringContainsString('href="/?look=1"', $get([]));
+        foreach ([[[], 'q007', '50 of 120', 'look=1&amp;from=50'], [['from' => '50'], 'q051', '100 of 120', 'look=1&amp;from=100'], [['from' => '100'], 'q110', '120 of 120', 'All queues']] as [$query, $name, $far, $on]) {
+            $page = $get(['look' => '1'] + $query);
+            $this->assertSame(1, preg_match_all('~<tr><td><a href="/queue\?queue=(q\d+)"~', $page, $found));
+            $this->assertSame([$name], $found[1]);
+            $this->assertStringContainsString("$far queues were looked at", $page);
+            $this->assertStringContainsString($on, $page);
+            $this->assertStringNotContainsString('data-live', $page, 'the next rows stay');
+        }
+    }
+
+    public function testJobsAreFoundByAHeader(): void
+    {
+        $queue = $this->delayQueue();
+        $queue->push(1, delay: '1h', id: 'of-acme', headers: ['tenant' => 'acme']);
+        $queue->push(1, delay: '1h', id: 'of-globex', headers: ['tenant' => 'globex']);
+        $get = fn (string $header): Response => $this->handler()->handle(new Request('GET', '/queue', ['queue' => $queue->name(), 'state' => 'delayed', 'header' => $header]));
+        $page = $get('tenant: acme')->body;
+        $this->assertStringContainsString('id=of-acme"', $page);
+        $this->assertStringNotContainsString('id=of-globex"', $page);
+        $this->assertSame(400, $get('acme')->status);
+    }
+
     public function testFoundJobsAreKickedMovedAndRescheduled(): void
     {
         $queue = $this->delayQueue();

@@ -17,7 +17,7 @@ use DelayQueue\State;
 /** Buried jobs by their errors, the most frequent first. Errors that begin alike, up to the first digit, are of one kind. */
 final class ErrorsPage implements Page
 {
-    private const READ = 2_000;
+    private const READ = 1_000;
     private const SHOWN = 50;
 
     /** A shorter beginning tells too little. */

@@ -24,7 +24,7 @@ final class FoundPage implements Page
     public function body(Request $request, Site $site): array
     {
         $change = $request->query('change') ?? '';
-        $given = array_intersect_key($request->parameters(), array_flip(['queue', 'state', 'tag', 'text', 'error', 'total', 'delay', 'to', 'after', 'done', 'read']));
+        $given = array_intersect_key($request->parameters(), array_flip(['queue', 'state', 'tag', 'header', 'text', 'error', 'total', 'delay', 'to', 'after', 'done', 'read']));
         if (!isset(self::CHANGES[$change], $given['queue'], $given['state'])) {
             return [Html::p('There is nothing to go on with.', class: 'empty')];
         }
@@ -34,7 +34,7 @@ final class FoundPage implements Page
             Html::p(Words::number($done) . ' jobs are changed, ' . Words::number($read) . ' of ' . Words::number(max($read, $total)) . ' are read.', role: 'status'),
             Html::progress(value: (string) $read, max: (string) max($read, $total, 1), aria_label: 'Jobs that are read'),
             Parts::form($site, "/found/$change", $given, 'Go on'),
-            Html::p(Html::a('Stop here', href: $site->url('/queue', array_intersect_key($given, array_flip(['queue', 'state', 'tag', 'text', 'error']))))),
+            Html::p(Html::a('Stop here', href: $site->url('/queue', array_intersect_key($given, array_flip(['queue', 'state', 'tag', 'header', 'text', 'error']))))),
         ];
     }
 }

@@ -12,10 +12,13 @@ use DelayQueue\Dashboard\Site;
 use DelayQueue\Dashboard\Words;
 use DelayQueue\Stats;
 
-/** All queues, 50 on a page, those with something wrong first. */
+/** All queues, 50 on a page, those with something wrong first; or a look through all of them for those that need attention. */
 final class Overview implements Page
 {
     private const ON_A_PAGE = 50;
+
+    /** Seconds that a ready job may wait before its queue needs attention. */
+    private const PATIENCE = 60;
 
     public function title(Request $request): string
     {
@@ -25,11 +28,13 @@ final class Overview implements Page
     public function body(Request $request, Site $site): array
     {
         $pattern = $request->query('name') ?? '';
+        $isLook = $request->query('look') !== null;
         $names = $site->anywhere->queues();
         $found = $pattern === '' ? $names : array_values(array_filter($names, static fn (string $name): bool => self::matches($pattern, $name)));
         $from = max(0, min((int) $request->query('from'), count($found) - 1));
         $shown = array_slice($found, $from, self::ON_A_PAGE);
         $stats = array_combine($shown, array_map(static fn (string $name): Stats => $site->queue($name)->stats(), $shown));
+        $isLook && $stats = array_filter($stats, self::needsAttention(...));
         uasort($stats, static fn (Stats $a, Stats $b): int => self::trouble($b) <=> self::trouble($a));
         $now = $site->anywhere->now();
         $rows = array_map(static fn (string|int $name, Stats $numbers): array => self::row((string) $name, $numbers, $now, $site), array_keys($stats), $stats);
@@ -41,17 +46,20 @@ final class Overview implements Page
                 method: 'get',
                 role: 'search',
             ),
-            Parts::live(
+            $isLook ? Html::section(self::table('Queues that need attention', $rows, 'None of these needs attention.'), id: 'queues') : Parts::live(
                 'queues',
-                Parts::table(
-                    'Queues, with trouble first',
-                    ['Queue', 'State', 'Delayed#', 'Next', 'Ready#', 'Oldest ready', 'Reserved#', 'Buried#', 'Late p50#', 'p99#', 'Workers#'],
-                    $rows,
-                    $names === [] ? 'Nothing was pushed under this prefix yet.' : 'No queue has such a name.',
-                ),
+                self::table('Queues, with trouble first', $rows, $names === [] ? 'Nothing was pushed under this prefix yet.' : 'No queue has such a name.'),
             ),
-            self::pager($from, count($found), $pattern, $site),
+            self::pager($from, count($found), $pattern, $isLook, $site),
         ];
+    }
+
+    /** @param list<list<mixed>> $rows */
+    private static function table(string $caption, array $rows, string $empty): Html
+    {
+        $heads = ['Queue', 'State', 'Delayed#', 'Next', 'Ready#', 'Oldest ready', 'Reserved#', 'Buried#', 'Late p50#', 'p99#', 'Workers#'];
+
+        return Parts::table($caption, $heads, $rows, $empty);
     }
 
     /** @return list<mixed> */
@@ -97,6 +105,11 @@ final class Overview implements Page
         return (self::isWithoutWorkers($stats) ? 1e12 : 0) + ($stats->buried > 0 ? 1e9 : 0) + ($stats->paused ? 0 : min(1e8, $stats->oldestReadyAge ?? 0));
     }
 
+    private static function needsAttention(Stats $stats): bool
+    {
+        return self::isWithoutWorkers($stats) || $stats->buried > 0 || (!$stats->paused && ($stats->oldestReadyAge ?? 0) > self::PATIENCE);
+    }
+
     private static function isWithoutWorkers(Stats $stats): bool
     {
         return $stats->workers !== null && array_sum($stats->workers) === 0 && $stats->oldestReadyAge !== null && !$stats->paused;
@@ -107,17 +120,31 @@ final class Overview implements Page
         return strpbrk($pattern, '*?') === false ? str_contains($name, $pattern) : fnmatch($pattern, $name, FNM_NOESCAPE);
     }
 
-    private static function pager(int $from, int $all, string $pattern, Site $site): ?Html
+    private static function pager(int $from, int $all, string $pattern, bool $isLook, Site $site): ?Html
     {
-        if ($all <= self::ON_A_PAGE) {
+        if ($all <= self::ON_A_PAGE && !$isLook) {
             return null;
         }
-        $link = static fn (string $text, int $to): ?Html => $to < 0 || $to >= $all ? null : Html::a($text, href: $site->url('/', ['name' => $pattern ?: null, 'from' => $to]));
+        $until = min($all, $from + self::ON_A_PAGE);
+        $link = static fn (string $text, int $to, bool $look, ?string $rel = null): ?Html => $to < 0 || $to >= $all
+            ? null
+            : Html::a($text, href: $site->url('/', ['name' => $pattern ?: null, 'look' => $look ? '1' : null, 'from' => $to ?: null]), rel: $rel);
+        if ($isLook) {
+            // The script goes on by itself: 50 queues a step, so that Redis has time for others.
+            return Html::nav(
+                Words::number($until) . ' of ' . Words::number($all) . ' queues were looked at. ',
+                $link('Look further', $from + self::ON_A_PAGE, true, 'next') ?? Html::a('All queues', href: $site->url('/')),
+                id: 'look',
+                aria_label: 'Pages of queues',
+            );
+        }
 
         return Html::nav(
-            $link('Before', $from - self::ON_A_PAGE),
-            ' ' . Words::number($from + 1) . '–' . Words::number(min($all, $from + self::ON_A_PAGE)) . ' of ' . Words::number($all) . ' by name, trouble first on this page ',
-            $link('Next', $from + self::ON_A_PAGE),
+            $link('Before', $from - self::ON_A_PAGE, false),
+            ' ' . Words::number($from + 1) . '–' . Words::number($until) . ' of ' . Words::number($all) . ' by name, trouble first on this page ',
+            $link('Next', $from + self::ON_A_PAGE, false),
+            ' ',
+            $link('Look through all for trouble', 0, true),
             aria_label: 'Pages of queues',
         );
     }

@@ -44,3 +44,29 @@ if (document.querySelector('[data-live]')) {
 }
 // A change of many jobs goes on by itself, until it is done or somebody follows another link.
 document.querySelector('progress + form')?.requestSubmit();
+
+// A look through all queues goes on as well, and collects the rows of its pages.
+async function look() {
+  const next = document.querySelector('#look [rel=next]');
+  if (!next) {
+    return;
+  }
+  try {
+    const answer = document.hidden ? null : await fetch(next.href, { cache: 'no-store', redirect: 'error' });
+    if (answer?.ok) {
+      const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+      const [found, here] = [page.querySelector('#queues tbody'), document.querySelector('#queues tbody')];
+      if (found && here) {
+        here.append(...found.rows);
+      } else if (found) {
+        document.getElementById('queues').replaceWith(document.adoptNode(page.getElementById('queues')));
+      }
+      document.getElementById('look').replaceWith(document.adoptNode(page.getElementById('look')));
+    }
+    connection.textContent = answer === null || answer.ok ? '' : `The queues cannot be read: ${answer.status}`;
+  } catch {
+    connection.textContent = 'The connection is lost. It is tried again.';
+  }
+  setTimeout(look, EVERY_MS / 4);
+}
+look();
