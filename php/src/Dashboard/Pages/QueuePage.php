@@ -25,7 +25,7 @@ final class QueuePage implements Page
     private const ON_A_PAGE = 50;
 
     /** Jobs that a search reads for a page. */
-    private const READ = 1_000;
+    private const READ = 500;
 
     public function title(Request $request): string
     {
