@@ -1,8 +1,9 @@
 //! Scalars with the coercion and the errors of PHP's own functions.
 
-use super::call::{Call, Fault, Outcome, guard};
-use super::place::Place;
+use super::call::Call;
+use super::origin::Origin;
 use super::sys;
+use super::unwind::{Outcome, Unwind, guard};
 use ext_php_rs::types::{ZendStr, Zval};
 use std::borrow::Cow;
 
@@ -12,7 +13,7 @@ const NO_ARGUMENT: u32 = u32::MAX;
 /// Coerces `value`: `slow` honours `strict_types` and belongs to arguments, `weak` to values in arrays.
 fn coerce<T: Copy>(
     value: &Zval,
-    place: Place<'_>,
+    origin: Origin<'_>,
     zero: T,
     slow: unsafe extern "C" fn(*const Zval, *mut T, u32) -> bool,
     weak: unsafe extern "C" fn(*const Zval, *mut T, u32) -> bool,
@@ -24,8 +25,8 @@ fn coerce<T: Copy>(
     // Deprecation notices may reach an error handler of the user's.
     // SAFETY: the engine's own parsers, given a live value and room for the result.
     let accepted = guard(|| unsafe {
-        match place {
-            Place::Argument(number) => slow(value, &raw mut out, number),
+        match origin {
+            Origin::Argument(number) => slow(value, &raw mut out, number),
             _ => weak(value, &raw mut out, NO_ARGUMENT),
         }
     })?;
@@ -33,32 +34,32 @@ fn coerce<T: Copy>(
 }
 
 /// An int, or `None` where PHP would not make one of the value.
-pub fn int(value: &Zval, place: Place<'_>) -> Outcome<Option<i64>> {
+pub fn int(value: &Zval, origin: Origin<'_>) -> Outcome<Option<i64>> {
     match value.long() {
         Some(exact) => Ok(Some(exact)),
-        None => coerce(value, place, 0, sys::zend_parse_arg_long_slow, sys::zend_parse_arg_long_weak),
+        None => coerce(value, origin, 0, sys::zend_parse_arg_long_slow, sys::zend_parse_arg_long_weak),
     }
 }
 
 /// A float, or `None`.
-pub fn float(value: &Zval, place: Place<'_>) -> Outcome<Option<f64>> {
+pub fn float(value: &Zval, origin: Origin<'_>) -> Outcome<Option<f64>> {
     match value.double() {
         Some(exact) => Ok(Some(exact)),
-        None => coerce(value, place, 0.0, sys::zend_parse_arg_double_slow, sys::zend_parse_arg_double_weak),
+        None => coerce(value, origin, 0.0, sys::zend_parse_arg_double_slow, sys::zend_parse_arg_double_weak),
     }
 }
 
 /// A bool, or `None`.
-pub fn bool(value: &Zval, place: Place<'_>) -> Outcome<Option<bool>> {
+pub fn bool(value: &Zval, origin: Origin<'_>) -> Outcome<Option<bool>> {
     match value.bool() {
         Some(exact) => Ok(Some(exact)),
-        None => coerce(value, place, false, sys::zend_parse_arg_bool_slow, sys::zend_parse_arg_bool_weak),
+        None => coerce(value, origin, false, sys::zend_parse_arg_bool_slow, sys::zend_parse_arg_bool_weak),
     }
 }
 
 /// The bytes of a string, or `None`: the value's own, or those of PHP's conversion. Copy them before PHP code runs again, which
 /// may change a value in an array by a reference to it.
-pub fn bytes<'a>(value: &'a Zval, place: Place<'_>) -> Outcome<Option<Cow<'a, [u8]>>> {
+pub fn bytes<'a>(value: &'a Zval, origin: Origin<'_>) -> Outcome<Option<Cow<'a, [u8]>>> {
     if let Some(text) = value.zend_str() {
         return Ok(Some(Cow::Borrowed(text.as_bytes())));
     }
@@ -70,8 +71,8 @@ pub fn bytes<'a>(value: &'a Zval, place: Place<'_>) -> Outcome<Option<Cow<'a, [u
     let mut out: *mut ZendStr = std::ptr::null_mut();
     // SAFETY: as in `coerce`; `out` points into `copy`, which lives until the bytes are copied.
     let accepted = guard(|| unsafe {
-        match place {
-            Place::Argument(number) => sys::zend_parse_arg_str_slow(&raw mut copy, &raw mut out, number),
+        match origin {
+            Origin::Argument(number) => sys::zend_parse_arg_str_slow(&raw mut copy, &raw mut out, number),
             _ => sys::zend_parse_arg_str_weak(&raw mut copy, &raw mut out, NO_ARGUMENT),
         }
     })?;
@@ -83,7 +84,7 @@ pub fn bytes<'a>(value: &'a Zval, place: Place<'_>) -> Outcome<Option<Cow<'a, [u
 }
 
 /// `int|float` as seconds, or `None`.
-pub fn number(value: &Zval, place: Place<'_>) -> Outcome<Option<f64>> {
+pub fn number(value: &Zval, origin: Origin<'_>) -> Outcome<Option<f64>> {
     if let Some(exact) = value.double() {
         return Ok(Some(exact));
     }
@@ -93,10 +94,10 @@ pub fn number(value: &Zval, place: Place<'_>) -> Outcome<Option<f64>> {
     if value.is_null() {
         return Ok(None);
     }
-    if place.is_strict() {
+    if origin.is_strict() {
         return Ok(None);
     }
-    let Place::Argument(number) = place else { return float(value, place) };
+    let Origin::Argument(number) = origin else { return float(value, origin) };
     let mut copy = value.shallow_clone();
     let mut out: *mut Zval = std::ptr::null_mut();
     // SAFETY: the engine's own parser; `out` points to `copy`.
@@ -105,9 +106,9 @@ pub fn number(value: &Zval, place: Place<'_>) -> Outcome<Option<f64>> {
 }
 
 impl Call {
-    fn required<'a, T>(&'a self, number: u32, read: fn(&'a Zval, Place<'_>) -> Outcome<Option<T>>) -> Outcome<T> {
+    fn required<'a, T>(&'a self, number: u32, read: fn(&'a Zval, Origin<'_>) -> Outcome<Option<T>>) -> Outcome<T> {
         let Some(value) = self.arg(number) else { return Err(self.type_error(number, &Zval::new())) };
-        match read(value, Place::Argument(number))? {
+        match read(value, Origin::Argument(number))? {
             Some(read) => Ok(read),
             None => Err(self.type_error(number, value)),
         }
@@ -117,7 +118,7 @@ impl Call {
         &'a self,
         number: u32,
         nullable: bool,
-        read: fn(&'a Zval, Place<'_>) -> Outcome<Option<T>>,
+        read: fn(&'a Zval, Origin<'_>) -> Outcome<Option<T>>,
     ) -> Outcome<Option<T>> {
         match self.arg(number) {
             None => Ok(None),
@@ -180,7 +181,7 @@ impl Call {
     pub fn at_least(&self, number: u32, value: i64, min: u32) -> Outcome<u64> {
         match u64::try_from(value) {
             Ok(count) if count >= u64::from(min) => Ok(count),
-            _ => Err(Place::Argument(number).value_error(&format!("must be greater than or equal to {min}"))),
+            _ => Err(Origin::Argument(number).value_error(&format!("must be greater than or equal to {min}"))),
         }
     }
 
@@ -192,15 +193,15 @@ impl Call {
             Some(Some(seconds)) => seconds,
         };
         let ms = crate::core::duration::from_seconds(seconds);
-        let ms = super::exceptions::At::at(ms, Place::Argument(number))?;
+        let ms = super::exceptions::At::at(ms, Origin::Argument(number))?;
         Ok(Some(std::time::Duration::from_millis(ms)))
     }
 }
 
 /// Range errors of the integers that the protocol keeps in 32 bits.
-pub fn u32_in(value: i64, place: Place<'_>, min: u32, max: u32) -> Outcome<u32> {
+pub fn u32_in(value: i64, origin: Origin<'_>, min: u32, max: u32) -> Outcome<u32> {
     match u32::try_from(value) {
         Ok(n) if (min..=max).contains(&n) => Ok(n),
-        _ => Err::<u32, Fault>(place.value_error(&format!("must be between {min} and {max}"))),
+        _ => Err::<u32, Unwind>(origin.value_error(&format!("must be between {min} and {max}"))),
     }
 }

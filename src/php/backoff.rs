@@ -1,13 +1,13 @@
 //! `DelayQueue\Backoff`.
 
-use super::array;
-use super::call::{Call, Outcome};
+use super::call::Call;
 use super::classes::{self, properties};
 use super::convert;
-use super::duration_arg;
 use super::exceptions::At;
 use super::object::{Handlers, Inside, inside, make};
-use super::place::Place;
+use super::origin::Origin;
+use super::times;
+use super::unwind::Outcome;
 use crate::core::backoff::{Backoff as Core, MAX_STAGES};
 use ext_php_rs::types::Zval;
 use std::sync::OnceLock;
@@ -29,10 +29,10 @@ impl Inside for Backoff {
 }
 
 /// A `?Backoff` argument or option.
-pub fn argument(value: &Zval, place: Place<'_>) -> Outcome<Core> {
+pub fn argument(value: &Zval, origin: Origin<'_>) -> Outcome<Core> {
     match inside::<Backoff>(value) {
         Some(backoff) => Ok(backoff.0.clone()),
-        None => Err(place.wrong_type(classes::BACKOFF.name, value)),
+        None => Err(origin.wrong_type(classes::BACKOFF.name, value)),
     }
 }
 
@@ -42,7 +42,7 @@ pub fn object(backoff: Core) -> Outcome<Zval> {
 
 fn duration(call: &Call, number: u32, default_ms: u64) -> Outcome<u64> {
     match call.arg(number) {
-        Some(value) => duration_arg::millis(value, Place::Argument(number)),
+        Some(value) => times::millis(value, Origin::Argument(number)),
         None => Ok(default_ms),
     }
 }
@@ -56,21 +56,21 @@ pub fn linear(call: &Call) -> Outcome<Zval> {
 }
 
 pub fn stages(call: &Call) -> Outcome<Zval> {
-    let place = Place::Argument(1);
-    let Some(given) = call.arg(1) else { return Err(place.value_error("must be given")) };
+    let origin = Origin::Argument(1);
+    let Some(given) = call.arg(1) else { return Err(origin.value_error("must be given")) };
     let mut delays_ms = Vec::new();
     if let Some(table) = given.array() {
-        for (key, value) in array::entries(table) {
-            delays_ms.push(duration_arg::millis(value, Place::Delay(&key))?);
+        for (key, value) in convert::entries(table) {
+            delays_ms.push(times::millis(value, Origin::Delay(&key))?);
         }
     } else {
-        return object(Core::parse(&format!("stages {}", String::from_utf8_lossy(&call.bytes(1)?))).at(place)?);
+        return object(Core::parse(&format!("stages {}", String::from_utf8_lossy(&call.bytes(1)?))).at(origin)?);
     }
     if delays_ms.is_empty() {
-        return Err(place.value_error("must not be empty"));
+        return Err(origin.value_error("must not be empty"));
     }
     if delays_ms.len() > MAX_STAGES {
-        return Err(place.value_error(&format!("must have at most {MAX_STAGES} delays")));
+        return Err(origin.value_error(&format!("must have at most {MAX_STAGES} delays")));
     }
     object(Core::Stages { delays_ms })
 }
@@ -81,22 +81,22 @@ pub fn exponential(call: &Call) -> Outcome<Zval> {
     let max_ms = duration(call, 3, 3_600_000)?;
     let jitter = call.float_or(4, 0.1)?;
     if !factor.is_finite() || factor < 1.0 {
-        return Err(Place::Argument(2).value_error("must be finite and greater than or equal to 1"));
+        return Err(Origin::Argument(2).value_error("must be finite and greater than or equal to 1"));
     }
     if !(0.0..=1.0).contains(&jitter) {
-        return Err(Place::Argument(4).value_error("must be between 0 and 1"));
+        return Err(Origin::Argument(4).value_error("must be between 0 and 1"));
     }
     object(Core::Exponential { base_ms, factor, max_ms, jitter })
 }
 
 pub fn delay_after(call: &Call) -> Outcome<Zval> {
-    let attempt = super::args::u32_in(call.int(1)?, Place::Argument(1), 1, u32::MAX)?;
+    let attempt = super::args::u32_in(call.int(1)?, Origin::Argument(1), 1, u32::MAX)?;
     Ok(convert::float(convert::seconds(call.this::<Backoff>()?.0.delay_after_ms(attempt))))
 }
 
 pub fn parse(call: &Call) -> Outcome<Zval> {
     let text = call.bytes(1)?;
-    object(Core::parse(&String::from_utf8_lossy(&text)).at(Place::Argument(1))?)
+    object(Core::parse(&String::from_utf8_lossy(&text)).at(Origin::Argument(1))?)
 }
 
 pub fn to_string(call: &Call) -> Outcome<Zval> {

@@ -1,57 +1,12 @@
 //! One call of a method of ours: its arguments, its `$this`, and the way out of it.
-//!
-//! All code that runs PHP code goes through [`guard`], so that a fatal error leaves by returning like every other error:
-//! all Rust values on the way are dropped before the engine takes over.
 
-use super::exceptions;
 use super::object::{Inside, class_name, inside_object};
 use super::sys;
-use ext_php_rs::ffi::{self, zend_function};
+use super::unwind::{Outcome, Unwind, internal_error, throw_error};
+use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendObject, Zval};
-use ext_php_rs::zend::{CatchError, ExecuteData, bailout, try_catch};
+use ext_php_rs::zend::{ExecuteData, bailout};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-
-/// Why a method ends early.
-#[derive(Debug, Clone, Copy)]
-pub enum Fault {
-    /// An exception, or an `exit()`, is pending in the engine.
-    Thrown,
-    /// A fatal error: the engine unwinds as soon as everything here is dropped.
-    Bailout,
-}
-
-pub type Outcome<T> = Result<T, Fault>;
-
-/// Runs PHP code.
-pub fn guard<R>(work: impl FnOnce() -> R) -> Outcome<R> {
-    match try_catch(AssertUnwindSafe(work)) {
-        Ok(value) if !sys::exception_pending() => Ok(value),
-        Ok(_) => Err(Fault::Thrown),
-        Err(CatchError::Bailout) => Err(Fault::Bailout),
-        Err(_) => Err(internal_error()),
-    }
-}
-
-/// A panic, or a bug of ours that amounts to one. Its own text may hold data of the user, and is not shown.
-fn internal_error() -> Fault {
-    exceptions::throw_error("The delayqueue extension failed an internal check: please report it")
-}
-
-/// Calls a function of PHP's; for a method with the object.
-pub fn run(function: *mut zend_function, object: Option<&ZendObject>, args: &mut [Zval]) -> Outcome<Zval> {
-    let (this, class) = match object {
-        Some(object) => (std::ptr::from_ref(object).cast_mut(), object.ce),
-        None => (std::ptr::null_mut(), std::ptr::null_mut()),
-    };
-    let count = u32::try_from(args.len()).unwrap_or(0);
-    let mut out = Zval::new();
-    // SAFETY: the function comes from one of the engine's tables; object, arguments and result outlive the call.
-    guard(|| unsafe {
-        let result = &raw mut out;
-        ffi::zend_call_known_function(function, this, class, result, count, args.as_mut_ptr(), std::ptr::null_mut());
-    })?;
-    Ok(out)
-}
 
 /// The arguments and `$this` of a running method.
 pub struct Call {
@@ -107,7 +62,7 @@ impl Call {
         // SAFETY: the frame is the one that runs; `This` is a plain value in it.
         match unsafe { (*self.frame).This.object() } {
             Some(object) => Ok(std::ptr::from_ref(object).cast_mut()),
-            None => Err(exceptions::throw_error("The method needs an object")),
+            None => Err(throw_error("The method needs an object")),
         }
     }
 
@@ -120,7 +75,7 @@ impl Call {
             None => {
                 // SAFETY: as above.
                 let class = unsafe { class_name(object) };
-                Err(exceptions::throw_error(&format!("The {class} object was not constructed")))
+                Err(throw_error(&format!("The {class} object was not constructed")))
             }
         }
     }
@@ -142,7 +97,7 @@ impl Call {
         if info & sys::CALL_HAS_EXTRA_NAMED_PARAMS != 0 {
             // SAFETY: throws into the running frame.
             unsafe { sys::zend_unexpected_extra_named_error() };
-            return Err(Fault::Thrown);
+            return Err(Unwind::Thrown);
         }
         let given = self.given();
         if given >= function.required_num_args && (variadic || given <= function.num_args) {
@@ -157,7 +112,7 @@ impl Call {
                 sys::zend_wrong_parameters_count_error(function.required_num_args, max);
             }
         }
-        Err(Fault::Thrown)
+        Err(Unwind::Thrown)
     }
 }
 
@@ -171,9 +126,9 @@ pub unsafe fn enter(frame: *mut ExecuteData, out: *mut Zval, body: fn(&Call) -> 
     match result {
         // SAFETY: the engine initialised the return value to null, so nothing is overwritten.
         Ok(Ok(value)) => unsafe { out.write(value) },
-        Ok(Err(Fault::Thrown)) => {}
+        Ok(Err(Unwind::Thrown)) => {}
         // SAFETY: everything owned by this call was dropped when `body` returned.
-        Ok(Err(Fault::Bailout)) => unsafe { bailout() },
+        Ok(Err(Unwind::Bailout)) => unsafe { bailout() },
         Err(_) => {
             internal_error();
         }

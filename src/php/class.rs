@@ -35,7 +35,7 @@ pub mod types {
 /// Everything there is to say about a class.
 pub struct Declaration {
     pub class: &'static Class,
-    pub kind: Kind,
+    pub kind: ClassKind,
     pub parent: Option<&'static str>,
     pub interfaces: &'static [&'static str],
     pub constants: &'static [(&'static str, Constant)],
@@ -48,7 +48,7 @@ pub struct Declaration {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ClassKind {
     Interface,
     Enum,
     Open,
@@ -168,7 +168,7 @@ pub struct Rejected;
 /// Must run in the module's startup function.
 pub fn register(declaration: &Declaration) -> Result<(), Rejected> {
     let ce = match declaration.kind {
-        Kind::Enum => register_enum(declaration)?,
+        ClassKind::Enum => register_enum(declaration)?,
         _ => register_class(declaration)?,
     };
     for (name, value) in declaration.constants {
@@ -191,7 +191,7 @@ fn register_class(declaration: &Declaration) -> Result<*mut ClassEntry, Rejected
     // SAFETY: the template is complete, the parent registered, and the engine copies what it keeps.
     let ce = unsafe {
         match declaration.kind {
-            Kind::Interface => ffi::zend_register_internal_interface(&raw mut template),
+            ClassKind::Interface => ffi::zend_register_internal_interface(&raw mut template),
             _ => ffi::zend_register_internal_class_ex(&raw mut template, parent),
         }
     };
@@ -210,7 +210,7 @@ fn register_class(declaration: &Declaration) -> Result<*mut ClassEntry, Rejected
     }
     // SAFETY: nothing else can see the class before the module has started.
     unsafe {
-        if declaration.kind == Kind::Final {
+        if declaration.kind == ClassKind::Final {
             (*ce).ce_flags |= sys::ACC_FINAL | ffi::ZEND_ACC_NO_DYNAMIC_PROPERTIES;
         }
         if let Some(create) = declaration.create {

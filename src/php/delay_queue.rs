@@ -1,15 +1,17 @@
 //! `DelayQueue`: the class, its constructor, and the methods that concern the object itself.
 
-use super::call::{Call, Outcome};
+use super::call::Call;
 use super::classes::properties;
 use super::convert;
 use super::exceptions::At;
-use super::new_job::{Defaults, Format};
+use super::listeners::Listeners;
+use super::new_job::Defaults;
 use super::object::{Handlers, Inside, construct as fill, make};
-use super::options::{self, Options};
-use super::place::Place;
+use super::options::{self, QueueOptions};
+use super::origin::Origin;
+use super::payload::Format;
 use super::settings;
-use super::worker::events::Listeners;
+use super::unwind::Outcome;
 use crate::core::dsn::Dsn;
 pub use crate::core::job::DEFAULT_PRIORITY;
 use crate::core::partitions::Partitions;
@@ -25,7 +27,7 @@ pub struct DelayQueue {
     pub queue: Partitions,
     pub defaults: Defaults,
     /// All of them, for siblings.
-    options: Options,
+    options: QueueOptions,
     /// Names to reserve from, in their order; empty: the queue's own. Never borrowed while PHP code runs.
     watch: RefCell<Vec<String>>,
     /// Set by `stop()`, taken by the wait that ends because of it.
@@ -70,11 +72,11 @@ impl DelayQueue {
 /// Opens nothing: the first command does.
 pub fn construct(call: &Call) -> Outcome<Zval> {
     let name = match call.optional_bytes(1)? {
-        Some(bytes) => check_queue_name(&bytes).at(Place::Argument(1))?,
+        Some(bytes) => check_queue_name(&bytes).at(Origin::Argument(1))?,
         None => String::from("default"),
     };
     let dsn = settings::dsn(call.nullable_bytes(2)?)?;
-    let options = read_options(call, 3, Options::default())?;
+    let options = read_options(call, 3, QueueOptions::default())?;
     fill(call.object()?, open(name, dsn, options))?;
     Ok(convert::null())
 }
@@ -82,13 +84,13 @@ pub fn construct(call: &Call) -> Outcome<Zval> {
 /// As if it had been constructed with the DSN of this one, and with its options but for those that are given.
 pub fn sibling(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
-    let name = check_queue_name(&call.bytes(1)?).at(Place::Argument(1))?;
+    let name = check_queue_name(&call.bytes(1)?).at(Origin::Argument(1))?;
     let options = read_options(call, 2, this.options.clone())?;
     let dsn = Arc::clone(&this.queue.first().client().key().dsn);
     make(open(name, dsn, options), properties::DelayQueue {})
 }
 
-fn read_options(call: &Call, number: u32, others: Options) -> Outcome<Options> {
+fn read_options(call: &Call, number: u32, others: QueueOptions) -> Outcome<QueueOptions> {
     match call.arg(number) {
         None => options::read(None, number, others),
         Some(given) => match given.array() {
@@ -98,7 +100,7 @@ fn read_options(call: &Call, number: u32, others: Options) -> Outcome<Options> {
     }
 }
 
-fn open(name: String, dsn: Arc<Dsn>, options: Options) -> DelayQueue {
+fn open(name: String, dsn: Arc<Dsn>, options: QueueOptions) -> DelayQueue {
     let queue = Queue::new(QueueConfig {
         name,
         prefix: options.prefix.clone(),
@@ -126,7 +128,7 @@ pub fn watch(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let mut names = Vec::new();
     for number in call.rest(1) {
-        let name = check_queue_name(&call.bytes(number)?).at(Place::Argument(number))?;
+        let name = check_queue_name(&call.bytes(number)?).at(Origin::Argument(number))?;
         if !names.contains(&name) {
             names.push(name);
         }

@@ -1,41 +1,15 @@
 //! The exception classes, and the one place where an error becomes a PHP exception.
 
-use super::call::{Call, Fault, Outcome};
 use super::class::Class;
 use super::classes;
 use super::convert;
-use super::duration_arg;
-use super::place::{Place, active_function};
+use super::origin::{Origin, active_function};
 use super::sys;
+use super::unwind::{Outcome, Unwind, take_throwable, throw, throw_value_error};
 use crate::core::error::Error;
 use crate::core::job::JobId;
 use ext_php_rs::ffi::{self, zend_class_entry};
-use ext_php_rs::types::{ZendObject, ZendStr, Zval};
-use std::ffi::CString;
-
-/// `new Release('30s', 'rate limited')`
-pub fn construct(call: &Call) -> Outcome<Zval> {
-    let delay_ms = match call.arg(1) {
-        Some(value) => duration_arg::span(value, Place::Argument(1))?,
-        None => 0,
-    };
-    let message = call.optional_bytes(2)?;
-    fill_release(call.object()?, delay_ms, message.as_deref())?;
-    Ok(Zval::new())
-}
-
-/// The properties that the constructors of it and of its subclasses set.
-pub fn fill_release(object: *mut ZendObject, delay_ms: u64, message: Option<&[u8]>) -> Outcome<()> {
-    let mut delay = Zval::new();
-    delay.set_double(convert::seconds(delay_ms));
-    set_property(classes::RELEASE.entry(), object, "delay", &mut delay);
-    if let Some(message) = message {
-        let mut text = Zval::new();
-        text.set_zend_string(ZendStr::new(message, false));
-        set_property(sys::find_class("Exception"), object, "message", &mut text);
-    }
-    if sys::exception_pending() { Err(Fault::Thrown) } else { Ok(()) }
-}
+use ext_php_rs::types::{ZendObject, Zval};
 
 /// Writes a property, also a readonly one that has no value yet. The engine checks the type.
 pub fn set_property(scope: *mut zend_class_entry, object: *mut ZendObject, name: &str, value: &mut Zval) {
@@ -43,55 +17,16 @@ pub fn set_property(scope: *mut zend_class_entry, object: *mut ZendObject, name:
     unsafe { sys::zend_update_property(scope, object, name.as_ptr().cast(), name.len(), value) }
 }
 
-/// Text for C: NUL bytes become `\0`, because C would end there.
-pub fn c_text(text: &[u8]) -> CString {
-    let mut clean = Vec::with_capacity(text.len());
-    for byte in text {
-        match byte {
-            0 => clean.extend_from_slice(b"\\0"),
-            other => clean.push(*other),
-        }
-    }
-    CString::new(clean).unwrap_or_default()
-}
-
-/// Throws, with an exception that is pending already as `previous`. Returns the exception to add properties to.
-fn throw(class: *mut zend_class_entry, message: &str, code: i64) -> Option<*mut ZendObject> {
-    // SAFETY: the class is registered; the engine copies the message.
-    let object = unsafe { ffi::zend_throw_exception(class, c_text(message.as_bytes()).as_ptr(), code) };
-    (!object.is_null()).then_some(object)
-}
-
-/// An `\Error`: the program is wrong.
-pub fn throw_error(message: &str) -> Fault {
-    throw(sys::find_class("Error"), message, 0);
-    Fault::Thrown
-}
-
-/// Throws an exception that was caught.
-pub fn throw_again(mut exception: Zval) -> Fault {
-    // SAFETY: an object of a Throwable class; the engine takes over our reference.
-    unsafe { ffi::zend_throw_exception_object(&raw mut exception) };
-    std::mem::forget(exception);
-    Fault::Thrown
-}
-
-/// A `\ValueError` that belongs to no single argument.
-pub fn throw_value_error(message: &str) -> Fault {
-    throw(sys::find_class("ValueError"), message, 0);
-    Fault::Thrown
-}
-
 /// A payload that cannot be stored; a pending exception becomes its `previous`.
-pub fn throw_payload(message: &str, code: i64) -> Fault {
+pub fn throw_payload(message: &str, code: i64) -> Unwind {
     throw(classes::PAYLOAD_EXCEPTION.entry(), message, code);
-    Fault::Thrown
+    Unwind::Thrown
 }
 
 /// A `DelayQueue\\PayloadException` that is not thrown: for listeners.
 pub fn payload(message: &str) -> Zval {
     let _ = throw_payload(message, 0);
-    taken()
+    take_throwable().unwrap_or_else(convert::null)
 }
 
 /// A handler ran too long.
@@ -107,15 +42,6 @@ pub fn throw_shutdown(message: &str) {
 /// The job of a handler was cancelled.
 pub fn throw_cancelled(message: &str) {
     throw(classes::CANCELLED_EXCEPTION.entry(), message, 0);
-}
-
-/// Milliseconds of a thrown `DelayQueue\\Release`.
-pub fn release_delay_ms(object: &ZendObject) -> Option<u64> {
-    if !classes::RELEASE.owns(object) {
-        return None;
-    }
-    let seconds = property(classes::RELEASE.entry(), object, "delay", Zval::double).unwrap_or(0.0);
-    Some(crate::core::duration::from_seconds(seconds.max(0.0)).unwrap_or(0))
 }
 
 /// Reads a property; one that a constructor has not set is null.
@@ -156,25 +82,16 @@ pub fn is_shutdown(object: &ZendObject) -> bool {
 
 /// The exception of an error, made but not thrown: for listeners.
 pub fn object_of(error: Error) -> Zval {
-    let _: Fault = error.into();
-    taken()
-}
-
-/// The exception that was just thrown, taken back.
-fn taken() -> Zval {
-    let mut value = Zval::new();
-    if let Some(exception) = ext_php_rs::zend::ExecutorGlobals::take_exception() {
-        let _ = ext_php_rs::convert::IntoZval::set_zval(exception, &mut value, false);
-    }
-    value
+    let _: Unwind = error.into();
+    take_throwable().unwrap_or_else(convert::null)
 }
 
 /// The lease is not ours any more, and this process knows.
-pub fn throw_lease_lost(queue: &str, id: &str, reason: &'static str) -> Fault {
+pub fn throw_lease_lost(queue: &str, id: &str, reason: &'static str) -> Unwind {
     Error::LeaseLost { queue: queue.to_owned(), id: id.to_owned(), reason }.into()
 }
 
-impl From<Error> for Fault {
+impl From<Error> for Unwind {
     /// Every error of the core, as the contract names it.
     fn from(error: Error) -> Self {
         throw_storing(error, &[])
@@ -182,7 +99,7 @@ impl From<Error> for Fault {
 }
 
 /// Throws an error of `pushMany()`, with the ids of the jobs that had been stored before it.
-pub fn throw_storing(error: Error, stored: &[JobId]) -> Fault {
+pub fn throw_storing(error: Error, stored: &[JobId]) -> Unwind {
     let message = error.to_string();
     match error {
         Error::Interrupted => {}
@@ -245,7 +162,7 @@ pub fn throw_storing(error: Error, stored: &[JobId]) -> Fault {
         Error::PayloadTooLarge { .. } => return throw_payload(&message, 0),
         Error::Invalid(_) => return throw_value_error(&format!("{}(): {message}", active_function())),
     }
-    Fault::Thrown
+    Unwind::Thrown
 }
 
 /// Throws a `class` with a property that `scope` declares, as it does `$stored`.
@@ -265,14 +182,47 @@ fn set_stored(scope: &Class, object: *mut ZendObject, stored: &[JobId]) {
 
 /// Names the argument an [`Error::Invalid`] is about; other errors stay what they are.
 pub trait At<T> {
-    fn at(self, place: Place<'_>) -> Outcome<T>;
+    fn at(self, origin: Origin<'_>) -> Outcome<T>;
 }
 
 impl<T> At<T> for Result<T, Error> {
-    fn at(self, place: Place<'_>) -> Outcome<T> {
+    fn at(self, origin: Origin<'_>) -> Outcome<T> {
         self.map_err(|error| match error {
-            Error::Invalid(must) => place.value_error(&must),
+            Error::Invalid(must) => origin.value_error(&must),
             other => other.into(),
         })
     }
+}
+
+/// The message of a Throwable, read without running any code of its class.
+pub fn message_of(object: &ZendObject) -> String {
+    String::from_utf8_lossy(&message_bytes(object)).into_owned()
+}
+
+/// As [`message_of`], as bytes.
+pub fn message_bytes(object: &ZendObject) -> Vec<u8> {
+    throwable_property(object, c"message").zend_str().map(|s| s.as_bytes().to_vec()).unwrap_or_default()
+}
+
+pub fn code_of(object: &ZendObject) -> i64 {
+    throwable_property(object, c"code").long().unwrap_or(0)
+}
+
+/// A property that Exception or Error declares, also a private one.
+pub fn throwable_property(object: &ZendObject, name: &std::ffi::CStr) -> Zval {
+    let scope = if is_error(object) { "Error" } else { "Exception" };
+    let mut room = Zval::new();
+    // SAFETY: the object is a live Throwable and `scope` the class that declares the property; the result may lie in
+    // `room` or in the object, so it is copied.
+    unsafe {
+        let object = std::ptr::from_ref(object).cast_mut();
+        let scope = sys::find_class(scope);
+        let value = ffi::zend_read_property(scope, object, name.as_ptr(), name.count_bytes(), true, &raw mut room);
+        value.as_ref().map_or_else(Zval::new, |value| value.dereference().shallow_clone())
+    }
+}
+
+fn is_error(object: &ZendObject) -> bool {
+    // SAFETY: as in `encode`.
+    unsafe { sys::find_class("Error").as_ref() }.is_some_and(|ce| object.instance_of(ce))
 }

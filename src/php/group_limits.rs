@@ -1,14 +1,15 @@
 //! `DelayQueue\GroupLimits`: a plain value object, which PHP copies, compares, prints and serializes by its properties.
 
 use super::args::u32_in;
-use super::call::{Call, Fault, Outcome, guard};
+use super::call::Call;
 use super::class::Properties;
 use super::classes::{self, properties};
 use super::convert;
-use super::exceptions::{At, set_property, throw_error};
+use super::exceptions::{At, set_property};
 use super::object::property;
-use super::place::Place;
+use super::origin::Origin;
 use super::sys;
+use super::unwind::{Outcome, Unwind, guard, throw_error};
 use crate::core::duration;
 use crate::core::groups::{GroupLimits as Core, Rate};
 use ext_php_rs::types::{ZendObject, Zval};
@@ -16,12 +17,12 @@ use ext_php_rs::types::{ZendObject, Zval};
 pub fn construct(call: &Call) -> Outcome<Zval> {
     let limits = of_arguments(call)?;
     let weight = match call.arg(4) {
-        Some(_) => u32_in(call.int(4)?, Place::Argument(4), 1, u32::MAX)?,
+        Some(_) => u32_in(call.int(4)?, Origin::Argument(4), 1, u32::MAX)?,
         None => 1,
     };
     let ordered = call.bool_or(5, false)?;
     if ordered && limits.concurrency.is_some_and(|concurrency| concurrency != 1) {
-        return Err(Place::Argument(1).value_error("must be 1 or null when argument #5 ($ordered) is true"));
+        return Err(Origin::Argument(1).value_error("must be 1 or null when argument #5 ($ordered) is true"));
     }
     let concurrency = if ordered { Some(1) } else { limits.concurrency };
     fill(call.object()?, &Core { concurrency, weight, ordered, ..limits })?;
@@ -31,17 +32,17 @@ pub fn construct(call: &Call) -> Outcome<Zval> {
 /// The limits in the first three arguments, which are those of `limitQueue()`, too.
 pub fn of_arguments(call: &Call) -> Outcome<Core> {
     let positive = |number: u32| match call.nullable_int(number)? {
-        Some(value) => u32_in(value, Place::Argument(number), 1, u32::MAX).map(Some),
+        Some(value) => u32_in(value, Origin::Argument(number), 1, u32::MAX).map(Some),
         None => Ok(None),
     };
     let concurrency = positive(1)?;
     let rate = match call.nullable_bytes(2)? {
-        Some(text) => Some(Rate::parse(&String::from_utf8_lossy(&text)).at(Place::Argument(2))?),
+        Some(text) => Some(Rate::parse(&String::from_utf8_lossy(&text)).at(Origin::Argument(2))?),
         None => None,
     };
     let burst = positive(3)?;
     if burst.is_some() && rate.is_none() {
-        return Err(Place::Argument(3).value_error("must be null when argument #2 ($rate) is null"));
+        return Err(Origin::Argument(3).value_error("must be null when argument #2 ($rate) is null"));
     }
     // Equal limits are equal objects.
     let burst = burst.filter(|burst| rate.is_some_and(|rate| rate.starts != *burst));
@@ -60,7 +61,7 @@ fn fill(object: *mut ZendObject, limits: &Core) -> Outcome<()> {
     for (name, mut value) in properties::GroupLimits::NAMES.iter().zip(values.into_slots()) {
         set_property(classes::GROUP_LIMITS.entry(), object, name, &mut value);
         if sys::exception_pending() {
-            return Err(Fault::Thrown);
+            return Err(Unwind::Thrown);
         }
     }
     Ok(())
@@ -74,12 +75,12 @@ fn text(rate: Rate) -> String {
 /// The PHP object of limits that are set.
 pub fn object(limits: &Core) -> Outcome<Zval> {
     // SAFETY: the class is registered, and lives as long as the process.
-    let Some(ce) = (unsafe { classes::GROUP_LIMITS.entry().as_ref() }) else { return Err(Fault::Thrown) };
+    let Some(ce) = (unsafe { classes::GROUP_LIMITS.entry().as_ref() }) else { return Err(Unwind::Thrown) };
     let mut out = Zval::new();
     let mut fresh = guard(|| ce.new())?;
     out.set_object(&mut fresh);
     drop(fresh);
-    let Some(object) = out.object_mut() else { return Err(Fault::Thrown) };
+    let Some(object) = out.object_mut() else { return Err(Unwind::Thrown) };
     fill(object, limits)?;
     Ok(out)
 }
@@ -95,7 +96,7 @@ pub fn argument(call: &Call, number: u32, value: &Zval) -> Outcome<Core> {
     else {
         return Err(throw_error("The DelayQueue\\GroupLimits object was not constructed"));
     };
-    let wrong = || Place::Argument(number).value_error("must have values that its constructor takes");
+    let wrong = || Origin::Argument(number).value_error("must have values that its constructor takes");
     let positive = |value: i64| u32::try_from(value).ok().filter(|number| *number > 0).ok_or_else(wrong);
     let limits = Core {
         concurrency: property("concurrency").and_then(Zval::long).map(positive).transpose()?,

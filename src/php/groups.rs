@@ -1,15 +1,16 @@
 //! Groups of jobs: their limits, their pauses, and what there is of them. `DelayQueue\GroupStats`.
 
-use super::call::{Call, Outcome};
+use super::call::Call;
 use super::classes::properties;
 use super::convert;
 use super::delay_queue::DelayQueue;
-use super::duration_arg;
-use super::exceptions::{At, throw_error, throw_value_error};
+use super::exceptions::At;
 use super::group_limits;
 use super::job_info;
 use super::object::{Plain, make};
-use super::place::{Place, active_function};
+use super::origin::{Origin, active_function};
+use super::times;
+use super::unwind::{Outcome, throw_error, throw_value_error};
 use crate::core::error::Error;
 use crate::core::groups::{AllLimits, Group, GroupLimits, GroupStats as Core};
 use crate::core::job::State;
@@ -30,13 +31,13 @@ pub fn stats_object(stats: &Core) -> Outcome<Zval> {
 
 /// `string $group`
 fn name(call: &Call, number: u32) -> Outcome<Group> {
-    Group::new(call.bytes(number)?).at(Place::Argument(number))
+    Group::new(call.bytes(number)?).at(Origin::Argument(number))
 }
 
 /// `?string $group = null`
 pub fn nullable_name(call: &Call, number: u32) -> Outcome<Option<Group>> {
     match call.nullable_bytes(number)? {
-        Some(bytes) => Group::new(bytes).at(Place::Argument(number)).map(Some),
+        Some(bytes) => Group::new(bytes).at(Origin::Argument(number)).map(Some),
         None => Ok(None),
     }
 }
@@ -87,7 +88,7 @@ pub fn limits(call: &Call) -> Outcome<Zval> {
 pub fn rate_limit(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let Some(value) = call.arg(1) else { return Err(throw_error("rateLimit() needs a duration")) };
-    let for_ms = duration_arg::span(value, Place::Argument(1))?;
+    let for_ms = times::span(value, Origin::Argument(1))?;
     let group = nullable_name(call, 2)?;
     this.queue.rate_limit(for_ms, group.as_ref())?;
     Ok(convert::null())
@@ -96,7 +97,7 @@ pub fn rate_limit(call: &Call) -> Outcome<Zval> {
 pub fn pause(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let for_ms = match call.non_null(1) {
-        Some(value) => Some(duration_arg::span(value, Place::Argument(1))?),
+        Some(value) => Some(times::span(value, Origin::Argument(1))?),
         None => None,
     };
     let group = nullable_name(call, 2)?;
@@ -136,11 +137,11 @@ pub fn groups(call: &Call) -> Outcome<Zval> {
 pub fn list_group(call: &Call, group: &Group, state: State, offset: u64, limit: u64) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     if call.non_null(4).is_some() {
-        return Err(Place::Argument(4).value_error("must be null when argument #5 ($group) is given"));
+        return Err(Origin::Argument(4).value_error("must be null when argument #5 ($group) is given"));
     }
     if state == State::Buried {
         let must = "must be null for State::Buried: a group does not know its buried jobs";
-        return Err(Place::Argument(5).value_error(must));
+        return Err(Origin::Argument(5).value_error(must));
     }
     let mut out = Vec::new();
     for info in this.queue.list_group(group, state, offset, limit)? {

@@ -1,7 +1,7 @@
 //! The wishes of PHP while a wait goes on: signal handlers, exceptions, `stop()`.
 
-use super::call::{Fault, Outcome, guard, run};
 use super::sys::{self, Interrupt};
+use super::unwind::{Outcome, Unwind, guard, run};
 use crate::core::error::Error;
 use crate::core::queue::{Flow, Interrupts};
 use std::cell::Cell;
@@ -9,7 +9,7 @@ use std::cell::Cell;
 /// The core asks it between the slices of a wait. PHP code runs in here: the caller must hold no borrow.
 pub struct PhpInterrupts<'a> {
     stop: &'a Cell<bool>,
-    fault: Option<Fault>,
+    fault: Option<Unwind>,
 }
 
 impl<'a> PhpInterrupts<'a> {
@@ -29,7 +29,7 @@ impl<'a> PhpInterrupts<'a> {
     }
 
     /// Has the wait end with this.
-    pub fn raise(&mut self, fault: Fault) -> Flow {
+    pub fn raise(&mut self, fault: Unwind) -> Flow {
         self.fault = Some(fault);
         Flow::Raise
     }
@@ -39,7 +39,7 @@ impl Interrupts for PhpInterrupts<'_> {
     fn poll(&mut self) -> Flow {
         match sys::take_interrupt() {
             Interrupt::None => {}
-            Interrupt::TimedOut => return self.raise(Fault::Thrown),
+            Interrupt::TimedOut => return self.raise(Unwind::Thrown),
             Interrupt::Handlers(function) => {
                 // SAFETY: the engine calls it with the running frame in the same way.
                 if let Err(fault) = guard(|| unsafe { function(sys::current_frame()) }) {
@@ -58,7 +58,7 @@ impl Interrupts for PhpInterrupts<'_> {
 fn dispatch_signals() -> Outcome<()> {
     let function = sys::find_function(sys::function_table(), "pcntl_signal_dispatch");
     if function.is_null() {
-        return if sys::exception_pending() { Err(Fault::Thrown) } else { Ok(()) };
+        return if sys::exception_pending() { Err(Unwind::Thrown) } else { Ok(()) };
     }
     run(function, None, &mut []).map(drop)
 }

@@ -1,9 +1,9 @@
 //! The items of an `iterable`: an array, or a `Traversable` that is read as its items are wanted.
 
-use super::array;
-use super::call::{Call, Fault, Outcome, guard};
-use super::exceptions::throw_error;
+use super::call::Call;
+use super::convert;
 use super::sys;
+use super::unwind::{Outcome, Unwind, guard, throw_error};
 use ext_php_rs::ffi::zend_object_iterator;
 use ext_php_rs::types::Zval;
 
@@ -22,7 +22,7 @@ pub fn each_chunk<T>(
     let check = |item: &Zval, index| check(&item.dereference().shallow_clone(), index);
     let mut send = |checked: Vec<T>| if checked.is_empty() { Ok(()) } else { send(checked) };
     if let Some(table) = given.array() {
-        let checked = array::entries(table).enumerate().map(|(index, (_, item))| check(item, index));
+        let checked = convert::entries(table).enumerate().map(|(index, (_, item))| check(item, index));
         return send(checked.collect::<Outcome<_>>()?);
     }
     let mut items = Items::new(given).unwrap_or_else(|| Err(call.type_error(1, given)))?;
@@ -68,7 +68,7 @@ impl Items {
 
     fn next(&mut self) -> Outcome<Option<Zval>> {
         let step = self.step();
-        if matches!(step, Err(Fault::Bailout)) {
+        if matches!(step, Err(Unwind::Bailout)) {
             self.iterator = std::ptr::null_mut();
         }
         step

@@ -1,22 +1,19 @@
 //! `DelayQueue\Job`: a job under a lease.
 
 use super::args;
-use super::call::{Call, Fault, Outcome};
+use super::call::Call;
 use super::classes::properties;
 use super::convert;
-use super::duration_arg;
-use super::exceptions::{self, throw_error, throw_lease_lost};
+use super::exceptions::{self, throw_lease_lost};
 use super::headers;
-use super::job_call::{Content, Made, now_us};
-use super::keep_alive::KeepAlive;
-use super::new_job::{Encoding, Format, encode};
 use super::object::{Handlers, Inside, make};
-use super::open_jobs::{self, OpenJob};
-use super::place::Place;
+use super::open_jobs::{self, KeepAlive, OpenJob};
+use super::origin::Origin;
+use super::payload::{Encoding, Format};
 use super::reason;
-use super::recorder::Recorder;
-use super::seal;
-use super::worker::callable::take_throwable;
+use super::recorder::{RecordedCall, RecordedContent, Recorder};
+use super::times;
+use super::unwind::{Outcome, Unwind, take_throwable, throw_error};
 use crate::core::clock;
 use crate::core::error::Error;
 use crate::core::job::{Due, Reserved};
@@ -165,7 +162,7 @@ impl Job {
     }
 
     /// Settles with `work`, which the core has done or refused.
-    fn settle<T>(&self, call: &Made<'_>, work: impl FnOnce(&Held) -> Result<T, Error>) -> Outcome<Zval> {
+    fn settle<T>(&self, call: &RecordedCall<'_>, work: impl FnOnce(&Held) -> Result<T, Error>) -> Outcome<Zval> {
         self.check()?;
         if !self.is_recorded(call)? {
             self.note(work(&self.held))?;
@@ -175,7 +172,7 @@ impl Job {
     }
 
     /// Whether the job is a test's, whose recorder has taken the call or thrown.
-    fn is_recorded(&self, call: &Made<'_>) -> Outcome<bool> {
+    fn is_recorded(&self, call: &RecordedCall<'_>) -> Outcome<bool> {
         let Some(recorder) = &self.recorder else { return Ok(false) };
         let taken = recorder.note(call);
         if taken.is_err() && exceptions::lease_lost_is_pending() {
@@ -187,9 +184,9 @@ impl Job {
     /// Acknowledges a test's job; `None`: it is none. False where it is lost.
     pub fn ack_recorded(&self) -> Option<Outcome<bool>> {
         self.recorder.as_ref()?;
-        let result = self.settle(&Made { name: "ack", ..Made::default() }, |_| Ok(()));
+        let result = self.settle(&RecordedCall { name: "ack", ..RecordedCall::default() }, |_| Ok(()));
         Some(match result {
-            Err(Fault::Thrown) if exceptions::lease_lost_is_pending() => {
+            Err(Unwind::Thrown) if exceptions::lease_lost_is_pending() => {
                 let _ = take_throwable();
                 Ok(false)
             }
@@ -216,7 +213,7 @@ impl Drop for Job {
 pub fn ack(call: &Call) -> Outcome<Zval> {
     let job = call.this::<Job>()?;
     let failed = call.bool_or(1, false)?;
-    job.settle(&Made { name: "ack", failed, ..Made::default() }, |held| {
+    job.settle(&RecordedCall { name: "ack", failed, ..RecordedCall::default() }, |held| {
         if failed { job.queue.ack_failed(held) } else { job.queue.ack(held) }
     })
 }
@@ -224,17 +221,25 @@ pub fn ack(call: &Call) -> Outcome<Zval> {
 pub fn release(call: &Call) -> Outcome<Zval> {
     let job = call.this::<Job>()?;
     let due = match call.arg(1) {
-        Some(value) => duration_arg::due(value, Place::Argument(1))?,
+        Some(value) => times::due(value, Origin::Argument(1))?,
         None => Due::InMs(0),
     };
     let priority = match call.nullable_int(2)? {
-        Some(number) => Some(args::u32_in(number, Place::Argument(2), 0, u32::MAX)?),
+        Some(number) => Some(args::u32_in(number, Origin::Argument(2), 0, u32::MAX)?),
         None => None,
     };
     let count_attempt = call.bool_or(3, true)?;
     let error = reason::argument(call, 4)?;
     let (is_uncounted, failed, reason) = (!count_attempt, error.is_some(), error.as_deref());
-    let call = Made { name: "release", due: Some(due), priority, is_uncounted, failed, reason, ..Made::default() };
+    let call = RecordedCall {
+        name: "release",
+        due: Some(due),
+        priority,
+        is_uncounted,
+        failed,
+        reason,
+        ..RecordedCall::default()
+    };
     job.settle(&call, |held| match reason {
         Some(error) => job.queue.release_failed(held, due, priority, count_attempt, error),
         None => job.queue.release(held, due, priority, count_attempt),
@@ -244,7 +249,7 @@ pub fn release(call: &Call) -> Outcome<Zval> {
 pub fn fail(call: &Call) -> Outcome<Zval> {
     let job = call.this::<Job>()?;
     let reason = reason::argument(call, 1)?;
-    let call = Made { name: "fail", reason: reason.as_deref(), ..Made::default() };
+    let call = RecordedCall { name: "fail", reason: reason.as_deref(), ..RecordedCall::default() };
     job.settle(&call, |held| job.queue.fail(held, reason.as_deref()))
 }
 
@@ -253,7 +258,7 @@ pub fn bury(call: &Call) -> Outcome<Zval> {
     let reason = reason::argument(call, 1)?;
     let failed = call.bool_or(2, false)?;
     let reason = reason.as_deref();
-    job.settle(&Made { name: "bury", reason, failed, ..Made::default() }, |held| {
+    job.settle(&RecordedCall { name: "bury", reason, failed, ..RecordedCall::default() }, |held| {
         if failed { job.queue.bury_failed(held, reason) } else { job.queue.bury(held, reason) }
     })
 }
@@ -261,16 +266,16 @@ pub fn bury(call: &Call) -> Outcome<Zval> {
 pub fn touch(call: &Call) -> Outcome<Zval> {
     let job = call.this::<Job>()?;
     let ttr_ms = match call.non_null(1) {
-        Some(value) => Some(duration_arg::ttr(value, Place::Argument(1))?),
+        Some(value) => Some(times::ttr(value, Origin::Argument(1))?),
         None => None,
     };
     job.check()?;
     let before = Instant::now();
     let length_ms = ttr_ms.unwrap_or(job.held.options.ttr_ms);
     let length = Duration::from_millis(length_ms);
-    let mut until_us = now_us().saturating_add(i64::try_from(length.as_micros()).unwrap_or(i64::MAX));
+    let mut until_us = times::now_us().saturating_add(i64::try_from(length.as_micros()).unwrap_or(i64::MAX));
     let (length_ms, lease_until_us) = (Some(length_ms), Some(until_us));
-    if !job.is_recorded(&Made { name: "touch", length_ms, lease_until_us, ..Made::default() })? {
+    if !job.is_recorded(&RecordedCall { name: "touch", length_ms, lease_until_us, ..RecordedCall::default() })? {
         until_us = job.note(job.queue.touch(&job.held, ttr_ms))?;
     }
     if let Some(end) = before.checked_add(length) {
@@ -283,14 +288,14 @@ pub fn touch(call: &Call) -> Outcome<Zval> {
 pub fn keep_alive(call: &Call) -> Outcome<Zval> {
     let job = call.this::<Job>()?;
     let at_most_ms = match call.non_null(1) {
-        Some(value) => Some(duration_arg::millis(value, Place::Argument(1))?),
+        Some(value) => Some(times::millis(value, Origin::Argument(1))?),
         None => None,
     };
     if at_most_ms == Some(0) {
-        return Err(Place::Argument(1).value_error("must be greater than 0"));
+        return Err(Origin::Argument(1).value_error("must be greater than 0"));
     }
     job.check()?;
-    if !job.is_recorded(&Made { name: "keepAlive", length_ms: at_most_ms, ..Made::default() })? {
+    if !job.is_recorded(&RecordedCall { name: "keepAlive", length_ms: at_most_ms, ..RecordedCall::default() })? {
         job.keep_alive.start(&job.queue, &job.lease, at_most_ms.map(Duration::from_millis));
     }
     Ok(convert::null())
@@ -300,23 +305,23 @@ pub fn update(call: &Call) -> Outcome<Zval> {
     let job = call.this::<Job>()?;
     let Some(payload) = call.arg(1) else { return Err(throw_error("update() needs a payload")) };
     if let Some(given) = call.non_null(3) {
-        let Some(body) = payload.zend_str() else { return Err(Place::Argument(1).type_error("string", payload)) };
+        let Some(body) = payload.zend_str() else { return Err(Origin::Argument(1).type_error("string", payload)) };
         let headers = headers::nullable(call, 2)?.unwrap_or_default();
-        let seal = seal::read(given, Place::Argument(3))?;
+        let seal = headers::read_seal(given, Origin::Argument(3))?;
         job.check()?;
-        let content = Content { body: body.as_bytes(), format: Format::Raw, headers: Some(&headers) };
-        if job.is_recorded(&Made { name: "update", content: Some(content), ..Made::default() })? {
+        let content = RecordedContent { body: body.as_bytes(), format: Format::Raw, headers: Some(&headers) };
+        if job.is_recorded(&RecordedCall { name: "update", content: Some(content), ..RecordedCall::default() })? {
             return Ok(convert::null());
         }
         let content = SealedContent { payload: body.as_bytes(), headers: &headers, seal: &seal };
         job.note(job.queue.update_held_to_sealed(&job.held, content))?;
         return Ok(convert::null());
     }
-    let bytes = encode(payload, Place::Argument(1), job.encoding)?;
+    let bytes = job.encoding.encode(payload, Origin::Argument(1))?;
     let headers = headers::nullable(call, 2)?;
     job.check()?;
-    let content = Content { body: &bytes, format: job.encoding.format, headers: headers.as_deref() };
-    if !job.is_recorded(&Made { name: "update", content: Some(content), ..Made::default() })? {
+    let content = RecordedContent { body: &bytes, format: job.encoding.format, headers: headers.as_deref() };
+    if !job.is_recorded(&RecordedCall { name: "update", content: Some(content), ..RecordedCall::default() })? {
         job.note(job.queue.update_held(&job.held, &bytes, headers.as_deref()))?;
     }
     Ok(convert::null())
@@ -335,7 +340,7 @@ pub fn time_left(call: &Call) -> Outcome<Zval> {
 pub fn deadline_soon(call: &Call) -> Outcome<Zval> {
     let job = call.this::<Job>()?;
     let margin_ms = match call.arg(1) {
-        Some(value) => duration_arg::millis(value, Place::Argument(1))?,
+        Some(value) => times::millis(value, Origin::Argument(1))?,
         None => 1000,
     };
     Ok(convert::bool(job.is_ours() && job.seconds_left() <= convert::seconds(margin_ms)))

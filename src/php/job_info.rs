@@ -1,15 +1,12 @@
 //! `DelayQueue\JobInfo`: a look at a job.
 
 use super::backoff;
-use super::call::Outcome;
-use super::classes::properties;
+use super::classes::{self, properties};
 use super::convert;
-use super::enums;
 use super::headers;
-use super::json;
-use super::new_job::Format;
 use super::object::{Handlers, Inside, make};
-use super::seal;
+use super::payload::Format;
+use super::unwind::Outcome;
 use crate::core::job::{JobInfo as Core, Place};
 use crate::core::{record, traits};
 use ext_php_rs::types::Zval;
@@ -32,8 +29,7 @@ impl Inside for JobInfo {
 pub fn object(info: &Core, format: Format) -> Outcome<Zval> {
     let payload = match format {
         _ if info.seal_error.is_some() => convert::null(),
-        Format::Raw => convert::bytes(&info.payload),
-        Format::Json => json::decode(&info.payload)?.unwrap_or_else(|_| convert::null()),
+        format => format.decode_or_null(&info.payload)?,
     };
     let moment = |us: i64| convert::float(convert::unix_seconds_of_us(us));
     // A kick has lifted both.
@@ -44,7 +40,7 @@ pub fn object(info: &Core, format: Format) -> Outcome<Zval> {
     let properties = properties::JobInfo {
         id: convert::bytes(info.id.as_bytes()),
         queue: convert::bytes(&info.queue),
-        state: enums::state_object(info.state),
+        state: classes::state_object(info.state),
         payload,
         body: convert::bytes(&info.payload),
         attempts: convert::int(info.attempts),
@@ -66,7 +62,7 @@ pub fn object(info: &Core, format: Format) -> Outcome<Zval> {
         last_error: convert::nullable(info.last_error.as_deref(), convert::bytes),
         headers: headers::array(&options.headers),
         group: convert::nullable(traits::group(&options.extras.traits), convert::bytes),
-        seal: convert::nullable(options.seal.as_ref(), seal::array),
+        seal: convert::nullable(options.seal.as_ref(), headers::seal_array),
         seal_error: convert::nullable(info.seal_error.as_ref(), |why| convert::bytes(why.to_string())),
         extras: convert::nullable(record::encode_extras(&options.extras), convert::bytes),
     };

@@ -1,30 +1,29 @@
 //! Looking at jobs and queues, and moving them about.
 
-use super::call::{Call, Outcome};
+use super::call::Call;
+use super::classes;
 use super::convert;
-use super::date;
 use super::delay_queue::DelayQueue;
-use super::duration_arg;
-use super::enums;
-use super::exceptions::{At, throw_error};
+use super::exceptions::At;
 use super::groups;
 use super::headers;
 use super::job_info::{self, JobInfo};
-use super::new_job::encode;
 use super::object::inside;
-use super::place::Place;
+use super::origin::Origin;
 use super::stats as stats_object;
+use super::times;
+use super::unwind::{Outcome, throw_error};
 use crate::core::doctor::Level;
 use crate::core::install;
-use crate::core::job::{JobId, Place as JobPlace, State};
+use crate::core::job::{JobId, Place, State};
 use ext_php_rs::types::Zval;
 
 fn id(call: &Call) -> Outcome<JobId> {
-    JobId::new(call.bytes(1)?).at(Place::Argument(1))
+    JobId::new(call.bytes(1)?).at(Origin::Argument(1))
 }
 
 fn state(call: &Call, number: u32, value: &Zval) -> Outcome<State> {
-    enums::state(value).ok_or_else(|| call.type_error(number, value))
+    classes::state(value).ok_or_else(|| call.type_error(number, value))
 }
 
 pub fn peek(call: &Call) -> Outcome<Zval> {
@@ -77,12 +76,12 @@ pub fn list(call: &Call) -> Outcome<Zval> {
 }
 
 /// The place in the order of this state at which a job was seen.
-fn place<'a>(call: &Call, number: u32, value: &'a Zval, state: State) -> Outcome<&'a JobPlace> {
+fn place<'a>(call: &Call, number: u32, value: &'a Zval, state: State) -> Outcome<&'a Place> {
     let Some(info) = inside::<JobInfo>(value) else { return Err(call.type_error(number, value)) };
     match &info.place {
         Some(place) if place.state == state => Ok(place),
-        Some(_) => Err(Place::Argument(number).value_error("must be a job in the state that is listed")),
-        None => Err(Place::Argument(number).value_error("must be a job that a DelayQueue has looked at")),
+        Some(_) => Err(Origin::Argument(number).value_error("must be a job in the state that is listed")),
+        None => Err(Origin::Argument(number).value_error("must be a job that a DelayQueue has looked at")),
     }
 }
 
@@ -91,10 +90,10 @@ pub fn count_due(call: &Call) -> Outcome<Zval> {
     let mut until_us = Vec::new();
     for number in call.rest(1) {
         let Some(value) = call.arg(number) else { continue };
-        let Some(moment) = value.object().filter(|object| date::is_moment(object)) else {
+        let Some(moment) = value.object().filter(|object| times::is_moment(object)) else {
             return Err(call.type_error(number, value));
         };
-        until_us.push(date::moment_us(moment)?);
+        until_us.push(times::moment_us(moment)?);
     }
     Ok(convert::list(this.queue.count_due(&until_us)?.into_iter().map(convert::int)))
 }
@@ -116,7 +115,7 @@ pub fn cancel(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let mut ids = Vec::new();
     for number in call.rest(1) {
-        ids.push(JobId::new(call.bytes(number)?).at(Place::Argument(number))?);
+        ids.push(JobId::new(call.bytes(number)?).at(Origin::Argument(number))?);
     }
     if ids.is_empty() {
         return Ok(convert::int(0));
@@ -128,7 +127,7 @@ pub fn reschedule(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let id = id(call)?;
     let Some(delay) = call.arg(2) else { return Err(throw_error("reschedule() needs a delay")) };
-    let due = duration_arg::due(delay, Place::Argument(2))?;
+    let due = times::due(delay, Origin::Argument(2))?;
     Ok(convert::bool(this.queue.at_home(&id, |part| part.reschedule(&id, due))?))
 }
 
@@ -136,7 +135,7 @@ pub fn update(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let id = id(call)?;
     let Some(payload) = call.arg(2) else { return Err(throw_error("update() needs a payload")) };
-    let bytes = encode(payload, Place::Argument(2), this.defaults.encoding)?;
+    let bytes = this.defaults.encoding.encode(payload, Origin::Argument(2))?;
     let headers = headers::nullable(call, 3)?;
     Ok(convert::bool(this.queue.at_home(&id, |part| part.update(&id, &bytes, headers.as_deref()))?))
 }

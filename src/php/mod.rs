@@ -6,49 +6,43 @@
 #![deny(dead_code, unused_imports)]
 
 mod args;
-mod array;
 mod backoff;
 mod call;
+mod callable;
 mod class;
 mod classes;
 mod convert;
-mod date;
 mod delay_queue;
-mod duration_arg;
-mod enums;
 mod exceptions;
 mod group_limits;
 mod groups;
 mod headers;
-mod ini;
 mod interrupts;
 mod items;
 mod job;
-mod job_call;
 mod job_info;
-mod json;
-mod keep_alive;
-mod lost;
+mod listeners;
 mod manage;
 mod new_job;
 mod object;
 mod once;
 mod open_jobs;
 mod options;
-mod place;
-mod prepared;
+mod origin;
+mod payload;
 mod produce;
 mod prometheus;
-mod rate_limited;
 mod reason;
 mod recorder;
+mod release;
 mod reserve;
-mod seal;
 mod settings;
 mod stats;
 mod surface;
 mod sys;
 mod testing;
+mod times;
+mod unwind;
 mod worker;
 mod workers;
 
@@ -69,7 +63,7 @@ const FAILURE: i32 = -1;
 extern "C" fn startup(_kind: i32, module: i32) -> i32 {
     let registered = catch_unwind(|| {
         std::panic::set_hook(Box::new(say_where));
-        ini::register(module);
+        settings::register_ini(module);
         worker::alarm::hook();
         open_jobs::hook();
         surface::declare()
@@ -95,8 +89,7 @@ extern "C" fn begin_request(_kind: i32, _module: i32) -> i32 {
 }
 
 extern "C" fn end_request(_kind: i32, _module: i32) -> i32 {
-    let _ = catch_unwind(open_jobs::end_request);
-    let _ = catch_unwind(keep_alive::end_request);
+    open_jobs::end_request();
     SUCCESS
 }
 

@@ -1,9 +1,8 @@
 //! PHP objects with a Rust value inside: how they are made, found again and freed.
 
-use super::call::{Fault, Outcome};
 use super::class::{Class, Create, Properties};
-use super::exceptions;
 use super::sys;
+use super::unwind::{Outcome, Unwind, throw_error};
 use ext_php_rs::ffi::{self, zend_class_entry, zend_function, zend_object, zend_object_handlers};
 use ext_php_rs::types::{ZendObject, Zval};
 use std::ffi::c_int;
@@ -170,7 +169,7 @@ unsafe extern "C" fn compare<T: Inside>(left: *mut Zval, right: *mut Zval) -> c_
 
 unsafe extern "C" fn refuse_constructor(object: *mut zend_object) -> *mut zend_function {
     // SAFETY: the engine passes a live object.
-    exceptions::throw_error(&format!("Cannot directly construct {}", unsafe { class_name(object) }));
+    throw_error(&format!("Cannot directly construct {}", unsafe { class_name(object) }));
     std::ptr::null_mut()
 }
 
@@ -205,7 +204,7 @@ pub fn construct<T: Inside>(object: *mut ZendObject, value: T) -> Outcome<()> {
     if place.is_some() {
         // SAFETY: as above.
         let class = unsafe { class_name(object) };
-        return Err(exceptions::throw_error(&format!("Cannot call the constructor of {class} twice")));
+        return Err(throw_error(&format!("Cannot call the constructor of {class} twice")));
     }
     *place = Some(value);
     Ok(())
@@ -228,7 +227,7 @@ pub fn make<T: Inside, P: Properties>(value: T, properties: P) -> Outcome<Zval> 
 /// A new object whose properties have no values yet.
 pub fn unfilled<T: Inside>(class: &Class, value: T) -> Outcome<Zval> {
     if class.entry().is_null() {
-        return Err(Fault::Thrown);
+        return Err(Unwind::Thrown);
     }
     let mut out = Zval::new();
     out.value.obj = allocate::<T>(class.entry(), Some(value));

@@ -1,20 +1,19 @@
 //! `pushOnce()` and the receipts: jobs that arrive once, with their past.
 
 use super::args;
-use super::array::{self, Key};
-use super::call::{Call, Outcome};
-use super::classes::{cases, properties};
+use super::call::Call;
+use super::classes::{self, cases, properties};
 use super::convert;
+use super::convert::ArrayKey;
 use super::delay_queue::DelayQueue;
-use super::duration_arg;
-use super::enums;
 use super::exceptions::At;
+use super::headers;
 use super::items;
-use super::new_job::{Defaults, Fields, encode};
+use super::new_job::{Defaults, Fields};
 use super::object::{Plain, make};
-use super::place::Place;
-use super::produce::moment_us;
-use super::seal;
+use super::origin::Origin;
+use super::times;
+use super::unwind::{Outcome, Unwind};
 use crate::core::job::{JobId, OnDuplicate};
 use crate::core::queue::{OnceJob, PushOnce as Core, Queue};
 use crate::core::record::History;
@@ -43,22 +42,22 @@ pub fn object(sum: Core) -> Outcome<Zval> {
 pub fn once_job(item: &Zval, index: usize, defaults: &Defaults) -> Outcome<OnceJob> {
     let fields = Fields::of_item_once(item, index)?;
     let receipt = match fields.get("receipt") {
-        (Some(value), place) => match args::bytes(value, place)? {
-            Some(bytes) => JobId::new(bytes).at(place)?.as_bytes().to_vec(),
-            None => return Err(place.type_error("string", value)),
+        (Some(value), origin) => match args::bytes(value, origin)? {
+            Some(bytes) => JobId::new(bytes).at(origin)?.as_bytes().to_vec(),
+            None => return Err(origin.type_error("string", value)),
         },
-        (None, place) => return Err(place.value_error("must be given")),
+        (None, origin) => return Err(origin.value_error("must be given")),
     };
     let is_receipt_only = fields.get("payload").0.is_none();
-    let sealed = fields.nullable("seal", seal::read)?;
+    let sealed = fields.nullable("seal", headers::read_seal)?;
     let mut job = if is_receipt_only {
         fields.without_payload(defaults)?
     } else {
-        fields.job_with(defaults, OnDuplicate::Keep, |value, place| match (&sealed, value.zend_str()) {
-            (None, _) => encode(value, place, defaults.encoding),
+        fields.job_with(defaults, OnDuplicate::Keep, |value, origin| match (&sealed, value.zend_str()) {
+            (None, _) => defaults.encoding.encode(value, origin),
             // The stored bytes, as a JobInfo shows them.
             (Some(_), Some(body)) => Ok(body.as_bytes().to_vec()),
-            (Some(_), None) => Err(place.type_error("string", value)),
+            (Some(_), None) => Err(origin.type_error("string", value)),
         })?
     };
     if job.on_duplicate == OnDuplicate::Fail {
@@ -66,34 +65,34 @@ pub fn once_job(item: &Zval, index: usize, defaults: &Defaults) -> Outcome<OnceJ
         return Err(fields.get("onDuplicate").1.value_error(must));
     }
     job.options.seal = sealed;
-    let is_buried = fields.nullable("state", |value, place| match enums::case(value) {
+    let is_buried = fields.nullable("state", |value, origin| match classes::case(value) {
         Some(cases::State::Buried) => Ok(true),
-        Some(_) => Err(place.value_error("must be State::Buried or null")),
-        None => Err(place.wrong_type("?DelayQueue\\State", value)),
+        Some(_) => Err(origin.value_error("must be State::Buried or null")),
+        None => Err(origin.wrong_type("?DelayQueue\\State", value)),
     })?;
-    let created_at_ms = fields.nullable("createdAt", |value, place| Ok(unix_us(value, place)?.div_euclid(1000)))?;
+    let created_at_ms = fields.nullable("createdAt", |value, origin| Ok(unix_us(value, origin)?.div_euclid(1000)))?;
     let past = fields.nullable("past", past)?;
     Ok(OnceJob { receipt, job, is_receipt_only, created_at_ms, past, is_buried: is_buried == Some(true) })
 }
 
 /// Unix seconds that are not before 1970.
-fn unix_us(value: &Zval, place: Place<'_>) -> Outcome<i64> {
-    match args::number(value, place)? {
-        Some(seconds) if seconds < 0.0 => Err(place.value_error("must be greater than or equal to 0")),
-        Some(seconds) => moment_us(seconds, f64::round, place),
-        None => Err(place.type_error("int|float|null", value)),
+fn unix_us(value: &Zval, origin: Origin<'_>) -> Outcome<i64> {
+    match args::number(value, origin)? {
+        Some(seconds) if seconds < 0.0 => Err(origin.value_error("must be greater than or equal to 0")),
+        Some(seconds) => times::unix_us(seconds, f64::round, origin),
+        None => Err(origin.type_error("int|float|null", value)),
     }
 }
 
 /// The past of a job, by the names of `JobInfo`.
-fn past(value: &Zval, place: Place<'_>) -> Outcome<History> {
-    let Some(table) = value.array() else { return Err(place.wrong_type("?array", value)) };
+fn past(value: &Zval, origin: Origin<'_>) -> Outcome<History> {
+    let Some(table) = value.array() else { return Err(origin.wrong_type("?array", value)) };
     let mut past = History::default();
-    for (key, value) in array::entries(table) {
-        let Key::Text(name) = key else { return Err(unknown(&key, place)) };
+    for (key, value) in convert::entries(table) {
+        let ArrayKey::Text(name) = key else { return Err(unknown(&key, origin)) };
         let words = format!("past.{key}");
-        let here = match place {
-            Place::Item(index, _) => Place::Item(index, &words),
+        let here = match origin {
+            Origin::Item(index, _) => Origin::Item(index, &words),
             elsewhere => elsewhere,
         };
         let count = match name {
@@ -115,7 +114,7 @@ fn past(value: &Zval, place: Place<'_>) -> Outcome<History> {
                 };
                 continue;
             }
-            _ => return Err(unknown(&key, place)),
+            _ => return Err(unknown(&key, origin)),
         };
         *count = match args::int(value, here)? {
             Some(number) => args::u32_in(number, here, 0, u32::MAX - 1)?,
@@ -125,14 +124,14 @@ fn past(value: &Zval, place: Place<'_>) -> Outcome<History> {
     Ok(past)
 }
 
-fn unknown(key: &Key<'_>, place: Place<'_>) -> super::call::Fault {
-    place.value_error(&format!("has the unknown key \"{key}\""))
+fn unknown(key: &ArrayKey<'_>, origin: Origin<'_>) -> Unwind {
+    origin.value_error(&format!("has the unknown key \"{key}\""))
 }
 
 pub fn receipts(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let older_than_ms = match call.arg(1) {
-        Some(value) => duration_arg::span(value, Place::Argument(1))?,
+        Some(value) => times::span(value, Origin::Argument(1))?,
         None => 0,
     };
     let prefix = call.optional_bytes(2)?.unwrap_or_default();
@@ -155,7 +154,7 @@ pub fn forget_receipts(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let mut names = Vec::new();
     for number in call.rest(1) {
-        names.push(JobId::new(call.bytes(number)?).at(Place::Argument(number))?.as_bytes().to_vec());
+        names.push(JobId::new(call.bytes(number)?).at(Origin::Argument(number))?.as_bytes().to_vec());
     }
     if names.is_empty() {
         return Ok(convert::int(0));

@@ -1,13 +1,19 @@
+//! Jobs in the hands of the program, outside of loops: whose leases `Job::keepAlive()` renews by a thread of ours, and what becomes of them when
+//! the request dies.
+//!
 //! Jobs that `reserve()` gave to the program, which has not settled them. A request that ends with a fatal error, or by `exit()`, fails them at
 //! once. A program that lets go of a job without settling it, or ends with one in its hands, leaves it to the end of its lease.
 
 use super::reason;
 use super::sys;
+use super::worker::alarm::{Engine, Rung};
 use crate::core::deadline;
 use crate::core::process::Generation;
 use crate::core::queue::{Held, Queue};
+use crate::core::worker::keeper::Keeper;
 use crate::core::worker::lease::Lease;
 use std::cell::{Cell, RefCell};
+use std::panic::catch_unwind;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -69,8 +75,13 @@ pub fn let_go(lease: &Arc<Lease>) {
     }
 }
 
-/// RSHUTDOWN: destructors and shutdown functions have run.
+/// RSHUTDOWN: destructors and shutdown functions have run. No lease is kept for a request that is over.
 pub fn end_request() {
+    let _ = catch_unwind(fail_open_jobs);
+    let _ = catch_unwind(|| drop(KEEPER.take()));
+}
+
+fn fail_open_jobs() {
     let (open, has_exited) = (OPEN.take(), EXITED.take());
     let why = match sys::fatal_error_message() {
         Some(text) => reason::of_fatal_error(&text),
@@ -81,6 +92,49 @@ pub fn end_request() {
         for job in open.iter().filter(|job| job.is_open()) {
             let _ = job.queue.fail(&job.held, Some(&why));
             job.lease.settle();
+        }
+    });
+}
+
+thread_local! {
+    /// Made at its first use, in the process that is named with it: a forked child has no such thread.
+    static KEEPER: RefCell<Option<(Generation, Keeper)>> = const { RefCell::new(None) };
+}
+
+/// The state of `keepAlive()` for one job.
+#[derive(Default)]
+pub struct KeepAlive {
+    /// The lease is kept for as long as the object lives, not by a loop.
+    is_ours: Cell<bool>,
+}
+
+impl KeepAlive {
+    /// From now on the lease is renewed, for so long at most. A loop that keeps it already goes on doing so, within this limit.
+    pub fn start(&self, queue: &Queue, lease: &Arc<Lease>, at_most: Option<Duration>) {
+        lease.keep_until(at_most.and_then(|length| Instant::now().checked_add(length)));
+        if !lease.is_kept() {
+            keep(queue, lease);
+            self.is_ours.set(true);
+        }
+    }
+
+    /// The object is gone.
+    pub fn end(&self, lease: &Lease) {
+        if self.is_ours.get() {
+            lease.settle();
+        }
+    }
+}
+
+fn keep(queue: &Queue, lease: &Arc<Lease>) {
+    KEEPER.with_borrow_mut(|slot| {
+        if slot.as_ref().is_none_or(|(process, _)| !process.is_current()) {
+            // It watches no run, so that its alarm is never rung.
+            let keeper = Keeper::new(Box::new(Engine::current(Rung::default())), true);
+            *slot = Some((Generation::current(), keeper));
+        }
+        if let Some((_, keeper)) = slot {
+            keeper.keep(queue, vec![Arc::clone(lease)]);
         }
     });
 }

@@ -1,14 +1,15 @@
 //! The constructor's options array.
 
 use super::args;
-use super::array::{self, Key};
 use super::backoff;
-use super::call::Outcome;
-use super::duration_arg;
+use super::convert::{self, ArrayKey};
 use super::exceptions::At;
-use super::new_job::{Defaults, Encoding, Format};
-use super::place::{Place, type_name};
+use super::new_job::Defaults;
+use super::origin::{Origin, type_name};
+use super::payload::{Encoding, Format};
 use super::settings;
+use super::times;
+use super::unwind::Outcome;
 use crate::core::durability::Durability;
 use crate::core::job::JobOptions;
 use crate::core::keyring::Keyring;
@@ -50,7 +51,7 @@ const LONGEST_TIMEOUT_MS: u64 = 3_600_000;
 
 /// Everything the options say, with the defaults for the rest.
 #[derive(Clone)]
-pub struct Options {
+pub struct QueueOptions {
     pub prefix: String,
     pub defaults: Defaults,
     pub connect_timeout: Duration,
@@ -62,7 +63,7 @@ pub struct Options {
     pub keyring: Option<Arc<Keyring>>,
 }
 
-impl Default for Options {
+impl Default for QueueOptions {
     fn default() -> Self {
         Self {
             prefix: String::new(),
@@ -82,77 +83,77 @@ impl Default for Options {
 }
 
 /// The options of argument `number`; those that are not given are those of `options`.
-pub fn read(table: Option<&ZendHashTable>, number: u32, mut options: Options) -> Outcome<Options> {
+pub fn read(table: Option<&ZendHashTable>, number: u32, mut options: QueueOptions) -> Outcome<QueueOptions> {
     let (mut keys, mut only_signs, mut replicas) = (None, None, None);
-    for (key, value) in table.into_iter().flat_map(array::entries) {
-        let unknown = |key: &Key<'_>| {
+    for (key, value) in table.into_iter().flat_map(convert::entries) {
+        let unknown = |key: &ArrayKey<'_>| {
             let hint = nearest::hint(&key.to_string(), &NAMES);
-            Place::Argument(number).value_error(&format!("has the unknown option \"{key}\"{hint}"))
+            Origin::Argument(number).value_error(&format!("has the unknown option \"{key}\"{hint}"))
         };
-        let Key::Text(name) = key else { return Err(unknown(&key)) };
+        let ArrayKey::Text(name) = key else { return Err(unknown(&key)) };
         let Ok(name) = std::str::from_utf8(name) else { return Err(unknown(&key)) };
-        let place = Place::Option(name);
+        let origin = Origin::Option(name);
         match name {
-            "prefix" => options.prefix = check_prefix(&text(value, place)?).at(place)?,
-            "ttr" => options.defaults.options.ttr_ms = duration_arg::ttr(value, place)?,
+            "prefix" => options.prefix = check_prefix(&text(value, origin)?).at(origin)?,
+            "ttr" => options.defaults.options.ttr_ms = times::ttr(value, origin)?,
             "maxAttempts" => {
-                options.defaults.options.max_attempts = args::u32_in(int(value, place)?, place, 0, u32::MAX)?;
+                options.defaults.options.max_attempts = args::u32_in(int(value, origin)?, origin, 0, u32::MAX)?;
             }
-            "priority" => options.defaults.options.priority = args::u32_in(int(value, place)?, place, 0, u32::MAX)?,
-            "backoff" => options.defaults.options.backoff = backoff::argument(value, place)?,
+            "priority" => options.defaults.options.priority = args::u32_in(int(value, origin)?, origin, 0, u32::MAX)?,
+            "backoff" => options.defaults.options.backoff = backoff::argument(value, origin)?,
             "format" => {
-                options.defaults.encoding.format = match text(value, place)?.as_ref() {
+                options.defaults.encoding.format = match text(value, origin)?.as_ref() {
                     b"json" => Format::Json,
                     b"raw" => Format::Raw,
-                    _ => return Err(place.value_error("must be \"json\" or \"raw\"")),
+                    _ => return Err(origin.value_error("must be \"json\" or \"raw\"")),
                 };
             }
             "maxPayload" => {
-                options.defaults.encoding.max_payload = match usize::try_from(int(value, place)?) {
+                options.defaults.encoding.max_payload = match usize::try_from(int(value, origin)?) {
                     Ok(size) if (1..=LARGEST_PAYLOAD).contains(&size) => size,
-                    _ => return Err(place.value_error(&format!("must be between 1 and {LARGEST_PAYLOAD}"))),
+                    _ => return Err(origin.value_error(&format!("must be between 1 and {LARGEST_PAYLOAD}"))),
                 };
             }
-            "connectTimeout" => options.connect_timeout = timeout(value, place)?,
-            "readTimeout" => options.read_timeout = timeout(value, place)?,
+            "connectTimeout" => options.connect_timeout = timeout(value, origin)?,
+            "readTimeout" => options.read_timeout = timeout(value, origin)?,
             "durability" => {
-                options.durability = match text(value, place)?.as_ref() {
+                options.durability = match text(value, origin)?.as_ref() {
                     b"memory" => Durability::Memory,
                     // A number that is not given stays.
                     b"replica" if matches!(options.durability, Durability::Replica(_)) => options.durability,
                     b"replica" => Durability::Replica(1),
                     b"disk" => Durability::Disk,
-                    _ => return Err(place.value_error("must be \"memory\", \"replica\" or \"disk\"")),
+                    _ => return Err(origin.value_error("must be \"memory\", \"replica\" or \"disk\"")),
                 };
             }
-            "replicas" => replicas = Some(args::u32_in(int(value, place)?, place, 1, MOST_REPLICAS)?),
+            "replicas" => replicas = Some(args::u32_in(int(value, origin)?, origin, 1, MOST_REPLICAS)?),
             "partitions" => {
-                options.partitions = match u16::try_from(int(value, place)?) {
+                options.partitions = match u16::try_from(int(value, origin)?) {
                     Ok(count) if (1..=MOST_PARTITIONS).contains(&count) => count,
-                    _ => return Err(place.value_error(&format!("must be between 1 and {MOST_PARTITIONS}"))),
+                    _ => return Err(origin.value_error(&format!("must be between 1 and {MOST_PARTITIONS}"))),
                 };
             }
             "capacity" => {
                 options.capacity = match value.is_null() {
                     true => None,
-                    false => match u64::try_from(int(value, place)?) {
+                    false => match u64::try_from(int(value, origin)?) {
                         Ok(most) if most >= 1 => Some(most),
-                        _ => return Err(place.value_error("must be greater than or equal to 1")),
+                        _ => return Err(origin.value_error("must be greater than or equal to 1")),
                     },
                 };
             }
-            "persistent" => options.persistent = bool(value, place)?,
+            "persistent" => options.persistent = bool(value, origin)?,
             "keys" => match value.array() {
                 Some(table) => keys = Some(table),
-                None => return Err(place.type_error("array", value)),
+                None => return Err(origin.type_error("array", value)),
             },
-            "signed" => only_signs = Some(bool(value, place)?),
+            "signed" => only_signs = Some(bool(value, origin)?),
             _ => return Err(unknown(&key)),
         }
     }
     if let Some(needed) = replicas {
         if !matches!(options.durability, Durability::Replica(_)) {
-            return Err(Place::Option("replicas").value_error("must not be given without durability \"replica\""));
+            return Err(Origin::Option("replicas").value_error("must not be given without durability \"replica\""));
         }
         options.durability = Durability::Replica(needed);
     }
@@ -163,7 +164,7 @@ pub fn read(table: Option<&ZendHashTable>, number: u32, mut options: Options) ->
             options.keyring = Some(Arc::new(keys.that_only_signs(signs)))
         }
         (None, None) if signs => {
-            return Err(Place::Option("signed").value_error("must not be true without the option \"keys\""));
+            return Err(Origin::Option("signed").value_error("must not be true without the option \"keys\""));
         }
         _ => {}
     }
@@ -175,51 +176,51 @@ pub fn read(table: Option<&ZendHashTable>, number: u32, mut options: Options) ->
 
 /// Keys by their ids. PHP makes an int of an id such as `2030`.
 fn keyring(table: &ZendHashTable, only_signs: bool) -> Outcome<Keyring> {
-    let place = Place::Option("keys");
+    let origin = Origin::Option("keys");
     let mut keys = Vec::with_capacity(table.len());
-    for (key, value) in array::entries(table) {
+    for (key, value) in convert::entries(table) {
         let id = match key {
-            Key::Int(number) => Cow::Owned(number.to_string().into_bytes()),
-            Key::Text(bytes) => Cow::Borrowed(bytes),
+            ArrayKey::Int(number) => Cow::Owned(number.to_string().into_bytes()),
+            ArrayKey::Text(bytes) => Cow::Borrowed(bytes),
         };
         let Some(secret) = value.zend_str() else {
-            return Err(place.type_error_saying(&format!("must be an array of strings, {} given", type_name(value))));
+            return Err(origin.type_error_saying(&format!("must be an array of strings, {} given", type_name(value))));
         };
         keys.push((id, secret.as_bytes()));
     }
-    Keyring::new(keys.iter().map(|(id, secret)| (id.as_ref(), *secret)), only_signs).at(place)
+    Keyring::new(keys.iter().map(|(id, secret)| (id.as_ref(), *secret)), only_signs).at(origin)
 }
 
-fn text<'a>(value: &'a Zval, place: Place<'_>) -> Outcome<Cow<'a, [u8]>> {
-    match args::bytes(value, place)? {
+fn text<'a>(value: &'a Zval, origin: Origin<'_>) -> Outcome<Cow<'a, [u8]>> {
+    match args::bytes(value, origin)? {
         Some(bytes) => Ok(bytes),
-        None => Err(place.type_error("string", value)),
+        None => Err(origin.type_error("string", value)),
     }
 }
 
-fn int(value: &Zval, place: Place<'_>) -> Outcome<i64> {
-    match args::int(value, place)? {
+fn int(value: &Zval, origin: Origin<'_>) -> Outcome<i64> {
+    match args::int(value, origin)? {
         Some(number) => Ok(number),
-        None => Err(place.type_error("int", value)),
+        None => Err(origin.type_error("int", value)),
     }
 }
 
-fn bool(value: &Zval, place: Place<'_>) -> Outcome<bool> {
-    match args::bool(value, place)? {
+fn bool(value: &Zval, origin: Origin<'_>) -> Outcome<bool> {
+    match args::bool(value, origin)? {
         Some(flag) => Ok(flag),
-        None => Err(place.type_error("bool", value)),
+        None => Err(origin.type_error("bool", value)),
     }
 }
 
-fn timeout(value: &Zval, place: Place<'_>) -> Outcome<Duration> {
-    let seconds = match args::number(value, place)? {
+fn timeout(value: &Zval, origin: Origin<'_>) -> Outcome<Duration> {
+    let seconds = match args::number(value, origin)? {
         Some(seconds) => seconds,
-        None => return Err(place.type_error("int|float", value)),
+        None => return Err(origin.type_error("int|float", value)),
     };
-    let ms = crate::core::duration::from_seconds(seconds).at(place)?;
+    let ms = crate::core::duration::from_seconds(seconds).at(origin)?;
     if (1..=LONGEST_TIMEOUT_MS).contains(&ms) {
         Ok(Duration::from_millis(ms))
     } else {
-        Err(place.value_error("must be between 0.001 and 3600 seconds"))
+        Err(origin.value_error("must be between 0.001 and 3600 seconds"))
     }
 }

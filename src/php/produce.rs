@@ -1,13 +1,20 @@
 //! `push()`, `tryPush()`, `pushMany()`, `producer()`.
 
-use super::call::{Call, Outcome};
+use super::backoff;
+use super::call::Call;
+use super::classes::{self, cases, properties};
 use super::convert;
 use super::delay_queue::DelayQueue;
-use super::exceptions::{At, throw_error, throw_storing};
+use super::exceptions::{At, throw_storing};
+use super::headers;
 use super::items;
-use super::new_job::{Fields, encode};
-use super::place::Place;
+use super::new_job::Fields;
+use super::object::{Plain, make};
+use super::origin::Origin;
+use super::times;
+use super::unwind::{Outcome, throw_error};
 use crate::core::job::{Due, JobId, NewJob, OnDuplicate};
+use crate::core::{record, traits};
 use ext_php_rs::types::Zval;
 
 pub fn push(call: &Call) -> Outcome<Zval> {
@@ -38,14 +45,14 @@ pub fn push_many(call: &Call) -> Outcome<Zval> {
 /// The classic producer: an absolute Unix time as the score, and the same id replaces.
 pub fn producer(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
-    let id = JobId::new(call.bytes(1)?).at(Place::Argument(1))?;
-    let at_us = moment_us(call.number(2)?, f64::ceil, Place::Argument(2))?;
+    let id = JobId::new(call.bytes(1)?).at(Origin::Argument(1))?;
+    let at_us = times::unix_us(call.number(2)?, f64::ceil, Origin::Argument(2))?;
     let message = match call.arg(3) {
         Some(message) if message.is_array() => message,
         Some(other) => return Err(call.type_error(3, other)),
         None => return Err(throw_error("producer() needs a message")),
     };
-    let payload = encode(message, Place::Argument(3), this.defaults.encoding)?;
+    let payload = this.defaults.encoding.encode(message, Origin::Argument(3))?;
     let job = NewJob {
         id: Some(id),
         payload,
@@ -58,17 +65,37 @@ pub fn producer(call: &Call) -> Outcome<Zval> {
     Ok(convert::bool(true))
 }
 
-/// Unix seconds as microseconds. `round` decides between two of them.
-pub fn moment_us(seconds: f64, round: fn(f64) -> f64, place: Place<'_>) -> Outcome<i64> {
-    const LAST_US: f64 = 253_402_300_799_999_999.0; // the end of the year 9999
-    if !seconds.is_finite() {
-        return Err(place.value_error("must be finite"));
-    }
-    let us = seconds * 1_000_000.0;
-    // A float of today is exact to a quarter of a microsecond: forgive its error before rounding.
-    let us = if (us - us.round()).abs() < 0.3 { us.round() } else { round(us) };
-    if us.abs() > LAST_US {
-        return Err(place.value_error("must lie before the year 10000"));
-    }
-    Ok(us as i64)
+/// What a push would store, for programs that store it elsewhere first. Asks no Redis.
+pub fn prepare(call: &Call) -> Outcome<Zval> {
+    let this = call.this::<DelayQueue>()?;
+    let job = Fields::of_call(call).job(&this.defaults)?;
+    let (delay, due_at) = match job.due {
+        Due::InMs(ms) => (convert::float(convert::seconds(ms)), convert::null()),
+        Due::AtUs(us) => (convert::null(), convert::float(convert::unix_seconds_of_us(us))),
+    };
+    let on_duplicate = match job.on_duplicate {
+        OnDuplicate::Fail => cases::OnDuplicate::Fail,
+        OnDuplicate::Keep => cases::OnDuplicate::Keep,
+        OnDuplicate::Replace => cases::OnDuplicate::Replace,
+    };
+    let options = job.options;
+    let properties = properties::PreparedJob {
+        id: convert::bytes(job.id.unwrap_or_else(JobId::generate).as_bytes()),
+        body: convert::bytes(&job.payload),
+        headers: headers::array(&options.headers),
+        delay,
+        due_at,
+        priority: convert::int(options.priority),
+        ttr: convert::float(convert::seconds(options.ttr_ms)),
+        max_attempts: convert::int(options.max_attempts),
+        backoff: backoff::object(options.backoff)?,
+        timeout: convert::float(convert::seconds(options.timeout_ms)),
+        on_duplicate: classes::case_object(on_duplicate),
+        unique: convert::nullable(job.unique_ms, |ms| convert::float(convert::seconds(ms))),
+        group: convert::nullable(traits::group(&options.extras.traits), convert::bytes),
+        extras: convert::nullable(record::encode_extras(&options.extras), convert::bytes),
+        partitions: convert::int(this.queue.count_of_parts()),
+        is_sealed: convert::bool(this.queue.first().has_keys()),
+    };
+    make(Plain, properties)
 }

@@ -1,9 +1,10 @@
 //! Why a job failed, as it is stored with it: short, and safe to print.
 
-use super::array;
-use super::call::{Call, Outcome};
-use super::json::{message_bytes, throwable_property};
+use super::call::Call;
+use super::convert;
+use super::exceptions::{message_bytes, throwable_property};
 use super::sys;
+use super::unwind::Outcome;
 use ext_php_rs::types::{ZendHashTable, ZendObject, Zval};
 
 /// Longest text kept, in bytes.
@@ -62,7 +63,7 @@ pub fn of_throwable(object: &ZendObject) -> Vec<u8> {
         cause = previous(thrown);
     }
     let trace = throwable_property(object, c"trace");
-    let frames = trace.array().into_iter().flat_map(array::entries);
+    let frames = trace.array().into_iter().flat_map(convert::entries);
     let mut frames = frames.map_while(|(_, frame)| frame.array()).take_while(|frame| !is_loop(frame)).peekable();
     let mut number = 0;
     while let Some(frame) = frames.next().filter(|_| number < MOST_FRAMES) {

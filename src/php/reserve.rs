@@ -1,17 +1,16 @@
 //! `reserve()` and its kin, `ackMany()`, `consumer()`.
 
-use super::call::{Call, Outcome};
+use super::call::Call;
 use super::convert;
 use super::delay_queue::DelayQueue;
 use super::exceptions::At;
 use super::interrupts::PhpInterrupts;
 use super::job::{self, Job};
-use super::json;
-use super::new_job::Format;
+use super::listeners::warn;
 use super::object::inside;
-use super::place::Place;
-use super::produce::moment_us;
-use super::worker::events::warn;
+use super::origin::Origin;
+use super::times;
+use super::unwind::Outcome;
 use crate::core::error::Error;
 use crate::core::job::{JobId, Reserved};
 use crate::core::queue::{Finished, Flow, Interrupts, Queue, Settled, Taken};
@@ -83,7 +82,7 @@ pub fn wait(call: &Call) -> Outcome<Zval> {
 
 pub fn reserve_job(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
-    let id = JobId::new(call.bytes(1)?).at(Place::Argument(1))?;
+    let id = JobId::new(call.bytes(1)?).at(Origin::Argument(1))?;
     let reserve = |part: &Queue| Ok(part.reserve_job(&id)?.map(|job| (part.clone(), job)));
     let Some((queue, reserved)) = this.queue.at_home(&id, reserve)? else { return Ok(convert::null()) };
     let jobs = deliver(this, &queue, vec![reserved])?;
@@ -95,11 +94,7 @@ fn deliver(this: &DelayQueue, queue: &Queue, reserved: Vec<Reserved>) -> Outcome
     let mut jobs = Vec::with_capacity(reserved.len());
     let mut failure = None;
     for one in reserved {
-        let payload = match this.defaults.encoding.format {
-            Format::Raw => Ok(convert::bytes(&one.payload)),
-            Format::Json => json::decode(&one.payload)?,
-        };
-        match payload {
+        match this.defaults.encoding.format.decode(&one.payload)? {
             Ok(payload) => {
                 let lease = Lease::of(&one);
                 let value = job::object(queue.clone(), one, payload, lease, this.defaults.encoding)?;
@@ -122,7 +117,7 @@ fn deliver(this: &DelayQueue, queue: &Queue, reserved: Vec<Reserved>) -> Outcome
 }
 
 fn bury(queue: &Queue, reserved: Reserved, words: &str) -> Result<(), Error> {
-    match queue.bury(&reserved.held(), Some(format!("payload is not valid JSON: {words}").as_bytes())) {
+    match queue.bury(&reserved.held(), Some(words.as_bytes())) {
         Err(Error::LeaseLost { .. }) => Ok(()),
         other => other,
     }
@@ -135,7 +130,7 @@ pub fn ack_many(call: &Call) -> Outcome<Zval> {
         let Some(value) = call.arg(number) else { continue };
         // The holder of another queue's job acknowledges it in another way.
         let Some(job) = inside::<Job>(value) else {
-            return Err(Place::Argument(number).type_error("DelayQueue\\Job", value));
+            return Err(Origin::Argument(number).type_error("DelayQueue\\Job", value));
         };
         if !jobs.iter().any(|other| std::ptr::eq(*other, job)) {
             jobs.push(job);
@@ -182,7 +177,7 @@ pub fn ack_many(call: &Call) -> Outcome<Zval> {
 pub fn consumer(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let max_score = match call.nullable_number(1)?.flatten() {
-        Some(seconds) => Some(moment_us(seconds, f64::floor, Place::Argument(1))?),
+        Some(seconds) => Some(times::unix_us(seconds, f64::floor, Origin::Argument(1))?),
         None => None,
     };
     let limit = call.at_least(2, call.int_or(2, 10)?, 1)?;
@@ -194,15 +189,12 @@ pub fn consumer(call: &Call) -> Outcome<Zval> {
             out.push(convert::bytes(&body));
             continue;
         }
-        out.push(match this.defaults.encoding.format {
-            Format::Raw => convert::bytes(&body),
-            Format::Json => match json::decode(&body)? {
-                Ok(value) => value,
-                Err(words) => {
-                    warn(&format!("A payload is not valid JSON: {words}"))?;
-                    convert::bytes(&body)
-                }
-            },
+        out.push(match this.defaults.encoding.format.decode(&body)? {
+            Ok(value) => value,
+            Err(words) => {
+                warn(&format!("A {words}"))?;
+                convert::bytes(&body)
+            }
         });
     }
     Ok(convert::list(out))

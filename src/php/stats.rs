@@ -1,11 +1,12 @@
 //! `DelayQueue\Stats`.
 
-use super::call::{Call, Outcome};
+use super::call::Call;
 use super::classes::properties;
 use super::convert;
 use super::object::{Handlers, Inside, inside, make};
-use super::place::Place;
+use super::origin::Origin;
 use super::prometheus;
+use super::unwind::Outcome;
 use crate::core::queue::{self, Counters, Histogram, Stats as Core};
 use crate::core::registry::{Activity, Headcount};
 use ext_php_rs::types::Zval;
@@ -106,7 +107,7 @@ pub fn prometheus_page(call: &Call) -> Outcome<Zval> {
     for number in call.rest(1) {
         let Some(value) = call.arg(number) else { continue };
         let Some(stats) = inside::<Stats>(value) else {
-            return Err(Place::Argument(number).type_error("DelayQueue\\Stats", value));
+            return Err(Origin::Argument(number).type_error("DelayQueue\\Stats", value));
         };
         queues.push((&stats.queue, &stats.numbers));
     }

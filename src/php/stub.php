@@ -168,7 +168,7 @@ function declaration(ReflectionClass $class): string
     $constants = $class->isEnum() ? [] : array_map(constant_of(...), $own($class->getReflectionConstants()));
     $fields = [
         'class' => '&classes::' . strtoupper(snake($class->name)),
-        'kind' => "Kind::$kind",
+        'kind' => "ClassKind::$kind",
         'parent' => option($class->getParentClass() ? text($class->getParentClass()->name) : null),
         'interfaces' => rows($class->isEnum() ? [] : array_map(text(...), interfaces($class))),
         'constants' => rows($constants),

@@ -2,7 +2,7 @@
 //! of its name in the module that `code` has for the class; one without the other does not compile.
 
 use super::call::handler;
-use super::class::{Argument, Constant, Declaration, Initial, Kind, Method, Property, Rejected, register, types};
+use super::class::{Argument, ClassKind, Constant, Declaration, Initial, Method, Property, Rejected, register, types};
 use super::classes;
 
 /// The functions and constants of each class, and how its objects are made.
@@ -13,12 +13,11 @@ mod code {
     const PLAIN: Option<Create> = Some(creator::<Plain>());
 
     pub mod delay_queue {
-        use crate::php::{delay_queue, groups, manage, object, once, prepared, produce, reserve, worker, workers};
+        use crate::php::{delay_queue, groups, manage, object, once, produce, reserve, worker, workers};
         pub use delay_queue::*;
         pub use groups::*;
         pub use manage::*;
         pub use once::*;
-        pub use prepared::*;
         pub use produce::*;
         pub use reserve::*;
         pub use worker::*;
@@ -63,10 +62,10 @@ mod code {
         pub const CREATE: Option<super::Create> = super::PLAIN;
     }
     pub mod release {
-        pub use crate::php::exceptions::construct;
+        pub use crate::php::release::construct_release as construct;
     }
     pub mod rate_limited {
-        pub use crate::php::rate_limited::construct;
+        pub use crate::php::release::construct_rate_limited as construct;
     }
 }
 

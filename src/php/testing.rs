@@ -3,21 +3,20 @@
 mod job;
 mod values;
 
+pub use super::unwind::{Outcome, throw_error};
 pub use job::{calls, job, job_of, outcome};
 pub use values::{group_stats, job_info, new_job, push_once, stats};
 
-use super::call::{Call, Outcome};
+use super::call::Call;
 use super::convert;
-use super::date;
-use super::duration_arg;
-use super::exceptions::throw_error;
-use super::ini;
-use super::place::Place;
+use super::origin::Origin;
+use super::settings;
+use super::times;
 use crate::core::clock;
 use ext_php_rs::types::Zval;
 
 fn check() -> Outcome<()> {
-    if ini::testing() {
+    if settings::testing() {
         return Ok(());
     }
     Err(throw_error("DelayQueue\\Testing needs the ini setting delayqueue.testing=1; never set it in production"))
@@ -26,7 +25,7 @@ fn check() -> Outcome<()> {
 pub fn travel(call: &Call) -> Outcome<Zval> {
     check()?;
     let by_ms = match call.arg(1) {
-        Some(value) => duration_arg::millis(value, Place::Argument(1))?,
+        Some(value) => times::millis(value, Origin::Argument(1))?,
         None => 0,
     };
     let by_ms = i64::try_from(by_ms).unwrap_or(i64::MAX);
@@ -39,9 +38,9 @@ pub fn travel(call: &Call) -> Outcome<Zval> {
 pub fn travel_to(call: &Call) -> Outcome<Zval> {
     check()?;
     let Some(value) = call.arg(1) else { return Err(throw_error("travelTo() needs a moment")) };
-    let Some(moment) = value.object().filter(|o| date::is_moment(o)) else { return Err(call.type_error(1, value)) };
-    let target_ms = date::ms_up(date::moment_us(moment)?);
-    let real_now_ms = date::now_ms().saturating_sub(clock::offset_ms());
+    let Some(moment) = value.object().filter(|o| times::is_moment(o)) else { return Err(call.type_error(1, value)) };
+    let target_ms = times::ms_up(times::moment_us(moment)?);
+    let real_now_ms = times::now_ms().saturating_sub(clock::offset_ms());
     clock::set_offset_ms(target_ms.saturating_sub(real_now_ms));
     Ok(convert::null())
 }

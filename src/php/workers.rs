@@ -1,12 +1,12 @@
 //! The list of workers, and the orders that operators give them.
 
-use super::call::{Call, Outcome};
-use super::classes::cases;
+use super::call::Call;
+use super::classes::{self, cases};
 use super::convert;
 use super::delay_queue::DelayQueue;
-use super::enums;
-use super::exceptions::{At, throw_error};
-use super::place::Place;
+use super::exceptions::At;
+use super::origin::Origin;
+use super::unwind::{Outcome, throw_error};
 use crate::core::queue::check_queue_name;
 use crate::core::registry::{Filter, Order, Registry, Worker};
 use ext_php_rs::types::Zval;
@@ -42,7 +42,7 @@ fn entry(worker: &Worker) -> Zval {
 
 pub fn tell_workers(call: &Call) -> Outcome<Zval> {
     let Some(value) = call.arg(1) else { return Err(throw_error("tellWorkers() needs an order")) };
-    let order = match enums::case(value) {
+    let order = match classes::case(value) {
         Some(cases::WorkerOrder::Stop) => Order::Stop,
         Some(cases::WorkerOrder::Restart) => Order::Restart,
         Some(cases::WorkerOrder::Pause) => Order::Pause,
@@ -65,12 +65,12 @@ impl Meant {
         let host = call.nullable_bytes(first)?;
         let pid = call.nullable_int(first + 1)?;
         let queue = match call.nullable_bytes(first + 2)? {
-            Some(bytes) => Some(check_queue_name(&bytes).at(Place::Argument(first + 2))?),
+            Some(bytes) => Some(check_queue_name(&bytes).at(Origin::Argument(first + 2))?),
             None => None,
         };
         if pid.is_some() && host.is_none() {
             let must = format!("must be null when argument #{first} ($host) is null");
-            return Err(Place::Argument(first + 1).value_error(&must));
+            return Err(Origin::Argument(first + 1).value_error(&must));
         }
         Ok(Self { host: host.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()), pid, queue })
     }

@@ -6,20 +6,19 @@ use crate::core::job::{DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY, DEFAULT_TTR_MS, J
 use crate::core::queue::{Queue, QueueConfig, check_queue_name};
 use crate::core::traits::Traits;
 use crate::php::args::u32_in;
-use crate::php::call::{Call, Outcome};
+use crate::php::call::Call;
+use crate::php::callable;
 use crate::php::classes::properties;
 use crate::php::delay_queue::DelayQueue;
-use crate::php::exceptions::{At, throw_error};
+use crate::php::exceptions::At;
 use crate::php::job::{self, Job};
-use crate::php::job_call::now_us;
-use crate::php::json;
-use crate::php::new_job::{Encoding, encode};
 use crate::php::object::{self, inside, inside_object};
-use crate::php::options::Options;
-use crate::php::place::Place;
+use crate::php::options::QueueOptions;
+use crate::php::origin::Origin;
+use crate::php::payload::Encoding;
 use crate::php::recorder::Recorder;
-use crate::php::worker::callable;
-use crate::php::{convert, duration_arg, groups, headers, job_info};
+use crate::php::unwind::{Outcome, throw_error};
+use crate::php::{convert, groups, headers, job_info, times};
 use ext_php_rs::types::Zval;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,7 +27,7 @@ use std::time::{Duration, Instant};
 const NOWHERE: &[u8] = b"redis+unix:///dev/null";
 
 fn queue_named(name: &str) -> Outcome<Queue> {
-    let options = Options::default();
+    let options = QueueOptions::default();
     Ok(Queue::new(QueueConfig {
         name: name.to_owned(),
         prefix: options.prefix,
@@ -44,7 +43,7 @@ fn queue_named(name: &str) -> Outcome<Queue> {
 }
 
 /// A job as a worker would get it.
-struct Made {
+struct TestJob {
     id: JobId,
     queue: String,
     body: Vec<u8>,
@@ -58,7 +57,7 @@ struct Made {
     last_error: Option<Vec<u8>>,
 }
 
-impl Made {
+impl TestJob {
     fn object(mut self, encoding: Encoding, listener: Zval) -> Outcome<Zval> {
         if let Some(group) = &self.group {
             self.options.extras.traits = Traits::default().group(group).before(&[]);
@@ -74,7 +73,7 @@ impl Made {
             attempts: self.attempts,
             created_at_ms: self.created_at_us.div_euclid(1000),
             due_at_us: self.due_at_us,
-            reserved_at_us: now_us(),
+            reserved_at_us: times::now_us(),
             lease_until: lease_until.unwrap_or_else(Instant::now),
             receipt: Receipt { id: self.id, lease: Arc::from(lease) },
             last_error: self.last_error,
@@ -86,40 +85,44 @@ impl Made {
 pub fn job(call: &Call) -> Outcome<Zval> {
     check()?;
     let Some(payload) = call.arg(1) else { return Err(throw_error("job() needs a payload")) };
-    let encoding = Options::default().defaults.encoding;
-    let body = encode(payload, Place::Argument(1), encoding)?;
+    let encoding = QueueOptions::default().defaults.encoding;
+    let body = encoding.encode(payload, Origin::Argument(1))?;
     let listener = match call.non_null(10) {
         Some(_) => callable::argument(call, 10)?,
         None => convert::null(),
     };
     let number = |at: u32, default: u32, min: u32| {
-        u32_in(call.int_or(at, i64::from(default))?, Place::Argument(at), min, u32::MAX)
+        u32_in(call.int_or(at, i64::from(default))?, Origin::Argument(at), min, u32::MAX)
     };
-    let made = Made {
+    let made = TestJob {
         id: match call.optional_bytes(2)? {
-            Some(bytes) => JobId::new(bytes).at(Place::Argument(2))?,
+            Some(bytes) => JobId::new(bytes).at(Origin::Argument(2))?,
             None => JobId::from_redis(b"test"),
         },
         queue: match call.optional_bytes(5)? {
-            Some(bytes) => check_queue_name(&bytes).at(Place::Argument(5))?,
+            Some(bytes) => check_queue_name(&bytes).at(Origin::Argument(5))?,
             None => String::from("default"),
         },
         // As a worker sees it: an object has become an array.
-        payload: json::decode(&body)?.unwrap_or_else(|_| convert::null()),
+        payload: encoding.format.decode_or_null(&body)?,
         body,
         options: JobOptions {
-            headers: call.arg(4).map(|value| headers::read(value, Place::Argument(4))).transpose()?.unwrap_or_default(),
+            headers: call
+                .arg(4)
+                .map(|value| headers::read(value, Origin::Argument(4)))
+                .transpose()?
+                .unwrap_or_default(),
             max_attempts: number(6, DEFAULT_MAX_ATTEMPTS, 0)?,
             priority: number(7, DEFAULT_PRIORITY, 0)?,
             ttr_ms: match call.arg(8) {
-                Some(value) => duration_arg::ttr(value, Place::Argument(8))?,
+                Some(value) => times::ttr(value, Origin::Argument(8))?,
                 None => DEFAULT_TTR_MS,
             },
             ..JobOptions::default()
         },
         attempts: number(3, 1, 1)?,
-        created_at_us: now_us(),
-        due_at_us: now_us(),
+        created_at_us: times::now_us(),
+        due_at_us: times::now_us(),
         token: 1,
         group: groups::nullable_name(call, 11)?,
         last_error: call.nullable_bytes(9)?.map(std::borrow::Cow::into_owned),
@@ -149,13 +152,13 @@ pub fn job_of(call: &Call) -> Outcome<Zval> {
     let listener = callable::argument(call, 4)?;
     let property = |name: &str| object::property::<properties::JobInfo>(info, name);
     let bytes = |name: &str| property(name).and_then(Zval::zend_str).map(|text| text.as_bytes().to_vec());
-    let made = Made {
+    let made = TestJob {
         id: JobId::from_redis(&bytes("id").unwrap_or_default()),
         queue: String::from_utf8_lossy(&bytes("queue").unwrap_or_default()).into_owned(),
         payload: property("payload").map_or_else(convert::null, Zval::shallow_clone),
         body: bytes("body").unwrap_or_default(),
         options: JobOptions {
-            headers: headers::read(property("headers").unwrap_or(&null), Place::Argument(1))?,
+            headers: headers::read(property("headers").unwrap_or(&null), Origin::Argument(1))?,
             max_attempts: number(property("maxAttempts")),
             priority: number(property("priority")),
             ttr_ms: crate::core::duration::from_seconds(property("ttr").and_then(Zval::double).unwrap_or(0.0))
@@ -178,7 +181,7 @@ fn recorder(call: &Call) -> Outcome<&Recorder> {
     let Some(job) = inside::<Job>(given) else { return Err(call.type_error(1, given)) };
     match &job.recorder {
         Some(recorder) => Ok(recorder),
-        None => Err(Place::Argument(1).value_error("must be a job of DelayQueue\\Testing::job()")),
+        None => Err(Origin::Argument(1).value_error("must be a job of DelayQueue\\Testing::job()")),
     }
 }
 

@@ -6,17 +6,19 @@ use crate::core::groups::GroupStats;
 use crate::core::job::{Due, JobId, JobInfo, JobOptions, NewJob, State};
 use crate::core::queue::{PushOnce, Stats};
 use crate::core::registry::{Activity, Headcount};
-use crate::php::array::{self, Key};
-use crate::php::call::{Call, Fault, Outcome};
+use crate::php::call::Call;
 use crate::php::class::Properties;
 use crate::php::classes::properties::JobInfo as InfoProperties;
+use crate::php::convert::ArrayKey;
 use crate::php::delay_queue::DelayQueue;
 use crate::php::exceptions::set_property;
-use crate::php::job_call::now_us;
-use crate::php::new_job::{Fields, Format};
+use crate::php::new_job::Fields;
 use crate::php::object::{inside, inside_object, property, unfilled};
 use crate::php::once::{self, once_job};
-use crate::php::place::Place;
+use crate::php::origin::Origin;
+use crate::php::payload::Format;
+use crate::php::times;
+use crate::php::unwind::{Outcome, Unwind};
 use crate::php::{convert, groups, job_info, stats, sys};
 use ext_php_rs::types::Zval;
 
@@ -27,7 +29,7 @@ pub fn new_job(call: &Call) -> Outcome<Zval> {
     let given = call.arg(1).unwrap_or(&null);
     let Some(queue) = inside::<DelayQueue>(given) else { return Err(call.type_error(1, given)) };
     let item = call.arg(2).unwrap_or(&null).shallow_clone();
-    let now_us = now_us();
+    let now_us = times::now_us();
     let info = if call.bool_or(3, false)? {
         let once = once_job(&item, 0, &queue.defaults)?;
         let past = once.past.unwrap_or_default();
@@ -115,7 +117,7 @@ fn blank(now_us: i64) -> JobInfo {
 /// One with these properties; the others are those of another, or of a new job.
 pub fn job_info(call: &Call) -> Outcome<Zval> {
     check()?;
-    let blank = job_info::object(&blank(now_us()), Format::Json)?;
+    let blank = job_info::object(&blank(times::now_us()), Format::Json)?;
     let like = match call.non_null(2) {
         None => blank,
         Some(given) => match given.object().and_then(inside_object::<job_info::JobInfo>) {
@@ -123,13 +125,13 @@ pub fn job_info(call: &Call) -> Outcome<Zval> {
             None => return Err(call.type_error(2, given)),
         },
     };
-    let Some(like) = like.object() else { return Err(Fault::Thrown) };
+    let Some(like) = like.object() else { return Err(Unwind::Thrown) };
     let changes = properties(call)?;
     if let Some((key, _)) = changes.iter().find(|(key, _)| !InfoProperties::NAMES.contains(&key.as_str())) {
         return Err(unknown(key));
     }
     let mut made = unfilled(InfoProperties::class(), job_info::JobInfo { place: None })?;
-    let Some(object) = made.object_mut() else { return Err(Fault::Thrown) };
+    let Some(object) = made.object_mut() else { return Err(Unwind::Thrown) };
     for name in InfoProperties::NAMES {
         let change = changes.iter().find(|(key, _)| key == name).map(|(_, value)| value);
         let value = change.or_else(|| property::<InfoProperties>(like, name));
@@ -141,23 +143,23 @@ pub fn job_info(call: &Call) -> Outcome<Zval> {
             &mut value.map_or_else(convert::null, Zval::shallow_clone),
         );
         if sys::exception_pending() {
-            return Err(Fault::Thrown);
+            return Err(Unwind::Thrown);
         }
     }
     Ok(made)
 }
 
-fn unknown(key: &str) -> Fault {
-    Place::Argument(1).value_error(&format!("has the unknown key \"{key}\""))
+fn unknown(key: &str) -> Unwind {
+    Origin::Argument(1).value_error(&format!("has the unknown key \"{key}\""))
 }
 
 /// The first argument, by its keys.
 fn properties(call: &Call) -> Outcome<Vec<(String, Zval)>> {
     let Some(given) = call.arg(1) else { return Ok(Vec::new()) };
     let Some(table) = given.array() else { return Err(call.type_error(1, given)) };
-    let named = array::entries(table).map(|(key, value)| match key {
-        Key::Text(text) => Ok((String::from_utf8_lossy(text).into_owned(), value.shallow_clone())),
-        Key::Int(_) => Err(unknown(&key.to_string())),
+    let named = convert::entries(table).map(|(key, value)| match key {
+        ArrayKey::Text(text) => Ok((String::from_utf8_lossy(text).into_owned(), value.shallow_clone())),
+        ArrayKey::Int(_) => Err(unknown(&key.to_string())),
     });
     named.collect()
 }
@@ -218,14 +220,14 @@ fn headcount(value: &Zval) -> Option<Option<Headcount>> {
         return Some(None);
     }
     let mut count = Headcount::default();
-    for (key, value) in array::entries(value.array()?) {
-        let Key::Text(word) = key else { return None };
+    for (key, value) in convert::entries(value.array()?) {
+        let ArrayKey::Text(word) = key else { return None };
         let activity = Activity::ALL.into_iter().find(|activity| activity.word().as_bytes() == word)?;
         *count.of(activity) = value.long()?.try_into().ok()?;
     }
     Some(Some(count))
 }
 
-fn wrong(key: &str, expected: &str) -> Fault {
-    Place::Argument(1).type_error_saying(&format!("must have \"{key}\" of type {expected}"))
+fn wrong(key: &str, expected: &str) -> Unwind {
+    Origin::Argument(1).type_error_saying(&format!("must have \"{key}\" of type {expected}"))
 }

@@ -1,14 +1,14 @@
 //! Time limits of handlers, also in a process that is to end, and the news that a job was cancelled: the watching thread flags the engine, and
 //! the engine's interrupt hook throws or tells the listeners.
 
-use super::events::{self, Event};
-use super::{nudge, signals};
+use super::signals;
 use crate::core::worker::keeper::Alarm;
 use crate::core::worker::lease::Lease;
 use crate::core::worker::watch::{Cause, Limits};
-use crate::php::call::{Fault, Outcome};
 use crate::php::delay_queue::DelayQueue;
+use crate::php::listeners::{self, Event};
 use crate::php::object::inside;
+use crate::php::unwind::{Outcome, Unwind};
 use crate::php::{exceptions, sys};
 use ext_php_rs::ffi::{self, zend_execute_data};
 use ext_php_rs::types::Zval;
@@ -57,7 +57,7 @@ unsafe extern "C" fn on_interrupt(frame: *mut zend_execute_data) {
             next(frame);
         }
     }
-    if let Ok(Err(Fault::Bailout)) = told {
+    if let Ok(Err(Unwind::Bailout)) = told {
         // SAFETY: nothing of ours is left to drop.
         unsafe { bailout() };
     }
@@ -66,7 +66,7 @@ unsafe extern "C" fn on_interrupt(frame: *mut zend_execute_data) {
 /// The run that is to be told next, of those that have called the running code: when a fiber is suspended, other code runs. Those around a handler that cleans up, or that is about to hear of the shutdown itself, wait for its end: it is
 /// told once, and ends its own job.
 fn next(all: &[Rc<Limited>], running: *const zend_execute_data) -> Option<Rc<Limited>> {
-    if events::are_told() {
+    if listeners::are_told() {
         return None; // what is thrown into a listener ends in a warning: the alarm rings again
     }
     let mut hears_of_shutdown = false;
@@ -109,7 +109,7 @@ impl Signs {
 pub type Rung = Arc<Signs>;
 
 /// The run of a handler.
-pub struct Run {
+pub struct HandlerRun {
     job: Zval,
     /// The queue object of the loop.
     queue: Zval,
@@ -120,7 +120,7 @@ pub struct Run {
     started: Instant,
 }
 
-impl Run {
+impl HandlerRun {
     pub fn new(job: &Zval, queue: &Zval, lease: &Arc<Lease>, throws: bool) -> Self {
         let (job, queue) = (job.shallow_clone(), queue.shallow_clone());
         Self { job, queue, lease: Arc::clone(lease), throws, is_told: Cell::new(false), started: Instant::now() }
@@ -146,7 +146,7 @@ struct Limited {
     thrown: Cell<Option<Cause>>,
     /// The frame of the loop.
     frame: *const zend_execute_data,
-    run: Run,
+    run: HandlerRun,
 }
 
 impl Limited {
@@ -170,10 +170,10 @@ impl Limited {
 }
 
 /// While it lives, an alarm throws into the handler.
-pub struct Limit(Rc<Limited>);
+pub struct LimitGuard(Rc<Limited>);
 
-impl Limit {
-    pub fn start(limits: Limits, rung: &Rung, run: Run) -> Self {
+impl LimitGuard {
+    pub fn start(limits: Limits, rung: &Rung, run: HandlerRun) -> Self {
         rung.due.store(0, Ordering::SeqCst);
         rung.lost.store(false, Ordering::SeqCst);
         let (thrown, frame) = (Cell::new(None), sys::current_frame());
@@ -181,7 +181,7 @@ impl Limit {
         let limited = Rc::new(limited);
         LIMITS.with_borrow_mut(|all| all.push(Rc::clone(&limited)));
         static POKED: Once = Once::new();
-        POKED.call_once(|| nudge::ignore(poke_signal(), 0));
+        POKED.call_once(|| signals::ignore(poke_signal(), 0));
         rung.is_running.store(true, Ordering::SeqCst);
         Self(limited)
     }
@@ -197,7 +197,7 @@ impl Limit {
     }
 }
 
-impl Drop for Limit {
+impl Drop for LimitGuard {
     fn drop(&mut self) {
         LIMITS.with_borrow_mut(|all| all.retain(|limited| !Rc::ptr_eq(limited, &self.0)));
         let signs = &self.0.rung;

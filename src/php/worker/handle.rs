@@ -1,28 +1,16 @@
 //! One job: from its bytes to the end of its handler.
 
-use super::alarm::{Limit, Run};
-use super::callable::{Ending, attempt, discard};
-use super::events::Event;
-use super::run::Loop;
-use super::settle::{Job, Verdict, last_words};
-use crate::core::queue::{Held, Queue};
+use super::alarm::{HandlerRun, LimitGuard};
+use super::settle::{HandledJob, Verdict, last_words};
+use super::state::{InHand, Loop};
 use crate::core::worker::feed::Delivery;
-use crate::core::worker::lease::Lease;
 use crate::core::worker::watch::{Cause, Limits};
-use crate::php::call::{Fault, Outcome};
-use crate::php::new_job::Format;
-use crate::php::{convert, exceptions, json};
+use crate::php::callable::{Ending, attempt, discard};
+use crate::php::listeners::Event;
+use crate::php::unwind::{Outcome, Unwind, throw_again};
+use crate::php::{convert, exceptions};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// The job that is being handled, should the loop end before it is settled.
-pub struct InHand {
-    queue: Queue,
-    held: Held,
-    lease: Arc<Lease>,
-    /// It goes back uncounted: the process is ending, and its handler was told to stop.
-    is_put_back: bool,
-}
 
 impl Loop<'_> {
     pub(super) fn handle(&mut self, delivery: Delivery) -> Outcome<()> {
@@ -30,21 +18,16 @@ impl Loop<'_> {
         let (held, lease) = (delivery.job.held(), Arc::clone(&delivery.ticket.lease));
         self.in_hand = Some(InHand { queue: queue.clone(), held, lease, is_put_back: false });
         let encoding = self.queue.defaults.encoding;
-        let payload = match encoding.format {
-            Format::Raw => Ok(convert::bytes(&delivery.job.payload)),
-            Format::Json => json::decode(&delivery.job.payload)?,
-        };
-        let payload = match payload {
+        let payload = match encoding.format.decode(&delivery.job.payload)? {
             Ok(payload) => payload,
-            Err(words) => {
-                let why = format!("payload is not valid JSON: {words}");
+            Err(why) => {
                 let verdict = Verdict::Bury(why.clone().into_bytes(), exceptions::payload(&why));
-                let job = Job::new(queue, delivery, convert::null(), encoding)?;
+                let job = HandledJob::new(queue, delivery, convert::null(), encoding)?;
                 self.settle(&job, &verdict)?;
                 return discard((job, verdict));
             }
         };
-        let job = Job::new(queue, delivery, payload, encoding)?;
+        let job = HandledJob::new(queue, delivery, payload, encoding)?;
         self.jobs += 1;
         self.emit(Event::Processing, Some(&job.object), None)?;
         let timeout = match job.held.options.timeout_ms {
@@ -58,10 +41,10 @@ impl Loop<'_> {
         self.ran = Some(started.elapsed());
         if self.is_child() {
             return Err(match ending {
-                Ending::Returned(_) => self.same_process().err().unwrap_or(Fault::Thrown),
-                Ending::Threw(exception) => exceptions::throw_again(exception),
-                Ending::Exited => Fault::Thrown,
-                Ending::Fatal => Fault::Bailout,
+                Ending::Returned(_) => self.same_process().err().unwrap_or(Unwind::Thrown),
+                Ending::Threw(exception) => throw_again(exception),
+                Ending::Exited => Unwind::Thrown,
+                Ending::Fatal => Unwind::Bailout,
             });
         }
         if let Some(in_hand) = &mut self.in_hand {
@@ -76,15 +59,15 @@ impl Loop<'_> {
     }
 
     /// The second: which of its limits has ended it.
-    fn call_handler(&mut self, job: &Job, limits: Limits) -> (Ending, Option<Cause>) {
+    fn call_handler(&mut self, job: &HandledJob, limits: Limits) -> (Ending, Option<Cause>) {
         let arguments = [job.object.shallow_clone(), self.object.shallow_clone()];
         let hears_of_cancel = self.options.throw_on_cancel || self.listeners().has(Event::Cancelled);
         self.has_told_of_cancel = !hears_of_cancel;
         if limits.are_none() && !hears_of_cancel {
             return (attempt(&self.handler, arguments), None);
         }
-        let run = Run::new(&job.object, self.object, &job.ticket.lease, self.options.throw_on_cancel);
-        let limit = Limit::start(limits, &self.rung, run);
+        let run = HandlerRun::new(&job.object, self.object, &job.ticket.lease, self.options.throw_on_cancel);
+        let limit = LimitGuard::start(limits, &self.rung, run);
         if !limits.are_none() {
             self.feed.keeper().watch(&job.queue, &job.held, limits);
         }

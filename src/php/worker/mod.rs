@@ -1,84 +1,48 @@
 //! `consume()`, `drain()`, `on()`.
 
 pub mod alarm;
-pub mod callable;
-pub mod events;
 mod handle;
-mod interrupts;
-mod nudge;
-mod outage;
 mod run;
 mod settle;
 pub mod signals;
+mod state;
+mod wait;
 
 use super::args;
-use super::call::{Call, Outcome};
+use super::call::Call;
+use super::callable;
 use super::convert;
 use super::delay_queue::DelayQueue;
-use super::duration_arg;
-use super::enums;
 use super::exceptions::At;
-use super::place::Place;
-use super::sys;
+use super::origin::Origin;
+use super::times;
 use crate::core::duration;
+use crate::php::classes;
+use crate::php::unwind::Outcome;
 use ext_php_rs::types::Zval;
-use run::Loop;
+use state::{ConsumeOptions, Loop};
 use std::time::Duration;
-
-/// The parameters of `consume()`.
-pub struct Options {
-    pub idle_timeout: Duration,
-    /// 0: no limit, here and below.
-    pub max_jobs: u64,
-    pub max_time: Duration,
-    pub memory_limit: u64,
-    pub stop_when_empty: bool,
-    pub prefetch: usize,
-    pub timeout: Duration,
-    pub grace: Duration,
-    pub heartbeat: bool,
-    pub throw_on_cancel: bool,
-    pub shutdown: Duration,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            idle_timeout: Duration::from_secs(5),
-            max_jobs: 0,
-            max_time: Duration::ZERO,
-            memory_limit: 0,
-            stop_when_empty: false,
-            prefetch: 1,
-            timeout: Duration::ZERO,
-            grace: Duration::from_secs(5),
-            heartbeat: true,
-            throw_on_cancel: false,
-            shutdown: Duration::ZERO,
-        }
-    }
-}
 
 pub fn consume(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let handler = callable::argument(call, 1)?;
-    let default = Options::default();
+    let default = ConsumeOptions::default();
     let idle_timeout = match call.nullable_number(2)? {
         None => default.idle_timeout,
         Some(seconds) => {
-            let ms = duration::from_seconds(seconds.unwrap_or(0.0)).at(Place::Argument(2))?;
+            let ms = duration::from_seconds(seconds.unwrap_or(0.0)).at(Origin::Argument(2))?;
             if ms == 0 {
-                return Err(Place::Argument(2).value_error("must be greater than 0"));
+                return Err(Origin::Argument(2).value_error("must be greater than 0"));
             }
             Duration::from_millis(ms)
         }
     };
     let length = |number: u32, default: Duration| match call.arg(number) {
         None => Ok(default),
-        Some(value) => duration_arg::millis(value, Place::Argument(number)).map(Duration::from_millis),
+        Some(value) => times::millis(value, Origin::Argument(number)).map(Duration::from_millis),
     };
     let prefetch = call.at_least(7, call.int_or(7, 1)?, 1)?;
-    let options = Options {
+    let options = ConsumeOptions {
         idle_timeout,
         max_jobs: call.at_least(3, call.int_or(3, 0)?, 0)?,
         max_time: length(4, default.max_time)?,
@@ -86,7 +50,7 @@ pub fn consume(call: &Call) -> Outcome<Zval> {
         stop_when_empty: call.bool_or(6, false)?,
         prefetch: usize::try_from(args::u32_in(
             i64::try_from(prefetch).unwrap_or(i64::MAX),
-            Place::Argument(7),
+            Origin::Argument(7),
             1,
             500,
         )?)
@@ -99,14 +63,14 @@ pub fn consume(call: &Call) -> Outcome<Zval> {
     };
     let object = call.this_value()?;
     let ended = Loop::new(this, &object, handler, options).run()?;
-    Ok(enums::object(ended.stop))
+    Ok(classes::case_object(ended.stop))
 }
 
 pub fn drain(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let handler = callable::argument(call, 1)?;
     let max_jobs = call.at_least(2, call.int_or(2, 0)?, 0)?;
-    let options = Options { max_jobs, stop_when_empty: true, ..Options::default() };
+    let options = ConsumeOptions { max_jobs, stop_when_empty: true, ..ConsumeOptions::default() };
     let object = call.this_value()?;
     Ok(convert::int(Loop::new(this, &object, handler, options).run()?.jobs))
 }
@@ -115,7 +79,7 @@ pub fn on(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let null = Zval::new();
     let value = call.arg(1).unwrap_or(&null);
-    let Some(event) = enums::case(value) else { return Err(call.type_error(1, value)) };
+    let Some(event) = classes::case(value) else { return Err(call.type_error(1, value)) };
     let listener = callable::argument(call, 2)?;
     this.listeners.add(event, listener);
     call.this_value()
@@ -123,7 +87,7 @@ pub fn on(call: &Call) -> Outcome<Zval> {
 
 /// Bytes, as a number or in the words of php.ini: `128M`.
 fn memory_limit(call: &Call, number: u32) -> Outcome<u64> {
-    let place = Place::Argument(number);
+    let origin = Origin::Argument(number);
     let Some(value) = call.arg(number) else { return Ok(0) };
     if let Some(text) = value.str() {
         let (digits, unit) = match text.trim().split_at_checked(text.trim().len().saturating_sub(1)) {
@@ -143,12 +107,7 @@ fn memory_limit(call: &Call, number: u32) -> Outcome<u64> {
             .ok()
             .zip(factor)
             .and_then(|(number, factor): (u64, u64)| number.checked_mul(factor));
-        return bytes.ok_or_else(|| place.value_error("must be a number of bytes, such as 134217728 or \"128M\""));
+        return bytes.ok_or_else(|| origin.value_error("must be a number of bytes, such as 134217728 or \"128M\""));
     }
     call.at_least(number, call.int(number)?, 0)
-}
-
-/// Whether the program has taken that many bytes; 0: no limit.
-fn has_reached(memory_limit: u64) -> bool {
-    memory_limit > 0 && sys::memory_usage() >= memory_limit
 }

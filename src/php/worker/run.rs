@@ -1,29 +1,17 @@
 //! The loop: fetch, call, settle, until there is a reason to stop.
 
-use super::alarm::{Engine, Rung};
-use super::callable::discard;
-use super::events::{Event, Listeners};
-use super::handle::InHand;
-use super::signals::{self, Signals};
-use super::{Options, has_reached};
+use super::signals::{self};
+use super::state::{Loop, has_reached};
 use crate::core::deadline;
-use crate::core::error::Error;
-use crate::core::process::Generation;
-use crate::core::queue::{Flow, check_ready, rest};
+use crate::core::queue::{check_ready, rest};
 use crate::core::registry::Order;
-use crate::core::worker::feed::{Feed, Fetched, JobKey};
-use crate::core::worker::keeper::Keeper;
-use crate::core::worker::listing::Orders;
-use crate::php::call::{Outcome, guard};
+use crate::core::worker::feed::Fetched;
+use crate::php::callable::discard;
 use crate::php::classes::cases::StopReason;
-use crate::php::delay_queue::DelayQueue;
-use crate::php::exceptions;
-use crate::php::interrupts::PhpInterrupts;
-use crate::php::place::active_function;
+use crate::php::listeners::Event;
+use crate::php::unwind::{Outcome, guard};
 use ext_php_rs::types::Zval;
-use std::collections::HashMap;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How it went.
 pub struct Ended {
@@ -35,95 +23,10 @@ pub struct Ended {
 const LAST_WORDS: Duration = Duration::from_millis(200);
 /// The time that a loop may still take that ends in good order.
 const FAREWELL: Duration = Duration::from_secs(3);
-/// As much once a signal has asked to end. The process is to be gone within five seconds, and the operation that was under way may have
-/// taken two of them.
-const AFTER_SIGNAL: Duration = Duration::from_secs(2);
 /// The thread that keeps the leases may be acknowledging: its answer is looked for so often.
 const ACKNOWLEDGED_WITHIN: Duration = Duration::from_millis(50);
 
-pub struct Loop<'a> {
-    pub(super) queue: &'a DelayQueue,
-    pub(super) object: &'a Zval,
-    pub(super) handler: Zval,
-    pub(super) options: Options,
-    pub(super) feed: Feed,
-    started: Instant,
-    pub(super) jobs: u64,
-    /// Redis has answered the look at the start, or nobody listens to it.
-    is_ready: bool,
-    /// Since when Redis is away, and the pause before it is asked again.
-    pub(super) away: Option<Duration>,
-    /// The process that runs the loop: a forked child must not go on with it.
-    pub(super) process: Generation,
-    /// When the loop noticed a signal that asks it to end.
-    ending: Option<Instant>,
-    /// The orders of operators.
-    pub(super) orders: Arc<Orders>,
-    pub(super) in_hand: Option<InHand>,
-    /// For how long the handler ran of the job that is being settled.
-    pub(super) ran: Option<Duration>,
-    pub(super) rung: Rung,
-    /// Listeners have heard that the job in hand was cancelled, or there are none.
-    pub(super) has_told_of_cancel: bool,
-    /// Objects of jobs that are done and not acknowledged yet, for listeners to lost leases.
-    pub(super) unacknowledged: HashMap<JobKey, Zval>,
-    _signals: Signals,
-}
-
-impl<'a> Loop<'a> {
-    pub fn new(queue: &'a DelayQueue, object: &'a Zval, handler: Zval, options: Options) -> Self {
-        let rung = Rung::default();
-        let keeper = Keeper::new(Box::new(Engine::current(Rung::clone(&rung))), options.heartbeat);
-        let mut feed = Feed::new(queue.queue.of_all(&queue.watched()), options.prefetch, keeper);
-        let (signals, orders) = (Signals::install(), Arc::<Orders>::default());
-        feed.enlist(Arc::clone(&orders), !options.stop_when_empty);
-        Self {
-            queue,
-            object,
-            handler,
-            feed,
-            options,
-            started: Instant::now(),
-            jobs: 0,
-            is_ready: !queue.listeners.has(Event::WorkerReady),
-            away: None,
-            process: Generation::current(),
-            ending: None,
-            orders,
-            in_hand: None,
-            ran: None,
-            rung,
-            has_told_of_cancel: false,
-            unacknowledged: HashMap::new(),
-            _signals: signals,
-        }
-    }
-
-    pub(super) fn listeners(&self) -> &Listeners {
-        &self.queue.listeners
-    }
-
-    pub(super) fn emit(&self, event: Event, job: Option<&Zval>, error: Option<&Zval>) -> Outcome<()> {
-        if !self.listeners().has(event) {
-            return Ok(());
-        }
-        self.listeners().emit(event, job, error, self.ran)?;
-        self.same_process()
-    }
-
-    /// A child has neither the leases nor the thread that keeps them.
-    pub(super) fn same_process(&self) -> Outcome<()> {
-        if self.is_child() {
-            let must = "a forked child must end by itself, for instance with exit()";
-            return Err(exceptions::throw_error(&format!("{}(): {must}", active_function())));
-        }
-        Ok(())
-    }
-
-    pub(super) fn is_child(&self) -> bool {
-        !self.process.is_current()
-    }
-
+impl Loop<'_> {
     /// Works until there is a reason to stop.
     pub fn run(mut self) -> Outcome<Ended> {
         // The loop catches here every error that nothing on the way has caught, even a fatal one in a destructor: it is still whole.
@@ -164,11 +67,6 @@ impl<'a> Loop<'a> {
     fn depart(&mut self) {
         self.leave();
         self.feed.sign_off();
-    }
-
-    /// Whether a signal or an operator has told it to take no jobs.
-    pub(super) fn is_paused(&self) -> bool {
-        signals::paused() || self.orders.is_paused()
     }
 
     fn rounds(&mut self) -> Outcome<StopReason> {
@@ -227,17 +125,6 @@ impl<'a> Loop<'a> {
                 Err(error) => self.away(error)?,
             }
         }
-    }
-
-    /// The time that the loop may still spend on Redis, once a signal has asked to end.
-    pub(super) fn time_to_end(&mut self) -> Option<Duration> {
-        signals::stop_requested()
-            .then(|| AFTER_SIGNAL.saturating_sub(self.ending.get_or_insert_with(Instant::now).elapsed()))
-    }
-
-    pub(super) fn left(&self, interrupts: PhpInterrupts<'_>, flow: Flow) -> Outcome<()> {
-        let result = if flow == Flow::Raise { Err(Error::Interrupted) } else { Ok(()) };
-        interrupts.finish(result)
     }
 
     fn reason_to_stop(&self) -> Option<StopReason> {

@@ -1,9 +1,7 @@
 //! Settles a job after its handler ran.
 
-use super::callable::Ending;
-use super::events::Event;
-use super::run::Loop;
 use super::signals;
+use super::state::Loop;
 use crate::core::deadline;
 use crate::core::error::{Error, Result};
 use crate::core::groups::Group;
@@ -12,25 +10,27 @@ use crate::core::queue::{Failed, Held, Queue, Settled};
 use crate::core::traits;
 use crate::core::worker::feed::{Delivery, Ticket};
 use crate::core::worker::watch::{Cause, timeout_reason};
-use crate::php::call::{Fault, Outcome};
+use crate::php::callable::Ending;
 use crate::php::delay_queue::DelayQueue;
-use crate::php::new_job::Encoding;
+use crate::php::listeners::Event;
 use crate::php::object::inside;
-use crate::php::rate_limited::{self, RateLimit};
+use crate::php::payload::Encoding;
+use crate::php::release::{self, RateLimit};
+use crate::php::unwind::{Outcome, Unwind};
 use crate::php::{exceptions, job, reason, sys};
 use ext_php_rs::types::Zval;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A job in the hands of the handler.
-pub struct Job {
+pub struct HandledJob {
     pub queue: Queue,
     pub held: Held,
     pub ticket: Ticket,
     pub object: Zval,
 }
 
-impl Job {
+impl HandledJob {
     pub fn new(queue: Queue, delivery: Delivery, payload: Zval, encoding: Encoding) -> Outcome<Self> {
         let held = delivery.job.held();
         let lease = Arc::clone(&delivery.ticket.lease);
@@ -55,7 +55,7 @@ pub enum Verdict {
     /// The process is ending, and the handler was told to stop.
     PutBack(Zval),
     /// The process ends, or this loop at least.
-    Ends(Fault),
+    Ends(Unwind),
 }
 
 impl Verdict {
@@ -66,7 +66,7 @@ impl Verdict {
             Ending::Threw(exception) => {
                 let Some(object) = exception.object() else { return Self::Fail(Vec::new(), None) };
                 // Also while the process ends: the job goes back uncounted in both cases.
-                if let Some(limit) = rate_limited::read(object) {
+                if let Some(limit) = release::rate_limit(object) {
                     return Self::RateLimited(limit, reason::message(object), exception);
                 }
                 // The exception may be for the handler of another loop, in which this loop runs.
@@ -74,7 +74,7 @@ impl Verdict {
                 if is_passing || cause == Some(Cause::Shutdown) {
                     return Self::PutBack(exception);
                 }
-                if let Some(delay_ms) = exceptions::release_delay_ms(object) {
+                if let Some(delay_ms) = release::delay_ms(object) {
                     return Self::Release(Due::InMs(delay_ms), reason::message(object), exception);
                 }
                 if exceptions::is_bury(object) {
@@ -85,8 +85,8 @@ impl Verdict {
                 }
                 Self::Fail(reason::of_throwable(object), Some(exception))
             }
-            Ending::Exited => Self::Ends(Fault::Thrown),
-            Ending::Fatal => Self::Ends(Fault::Bailout),
+            Ending::Exited => Self::Ends(Unwind::Thrown),
+            Ending::Fatal => Self::Ends(Unwind::Bailout),
         }
     }
 }
@@ -114,7 +114,7 @@ pub fn last_words() -> Vec<u8> {
 const SETTLE_RETRY: Duration = Duration::from_millis(100);
 
 impl Loop<'_> {
-    pub fn settle(&mut self, job: &Job, verdict: &Verdict) -> Outcome<()> {
+    pub fn settle(&mut self, job: &HandledJob, verdict: &Verdict) -> Outcome<()> {
         if let Verdict::Ends(fault) = verdict {
             return Err(*fault);
         }
@@ -185,7 +185,7 @@ impl Loop<'_> {
         }
     }
 
-    fn fail(&mut self, job: &Job, why: &[u8], exception: Option<&Zval>) -> Outcome<()> {
+    fn fail(&mut self, job: &HandledJob, why: &[u8], exception: Option<&Zval>) -> Outcome<()> {
         let failed = job.queue.failed_unseen(&job.held);
         let Some(failed) = self.settled(job, failed, || job.queue.fail(&job.held, Some(why)))? else { return Ok(()) };
         self.emit(Event::Failed, Some(&job.object), exception)?;
@@ -196,7 +196,7 @@ impl Loop<'_> {
     }
 
     /// Runs a settling operation. `None`: the lease was lost. `unseen`: the result of one whose answer was lost.
-    fn settled<T>(&mut self, job: &Job, unseen: T, work: impl Fn() -> Result<T>) -> Outcome<Option<T>> {
+    fn settled<T>(&mut self, job: &HandledJob, unseen: T, work: impl Fn() -> Result<T>) -> Outcome<Option<T>> {
         let (result, is_ambiguous) = self.persist(job, work);
         let result = match result {
             // The try before has ended the lease.
@@ -218,7 +218,7 @@ impl Loop<'_> {
     }
 
     /// Repeats an operation while Redis is away, the lease lasts, and no signal asks to end. The second: whether an answer was lost.
-    fn persist<T>(&mut self, job: &Job, work: impl Fn() -> Result<T>) -> (Result<T>, bool) {
+    fn persist<T>(&mut self, job: &HandledJob, work: impl Fn() -> Result<T>) -> (Result<T>, bool) {
         let mut is_ambiguous = false;
         loop {
             let time = self.time_to_end();
@@ -242,7 +242,7 @@ impl Loop<'_> {
 }
 
 /// Lets nobody have a job of the group that the limit names, else of the group of the job, else of its queue.
-fn rate_limit(queue: &DelayQueue, job: &Job, limit: &RateLimit) -> Result<()> {
+fn rate_limit(queue: &DelayQueue, job: &HandledJob, limit: &RateLimit) -> Result<()> {
     let own = traits::group(&job.held.options.extras.traits).map(Group::from_redis);
     queue.queue.named(job.queue.name()).rate_limit(limit.for_ms, limit.group.as_ref().or(own.as_ref()))
 }

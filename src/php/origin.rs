@@ -1,16 +1,16 @@
 //! Where a value came from, so that errors can say so as php-src does.
 
-use super::array::Key;
-use super::call::{Call, Fault};
-use super::exceptions::c_text;
+use super::call::Call;
+use super::convert::ArrayKey;
 use super::sys;
+use super::unwind::{Unwind, c_text};
 use ext_php_rs::ffi;
 use ext_php_rs::types::Zval;
 use std::ffi::CStr;
 
 /// The origin of a value.
 #[derive(Debug, Clone, Copy)]
-pub enum Place<'a> {
+pub enum Origin<'a> {
     /// Argument number, from 1.
     Argument(u32),
     /// A key of the options array.
@@ -20,10 +20,10 @@ pub enum Place<'a> {
     /// The item itself.
     WholeItem(usize),
     /// An element, by its key, of a list of delays.
-    Delay(&'a Key<'a>),
+    Delay(&'a ArrayKey<'a>),
 }
 
-impl Place<'_> {
+impl Origin<'_> {
     /// The beginning of an error's words: which item of a list it is.
     pub fn context(self) -> String {
         match self {
@@ -38,7 +38,7 @@ impl Place<'_> {
     }
 
     /// `DelayQueue::push(): Argument #2 ($delay) {must}`
-    pub fn value_error(self, must: &str) -> Fault {
+    pub fn value_error(self, must: &str) -> Unwind {
         let text = c_text(must.as_bytes());
         // SAFETY: the formats match their arguments, and all strings end with NUL.
         unsafe {
@@ -50,17 +50,17 @@ impl Place<'_> {
                 }
             }
         }
-        Fault::Thrown
+        Unwind::Thrown
     }
 
     /// `DelayQueue::push(): Argument #2 ($delay) must be of type {expected}, array given`
-    pub fn type_error(self, expected: &str, given: &Zval) -> Fault {
+    pub fn type_error(self, expected: &str, given: &Zval) -> Unwind {
         let words = format!("must be of type {expected}, {} given", type_name(given));
         self.type_error_saying(&words)
     }
 
     /// A TypeError in words of the caller's.
-    pub fn type_error_saying(self, words: &str) -> Fault {
+    pub fn type_error_saying(self, words: &str) -> Unwind {
         let text = c_text(words.as_bytes());
         // SAFETY: as in `value_error`.
         unsafe {
@@ -72,11 +72,11 @@ impl Place<'_> {
                 }
             }
         }
-        Fault::Thrown
+        Unwind::Thrown
     }
 
     /// A TypeError with the parameter's declared type; `expected` serves where there is no declaration.
-    pub fn wrong_type(self, expected: &str, given: &Zval) -> Fault {
+    pub fn wrong_type(self, expected: &str, given: &Zval) -> Unwind {
         match self {
             Self::Argument(number) => Call::current().type_error(number, given),
             _ => self.type_error(expected, given),
@@ -130,7 +130,7 @@ impl Call {
     }
 
     /// A TypeError that names the declared type of the parameter.
-    pub fn type_error(&self, number: u32, given: &Zval) -> Fault {
-        Place::Argument(number).type_error(&self.declared_type(number), given)
+    pub fn type_error(&self, number: u32, given: &Zval) -> Unwind {
+        Origin::Argument(number).type_error(&self.declared_type(number), given)
     }
 }

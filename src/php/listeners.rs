@@ -1,12 +1,12 @@
 //! Listeners of the loop.
 
-use super::callable::{Ending, attempt, discard, take_throwable};
-use crate::php::call::{Fault, Outcome, guard};
+use super::callable::{Ending, attempt, discard};
 use crate::php::class::Case;
+use crate::php::classes;
 pub use crate::php::classes::cases::Event;
 use crate::php::convert;
-use crate::php::enums;
 use crate::php::reason;
+use crate::php::unwind::{Outcome, Unwind, guard, take_throwable};
 use ext_php_rs::error::php_error;
 use ext_php_rs::flags::ErrorType;
 use ext_php_rs::types::Zval;
@@ -16,7 +16,7 @@ use std::time::Duration;
 /// Raises a warning. An error handler may make an exception of it: the handler has been told then, and the caller goes on all the same.
 pub fn warn(message: &str) -> Outcome<()> {
     match guard(|| php_error(&ErrorType::Warning, message)) {
-        Err(Fault::Thrown) if take_throwable().is_some() => Ok(()),
+        Err(Unwind::Thrown) if take_throwable().is_some() => Ok(()),
         result => result,
     }
 }
@@ -56,7 +56,7 @@ impl Listeners {
         for callable in &wanted {
             let or_null = |value: Option<&Zval>| value.map_or_else(Zval::new, Zval::shallow_clone);
             let ran = ran.map_or_else(convert::null, |ran| convert::float(ran.as_secs_f64()));
-            let arguments = [enums::object(event), or_null(job), or_null(error), ran];
+            let arguments = [classes::case_object(event), or_null(job), or_null(error), ran];
             match attempt(callable, arguments) {
                 Ending::Returned(_) => {}
                 Ending::Threw(exception) => {
@@ -66,8 +66,8 @@ impl Listeners {
                     warn(&message)?;
                     discard(exception)?;
                 }
-                Ending::Exited => return Err(Fault::Thrown),
-                Ending::Fatal => return Err(Fault::Bailout),
+                Ending::Exited => return Err(Unwind::Thrown),
+                Ending::Fatal => return Err(Unwind::Bailout),
             }
         }
         discard(wanted)

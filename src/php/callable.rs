@@ -1,12 +1,12 @@
 //! Calls the callables of the user. Letting go of a value is such a call too: destructors run, and the collector of cycles;
 //! nothing that they do may jump over the loop.
 
-use crate::php::call::{Call, Fault, Outcome, guard};
-use crate::php::place::Place;
+use crate::php::call::Call;
+use crate::php::origin::Origin;
 use crate::php::sys;
+use crate::php::unwind::{Outcome, Unwind, guard, take_throwable};
 use ext_php_rs::ffi;
 use ext_php_rs::types::Zval;
-use ext_php_rs::zend::ExecutorGlobals;
 use std::ffi::CStr;
 
 /// A `callable` argument, checked with php-src's own words.
@@ -38,7 +38,7 @@ pub fn argument(call: &Call, number: u32) -> Outcome<Zval> {
         if !error.is_null() {
             ffi::_efree(error.cast());
         }
-        Err(Place::Argument(number).type_error_saying(&format!("must be a valid callback, {why}")))
+        Err(Origin::Argument(number).type_error_saying(&format!("must be a valid callback, {why}")))
     }
 }
 
@@ -82,19 +82,10 @@ pub enum Ending {
 pub fn attempt<const N: usize>(callable: &Zval, arguments: [Zval; N]) -> Ending {
     match invoke(callable, arguments) {
         Ok(is_false) => Ending::Returned(is_false),
-        Err(Fault::Bailout) => Ending::Fatal,
-        Err(Fault::Thrown) => match take_throwable() {
+        Err(Unwind::Bailout) => Ending::Fatal,
+        Err(Unwind::Thrown) => match take_throwable() {
             Some(exception) => Ending::Threw(exception),
             None => Ending::Exited,
         },
     }
-}
-
-/// Takes a pending exception, but not the engine's mark of `exit()`, which travels the same way and must go on.
-pub fn take_throwable() -> Option<Zval> {
-    sys::pending_throwable()?;
-    let exception = ExecutorGlobals::take_exception()?;
-    let mut value = Zval::new();
-    ext_php_rs::convert::IntoZval::set_zval(exception, &mut value, false).ok()?;
-    Some(value)
 }
