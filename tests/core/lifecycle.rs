@@ -3,7 +3,7 @@
 use crate::support::*;
 use delayqueue::core::backoff::Backoff;
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, State};
+use delayqueue::core::job::{Due, JobOptions, NewJob, State};
 use delayqueue::core::process;
 use delayqueue::core::queue::{Failed, Settled};
 
@@ -37,26 +37,6 @@ fn a_delayed_job_is_never_early_and_served_when_due() {
     let held = reserve(&queue).unwrap();
     assert!(held.reserved_at_us >= held.due_at_us);
     assert_eq!(queue.stats().unwrap().reserved, 1);
-}
-
-#[test]
-fn order_is_priority_then_due_time_then_push_order() {
-    let queue = fresh();
-    let at = |name: &str, due: i64, priority: u32| NewJob { due: Due::AtUs(due * 1000), ..prioritized(name, priority) };
-    for (name, due, priority) in [
-        ("e", 2_000, 1024),
-        ("f", 2_000, 1024),
-        ("d", 1_000, 1024),
-        ("b", 9_000, 5),
-        ("a", 8_000, 5),
-        ("c", 9_000, 5),
-        ("h", 1, 4_294_967_295),
-        ("g", 7, 2_000),
-        ("z", 1, 0),
-    ] {
-        queue.push(&at(name, due, priority)).unwrap();
-    }
-    assert_eq!(serve_all(&queue).join(""), "zabcdefgh");
 }
 
 #[test]
@@ -177,46 +157,6 @@ fn release_keeps_the_attempt_and_may_change_the_priority() {
 }
 
 #[test]
-fn duplicates_fail_keep_or_replace() {
-    let queue = fresh();
-    queue.push(&delayed("a", 1_000)).unwrap();
-    assert_eq!(
-        queue.push(&job("a")),
-        Err(Error::Duplicate { queue: queue.name().into(), id: "a".into(), items: None, may_be_taken: false })
-    );
-    queue.push(&NewJob { on_duplicate: OnDuplicate::Keep, ..job("a") }).unwrap();
-    assert_eq!(states(&queue), [1, 0, 0, 0]);
-    let replacing = NewJob { on_duplicate: OnDuplicate::Replace, payload: b"new".to_vec(), ..prioritized("a", 3) };
-    queue.push(&replacing).unwrap();
-    assert_eq!(states(&queue), [0, 1, 0, 0]);
-    let held = reserve(&queue).unwrap();
-    assert_eq!((held.payload.as_slice(), held.options.priority), (b"new".as_slice(), 3));
-    assert!(matches!(queue.push(&replacing), Err(Error::Duplicate { .. })));
-    queue.ack(&held.held()).unwrap();
-    assert_eq!(queue.count(None).unwrap(), 0);
-}
-
-#[test]
-fn cancel_removes_a_job_in_any_state() {
-    let queue = fresh();
-    for name in ["ready", "held", "buried"] {
-        queue.push(&job(name)).unwrap();
-    }
-    queue.push(&delayed("delayed", 9_000)).unwrap();
-    let buried = queue.reserve_job(&id("buried")).unwrap().unwrap();
-    queue.bury(&buried.held(), None).unwrap();
-    let held = queue.reserve_job(&id("held")).unwrap().unwrap();
-    assert_eq!(states(&queue), [1, 1, 1, 1]);
-    let ids = ["ready", "held", "buried", "delayed", "nobody", "held"].map(id);
-    assert_eq!(queue.cancel(&ids).unwrap(), 4);
-    assert_eq!(states(&queue), [0, 0, 0, 0]);
-    assert!(matches!(queue.ack(&held.held()), Err(Error::LeaseLost { .. })));
-    queue.push(&job("held")).unwrap();
-    assert!(matches!(queue.ack(&held.held()), Err(Error::LeaseLost { .. })));
-    assert_eq!(queue.count(None).unwrap(), 1);
-}
-
-#[test]
 fn touch_starts_the_lease_anew() {
     let queue = fresh();
     queue.push(&job("a")).unwrap();
@@ -242,33 +182,4 @@ fn jobs_of_one_reserve_have_leases_of_their_own() {
     assert_eq!(states(&queue), [0, 2, 2, 0]);
     assert_eq!(ack_each(&queue, &held), [Settled::Lost, Settled::Lost, Settled::Ours, Settled::Ours]);
     assert_eq!(serve_all(&queue).join(""), "ab");
-}
-
-#[test]
-fn reschedule_update_and_peek() {
-    let queue = fresh();
-    for (name, priority) in [("a", 1024), ("b", 5)] {
-        queue.push(&NewJob { due: Due::InMs(5_000), ..prioritized(name, priority) }).unwrap();
-        assert!(queue.reschedule(&id(name), Due::InMs(1_000)).unwrap());
-        assert_eq!(queue.peek(&id(name)).unwrap().unwrap().state, State::Delayed);
-        assert!(queue.reschedule(&id(name), Due::InMs(0)).unwrap());
-        assert!(queue.update(&id(name), b"changed", None).unwrap());
-        let info = queue.peek(&id(name)).unwrap().unwrap();
-        assert_eq!(
-            (info.state, info.payload.as_slice(), info.options.priority),
-            (State::Ready, b"changed".as_slice(), priority)
-        );
-        assert!(queue.reschedule(&id(name), Due::InMs(2_000)).unwrap());
-        assert_eq!(states(&queue), [1, 0, 0, 0]);
-        travel(2_001);
-        let held = reserve(&queue).unwrap();
-        assert!(!queue.reschedule(&id(name), Due::InMs(0)).unwrap());
-        assert!(!queue.update(&id(name), b"no", None).unwrap());
-        let info = queue.peek(&id(name)).unwrap().unwrap();
-        let until_us = held.reserved_at_us + 60_000_000;
-        assert_eq!((info.state, info.attempts, info.lease_until_us), (State::Reserved, 1, Some(until_us)));
-        queue.ack(&held.held()).unwrap();
-    }
-    assert!(!queue.reschedule(&id("nobody"), Due::InMs(0)).unwrap());
-    assert_eq!(queue.peek(&id("nobody")).unwrap(), None);
 }

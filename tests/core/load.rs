@@ -141,6 +141,24 @@ impl Drop for StopAtEnd<'_> {
     }
 }
 
+/// Serves everything that is left, leases included, and counts it.
+pub fn drain(queue: &Queue, done: &mut BTreeMap<String, u32>) {
+    for _ in 0..3 {
+        travel(61_000);
+        loop {
+            let jobs = reserve_many(queue, 500);
+            if jobs.is_empty() {
+                break;
+            }
+            ack_all(queue, &jobs);
+            for job in jobs {
+                *done.entry(job.id.to_string()).or_default() += 1;
+            }
+        }
+    }
+    assert_eq!(states(queue), [0, 0, 0, 0]);
+}
+
 /// Until so many more jobs were delivered.
 pub fn wait_for_deliveries(log: &Mutex<Log>, more: usize) {
     let before = log.lock().unwrap().deliveries.len();
@@ -162,24 +180,26 @@ impl Log {
         *first.expect("jobs were delivered afterwards") - moment
     }
 
-    /// Everything that is left, leases included; then the accepted jobs that nobody ever saw.
+    /// The accepted jobs that nobody ever saw, once nothing is left.
     pub fn drain(&mut self, queue: &Queue) -> Vec<(String, Instant)> {
-        for _ in 0..3 {
-            travel(61_000);
-            loop {
-                let jobs = reserve_many(queue, 500);
-                if jobs.is_empty() {
-                    break;
-                }
-                ack_all(queue, &jobs);
-                for job in jobs {
-                    *self.done.entry(job.id.to_string()).or_default() += 1;
-                }
-            }
-        }
-        assert_eq!(states(queue), [0, 0, 0, 0]);
+        drain(queue, &mut self.done);
         let lost = self.accepted.iter().filter(|(name, _)| !self.done.contains_key(*name));
         lost.map(|(name, at)| (name.clone(), *at)).collect()
+    }
+
+    /// Ends the account of a fault: what was lost, of a load that went on within three seconds of a moment.
+    pub fn close(&mut self, what: &str, queue: &Queue, moment: Instant) -> Vec<(String, Instant)> {
+        let (lost, resumed) = (self.drain(queue), self.resumed_after(moment));
+        self.report(what, resumed, lost.len());
+        self.assert_sound();
+        assert!(resumed < Duration::from_secs(3), "{what}: {resumed:?}");
+        lost
+    }
+
+    /// Redis answers before its replica has the write: what was on its way may be lost with a master, and no more.
+    pub fn assert_next_to_nothing_lost(&self, lost: &[(String, Instant)], deadline: Duration) {
+        assert!(self.longest_push < deadline + Duration::from_millis(500), "{:?}", self.longest_push);
+        assert!(lost.len() <= 2, "{lost:?}");
     }
 
     /// The account that holds through every fault: nothing early, no refused job, no error that is not worth another try.

@@ -45,22 +45,6 @@ fn list_pages_every_state_in_its_order() {
 }
 
 #[test]
-fn pause_stops_serving_until_resume_or_its_time() {
-    let queue = fresh();
-    queue.push(&job("a")).unwrap();
-    queue.pause(None, None).unwrap();
-    assert!(queue.is_paused(None).unwrap());
-    assert_eq!(reserve(&queue), None);
-    queue.resume(None).unwrap();
-    assert!(!queue.is_paused(None).unwrap());
-    queue.pause(Some(1_000), None).unwrap();
-    assert_eq!(reserve(&queue), None);
-    travel(1_001);
-    assert!(!queue.is_paused(None).unwrap());
-    assert!(reserve(&queue).is_some());
-}
-
-#[test]
 fn a_pause_that_is_over_leaves_no_trace() {
     let server = Server::start(&[]);
     let queue = server.queue("q");

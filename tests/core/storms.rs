@@ -1,6 +1,7 @@
 //! Redis forgets scripts, closes connections, dies and comes back, stands still: under load.
 
 use crate::audit;
+use crate::load::drain;
 use crate::support::*;
 use delayqueue::core::error::Error;
 use delayqueue::core::queue::{NoInterrupts, Queue, Settled};
@@ -103,24 +104,6 @@ fn under_load(queue: &Queue, load: Load, report: Report, seconds: f64, mut distu
     report.into_inner().unwrap()
 }
 
-/// Everything that is left, leases included.
-fn drain(queue: &Queue, report: &mut Report) {
-    for _ in 0..3 {
-        travel(61_000);
-        loop {
-            let jobs = reserve_many(queue, 500);
-            if jobs.is_empty() {
-                break;
-            }
-            ack_all(queue, &jobs);
-            for job in jobs {
-                *report.done.entry(job.id.to_string()).or_default() += 1;
-            }
-        }
-    }
-    assert_eq!(states(queue), [0, 0, 0, 0]);
-}
-
 fn assert_nothing_lost(report: &Report) {
     let done: BTreeSet<String> = report.done.keys().cloned().collect();
     let lost: Vec<_> = report.accepted.difference(&done).collect();
@@ -139,7 +122,7 @@ fn forgotten_scripts_are_sent_again_without_an_error() {
         std::thread::sleep(Duration::from_millis(2));
     });
     assert_eq!(report.errors, []);
-    drain(&queue, &mut report);
+    drain(&queue, &mut report.done);
     assert_nothing_lost(&report);
     assert!(report.done.values().all(|times| *times == 1));
 }
@@ -159,7 +142,7 @@ fn closed_connections_lose_nothing_and_double_nothing() {
     assert_eq!(report.errors, []);
     let (_, faults) = audit::examine(&mut raw, &queue);
     assert!(faults.is_empty(), "{faults:?}");
-    drain(&queue, &mut report);
+    drain(&queue, &mut report.done);
     assert_nothing_lost(&report);
     let doubled: Vec<_> = report.done.iter().filter(|(_, times)| **times != 1).collect();
     assert!(doubled.is_empty(), "{doubled:?}");
@@ -180,7 +163,7 @@ fn a_killed_redis_with_aof_loses_nothing_it_accepted() {
     assert!(killed >= 2);
     let (_, faults) = audit::examine(&mut server.raw(), &queue);
     assert!(faults.is_empty(), "{faults:?}");
-    drain(&server.queue("q"), &mut report);
+    drain(&server.queue("q"), &mut report.done);
     assert_nothing_lost(&report);
     assert!(
         report.errors.iter().all(|error| matches!(error, Error::Connection { .. }) || error.is_retryable()),

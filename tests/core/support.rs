@@ -280,7 +280,6 @@ pub fn push_many(queue: &Queue, jobs: &[NewJob]) -> Vec<JobId> {
     stored
 }
 
-/// Reserves at once; `None` when nothing is ready.
 /// Operations of a queue as users have it: with all its partitions, which is one here.
 pub trait Whole {
     fn doctor(&self, repair: bool) -> Result<Vec<Check>, Error>;
@@ -326,6 +325,7 @@ impl Whole for Queue {
     }
 }
 
+/// Reserves at once; `None` when nothing is ready.
 pub fn reserve(queue: &Queue) -> Option<Reserved> {
     reserve_many(queue, 1).pop()
 }

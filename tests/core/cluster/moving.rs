@@ -53,9 +53,7 @@ fn a_slot_moves_while_a_producer_and_workers_use_it() {
         wait_for_deliveries(log, 100);
         closed
     });
-    let lost = log.drain(&queue);
-    log.report("moved slot", log.resumed_after(closed), lost.len());
-    log.assert_sound();
+    let lost = log.close("moved slot", &queue, closed);
     assert!(log.errors.is_empty(), "{:?}", log.errors);
     assert_eq!((lost.len(), log.doubled()), (0, 0), "{lost:?}");
     let (_, faults) = audit::examine(&mut cluster.nodes[1].raw(), &queue);
