@@ -10,15 +10,6 @@ use DelayQueue\Tests\Support\CliTestCase;
 /** The handler that delayqueue work and delayqueue drain are given: how it is found and made, and the words where it cannot be. */
 final class CliHandlerTest extends CliTestCase
 {
-    public function testASignalThatComesWhileTheHandlerIsLoadedEndsTheWorker(): void
-    {
-        $file = "{$this->redis->folder->path}/slow.php";
-        file_put_contents($file, '<?php posix_kill(posix_getpid(), SIGTERM); return fn ($job) => null;');
-        $this->queue()->push('x');
-        $this->assertSame(0, $this->cli('work', $file)->exitCode);
-        $this->assertSame(1, $this->queue()->count(State::Ready), 'no job was taken');
-    }
-
     /** @dataProvider handlers */
     #[\PHPUnit\Framework\Attributes\DataProvider('handlers')]
     public function testAHandlerIsAFileAMethodOrAClass(string $handler, string $expected): void
@@ -105,8 +96,7 @@ final class CliHandlerTest extends CliTestCase
     #[\PHPUnit\Framework\Attributes\DataProvider('signatures')]
     public function testAHandlerThatCannotTakeAJobIsRefusedAtTheStart(string $handler, ?string $words): void
     {
-        $file = "{$this->redis->folder->path}/handler.php";
-        file_put_contents($file, "<?php use DelayQueue\\{Job, JobInterface, QueueInterface};\nfinal class Handling { function handle(string \$order) {} }\nreturn $handler;");
+        $file = $this->file('handler.php', "<?php use DelayQueue\\{Job, JobInterface, QueueInterface};\nfinal class Handling { function handle(string \$order) {} }\nreturn $handler;");
         $this->queue()->push([], id: 'a');
         if ($words === null) {
             $this->cliExpecting(0, 'drain', $file);
@@ -129,29 +119,8 @@ final class CliHandlerTest extends CliTestCase
 
         return [
             'a string' => ['function (string $order) {}', "the parameter string \$order of the handler $job"],
-            'an array' => ['static fn (?array $payload) => 1', "the parameter ?array \$payload of the handler $job"],
-            'a union without a job' => ['fn (int|string $id) => 1', $job],
-            'another class' => ['fn (ArrayObject $job) => 1', $job],
-            'a class that is not there' => ['fn (Jobb $job) => 1', "the parameter Jobb \$job of the handler $job"],
-            'no queue' => ['fn (Job $job, array $options) => 1', 'gets a DelayQueue\QueueInterface'],
-            'variadic' => ['fn (Job ...$all) => 1', 'gets a DelayQueue\QueueInterface'],
-            'three arguments' => ['fn ($job, $queue, $more) => 1', 'the handler needs 3 arguments, and gets 2'],
-            'of PHP' => ['"strlen"', "the parameter string \$string of the handler $job"],
-            'an object' => ['new Handling()', "the parameter string \$order of the handler $job"],
-            'in a pipeline' => ['new DelayQueue\Middleware\Pipeline(fn (string $order) => 1)', $job],
-            'a chunk' => ['DelayQueue\Worker\Chunk::of(5, 0, fn (Job $job) => 1)', 'gets a list of jobs'],
             'of a task' => ['new DelayQueue\Worker\TaskRouter(["close" => fn (Job $job) => 1])', "of task 'close' gets the params of the task; the job is the second argument"],
-            'second of a task' => ['new DelayQueue\Worker\TaskRouter(["close" => fn ($params, array $more) => 1])', "the parameter array \$more of the handler of task 'close' $job"],
-            'fourth of a task' => ['new DelayQueue\Worker\TaskRouter(["close" => fn ($a, $b, $c, $d) => 1])', "the handler of task 'close' needs 4 arguments, and gets 3"],
             'untyped' => ['fn ($job) => 1', null],
-            'nullable' => ['fn (?Job $job, ?DelayQueue $queue = null) => 1', null],
-            'a union with a job' => ['fn (string|JobInterface $job) => 1', null],
-            'interfaces' => ['fn (JobInterface $job, QueueInterface $queue) => 1', null],
-            'nothing' => ['fn () => 1', null],
-            'mixed and object' => ['fn (mixed $job, object $queue) => 1', null],
-            'more, with defaults' => ['fn (Job $job, DelayQueue $queue, int $times = 3, string ...$more) => 1', null],
-            'countable' => ['fn ($job, Countable $queue) => 1', null],
-            'any number' => ['fn (...$all) => 1', null],
         ];
     }
 

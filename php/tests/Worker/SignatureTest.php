@@ -66,7 +66,18 @@ final class SignatureTest extends TestCase
         };
         $job = 'gets a DelayQueue\JobInterface';
 
+        $closure = static fn (Closure $handler, string $words): array => [static fn () => new HandlerObject(new Pipeline($handler)), $words];
+
         return [
+            'an array' => $closure(static fn (?array $payload) => 1, "the parameter ?array \$payload of the handler $job"),
+            'a union without a job' => $closure(static fn (int|string $id) => 1, $job),
+            'another class' => $closure(static fn (ArrayObject $job) => 1, $job),
+            'a class that is not there' => $closure(static fn (\Jobb $job) => 1, "the parameter Jobb \$job of the handler $job"),
+            'no queue' => $closure(static fn (Job $job, array $options) => 1, 'gets a DelayQueue\QueueInterface'),
+            'variadic' => $closure(static fn (Job ...$all) => 1, 'gets a DelayQueue\QueueInterface'),
+            'three arguments' => $closure(static fn ($job, $queue, $more) => 1, 'the handler needs 3 arguments, and gets 2'),
+            'of PHP' => $closure(strlen(...), "the parameter string \$string of the handler $job"),
+            'four arguments of a task' => [static fn () => new TaskRouter(['close' => static fn ($a, $b, $c, $d) => 1]), "the handler of task 'close' needs 4 arguments, and gets 3"],
             'an object' => [static fn () => new HandlerObject($object), "the parameter string \$order of the handler $job"],
             'too many arguments' => [static fn () => new HandlerObject($needy), 'the handler needs 3 arguments, and gets 2'],
             'a class of its own' => [static fn () => new HandlerObject($own), "the parameter self \$other of the handler $job"],
@@ -103,12 +114,13 @@ final class SignatureTest extends TestCase
             static fn (Job|string $job, object $queue) => 1,
             static fn (JobInterface&\Stringable $job) => 1,
             static fn (mixed ...$all) => 1,
+            static fn ($job, \Countable $queue) => 1,
             static fn (Job $job, QueueInterface $queue, int $more = 1, string ...$others) => 1,
             [$magic, 'anything'],
             'is_object',
         ];
         foreach ($handlers as $handler) {
-            new Pipeline($handler);
+            new HandlerObject(new Pipeline($handler));
         }
         $tasks = ['scalar' => static fn (string $order) => 1, 'made by an upcaster' => static fn (ArrayObject $order, Job $job, QueueInterface $queue) => 1,
             'class' => Closing::class];
