@@ -67,8 +67,7 @@ final class OutboxCommandsTest extends DatabaseCliTestCase
     {
         $this->useDatabase('sqlite');
         $keys = ['k1' => 'base64:' . base64_encode(str_repeat('a', 32))];
-        $file = "{$this->redis->folder->path}/keys";
-        file_put_contents($file, 'k1 ' . substr($keys['k1'], 7) . "\n");
+        $file = $this->file('keys', 'k1 ' . substr($keys['k1'], 7) . "\n");
         chmod($file, 0o600);
         $options = ['prefix' => 'shop', 'partitions' => 3, 'keys' => $keys];
         $ids = $this->outbox($options)->pushMany('orders', array_map(static fn (int $n): array => ['payload' => "secret $n"], range(1, 9)));
@@ -209,8 +208,7 @@ final class OutboxCommandsTest extends DatabaseCliTestCase
     public function testTheEnvironmentOfABootstrapFileNamesTheDatabase(): void
     {
         $this->useDatabase('sqlite');
-        $boot = "{$this->redis->folder->path}/boot.php";
-        file_put_contents($boot, '<?php $_SERVER["DELAYQUEUE_DATABASE"] = ' . var_export($this->server->dsn($this->database), true) . ';');
+        $boot = $this->file('boot.php', '<?php $_SERVER["DELAYQUEUE_DATABASE"] = ' . var_export($this->server->dsn($this->database), true) . ';');
         $pool = $this->startWith(['DELAYQUEUE_DATABASE' => ''], 'work', self::HANDLER, '--relay', "--bootstrap=$boot");
         $this->heard($pool, '/relay \(process \d+\) is ready/');
         $pool->signal(SIGTERM);

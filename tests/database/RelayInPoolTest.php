@@ -72,8 +72,7 @@ final class RelayInPoolTest extends DatabaseCliTestCase
 
     public function testAReleaseThatDoesNotStartLeavesTheOldRelay(): void
     {
-        $boot = "{$this->redis->folder->path}/boot.php";
-        file_put_contents($boot, '<?php');
+        $boot = $this->file('boot.php', '<?php');
         $parent = $this->pool('--processes=2', "--bootstrap=$boot");
         $old = $this->relay($parent);
         file_put_contents($boot, '<?php nonsense(');
@@ -136,8 +135,7 @@ final class RelayInPoolTest extends DatabaseCliTestCase
     {
         $this->outbox()->pushMany($this->queueName, array_map(static fn (int $n): array => ['payload' => $n, 'delay' => 60], range(1, 5)));
         // The relay loads it after the worker has, which ends at once.
-        $boot = "{$this->redis->folder->path}/slow.php";
-        file_put_contents($boot, '<?php usleep(500_000);');
+        $boot = $this->file('slow.php', '<?php usleep(500_000);');
         $result = $this->cli('work', self::HANDLER, '--relay', '--stop-when-empty', "--bootstrap=$boot");
         $this->assertSame([0, 0, 5], [$result->exitCode, $this->rows(), count($this->queue())], $result->errors);
         $this->assertMatchesRegularExpression('/worker 1 \(process \d+\) ended.*relay \(process (\d+)\) is ready\n.*relay \(process \1\) ended with exit code 0\n$/sD', $result->errors);

@@ -11,6 +11,7 @@ use DelayQueue\Database\Schema;
 use DelayQueue\JobInfo;
 use DelayQueue\State;
 use DelayQueue\Tests\Database\Support\DatabaseServer;
+use DelayQueue\Tests\Database\Support\OnEachDatabase;
 use DelayQueue\Tests\Faults\Support\FaultTestCase;
 use DelayQueue\Tests\Faults\Support\Single;
 use DelayQueue\Tests\Support\Process;
@@ -24,6 +25,8 @@ use PDO;
  */
 final class OutboxRedisTest extends FaultTestCase
 {
+    use OnEachDatabase;
+
     private DatabaseServer $server;
 
     private string $database;
@@ -31,13 +34,6 @@ final class OutboxRedisTest extends FaultTestCase
     private PDO $pdo;
 
     private Single $redis;
-
-    protected function tearDown(): void
-    {
-        unset($this->pdo);
-        parent::tearDown();
-        DatabaseServer::dropAll();
-    }
 
     /**
      * After a failover the newest jobs are gone, and their receipts with them.
@@ -152,14 +148,6 @@ final class OutboxRedisTest extends FaultTestCase
             $last[$offset] = $n;
         }
         fwrite(STDERR, sprintf("\n%s: relays moved %s rows, by offsets that differ by %d µs\n", $name, implode(' and ', $moved), max($offsets) - min($offsets)));
-    }
-
-    /** @return iterable<string, array{string}> */
-    public static function databases(): iterable
-    {
-        foreach (DatabaseServer::names() as $name) {
-            yield $name => [$name];
-        }
     }
 
     private function arrange(string $name): void

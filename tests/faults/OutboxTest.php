@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Faults;
 
 use DelayQueue\Tests\Database\Support\DatabaseServer;
+use DelayQueue\Tests\Database\Support\OnEachDatabase;
 use DelayQueue\Tests\Faults\Support\FaultTestCase;
 use DelayQueue\Tests\Faults\Support\Shop;
 use DelayQueue\Tests\Faults\Support\Single;
@@ -12,14 +13,17 @@ use DelayQueue\Tests\Faults\Support\Single;
 /** A job runs exactly when its order is committed, whoever is killed meanwhile. */
 final class OutboxTest extends FaultTestCase
 {
+    use OnEachDatabase {
+        tearDown as private tearDownDatabases;
+    }
+
     private ?Shop $shop = null;
 
     protected function tearDown(): void
     {
         $this->shop?->remove();
         $this->shop = null;
-        parent::tearDown();
-        DatabaseServer::dropAll();
+        $this->tearDownDatabases();
     }
 
     /** @dataProvider databases */
@@ -48,14 +52,6 @@ final class OutboxTest extends FaultTestCase
     {
         // Cancelled jobs come back with it.
         $this->loseJobs($name, [[0.3, 'save'], [0.6, 'lose']], false);
-    }
-
-    /** @return iterable<string, array{string}> */
-    public static function databases(): iterable
-    {
-        foreach (DatabaseServer::names() as $name) {
-            yield $name => [$name];
-        }
     }
 
     /** @param list<array{float, string}> $faults */

@@ -22,8 +22,7 @@ final class ChainsTest extends CliTestCase
     #[\PHPUnit\Framework\Attributes\DataProvider('commands')]
     public function testTheCommandLineFollowsChains(array $command): void
     {
-        $handler = "{$this->redis->folder->path}/chained.php";
-        file_put_contents($handler, <<<'PHP'
+        $handler = $this->file('chained.php', <<<'PHP'
             <?php
             return function ($job) {
                 echo $job->id, ' ', json_encode(DelayQueue\Flow\Chain::result($job)), "\n";

@@ -243,8 +243,7 @@ final class CliDashboardTest extends CliTestCase
 
     private function password(string $text): string
     {
-        $file = "{$this->redis->folder->path}/password";
-        file_put_contents($file, $text);
+        $file = $this->file('password', $text);
         chmod($file, 0o600);
 
         return $file;

@@ -59,7 +59,7 @@ final class CliLogTest extends CliTestCase
                 'stuck' => ['while (true) { try { sleep(60); } catch (Throwable) {} }', ['--timeout=200ms', '--grace-timeout=200ms'], 'ended with exit code 124'],
                 'exit' => ['exit(0);', [], 'ended with exit code 1'],
             };
-            $handler = $case === 'chunk' ? $this->file('<?php return DelayQueue\Worker\Chunk::of(12, 0, function (array $jobs) { ' . $code . ' });') : $this->handler($code);
+            $handler = $case === 'chunk' ? $this->script('<?php return DelayQueue\Worker\Chunk::of(12, 0, function (array $jobs) { ' . $code . ' });') : $this->handler($code);
             $parent = $this->start('work', $handler, '--processes=2', '--log=json', ...$options);
             $line = $this->heard($parent, '/^.*"jobs":.*$/m')[0][0];
             $parent->signal(SIGTERM);
@@ -130,7 +130,7 @@ final class CliLogTest extends CliTestCase
     {
         foreach (['drain' => [], 'work' => ['--stop-when-empty']] as $command => $options) {
             $this->queue()->push([], id: 'a');
-            $handler = $this->file('<?php echo "loaded"; return fn () => null;');
+            $handler = $this->script('<?php echo "loaded"; return fn () => null;');
             $this->assertMatchesRegularExpression('/^loaded\n\S+ \S+ a attempt 1.*: done\n$/D', $this->cliExpecting(0, $command, $handler, ...$options));
         }
     }
@@ -149,7 +149,7 @@ final class CliLogTest extends CliTestCase
 
     public function testJsonIsJsonFromTheFirstByteOn(): void
     {
-        $broken = $this->file('<?php oops');
+        $broken = $this->script('<?php oops');
         $wrong = [['work', 'nosuch.php', '--log=json'], ['work', $broken, '--log', 'json', '--processes=2'], ['drain', $broken, '--log=json', '-q'],
             ['work', self::HANDLER, '--log=json', '--nosuch'], ['work', self::HANDLER, '--log=json', '--max-time=soon']];
         foreach ($wrong as $command) {
@@ -178,7 +178,7 @@ final class CliLogTest extends CliTestCase
         ];
         foreach ($handlers as $name => $handler) {
             $this->queue()->push(['task' => 't'], id: $name, headers: ['dq-none' => '1']);
-            $line = json_decode($this->cliExpecting(0, 'drain', $this->file("<?php $shop return $handler;"), '--log=json', '--limit=1'), true);
+            $line = json_decode($this->cliExpecting(0, 'drain', $this->script("<?php $shop return $handler;"), '--log=json', '--limit=1'), true);
             $frames = array_map(static fn (string $frame): string => preg_replace('/^#\d+ \S.*?: /', '', $frame), $line['trace']);
             $own = ['Shop->pay()', 'Shop->again()', 'Shop->pay()', 'Shop->again()', 'Shop->pay()'];
             $this->assertSame($own, $frames, $name);
@@ -195,14 +195,11 @@ final class CliLogTest extends CliTestCase
 
     private function handler(string $code): string
     {
-        return $this->file("<?php return function (\$job) { $code };");
+        return $this->script("<?php return function (\$job) { $code };");
     }
 
-    private function file(string $code): string
+    private function script(string $code): string
     {
-        $file = $this->redis->folder->path . '/file' . ++$this->files . '.php';
-        file_put_contents($file, $code);
-
-        return $file;
+        return $this->file('file' . ++$this->files . '.php', $code);
     }
 }

@@ -12,8 +12,7 @@ final class CliMiddlewareTest extends CliTestCase
 {
     public function testAHandlerFileMayReturnAPipeline(): void
     {
-        $file = "{$this->redis->folder->path}/handler.php";
-        file_put_contents($file, <<<'PHP'
+        $file = $this->file('handler.php', <<<'PHP'
             <?php
             use DelayQueue\Middleware\{CircuitBreaker, DontRetry, Pipeline};
             use DelayQueue\Tracing\Trace;

@@ -199,9 +199,4 @@ final class CliReloadTest extends CliTestCase
         Wait::until(fn () => count($this->done()) === 3, 20, 'they do their jobs');
         $this->assertDoesNotMatchRegularExpression('/was killed|another starts/', $parent->errors());
     }
-
-    private function file(string $name): string
-    {
-        return "{$this->redis->folder->path}/$name";
-    }
 }

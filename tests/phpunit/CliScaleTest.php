@@ -93,9 +93,9 @@ final class CliScaleTest extends CliTestCase
         $this->assertMatchesRegularExpression('/gauge \(process \d+\) ended with exit code 0$/m', $result->errors);
     }
 
-    public function testARangeThatIsNoneIsRefused(): void
+    public function testANumberOrARangeOfProcessesThatIsNoneIsRefused(): void
     {
-        foreach (['10..2', '0..3', '2..2000', 'a..b', '2..', '..3', '2..2', '2...3', '-1..3'] as $range) {
+        foreach (['0', '1001', '1000000', 'many', '10..2', '0..3', '2..2000', 'a..b', '2..', '..3', '2..2', '2...3', '-1..3'] as $range) {
             $errors = $this->cliExpecting(2, 'work', self::HANDLER, "--processes=$range");
             $this->assertSame("delayqueue: --processes must be a whole number from 1 to 1000, or a range of them such as 2..10\n", $errors);
         }

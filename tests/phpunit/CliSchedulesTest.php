@@ -237,12 +237,4 @@ final class CliSchedulesTest extends CliTestCase
     {
         return $this->queue()->sibling($name);
     }
-
-    private function file(string $name, string $contents): string
-    {
-        $path = "{$this->redis->folder->path}/$name";
-        file_put_contents($path, $contents);
-
-        return $path;
-    }
 }

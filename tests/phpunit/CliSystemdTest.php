@@ -118,9 +118,4 @@ final class CliSystemdTest extends CliTestCase
 
         return $this->told;
     }
-
-    private function file(string $name): string
-    {
-        return "{$this->redis->folder->path}/$name";
-    }
 }

@@ -145,8 +145,7 @@ final class CliWorkTest extends CliTestCase
     #[\PHPUnit\Framework\Attributes\DataProvider('commands')]
     public function testAQueueOfTheHandlersOwnIsInTheRedisAndPrefixOfItsWorker(string ...$command): void
     {
-        $handler = "{$this->redis->folder->path}/follow.php";
-        file_put_contents($handler, '<?php return fn () => (new DelayQueue("follow"))->push(1);');
+        $handler = $this->file('follow.php', '<?php return fn () => (new DelayQueue("follow"))->push(1);');
         (new DelayQueue($this->queueName, $this->redis->dsn(), ['prefix' => 'shop']))->push([]);
         $elsewhere = ['DELAYQUEUE_DSN' => 'redis://127.0.0.1:1/0', 'DELAYQUEUE_PREFIX' => 'elsewhere'];
         $command = str_replace('HANDLER', $handler, $command);
@@ -164,8 +163,7 @@ final class CliWorkTest extends CliTestCase
 
     public function testTheBootstrapFileMayReadTheSettingsFromADotEnvFile(): void
     {
-        $bootstrap = "{$this->redis->folder->path}/dotenv.php";
-        file_put_contents($bootstrap, '<?php $_ENV["DELAYQUEUE_DSN"] = ' . var_export($this->redis->dsn(), true) . '; $_SERVER["DELAYQUEUE_PREFIX"] = "shop";');
+        $bootstrap = $this->file('dotenv.php', '<?php $_ENV["DELAYQUEUE_DSN"] = ' . var_export($this->redis->dsn(), true) . '; $_SERVER["DELAYQUEUE_PREFIX"] = "shop";');
         (new DelayQueue($this->queueName, $this->redis->dsn(), ['prefix' => 'shop']))->push([], id: 'a');
         foreach ([['work', self::HANDLER, '--stop-when-empty'], ['drain', self::HANDLER]] as $n => $command) {
             (new DelayQueue($this->queueName, $this->redis->dsn(), ['prefix' => 'shop']))->push([], id: "job$n");
@@ -178,8 +176,7 @@ final class CliWorkTest extends CliTestCase
     public function testAHandlerHasAnHourUnlessItIsToldOtherwise(): void
     {
         $this->assertMatchesRegularExpression('/--timeout=TIMEOUT .+\[default: "1h"\]/', $this->cliExpecting(0, 'work', '--help'));
-        $handler = "{$this->redis->folder->path}/limit.php";
-        file_put_contents($handler, <<<'PHP'
+        $handler = $this->file('limit.php', <<<'PHP'
             <?php
             return static function (): void {
                 $consume = array_values(array_filter(debug_backtrace(), static fn (array $frame): bool => $frame['function'] === 'consume'))[0];
@@ -195,8 +192,7 @@ final class CliWorkTest extends CliTestCase
 
     public function testACancelledJobEndsItsHandlerIfToldSo(): void
     {
-        $handler = "{$this->redis->folder->path}/cancelled.php";
-        file_put_contents($handler, '<?php return function ($job) { touch("$_SERVER[HANDLER_LOG].begun"); while (true) { usleep(60_000_000); } };');
+        $handler = $this->file('cancelled.php', '<?php return function ($job) { touch("$_SERVER[HANDLER_LOG].begun"); while (true) { usleep(60_000_000); } };');
         $this->queue()->push([], id: 'a');
         $worker = $this->start('work', $handler, '--log=json', '--max-jobs=1', '--throw-on-cancel');
         Wait::until(fn (): bool => is_file("{$this->redis->folder->path}/handler.log.begun"), 20, 'the handler runs');
@@ -250,16 +246,6 @@ final class CliWorkTest extends CliTestCase
         $this->assertSame('stopped', self::reason($this->cli('work', self::HANDLER, '--log=json')->errors));
     }
 
-    public function testAHandlerThatIsStuckEndsTheProcessWith124(): void
-    {
-        $stuck = "{$this->redis->folder->path}/stuck.php";
-        file_put_contents($stuck, '<?php return function () { while (true) { try { sleep(60); } catch (Throwable) {} } };');
-        $this->queue()->push([], id: 'a');
-        $result = $this->finish($this->start('work', $stuck, '--timeout=200ms', '--grace-timeout=200ms'));
-        $this->assertSame(124, $result->exitCode, $result->errors);
-        $this->assertStringContainsString("'a'", $result->errors);
-    }
-
     public function testALongJobKeepsItsLeaseUnlessItIsToldNotTo(): void
     {
         foreach ([[], ['--no-heartbeat']] as $n => $options) {
@@ -306,8 +292,7 @@ final class CliWorkTest extends CliTestCase
 
     public function testASignalBeforeItsLoopBeginsIsHeeded(): void
     {
-        $handler = "{$this->redis->folder->path}/signalled.php";
-        file_put_contents($handler, '<?php posix_kill(getmypid(), SIGTERM); return fn () => null;');
+        $handler = $this->file('signalled.php', '<?php posix_kill(getmypid(), SIGTERM); return fn () => null;');
         $this->queue()->push([], id: 'a');
         $this->assertSame(0, $this->cli('work', $handler)->exitCode);
         $this->assertSame(State::Ready, $this->queue()->peek('a')?->state);

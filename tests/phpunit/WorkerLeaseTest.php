@@ -79,19 +79,6 @@ final class WorkerLeaseTest extends ProcessTestCase
         $this->assertSame(['lost: yes', 'ended job', 'event LeaseLost job', 'stopped MaxJobs'], $worker->lines());
     }
 
-    public function testTheJobOfAKilledWorkerIsBackWithinItsTtr(): void
-    {
-        $this->queue()->push(['do' => 'hold'], id: 'job', ttr: self::TTR);
-        $worker = $this->worker($this->queueName);
-        $worker->hear('started job 1');
-        usleep(1_300_000); // longer than the lease: it has been renewed
-        $worker->kill();
-        $killed = microtime(true);
-        $job = $this->queue()->reserve(20);
-        $this->assertSame(['job', 2, 'lease expired'], [$job?->id, $job?->attempts, $job?->lastError]);
-        $this->assertLessThan(self::TTR + self::SLACK, microtime(true) - $killed);
-    }
-
     public function testAFrozenWorkerLosesItsJobAndDoesNotAcknowledgeItTwice(): void
     {
         $this->queue()->push(['do' => 'hold'], id: 'job', ttr: self::TTR);
@@ -109,14 +96,6 @@ final class WorkerLeaseTest extends ProcessTestCase
         $this->assertContains('event LeaseLost job', $said);
         $this->assertSame(1, $this->queue()->stats()->acked);
         $this->assertSame(0, $this->queue()->count());
-    }
-
-    public function testWithoutHeartbeatTheLeaseEnds(): void
-    {
-        $this->queue()->push(['do' => 'hold'], id: 'job', ttr: 0.5);
-        $worker = $this->worker($this->queueName, ['heartbeat' => false, 'maxJobs' => 1]);
-        $worker->hear('started job 1');
-        $this->assertSame(2, $this->queue()->reserve(20)?->attempts);
     }
 
     /** @param array<string, mixed> $options */

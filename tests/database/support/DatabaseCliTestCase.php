@@ -13,23 +13,11 @@ use PDO;
 /** A test of php/bin/delayqueue with a fresh database and the private Redis of the test. */
 abstract class DatabaseCliTestCase extends CliTestCase
 {
+    use OnEachDatabase;
+
     protected ?DatabaseServer $server = null;
 
     protected string $database = '';
-
-    protected function tearDown(): void
-    {
-        parent::tearDown();
-        DatabaseServer::dropAll();
-    }
-
-    /** @return iterable<string, array{string}> */
-    public static function databases(): iterable
-    {
-        foreach (DatabaseServer::names() as $name) {
-            yield $name => [$name];
-        }
-    }
 
     /** From now on commands and pdo() use a fresh database of this kind. */
     protected function useDatabase(string $name, bool $install = true): void

@@ -77,6 +77,15 @@ abstract class CliTestCase extends ProcessTestCase
         return ['DELAYQUEUE_DSN' => $this->redis->dsn(), 'DELAYQUEUE_QUEUE' => $this->queueName, 'HANDLER_LOG' => $this->log] + getenv();
     }
 
+    /** The path of a file of the test, which gets the contents that are given. */
+    protected function file(string $name, ?string $contents = null): string
+    {
+        $path = "{$this->redis->folder->path}/$name";
+        $contents === null || file_put_contents($path, $contents);
+
+        return $path;
+    }
+
     /** @return list<array{string, string, int}> what the handler did: begin or end, the id, the process */
     protected function handled(): array
     {

@@ -9,6 +9,7 @@ use DelayQueue\Symfony\Database\DbalConnection;
 use DelayQueue\Symfony\Transport\Transport;
 use DelayQueue\Symfony\Transport\TransportFactory;
 use DelayQueue\Tests\Database\Support\DatabaseServer;
+use DelayQueue\Tests\Database\Support\OnEachDatabase;
 use Doctrine\DBAL\Configuration;
 use Doctrine\DBAL\Connection;
 use Symfony\Component\DependencyInjection\ServiceLocator;
@@ -18,23 +19,11 @@ use Symfony\Component\Messenger\Transport\Serialization\PhpSerializer;
 /** An application with a database: one of those that are here, its own and empty but for the tables of the database side and the table effects. */
 abstract class DatabaseMessengerTestCase extends MessengerTestCase
 {
+    use OnEachDatabase;
+
     private ?DatabaseServer $server = null;
 
     private string $url = '';
-
-    protected function tearDown(): void
-    {
-        parent::tearDown();
-        DatabaseServer::dropAll();
-    }
-
-    /** @return iterable<string, array{string}> */
-    public static function databases(): iterable
-    {
-        foreach (DatabaseServer::names() as $name) {
-            yield $name => [$name];
-        }
-    }
 
     protected function useDatabase(string $name): void
     {

@@ -1,0 +1,23 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Database\Support;
+
+/** Tests that run once on each database: their data provider is databases(). */
+trait OnEachDatabase
+{
+    protected function tearDown(): void
+    {
+        parent::tearDown();
+        DatabaseServer::dropAll();
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function databases(): iterable
+    {
+        foreach (DatabaseServer::names() as $name) {
+            yield $name => [$name];
+        }
+    }
+}
