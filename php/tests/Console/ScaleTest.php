@@ -56,37 +56,6 @@ final class ScaleTest extends TestCase
         }
     }
 
-    public function testALoadThatNeedsOneMoreThanIsLeftIsTriedMoreAndMoreSeldom(): void
-    {
-        $scale = new Scale(2, 10, 1.0);
-        $ends = [];
-        for ($now = 0, $workers = 3; $now < 8000; $now++) {
-            $change = $scale->change($workers < 3 ? 2.0 : 0.0, $workers, $now);
-            $workers += $change;
-            if ($change < 0) {
-                $ends[] = $now;
-            }
-        }
-        $pauses = array_map(static fn (int $before, int $after): int => $after - $before, array_slice($ends, 0, -1), array_slice($ends, 1));
-        $this->assertSame(60, $ends[0]);
-        $this->assertSame([122, 242, 482, 962, 962], array_slice($pauses, 0, 5));
-    }
-
-    public function testACalmIsAMinuteAgainAfterFewerWorkersWereEnough(): void
-    {
-        $scale = new Scale(2, 10, 1.0);
-        [$workers, $ends] = [5, []];
-        for ($now = 0; $now < 500; $now++) {
-            $change = $scale->change($now === 61 ? 2.0 : 0.0, $workers, $now);
-            $workers += $change;
-            if ($change < 0) {
-                $ends[] = $now;
-            }
-        }
-        // The worker that ends at 60 is missed at once: it has to be calm for two minutes. Then fewer are enough.
-        $this->assertSame([60, 182, 302, 362], $ends);
-    }
-
     /** @return list<array{float, int, float, int}> */
     private static function calm(int $workers, int $from, int $to): array
     {

@@ -75,7 +75,7 @@ final class PoolLog
 
     public function removed(string $name, Scale $scale): void
     {
-        $why = 'no job has waited longer than ' . Text::length($scale->target) . ' for ' . Text::length($scale->calm());
+        $why = 'no job has waited longer than ' . Text::length($scale->target) . ' for ' . Text::length($scale->calm);
         $this->notices->say('removed', "$name is to end: $why");
     }
 
