@@ -1,4 +1,4 @@
-//! What travels beside a payload: headers, an `array<string,string>`, and the words of a seal. They are checked before anything is sent.
+//! Headers, an `array<string,string>`, and the words of a seal travel beside a payload. They are checked before anything is sent.
 
 use super::call::Call;
 use super::convert::{self, ArrayKey};
