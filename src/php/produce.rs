@@ -65,7 +65,7 @@ pub fn producer(call: &Call) -> Outcome<Zval> {
     Ok(convert::bool(true))
 }
 
-/// What a push would store, for programs that store it elsewhere first. Asks no Redis.
+/// The job that a push would store, for programs that store it elsewhere first. Asks no Redis.
 pub fn prepare(call: &Call) -> Outcome<Zval> {
     let this = call.this::<DelayQueue>()?;
     let job = Fields::of_call(call).job(&this.defaults)?;
