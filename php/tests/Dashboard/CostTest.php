@@ -12,7 +12,7 @@ use DelayQueue\Testing\InteractsWithDelayQueue;
 use PHPUnit\Framework\TestCase;
 use RuntimeException;
 
-/** What pages cost Redis with 10,000 queues and one of 10,000 jobs, in Redis' own numbers; and how large pages and sources are. */
+/** Pages cost Redis little with 10,000 queues and one of 10,000 jobs, by Redis' own numbers; and pages and sources are small. */
 final class CostTest extends TestCase
 {
     use InteractsWithDelayQueue;
