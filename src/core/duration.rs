@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_duration() {
+    fn refuses_text_that_is_no_duration() {
         for text in ["", "abc", "-1", "-5s", "NaN", "INF", "1e20", "P1M", "P1Y", "1mo", "0x10", "5 apples"] {
             assert!(parse(text).is_err(), "{text}");
         }

@@ -93,7 +93,7 @@ final class CliScaleTest extends CliTestCase
         $this->assertMatchesRegularExpression('/gauge \(process \d+\) ended with exit code 0$/m', $result->errors);
     }
 
-    public function testANumberOrARangeOfProcessesThatIsNoneIsRefused(): void
+    public function testAWrongNumberOrRangeOfProcessesIsRefused(): void
     {
         foreach (['0', '1001', '1000000', 'many', '10..2', '0..3', '2..2000', 'a..b', '2..', '..3', '2..2', '2...3', '-1..3'] as $range) {
             $errors = $this->cliExpecting(2, 'work', self::HANDLER, "--processes=$range");

@@ -121,7 +121,7 @@ final class CliSchedulesTest extends CliTestCase
         $this->assertSame(State::Delayed, $this->target('schedules')->peek('a')?->state);
     }
 
-    public function testAFileThatIsNone(): void
+    public function testAMissingOrDamagedFileIsRefused(): void
     {
         $this->assertStringContainsString('would remove all', $this->cliExpecting(2, 'schedules:set', $this->file('e.json', '{}'), '--prune'));
         $this->assertStringContainsString('has no definitions by their names', $this->cliExpecting(2, 'schedules:set', $this->file('l.json', '[{"every": 5, "queue": "x"}]')));

@@ -171,7 +171,7 @@ final class CliSealTest extends CliTestCase
         $this->assertSame(['2031', self::SECRET, ['tenant' => 'acme']], [$sealed->seal['key'], $sealed->payload, $sealed->headers]);
     }
 
-    public function testADumpWithASealThatIsNoneIsRefused(): void
+    public function testADumpWithAWrongSealIsRefused(): void
     {
         $this->sealing('2030')->push(1, id: 'a', delay: 60);
         $line = json_decode($this->cliExpecting(0, 'dump'), true, flags: JSON_THROW_ON_ERROR);

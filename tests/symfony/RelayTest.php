@@ -34,7 +34,7 @@ final class RelayTest extends DatabaseMessengerTestCase
         $this->assertSame([1, 1], [$this->jobs('shop')->count(), $this->rows()]);
     }
 
-    public function testADurationOrANumberThatIsNoneIsRefused(): void
+    public function testAWrongDurationOrNumberIsRefused(): void
     {
         foreach (['--after' => ['x', '1 fortnight', ''], '--batch' => ['abc', '0', '1001']] as $option => $values) {
             foreach ($values as $value) {

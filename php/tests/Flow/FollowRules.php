@@ -105,7 +105,7 @@ trait FollowRules
         $this->assertSame('the handler returned false', Chain::failure($this->queue('failures')->reserve())['error']);
     }
 
-    public function testAHeaderThatIsNoneFailsTheJob(): void
+    public function testADamagedHeaderFailsTheJob(): void
     {
         foreach (['', 'x', '1/1', '2/1 0a1b2c3d', '0/1 0a1b2c3d', '2/2 0a1b2c3d', '1/1/1 0a1b2c3d'] as $number => $header) {
             $this->queue()->push('x', id: "job-$number", maxAttempts: 1, headers: [Chain::HEADER => $header]);

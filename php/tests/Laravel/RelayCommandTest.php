@@ -51,7 +51,7 @@ final class RelayCommandTest extends OutboxTestCase
         $this->assertSame([1, 1], [$this->rows(), $this->arrived()], 'a batch that is not full is the last one');
     }
 
-    public function testADurationOrANumberThatIsNoneIsRefused(): void
+    public function testAWrongDurationOrNumberIsRefused(): void
     {
         $this->leave('one');
         foreach (['--after' => ['x', '1 fortnight', ''], '--batch' => ['abc', '0', '1001']] as $option => $values) {

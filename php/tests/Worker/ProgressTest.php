@@ -194,7 +194,7 @@ final class ProgressTest extends TestCase
         $this->assertNull($reference->get());
     }
 
-    public function testAHeaderThatIsNoProgressIsNone(): void
+    public function testADamagedHeaderIsNoProgress(): void
     {
         foreach (['', '5', '"x"', 'x', '{"share":"x","text":"","at":1}', '{"share":1}', '[]'] as $header) {
             $this->assertNull(Progress::in(Testing::jobInfo(['headers' => [Progress::HEADER => $header]])), $header);

@@ -85,7 +85,7 @@ final class VersionsTest extends TestCase
         $this->assertBuried('a', reason: "task 'close-order' has version 2, this worker knows versions 3 to 5");
     }
 
-    public function testAVersionThatIsNoneIsBuried(): void
+    public function testAJobWithAWrongVersionIsBuried(): void
     {
         foreach (['0' => 0, '-1' => -1, '"2"' => '2', '1.0' => 1.0, '[]' => []] as $text => $version) {
             $this->delayQueue()->push(['task' => 'close-order', 'version' => $version], id: 'a', onDuplicate: OnDuplicate::Replace);
