@@ -55,7 +55,7 @@ impl Traits {
 
     /// It is served as one of this group.
     #[must_use]
-    pub fn group(self, name: impl AsRef<[u8]>) -> Self {
+    pub fn group(self, name: &(impl AsRef<[u8]> + ?Sized)) -> Self {
         self.with(GROUP, name.as_ref())
     }
 

@@ -5,9 +5,10 @@ use crate::support::*;
 use delayqueue::core::error::Result;
 use delayqueue::core::job::{JobOptions, NewJob};
 use delayqueue::core::queue::{NoInterrupts, Queue};
-use delayqueue::core::worker::feed::{Delivery, Feed, Fetched};
-use delayqueue::core::worker::keeper::{Alarm, Keeper};
-use delayqueue::core::worker::watch::Cause;
+use delayqueue::core::worker::alarm::{Alarm, Cause};
+use delayqueue::core::worker::feed::{Feed, Fetched};
+use delayqueue::core::worker::keeper::Keeper;
+use delayqueue::core::worker::lease::Delivery;
 use std::time::Duration;
 
 /// Jobs of one round trip.

@@ -1,19 +1,22 @@
 //! Jobs that are done and not known to be acknowledged: with the next fetch, or by the keeper, whichever comes first.
 
-use super::delivery::{JobKey, Ticket};
+use super::duty::{Duty, RETRY, Shared, Timer};
+use super::lease::{JobKey, Ticket};
+use crate::core::error::Result;
 use crate::core::job::Receipt;
-use crate::core::queue::{Finished, Settled};
+use crate::core::queue::{Finished, Queue, Settled};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A job that is done waits no longer than this for its acknowledgement.
-pub(super) const ACK_WITHIN: Duration = Duration::from_millis(50);
+const ACK_WITHIN: Duration = Duration::from_millis(50);
 /// A job that makes room in its group, or in the queue, waits no longer than this: another worker may have the next job of the group.
 const MAKE_ROOM_WITHIN: Duration = Duration::from_millis(2);
 
 /// A finished job.
 #[derive(Debug)]
 pub(super) struct Done {
-    pub ticket: Ticket,
+    ticket: Ticket,
     due_at: Instant,
     ran: Duration,
     /// A send failed: it may have been acknowledged all the same.
@@ -27,72 +30,140 @@ impl Done {
 }
 
 /// All finished jobs of a loop, shared between the loop and its keeper.
-#[derive(Debug, Default)]
 pub(super) struct DoneJobs {
+    jobs: Shared<Jobs>,
+    timer: Arc<Timer>,
+}
+
+#[derive(Default)]
+struct Jobs {
+    /// The queues of the jobs, by the index of a ticket.
+    queues: Arc<[Queue]>,
     open: Vec<Done>,
+    last_added: Option<Instant>,
     /// The keeper is sending some of them.
-    pub is_sending: bool,
-    pub acknowledged: Vec<JobKey>,
+    is_sending: bool,
+    acknowledged: Vec<JobKey>,
     /// Their leases were gone when they were to be acknowledged.
-    pub lost: Vec<JobKey>,
+    lost: Vec<JobKey>,
 }
 
 impl DoneJobs {
-    /// Returns when it is to be acknowledged at the latest.
-    pub fn add(&mut self, ticket: Ticket) -> Instant {
-        let ran = ticket.since.elapsed();
-        let within = if ticket.lease.receipt.counts() { MAKE_ROOM_WITHIN } else { ACK_WITHIN };
-        let due_at = Instant::now() + within;
-        self.open.push(Done { ticket, due_at, ran, is_ambiguous: false });
-        due_at
+    pub fn new(timer: &Arc<Timer>) -> Self {
+        Self { jobs: Shared::default(), timer: Arc::clone(timer) }
     }
 
-    /// When the first of them has waited long enough.
-    pub fn due_at(&self) -> Option<Instant> {
-        self.open.iter().map(|done| done.due_at).min()
+    /// The queues whose jobs will be added.
+    pub fn serve(&self, queues: &[Queue]) {
+        if let Some(mut jobs) = self.jobs.lock() {
+            jobs.queues = queues.iter().map(Queue::detached).collect();
+        }
+    }
+
+    /// Has a job acknowledged, by the keeper if no fetch does it before.
+    pub fn add(&self, ticket: Ticket) {
+        let ran = ticket.since.elapsed();
+        let within = if ticket.lease.receipt.counts() { MAKE_ROOM_WITHIN } else { ACK_WITHIN };
+        let now = Instant::now();
+        let Some(mut jobs) = self.jobs.lock() else { return };
+        jobs.last_added = Some(now);
+        jobs.open.push(Done { ticket, due_at: now + within, ran, is_ambiguous: false });
+        drop(jobs);
+        self.timer.tell(now + within);
     }
 
     /// Takes those of one queue, to acknowledge them.
-    pub fn take(&mut self, queue: usize) -> Vec<Done> {
-        self.open.extract_if(.., |done| done.ticket.queue == queue).collect()
+    pub fn take(&self, queue: usize) -> Vec<Done> {
+        let taken = |jobs: &mut Jobs| jobs.open.extract_if(.., |done| done.ticket.queue == queue).collect();
+        self.jobs.lock().map(|mut jobs| taken(&mut jobs)).unwrap_or_default()
     }
 
     pub fn has(&self, queue: usize) -> bool {
-        self.open.iter().any(|done| done.ticket.queue == queue)
+        self.jobs.lock().is_some_and(|jobs| jobs.open.iter().any(|done| done.ticket.queue == queue))
     }
 
     pub fn has_receipt(&self, receipt: &Receipt) -> bool {
-        self.open.iter().any(|done| done.ticket.lease.receipt == *receipt)
+        self.jobs.lock().is_some_and(|jobs| jobs.open.iter().any(|done| done.ticket.lease.receipt == *receipt))
     }
 
-    pub fn queues(&self) -> Vec<usize> {
-        let mut queues: Vec<usize> = self.open.iter().map(|done| done.ticket.queue).collect();
-        queues.sort_unstable();
-        queues.dedup();
-        queues
+    /// Acknowledges those of one queue.
+    ///
+    /// # Errors
+    /// Connection and server errors; the jobs stay.
+    pub fn acknowledge(&self, index: usize, queue: &Queue) -> Result<()> {
+        let done = self.take(index);
+        if done.is_empty() {
+            return Ok(());
+        }
+        let answer = queue.ack_many(&done.iter().map(Done::finished).collect::<Vec<_>>());
+        self.answered(done, answer.as_ref().map(|settled| |at: usize| settled.get(at).copied()).ok());
+        answer.map(drop)
     }
 
-    /// The answer is missing, so they may or may not have been acknowledged: they are to be acknowledged again.
-    pub fn put_back(&mut self, mut failed: Vec<Done>) {
-        failed.iter_mut().for_each(|done| done.is_ambiguous = true);
-        failed.append(&mut self.open);
-        self.open = failed;
-    }
-
-    /// They have been acknowledged, but for those that were not ours any more.
-    pub fn answered(&mut self, sent: Vec<Done>, settled: impl Fn(usize) -> Option<Settled>) {
+    /// They have been acknowledged, but for those that were not ours any more. Without an answer they may or may not have been: they are to be
+    /// acknowledged again.
+    pub fn answered(&self, mut sent: Vec<Done>, settled: Option<impl Fn(usize) -> Option<Settled>>) {
+        let Some(mut jobs) = self.jobs.lock() else { return };
+        let Some(settled) = settled else {
+            let retry_at = Instant::now() + RETRY;
+            sent.iter_mut().for_each(|done| (done.is_ambiguous, done.due_at) = (true, retry_at));
+            jobs.open.splice(..0, sent);
+            drop(jobs);
+            return self.timer.tell(retry_at);
+        };
         for (at, done) in sent.into_iter().enumerate() {
             done.ticket.lease.settle();
             let is_lost = settled(at) == Some(Settled::Lost) && !done.is_ambiguous;
-            if is_lost { &mut self.lost } else { &mut self.acknowledged }.push(done.ticket.key());
+            if is_lost { &mut jobs.lost } else { &mut jobs.acknowledged }.push(done.ticket.key());
         }
     }
 
     /// Acknowledgements that can no longer succeed count as lost.
-    pub fn give_up(&mut self, is_over: impl Fn(&Ticket) -> bool) {
-        for done in self.open.extract_if(.., |done| is_over(&done.ticket)) {
+    pub fn give_up(&self, is_over: impl Fn(&Ticket) -> bool) {
+        let Some(mut jobs) = self.jobs.lock() else { return };
+        let Jobs { open, lost, .. } = &mut *jobs;
+        for done in open.extract_if(.., |done| is_over(&done.ticket)) {
             done.ticket.lease.settle(); // or it would be renewed, once Redis is back
-            self.lost.push(done.ticket.key());
+            lost.push(done.ticket.key());
         }
+    }
+
+    /// Waits while the keeper is sending, until the deadline.
+    pub fn wait_for_keeper(&self, deadline: Instant) {
+        drop(self.jobs.lock_once_sent(deadline, |jobs| jobs.is_sending));
+    }
+
+    /// Since last asked.
+    pub fn take_acknowledged(&self) -> Vec<JobKey> {
+        self.jobs.lock().map(|mut jobs| std::mem::take(&mut jobs.acknowledged)).unwrap_or_default()
+    }
+
+    /// Since last asked.
+    pub fn take_lost(&self) -> Vec<JobKey> {
+        self.jobs.lock().map(|mut jobs| std::mem::take(&mut jobs.lost)).unwrap_or_default()
+    }
+}
+
+impl Duty for DoneJobs {
+    /// The first of them has waited long enough. As long as jobs come and go, the thread looks by itself: waking it for each would cost more
+    /// than its work.
+    fn due_at(&self) -> Option<Instant> {
+        let jobs = self.jobs.lock()?;
+        let first = jobs.open.iter().map(|done| done.due_at).min();
+        first.or_else(|| jobs.last_added.map(|at| at + ACK_WITHIN).filter(|at| *at > Instant::now()))
+    }
+
+    fn run(&self) {
+        let Some(mut jobs) = self.jobs.lock() else { return };
+        jobs.is_sending = true;
+        let queues = Arc::clone(&jobs.queues);
+        drop(jobs);
+        for (index, queue) in queues.iter().enumerate() {
+            let _ = self.acknowledge(index, queue); // the jobs stay, and come again
+        }
+        if let Some(mut jobs) = self.jobs.lock() {
+            jobs.is_sending = false;
+        }
+        self.jobs.has_sent();
     }
 }

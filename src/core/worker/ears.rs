@@ -15,54 +15,52 @@ const RETRY: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
 pub(super) struct Ears {
-    has_heard: bool,
     retry_at: Option<Instant>,
 }
 
 impl Ears {
-    /// A message came, or may have come before this thread listened.
-    pub fn take_heard(&mut self) -> bool {
-        std::mem::take(&mut self.has_heard)
-    }
-
-    /// Waits until the bell rings, the time has come (`None`: never), or one of these queues has a message for its consumer.
-    pub fn wait(&mut self, bell: &Bell, until: Option<Instant>, queues: &[(Queue, String)]) {
+    /// Waits until the bell rings, the time has come (`None`: never), or one of these queues has a message for its consumer. Says whether a message
+    /// came, or may have come before this thread listened.
+    pub fn hear(&mut self, bell: &Bell, until: Option<Instant>, queues: &[(Queue, String)]) -> bool {
+        let mut has_heard = false;
         let mut taken: Vec<(&Queue, Connections)> = Vec::new();
         let mut until = until;
         if self.retry_at.is_none_or(|at| at <= Instant::now()) {
             self.retry_at = None;
             for (queue, consumer) in queues {
-                self.listen(queue, consumer, &mut taken);
+                has_heard |= self.listen(queue, consumer, &mut taken);
             }
         }
         if let Some(retry_at) = self.retry_at.filter(|_| !queues.is_empty()) {
             until = Some(until.map_or(retry_at, |until| until.min(retry_at)));
         }
         let all = || taken.iter().flat_map(|(_, connections)| connections.iter());
-        self.has_heard |= all().any(|connection| connection.has_wake());
-        let until = if self.has_heard { Some(Instant::now()) } else { until };
+        has_heard |= all().any(|connection| connection.has_wake());
+        let until = if has_heard { Some(Instant::now()) } else { until };
         let readable = bell.wait(all().map(|connection| connection.as_raw_fd()), until);
         let connections = taken.iter_mut().flat_map(|(_, connections)| connections.iter_mut());
         for (connection, is_readable) in connections.zip(readable) {
             // A lost connection may have lost a message.
-            self.has_heard |= !matches!(connection.next_wake(is_readable), Ok(None));
+            has_heard |= !matches!(connection.next_wake(is_readable), Ok(None));
             connection.clear_wakes();
         }
         for (queue, connections) in taken {
             queue.client().give_back(connections);
         }
+        has_heard
     }
 
-    fn listen<'a>(&mut self, queue: &'a Queue, consumer: &str, taken: &mut Vec<(&'a Queue, Connections)>) {
+    /// Says whether it is new that the connection listens for this consumer.
+    fn listen<'a>(&mut self, queue: &'a Queue, consumer: &str, taken: &mut Vec<(&'a Queue, Connections)>) -> bool {
         let at = taken.iter().position(|(other, _)| other.client().key() == queue.client().key());
         let at = at.unwrap_or_else(|| {
             taken.push((queue, Connections::default()));
             taken.len() - 1
         });
-        let Some((_, connections)) = taken.get_mut(at) else { return };
-        match queue.listen(connections, consumer) {
-            Ok(is_new) => self.has_heard |= is_new,
-            Err(_) => self.retry_at = Some(Instant::now() + RETRY),
-        }
+        let Some((_, connections)) = taken.get_mut(at) else { return false };
+        queue.listen(connections, consumer).unwrap_or_else(|_| {
+            self.retry_at = Some(Instant::now() + RETRY);
+            false
+        })
     }
 }

@@ -1,17 +1,15 @@
 //! Jobs for a loop: the round trip that fetches the next ones acknowledges those that are done.
 
-pub use super::delivery::{Delivery, JobKey, Ticket};
-use super::done::Done;
+use super::done::{Done, DoneJobs};
 use super::keeper::Keeper;
+use super::lease::{Delivery, JobKey, Ticket};
 use super::listing::Orders;
 use crate::core::connections::Connections;
 use crate::core::error::Result;
 use crate::core::job::{Receipt, Reserved};
-use crate::core::queue::{
-    Fetch, Finished, Flow, Interrupts, Queue, ReserveOutcome, Settled, Source, Waited, Waiting, wait_for,
-};
+use crate::core::queue::{Fetch, Flow, Interrupts, Queue, ReserveOutcome, Settled, Source, Waited, Waiting, wait_for};
 use std::collections::VecDeque;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The result of a fetch.
@@ -41,10 +39,10 @@ impl Feed {
     /// A feed over `queues`, fetching up to `prefetch` jobs a round trip; `keeper` renews their leases, and acknowledges jobs that are done
     /// while the loop is busy.
     #[must_use]
-    pub fn new(queues: Vec<Queue>, prefetch: usize, mut keeper: Keeper) -> Self {
+    pub fn new(queues: Vec<Queue>, prefetch: usize, keeper: Keeper) -> Self {
         // Waiting for a replica after each job would gain nothing: a loop cannot take back what its handler has done.
         let queues: Vec<Queue> = queues.iter().map(Queue::hasty).collect();
-        keeper.serve(&queues);
+        keeper.done.serve(&queues);
         Self { queues, prefetch: prefetch.max(1), wanted: usize::MAX, buffer: VecDeque::new(), keeper }
     }
 
@@ -115,7 +113,7 @@ impl Feed {
 
     fn fetch(&mut self, timeout: Option<Duration>, interrupts: &mut dyn Interrupts) -> Result<Waited> {
         let max = self.prefetch.min(self.wanted).max(1);
-        wait_for(&self.queues, timeout, interrupts, &mut Fetching { max, keeper: &mut self.keeper })
+        wait_for(&self.queues, timeout, interrupts, &mut Fetching { max, done: &self.keeper.done })
     }
 
     fn keep(&mut self, index: usize, jobs: Vec<Reserved>) {
@@ -137,63 +135,32 @@ impl Feed {
     /// # Errors
     /// Connection and server errors, the first one. Jobs of that queue stay to be acknowledged.
     pub fn flush(&mut self) -> Result<()> {
-        self.wait_for_keeper();
-        let mut result = Ok(());
-        for (index, queue) in self.queues.iter().enumerate() {
-            let Some(done) = self.keeper.state().map(|mut state| state.done.take(index)) else { return result };
-            if done.is_empty() {
-                continue;
-            }
-            let answer = queue.ack_many(&finished(&done));
-            let Some(mut state) = self.keeper.state() else { return result };
-            match answer {
-                Ok(settled) => state.done.answered(done, |at| settled.get(at).copied()),
-                Err(error) => {
-                    self.keeper.put_back(&mut state, done);
-                    result = result.and(Err(error));
-                }
-            }
+        if let Some(queue) = self.queues.first() {
+            self.keeper.done.wait_for_keeper(queue.client().deadline());
         }
-        result
-    }
-
-    /// The keeper may be sending acknowledgements: waits for as long as one operation may take.
-    fn wait_for_keeper(&self) {
-        let Some(client) = self.queues.first().map(Queue::client) else { return };
-        let deadline = client.deadline();
-        let Some(mut state) = self.keeper.state() else { return };
-        while state.done.is_sending {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return;
-            }
-            state = self.keeper.shared().sent.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
-        }
+        let all = self.queues.iter().enumerate().map(|(index, queue)| self.keeper.done.acknowledge(index, queue));
+        all.fold(Ok(()), Result::and)
     }
 
     /// Acknowledgements that can no longer succeed, because their leases ended while Redis was away, count as lost.
     pub fn give_up_ended(&mut self) {
         let now = Instant::now();
-        if let Some(mut state) = self.keeper.state() {
-            state.done.give_up(|ticket| ticket.lease.until() <= now);
-        }
+        self.keeper.done.give_up(|ticket| ticket.lease.until() <= now);
     }
 
     /// Acknowledgements that neither loop nor keeper will send any more count as lost.
     pub fn give_up_all(&mut self) {
-        if let Some(mut state) = self.keeper.state() {
-            state.done.give_up(|_| true);
-        }
+        self.keeper.done.give_up(|_| true);
     }
 
     /// Jobs that have been acknowledged since last asked.
     pub fn take_acknowledged(&mut self) -> Vec<JobKey> {
-        self.keeper.state().map(|mut state| std::mem::take(&mut state.done.acknowledged)).unwrap_or_default()
+        self.keeper.done.take_acknowledged()
     }
 
     /// Jobs whose leases were gone when they were to be acknowledged, since last asked.
     pub fn take_lost(&mut self) -> Vec<JobKey> {
-        self.keeper.state().map(|mut state| std::mem::take(&mut state.done.lost)).unwrap_or_default()
+        self.keeper.done.take_lost()
     }
 
     /// The job is not started after all: it is the next one again.
@@ -223,7 +190,7 @@ impl Feed {
 /// Leases so many jobs at most, and acknowledges those that are done.
 struct Fetching<'a> {
     max: usize,
-    keeper: &'a mut Keeper,
+    done: &'a DoneJobs,
 }
 
 impl Source for Fetching<'_> {
@@ -234,25 +201,17 @@ impl Source for Fetching<'_> {
         connections: &mut Connections,
         waiting: Option<Waiting<'_>>,
     ) -> Result<ReserveOutcome> {
-        let done = self.keeper.state().map(|mut state| state.done.take(index)).unwrap_or_default();
-        let mut fetch = Fetch { max: self.max, done: finished(&done), lost: Vec::new() };
+        let done = self.done.take(index);
+        let finished = done.iter().map(Done::finished).collect();
+        let mut fetch = Fetch { max: self.max, done: finished, lost: Vec::new() };
         let result = queue.reserve_now(connections, &mut fetch, waiting);
         let lost = std::mem::take(&mut fetch.lost);
-        if let Some(mut state) = self.keeper.state() {
-            let settled = |at| Some(if lost.contains(&at) { Settled::Lost } else { Settled::Ours });
-            match &result {
-                Ok(_) => state.done.answered(done, settled),
-                Err(_) => self.keeper.put_back(&mut state, done),
-            }
-        }
+        let settled = |at| Some(if lost.contains(&at) { Settled::Lost } else { Settled::Ours });
+        self.done.answered(done, result.is_ok().then_some(settled));
         result
     }
 
     fn has_news(&mut self, index: usize) -> bool {
-        self.keeper.state().is_some_and(|state| state.done.has(index))
+        self.done.has(index)
     }
-}
-
-fn finished(done: &[Done]) -> Vec<Finished<'_>> {
-    done.iter().map(Done::finished).collect()
 }

@@ -1,11 +1,52 @@
-//! A lease as the loop, the job object and the thread that renews it share it.
+//! A job on its way to a handler, and its lease, which the loop, the job object and the thread that renews it share.
 
+use super::duty::Timer;
 use super::ears::LISTEN_AFTER;
-use super::keeper::Shared;
-use crate::core::job::{Receipt, Reserved};
+use crate::core::clock::Moment;
+use crate::core::job::{JobId, Receipt, Reserved};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
+
+/// A job on its way to the handler.
+#[derive(Debug)]
+pub struct Delivery {
+    pub job: Reserved,
+    pub ticket: Ticket,
+}
+
+impl Delivery {
+    pub(super) fn new(queue: usize, job: Reserved) -> Self {
+        let lease = Lease::of(&job);
+        Self { ticket: Ticket { queue, lease, since: Moment::now() }, job }
+    }
+}
+
+/// Tells the feed which job it delivered.
+#[derive(Debug, Clone)]
+pub struct Ticket {
+    /// Index of its queue.
+    pub queue: usize,
+    pub lease: Arc<Lease>,
+    /// Since when its handler runs.
+    pub since: Moment,
+}
+
+impl Ticket {
+    #[must_use]
+    pub fn id(&self) -> &JobId {
+        &self.lease.receipt.id
+    }
+
+    /// Tells the jobs of a loop apart.
+    #[must_use]
+    pub fn key(&self) -> JobKey {
+        (self.queue, self.lease.receipt.token())
+    }
+}
+
+/// Index of the queue, and fencing number.
+pub type JobKey = (usize, u64);
 
 /// One lease, shared between the loop, the job object and the thread.
 #[derive(Debug)]
@@ -21,8 +62,8 @@ pub struct Lease {
     lost: AtomicBool,
     /// It was lost before its time was over.
     cancelled: AtomicBool,
-    /// The keeper that renews it: the last one it was given.
-    keeper: Mutex<Weak<Shared>>,
+    /// Of the keeper that renews it: the last one it was given.
+    timer: Mutex<Weak<Timer>>,
 }
 
 impl Lease {
@@ -38,7 +79,7 @@ impl Lease {
             settled: AtomicBool::new(false),
             lost: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
-            keeper: Mutex::default(),
+            timer: Mutex::default(),
         };
         lease.until_us.store(lease.after_base(job.lease_until), Ordering::Relaxed);
         Arc::new(lease)
@@ -68,22 +109,21 @@ impl Lease {
     /// Whether a thread has it in its list, though perhaps not within its limit.
     #[must_use]
     pub fn is_kept(&self) -> bool {
-        self.keeper().is_some()
+        self.timer().is_some()
     }
 
-    pub(super) fn set_keeper(&self, keeper: Weak<Shared>) {
-        *self.keeper.lock().unwrap_or_else(PoisonError::into_inner) = keeper;
+    pub(super) fn set_timer(&self, timer: &Arc<Timer>) {
+        *self.timer.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(timer);
     }
 
-    /// A keeper that has ended may still be there, since its thread waits for Redis.
-    fn keeper(&self) -> Option<Arc<Shared>> {
-        let keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
-        keeper.filter(|shared| !shared.has_ended())
+    fn timer(&self) -> Option<Arc<Timer>> {
+        let timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        timer.filter(|timer| !timer.is_over())
     }
 
     fn tell_keeper(&self) {
-        if let Some(shared) = self.keeper() {
-            shared.tell_if_earlier(&mut shared.state(), self.renew_at());
+        if let Some(timer) = self.timer() {
+            timer.tell(self.renew_at());
         }
     }
 

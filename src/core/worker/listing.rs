@@ -1,8 +1,9 @@
-//! A loop's entry in the list of workers (`core/registry.rs`), as its keeper writes it, and the orders that come back with that.
+//! The duty that writes a loop's entry in the list of workers (`core/registry.rs`), and the orders that come back with that.
 
 use super::bell::Bell;
-use super::delivery::Ticket;
-use super::keeper::{Keeper, Shared, State};
+use super::duty::{Duty, Shared, Timer};
+use super::lease::Ticket;
+use super::renewals::Renewals;
 use crate::core::connection::random_name;
 use crate::core::deadline::within;
 use crate::core::error::Result;
@@ -10,7 +11,7 @@ use crate::core::queue::Queue;
 use crate::core::registry::{Activity, Entry, INDEXED_EVERY, Order, PATIENCE, Registry, WRITTEN_EVERY};
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// A loop that ends sooner costs Redis nothing, and is not listed.
@@ -76,8 +77,14 @@ struct Running {
     since: Instant,
 }
 
-/// The entry of one loop.
+/// The entry of one loop, if it is to be listed.
 pub(super) struct Listing {
+    entry: Shared<Option<Listed>>,
+    timer: Arc<Timer>,
+    renewals: Arc<Renewals>,
+}
+
+struct Listed {
     registry: Registry,
     id: String,
     /// By the index of a ticket: a queue of several partitions has one entry for each.
@@ -103,7 +110,7 @@ pub(super) struct Listing {
 }
 
 /// An entry that the keeper is to write.
-pub(super) struct Draft {
+struct Writing {
     registry: Registry,
     id: String,
     activity: Activity,
@@ -113,18 +120,18 @@ pub(super) struct Draft {
     must_index: bool,
 }
 
-impl Draft {
+impl Writing {
     /// As [`Registry::write`], within this time.
-    pub fn write(&self, patience: Duration) -> Result<Option<Vec<Order>>> {
+    fn write(&self, patience: Duration) -> Result<Option<Vec<Order>>> {
         let Self { activity, names, job, up, .. } = self;
         let entry = Entry { activity: *activity, queues: names, job: job.clone(), up: *up };
         within(patience, || self.registry.write(&self.id, &entry, self.must_index))
     }
 }
 
-impl Listing {
+impl Listed {
     /// `None` without queues.
-    pub fn new(queues: &[Queue], orders: Arc<Orders>) -> Option<Self> {
+    fn new(queues: &[Queue], orders: Arc<Orders>) -> Option<Self> {
         let registry = Registry::of(&queues.first()?.detached());
         let queues: Vec<String> = queues.iter().map(|queue| queue.name().to_owned()).collect();
         let mut names = queues.clone();
@@ -148,31 +155,31 @@ impl Listing {
         })
     }
 
-    pub fn due_at(&self) -> Option<Instant> {
+    fn due_at(&self) -> Option<Instant> {
         self.due_at.map(|due_at| self.outdated_at.map_or(due_at, |at| due_at.min(at)).max(self.not_before))
     }
 
     /// Returns when the entry will not be true any more.
-    pub fn begins(&mut self, ticket: &Ticket) -> Instant {
+    fn begins(&mut self, ticket: &Ticket) -> Instant {
         let since = Instant::now();
         self.running = Some(Running { ticket: ticket.clone(), since });
         *self.outdated_at.insert(since + SHOWN_AFTER)
     }
 
     /// No job runs now. Returns when the entry is outdated, if it shows one.
-    pub fn has_ended(&mut self) -> Option<Instant> {
+    fn has_ended(&mut self) -> Option<Instant> {
         self.running = None;
         self.outdated_at = self.shows_job.then(|| Instant::now() + SHOWN_AFTER);
         self.outdated_at
     }
 
     /// The loop ends: it is written no more. Returns how to take it off the list.
-    pub fn close(&mut self) -> (Registry, String) {
+    fn close(&mut self) -> (Registry, String) {
         self.due_at = None;
         (self.registry.clone(), self.id.clone())
     }
 
-    pub fn begin(&mut self, now: Instant) -> Draft {
+    fn begin(&mut self, now: Instant) -> Writing {
         self.is_writing = true;
         self.was_written = true;
         self.shows_job = self.running.is_some();
@@ -187,7 +194,7 @@ impl Listing {
             (None, false) if job.is_some() => Activity::Working,
             (None, false) => Activity::Idle,
         };
-        Draft {
+        Writing {
             registry: self.registry.clone(),
             id: self.id.clone(),
             activity,
@@ -198,12 +205,12 @@ impl Listing {
         }
     }
 
-    pub fn written(&mut self, draft: &Draft, answer: Result<Option<Vec<Order>>>) {
+    fn written(&mut self, writing: &Writing, answer: Result<Option<Vec<Order>>>) {
         self.is_writing = false;
         let now = Instant::now();
         let next = match answer {
             Ok(before) => {
-                if draft.must_index {
+                if writing.must_index {
                     self.index_at = now + INDEXED_EVERY;
                 } else if before.is_none() {
                     self.index_at = now; // the entry had ended, so somebody may have taken it off the index
@@ -223,70 +230,62 @@ impl Listing {
     }
 }
 
-impl Keeper {
-    /// Puts the loop on the list of workers, and has it given the orders that come to its entry. A loop that never waits is listed
-    /// after its first job.
-    pub(super) fn enlist(&mut self, queues: &[Queue], orders: Arc<Orders>, waits: bool) {
-        if waits {
-            self.start();
+impl Listing {
+    pub fn new(timer: &Arc<Timer>, renewals: &Arc<Renewals>) -> Self {
+        Self { entry: Shared::default(), timer: Arc::clone(timer), renewals: Arc::clone(renewals) }
+    }
+
+    pub fn enlist(&self, queues: &[Queue], orders: Arc<Orders>) {
+        if let Some(mut entry) = self.entry.lock() {
+            *entry = Listed::new(queues, orders);
         }
-        let Some(mut state) = self.state() else { return };
-        state.listing = Listing::new(queues, orders);
-        if let Some(at) = state.listing.as_ref().and_then(Listing::due_at) {
-            self.shared().tell_if_earlier(&mut state, at);
-        }
+        self.tell(self.due_at());
     }
 
     /// The handler of a job begins.
-    pub fn begins(&mut self, ticket: &Ticket) {
-        self.is_running = true;
-        let Some(mut state) = self.state() else { return };
-        if let Some(at) = state.listing.as_mut().map(|listing| listing.begins(ticket)) {
-            self.shared().tell_if_earlier(&mut state, at);
+    pub fn begins(&self, ticket: &Ticket) {
+        self.tell(self.entry.lock().and_then(|mut entry| Some(entry.as_mut()?.begins(ticket))));
+    }
+
+    /// The handler has ended.
+    pub fn has_ended(&self) {
+        self.tell(self.entry.lock().and_then(|mut entry| entry.as_mut()?.has_ended()));
+    }
+
+    fn tell(&self, at: Option<Instant>) {
+        if let Some(at) = at {
+            self.timer.tell(at);
         }
     }
 
-    /// The handler has ended, and its job is settled. Says nothing new of one that is done.
-    pub fn has_ended(&mut self) {
-        if !std::mem::take(&mut self.is_running) {
-            return;
-        }
-        let Some(mut state) = self.state() else { return };
-        if let Some(at) = state.listing.as_mut().and_then(Listing::has_ended) {
-            self.shared().tell_if_earlier(&mut state, at);
-        }
-    }
-
-    /// Takes the loop off the list. The thread may be writing the entry: waits for it, as long as one operation may take.
-    pub(super) fn sign_off(&mut self, deadline: Instant) {
-        let Some(mut state) = self.state() else { return };
-        let Some((registry, id)) = state.listing.as_mut().map(Listing::close) else { return };
-        while state.listing.as_ref().is_some_and(|listing| listing.is_writing) {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                break;
-            }
-            state = self.shared().sent.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
-        }
-        let was_written = state.listing.take().is_some_and(|listing| listing.was_written);
-        drop(state);
-        if was_written {
+    /// Takes the loop off the list. The thread may be writing the entry: waits for it until the deadline.
+    pub fn sign_off(&self, deadline: Instant) {
+        let close = |mut entry: MutexGuard<'_, Option<Listed>>| entry.as_mut().map(Listed::close);
+        let Some((registry, id)) = self.entry.lock().and_then(close) else { return };
+        let is_writing = |entry: &Option<Listed>| entry.as_ref().is_some_and(|listed| listed.is_writing);
+        let entry = self.entry.lock_once_sent(deadline, is_writing).and_then(|mut entry| entry.take());
+        if entry.is_some_and(|listed| listed.was_written) {
             let _ = registry.remove(&id);
         }
     }
 }
 
-/// Best effort: a loop that cannot be listed works all the same. Waits no longer for Redis than until a lease is to be renewed: the list may lie
-/// on a node that is away.
-pub(super) fn write_entry<'a>(shared: &'a Shared, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-    let Some(draft) = state.listing.as_mut().map(|listing| listing.begin(Instant::now())) else { return state };
-    let patience = state.until_renewal().min(PATIENCE);
-    drop(state);
-    let answer = draft.write(patience);
-    let mut state = shared.state();
-    if let Some(listing) = &mut state.listing {
-        listing.written(&draft, answer);
+impl Duty for Listing {
+    fn due_at(&self) -> Option<Instant> {
+        self.entry.lock()?.as_ref()?.due_at()
     }
-    shared.sent.notify_all();
-    state
+
+    /// Best effort: a loop that cannot be listed works all the same. Waits no longer for Redis than until a lease is to be renewed: the list may
+    /// lie on a node that is away.
+    fn run(&self) {
+        let begin = |mut entry: MutexGuard<'_, Option<Listed>>| Some(entry.as_mut()?.begin(Instant::now()));
+        let Some(writing) = self.entry.lock().and_then(begin) else { return };
+        let answer = writing.write(self.renewals.until_next().min(PATIENCE));
+        if let Some(mut entry) = self.entry.lock()
+            && let Some(listed) = entry.as_mut()
+        {
+            listed.written(&writing, answer);
+        }
+        self.entry.has_sent();
+    }
 }

@@ -1,53 +1,12 @@
-//! The run of a handler that is to end in time: within its own limit, and soon after the process was asked to end.
+//! The duty that ends the run of a handler in time: within its own limit, and soon after the process was asked to end.
 
-use super::keeper::Shared;
-use crate::core::job::Receipt;
+use super::alarm::{Alarm, Cause, Limits};
+use super::done::DoneJobs;
+use super::duty::{Duty, Shared, Timer};
+use super::renewals::Renewals;
 use crate::core::queue::{Held, Queue};
-use std::sync::PoisonError;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Why a run has to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Cause {
-    /// It took too long: the attempt has failed.
-    TimedOut = 1,
-    /// The process is to end: the job goes back as if nobody had reserved it.
-    Shutdown = 2,
-}
-
-/// The limits of one run.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Limits {
-    /// From the beginning of the run; zero: none.
-    pub timeout: Duration,
-    /// From the moment at which the process was asked to end; zero: none.
-    pub shutdown: Duration,
-    /// How long a handler that was told to stop is waited for.
-    pub grace: Duration,
-}
-
-impl Limits {
-    #[must_use]
-    pub fn are_none(&self) -> bool {
-        self.timeout.is_zero() && self.shutdown.is_zero()
-    }
-
-    /// The words for a run that reached one of them.
-    #[must_use]
-    pub fn reason(&self, cause: Cause) -> String {
-        match cause {
-            Cause::TimedOut => timeout_reason(self.timeout),
-            Cause::Shutdown => format!("still running {} s after the signal to end", self.shutdown.as_secs_f64()),
-        }
-    }
-}
-
-/// The words for a run that took too long.
-#[must_use]
-pub fn timeout_reason(timeout: Duration) -> String {
-    format!("timed out after {} s", timeout.as_secs_f64())
-}
 
 /// No look follows the other sooner than this.
 const LEAST_PAUSE: Duration = Duration::from_millis(20);
@@ -55,7 +14,7 @@ const LEAST_PAUSE: Duration = Duration::from_millis(20);
 const RING_EVERY: Duration = Duration::from_millis(100);
 
 /// A run with limits.
-pub(super) struct Run {
+struct LimitedRun {
     queue: Queue,
     held: Held,
     limits: Limits,
@@ -66,13 +25,13 @@ pub(super) struct Run {
     rung: u32,
 }
 
-pub(super) enum Ring {
+enum Ring {
     Stop(Cause, u32),
-    GiveUp(Box<Run>),
+    GiveUp,
 }
 
-impl Run {
-    pub fn new(queue: &Queue, held: &Held, limits: Limits) -> Self {
+impl LimitedRun {
+    fn new(queue: &Queue, held: &Held, limits: Limits) -> Self {
         let now = Instant::now();
         let mut run =
             Self { queue: queue.clone(), held: held.clone(), limits, started: now, looked: now, end: None, rung: 0 };
@@ -93,54 +52,108 @@ impl Run {
 
     /// When the keeper has to look at it next. One look in each span of the shutdown limit finds every request to end in time: nobody has to wake
     /// the keeper for it.
-    pub fn look_at(&self) -> Option<Instant> {
+    fn look_at(&self) -> Option<Instant> {
         let ring = self.end.map(|(at, _)| (at + RING_EVERY * self.rung).min(at + self.limits.grace));
         let asks = self.rung == 0 && !self.limits.shutdown.is_zero();
         let ask = asks.then(|| self.looked + self.limits.shutdown.max(LEAST_PAUSE));
         [ring, ask].into_iter().flatten().min()
     }
 
-    /// The steps that are due now. Takes the run out that is given up.
-    pub fn due(run: &mut Option<Self>, now: Instant, asked: impl FnOnce() -> Option<Instant>) -> Option<Ring> {
-        let this = run.as_mut()?;
-        let asked = if this.limits.shutdown.is_zero() { None } else { asked() };
-        this.look(now, asked);
-        let (at, cause) = this.end?;
-        if now >= at + this.limits.grace && this.rung > 0 {
-            return run.take().map(|run| Ring::GiveUp(Box::new(run)));
+    /// What is due now.
+    fn due(&mut self, now: Instant, asked: impl FnOnce() -> Option<Instant>) -> Option<Ring> {
+        let asked = if self.limits.shutdown.is_zero() { None } else { asked() };
+        self.look(now, asked);
+        let (at, cause) = self.end?;
+        if now >= at + self.limits.grace && self.rung > 0 {
+            return Some(Ring::GiveUp);
         }
-        if now >= at + RING_EVERY * this.rung {
-            if this.rung == 0 {
+        if now >= at + RING_EVERY * self.rung {
+            if self.rung == 0 {
                 // The grace begins when the handler hears of it: the keeper may have waited for a silent server meanwhile.
-                this.end = Some((now, cause));
+                self.end = Some((now, cause));
             }
-            this.rung += 1;
-            return Some(Ring::Stop(cause, this.rung));
+            self.rung += 1;
+            return Some(Ring::Stop(cause, self.rung));
         }
         None
     }
+}
 
-    pub fn receipt(&self) -> &Receipt {
-        &self.held.receipt
+/// Watches the run of one job, or none.
+pub(super) struct Watch {
+    run: Shared<Option<LimitedRun>>,
+    timer: Arc<Timer>,
+    alarm: Arc<dyn Alarm>,
+    renewals: Arc<Renewals>,
+    done: Arc<DoneJobs>,
+}
+
+impl Watch {
+    pub fn new(timer: &Arc<Timer>, alarm: Arc<dyn Alarm>, renewals: &Arc<Renewals>, done: &Arc<DoneJobs>) -> Self {
+        let (renewals, done) = (Arc::clone(renewals), Arc::clone(done));
+        Self { run: Shared::default(), timer: Arc::clone(timer), alarm, renewals, done }
+    }
+
+    pub fn begin(&self, queue: &Queue, held: &Held, limits: Limits) {
+        let run = LimitedRun::new(queue, held, limits);
+        let look_at = run.look_at();
+        if let Some(mut slot) = self.run.lock() {
+            *slot = Some(run);
+        }
+        if let Some(at) = look_at {
+            self.timer.tell(at);
+        }
+    }
+
+    /// Nothing rings for the run any more.
+    pub fn end(&self) {
+        if let Some(mut slot) = self.run.lock() {
+            *slot = None;
+        }
     }
 
     /// Settles the job, whose handler did not stop, gives back the jobs behind it, and ends the process.
-    pub fn give_up(&self, shared: &Shared, behind: &[(Queue, Vec<Receipt>)]) -> ! {
-        let cause = self.end.map_or(Cause::TimedOut, |(_, cause)| cause);
-        let reason = self.limits.reason(cause);
+    fn give_up(&self, run: &LimitedRun) -> ! {
+        let LimitedRun { queue, held, limits, end, .. } = run;
+        let cause = end.map_or(Cause::TimedOut, |(_, cause)| cause);
+        let reason = limits.reason(cause);
         let (what, settled) = match cause {
-            Cause::TimedOut => (reason.clone(), self.queue.fail(&self.held, Some(reason.as_bytes())).map(drop)),
-            Cause::Shutdown => (format!("was {reason}"), self.queue.put_back(&self.held)),
+            Cause::TimedOut => (reason.clone(), queue.fail(held, Some(reason.as_bytes())).map(drop)),
+            Cause::Shutdown => (format!("was {reason}"), queue.put_back(held)),
         };
         let recorded = match settled {
             Ok(()) => String::new(),
             Err(error) => format!(" (not recorded: {error})"),
         };
-        for (queue, receipts) in behind {
+        for (queue, receipts) in
+            self.renewals.behind(|receipt| *receipt == held.receipt || self.done.has_receipt(receipt))
+        {
             let _ = queue.give_back(&receipts.iter().collect::<Vec<_>>());
         }
-        let message =
-            format!("job '{}' of queue '{}' {what} and did not stop{recorded}", self.held.id(), self.queue.name());
-        shared.alarm.lock().unwrap_or_else(PoisonError::into_inner).give_up(&message)
+        let job = format!("job '{}' of queue '{}'", held.id(), queue.name());
+        self.alarm.give_up(&format!("{job} {what} and did not stop{recorded}"))
+    }
+}
+
+impl Duty for Watch {
+    fn due_at(&self) -> Option<Instant> {
+        self.run.lock()?.as_ref()?.look_at()
+    }
+
+    fn run(&self) {
+        let Some(mut slot) = self.run.lock() else { return };
+        let ring = slot.as_mut().and_then(|run| run.due(Instant::now(), || self.alarm.asked_to_end()));
+        match ring {
+            // Under the lock: once `end` has returned, nothing rings for that run.
+            Some(Ring::Stop(cause, times)) => self.alarm.ring(cause, times),
+            Some(Ring::GiveUp) => {
+                let run = slot.take();
+                drop(slot);
+                if let Some(run) = run {
+                    self.give_up(&run)
+                }
+            }
+            None => {}
+        }
     }
 }

@@ -2,9 +2,8 @@
 //! the engine's interrupt hook throws or tells the listeners.
 
 use super::signals;
-use crate::core::worker::keeper::Alarm;
+use crate::core::worker::alarm::{Alarm, Cause, Limits};
 use crate::core::worker::lease::Lease;
-use crate::core::worker::watch::{Cause, Limits};
 use crate::php::delay_queue::DelayQueue;
 use crate::php::listeners::{self, Event};
 use crate::php::object::inside;
@@ -215,6 +214,8 @@ pub struct Engine {
 
 // SAFETY: the flag is an atomic that lives as long as the thread serves PHP, which the loop does until it drops the keeper.
 unsafe impl Send for Engine {}
+// SAFETY: as above; both are read alone.
+unsafe impl Sync for Engine {}
 
 impl Engine {
     pub fn current(rung: Rung) -> Self {

@@ -3,8 +3,8 @@
 use super::alarm::{HandlerRun, LimitGuard};
 use super::settle::{HandledJob, Verdict, last_words};
 use super::state::{InHand, Loop};
-use crate::core::worker::feed::Delivery;
-use crate::core::worker::watch::{Cause, Limits};
+use crate::core::worker::alarm::{Cause, Limits};
+use crate::core::worker::lease::Delivery;
 use crate::php::callable::{Ending, attempt, discard};
 use crate::php::listeners::Event;
 use crate::php::unwind::{Outcome, Unwind, throw_again};
