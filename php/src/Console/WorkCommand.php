@@ -20,6 +20,7 @@ use DelayQueue\Console\Worker\Relaunch;
 use DelayQueue\Console\Worker\Role;
 use DelayQueue\Console\Worker\StopSignal;
 use DelayQueue\Console\Worker\Systemd;
+use DelayQueue\Console\Worker\TaskNumbers;
 use DelayQueue\Event;
 use DelayQueue\Internal\RedisClock;
 use DelayQueue\Job;
@@ -84,6 +85,8 @@ final class WorkCommand extends Command
         $queue = null;
         self::heedSignals($queue, $isParent || $lifeline !== null);
         if ($isParent) {
+            in_array(Role::Metrics, $roles, true) && TaskNumbers::make();
+
             return (new Pool(Relaunch::command(), $processes->least, $limits['stopWhenEmpty'], $notices, $roles, $processes->scale(), $systemd))->run();
         }
         // First: files that are loaded may print.
@@ -102,7 +105,7 @@ final class WorkCommand extends Command
         $limits = $chunk === null ? $limits : Limits::ofChunk($limits);
         $chunk === null || $lifeline?->stopWhenCut($chunk, $watching);
         JournalOption::watch($watching, $chunk, $input, $notices);
-        $handler = $log->watch($watching, $handler, $inHand);
+        $handler = $log->watch($watching, $handler, $inHand, $lifeline === null ? null : TaskNumbers::ofParent());
         // Not before: stop() does not reach a loop that has yet to begin.
         $queue = $watching;
         $reason = $chunk === null ? $queue->consume($handler, ...$limits) : $chunk->consume($queue, ...$limits);
