@@ -150,6 +150,40 @@ test('all buried jobs of one error are tried again', async () => {
   await page.close();
 });
 
+test('jobs that are found are moved to another time and to another queue', async () => {
+  php("$q = new DelayQueue('found'); foreach ([1, 2, 3] as $n) { $q->push($n, '1h', \"f$n\", headers: ['tenant' => $n === 3 ? 'globex' : 'acme']); }");
+  const page = await visit('/queue?queue=found&state=delayed');
+  await page.getByLabel('Header').fill('tenant: acme');
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.getByText('2 found in 3 jobs.').waitFor();
+  await page.getByText('Change all that are found').click();
+  await page.getByLabel('Due in').fill('4h');
+  await page.getByRole('button', { name: 'Move them', exact: true }).click();
+  await page.getByText('Jobs that are changed: 2.').waitFor();
+  assert.ok(peek('found', 'f1').dueIn > 3 * 3600 && peek('found', 'f3').dueIn < 2 * 3600);
+  await page.getByText('Change all that are found').click();
+  await page.getByLabel('To the queue').fill('elsewhere');
+  await page.getByRole('button', { name: 'Move them there' }).click();
+  await page.getByText('Jobs that are changed: 2.').waitFor();
+  assert.deepEqual([peek('found', 'f1'), peek('elsewhere', 'f2').body], [null, '2']);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test('a hidden tab asks for nothing, and catches up when it is seen', async () => {
+  const page = await visit('/queue?queue=imports&state=delayed');
+  const show = (hidden) => page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true }); document.dispatchEvent(new Event('visibilitychange'));`);
+  await show(true);
+  let asked = 0;
+  page.on('request', () => asked++);
+  php("(new DelayQueue('imports'))->push(1, '1h', 'while-hidden');");
+  await page.waitForTimeout(3000);
+  assert.equal(asked, 0);
+  await show(false);
+  await page.getByRole('link', { name: 'while-hidden' }).waitFor({ timeout: 10_000 });
+  await page.close();
+});
+
 test('a change of many jobs goes on by itself, and with a click where there is no JavaScript', async () => {
   const push = "(new DelayQueue('many'))->pushMany((static function () { for ($n = 0; $n < 1800; ++$n) { yield ['payload' => $n, 'delay' => '1h']; } })());";
   for (const javaScriptEnabled of [true, false]) {
@@ -190,6 +224,11 @@ test('a worker is seen with its job, and told to stop', async () => {
   const page = await visit('/workers');
   const row = page.getByRole('row', { name: new RegExp(`:${worker.pid} `) });
   await row.getByRole('link', { name: 'long slow' }).waitFor({ timeout: 20_000 });
+  for (const [button, told] of [['Pause', /told to pause|paused/], ['Restart', /told to (pause, )?restart|stopping/]]) {
+    await row.getByRole('button', { name: button }).click();
+    await page.getByText('The worker was told.').waitFor();
+    await row.getByText(told).first().waitFor({ timeout: 20_000 });
+  }
   await row.getByRole('button', { name: 'Stop' }).click();
   await page.getByText('The worker was told.').waitFor();
   await row.getByText('told to stop').or(row.getByText('stopping')).first().waitFor({ timeout: 20_000 });

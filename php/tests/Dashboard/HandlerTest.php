@@ -169,6 +169,20 @@ final class HandlerTest extends TestCase
         }
     }
 
+    public function testSealedPayloadsAreShownOnlyWithTheKeys(): void
+    {
+        $sealed = $this->delayQueue('sealed', ['keys' => ['one' => str_repeat('k', 32)]]);
+        $sealed->push(['card' => '4111'], id: 'a', delay: '1h');
+        foreach ([[$sealed, true], [$this->delayQueue('default'), false]] as [$queue, $hasKeys]) {
+            $handler = new Handler($queue, static fn (): Access => Access::Write);
+            foreach ([['/queue', ['state' => 'delayed']], ['/job', ['id' => 'a']]] as [$path, $query]) {
+                $page = $handler->handle(new Request('GET', $path, $query + ['queue' => 'sealed']));
+                $this->assertSame([200, $hasKeys], [$page->status, str_contains($page->body, '4111')], $path);
+                $this->assertStringContainsString('id=a"', $handler->handle(new Request('GET', '/queue', ['queue' => 'sealed', 'state' => 'delayed']))->body);
+            }
+        }
+    }
+
     public function testAPageThatHasNotChangedIsNotSentAgain(): void
     {
         $queue = $this->delayQueue('of-etags');
