@@ -8,9 +8,7 @@ $queue->push('job', id: 'j');
 $job = $queue->reserve();
 $child = pcntl_fork();
 if ($child === 0) {
-    foreach (['ack', 'touch', 'release', 'fail', 'bury'] as $method) {
-        caught(fn() => $job->$method());
-    }
+    caught_each(['ack', 'touch', 'release', 'fail', 'bury'], fn($method) => $job->$method());
     var_dump($job->isSettled(), $job->isLost(), $job->timeLeft(), $job->payload, $queue->ackMany($job));
     exit(0);
 }
@@ -20,11 +18,7 @@ $job->ack();
 var_dump(count($queue));
 ?>
 --EXPECT--
-DelayQueue\LeaseLostException: the lease of job 'j' in queue 'a_forked_child_does_not_own_its_parents_jobs' is lost: it was reserved by the process this one was forked from
-DelayQueue\LeaseLostException: the lease of job 'j' in queue 'a_forked_child_does_not_own_its_parents_jobs' is lost: it was reserved by the process this one was forked from
-DelayQueue\LeaseLostException: the lease of job 'j' in queue 'a_forked_child_does_not_own_its_parents_jobs' is lost: it was reserved by the process this one was forked from
-DelayQueue\LeaseLostException: the lease of job 'j' in queue 'a_forked_child_does_not_own_its_parents_jobs' is lost: it was reserved by the process this one was forked from
-DelayQueue\LeaseLostException: the lease of job 'j' in queue 'a_forked_child_does_not_own_its_parents_jobs' is lost: it was reserved by the process this one was forked from
+'ack', 'touch', 'release', 'fail', 'bury' => DelayQueue\LeaseLostException: the lease of job 'j' in queue 'a_forked_child_does_not_own_its_parents_jobs' is lost: it was reserved by the process this one was forked from
 bool(false)
 bool(false)
 float(0)

@@ -34,9 +34,7 @@ var_dump(Testing::outcome($job));
 $job->release('1m30s', priority: 5, countAttempt: false);
 array_map($show, Testing::calls($job));
 var_dump($job->isSettled(), $job->isLost(), $job->timeLeft(), abs(Testing::outcome($job)->dueAt - microtime(true) - 90) < 5);
-foreach (['ack', 'release', 'fail', 'bury', 'touch', 'keepAlive'] as $method) {
-    caught(fn() => $job->$method());
-}
+caught_each(['ack', 'release', 'fail', 'bury', 'touch', 'keepAlive'], fn($method) => $job->$method());
 caught(fn() => $job->update(1));
 var_dump(count(Testing::calls($job)));
 
@@ -158,17 +156,12 @@ bool(true)
 bool(false)
 float(0)
 bool(true)
-DelayQueue\LeaseLostException: the lease of job 'test' in queue 'default' is lost: it is settled already
-DelayQueue\LeaseLostException: the lease of job 'test' in queue 'default' is lost: it is settled already
-DelayQueue\LeaseLostException: the lease of job 'test' in queue 'default' is lost: it is settled already
-DelayQueue\LeaseLostException: the lease of job 'test' in queue 'default' is lost: it is settled already
-DelayQueue\LeaseLostException: the lease of job 'test' in queue 'default' is lost: it is settled already
-DelayQueue\LeaseLostException: the lease of job 'test' in queue 'default' is lost: it is settled already
+'ack', 'release', 'fail', 'bury', 'touch', 'keepAlive' => DelayQueue\LeaseLostException: the lease of job 'test' in queue 'default' is lost: it is settled already
 DelayQueue\LeaseLostException: the lease of job 'test' in queue 'default' is lost: it is settled already
 int(5)
 {"name":"ack"}
 {"name":"release","delay":0}
-{"name":"fail","reason":"RuntimeException: why\nin %sa_job_can_be_made_without_redis.php:38"}
+{"name":"fail","reason":"RuntimeException: why\nin %sa_job_can_be_made_without_redis.php:36"}
 {"name":"bury","reason":"for good"}
 {"name":"ack","failed":true}
 {"name":"release","delay":3600,"reason":"no bank","failed":true}

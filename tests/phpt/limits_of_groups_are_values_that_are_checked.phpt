@@ -14,12 +14,8 @@ $show(new GroupLimits(ordered: true));
 $show(new GroupLimits(1, ordered: true));
 
 echo "-- mistakes\n";
-caught(fn() => new GroupLimits(0));
-caught(fn() => new GroupLimits(-1));
-caught(fn() => new GroupLimits(4294967296));
-foreach (['', '5', '/1m', '0/1m', '-5/1m', '1.5/1m', '5/0', '5/soon', '5/-1m', '5/1m/2', '5/P1M', "5/1m\0"] as $rate) {
-    caught(fn() => new GroupLimits(rate: $rate));
-}
+caught_each([0, -1, 4294967296], fn($concurrency) => new GroupLimits($concurrency));
+caught_each(['', '5', '/1m', '0/1m', '-5/1m', '1.5/1m', '5/0', '5/soon', '5/-1m', '5/1m/2', '5/P1M', "5/1m\0"], fn($rate) => new GroupLimits(rate: $rate));
 caught(fn() => new GroupLimits(rate: '5/1m', burst: 0));
 caught(fn() => new GroupLimits(burst: 5));
 caught(fn() => new GroupLimits(weight: 0));
@@ -43,10 +39,8 @@ var_dump((new ReflectionClass(GroupLimits::class))->isFinal());
 echo "-- what no constructor has checked\n";
 $queue = offline();
 caught(fn() => $queue->limitGroups('a', (new ReflectionClass(GroupLimits::class))->newInstanceWithoutConstructor()));
-foreach (['"concurrency";i:3' => '"concurrency";i:0', '"60/1m"' => '"60/0m"', '"burst";i:5' => '"burst";i:-5', '"weight";i:1' => '"weight";i:0', 'b:0' => 'b:1'] as $good => $bad) {
-    caught(fn() => $queue->limitGroups('a', unserialize(str_replace($good, $bad, serialize($limits)))));
-}
-caught(fn() => $queue->limitGroups('a', unserialize(str_replace('s:5:"60/1m"', 'N', serialize($limits)))));
+$bad = ['concurrency";i:3' => 'concurrency";i:0', '60/1m' => '60/0m', 'burst";i:5' => 'burst";i:-5', 'weight";i:1' => 'weight";i:0', 'b:0' => 'b:1', 's:5:"60/1m"' => 'N'];
+caught_each(array_keys($bad), fn($good) => $queue->limitGroups('a', unserialize(str_replace($good, $bad[$good], serialize($limits)))));
 ?>
 --EXPECT--
 {"concurrency":null,"rate":null,"burst":null,"weight":1,"ordered":false}
@@ -57,21 +51,8 @@ caught(fn() => $queue->limitGroups('a', unserialize(str_replace('s:5:"60/1m"', '
 {"concurrency":1,"rate":null,"burst":null,"weight":1,"ordered":true}
 {"concurrency":1,"rate":null,"burst":null,"weight":1,"ordered":true}
 -- mistakes
-ValueError: DelayQueue\GroupLimits::__construct(): Argument #1 ($concurrency) must be between 1 and 4294967295
-ValueError: DelayQueue\GroupLimits::__construct(): Argument #1 ($concurrency) must be between 1 and 4294967295
-ValueError: DelayQueue\GroupLimits::__construct(): Argument #1 ($concurrency) must be between 1 and 4294967295
-ValueError: DelayQueue\GroupLimits::__construct(): Argument #2 ($rate) must be a number and a duration, both above 0, such as "100/1m"
-ValueError: DelayQueue\GroupLimits::__construct(): Argument #2 ($rate) must be a number and a duration, both above 0, such as "100/1m"
-ValueError: DelayQueue\GroupLimits::__construct(): Argument #2 ($rate) must be a number and a duration, both above 0, such as "100/1m"
-ValueError: DelayQueue\GroupLimits::__construct(): Argument #2 ($rate) must be a number and a duration, both above 0, such as "100/1m"
-ValueError: DelayQueue\GroupLimits::__construct(): Argument #2 ($rate) must be a number and a duration, both above 0, such as "100/1m"
-ValueError: DelayQueue\GroupLimits::__construct(): Argument #2 ($rate) must be a number and a duration, both above 0, such as "100/1m"
-ValueError: DelayQueue\GroupLimits::__construct(): Argument #2 ($rate) must be a number and a duration, both above 0, such as "100/1m"
-ValueError: DelayQueue\GroupLimits::__construct(): Argument #2 ($rate) must be a number and a duration, both above 0, such as "100/1m"
-ValueError: DelayQueue\GroupLimits::__construct(): Argument #2 ($rate) must be a number and a duration, both above 0, such as "100/1m"
-ValueError: DelayQueue\GroupLimits::__construct(): Argument #2 ($rate) must be a number and a duration, both above 0, such as "100/1m"
-ValueError: DelayQueue\GroupLimits::__construct(): Argument #2 ($rate) must be a number and a duration, both above 0, such as "100/1m"
-ValueError: DelayQueue\GroupLimits::__construct(): Argument #2 ($rate) must be a number and a duration, both above 0, such as "100/1m"
+0, -1, 4294967296 => ValueError: DelayQueue\GroupLimits::__construct(): Argument #1 ($concurrency) must be between 1 and 4294967295
+'', '5', '/1m', '0/1m', '-5/1m', '1.5/1m', '5/0', '5/soon', '5/-1m', '5/1m/2', '5/P1M', '5/1m' . "\0" . '' => ValueError: DelayQueue\GroupLimits::__construct(): Argument #2 ($rate) must be a number and a duration, both above 0, such as "100/1m"
 ValueError: DelayQueue\GroupLimits::__construct(): Argument #3 ($burst) must be between 1 and 4294967295
 ValueError: DelayQueue\GroupLimits::__construct(): Argument #3 ($burst) must be null when argument #2 ($rate) is null
 ValueError: DelayQueue\GroupLimits::__construct(): Argument #4 ($weight) must be between 1 and 4294967295
@@ -99,9 +80,4 @@ Error: Cannot modify readonly property DelayQueue\GroupLimits::$concurrency
 bool(true)
 -- what no constructor has checked
 Error: The DelayQueue\GroupLimits object was not constructed
-ValueError: DelayQueue::limitGroups(): Argument #2 ($limits) must have values that its constructor takes
-ValueError: DelayQueue::limitGroups(): Argument #2 ($limits) must have values that its constructor takes
-ValueError: DelayQueue::limitGroups(): Argument #2 ($limits) must have values that its constructor takes
-ValueError: DelayQueue::limitGroups(): Argument #2 ($limits) must have values that its constructor takes
-ValueError: DelayQueue::limitGroups(): Argument #2 ($limits) must have values that its constructor takes
-ValueError: DelayQueue::limitGroups(): Argument #2 ($limits) must have values that its constructor takes
+'concurrency";i:3', '60/1m', 'burst";i:5', 'weight";i:1', 'b:0', 's:5:"60/1m"' => ValueError: DelayQueue::limitGroups(): Argument #2 ($limits) must have values that its constructor takes
