@@ -78,15 +78,6 @@ final class JobAssertionsTest extends TestCase
         $held?->ack();
     }
 
-    public function testAWrongDelayIsTold(): void
-    {
-        $this->delayQueue('orders')->push('x', delay: 900, id: 'order-1');
-
-        $this->expectException(AssertionFailedError::class);
-        $this->expectExceptionMessage("job 'order-1' is delayed by 900 s, not 500 s. Queue 'orders' has: delayed order-1");
-        $this->assertDelayed('order-1', 'orders', 500);
-    }
-
     public function testTheDelaysOfSeveralJobsAreTold(): void
     {
         $queue = new InMemoryQueue();

@@ -37,26 +37,6 @@ trait BatchCrashRules
         $this->assertCount(1, $queue->sibling('reports'));
     }
 
-    public function testAStartThatDiedAmongTheMembersRunsNoneTwice(): void
-    {
-        $queue = $this->delayQueue('imports');
-        $store = new BatchStore($queue, 'import-7');
-        $members = self::defined($store, 5);
-        $store->hold(static function (BatchLock $lock) use ($members): void {
-            $members->mark('');
-            $lock->batch->stage = BatchStage::Members;
-            $lock->save();
-        });
-        $queue->pushMany(array_map(static fn (array $job): array => $job + ['headers' => [Batch::HEADER => 'import-7']], self::members(3)));
-        $this->assertSame(['row-1', 'row-2'], self::served($queue, 2));
-        $this->assertSame(5, Batch::of($queue, 'import-7')->progress()->total);
-
-        Batch::start($queue, 'import-7', self::members(5), self::THEN);
-
-        $this->assertSame(['row-3', 'row-4', 'row-5'], self::served($queue));
-        $this->assertCount(1, $queue->sibling('reports'));
-    }
-
     public function testAStartThatDiedBehindTheLastMemberNeedsNoOther(): void
     {
         $queue = $this->delayQueue('imports');
@@ -71,26 +51,6 @@ trait BatchCrashRules
         self::served($queue);
 
         $this->assertCount(1, $queue->sibling('reports'));
-        $this->assertCount(0, $store->home);
-    }
-
-    public function testAWorkerThatDiedBehindThenPushesItNotAgain(): void
-    {
-        $queue = $this->delayQueue('imports');
-        $batch = Batch::start($queue, 'import-7', self::members(1), self::THEN);
-        $store = new BatchStore($queue, 'import-7');
-        $job = $queue->reserve();
-        $store->unmark('row-1');
-        $store->hold(static function (BatchLock $lock) use ($queue): void {
-            $lock->batch->stage = BatchStage::Closed;
-            $lock->save();
-            BatchCall::push($lock->batch->then, $queue, []);
-        });
-        $queue->sibling('reports')->reserve()->ack();
-
-        $batch->done($job);
-
-        $this->assertCount(0, $queue->sibling('reports'));
         $this->assertCount(0, $store->home);
     }
 
