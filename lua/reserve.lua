@@ -88,7 +88,7 @@ end
 if paused_until then picked = {} end
 picked = picked or call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', '0', wanted)
 
--- 2. Read their records, 5 at a time: Redis joins the values of one reply in quadratic time, and those behind the limit are read in vain.
+-- 2. Read their records, 5 at a time: Redis joins the values of one reply in quadratic time, and those behind the limit are read for nothing.
 -- A job whose lease expired once, or that has one attempt left, is leased alone. Where jobs end because they are too late, it looks further: at
 -- 500 jobs in all, and at 4 MB of those that end.
 local ids, dues, records, ttrs, pasts, count, bytes = {}, {}, {}, {}, {}, 0, 0

@@ -2350,7 +2350,7 @@ namespace {
 
         /**
          * Gives an order to the workers that are in the list now: all of them, those of a host, one process (as workers() names them), or those
-         * that serve a queue. A worker hears it within 12 seconds, and heeds it when its handler has returned. A worker that starts later is
+         * that serve a queue. A worker sees it within 12 seconds, and obeys after the current job. A worker that starts later is
          * not told. An order can be lost with a connection or a server that fails in the moment in which the worker hears it: workers() shows it.
          *
          * @param int|null $pid only with a host

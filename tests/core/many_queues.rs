@@ -173,7 +173,7 @@ fn queues_that_have_jobs_at_once_are_served_in_their_order() {
     assert_eq!(ids, ["q0", "q1", "q2", "q3", "q4", "end"]);
 }
 
-/// The answer with a job is lost, and the operation ends with that. The next one has to have the job given back, though a look finds
+/// The answer with a job is lost, and the operation ends with that. The next one has to give the job back, though a look finds
 /// nothing that is ready.
 #[test]
 fn a_reserve_whose_answer_was_lost_is_repeated_in_each_queue() {

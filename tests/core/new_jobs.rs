@@ -38,7 +38,7 @@ pub fn receipt_only(receipt: &str, job: NewJob) -> OnceJob {
     OnceJob { is_receipt_only: true, ..once(receipt, job) }
 }
 
-/// It was tried twice, once in vain.
+/// It was tried twice, once for nothing.
 pub fn past() -> History {
     History {
         attempts: 2,

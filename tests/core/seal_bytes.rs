@@ -271,7 +271,7 @@ proptest::proptest! {
         }
     }
 
-    /// One who has the key may have sealed anything: the bytes behind the cipher are not believed either.
+    /// A holder of the key may have sealed anything: the bytes behind the cipher are not believed either.
     #[test]
     fn opened_bytes_that_are_no_headers_never_panic(text in proptest::collection::vec(proptest::num::u8::ANY, 0..60)) {
         use chacha20poly1305::{AeadInOut, KeyInit, XChaCha20Poly1305, XNonce};

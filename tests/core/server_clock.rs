@@ -63,7 +63,7 @@ impl Clock {
         self.now_ms()
     }
 
-    /// The library that has a server read this clock.
+    /// The library by which a server reads this clock.
     pub fn shim() -> PathBuf {
         static SHIM: OnceLock<PathBuf> = OnceLock::new();
         SHIM.get_or_init(|| {

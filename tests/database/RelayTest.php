@@ -245,7 +245,7 @@ final class RelayTest extends OutboxTestCase
             }
             $began = hrtime(true);
             $this->assertSame($committed, $this->relay()->runOnce());
-            $this->assertLessThan(10.0, (hrtime(true) - $began) / 1e9, 'a lock is waited for in vain much longer');
+            $this->assertLessThan(10.0, (hrtime(true) - $began) / 1e9, 'a lock is waited for much longer');
             unset($open);
             $this->assertCount($committed, $this->work());
         }

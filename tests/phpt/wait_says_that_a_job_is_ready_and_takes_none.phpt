@@ -1,5 +1,5 @@
 --TEST--
-wait(): true as soon as a watched queue has a ready job, which it leaves there; signals and stop() are heeded
+wait(): true as soon as a watched queue has a ready job, which it leaves there; signals and stop() are obeyed
 --EXTENSIONS--
 pcntl
 --FILE--

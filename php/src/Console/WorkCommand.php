@@ -83,7 +83,7 @@ final class WorkCommand extends Command
             return self::runBesideWorkers($lifeline->role, $lifeline, $input, $notices);
         }
         $queue = null;
-        self::heedSignals($queue, $isParent || $lifeline !== null);
+        self::obeySignals($queue, $isParent || $lifeline !== null);
         if ($isParent) {
             in_array(Role::Metrics, $roles, true) && TaskNumbers::make();
 
@@ -128,13 +128,13 @@ final class WorkCommand extends Command
     }
 
     /**
-     * consume() heeds the signals of a running loop, with or without pcntl. This is for the time before and after, when they
+     * consume() obeys the signals of a running loop, with or without pcntl. This is for the time before and after, when they
      * would end the process in the middle of something; and for SIGHUP, which a parent's workers leave to the parent. A parent that has no workers
      * yet ignores it.
      *
      * @param DelayQueue|null $queue as soon as its loop begins; before that the process just ends
      */
-    private static function heedSignals(?DelayQueue &$queue, bool $isOfPool): void
+    private static function obeySignals(?DelayQueue &$queue, bool $isOfPool): void
     {
         if (!function_exists('pcntl_signal')) {
             return;

@@ -18,7 +18,7 @@ use DelayQueue\TimeoutException;
 use Throwable;
 
 /**
- * One loop of a Chunk. It is the handler of consume(), which takes the first job of each chunk and heeds signals, orders and limits.
+ * One loop of a Chunk. It is the handler of consume(), which takes the first job of each chunk and obeys signals, orders and limits.
  *
  * @internal
  */

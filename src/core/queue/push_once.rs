@@ -14,7 +14,7 @@ use std::time::Instant;
 #[derive(Debug, Clone, PartialEq)]
 pub struct OnceJob {
     pub receipt: Vec<u8>,
-    /// One whose options have a seal comes with the sealed payload.
+    /// A job whose options have a seal comes with the sealed payload.
     pub job: NewJob,
     /// There is no job: only the receipt is given, and the id taken for as long as the job says.
     pub is_receipt_only: bool,

@@ -67,8 +67,8 @@ impl Keeper {
         self.watch.end();
     }
 
-    /// Puts the loop on the list of workers, and has it given the orders that come to its entry. One that never waits for a job is listed once
-    /// its first job has started the thread.
+    /// Puts the loop on the list of workers, and gives it the orders that come to its entry. A loop that never waits is listed
+    /// after its first job.
     pub(super) fn enlist(&mut self, queues: &[Queue], orders: Arc<Orders>, waits: bool) {
         if waits {
             self.start();

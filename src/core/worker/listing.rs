@@ -21,7 +21,7 @@ const SHOWN_AFTER: Duration = Duration::from_secs(1);
 /// When a Redis is asked again that refused the entry: the user lacks a right.
 const AFTER_REFUSAL: Duration = Duration::from_secs(60);
 
-/// The orders that a loop has to heed.
+/// The orders that a loop has to obey.
 #[derive(Debug, Default)]
 pub struct Orders {
     /// Rung for each order, so that a loop that waits looks.

@@ -87,7 +87,7 @@ fn poke_signal() -> c_int {
     libc::SIGRTMIN() + 9
 }
 
-/// The signs of the watching thread, which the run has not heeded yet.
+/// The signs of the watching thread, which the run has not obeyed yet.
 #[derive(Default)]
 pub struct Signs {
     /// The [`Cause`] to throw; 0: none.

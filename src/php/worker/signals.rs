@@ -4,7 +4,7 @@
 //! In a server (php-fpm) a signal that the server leaves to the system stays the system's: it ends a request that runs for
 //! too long by SIGTERM.
 //!
-//! Signals are the process': where PHP has threads, all their loops heed a signal, whichever thread it comes to.
+//! Signals are the process': where PHP has threads, all their loops obey a signal, whichever thread it comes to.
 
 use crate::php::sys;
 use std::cell::Cell;

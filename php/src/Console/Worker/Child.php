@@ -83,7 +83,7 @@ final class Child
         $this->startedAt = hrtime(true) / 1e9;
     }
 
-    /** It has loaded its handler, heeds signals, and Redis has answered all that a worker asks before its first job. */
+    /** It has loaded its handler, obeys signals, and Redis has answered all that a worker asks before its first job. */
     public function isReady(): bool
     {
         return $this->hasSaid(Lifeline::READY);

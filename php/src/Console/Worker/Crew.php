@@ -44,7 +44,7 @@ final class Crew
     /**
      * @param list<string> $command starts a child
      * @param Role|null $role null: they are the workers
-     * @param Closure(): bool $isInterrupted a signal waits that may be the one to stop: it is heeded before the next process is started
+     * @param Closure(): bool $isInterrupted a signal waits that may be the one to stop: it is obeyed before the next process is started
      * @param Closure(): void|null $reloaded hears that new workers have replaced the old ones
      */
     public function __construct(

@@ -22,7 +22,7 @@ final class Pool
     /** @var list<Crew> of one process each */
     private readonly array $companions;
 
-    /** @var SplQueue<int> that came and were not heeded yet */
+    /** @var SplQueue<int> that came and were not obeyed yet */
     private readonly SplQueue $signals;
 
     private readonly PoolLog $log;
@@ -61,7 +61,7 @@ final class Pool
         OpenFiles::allow(2 * (($this->scale->most ?? $this->processes) + count($this->companions)));
         do {
             while (!$this->signals->isEmpty()) {
-                $this->heed($this->signals->dequeue());
+                $this->obey($this->signals->dequeue());
             }
             foreach ($this->crews() as $crew) {
                 $crew->tend();
@@ -118,7 +118,7 @@ final class Pool
         }
     }
 
-    private function heed(int $signal): void
+    private function obey(int $signal): void
     {
         match ($signal) {
             SIGTERM, SIGINT, SIGQUIT => $this->stop(),

@@ -253,7 +253,7 @@ impl Walk {
         }
     }
 
-    /// A group whose turn is over goes to the end of the line; one of some weight has it counted how many jobs it had.
+    /// A group whose turn is over goes to the end of the line; a group with a weight counts its jobs of this turn.
     fn check_turns(&self, before: &Line, after: &Line, leased: &[Job]) {
         for (group, at) in &after.groups {
             let many = leased.iter().filter(|job| job.group() == Some(group)).count();
