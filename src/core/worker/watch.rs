@@ -59,7 +59,7 @@ impl LimitedRun {
         [ring, ask].into_iter().flatten().min()
     }
 
-    /// What is due now.
+    /// The steps that are due now.
     fn due(&mut self, now: Instant, asked: impl FnOnce() -> Option<Instant>) -> Option<Ring> {
         let asked = if self.limits.shutdown.is_zero() { None } else { asked() };
         self.look(now, asked);
