@@ -1,11 +1,22 @@
-//! Scalars with the coercion and the errors of PHP's own functions.
+//! One reader for each kind of value that methods take, in arguments, in items of jobs and in options alike, with the coercion and the errors of
+//! PHP's own functions.
 
 use super::call::Call;
+use super::class::Case;
+use super::classes;
+use super::classes::cases;
+use super::exceptions::At;
+use super::object::{self, Inside};
 use super::origin::Origin;
 use super::sys;
-use super::unwind::{Outcome, Unwind, guard};
-use ext_php_rs::types::{ZendStr, Zval};
+use super::unwind::{Outcome, guard};
+use crate::core::duration;
+use crate::core::groups::Group;
+use crate::core::job::{JobId, State};
+use crate::core::queue::check_queue_name;
+use ext_php_rs::types::{ZendObject, ZendStr, Zval};
 use std::borrow::Cow;
+use std::time::Duration;
 
 /// The number the engine is told where a value is no argument: it then keeps silent about deprecations.
 const NO_ARGUMENT: u32 = u32::MAX;
@@ -33,33 +44,41 @@ fn coerce<T: Copy>(
     Ok(accepted.then_some(out))
 }
 
-/// An int, or `None` where PHP would not make one of the value.
-pub fn int(value: &Zval, origin: Origin<'_>) -> Outcome<Option<i64>> {
-    match value.long() {
-        Some(exact) => Ok(Some(exact)),
-        None => coerce(value, origin, 0, sys::zend_parse_arg_long_slow, sys::zend_parse_arg_long_weak),
-    }
+pub fn int(value: &Zval, origin: Origin<'_>) -> Outcome<i64> {
+    let read = match value.long() {
+        Some(exact) => Some(exact),
+        None => coerce(value, origin, 0, sys::zend_parse_arg_long_slow, sys::zend_parse_arg_long_weak)?,
+    };
+    read.ok_or_else(|| origin.wrong_type("int", value))
 }
 
-/// A float, or `None`.
-pub fn float(value: &Zval, origin: Origin<'_>) -> Outcome<Option<f64>> {
+fn float_if_any(value: &Zval, origin: Origin<'_>) -> Outcome<Option<f64>> {
     match value.double() {
         Some(exact) => Ok(Some(exact)),
         None => coerce(value, origin, 0.0, sys::zend_parse_arg_double_slow, sys::zend_parse_arg_double_weak),
     }
 }
 
-/// A bool, or `None`.
-pub fn bool(value: &Zval, origin: Origin<'_>) -> Outcome<Option<bool>> {
-    match value.bool() {
-        Some(exact) => Ok(Some(exact)),
-        None => coerce(value, origin, false, sys::zend_parse_arg_bool_slow, sys::zend_parse_arg_bool_weak),
-    }
+pub fn float(value: &Zval, origin: Origin<'_>) -> Outcome<f64> {
+    float_if_any(value, origin)?.ok_or_else(|| origin.wrong_type("float", value))
 }
 
-/// The bytes of a string, or `None`: the value's own, or those of PHP's conversion. Copy them before PHP code runs again, which
+pub fn bool(value: &Zval, origin: Origin<'_>) -> Outcome<bool> {
+    let read = match value.bool() {
+        Some(exact) => Some(exact),
+        None => coerce(value, origin, false, sys::zend_parse_arg_bool_slow, sys::zend_parse_arg_bool_weak)?,
+    };
+    read.ok_or_else(|| origin.wrong_type("bool", value))
+}
+
+/// See [`bytes_if_any`].
+pub fn bytes<'a>(value: &'a Zval, origin: Origin<'_>) -> Outcome<Cow<'a, [u8]>> {
+    bytes_if_any(value, origin)?.ok_or_else(|| origin.wrong_type("string", value))
+}
+
+/// The bytes of a string, or `None` where PHP would not make one of the value: its own, or those of PHP's conversion. Copy them before PHP code runs again, which
 /// may change a value in an array by a reference to it.
-pub fn bytes<'a>(value: &'a Zval, origin: Origin<'_>) -> Outcome<Option<Cow<'a, [u8]>>> {
+pub fn bytes_if_any<'a>(value: &'a Zval, origin: Origin<'_>) -> Outcome<Option<Cow<'a, [u8]>>> {
     if let Some(text) = value.zend_str() {
         return Ok(Some(Cow::Borrowed(text.as_bytes())));
     }
@@ -83,8 +102,12 @@ pub fn bytes<'a>(value: &'a Zval, origin: Origin<'_>) -> Outcome<Option<Cow<'a, 
     Ok(unsafe { out.as_ref() }.map(|text| Cow::Owned(text.as_bytes().to_vec())))
 }
 
-/// `int|float` as seconds, or `None`.
-pub fn number(value: &Zval, origin: Origin<'_>) -> Outcome<Option<f64>> {
+/// `int|float`
+pub fn number(value: &Zval, origin: Origin<'_>) -> Outcome<f64> {
+    number_if_any(value, origin)?.ok_or_else(|| origin.wrong_type("int|float", value))
+}
+
+fn number_if_any(value: &Zval, origin: Origin<'_>) -> Outcome<Option<f64>> {
     if let Some(exact) = value.double() {
         return Ok(Some(exact));
     }
@@ -97,7 +120,7 @@ pub fn number(value: &Zval, origin: Origin<'_>) -> Outcome<Option<f64>> {
     if origin.is_strict() {
         return Ok(None);
     }
-    let Origin::Argument(number) = origin else { return float(value, origin) };
+    let Origin::Argument(number) = origin else { return float_if_any(value, origin) };
     let mut copy = value.shallow_clone();
     let mut out: *mut Zval = std::ptr::null_mut();
     // SAFETY: the engine's own parser; `out` points to `copy`.
@@ -105,103 +128,110 @@ pub fn number(value: &Zval, origin: Origin<'_>) -> Outcome<Option<f64>> {
     Ok(if accepted { copy.double().or_else(|| copy.long().map(|n| n as f64)) } else { None })
 }
 
+/// An int within these bounds, which the protocol keeps in 32 bits.
+pub fn u32_in(min: u32, max: u32) -> impl Fn(&Zval, Origin<'_>) -> Outcome<u32> {
+    move |value, origin| match u32::try_from(int(value, origin)?) {
+        Ok(number) if (min..=max).contains(&number) => Ok(number),
+        _ => Err(origin.value_error(&format!("must be between {min} and {max}"))),
+    }
+}
+
+/// A count.
+pub fn at_least(min: u32) -> impl Fn(&Zval, Origin<'_>) -> Outcome<u64> {
+    move |value, origin| match u64::try_from(int(value, origin)?) {
+        Ok(count) if count >= u64::from(min) => Ok(count),
+        _ => Err(origin.value_error(&format!("must be greater than or equal to {min}"))),
+    }
+}
+
+pub fn priority(value: &Zval, origin: Origin<'_>) -> Outcome<u32> {
+    u32_in(0, u32::MAX)(value, origin)
+}
+
+/// 0: no limit.
+pub fn max_attempts(value: &Zval, origin: Origin<'_>) -> Outcome<u32> {
+    u32_in(0, u32::MAX)(value, origin)
+}
+
+/// The id of a job, or the name of a receipt.
+pub fn id(value: &Zval, origin: Origin<'_>) -> Outcome<JobId> {
+    JobId::new(bytes(value, origin)?).at(origin)
+}
+
+pub fn group(value: &Zval, origin: Origin<'_>) -> Outcome<Group> {
+    Group::new(bytes(value, origin)?).at(origin)
+}
+
+pub fn queue_name(value: &Zval, origin: Origin<'_>) -> Outcome<String> {
+    check_queue_name(&bytes(value, origin)?).at(origin)
+}
+
+/// The case of an enum.
+pub fn case<C: Case>(value: &Zval, origin: Origin<'_>) -> Outcome<C> {
+    classes::case(value).ok_or_else(|| origin.wrong_type(C::class().name, value))
+}
+
+pub fn state(value: &Zval, origin: Origin<'_>) -> Outcome<State> {
+    Ok(match case(value, origin)? {
+        cases::State::Delayed => State::Delayed,
+        cases::State::Ready => State::Ready,
+        cases::State::Reserved => State::Reserved,
+        cases::State::Buried => State::Buried,
+    })
+}
+
+/// The value inside an object of ours.
+pub fn inside<'a, T: Inside>(value: &'a Zval, origin: Origin<'_>) -> Outcome<&'a T> {
+    object::inside(value).ok_or_else(|| origin.wrong_type("object", value))
+}
+
+/// An object that has such a value inside.
+pub fn object_with<'a, T: Inside>(value: &'a Zval, origin: Origin<'_>) -> Outcome<&'a ZendObject> {
+    inside::<T>(value, origin)?;
+    value.object().ok_or_else(|| origin.wrong_type("object", value))
+}
+
+/// `int|float|null`: for how long to wait; `None` for ever.
+pub fn timeout(value: &Zval, origin: Origin<'_>) -> Outcome<Option<Duration>> {
+    if value.is_null() {
+        return Ok(None);
+    }
+    Ok(Some(Duration::from_millis(duration::from_seconds(number(value, origin)?).at(origin)?)))
+}
+
 impl Call {
-    fn required<'a, T>(&'a self, number: u32, read: fn(&'a Zval, Origin<'_>) -> Outcome<Option<T>>) -> Outcome<T> {
-        let Some(value) = self.arg(number) else { return Err(self.type_error(number, &Zval::new())) };
-        match read(value, Origin::Argument(number))? {
-            Some(read) => Ok(read),
-            None => Err(self.type_error(number, value)),
+    pub fn required<'a, T>(&'a self, number: u32, read: impl FnOnce(&'a Zval, Origin<'a>) -> Outcome<T>) -> Outcome<T> {
+        match self.arg(number) {
+            Some(value) => read(value, Origin::Argument(number)),
+            None => Err(self.type_error(number, &Zval::new())),
         }
     }
 
-    fn optional<'a, T>(
+    /// `None` where it was left out.
+    pub fn optional<'a, T>(
         &'a self,
         number: u32,
-        nullable: bool,
-        read: fn(&'a Zval, Origin<'_>) -> Outcome<Option<T>>,
+        read: impl FnOnce(&'a Zval, Origin<'a>) -> Outcome<T>,
     ) -> Outcome<Option<T>> {
-        match self.arg(number) {
-            None => Ok(None),
-            Some(value) if nullable && value.is_null() => Ok(None),
-            Some(_) => self.required(number, read).map(Some),
-        }
+        self.arg(number).map(|value| read(value, Origin::Argument(number))).transpose()
     }
 
-    pub fn bytes(&self, number: u32) -> Outcome<Cow<'_, [u8]>> {
-        self.required(number, bytes)
+    /// `None` where it was left out, and for null.
+    pub fn nullable<'a, T>(
+        &'a self,
+        number: u32,
+        read: impl FnOnce(&'a Zval, Origin<'a>) -> Outcome<T>,
+    ) -> Outcome<Option<T>> {
+        self.non_null(number).map(|value| read(value, Origin::Argument(number))).transpose()
     }
 
-    pub fn int(&self, number: u32) -> Outcome<i64> {
-        self.required(number, int)
-    }
-
-    pub fn number(&self, number: u32) -> Outcome<f64> {
-        self.required(number, self::number)
-    }
-
-    /// `string $x = …`
-    pub fn optional_bytes(&self, number: u32) -> Outcome<Option<Cow<'_, [u8]>>> {
-        self.optional(number, false, bytes)
-    }
-
-    /// `?string $x = null`
-    pub fn nullable_bytes(&self, number: u32) -> Outcome<Option<Cow<'_, [u8]>>> {
-        self.optional(number, true, bytes)
-    }
-
-    /// `?int $x = null`
-    pub fn nullable_int(&self, number: u32) -> Outcome<Option<i64>> {
-        self.optional(number, true, int)
-    }
-
-    /// `int|float|null $x = …`; `None` when left out, `Some(None)` for null.
-    pub fn nullable_number(&self, number: u32) -> Outcome<Option<Option<f64>>> {
-        match self.arg(number) {
-            None => Ok(None),
-            Some(_) => self.optional(number, true, self::number).map(Some),
-        }
-    }
-
-    /// `int $x = default`
-    pub fn int_or(&self, number: u32, default: i64) -> Outcome<i64> {
-        Ok(self.optional(number, false, int)?.unwrap_or(default))
-    }
-
-    /// `float $x = default`
-    pub fn float_or(&self, number: u32, default: f64) -> Outcome<f64> {
-        Ok(self.optional(number, false, float)?.unwrap_or(default))
+    /// The variadic arguments from `first` on.
+    pub fn each<'a, T>(&'a self, first: u32, read: impl Fn(&'a Zval, Origin<'a>) -> Outcome<T>) -> Outcome<Vec<T>> {
+        (first..=self.given()).filter_map(|number| self.optional(number, &read).transpose()).collect()
     }
 
     /// `bool $x = default`
     pub fn bool_or(&self, number: u32, default: bool) -> Outcome<bool> {
-        Ok(self.optional(number, false, bool)?.unwrap_or(default))
-    }
-
-    /// An int of at least `min`, as a count.
-    pub fn at_least(&self, number: u32, value: i64, min: u32) -> Outcome<u64> {
-        match u64::try_from(value) {
-            Ok(count) if count >= u64::from(min) => Ok(count),
-            _ => Err(Origin::Argument(number).value_error(&format!("must be greater than or equal to {min}"))),
-        }
-    }
-
-    /// `int|float|null $timeout = 0`: `None` waits for ever.
-    pub fn timeout(&self, number: u32) -> Outcome<Option<std::time::Duration>> {
-        let seconds = match self.nullable_number(number)? {
-            None => return Ok(Some(std::time::Duration::ZERO)),
-            Some(None) => return Ok(None),
-            Some(Some(seconds)) => seconds,
-        };
-        let ms = crate::core::duration::from_seconds(seconds);
-        let ms = super::exceptions::At::at(ms, Origin::Argument(number))?;
-        Ok(Some(std::time::Duration::from_millis(ms)))
-    }
-}
-
-/// Range errors of the integers that the protocol keeps in 32 bits.
-pub fn u32_in(value: i64, origin: Origin<'_>, min: u32, max: u32) -> Outcome<u32> {
-    match u32::try_from(value) {
-        Ok(n) if (min..=max).contains(&n) => Ok(n),
-        _ => Err::<u32, Unwind>(origin.value_error(&format!("must be between {min} and {max}"))),
+        Ok(self.optional(number, bool)?.unwrap_or(default))
     }
 }

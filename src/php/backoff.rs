@@ -1,5 +1,6 @@
 //! `DelayQueue\Backoff`.
 
+use super::args;
 use super::call::Call;
 use super::classes::{self, properties};
 use super::convert;
@@ -41,10 +42,7 @@ pub fn object(backoff: Core) -> Outcome<Zval> {
 }
 
 fn duration(call: &Call, number: u32, default_ms: u64) -> Outcome<u64> {
-    match call.arg(number) {
-        Some(value) => times::millis(value, Origin::Argument(number)),
-        None => Ok(default_ms),
-    }
+    Ok(call.optional(number, times::millis)?.unwrap_or(default_ms))
 }
 
 pub fn fixed(call: &Call) -> Outcome<Zval> {
@@ -64,7 +62,9 @@ pub fn stages(call: &Call) -> Outcome<Zval> {
             delays_ms.push(times::millis(value, Origin::Delay(&key))?);
         }
     } else {
-        return object(Core::parse(&format!("stages {}", String::from_utf8_lossy(&call.bytes(1)?))).at(origin)?);
+        return object(
+            Core::parse(&format!("stages {}", String::from_utf8_lossy(&args::bytes(given, origin)?))).at(origin)?,
+        );
     }
     if delays_ms.is_empty() {
         return Err(origin.value_error("must not be empty"));
@@ -77,9 +77,9 @@ pub fn stages(call: &Call) -> Outcome<Zval> {
 
 pub fn exponential(call: &Call) -> Outcome<Zval> {
     let base_ms = duration(call, 1, 0)?;
-    let factor = call.float_or(2, 2.0)?;
+    let factor = call.optional(2, args::float)?.unwrap_or(2.0);
     let max_ms = duration(call, 3, 3_600_000)?;
-    let jitter = call.float_or(4, 0.1)?;
+    let jitter = call.optional(4, args::float)?.unwrap_or(0.1);
     if !factor.is_finite() || factor < 1.0 {
         return Err(Origin::Argument(2).value_error("must be finite and greater than or equal to 1"));
     }
@@ -89,16 +89,16 @@ pub fn exponential(call: &Call) -> Outcome<Zval> {
     object(Core::Exponential { base_ms, factor, max_ms, jitter })
 }
 
-pub fn delay_after(call: &Call) -> Outcome<Zval> {
-    let attempt = super::args::u32_in(call.int(1)?, Origin::Argument(1), 1, u32::MAX)?;
-    Ok(convert::float(convert::seconds(call.this::<Backoff>()?.0.delay_after_ms(attempt))))
+pub fn delay_after(backoff: &Backoff, call: &Call) -> Outcome<Zval> {
+    let attempt = call.required(1, args::u32_in(1, u32::MAX))?;
+    Ok(convert::float(convert::seconds(backoff.0.delay_after_ms(attempt))))
 }
 
 pub fn parse(call: &Call) -> Outcome<Zval> {
-    let text = call.bytes(1)?;
+    let text = call.required(1, args::bytes)?;
     object(Core::parse(&String::from_utf8_lossy(&text)).at(Origin::Argument(1))?)
 }
 
-pub fn to_string(call: &Call) -> Outcome<Zval> {
-    Ok(convert::bytes(call.this::<Backoff>()?.0.to_string()))
+pub fn to_string(backoff: &Backoff) -> Outcome<Zval> {
+    Ok(convert::bytes(backoff.0.to_string()))
 }

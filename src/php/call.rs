@@ -41,11 +41,6 @@ impl Call {
         unsafe { (*self.frame).This.u2.num_args }
     }
 
-    /// Numbers of the arguments from `first` on.
-    pub fn rest(&self, first: u32) -> std::ops::RangeInclusive<u32> {
-        first..=self.given()
-    }
-
     /// The declared parameters, a variadic one last.
     pub fn parameters(&self) -> &[ffi::zend_internal_arg_info] {
         // SAFETY: the running function is an internal one; a variadic row lies behind the counted ones.
@@ -135,12 +130,19 @@ pub unsafe fn enter(frame: *mut ExecuteData, out: *mut Zval, body: fn(&Call) -> 
     }
 }
 
-/// The function that the engine calls for a method.
+/// The function that the engine calls for a method. What it does gets the value inside `$this` unless it is static or a constructor, and the call
+/// where it has parameters.
 macro_rules! handler {
-    ($body:path) => {{
+    (@passed $call:ident this) => {
+        $call.this()?
+    };
+    (@passed $call:ident call) => {
+        $call
+    };
+    ($($body:ident)::+ ($($passed:ident),*)) => {{
         unsafe extern "C" fn handler(frame: *mut ext_php_rs::zend::ExecuteData, out: *mut ext_php_rs::types::Zval) {
             // SAFETY: the engine calls handlers with the running frame.
-            unsafe { $crate::php::call::enter(frame, out, $body) }
+            unsafe { $crate::php::call::enter(frame, out, |_call| $($body)::+($(handler!(@passed _call $passed)),*)) }
         }
         handler
     }};

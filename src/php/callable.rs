@@ -1,7 +1,6 @@
 //! Calls the callables of the user. Letting go of a value is such a call too: destructors run, and the collector of cycles;
 //! nothing that they do may jump over the loop.
 
-use crate::php::call::Call;
 use crate::php::origin::Origin;
 use crate::php::sys;
 use crate::php::unwind::{Outcome, Unwind, guard, take_throwable};
@@ -9,10 +8,8 @@ use ext_php_rs::ffi;
 use ext_php_rs::types::Zval;
 use std::ffi::CStr;
 
-/// A `callable` argument, checked with php-src's own words.
-pub fn argument(call: &Call, number: u32) -> Outcome<Zval> {
-    let null = Zval::new();
-    let value = call.arg(number).unwrap_or(&null);
+/// `callable`, checked with php-src's own words.
+pub fn read(value: &Zval, origin: Origin<'_>) -> Outcome<Zval> {
     let mut error: *mut std::ffi::c_char = std::ptr::null_mut();
     // SAFETY: the engine looks at a live value; the error is a string of its allocator that is ours to free.
     unsafe {
@@ -38,7 +35,7 @@ pub fn argument(call: &Call, number: u32) -> Outcome<Zval> {
         if !error.is_null() {
             ffi::_efree(error.cast());
         }
-        Err(Origin::Argument(number).type_error_saying(&format!("must be a valid callback, {why}")))
+        Err(origin.type_error_saying(&format!("must be a valid callback, {why}")))
     }
 }
 

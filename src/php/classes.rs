@@ -30,15 +30,6 @@ pub fn case_object<C: Case>(case: C) -> Zval {
     out
 }
 
-pub fn state(value: &Zval) -> Option<State> {
-    Some(match case(value)? {
-        cases::State::Delayed => State::Delayed,
-        cases::State::Ready => State::Ready,
-        cases::State::Reserved => State::Reserved,
-        cases::State::Buried => State::Buried,
-    })
-}
-
 pub fn state_object(state: State) -> Zval {
     case_object(match state {
         State::Delayed => cases::State::Delayed,

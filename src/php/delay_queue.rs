@@ -1,21 +1,20 @@
 //! `DelayQueue`: the class, its constructor, and the methods that concern the object itself.
 
+use super::args;
 use super::call::Call;
 use super::classes::properties;
 use super::convert;
-use super::exceptions::At;
 use super::listeners::Listeners;
 use super::new_job::Defaults;
 use super::object::{Handlers, Inside, construct as fill, make};
 use super::options::{self, QueueOptions};
-use super::origin::Origin;
 use super::payload::Format;
 use super::settings;
 use super::unwind::Outcome;
 use crate::core::dsn::Dsn;
 pub use crate::core::job::DEFAULT_PRIORITY;
 use crate::core::partitions::Partitions;
-use crate::core::queue::{Queue, QueueConfig, check_queue_name};
+use crate::core::queue::Queue;
 use ext_php_rs::types::Zval;
 use std::cell::{Cell, RefCell};
 use std::sync::{Arc, OnceLock};
@@ -71,20 +70,16 @@ impl DelayQueue {
 
 /// Opens nothing: the first command does.
 pub fn construct(call: &Call) -> Outcome<Zval> {
-    let name = match call.optional_bytes(1)? {
-        Some(bytes) => check_queue_name(&bytes).at(Origin::Argument(1))?,
-        None => String::from("default"),
-    };
-    let dsn = settings::dsn(call.nullable_bytes(2)?)?;
+    let name = call.optional(1, args::queue_name)?.unwrap_or_else(|| String::from("default"));
+    let dsn = settings::dsn(call.nullable(2, args::bytes)?)?;
     let options = read_options(call, 3, QueueOptions::default())?;
     fill(call.object()?, open(name, dsn, options))?;
     Ok(convert::null())
 }
 
 /// As if it had been constructed with the DSN of this one, and with its options but for those that are given.
-pub fn sibling(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let name = check_queue_name(&call.bytes(1)?).at(Origin::Argument(1))?;
+pub fn sibling(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let name = call.required(1, args::queue_name)?;
     let options = read_options(call, 2, this.options.clone())?;
     let dsn = Arc::clone(&this.queue.first().client().key().dsn);
     make(open(name, dsn, options), properties::DelayQueue {})
@@ -101,18 +96,7 @@ fn read_options(call: &Call, number: u32, others: QueueOptions) -> Outcome<Queue
 }
 
 fn open(name: String, dsn: Arc<Dsn>, options: QueueOptions) -> DelayQueue {
-    let queue = Queue::new(QueueConfig {
-        name,
-        prefix: options.prefix.clone(),
-        dsn,
-        max_payload: options.defaults.encoding.max_payload,
-        capacity: options.capacity,
-        keyring: options.keyring.clone(),
-        connect_timeout: options.connect_timeout,
-        read_timeout: options.read_timeout,
-        durability: options.durability,
-        persistent: options.persistent,
-    });
+    let queue = Queue::new(options.config(name, dsn));
     DelayQueue {
         queue: Partitions::new(&queue, options.partitions),
         defaults: options.defaults.clone(),
@@ -124,11 +108,9 @@ fn open(name: String, dsn: Arc<Dsn>, options: QueueOptions) -> DelayQueue {
 }
 
 /// Without names the object's own queue is watched again.
-pub fn watch(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
+pub fn watch(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let mut names = Vec::new();
-    for number in call.rest(1) {
-        let name = check_queue_name(&call.bytes(number)?).at(Origin::Argument(number))?;
+    for name in call.each(1, args::queue_name)? {
         if !names.contains(&name) {
             names.push(name);
         }
@@ -137,25 +119,25 @@ pub fn watch(call: &Call) -> Outcome<Zval> {
     call.this_value()
 }
 
-pub fn stop(call: &Call) -> Outcome<Zval> {
-    call.this::<DelayQueue>()?.stop.set(true);
+pub fn stop(this: &DelayQueue) -> Outcome<Zval> {
+    this.stop.set(true);
     Ok(convert::null())
 }
 
-pub fn close(call: &Call) -> Outcome<Zval> {
-    call.this::<DelayQueue>()?.queue.close();
+pub fn close(this: &DelayQueue) -> Outcome<Zval> {
+    this.queue.close();
     Ok(convert::null())
 }
 
-pub fn name(call: &Call) -> Outcome<Zval> {
-    Ok(convert::bytes(call.this::<DelayQueue>()?.queue.name()))
+pub fn name(this: &DelayQueue) -> Outcome<Zval> {
+    Ok(convert::bytes(this.queue.name()))
 }
 
 /// Without the password.
-pub fn dsn(call: &Call) -> Outcome<Zval> {
-    Ok(convert::bytes(call.this::<DelayQueue>()?.queue.first().redacted_dsn()))
+pub fn dsn(this: &DelayQueue) -> Outcome<Zval> {
+    Ok(convert::bytes(this.queue.first().redacted_dsn()))
 }
 
-pub fn prefix(call: &Call) -> Outcome<Zval> {
-    Ok(convert::bytes(call.this::<DelayQueue>()?.queue.first().prefix()))
+pub fn prefix(this: &DelayQueue) -> Outcome<Zval> {
+    Ok(convert::bytes(this.queue.first().prefix()))
 }

@@ -29,21 +29,6 @@ pub fn payload(message: &str) -> Zval {
     take_throwable().unwrap_or_else(convert::null)
 }
 
-/// A handler ran too long.
-pub fn throw_timeout(message: &str) {
-    throw(classes::TIMEOUT_EXCEPTION.entry(), message, 0);
-}
-
-/// A handler runs, and the process is to end.
-pub fn throw_shutdown(message: &str) {
-    throw(classes::SHUTDOWN_EXCEPTION.entry(), message, 0);
-}
-
-/// The job of a handler was cancelled.
-pub fn throw_cancelled(message: &str) {
-    throw(classes::CANCELLED_EXCEPTION.entry(), message, 0);
-}
-
 /// Reads a property; one that a constructor has not set is null.
 pub fn property<T>(
     scope: *mut zend_class_entry,
@@ -63,21 +48,6 @@ pub fn property<T>(
 /// Whether a `DelayQueue\\LeaseLostException` is on its way.
 pub fn lease_lost_is_pending() -> bool {
     sys::pending_throwable().is_some_and(|exception| classes::LEASE_LOST_EXCEPTION.owns(exception))
-}
-
-/// Whether it is a `DelayQueue\\Bury`.
-pub fn is_bury(object: &ZendObject) -> bool {
-    classes::BURY.owns(object)
-}
-
-/// Whether it is a `DelayQueue\\TimeoutException`.
-pub fn is_timeout(object: &ZendObject) -> bool {
-    classes::TIMEOUT_EXCEPTION.owns(object)
-}
-
-/// Whether it is a `DelayQueue\\ShutdownException`.
-pub fn is_shutdown(object: &ZendObject) -> bool {
-    classes::SHUTDOWN_EXCEPTION.owns(object)
 }
 
 /// The exception of an error, made but not thrown: for listeners.

@@ -1,6 +1,6 @@
 //! `DelayQueue\GroupLimits`: a plain value object, which PHP copies, compares, prints and serializes by its properties.
 
-use super::args::u32_in;
+use super::args;
 use super::call::Call;
 use super::class::Properties;
 use super::classes::{self, properties};
@@ -16,10 +16,7 @@ use ext_php_rs::types::{ZendObject, Zval};
 
 pub fn construct(call: &Call) -> Outcome<Zval> {
     let limits = of_arguments(call)?;
-    let weight = match call.arg(4) {
-        Some(_) => u32_in(call.int(4)?, Origin::Argument(4), 1, u32::MAX)?,
-        None => 1,
-    };
+    let weight = call.optional(4, args::u32_in(1, u32::MAX))?.unwrap_or(1);
     let ordered = call.bool_or(5, false)?;
     if ordered && limits.concurrency.is_some_and(|concurrency| concurrency != 1) {
         return Err(Origin::Argument(1).value_error("must be 1 or null when argument #5 ($ordered) is true"));
@@ -31,16 +28,10 @@ pub fn construct(call: &Call) -> Outcome<Zval> {
 
 /// The limits in the first three arguments, which are those of `limitQueue()`, too.
 pub fn of_arguments(call: &Call) -> Outcome<Core> {
-    let positive = |number: u32| match call.nullable_int(number)? {
-        Some(value) => u32_in(value, Origin::Argument(number), 1, u32::MAX).map(Some),
-        None => Ok(None),
-    };
-    let concurrency = positive(1)?;
-    let rate = match call.nullable_bytes(2)? {
-        Some(text) => Some(Rate::parse(&String::from_utf8_lossy(&text)).at(Origin::Argument(2))?),
-        None => None,
-    };
-    let burst = positive(3)?;
+    let concurrency = call.nullable(1, args::u32_in(1, u32::MAX))?;
+    let rate = call
+        .nullable(2, |value, origin| Rate::parse(&String::from_utf8_lossy(&args::bytes(value, origin)?)).at(origin))?;
+    let burst = call.nullable(3, args::u32_in(1, u32::MAX))?;
     if burst.is_some() && rate.is_none() {
         return Err(Origin::Argument(3).value_error("must be null when argument #2 ($rate) is null"));
     }
@@ -86,9 +77,9 @@ pub fn object(limits: &Core) -> Outcome<Zval> {
 }
 
 /// A `GroupLimits` argument. `unserialize()` asks no constructor: the values are checked here again.
-pub fn argument(call: &Call, number: u32, value: &Zval) -> Outcome<Core> {
+pub fn read(value: &Zval, origin: Origin<'_>) -> Outcome<Core> {
     let Some(object) = value.object().filter(|object| classes::GROUP_LIMITS.owns(object)) else {
-        return Err(call.type_error(number, value));
+        return Err(origin.wrong_type(classes::GROUP_LIMITS.name, value));
     };
     let property = |name: &str| property::<properties::GroupLimits>(object, name);
     let (Some(weight), Some(ordered)) =
@@ -96,7 +87,7 @@ pub fn argument(call: &Call, number: u32, value: &Zval) -> Outcome<Core> {
     else {
         return Err(throw_error("The DelayQueue\\GroupLimits object was not constructed"));
     };
-    let wrong = || Origin::Argument(number).value_error("must have values that its constructor takes");
+    let wrong = || origin.value_error("must have values that its constructor takes");
     let positive = |value: i64| u32::try_from(value).ok().filter(|number| *number > 0).ok_or_else(wrong);
     let limits = Core {
         concurrency: property("concurrency").and_then(Zval::long).map(positive).transpose()?,

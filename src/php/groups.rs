@@ -1,16 +1,16 @@
 //! Groups of jobs: their limits, their pauses, and what there is of them. `DelayQueue\GroupStats`.
 
+use super::args;
 use super::call::Call;
 use super::classes::properties;
 use super::convert;
 use super::delay_queue::DelayQueue;
-use super::exceptions::At;
 use super::group_limits;
 use super::job_info;
 use super::object::{Plain, make};
 use super::origin::{Origin, active_function};
 use super::times;
-use super::unwind::{Outcome, throw_error, throw_value_error};
+use super::unwind::{Outcome, throw_value_error};
 use crate::core::error::Error;
 use crate::core::groups::{AllLimits, Group, GroupLimits, GroupStats as Core};
 use crate::core::job::State;
@@ -29,19 +29,6 @@ pub fn stats_object(stats: &Core) -> Outcome<Zval> {
     make(Plain, properties)
 }
 
-/// `string $group`
-fn name(call: &Call, number: u32) -> Outcome<Group> {
-    Group::new(call.bytes(number)?).at(Origin::Argument(number))
-}
-
-/// `?string $group = null`
-pub fn nullable_name(call: &Call, number: u32) -> Outcome<Option<Group>> {
-    match call.nullable_bytes(number)? {
-        Some(bytes) => Group::new(bytes).at(Origin::Argument(number)).map(Some),
-        None => Ok(None),
-    }
-}
-
 /// Changes the partitions in which jobs of a group may lie, or all. `done`: "paused".
 fn change(
     this: &DelayQueue,
@@ -53,18 +40,13 @@ fn change(
     Ok(convert::null())
 }
 
-pub fn limit_groups(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let group = nullable_name(call, 1)?;
-    let limits = match call.non_null(2) {
-        Some(value) => Some(group_limits::argument(call, 2, value)?),
-        None => None,
-    };
+pub fn limit_groups(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let group = call.nullable(1, args::group)?;
+    let limits = call.nullable(2, group_limits::read)?;
     change(this, group.as_ref(), "limited", |part| part.limit_groups(group.as_ref(), limits.as_ref()))
 }
 
-pub fn limit_queue(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
+pub fn limit_queue(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let limits = group_limits::of_arguments(call)?;
     let limits = Some(limits).filter(|limits| *limits != GroupLimits::default());
     // To forget a limit that was set while there was one is right for any number.
@@ -77,65 +59,62 @@ pub fn limit_queue(call: &Call) -> Outcome<Zval> {
     Ok(convert::null())
 }
 
-pub fn limits(call: &Call) -> Outcome<Zval> {
-    let AllLimits { queue, others, groups } = call.this::<DelayQueue>()?.queue.limits()?;
+pub fn limits(this: &DelayQueue) -> Outcome<Zval> {
+    let AllLimits { queue, others, groups } = this.queue.limits()?;
     let nullable = |limits: Option<GroupLimits>| limits.as_ref().map_or(Ok(convert::null()), group_limits::object);
     let of_groups = groups.iter().map(|(group, limits)| Ok((group.as_bytes(), group_limits::object(limits)?)));
     let of_groups = convert::named(of_groups.collect::<Outcome<Vec<_>>>()?);
     Ok(convert::map([("queue", nullable(queue)?), ("others", nullable(others)?), ("groups", of_groups)]))
 }
 
-pub fn rate_limit(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let Some(value) = call.arg(1) else { return Err(throw_error("rateLimit() needs a duration")) };
-    let for_ms = times::span(value, Origin::Argument(1))?;
-    let group = nullable_name(call, 2)?;
+pub fn rate_limit(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let for_ms = call.required(1, times::span)?;
+    let group = call.nullable(2, args::group)?;
     this.queue.rate_limit(for_ms, group.as_ref())?;
     Ok(convert::null())
 }
 
-pub fn pause(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let for_ms = match call.non_null(1) {
-        Some(value) => Some(times::span(value, Origin::Argument(1))?),
-        None => None,
-    };
-    let group = nullable_name(call, 2)?;
+pub fn pause(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let for_ms = call.nullable(1, times::span)?;
+    let group = call.nullable(2, args::group)?;
     change(this, group.as_ref(), "paused", |part| part.pause(for_ms, group.as_ref()))
 }
 
-pub fn resume(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let group = nullable_name(call, 1)?;
+pub fn resume(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let group = call.nullable(1, args::group)?;
     change(this, group.as_ref(), "resumed", |part| part.resume(group.as_ref()))
 }
 
-pub fn is_paused(call: &Call) -> Outcome<Zval> {
-    Ok(convert::bool(call.this::<DelayQueue>()?.queue.is_paused(nullable_name(call, 1)?.as_ref())?))
+pub fn is_paused(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    Ok(convert::bool(this.queue.is_paused(call.nullable(1, args::group)?.as_ref())?))
 }
 
-pub fn cancel_group(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let group = name(call, 1)?;
+pub fn cancel_group(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let group = call.required(1, args::group)?;
     let reserved = call.bool_or(2, false)?;
     let cancel = |part: &Queue| part.cancel_group(&group, reserved);
     Ok(convert::int(this.queue.sum(Some(&group), "jobs cancelled", cancel)?))
 }
 
-pub fn group_stats(call: &Call) -> Outcome<Zval> {
-    stats_object(&call.this::<DelayQueue>()?.queue.group_stats(&name(call, 1)?)?)
+pub fn group_stats(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    stats_object(&this.queue.group_stats(&call.required(1, args::group)?)?)
 }
 
-pub fn groups(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let limit = call.at_least(1, call.int_or(1, 100)?, 1)?;
-    let after = call.optional_bytes(2)?.unwrap_or_default();
+pub fn groups(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let limit = call.optional(1, args::at_least(1))?.unwrap_or(100);
+    let after = call.optional(2, args::bytes)?.unwrap_or_default();
     Ok(convert::list(this.queue.groups(limit, &after)?.iter().map(convert::bytes)))
 }
 
 /// `list()` with a group: a page of its jobs in this state.
-pub fn list_group(call: &Call, group: &Group, state: State, offset: u64, limit: u64) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
+pub fn list_group(
+    this: &DelayQueue,
+    call: &Call,
+    group: &Group,
+    state: State,
+    offset: u64,
+    limit: u64,
+) -> Outcome<Zval> {
     if call.non_null(4).is_some() {
         return Err(Origin::Argument(4).value_error("must be null when argument #5 ($group) is given"));
     }

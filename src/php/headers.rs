@@ -1,6 +1,5 @@
 //! Headers, an `array<string,string>`, and the words of a seal travel beside a payload. They are checked before anything is sent.
 
-use super::call::Call;
 use super::convert::{self, ArrayKey};
 use super::origin::{Origin, type_name};
 use super::unwind::Outcome;
@@ -16,7 +15,7 @@ const BYTES: usize = 8 << 10;
 
 /// Names and values in their order. Nothing is coerced, but that PHP makes an int of a name such as `123`.
 pub fn read(value: &Zval, origin: Origin<'_>) -> Outcome<Vec<(String, String)>> {
-    let Some(table) = value.array() else { return Err(origin.type_error("array", value)) };
+    let Some(table) = value.array() else { return Err(origin.wrong_type("array", value)) };
     if table.len() > MOST {
         return Err(origin.value_error(&format!("must have at most {MOST} headers, {} given", table.len())));
     }
@@ -49,11 +48,6 @@ fn is_name(name: &[u8]) -> bool {
     (1..=NAME_BYTES).contains(&name.len()) && name.iter().all(is_fine)
 }
 
-/// `?array $headers = null`: `None` keeps the headers of the job.
-pub fn nullable(call: &Call, number: u32) -> Outcome<Option<Vec<(String, String)>>> {
-    call.non_null(number).map(|value| read(value, Origin::Argument(number))).transpose()
-}
-
 /// The array of a job's headers.
 pub fn array(headers: &[(String, String)]) -> Zval {
     convert::named(headers.iter().map(|(name, text)| (name.as_str(), convert::bytes(text))))
@@ -66,7 +60,7 @@ pub fn seal_array(seal: &Seal) -> Zval {
 
 /// Whether it is a good one shows when the job is opened.
 pub fn read_seal(value: &Zval, origin: Origin<'_>) -> Outcome<Seal> {
-    let Some(table) = value.array() else { return Err(origin.type_error("?array", value)) };
+    let Some(table) = value.array() else { return Err(origin.wrong_type("array", value)) };
     let mut seal = Seal::default();
     let mut found = 0;
     for (key, value) in convert::entries(table) {

@@ -17,7 +17,7 @@ pub fn each_chunk<T>(
     check: impl Fn(&Zval, usize) -> Outcome<T>,
     mut send: impl FnMut(Vec<T>) -> Outcome<()>,
 ) -> Outcome<()> {
-    let Some(given) = call.arg(1) else { return Err(throw_error("the items are missing")) };
+    let given = call.required(1, |value, _| Ok(value))?;
     // A reference of our own keeps an item while jsonSerialize() methods run.
     let check = |item: &Zval, index| check(&item.dereference().shallow_clone(), index);
     let mut send = |checked: Vec<T>| if checked.is_empty() { Ok(()) } else { send(checked) };

@@ -9,11 +9,11 @@ use super::headers;
 use super::object::{Handlers, Inside, make};
 use super::open_jobs::{self, KeepAlive, OpenJob};
 use super::origin::Origin;
-use super::payload::{Encoding, Format};
+use super::payload::{self, Encoding, Format};
 use super::reason;
 use super::recorder::{RecordedCall, RecordedContent, Recorder};
 use super::times;
-use super::unwind::{Outcome, Unwind, take_throwable, throw_error};
+use super::unwind::{Outcome, Unwind, take_throwable};
 use crate::core::clock;
 use crate::core::error::Error;
 use crate::core::job::{Due, Reserved};
@@ -210,26 +210,18 @@ impl Drop for Job {
     }
 }
 
-pub fn ack(call: &Call) -> Outcome<Zval> {
-    let job = call.this::<Job>()?;
+pub fn ack(job: &Job, call: &Call) -> Outcome<Zval> {
     let failed = call.bool_or(1, false)?;
     job.settle(&RecordedCall { name: "ack", failed, ..RecordedCall::default() }, |held| {
         if failed { job.queue.ack_failed(held) } else { job.queue.ack(held) }
     })
 }
 
-pub fn release(call: &Call) -> Outcome<Zval> {
-    let job = call.this::<Job>()?;
-    let due = match call.arg(1) {
-        Some(value) => times::due(value, Origin::Argument(1))?,
-        None => Due::InMs(0),
-    };
-    let priority = match call.nullable_int(2)? {
-        Some(number) => Some(args::u32_in(number, Origin::Argument(2), 0, u32::MAX)?),
-        None => None,
-    };
+pub fn release(job: &Job, call: &Call) -> Outcome<Zval> {
+    let due = call.optional(1, times::due)?.unwrap_or(Due::InMs(0));
+    let priority = call.nullable(2, args::priority)?;
     let count_attempt = call.bool_or(3, true)?;
-    let error = reason::argument(call, 4)?;
+    let error = call.nullable(4, reason::read)?;
     let (is_uncounted, failed, reason) = (!count_attempt, error.is_some(), error.as_deref());
     let call = RecordedCall {
         name: "release",
@@ -246,16 +238,14 @@ pub fn release(call: &Call) -> Outcome<Zval> {
     })
 }
 
-pub fn fail(call: &Call) -> Outcome<Zval> {
-    let job = call.this::<Job>()?;
-    let reason = reason::argument(call, 1)?;
+pub fn fail(job: &Job, call: &Call) -> Outcome<Zval> {
+    let reason = call.nullable(1, reason::read)?;
     let call = RecordedCall { name: "fail", reason: reason.as_deref(), ..RecordedCall::default() };
     job.settle(&call, |held| job.queue.fail(held, reason.as_deref()))
 }
 
-pub fn bury(call: &Call) -> Outcome<Zval> {
-    let job = call.this::<Job>()?;
-    let reason = reason::argument(call, 1)?;
+pub fn bury(job: &Job, call: &Call) -> Outcome<Zval> {
+    let reason = call.nullable(1, reason::read)?;
     let failed = call.bool_or(2, false)?;
     let reason = reason.as_deref();
     job.settle(&RecordedCall { name: "bury", reason, failed, ..RecordedCall::default() }, |held| {
@@ -263,12 +253,8 @@ pub fn bury(call: &Call) -> Outcome<Zval> {
     })
 }
 
-pub fn touch(call: &Call) -> Outcome<Zval> {
-    let job = call.this::<Job>()?;
-    let ttr_ms = match call.non_null(1) {
-        Some(value) => Some(times::ttr(value, Origin::Argument(1))?),
-        None => None,
-    };
+pub fn touch(job: &Job, call: &Call) -> Outcome<Zval> {
+    let ttr_ms = call.nullable(1, times::ttr)?;
     job.check()?;
     let before = Instant::now();
     let length_ms = ttr_ms.unwrap_or(job.held.options.ttr_ms);
@@ -285,12 +271,8 @@ pub fn touch(call: &Call) -> Outcome<Zval> {
     Ok(convert::float(convert::unix_seconds_of_us(until_us)))
 }
 
-pub fn keep_alive(call: &Call) -> Outcome<Zval> {
-    let job = call.this::<Job>()?;
-    let at_most_ms = match call.non_null(1) {
-        Some(value) => Some(times::millis(value, Origin::Argument(1))?),
-        None => None,
-    };
+pub fn keep_alive(job: &Job, call: &Call) -> Outcome<Zval> {
+    let at_most_ms = call.nullable(1, times::millis)?;
     if at_most_ms == Some(0) {
         return Err(Origin::Argument(1).value_error("must be greater than 0"));
     }
@@ -301,24 +283,22 @@ pub fn keep_alive(call: &Call) -> Outcome<Zval> {
     Ok(convert::null())
 }
 
-pub fn update(call: &Call) -> Outcome<Zval> {
-    let job = call.this::<Job>()?;
-    let Some(payload) = call.arg(1) else { return Err(throw_error("update() needs a payload")) };
-    if let Some(given) = call.non_null(3) {
-        let Some(body) = payload.zend_str() else { return Err(Origin::Argument(1).type_error("string", payload)) };
-        let headers = headers::nullable(call, 2)?.unwrap_or_default();
-        let seal = headers::read_seal(given, Origin::Argument(3))?;
+pub fn update(job: &Job, call: &Call) -> Outcome<Zval> {
+    if call.non_null(3).is_some() {
+        let body = call.required(1, payload::stored)?;
+        let headers = call.nullable(2, headers::read)?.unwrap_or_default();
+        let seal = call.required(3, headers::read_seal)?;
         job.check()?;
-        let content = RecordedContent { body: body.as_bytes(), format: Format::Raw, headers: Some(&headers) };
+        let content = RecordedContent { body, format: Format::Raw, headers: Some(&headers) };
         if job.is_recorded(&RecordedCall { name: "update", content: Some(content), ..RecordedCall::default() })? {
             return Ok(convert::null());
         }
-        let content = SealedContent { payload: body.as_bytes(), headers: &headers, seal: &seal };
+        let content = SealedContent { payload: body, headers: &headers, seal: &seal };
         job.note(job.queue.update_held_to_sealed(&job.held, content))?;
         return Ok(convert::null());
     }
-    let bytes = job.encoding.encode(payload, Origin::Argument(1))?;
-    let headers = headers::nullable(call, 2)?;
+    let bytes = call.required(1, |value, origin| job.encoding.encode(value, origin))?;
+    let headers = call.nullable(2, headers::read)?;
     job.check()?;
     let content = RecordedContent { body: &bytes, format: job.encoding.format, headers: headers.as_deref() };
     if !job.is_recorded(&RecordedCall { name: "update", content: Some(content), ..RecordedCall::default() })? {
@@ -328,8 +308,7 @@ pub fn update(call: &Call) -> Outcome<Zval> {
 }
 
 /// Seconds until the lease ends, 0 once it has or the job is no longer ours.
-pub fn time_left(call: &Call) -> Outcome<Zval> {
-    let job = call.this::<Job>()?;
+pub fn time_left(job: &Job) -> Outcome<Zval> {
     if !job.is_ours() {
         return Ok(convert::float(0.0));
     }
@@ -337,19 +316,15 @@ pub fn time_left(call: &Call) -> Outcome<Zval> {
 }
 
 /// Whether the lease of a job that is ours ends within the margin.
-pub fn deadline_soon(call: &Call) -> Outcome<Zval> {
-    let job = call.this::<Job>()?;
-    let margin_ms = match call.arg(1) {
-        Some(value) => times::millis(value, Origin::Argument(1))?,
-        None => 1000,
-    };
+pub fn deadline_soon(job: &Job, call: &Call) -> Outcome<Zval> {
+    let margin_ms = call.optional(1, times::millis)?.unwrap_or(1000);
     Ok(convert::bool(job.is_ours() && job.seconds_left() <= convert::seconds(margin_ms)))
 }
 
-pub fn is_settled(call: &Call) -> Outcome<Zval> {
-    Ok(convert::bool(call.this::<Job>()?.settled.get()))
+pub fn is_settled(job: &Job) -> Outcome<Zval> {
+    Ok(convert::bool(job.settled.get()))
 }
 
-pub fn is_lost(call: &Call) -> Outcome<Zval> {
-    Ok(convert::bool(call.this::<Job>()?.lease.is_lost()))
+pub fn is_lost(job: &Job) -> Outcome<Zval> {
+    Ok(convert::bool(job.lease.is_lost()))
 }

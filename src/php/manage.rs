@@ -1,73 +1,56 @@
 //! Looking at jobs and queues, and moving them about.
 
+use super::args;
 use super::call::Call;
-use super::classes;
 use super::convert;
 use super::delay_queue::DelayQueue;
-use super::exceptions::At;
 use super::groups;
 use super::headers;
 use super::job_info::{self, JobInfo};
-use super::object::inside;
 use super::origin::Origin;
 use super::stats as stats_object;
 use super::times;
 use super::unwind::{Outcome, throw_error};
 use crate::core::doctor::Level;
 use crate::core::install;
-use crate::core::job::{JobId, Place, State};
+use crate::core::job::{Place, State};
 use ext_php_rs::types::Zval;
 
-fn id(call: &Call) -> Outcome<JobId> {
-    JobId::new(call.bytes(1)?).at(Origin::Argument(1))
-}
-
-fn state(call: &Call, number: u32, value: &Zval) -> Outcome<State> {
-    classes::state(value).ok_or_else(|| call.type_error(number, value))
-}
-
-pub fn peek(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let id = id(call)?;
+pub fn peek(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let id = call.required(1, args::id)?;
     match this.queue.at_home(&id, |part| part.peek(&id))? {
         Some(info) => job_info::object(&info, this.defaults.encoding.format),
         None => Ok(convert::null()),
     }
 }
 
-fn peek_state(call: &Call, state: State) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
+fn peek_state(this: &DelayQueue, state: State) -> Outcome<Zval> {
     match this.queue.peek_state(state)? {
         Some(info) => job_info::object(&info, this.defaults.encoding.format),
         None => Ok(convert::null()),
     }
 }
 
-pub fn peek_ready(call: &Call) -> Outcome<Zval> {
-    peek_state(call, State::Ready)
+pub fn peek_ready(this: &DelayQueue) -> Outcome<Zval> {
+    peek_state(this, State::Ready)
 }
 
-pub fn peek_delayed(call: &Call) -> Outcome<Zval> {
-    peek_state(call, State::Delayed)
+pub fn peek_delayed(this: &DelayQueue) -> Outcome<Zval> {
+    peek_state(this, State::Delayed)
 }
 
-pub fn peek_buried(call: &Call) -> Outcome<Zval> {
-    peek_state(call, State::Buried)
+pub fn peek_buried(this: &DelayQueue) -> Outcome<Zval> {
+    peek_state(this, State::Buried)
 }
 
-pub fn list(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let Some(value) = call.arg(1) else { return Err(throw_error("list() needs a state")) };
-    let state = state(call, 1, value)?;
-    let offset = call.at_least(2, call.int_or(2, 0)?, 0)?;
-    let limit = call.at_least(3, call.int_or(3, 100)?, 1)?;
-    if let Some(group) = groups::nullable_name(call, 5)? {
-        return groups::list_group(call, &group, state, offset, limit);
+pub fn list(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let state = call.required(1, args::state)?;
+    let offset = call.optional(2, args::at_least(0))?.unwrap_or(0);
+    let limit = call.optional(3, args::at_least(1))?.unwrap_or(100);
+    if let Some(group) = call.nullable(5, args::group)? {
+        return groups::list_group(this, call, &group, state, offset, limit);
     }
-    let after = match call.non_null(4) {
-        Some(value) => Some(place(call, 4, value, state)?),
-        None => None,
-    };
+    let after = call.nullable(4, |value, origin| place(value, origin, state))?;
     let mut out = Vec::new();
     for info in this.queue.list_from(state, after, offset, limit)? {
         out.push(job_info::object(&info, this.defaults.encoding.format)?);
@@ -76,73 +59,51 @@ pub fn list(call: &Call) -> Outcome<Zval> {
 }
 
 /// The place in the order of this state at which a job was seen.
-fn place<'a>(call: &Call, number: u32, value: &'a Zval, state: State) -> Outcome<&'a Place> {
-    let Some(info) = inside::<JobInfo>(value) else { return Err(call.type_error(number, value)) };
-    match &info.place {
+fn place<'a>(value: &'a Zval, origin: Origin<'_>, state: State) -> Outcome<&'a Place> {
+    match &args::inside::<JobInfo>(value, origin)?.place {
         Some(place) if place.state == state => Ok(place),
-        Some(_) => Err(Origin::Argument(number).value_error("must be a job in the state that is listed")),
-        None => Err(Origin::Argument(number).value_error("must be a job that a DelayQueue has looked at")),
+        Some(_) => Err(origin.value_error("must be a job in the state that is listed")),
+        None => Err(origin.value_error("must be a job that a DelayQueue has looked at")),
     }
 }
 
-pub fn count_due(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let mut until_us = Vec::new();
-    for number in call.rest(1) {
-        let Some(value) = call.arg(number) else { continue };
-        let Some(moment) = value.object().filter(|object| times::is_moment(object)) else {
-            return Err(call.type_error(number, value));
-        };
-        until_us.push(times::moment_us(moment)?);
-    }
+pub fn count_due(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let until_us = call.each(1, times::moment)?;
     Ok(convert::list(this.queue.count_due(&until_us)?.into_iter().map(convert::int)))
 }
 
-pub fn now(call: &Call) -> Outcome<Zval> {
-    Ok(convert::float(convert::unix_seconds_of_us(call.this::<DelayQueue>()?.queue.first().now_us()?)))
+pub fn now(this: &DelayQueue) -> Outcome<Zval> {
+    Ok(convert::float(convert::unix_seconds_of_us(this.queue.first().now_us()?)))
 }
 
-pub fn count(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let state = match call.non_null(1) {
-        Some(value) => Some(state(call, 1, value)?),
-        None => None,
-    };
+pub fn count(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let state = call.nullable(1, args::state)?;
     Ok(convert::int(this.queue.each(None, |part| part.count(state))?.iter().sum::<u64>()))
 }
 
-pub fn cancel(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let mut ids = Vec::new();
-    for number in call.rest(1) {
-        ids.push(JobId::new(call.bytes(number)?).at(Origin::Argument(number))?);
-    }
+pub fn cancel(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let ids = call.each(1, args::id)?;
     if ids.is_empty() {
         return Ok(convert::int(0));
     }
     Ok(convert::int(this.queue.cancel(&ids)?))
 }
 
-pub fn reschedule(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let id = id(call)?;
-    let Some(delay) = call.arg(2) else { return Err(throw_error("reschedule() needs a delay")) };
-    let due = times::due(delay, Origin::Argument(2))?;
+pub fn reschedule(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let id = call.required(1, args::id)?;
+    let due = call.required(2, times::due)?;
     Ok(convert::bool(this.queue.at_home(&id, |part| part.reschedule(&id, due))?))
 }
 
-pub fn update(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let id = id(call)?;
-    let Some(payload) = call.arg(2) else { return Err(throw_error("update() needs a payload")) };
-    let bytes = this.defaults.encoding.encode(payload, Origin::Argument(2))?;
-    let headers = headers::nullable(call, 3)?;
+pub fn update(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let id = call.required(1, args::id)?;
+    let bytes = call.required(2, |value, origin| this.defaults.encoding.encode(value, origin))?;
+    let headers = call.nullable(3, headers::read)?;
     Ok(convert::bool(this.queue.at_home(&id, |part| part.update(&id, &bytes, headers.as_deref()))?))
 }
 
-pub fn reseal(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let id = id(call)?;
+pub fn reseal(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let id = call.required(1, args::id)?;
     let plain_too = call.bool_or(2, true)?;
     if !this.queue.first().has_keys() {
         return Err(throw_error("DelayQueue::reseal() needs the option \"keys\""));
@@ -150,26 +111,21 @@ pub fn reseal(call: &Call) -> Outcome<Zval> {
     Ok(convert::bool(this.queue.at_home(&id, |part| part.reseal(&id, plain_too))?))
 }
 
-pub fn kick_job(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let id = id(call)?;
+pub fn kick_job(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let id = call.required(1, args::id)?;
     let reset = call.bool_or(2, true)?;
     Ok(convert::bool(this.queue.at_home(&id, |part| part.kick_job(&id, reset))?))
 }
 
-pub fn kick(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let max = call.at_least(1, call.int_or(1, 1)?, 1)?;
+pub fn kick(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let max = call.optional(1, args::at_least(1))?.unwrap_or(1);
     let reset = call.bool_or(2, true)?;
     Ok(convert::int(this.queue.kick(max, reset)?))
 }
 
-pub fn purge(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
+pub fn purge(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let mut states = Vec::new();
-    for number in call.rest(1) {
-        let Some(value) = call.arg(number) else { continue };
-        let state = state(call, number, value)?;
+    for state in call.each(1, args::state)? {
         if !states.contains(&state) {
             states.push(state);
         }
@@ -177,31 +133,30 @@ pub fn purge(call: &Call) -> Outcome<Zval> {
     Ok(convert::int(this.queue.sum(None, "jobs deleted", |part| part.purge(&states))?))
 }
 
-pub fn forget(call: &Call) -> Outcome<Zval> {
-    Ok(convert::bool(call.this::<DelayQueue>()?.queue.forget()?))
+pub fn forget(this: &DelayQueue) -> Outcome<Zval> {
+    Ok(convert::bool(this.queue.forget()?))
 }
 
-pub fn stats(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
+pub fn stats(this: &DelayQueue) -> Outcome<Zval> {
     stats_object::object(this.queue.name(), this.queue.stats()?)
 }
 
-pub fn queues(call: &Call) -> Outcome<Zval> {
-    Ok(convert::list(call.this::<DelayQueue>()?.queue.first().queues()?.iter().map(convert::bytes)))
+pub fn queues(this: &DelayQueue) -> Outcome<Zval> {
+    Ok(convert::list(this.queue.first().queues()?.iter().map(convert::bytes)))
 }
 
-pub fn partitions(call: &Call) -> Outcome<Zval> {
-    Ok(convert::int(call.this::<DelayQueue>()?.queue.first().known_partitions()?))
+pub fn partitions(this: &DelayQueue) -> Outcome<Zval> {
+    Ok(convert::int(this.queue.first().known_partitions()?))
 }
 
-pub fn install_scripts(call: &Call) -> Outcome<Zval> {
-    let servers = install::install_scripts(call.this::<DelayQueue>()?.queue.first().client())?;
+pub fn install_scripts(this: &DelayQueue) -> Outcome<Zval> {
+    let servers = install::install_scripts(this.queue.first().client())?;
     Ok(convert::int(servers))
 }
 
-pub fn doctor(call: &Call) -> Outcome<Zval> {
+pub fn doctor(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let repair = call.bool_or(1, false)?;
-    let checks = call.this::<DelayQueue>()?.queue.doctor(repair)?;
+    let checks = this.queue.doctor(repair)?;
     Ok(convert::list(checks.iter().map(|check| {
         let level = match check.level {
             Level::Ok => "ok",

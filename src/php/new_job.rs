@@ -3,17 +3,14 @@
 use super::args;
 use super::backoff;
 use super::call::Call;
-use super::class::Case;
-use super::classes::{self, cases};
+use super::classes::{cases, parameters};
 use super::convert::{self, ArrayKey};
-use super::exceptions::At;
 use super::headers;
 use super::origin::Origin;
 use super::payload::Encoding;
 use super::times;
 use super::unwind::Outcome;
-use crate::core::groups::Group;
-use crate::core::job::{Due, Extras, JobId, JobOptions, NewJob, OnDuplicate};
+use crate::core::job::{Due, Extras, JobOptions, NewJob, OnDuplicate};
 use crate::core::nearest;
 use crate::core::record;
 use crate::core::traits::{OnExpiry, Traits};
@@ -26,43 +23,27 @@ pub struct Defaults {
     pub encoding: Encoding,
 }
 
-/// The parameters of `push()` in their order, then the further keys of an item of `pushMany()`, then those of `pushOnce()`.
-const KEYS: [&str; 22] = [
-    "payload",
-    "delay",
-    "id",
-    "priority",
-    "ttr",
-    "maxAttempts",
-    "backoff",
-    "timeout",
-    "onDuplicate",
-    "headers",
-    "unique",
-    "maxWait",
-    "expires",
-    "onExpiry",
-    "retryUntil",
-    "group",
-    "extras",
-    "receipt",
-    "createdAt",
-    "past",
-    "state",
-    "seal",
-];
-const OF_PUSH_MANY: usize = 17;
+/// The further keys of an item of `pushMany()`, then those of `pushOnce()`.
+const FURTHER_KEYS: [&str; 6] = ["extras", "receipt", "createdAt", "past", "state", "seal"];
+const OF_PUSH: usize = parameters::PUSH.len();
+const OF_PUSH_MANY: usize = OF_PUSH + 1;
+const OF_PUSH_ONCE: usize = OF_PUSH + FURTHER_KEYS.len();
 
-/// The values given, by their position in [`KEYS`].
+/// The parameters of `push()` in their order, then [`FURTHER_KEYS`].
+fn keys() -> impl Iterator<Item = &'static str> {
+    parameters::PUSH.into_iter().chain(FURTHER_KEYS)
+}
+
+/// The values given, by their position in [`keys`].
 pub struct Fields<'a> {
-    values: [Option<&'a Zval>; KEYS.len()],
+    values: [Option<&'a Zval>; OF_PUSH_ONCE],
     item: Option<usize>,
 }
 
 impl<'a> Fields<'a> {
     pub fn of_call(call: &'a Call) -> Self {
-        let mut values = [None; KEYS.len()];
-        for (number, value) in (1..).zip(values.iter_mut().take(OF_PUSH_MANY)) {
+        let mut values = [None; OF_PUSH_ONCE];
+        for (number, value) in (1..).zip(values.iter_mut().take(OF_PUSH)) {
             *value = call.arg(number);
         }
         Self { values, item: None }
@@ -75,21 +56,21 @@ impl<'a> Fields<'a> {
 
     /// The keys of an item of `pushOnce()`.
     pub fn of_item_once(item: &'a Zval, index: usize) -> Outcome<Self> {
-        Self::of_item_with(item, index, KEYS.len())
+        Self::of_item_with(item, index, OF_PUSH_ONCE)
     }
 
-    fn of_item_with(item: &'a Zval, index: usize, keys: usize) -> Outcome<Self> {
+    fn of_item_with(item: &'a Zval, index: usize, count: usize) -> Outcome<Self> {
         let Some(table) = item.array() else { return Err(Origin::WholeItem(index).type_error("array", item)) };
-        let mut values = [None; KEYS.len()];
+        let mut values = [None; OF_PUSH_ONCE];
         for (key, value) in convert::entries(table) {
             let known = match &key {
-                ArrayKey::Text(text) => KEYS.iter().take(keys).position(|k| k.as_bytes() == *text),
+                ArrayKey::Text(text) => keys().take(count).position(|known| known.as_bytes() == *text),
                 ArrayKey::Int(_) => None,
             };
             match known.and_then(|position| values.get_mut(position)) {
                 Some(slot) => *slot = Some(value),
                 None => {
-                    let hint = nearest::hint(&key.to_string(), KEYS.get(..keys).unwrap_or(&KEYS));
+                    let hint = nearest::hint(&key.to_string(), &keys().take(count).collect::<Vec<_>>());
                     return Err(Origin::WholeItem(index).value_error(&format!("has the unknown key \"{key}\"{hint}")));
                 }
             }
@@ -98,7 +79,7 @@ impl<'a> Fields<'a> {
     }
 
     pub fn get(&self, key: &'static str) -> (Option<&'a Zval>, Origin<'static>) {
-        let position = KEYS.iter().position(|k| *k == key).unwrap_or(0);
+        let position = keys().position(|known| known == key).unwrap_or(0);
         let origin = match self.item {
             None => Origin::Argument(u32::try_from(position + 1).unwrap_or(1)),
             Some(index) => Origin::Item(index, key),
@@ -106,14 +87,27 @@ impl<'a> Fields<'a> {
         (self.values.get(position).copied().flatten(), origin)
     }
 
+    /// `None` where it was left out.
+    pub fn given<T>(
+        &self,
+        key: &'static str,
+        read: impl FnOnce(&'a Zval, Origin<'static>) -> Outcome<T>,
+    ) -> Outcome<Option<T>> {
+        let (value, origin) = self.get(key);
+        value.map(|value| read(value, origin)).transpose()
+    }
+
     /// For parameters where null means "the queue's default".
     pub fn nullable<T>(
         &self,
         key: &'static str,
-        read: impl FnOnce(&Zval, Origin<'_>) -> Outcome<T>,
+        read: impl FnOnce(&'a Zval, Origin<'static>) -> Outcome<T>,
     ) -> Outcome<Option<T>> {
-        let (value, origin) = self.get(key);
-        value.filter(|v| !v.is_null()).map(|v| read(v, origin)).transpose()
+        let (value, origin) = match self.get(key) {
+            (value, Origin::Item(index, key)) => (value, Origin::NullableItem(index, key)),
+            of_call => of_call,
+        };
+        value.filter(|value| !value.is_null()).map(|value| read(value, origin)).transpose()
     }
 
     /// Checks everything and encodes the payload.
@@ -139,15 +133,9 @@ impl<'a> Fields<'a> {
 
     /// Without its payload.
     fn job_of(&self, defaults: &Defaults, on_duplicate: OnDuplicate) -> Outcome<NewJob> {
-        let due = match self.get("delay") {
-            (Some(value), origin) => times::due(value, origin)?,
-            (None, _) => Due::InMs(0),
-        };
-        let id = self.nullable("id", |value, origin| match args::bytes(value, origin)? {
-            Some(bytes) => JobId::new(bytes).at(origin),
-            None => Err(origin.wrong_type("?string", value)),
-        })?;
-        let on_duplicate = match self.case("onDuplicate")? {
+        let due = self.given("delay", times::due)?.unwrap_or(Due::InMs(0));
+        let id = self.nullable("id", args::id)?;
+        let on_duplicate = match self.given("onDuplicate", args::case)? {
             Some(cases::OnDuplicate::Fail) => OnDuplicate::Fail,
             Some(cases::OnDuplicate::Keep) => OnDuplicate::Keep,
             Some(cases::OnDuplicate::Replace) => OnDuplicate::Replace,
@@ -156,15 +144,12 @@ impl<'a> Fields<'a> {
         let mut extras = self.nullable("extras", extras)?.unwrap_or_default();
         extras.traits = self.traits(id.is_some() && on_duplicate == OnDuplicate::Replace)?.before(&extras.traits);
         let options = JobOptions {
-            priority: self.u32("priority", 0)?.unwrap_or(defaults.options.priority),
+            priority: self.nullable("priority", args::priority)?.unwrap_or(defaults.options.priority),
             ttr_ms: self.nullable("ttr", times::ttr)?.unwrap_or(defaults.options.ttr_ms),
-            max_attempts: self.u32("maxAttempts", 0)?.unwrap_or(defaults.options.max_attempts),
+            max_attempts: self.nullable("maxAttempts", args::max_attempts)?.unwrap_or(defaults.options.max_attempts),
             backoff: self.nullable("backoff", backoff::argument)?.unwrap_or_else(|| defaults.options.backoff.clone()),
             timeout_ms: self.nullable("timeout", times::millis)?.unwrap_or(defaults.options.timeout_ms),
-            headers: match self.get("headers") {
-                (Some(value), origin) => headers::read(value, origin)?,
-                (None, _) => Vec::new(),
-            },
+            headers: self.given("headers", headers::read)?.unwrap_or_default(),
             seal: None,
             extras,
         };
@@ -177,8 +162,8 @@ impl<'a> Fields<'a> {
 
     /// A job that is none: only its id and `unique` count.
     pub fn without_payload(&self, defaults: &Defaults) -> Outcome<NewJob> {
-        for (key, value) in KEYS.iter().zip(&self.values) {
-            if value.is_some() && !["id", "unique", "receipt"].contains(key) {
+        for (key, value) in keys().zip(&self.values) {
+            if value.is_some() && !["id", "unique", "receipt"].contains(&key) {
                 return Err(self.get("payload").1.value_error(&format!("must be given with {key}")));
             }
         }
@@ -188,7 +173,7 @@ impl<'a> Fields<'a> {
     /// `replaces`: the job replaces another one of its id.
     fn traits(&self, replaces: bool) -> Outcome<Traits> {
         let mut traits = Traits::default();
-        let then = match self.case("onExpiry")? {
+        let then = match self.given("onExpiry", args::case)? {
             Some(cases::OnExpiry::Drop) => OnExpiry::Drop,
             Some(cases::OnExpiry::Bury) | None => OnExpiry::Bury,
         };
@@ -210,38 +195,16 @@ impl<'a> Fields<'a> {
             }
             traits = traits.longest_wait(ms);
         }
-        let group = self.nullable("group", |value, origin| match args::bytes(value, origin)? {
-            Some(bytes) => Group::new(bytes).at(origin),
-            None => Err(origin.wrong_type("?string", value)),
-        })?;
-        if let Some(group) = group {
+        if let Some(group) = self.nullable("group", args::group)? {
             traits = traits.group(&group);
         }
         Ok(traits)
-    }
-
-    /// The case of an enum.
-    fn case<C: Case>(&self, key: &'static str) -> Outcome<Option<C>> {
-        match self.get(key) {
-            (Some(value), origin) => match classes::case(value) {
-                Some(case) => Ok(Some(case)),
-                None => Err(origin.wrong_type(C::class().name, value)),
-            },
-            (None, _) => Ok(None),
-        }
-    }
-
-    fn u32(&self, key: &'static str, min: u32) -> Outcome<Option<u32>> {
-        self.nullable(key, |value, origin| match args::int(value, origin)? {
-            Some(number) => args::u32_in(number, origin, min, u32::MAX),
-            None => Err(origin.wrong_type("?int", value)),
-        })
     }
 }
 
 /// `JobInfo::$extras`.
 fn extras(value: &Zval, origin: Origin<'_>) -> Outcome<Extras> {
-    let Some(bytes) = value.zend_str() else { return Err(origin.wrong_type("?string", value)) };
+    let Some(bytes) = value.zend_str() else { return Err(origin.wrong_type("string", value)) };
     record::decode_extras(bytes.as_bytes())
         .ok_or_else(|| origin.value_error("must be the extras of a JobInfo, which this version can keep"))
 }

@@ -2,25 +2,24 @@
 
 use super::args;
 use super::call::Call;
-use super::classes::{self, cases, properties};
+use super::classes::properties;
 use super::convert;
 use super::convert::ArrayKey;
 use super::delay_queue::DelayQueue;
-use super::exceptions::At;
 use super::headers;
 use super::items;
 use super::new_job::{Defaults, Fields};
 use super::object::{Plain, make};
 use super::origin::Origin;
+use super::payload;
 use super::times;
 use super::unwind::{Outcome, Unwind};
-use crate::core::job::{JobId, OnDuplicate};
+use crate::core::job::{OnDuplicate, State};
 use crate::core::queue::{OnceJob, PushOnce as Core, Queue};
 use crate::core::record::History;
 use ext_php_rs::types::Zval;
 
-pub fn push_once(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
+pub fn push_once(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let mut sum = Core::default();
     items::each_chunk(
         call,
@@ -41,23 +40,18 @@ pub fn object(sum: Core) -> Outcome<Zval> {
 /// An item of `pushOnce()`. Without a payload it is a receipt alone.
 pub fn once_job(item: &Zval, index: usize, defaults: &Defaults) -> Outcome<OnceJob> {
     let fields = Fields::of_item_once(item, index)?;
-    let receipt = match fields.get("receipt") {
-        (Some(value), origin) => match args::bytes(value, origin)? {
-            Some(bytes) => JobId::new(bytes).at(origin)?.as_bytes().to_vec(),
-            None => return Err(origin.type_error("string", value)),
-        },
-        (None, origin) => return Err(origin.value_error("must be given")),
+    let Some(receipt) = fields.given("receipt", args::id)? else {
+        return Err(fields.get("receipt").1.value_error("must be given"));
     };
+    let receipt = receipt.as_bytes().to_vec();
     let is_receipt_only = fields.get("payload").0.is_none();
     let sealed = fields.nullable("seal", headers::read_seal)?;
     let mut job = if is_receipt_only {
         fields.without_payload(defaults)?
     } else {
-        fields.job_with(defaults, OnDuplicate::Keep, |value, origin| match (&sealed, value.zend_str()) {
-            (None, _) => defaults.encoding.encode(value, origin),
-            // The stored bytes, as a JobInfo shows them.
-            (Some(_), Some(body)) => Ok(body.as_bytes().to_vec()),
-            (Some(_), None) => Err(origin.type_error("string", value)),
+        fields.job_with(defaults, OnDuplicate::Keep, |value, origin| match &sealed {
+            None => defaults.encoding.encode(value, origin),
+            Some(_) => payload::stored(value, origin).map(<[u8]>::to_vec),
         })?
     };
     if job.on_duplicate == OnDuplicate::Fail {
@@ -65,10 +59,9 @@ pub fn once_job(item: &Zval, index: usize, defaults: &Defaults) -> Outcome<OnceJ
         return Err(fields.get("onDuplicate").1.value_error(must));
     }
     job.options.seal = sealed;
-    let is_buried = fields.nullable("state", |value, origin| match classes::case(value) {
-        Some(cases::State::Buried) => Ok(true),
-        Some(_) => Err(origin.value_error("must be State::Buried or null")),
-        None => Err(origin.wrong_type("?DelayQueue\\State", value)),
+    let is_buried = fields.nullable("state", |value, origin| match args::state(value, origin)? {
+        State::Buried => Ok(true),
+        _ => Err(origin.value_error("must be State::Buried or null")),
     })?;
     let created_at_ms = fields.nullable("createdAt", |value, origin| Ok(unix_us(value, origin)?.div_euclid(1000)))?;
     let past = fields.nullable("past", past)?;
@@ -78,21 +71,23 @@ pub fn once_job(item: &Zval, index: usize, defaults: &Defaults) -> Outcome<OnceJ
 /// Unix seconds that are not before 1970.
 fn unix_us(value: &Zval, origin: Origin<'_>) -> Outcome<i64> {
     match args::number(value, origin)? {
-        Some(seconds) if seconds < 0.0 => Err(origin.value_error("must be greater than or equal to 0")),
-        Some(seconds) => times::unix_us(seconds, f64::round, origin),
-        None => Err(origin.type_error("int|float|null", value)),
+        seconds if seconds < 0.0 => Err(origin.value_error("must be greater than or equal to 0")),
+        seconds => times::unix_us(seconds, f64::round, origin),
     }
 }
 
 /// The past of a job, by the names of `JobInfo`.
 fn past(value: &Zval, origin: Origin<'_>) -> Outcome<History> {
-    let Some(table) = value.array() else { return Err(origin.wrong_type("?array", value)) };
+    let Some(table) = value.array() else { return Err(origin.wrong_type("array", value)) };
     let mut past = History::default();
     for (key, value) in convert::entries(table) {
         let ArrayKey::Text(name) = key else { return Err(unknown(&key, origin)) };
         let words = format!("past.{key}");
         let here = match origin {
-            Origin::Item(index, _) => Origin::Item(index, &words),
+            Origin::NullableItem(index, _) if matches!(name, b"firstDueAt" | b"lastError") => {
+                Origin::NullableItem(index, &words)
+            }
+            Origin::NullableItem(index, _) => Origin::Item(index, &words),
             elsewhere => elsewhere,
         };
         let count = match name {
@@ -108,18 +103,14 @@ fn past(value: &Zval, origin: Origin<'_>) -> Outcome<History> {
                 continue;
             }
             b"lastError" => {
-                past.last_error = match args::bytes(value, here)? {
-                    None if !value.is_null() => return Err(here.type_error("?string", value)),
-                    text => text.map(|text| super::reason::bounded(&text)),
-                };
+                if !value.is_null() {
+                    past.last_error = Some(super::reason::bounded(&args::bytes(value, here)?));
+                }
                 continue;
             }
             _ => return Err(unknown(&key, origin)),
         };
-        *count = match args::int(value, here)? {
-            Some(number) => args::u32_in(number, here, 0, u32::MAX - 1)?,
-            None => return Err(here.type_error("int", value)),
-        };
+        *count = args::u32_in(0, u32::MAX - 1)(value, here)?;
     }
     Ok(past)
 }
@@ -128,20 +119,16 @@ fn unknown(key: &ArrayKey<'_>, origin: Origin<'_>) -> Unwind {
     origin.value_error(&format!("has the unknown key \"{key}\""))
 }
 
-pub fn receipts(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let older_than_ms = match call.arg(1) {
-        Some(value) => times::span(value, Origin::Argument(1))?,
-        None => 0,
-    };
-    let prefix = call.optional_bytes(2)?.unwrap_or_default();
-    let limit = call.at_least(3, call.int_or(3, 1000)?, 1)?;
+pub fn receipts(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let older_than_ms = call.optional(1, times::span)?.unwrap_or(0);
+    let prefix = call.optional(2, args::bytes)?.unwrap_or_default();
+    let limit = call.optional(3, args::at_least(1))?.unwrap_or(1000);
     let found = this.queue.receipts(older_than_ms, &prefix, usize::try_from(limit).unwrap_or(usize::MAX))?;
     Ok(convert::list(found.iter().map(convert::bytes)))
 }
 
-pub fn taken_ids(call: &Call) -> Outcome<Zval> {
-    let taken = call.this::<DelayQueue>()?.queue.each(None, Queue::taken_ids)?;
+pub fn taken_ids(this: &DelayQueue) -> Outcome<Zval> {
+    let taken = this.queue.each(None, Queue::taken_ids)?;
     Ok(convert::list(taken.iter().flatten().map(|(id, until_us)| {
         convert::map([
             ("id", convert::bytes(id.as_bytes())),
@@ -150,12 +137,8 @@ pub fn taken_ids(call: &Call) -> Outcome<Zval> {
     })))
 }
 
-pub fn forget_receipts(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let mut names = Vec::new();
-    for number in call.rest(1) {
-        names.push(JobId::new(call.bytes(number)?).at(Origin::Argument(number))?.as_bytes().to_vec());
-    }
+pub fn forget_receipts(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let names = call.each(1, |value, origin| Ok(args::id(value, origin)?.as_bytes().to_vec()))?;
     if names.is_empty() {
         return Ok(convert::int(0));
     }

@@ -10,11 +10,12 @@ use super::payload::{Encoding, Format};
 use super::settings;
 use super::times;
 use super::unwind::Outcome;
+use crate::core::dsn::Dsn;
 use crate::core::durability::Durability;
 use crate::core::job::JobOptions;
 use crate::core::keyring::Keyring;
 use crate::core::nearest;
-use crate::core::queue::check_prefix;
+use crate::core::queue::{QueueConfig, check_prefix};
 use ext_php_rs::types::{ZendHashTable, Zval};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -82,6 +83,23 @@ impl Default for QueueOptions {
     }
 }
 
+impl QueueOptions {
+    pub fn config(&self, name: String, dsn: Arc<Dsn>) -> QueueConfig {
+        QueueConfig {
+            name,
+            prefix: self.prefix.clone(),
+            dsn,
+            max_payload: self.defaults.encoding.max_payload,
+            capacity: self.capacity,
+            keyring: self.keyring.clone(),
+            connect_timeout: self.connect_timeout,
+            read_timeout: self.read_timeout,
+            durability: self.durability,
+            persistent: self.persistent,
+        }
+    }
+}
+
 /// The options of argument `number`; those that are not given are those of `options`.
 pub fn read(table: Option<&ZendHashTable>, number: u32, mut options: QueueOptions) -> Outcome<QueueOptions> {
     let (mut keys, mut only_signs, mut replicas) = (None, None, None);
@@ -94,22 +112,22 @@ pub fn read(table: Option<&ZendHashTable>, number: u32, mut options: QueueOption
         let Ok(name) = std::str::from_utf8(name) else { return Err(unknown(&key)) };
         let origin = Origin::Option(name);
         match name {
-            "prefix" => options.prefix = check_prefix(&text(value, origin)?).at(origin)?,
+            "prefix" => options.prefix = check_prefix(&args::bytes(value, origin)?).at(origin)?,
             "ttr" => options.defaults.options.ttr_ms = times::ttr(value, origin)?,
             "maxAttempts" => {
-                options.defaults.options.max_attempts = args::u32_in(int(value, origin)?, origin, 0, u32::MAX)?;
+                options.defaults.options.max_attempts = args::max_attempts(value, origin)?;
             }
-            "priority" => options.defaults.options.priority = args::u32_in(int(value, origin)?, origin, 0, u32::MAX)?,
+            "priority" => options.defaults.options.priority = args::priority(value, origin)?,
             "backoff" => options.defaults.options.backoff = backoff::argument(value, origin)?,
             "format" => {
-                options.defaults.encoding.format = match text(value, origin)?.as_ref() {
+                options.defaults.encoding.format = match args::bytes(value, origin)?.as_ref() {
                     b"json" => Format::Json,
                     b"raw" => Format::Raw,
                     _ => return Err(origin.value_error("must be \"json\" or \"raw\"")),
                 };
             }
             "maxPayload" => {
-                options.defaults.encoding.max_payload = match usize::try_from(int(value, origin)?) {
+                options.defaults.encoding.max_payload = match usize::try_from(args::int(value, origin)?) {
                     Ok(size) if (1..=LARGEST_PAYLOAD).contains(&size) => size,
                     _ => return Err(origin.value_error(&format!("must be between 1 and {LARGEST_PAYLOAD}"))),
                 };
@@ -117,7 +135,7 @@ pub fn read(table: Option<&ZendHashTable>, number: u32, mut options: QueueOption
             "connectTimeout" => options.connect_timeout = timeout(value, origin)?,
             "readTimeout" => options.read_timeout = timeout(value, origin)?,
             "durability" => {
-                options.durability = match text(value, origin)?.as_ref() {
+                options.durability = match args::bytes(value, origin)?.as_ref() {
                     b"memory" => Durability::Memory,
                     // A number that is not given stays.
                     b"replica" if matches!(options.durability, Durability::Replica(_)) => options.durability,
@@ -126,9 +144,9 @@ pub fn read(table: Option<&ZendHashTable>, number: u32, mut options: QueueOption
                     _ => return Err(origin.value_error("must be \"memory\", \"replica\" or \"disk\"")),
                 };
             }
-            "replicas" => replicas = Some(args::u32_in(int(value, origin)?, origin, 1, MOST_REPLICAS)?),
+            "replicas" => replicas = Some(args::u32_in(1, MOST_REPLICAS)(value, origin)?),
             "partitions" => {
-                options.partitions = match u16::try_from(int(value, origin)?) {
+                options.partitions = match u16::try_from(args::int(value, origin)?) {
                     Ok(count) if (1..=MOST_PARTITIONS).contains(&count) => count,
                     _ => return Err(origin.value_error(&format!("must be between 1 and {MOST_PARTITIONS}"))),
                 };
@@ -136,18 +154,18 @@ pub fn read(table: Option<&ZendHashTable>, number: u32, mut options: QueueOption
             "capacity" => {
                 options.capacity = match value.is_null() {
                     true => None,
-                    false => match u64::try_from(int(value, origin)?) {
+                    false => match u64::try_from(args::int(value, origin)?) {
                         Ok(most) if most >= 1 => Some(most),
                         _ => return Err(origin.value_error("must be greater than or equal to 1")),
                     },
                 };
             }
-            "persistent" => options.persistent = bool(value, origin)?,
+            "persistent" => options.persistent = args::bool(value, origin)?,
             "keys" => match value.array() {
                 Some(table) => keys = Some(table),
                 None => return Err(origin.type_error("array", value)),
             },
-            "signed" => only_signs = Some(bool(value, origin)?),
+            "signed" => only_signs = Some(args::bool(value, origin)?),
             _ => return Err(unknown(&key)),
         }
     }
@@ -191,33 +209,8 @@ fn keyring(table: &ZendHashTable, only_signs: bool) -> Outcome<Keyring> {
     Keyring::new(keys.iter().map(|(id, secret)| (id.as_ref(), *secret)), only_signs).at(origin)
 }
 
-fn text<'a>(value: &'a Zval, origin: Origin<'_>) -> Outcome<Cow<'a, [u8]>> {
-    match args::bytes(value, origin)? {
-        Some(bytes) => Ok(bytes),
-        None => Err(origin.type_error("string", value)),
-    }
-}
-
-fn int(value: &Zval, origin: Origin<'_>) -> Outcome<i64> {
-    match args::int(value, origin)? {
-        Some(number) => Ok(number),
-        None => Err(origin.type_error("int", value)),
-    }
-}
-
-fn bool(value: &Zval, origin: Origin<'_>) -> Outcome<bool> {
-    match args::bool(value, origin)? {
-        Some(flag) => Ok(flag),
-        None => Err(origin.type_error("bool", value)),
-    }
-}
-
 fn timeout(value: &Zval, origin: Origin<'_>) -> Outcome<Duration> {
-    let seconds = match args::number(value, origin)? {
-        Some(seconds) => seconds,
-        None => return Err(origin.type_error("int|float", value)),
-    };
-    let ms = crate::core::duration::from_seconds(seconds).at(origin)?;
+    let ms = crate::core::duration::from_seconds(args::number(value, origin)?).at(origin)?;
     if (1..=LONGEST_TIMEOUT_MS).contains(&ms) {
         Ok(Duration::from_millis(ms))
     } else {

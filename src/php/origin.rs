@@ -17,6 +17,8 @@ pub enum Origin<'a> {
     Option(&'a str),
     /// A key of the item at this position of a list of jobs.
     Item(usize, &'a str),
+    /// A key, as above, whose value may be null.
+    NullableItem(usize, &'a str),
     /// The item itself.
     WholeItem(usize),
     /// An element, by its key, of a list of delays.
@@ -27,7 +29,7 @@ impl Origin<'_> {
     /// The beginning of an error's words: which item of a list it is.
     pub fn context(self) -> String {
         match self {
-            Self::Item(index, _) => format!("item {index}: "),
+            Self::Item(index, _) | Self::NullableItem(index, _) => format!("item {index}: "),
             _ => String::new(),
         }
     }
@@ -79,6 +81,8 @@ impl Origin<'_> {
     pub fn wrong_type(self, expected: &str, given: &Zval) -> Unwind {
         match self {
             Self::Argument(number) => Call::current().type_error(number, given),
+            Self::NullableItem(..) if expected.contains('|') => self.type_error(&format!("{expected}|null"), given),
+            Self::NullableItem(..) => self.type_error(&format!("?{expected}"), given),
             _ => self.type_error(expected, given),
         }
     }
@@ -90,7 +94,9 @@ impl Origin<'_> {
             Self::Option(key) => format!("{function}(): Option \"{key}\""),
             Self::WholeItem(index) => format!("{function}(): Argument #1 ($jobs) item {index}"),
             Self::Delay(key) => format!("{function}(): Argument #1 ($delays) element {key}"),
-            Self::Item(index, key) => format!("{function}(): Argument #1 ($jobs) item {index}: \"{key}\""),
+            Self::Item(index, key) | Self::NullableItem(index, key) => {
+                format!("{function}(): Argument #1 ($jobs) item {index}: \"{key}\"")
+            }
         }
     }
 }

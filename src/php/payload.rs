@@ -23,15 +23,17 @@ pub struct Encoding {
     pub max_payload: usize,
 }
 
+/// The stored bytes of a sealed payload, as a JobInfo shows them.
+pub fn stored<'a>(value: &'a Zval, origin: Origin<'_>) -> Outcome<&'a [u8]> {
+    value.zend_str().map(|text| text.as_bytes()).ok_or_else(|| origin.type_error("string", value))
+}
+
 impl Encoding {
     /// The bytes to store for a payload, within `maxPayload`.
     pub fn encode(self, value: &Zval, origin: Origin<'_>) -> Outcome<Vec<u8>> {
         let bytes = match self.format {
             Format::Json => encode_json(value, origin)?,
-            Format::Raw => match value.zend_str() {
-                Some(text) => text.as_bytes().to_vec(),
-                None => return Err(origin.type_error("string", value)),
-            },
+            Format::Raw => stored(value, origin)?.to_vec(),
         };
         if bytes.len() > self.max_payload {
             let error = Error::PayloadTooLarge { size: bytes.len(), limit: self.max_payload };

@@ -1,37 +1,34 @@
 //! `push()`, `tryPush()`, `pushMany()`, `producer()`.
 
+use super::args;
 use super::backoff;
 use super::call::Call;
 use super::classes::{self, cases, properties};
 use super::convert;
 use super::delay_queue::DelayQueue;
-use super::exceptions::{At, throw_storing};
+use super::exceptions::throw_storing;
 use super::headers;
 use super::items;
 use super::new_job::Fields;
 use super::object::{Plain, make};
-use super::origin::Origin;
 use super::times;
-use super::unwind::{Outcome, throw_error};
+use super::unwind::Outcome;
 use crate::core::job::{Due, JobId, NewJob, OnDuplicate};
 use crate::core::{record, traits};
 use ext_php_rs::types::Zval;
 
-pub fn push(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
+pub fn push(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let job = Fields::of_call(call).job(&this.defaults)?;
     Ok(convert::bytes(this.queue.push(job)?.as_bytes()))
 }
 
 /// As `push()`; null where the job was not stored for its id.
-pub fn try_push(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
+pub fn try_push(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let job = Fields::of_call(call).job(&this.defaults)?;
     Ok(convert::nullable(this.queue.try_push(job)?, |id| convert::bytes(id.as_bytes())))
 }
 
-pub fn push_many(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
+pub fn push_many(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let mut ids = Vec::new();
     let check = |item: &Zval, index| Fields::of_item(item, index)?.job(&this.defaults);
     items::each_chunk(call, check, |jobs| {
@@ -43,16 +40,13 @@ pub fn push_many(call: &Call) -> Outcome<Zval> {
 }
 
 /// The classic producer: an absolute Unix time as the score, and the same id replaces.
-pub fn producer(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let id = JobId::new(call.bytes(1)?).at(Origin::Argument(1))?;
-    let at_us = times::unix_us(call.number(2)?, f64::ceil, Origin::Argument(2))?;
-    let message = match call.arg(3) {
-        Some(message) if message.is_array() => message,
-        Some(other) => return Err(call.type_error(3, other)),
-        None => return Err(throw_error("producer() needs a message")),
-    };
-    let payload = this.defaults.encoding.encode(message, Origin::Argument(3))?;
+pub fn producer(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let id = call.required(1, args::id)?;
+    let at_us = call.required(2, |value, origin| times::unix_us(args::number(value, origin)?, f64::ceil, origin))?;
+    let payload = call.required(3, |value, origin| match value.is_array() {
+        true => this.defaults.encoding.encode(value, origin),
+        false => Err(call.type_error(3, value)),
+    })?;
     let job = NewJob {
         id: Some(id),
         payload,
@@ -66,8 +60,7 @@ pub fn producer(call: &Call) -> Outcome<Zval> {
 }
 
 /// The job that a push would store, for programs that store it elsewhere first. Asks no Redis.
-pub fn prepare(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
+pub fn prepare(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let job = Fields::of_call(call).job(&this.defaults)?;
     let (delay, due_at) = match job.due {
         Due::InMs(ms) => (convert::float(convert::seconds(ms)), convert::null()),

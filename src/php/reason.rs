@@ -1,8 +1,9 @@
 //! Why a job failed, as it is stored with it: short, and safe to print.
 
-use super::call::Call;
+use super::args;
 use super::convert;
 use super::exceptions::{message_bytes, throwable_property};
+use super::origin::Origin;
 use super::sys;
 use super::unwind::Outcome;
 use ext_php_rs::types::{ZendHashTable, ZendObject, Zval};
@@ -28,16 +29,12 @@ const BETWEEN: [&[u8]; 9] = [
     br"DelayQueue\Worker\Tasks",
 ];
 
-/// A `Throwable|string|null` argument.
-pub fn argument(call: &Call, number: u32) -> Outcome<Option<Vec<u8>>> {
-    let Some(value) = call.non_null(number) else { return Ok(None) };
-    if let Some(object) = throwable(value) {
-        return Ok(Some(of_throwable(object)));
+/// `Throwable|string`
+pub fn read(value: &Zval, origin: Origin<'_>) -> Outcome<Vec<u8>> {
+    match throwable(value) {
+        Some(object) => Ok(of_throwable(object)),
+        None => Ok(bounded(&args::bytes(value, origin)?)),
     }
-    if value.is_array() {
-        return Err(call.type_error(number, value));
-    }
-    Ok(call.nullable_bytes(number)?.map(|text| bounded(&text)))
 }
 
 fn throwable(value: &Zval) -> Option<&ZendObject> {

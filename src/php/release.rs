@@ -1,24 +1,20 @@
 //! `DelayQueue\Release` and `DelayQueue\RateLimited`: exceptions by which a handler gives its job back.
 
+use super::args;
 use super::call::Call;
 use super::classes;
 use super::convert;
 use super::exceptions::{property, set_property};
-use super::groups;
-use super::origin::Origin;
 use super::sys;
 use super::times;
-use super::unwind::{Outcome, Unwind, throw_error};
+use super::unwind::{Outcome, Unwind};
 use crate::core::groups::Group;
 use ext_php_rs::types::{ZendObject, ZendStr, Zval};
 
 /// `new Release('30s', 'rate limited')`
 pub fn construct_release(call: &Call) -> Outcome<Zval> {
-    let delay_ms = match call.arg(1) {
-        Some(value) => times::span(value, Origin::Argument(1))?,
-        None => 0,
-    };
-    let message = call.optional_bytes(2)?;
+    let delay_ms = call.optional(1, times::span)?.unwrap_or(0);
+    let message = call.optional(2, args::bytes)?;
     fill_release(call.object()?, delay_ms, message.as_deref())?;
     Ok(convert::null())
 }
@@ -38,10 +34,9 @@ fn fill_release(object: *mut ZendObject, delay_ms: u64, message: Option<&[u8]>) 
 
 /// `new RateLimited('30s')`, or `new RateLimited($seconds, 'tenant-42', 'too many requests')`
 pub fn construct_rate_limited(call: &Call) -> Outcome<Zval> {
-    let Some(value) = call.arg(1) else { return Err(throw_error("RateLimited needs a duration")) };
-    let for_ms = times::span(value, Origin::Argument(1))?;
-    let group = groups::nullable_name(call, 2)?;
-    let message = call.optional_bytes(3)?;
+    let for_ms = call.required(1, times::span)?;
+    let group = call.nullable(2, args::group)?;
+    let message = call.optional(3, args::bytes)?;
     fill_release(call.object()?, for_ms, message.as_deref())?;
     let mut group = convert::nullable(group, |group| convert::bytes(group.as_bytes()));
     set_property(classes::RATE_LIMITED.entry(), call.object()?, "group", &mut group);

@@ -1,9 +1,10 @@
 //! `reserve()` and its kin, `ackMany()`, `consumer()`.
 
+use super::args;
 use super::call::Call;
+use super::classes;
 use super::convert;
 use super::delay_queue::DelayQueue;
-use super::exceptions::At;
 use super::interrupts::PhpInterrupts;
 use super::job::{self, Job};
 use super::listeners::warn;
@@ -12,21 +13,26 @@ use super::origin::Origin;
 use super::times;
 use super::unwind::Outcome;
 use crate::core::error::Error;
-use crate::core::job::{JobId, Reserved};
+use crate::core::job::Reserved;
 use crate::core::queue::{Finished, Flow, Interrupts, Queue, Settled, Taken};
 use crate::core::worker::lease::Lease;
 use ext_php_rs::types::Zval;
 use std::time::{Duration, Instant};
 
-pub fn reserve(call: &Call) -> Outcome<Zval> {
-    let jobs = fetch(call.this()?, 1, call.timeout(1)?)?;
+pub fn reserve(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let jobs = fetch(this, 1, timeout(call, 1)?)?;
     Ok(jobs.into_iter().next().unwrap_or_else(convert::null))
 }
 
-pub fn reserve_many(call: &Call) -> Outcome<Zval> {
-    let max = call.at_least(1, call.int(1)?, 1)?;
+pub fn reserve_many(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let max = call.required(1, args::at_least(1))?;
     let max = usize::try_from(max).unwrap_or(usize::MAX);
-    Ok(convert::list(fetch(call.this()?, max, call.timeout(2)?)?))
+    Ok(convert::list(fetch(this, max, timeout(call, 2)?)?))
+}
+
+/// `int|float|null $timeout = 0`
+fn timeout(call: &Call, number: u32) -> Outcome<Option<Duration>> {
+    Ok(call.optional(number, args::timeout)?.unwrap_or(Some(Duration::ZERO)))
 }
 
 /// Job objects; none when the time ran out or `stop()` was called.
@@ -65,12 +71,8 @@ fn fetch(this: &DelayQueue, max: usize, timeout: Option<Duration>) -> Outcome<Ve
 }
 
 /// True when one of the watched queues has a ready job.
-pub fn wait(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let timeout = match call.arg(1) {
-        Some(_) => call.timeout(1)?,
-        None => None,
-    };
+pub fn wait(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let timeout = call.optional(1, args::timeout)?.flatten();
     let mut interrupts = PhpInterrupts::new(&this.stop);
     let result = this.queue.wait(&this.watched(), timeout, &mut interrupts);
     let is_ready = interrupts.finish(result)?;
@@ -80,9 +82,8 @@ pub fn wait(call: &Call) -> Outcome<Zval> {
     Ok(convert::bool(is_ready))
 }
 
-pub fn reserve_job(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let id = JobId::new(call.bytes(1)?).at(Origin::Argument(1))?;
+pub fn reserve_job(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let id = call.required(1, args::id)?;
     let reserve = |part: &Queue| Ok(part.reserve_job(&id)?.map(|job| (part.clone(), job)));
     let Some((queue, reserved)) = this.queue.at_home(&id, reserve)? else { return Ok(convert::null()) };
     let jobs = deliver(this, &queue, vec![reserved])?;
@@ -124,14 +125,12 @@ fn bury(queue: &Queue, reserved: Reserved, words: &str) -> Result<(), Error> {
 }
 
 /// Counts those that were still ours; the others are settled or lost, and stay so.
-pub fn ack_many(call: &Call) -> Outcome<Zval> {
+pub fn ack_many(_: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let mut jobs: Vec<&Job> = Vec::new();
-    for number in call.rest(1) {
-        let Some(value) = call.arg(number) else { continue };
-        // The holder of another queue's job acknowledges it in another way.
-        let Some(job) = inside::<Job>(value) else {
-            return Err(Origin::Argument(number).type_error("DelayQueue\\Job", value));
-        };
+    // The holder of another queue's job acknowledges it in another way.
+    let read =
+        |value, origin: Origin<'_>| inside::<Job>(value).ok_or_else(|| origin.type_error(classes::JOB.name, value));
+    for job in call.each(1, read)? {
         if !jobs.iter().any(|other| std::ptr::eq(*other, job)) {
             jobs.push(job);
         }
@@ -174,13 +173,10 @@ pub fn ack_many(call: &Call) -> Outcome<Zval> {
 
 /// The classic consumer: takes and deletes. Redis has none of them any more, so no warning may keep them from the caller: one that cannot be
 /// decoded comes as it was stored.
-pub fn consumer(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let max_score = match call.nullable_number(1)?.flatten() {
-        Some(seconds) => Some(times::unix_us(seconds, f64::floor, Origin::Argument(1))?),
-        None => None,
-    };
-    let limit = call.at_least(2, call.int_or(2, 10)?, 1)?;
+pub fn consumer(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let max_score =
+        call.nullable(1, |value, origin| times::unix_us(args::number(value, origin)?, f64::floor, origin))?;
+    let limit = call.optional(2, args::at_least(1))?.unwrap_or(10);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut out = Vec::new();
     for Taken { payload: body, is_sealed } in this.queue.take(max_score, limit)? {

@@ -1,10 +1,9 @@
 //! `DelayQueue\Stats`.
 
 use super::call::Call;
-use super::classes::properties;
+use super::classes::{self, properties};
 use super::convert;
 use super::object::{Handlers, Inside, inside, make};
-use super::origin::Origin;
 use super::prometheus;
 use super::unwind::Outcome;
 use crate::core::queue::{self, Counters, Histogram, Stats as Core};
@@ -52,8 +51,8 @@ fn workers(mut count: Headcount) -> Zval {
 }
 
 /// The counters that the first argument asks for.
-fn counters(call: &Call) -> Outcome<&Counters> {
-    let numbers = &call.this::<Stats>()?.numbers;
+fn counters<'a>(stats: &'a Stats, call: &Call) -> Outcome<&'a Counters> {
+    let numbers = &stats.numbers;
     Ok(if call.bool_or(1, false)? { &numbers.ever } else { &numbers.hour })
 }
 
@@ -67,21 +66,21 @@ fn quantiles(histogram: &Histogram) -> Zval {
     ])
 }
 
-pub fn lateness(call: &Call) -> Outcome<Zval> {
-    Ok(quantiles(&counters(call)?.lateness()))
+pub fn lateness(stats: &Stats, call: &Call) -> Outcome<Zval> {
+    Ok(quantiles(&counters(stats, call)?.lateness()))
 }
 
-pub fn wait_time(call: &Call) -> Outcome<Zval> {
-    Ok(quantiles(&counters(call)?.wait()))
+pub fn wait_time(stats: &Stats, call: &Call) -> Outcome<Zval> {
+    Ok(quantiles(&counters(stats, call)?.wait()))
 }
 
-pub fn run_times(call: &Call) -> Outcome<Zval> {
-    let counters = counters(call)?;
+pub fn run_times(stats: &Stats, call: &Call) -> Outcome<Zval> {
+    let counters = counters(stats, call)?;
     Ok(convert::map(queue::Outcome::ALL.map(|outcome| (outcome.word(), quantiles(&counters.run(outcome))))))
 }
 
-pub fn history(call: &Call) -> Outcome<Zval> {
-    let history = &call.this::<Stats>()?.numbers.history;
+pub fn history(stats: &Stats) -> Outcome<Zval> {
+    let history = &stats.numbers.history;
     Ok(convert::list(history.iter().map(|snapshot| {
         let count = |word| convert::int(snapshot.ever.count(word));
         convert::map([
@@ -97,19 +96,14 @@ pub fn history(call: &Call) -> Outcome<Zval> {
     })))
 }
 
-pub fn to_prometheus(call: &Call) -> Outcome<Zval> {
-    let stats = call.this::<Stats>()?;
+pub fn to_prometheus(stats: &Stats) -> Outcome<Zval> {
     Ok(convert::bytes(prometheus::page(&[(&stats.queue, &stats.numbers)])))
 }
 
 pub fn prometheus_page(call: &Call) -> Outcome<Zval> {
-    let mut queues: Vec<(&str, &Core)> = Vec::new();
-    for number in call.rest(1) {
-        let Some(value) = call.arg(number) else { continue };
-        let Some(stats) = inside::<Stats>(value) else {
-            return Err(Origin::Argument(number).type_error("DelayQueue\\Stats", value));
-        };
-        queues.push((&stats.queue, &stats.numbers));
-    }
+    let queues = call.each(1, |value, origin| match inside::<Stats>(value) {
+        Some(stats) => Ok((stats.queue.as_str(), &stats.numbers)),
+        None => Err(origin.type_error(classes::STATS.name, value)),
+    })?;
     Ok(convert::bytes(prometheus::page(&queues)))
 }

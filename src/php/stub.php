@@ -102,7 +102,9 @@ function method(ReflectionMethod $method): string
     foreach ($method->getParameters() as $p) {
         $arguments[] = parameter($p, $where);
     }
-    $code = $class->isInterface() ? 'None' : 'Some(handler!(code::' . snake($class->name) . '::' . snake($method->name) . '))';
+    $passed = [...($method->isStatic() || $method->isConstructor() ? [] : ['this']), ...($method->getParameters() === [] ? [] : ['call'])];
+    $code = $class->isInterface() ? 'None' : 'Some(handler!(code::' . snake($class->name) . '::' . snake($method->name)
+        . '(' . implode(', ', $passed) . ')))';
     return "Method { name: c\"$method->name\", handler: $code, is_static: " . var_export($method->isStatic(), true)
         . ', arguments: ' . rows($arguments) . ', sensitive: ' . rows(sensitive($method)) . ' }';
 }
@@ -231,11 +233,13 @@ $statics = array_map(fn(ReflectionClass $class): string =>
 $enums = array_filter($ordered, fn(ReflectionClass $class): bool => $class->isEnum());
 $values = array_filter($ordered, fn(ReflectionClass $class): bool => is_value($class) && has_objects($class));
 
+$push = array_map(fn(ReflectionParameter $p): string => text($p->name), ($ordered['DelayQueue'] ?? null)?->getMethod('push')->getParameters() ?? []);
 $declarations = array_map(declaration(...), $ordered);
 $written = [
     'classes.rs' => implode($statics)
         . "/// The properties of objects, by their names.\npub mod properties {\n    use super::{Class, Properties};\n"
         . "    use ext_php_rs::types::Zval;\n" . implode(array_map(fields(...), $values)) . "}\n"
+        . "/// The names of parameters.\npub mod parameters {\n    pub const PUSH: [&str; " . count($push) . '] = [' . implode(', ', $push) . "];\n}\n"
         . "/// The enums.\npub mod cases {\n    use super::{Case, Class};\n" . implode(array_map(cases(...), $enums)) . "}\n",
     'declarations.rs' => '/// Parents before children.
 static DECLARATIONS: [Declaration; ' . count($ordered) . "] = [\n" . implode($declarations) . "];\n",

@@ -9,7 +9,6 @@ pub use values::{group_stats, job_info, new_job, push_once, stats};
 
 use super::call::Call;
 use super::convert;
-use super::origin::Origin;
 use super::settings;
 use super::times;
 use crate::core::clock;
@@ -24,10 +23,7 @@ fn check() -> Outcome<()> {
 
 pub fn travel(call: &Call) -> Outcome<Zval> {
     check()?;
-    let by_ms = match call.arg(1) {
-        Some(value) => times::millis(value, Origin::Argument(1))?,
-        None => 0,
-    };
+    let by_ms = call.required(1, times::millis)?;
     let by_ms = i64::try_from(by_ms).unwrap_or(i64::MAX);
     // Delays are rounded up to a millisecond: a job that was pushed just now with this very delay has to be due afterwards.
     std::thread::sleep(std::time::Duration::from_millis(1));
@@ -37,21 +33,19 @@ pub fn travel(call: &Call) -> Outcome<Zval> {
 
 pub fn travel_to(call: &Call) -> Outcome<Zval> {
     check()?;
-    let Some(value) = call.arg(1) else { return Err(throw_error("travelTo() needs a moment")) };
-    let Some(moment) = value.object().filter(|o| times::is_moment(o)) else { return Err(call.type_error(1, value)) };
-    let target_ms = times::ms_up(times::moment_us(moment)?);
+    let target_ms = times::ms_up(call.required(1, times::moment)?);
     let real_now_ms = times::now_ms().saturating_sub(clock::offset_ms());
     clock::set_offset_ms(target_ms.saturating_sub(real_now_ms));
     Ok(convert::null())
 }
 
-pub fn travel_back(_call: &Call) -> Outcome<Zval> {
+pub fn travel_back() -> Outcome<Zval> {
     check()?;
     clock::set_offset_ms(0);
     Ok(convert::null())
 }
 
 /// Outside of tests it is 0.0, and no error: a clock may ask it anywhere.
-pub fn offset(_call: &Call) -> Outcome<Zval> {
+pub fn offset() -> Outcome<Zval> {
     Ok(convert::float(convert::unix_seconds(clock::offset_ms())))
 }

@@ -53,6 +53,14 @@ pub fn limit(value: &Zval, origin: Origin<'_>) -> Outcome<Limit> {
     }
 }
 
+/// `DateTimeInterface`, in microseconds.
+pub fn moment(value: &Zval, origin: Origin<'_>) -> Outcome<i64> {
+    match value.object().filter(|object| is_moment(object)) {
+        Some(object) => moment_us(object),
+        None => Err(origin.wrong_type("DateTimeInterface", value)),
+    }
+}
+
 /// A moment or a duration.
 enum Time {
     AtUs(i64),
@@ -126,7 +134,7 @@ fn scalar(value: &Zval, origin: Origin<'_>, expected: &str) -> Outcome<u64> {
     let text = match value.bool() {
         Some(_) if origin.is_strict() => None,
         Some(flag) => return duration::from_seconds(f64::from(u8::from(flag))).at(origin),
-        None if value.is_string() || value.is_object() => args::bytes(value, origin)?,
+        None if value.is_string() || value.is_object() => args::bytes_if_any(value, origin)?,
         None => None,
     };
     match text {

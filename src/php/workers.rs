@@ -1,19 +1,18 @@
 //! The list of workers, and the orders that operators give them.
 
+use super::args;
 use super::call::Call;
-use super::classes::{self, cases};
+use super::classes::cases;
 use super::convert;
 use super::delay_queue::DelayQueue;
-use super::exceptions::At;
 use super::origin::Origin;
-use super::unwind::{Outcome, throw_error};
-use crate::core::queue::check_queue_name;
+use super::unwind::Outcome;
 use crate::core::registry::{Filter, Order, Registry, Worker};
 use ext_php_rs::types::Zval;
 
-pub fn workers(call: &Call) -> Outcome<Zval> {
+pub fn workers(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let meant = Meant::by(call, 1)?;
-    let workers = Registry::of(call.this::<DelayQueue>()?.queue.first()).workers(&meant.filter())?;
+    let workers = Registry::of(this.queue.first()).workers(&meant.filter())?;
     Ok(convert::list(workers.iter().map(entry)))
 }
 
@@ -40,17 +39,15 @@ fn entry(worker: &Worker) -> Zval {
     ])
 }
 
-pub fn tell_workers(call: &Call) -> Outcome<Zval> {
-    let Some(value) = call.arg(1) else { return Err(throw_error("tellWorkers() needs an order")) };
-    let order = match classes::case(value) {
-        Some(cases::WorkerOrder::Stop) => Order::Stop,
-        Some(cases::WorkerOrder::Restart) => Order::Restart,
-        Some(cases::WorkerOrder::Pause) => Order::Pause,
-        Some(cases::WorkerOrder::Resume) => Order::Resume,
-        None => return Err(call.type_error(1, value)),
+pub fn tell_workers(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let order = match call.required(1, args::case)? {
+        cases::WorkerOrder::Stop => Order::Stop,
+        cases::WorkerOrder::Restart => Order::Restart,
+        cases::WorkerOrder::Pause => Order::Pause,
+        cases::WorkerOrder::Resume => Order::Resume,
     };
     let meant = Meant::by(call, 2)?;
-    Ok(convert::int(Registry::of(call.this::<DelayQueue>()?.queue.first()).tell(order, &meant.filter())?))
+    Ok(convert::int(Registry::of(this.queue.first()).tell(order, &meant.filter())?))
 }
 
 /// The workers that the last three arguments choose.
@@ -62,12 +59,9 @@ struct Meant {
 
 impl Meant {
     fn by(call: &Call, first: u32) -> Outcome<Self> {
-        let host = call.nullable_bytes(first)?;
-        let pid = call.nullable_int(first + 1)?;
-        let queue = match call.nullable_bytes(first + 2)? {
-            Some(bytes) => Some(check_queue_name(&bytes).at(Origin::Argument(first + 2))?),
-            None => None,
-        };
+        let host = call.nullable(first, args::bytes)?;
+        let pid = call.nullable(first + 1, args::int)?;
+        let queue = call.nullable(first + 2, args::queue_name)?;
         if pid.is_some() && host.is_none() {
             let must = format!("must be null when argument #{first} ($host) is null");
             return Err(Origin::Argument(first + 1).value_error(&must));

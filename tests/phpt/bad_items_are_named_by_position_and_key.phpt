@@ -36,7 +36,7 @@ ValueError: DelayQueue::pushMany(): Argument #1 ($jobs) item 2: "priority" must 
 TypeError: DelayQueue::pushMany(): Argument #1 ($jobs) item 2: "priority" must be of type ?int, string given
 ValueError: DelayQueue::pushMany(): Argument #1 ($jobs) item 2: "ttr" must be between 0.1 seconds and 30 days
 ValueError: DelayQueue::pushMany(): Argument #1 ($jobs) item 2: "maxAttempts" must be between 0 and 4294967295
-TypeError: DelayQueue::pushMany(): Argument #1 ($jobs) item 2: "backoff" must be of type DelayQueue\Backoff, string given
+TypeError: DelayQueue::pushMany(): Argument #1 ($jobs) item 2: "backoff" must be of type ?DelayQueue\Backoff, string given
 ValueError: DelayQueue::pushMany(): Argument #1 ($jobs) item 2: "timeout" must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
 TypeError: DelayQueue::pushMany(): Argument #1 ($jobs) item 2: "onDuplicate" must be of type DelayQueue\OnDuplicate, string given
 DelayQueue\PayloadException: item 2: Inf and NaN cannot be JSON encoded

@@ -1,46 +1,31 @@
 //! Jobs that no Redis knows.
 
 use super::check;
+use crate::core::dsn::Dsn;
 use crate::core::groups::Group;
 use crate::core::job::{DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY, DEFAULT_TTR_MS, JobId, JobOptions, Receipt, Reserved};
-use crate::core::queue::{Queue, QueueConfig, check_queue_name};
+use crate::core::queue::Queue;
 use crate::core::traits::Traits;
-use crate::php::args::u32_in;
+use crate::php::args;
 use crate::php::call::Call;
 use crate::php::callable;
 use crate::php::classes::properties;
 use crate::php::delay_queue::DelayQueue;
-use crate::php::exceptions::At;
 use crate::php::job::{self, Job};
-use crate::php::object::{self, inside, inside_object};
+use crate::php::job_info::JobInfo;
+use crate::php::object::{self};
 use crate::php::options::QueueOptions;
 use crate::php::origin::Origin;
 use crate::php::payload::Encoding;
 use crate::php::recorder::Recorder;
-use crate::php::unwind::{Outcome, throw_error};
-use crate::php::{convert, groups, headers, job_info, times};
+use crate::php::unwind::Outcome;
+use crate::php::{convert, headers, times};
 use ext_php_rs::types::Zval;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Nobody listens there, and nobody is asked: the calls of these jobs end in their recorders.
 const NOWHERE: &[u8] = b"redis+unix:///dev/null";
-
-fn queue_named(name: &str) -> Outcome<Queue> {
-    let options = QueueOptions::default();
-    Ok(Queue::new(QueueConfig {
-        name: name.to_owned(),
-        prefix: options.prefix,
-        dsn: crate::core::dsn::Dsn::shared(NOWHERE)?,
-        max_payload: options.defaults.encoding.max_payload,
-        capacity: None,
-        keyring: None,
-        connect_timeout: options.connect_timeout,
-        read_timeout: options.read_timeout,
-        durability: options.durability,
-        persistent: false,
-    }))
-}
 
 /// A job as a worker would get it.
 struct TestJob {
@@ -64,7 +49,8 @@ impl TestJob {
         }
         let lease_until = Instant::now().checked_add(Duration::from_millis(self.options.ttr_ms));
         let lease = format!("{} {} test", self.token, self.due_at_us).into_bytes();
-        let queue = queue_named(&self.queue)?;
+        let options = QueueOptions { persistent: false, ..QueueOptions::default() };
+        let queue = Queue::new(options.config(self.queue.clone(), Dsn::shared(NOWHERE)?));
         let reserved = Reserved {
             id: self.id.clone(),
             queue: Arc::from(self.queue),
@@ -84,48 +70,28 @@ impl TestJob {
 
 pub fn job(call: &Call) -> Outcome<Zval> {
     check()?;
-    let Some(payload) = call.arg(1) else { return Err(throw_error("job() needs a payload")) };
     let encoding = QueueOptions::default().defaults.encoding;
-    let body = encoding.encode(payload, Origin::Argument(1))?;
-    let listener = match call.non_null(10) {
-        Some(_) => callable::argument(call, 10)?,
-        None => convert::null(),
-    };
-    let number = |at: u32, default: u32, min: u32| {
-        u32_in(call.int_or(at, i64::from(default))?, Origin::Argument(at), min, u32::MAX)
-    };
+    let body = call.required(1, |value, origin| encoding.encode(value, origin))?;
+    let listener = call.nullable(10, callable::read)?.unwrap_or_else(convert::null);
     let made = TestJob {
-        id: match call.optional_bytes(2)? {
-            Some(bytes) => JobId::new(bytes).at(Origin::Argument(2))?,
-            None => JobId::from_redis(b"test"),
-        },
-        queue: match call.optional_bytes(5)? {
-            Some(bytes) => check_queue_name(&bytes).at(Origin::Argument(5))?,
-            None => String::from("default"),
-        },
+        id: call.optional(2, args::id)?.unwrap_or_else(|| JobId::from_redis(b"test")),
+        queue: call.optional(5, args::queue_name)?.unwrap_or_else(|| String::from("default")),
         // As a worker sees it: an object has become an array.
         payload: encoding.format.decode_or_null(&body)?,
         body,
         options: JobOptions {
-            headers: call
-                .arg(4)
-                .map(|value| headers::read(value, Origin::Argument(4)))
-                .transpose()?
-                .unwrap_or_default(),
-            max_attempts: number(6, DEFAULT_MAX_ATTEMPTS, 0)?,
-            priority: number(7, DEFAULT_PRIORITY, 0)?,
-            ttr_ms: match call.arg(8) {
-                Some(value) => times::ttr(value, Origin::Argument(8))?,
-                None => DEFAULT_TTR_MS,
-            },
+            headers: call.optional(4, headers::read)?.unwrap_or_default(),
+            max_attempts: call.optional(6, args::max_attempts)?.unwrap_or(DEFAULT_MAX_ATTEMPTS),
+            priority: call.optional(7, args::priority)?.unwrap_or(DEFAULT_PRIORITY),
+            ttr_ms: call.optional(8, times::ttr)?.unwrap_or(DEFAULT_TTR_MS),
             ..JobOptions::default()
         },
-        attempts: number(3, 1, 1)?,
+        attempts: call.optional(3, args::u32_in(1, u32::MAX))?.unwrap_or(1),
         created_at_us: times::now_us(),
         due_at_us: times::now_us(),
         token: 1,
-        group: groups::nullable_name(call, 11)?,
-        last_error: call.nullable_bytes(9)?.map(std::borrow::Cow::into_owned),
+        group: call.nullable(11, args::group)?,
+        last_error: call.nullable(9, args::bytes)?.map(std::borrow::Cow::into_owned),
     };
     made.object(encoding, listener)
 }
@@ -142,14 +108,9 @@ fn number(value: Option<&Zval>) -> u32 {
 /// The job that `reserve()` would give for a job that looks so.
 pub fn job_of(call: &Call) -> Outcome<Zval> {
     check()?;
-    let null = Zval::new();
-    let given = call.arg(1).unwrap_or(&null);
-    let Some(info) = given.object().filter(|object| inside_object::<job_info::JobInfo>(object).is_some()) else {
-        return Err(call.type_error(1, given));
-    };
-    let queue = call.arg(2).unwrap_or(&null);
-    let Some(queue) = inside::<DelayQueue>(queue) else { return Err(call.type_error(2, queue)) };
-    let listener = callable::argument(call, 4)?;
+    let info = call.required(1, args::object_with::<JobInfo>)?;
+    let queue = call.required(2, args::inside::<DelayQueue>)?;
+    let listener = call.required(4, callable::read)?;
     let property = |name: &str| object::property::<properties::JobInfo>(info, name);
     let bytes = |name: &str| property(name).and_then(Zval::zend_str).map(|text| text.as_bytes().to_vec());
     let made = TestJob {
@@ -158,7 +119,7 @@ pub fn job_of(call: &Call) -> Outcome<Zval> {
         payload: property("payload").map_or_else(convert::null, Zval::shallow_clone),
         body: bytes("body").unwrap_or_default(),
         options: JobOptions {
-            headers: headers::read(property("headers").unwrap_or(&null), Origin::Argument(1))?,
+            headers: property("headers").map_or(Ok(Vec::new()), |value| headers::read(value, Origin::Argument(1)))?,
             max_attempts: number(property("maxAttempts")),
             priority: number(property("priority")),
             ttr_ms: crate::core::duration::from_seconds(property("ttr").and_then(Zval::double).unwrap_or(0.0))
@@ -168,7 +129,7 @@ pub fn job_of(call: &Call) -> Outcome<Zval> {
         attempts: number(property("attempts")).saturating_add(1),
         created_at_us: us(property("createdAt")),
         due_at_us: us(property("dueAt")),
-        token: call.int(3)?,
+        token: call.required(3, args::int)?,
         group: bytes("group").map(|name| Group::from_redis(&name)),
         last_error: bytes("lastError"),
     };
@@ -177,18 +138,16 @@ pub fn job_of(call: &Call) -> Outcome<Zval> {
 
 fn recorder(call: &Call) -> Outcome<&Recorder> {
     check()?;
-    let Some(given) = call.arg(1) else { return Err(throw_error("a job must be given")) };
-    let Some(job) = inside::<Job>(given) else { return Err(call.type_error(1, given)) };
-    match &job.recorder {
-        Some(recorder) => Ok(recorder),
-        None => Err(Origin::Argument(1).value_error("must be a job of DelayQueue\\Testing::job()")),
-    }
+    call.required(1, |value, origin| {
+        let recorder = args::inside::<Job>(value, origin)?.recorder.as_ref();
+        recorder.ok_or_else(|| origin.value_error("must be a job of DelayQueue\\Testing::job()"))
+    })
 }
 
 /// The call that settled it.
 pub fn outcome(call: &Call) -> Outcome<Zval> {
     let recorder = recorder(call)?;
-    let settled = call.arg(1).and_then(inside::<Job>).is_some_and(Job::is_settled);
+    let settled = call.required(1, args::inside::<Job>)?.is_settled();
     let last = recorder.calls().pop().filter(|_| settled);
     Ok(last.unwrap_or_else(convert::null))
 }

@@ -6,6 +6,7 @@ use crate::core::groups::GroupStats;
 use crate::core::job::{Due, JobId, JobInfo, JobOptions, NewJob, State};
 use crate::core::queue::{PushOnce, Stats};
 use crate::core::registry::{Activity, Headcount};
+use crate::php::args;
 use crate::php::call::Call;
 use crate::php::class::Properties;
 use crate::php::classes::properties::JobInfo as InfoProperties;
@@ -13,7 +14,7 @@ use crate::php::convert::ArrayKey;
 use crate::php::delay_queue::DelayQueue;
 use crate::php::exceptions::set_property;
 use crate::php::new_job::Fields;
-use crate::php::object::{inside, inside_object, property, unfilled};
+use crate::php::object::{property, unfilled};
 use crate::php::once::{self, once_job};
 use crate::php::origin::Origin;
 use crate::php::payload::Format;
@@ -25,10 +26,8 @@ use ext_php_rs::types::Zval;
 /// The job that `push()` would store, or `pushOnce()`, its arguments checked as there.
 pub fn new_job(call: &Call) -> Outcome<Zval> {
     check()?;
-    let null = Zval::new();
-    let given = call.arg(1).unwrap_or(&null);
-    let Some(queue) = inside::<DelayQueue>(given) else { return Err(call.type_error(1, given)) };
-    let item = call.arg(2).unwrap_or(&null).shallow_clone();
+    let queue = call.required(1, args::inside::<DelayQueue>)?;
+    let item = call.required(2, |value, _| Ok(value.shallow_clone()))?;
     let now_us = times::now_us();
     let info = if call.bool_or(3, false)? {
         let once = once_job(&item, 0, &queue.defaults)?;
@@ -71,17 +70,17 @@ fn new_info(queue: &DelayQueue, job: NewJob, now_us: i64) -> JobInfo {
 /// An answer of `pushOnce()`.
 pub fn push_once(call: &Call) -> Outcome<Zval> {
     check()?;
-    let count = |number| call.at_least(number, call.int_or(number, 0)?, 0);
+    let count = |number| call.optional(number, args::at_least(0)).map(Option::unwrap_or_default);
     once::object(PushOnce { added: count(1)?, kept: count(2)?, known: count(3)? })
 }
 
 /// Numbers of no group.
 pub fn group_stats(call: &Call) -> Outcome<Zval> {
     check()?;
-    let count = |number| call.at_least(number, call.int_or(number, 0)?, 0);
+    let count = |number| call.optional(number, args::at_least(0)).map(Option::unwrap_or_default);
     #[expect(clippy::cast_possible_truncation, reason = "times of the far future lose digits, not their order")]
     let moment = |number| -> Outcome<Option<i64>> {
-        Ok(call.nullable_number(number)?.flatten().map(|seconds| (seconds * 1_000_000.0).round() as i64))
+        Ok(call.nullable(number, args::number)?.map(|seconds| (seconds * 1_000_000.0).round() as i64))
     };
     groups::stats_object(&GroupStats {
         waiting: count(1)?,
@@ -118,14 +117,8 @@ fn blank(now_us: i64) -> JobInfo {
 pub fn job_info(call: &Call) -> Outcome<Zval> {
     check()?;
     let blank = job_info::object(&blank(times::now_us()), Format::Json)?;
-    let like = match call.non_null(2) {
-        None => blank,
-        Some(given) => match given.object().and_then(inside_object::<job_info::JobInfo>) {
-            Some(_) => given.shallow_clone(),
-            None => return Err(call.type_error(2, given)),
-        },
-    };
-    let Some(like) = like.object() else { return Err(Unwind::Thrown) };
+    let like = call.nullable(2, args::object_with::<job_info::JobInfo>)?;
+    let Some(like) = like.or_else(|| blank.object()) else { return Err(Unwind::Thrown) };
     let changes = properties(call)?;
     if let Some((key, _)) = changes.iter().find(|(key, _)| !InfoProperties::NAMES.contains(&key.as_str())) {
         return Err(unknown(key));
@@ -167,8 +160,9 @@ fn properties(call: &Call) -> Outcome<Vec<(String, Zval)>> {
 /// Numbers of a queue.
 pub fn stats(call: &Call) -> Outcome<Zval> {
     check()?;
-    let name =
-        call.optional_bytes(2)?.map_or_else(|| "default".into(), |name| String::from_utf8_lossy(&name).into_owned());
+    let name = call
+        .optional(2, args::bytes)?
+        .map_or_else(|| "default".into(), |name| String::from_utf8_lossy(&name).into_owned());
     let mut numbers = Stats::default();
     for (key, value) in properties(call)? {
         if key == "paused" {

@@ -7,8 +7,8 @@ use crate::core::worker::lease::Lease;
 use crate::php::delay_queue::DelayQueue;
 use crate::php::listeners::{self, Event};
 use crate::php::object::inside;
-use crate::php::unwind::{Outcome, Unwind};
-use crate::php::{exceptions, sys};
+use crate::php::unwind::{Outcome, Unwind, throw};
+use crate::php::{classes, sys};
 use ext_php_rs::ffi::{self, zend_execute_data};
 use ext_php_rs::types::Zval;
 use ext_php_rs::zend::bailout;
@@ -132,7 +132,7 @@ impl HandlerRun {
             queue.listeners.emit(Event::Cancelled, Some(&self.job), None, Some(self.started.elapsed()))?;
         }
         if self.throws {
-            exceptions::throw_cancelled(&format!("job '{}' was cancelled", self.lease.receipt.id));
+            throw(classes::CANCELLED_EXCEPTION.entry(), &format!("job '{}' was cancelled", self.lease.receipt.id), 0);
         }
         Ok(())
     }
@@ -154,10 +154,11 @@ impl Limited {
         self.thrown.set(Some(cause));
         self.rung.due.store(0, Ordering::SeqCst);
         let words = self.limits.reason(cause);
-        match cause {
-            Cause::TimedOut => exceptions::throw_timeout(&words),
-            Cause::Shutdown => exceptions::throw_shutdown(&words),
-        }
+        let class = match cause {
+            Cause::TimedOut => &classes::TIMEOUT_EXCEPTION,
+            Cause::Shutdown => &classes::SHUTDOWN_EXCEPTION,
+        };
+        throw(class.entry(), &words, 0);
     }
 
     fn is_cancelled(&self, running: *const zend_execute_data) -> bool {

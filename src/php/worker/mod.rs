@@ -23,42 +23,23 @@ use ext_php_rs::types::Zval;
 use state::{ConsumeOptions, Loop};
 use std::time::Duration;
 
-pub fn consume(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let handler = callable::argument(call, 1)?;
+pub fn consume(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let handler = call.required(1, callable::read)?;
     let default = ConsumeOptions::default();
-    let idle_timeout = match call.nullable_number(2)? {
-        None => default.idle_timeout,
-        Some(seconds) => {
-            let ms = duration::from_seconds(seconds.unwrap_or(0.0)).at(Origin::Argument(2))?;
-            if ms == 0 {
-                return Err(Origin::Argument(2).value_error("must be greater than 0"));
-            }
-            Duration::from_millis(ms)
-        }
+    let length = |number: u32, default: Duration| {
+        call.optional(number, times::millis).map(|ms| ms.map_or(default, Duration::from_millis))
     };
-    let length = |number: u32, default: Duration| match call.arg(number) {
-        None => Ok(default),
-        Some(value) => times::millis(value, Origin::Argument(number)).map(Duration::from_millis),
-    };
-    let prefetch = call.at_least(7, call.int_or(7, 1)?, 1)?;
     let options = ConsumeOptions {
-        idle_timeout,
-        max_jobs: call.at_least(3, call.int_or(3, 0)?, 0)?,
+        idle_timeout: call.optional(2, idle_timeout)?.unwrap_or(default.idle_timeout),
+        max_jobs: call.optional(3, args::at_least(0))?.unwrap_or(default.max_jobs),
         max_time: length(4, default.max_time)?,
-        memory_limit: memory_limit(call, 5)?,
-        stop_when_empty: call.bool_or(6, false)?,
-        prefetch: usize::try_from(args::u32_in(
-            i64::try_from(prefetch).unwrap_or(i64::MAX),
-            Origin::Argument(7),
-            1,
-            500,
-        )?)
-        .unwrap_or(1),
+        memory_limit: call.optional(5, memory_limit)?.unwrap_or(default.memory_limit),
+        stop_when_empty: call.bool_or(6, default.stop_when_empty)?,
+        prefetch: call.optional(7, prefetch)?.unwrap_or(default.prefetch),
         timeout: length(8, default.timeout)?,
         grace: length(9, default.grace)?,
-        heartbeat: call.bool_or(10, true)?,
-        throw_on_cancel: call.bool_or(11, false)?,
+        heartbeat: call.bool_or(10, default.heartbeat)?,
+        throw_on_cancel: call.bool_or(11, default.throw_on_cancel)?,
         shutdown: length(12, default.shutdown)?,
     };
     let object = call.this_value()?;
@@ -66,29 +47,34 @@ pub fn consume(call: &Call) -> Outcome<Zval> {
     Ok(classes::case_object(ended.stop))
 }
 
-pub fn drain(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let handler = callable::argument(call, 1)?;
-    let max_jobs = call.at_least(2, call.int_or(2, 0)?, 0)?;
+pub fn drain(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let handler = call.required(1, callable::read)?;
+    let max_jobs = call.optional(2, args::at_least(0))?.unwrap_or(0);
     let options = ConsumeOptions { max_jobs, stop_when_empty: true, ..ConsumeOptions::default() };
     let object = call.this_value()?;
     Ok(convert::int(Loop::new(this, &object, handler, options).run()?.jobs))
 }
 
-pub fn on(call: &Call) -> Outcome<Zval> {
-    let this = call.this::<DelayQueue>()?;
-    let null = Zval::new();
-    let value = call.arg(1).unwrap_or(&null);
-    let Some(event) = classes::case(value) else { return Err(call.type_error(1, value)) };
-    let listener = callable::argument(call, 2)?;
+pub fn on(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
+    let event = call.required(1, args::case)?;
+    let listener = call.required(2, callable::read)?;
     this.listeners.add(event, listener);
     call.this_value()
 }
 
+fn idle_timeout(value: &Zval, origin: Origin<'_>) -> Outcome<Duration> {
+    match duration::from_seconds(args::number(value, origin)?).at(origin)? {
+        0 => Err(origin.value_error("must be greater than 0")),
+        ms => Ok(Duration::from_millis(ms)),
+    }
+}
+
+fn prefetch(value: &Zval, origin: Origin<'_>) -> Outcome<usize> {
+    args::u32_in(1, 500)(value, origin).map(|count| usize::try_from(count).unwrap_or(1))
+}
+
 /// Bytes, as a number or in the words of php.ini: `128M`.
-fn memory_limit(call: &Call, number: u32) -> Outcome<u64> {
-    let origin = Origin::Argument(number);
-    let Some(value) = call.arg(number) else { return Ok(0) };
+fn memory_limit(value: &Zval, origin: Origin<'_>) -> Outcome<u64> {
     if let Some(text) = value.str() {
         let (digits, unit) = match text.trim().split_at_checked(text.trim().len().saturating_sub(1)) {
             Some((digits, unit)) if unit.chars().all(|c| c.is_ascii_alphabetic()) => (digits, unit),
@@ -109,5 +95,5 @@ fn memory_limit(call: &Call, number: u32) -> Outcome<u64> {
             .and_then(|(number, factor): (u64, u64)| number.checked_mul(factor));
         return bytes.ok_or_else(|| origin.value_error("must be a number of bytes, such as 134217728 or \"128M\""));
     }
-    call.at_least(number, call.int(number)?, 0)
+    args::at_least(0)(value, origin)
 }

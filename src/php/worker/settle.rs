@@ -17,7 +17,7 @@ use crate::php::object::inside;
 use crate::php::payload::Encoding;
 use crate::php::release::{self, RateLimit};
 use crate::php::unwind::{Outcome, Unwind};
-use crate::php::{exceptions, job, reason, sys};
+use crate::php::{classes, job, reason, sys};
 use ext_php_rs::types::Zval;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -70,17 +70,17 @@ impl Verdict {
                     return Self::RateLimited(limit, reason::message(object), exception);
                 }
                 // The exception may be for the handler of another loop, in which this loop runs.
-                let is_passing = signals::stop_requested() && exceptions::is_shutdown(object);
+                let is_passing = signals::stop_requested() && classes::SHUTDOWN_EXCEPTION.owns(object);
                 if is_passing || cause == Some(Cause::Shutdown) {
                     return Self::PutBack(exception);
                 }
                 if let Some(delay_ms) = release::delay_ms(object) {
                     return Self::Release(Due::InMs(delay_ms), reason::message(object), exception);
                 }
-                if exceptions::is_bury(object) {
+                if classes::BURY.owns(object) {
                     return Self::Bury(reason::message(object), exception);
                 }
-                if cause == Some(Cause::TimedOut) && exceptions::is_timeout(object) {
+                if cause == Some(Cause::TimedOut) && classes::TIMEOUT_EXCEPTION.owns(object) {
                     return Self::TimedOut(timeout_reason(timeout).into_bytes(), Some(exception));
                 }
                 Self::Fail(reason::of_throwable(object), Some(exception))
