@@ -2,7 +2,6 @@
 //! reply for another.
 
 mod log_in;
-mod reminders;
 mod wakes;
 
 use super::dsn::Server;
@@ -11,7 +10,6 @@ use super::process::Generation;
 use super::resp::{self, Bounds};
 use super::transport::Transport;
 use redis::Value;
-use reminders::Reminders;
 use std::collections::{HashSet, VecDeque};
 use std::io::{self, Read, Write};
 use std::ops::{Deref, DerefMut};
@@ -44,6 +42,7 @@ pub struct Wire {
     pub is_replica: bool,
     /// Of Redis, or the version of Redis with which Valkey is compatible.
     pub version: (u32, u32),
+    pub opened_at: Instant,
     transport: Transport,
     input: Input,
     output: Vec<u8>,
@@ -57,10 +56,6 @@ pub struct Wire {
     /// Wake-ups for the waiter.
     wakes: VecDeque<Wake>,
     subscribed: HashSet<String>,
-    /// The index entries of queues that were written over this connection.
-    pub indexed: Reminders,
-    /// The queues for which a consumer has asked for a snapshot.
-    pub snapshots: Reminders,
     /// Name under which this connection waits; empty until it does.
     pub waiter: String,
 }
@@ -92,6 +87,7 @@ impl Connection {
             server: Arc::clone(server),
             is_replica: false,
             version: (0, 0),
+            opened_at: Instant::now(),
             transport,
             input: Input::default(),
             output: Vec::with_capacity(1024),
@@ -102,8 +98,6 @@ impl Connection {
             socket_timeout: connect_timeout,
             wakes: VecDeque::new(),
             subscribed: HashSet::new(),
-            indexed: Reminders::default(),
-            snapshots: Reminders::default(),
             waiter: String::new(),
         };
         wire.log_in(server, deadline)?;

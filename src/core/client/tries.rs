@@ -165,9 +165,8 @@ impl<'a> Tries<'a> {
         Ok(Next::TryAgainLater)
     }
 
-    fn refused(&mut self, mut connection: Connection, code: &str, details: &str) -> Result<Next> {
+    fn refused(&mut self, connection: Connection, code: &str, details: &str) -> Result<Next> {
         let server = Arc::clone(&connection.server);
-        connection.indexed.clear(); // the same may have been refused for a command that was sent along
         if !is_not_ours(code, details) {
             self.connections.put(connection);
         }

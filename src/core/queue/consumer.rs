@@ -7,6 +7,9 @@ use crate::core::process::{self, Generation};
 use std::cell::RefCell;
 use std::sync::Arc;
 
+/// A thread whose calls failed in more queues forgets the first of them: their jobs come back when the leases end.
+const MOST_UNANSWERED: usize = 1024;
+
 struct Consumer {
     process: Generation,
     name: Arc<str>,
@@ -54,6 +57,9 @@ impl Call {
             let unanswered = consumer.unanswered(queue);
             let number = unanswered.unwrap_or_else(|| {
                 consumer.calls += 1;
+                if consumer.unanswered.len() >= MOST_UNANSWERED {
+                    consumer.unanswered.remove(0);
+                }
                 consumer.unanswered.push((queue.detached(), consumer.calls));
                 consumer.calls
             });

@@ -2,6 +2,7 @@
 //! of what a script does.
 
 use super::Queue;
+use super::chores::Chore;
 use crate::core::client::{Repeat, Request};
 use crate::core::clock;
 use crate::core::connection::Connection;
@@ -120,7 +121,7 @@ pub(super) fn look(
     let mut wants_snapshot = vec![false; all.len()];
     let mut write = |request: &mut Request, connection: &mut Connection, at: usize| {
         if let (Some(queue), Some(wants)) = (all.get(at), wants_snapshot.get_mut(at)) {
-            *wants = queue.is_snapshot_due(connection, Instant::now());
+            *wants = queue.is_due(Chore::Snapshot, connection);
             ask_for_due(request, queue);
         }
     };

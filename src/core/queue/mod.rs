@@ -1,6 +1,7 @@
 //! One queue: every operation is one script, or a bounded sequence of them.
 
 mod ask;
+mod chores;
 mod consumer;
 mod examine;
 mod groups;

@@ -1,8 +1,8 @@
 //! Producing jobs, one or many: each chunk is one script, and added whole or not at all.
 
+use super::chores::Chore;
 use super::{Queue, due_arg};
 use crate::core::client::Request;
-use crate::core::connection::Connection;
 use crate::core::deadline::within;
 use crate::core::error::{Error, Result};
 use crate::core::job::{Due, JobId, NewJob, OnDuplicate};
@@ -11,15 +11,12 @@ use crate::core::{clock, keys, record, scripts, traits};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Most jobs of one atomic chunk.
 pub const CHUNK: usize = 500;
 /// Most payload bytes of one atomic chunk: a script should not hold Redis for long.
 const CHUNK_BYTES: usize = 8 << 20;
-/// The client enters a queue into the index of names again after this time, in case the database was flushed.
-const INDEX_AGAIN: Duration = Duration::from_secs(60);
-
 /// A push that has succeeded waits no longer than this for the index.
 const INDEX_PATIENCE: Duration = Duration::from_millis(100);
 
@@ -202,15 +199,18 @@ impl Queue {
     pub(super) fn indexing(&self, write: impl Fn(&mut Request, bool)) -> Result<Reply> {
         let mut must_index = false;
         let value = self.client.run(|request, attempt, connection| {
-            must_index = self.must_index(connection);
+            must_index = self.is_due(Chore::Index, connection);
             if must_index && !self.client.has_slots() {
                 self.write_index(request);
             }
             write(request, attempt.is_repeat);
         });
         let reply = Reply::new(value.map_err(|error| self.naming_key(error))?)?;
-        if must_index && self.client.has_slots() && reply.word == "OK" {
-            self.index_elsewhere();
+        if must_index && (!self.client.has_slots() || reply.word == "OK") {
+            if self.client.has_slots() {
+                self.index_elsewhere();
+            }
+            self.has_done(Chore::Index);
         }
         Ok(reply)
     }
@@ -255,11 +255,6 @@ impl Queue {
         } else {
             self.write_script(request, &scripts::PUSH_ANY, &args);
         }
-    }
-
-    /// Whether it is time to enter the queue into the index of names again. A push does not depend on it.
-    fn must_index(&self, connection: &mut Connection) -> bool {
-        connection.indexed.is_due(self.keys.meta(), INDEX_AGAIN, Instant::now())
     }
 
     fn write_index(&self, request: &mut Request) {

@@ -1,10 +1,10 @@
 //! Consuming: one script acknowledges what is done and leases the next jobs.
 
 use super::Queue;
+use super::chores::Chore;
 use super::consumer::Call;
 use super::settle::{Finished, runs_of};
 use crate::core::client::Repeat;
-use crate::core::connection::Connection;
 use crate::core::connections::Connections;
 use crate::core::error::{Error, Result};
 use crate::core::job::{JobId, Receipt, Reserved};
@@ -17,8 +17,6 @@ use std::time::{Duration, Instant};
 const MOST: usize = 500;
 /// Most bytes of records in one answer: the default of `lua/reserve.lua`.
 const DEFAULT_BYTES: u128 = 2_000_000;
-/// As `lua/lib/snapshot.lua` has it.
-const SNAPSHOT_EVERY: Duration = Duration::from_secs(300);
 
 /// The result of one reserve.
 #[derive(Debug)]
@@ -87,7 +85,7 @@ impl Queue {
             was_lost = attempt.is_repeat;
             let is_repeat = call.is_repeat || attempt.is_repeat;
             let max_bytes = self.most_bytes();
-            wants_snapshot |= self.wants_snapshot(connection, sent); // of the next try as well
+            wants_snapshot = self.is_due(Chore::Snapshot, connection);
             let details = if is_repeat || waiting.is_some() || max_bytes != DEFAULT_BYTES || wants_snapshot {
                 let (is_repeat, wants_snapshot) = (u8::from(is_repeat), u8::from(wants_snapshot));
                 format!("{is_repeat} {max_bytes} {waiter} {} {wants_snapshot}", at_most.as_micros())
@@ -103,6 +101,9 @@ impl Queue {
         });
         let mut reply = Reply::new(value.map_err(|error| doing(self.naming_key(error)))?).map_err(doing)?;
         call.answered(self);
+        if wants_snapshot {
+            self.has_done(Chore::Snapshot);
+        }
         let lost = reply.positions().map_err(doing)?;
         // After a lost answer, a job that is gone was acknowledged by the try before.
         if !was_lost {
@@ -123,15 +124,6 @@ impl Queue {
             "AGAIN" => Ok(ReserveOutcome::Again),
             _ => Err(doing(reply::unexpected())),
         }
-    }
-
-    /// Whether this connection has not asked for a snapshot of the counters for as long as Redis keeps one (`lua/lib/snapshot.lua`).
-    fn wants_snapshot(&self, connection: &mut Connection, now: Instant) -> bool {
-        connection.snapshots.is_due(self.keys.meta(), SNAPSHOT_EVERY, now)
-    }
-
-    pub(super) fn is_snapshot_due(&self, connection: &Connection, now: Instant) -> bool {
-        !connection.snapshots.is_recent(self.keys.meta(), SNAPSHOT_EVERY, now)
     }
 
     /// As much as a network of 8 Mbit/s carries within the time that an operation has: the client can always read a batch in time, and within

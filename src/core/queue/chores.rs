@@ -1,0 +1,116 @@
+//! What a client does for a queue now and then, and what a thread remembers of it.
+
+use super::Queue;
+use crate::core::connection::Connection;
+use crate::core::dsn::Dsn;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A thread that serves more queues forgets them, and does their chores more often.
+const MOST_QUEUES: usize = 1024;
+/// The longest known goes when another comes.
+const MOST_SERVERS: usize = 16;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Chore {
+    /// A push enters the queue into the index of names again, in case the database was flushed.
+    Index,
+    /// A reserve asks for a snapshot of the counters, as often as Redis keeps one (`lua/lib/snapshot.lua`).
+    Snapshot,
+}
+
+impl Chore {
+    const fn every(self) -> Duration {
+        match self {
+            Self::Index => Duration::from_secs(60),
+            Self::Snapshot => Duration::from_secs(300),
+        }
+    }
+}
+
+/// When each chore was done last, by a key of the queue. The name alone would not do, because queues under several prefixes may have one name.
+#[derive(Default)]
+struct Chores(FxHashMap<Box<[u8]>, [Option<Instant>; 2]>);
+
+impl Chores {
+    /// `since`: the server may have lost what was done before.
+    fn is_due(&self, chore: Chore, key: &[u8], since: Instant, now: Instant) -> bool {
+        let done = self.0.get(key).and_then(|done| done.get(chore as usize).copied().flatten());
+        done.is_none_or(|done| done < since || now.saturating_duration_since(done) >= chore.every())
+    }
+
+    fn has_done(&mut self, chore: Chore, key: &[u8], now: Instant) {
+        if !self.0.contains_key(key) && self.0.len() >= MOST_QUEUES {
+            self.0.clear();
+        }
+        if let Some(done) = self.0.entry(key.into()).or_default().get_mut(chore as usize) {
+            *done = Some(now);
+        }
+    }
+}
+
+fn with_chores<T>(queue: &Queue, work: impl FnOnce(&mut Chores, &[u8]) -> T) -> T {
+    thread_local! {
+        static CHORES: RefCell<Vec<(Arc<Dsn>, Chores)>> = const { RefCell::new(Vec::new()) };
+    }
+    CHORES.with_borrow_mut(|all| {
+        let dsn = &queue.client.key().dsn;
+        if let Some((_, chores)) = all.iter_mut().find(|(known, _)| known == dsn) {
+            return work(chores, queue.keys.meta());
+        }
+        if all.len() >= MOST_SERVERS {
+            all.remove(0);
+        }
+        let mut chores = Chores::default();
+        let result = work(&mut chores, queue.keys.meta());
+        all.push((Arc::clone(dsn), chores));
+        result
+    })
+}
+
+impl Queue {
+    /// Whether it is time for the chore, over this connection: after its opening it is, because the server may have been restarted or replaced.
+    pub(super) fn is_due(&self, chore: Chore, connection: &Connection) -> bool {
+        with_chores(self, |chores, key| chores.is_due(chore, key, connection.opened_at, Instant::now()))
+    }
+
+    /// Redis has answered.
+    pub(super) fn has_done(&self, chore: Chore) {
+        with_chores(self, |chores, key| chores.has_done(chore, key, Instant::now()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn each_queue_is_due_at_once_and_again_after_the_time_or_over_a_newer_connection() {
+        let (mut chores, start) = (Chores::default(), Instant::now());
+        let is_due = |chores: &Chores, key: &str, after: Duration| {
+            chores.is_due(Chore::Index, key.as_bytes(), start, start + after)
+        };
+        assert!(is_due(&chores, "shop1:{q}:meta", Duration::ZERO));
+        chores.has_done(Chore::Index, b"shop1:{q}:meta", start);
+        assert!(is_due(&chores, "shop2:{q}:meta", Duration::ZERO));
+        assert!(!is_due(&chores, "shop1:{q}:meta", MINUTE - Duration::from_millis(1)));
+        assert!(is_due(&chores, "shop1:{q}:meta", MINUTE));
+        let second = Duration::from_secs(1);
+        assert!(chores.is_due(Chore::Index, b"shop1:{q}:meta", start + second, start + second));
+        assert!(chores.is_due(Chore::Snapshot, b"shop1:{q}:meta", start, start), "another chore");
+    }
+
+    #[test]
+    fn any_number_of_queues_takes_bounded_memory() {
+        let (mut chores, start) = (Chores::default(), Instant::now());
+        for number in 0..10_000_u32 {
+            chores.has_done(Chore::Index, &number.to_le_bytes(), start);
+            assert!(chores.0.len() <= MOST_QUEUES);
+            assert!(!chores.is_due(Chore::Index, &number.to_le_bytes(), start, start));
+        }
+    }
+}
