@@ -42,6 +42,26 @@ final class CliQueuesTest extends CliTestCase
         $this->assertSame([30, 29], [count($spread), $spread->peek('job-29')?->payload]);
     }
 
+    public function testAListOfAllQueuesNamesTheQueueOfEachJob(): void
+    {
+        foreach (['a' => 1, 'b' => 2, 'c' => 1] as $name => $partitions) {
+            $queue = new DelayQueue($name, $this->redis->dsn(), ['partitions' => $partitions]);
+            foreach (['one', 'two', 'three'] as $id) {
+                $queue->push($id, id: "$name-$id");
+                $queue->reserveJob("$name-$id")->bury($id === 'two' ? 'timeout' : 'broken');
+            }
+        }
+        $this->assertSame(9, preg_match_all('/^([abc]) +\1-\w+ /m', $this->cliExpecting(0, 'list', 'buried', '--all')));
+        $found = $this->json('list', 'buried', '--all', '--error=timeout', '--format=json');
+        $this->assertSame(['a' => 'a-two', 'b' => 'b-two', 'c' => 'c-two'], array_column($found, 'id', 'queue'));
+        $cut = $this->cliExpecting(0, 'list', 'buried', '--all', '--limit=4');
+        $this->assertSame(4, preg_match_all('/^[abc] /m', $cut));
+        $this->assertStringContainsString('4 listed, and there are more', $cut);
+        foreach (['--queue=a', '--after=x', '--offset=1', '--group=g', '--dry-run'] as $option) {
+            $this->cliExpecting(2, 'list', 'buried', '--all', $option);
+        }
+    }
+
     public function testPauseSaysWhenItEnds(): void
     {
         $this->queue()->push(1, group: 'tenant-42');

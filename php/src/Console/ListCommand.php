@@ -27,12 +27,14 @@ final class ListCommand extends Command
     {
         $this->setDescription('Lists the jobs of one state, in their order, or those of them that a search finds')
             ->addArgument('state', InputArgument::REQUIRED, 'delayed, ready, reserved or buried')
+            ->addOption('all', null, InputOption::VALUE_NONE, 'Of all queues under the prefix, by their names')
             ->addOption('offset', null, InputOption::VALUE_REQUIRED, 'How many jobs to skip', '0')
             ->addOption('after', null, InputOption::VALUE_REQUIRED, 'Begin behind this job; --offset counts from there')
             ->addOption('limit', null, InputOption::VALUE_REQUIRED, 'How many jobs to list at most; without it ' . self::MOST)
             ->addOption('group', null, InputOption::VALUE_REQUIRED, 'Only the jobs of this group, in the order of the group')
             ->setHelp(<<<'TEXT'
                   delayqueue list buried --queue=orders
+                  delayqueue list buried --all
                   delayqueue list ready --group=tenant-42 --queue=orders
                   delayqueue list buried --error=Timeout --since=2h --queue=orders
                 TEXT . "\n\n" . Application::EXIT_CODES);
@@ -49,6 +51,11 @@ final class ListCommand extends Command
         $offset = Number::of($input->getOption('offset'), '--offset');
         $limit = Number::orNull($input->getOption('limit'), '--limit', 1) ?? self::MOST;
         $target = new Target($input);
+        if ($input->getOption('all')) {
+            self::ofAll($input, $output, $target, $state, $limit);
+
+            return ExitCode::OK;
+        }
         $queue = $target->queue();
         $search = $isSearch ? SearchOptions::search($input, $queue, [$state]) : null;
         $target->refuseUnknown($queue->name());
@@ -89,6 +96,25 @@ final class ListCommand extends Command
         }
     }
 
+    /** @throws UsageException for what is about one queue */
+    private static function ofAll(InputInterface $input, OutputInterface $output, Target $target, State $state, int $limit): void
+    {
+        $target->refuseNames('--all is about all queues');
+        if ($input->getOption('offset') !== '0' || $input->getOption('after') !== null || $input->getOption('group') !== null || $input->getOption('dry-run')) {
+            throw new UsageException('--all takes no --offset, --after, --group and --dry-run');
+        }
+        $jobs = [];
+        foreach ($target->anywhere()->queues() as $name) {
+            $search = SearchOptions::search($input, $target->openWhole($name, $target->options()), [$state]);
+            array_push($jobs, ...iterator_to_array($search->limit($limit + 1 - count($jobs)), false));
+            if (count($jobs) > $limit) {
+                break;
+            }
+        }
+        $note = count($jobs) > $limit ? number_format($limit) . ' listed, and there are more: --limit, or --queue' : null;
+        self::print($output, Format::of($input), array_slice($jobs, 0, $limit), $note, hasQueues: true);
+    }
+
     /** @return array{list<JobInfo>, string} the jobs, and how far the search has come */
     private static function found(Search $search, BulkWork $work, DelayQueue $queue, State $state): array
     {
@@ -113,14 +139,16 @@ final class ListCommand extends Command
     }
 
     /** @param list<JobInfo> $jobs */
-    private static function print(OutputInterface $output, string $format, array $jobs, ?string $note): void
+    private static function print(OutputInterface $output, string $format, array $jobs, ?string $note, bool $hasQueues = false): void
     {
         if ($format === Format::JSON) {
             Format::json($output, array_map(JobView::toArray(...), $jobs));
 
             return;
         }
-        $jobs === [] || Format::table($output, ['id', 'group', 'due', 'attempts', 'priority', 'payload', 'last error'], array_map(self::row(...), $jobs));
+        $heads = [...$hasQueues ? ['queue'] : [], 'id', 'group', 'due', 'attempts', 'priority', 'payload', 'last error'];
+        $rows = array_map(static fn (JobInfo $job): array => [...$hasQueues ? [$job->queue] : [], ...self::row($job)], $jobs);
+        $jobs === [] || Format::table($output, $heads, $rows);
         $note === null || Format::line($output, $note);
     }
 
