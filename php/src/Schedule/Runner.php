@@ -91,12 +91,13 @@ final class Runner
             throw new LeaseLostException("the lease of schedule '$job->id' is over: another runner may have pushed its job");
         }
         $moments = Missed::moments($definition, $when, $planned, $now, $state->isTried);
+        $left = $moments;
         try {
-            $last = $this->push($job, $definition, $state->last, $moments);
+            $last = $this->push($job, $definition, $state->last, $left);
         } catch (LeaseLostException $lost) {
             throw $lost;
         } catch (Throwable $error) {
-            return $this->later($job, $state, $moments[0] ?? $planned, $now, $error);
+            return $this->later($job, $state, $left[0] ?? $planned, $now, $error);
         }
         $leftOut = $this->leftOut === null ? null : Missed::leftOut($when, $planned, $now, $moments);
         $leftOut === null || ($this->leftOut)("schedule $job->id leaves out the moments $leftOut");
@@ -109,11 +110,11 @@ final class Runner
     }
 
     /**
-     * @param list<DateTimeImmutable> $moments
+     * @param list<DateTimeImmutable> $moments less those that are done, when it throws
      *
      * @return string|null the id of the last job, where the overlap asks for it
      */
-    private function push(JobInterface $job, Definition $definition, ?string $last, array $moments): ?string
+    private function push(JobInterface $job, Definition $definition, ?string $last, array &$moments): ?string
     {
         if ($moments === []) {
             return $last;
@@ -121,8 +122,8 @@ final class Runner
         $target = $this->target($definition->queue);
         if ($definition->overlap === Overlap::Allow) {
             // One by one: a thousand large payloads at once would need the memory of a thousand.
-            foreach ($moments as $moment) {
-                $target->pushMany([$definition->job(Occurrence::id($job->id, $moment), $moment)]);
+            for (; $moments !== []; array_shift($moments)) {
+                $target->pushMany([$definition->job(Occurrence::id($job->id, $moments[0]), $moments[0])]);
             }
 
             return null;

@@ -247,6 +247,24 @@ trait RunnerCase
         $this->assertStringContainsString('QueueFull', (string) $this->schedules->get('a')?->lastError);
     }
 
+    public function testAQueueWithRoomForSomeMissedMomentsTakesTheOthersLater(): void
+    {
+        $runner = new Runner($this->queue, fn (string $name): QueueInterface => $this->delayQueue($name, ['capacity' => 2]));
+        $this->schedules->set('a', Cron::parse(self::EVERY_TEN), queue: 'target', catchUp: CatchUp::All);
+        $done = [];
+        foreach (['09:15:00', '09:16:00'] as $moment) {
+            $this->clock($moment);
+            $this->runSchedules(1, $runner);
+            // Days later their ids are free again.
+            $this->delayQueue('target')->forgetReceipts(...array_column($this->delayQueue('target')->takenIds(), 'id'));
+            while (($job = $this->delayQueue('target')->reserve()) !== null) {
+                $done[] = substr($job->id, -9);
+                $job->ack();
+            }
+        }
+        $this->assertSame(['08:40:00Z', '08:50:00Z', '09:00:00Z', '09:10:00Z'], $done);
+    }
+
     public function testAJobThatIsNoScheduleIsBuried(): void
     {
         $this->queue->push(['order' => 1], id: 'x');
