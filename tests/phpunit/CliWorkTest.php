@@ -199,6 +199,7 @@ final class CliWorkTest extends CliTestCase
         $this->queue()->cancel('a');
         $result = $this->finish($worker);
         $this->assertSame([0, 'lost'], [$result->exitCode, json_decode($result->output, true)['outcome'] ?? $result->output], $result->errors);
+        $this->assertStringContainsString('renews the lease', $this->cliExpecting(2, 'work', $handler, '--throw-on-cancel', '--no-heartbeat'), 'it would never hear of it');
     }
 
     public function testItServesSeveralQueuesTheFirstOneFirst(): void

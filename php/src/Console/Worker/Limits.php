@@ -34,6 +34,9 @@ final class Limits
     public static function of(InputInterface $input): array
     {
         $idle = $input->getOption('idle-timeout');
+        if ($input->getOption('no-heartbeat') && $input->getOption('throw-on-cancel')) {
+            throw new UsageException('--throw-on-cancel goes without --no-heartbeat: a worker hears that its job was cancelled when it renews the lease');
+        }
 
         return [
             'maxJobs' => Number::of($input->getOption('max-jobs'), '--max-jobs'),
@@ -49,6 +52,7 @@ final class Limits
             'prefetch' => Number::of($input->getOption('prefetch'), '--prefetch', 1),
         ];
     }
+
     /**
      * @param array<string, mixed> $limits of()
      *
