@@ -82,7 +82,7 @@ final class BatchCall
                 'unique' => BatchStore::TAKEN,
             ] + array_intersect_key($call, ['priority' => 1, 'ttr' => 1, 'maxAttempts' => 1, 'timeout' => 1])]);
         } catch (DuplicateJobException $error) {
-            // Where it is not there, it was, and its id is taken since.
+            // No job under an id that is taken: it was pushed before, and is done.
             $there = $target->peek($call['id']);
             $there === null || $there->body === $body || throw $error;
         }

@@ -110,8 +110,7 @@ final class ChainLink
     }
 
     /**
-     * Pushes the job of onFailure() that this copy is of, unless that has been done under this receipt, also where it is done with since. No worker tells
-     * that, as of a link.
+     * Pushes the job of onFailure() that this copy is of, once for a receipt. Its worker need not know chains, so nobody cancels the copy when it is done.
      *
      * @param QueueInterface $queue any of the same Redis
      * @param array<string, string> $headers added to those of the job

@@ -30,7 +30,7 @@ final class State
      * @param string|null $last id of the occurrence that was pushed last, where the overlap asks for it
      * @param float|null $pausedUntil Unix seconds; INF: until resume(); null: it is not paused
      * @param bool $isTried a runner has tried the planned moment, and its job is surely not pushed
-     * @param int|null $outlived attempts of its job when a runner went on after a lease had ended: that error stays, and tells nothing of later moments
+     * @param int|null $outlived attempts of its job when a runner went on after a lease had ended: Redis keeps that error, which tells nothing of later moments
      */
     public function __construct(
         public readonly ?float $from = null,
