@@ -118,18 +118,6 @@ final class InMemoryQueueTest extends TestCase
         $this->assertSame(['c', 'd'], [$queue->reserve(timeout: 5)?->payload, $queue->reserve(timeout: 5)?->payload]);
     }
 
-    public function testAWorkerLoopEndsWhenAllIsDone(): void
-    {
-        $queue = new InMemoryQueue();
-        $queue->pushMany([['payload' => 'b', 'delay' => 0.2], ['payload' => 'a']]);
-        $seen = [];
-        while ($job = $queue->reserve(timeout: null)) {
-            $seen[] = $job->payload;
-            $job->ack();
-        }
-        $this->assertSame(['a', 'b'], $seen);
-    }
-
     public function testALeaseIsKeptWhileAHandlerRuns(): void
     {
         $queue = new InMemoryQueue();
@@ -209,15 +197,5 @@ final class InMemoryQueueTest extends TestCase
         }]));
 
         $this->assertSame(['handled a', 'succeeded a', 'closed 4711'], $ended);
-    }
-
-    public function testThousandsOfJobsAreNoTrouble(): void
-    {
-        $queue = $this->delayQueue();
-        $queue->pushMany(array_fill(0, 2000, ['payload' => 'x']));
-
-        $this->assertSame(2000, $this->runDueJobs(static fn (): int => 0, limit: 2000));
-        $queue->pushMany(array_map(static fn (int $n): array => ['payload' => 'x', 'group' => 'group' . $n % 50], range(1, 1000)));
-        $this->assertSame(1000, $this->runDueJobs(static fn (): int => 0, limit: 1000));
     }
 }

@@ -62,6 +62,11 @@ fn a_log_that_is_cut_off_anywhere_is_a_sound_queue() {
         let (places, faults) = audit::examine(&mut server.raw(), &server.queue("q"));
         assert!(faults.is_empty(), "{cut} of {} bytes: {faults:?} {places:?}", whole.len());
         assert!(part < 30 || places.contains_key("last"));
+        // And it goes on.
+        let queue = server.queue("q");
+        serve_all(&queue);
+        queue.push(&job("new")).unwrap();
+        assert!(queue.reserve_job(&id("new")).unwrap().is_some(), "{cut} of {} bytes", whole.len());
         server.kill();
     }
     delayqueue::core::clock::set_offset_ms(0);

@@ -4,9 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Faults;
 
-use DelayQueue\Backoff;
 use DelayQueue\ServerException;
-use DelayQueue\State;
 use DelayQueue\Tests\Faults\Support\FaultTestCase;
 use DelayQueue\Tests\Faults\Support\Node;
 use DelayQueue\Tests\Faults\Support\Single;
@@ -15,8 +13,6 @@ use DelayQueue\Tests\Support\Wait;
 /** After a crash Redis has only the jobs that it has written to disk. */
 final class DiskTest extends FaultTestCase
 {
-    private const CUTS = 100;
-
     /** @dataProvider policies */
     #[\PHPUnit\Framework\Attributes\DataProvider('policies')]
     public function testAKilledRedisLosesNothingThatItAccepted(string $policy): void
@@ -41,38 +37,6 @@ final class DiskTest extends FaultTestCase
     public static function policies(): array
     {
         return ['everysec' => ['everysec'], 'always' => ['always']];
-    }
-
-    /** A log that ends anywhere is what a power cut leaves: each job is in one state, and all of them can be done. */
-    public function testALogThatIsCutOffAnywhereIsASoundQueue(): void
-    {
-        $this->setup = new Single(['appendonly yes', 'aof-load-truncated yes']);
-        // No state ends by itself while the test looks.
-        $queue = $this->queue(['ttr' => '1h', 'backoff' => Backoff::fixed('1h')]);
-        for ($round = 0; $round < 20; $round++) {
-            $jobs = array_map(static fn (int $n) => ['payload' => [$round, $n], 'id' => "$round-$n", 'priority' => 1000 + $n % 30], range(1, 20));
-            $queue->pushMany($jobs);
-            $queue->push('later', '1h', id: "$round-later");
-            $held = [...$queue->reserveMany(5), ...$queue->reserveMany(5)];
-            $queue->ackMany(...array_slice($held, 0, 6));
-            $held[6]->fail('why');
-            $held[7]->bury('set aside');
-            $held[8]->release('1h');
-            $queue->cancel("$round-20");
-            $queue->kick();
-        }
-        $node = $this->setup->node();
-        $node->kill();
-        [$log] = glob("{$node->folder->path}/appendonlydir/*.incr.aof");
-        $whole = file_get_contents($log);
-        mt_srand(4711);
-        for ($n = 0; $n < self::CUTS; $n++) {
-            $cut = mt_rand(0, strlen($whole));
-            file_put_contents($log, substr($whole, 0, $cut));
-            $node->start();
-            $this->assertSound("cut at $cut of " . strlen($whole));
-            $node->kill();
-        }
     }
 
     /** @group quick */
@@ -110,24 +74,5 @@ final class DiskTest extends FaultTestCase
     {
         exec("prlimit --pid {$node->pid()} --fsize=$bytes:unlimited 2>&1", $said, $status);
         $this->assertSame(0, $status, implode("\n", $said));
-    }
-
-    private function assertSound(string $when): void
-    {
-        $queue = $this->queue();
-        $findings = array_column($queue->doctor(), 'level', 'check');
-        $this->assertSame('ok', $findings['jobs'], $when);
-        $states = [];
-        foreach (State::cases() as $state) {
-            foreach ($queue->list($state, 0, 1000) as $job) {
-                $this->assertArrayNotHasKey($job->id, $states, "$when: a job is in one state");
-                $states[$job->id] = $state;
-            }
-        }
-        $this->assertCount($queue->count(), $states, $when);
-        while ($jobs = $queue->reserveMany(100)) {
-            $this->assertSame(count($jobs), $queue->ackMany(...$jobs));
-        }
-        $this->assertSame('new', $queue->reserveJob($queue->push('new'))?->payload, $when);
     }
 }
