@@ -40,12 +40,12 @@ final class PsrTest extends MessengerTestCase
         }
         $clock = new Clock();
         $ahead = static fn (): float => (float) $clock->now()->format('U.u') - microtime(true);
-        $this->assertEqualsWithDelta(0.0, $ahead(), 1.0);
+        $this->assertEqualsWithDelta(0.0, $ahead(), 30.0);
         $this->travel('1d');
-        $this->assertEqualsWithDelta(86400.0, $ahead(), 1.0);
+        $this->assertEqualsWithDelta(86400.0, $ahead(), 30.0);
         $this->travelTo(new \DateTimeImmutable('2001-01-01 UTC'));
         $this->assertSame('2001-01-01', $clock->now()->setTimezone(new \DateTimeZone('UTC'))->format('Y-m-d'));
         Testing::travelBack();
-        $this->assertEqualsWithDelta(0.0, $ahead(), 1.0);
+        $this->assertEqualsWithDelta(0.0, $ahead(), 30.0);
     }
 }
