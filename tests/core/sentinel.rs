@@ -186,7 +186,7 @@ fn a_waiter_goes_to_another_master_without_being_told() {
         queue(oracle.dsn()).push(&job("a")).unwrap();
         let (many, at) = waiter.join().unwrap();
         assert_eq!(many, 1);
-        assert!(at - pushed < Duration::from_millis(500), "{:?}", at - pushed);
+        assert!(at - pushed < Duration::from_secs(3), "{:?}", at - pushed);
     });
 }
 
@@ -342,7 +342,7 @@ fn wait_through(kind: &str) {
         println!("idle waiter, {kind}: waits again after {resumed:?}, woken within {:?}; {errors:?}", at - pushed);
         assert!(resumed < Duration::from_secs(3), "{kind}: {resumed:?}");
         assert_eq!(many, 1);
-        assert!(at - pushed < Duration::from_secs(1), "{kind}: {:?}", at - pushed);
+        assert!(at - pushed < Duration::from_secs(3), "{kind}: {:?}", at - pushed);
         assert!(errors.iter().all(Error::is_retryable), "{errors:?}");
     });
 }

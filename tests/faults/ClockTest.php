@@ -70,7 +70,7 @@ final class ClockTest extends FaultTestCase
         $this->clock->set(-2 * self::HOUR);
         $outcome = $this->worker->outcome();
         $this->assertNull($outcome['result']);
-        $this->assertLessThan(2.5, $outcome['seconds'], 'the timeout does not count by that clock');
+        $this->assertLessThan(10, $outcome['seconds'], 'the timeout does not count by that clock');
 
         foreach ([0, 0.5] as $delay) {
             $this->worker->begin('reserve', 10);
@@ -78,7 +78,7 @@ final class ClockTest extends FaultTestCase
             $queue->push('after', $delay, id: "after $delay");
             $outcome = $this->worker->outcome();
             $this->assertSame("after $delay", $outcome['result']['id'] ?? null);
-            $this->assertLessThan($delay + 1.0, $outcome['seconds']);
+            $this->assertLessThan($delay + 3.0, $outcome['seconds']);
             $this->worker->call('ack');
         }
         $this->assertNull($queue->reserve(), 'a job keeps its moment');

@@ -143,7 +143,7 @@ final class EverywhereTest extends TestCase
             $pushed = microtime(true);
             $id = $queue->push('x', $delay);
             $this->assertSame($id, $worker->outcome()['result']['id'] ?? null);
-            $this->assertLessThan($delay + 1.0, microtime(true) - $pushed);
+            $this->assertLessThan($delay + 3.0, microtime(true) - $pushed);
             $worker->call('ack');
         }
     }
@@ -261,7 +261,7 @@ final class EverywhereTest extends TestCase
         $asked = microtime(true);
         $idle->signal(SIGTERM);
         $this->assertSame(0, $idle->exitCode());
-        $this->assertLessThan(0.5, microtime(true) - $asked);
+        $this->assertLessThan(3.0, microtime(true) - $asked);
 
         $queue->push(['do' => 'hold'], id: 'held');
         $this->children[] = $busy = new Worker($this->setup->dsn(), $this->queue);
@@ -345,7 +345,7 @@ final class EverywhereTest extends TestCase
             // Under Sentinels another connection may be asked for, which a busy server does not give.
             $this->assertStringContainsString($code, $e->getMessage());
         }
-        $this->assertLessThan(2.5, microtime(true) - $started);
+        $this->assertLessThan(4.0, microtime(true) - $started);
     }
 
     /** @param array<string, mixed> $options of DelayQueue */

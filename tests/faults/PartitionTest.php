@@ -126,7 +126,7 @@ final class PartitionTest extends FaultTestCase
                     $call();
                     $this->fail("$how: no reply can have come in time");
                 } catch (ConnectionException) {
-                    $this->assertLessThan(1.7, microtime(true) - $started, $how);
+                    $this->assertLessThan(1.95, microtime(true) - $started, $how);
                 }
             }
             $this->network->join();
