@@ -38,10 +38,13 @@ RUN if command -v apk >/dev/null; then export RUSTFLAGS='-C target-feature=-crt-
     echo 'extension=delayqueue' >"/result$PHP_INI_DIR/conf.d/docker-php-ext-delayqueue.ini"; \
     php -d "extension=/result$(php-config --extension-dir)/delayqueue.so" --ri delayqueue
 
-# symfony/console is for the command line.
+# A project with the package, and symfony/console for its command line.
 FROM composer:2 AS package
-COPY php /delayqueue/php
-RUN composer require --working-dir=/delayqueue/php --no-interaction --update-no-dev --ignore-platform-req=ext-delayqueue 'symfony/console:^7.3'
+WORKDIR /delayqueue
+COPY php php
+RUN composer init --no-interaction --name=delayqueue/shop --repository='{"type":"path","url":"php"}' \
+      --require='delayqueue/delayqueue:@dev' --require='symfony/console:^7.3' && \
+    composer install --no-interaction --no-dev --ignore-platform-req='ext-*'
 
 # The image of compose.yaml: the extension, the package with its command line and its examples.
 # hadolint ignore=DL3006
@@ -50,7 +53,7 @@ FROM ${PHP_IMAGE} AS shop
 RUN docker-php-ext-install pcntl && mkdir /shop && chown www-data:www-data /shop
 COPY --from=build /result /
 COPY --from=package /delayqueue /delayqueue
-RUN ln -s /delayqueue/php/bin/delayqueue /usr/local/bin/delayqueue
+RUN ln -s /delayqueue/vendor/bin/delayqueue /usr/local/bin/delayqueue
 WORKDIR /delayqueue/php
 
 # The last stage is what docker build makes.

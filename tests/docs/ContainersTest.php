@@ -39,6 +39,21 @@ final class ContainersTest extends CliTestCase
         }
     }
 
+    /** Without the network: Packagist is turned off, and symfony/console is Debian's. */
+    public function testTheProjectOfTheImageHasTheCommandLine(): void
+    {
+        $file = str_replace("\\\n", '', (string) file_get_contents(self::ROOT . '/Dockerfile'));
+        $this->assertSame(1, preg_match("~^RUN (composer init .+) --require='symfony/console:\\S+' && +(composer install .+)$~m", $file, $lines));
+        $this->assertStringContainsString('RUN ln -s /delayqueue/vendor/bin/delayqueue /usr/local/bin/delayqueue', $file);
+        $folder = "{$this->redis->folder->path}/image";
+        $php = realpath(self::ROOT . '/php');
+        $script = "mkdir $folder && cd $folder && cp -r $php php && $lines[1] && composer config repositories.packagist.org false && $lines[2] && ln -s $folder/vendor/bin/delayqueue link && ./link --version";
+        $composer = new Process(['bash', '-c', "($script) 2>&1"], ['COMPOSER_HOME' => "{$this->redis->folder->path}/home", 'COMPOSER_ALLOW_SUPERUSER' => '1'] + getenv());
+        $said = $composer->rest(60);
+        $this->assertSame(0, $composer->exitCode(60), $said);
+        $this->assertStringContainsString('delayqueue ' . \DelayQueue::VERSION, $said);
+    }
+
     public function testAnOrderOfTheShopIsClosedByItsWorker(): void
     {
         $services = self::compose()['services'];
