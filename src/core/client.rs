@@ -6,7 +6,6 @@ use super::connection::{Connection, Fault};
 use super::connections::Connections;
 use super::deadline;
 use super::dsn::{Server, Topology};
-use super::durability::Durability;
 use super::error::Result;
 use super::pool::{self, Owner, PoolKey};
 pub use super::request::Request;
@@ -23,7 +22,6 @@ pub struct Client {
     key: PoolKey,
     /// Chooses the node, where the topology is a cluster.
     slot: u16,
-    durability: Durability,
     _owner: Option<Arc<Owner>>,
 }
 
@@ -38,25 +36,19 @@ impl Client {
     /// The connections this thread shares under the same DSN and timeouts.
     #[must_use]
     pub fn shared(key: PoolKey, slot: u16) -> Self {
-        Self { key, slot, durability: Durability::default(), _owner: None }
+        Self { key, slot, _owner: None }
     }
 
     /// Connections that end with this client.
     #[must_use]
     pub fn private(key: PoolKey, slot: u16, owner: Arc<Owner>) -> Self {
-        Self { key, slot, durability: Durability::default(), _owner: Some(owner) }
+        Self { key, slot, _owner: Some(owner) }
     }
 
     /// This client for keys of another slot.
     #[must_use]
     pub fn for_slot(&self, slot: u16) -> Self {
         Self { slot, ..self.clone() }
-    }
-
-    /// A copy with this durability.
-    #[must_use]
-    pub fn with_durability(&self, durability: Durability) -> Self {
-        Self { durability, ..self.clone() }
     }
 
     /// A client of the same connections that does not keep them open: they last as long as their owners do.

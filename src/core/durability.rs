@@ -2,7 +2,6 @@
 
 use super::error::{Doing, Error, Result};
 use super::reply;
-use super::request::Request;
 use redis::Value;
 use std::time::Duration;
 
@@ -30,37 +29,22 @@ pub fn is_change(answer: &Value) -> bool {
     }
 }
 
-/// The scripts whose changes are waited for: those that would be missed. A lost release, say, only makes a job wait for the end of its lease.
-const AWAITED: [&str; 7] = ["push", "push_any", "push_once", "ack", "cancel", "reschedule", "update"];
-
 impl Durability {
-    /// Has Redis wait behind the script, for as long as `time`. Says whether two replies follow that of the script: see
-    /// [`Self::confirmed`] for the last one.
-    ///
-    /// Newer servers wait for what this connection has written, and a repeated push, for one, finds its job and writes nothing. So a field that
-    /// nobody reads is written: Redis replicates its commands in their order.
+    /// The command that waits until a change is so safe, for as long as `time`. Its reply goes to [`Self::confirmed`].
     ///
     /// # Errors
-    /// [`Error::Server`] when this server cannot; nothing must be sent then.
-    pub fn write_wait(self, request: &mut Request, version: (u32, u32), time: Duration) -> Result<bool> {
-        let meta = match &request.script {
-            Some((script, meta)) if self != Self::Memory && AWAITED.contains(script) => meta.clone(),
-            _ => return Ok(false),
-        };
+    /// [`Error::Server`] when a server of this version cannot.
+    pub fn wait_command(self, version: (u32, u32), time: Duration) -> Result<Vec<String>> {
         let ms = time.as_millis().max(1).to_string();
         match self {
             Self::Disk if version < (7, 2) => {
                 let message =
                     format!("durability 'disk' needs Redis 7.2 or newer, this is {}.{}", version.0, version.1);
-                return Err(Error::Server { doing: Doing::default(), code: "ERR".into(), message });
+                Err(Error::Server { doing: Doing::default(), code: "ERR".into(), message })
             }
-            _ => request.command(&[b"HSET", &meta, b"durable", b"1"]),
+            Self::Disk => Ok(vec!["WAITAOF".into(), "1".into(), "0".into(), ms]),
+            _ => Ok(vec!["WAIT".into(), self.needed().to_string(), ms]),
         }
-        match self {
-            Self::Disk => request.command(&[b"WAITAOF", b"1", b"0", ms.as_bytes()]),
-            _ => request.command(&[b"WAIT", self.needed().to_string().as_bytes(), ms.as_bytes()]),
-        }
-        Ok(true)
     }
 
     /// How many have to say that they have the change.

@@ -8,7 +8,6 @@
 mod entry;
 
 use super::client::{Client, Request};
-use super::durability::Durability;
 use super::error::{Error, Result};
 use super::keys;
 use super::queue::Queue;
@@ -61,7 +60,7 @@ impl Registry {
     /// The registry of a queue's prefix, over its connections.
     #[must_use]
     pub fn of(queue: &Queue) -> Self {
-        let client = queue.client().for_slot(keys::workers_slot()).with_durability(Durability::Memory);
+        let client = queue.client().for_slot(keys::workers_slot());
         Self { client, prefix: queue.prefix().to_owned() }
     }
 

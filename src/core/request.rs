@@ -1,7 +1,10 @@
 //! Writes requests: commands and scripts, and which of their replies are wanted.
 
+use super::durability::Durability;
+use super::error::Result;
 use super::resp::{self, Bounds};
 use super::scripts::Script;
+use std::time::Duration;
 
 /// A request under construction. Its reply is the one to the last command.
 pub struct Request {
@@ -10,21 +13,42 @@ pub struct Request {
     pub(super) all_replies: bool,
     /// Of each reply.
     pub(super) bounds: Bounds,
-    /// The script that is run, and the key with the counters of its queue.
-    pub(super) script: Option<(&'static str, Vec<u8>)>,
+    /// How safe the change has to be before the request succeeds, and a key that may be written to be sure.
+    confirmation: Option<(Durability, Vec<u8>)>,
     with_source: bool,
 }
 
 impl Request {
     /// `with_source`: Redis does not know the script; its text is sent.
     pub(super) fn new(buffer: Vec<u8>, with_source: bool) -> Self {
-        Self { buffer, commands: 0, all_replies: false, bounds: Bounds::SMALL, script: None, with_source }
+        Self { buffer, commands: 0, all_replies: false, bounds: Bounds::SMALL, confirmation: None, with_source }
     }
 
     /// Adds a plain command.
     pub fn command(&mut self, args: &[&[u8]]) {
         resp::write_command(&mut self.buffer, args.iter().copied());
         self.commands += 1;
+    }
+
+    /// Has the change of the script that comes last confirmed. `meta` is the key with the counters of its queue.
+    pub fn confirm(&mut self, durability: Durability, meta: &[u8]) {
+        self.confirmation = (durability != Durability::Memory).then(|| (durability, meta.to_vec()));
+    }
+
+    /// Has Redis wait behind the script, for as long as `time`, until its change is as safe as it has to be. Two replies follow that of the script
+    /// then: see [`Durability::confirmed`] for the last one.
+    ///
+    /// Newer servers wait for what this connection has written, and a repeated push, for one, finds its job and writes nothing. So a field that
+    /// nobody reads is written: Redis replicates its commands in their order.
+    ///
+    /// # Errors
+    /// As [`Durability::wait_command`]; nothing must be sent then.
+    pub(super) fn write_wait(&mut self, version: (u32, u32), time: Duration) -> Result<Option<Durability>> {
+        let Some((durability, meta)) = self.confirmation.take() else { return Ok(None) };
+        let wait = durability.wait_command(version, time)?;
+        self.command(&[b"HSET", &meta, b"durable", b"1"]);
+        self.command(&wait.iter().map(String::as_bytes).collect::<Vec<_>>());
+        Ok(Some(durability))
     }
 
     /// How many commands it has.
@@ -43,9 +67,8 @@ impl Request {
         self.bounds = Bounds::RECORDS;
     }
 
-    /// Adds the script; it must be the last command of the request. `meta` is the key with the counters of the queue.
-    pub fn script(&mut self, script: &Script, meta: &[u8], keys: &[&[u8]], args: &[&[u8]]) {
-        self.script = Some((script.name, meta.to_vec()));
+    /// Adds the script; it must be the last command of the request.
+    pub fn script(&mut self, script: &Script, keys: &[&[u8]], args: &[&[u8]]) {
         if script.answers_with_records() {
             self.reads_records();
         }

@@ -83,6 +83,13 @@ impl Script {
         matches!(self.name, "list" | "list_group" | "peek" | "reserve" | "reserve_job" | "take")
     }
 
+    /// Whether its change would be missed, so that it is waited for where a queue asks for that (`durability.rs`). A lost release, say, only makes a
+    /// job wait for the end of its lease.
+    #[must_use]
+    pub fn is_awaited(&self) -> bool {
+        matches!(self.name, "push" | "push_any" | "push_once" | "ack" | "cancel" | "reschedule" | "update")
+    }
+
     /// Whether its keys are those of all scripts, and the two of receipts.
     #[must_use]
     pub fn names_receipts(&self) -> bool {

@@ -5,7 +5,7 @@ use super::{Client, Repeat, Request};
 use crate::core::connection::{Connection, Fault};
 use crate::core::connections::Connections;
 use crate::core::dsn::Server;
-use crate::core::durability;
+use crate::core::durability::{self, Durability};
 use crate::core::error::{Doing, Error, Result};
 use crate::core::resolver::{self, Redirection};
 use redis::Value;
@@ -101,10 +101,9 @@ impl<'a> Tries<'a> {
             request.command(&[b"ASKING"]);
         }
         build(&mut request, self.attempt, &mut connection);
-        let is_confirmed =
-            self.client.durability.write_wait(&mut request, connection.version, self.left().mul_f64(0.75))?;
+        let awaited = request.write_wait(connection.version, self.left().mul_f64(0.75))?;
         // A master that refuses the change has nothing to confirm, and would have us wait for replicas that it has not.
-        let unconfirmed = request.commands - if is_confirmed { 2 } else { 0 };
+        let unconfirmed = request.commands - if awaited.is_some() { 2 } else { 0 };
         let is_refused = |replies: &[Value]| match replies.last() {
             Some(Value::ServerError(error)) if replies.len() == unconfirmed => {
                 is_not_ours(error.code(), error.details().unwrap_or_default())
@@ -113,10 +112,10 @@ impl<'a> Tries<'a> {
         };
         let replies =
             connection.exchange_until(&request.buffer, request.commands, request.bounds, self.deadline, &is_refused);
-        let is_confirmed = is_confirmed && replies.as_ref().is_ok_and(|replies| replies.len() > unconfirmed);
+        let awaited = awaited.filter(|_| replies.as_ref().is_ok_and(|replies| replies.len() > unconfirmed));
         connection.recycle(request.buffer);
         match replies {
-            Ok(replies) => self.answered(connection, replies, request.all_replies, is_confirmed),
+            Ok(replies) => self.answered(connection, replies, request.all_replies, awaited),
             Err(fault) => self.lost(fault),
         }
     }
@@ -126,20 +125,20 @@ impl<'a> Tries<'a> {
         connection: Connection,
         mut replies: Vec<Value>,
         all_replies: bool,
-        is_confirmed: bool,
+        awaited: Option<Durability>,
     ) -> Result<Next> {
-        let confirmation = is_confirmed.then(|| replies.pop());
-        if is_confirmed {
+        let confirmation = awaited.map(|durability| (durability, replies.pop()));
+        if awaited.is_some() {
             replies.pop(); // whatever came of the field that nobody reads
         }
         if let Some((code, details)) = refusal(&replies, all_replies) {
             return self.refused(connection, &code, &details);
         }
         self.connections.put(connection);
-        if let Some(confirmation) = confirmation
+        if let Some((durability, confirmation)) = confirmation
             && replies.last().is_some_and(durability::is_change)
         {
-            self.client.durability.confirmed(confirmation)?;
+            durability.confirmed(confirmation)?;
         }
         match all_replies {
             true => Ok(Next::Done(Value::Array(replies))),

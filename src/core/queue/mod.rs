@@ -79,6 +79,7 @@ pub struct Queue {
     capacity: Option<u64>,
     keyring: Option<Arc<Keyring>>,
     client: Client,
+    durability: Durability,
 }
 
 impl Queue {
@@ -98,7 +99,8 @@ impl Queue {
             max_payload: config.max_payload,
             capacity: config.capacity,
             keyring: config.keyring,
-            client: client.with_durability(config.durability),
+            client,
+            durability: config.durability,
         }
     }
 
@@ -154,7 +156,7 @@ impl Queue {
     /// This queue, whose changes count when the master has them in memory.
     #[must_use]
     pub fn hasty(&self) -> Self {
-        Self { client: self.client.with_durability(Durability::Memory), ..self.clone() }
+        Self { durability: Durability::Memory, ..self.clone() }
     }
 
     /// How this queue reaches Redis.
@@ -228,7 +230,15 @@ impl Queue {
         let mut all: Vec<&[u8]> = Vec::with_capacity(args.len() + 1);
         all.push(offset_us.as_bytes());
         all.extend_from_slice(args);
-        request.script(script, self.keys.meta(), keys, &all);
+        self.call_script(request, script, keys, &all);
+    }
+
+    /// Adds a call of the script, and has its change confirmed where the queue asks for that.
+    fn call_script(&self, request: &mut Request, script: &Script, keys: &[&[u8]], args: &[&[u8]]) {
+        request.script(script, keys, args);
+        if script.is_awaited() {
+            request.confirm(self.durability, self.keys.meta());
+        }
     }
 
     /// Redis does not say which key is of a wrong type: asks for it, if that is the error. A newer version of delayqueue leaves a list

@@ -238,7 +238,7 @@ impl Queue {
         let keys = self.keys.push();
         let has_moments = jobs.iter().any(|one| matches!(one.job.due, Due::AtUs(_)));
         let named = if has_groups { keys.len() } else { 3 + usize::from(has_moments) };
-        request.script(&scripts::PUSH, self.keys.meta(), keys.get(..named).unwrap_or(&keys), &args);
+        self.call_script(request, &scripts::PUSH, keys.get(..named).unwrap_or(&keys), &args);
     }
 
     fn write_push_any(&self, request: &mut Request, jobs: &[Encoded<'_>], is_repeat: bool) {

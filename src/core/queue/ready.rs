@@ -30,7 +30,7 @@ fn look_at_all(queues: &[Queue], connections: &mut Connections) -> Result<()> {
         if server.is_some() && away.contains(&server) {
             continue;
         }
-        match queue.hasty().check_ready(connections) {
+        match queue.check_ready(connections) {
             Ok(()) => has_answer = true,
             Err(error) if queue.client.has_slots() && error.is_retryable() => {
                 away.push(server);

@@ -147,7 +147,7 @@ impl Queue {
                 head.into_iter().chain(offset).chain(pairs.iter().copied()).chain(consumer).collect();
             let value = self.client.run(|request, attempt, _| {
                 was_lost = attempt.is_repeat;
-                request.script(&scripts::ACK, self.keys.meta(), keys.get(..named).unwrap_or(&keys), &args);
+                self.call_script(request, &scripts::ACK, keys.get(..named).unwrap_or(&keys), &args);
             });
             Ok((Reply::new(value.map_err(|error| self.naming_key(error))?)?, was_lost))
         })
@@ -162,7 +162,7 @@ impl Queue {
         let build = |request: &mut Request, _, _: &mut _| {
             let keys = self.keys.ack();
             let plain = keys.first_chunk::<5>().map_or(&keys[..], |plain| plain);
-            request.script(&scripts::ACK, self.keys.meta(), plain, &[b"", b"", consumer.as_bytes()]);
+            request.script(&scripts::ACK, plain, &[b"", b"", consumer.as_bytes()]);
         };
         self.client.run(build).map(|_| ()).map_err(|error| self.naming_key(error))
     }
