@@ -1,4 +1,4 @@
-//! What a client does for a queue now and then, and what a thread remembers of it.
+//! Chores of a client for a queue now and then, and the memory of a thread about them.
 
 use super::Queue;
 use crate::core::connection::Connection;
