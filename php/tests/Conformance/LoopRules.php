@@ -128,20 +128,42 @@ trait LoopRules
         $this->assertSame([3, $errors[2]], [$queue->peek('a')?->releases, $queue->reserve()?->lastError]);
     }
 
-    public function testConsumeSaysWhyItReturns(): void
+    public function testConsumeSaysWhyItReturnsAndHoldsNothingThen(): void
     {
         $queue = $this->queue();
-        $queue->pushMany(array_fill(0, 4, ['payload' => 'x']));
         $nothing = static fn (): int => 0;
+        $left = static fn (): array => [$queue->count(), $queue->count(State::Reserved), $queue->peekReady()?->attempts];
+        $queue->pushMany(array_fill(0, 9, ['payload' => 'x']));
 
-        $this->assertSame(StopReason::MaxJobs, $queue->consume($nothing, maxJobs: 1));
-        $this->assertSame(StopReason::Stopped, $queue->consume(static fn (Job $job, QueueInterface $queue) => $queue->stop()));
-        $this->assertSame(StopReason::MemoryLimit, $queue->consume($nothing, memoryLimit: '1K'));
-        $this->assertSame(2, $queue->count());
-        $this->assertSame(StopReason::Empty, $queue->consume($nothing, stopWhenEmpty: true));
-        $queue->push('later', delay: 60);
-        $this->assertSame(StopReason::MaxTime, $queue->consume($nothing, maxTime: 0.05));
-        $this->assertSame(1, $queue->count());
+        $this->assertSame([StopReason::MaxJobs, [6, 0, 0]], [$queue->consume($nothing, maxJobs: 3), $left()]);
+        $this->assertSame([StopReason::MaxJobs, [5, 0, 0]], [$queue->consume($nothing, maxJobs: 1, prefetch: 10), $left()]);
+        $stop = static fn (Job $job, QueueInterface $queue) => $queue->stop();
+        $this->assertSame([StopReason::Stopped, [4, 0, 0]], [$queue->consume($stop, prefetch: 5), $left()]);
+        $this->assertSame([StopReason::MemoryLimit, [4, 0, 0]], [$queue->consume($nothing, memoryLimit: '1K', maxJobs: 1), $left()]);
+        $this->assertSame([StopReason::Empty, [0, 0, null]], [$queue->consume($nothing, stopWhenEmpty: true), $left()]);
+        $queue->push('later', delay: 3600);
+        $this->assertSame([StopReason::Empty, [1, 0, null]], [$queue->consume($nothing, stopWhenEmpty: true), $left()]);
+        $started = microtime(true);
+        $this->assertSame([StopReason::MaxTime, [1, 0, null]], [$queue->consume($nothing, maxTime: '300ms', idleTimeout: 60), $left()]);
+        $this->assertGreaterThanOrEqual(0.3, microtime(true) - $started);
+        $this->assertLessThan(30, microtime(true) - $started, 'before the next idle round');
+        $queue->on(Event::Idle, static fn () => $queue->stop());
+        $this->assertSame([StopReason::Stopped, [1, 0, null]], [$queue->consume($nothing, idleTimeout: 0.05), $left()]);
+    }
+
+    public function testConsumeReturnsAtItsLimitsWhileJobsAreLeft(): void
+    {
+        $queue = $this->queue();
+        $queue->pushMany(array_fill(0, 100, ['payload' => 'x']));
+        $this->assertSame(StopReason::MaxTime, $queue->consume(static fn () => usleep(20_000), maxTime: 0.1));
+        $this->assertGreaterThan(80, $queue->count());
+
+        $hoard = [];
+        $keep = static function () use (&$hoard): void {
+            $hoard[] = str_repeat('x', 4 << 20);
+        };
+        $this->assertSame(StopReason::MemoryLimit, $queue->consume($keep, memoryLimit: memory_get_usage(true) + (16 << 20)));
+        $this->assertContains(count($hoard), [3, 4, 5]);
     }
 
     public function testConsumeWaitsForAJobThatFallsDue(): void
