@@ -1,6 +1,6 @@
 //! Numbers of queues as Prometheus' text exposition format, version 0.0.4.
 
-use crate::core::queue::{Histogram, Outcome, Stats};
+use crate::core::queue::{Histogram, RunOutcome, Stats};
 use crate::core::registry::Activity;
 use std::fmt::Write;
 
@@ -49,7 +49,7 @@ pub fn page(queues: &[(&str, &Stats)]) -> String {
     }
     page.family("run_seconds", "histogram", "Run time of handlers by outcome, since the queue was made.");
     for (queue, stats) in queues {
-        for outcome in Outcome::ALL {
+        for outcome in RunOutcome::ALL {
             let labels = [("queue", *queue), ("outcome", outcome.word())];
             page.histogram("run_seconds", &labels, &stats.ever.run(outcome));
         }

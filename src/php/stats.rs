@@ -76,7 +76,7 @@ pub fn wait_time(stats: &Stats, call: &Call) -> Outcome<Zval> {
 
 pub fn run_times(stats: &Stats, call: &Call) -> Outcome<Zval> {
     let counters = counters(stats, call)?;
-    Ok(convert::map(queue::Outcome::ALL.map(|outcome| (outcome.word(), quantiles(&counters.run(outcome))))))
+    Ok(convert::map(queue::RunOutcome::ALL.map(|outcome| (outcome.word(), quantiles(&counters.run(outcome))))))
 }
 
 pub fn history(stats: &Stats) -> Outcome<Zval> {

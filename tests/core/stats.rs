@@ -5,7 +5,7 @@ use crate::support::*;
 use delayqueue::core::clock::Moment;
 use delayqueue::core::job::{Due, NewJob, OnDuplicate, Reserved};
 use delayqueue::core::partitions::Partitions;
-use delayqueue::core::queue::{Held, NoInterrupts, Outcome, Queue, Snapshot, Stats, reserve_from};
+use delayqueue::core::queue::{Held, NoInterrupts, Queue, RunOutcome, Snapshot, Stats, reserve_from};
 use std::cell::Cell;
 use std::time::Duration;
 
@@ -249,16 +249,16 @@ fn run_times_are_counted_by_outcome() {
     };
     queue.ack(&next(10)).unwrap();
     queue.ack_many(&[next(10).finished()]).unwrap();
-    assert_eq!(lasted(8_000.0, 12_000.0, Outcome::Acked), 2);
+    assert_eq!(lasted(8_000.0, 12_000.0, RunOutcome::Acked), 2);
     queue.fail(&next(100), None).unwrap();
-    assert_eq!(lasted(80_000.0, 140_000.0, Outcome::Failed), 1);
+    assert_eq!(lasted(80_000.0, 140_000.0, RunOutcome::Failed), 1);
     queue.release(&next(1_000), Due::InMs(600_000), None, true).unwrap();
-    assert_eq!(lasted(800_000.0, 1_400_000.0, Outcome::Released), 1);
+    assert_eq!(lasted(800_000.0, 1_400_000.0, RunOutcome::Released), 1);
     queue.bury(&next(10_000), None).unwrap();
-    assert_eq!(lasted(8_000_000.0, 12_000_000.0, Outcome::Buried), 1);
+    assert_eq!(lasted(8_000_000.0, 12_000_000.0, RunOutcome::Buried), 1);
     next(0);
     clock.advance(60_000);
-    assert_eq!(lasted(46_000.0, 66_000.0, Outcome::TimedOut), 1);
+    assert_eq!(lasted(46_000.0, 66_000.0, RunOutcome::TimedOut), 1);
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn what_did_not_run_has_no_run_time() {
     queue.give_back(&[&held.receipt]).unwrap();
     assert_eq!(queue.take(None, 10).unwrap().len(), 2);
     let stats = queue.stats().unwrap();
-    assert!(Outcome::ALL.iter().all(|outcome| stats.ever.run(*outcome).count() == 0), "{:?}", stats.ever);
+    assert!(RunOutcome::ALL.iter().all(|outcome| stats.ever.run(*outcome).count() == 0), "{:?}", stats.ever);
     assert_eq!((stats.acked, stats.pushed), (2, 2));
 }
 

@@ -43,14 +43,14 @@ fn with_consumer<T>(work: impl FnOnce(&mut Consumer) -> T) -> T {
 }
 
 /// One call of a script that reserves.
-pub(super) struct Call {
+pub(super) struct ReserveCall {
     pub consumer: Arc<str>,
     pub number: u64,
     /// It was sent before, and may have been executed.
     pub is_repeat: bool,
 }
 
-impl Call {
+impl ReserveCall {
     /// The next call, or once more the one that this queue has not answered.
     pub fn begin(queue: &Queue) -> Self {
         with_consumer(|consumer| {

@@ -33,7 +33,7 @@ pub use ready::check_ready;
 pub use reserve::{Fetch, NextDue, ReserveOutcome, Waiting};
 pub use settle::{Failed, Finished, Held, Settled, random_unit};
 pub use sleep::{Flow, Interrupts, NoInterrupts, rest};
-pub use stats::{Counters, Outcome, Snapshot, Stats};
+pub use stats::{Counters, RunOutcome, Snapshot, Stats};
 pub use update::SealedContent;
 pub use wait::{reserve_from, wait_for};
 

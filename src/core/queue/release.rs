@@ -2,7 +2,7 @@
 
 use super::consumer::answered_consumer;
 use super::settle::{Finished, Held, Settled, counter_of};
-use super::stats::Outcome;
+use super::stats::RunOutcome;
 use super::{Queue, due_arg};
 use crate::core::error::Result;
 use crate::core::job::{Due, Receipt};
@@ -38,7 +38,7 @@ impl Queue {
     /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
     pub fn release(&self, held: &Held, due: Due, priority: Option<u32>, count_attempt: bool) -> Result<()> {
         let priority = priority.map(|priority| priority.to_string()).unwrap_or_default();
-        let counter = if count_attempt { counter_of(held, Outcome::Released) } else { String::new() };
+        let counter = if count_attempt { counter_of(held, RunOutcome::Released) } else { String::new() };
         let how =
             Release { due: &due_arg(due), priority: &priority, attempt: attempt(count_attempt), reason: &[], counter };
         self.release_one(held, &how).map(drop)
@@ -49,7 +49,7 @@ impl Queue {
     /// # Errors
     /// As [`Queue::release`].
     pub fn release_because(&self, held: &Held, due: Due, reason: &[u8]) -> Result<Settled> {
-        let counter = counter_of(held, Outcome::Released);
+        let counter = counter_of(held, RunOutcome::Released);
         self.release_one(held, &Release { due: &due_arg(due), priority: "", attempt: attempt(true), reason, counter })
     }
 
@@ -66,7 +66,7 @@ impl Queue {
         error: &[u8],
     ) -> Result<()> {
         let priority = priority.map(|priority| priority.to_string()).unwrap_or_default();
-        let counter = counter_of(held, Outcome::Failed);
+        let counter = counter_of(held, RunOutcome::Failed);
         let how = Release {
             due: &due_arg(due),
             priority: &priority,

@@ -2,7 +2,7 @@
 
 use super::Queue;
 use super::chores::Chore;
-use super::consumer::Call;
+use super::consumer::ReserveCall;
 use super::settle::{Finished, runs_of};
 use crate::core::client::Repeat;
 use crate::core::connections::Connections;
@@ -76,7 +76,7 @@ impl Queue {
         let doing = |error: Error| error.while_doing(|| format!("reserving from queue '{}'", self.name));
         let max = fetch.max.min(MOST).to_string();
         let (waiter, at_most) = waiting.map_or(("-", Duration::ZERO), |waiting| (waiting.name, waiting.at_most));
-        let call = Call::begin(self);
+        let call = ReserveCall::begin(self);
         let number = call.number.to_string();
         let runs = runs_of(&fetch.done);
         let (mut sent, mut was_lost, mut wants_snapshot) = (Instant::now(), false, false);
@@ -171,7 +171,7 @@ impl Queue {
     fn reserve_job_in_time(&self, id: &JobId) -> Result<Option<Reserved>> {
         let last_round = self.client.last_round();
         loop {
-            let call = Call::begin(self);
+            let call = ReserveCall::begin(self);
             let number = call.number.to_string();
             let mut sent = Instant::now();
             let value = self.client.run(|request, attempt, _| {

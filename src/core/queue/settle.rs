@@ -1,7 +1,7 @@
 //! Operations of the holder of a job.
 
 use super::consumer::answered_consumer;
-use super::stats::Outcome;
+use super::stats::RunOutcome;
 use super::{Queue, bucket_of, due_arg};
 use crate::core::client::Request;
 use crate::core::clock::{self, Moment};
@@ -108,7 +108,7 @@ impl Queue {
     /// # Errors
     /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
     pub fn ack(&self, held: &Held) -> Result<()> {
-        self.ack_one(held, Outcome::Acked)
+        self.ack_one(held, RunOutcome::Acked)
     }
 
     /// Removes the job, whose run has failed.
@@ -116,10 +116,10 @@ impl Queue {
     /// # Errors
     /// As [`Queue::ack`].
     pub fn ack_failed(&self, held: &Held) -> Result<()> {
-        self.ack_one(held, Outcome::Failed)
+        self.ack_one(held, RunOutcome::Failed)
     }
 
-    fn ack_one(&self, held: &Held, outcome: Outcome) -> Result<()> {
+    fn ack_one(&self, held: &Held, outcome: RunOutcome) -> Result<()> {
         let settled = self.ack_finished(&[held.finished()], outcome).map_err(self.doing("acknowledging", held))?;
         self.must_be_ours(held, &settled)
     }
@@ -129,12 +129,12 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn ack_many(&self, done: &[Finished<'_>]) -> Result<Vec<Settled>> {
-        self.ack_finished(done, Outcome::Acked).map_err(|error| {
+        self.ack_finished(done, RunOutcome::Acked).map_err(|error| {
             error.while_doing(|| format!("acknowledging {} jobs of queue '{}'", done.len(), self.name))
         })
     }
 
-    fn ack_finished(&self, done: &[Finished<'_>], outcome: Outcome) -> Result<Vec<Settled>> {
+    fn ack_finished(&self, done: &[Finished<'_>], outcome: RunOutcome) -> Result<Vec<Settled>> {
         let consumer = answered_consumer(self);
         self.settle_many(done, |part, pairs| {
             let (runs, consumer) = (runs_of(part), consumer.as_ref().map(|name| name.as_bytes()));
@@ -226,7 +226,7 @@ impl Queue {
     /// # Errors
     /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
     pub fn bury(&self, held: &Held, reason: Option<&[u8]>) -> Result<()> {
-        self.bury_as(held, reason, Outcome::Buried)
+        self.bury_as(held, reason, RunOutcome::Buried)
     }
 
     /// Set aside after a run that has failed.
@@ -234,10 +234,10 @@ impl Queue {
     /// # Errors
     /// As [`Queue::bury`].
     pub fn bury_failed(&self, held: &Held, reason: Option<&[u8]>) -> Result<()> {
-        self.bury_as(held, reason, Outcome::Failed)
+        self.bury_as(held, reason, RunOutcome::Failed)
     }
 
-    fn bury_as(&self, held: &Held, reason: Option<&[u8]>, outcome: Outcome) -> Result<()> {
+    fn bury_as(&self, held: &Held, reason: Option<&[u8]>, outcome: RunOutcome) -> Result<()> {
         let counter = counter_of(held, outcome);
         let args = [reason.unwrap_or_default(), counter.as_bytes()];
         let (reply, was_lost) = self.settle(&scripts::BURY, "burying", held, &args)?;
@@ -296,7 +296,7 @@ fn run_of(held: &Held) -> String {
 }
 
 /// The counter of a run: its outcome and its time.
-pub(super) fn counter_of(held: &Held, outcome: Outcome) -> String {
+pub(super) fn counter_of(held: &Held, outcome: RunOutcome) -> String {
     format!("{}{}", outcome.word(), run_of(held))
 }
 

@@ -13,7 +13,7 @@ const JOBS: &str = "jobs";
 
 /// The end of a run that a queue counts, with the time that the run took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum RunOutcome {
     Acked,
     Failed,
     Released,
@@ -21,7 +21,7 @@ pub enum Outcome {
     TimedOut,
 }
 
-impl Outcome {
+impl RunOutcome {
     pub const ALL: [Self; 5] = [Self::Acked, Self::Failed, Self::Released, Self::Buried, Self::TimedOut];
 
     /// The word used in Redis, in PHP and for Prometheus.
@@ -91,7 +91,7 @@ impl Counters {
 
     /// From the start of the handler to its end.
     #[must_use]
-    pub fn run(&self, outcome: Outcome) -> Histogram {
+    pub fn run(&self, outcome: RunOutcome) -> Histogram {
         self.histogram(&[outcome.word()])
     }
 }

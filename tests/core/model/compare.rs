@@ -6,7 +6,7 @@ use super::walk::Walk;
 use crate::audit::{self, Lease, Snapshot, says_history};
 use delayqueue::core::clock::Moment;
 use delayqueue::core::job::{JobInfo, Place as JobPlace, Reserved, State};
-use delayqueue::core::queue::{Held, Histogram, Outcome};
+use delayqueue::core::queue::{Held, Histogram, RunOutcome};
 use delayqueue::core::record::{History, Record};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -200,7 +200,7 @@ impl Walk {
         let wait = [lateness.clone(), of(&self.model.times.wait)].concat();
         assert_eq!(stats.ever.lateness(), Histogram::from_iter(lateness));
         assert_eq!(stats.ever.wait(), Histogram::from_iter(wait));
-        for outcome in Outcome::ALL {
+        for outcome in RunOutcome::ALL {
             let runs = self.model.times.runs.iter().filter(|((word, _), _)| *word == outcome.word());
             let runs = Histogram::from_iter(runs.map(|((_, bucket), many)| (*bucket, *many)));
             assert_eq!(stats.ever.run(outcome), runs, "{outcome:?}");
