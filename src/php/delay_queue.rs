@@ -2,9 +2,9 @@
 
 use super::args;
 use super::call::Call;
+use super::callbacks::Listeners;
 use super::classes::properties;
 use super::convert;
-use super::listeners::Listeners;
 use super::new_job::Defaults;
 use super::object::{Handlers, Inside, construct as fill, make};
 use super::options::{self, QueueOptions};

@@ -8,7 +8,7 @@
 mod args;
 mod backoff;
 mod call;
-mod callable;
+mod callbacks;
 mod class;
 mod classes;
 mod convert;
@@ -21,7 +21,6 @@ mod interrupts;
 mod items;
 mod job;
 mod job_info;
-mod listeners;
 mod manage;
 mod new_job;
 mod object;

@@ -1,6 +1,6 @@
 //! Where the calls of a test's job go instead of to Redis, as `DelayQueue\JobCall` objects with the arguments as the extension understands them.
 
-use super::callable::{Ending, attempt};
+use super::callbacks::{Ending, attempt};
 use super::classes::properties;
 use super::convert;
 use super::headers;

@@ -2,12 +2,12 @@
 
 use super::args;
 use super::call::Call;
+use super::callbacks::warn;
 use super::classes;
 use super::convert;
 use super::delay_queue::DelayQueue;
 use super::interrupts::PhpInterrupts;
 use super::job::{self, Job};
-use super::listeners::warn;
 use super::object::inside;
 use super::origin::Origin;
 use super::times;

@@ -8,12 +8,12 @@ use crate::core::queue::Queue;
 use crate::core::traits::Traits;
 use crate::php::args;
 use crate::php::call::Call;
-use crate::php::callable;
+use crate::php::callbacks;
 use crate::php::classes::properties;
 use crate::php::delay_queue::DelayQueue;
 use crate::php::job::{self, Job};
 use crate::php::job_info::JobInfo;
-use crate::php::object::{self};
+use crate::php::object;
 use crate::php::options::QueueOptions;
 use crate::php::origin::Origin;
 use crate::php::payload::Encoding;
@@ -72,7 +72,7 @@ pub fn job(call: &Call) -> Outcome<Zval> {
     check()?;
     let encoding = QueueOptions::default().defaults.encoding;
     let body = call.required(1, |value, origin| encoding.encode(value, origin))?;
-    let listener = call.nullable(10, callable::read)?.unwrap_or_else(convert::null);
+    let listener = call.nullable(10, callbacks::callable)?.unwrap_or_else(convert::null);
     let made = TestJob {
         id: call.optional(2, args::id)?.unwrap_or_else(|| JobId::from_redis(b"test")),
         queue: call.optional(5, args::queue_name)?.unwrap_or_else(|| String::from("default")),
@@ -110,7 +110,7 @@ pub fn job_of(call: &Call) -> Outcome<Zval> {
     check()?;
     let info = call.required(1, args::object_with::<JobInfo>)?;
     let queue = call.required(2, args::inside::<DelayQueue>)?;
-    let listener = call.required(4, callable::read)?;
+    let listener = call.required(4, callbacks::callable)?;
     let property = |name: &str| object::property::<properties::JobInfo>(info, name);
     let bytes = |name: &str| property(name).and_then(Zval::zend_str).map(|text| text.as_bytes().to_vec());
     let made = TestJob {

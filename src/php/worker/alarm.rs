@@ -4,8 +4,8 @@
 use super::signals;
 use crate::core::worker::alarm::{Alarm, Cause, Limits};
 use crate::core::worker::lease::Lease;
+use crate::php::callbacks::{self, Event};
 use crate::php::delay_queue::DelayQueue;
-use crate::php::listeners::{self, Event};
 use crate::php::object::inside;
 use crate::php::unwind::{Outcome, Unwind, throw};
 use crate::php::{classes, sys};
@@ -65,7 +65,7 @@ unsafe extern "C" fn on_interrupt(frame: *mut zend_execute_data) {
 /// The run that is to be told next, of those that have called the running code: when a fiber is suspended, other code runs. Those around a handler that cleans up, or that is about to hear of the shutdown itself, wait for its end: it is
 /// told once, and ends its own job.
 fn next(all: &[Rc<Limited>], running: *const zend_execute_data) -> Option<Rc<Limited>> {
-    if listeners::are_told() {
+    if callbacks::are_told() {
         return None; // what is thrown into a listener ends in a warning: the alarm rings again
     }
     let mut hears_of_shutdown = false;

@@ -1,7 +1,6 @@
 //! `consume()`, `drain()`, `on()`.
 
 pub mod alarm;
-mod handle;
 mod run;
 mod settle;
 pub mod signals;
@@ -10,7 +9,7 @@ mod wait;
 
 use super::args;
 use super::call::Call;
-use super::callable;
+use super::callbacks;
 use super::convert;
 use super::delay_queue::DelayQueue;
 use super::exceptions::At;
@@ -24,7 +23,7 @@ use state::{ConsumeOptions, Loop};
 use std::time::Duration;
 
 pub fn consume(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
-    let handler = call.required(1, callable::read)?;
+    let handler = call.required(1, callbacks::callable)?;
     let default = ConsumeOptions::default();
     let length = |number: u32, default: Duration| {
         call.optional(number, times::millis).map(|ms| ms.map_or(default, Duration::from_millis))
@@ -48,7 +47,7 @@ pub fn consume(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
 }
 
 pub fn drain(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
-    let handler = call.required(1, callable::read)?;
+    let handler = call.required(1, callbacks::callable)?;
     let max_jobs = call.optional(2, args::at_least(0))?.unwrap_or(0);
     let options = ConsumeOptions { max_jobs, stop_when_empty: true, ..ConsumeOptions::default() };
     let object = call.this_value()?;
@@ -57,7 +56,7 @@ pub fn drain(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
 
 pub fn on(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let event = call.required(1, args::case)?;
-    let listener = call.required(2, callable::read)?;
+    let listener = call.required(2, callbacks::callable)?;
     this.listeners.add(event, listener);
     call.this_value()
 }
