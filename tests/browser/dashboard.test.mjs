@@ -38,6 +38,17 @@ for (const [name, path] of Object.entries(PAGES)) {
   });
 }
 
+test('the journal finds a job that has ended, and shows its life', async () => {
+  const page = await visit('/journal');
+  await page.getByLabel('Queue').fill('mails');
+  await page.getByLabel('State').selectOption('done');
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.getByRole('link', { name: 'mail-12' }).click();
+  await page.getByText('There is no such job').waitFor();
+  await page.getByRole('row', { name: /^1 .* done / }).waitFor();
+  await page.close();
+});
+
 test('stored texts stay texts', async () => {
   for (const path of ['/', '/queue?queue=strange&state=buried', '/queue?queue=strange&state=ready', '/groups?queue=strange']) {
     const page = await visit(path);

@@ -24,7 +24,7 @@ fi
 
 # shellcheck source=tests/private-redis.sh
 . "$root/tests/private-redis.sh"
-export DELAYQUEUE_DSN="redis+unix://$work/redis.sock"
+export DELAYQUEUE_DSN="redis+unix://$work/redis.sock" JOURNAL="sqlite:$work/journal.sqlite"
 if [ -n "$folder" ]; then
   node screenshots.mjs "$folder"
   exit

@@ -4,6 +4,8 @@
 
 declare(strict_types=1);
 
+use DelayQueue\Database\Journal;
+use DelayQueue\Database\Schema;
 use DelayQueue\GroupLimits;
 use DelayQueue\Job;
 use DelayQueue\Schedule\Cron;
@@ -23,8 +25,10 @@ $orders->pushMany($jobs);
 $orders->push(['order' => 1], '15m', 'order-1', headers: ['tags' => 'tenant:42,vip', 'traceparent' => '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01']);
 $orders->push(['order' => 2], id: 'ready-1');
 
-// Mails of which some have failed.
-$mails = new DelayQueue('mails', null, ['maxAttempts' => 1]);
+// Mails of which some have failed, with a journal of their runs.
+$database = new PDO((string) getenv('JOURNAL'), null, null, [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
+Schema::install($database, jobs: true);
+$mails = (new Journal($database, payloads: true))->watch(new DelayQueue('mails', null, ['maxAttempts' => 1]));
 for ($mail = 1; $mail <= 12; ++$mail) {
     $mails->push(['to' => "customer-$mail@example.com", 'template' => 'reminder'], id: "mail-$mail");
 }

@@ -20,7 +20,7 @@ export function seed() {
 /** Starts `delayqueue dashboard` and resolves to { url, stop }. */
 export async function dashboard(...options) {
   const port = 20000 + Math.floor(Math.random() * 20000);
-  const child = spawn(process.env.PHP, [join(here, '../../php/bin/delayqueue'), 'dashboard', `--listen=127.0.0.1:${port}`, ...options], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.env.PHP, [join(here, '../../php/bin/delayqueue'), 'dashboard', `--listen=127.0.0.1:${port}`, '--journal', `--database=${process.env.JOURNAL}`, ...options], { stdio: ['ignore', 'pipe', 'inherit'] });
   const url = await new Promise((resolve, reject) => {
     child.stdout.once('data', (data) => resolve(String(data).trim().replace(/\/$/, '')));
     child.once('exit', (code) => reject(new Error(`delayqueue dashboard ended with ${code}`)));
@@ -70,6 +70,8 @@ export const PAGES = {
   buried: '/queue?queue=mails&state=buried',
   errors: '/errors?queue=mails',
   job: '/job?queue=orders&id=order-1',
+  life: '/job?queue=mails&id=mail-2',
+  journal: '/journal?contains=SMTP',
   groups: '/groups?queue=imports',
   schedules: '/schedules',
   workers: '/workers',
