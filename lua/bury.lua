@@ -19,7 +19,7 @@ if not record then
 end
 local old_due, _, _, marks = read_lease(ARGV[3])
 local past = read_history(id, old_due)
---@include check_types
+call('HLEN', meta) -- of a wrong type it must show before the job changes; the others do, where the job is read or placed
 if string.find(marks, 'g', 1, true) then
   --@include check_group_types
 end

@@ -5,6 +5,7 @@
 -- Returns {"OK", due} | {"BURIED"} | {"LOST"} not ours any more, nothing changed
 -- Cost    O(log N)
 --@include clock
+--@include due_at
 --@include keys
 --@include record
 --@include history
@@ -22,7 +23,7 @@ end
 local old_due, _, _, marks = read_lease(ARGV[3])
 local past, _, max_attempts, priority = read_history(id, old_due), options(record)
 local due = due_at(ARGV[7])
---@include check_types
+call('HLEN', meta) -- of a wrong type it must show before the job changes; the others do, where the job is read or placed
 if string.find(marks, 'g', 1, true) then
   --@include check_group_types
 end

@@ -30,7 +30,6 @@ for _, id in ipairs(ids) do
   end
 end
 if kicked > 0 then
-  --@include wake
   wake(now)
 end
 return { 'OK', kicked, #ids, left }

@@ -16,6 +16,5 @@
 --@include check_group_types
 if reclaim() then return { 'AGAIN' } end
 if not kick(ARGV[2], ARGV[3] == '1') then return { 'MISSING' } end
---@include wake
 wake(now)
 return { 'OK' }

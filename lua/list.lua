@@ -15,6 +15,8 @@
 --@include bury
 --@include reclaim
 --@include promote
+--@include after
+--@include merge
 if reclaim(true) or ARGV[2] == 'ready' and promote(true) then return { 'AGAIN' } end
 local state, offset, limit, bytes = ARGV[2], ARGV[3] + 0, ARGV[4] + 0, ARGV[5] + 0
 local reply = { 'JOBS', state, 0, 0 }
@@ -22,7 +24,6 @@ local function due_in(key) return call('ZCOUNT', key, '-inf', int(now)) end
 local due_waiting, due_grouped = due_in(waiting), due_in(grouped)
 local due_now = due_waiting + due_grouped
 if ARGV[6] ~= '' then
-  --@include after
   offset = offset + count_up_to(state, due_waiting, due_grouped, ARGV[6])
 end
 local function add(id, due, deadline)
@@ -47,7 +48,6 @@ if state == 'reserved' then
 elseif state == 'buried' then
   add_all(buried, offset, offset + limit - 1)
 elseif state == 'ready' then
-  --@include merge
   local ready = both(part_of(waiting, 0, due_waiting), part_of(grouped, 0, due_grouped))
   local urgent, last = call('ZCOUNT', prioritized_ready, '-inf', '(1024'), offset + limit - 1
   local function add_prioritized(from, to)
@@ -63,7 +63,6 @@ elseif state == 'ready' then
   from = math.max(offset - due_now, call('ZCARD', prioritized_ready))
   add_all(prioritized, from, math.min(last - due_now, due_in(prioritized) - 1))
 else
-  --@include merge
   local function ahead_in(key, due) return part_of(key, due, call('ZCARD', key) - due) end
   local delayed = both(both(ahead_in(waiting, due_waiting), ahead_in(prioritized, due_in(prioritized))), ahead_in(grouped, due_grouped))
   for _, job in ipairs(page_of(delayed, offset, limit)) do add(job[1], job[2]) end

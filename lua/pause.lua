@@ -5,23 +5,18 @@
 -- Cost    O(log N)
 --@include clock
 --@include keys
+--@include wake
+--@include book
 --@include check_schema
 --@include allow_when_full
 local ends, group = ARGV[2] ~= '' and now + ARGV[2], ARGV[3]
 if group ~= '' then
   --@include check_group_types
   call('ZADD', spent, ends and int(ends) or 'inf', group .. '\n')
-  --@include book
   line_up(group, ends or now) -- it may have been closed for longer
-  if ends then
-    --@include wake
-    wake(ends)
-  end
+  if ends then wake(ends) end
   return { 'OK' }
 end
 call('HSET', meta, 'paused', ends and int(ends) or 'forever')
-if ends then
-  --@include wake
-  wake(ends) -- waiters may expect the end of a longer pause
-end
+if ends then wake(ends) end -- waiters may expect the end of a longer pause
 return { 'OK' }

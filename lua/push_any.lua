@@ -8,6 +8,7 @@
 -- Cost    O(J log N) for J jobs
 -- Rights  as push.lua
 --@include clock
+--@include due_at
 --@include keys
 --@include record
 --@include history

@@ -8,24 +8,33 @@
 -- Rights  those of a push; more only where a job may replace another
 -- Order   the receipt last: a job without it is kept when the call is repeated.
 --@include clock
+--@include due_at
 --@include keys
 --@include record
 --@include history
 --@include place
 --@include debounce
 --@include recent
---@include lease
---@include bury
---@include reclaim
---@include check_types
---@include check_group_types
-local receipts = KEYS[17]
-call('ZCARD', recent)
+--@include wake
+local receipts, may_replace, is_plain = KEYS[17], false, true
+for n = 2, #ARGV, 9 do
+  may_replace = may_replace or ARGV[n + 4] == 'replace'
+  local flags = string.byte(ARGV[n + 2]) or 0
+  is_plain = is_plain and not has_traits(flags) and ARGV[n + 5] == '1024' and ARGV[n + 6] == '' and ARGV[n + 7] .. ARGV[n + 8] == ''
+end
 call('ZCARD', receipts)
 call('ZADD', waiting, 'XX', '0', '') -- changes nothing, and is refused in a full Redis, before anything is written
-local may_replace = false
-for n = 2, #ARGV, 9 do may_replace = may_replace or ARGV[n + 4] == 'replace' end
-if may_replace and reclaim() then return { 'AGAIN' } end -- a lease that is over is nobody's
+if may_replace or not is_plain then
+  call('ZCARD', recent)
+  --@include check_types
+  --@include check_group_types
+end
+if may_replace then
+  --@include lease
+  --@include bury
+  --@include reclaim
+  if reclaim() then return { 'AGAIN' } end -- a lease that is over is nobody's
+end
 local added, kept, known, soonest = 0, 0, 0, math.huge
 
 local function add(n, id, record, old_due, where, replaces)
@@ -74,6 +83,5 @@ for n = 2, #ARGV, 9 do
     call('ZADD', receipts, int(now), receipt)
   end
 end
---@include wake
 wake(soonest)
 return { 'OK', added, kept, known }

@@ -4,9 +4,10 @@
 -- ARGV[4] 1: count the attempts; 0: they were started, and no attempt counts; '' as if nobody had reserved them   ARGV[5] a consumer that has had the answer to its last reserve, or ''
 -- ARGV[6] why; '' keeps the last error   ARGV[7] the counter: released or failed, and the bucket of the run time; '' counts no run
 -- ARGV[8…] in pairs: id · lease; all ids different
--- Returns {"OK", lost, buried} the positions of those that are not ours any more, for which nothing changed, and of those that were buried
+-- Returns {"OK", lost, buried} the positions of those that are not ours any more, for which nothing changed, and of those that were buried, as text
 -- Cost    O(J log N) for J jobs
 --@include clock
+--@include due_at
 --@include keys
 --@include record
 --@include history
@@ -15,22 +16,25 @@
 --@include ends
 --@include bury
 --@include back
---@include check_types
 if #ARGV > 9 then
   -- Of several jobs none is given back where one cannot be.
+  --@include check_types
   --@include check_group_types
+else
+  --@include check_schema
+  call('HLEN', meta) -- of a wrong type it must show before the job changes; the others do, where the job is read or placed
 end
 --@include allow_when_full
-local lost, set_aside, ids, held, soonest = {}, {}, {}, {}, math.huge
+local lost, set_aside, ids, held, soonest = '', '', {}, {}, math.huge
 for n = 8, #ARGV, 2 do
   local id, lease = ARGV[n], ARGV[n + 1]
-  local record = call('HGET', leases, id) == lease and call('HGET', jobs, id)
-  if record then
+  local stored = call('HGET', leases, id) == lease and call('HGET', jobs, id)
+  if stored then
+    local record = stored
     local _, _, priority = options(record)
     if priority and ARGV[3] ~= '' then
       priority = ARGV[3] + 0
       record = with_priority(record, priority)
-      call('HSET', jobs, id, record)
     end
     local due = ARGV[2] == '' and read_lease(lease) or due_at(ARGV[2])
     -- Where it fell due first matters to the moments of a job that somebody had in hand.
@@ -43,13 +47,13 @@ for n = 8, #ARGV, 2 do
       if ARGV[6] ~= '' then past.error = ARGV[6] end
       if has_moments then
         --@include moments
-        if ARGV[4] == '0' then record = started(id, record) else is_late = is_too_late(record, past, due) end
+        if ARGV[4] == '0' then record = started(record) else is_late = is_too_late(record, past, due) end
         if is_late then bury(id, record, past, past.error ~= '' and past.error or TOO_LATE) end
       end
     end
     ids[#ids + 1], held[#held + 1] = id, lease
     if is_late then
-      set_aside[#set_aside + 1] = (n - 6) / 2
+      set_aside = set_aside .. ' ' .. (n - 6) / 2
     else
       place_back(id, record, priority, due)
       if ARGV[4] == '' then
@@ -59,8 +63,9 @@ for n = 8, #ARGV, 2 do
       if past then write_history(id, record, past) end
       if due < soonest then soonest = due end
     end
+    if record ~= stored then call('HSET', jobs, id, past and with_history(record) or record) end
   else
-    lost[#lost + 1] = (n - 6) / 2
+    lost = lost .. ' ' .. (n - 6) / 2
   end
 end
 if ids[1] and end_leases(ids, held) then soonest = math.min(soonest, now) end

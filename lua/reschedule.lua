@@ -4,6 +4,7 @@
 -- Returns {"OK", due} | {"MISSING"} not there, or held | {"AGAIN"} a bounded part of the housekeeping is done
 -- Cost    O(log N)
 --@include clock
+--@include due_at
 --@include keys
 --@include record
 --@include history
@@ -28,6 +29,5 @@ if due < now or call('HEXISTS', history, id) == 1 then
   write_history(id, record, past)
 end
 if not old_due then call('ZREM', buried, id) end
---@include wake
 wake(due)
 return { 'OK', int(due) }

@@ -1,247 +1,150 @@
 -- reserve.lua: acknowledge jobs, and lease the next ready ones. Those that are too late to be run end on the way.
 -- KEYS    all
 -- ARGV[1] clock offset (µs)   ARGV[2] consumer   ARGV[3] number of the call   ARGV[4] most jobs; 0: only tell whether one is ready
--- ARGV[5] '', or five words: 1 if the call may have been executed before · most bytes of records · waiter, or '-' · longest wait
---         (µs; 0: it waits no longer) · 1 if it may be time for a snapshot of the counters
--- ARGV[6] to acknowledge: the buckets of the run times, two digits for each job, or two for all   ARGV[7…] in pairs: id · lease
+-- ARGV[5] letters, or '': r the call may have been executed before, s it may be time for a snapshot of the counters   ARGV[6] most bytes of records
+-- ARGV[7] waiter, or ''   ARGV[8] its longest wait (µs; 0: it waits no longer)
+-- ARGV[9] the buckets of the run times of jobs to acknowledge, two digits for each, or two for all   ARGV[10…] these jobs in pairs: id · lease
 -- Returns {"JOBS", lost, now, …} then four per job: id · lease · record · history, or ''; lost: the positions of those to acknowledge that
---         are not ours any more
+--         are not ours any more, as text
 --       | {"READY", lost} a job is ready, and was not to be leased
 --       | {"EMPTY", lost, wait} nothing is ready: look again after this long (µs; -1: nothing is coming)   | {"PAUSED", lost, wait}
 --       | {"AGAIN", lost} a bounded part of the housekeeping is done: call again without acknowledging
 -- Cost    O((J+A) log N) for J jobs leased and A acknowledged; 11 commands, 4 more to acknowledge, 1 more where such a job came back before,
---         1 per bucket of lateness and of run times, 1 per history, 2 where such a job waits longer than it is late, 1 for 5 more jobs; for a
+--         1 per bucket of lateness and of run times, 1 per history, 2 where such a job waits longer than it is late, 1 for 8 more jobs; for a
 --         snapshot 3 more and 1 per old one
 -- Order   lease before place: an error between the two may deliver twice, never lose.
-local KEYS, ARGV = KEYS, ARGV
+local ARGV = ARGV
 --@include clock
---@include keys
-local consumer, most, now_text, lost, is_let_in = ARGV[2], ARGV[4], int(now), {}, false
-local is_repeat, most_bytes, waiter, longest_us = '0', 2000000, '-', 0
-if ARGV[5] ~= '' then
-  local wants_snapshot
-  is_repeat, most_bytes, waiter, longest_us, wants_snapshot = string.match(ARGV[5], '^(%S+) (%S+) (%S+) (%S+) (%S+)$')
-  if wants_snapshot == '1' then
+--@include options
+--@include bucket
+local jobs, waiting, reserved, leases, meta, history = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local waiters, prioritized, line, limits = KEYS[8], KEYS[9], KEYS[13], KEYS[14]
+local consumer, most, marks, waiter, now_text = ARGV[2], ARGV[4], ARGV[5], ARGV[7], int(now)
+local lost, is_let_in, has_ended, is_repeat, rare = '', false, false, false, nil
+local _, DEFAULT_TTR_MS, DEFAULT_MAX_ATTEMPTS = read_options('\0')
+-- The parts for what is out of the ordinary: a plain call builds none of them.
+local function rarely()
+  if not rare then
+    --@include rarely
+  end
+  return rare
+end
+if marks ~= '' then
+  is_repeat = string.find(marks, 'r', 1, true) ~= nil
+  if string.find(marks, 's', 1, true) then
     --@include snapshot
     snapshot() -- before this call counts anything
   end
 end
-if ARGV[6] then
-  --@include ends
+
+-- 1. Acknowledge.
+if ARGV[10] then
+  local outcome, runs, from = 'acked', ARGV[9], 10
   --@include acknowledge
-  lost, is_let_in = acknowledge('acked', ARGV[6], 7)
+  if is_marked then
+    is_let_in = rarely().end_jobs(ids, held)
+  elseif ids[1] then
+    --@include done
+  end
+  if ids[1] then
+    --@include count_runs
+    has_ended = true
+  end
 end
 
--- 1. Pick the jobs: id · due, in their order.
-local picked, pick_more, paused_until, dropped, wanted = nil, nil, nil, false, most == '0' and '1' or most
-local has_more, of, cap, lend_theirs = call('EXISTS', prioritized, line, limits) > 0, nil, nil, nil
-local is_prioritized = has_more and call('EXISTS', prioritized) == 1
-if is_prioritized or is_repeat == '1' or call('HEXISTS', meta, 'paused') == 1
+-- 2. Pick the jobs: id · due, in their order.
+local picked, wanted, has_room = nil, most == '0' and '1' or most, false
+if is_repeat or call('EXISTS', prioritized, line, limits) > 0 or call('HEXISTS', meta, 'paused') == 1
   or call('ZCOUNT', reserved, '-inf', now_text) > 0 then
-  --@include record
-  --@include history
-  --@include place
-  --@include lease
-  --@include bury
-  --@include reclaim
-  --@include promote
-  --@include pause_end
-  if is_repeat == '1' then
-    --@include give_back
-    --@include undo_call
-    undo_call(consumer, ARGV[3])
-  end
-  local is_more = reclaim()
-  is_prioritized = call('EXISTS', prioritized) == 1 -- jobs may have come back there
-  has_more = is_prioritized or call('EXISTS', line, limits) > 0
-  if is_prioritized then is_more = promote() or is_more end
-  if is_more then return { 'AGAIN', lost } end
-  paused_until = pause_end()
+  picked, wanted, has_room = rarely().pick(wanted + 0, is_repeat)
+  is_let_in = is_let_in or has_room
+else
+  picked = call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', '0', wanted)
 end
-if has_more and not paused_until then
-  local take_groups, is_more
-  if not is_prioritized or call('EXISTS', line, limits) > 0 then
-    --@include turns
-    --@include take_turns
-    --@include lend
-    take_groups, lend_theirs = take_turns, lend
-    if has_limits then
-      --@include cap
-      cap = cap_of(wanted + 0)
-      if cap then wanted, paused_until = cap.wanted, cap.closed_until end
-    end
-  end
-  if is_prioritized and not paused_until then
-    --@include pick
-    picked, dropped, of, is_more = pick(wanted + 0, take_groups)
-    pick_more = function(many) return pick(many, take_groups) end
-  elseif not paused_until then
-    pick_more = function(many)
-      local found = {}
-      local of_groups, has_wrong = take_groups(found, many)
-      return found, false, of_groups, has_wrong
-    end
-    picked, dropped, of, is_more = pick_more(wanted + 0)
-  end
-  if is_more and not picked[1] then return { 'AGAIN', lost } end
-end
-if paused_until then picked = {} end
-picked = picked or call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', '0', wanted)
 
--- 2. Read their records, 5 at a time: Redis joins the values of one reply in quadratic time, and those behind the limit are read for nothing.
--- A job whose lease expired once, or that has one attempt left, is leased alone. Where jobs end because they are too late, it looks further: at
--- 500 jobs in all, and at 4 MB of those that end.
-local ids, dues, records, ttrs, pasts, count, bytes = {}, {}, {}, {}, {}, 0, 0
-local is_full, first, late, late_bytes, has_picked_more, ends_late = false, 1, 0, 0, false, nil
-while picked[first] and not is_full do
+-- 3. Read their records, 8 at a time: Redis joins the values of one reply in quadratic time, and those behind the limit are read for nothing.
+-- A job whose lease expired once, or that has one attempt left, is leased alone.
+local ids, dues, deadlines, reply, count, bytes, is_full = {}, {}, {}, { 'JOBS', lost, now_text }, 0, 0, not picked
+local first, deadline, shortest_ms, most_bytes = 1, int(now + DEFAULT_TTR_MS * 1000), DEFAULT_TTR_MS, most == '1' or ARGV[6] + 0
+while not is_full and picked[first] do
   local names = {}
-  for n = first, math.min(first + 8, #picked - 1), 2 do names[#names + 1] = picked[n] end
+  for n = first, math.min(first + 14, #picked - 1), 2 do names[#names + 1] = picked[n] end
   local found = call('HMGET', jobs, unpack(names))
-  for n = 1, #names do
-    local id, record, due, is_alone, ttr_ms, past = names[n], found[n], picked[first + 2 * n - 1], false, nil, nil
-    local job = of and of[id]
-    local flags = record and string.byte(record)
-    if flags == 4 and job and string.sub(record, 8, 11 + #job[4].group) == job[4].traits then
-      flags = 0 -- a job of its group, and with nothing else to read
-    end
+  for n, id in ipairs(names) do
+    local record, due, ttr_ms, max_attempts = found[n], picked[first + 2 * n - 1], DEFAULT_TTR_MS, DEFAULT_MAX_ATTEMPTS
+    local flags, past, is_alone = record and string.byte(record), '', false
     if flags ~= 0 or #record < 7 then
-      --@include record
-      local own_ttr_ms, max_attempts = options(record or '')
-      if job and own_ttr_ms and group_of(record) ~= job[4].group then
-        call('ZREM', groups, job[3]) -- an entry in the book of another group means nothing
-        record, dropped = nil, true
-      elseif own_ttr_ms then
+      local last
+      if flags and flags < 4 and #record >= 7 then last, ttr_ms, max_attempts = read_options(record) end
+      if not last then ttr_ms, max_attempts = rarely().examine(id, record, due) end
+      if ttr_ms then
+        past = flags % 4 >= 2 and call('HGET', history, id) or ''
         local attempts, timeouts = 0, 0
-        if has_history(flags) then past = call('HGET', history, id) end
-        if past and #past >= 20 then attempts, timeouts = struct.unpack('>I4I4', past) end
+        if #past >= 20 then attempts, timeouts = struct.unpack('>I4I4', past) end
         is_alone = timeouts > 0 or max_attempts > 0 and attempts + 1 >= max_attempts
-        ttr_ms = own_ttr_ms
-        if not is_full and has_traits(flags) and (trait_at(record, 'E') or trait_at(record, 'U')) then
-          if not ends_late then
-            --@include expire
-            ends_late = expire
-          end
-          if ends_late(id, record, due + 0, job and grouped or not is_prioritized and waiting) then
-            late, late_bytes, record, dropped = late + 1, late_bytes + #record, nil, true
-            is_full = late_bytes > 4000000
-          end
-        end
       else
-        --@include discard
-        if job and not call('ZSCORE', grouped, id) then record = nil end -- it lies elsewhere
-        discard(id, record, due + 0, job and grouped)
-        if job then call('ZREM', groups, job[3]) end
-        record, dropped = nil, true
+        record, is_full = nil, max_attempts
       end
     end
+    if record then is_full = count > 0 and (is_alone or bytes + #record > most_bytes) end
+    if is_full then break end
     if record then
-      if count > 0 and (is_alone or bytes + #record > most_bytes + 0) then is_full = true end
+      count, bytes, is_full = count + 1, bytes + #record, is_alone or rare and count + 1 == wanted + 0
+      ids[count], dues[count] = id, due
+      -- One by one, from the first on: Lua puts what has no neighbour yet into a hash.
+      deadlines[2 * count - 1] = ttr_ms == DEFAULT_TTR_MS and deadline or int(now + ttr_ms * 1000)
+      deadlines[2 * count] = id
+      reply[4 * count] = id
+      reply[4 * count + 1] = ''
+      reply[4 * count + 2] = record
+      reply[4 * count + 3] = past
+      if ttr_ms < shortest_ms then shortest_ms = ttr_ms end
       if is_full then break end
-      count, is_full, bytes = count + 1, is_alone, bytes + #record
-      ids[count], dues[count], records[count], ttrs[count], pasts[count] = id, due, record, ttr_ms, past
-      if has_picked_more and count == wanted + 0 then is_full = true end
     end
   end
-  first = first + 10
-  if late > 0 and not picked[first] and not (is_full or has_picked_more or lend_theirs and count > 0) then
-    has_picked_more, first = true, 2 * count + 1
-    local _, many = nil, 500 - late
-    if pick_more then
-      picked, _, of = pick_more(many)
-    else
-      picked = call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', 0, many)
-    end
+  first = first + 16
+  if rare and not is_full and not picked[first] then
+    local behind = rare.look_behind(count)
+    if behind then picked, first = behind, 2 * count + 1 end
   end
 end
 
--- 3. Nothing to lease.
-if count == 0 or most == '0' then
-  --@include next_due
-  --@include wake
-  --@include idle
-  if count > 0 then
-    if waiter ~= '-' then
-      try('ZREM', waiters, waiter)
-      wake(now) -- the job is still there for others
-    end
-    return { 'READY', lost }
+-- 4. Lease them.
+if count > 0 and most ~= '0' then
+  if not has_ended then
+    --@include allow_when_full
   end
-  if dropped then return { 'AGAIN', lost } end
-  call('HDEL', leases, '\n' .. consumer)
-  local wait_us = idle(waiter, paused_until or next_due(), longest_us + 0)
-  return { paused_until and 'PAUSED' or 'EMPTY', lost, int(wait_us) }
-end
-
--- 4. Lease.
-if #lost * 2 >= #ARGV - 6 then -- nothing has been acknowledged
-  --@include allow_when_full
-end
-local token = call('HINCRBY', meta, 'token', int(count)) - count
-local reply, new_leases, deadlines, late, waited, deadline = { 'JOBS', lost, now_text }, {}, {}, {}, nil, int(now + 60000000)
-local shortest_ms, theirs, their_ids = 60000, nil, nil
-for n = 1, count do
-  local id, due, past, ttr_ms, at = ids[n], dues[n], pasts[n], ttrs[n], 2 * n
-  local lease
-  if of or cap then
-    local job = of and of[id]
-    if job then
-      theirs, their_ids = theirs or {}, their_ids or {}
-      theirs[#theirs + 1], their_ids[#their_ids + 1] = job, id
-    end
-    local marks = (past and 'h' or '') .. (job and 'g' or '') .. (cap and 'l' or '')
-    lease = string.format('%d %s %s %s', token + n, due, marks == '' and '-' or marks, consumer) .. (job and ' ' .. job[4].group or '')
-  else
-    lease = string.format(past and '%d %s h %s' or '%d %s - %s', token + n, due, consumer)
-  end
-  new_leases[at - 1], new_leases[at] = id, lease
-  deadlines[at - 1], deadlines[at] = ttr_ms and int(now + ttr_ms * 1000) or deadline, id
-  if ttr_ms and ttr_ms < shortest_ms then shortest_ms = ttr_ms end
-  at = 4 * n
-  reply[at], reply[at + 1], reply[at + 2], reply[at + 3] = id, lease, records[n], past or ''
-  local first_due = past and #past >= 28 and struct.unpack('>I8', past, 21)
-  -- A job whose moment had passed when it was pushed waits since then.
-  local since = first_due and math.min(math.max(first_due, due), now) or due
-  local mantissa, exponent = math.frexp((now - since) / 1000 + 1) -- as in lib/bucket.lua
-  local bucket = 2 * exponent - (mantissa < 0.70710678118654752 and 2 or 1)
-  late[bucket] = (late[bucket] or 0) + 1
-  if first_due then
-    --@include bucket
-    -- It waits since it first fell due: of the wait times, only the differences to the lateness are stored.
-    local wait = bucket_of(now - first_due)
-    waited = waited or {}
-    waited[bucket] = (waited[bucket] or 0) - 1
-    waited[wait] = (waited[wait] or 0) + 1
-  end
-end
-if theirs then call('ZCARD', grouped) end -- of a wrong type it must show before a job is leased
---@include call_of
-call('HSET', leases, '\n' .. consumer, call_of(ARGV[3], ids), unpack(new_leases))
-call('ZADD', reserved, unpack(deadlines))
-if is_prioritized then
-  --@include place
+  local token, new_leases, late, waited = call('HINCRBY', meta, 'token', count == 1 and '1' or int(count)) - count, {}, {}, nil
+  local oldest, behind = bucket_of(now - dues[1]), ' ' .. consumer
+  -- The oldest job is the first one and the newest the last, unless there are priorities or groups: those between are as late as both.
+  local all_late = not rare and (count == 1 or bucket_of(now - dues[count]) == oldest) and oldest
   for n = 1, count do
-    if not (of and of[ids[n]]) then unplace(ids[n], dues[n] + 0, prioritized) end
+    local id, due, past = ids[n], dues[n], reply[4 * n + 3]
+    local lease = rare and rare.lease(id, token + n, due, past)
+      or (past == '' and '- ' or 'h ') .. int(token + n) .. ' ' .. due .. behind
+    reply[4 * n + 1] = lease
+    new_leases[2 * n - 1] = id
+    new_leases[2 * n] = lease
+    local first_due = #past >= 28 and struct.unpack('>I8', past, 21)
+    -- A job whose moment had passed when it was pushed waits since then.
+    local bucket = not first_due and all_late or bucket_of(now - (first_due and math.min(math.max(first_due, due), now) or due))
+    late[bucket] = (late[bucket] or 0) + 1
+    if first_due then
+      -- It waits since it first fell due: of the wait times, only the differences to the lateness are stored.
+      local wait = bucket_of(now - first_due)
+      waited = waited or {}
+      waited[bucket] = (waited[bucket] or 0) - 1
+      waited[wait] = (waited[wait] or 0) + 1
+    end
   end
-end
-if not theirs or #theirs < count then call('ZREM', waiting, unpack(ids)) end
-if theirs then
-  call('ZREM', grouped, unpack(their_ids))
-  lend_theirs(theirs)
-end
-if cap and cap.interval > 0 then call('ZADD', spent, int(cap.spent_until + count * cap.interval), '\n') end
-for bucket, many in pairs(late) do call('HINCRBY', meta, 'late' .. bucket, int(many)) end
-if waited then
-  for bucket, many in pairs(waited) do
+  --@include call_of
+  call('HSET', leases, '\n' .. consumer, call_of(ARGV[3], ids), unpack(new_leases))
+  call('ZADD', reserved, unpack(deadlines))
+  if rare then rare.take(ids, dues) else call('ZREM', waiting, unpack(ids)) end
+  for bucket, many in pairs(late) do call('HINCRBY', meta, string.format('late%d', bucket), many == 1 and '1' or int(many)) end
+  for bucket, many in pairs(waited or {}) do
     if many ~= 0 then call('HINCRBY', meta, 'wait' .. bucket, int(many)) end
   end
+  if waiter == '' and not is_let_in and shortest_ms >= 6000 then return reply end
 end
-
--- 5. Once this waiter is busy, another one must look at the next moment, and at a lease that ends before idle consumers check again.
-if waiter ~= '-' or is_let_in or shortest_ms < 6000 then
-  --@include next_due
-  --@include wake
-  try('ZREM', waiters, waiter)
-  local soonest = next_due()
-  if soonest then wake(soonest) end
-end
-return reply
+--@include reserve_end

@@ -4,6 +4,7 @@
 -- Returns {"OK", 1 if more may be due, record, …} | {"AGAIN"} a bounded part of the housekeeping is done
 -- Cost    O(J log N) for J jobs
 --@include clock
+--@include due_at
 --@include keys
 --@include record
 --@include history
@@ -14,6 +15,7 @@
 --@include pause_end
 --@include remove
 --@include discard
+--@include expire
 --@include check_types
 --@include check_group_types
 if reclaim() then return { 'AGAIN' } end
@@ -28,14 +30,9 @@ local function due_jobs(most)
   table.sort(found, function(a, b) return a[2] < b[2] or a[2] == b[2] and a[1] < b[1] end)
   return found
 end
-local found, ids, reply, bytes, looked, late, ends_late = due_jobs(ARGV[3]), {}, { 'OK', 0 }, 0, 0, 0, nil
+local found, ids, reply, bytes, looked, late = due_jobs(ARGV[3]), {}, { 'OK', 0 }, 0, 0, 0
 local function is_ended(id, record, due, where)
-  if not has_traits(string.byte(record)) then return false end
-  if not ends_late then
-    --@include expire
-    ends_late = expire
-  end
-  return ends_late(id, record, due, where)
+  return has_traits(string.byte(record)) and expire(id, record, due, where)
 end
 for n = 1, math.min(#found, ARGV[3] + 0) do
   local id, due, where = found[n][1], found[n][2], found[n][3]

@@ -22,7 +22,7 @@ if lease ~= '' then
 elseif not payload or not is_free or call('ZSCORE', reserved, id) then
   return { 'MISSING' }
 end
-local last, flags = options_end(record), string.byte(record)
+local last, flags = (read_options(record)), string.byte(record)
 local kept, traits = string.sub(record, 8, last), string.sub(record, last + 1, payload - 1)
 if ARGV[6] and kept ~= ARGV[6] then return { 'CHANGED' } end
 if ARGV[5] then

@@ -1,29 +1,26 @@
--- lib/acknowledge.lua: removes jobs that are done, ARGV[from…] in pairs: id · lease. `outcome`: of their runs; `runs`: the buckets of
--- the run times, two digits for each, or two for all. Returns the positions of those that are not ours any more, and counts the others; and true, if that makes room in a group, or in the queue, for another job.
-local function acknowledge(outcome, runs, from)
-  local ids, done, proofs, lost, ran, is_let_in = {}, {}, {}, {}, #runs > 2 and {}, false
-  for n = from, #ARGV - 1, 2 do ids[#ids + 1] = ARGV[n] end
-  if not ids[1] then return lost, false end
-  local held = call('HMGET', leases, unpack(ids))
-  for n, id in ipairs(ids) do
-    local lease = ARGV[from + 2 * n - 1]
-    if held[n] == lease then
-      done[#done + 1], proofs[#proofs + 1] = id, lease
-      if ran then
-        local run = string.sub(runs, 2 * n - 1, 2 * n)
-        ran[run] = (ran[run] or 0) + 1
-      end
-    else
-      lost[#lost + 1] = n
+-- lib/acknowledge.lua: which of the jobs of ARGV[from…], in pairs id · lease, are ours, and go: `ids`, and `held`, their leases. `lost`: the positions of the
+-- others. `aged`: those that have a history; `is_marked`: one lease has another mark than that. `runs`: the buckets of the run times, two digits for
+-- each job, or two for all; `ran`: how many jobs of each bucket, where they differ.
+local ids, aged, ran, is_marked = {}, nil, #runs > 2 and {}, false
+for n = from, #ARGV, 2 do ids[#ids + 1] = ARGV[n] end
+local held = call('HMGET', leases, unpack(ids))
+for n = #ids, 1, -1 do
+  local lease = ARGV[from + 2 * n - 1]
+  if held[n] ~= lease then
+    lost = n .. ' ' .. lost
+    table.remove(ids, n)
+    table.remove(held, n)
+  else
+    local mark, behind = string.byte(lease, 1, 2)
+    if mark == 104 and behind == 32 then -- 'h '
+      aged = aged or {}
+      aged[#aged + 1] = ids[n]
+    elseif mark ~= 45 then -- '-'
+      is_marked = true
+    end
+    if ran then
+      local run = string.sub(runs, 2 * n - 1, 2 * n)
+      ran[run] = (ran[run] or 0) + 1
     end
   end
-  if done[1] then
-    is_let_in = end_jobs(done, proofs)
-    if not ran then
-      call('HINCRBY', meta, outcome .. runs, #done)
-    else
-      for run, many in pairs(ran) do call('HINCRBY', meta, outcome .. run, many) end
-    end
-  end
-  return lost, is_let_in
 end

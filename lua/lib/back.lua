@@ -1,10 +1,9 @@
 -- lib/back.lua: puts a job that a consumer held where it waits from now on. In an ordered group it is the first, until it has ended.
+--@include limits
 local function place_back(id, record, priority, due)
   local group = group_of(record)
   if group then
     --@include check_group_types
-    --@include book
-    --@include limits
     local found = call('HMGET', limits, group, '')
     if read_limits(found[1] or found[2]).ordered then
       enter(group, id, due, first_as(group, due, id))

@@ -1,21 +1,18 @@
--- lib/ends.lua: the one place where jobs leave RESERVED, and where they leave the queue. `held`: their leases, or false, in the order of ids.
+-- lib/ends.lua: how jobs leave RESERVED, and leave the queue; where no group or limit counts them, lib/done.lua does that. `held`: their leases, or false, in the order of ids.
 -- The jobs lie in another place by now, or have ended, and are gone. True: a group, or the queue, has room again, and perhaps a job for it.
+--@include let_in
 local function end_leases(ids, held, are_gone)
   local aged, entries, names, is_capped = {}, nil, nil, false
   for n, id in ipairs(ids) do
-    local lease, marks = held[n], 'h'
-    -- The marks are the third word, '-' where there are none. A pattern would cost as much as the rest of an acknowledgement.
-    local at = lease and (string.find(lease, ' ', (string.find(lease, ' ', 1, true) or 0) + 1, true) or #lease) + 1
-    if not at or string.byte(lease, at) ~= 45 then
-      if at then marks = string.match(lease, '^%S*', at) end
-      if string.find(marks, '[hb]') then aged[#aged + 1] = id end
-      is_capped = is_capped or string.find(marks, 'l', 1, true) ~= nil
-      if string.find(marks, 'g', 1, true) then
-        local group = string.match(lease, '^%S+ %S+ (.*)$', at) or ''
-        entries, names = entries or {}, names or {}
-        entries[#entries + 1] = group .. '\nh' .. id
-        if not names[group] then names[#names + 1], names[group] = group, true end
-      end
+    local lease = held[n]
+    local marks = lease and string.match(lease, '^%S*') or 'h'
+    if string.find(marks, '[hb]') then aged[#aged + 1] = id end
+    is_capped = is_capped or string.find(marks, 'l', 1, true) ~= nil
+    if string.find(marks, 'g', 1, true) then
+      local group = string.match(lease, '^%S+ %S+ %S+ %S+ (.*)$') or ''
+      entries, names = entries or {}, names or {}
+      entries[#entries + 1] = group .. '\nh' .. id
+      if not names[group] then names[#names + 1], names[group] = group, true end
     end
   end
   if are_gone then
@@ -26,7 +23,6 @@ local function end_leases(ids, held, are_gone)
   -- First the place in line, which may be too early, then that in the book: a failure leaves room for too many rather than for none.
   local is_let_in = is_capped
   if entries then
-    --@include let_in
     is_let_in = let_in(names) or is_capped
     call('ZREM', groups, unpack(entries))
   end

@@ -2,7 +2,7 @@
 -- the next moment, a second one 200 ms later; the others sleep for `longest_us`, so that a due job does not wake a herd.
 -- `longest_us` 0: it waits no longer.
 local function idle(waiter, soonest, longest_us)
-  if waiter ~= '-' then
+  if waiter ~= '' then
     try('ZREM', waiters, waiter)
     if longest_us > 0 then
       local at = now + longest_us

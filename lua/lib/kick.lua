@@ -1,7 +1,6 @@
 -- lib/kick.lua: one buried or delayed job becomes ready now. False when it is neither, or its record cannot be read.
 -- The first of an ordered group keeps its place.
 local function hurry(id, due, record)
-  --@include book
   if not call('ZSCORE', groups, first_as(group_of(record) or '', due, id)) then return false end
   enter(group_of(record), id, now, first_as(group_of(record), now, id))
   call('ZREM', groups, first_as(group_of(record), due, id))

@@ -1,6 +1,6 @@
 -- lib/let_in.lua: jobs of these groups are held no longer: those that are limited, and have more, stand in line again. True: one may be served now.
+--@include limits
 local function let_in(names)
-  --@include limits
   local found, places, is_ready = call('HMGET', limits, '', unpack(names)), {}, false
   for n, group in ipairs(names) do
     local own = read_limits(found[n + 1] or found[1])

@@ -11,12 +11,10 @@ local function moment(record, kind, first_due)
   return mode == 1 and first_due + value or value, at
 end
 -- The record of a job that was started in time, in an attempt that does not count: it expires no more.
-local function started(id, record)
+local function started(record)
   local at = trait_at(record, 'E')
   if not at then return record end
-  record = string.sub(record, 1, at - 1) .. '\2' .. string.sub(record, at + 1)
-  call('HSET', jobs, id, record)
-  return record
+  return string.sub(record, 1, at - 1) .. '\2' .. string.sub(record, at + 1)
 end
 -- Whether a job of this past is not tried again, because its next attempt would come at `next_due`.
 local function is_too_late(record, past, next_due)

@@ -1,5 +1,6 @@
 -- lib/place.lua: where waiting jobs are, delayed and ready alike. Those of groups: `grouped`, and a book (lib/book.lua). Others of default priority:
 -- `waiting`. The rest: `prioritized`; the first of them, as many as `prioritized_ready` has, are in that too, by priority and due time.
+--@include book
 -- Eight bytes hold more numbers than a double does: a time that another program has put there need not survive.
 local function ready_member(due, id) return struct.pack('>I8', math.min(math.max(due, 0), 9007199254740991)) .. id end
 
@@ -16,7 +17,6 @@ end
 local function unplace(id, due, where, record)
   if where == prioritized then call('ZREM', prioritized_ready, ready_member(due, id)) end
   if where == grouped then
-    --@include book
     strike(id, due, record)
   end
   call('ZREM', where, id)
@@ -27,18 +27,17 @@ local function place(id, priority, due, group, old_due, where, old_record)
   if where == prioritized then call('ZREM', prioritized_ready, ready_member(old_due, id)) end
   local key, entry = waiting, nil
   if group then
-    --@include book
     key, entry = grouped, waits_as(group, priority, due, id)
     enter(group, id, due, entry)
   else
     if priority ~= DEFAULT_PRIORITY then key = prioritized end
+    local ready = key == prioritized and call('ZCARD', prioritized_ready) -- before it is placed: it may be of a wrong type
     call('ZADD', key, int(due), id)
-    if key == prioritized and call('ZRANK', prioritized, id) < call('ZCARD', prioritized_ready) then
+    if ready and call('ZRANK', prioritized, id) < ready then
       call('ZADD', prioritized_ready, int(priority), ready_member(due, id))
     end
   end
   if where == grouped then
-    --@include book
     strike(id, old_due, old_record, entry)
   end
   if where and where ~= key then call('ZREM', where, id) end

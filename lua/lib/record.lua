@@ -1,18 +1,11 @@
 -- lib/record.lua: reads and changes job records (layout in lua/README.md).
-local DEFAULT_TTR_MS, DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY = 60000, 10, 1024
+--@include options
 local HAS_OPTIONS, HAS_HISTORY, HAS_TRAITS, IS_NEWER = 1, 2, 4, 64
-local SHORTEST_TTR_MS = 100 -- a shorter lease would end before its holder hears of it
 -- The traits that must be understood, and are, with the lengths of their values: E expires, U retry until, G group, of any length but 0.
 local UNDERSTOOD = { E = 10, U = 9, G = 0 }
 
 local function has_history(flags) return flags % (2 * HAS_HISTORY) >= HAS_HISTORY end
 local function has_traits(flags) return flags % (2 * HAS_TRAITS) >= HAS_TRAITS end
--- Where the options end. Nil: the record is cut off.
-local function options_end(record)
-  if string.byte(record) % (2 * HAS_OPTIONS) < HAS_OPTIONS then return 7 end
-  local last = #record >= 21 and 9 + struct.unpack('>I2', record, 8)
-  return last and last >= 21 and last <= #record and last or nil
-end
 -- Where the traits end. Nil, and true where they have a kind that this version does not know but must: the record cannot be read.
 local function traits_end(record, at)
   if not has_traits(string.byte(record)) then return at end
@@ -34,14 +27,14 @@ end
 local function payload_at(record)
   local flags = string.byte(record) or 0
   if flags >= IS_NEWER then return nil, 'unknown record format' end
-  local last, is_newer = #record >= 7 and options_end(record), false
+  local last, is_newer = #record >= 7 and read_options(record), false
   if last then last, is_newer = traits_end(record, last) end
   if not last then return nil, is_newer and 'unknown record format' or 'corrupt record' end
   return last + 1
 end
 -- Where the value of a trait begins in a record that can be read; or nil.
 local function trait_at(record, kind)
-  local at = options_end(record)
+  local at = read_options(record)
   local last = traits_end(record, at)
   at = at + 2
   while at < last do
@@ -56,10 +49,7 @@ local function group_of(record)
 end
 -- ttr_ms, max_attempts, priority; nil when the record is damaged or of a newer format.
 local function options(record)
-  if not payload_at(record) then return nil end
-  if string.byte(record) % (2 * HAS_OPTIONS) < HAS_OPTIONS then return DEFAULT_TTR_MS, DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY end
-  local ttr_ms, max_attempts, priority = struct.unpack('>I4I4I4', record, 10)
-  return math.max(ttr_ms, SHORTEST_TTR_MS), max_attempts, priority
+  if payload_at(record) then return select(2, read_options(record)) end
 end
 local function with_history(record)
   local flags = string.byte(record)
@@ -67,9 +57,8 @@ local function with_history(record)
 end
 local function with_priority(record, priority)
   local flags = string.byte(record)
-  if flags % (2 * HAS_OPTIONS) >= HAS_OPTIONS then
-    return string.sub(record, 1, 17) .. struct.pack('>I4', priority) .. string.sub(record, 22)
-  end
+  local last, ttr_ms, max_attempts = read_options(record)
+  if last > 7 then return string.sub(record, 1, 17) .. struct.pack('>I4', priority) .. string.sub(record, 22) end
   return string.char(flags + HAS_OPTIONS) .. string.sub(record, 2, 7)
-    .. struct.pack('>I2I4I4I4', 12, DEFAULT_TTR_MS, DEFAULT_MAX_ATTEMPTS, priority) .. string.sub(record, 8)
+    .. struct.pack('>I2I4I4I4', 12, ttr_ms, max_attempts, priority) .. string.sub(record, 8)
 end

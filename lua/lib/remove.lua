@@ -2,6 +2,7 @@
 --@include ends
 --@include lease
 --@include forget_calls
+--@include wake
 local function remove(ids)
   local dues, in_groups = call('ZMSCORE', prioritized, unpack(ids)), call('ZMSCORE', grouped, unpack(ids))
   local held, records, touched = call('HMGET', leases, unpack(ids)), {}, {}
@@ -11,7 +12,6 @@ local function remove(ids)
   for n, id in ipairs(ids) do
     if dues[n] then call('ZREM', prioritized_ready, ready_member(dues[n] + 0, id)) end
     if records[n] then
-      --@include book
       is_let_in = strike(id, in_groups[n] + 0, records[n]) or is_let_in
       call('ZREM', grouped, id) -- at once: nobody would meet it any more, should the next entry stay
       local group = group_of(records[n])
@@ -28,7 +28,6 @@ local function remove(ids)
   end
   for _, key in ipairs({ waiting, prioritized, grouped, buried }) do call('ZREM', key, unpack(ids)) end
   if is_let_in then
-    --@include wake
     wake(now)
   end
   local told = {}

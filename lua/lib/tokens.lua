@@ -1,8 +1,8 @@
 -- lib/tokens.lua: each job that is leased takes a token of its group's rate, and of the queue's where that has limits. `spent` has until when the
 -- tokens of each are spent; to allow a burst is to look so much earlier (the generic cell rate algorithm, ITU-T I.371).
 --@include lease
+--@include limits
 local function charge(group, is_capped, many)
-  --@include limits
   local names = { group or '\n' }
   if group and is_capped then names[2] = '\n' end
   local found = call('HMGET', limits, '', unpack(names))

@@ -169,7 +169,7 @@ impl State {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Receipt {
     pub id: JobId,
-    /// The text of the lease: token, due time, marks, consumer, of a group's job the group, and what newer versions add.
+    /// The text of the lease: marks, token, due time, consumer, of a group's job the group, and what newer versions add.
     pub lease: Arc<[u8]>,
 }
 
@@ -177,19 +177,19 @@ impl Receipt {
     /// Fencing number: grows with every reservation in the queue.
     #[must_use]
     pub fn token(&self) -> u64 {
-        self.number(0)
+        self.number(1)
     }
 
     /// When the job fell due, or was buried, in microseconds since 1970.
     #[must_use]
     pub fn due_at_us(&self) -> i64 {
-        i64::try_from(self.number(1)).unwrap_or(0)
+        i64::try_from(self.number(2)).unwrap_or(0)
     }
 
     /// Whether ending this lease concerns a group, or a limit of the queue: it has the marks `g` or `l`.
     #[must_use]
     pub fn counts(&self) -> bool {
-        self.field(2).iter().any(|mark| matches!(mark, b'g' | b'l'))
+        self.field(0).iter().any(|mark| matches!(mark, b'g' | b'l'))
     }
 
     /// The thread that reserved the job, as Redis knows it.

@@ -215,7 +215,7 @@ impl History {
     }
 }
 
-/// Behind "lease expired" the scripts note the workers that held the job, until they name them when they bury it (`lua/lib/reclaim.lua`).
+/// Behind "lease expired" the scripts note the workers that held the job, until they name them when they bury it (`lua/lib/take_back.lua`).
 fn without_workers(error: &[u8]) -> &[u8] {
     const EXPIRED: &[u8] = b"lease expired";
     match error.strip_prefix(EXPIRED) {
@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn scripts_know_the_same_defaults() {
-        let lua = include_str!("../../lua/lib/record.lua");
+        let lua = [include_str!("../../lua/lib/options.lua"), include_str!("../../lua/lib/record.lua")].concat();
         let line = format!("= {DEFAULT_TTR_MS}, {DEFAULT_MAX_ATTEMPTS}, {DEFAULT_PRIORITY}\n");
         assert!(lua.contains(&line), "{line}");
         let flags = format!("{HAS_OPTIONS}, {HAS_HISTORY}, {HAS_TRAITS}, {IS_NEWER}\n");

@@ -64,24 +64,13 @@ impl Reply {
         }
     }
 
-    /// A nested list.
-    ///
-    /// # Errors
-    /// [`Error::Server`] when it is missing.
-    pub fn list(&mut self) -> Result<Vec<Value>> {
-        match self.values.next() {
-            Some(Value::Array(values)) => Ok(values),
-            _ => Err(unexpected()),
-        }
-    }
-
-    /// A nested list of positions, counted from 1 by scripts and from 0 here.
+    /// A text of positions, counted from 1 by scripts and from 0 here.
     ///
     /// # Errors
     /// [`Error::Server`] when it is missing.
     pub fn positions(&mut self) -> Result<Vec<usize>> {
-        let position = |value| usize::try_from(int(value)?.checked_sub(1)?).ok();
-        Ok(self.list()?.into_iter().filter_map(position).collect())
+        let position = |word: &str| word.parse::<usize>().ok()?.checked_sub(1);
+        Ok(self.text()?.split_ascii_whitespace().filter_map(position).collect())
     }
 
     #[must_use]

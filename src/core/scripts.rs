@@ -31,8 +31,11 @@ const FRAGMENTS: &[(&str, &str)] = fragments![
     "check_schema",
     "check_types",
     "clock",
+    "count_runs",
     "debounce",
     "discard",
+    "done",
+    "due_at",
     "ends",
     "expire",
     "forget_calls",
@@ -51,16 +54,20 @@ const FRAGMENTS: &[(&str, &str)] = fragments![
     "merge",
     "moments",
     "next_due",
+    "options",
     "pause_end",
     "pick",
     "place",
     "promote",
+    "rarely",
     "recent",
     "reclaim",
     "record",
     "remove",
+    "reserve_end",
     "servable",
     "snapshot",
+    "take_back",
     "take_turns",
     "tokens",
     "turns",
@@ -72,7 +79,7 @@ impl Script {
     fn new(name: &'static str, text: &str) -> Self {
         let text = overridden(name).unwrap_or_else(|| text.to_owned());
         let mut source = String::with_capacity(text.len() * 2);
-        assemble(&text, true, &mut Vec::new(), &mut source);
+        assemble(&text, 0, &mut Vec::new(), &mut source);
         let sha = sha1_smol::Sha1::from(source.as_bytes()).digest().to_string();
         Self { name, source, sha }
     }
@@ -97,28 +104,29 @@ impl Script {
     }
 }
 
-/// Appends `text` without comments and indentation, which Redis would read at each loading. A fragment that has been included where the whole
-/// script sees it is not included again.
-fn assemble(text: &str, is_outermost: bool, included: &mut Vec<String>, out: &mut String) {
+/// Appends `text` without comments and indentation, which Redis would read at each loading. `included` has the fragments that the block around a
+/// line has seen, and how far each is indented: a fragment is not included where it has been seen. A line that is indented less ends the block.
+fn assemble(text: &str, indent: usize, included: &mut Vec<(usize, String)>, out: &mut String) {
     for line in text.lines() {
         let code = line.trim_start();
-        let Some(name) = code.strip_prefix("--@include ").map(str::trim) else {
-            if !code.is_empty() && !code.starts_with("--") {
-                out.push_str(code);
-                out.push('\n');
-            }
+        let indent = indent + line.len() - code.len();
+        let include = code.strip_prefix("--@include ").map(str::trim);
+        if code.is_empty() || code.starts_with("--") && include.is_none() {
+            continue;
+        }
+        included.retain(|(depth, _)| *depth <= indent);
+        let Some(name) = include else {
+            out.push_str(code);
+            out.push('\n');
             continue;
         };
-        if included.iter().any(|known| known == name) {
+        if included.iter().any(|(_, known)| known == name) {
             continue;
         }
-        let is_outermost = is_outermost && code.len() == line.len();
-        if is_outermost {
-            included.push(name.to_owned());
-        }
+        included.push((indent, name.to_owned()));
         let known = FRAGMENTS.iter().find(|(known, _)| *known == name).map_or("", |(_, body)| body);
         let fragment = overridden(&format!("lib/{name}")).unwrap_or_else(|| known.to_owned());
-        assemble(&fragment, is_outermost, included, out);
+        assemble(&fragment, indent, included, out);
     }
 }
 
@@ -166,6 +174,18 @@ mod tests {
         for (script, _) in all() {
             assert!(!script.source.contains("--@include"), "{}", script.name);
             assert_eq!(script.sha.len(), 40);
+        }
+    }
+
+    /// A fragment that a script includes in several branches belongs in front of them, or makes the script longer to load.
+    #[test]
+    fn no_script_defines_a_function_twice() {
+        for (script, _) in all() {
+            let names =
+                script.source.lines().filter_map(|line| line.strip_prefix("local function ")?.split('(').next());
+            let mut seen = std::collections::HashSet::new();
+            let twice: Vec<&str> = names.filter(|name| !seen.insert(*name)).collect();
+            assert!(twice.is_empty(), "{} defines {twice:?} twice", script.name);
         }
     }
 }

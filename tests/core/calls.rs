@@ -76,15 +76,15 @@ fn a_lease_that_ends_does_not_take_away_what_a_repeat_gives_back() {
         names.into_iter().chain(["prioritized", "prioritized_ready"]).chain(GROUPS).map(|name| key(&queue, name));
     let keys: Vec<String> = names.collect();
     let source = delayqueue::core::scripts::RESERVE.source.clone();
-    let mut ask = |details: &str| {
+    let mut ask = |marks: &str| {
         let mut command = vec!["EVAL", &source, "15"];
         command.extend(keys.iter().map(String::as_str));
-        command.extend(["0", "consumer", "1", "3", details]);
+        command.extend(["0", "consumer", "1", "3", marks, "1000000", "", "0", ""]);
         raw.run(&command)
     };
     ask("");
     until("the short lease has ended", || states(&queue) == [0, 1, 2, 0]);
-    ask("1 1000000 - 0 0");
+    ask("r");
     assert_eq!(states(&queue), [0, 2, 1, 0], "the two long ones are back, and the short one is leased alone");
     for long in ["long1", "long2"] {
         let found = queue.peek(&id(long)).unwrap().unwrap();

@@ -303,7 +303,7 @@ fn a_damaged_lease_or_call_does_not_stop_any_consumer() {
         for job in &held {
             raw.run(&["HSET", &key(&queue, "leases"), &job.id.to_string(), junk]);
         }
-        let consumer = String::from_utf8_lossy(&held[0].receipt.lease).split(' ').nth(2).unwrap().to_owned();
+        let consumer = String::from_utf8_lossy(&held[0].receipt.lease).split(' ').nth(3).unwrap().to_owned();
         raw.run(&["HSET", &key(&queue, "leases"), &format!("\n{}", consumer.trim_end_matches('+')), junk]);
         assert_eq!(ack_each(&queue, &held), [Settled::Lost; 2]);
         assert_eq!(queue.list(State::Reserved, 0, 10).unwrap().len(), 2);

@@ -98,7 +98,7 @@ fn parent_and_child_are_two_consumers() {
     let child = fork(move || assert!(reserve(&other).is_some()));
     assert_eq!(wait_for(child), 0);
     let last = reserve(&queue).unwrap();
-    let consumer = |job: &Reserved| String::from_utf8_lossy(&job.receipt.lease).split(' ').nth(2).unwrap().to_owned();
+    let consumer = |job: &Reserved| String::from_utf8_lossy(&job.receipt.lease).split(' ').nth(3).unwrap().to_owned();
     assert_eq!(consumer(&first), consumer(&last));
     let mut raw = server.raw();
     let redis::Value::BulkString(lease) = raw.run(&["HGET", &key(&queue, "leases"), "b"]) else { panic!("no lease") };

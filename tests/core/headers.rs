@@ -93,14 +93,15 @@ fn every_file_is_known_and_every_fragment_is_used() {
 }
 
 #[test]
-fn jobs_leave_reserved_and_the_queue_in_one_fragment() {
-    let ends = std::fs::read_to_string(lua_dir().join("lib/ends.lua")).unwrap();
+fn jobs_leave_reserved_and_the_queue_in_two_fragments() {
+    let [ends, done] =
+        ["ends", "done"].map(|name| std::fs::read_to_string(lua_dir().join(format!("lib/{name}.lua"))).unwrap());
     // The consumers' calls are in `leases`, too; the empty member is none.
     let others = ["'HDEL', leases, '\\n'", "'ZREM', reserved, '')"];
     for end in ["'HDEL', jobs", "'HDEL', leases", "'ZREM', reserved"] {
-        assert!(ends.contains(end));
+        assert!(ends.contains(end) && done.contains(end));
         for dir in [lua_dir(), lua_dir().join("lib")] {
-            for name in files(&dir).into_iter().filter(|name| name != "ends") {
+            for name in files(&dir).into_iter().filter(|name| name != "ends" && name != "done") {
                 let text = std::fs::read_to_string(dir.join(format!("{name}.lua"))).unwrap();
                 let found: Vec<&str> = text.lines().filter(|line| line.contains(end)).collect();
                 assert!(found.iter().all(|line| others.iter().any(|other| line.contains(other))), "{name}: {found:?}");
@@ -116,8 +117,8 @@ fn the_protocol_names_the_scripts_that_take_back_jobs_whose_lease_is_over() {
     let (list, _) = rest.split_once("first take back").unwrap();
     let named: BTreeSet<&str> = list.split('`').skip(1).step_by(2).collect();
     let all = scripts::all();
-    let takes_back = |text: &str| text.lines().any(|line| line.trim_start() == "--@include reclaim");
-    let expected = all.iter().filter(|(_, text)| takes_back(text)).map(|(script, _)| script.name);
+    let takes_back = |script: &Script| script.source.contains("local function take_back(");
+    let expected = all.iter().map(|(script, _)| *script).filter(|script| takes_back(script)).map(|script| script.name);
     assert_eq!(named, expected.collect());
 }
 
@@ -126,7 +127,7 @@ fn the_documented_keys_are_the_used_ones() {
     for (script, text) in scripts::all() {
         let (head, used) = (header(text).join("\n"), numbers(&code(script), "KEYS"));
         let last = head.contains("\n KEYS    all").then_some(15);
-        assert_eq!(last.is_some(), text.contains("--@include keys"), "{}", script.name);
+        assert_eq!(last.is_some(), script.source.contains("limits, spent = KEYS[11]"), "{}", script.name);
         let documented: BTreeSet<u32> = (1..=last.unwrap_or(0)).chain(numbers(&head, "KEYS")).collect();
         assert_eq!(documented, used, "{}", script.name);
     }
@@ -317,7 +318,7 @@ fn the_hot_paths_run_no_more_commands_than_their_headers_count() {
     assert_eq!(count(&mut || drop(moments.push(&at("past", 1)).unwrap())), push + 1 + soon + passed);
     let several = ["b", "c", "d", "e", "f"].map(job);
     assert_eq!(count(&mut || drop(push_many(&queue, &several))), push + 5 + soon);
-    let [lease, acknowledge, aged, bucket, history, longer, read, 5, snapshot, 1] = documented_commands("reserve")[..]
+    let [lease, acknowledge, aged, bucket, history, longer, read, 8, snapshot, 1] = documented_commands("reserve")[..]
     else {
         panic!("ten numbers")
     };
@@ -347,10 +348,10 @@ fn the_hot_paths_run_no_more_commands_than_their_headers_count() {
     queue.purge(&[State::Ready]).unwrap();
     queue.release(&held.held(), Due::InMs(0), None, true).unwrap();
     assert_eq!(count(&mut || fetch(&[])), lease + bucket + history + longer);
-    push_many(&queue, &["k", "l", "m", "n", "o", "p"].map(job));
+    push_many(&queue, &["k", "l", "m", "n", "o", "p", "q", "r", "s"].map(job));
     queue.purge(&[State::Reserved]).unwrap();
     travel(200_000);
-    assert_eq!(count(&mut || assert_eq!(reserve_many(&queue, 50).len(), 6)), lease + bucket + read);
+    assert_eq!(count(&mut || assert_eq!(reserve_many(&queue, 50).len(), 9)), lease + bucket + read);
     queue.push(&job("back")).unwrap();
     queue.release(&reserve(&queue).unwrap().held(), Due::InMs(0), None, true).unwrap();
     let held = reserve(&queue).unwrap();

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 const LIMIT: Duration = Duration::from_secs(2);
 const HELLO: &[u8] =
     b"%3\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$6\r\n7.0.15\r\n$4\r\nrole\r\n$6\r\nmaster\r\n";
-const AGAIN: &[u8] = b"*2\r\n$5\r\nAGAIN\r\n*0\r\n";
+const AGAIN: &[u8] = b"*2\r\n$5\r\nAGAIN\r\n$0\r\n\r\n";
 
 /// Answers one request, and says whether the connection goes on.
 type Answer = dyn Fn(&mut TcpStream, &[u8]) -> std::io::Result<()> + Send + Sync;
@@ -181,7 +181,7 @@ fn a_signal_ends_a_wait_during_housekeeping_or_messages_without_end() {
         if !is_for(request, &scripts::RESERVE) {
             return if is_subscription { Ok(()) } else { client.write_all(b"+PONG\r\n") };
         }
-        client.write_all(b"*3\r\n$5\r\nEMPTY\r\n*0\r\n$2\r\n-1\r\n")?;
+        client.write_all(b"*3\r\n$5\r\nEMPTY\r\n$0\r\n\r\n$2\r\n-1\r\n")?;
         client.write_all(&flood)
     });
     for queue in [always(AGAIN), flooding] {
@@ -193,7 +193,7 @@ fn a_signal_ends_a_wait_during_housekeeping_or_messages_without_end() {
 
 #[test]
 fn a_ready_job_is_no_answer_to_a_fetch() {
-    let queue = always(b"*2\r\n$5\r\nREADY\r\n*0\r\n");
+    let queue = always(b"*2\r\n$5\r\nREADY\r\n$0\r\n\r\n");
     let error = queue.reserve(&["q".into()], 1, Some(Duration::ZERO), &mut NoInterrupts).unwrap_err();
     assert!(matches!(&error, Error::Server { code, .. } if code == "DQREPLY"), "{error:?}");
     assert!(error.to_string().starts_with("reserving from queue 'q': "), "{error}");
@@ -202,8 +202,8 @@ fn a_ready_job_is_no_answer_to_a_fetch() {
 /// Each of five hundred is buried by a call of its own.
 #[test]
 fn unreadable_records_are_set_aside_for_as_long_as_one_operation_may_take() {
-    let jobs: String = (0..500).map(|n| bulk(&format!("j{n}")) + &bulk("1 1 c") + &bulk("?") + &bulk("")).collect();
-    let leased = format!("*2003\r\n{}*0\r\n{}{jobs}", bulk("JOBS"), bulk("1"));
+    let jobs: String = (0..500).map(|n| bulk(&format!("j{n}")) + &bulk("- 1 1 c") + &bulk("?") + &bulk("")).collect();
+    let leased = format!("*2003\r\n{}{}{}{jobs}", bulk("JOBS"), bulk(""), bulk("1"));
     let queue = queue_on(move |client, request| {
         if is_for(request, &scripts::RESERVE) {
             return client.write_all(leased.as_bytes());

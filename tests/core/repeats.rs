@@ -29,8 +29,8 @@ impl Scripts {
     /// The jobs that a consumer's first call gives. Each of them takes four values.
     fn reserve(&mut self, consumer: &str, is_repeat: bool) -> usize {
         let keys = self.keys.clone();
-        let details = if is_repeat { b"1 1000000 - 0 0".as_slice() } else { b"" };
-        let args: [&[u8]; 4] = [consumer.as_bytes(), b"1", b"10", details];
+        let marks = if is_repeat { b"r".as_slice() } else { b"" };
+        let args: [&[u8]; 8] = [consumer.as_bytes(), b"1", b"10", marks, b"1000000", b"", b"0", b""];
         match self.run(&scripts::RESERVE, &keys.all(), &args) {
             redis::Value::Array(values) => values.len().saturating_sub(3) / 4,
             other => panic!("{other:?}"),

@@ -60,8 +60,8 @@ fn every_operation_that_makes_a_job_ready_wakes_an_idle_consumer() {
 /// A waiter goes away with `leave`, or with a last reserve that finds nothing.
 #[test]
 fn a_waiter_that_goes_away_has_another_one_look_in_its_place() {
-    let farewells: [(&Script, &[&[u8]]); 2] =
-        [(&scripts::LEAVE, &[b"leaver"]), (&scripts::RESERVE, &[b"consumer", b"1", b"1", b"0 1000000 leaver 0 0"])];
+    let last_reserve: [&[u8]; 8] = [b"consumer", b"1", b"1", b"", b"1000000", b"leaver", b"0", b""];
+    let farewells: [(&Script, &[&[u8]]); 2] = [(&scripts::LEAVE, &[b"leaver"]), (&scripts::RESERVE, &last_reserve)];
     for (script, args) in farewells {
         for is_job_coming in [false, true] {
             let queue = fresh();

@@ -15,8 +15,6 @@ use std::time::{Duration, Instant};
 
 /// Most jobs of one round trip.
 const MOST: usize = 500;
-/// Most bytes of records in one answer: the default of `lua/reserve.lua`.
-const DEFAULT_BYTES: u128 = 2_000_000;
 
 /// The result of one reserve.
 #[derive(Debug)]
@@ -75,28 +73,25 @@ impl Queue {
     ) -> Result<ReserveOutcome> {
         let doing = |error: Error| error.while_doing(|| format!("reserving from queue '{}'", self.name));
         let max = fetch.max.min(MOST).to_string();
-        let (waiter, at_most) = waiting.map_or(("-", Duration::ZERO), |waiting| (waiting.name, waiting.at_most));
+        let (waiter, at_most) = waiting.map_or(("", Duration::ZERO), |waiting| (waiting.name, waiting.at_most));
         let call = ReserveCall::begin(self);
-        let number = call.number.to_string();
+        let [number, max_bytes, at_most] =
+            [u128::from(call.number), self.most_bytes(), at_most.as_micros()].map(|number| number.to_string());
         let runs = runs_of(&fetch.done);
         let (mut sent, mut was_lost, mut wants_snapshot) = (Instant::now(), false, false);
         let value = self.client.run_on(connections, Repeat::Yes, &mut |request, attempt, connection| {
             sent = Instant::now();
             was_lost = attempt.is_repeat;
-            let is_repeat = call.is_repeat || attempt.is_repeat;
-            let max_bytes = self.most_bytes();
             wants_snapshot = self.is_due(Chore::Snapshot, connection);
-            let details = if is_repeat || waiting.is_some() || max_bytes != DEFAULT_BYTES || wants_snapshot {
-                let (is_repeat, wants_snapshot) = (u8::from(is_repeat), u8::from(wants_snapshot));
-                format!("{is_repeat} {max_bytes} {waiter} {} {wants_snapshot}", at_most.as_micros())
-            } else {
-                String::new()
+            let marks = match (call.is_repeat || attempt.is_repeat, wants_snapshot) {
+                (false, false) => "",
+                (true, false) => "r",
+                (false, true) => "s",
+                (true, true) => "rs",
             };
-            let mut args = [&call.consumer, number.as_str(), &max, &details].map(str::as_bytes).to_vec();
-            if !runs.is_empty() {
-                args.push(runs.as_bytes());
-                args.extend(fetch.done.iter().flat_map(|job| [job.receipt.id.as_bytes(), &job.receipt.lease]));
-            }
+            let head = [&call.consumer, number.as_str(), &max, marks, &max_bytes, waiter, &at_most, &runs];
+            let mut args = head.map(str::as_bytes).to_vec();
+            args.extend(fetch.done.iter().flat_map(|job| [job.receipt.id.as_bytes(), &job.receipt.lease]));
             self.write_script(request, &scripts::RESERVE, &args);
         });
         let mut reply = Reply::new(value.map_err(|error| doing(self.naming_key(error)))?).map_err(doing)?;

@@ -137,14 +137,11 @@ impl Queue {
     fn ack_finished(&self, done: &[Finished<'_>], outcome: RunOutcome) -> Result<Vec<Settled>> {
         let consumer = answered_consumer(self);
         self.settle_many(done, |part, pairs| {
-            let (runs, consumer) = (runs_of(part), consumer.as_ref().map(|name| name.as_bytes()));
-            let head = [outcome.word().as_bytes(), runs.as_bytes()];
-            let (mut was_lost, keys, offset) = (false, self.keys.ack(), clock::offset_us().to_string());
-            let counts = part.iter().any(|job| job.receipt.counts());
-            let named = if counts { keys.len() } else { 5 };
-            let offset = counts.then_some(offset.as_bytes());
-            let args: Vec<&[u8]> =
-                head.into_iter().chain(offset).chain(pairs.iter().copied()).chain(consumer).collect();
+            let (runs, offset) = (runs_of(part), clock::offset_us().to_string());
+            let head = [&offset, outcome.word(), consumer.as_deref().unwrap_or_default(), &runs].map(str::as_bytes);
+            let (mut was_lost, keys) = (false, self.keys.ack());
+            let named = if part.iter().any(|job| job.receipt.counts()) { keys.len() } else { 5 };
+            let args = [&head, pairs].concat();
             let value = self.client.run(|request, attempt, _| {
                 was_lost = attempt.is_repeat;
                 self.call_script(request, &scripts::ACK, keys.get(..named).unwrap_or(&keys), &args);
@@ -162,7 +159,7 @@ impl Queue {
         let build = |request: &mut Request, _, _: &mut _| {
             let keys = self.keys.ack();
             let plain = keys.first_chunk::<5>().map_or(&keys[..], |plain| plain);
-            request.script(&scripts::ACK, plain, &[b"", b"", consumer.as_bytes()]);
+            request.script(&scripts::ACK, plain, &[b"0", b"", consumer.as_bytes(), b""]);
         };
         self.client.run(build).map(|_| ()).map_err(|error| self.naming_key(error))
     }

@@ -127,7 +127,7 @@ pub fn repeat(raw: &mut Raw, errors: &mut Errors) {
     let keys = Keys::new("dq", "q", 0);
     let mut command = vec![b"EVAL".as_slice(), scripts::RESERVE.source.as_bytes(), b"15"];
     command.extend(keys.all());
-    command.extend(["0", "consumer", "1", "1", "1 1000000 - 0 0"].map(str::as_bytes));
+    command.extend(["0", "consumer", "1", "1", "r", "1000000", "", "0", ""].map(str::as_bytes));
     for _ in 0..2 {
         if let redis::Value::ServerError(error) = raw.run_bytes(&command) {
             errors.0.push(Error::from_redis(error.code(), error.details().unwrap_or_default()));

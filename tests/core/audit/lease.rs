@@ -1,4 +1,4 @@
-//! A lease: `token due marks consumer`, of a job of a group with the group behind.
+//! A lease: `marks token due consumer`, of a job of a group with the group behind.
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lease {
@@ -12,7 +12,7 @@ impl Lease {
     pub fn parse(lease: &[u8]) -> Option<Self> {
         let mut fields = lease.splitn(5, |byte| *byte == b' ');
         let mut word = || String::from_utf8(fields.next()?.to_vec()).ok();
-        let (token, due, marks) = (word()?.parse().ok()?, word()?.parse().ok()?, word()?);
+        let (marks, token, due) = (word()?, word()?.parse().ok()?, word()?.parse().ok()?);
         let is_known = marks == "-" || !marks.is_empty() && marks.chars().all(|mark| "bghl".contains(mark));
         let has_consumer = word().is_some_and(|consumer| !consumer.is_empty());
         let group = fields.next().map(<[u8]>::to_vec);

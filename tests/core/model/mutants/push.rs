@@ -62,7 +62,7 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("push_once.lua", "first_due > 0 and first_due or math.max(due, now)", "math.max(due, now)"), // forgets since when it waits
     ("push_once.lua", "    record = with_history(record)\n", ""), // no reserve asks for the past
     ("push_once.lua", "call('HDEL', history, id)", ""),           // the new job has the past of the old one
-    ("push_once.lua", "if may_replace and reclaim() then return { 'AGAIN' } end", ""), // a lease that is over is in the way
+    ("push_once.lua", "if reclaim() then return { 'AGAIN' } end", ""), // a lease that is over is in the way
 ];
 
 /// The tests that are named find them.

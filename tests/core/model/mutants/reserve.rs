@@ -5,30 +5,32 @@ use super::Mutant;
 /// The walk finds them.
 pub const BY_THE_WALK: &[Mutant] = &[
     ("reserve.lua", "call('ZREM', waiting, unpack(ids))", ""), // reserved twice
-    ("reserve.lua", "unplace(ids[n], dues[n] + 0, prioritized)", ""), // the same
-    ("reserve.lua", "is_prioritized = call('EXISTS', prioritized) == 1 -- jobs", "--"),
+    ("reserve.lua", "(count == 1 or bucket_of(now - dues[count]) == oldest)", "true"), // all as late as the first
+    ("lib/rarely.lua", "call('ZREM', waiting, unpack(ids))", ""), // reserved twice
+    ("lib/rarely.lua", "unplace(id, dues[n] + 0, prioritized)", ""), // the same
+    ("lib/rarely.lua", "is_prioritized = call('EXISTS', prioritized) == 1 -- jobs", "--"),
     ("reserve.lua", "or call('HEXISTS', meta, 'paused') == 1", ""),
     ("reserve.lua", "or call('ZCOUNT', reserved, '-inf', now_text) > 0 then", "then"), // leases never end
-    ("reserve.lua", "if is_prioritized then is_more = promote() or is_more end", ""),
-    ("reserve.lua", "if paused_until then", "if false then"), // pause ignored
-    ("reserve.lua", "undo_call(consumer, ARGV[3])", ""),      // jobs that no handler saw
-    ("reserve.lua", "call_of(ARGV[3], ids)", "''"),           // the same
-    ("reserve.lua", "if has_history(flags) then past", "if false then past"),
+    ("lib/rarely.lua", "if is_prioritized then is_more = promote() or is_more end", ""),
+    ("lib/rarely.lua", "if closed_until then return {}, most, is_let_in end", ""), // pause ignored
+    ("lib/rarely.lua", "undo_call(consumer, ARGV[3])", ""),                        // jobs that no handler saw
+    ("reserve.lua", "call_of(ARGV[3], ids)", "''"),                                // the same
+    ("reserve.lua", "past = flags % 4 >= 2 and call", "past = false and call"),
     ("reserve.lua", "is_alone = timeouts > 0 or", "is_alone ="), // a poisoned job takes others along
     ("reserve.lua", "attempts + 1 >= max_attempts", "attempts >= max_attempts"), // so does the last attempt
     ("reserve.lua", "(is_alone or", "("),
-    ("reserve.lua", "count, is_full, bytes = count + 1, is_alone,", "count, is_full, bytes = count + 1, false,"),
-    ("reserve.lua", "call('HINCRBY', meta, 'token', int(count)) - count", "call('HINCRBY', meta, 'token', 1) - 1"), // tokens repeat
-    ("reserve.lua", "ttr_ms and int(now + ttr_ms * 1000) or deadline, id", "deadline, id"), // a TTR of its own is forgotten
+    ("reserve.lua", "bytes + #record, is_alone or rare", "bytes + #record, rare"),
+    ("reserve.lua", "count == 1 and '1' or int(count)) - count", "'1') - 1"), // tokens repeat
+    ("reserve.lua", "ttr_ms == DEFAULT_TTR_MS and deadline or int(now + ttr_ms * 1000)", "deadline"), // a TTR of its own is forgotten
     ("reserve.lua", "(late[bucket] or 0) + 1", "1"),
-    ("reserve.lua", "(mantissa < 0.70710678118654752 and 2 or 1)", "1"),
+    ("lib/bucket.lua", "(mantissa < 0.70710678118654752 and 2 or 1)", "1"),
     ("reserve.lua", "waited[bucket] = (waited[bucket] or 0) - 1", ""), // counts both as late and as waiting
     ("reserve.lua", "waited[wait] = (waited[wait] or 0) + 1", ""),
     ("reserve.lua", "struct.unpack('>I8', past, 21)", "due"), // no job waits longer than it is late
-    ("reserve.lua", "if is_more then return { 'AGAIN', lost } end", ""),
-    ("reserve.lua", "past and '%d %s h %s' or '%d %s - %s'", "'%d %s - %s'"), // history leaks into the next job of that id
-    ("reserve.lua", "math.min(first + 8, #picked - 1)", "math.min(first + 6, #picked - 1)"),
-    ("reserve.lua", "if count == 0 or most == '0' then", "if count == 0 then"), // a wait leases
+    ("lib/rarely.lua", "if is_more then return nil, most, is_let_in end", ""),
+    ("reserve.lua", "past == '' and '- ' or 'h '", "'- '"), // history leaks into the next job of that id
+    ("reserve.lua", "math.min(first + 14, #picked - 1)", "math.min(first + 12, #picked - 1)"),
+    ("reserve.lua", "if count > 0 and most ~= '0' then", "if count > 0 then"), // a wait leases
     ("reserve_job.lua", "else call('ZREM', buried, id) end", "end"),
     ("reserve_job.lua", "int(due or since)", "int(due or now)"),
     ("reserve_job.lua", "int(due or since)", "int(due and now or since)"),
@@ -46,7 +48,7 @@ pub const BY_THE_WALK: &[Mutant] = &[
         "if where == prioritized then call('ZREM', prioritized_ready, ready_member(old_due, id)) end",
         "",
     ),
-    ("lib/place.lua", "call('ZRANK', prioritized, id) < call('ZCARD', prioritized_ready)", "false"), // served too late
+    ("lib/place.lua", "call('ZRANK', prioritized, id) < ready", "false"), // served too late
     ("lib/place.lua", "if where and where ~= key then call('ZREM', where, id) end", ""),
     ("lib/promote.lua", "if ready > due_now then", "if false then"), // not when the clock is set back
     ("lib/promote.lua", "int(priority or 0), ready_member", "0, ready_member"),
@@ -60,12 +62,12 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/moments.lua", "moment(record, 'U', past.first_due)", "moment(record, 'U', now)"),
     ("lib/expire.lua", "past.error ~= '' and past.error or TOO_LATE", "TOO_LATE"),
     ("lib/expire.lua", "where and { where } or { waiting, prioritized }", "{ waiting }"),
-    ("reserve.lua", "first = true, 2 * count + 1", "first = true, 1"), // leases a job twice
-    ("reserve.lua", "if has_picked_more and count == wanted + 0 then is_full = true end", ""), // more than were wanted
-    ("reserve.lua", "if late > 0 and not picked[first]", "if false and not picked[first]"), // fewer than there are
-    ("reserve_job.lua", "if expire(id, record, due, where) then return { 'MISSING' } end", ""),
+    ("reserve.lua", "first = behind, 2 * count + 1", "first = behind, 1"), // leases a job twice
+    ("reserve.lua", "is_alone or rare and count + 1 == wanted + 0", "is_alone"), // more than were wanted
+    ("lib/rarely.lua", "if late == 0 or has_looked_behind", "if true or has_looked_behind"), // fewer than there are
+    ("reserve_job.lua", "and expire(id, record, due, where) then", "and false then"),
     ("take.lua", "elseif record and is_ended(id, record, due, where) then", "elseif false then"),
-    ("lib/reclaim.lua", "is_spent = is_too_late(record, past, due)", ""),
+    ("lib/take_back.lua", "is_spent = is_too_late(record, past, due)", ""),
 ];
 
 /// The tests that are named find them.
@@ -74,8 +76,8 @@ pub const BY_OTHERS: &[(Mutant, &str)] = &[
     (("reserve_job.lua", "wake(now + ttr_ms * 1000)", ""), "wakes::"),
     (("lib/give_back.lua", "if was_buried then", "if false then"), "repeats::"),
     (("lib/undo_call.lua", "if holder == consumer then", "if lease then"), "repeats::"),
-    (("reserve.lua", "if soonest then wake(soonest) end", ""), "waiting::a_burst"),
-    (("reserve.lua", "is_alone or bytes + #record > most_bytes + 0", "is_alone"), "bounds::a_reserve_"),
+    (("lib/reserve_end.lua", "if soonest then wake(soonest) end", ""), "waiting::a_burst"),
+    (("reserve.lua", "is_alone or bytes + #record > most_bytes", "is_alone"), "bounds::a_reserve_"),
     (
         ("lib/promote.lua", "    if bytes > 4194304 then return true end\n  end\n  return changed == 500", "  end"),
         "order::ten",
@@ -90,9 +92,9 @@ pub const BY_OTHERS: &[(Mutant, &str)] = &[
     (("lib/pick.lua", "and ready_member(due, id) == member then", "then"), "foreign::"),
     (("lib/pick.lua", "local due, id = #member > 8 and", "local due, id ="), "foreign::"),
     (("lib/place.lua", "math.min(math.max(due, 0), 9007199254740991)", "due"), "foreign::"),
-    (("reserve.lua", "is_full = late_bytes > 4000000", ""), "moments::backlogs::large_records"),
-    (("reserve.lua", "'LIMIT', 0, many)", "'LIMIT', 0, wanted)"), "moments::backlogs::a_backlog"),
-    (("reserve.lua", "picked, _, of = pick_more(many)", "picked = {}"), "moments::backlogs::a_backlog"),
+    (("lib/rarely.lua", "late_bytes > 4000000", "false"), "moments::backlogs::large_records"),
+    (("lib/rarely.lua", "look(500 - late)", "look(1)"), "moments::backlogs::a_backlog"),
+    (("lib/rarely.lua", "return (look(500 - late))", "return {}"), "moments::backlogs::a_backlog"),
     (("lib/expire.lua", "if call('ZSCORE', reserved, id) then", "if false then"), "moments::an_entry"),
     (("lib/expire.lua", "--@include allow_when_full", ""), "moments::late_jobs_end"),
     (("take.lua", "if late > 0 and not ids[1] then", "if false then"), "moments::backlogs::the_classic"),

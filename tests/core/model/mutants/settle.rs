@@ -4,23 +4,23 @@ use super::Mutant;
 
 /// The walk finds them.
 pub const BY_THE_WALK: &[Mutant] = &[
-    ("lib/acknowledge.lua", "if held[n] == lease then", "if held[n] then"), // stale tokens pass
+    ("lib/acknowledge.lua", "if held[n] ~= lease then", "if not held[n] then"), // stale tokens pass
     ("lib/acknowledge.lua", "ran[run] = (ran[run] or 0) + 1", "ran[run] = 1"),
     ("lib/acknowledge.lua", "string.sub(runs, 2 * n - 1, 2 * n)", "string.sub(runs, 1, 2)"), // all as long as the first one
-    ("lib/acknowledge.lua", "lost[#lost + 1] = n", ""),
+    ("lib/acknowledge.lua", "lost = n .. ' ' .. lost", ""),
     ("lib/ends.lua", "if aged[1] then call('HDEL', history, unpack(aged)) end", ""), // history leaks into the next job of that id
     ("lib/ends.lua", "call('HDEL', jobs, unpack(ids))", ""),
     ("lib/ends.lua", "call('ZREM', reserved, unpack(ids))", ""),
     ("lib/ends.lua", "call('HDEL', leases, unpack(ids))", ""),
-    ("lib/ends.lua", "held[n], 'h'", "held[n], '-'"), // the history of a job that nobody held stays
+    ("lib/ends.lua", "or 'h'", "or '-'"), // the history of a job that nobody held stays
     (
         "release.lua",
         "past.attempts, past.releases = past.attempts + 1, past.releases + 1",
         "past.releases = past.releases + 1",
     ),
-    ("release.lua", "call('HSET', jobs, id, record)", ""), // the new priority is forgotten at the next lease's end
-    ("release.lua", "ARGV[2] == '' and read_lease(lease) or", "ARGV[2] == '' and now or"), // not its old place
-    ("release.lua", "call('HGET', leases, id) == lease", "call('HGET', leases, id)"), // stale tokens pass
+    ("release.lua", "call('HSET', jobs, id, past and with_history(record) or record)", ""), // the new priority is forgotten at the next lease's end
+    ("release.lua", "ARGV[2] == '' and read_lease(lease) or", "ARGV[2] == '' and now or"),  // not its old place
+    ("release.lua", "call('HGET', leases, id) == lease", "call('HGET', leases, id)"),       // stale tokens pass
     ("release.lua", "if ids[1] and end_leases(ids, held) then", "if false then"),
     ("fail.lua", "past.attempts, past.error = past.attempts + 1, ARGV[5]", "past.error = ARGV[5]"),
     ("fail.lua", "past.attempts >= max_attempts", "past.attempts > max_attempts"),
@@ -42,22 +42,26 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/history.lua", "if options(record) and", "if false and"), // no reserve asks for the history
     ("lib/history.lua", "counts .. past.error", "counts"),
     ("lib/record.lua", "string.sub(record, 1, 17) ..", "string.sub(record, 1, 16) .."), /* an option too short */
-    ("lib/record.lua", "max_attempts, priority\nend", "DEFAULT_MAX_ATTEMPTS, priority\nend"),
-    ("lib/reclaim.lua", "past.attempts + 1, past.timeouts + 1,", "past.attempts, past.timeouts + 1,"),
-    ("lib/reclaim.lua", "past.attempts >= max_attempts", "false"), // poison is never buried
-    ("lib/reclaim.lua", "place_back(id, record, priority, due)", "place_back(id, record, priority, now)"), // not its old place
-    ("lib/reclaim.lua", "= end_leases(ended, ended_leases)", "= false"),
-    ("lib/reclaim.lua", "return #ended == 100", "return false"),
-    ("lib/reclaim.lua", "(timed_out[run] or 0) + 1", "1"),
-    ("lib/reclaim.lua", "bucket_of(ttr_ms * 1000)", "bucket_of(ttr_ms)"),
-    ("lib/reclaim.lua", "read_history(id, due)", "read_history(id, now)"),
-    ("lib/acknowledge.lua", "outcome .. runs, #done)", "outcome .. '00', #done)"), // not how long it ran
-    ("lib/acknowledge.lua", "outcome .. runs, #done)", "'acked' .. runs, #done)"), // a failed run counts as done
-    ("ack.lua", "if ended > 0 then call('HINCRBY', meta, 'given_up', ended) end", ""), // as if it had never been pushed
-    ("ack.lua", "math.floor((#ARGV - from + 1) / 2) - #lost", "math.floor((#ARGV - from + 1) / 2)"), // jobs that were not ours count
+    ("lib/options.lua", "max_attempts, priority\nend", "10, priority\nend"),
+    ("lib/take_back.lua", "past.attempts + 1, past.timeouts + 1,", "past.attempts, past.timeouts + 1,"),
+    ("lib/take_back.lua", "past.attempts >= max_attempts", "false"), // poison is never buried
+    ("lib/take_back.lua", "place_back(id, record, priority, due)", "place_back(id, record, priority, now)"), // not its old place
+    ("lib/take_back.lua", "= end_leases(ended, ended_leases)", "= false"),
+    ("lib/take_back.lua", "return #ended == 100, is_let_in", "return false, is_let_in"),
+    ("lib/take_back.lua", "(timed_out[run] or 0) + 1", "1"),
+    ("lib/take_back.lua", "bucket_of(ttr_ms * 1000)", "bucket_of(ttr_ms)"),
+    ("lib/take_back.lua", "read_history(id, due)", "read_history(id, now)"),
+    ("lib/count_runs.lua", "outcome .. runs,", "outcome .. '00',"), // not how long it ran
+    ("lib/count_runs.lua", "outcome .. runs,", "'acked' .. runs,"), // a failed run counts as done
+    ("ack.lua", "call('HINCRBY', meta, 'given_up', #ids)", ""),     // as if it had never been pushed
+    ("lib/acknowledge.lua", "table.remove(ids, n)", ""),            // jobs that are not ours end
+    ("lib/done.lua", "if aged then call('HDEL', history, unpack(aged)) end", ""), // history leaks into the next job of that id
+    ("lib/done.lua", "call('ZREM', reserved, unpack(ids))", ""),
+    ("lib/done.lua", "call('HDEL', leases, unpack(ids))", ""),
+    ("lib/done.lua", "call('HDEL', jobs, unpack(ids))", ""),
     ("release.lua", "(ARGV[4] == '1' or ARGV[6] ~= '' or has_moments) and read_history", "read_history"), // an attempt leaves a trace that does not count
     ("release.lua", "or has_moments) and", ") and"), // a release that does not count puts the moments off
-    ("release.lua", "record = started(id, record)", ""), // a job that was started expires
+    ("release.lua", "record = started(record)", ""), // a job that was started expires
     ("release.lua", "ARGV[4] ~= '' and priority", "priority"), // one that nobody started counts as started
     ("release.lua", "if ARGV[4] == '1' then past", "if true then past"), // attempts count that the caller does not count
     ("release.lua", "(ARGV[4] == '1' or ARGV[6] ~= '' or", "(ARGV[4] == '1' or"), // forgets the error of such an attempt
@@ -79,14 +83,14 @@ pub const BY_OTHERS: &[(Mutant, &str)] = &[
     (("release.lua", "wake(soonest)", ""), "wakes::"),
     (("fail.lua", "wake(due)", ""), "wakes::"),
     (("touch.lua", "wake(soonest)", ""), "wakes::"),
-    (("lib/ends.lua", "call('HDEL', jobs, unpack(ids))", "try('HDEL', jobs, unpack(ids))"), "denied::"),
+    (("lib/done.lua", "call('HDEL', jobs, unpack(ids))", "redis.pcall('HDEL', jobs, unpack(ids))"), "denied::"),
     (("lib/record.lua", "if kind < 97 or kind > 122 then", "if false then"), "traits::a_job_with"),
-    (("lib/record.lua", "return math.max(ttr_ms, SHORTEST_TTR_MS)", "return ttr_ms"), "foreign::a_job_without"),
-    (("lib/reclaim.lua", "only_looks and not may_write()", "false"), "looking::"),
+    (("lib/options.lua", "math.max(ttr_ms, SHORTEST_TTR_MS)", "ttr_ms"), "foreign::a_job_without"),
+    (("lib/take_back.lua", "only_looks and not may_write()", "false"), "looking::"),
     (("lib/forget_calls.lua", "if is_held then break end", ""), "bounds::cancelling"),
     (("release.lua", "if ARGV[6] ~= '' then past.error = ARGV[6] end", ""), "lifecycle::a_release_leaves"),
-    (("lib/reclaim.lua", "return workers .. ', ' .. worker", "return workers"), "lifecycle::a_job_that_outlives"),
-    (("lib/reclaim.lua", "if #workers > 400 or ", "if "), "lifecycle::a_job_that_outlives"),
+    (("lib/take_back.lua", "return workers .. ', ' .. worker", "return workers"), "lifecycle::a_job_that_outlives"),
+    (("lib/take_back.lua", "if #workers > 400 or ", "if "), "lifecycle::a_job_that_outlives"),
     (("release.lua", "past.error ~= '' and past.error or TOO_LATE", "TOO_LATE"), "moments::a_release"),
-    (("release.lua", "set_aside[#set_aside + 1] = (n - 6) / 2", ""), "moments::a_release"),
+    (("release.lua", "set_aside = set_aside .. ' ' .. (n - 6) / 2", ""), "moments::a_release"),
 ];
