@@ -51,6 +51,16 @@ final class HandlerTest extends TestCase
         $this->assertNotNull($queue->peek('a'));
     }
 
+    public function testTheRuleIsAskedForEachRequestAndMayDecideByItsPath(): void
+    {
+        $queue = $this->delayQueue();
+        $queue->push(1, id: 'a', delay: '1h');
+        $handler = new Handler($queue, static fn (Request $request): Access => str_ends_with($request->path, '/cancel') ? Access::Read : Access::Write);
+        $form = ['queue' => $queue->name(), 'id' => 'a'];
+        $this->assertSame([403, 303], [$handler->handle($this->change('/job/cancel', $form))->status, $handler->handle($this->change('/job/kick', $form))->status]);
+        $this->assertSame(State::Ready, $queue->peek('a')->state);
+    }
+
     public function testAChangeComesFromAPageOfThisSite(): void
     {
         $queue = $this->delayQueue();
