@@ -3,11 +3,10 @@
 mod tries;
 
 use super::connection::{Connection, Fault};
-use super::connections::Connections;
 use super::deadline;
 use super::dsn::{Server, Topology};
 use super::error::Result;
-use super::pool::{self, Owner, PoolKey};
+use super::pool::{self, Connections, Owner, PoolKey};
 pub use super::request::Request;
 use super::resolver;
 use redis::Value;

@@ -7,7 +7,6 @@ pub mod backoff;
 pub mod client;
 pub mod clock;
 pub mod connection;
-pub mod connections;
 pub mod deadline;
 pub mod doctor;
 pub mod dsn;

@@ -2,9 +2,9 @@
 
 use crate::support::*;
 use crate::worker_loop;
-use delayqueue::core::connections::Connections;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, State};
+use delayqueue::core::pool::Connections;
 use delayqueue::core::queue::{Fetch, NoInterrupts, Queue};
 use std::time::Duration;
 

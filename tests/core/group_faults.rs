@@ -7,9 +7,9 @@ use crate::network::Call;
 use crate::proxy::{Fault, Proxy};
 use crate::support::*;
 use crate::worker_loop::REPEATED;
-use delayqueue::core::connections::Connections;
 use delayqueue::core::groups::{GroupLimits, Rate};
 use delayqueue::core::job::{Due, NewJob, OnDuplicate, State};
+use delayqueue::core::pool::Connections;
 use delayqueue::core::queue::{Fetch, Held, NoInterrupts, Queue, ReserveOutcome};
 use std::time::Duration;
 

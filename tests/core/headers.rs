@@ -1,9 +1,9 @@
 //! The header of every script says exactly what its body does.
 
 use crate::support::*;
-use delayqueue::core::connections::Connections;
 use delayqueue::core::job::{Due, NewJob, Receipt, State};
 use delayqueue::core::keys::Keys;
+use delayqueue::core::pool::Connections;
 use delayqueue::core::queue::Fetch;
 use delayqueue::core::scripts::{self, Script};
 use std::collections::{BTreeMap, BTreeSet};

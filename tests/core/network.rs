@@ -3,9 +3,9 @@
 use crate::audit;
 use crate::proxy::{Cut, Fault, Proxy};
 use crate::support::*;
-use delayqueue::core::connections::Connections;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, NewJob, OnDuplicate};
+use delayqueue::core::pool::Connections;
 use delayqueue::core::queue::{Failed, Fetch, Held, NoInterrupts, Queue, ReserveOutcome};
 use std::time::{Duration, Instant};
 

@@ -3,10 +3,10 @@
 
 use super::{Client, Repeat, Request};
 use crate::core::connection::{Connection, Fault};
-use crate::core::connections::Connections;
 use crate::core::dsn::Server;
 use crate::core::durability::{self, Durability};
 use crate::core::error::{Doing, Error, Result};
+use crate::core::pool::Connections;
 use crate::core::resolver::{self, Redirection};
 use redis::Value;
 use std::sync::Arc;

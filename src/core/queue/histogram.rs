@@ -1,7 +1,33 @@
-//! Counts of times, in the buckets of `lua/lib/bucket.lua`: bucket `b` holds `ms + 1` in `2^(b/2) .. 2^((b+1)/2)`.
+//! How runs end, and how long they and others take: counts of times, in the buckets of `lua/lib/bucket.lua`: bucket `b` holds `ms + 1` in `2^(b/2) .. 2^((b+1)/2)`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
+
+/// The end of a run that a queue counts, with the time that the run took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunOutcome {
+    Acked,
+    Failed,
+    Released,
+    Buried,
+    TimedOut,
+}
+
+impl RunOutcome {
+    pub const ALL: [Self; 5] = [Self::Acked, Self::Failed, Self::Released, Self::Buried, Self::TimedOut];
+
+    /// The word used in Redis, in PHP and for Prometheus.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Acked => "acked",
+            Self::Failed => "failed",
+            Self::Released => "released",
+            Self::Buried => "buried",
+            Self::TimedOut => "timed_out",
+        }
+    }
+}
 
 /// The bucket of a time.
 #[must_use]

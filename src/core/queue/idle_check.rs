@@ -4,8 +4,8 @@
 use super::Queue;
 use super::look::{Told, ask_each, ask_for_due, read_due};
 use crate::core::connection::Connection;
-use crate::core::connections::Connections;
 use crate::core::error::Result;
+use crate::core::pool::Connections;
 use crate::core::reply;
 use redis::Value;
 use std::time::{Duration, Instant};

@@ -25,7 +25,7 @@ mod wait;
 
 pub use super::keys::{check_prefix, check_queue_name};
 pub use ask::{Source, Waited};
-pub use histogram::{Histogram, Quantiles, bucket_of};
+pub use histogram::{Histogram, Quantiles, RunOutcome, bucket_of};
 pub use look::which_have;
 pub use manage::Taken;
 pub use push_once::{OnceJob, PushOnce};
@@ -33,7 +33,7 @@ pub use ready::check_ready;
 pub use reserve::{Fetch, NextDue, ReserveOutcome, Waiting};
 pub use settle::{Failed, Finished, Held, Settled, random_unit};
 pub use sleep::{Flow, Interrupts, NoInterrupts, rest};
-pub use stats::{Counters, RunOutcome, Snapshot, Stats};
+pub use stats::{Counters, Snapshot, Stats};
 pub use update::SealedContent;
 pub use wait::{reserve_from, wait_for};
 

@@ -3,8 +3,8 @@
 use super::ask::subscribe;
 use super::{Fetch, Queue};
 use crate::core::client::Repeat;
-use crate::core::connections::Connections;
 use crate::core::error::{Error, Result};
+use crate::core::pool::Connections;
 use crate::core::reply;
 use redis::Value;
 

@@ -1,7 +1,7 @@
 //! Sleeping between two reserves: a wake-up ends the sleep, and so does a signal.
 
 use crate::core::connection::Wake;
-use crate::core::connections::Connections;
+use crate::core::pool::Connections;
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,7 @@
 //! The numbers of a queue: counts, ages, and the counters of its life and of the last hour.
 
 use super::Queue;
-use super::histogram::Histogram;
+use super::histogram::{Histogram, RunOutcome};
 use crate::core::error::Result;
 use crate::core::registry::Headcount;
 use crate::core::scripts;
@@ -10,32 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 const HOUR_US: i64 = 3_600_000_000;
 /// The word in a snapshot that is no counter: how many jobs there were.
 const JOBS: &str = "jobs";
-
-/// The end of a run that a queue counts, with the time that the run took.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunOutcome {
-    Acked,
-    Failed,
-    Released,
-    Buried,
-    TimedOut,
-}
-
-impl RunOutcome {
-    pub const ALL: [Self; 5] = [Self::Acked, Self::Failed, Self::Released, Self::Buried, Self::TimedOut];
-
-    /// The word used in Redis, in PHP and for Prometheus.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Acked => "acked",
-            Self::Failed => "failed",
-            Self::Released => "released",
-            Self::Buried => "buried",
-            Self::TimedOut => "timed_out",
-        }
-    }
-}
 
 /// Counters as `meta` has them: a word, and behind it the bucket of a time where there is one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

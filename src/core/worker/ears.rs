@@ -4,7 +4,7 @@
 //! A keeper listens, over the connection that renews leases, as soon as it has kept one for [`LISTEN_AFTER`]: jobs that are done sooner cost nothing.
 
 use super::bell::Bell;
-use crate::core::connections::Connections;
+use crate::core::pool::Connections;
 use crate::core::queue::Queue;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};

@@ -3,8 +3,8 @@
 use super::{expiring, of_priority};
 use crate::audit;
 use crate::support::*;
-use delayqueue::core::connections::Connections;
 use delayqueue::core::job::NewJob;
+use delayqueue::core::pool::Connections;
 use delayqueue::core::queue::{Fetch, Queue, ReserveOutcome};
 use delayqueue::core::traits::OnExpiry;
 

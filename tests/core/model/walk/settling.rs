@@ -4,8 +4,8 @@ use super::super::compare::held_for_long;
 use super::super::reference::backoff;
 use super::Walk;
 use crate::support::*;
-use delayqueue::core::connections::Connections;
 use delayqueue::core::error::Error;
+use delayqueue::core::pool::Connections;
 use delayqueue::core::queue::{Failed, Fetch, Held, NoInterrupts, Queue, ReserveOutcome, Settled};
 use std::time::Duration;
 
