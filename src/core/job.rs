@@ -167,13 +167,13 @@ impl State {
 
 /// Proves that a reservation is still ours.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Receipt {
+pub struct LeaseReceipt {
     pub id: JobId,
     /// The text of the lease: marks, token, due time, consumer, of a group's job the group, and what newer versions add.
     pub lease: Arc<[u8]>,
 }
 
-impl Receipt {
+impl LeaseReceipt {
     /// Fencing number: grows with every reservation in the queue.
     #[must_use]
     pub fn token(&self) -> u64 {
@@ -227,7 +227,7 @@ pub struct Reserved {
     pub reserved_at_us: i64,
     /// End of the lease on this process' monotonic clock, counted from before the request was sent.
     pub lease_until: std::time::Instant,
-    pub receipt: Receipt,
+    pub receipt: LeaseReceipt,
     pub last_error: Option<Vec<u8>>,
 }
 

@@ -1,7 +1,7 @@
 //! The only file that reads answers: a script's is a status word, then values; a plain command's is a value.
 
 use super::error::{Doing, Error, Result};
-use super::job::{JobId, JobInfo, Receipt, Reserved, State};
+use super::job::{JobId, JobInfo, LeaseReceipt, Reserved, State};
 use super::record::{History, Record};
 use super::resp;
 use redis::Value;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 pub struct Leased {
     pub jobs: Vec<Reserved>,
     /// Leases of records that cannot be read: to be set aside.
-    pub damaged: Vec<Receipt>,
+    pub damaged: Vec<LeaseReceipt>,
 }
 
 /// A reply taken apart into its status word and the values behind it.
@@ -95,7 +95,7 @@ impl Reply {
         let mut leased = Leased::default();
         while !self.is_at_end() {
             let id = JobId::from_redis(&self.bytes()?);
-            let receipt = Receipt { id: id.clone(), lease: self.bytes()?.into() };
+            let receipt = LeaseReceipt { id: id.clone(), lease: self.bytes()?.into() };
             let (record, history) = (Record::decode(self.bytes()?), self.bytes()?);
             let Some(record) = record else {
                 leased.damaged.push(receipt);

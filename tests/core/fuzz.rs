@@ -4,7 +4,7 @@
 use delayqueue::core::backoff::{Backoff, MAX_STAGES};
 use delayqueue::core::dsn::{Dsn, Login, Server, Target, Topology};
 use delayqueue::core::duration;
-use delayqueue::core::job::{Extras, JobId, JobOptions, Receipt, State};
+use delayqueue::core::job::{Extras, JobId, JobOptions, LeaseReceipt, State};
 use delayqueue::core::record::{History, Record, encode_head, stored_options};
 use delayqueue::core::reply::{self, Reply};
 use delayqueue::core::resolver::{Redirection, slot_of};
@@ -231,7 +231,7 @@ proptest! {
 
     #[test]
     fn a_lease_is_any_bytes(lease in bytes_like(vec![b"17 1763827313123456 7f3a".to_vec(), b"1e30 -5 x +".to_vec()])) {
-        let receipt = Receipt { id: JobId::from_redis(&lease), lease: lease.into() };
+        let receipt = LeaseReceipt { id: JobId::from_redis(&lease), lease: lease.into() };
         let _ = (receipt.token(), receipt.due_at_us());
     }
 

@@ -1,7 +1,7 @@
 //! The header of every script says exactly what its body does.
 
 use crate::support::*;
-use delayqueue::core::job::{Due, NewJob, Receipt, State};
+use delayqueue::core::job::{Due, LeaseReceipt, NewJob, State};
 use delayqueue::core::keys::Keys;
 use delayqueue::core::pool::Connections;
 use delayqueue::core::queue::Fetch;
@@ -334,7 +334,7 @@ fn the_hot_paths_run_no_more_commands_than_their_headers_count() {
     let held = reserve(&queue).unwrap();
     queue.release(&held.held(), Due::InMs(0), None, true).unwrap();
     let held = reserve(&queue).unwrap();
-    let fetch = |receipts: &[&Receipt]| {
+    let fetch = |receipts: &[&LeaseReceipt]| {
         let mut fetch =
             Fetch { max: 1, done: receipts.iter().map(|receipt| done(receipt)).collect(), lost: Vec::new() };
         let mut connections = Connections::default();

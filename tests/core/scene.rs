@@ -6,7 +6,7 @@ use crate::new_jobs::{at_most, once, past, receipt_only, unique};
 use crate::support::*;
 use delayqueue::core::clock;
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, Receipt, Reserved, State};
+use delayqueue::core::job::{Due, JobOptions, LeaseReceipt, NewJob, OnDuplicate, Reserved, State};
 use delayqueue::core::pool::Connections;
 use delayqueue::core::queue::{Fetch, Held, NoInterrupts, OnceJob, Queue};
 use std::collections::{BTreeSet, HashMap};
@@ -135,7 +135,7 @@ impl Scene {
         self.held[name].held()
     }
 
-    fn receipt(&self, name: &str) -> Receipt {
+    fn receipt(&self, name: &str) -> LeaseReceipt {
         self.held[name].receipt.clone()
     }
 
@@ -170,7 +170,7 @@ fn reserve_waiting(queue: &Queue, max: usize, ms: u64) -> Result<(), Error> {
 }
 
 /// Acknowledges and reserves in one round trip, as a loop does.
-fn feed(queue: &Queue, receipts: &[Receipt]) -> Result<(), Error> {
+fn feed(queue: &Queue, receipts: &[LeaseReceipt]) -> Result<(), Error> {
     let mut connections = Connections::default();
     let mut fetch = Fetch { max: 1, done: receipts.iter().map(done).collect(), lost: Vec::new() };
     let result = queue.reserve_now(&mut connections, &mut fetch, None).map(|_| ());

@@ -7,7 +7,7 @@ use delayqueue::core::doctor::Check;
 use delayqueue::core::dsn::{self, Dsn, Login, Topology};
 use delayqueue::core::durability::Durability;
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{Due, JobId, JobOptions, NewJob, OnDuplicate, Receipt, Reserved, State};
+use delayqueue::core::job::{Due, JobId, JobOptions, LeaseReceipt, NewJob, OnDuplicate, Reserved, State};
 use delayqueue::core::partitions::Partitions;
 use delayqueue::core::queue::{Finished, Interrupts, NoInterrupts, Queue, QueueConfig, Settled, Taken, reserve_from};
 use delayqueue::core::resp;
@@ -349,11 +349,11 @@ pub fn finished(jobs: &[Reserved]) -> Vec<Finished<'_>> {
 }
 
 /// It has just been done.
-pub fn done(receipt: &Receipt) -> Finished<'_> {
+pub fn done(receipt: &LeaseReceipt) -> Finished<'_> {
     Finished { receipt, ran: Duration::ZERO }
 }
 
-pub fn receipts(jobs: &[Reserved]) -> Vec<&Receipt> {
+pub fn receipts(jobs: &[Reserved]) -> Vec<&LeaseReceipt> {
     jobs.iter().map(|job| &job.receipt).collect()
 }
 

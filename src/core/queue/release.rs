@@ -5,7 +5,7 @@ use super::histogram::RunOutcome;
 use super::settle::{Finished, Held, Settled, counter_of};
 use super::{Queue, due_arg};
 use crate::core::error::Result;
-use crate::core::job::{Due, Receipt};
+use crate::core::job::{Due, LeaseReceipt};
 use crate::core::scripts;
 use std::time::Duration;
 
@@ -102,13 +102,13 @@ impl Queue {
     ///
     /// # Errors
     /// Connection and server errors.
-    pub fn give_back(&self, receipts: &[&Receipt]) -> Result<Vec<Settled>> {
+    pub fn give_back(&self, receipts: &[&LeaseReceipt]) -> Result<Vec<Settled>> {
         self.release_receipts(receipts, &Release::UNDONE).map_err(|error| {
             error.while_doing(|| format!("giving {} jobs back to queue '{}'", receipts.len(), self.name))
         })
     }
 
-    fn release_receipts(&self, receipts: &[&Receipt], how: &Release<'_>) -> Result<Vec<Settled>> {
+    fn release_receipts(&self, receipts: &[&LeaseReceipt], how: &Release<'_>) -> Result<Vec<Settled>> {
         let consumer = answered_consumer(self).unwrap_or_default();
         let (due, priority, counter) = (how.due.as_bytes(), how.priority.as_bytes(), how.counter.as_bytes());
         let head = [due, priority, how.attempt, consumer.as_bytes(), how.reason, counter];

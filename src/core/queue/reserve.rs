@@ -6,7 +6,7 @@ use super::consumer::ReserveCall;
 use super::settle::{Finished, runs_of};
 use crate::core::client::Repeat;
 use crate::core::error::{Error, Result};
-use crate::core::job::{JobId, Receipt, Reserved};
+use crate::core::job::{JobId, LeaseReceipt, Reserved};
 use crate::core::pool::Connections;
 use crate::core::reply::{self, Leased, Reply};
 use crate::core::scripts;
@@ -131,7 +131,7 @@ impl Queue {
     /// there is time for.
     fn readable(&self, leased: Leased) -> Result<Vec<Reserved>> {
         let mut jobs = Vec::with_capacity(leased.jobs.len());
-        let mut bad: Vec<(Receipt, Cow<'_, str>)> =
+        let mut bad: Vec<(LeaseReceipt, Cow<'_, str>)> =
             leased.damaged.into_iter().map(|receipt| (receipt, "corrupt record".into())).collect();
         for mut job in leased.jobs {
             match self.open(&job.id, &mut job.options, &mut job.payload) {
@@ -143,7 +143,7 @@ impl Queue {
             }
         }
         let last_round = self.client.last_round();
-        for (Receipt { id, lease }, reason) in bad.iter().take_while(|_| Instant::now() < last_round) {
+        for (LeaseReceipt { id, lease }, reason) in bad.iter().take_while(|_| Instant::now() < last_round) {
             let buried = self.script(&scripts::BURY, &[id.as_bytes(), lease, b"", reason.as_bytes(), b"buried"]);
             // Jobs in hand go first; the one that could not be buried returns when its lease ends.
             if jobs.is_empty() {

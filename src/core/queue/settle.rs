@@ -6,7 +6,7 @@ use super::{Queue, bucket_of, due_arg};
 use crate::core::client::Request;
 use crate::core::clock::{self, Moment};
 use crate::core::error::{Error, Result};
-use crate::core::job::{Due, JobId, JobOptions, Receipt, Reserved};
+use crate::core::job::{Due, JobId, JobOptions, LeaseReceipt, Reserved};
 use crate::core::reply::{self, Reply};
 use crate::core::scripts;
 use std::collections::HashSet;
@@ -18,7 +18,7 @@ const MOST: usize = 500;
 /// The data that a holder needs to settle a job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Held {
-    pub receipt: Receipt,
+    pub receipt: LeaseReceipt,
     pub attempts: u32,
     pub options: JobOptions,
     /// When its run began: as the job reached its handler, or its caller.
@@ -56,7 +56,7 @@ impl Reserved {
 /// A job that is done, and how long that took.
 #[derive(Debug, Clone, Copy)]
 pub struct Finished<'a> {
-    pub receipt: &'a Receipt,
+    pub receipt: &'a LeaseReceipt,
     pub ran: Duration,
 }
 
@@ -269,11 +269,11 @@ impl Queue {
     ///
     /// # Errors
     /// Connection and server errors.
-    pub fn renew(&self, leases: &[(&Receipt, u64)]) -> Result<Vec<Option<i64>>> {
+    pub fn renew(&self, leases: &[(&LeaseReceipt, u64)]) -> Result<Vec<Option<i64>>> {
         self.touch_many(leases, b"1")
     }
 
-    fn touch_many(&self, leases: &[(&Receipt, u64)], never_shortens: &[u8]) -> Result<Vec<Option<i64>>> {
+    fn touch_many(&self, leases: &[(&LeaseReceipt, u64)], never_shortens: &[u8]) -> Result<Vec<Option<i64>>> {
         let ttrs: Vec<String> = leases.iter().map(|(_, ttr_ms)| ttr_ms.to_string()).collect();
         let mut args = vec![never_shortens];
         for ((receipt, _), ttr) in leases.iter().zip(&ttrs) {

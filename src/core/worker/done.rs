@@ -3,7 +3,7 @@
 use super::duty::{Duty, RETRY, Shared, Timer};
 use super::lease::{JobKey, Ticket};
 use crate::core::error::Result;
-use crate::core::job::Receipt;
+use crate::core::job::LeaseReceipt;
 use crate::core::queue::{Finished, Queue, Settled};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -82,7 +82,7 @@ impl DoneJobs {
         self.jobs.lock().is_some_and(|jobs| jobs.open.iter().any(|done| done.ticket.queue == queue))
     }
 
-    pub fn has_receipt(&self, receipt: &Receipt) -> bool {
+    pub fn has_receipt(&self, receipt: &LeaseReceipt) -> bool {
         self.jobs.lock().is_some_and(|jobs| jobs.open.iter().any(|done| done.ticket.lease.receipt == *receipt))
     }
 

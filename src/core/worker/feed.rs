@@ -5,7 +5,7 @@ use super::keeper::Keeper;
 use super::lease::{Delivery, JobKey, Ticket};
 use super::listing::Orders;
 use crate::core::error::Result;
-use crate::core::job::{Receipt, Reserved};
+use crate::core::job::{LeaseReceipt, Reserved};
 use crate::core::pool::Connections;
 use crate::core::queue::{Fetch, Flow, Interrupts, Queue, ReserveOutcome, Settled, Source, Waited, Waiting, wait_for};
 use std::collections::VecDeque;
@@ -179,7 +179,7 @@ impl Feed {
         let mut result = Ok(());
         for (index, queue) in self.queues.iter().enumerate() {
             let of_queue = rest.iter().filter(|delivery| delivery.ticket.queue == index);
-            let receipts: Vec<&Receipt> = of_queue.map(|delivery| &delivery.job.receipt).collect();
+            let receipts: Vec<&LeaseReceipt> = of_queue.map(|delivery| &delivery.job.receipt).collect();
             let returned = if receipts.is_empty() { queue.forget_call() } else { queue.give_back(&receipts).map(drop) };
             result = result.and(returned);
         }

@@ -3,7 +3,7 @@
 use super::duty::Timer;
 use super::ears::LISTEN_AFTER;
 use crate::core::clock::Moment;
-use crate::core::job::{JobId, Receipt, Reserved};
+use crate::core::job::{JobId, LeaseReceipt, Reserved};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -51,7 +51,7 @@ pub type JobKey = (usize, u64);
 /// One lease, shared between the loop, the job object and the thread.
 #[derive(Debug)]
 pub struct Lease {
-    pub receipt: Receipt,
+    pub receipt: LeaseReceipt,
     pub(super) ttr_ms: u64,
     /// End of the lease, in microseconds after `base`.
     until_us: AtomicU64,

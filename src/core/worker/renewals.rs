@@ -3,7 +3,7 @@
 use super::alarm::Alarm;
 use super::duty::{Duty, RETRY, Shared, Timer};
 use super::lease::Lease;
-use crate::core::job::Receipt;
+use crate::core::job::LeaseReceipt;
 use crate::core::queue::Queue;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -103,7 +103,7 @@ impl Renewals {
     }
 
     /// The jobs that nobody has begun.
-    pub fn behind(&self, has_begun: impl Fn(&Receipt) -> bool) -> Vec<(Queue, Vec<Receipt>)> {
+    pub fn behind(&self, has_begun: impl Fn(&LeaseReceipt) -> bool) -> Vec<(Queue, Vec<LeaseReceipt>)> {
         let all = self.kept.lock();
         let waiting = all.iter().flat_map(|all| all.iter()).map(|kept| {
             let open = kept.leases.iter().filter(|lease| !lease.has_ended() && !has_begun(&lease.receipt));
@@ -117,7 +117,7 @@ impl Renewals {
         let mut is_any_lost = false;
         for some in leases.chunks(MOST) {
             let asked = Instant::now();
-            let receipts: Vec<(&Receipt, u64)> = some.iter().map(|lease| (&lease.receipt, lease.ttr_ms)).collect();
+            let receipts: Vec<(&LeaseReceipt, u64)> = some.iter().map(|lease| (&lease.receipt, lease.ttr_ms)).collect();
             let Ok(ends) = queue.renew(&receipts) else { return false };
             for (lease, end) in some.iter().zip(ends) {
                 match end {

@@ -3,7 +3,9 @@
 use super::check;
 use crate::core::dsn::Dsn;
 use crate::core::groups::Group;
-use crate::core::job::{DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY, DEFAULT_TTR_MS, JobId, JobOptions, Receipt, Reserved};
+use crate::core::job::{
+    DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY, DEFAULT_TTR_MS, JobId, JobOptions, LeaseReceipt, Reserved,
+};
 use crate::core::queue::Queue;
 use crate::core::traits::Traits;
 use crate::php::args;
@@ -61,7 +63,7 @@ impl TestJob {
             due_at_us: self.due_at_us,
             reserved_at_us: times::now_us(),
             lease_until: lease_until.unwrap_or_else(Instant::now),
-            receipt: Receipt { id: self.id, lease: Arc::from(lease) },
+            receipt: LeaseReceipt { id: self.id, lease: Arc::from(lease) },
             last_error: self.last_error,
         };
         job::recorded(queue, reserved, self.payload, encoding, Recorder::new(listener))
