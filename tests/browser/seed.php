@@ -11,12 +11,26 @@ use DelayQueue\Job;
 use DelayQueue\Schedule\Cron;
 use DelayQueue\Schedule\Every;
 use DelayQueue\Schedule\Schedules;
+use DelayQueue\Testing;
 
 require __DIR__ . '/../../php/autoload.php';
 is_file('/usr/share/php/Cron/autoload.php') && require '/usr/share/php/Cron/autoload.php';
 
-// Orders to close, most of them soon.
+// Orders that were closed in the last hour, for its pictures.
 $orders = new DelayQueue('orders');
+Testing::travelTo(new DateTimeImmutable('-50 minutes'));
+foreach ([12, 30, 22, 41, 35, 18, 27, 33, 25, 29] as $round => $number) {
+    for ($order = 0; $order < $number; ++$order) {
+        $orders->push(['order' => 3000 + $order], id: "closed-$round-$order");
+    }
+    $orders->close(); // a consumer that has just connected copies the counters
+    $orders->drain(static fn (Job $job): bool => !in_array($job->id, ["closed-$round-1", "closed-$round-2", "closed-3-3"], true) || throw new RuntimeException('the bank is away'));
+    $orders->cancel("closed-$round-1", "closed-$round-2", 'closed-3-3');
+    Testing::travel('5m');
+}
+Testing::travelBack();
+
+// Orders to close, most of them soon.
 $jobs = [];
 for ($order = 1; $order <= 400; ++$order) {
     $jobs[] = ['payload' => ['order' => 4000 + $order, 'shop' => $order % 3 === 0 ? 'at' : 'de'], 'delay' => 600 + ($order * 7919) % 3000, 'id' => sprintf('order-%d', 4000 + $order)];

@@ -14,7 +14,7 @@ export function php(code) {
 }
 
 export function seed() {
-  execFileSync(process.env.PHP, [join(here, 'seed.php')]);
+  execFileSync(process.env.PHP, ['-d', 'delayqueue.testing=1', join(here, 'seed.php')]);
 }
 
 /** Starts `delayqueue dashboard` and resolves to { url, stop }. */

@@ -41,6 +41,30 @@ final class Chart
         );
     }
 
+    /**
+     * Two numbers over time in a cell of a table: columns that stand on each other, the second one on top.
+     *
+     * @param list<int> $values
+     * @param list<int> $bad as many
+     */
+    public static function small(string $title, array $values, array $bad): Html
+    {
+        [$width, $height] = [60, 16];
+        $highest = max(1, ...array_map(static fn (int $value, int $more): int => $value + $more, $values, $bad));
+        $step = $width / count($values);
+        $columns = [];
+        foreach ($values as $number => $value) {
+            $from = $height;
+            foreach (['' => $value, 'bad' => $bad[$number]] as $class => $part) {
+                $part = $part === 0 ? 0 : max(1, $height * $part / $highest);
+                $from = max(0, $from - $part);
+                $part === 0 || $columns[] = Html::rect(x: self::at($number * $step), y: self::at($from), width: self::at($step - 1), height: self::at($part), class: $class ?: null);
+            }
+        }
+
+        return Html::svg(Html::title($title), $columns, viewBox: "0 0 $width $height", role: 'img', aria_label: $title, class: 'small', preserveAspectRatio: 'none');
+    }
+
     private static function at(float $place): string
     {
         return rtrim(rtrim(sprintf('%.1F', $place), '0'), '.');

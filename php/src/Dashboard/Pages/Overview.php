@@ -4,7 +4,9 @@ declare(strict_types=1);
 
 namespace DelayQueue\Dashboard\Pages;
 
+use DelayQueue\Dashboard\Chart;
 use DelayQueue\Dashboard\Html;
+use DelayQueue\Dashboard\LastHour;
 use DelayQueue\Dashboard\Page;
 use DelayQueue\Dashboard\Parts;
 use DelayQueue\Dashboard\Request;
@@ -57,7 +59,7 @@ final class Overview implements Page
     /** @param list<list<mixed>> $rows */
     private static function table(string $caption, array $rows, string $empty): Html
     {
-        $heads = ['Queue', 'State', 'Delayed#', 'Next', 'Ready#', 'Oldest ready', 'Reserved#', 'Buried#', 'Late p50#', 'p99#', 'Workers#'];
+        $heads = ['Queue', 'State', 'Delayed#', 'Next', 'Ready#', 'Oldest ready', 'Reserved#', 'Buried#', 'Late p50#', 'p99#', 'Last hour', 'Workers#'];
 
         return Parts::table($caption, $heads, $rows, $empty);
     }
@@ -85,8 +87,22 @@ final class Overview implements Page
             $state($stats->buried, 'buried'),
             $ms($late['p50']),
             $ms($late['p99']),
+            self::hour($stats),
             $stats->workers === null ? '?' : Words::number(array_sum($stats->workers)),
         ];
+    }
+
+    /** Jobs that were done, and attempts that failed. */
+    private static function hour(Stats $stats): Html|string
+    {
+        $hour = LastHour::of($stats);
+        if ($hour === null) {
+            return '–';
+        }
+        [$done, $failed] = [$hour->counts('acked'), $hour->counts('failed')];
+        $title = Words::number((int) array_sum($done)) . ' acknowledged, ' . Words::number((int) array_sum($failed)) . ' failed in the last hour';
+
+        return Chart::small($title, $done, $failed);
     }
 
     /** @return list<Html> */

@@ -7,13 +7,13 @@ namespace DelayQueue\Dashboard\Pages;
 use DelayQueue\Dashboard\Chart;
 use DelayQueue\Dashboard\Find;
 use DelayQueue\Dashboard\Html;
+use DelayQueue\Dashboard\LastHour;
 use DelayQueue\Dashboard\Page;
 use DelayQueue\Dashboard\Parts;
 use DelayQueue\Dashboard\Request;
 use DelayQueue\Dashboard\Site;
 use DelayQueue\Dashboard\Timeline;
 use DelayQueue\Dashboard\Words;
-use DelayQueue\Internal\Moment;
 use DelayQueue\JobInfo;
 use DelayQueue\QueueInterface;
 use DelayQueue\State;
@@ -98,27 +98,15 @@ final class QueuePage implements Page
         ]));
     }
 
-    /** Runs that ended, as the consumers' copies of the last hour tell: one about every five minutes. */
     private static function history(Stats $stats): ?Html
     {
-        $copies = $stats->history();
-        if (count($copies) < 2) {
-            return null;
-        }
-        $between = static fn (string $counter): array => array_map(
-            static fn (array $after, array $before): int => max(0, $after[$counter] - $before[$counter]),
-            array_slice($copies, 1),
-            array_slice($copies, 0, -1),
-        );
-        $clock = static fn (array $copy): string => Moment::of($copy['at'])->format('H:i \\U\\T\\C');
-        $labels = array_map(static fn (array $since, array $until): string => "{$clock($since)} to {$clock($until)}", array_slice($copies, 0, -1), array_slice($copies, 1));
-        $axis = [$clock($copies[0]), $clock($copies[intdiv(count($copies), 2)])];
+        $hour = LastHour::of($stats);
 
-        return Parts::live(
+        return $hour === null ? null : Parts::live(
             'history',
             Html::h2('The last hour'),
-            Chart::columns('Acknowledged', $between('acked'), $labels, $axis),
-            Chart::columns('Failed attempts', $between('failed'), $labels, $axis),
+            Chart::columns('Acknowledged', $hour->counts('acked'), $hour->labels(), $hour->axis()),
+            Chart::columns('Failed attempts', $hour->counts('failed'), $hour->labels(), $hour->axis()),
         );
     }
 
