@@ -62,6 +62,20 @@ final class CliTasksTest extends CliTestCase
         $this->assertStringContainsString('127.0.0.1:9638', $this->cliExpecting(2, 'work', self::HANDLER, '--metrics=here'));
     }
 
+    public function testAnAddressThatIsTakenIsToldAndTheWorkersWork(): void
+    {
+        $handler = $this->file('handler.php', '<?php return fn () => null;');
+        $other = $this->start('work', $handler, '--queue=other', "--metrics=$this->listen");
+        Wait::until(fn (): bool => $this->page() !== '', 20, 'the other parent has the address');
+        $parent = $this->start('work', $handler, "--metrics=$this->listen");
+        $this->queue()->push(['task' => 'close']);
+        $this->heard($parent, "/cannot listen on $this->listen: /");
+        Wait::until(fn (): bool => $this->queue()->count() === 0, 20, 'the job is done');
+        $this->endWell($other);
+        Wait::until(fn (): bool => str_contains($this->page(), 'task="close"'), 20, 'the page is there once the address is free');
+        $this->endWell($parent);
+    }
+
     private function page(): string
     {
         return (string) @file_get_contents("http://$this->listen/metrics", false, stream_context_create(['http' => ['timeout' => 5]]));

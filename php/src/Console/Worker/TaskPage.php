@@ -14,6 +14,7 @@ final class TaskPage
     private const PATIENCE_S = 2;
     private const LONGEST_REQUEST = 8192;
     private const MOST_LINES = 100;
+    private const HANDOVER_S = 5;
 
     public function __construct(private readonly string $listen)
     {
@@ -28,11 +29,14 @@ final class TaskPage
      */
     public function run(TaskNumbers $numbers, Closure $stop, Closure $ready): void
     {
-        // After a SIGHUP the next one listens before this one ends.
-        $context = stream_context_create(['socket' => ['so_reuseport' => true]]);
-        $server = @stream_socket_server("tcp://$this->listen", $code, $why, STREAM_SERVER_BIND | STREAM_SERVER_LISTEN, $context)
-            ?: throw new NothingDone("cannot listen on $this->listen: $why");
+        // After a SIGHUP the one before has the address until this one is ready.
         $ready();
+        for ($until = hrtime(true) + self::HANDOVER_S * 1e9; ($server = @stream_socket_server("tcp://$this->listen", $code, $why)) === false; usleep(50_000)) {
+            if ($stop()) {
+                return;
+            }
+            hrtime(true) < $until || throw new NothingDone("cannot listen on $this->listen: $why");
+        }
         while (!$stop()) {
             [$read, $none] = [[$server], []];
             if (@stream_select($read, $none, $none, 1) > 0) {
