@@ -7,7 +7,7 @@ namespace DelayQueue\Dashboard;
 use DelayQueue\Internal\Moment;
 use DelayQueue\Stats;
 
-/** What was counted in a queue between the copies that its consumers make, one about every five minutes of the last hour. */
+/** The counts of a queue between the copies that its consumers make, one about every five minutes of the last hour. */
 final class LastHour
 {
     /** @param list<array<string, int|float>> $copies of Stats::history() */

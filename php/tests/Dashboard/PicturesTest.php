@@ -12,7 +12,7 @@ use DelayQueue\Testing\InteractsWithDelayQueue;
 use PHPUnit\Framework\TestCase;
 use RuntimeException;
 
-/** What pictures of the dashboard say to those who do not see them. */
+/** Pictures of the dashboard, as they are told to those who do not see them. */
 final class PicturesTest extends TestCase
 {
     use InteractsWithDelayQueue;
