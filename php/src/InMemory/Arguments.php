@@ -220,14 +220,13 @@ final class Arguments
         if ($idleUs === 0) {
             throw self::error('consume', 'Argument #2 ($idleTimeout)', 'must be greater than 0');
         }
-        $this->atLeast(1, $prefetch, 'consume', 'Argument #7 ($prefetch)');
         $this->atLeast(0, $maxJobs, 'consume', 'Argument #3 ($maxJobs)');
         $maxUs = $this->us($maxTime, 'consume', 'Argument #4 ($maxTime)');
         if (is_string($memoryLimit) && !preg_match('/^\s*\d+\s*[kmg]?\s*$/i', $memoryLimit)) {
             throw self::error('consume', 'Argument #5 ($memoryLimit)', 'must be a number of bytes, such as 134217728 or "128M"');
         }
         $bytes = is_int($memoryLimit) ? $this->atLeast(0, $memoryLimit, 'consume', 'Argument #5 ($memoryLimit)') : ini_parse_quantity(trim($memoryLimit));
-        if ($prefetch > 500) {
+        if ($prefetch < 1 || $prefetch > 500) {
             throw self::error('consume', 'Argument #7 ($prefetch)', 'must be between 1 and 500');
         }
         $this->us($timeout, 'consume', 'Argument #8 ($timeout)');

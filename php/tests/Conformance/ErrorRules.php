@@ -105,7 +105,7 @@ trait ErrorRules
             'a negative time' => [static fn ($q) => $q->consume('strlen', maxTime: -1), 'ValueError: consume(): Argument #4 ($maxTime) must be greater than or equal to 0'],
             'an amount of memory' => [static fn ($q) => $q->consume('strlen', memoryLimit: 'much'), 'ValueError: consume(): Argument #5 ($memoryLimit) must be a number of bytes, such as 134217728 or "128M"'],
             'a large prefetch' => [static fn ($q) => $q->consume('strlen', prefetch: 501), 'ValueError: consume(): Argument #7 ($prefetch) must be between 1 and 500'],
-            'no prefetch' => [static fn ($q) => $q->consume('strlen', prefetch: 0), 'ValueError: consume(): Argument #7 ($prefetch) must be greater than or equal to 1'],
+            'no prefetch' => [static fn ($q) => $q->consume('strlen', prefetch: 0), 'ValueError: consume(): Argument #7 ($prefetch) must be between 1 and 500'],
             'a handler timeout' => [static fn ($q) => $q->consume('strlen', timeout: -1), 'ValueError: consume(): Argument #8 ($timeout) must be greater than or equal to 0'],
             'a shutdown timeout' => [static fn ($q) => $q->consume('strlen', shutdownTimeout: -1), 'ValueError: consume(): Argument #12 ($shutdownTimeout) must be greater than or equal to 0'],
             'a shutdown timeout beyond a hundred years' => [static fn ($q) => $q->consume('strlen', shutdownTimeout: 3_200_000_000), 'ValueError: consume(): Argument #12 ($shutdownTimeout) must be at most 100 years'],
