@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Dashboard\Pages;
 
+use DelayQueue\Dashboard\Find;
 use DelayQueue\Dashboard\Html;
 use DelayQueue\Dashboard\Page;
 use DelayQueue\Dashboard\Parts;
@@ -11,13 +12,12 @@ use DelayQueue\Dashboard\Request;
 use DelayQueue\Dashboard\Site;
 use DelayQueue\Dashboard\Words;
 use DelayQueue\JobInfo;
-use DelayQueue\Search\Search;
 use DelayQueue\State;
 
 /** Buried jobs by their errors, the most frequent first. Errors that begin alike, up to the first digit, are of one kind. */
 final class ErrorsPage implements Page
 {
-    private const READ = 1_000;
+    private const READ = 500;
     private const SHOWN = 50;
 
     /** A shorter beginning tells too little. */
@@ -31,7 +31,8 @@ final class ErrorsPage implements Page
     public function body(Request $request, Site $site): array
     {
         $name = $request->query('queue') ?? 'default';
-        $search = Search::in($site->queue($name), State::Buried)->reading(self::READ);
+        $after = $request->query('after');
+        $search = Find::of($name, State::Buried, static fn (): ?string => null, false)->in($site->queue($name), $after)->reading(self::READ);
         $kinds = [];
         foreach ($search as $job) {
             $kind = self::kind($job->lastError ?? '');
@@ -54,7 +55,11 @@ final class ErrorsPage implements Page
                     array_map(static fn (array $kind, int|string $text): array => self::row($kind, (string) $text, $name, $now, $site), $shown, array_keys($shown)),
                     'No job is buried.',
                 ),
-                $search->isCut() ? Html::p('The first ' . Words::number(self::READ) . ' buried jobs were read.') : null,
+            ),
+            $after === null && !$search->isCut() ? null : Html::nav(
+                Words::number($search->read()) . ' buried jobs were read' . ($after === null ? '. ' : ', behind those of the page before. '),
+                $search->isCut() ? Html::a('Read further', href: $site->url('/errors', ['queue' => $name, 'after' => $search->last()?->id])) : null,
+                aria_label: 'Pages of errors',
             ),
         ];
     }
