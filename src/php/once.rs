@@ -3,8 +3,7 @@
 use super::args;
 use super::call::Call;
 use super::classes::properties;
-use super::convert;
-use super::convert::ArrayKey;
+use super::convert::{self, ArrayKey};
 use super::delay_queue::DelayQueue;
 use super::headers;
 use super::items;

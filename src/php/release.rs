@@ -19,7 +19,7 @@ pub fn construct_release(call: &Call) -> Outcome<Zval> {
     Ok(convert::null())
 }
 
-/// The properties that the constructors of it and of its subclasses set.
+/// Sets the properties that `Release` has, in its constructor and in those of its subclasses.
 fn fill_release(object: *mut ZendObject, delay_ms: u64, message: Option<&[u8]>) -> Outcome<()> {
     let mut delay = Zval::new();
     delay.set_double(convert::seconds(delay_ms));
@@ -62,7 +62,7 @@ pub fn rate_limit(exception: &ZendObject) -> Option<RateLimit> {
     Some(RateLimit { for_ms, group })
 }
 
-/// Milliseconds of a thrown `DelayQueue\\Release`.
+/// Milliseconds of a thrown `DelayQueue\Release`.
 pub fn delay_ms(object: &ZendObject) -> Option<u64> {
     if !classes::RELEASE.owns(object) {
         return None;

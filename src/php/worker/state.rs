@@ -59,7 +59,7 @@ pub fn has_reached(memory_limit: u64) -> bool {
     memory_limit > 0 && sys::memory_usage() >= memory_limit
 }
 
-/// As much once a signal has asked to end. The process is to be gone within five seconds, and the operation that was under way may have
+/// The time that a loop may still take once a signal has asked to end. The process is to be gone within five seconds, and the operation that was under way may have
 /// taken two of them.
 const AFTER_SIGNAL: Duration = Duration::from_secs(2);
 
@@ -72,6 +72,7 @@ pub struct InHand {
     pub(super) is_put_back: bool,
 }
 
+/// A loop that runs.
 pub struct Loop<'a> {
     pub(super) queue: &'a DelayQueue,
     pub(super) object: &'a Zval,
