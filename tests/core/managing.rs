@@ -139,6 +139,18 @@ fn a_queue_is_in_the_index_of_each_prefix_and_has_snapshots_under_each() {
     }
 }
 
+/// One thread pushes to two shops of one name, over connections that are older than both pushes.
+#[test]
+fn a_queue_is_in_the_index_of_each_server() {
+    let servers = [Server::start(&[]), Server::start(&[])];
+    let queues = servers.each_ref().map(|server| server.queue("orders"));
+    queues.iter().for_each(|queue| assert_eq!(queue.count(None), Ok(0)));
+    for queue in &queues {
+        queue.push(&job("a")).unwrap();
+        assert_eq!(queue.queues().unwrap(), ["orders"]);
+    }
+}
+
 #[test]
 fn doctor_reports_maxmemory() {
     let server = Server::start(&["--maxmemory-policy", "noeviction"]);

@@ -77,3 +77,38 @@ impl ReserveCall {
 pub(super) fn answered_consumer(queue: &Queue) -> Option<Arc<str>> {
     with_consumer(|consumer| consumer.unanswered(queue).is_none().then(|| Arc::clone(&consumer.name)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::dsn::Dsn;
+    use crate::core::durability::Durability;
+    use crate::core::queue::QueueConfig;
+    use std::time::Duration;
+
+    fn queue(name: &str) -> Queue {
+        Queue::new(QueueConfig {
+            name: name.into(),
+            prefix: "dq".into(),
+            dsn: Dsn::parse("redis://localhost").unwrap().into(),
+            max_payload: 0,
+            capacity: None,
+            keyring: None,
+            connect_timeout: Duration::ZERO,
+            read_timeout: Duration::ZERO,
+            durability: Durability::Memory,
+            persistent: true,
+        })
+    }
+
+    #[test]
+    fn a_call_without_an_answer_is_repeated_and_a_bounded_number_of_them_is_remembered() {
+        let first = ReserveCall::begin(&queue("0"));
+        assert!(ReserveCall::begin(&queue("0")).is_repeat && answered_consumer(&queue("0")).is_none());
+        for name in 1..=MOST_UNANSWERED {
+            assert!(!ReserveCall::begin(&queue(&name.to_string())).is_repeat);
+        }
+        with_consumer(|consumer| assert_eq!(consumer.unanswered.len(), MOST_UNANSWERED));
+        assert_ne!(ReserveCall::begin(&queue("0")).number, first.number);
+    }
+}
