@@ -329,7 +329,7 @@ mod tests {
         assert!(lua.contains(&line), "{line}");
         let flags = format!("{HAS_OPTIONS}, {HAS_HISTORY}, {HAS_TRAITS}, {IS_NEWER}\n");
         assert!(lua.contains(&format!("HAS_OPTIONS, HAS_HISTORY, HAS_TRAITS, IS_NEWER = {flags}")));
-        assert!(lua.contains(&format!("SHORTEST_TTR_MS = {} ", TTR_RANGE_MS.start())));
+        assert!(lua.contains(&format!(", {} -- a shorter lease", TTR_RANGE_MS.start())));
     }
 
     proptest::proptest! {
