@@ -3,13 +3,12 @@
 
 use super::call::Call;
 use super::class::Case;
-use super::classes;
 use super::classes::cases;
 use super::exceptions::At;
 use super::object::{self, Inside};
 use super::origin::Origin;
-use super::sys;
 use super::unwind::{Outcome, guard};
+use super::{classes, sys};
 use crate::core::duration;
 use crate::core::groups::Group;
 use crate::core::job::{JobId, State};

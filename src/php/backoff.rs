@@ -1,14 +1,12 @@
 //! `DelayQueue\Backoff`.
 
-use super::args;
 use super::call::Call;
 use super::classes::{self, properties};
-use super::convert;
 use super::exceptions::At;
 use super::object::{Handlers, Inside, inside, make};
 use super::origin::Origin;
-use super::times;
 use super::unwind::Outcome;
+use super::{args, convert, times};
 use crate::core::backoff::{Backoff as Core, MAX_STAGES};
 use ext_php_rs::types::Zval;
 use std::sync::OnceLock;

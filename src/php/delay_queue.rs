@@ -1,16 +1,14 @@
 //! `DelayQueue`: the class, its constructor, and the methods that concern the object itself.
 
-use super::args;
 use super::call::Call;
 use super::callbacks::Listeners;
 use super::classes::properties;
-use super::convert;
 use super::new_job::Defaults;
 use super::object::{Handlers, Inside, construct as fill, make};
 use super::options::{self, QueueOptions};
 use super::payload::Format;
-use super::settings;
 use super::unwind::Outcome;
+use super::{args, convert, settings};
 use crate::core::dsn::Dsn;
 pub use crate::core::job::DEFAULT_PRIORITY;
 use crate::core::partitions::Partitions;

@@ -1,14 +1,12 @@
 //! The exception classes, and the one place where an error becomes a PHP exception.
 
 use super::class::Class;
-use super::classes;
-use super::convert;
 use super::origin::{Origin, active_function};
-use super::sys;
 use super::unwind::{Outcome, Unwind, take_throwable, throw, throw_value_error};
+use super::{classes, convert, sys};
 use crate::core::error::Error;
 use crate::core::job::JobId;
-use ext_php_rs::ffi::{self, zend_class_entry};
+use ext_php_rs::ffi::zend_class_entry;
 use ext_php_rs::types::{ZendObject, Zval};
 
 /// Writes a property, also a readonly one that has no value yet. The engine checks the type.
@@ -171,28 +169,16 @@ pub fn message_of(object: &ZendObject) -> String {
 
 /// As [`message_of`], as bytes.
 pub fn message_bytes(object: &ZendObject) -> Vec<u8> {
-    throwable_property(object, c"message").zend_str().map(|s| s.as_bytes().to_vec()).unwrap_or_default()
+    throwable_property(object, "message").zend_str().map(|s| s.as_bytes().to_vec()).unwrap_or_default()
 }
 
 pub fn code_of(object: &ZendObject) -> i64 {
-    throwable_property(object, c"code").long().unwrap_or(0)
+    throwable_property(object, "code").long().unwrap_or(0)
 }
 
 /// A property that Exception or Error declares, also a private one.
-pub fn throwable_property(object: &ZendObject, name: &std::ffi::CStr) -> Zval {
-    let scope = if is_error(object) { "Error" } else { "Exception" };
-    let mut room = Zval::new();
-    // SAFETY: the object is a live Throwable and `scope` the class that declares the property; the result may lie in
-    // `room` or in the object, so it is copied.
-    unsafe {
-        let object = std::ptr::from_ref(object).cast_mut();
-        let scope = sys::find_class(scope);
-        let value = ffi::zend_read_property(scope, object, name.as_ptr(), name.count_bytes(), true, &raw mut room);
-        value.as_ref().map_or_else(Zval::new, |value| value.dereference().shallow_clone())
-    }
-}
-
-fn is_error(object: &ZendObject) -> bool {
-    // SAFETY: as in `encode`.
-    unsafe { sys::find_class("Error").as_ref() }.is_some_and(|ce| object.instance_of(ce))
+pub fn throwable_property(object: &ZendObject, name: &str) -> Zval {
+    let scope = if sys::is_a(object, "Error") { "Error" } else { "Exception" };
+    let copy = |value: &Zval| Some(value.dereference().shallow_clone());
+    property(sys::find_class(scope), object, name, copy).unwrap_or_else(convert::null)
 }

@@ -1,15 +1,13 @@
 //! `DelayQueue\GroupLimits`: a plain value object, which PHP copies, compares, prints and serializes by its properties.
 
-use super::args;
 use super::call::Call;
 use super::class::Properties;
 use super::classes::{self, properties};
-use super::convert;
 use super::exceptions::{At, set_property};
-use super::object::property;
+use super::object::{plain, property};
 use super::origin::Origin;
-use super::sys;
-use super::unwind::{Outcome, Unwind, guard, throw_error};
+use super::unwind::{Outcome, Unwind, throw_error};
+use super::{args, convert, sys};
 use crate::core::duration;
 use crate::core::groups::{GroupLimits as Core, Rate};
 use ext_php_rs::types::{ZendObject, Zval};
@@ -65,12 +63,7 @@ fn text(rate: Rate) -> String {
 
 /// The PHP object of limits that are set.
 pub fn object(limits: &Core) -> Outcome<Zval> {
-    // SAFETY: the class is registered, and lives as long as the process.
-    let Some(ce) = (unsafe { classes::GROUP_LIMITS.entry().as_ref() }) else { return Err(Unwind::Thrown) };
-    let mut out = Zval::new();
-    let mut fresh = guard(|| ce.new())?;
-    out.set_object(&mut fresh);
-    drop(fresh);
+    let mut out = plain(classes::GROUP_LIMITS.entry())?;
     let Some(object) = out.object_mut() else { return Err(Unwind::Thrown) };
     fill(object, limits)?;
     Ok(out)

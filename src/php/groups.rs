@@ -1,16 +1,12 @@
 //! Groups of jobs: their limits, their pauses, and what there is of them. `DelayQueue\GroupStats`.
 
-use super::args;
 use super::call::Call;
 use super::classes::properties;
-use super::convert;
 use super::delay_queue::DelayQueue;
-use super::group_limits;
-use super::job_info;
 use super::object::{Plain, make};
 use super::origin::{Origin, active_function};
-use super::times;
 use super::unwind::{Outcome, throw_value_error};
+use super::{args, convert, group_limits, job_info, times};
 use crate::core::error::Error;
 use crate::core::groups::{AllLimits, Group, GroupLimits, GroupStats as Core};
 use crate::core::job::State;

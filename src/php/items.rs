@@ -1,9 +1,8 @@
 //! The items of an `iterable`: an array, or a `Traversable` that is read as its items are wanted.
 
 use super::call::Call;
-use super::convert;
-use super::sys;
 use super::unwind::{Outcome, Unwind, guard, throw_error};
+use super::{convert, sys};
 use ext_php_rs::ffi::zend_object_iterator;
 use ext_php_rs::types::Zval;
 

@@ -1,19 +1,15 @@
 //! `DelayQueue\Job`: a job under a lease.
 
-use super::args;
 use super::call::Call;
 use super::classes::properties;
-use super::convert;
 use super::exceptions::{self, throw_lease_lost};
-use super::headers;
 use super::object::{Handlers, Inside, make};
 use super::open_jobs::{self, KeepAlive, OpenJob};
 use super::origin::Origin;
 use super::payload::{self, Encoding, Format};
-use super::reason;
 use super::recorder::{RecordedCall, RecordedContent, Recorder};
-use super::times;
 use super::unwind::{Outcome, Unwind, take_throwable};
+use super::{args, convert, headers, reason, times};
 use crate::core::clock;
 use crate::core::error::Error;
 use crate::core::job::{Due, Reserved};

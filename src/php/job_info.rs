@@ -1,12 +1,10 @@
 //! `DelayQueue\JobInfo`: a look at a job.
 
-use super::backoff;
 use super::classes::{self, properties};
-use super::convert;
-use super::headers;
 use super::object::{Handlers, Inside, make};
 use super::payload::Format;
 use super::unwind::Outcome;
+use super::{backoff, convert, headers};
 use crate::core::job::{JobInfo as Core, Place};
 use crate::core::{record, traits};
 use ext_php_rs::types::Zval;

@@ -1,16 +1,12 @@
 //! Looking at jobs and queues, and moving them about.
 
-use super::args;
 use super::call::Call;
-use super::convert;
 use super::delay_queue::DelayQueue;
-use super::groups;
-use super::headers;
 use super::job_info::{self, JobInfo};
 use super::origin::Origin;
 use super::stats as stats_object;
-use super::times;
 use super::unwind::{Outcome, throw_error};
+use super::{args, convert, groups, headers, times};
 use crate::core::doctor::Level;
 use crate::core::install;
 use crate::core::job::{Place, State};

@@ -1,15 +1,12 @@
 //! A job as a PHP program describes it: the arguments of `push()`, or one array of `pushMany()`.
 
-use super::args;
-use super::backoff;
 use super::call::Call;
 use super::classes::{cases, parameters};
 use super::convert::{self, ArrayKey};
-use super::headers;
 use super::origin::Origin;
 use super::payload::Encoding;
-use super::times;
 use super::unwind::Outcome;
+use super::{args, backoff, headers, times};
 use crate::core::job::{Due, Extras, JobOptions, NewJob, OnDuplicate};
 use crate::core::nearest;
 use crate::core::record;

@@ -2,7 +2,7 @@
 
 use super::class::{Class, Create, Properties};
 use super::sys;
-use super::unwind::{Outcome, Unwind, throw_error};
+use super::unwind::{Outcome, Unwind, guard, throw_error};
 use ext_php_rs::ffi::{self, zend_class_entry, zend_function, zend_object, zend_object_handlers};
 use ext_php_rs::types::{ZendObject, Zval};
 use std::ffi::c_int;
@@ -232,6 +232,16 @@ pub fn unfilled<T: Inside>(class: &Class, value: T) -> Outcome<Zval> {
     let mut out = Zval::new();
     out.value.obj = allocate::<T>(class.entry(), Some(value));
     out.u1.type_info = ffi::IS_OBJECT_EX;
+    Ok(out)
+}
+
+/// A new object of a class that PHP makes by itself, without a call of its constructor.
+pub fn plain(class: *mut zend_class_entry) -> Outcome<Zval> {
+    // SAFETY: a registered class lives as long as the process.
+    let Some(class) = (unsafe { class.as_ref() }) else { return Err(throw_error("A class of PHP is missing")) };
+    let mut out = Zval::new();
+    let mut fresh = guard(|| class.new())?;
+    out.set_object(&mut fresh);
     Ok(out)
 }
 

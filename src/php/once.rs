@@ -1,18 +1,14 @@
 //! `pushOnce()` and the receipts: jobs that arrive once, with their past.
 
-use super::args;
 use super::call::Call;
 use super::classes::properties;
 use super::convert::{self, ArrayKey};
 use super::delay_queue::DelayQueue;
-use super::headers;
-use super::items;
 use super::new_job::{Defaults, Fields};
 use super::object::{Plain, make};
 use super::origin::Origin;
-use super::payload;
-use super::times;
 use super::unwind::{Outcome, Unwind};
+use super::{args, headers, items, payload, times};
 use crate::core::job::{OnDuplicate, State};
 use crate::core::queue::{OnceJob, PushOnce as Core, Queue};
 use crate::core::record::History;

@@ -4,9 +4,8 @@
 //! Jobs that `reserve()` gave to the program, which has not settled them. A request that ends with a fatal error, or by `exit()`, fails them at
 //! once. A program that lets go of a job without settling it, or ends with one in its hands, leaves it to the end of its lease.
 
-use super::reason;
-use super::sys;
 use super::worker::alarm::{Engine, Rung};
+use super::{reason, sys};
 use crate::core::deadline;
 use crate::core::process::Generation;
 use crate::core::queue::{Held, Queue};

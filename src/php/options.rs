@@ -1,15 +1,12 @@
 //! The constructor's options array.
 
-use super::args;
-use super::backoff;
 use super::convert::{self, ArrayKey};
 use super::exceptions::At;
 use super::new_job::Defaults;
 use super::origin::{Origin, type_name};
 use super::payload::{Encoding, Format};
-use super::settings;
-use super::times;
 use super::unwind::Outcome;
+use super::{args, backoff, settings, times};
 use crate::core::dsn::Dsn;
 use crate::core::durability::Durability;
 use crate::core::job::JobOptions;

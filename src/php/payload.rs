@@ -4,10 +4,9 @@ use super::convert::{self, ArrayKey};
 use super::exceptions::{code_of, message_of, throw_payload};
 use super::origin::{Origin, type_name};
 use super::sys;
-use super::unwind::{Outcome, Unwind, guard, run, throw_error};
+use super::unwind::{Outcome, Unwind, guard, run, take_throwable, throw_error};
 use crate::core::error::Error;
 use ext_php_rs::types::{ZendObject, Zval};
-use ext_php_rs::zend::ExecutorGlobals;
 
 /// How payloads are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,8 +103,11 @@ fn decode_json(text: &[u8]) -> Outcome<Result<Zval, String>> {
         guard(|| unsafe { sys::php_json_decode_ex(&raw mut out, buffer.as_ptr().cast(), text.len(), options, DEPTH) });
     match decoded {
         Ok(_) => Ok(Ok(out)),
-        Err(Unwind::Thrown) => match take_json_exception() {
-            Some(exception) => Ok(Err(message_of(&exception))),
+        Err(Unwind::Thrown) => match pending_json_exception().map(message_of) {
+            Some(words) => {
+                let _ = take_throwable();
+                Ok(Err(words))
+            }
             None => Err(Unwind::Thrown),
         },
         Err(fault) => Err(fault),
@@ -114,27 +116,14 @@ fn decode_json(text: &[u8]) -> Outcome<Result<Zval, String>> {
 
 /// A pending `JsonException` becomes the `previous` of a `PayloadException` with its words; others stay.
 fn rename_json_exception(origin: Origin<'_>) -> Unwind {
-    let words = {
-        let globals = ExecutorGlobals::get();
-        globals.exception().filter(|e| is_json_exception(e)).map(|e| (message_of(e), code_of(e)))
-    };
-    match words {
+    match pending_json_exception().map(|exception| (message_of(exception), code_of(exception))) {
         Some((message, code)) => throw_payload(&format!("{}{message}", origin.context()), code),
         None => Unwind::Thrown,
     }
 }
 
-fn take_json_exception() -> Option<ext_php_rs::boxed::ZBox<ZendObject>> {
-    let ours = {
-        let globals = ExecutorGlobals::get();
-        globals.exception().is_some_and(is_json_exception)
-    };
-    if ours { ExecutorGlobals::take_exception() } else { None }
-}
-
-fn is_json_exception(object: &ZendObject) -> bool {
-    // SAFETY: as in `encode`.
-    unsafe { sys::find_class("JsonException").as_ref() }.is_some_and(|ce| object.instance_of(ce))
+fn pending_json_exception() -> Option<&'static ZendObject> {
+    sys::pending_throwable().filter(|exception| sys::is_a(exception, "JsonException"))
 }
 
 /// Objects of which `json_encode()` keeps nothing and says nothing: it prints `{}` for a Closure, a Generator, a PDO.
@@ -165,7 +154,7 @@ fn find(value: &Zval) -> Option<Found> {
         });
     }
     let object = value.object()?;
-    if is_a(object, "JsonSerializable") {
+    if sys::is_a(object, "JsonSerializable") {
         return None;
     }
     if sys::keeps_nothing(object) {
@@ -183,9 +172,4 @@ impl Found {
         self.steps.push(step);
         self
     }
-}
-
-fn is_a(object: &ZendObject, class: &str) -> bool {
-    // SAFETY: classes of the engine live as long as the process.
-    unsafe { sys::find_class(class).as_ref() }.is_some_and(|ce| object.instance_of(ce))
 }

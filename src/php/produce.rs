@@ -1,18 +1,13 @@
 //! `push()`, `tryPush()`, `pushMany()`, `producer()`.
 
-use super::args;
-use super::backoff;
 use super::call::Call;
 use super::classes::{self, cases, properties};
-use super::convert;
 use super::delay_queue::DelayQueue;
 use super::exceptions::throw_storing;
-use super::headers;
-use super::items;
 use super::new_job::Fields;
 use super::object::{Plain, make};
-use super::times;
 use super::unwind::Outcome;
+use super::{args, backoff, convert, headers, items, times};
 use crate::core::job::{Due, JobId, NewJob, OnDuplicate};
 use crate::core::{record, traits};
 use ext_php_rs::types::Zval;

@@ -1,11 +1,9 @@
 //! Why a job failed, as it is stored with it: short, and safe to print.
 
-use super::args;
-use super::convert;
 use super::exceptions::{message_bytes, throwable_property};
 use super::origin::Origin;
-use super::sys;
 use super::unwind::Outcome;
+use super::{args, convert, sys};
 use ext_php_rs::types::{ZendHashTable, ZendObject, Zval};
 
 /// Longest text kept, in bytes.
@@ -38,10 +36,7 @@ pub fn read(value: &Zval, origin: Origin<'_>) -> Outcome<Vec<u8>> {
 }
 
 fn throwable(value: &Zval) -> Option<&ZendObject> {
-    let object = value.object()?;
-    // SAFETY: classes of the engine live as long as the process.
-    let ce = unsafe { sys::find_class("Throwable").as_ref() }?;
-    object.instance_of(ce).then_some(object)
+    value.object().filter(|object| sys::is_a(object, "Throwable"))
 }
 
 /// `RuntimeException: no such file`, then lines that say where: its place, what it was caused by, and the top of the trace without arguments, down to
@@ -59,7 +54,7 @@ pub fn of_throwable(object: &ZendObject) -> Vec<u8> {
         add_line(&mut text, &line);
         cause = previous(thrown);
     }
-    let trace = throwable_property(object, c"trace");
+    let trace = throwable_property(object, "trace");
     let frames = trace.array().into_iter().flat_map(convert::entries);
     let mut frames = frames.map_while(|(_, frame)| frame.array()).take_while(|frame| !is_loop(frame)).peekable();
     let mut number = 0;
@@ -114,13 +109,13 @@ fn class_name(name: &[u8]) -> &[u8] {
 
 /// `in /srv/shop/Files.php:12`
 fn place(object: &ZendObject) -> Vec<u8> {
-    let file = throwable_property(object, c"file");
-    let line = throwable_property(object, c"line").long().unwrap_or(0);
+    let file = throwable_property(object, "file");
+    let line = throwable_property(object, "line").long().unwrap_or(0);
     [&b"in "[..], file.zend_str().map_or(&b"?"[..], |file| file.as_bytes()), format!(":{line}").as_bytes()].concat()
 }
 
 fn previous(object: &ZendObject) -> Option<Zval> {
-    Some(throwable_property(object, c"previous")).filter(|value| value.is_object())
+    Some(throwable_property(object, "previous")).filter(|value| value.is_object())
 }
 
 /// `#0 /srv/shop/Shop.php(31): Files->read()`, as PHP prints it but for the arguments.

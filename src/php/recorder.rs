@@ -2,12 +2,10 @@
 
 use super::callbacks::{Ending, attempt};
 use super::classes::properties;
-use super::convert;
-use super::headers;
 use super::object::{Plain, make};
 use super::payload::Format;
-use super::times;
 use super::unwind::{Outcome, Unwind, throw_again};
+use super::{convert, headers, times};
 use crate::core::job::Due;
 use ext_php_rs::types::Zval;
 use std::cell::RefCell;

@@ -1,13 +1,9 @@
 //! `DelayQueue\Release` and `DelayQueue\RateLimited`: exceptions by which a handler gives its job back.
 
-use super::args;
 use super::call::Call;
-use super::classes;
-use super::convert;
 use super::exceptions::{property, set_property};
-use super::sys;
-use super::times;
 use super::unwind::{Outcome, Unwind};
+use super::{args, classes, convert, sys, times};
 use crate::core::groups::Group;
 use ext_php_rs::types::{ZendObject, ZendStr, Zval};
 

@@ -1,17 +1,14 @@
 //! `reserve()` and its kin, `ackMany()`, `consumer()`.
 
-use super::args;
 use super::call::Call;
 use super::callbacks::warn;
-use super::classes;
-use super::convert;
 use super::delay_queue::DelayQueue;
 use super::interrupts::PhpInterrupts;
 use super::job::{self, Job};
 use super::object::inside;
 use super::origin::Origin;
-use super::times;
 use super::unwind::Outcome;
+use super::{args, classes, convert, times};
 use crate::core::error::Error;
 use crate::core::job::Reserved;
 use crate::core::queue::{Finished, Flow, Interrupts, Queue, Settled, Taken};

@@ -2,10 +2,9 @@
 
 use super::call::Call;
 use super::classes::{self, properties};
-use super::convert;
 use super::object::{Handlers, Inside, inside, make};
-use super::prometheus;
 use super::unwind::Outcome;
+use super::{convert, prometheus};
 use crate::core::queue::{self, Counters, Histogram, Stats as Core};
 use crate::core::registry::{Activity, Headcount};
 use ext_php_rs::types::Zval;

@@ -148,11 +148,8 @@ pub fn exception_pending() -> bool {
 
 /// The exception that is on its way, unless it is only what `exit()` looks like.
 pub fn pending_throwable() -> Option<&'static ZendObject> {
-    // SAFETY: a pending exception is live until it is taken; classes of the engine live as long as the process.
-    unsafe {
-        let exception = (*ffi::ext_php_rs_executor_globals()).exception.as_ref()?;
-        exception.instance_of(find_class("Throwable").as_ref()?).then_some(exception)
-    }
+    // SAFETY: a pending exception is live until it is taken.
+    unsafe { (*ffi::ext_php_rs_executor_globals()).exception.as_ref() }.filter(|exception| is_a(exception, "Throwable"))
 }
 
 /// Whether the pending exception is the end of a suspended fiber that the engine destroys.
@@ -285,6 +282,12 @@ pub fn find_class(name: &str) -> *mut zend_class_entry {
         let table = (*ffi::ext_php_rs_compiler_globals()).class_table;
         ffi::zend_hash_str_find_ptr_lc(table, name.as_ptr().cast(), name.len()).cast()
     }
+}
+
+/// Whether an object is one of this class, or of a class below it.
+pub fn is_a(object: &ZendObject, class: &str) -> bool {
+    // SAFETY: classes of the engine and of its extensions live as long as the process.
+    unsafe { find_class(class).as_ref() }.is_some_and(|ce| object.instance_of(ce))
 }
 
 /// A function or method by its lower-case name, or null.

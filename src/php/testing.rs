@@ -8,9 +8,7 @@ pub use job::{calls, job, job_of, outcome};
 pub use values::{group_stats, job_info, new_job, push_once, stats};
 
 use super::call::Call;
-use super::convert;
-use super::settings;
-use super::times;
+use super::{convert, settings, times};
 use crate::core::clock;
 use ext_php_rs::types::Zval;
 

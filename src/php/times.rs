@@ -1,11 +1,10 @@
 //! Times as PHP programs write them: seconds, duration strings, `DateInterval`, `DateTimeInterface`, read by PHP's own date extension.
 
-use super::args;
-use super::convert;
 use super::exceptions::At;
+use super::object::plain;
 use super::origin::Origin;
-use super::sys;
-use super::unwind::{Outcome, Unwind, guard, run, throw_error};
+use super::unwind::{Outcome, Unwind, run, throw_error};
+use super::{args, convert, sys};
 use crate::core::clock;
 use crate::core::duration;
 use crate::core::job::{Due, TTR_RANGE_MS};
@@ -172,21 +171,16 @@ pub fn now_ms() -> i64 {
 }
 
 pub fn is_interval(object: &ZendObject) -> bool {
-    instance_of(object, "DateInterval")
+    sys::is_a(object, "DateInterval")
 }
 
 pub fn is_moment(object: &ZendObject) -> bool {
-    instance_of(object, "DateTimeInterface")
-}
-
-fn instance_of(object: &ZendObject, class: &str) -> bool {
-    // SAFETY: the date extension is part of PHP; its classes live as long as the process.
-    unsafe { sys::find_class(class).as_ref() }.is_some_and(|ce| object.instance_of(ce))
+    sys::is_a(object, "DateTimeInterface")
 }
 
 /// The moment of a `DateTimeInterface` in microseconds.
 pub fn moment_us(object: &ZendObject) -> Outcome<i64> {
-    let base = if instance_of(object, "DateTimeImmutable") { "DateTimeImmutable" } else { "DateTime" };
+    let base = if sys::is_a(object, "DateTimeImmutable") { "DateTimeImmutable" } else { "DateTime" };
     // A subclass may override format(): ask the base class.
     let text = call_method(base, "format", object, [convert::bytes("U u")])?;
     let text = text.str().unwrap_or_default();
@@ -207,14 +201,7 @@ pub fn interval_us(interval: &Zval) -> Outcome<i64> {
     let now = now();
     let text = format!("@{}.{:06}", now.as_secs(), now.subsec_micros());
     let class = "DateTimeImmutable";
-    // SAFETY: as in `instance_of`.
-    let Some(ce) = (unsafe { sys::find_class(class).as_ref() }) else {
-        return Err(throw_error("The date extension is missing"));
-    };
-    let mut start = Zval::new();
-    let mut fresh = guard(|| ce.new())?;
-    start.set_object(&mut fresh);
-    drop(fresh);
+    let start = plain(sys::find_class(class))?;
     let Some(object) = start.object() else { return Err(Unwind::Thrown) };
     call_method(class, "__construct", object, [convert::bytes(text)])?;
     let end = call_method(class, "add", object, [interval.shallow_clone()])?;

@@ -1,12 +1,11 @@
 //! The list of workers, and the orders that operators give them.
 
-use super::args;
 use super::call::Call;
 use super::classes::cases;
-use super::convert;
 use super::delay_queue::DelayQueue;
 use super::origin::Origin;
 use super::unwind::Outcome;
+use super::{args, convert};
 use crate::core::registry::{Filter, Order, Registry, Worker};
 use ext_php_rs::types::Zval;
 

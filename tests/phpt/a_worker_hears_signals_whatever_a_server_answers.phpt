@@ -34,7 +34,7 @@ function serve($listener, string $answer, bool $floods): never
 }
 $message = ">3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\n0\r\n";
 pcntl_sigprocmask(SIG_BLOCK, [SIGUSR1]);
-foreach (['floods' => str_repeat($message, 1000), 'housekeeping' => "*2\r\n$5\r\nAGAIN\r\n*0\r\n"] as $what => $answer) {
+foreach (['floods' => str_repeat($message, 1000), 'housekeeping' => "*2\r\n$5\r\nAGAIN\r\n$0\r\n\r\n"] as $what => $answer) {
     $listener = stream_socket_server('tcp://127.0.0.1:0');
     $dsn = 'redis://' . stream_socket_get_name($listener, false) . '/0';
     $server = pcntl_fork();

@@ -8,20 +8,17 @@ use crate::core::job::{
 };
 use crate::core::queue::Queue;
 use crate::core::traits::Traits;
-use crate::php::args;
 use crate::php::call::Call;
-use crate::php::callbacks;
 use crate::php::classes::properties;
 use crate::php::delay_queue::DelayQueue;
 use crate::php::job::{self, Job};
 use crate::php::job_info::JobInfo;
-use crate::php::object;
 use crate::php::options::QueueOptions;
 use crate::php::origin::Origin;
 use crate::php::payload::Encoding;
 use crate::php::recorder::Recorder;
 use crate::php::unwind::Outcome;
-use crate::php::{convert, headers, times};
+use crate::php::{args, callbacks, convert, headers, object, times};
 use ext_php_rs::types::Zval;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -50,7 +47,7 @@ impl TestJob {
             self.options.extras.traits = Traits::default().group(group).before(&[]);
         }
         let lease_until = Instant::now().checked_add(Duration::from_millis(self.options.ttr_ms));
-        let lease = format!("{} {} test", self.token, self.due_at_us).into_bytes();
+        let lease = format!("- {} {} test", self.token, self.due_at_us).into_bytes();
         let options = QueueOptions { persistent: false, ..QueueOptions::default() };
         let queue = Queue::new(options.config(self.queue.clone(), Dsn::shared(NOWHERE)?));
         let reserved = Reserved {

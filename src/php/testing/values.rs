@@ -6,7 +6,6 @@ use crate::core::groups::GroupStats;
 use crate::core::job::{Due, JobId, JobInfo, JobOptions, NewJob, State};
 use crate::core::queue::{PushOnce, Stats};
 use crate::core::registry::{Activity, Headcount};
-use crate::php::args;
 use crate::php::call::Call;
 use crate::php::class::Properties;
 use crate::php::classes::properties::JobInfo as InfoProperties;
@@ -18,9 +17,8 @@ use crate::php::object::{property, unfilled};
 use crate::php::once::{self, once_job};
 use crate::php::origin::Origin;
 use crate::php::payload::Format;
-use crate::php::times;
 use crate::php::unwind::{Outcome, Unwind};
-use crate::php::{convert, groups, job_info, stats, sys};
+use crate::php::{args, convert, groups, job_info, stats, sys, times};
 use ext_php_rs::types::Zval;
 
 /// The job that `push()` would store, or `pushOnce()`, its arguments checked as there.

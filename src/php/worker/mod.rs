@@ -7,14 +7,11 @@ pub mod signals;
 mod state;
 mod wait;
 
-use super::args;
 use super::call::Call;
-use super::callbacks;
-use super::convert;
 use super::delay_queue::DelayQueue;
 use super::exceptions::At;
 use super::origin::Origin;
-use super::times;
+use super::{args, callbacks, convert, times};
 use crate::core::duration;
 use crate::php::classes;
 use crate::php::unwind::Outcome;
