@@ -3,32 +3,30 @@
 -- KEYS[3] waiters  ZSET  idle consumer → when it looks by itself (µs)
 -- KEYS[4] history  HASH  id → past: only where a job of the call has a moment, or is of a group
 -- KEYS[5] grouped  ZSET  id → due (µs)   KEYS[6] groups  ZSET  the books   KEYS[7] line  ZSET  group → moment (µs): only where the jobs are of groups
--- ARGV[1…] in threes: id · record · due: a delay (µs), or '@' and a moment; all ids different; of groups in fives, with group · priority
--- ARGV[last two] the meaning of a taken id · clock offset (µs). Without both, a taken id is an error. keep: its job stays. fail_again, keep_again:
---         as without, as keep, and the answer to this push was lost. One of its records that is there proves that all of it was stored
+-- ARGV[1] clock offset (µs)   ARGV[2] the meaning of a taken id. fail: it is an error. keep: its job stays. fail_again, keep_again: so, too, and the
+--         answer to this push was lost. One of its records that is there proves that all of it was stored
+-- ARGV[3…] in threes: id · record · due: a delay (µs), or '@' and a moment; all ids different; of groups in fives, with group · priority
 -- Returns "OK" | {"DUPLICATE", id} nothing changed
 -- Cost    O(J log N) for J jobs; J + 3 commands, of groups four more, 1 more where a job is due within six seconds, 1 more where a moment has passed
 -- Rights  a record is read in a repeat only: who may not, as a producer, cannot read jobs, and is left in doubt then
 -- Order   place before record: the next script that meets an entry without a record drops it; a record without a place would be lost.
-local call, ARGV, time, mode = redis.call, ARGV, redis.call('TIME'), 'fail'
+local call, ARGV, time = redis.call, ARGV, redis.call('TIME')
 local jobs, waiting, waiters, last = KEYS[1], KEYS[2], KEYS[3], #ARGV
 local now, soonest = time[1] * 1000000 + time[2], nil
-if last == 3 and not KEYS[4] and call('HEXISTS', jobs, ARGV[1]) == 0 then
+if ARGV[1] ~= '0' then now = now + ARGV[1] end -- only in tests
+if last == 5 and not KEYS[4] and call('HEXISTS', jobs, ARGV[3]) == 0 then
   -- One new job after a delay: the same as below, for an eighth less work.
-  soonest = now + ARGV[3]
-  call('ZADD', waiting, string.format('%d', soonest), ARGV[1])
-  call('HSET', jobs, ARGV[1], ARGV[2])
+  soonest = now + ARGV[5]
+  call('ZADD', waiting, string.format('%d', soonest), ARGV[3])
+  call('HSET', jobs, ARGV[3], ARGV[4])
 else
-  local width, line = KEYS[5] and 5 or 3, KEYS[7]
-  if last % width == 2 then
-    mode, now, last = ARGV[last - 1], now + ARGV[last], last - 2
-  end
+  local mode, width, line = ARGV[2], KEYS[5] and 5 or 3, KEYS[7]
   local places, records, waited, entries, turns, duplicate = {}, {}, {}, {}, {}, nil
-  for n = 1, last, width do
+  for n = 3, last, width do
     local id, record, due, at = ARGV[n], ARGV[n + 1], ARGV[n + 2], #places
     if call('HEXISTS', jobs, id) == 0 then
       if not KEYS[4] or tonumber(due) then
-        due = now + (n - 1) / width + due -- the jobs of a batch follow each other by a microsecond
+        due = now + (n - 3) / width + due -- the jobs of a batch follow each other by a microsecond
       else
         due = string.sub(due, 2) + 0
         if due < now then

@@ -216,24 +216,20 @@ impl Queue {
     }
 
     fn write_push(&self, request: &mut Request, jobs: &[Encoded<'_>], mode: OnDuplicate, is_repeat: bool) {
-        let offset_us = clock::offset_us();
-        let offset = offset_us.to_string();
+        let offset = clock::offset_us().to_string();
         let mode: &[u8] = match (mode, is_repeat) {
             (OnDuplicate::Fail, true) => b"fail_again",
             (OnDuplicate::Keep, true) => b"keep_again",
             (mode, _) => word(mode),
         };
         let mut args: Vec<&[u8]> = Vec::with_capacity(2 + 5 * jobs.len());
+        args.extend([offset.as_bytes(), mode]);
         let has_groups = jobs.iter().any(|one| one.group().is_some());
         for one in jobs {
             args.extend([one.id.as_bytes(), &one.record, one.due.as_bytes()]);
             if has_groups {
                 args.extend([one.group().unwrap_or_default(), one.priority.as_bytes()]);
             }
-        }
-        // Each argument costs Redis as much as some lines of Lua.
-        if mode != b"fail" || offset_us != 0 {
-            args.extend([mode, offset.as_bytes()]);
         }
         let keys = self.keys.push();
         let has_moments = jobs.iter().any(|one| matches!(one.job.due, Due::AtUs(_)));

@@ -4,7 +4,7 @@ use super::Mutant;
 
 /// The walk finds them.
 pub const BY_THE_WALK: &[Mutant] = &[
-    ("push.lua", "now + (n - 1) / width + due", "now + due"), // a batch loses its order
+    ("push.lua", "now + (n - 3) / width + due", "now + due"), // a batch loses its order
     ("push.lua", "due = string.sub(due, 2) + 0", "due = now"), // moments are forgotten
     ("push.lua", "if due < now then", "if false then"),       // lateness of a passed moment counts from that
     ("push.lua", "string.char(string.byte(record) + 2) .. string.sub(record, 2)", "record"), // the same
@@ -12,8 +12,8 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("push.lua", "and string.sub(call('HGET', jobs, id), 2) == string.sub(record, 2) then", "then"), // takes another's job for its own
     ("push.lua", "if duplicate then return { 'DUPLICATE', duplicate } end", ""), // adds the rest of a refused push
     ("push.lua", "if call('HEXISTS', jobs, id) == 0 then", "if call('HEXISTS', jobs, id) == 0 or mode == 'keep' then"), // overwrites a job that it should keep
-    ("push.lua", "and call('HEXISTS', jobs, ARGV[1]) == 0 then", "then"), // overwrites a job
-    ("push.lua", "soonest = now + ARGV[3]", "soonest = now"),             // forgets the delay
+    ("push.lua", "and call('HEXISTS', jobs, ARGV[3]) == 0 then", "then"), // overwrites a job
+    ("push.lua", "soonest = now + ARGV[5]", "soonest = now"),             // forgets the delay
     ("push_any.lua", "if mode == 'fail' then return { 'DUPLICATE', id } end", ""),
     ("push_any.lua", "if not may_replace then", "if false then"),
     ("push_any.lua", "if type(lease) ~= 'string' then return { 'RESERVED', id } end", ""),
