@@ -17,17 +17,16 @@ local ARGV = ARGV
 --@include clock
 --@include options
 --@include bucket
+-- As in lib/keys.lua, which only the rare parts include: they are cheaper to make when they have keys of their own.
 local jobs, waiting, reserved, leases, meta, history = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local waiters, prioritized, line, limits = KEYS[8], KEYS[9], KEYS[13], KEYS[14]
+local waiters, prioritized, grouped, groups, line, limits, spent = KEYS[8], KEYS[9], KEYS[11], KEYS[12], KEYS[13], KEYS[14], KEYS[15]
 local consumer, most, marks, waiter, now_text = ARGV[2], ARGV[4], ARGV[5], ARGV[7], int(now)
-local lost, is_let_in, has_ended, is_repeat, rare = '', false, false, false, nil
+local lost, is_let_in, has_ended, is_repeat = '', false, false, false
 local _, DEFAULT_TTR_MS, DEFAULT_MAX_ATTEMPTS = read_options('\0')
--- The parts for what is out of the ordinary: a plain call builds none of them.
-local function rarely()
-  if not rare then
-    --@include rarely
-  end
-  return rare
+-- What is out of the ordinary: a plain call builds none of it.
+local rare = {}
+local function rarely(part)
+  --@include rarely
 end
 if marks ~= '' then
   is_repeat = string.find(marks, 'r', 1, true) ~= nil
@@ -42,7 +41,8 @@ if ARGV[10] then
   local outcome, runs, from = 'acked', ARGV[9], 10
   --@include acknowledge
   if is_marked then
-    is_let_in = rarely().end_jobs(ids, held)
+    rarely('ends')
+    is_let_in = rare.end_jobs(ids, held)
   elseif ids[1] then
     --@include done
   end
@@ -53,11 +53,10 @@ if ARGV[10] then
 end
 
 -- 2. Pick the jobs: id · due, in their order.
-local picked, wanted, has_room = nil, most == '0' and '1' or most, false
-if is_repeat or call('EXISTS', prioritized, line, limits) > 0 or call('HEXISTS', meta, 'paused') == 1
-  or call('ZCOUNT', reserved, '-inf', now_text) > 0 then
-  picked, wanted, has_room = rarely().pick(wanted + 0, is_repeat)
-  is_let_in = is_let_in or has_room
+local picked, wanted, is_prioritized, has_turns, of, cap, closed_until, look, has_dropped = nil, most == '0' and '1' or most
+local others = call('EXISTS', prioritized, line, limits)
+if others > 0 or is_repeat or call('HEXISTS', meta, 'paused') == 1 or call('ZCOUNT', reserved, '-inf', now_text) > 0 then
+  --@include pick_rarely
 else
   picked = call('ZRANGEBYSCORE', waiting, '-inf', now_text, 'WITHSCORES', 'LIMIT', '0', wanted)
 end
@@ -65,6 +64,7 @@ end
 -- 3. Read their records, 8 at a time: Redis joins the values of one reply in quadratic time, and those behind the limit are read for nothing.
 -- A job whose lease expired once, or that has one attempt left, is leased alone.
 local ids, dues, deadlines, reply, count, bytes, is_full = {}, {}, {}, { 'JOBS', lost, now_text }, 0, 0, not picked
+local late, late_bytes, has_looked_behind = 0, 0, false
 local first, deadline, shortest_ms, most_bytes = 1, int(now + DEFAULT_TTR_MS * 1000), DEFAULT_TTR_MS, most == '1' or ARGV[6] + 0
 while not is_full and picked[first] do
   local names = {}
@@ -74,22 +74,12 @@ while not is_full and picked[first] do
     local record, due, ttr_ms, max_attempts = found[n], picked[first + 2 * n - 1], DEFAULT_TTR_MS, DEFAULT_MAX_ATTEMPTS
     local flags, past, is_alone = record and string.byte(record), '', false
     if flags ~= 0 or #record < 7 then
-      local last
-      if flags and flags < 4 and #record >= 7 then last, ttr_ms, max_attempts = read_options(record) end
-      if not last then ttr_ms, max_attempts = rarely().examine(id, record, due) end
-      if ttr_ms then
-        past = flags % 4 >= 2 and call('HGET', history, id) or ''
-        local attempts, timeouts = 0, 0
-        if #past >= 20 then attempts, timeouts = struct.unpack('>I4I4', past) end
-        is_alone = timeouts > 0 or max_attempts > 0 and attempts + 1 >= max_attempts
-      else
-        record, is_full = nil, max_attempts
-      end
+      --@include look_closer
     end
-    if record then is_full = count > 0 and (is_alone or bytes + #record > most_bytes) end
+    is_full = is_full or record and count > 0 and (is_alone or bytes + #record > most_bytes)
     if is_full then break end
     if record then
-      count, bytes, is_full = count + 1, bytes + #record, is_alone or rare and count + 1 == wanted + 0
+      count, bytes, is_full = count + 1, bytes + #record, is_alone or has_looked_behind and count + 1 == wanted + 0
       ids[count], dues[count] = id, due
       -- One by one, from the first on: Lua puts what has no neighbour yet into a hash.
       deadlines[2 * count - 1] = ttr_ms == DEFAULT_TTR_MS and deadline or int(now + ttr_ms * 1000)
@@ -103,9 +93,8 @@ while not is_full and picked[first] do
     end
   end
   first = first + 16
-  if rare and not is_full and not picked[first] then
-    local behind = rare.look_behind(count)
-    if behind then picked, first = behind, 2 * count + 1 end
+  if late > 0 and not (is_full or picked[first] or has_looked_behind) then
+    --@include look_behind
   end
 end
 
@@ -114,21 +103,24 @@ if count > 0 and most ~= '0' then
   if not has_ended then
     --@include allow_when_full
   end
-  local token, new_leases, late, waited = call('HINCRBY', meta, 'token', count == 1 and '1' or int(count)) - count, {}, {}, nil
+  local token, new_leases, lateness, waited = call('HINCRBY', meta, 'token', count == 1 and '1' or int(count)) - count, {}, {}, nil
   local oldest, behind = bucket_of(now - dues[1]), ' ' .. consumer
   -- The oldest job is the first one and the newest the last, unless there are priorities or groups: those between are as late as both.
-  local all_late = not rare and (count == 1 or bucket_of(now - dues[count]) == oldest) and oldest
+  local all_late = not look and (count == 1 or bucket_of(now - dues[count]) == oldest) and oldest
   for n = 1, count do
     local id, due, past = ids[n], dues[n], reply[4 * n + 3]
-    local lease = rare and rare.lease(id, token + n, due, past)
-      or (past == '' and '- ' or 'h ') .. int(token + n) .. ' ' .. due .. behind
+    local mark, group = past == '' and '-' or 'h', ''
+    if look then
+      --@include mark_rarely
+    end
+    local lease = mark .. ' ' .. int(token + n) .. ' ' .. due .. behind .. group
     reply[4 * n + 1] = lease
     new_leases[2 * n - 1] = id
     new_leases[2 * n] = lease
     local first_due = #past >= 28 and struct.unpack('>I8', past, 21)
     -- A job whose moment had passed when it was pushed waits since then.
     local bucket = not first_due and all_late or bucket_of(now - (first_due and math.min(math.max(first_due, due), now) or due))
-    late[bucket] = (late[bucket] or 0) + 1
+    lateness[bucket] = (lateness[bucket] or 0) + 1
     if first_due then
       -- It waits since it first fell due: of the wait times, only the differences to the lateness are stored.
       local wait = bucket_of(now - first_due)
@@ -140,8 +132,12 @@ if count > 0 and most ~= '0' then
   --@include call_of
   call('HSET', leases, '\n' .. consumer, call_of(ARGV[3], ids), unpack(new_leases))
   call('ZADD', reserved, unpack(deadlines))
-  if rare then rare.take(ids, dues) else call('ZREM', waiting, unpack(ids)) end
-  for bucket, many in pairs(late) do call('HINCRBY', meta, string.format('late%d', bucket), many == 1 and '1' or int(many)) end
+  if look then
+    --@include take_rarely
+  else
+    call('ZREM', waiting, unpack(ids))
+  end
+  for bucket, many in pairs(lateness) do call('HINCRBY', meta, string.format('late%d', bucket), many == 1 and '1' or int(many)) end
   for bucket, many in pairs(waited or {}) do
     if many ~= 0 then call('HINCRBY', meta, 'wait' .. bucket, int(many)) end
   end

@@ -2,8 +2,6 @@
 --@include next_due
 --@include wake
 --@include idle
-local has_dropped, closed_until = false, nil
-if rare then has_dropped, closed_until = rare.why_none() end
 if count > 0 and most ~= '0' then
   -- This waiter is busy: another one must look at the next moment, and at a lease that ends before idle consumers check again.
   try('ZREM', waiters, waiter)

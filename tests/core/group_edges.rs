@@ -111,3 +111,15 @@ fn expired_jobs_of_groups_do_not_cost_a_call_each() {
     assert_eq!(served(&queue), ["last"]);
     assert!(raw.calls("evalsha") < 20, "{}", raw.calls("evalsha"));
 }
+
+#[test]
+fn a_job_that_was_reserved_beyond_the_rate_gives_back_its_own_token_alone() {
+    let queue = fresh();
+    queue.limit_queue(Some(&rate(1, 60_000))).unwrap();
+    push_many(&queue, &["a", "b"].map(job));
+    assert_eq!(reserve(&queue).unwrap().id, id("a"));
+    let beyond = queue.reserve_job(&id("b")).unwrap().unwrap();
+    travel(1_000);
+    queue.give_back(&[&beyond.receipt]).unwrap();
+    assert!(reserve(&queue).is_none(), "the token of a is spent for a minute");
+}

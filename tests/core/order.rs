@@ -182,6 +182,7 @@ fn a_push_that_redis_executes_right_behind_a_batch_comes_after_it() {
             n += count;
             let mut args: Vec<&[u8]> = vec![b"EVAL", scripts::PUSH.source.as_bytes(), b"3"];
             args.extend(keys.iter().map(|key| key.as_bytes()));
+            args.extend([b"0", b"fail".as_slice()]);
             args.extend(ids.iter().flat_map(|id| [id.as_bytes(), &head, b"2000000"]));
             resp::write_command(&mut request, args.into_iter());
             commands += 1;

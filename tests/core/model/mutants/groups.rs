@@ -36,8 +36,8 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/book.lua", "line_up(group, now)\n  return call", "return call"), // a group waits for a job that is gone
     ("lib/servable.lua", "elseif turn.own.ordered then break end", "end"), // jobs behind one that came back do not count as blocked
     ("lib/cap.lua", "held and own.concurrency - held or wanted", "wanted"), // the concurrency of the queue is ignored
-    ("lib/rarely.lua", "cap.spent_until + #ids * cap.interval", "cap.spent_until + cap.interval"),
-    ("lib/rarely.lua", "call('ZREM', grouped, unpack(their_ids))", ""),
+    ("lib/take_rarely.lua", "cap.spent_until + count * cap.interval", "cap.spent_until + cap.interval"),
+    ("lib/take_rarely.lua", "call('ZREM', grouped, unpack(their_ids))", ""),
     ("reserve_job.lua", "if group then call('ZADD', groups, 0, group .. '\\nh' .. id) end", ""), // does not count
     ("push.lua", "call('ZADD', line, 'LT', unpack(stands))", "call('ZADD', line, 'NX', unpack(stands))"),
     ("limit_groups.lua", "if turns[1] and stand(turns) then", "if false then"), // new limits let nobody in
@@ -73,7 +73,10 @@ pub const BY_OTHERS: &[(Mutant, &str)] = &[
     ),
     (("lib/remove.lua", "try('HDEL', limits, group .. '\\n')", ""), "model::walk::regressions::a_turn_ends"),
     (("lib/let_in.lua", "if own.ordered and", "if"), "model::walk::regressions::a_group_that_is"),
-    (("lib/rarely.lua", "or has_turns and count > 0 then", "or has_turns then"), "group_edges::expired_jobs_of_groups"),
+    (
+        ("lib/look_behind.lua", "if not (has_turns and count > 0) then", "if not has_turns then"),
+        "group_edges::expired_jobs_of_groups",
+    ),
     (
         ("lib/turns.lua", "if has_limits then words", "if turn.own.weight > 1 then words"),
         "model::walk::regressions::a_turn",

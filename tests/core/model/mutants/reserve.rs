@@ -6,29 +6,29 @@ use super::Mutant;
 pub const BY_THE_WALK: &[Mutant] = &[
     ("reserve.lua", "call('ZREM', waiting, unpack(ids))", ""), // reserved twice
     ("reserve.lua", "(count == 1 or bucket_of(now - dues[count]) == oldest)", "true"), // all as late as the first
-    ("lib/rarely.lua", "call('ZREM', waiting, unpack(ids))", ""), // reserved twice
-    ("lib/rarely.lua", "unplace(id, dues[n] + 0, prioritized)", ""), // the same
-    ("lib/rarely.lua", "is_prioritized = call('EXISTS', prioritized) == 1 -- jobs", "--"),
+    ("lib/take_rarely.lua", "call('ZREM', waiting, unpack(ids))", ""), // reserved twice
+    ("lib/take_rarely.lua", "rare.unplace(id, dues[n] + 0, prioritized)", ""), // the same
+    ("lib/pick_rarely.lua", "is_prioritized = call('EXISTS', prioritized) == 1 -- jobs", "--"),
     ("reserve.lua", "or call('HEXISTS', meta, 'paused') == 1", ""),
     ("reserve.lua", "or call('ZCOUNT', reserved, '-inf', now_text) > 0 then", "then"), // leases never end
-    ("lib/rarely.lua", "if is_prioritized then is_more = promote() or is_more end", ""),
-    ("lib/rarely.lua", "if closed_until then return {}, most, is_let_in end", ""), // pause ignored
-    ("lib/rarely.lua", "undo_call(consumer, ARGV[3])", ""),                        // jobs that no handler saw
-    ("reserve.lua", "call_of(ARGV[3], ids)", "''"),                                // the same
-    ("reserve.lua", "past = flags % 4 >= 2 and call", "past = false and call"),
-    ("reserve.lua", "is_alone = timeouts > 0 or", "is_alone ="), // a poisoned job takes others along
-    ("reserve.lua", "attempts + 1 >= max_attempts", "attempts >= max_attempts"), // so does the last attempt
+    ("lib/pick_rarely.lua", "if is_prioritized then is_more = rare.promote() or is_more end", ""),
+    ("lib/pick_rarely.lua", "if closed_until then\n    picked = {}\n  elseif look", "if look"), // pause ignored
+    ("lib/pick_rarely.lua", "if is_repeat then rare.undo_call(consumer, ARGV[3]) end", ""), // jobs that no handler saw
+    ("reserve.lua", "call_of(ARGV[3], ids)", "''"),                                         // the same
+    ("lib/look_closer.lua", "past = flags % 4 >= 2 and call", "past = false and call"),
+    ("lib/look_closer.lua", "is_alone = timeouts > 0 or", "is_alone ="), // a poisoned job takes others along
+    ("lib/look_closer.lua", "attempts + 1 >= max_attempts", "attempts >= max_attempts"), // so does the last attempt
     ("reserve.lua", "(is_alone or", "("),
-    ("reserve.lua", "bytes + #record, is_alone or rare", "bytes + #record, rare"),
+    ("reserve.lua", "bytes + #record, is_alone or", "bytes + #record,"),
     ("reserve.lua", "count == 1 and '1' or int(count)) - count", "'1') - 1"), // tokens repeat
     ("reserve.lua", "ttr_ms == DEFAULT_TTR_MS and deadline or int(now + ttr_ms * 1000)", "deadline"), // a TTR of its own is forgotten
-    ("reserve.lua", "(late[bucket] or 0) + 1", "1"),
+    ("reserve.lua", "(lateness[bucket] or 0) + 1", "1"),
     ("lib/bucket.lua", "(mantissa < 0.70710678118654752 and 2 or 1)", "1"),
     ("reserve.lua", "waited[bucket] = (waited[bucket] or 0) - 1", ""), // counts both as late and as waiting
     ("reserve.lua", "waited[wait] = (waited[wait] or 0) + 1", ""),
     ("reserve.lua", "struct.unpack('>I8', past, 21)", "due"), // no job waits longer than it is late
-    ("lib/rarely.lua", "if is_more then return nil, most, is_let_in end", ""),
-    ("reserve.lua", "past == '' and '- ' or 'h '", "'- '"), // history leaks into the next job of that id
+    ("lib/pick_rarely.lua", "if not is_more then", "if true then"),
+    ("reserve.lua", "past == '' and '-' or 'h'", "'-'"), // history leaks into the next job of that id
     ("reserve.lua", "math.min(first + 14, #picked - 1)", "math.min(first + 12, #picked - 1)"),
     ("reserve.lua", "if count > 0 and most ~= '0' then", "if count > 0 then"), // a wait leases
     ("reserve_job.lua", "else call('ZREM', buried, id) end", "end"),
@@ -62,9 +62,9 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/moments.lua", "moment(record, 'U', past.first_due)", "moment(record, 'U', now)"),
     ("lib/expire.lua", "past.error ~= '' and past.error or TOO_LATE", "TOO_LATE"),
     ("lib/expire.lua", "where and { where } or { waiting, prioritized }", "{ waiting }"),
-    ("reserve.lua", "first = behind, 2 * count + 1", "first = behind, 1"), // leases a job twice
-    ("reserve.lua", "is_alone or rare and count + 1 == wanted + 0", "is_alone"), // more than were wanted
-    ("lib/rarely.lua", "if late == 0 or has_looked_behind", "if true or has_looked_behind"), // fewer than there are
+    ("lib/look_behind.lua", "first = true, 2 * count + 1", "first = true, 1"), // leases a job twice
+    ("reserve.lua", "is_alone or has_looked_behind and count + 1 == wanted + 0", "is_alone"), // more than were wanted
+    ("reserve.lua", "if late > 0 and not (is_full", "if false and not (is_full"), // fewer than there are
     ("reserve_job.lua", "and expire(id, record, due, where) then", "and false then"),
     ("take.lua", "elseif record and is_ended(id, record, due, where) then", "elseif false then"),
     ("lib/take_back.lua", "is_spent = is_too_late(record, past, due)", ""),
@@ -92,9 +92,9 @@ pub const BY_OTHERS: &[(Mutant, &str)] = &[
     (("lib/pick.lua", "and ready_member(due, id) == member then", "then"), "foreign::"),
     (("lib/pick.lua", "local due, id = #member > 8 and", "local due, id ="), "foreign::"),
     (("lib/place.lua", "math.min(math.max(due, 0), 9007199254740991)", "due"), "foreign::"),
-    (("lib/rarely.lua", "late_bytes > 4000000", "false"), "moments::backlogs::large_records"),
-    (("lib/rarely.lua", "look(500 - late)", "look(1)"), "moments::backlogs::a_backlog"),
-    (("lib/rarely.lua", "return (look(500 - late))", "return {}"), "moments::backlogs::a_backlog"),
+    (("lib/examine.lua", "late_bytes > 4000000", "false"), "moments::backlogs::large_records"),
+    (("lib/look_behind.lua", "'0', 500 - late)", "'0', wanted)"), "moments::backlogs::a_backlog"),
+    (("lib/look_behind.lua", "picked = call(", "picked = {} call("), "moments::backlogs::a_backlog"),
     (("lib/expire.lua", "if call('ZSCORE', reserved, id) then", "if false then"), "moments::an_entry"),
     (("lib/expire.lua", "--@include allow_when_full", ""), "moments::late_jobs_end"),
     (("take.lua", "if late > 0 and not ids[1] then", "if false then"), "moments::backlogs::the_classic"),
