@@ -3,7 +3,7 @@
 use super::bell::Bell;
 use crate::core::process::Generation;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A part of the keeper's work. Whatever brings its moment forward tells the [`Timer`].
@@ -18,28 +18,78 @@ pub(super) trait Duty: Send + Sync {
 /// When an unreachable Redis is asked again.
 pub(super) const RETRY: Duration = Duration::from_millis(200);
 
-/// The state of a duty. In a forked child the thread does not exist, and it may have held the lock: nobody gets it there.
-pub(super) struct Shared<T> {
-    state: Mutex<T>,
-    sent: Condvar,
+/// When the thread looks at its duties next.
+pub(super) struct Timer {
+    /// `None`: it waits to be told.
+    planned: Mutex<Option<Instant>>,
+    pub bell: Bell,
+    is_over: AtomicBool,
     process: Generation,
 }
 
-impl<T: Default> Default for Shared<T> {
+impl Default for Timer {
     fn default() -> Self {
-        Self { state: Mutex::default(), sent: Condvar::new(), process: Generation::current() }
+        let (planned, is_over, process) = (Mutex::default(), AtomicBool::default(), Generation::current());
+        Self { planned, bell: Bell::new(), is_over, process }
     }
 }
 
-impl<T> Shared<T> {
-    /// False in a forked child.
-    pub fn is_ours(&self) -> bool {
-        self.process.is_current()
+impl Timer {
+    /// The thread has to look by then. The caller holds no lock of a duty.
+    pub fn tell(&self, at: Instant) {
+        if self.is_over() {
+            return;
+        }
+        let mut planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
+        if planned.is_none_or(|planned| at < planned) {
+            *planned = Some(at);
+            self.bell.ring();
+        }
+    }
+
+    /// The thread looks next when `next` says. Whoever tells meanwhile is compared with that.
+    pub fn plan(&self, next: impl FnOnce() -> Option<Instant>) -> Option<Instant> {
+        let mut planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
+        *planned = next();
+        *planned
+    }
+
+    /// The thread ends as soon as it can. A forked child does not ring, because the bell is that of its parent.
+    pub fn end(&self) {
+        if !self.is_over() {
+            self.is_over.store(true, Ordering::SeqCst);
+            self.bell.ring();
+        }
+    }
+
+    /// Also in a forked child, which has no such thread. A keeper that has ended may still be there, because its thread waits for Redis.
+    pub fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::SeqCst) || !self.process.is_current()
+    }
+}
+
+/// The state of a duty. In a forked child nobody gets it, because the thread may have held the lock.
+pub(super) struct Shared<T> {
+    state: Mutex<T>,
+    sent: Condvar,
+    pub timer: Arc<Timer>,
+}
+
+impl<T: Default> Shared<T> {
+    pub fn new(timer: &Arc<Timer>) -> Self {
+        Self { state: Mutex::default(), sent: Condvar::new(), timer: Arc::clone(timer) }
     }
 
     /// `None` in a forked child.
     pub fn lock(&self) -> Option<MutexGuard<'_, T>> {
-        self.is_ours().then(|| self.state.lock().unwrap_or_else(PoisonError::into_inner))
+        self.timer.process.is_current().then(|| self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Has the thread look at the moment that the change returns.
+    pub fn change(&self, change: impl FnOnce(&mut T) -> Option<Instant>) {
+        if let Some(at) = self.lock().and_then(|mut state| change(&mut state)) {
+            self.timer.tell(at);
+        }
     }
 
     /// Waits for as long as the thread `is_sending`, or until the deadline.
@@ -52,53 +102,5 @@ impl<T> Shared<T> {
     /// Ends such waits.
     pub fn has_sent(&self) {
         self.sent.notify_all();
-    }
-}
-
-/// When the thread looks at its duties next.
-#[derive(Default)]
-pub(super) struct Timer {
-    /// `None`: it waits to be told.
-    planned: Shared<Option<Instant>>,
-    pub bell: Bell,
-    is_over: AtomicBool,
-}
-
-impl std::fmt::Debug for Timer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Timer")
-    }
-}
-
-impl Timer {
-    /// The thread has to look by then. The caller holds no lock of a duty.
-    pub fn tell(&self, at: Instant) {
-        if let Some(mut planned) = self.planned.lock()
-            && planned.is_none_or(|planned| at < planned)
-        {
-            *planned = Some(at);
-            self.bell.ring();
-        }
-    }
-
-    /// The thread looks next when `next` says. Whoever tells meanwhile is compared with that.
-    pub fn plan(&self, next: impl FnOnce() -> Option<Instant>) -> Option<Instant> {
-        let mut planned = self.planned.lock()?;
-        *planned = next();
-        *planned
-    }
-
-    /// The thread ends as soon as it can.
-    pub fn end(&self) {
-        // A forked child has the bell of its parent.
-        if self.planned.is_ours() {
-            self.is_over.store(true, Ordering::SeqCst);
-            self.bell.ring();
-        }
-    }
-
-    /// A keeper that has ended may still be there, because its thread waits for Redis.
-    pub fn is_over(&self) -> bool {
-        self.is_over.load(Ordering::SeqCst) || !self.planned.is_ours()
     }
 }

@@ -22,7 +22,7 @@ pub struct Keeper {
     renewals: Arc<Renewals>,
     pub(super) done: Arc<DoneJobs>,
     watch: Arc<Watch>,
-    listing: Arc<Listing>,
+    pub(super) listing: Arc<Listing>,
     is_started: bool,
     renews: bool,
     /// A handler runs, as far as the list of workers knows.
@@ -76,11 +76,6 @@ impl Keeper {
         self.listing.enlist(queues, orders);
     }
 
-    /// Takes the loop off the list. The thread may be writing the entry: waits for it until the deadline.
-    pub(super) fn sign_off(&mut self, deadline: Instant) {
-        self.listing.sign_off(deadline);
-    }
-
     /// The handler of a job begins.
     pub fn begins(&mut self, ticket: &Ticket) {
         self.is_running = true;
@@ -127,7 +122,7 @@ fn run(timer: &Timer, duties: &[Arc<dyn Duty>], renewals: &Renewals) {
         }
         let planned = timer.plan(|| duties.iter().filter_map(|duty| duty.due_at()).min());
         if ears.hear(&timer.bell, planned, &renewals.listened_to()) {
-            renewals.doubt();
+            renewals.renew_all();
         }
     }
 }

@@ -80,7 +80,6 @@ struct Running {
 /// The entry of one loop, if it is to be listed.
 pub(super) struct Listing {
     entry: Shared<Option<Listed>>,
-    timer: Arc<Timer>,
     renewals: Arc<Renewals>,
 }
 
@@ -232,30 +231,24 @@ impl Listed {
 
 impl Listing {
     pub fn new(timer: &Arc<Timer>, renewals: &Arc<Renewals>) -> Self {
-        Self { entry: Shared::default(), timer: Arc::clone(timer), renewals: Arc::clone(renewals) }
+        Self { entry: Shared::new(timer), renewals: Arc::clone(renewals) }
     }
 
     pub fn enlist(&self, queues: &[Queue], orders: Arc<Orders>) {
-        if let Some(mut entry) = self.entry.lock() {
+        self.entry.change(|entry| {
             *entry = Listed::new(queues, orders);
-        }
-        self.tell(self.due_at());
+            entry.as_ref()?.due_at()
+        });
     }
 
     /// The handler of a job begins.
     pub fn begins(&self, ticket: &Ticket) {
-        self.tell(self.entry.lock().and_then(|mut entry| Some(entry.as_mut()?.begins(ticket))));
+        self.entry.change(|entry| Some(entry.as_mut()?.begins(ticket)));
     }
 
     /// The handler has ended.
     pub fn has_ended(&self) {
-        self.tell(self.entry.lock().and_then(|mut entry| entry.as_mut()?.has_ended()));
-    }
-
-    fn tell(&self, at: Option<Instant>) {
-        if let Some(at) = at {
-            self.timer.tell(at);
-        }
+        self.entry.change(|entry| entry.as_mut()?.has_ended());
     }
 
     /// Takes the loop off the list. The thread may be writing the entry: waits for it until the deadline.

@@ -7,7 +7,6 @@ use crate::core::job::LeaseReceipt;
 use crate::core::queue::Queue;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Most leases of one round trip.
@@ -44,44 +43,35 @@ impl Kept {
 /// The leases that a keeper renews.
 pub(super) struct Renewals {
     kept: Shared<Vec<Kept>>,
-    /// Redis is to be asked for all leases at once.
-    is_in_doubt: AtomicBool,
-    timer: Arc<Timer>,
     alarm: Arc<dyn Alarm>,
 }
 
 impl Renewals {
     pub fn new(timer: &Arc<Timer>, alarm: &Arc<dyn Alarm>) -> Self {
-        let (timer, alarm) = (Arc::clone(timer), Arc::clone(alarm));
-        Self { kept: Shared::default(), is_in_doubt: AtomicBool::new(false), timer, alarm }
+        Self { kept: Shared::new(timer), alarm: Arc::clone(alarm) }
     }
 
     pub fn keep(&self, queue: &Queue, leases: Vec<Arc<Lease>>) {
-        let Some(first) = leases.iter().map(|lease| lease.renew_at().min(lease.listen_at())).min() else { return };
-        let Some(mut all) = self.kept.lock() else { return };
-        leases.iter().for_each(|lease| lease.set_timer(&self.timer));
-        // The thread forgets leases that have ended when it wakes, which may be in an hour. Before a list grows, they go.
-        match all.iter_mut().find(|kept| kept.queue.is_same(queue)) {
-            Some(kept) => {
-                if kept.leases.len() + leases.len() > kept.leases.capacity() {
-                    kept.forget_ended();
+        let first = leases.iter().map(|lease| lease.renew_at().min(lease.listen_at())).min();
+        leases.iter().for_each(|lease| lease.set_timer(&self.kept.timer));
+        self.kept.change(|all| {
+            // The thread forgets leases that have ended when it wakes, which may be in an hour. Before a list grows, they go.
+            match all.iter_mut().find(|kept| kept.queue.is_same(queue)) {
+                Some(kept) => {
+                    if kept.leases.len() + leases.len() > kept.leases.capacity() {
+                        kept.forget_ended();
+                    }
+                    kept.leases.extend(leases);
                 }
-                kept.leases.extend(leases);
-            }
-            None => {
-                if all.len() == all.capacity() {
-                    all.retain_mut(Kept::forget_ended);
+                None => {
+                    if all.len() == all.capacity() {
+                        all.retain_mut(Kept::forget_ended);
+                    }
+                    all.push(Kept { queue: queue.detached(), leases, not_before: Instant::now() });
                 }
-                all.push(Kept { queue: queue.detached(), leases, not_before: Instant::now() });
             }
-        }
-        drop(all);
-        self.timer.tell(first);
-    }
-
-    /// A message came that a job was cancelled, or may have been missed.
-    pub fn doubt(&self) {
-        self.is_in_doubt.store(true, Ordering::SeqCst);
+            first
+        });
     }
 
     /// The time until the next lease is to be renewed.
@@ -112,6 +102,29 @@ impl Renewals {
         waiting.filter(|(_, receipts)| !receipts.is_empty()).collect()
     }
 
+    /// Also those that are not due: a message came that a job was cancelled, or may have been missed.
+    pub fn renew_all(&self) {
+        self.renew_those(|_| true);
+    }
+
+    fn renew_those(&self, is_due: impl Fn(&Kept) -> bool) {
+        let Some(mut all) = self.kept.lock() else { return };
+        all.retain_mut(Kept::forget_ended);
+        let now = Instant::now();
+        let due = all.iter().filter(|kept| is_due(kept));
+        let due: Vec<(Queue, Vec<Arc<Lease>>)> =
+            due.map(|kept| (kept.queue.clone(), kept.open(now).cloned().collect())).collect();
+        drop(all);
+        for (queue, leases) in due {
+            if !self.renew(&queue, &leases)
+                && let Some(mut all) = self.kept.lock()
+                && let Some(unreached) = all.iter_mut().find(|kept| kept.queue.is_same(&queue))
+            {
+                unreached.not_before = Instant::now() + RETRY;
+            }
+        }
+    }
+
     /// False when Redis could not be asked.
     fn renew(&self, queue: &Queue, leases: &[Arc<Lease>]) -> bool {
         let mut is_any_lost = false;
@@ -140,27 +153,11 @@ impl Renewals {
 impl Duty for Renewals {
     fn due_at(&self) -> Option<Instant> {
         let now = Instant::now();
-        if self.is_in_doubt.load(Ordering::SeqCst) {
-            return Some(now);
-        }
         self.kept.lock()?.iter().filter_map(|kept| kept.due_at(now)).min()
     }
 
     fn run(&self) {
-        let (now, is_in_doubt) = (Instant::now(), self.is_in_doubt.swap(false, Ordering::SeqCst));
-        let Some(mut all) = self.kept.lock() else { return };
-        all.retain_mut(Kept::forget_ended);
-        let due = all.iter().filter(|kept| is_in_doubt || kept.due_at(now).is_some_and(|at| at <= now));
-        let due: Vec<(Queue, Vec<Arc<Lease>>)> =
-            due.map(|kept| (kept.queue.clone(), kept.open(now).cloned().collect())).collect();
-        drop(all);
-        for (queue, leases) in due {
-            if self.renew(&queue, &leases) {
-                continue;
-            }
-            let mut all = self.kept.lock();
-            let unreached = all.iter_mut().flat_map(|all| all.iter_mut()).filter(|kept| kept.queue.is_same(&queue));
-            unreached.for_each(|kept| kept.not_before = Instant::now() + RETRY);
-        }
+        let now = Instant::now();
+        self.renew_those(|kept| kept.due_at(now).is_some_and(|at| at <= now));
     }
 }

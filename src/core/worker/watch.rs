@@ -82,7 +82,6 @@ impl LimitedRun {
 /// Watches the run of one job, or none.
 pub(super) struct Watch {
     run: Shared<Option<LimitedRun>>,
-    timer: Arc<Timer>,
     alarm: Arc<dyn Alarm>,
     renewals: Arc<Renewals>,
     done: Arc<DoneJobs>,
@@ -91,25 +90,16 @@ pub(super) struct Watch {
 impl Watch {
     pub fn new(timer: &Arc<Timer>, alarm: Arc<dyn Alarm>, renewals: &Arc<Renewals>, done: &Arc<DoneJobs>) -> Self {
         let (renewals, done) = (Arc::clone(renewals), Arc::clone(done));
-        Self { run: Shared::default(), timer: Arc::clone(timer), alarm, renewals, done }
+        Self { run: Shared::new(timer), alarm, renewals, done }
     }
 
     pub fn begin(&self, queue: &Queue, held: &Held, limits: Limits) {
-        let run = LimitedRun::new(queue, held, limits);
-        let look_at = run.look_at();
-        if let Some(mut slot) = self.run.lock() {
-            *slot = Some(run);
-        }
-        if let Some(at) = look_at {
-            self.timer.tell(at);
-        }
+        self.run.change(|slot| slot.insert(LimitedRun::new(queue, held, limits)).look_at());
     }
 
     /// Nothing rings for the run any more.
     pub fn end(&self) {
-        if let Some(mut slot) = self.run.lock() {
-            *slot = None;
-        }
+        drop(self.run.lock().and_then(|mut slot| slot.take()));
     }
 
     /// Settles the job, whose handler did not stop, gives back the jobs behind it, and ends the process.
