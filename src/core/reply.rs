@@ -52,6 +52,18 @@ impl Reply {
         self.values.next().and_then(int).ok_or_else(unexpected)
     }
 
+    /// So many numbers of things; less than none is none.
+    ///
+    /// # Errors
+    /// [`Error::Server`] when one is missing or no integer.
+    pub fn counts<const N: usize>(&mut self) -> Result<[u64; N]> {
+        let mut counts = [0; N];
+        for count in &mut counts {
+            *count = u64::try_from(self.int()?).unwrap_or(0);
+        }
+        Ok(counts)
+    }
+
     /// An integer, or `None` for an empty string.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use crate::support::*;
 use crate::worker_loop;
 use delayqueue::core::dsn::Dsn;
 use delayqueue::core::error::Error;
-use delayqueue::core::job::{Due, NewJob, OnDuplicate, State};
+use delayqueue::core::job::{Due, LeaseReceipt, NewJob, OnDuplicate, State};
 use delayqueue::core::queue::{Flow, Interrupts, NoInterrupts, Queue, QueueConfig};
 use delayqueue::core::scripts;
 use delayqueue::core::worker::feed::Fetched;
@@ -85,6 +85,25 @@ const CALLS: &[(&str, Call)] = &[
     ("look at a group", |queue| queue.group_stats(&group("g")).map(drop)),
     ("list a group", |queue| queue.list_group(&group("g"), State::Ready, 0, 10).map(drop)),
 ];
+
+/// Operations that no housekeeping keeps from an answer.
+const SHORT_CALLS: &[(&str, Call)] = &[
+    ("push many", |queue| queue.push_many(&[job("a"), job("b")], &mut Vec::new())),
+    ("cancel", |queue| queue.cancel(&[id("a")]).map(drop)),
+    ("acknowledge", |queue| queue.ack_many(&[done(&receipt())]).map(drop)),
+    ("renew", |queue| queue.renew(&[(&receipt(), 1000)]).map(drop)),
+    ("limit groups", |queue| queue.limit_groups(None, None)),
+    ("limits", |queue| queue.limits().map(drop)),
+    ("groups", |queue| queue.groups(10, b"").map(drop)),
+    ("stats", |queue| queue.stats().map(drop)),
+    ("count due", |queue| queue.count_due(&[1]).map(drop)),
+    ("now", |queue| queue.now_us().map(drop)),
+    ("receipts", |queue| queue.receipts(0, b"", 10).map(drop)),
+];
+
+fn receipt() -> LeaseReceipt {
+    LeaseReceipt { id: id("a"), lease: b"- 1 1 c".as_slice().into() }
+}
 
 /// Makes all these calls at the same time.
 fn at_once(queue: &Queue, names: &[&str], check: impl Fn(&str, Error) + Sync) {
@@ -189,6 +208,22 @@ fn a_signal_ends_a_wait_during_housekeeping_or_messages_without_end() {
         let _ = queue.reserve(&["q".into()], 1, None, &mut EndsAt(started + end));
         assert!(started.elapsed() < end + LIMIT * 3, "{:?}", started.elapsed());
     }
+}
+
+#[test]
+fn an_answer_that_no_script_gives_is_an_error_that_names_the_queue() {
+    let answers = ["*2\r\n$4\r\nWHAT\r\n$1\r\n?\r\n", "*1\r\n$2\r\nOK\r\n", "*0\r\n", ":1\r\n", "_\r\n"];
+    let mut nameless = Vec::new();
+    for answer in answers {
+        let queue = always(answer.as_bytes());
+        for (name, call) in CALLS.iter().chain(SHORT_CALLS) {
+            let text = call(&queue).map_or_else(|error| error.to_string(), |()| "queue 'q'".into());
+            if !text.contains("queue 'q'") && !text.contains("from 'q'") {
+                nameless.push(format!("{name} of {answer:?}: {text}"));
+            }
+        }
+    }
+    assert!(nameless.is_empty(), "{}", nameless.join("\n"));
 }
 
 #[test]

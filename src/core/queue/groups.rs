@@ -36,12 +36,15 @@ impl Queue {
         let mut from = Vec::new();
         loop {
             let args = [name(group), text.as_bytes(), from.as_slice()];
-            let mut reply = self.script(&scripts::LIMIT_GROUPS, &args).map_err(self.on_group("limiting", group))?;
-            match reply.word.as_str() {
-                "OK" => return Ok(()),
+            let answer = self.script(&scripts::LIMIT_GROUPS, &args).and_then(|mut reply| match reply.word.as_str() {
+                "OK" => Ok(None),
+                "MORE" => reply.bytes().map(Some),
+                _ => Err(reply::unexpected()),
+            });
+            match answer.map_err(self.on_group("limiting", group))? {
+                None => return Ok(()),
                 // Each part is a bounded one of all the groups that there are: it takes the time of an operation.
-                "MORE" => from = reply.bytes()?,
-                _ => return Err(reply::unexpected()),
+                Some(rest) => from = rest,
             }
         }
     }
@@ -65,8 +68,9 @@ impl Queue {
             let page = self.client.run(|request, _, _| {
                 request.command(&[b"HSCAN", self.keys.limits(), &cursor, b"COUNT", b"500"]);
             });
-            let page = page.map_err(|error| self.on_queue("looking at the limits of")(self.naming_key(error)))?;
-            let (next, fields) = reply::scanned(page).ok_or_else(reply::unexpected)?;
+            let page = page.and_then(|page| reply::scanned(page).ok_or_else(reply::unexpected));
+            let (next, fields) =
+                page.map_err(|error| self.on_queue("looking at the limits of")(self.naming_key(error)))?;
             for (name, text) in fields {
                 let Some(limits) = GroupLimits::decode(&text) else { continue };
                 match name.as_slice() {
@@ -127,15 +131,16 @@ impl Queue {
         let (mut cancelled, mut was_ever_lost) = (0, false);
         loop {
             let answer = self.script_again(&scripts::CANCEL_GROUP, &[group.as_bytes(), flag(reserved)]);
-            let (mut reply, was_lost) = answer.map_err(|error| {
+            let answer = answer.and_then(|(mut reply, was_lost)| Ok((reply.counts()?, was_lost)));
+            let ([more, left], was_lost) = answer.map_err(|error| {
                 doing(match was_ever_lost {
                     true => Error::in_doubt("an answer was lost, and jobs are deleted", error),
                     false => partly(cancelled, "cancelled", error),
                 })
             })?;
             was_ever_lost |= was_lost;
-            cancelled += count(reply.int()?);
-            if reply.int()? == 0 {
+            cancelled += more;
+            if left == 0 {
                 break;
             }
         }

@@ -19,15 +19,18 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn peek(&self, id: &JobId) -> Result<Option<JobInfo>> {
-        let (mut reply, _) = self.script_again(&scripts::PEEK, &[id.as_bytes()]).map_err(self.looking())?;
-        match reply.word.as_str() {
-            "JOB" => {
-                let state = reply::state(&reply.text()?)?;
-                reply.info(&self.name, state).map(|info| Some(self.looked_at(info)))
+        let look = || {
+            let (mut reply, _) = self.script_again(&scripts::PEEK, &[id.as_bytes()])?;
+            match reply.word.as_str() {
+                "JOB" => {
+                    let state = reply::state(&reply.text()?)?;
+                    reply.info(&self.name, state).map(|info| Some(self.looked_at(info)))
+                }
+                "MISSING" => Ok(None),
+                _ => Err(reply::unexpected()),
             }
-            "MISSING" => Ok(None),
-            _ => Err(reply::unexpected()),
-        }
+        };
+        look().map_err(self.looking())
     }
 
     /// The first job of a state in its order.
@@ -56,7 +59,7 @@ impl Queue {
         let mut after = after.cloned();
         while (jobs.len() as u64) < limit {
             let want = (limit - jobs.len() as u64).min(200);
-            let (page, looked, is_full) = self.list_page(state, after.as_ref(), at, want)?;
+            let (page, looked, is_full) = self.list_page(state, after.as_ref(), at, want).map_err(self.looking())?;
             // Jobs that come and go meanwhile move no place.
             match page.last() {
                 Some(last) => (after, at) = (Some(last.place()), 0),
@@ -83,7 +86,7 @@ impl Queue {
             [format!("{priority} {at_us} ").as_bytes(), id.as_bytes()].concat()
         });
         let args = [state.word().as_bytes(), offset.as_bytes(), limit.as_bytes(), bytes.as_bytes(), &place];
-        let (mut reply, _) = self.script_again(&scripts::LIST, &args).map_err(self.looking())?;
+        let (mut reply, _) = self.script_again(&scripts::LIST, &args)?;
         reply.text()?;
         let looked = u64::try_from(reply.int()?).unwrap_or(0);
         let is_full = reply.int()? == 1;
@@ -109,12 +112,12 @@ impl Queue {
         let ask = |request: &mut Request, (key, before): &(&[u8], String)| {
             request.command(&[b"ZCOUNT", key, b"-inf", before.as_bytes()]);
         };
-        self.client.in_one_operation(|| {
+        let count = || {
             let replies = self.client.run(|request, _, _| {
                 request.all_replies();
                 asked.iter().for_each(|asked| ask(request, asked));
             });
-            let replies = replies.and_then(reply::all).map_err(self.looking())?;
+            let replies = replies.and_then(reply::all)?;
             let counts: Option<Vec<i64>> = replies.map(reply::int).collect();
             let counts = match counts.filter(|counts| counts.len() == asked.len()) {
                 Some(counts) => counts,
@@ -124,12 +127,12 @@ impl Queue {
                 }
             };
             Ok(counts.chunks(keys.len()).map(|counts| u64::try_from(counts.iter().sum::<i64>()).unwrap_or(0)).collect())
-        })
+        };
+        self.client.in_one_operation(count).map_err(self.looking())
     }
 
     fn ask_for_int(&self, ask: impl Fn(&mut Request)) -> Result<i64> {
-        let reply =
-            self.client.run(|request, _, _| ask(request)).map_err(|error| self.looking()(self.naming_key(error)))?;
+        let reply = self.client.run(|request, _, _| ask(request)).map_err(|error| self.naming_key(error))?;
         reply::int(reply).ok_or_else(reply::unexpected)
     }
 
@@ -138,9 +141,9 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn now_us(&self) -> Result<i64> {
-        let time = self.client.run(|request, _, _| request.command(&[b"TIME"])).map_err(self.looking())?;
-        let now_us = reply::time_us(&time).ok_or_else(reply::unexpected)?;
-        Ok(now_us.saturating_add(clock::offset_us()))
+        let time = self.client.run(|request, _, _| request.command(&[b"TIME"]));
+        let now_us = time.and_then(|time| reply::time_us(&time).ok_or_else(reply::unexpected));
+        now_us.map(|now_us| now_us.saturating_add(clock::offset_us())).map_err(self.looking())
     }
 
     /// Jobs in one state, or in all.

@@ -105,15 +105,14 @@ impl Queue {
         while kicked < max {
             let want = (max - kicked).min(IDS as u64);
             let (many, skip) = (want.to_string(), passed_over.to_string());
-            let mut reply = self
-                .script_once(&scripts::KICK, &[many.as_bytes(), flag(reset_attempts), skip.as_bytes()])
-                .map_err(failed(kicked))?;
+            let reply = self.script_once(&scripts::KICK, &[many.as_bytes(), flag(reset_attempts), skip.as_bytes()]);
+            let mut reply = reply.map_err(failed(kicked))?;
             match reply.word.as_str() {
                 "AGAIN" if Instant::now() >= last_round => return Err(failed(kicked)(Error::unfinished(false))),
                 "AGAIN" => continue,
                 _ => last_round = self.client.last_round(),
             }
-            let (done, looked, left) = (count(reply.int()?), count(reply.int()?), count(reply.int()?));
+            let [done, looked, left] = reply.counts().map_err(failed(kicked))?;
             kicked += done;
             passed_over += left;
             if looked < want {
@@ -177,16 +176,17 @@ impl Queue {
         let (mut removed, mut was_ever_lost) = (0, false);
         for state in states {
             loop {
-                let (mut reply, was_lost) = self
-                    .script_again(&scripts::PURGE, &[state.word().as_bytes()])
+                let answer = self.script_again(&scripts::PURGE, &[state.word().as_bytes()]);
+                let answer = answer.and_then(|(mut reply, was_lost)| Ok((reply.counts()?, was_lost)));
+                let ([more, left], was_lost) = answer
                     .map_err(|error| match was_ever_lost {
                         true => Error::in_doubt("an answer was lost, and jobs are deleted", error),
                         false => partly(removed, "deleted", error),
                     })
                     .map_err(self.on_queue("purging"))?;
                 was_ever_lost |= was_lost;
-                removed += count(reply.int()?);
-                if reply.int()? == 0 {
+                removed += more;
+                if left == 0 {
                     break;
                 }
             }
@@ -203,12 +203,12 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn forget(&self) -> Result<bool> {
-        let (reply, _) = self.script_again(&scripts::FORGET, &[]).map_err(self.on_queue("forgetting"))?;
-        match reply.word.as_str() {
+        let answer = self.script_again(&scripts::FORGET, &[]).and_then(|(reply, _)| match reply.word.as_str() {
             "OK" => Ok(true),
             "USED" => Ok(false),
             _ => Err(reply::unexpected()),
-        }
+        });
+        answer.map_err(self.on_queue("forgetting"))
     }
 }
 

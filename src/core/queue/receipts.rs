@@ -117,7 +117,7 @@ impl Queue {
                 request.command(&range);
             });
             let value = value.map_err(|error| self.about_receipts(error))?;
-            let page = reply::scores(&value).ok_or_else(reply::unexpected)?;
+            let page = reply::scores(&value).ok_or_else(|| self.about_receipts(reply::unexpected()))?;
             offset += page.len();
             let is_last = page.len() < PAGE;
             if !take(page.into_iter().map(|(name, score)| (name.to_vec(), score)).collect()) || is_last {

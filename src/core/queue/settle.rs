@@ -271,6 +271,7 @@ impl Queue {
     /// Connection and server errors.
     pub fn renew(&self, leases: &[(&LeaseReceipt, u64)]) -> Result<Vec<Option<i64>>> {
         self.touch_many(leases, b"1")
+            .map_err(|error| error.while_doing(|| format!("renewing {} leases of queue '{}'", leases.len(), self.name)))
     }
 
     fn touch_many(&self, leases: &[(&LeaseReceipt, u64)], never_shortens: &[u8]) -> Result<Vec<Option<i64>>> {

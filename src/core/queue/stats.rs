@@ -4,6 +4,7 @@ use super::Queue;
 use super::histogram::{Histogram, RunOutcome};
 use crate::core::error::Result;
 use crate::core::registry::Headcount;
+use crate::core::reply::Reply;
 use crate::core::scripts;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -166,7 +167,13 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn stats(&self) -> Result<Stats> {
-        let (mut reply, _) = self.script_again(&scripts::STATS, &[]).map_err(self.looking())?;
+        let answer = self.script_again(&scripts::STATS, &[]).and_then(|(reply, _)| Stats::read(reply));
+        answer.map_err(self.looking())
+    }
+}
+
+impl Stats {
+    fn read(mut reply: Reply) -> Result<Self> {
         let now_us = reply.int()?;
         let mut next = || reply.int().map(|number| u64::try_from(number).unwrap_or(0));
         let (delayed, ready, reserved, buried, records) = (next()?, next()?, next()?, next()?, next()?);
@@ -183,7 +190,7 @@ impl Queue {
         snapshots.sort_unstable();
         let hour = last_hour(&ever, &snapshots, now_us);
         let history = snapshots.iter().filter_map(|(at_us, text)| Snapshot::read(*at_us, text)).collect();
-        Ok(Stats {
+        Ok(Self {
             delayed,
             ready,
             blocked,
