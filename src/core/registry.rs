@@ -68,7 +68,7 @@ impl Registry {
     ///
     /// # Errors
     /// Connection and server errors. Orders of that moment may be lost when the answer was.
-    pub fn write(&self, id: &str, entry: &Entry<'_>, must_index: bool) -> Result<Option<Vec<Order>>> {
+    pub fn write(&self, id: &str, entry: &Entry, must_index: bool) -> Result<Option<Vec<Order>>> {
         let (index, key) = (keys::workers(&self.prefix), keys::worker(&self.prefix, id));
         let (text, lives_ms) = (text_of(entry), LISTED_FOR.as_millis().to_string());
         let now_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());

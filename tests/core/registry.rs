@@ -14,8 +14,8 @@ const ID: &str = "0123456789abcdef";
 const KEY: &str = "w:{#workers}:0123456789abcdef";
 const INDEX: &str = "w:{#workers}:index";
 
-pub fn entry(queues: &[String]) -> Entry<'_> {
-    Entry { activity: Activity::Idle, queues, job: None, up: Duration::from_secs(60) }
+pub fn entry(queues: &[String]) -> Entry {
+    Entry { activity: Activity::Idle, queues: queues.to_vec(), job: None, up: Duration::from_secs(60) }
 }
 
 /// A server of its own: the list is that of a whole prefix.

@@ -63,9 +63,9 @@ impl Activity {
 
 /// The words of a worker about itself.
 #[derive(Debug)]
-pub struct Entry<'a> {
+pub struct Entry {
     pub activity: Activity,
-    pub queues: &'a [String],
+    pub queues: Vec<String>,
     /// Queue and id of the job that runs, and for how long it has.
     pub job: Option<(String, String, Duration)>,
     /// Since the worker began.
@@ -120,7 +120,7 @@ pub struct RunningJob {
 }
 
 /// Its line of JSON.
-pub(super) fn text_of(entry: &Entry<'_>) -> String {
+pub(super) fn text_of(entry: &Entry) -> String {
     let (host, pid) = process::host_and_pid();
     let job = entry.job.as_ref().map(|(queue, id, time)| json!({ "queue": queue, "id": id, "ms": millis(*time) }));
     let text = json!({

@@ -112,20 +112,8 @@ struct Listed {
 struct Writing {
     registry: Registry,
     id: String,
-    activity: Activity,
-    names: Vec<String>,
-    job: Option<(String, String, Duration)>,
-    up: Duration,
+    entry: Entry,
     must_index: bool,
-}
-
-impl Writing {
-    /// As [`Registry::write`], within this time.
-    fn write(&self, patience: Duration) -> Result<Option<Vec<Order>>> {
-        let Self { activity, names, job, up, .. } = self;
-        let entry = Entry { activity: *activity, queues: names, job: job.clone(), up: *up };
-        within(patience, || self.registry.write(&self.id, &entry, self.must_index))
-    }
 }
 
 impl Listed {
@@ -193,13 +181,11 @@ impl Listed {
             (None, false) if job.is_some() => Activity::Working,
             (None, false) => Activity::Idle,
         };
+        let up = now.saturating_duration_since(self.since);
         Writing {
             registry: self.registry.clone(),
             id: self.id.clone(),
-            activity,
-            names: self.names.clone(),
-            job,
-            up: now.saturating_duration_since(self.since),
+            entry: Entry { activity, queues: self.names.clone(), job, up },
             must_index: self.index_at <= now,
         }
     }
@@ -273,7 +259,8 @@ impl Duty for Listing {
     fn run(&self) {
         let begin = |mut entry: MutexGuard<'_, Option<Listed>>| Some(entry.as_mut()?.begin(Instant::now()));
         let Some(writing) = self.entry.lock().and_then(begin) else { return };
-        let answer = writing.write(self.renewals.until_next().min(PATIENCE));
+        let Writing { registry, id, entry, must_index } = &writing;
+        let answer = within(self.renewals.until_next().min(PATIENCE), || registry.write(id, entry, *must_index));
         if let Some(mut entry) = self.entry.lock()
             && let Some(listed) = entry.as_mut()
         {
