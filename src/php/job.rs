@@ -158,7 +158,11 @@ impl Job {
     }
 
     /// Settles with `work`, which the core has done or refused.
-    fn settle<T>(&self, call: &RecordedCall<'_>, work: impl FnOnce(&Held) -> Result<T, Error>) -> Outcome<Zval> {
+    fn settle<'a, T>(
+        &self,
+        call: impl FnOnce() -> RecordedCall<'a>,
+        work: impl FnOnce(&Held) -> Result<T, Error>,
+    ) -> Outcome<Zval> {
         self.check()?;
         if !self.is_recorded(call)? {
             self.note(work(&self.held))?;
@@ -168,9 +172,9 @@ impl Job {
     }
 
     /// Whether the job is a test's, whose recorder has taken the call or thrown.
-    fn is_recorded(&self, call: &RecordedCall<'_>) -> Outcome<bool> {
+    fn is_recorded<'a>(&self, call: impl FnOnce() -> RecordedCall<'a>) -> Outcome<bool> {
         let Some(recorder) = &self.recorder else { return Ok(false) };
-        let taken = recorder.note(call);
+        let taken = recorder.note(&call());
         if taken.is_err() && exceptions::lease_lost_is_pending() {
             self.set_lost();
         }
@@ -180,7 +184,7 @@ impl Job {
     /// Acknowledges a test's job; `None`: it is none. False where it is lost.
     pub fn ack_recorded(&self) -> Option<Outcome<bool>> {
         self.recorder.as_ref()?;
-        let result = self.settle(&RecordedCall { name: "ack", ..RecordedCall::default() }, |_| Ok(()));
+        let result = self.settle(|| RecordedCall { name: "ack", ..RecordedCall::default() }, |_| Ok(()));
         Some(match result {
             Err(Unwind::Thrown) if exceptions::lease_lost_is_pending() => {
                 let _ = take_throwable();
@@ -208,9 +212,12 @@ impl Drop for Job {
 
 pub fn ack(job: &Job, call: &Call) -> Outcome<Zval> {
     let failed = call.bool_or(1, false)?;
-    job.settle(&RecordedCall { name: "ack", failed, ..RecordedCall::default() }, |held| {
-        if failed { job.queue.ack_failed(held) } else { job.queue.ack(held) }
-    })
+    job.settle(
+        || RecordedCall { name: "ack", failed, ..RecordedCall::default() },
+        |held| {
+            if failed { job.queue.ack_failed(held) } else { job.queue.ack(held) }
+        },
+    )
 }
 
 pub fn release(job: &Job, call: &Call) -> Outcome<Zval> {
@@ -219,7 +226,7 @@ pub fn release(job: &Job, call: &Call) -> Outcome<Zval> {
     let count_attempt = call.bool_or(3, true)?;
     let error = call.nullable(4, reason::read)?;
     let (is_uncounted, failed, reason) = (!count_attempt, error.is_some(), error.as_deref());
-    let call = RecordedCall {
+    let call = || RecordedCall {
         name: "release",
         due: Some(due),
         priority,
@@ -228,7 +235,7 @@ pub fn release(job: &Job, call: &Call) -> Outcome<Zval> {
         reason,
         ..RecordedCall::default()
     };
-    job.settle(&call, |held| match reason {
+    job.settle(call, |held| match reason {
         Some(error) => job.queue.release_failed(held, due, priority, count_attempt, error),
         None => job.queue.release(held, due, priority, count_attempt),
     })
@@ -236,17 +243,20 @@ pub fn release(job: &Job, call: &Call) -> Outcome<Zval> {
 
 pub fn fail(job: &Job, call: &Call) -> Outcome<Zval> {
     let reason = call.nullable(1, reason::read)?;
-    let call = RecordedCall { name: "fail", reason: reason.as_deref(), ..RecordedCall::default() };
-    job.settle(&call, |held| job.queue.fail(held, reason.as_deref()))
+    let call = || RecordedCall { name: "fail", reason: reason.as_deref(), ..RecordedCall::default() };
+    job.settle(call, |held| job.queue.fail(held, reason.as_deref()))
 }
 
 pub fn bury(job: &Job, call: &Call) -> Outcome<Zval> {
     let reason = call.nullable(1, reason::read)?;
     let failed = call.bool_or(2, false)?;
     let reason = reason.as_deref();
-    job.settle(&RecordedCall { name: "bury", reason, failed, ..RecordedCall::default() }, |held| {
-        if failed { job.queue.bury_failed(held, reason) } else { job.queue.bury(held, reason) }
-    })
+    job.settle(
+        || RecordedCall { name: "bury", reason, failed, ..RecordedCall::default() },
+        |held| {
+            if failed { job.queue.bury_failed(held, reason) } else { job.queue.bury(held, reason) }
+        },
+    )
 }
 
 pub fn touch(job: &Job, call: &Call) -> Outcome<Zval> {
@@ -257,7 +267,7 @@ pub fn touch(job: &Job, call: &Call) -> Outcome<Zval> {
     let length = Duration::from_millis(length_ms);
     let mut until_us = times::now_us().saturating_add(i64::try_from(length.as_micros()).unwrap_or(i64::MAX));
     let (length_ms, lease_until_us) = (Some(length_ms), Some(until_us));
-    if !job.is_recorded(&RecordedCall { name: "touch", length_ms, lease_until_us, ..RecordedCall::default() })? {
+    if !job.is_recorded(|| RecordedCall { name: "touch", length_ms, lease_until_us, ..RecordedCall::default() })? {
         until_us = job.note(job.queue.touch(&job.held, ttr_ms))?;
     }
     if let Some(end) = before.checked_add(length) {
@@ -273,7 +283,7 @@ pub fn keep_alive(job: &Job, call: &Call) -> Outcome<Zval> {
         return Err(Origin::Argument(1).value_error("must be greater than 0"));
     }
     job.check()?;
-    if !job.is_recorded(&RecordedCall { name: "keepAlive", length_ms: at_most_ms, ..RecordedCall::default() })? {
+    if !job.is_recorded(|| RecordedCall { name: "keepAlive", length_ms: at_most_ms, ..RecordedCall::default() })? {
         job.keep_alive.start(&job.queue, &job.lease, at_most_ms.map(Duration::from_millis));
     }
     Ok(convert::null())
@@ -286,7 +296,7 @@ pub fn update(job: &Job, call: &Call) -> Outcome<Zval> {
         let seal = call.required(3, headers::read_seal)?;
         job.check()?;
         let content = RecordedContent { body, format: Format::Raw, headers: Some(&headers) };
-        if job.is_recorded(&RecordedCall { name: "update", content: Some(content), ..RecordedCall::default() })? {
+        if job.is_recorded(|| RecordedCall { name: "update", content: Some(content), ..RecordedCall::default() })? {
             return Ok(convert::null());
         }
         let content = SealedContent { payload: body, headers: &headers, seal: &seal };
@@ -297,7 +307,7 @@ pub fn update(job: &Job, call: &Call) -> Outcome<Zval> {
     let headers = call.nullable(2, headers::read)?;
     job.check()?;
     let content = RecordedContent { body: &bytes, format: job.encoding.format, headers: headers.as_deref() };
-    if !job.is_recorded(&RecordedCall { name: "update", content: Some(content), ..RecordedCall::default() })? {
+    if !job.is_recorded(|| RecordedCall { name: "update", content: Some(content), ..RecordedCall::default() })? {
         job.note(job.queue.update_held(&job.held, &bytes, headers.as_deref()))?;
     }
     Ok(convert::null())
