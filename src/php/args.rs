@@ -2,7 +2,7 @@
 //! PHP's own functions.
 
 use super::call::Call;
-use super::class::Case;
+use super::classes::Case;
 use super::classes::cases;
 use super::exceptions::At;
 use super::object::{self, Inside};

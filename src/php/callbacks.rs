@@ -1,7 +1,7 @@
 //! Calls the callables of the user: handlers, and listeners of the loop. Letting go of a value is such a call too: destructors run, and the
 //! collector of cycles; nothing that they do may jump over the loop.
 
-use super::class::Case;
+use super::classes::Case;
 pub use super::classes::cases::Event;
 use super::origin::Origin;
 use super::unwind::{Outcome, Unwind, guard, take_throwable};

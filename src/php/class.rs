@@ -3,12 +3,12 @@
 //! `ext-php-rs`' macros know no union types, no typed properties, no `static` and no enum-case defaults, so the
 //! argument tables are made here; the engine gets the same as from a class of `php-src`.
 
+use super::classes::Class;
 use super::sys;
 use ext_php_rs::ffi::{self, zend_class_entry, zend_function_entry, zend_internal_arg_info, zend_object, zend_type};
-use ext_php_rs::types::{ZendObject, ZendStr, Zval};
+use ext_php_rs::types::{ZendStr, Zval};
 use ext_php_rs::zend::{ClassEntry, ExecuteData};
 use std::ffi::{CStr, CString};
-use std::sync::atomic::{AtomicPtr, Ordering};
 
 pub type Handler = unsafe extern "C" fn(*mut ExecuteData, *mut Zval);
 pub type Create = unsafe extern "C" fn(*mut zend_class_entry) -> *mut zend_object;
@@ -123,44 +123,6 @@ const fn argument_type(mask: u32, classes: Option<&'static CStr>) -> zend_type {
     }
 }
 
-/// The properties of an object of ours, by their names.
-pub trait Properties {
-    /// In the order of the slots.
-    const NAMES: &'static [&'static str];
-    fn class() -> &'static Class;
-    fn into_slots(self) -> Vec<Zval>;
-}
-
-/// The cases of an enum of ours.
-pub trait Case: Copy + 'static {
-    const ALL: &'static [Self];
-    fn class() -> &'static Class;
-    fn name(self) -> &'static str;
-}
-
-/// A class of ours; known to the engine once [`register`] ran.
-pub struct Class {
-    pub name: &'static str,
-    entry: AtomicPtr<ClassEntry>,
-}
-
-impl Class {
-    pub const fn new(name: &'static str) -> Self {
-        Self { name, entry: AtomicPtr::new(std::ptr::null_mut()) }
-    }
-
-    /// The class entry; null before registration.
-    pub fn entry(&self) -> *mut ClassEntry {
-        self.entry.load(Ordering::Acquire)
-    }
-
-    /// Whether the value is an instance.
-    pub fn owns(&self, object: &ZendObject) -> bool {
-        // SAFETY: a registered class entry lives until the module shuts down.
-        unsafe { self.entry().as_ref() }.is_some_and(|ce| object.instance_of(ce))
-    }
-}
-
 /// A declaration that the engine would not take: a bug of ours, caught when the module is loaded.
 #[derive(Debug)]
 pub struct Rejected;
@@ -174,7 +136,7 @@ pub fn register(declaration: &Declaration) -> Result<(), Rejected> {
     for (name, value) in declaration.constants {
         declare_constant(ce, name, value);
     }
-    declaration.class.entry.store(ce, Ordering::Release);
+    declaration.class.set_entry(ce);
     Ok(())
 }
 

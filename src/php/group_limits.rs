@@ -1,8 +1,7 @@
 //! `DelayQueue\GroupLimits`: a plain value object, which PHP copies, compares, prints and serializes by its properties.
 
 use super::call::Call;
-use super::class::Properties;
-use super::classes::{self, properties};
+use super::classes::{self, Properties, properties};
 use super::exceptions::{At, set_property};
 use super::object::{plain, property};
 use super::origin::Origin;

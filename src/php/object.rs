@@ -1,6 +1,7 @@
 //! PHP objects with a Rust value inside: how they are made, found again and freed.
 
-use super::class::{Class, Create, Properties};
+use super::class::Create;
+use super::classes::{Class, Properties};
 use super::sys;
 use super::unwind::{Outcome, Unwind, guard, throw_error};
 use ext_php_rs::ffi::{self, zend_class_entry, zend_function, zend_object, zend_object_handlers};

@@ -3,7 +3,7 @@
 mod job;
 mod values;
 
-pub use super::unwind::{Outcome, throw_error};
+use super::unwind::{Outcome, throw_error};
 pub use job::{calls, job, job_of, outcome};
 pub use values::{group_stats, job_info, new_job, push_once, stats};
 

@@ -7,7 +7,7 @@ use crate::core::job::{Due, JobId, JobInfo, JobOptions, NewJob, State};
 use crate::core::queue::{PushOnce, Stats};
 use crate::core::registry::{Activity, Headcount};
 use crate::php::call::Call;
-use crate::php::class::Properties;
+use crate::php::classes::Properties;
 use crate::php::classes::properties::JobInfo as InfoProperties;
 use crate::php::convert::ArrayKey;
 use crate::php::delay_queue::DelayQueue;
