@@ -41,7 +41,7 @@ if ARGV[10] then
   local outcome, runs, from = 'acked', ARGV[9], 10
   --@include acknowledge
   if is_marked then
-    rarely('ends')
+    rarely('groups')
     is_let_in = rare.end_jobs(ids, held)
   elseif ids[1] then
     --@include done

@@ -15,7 +15,7 @@ if not is_more then
   closed_until = pause_end()
   has_turns = others > 0 and not is_prioritized or call('EXISTS', line, limits) > 0
   if has_turns and not closed_until then
-    rarely('groups')
+    if not rare.take_turns then rarely('groups') end
     cap = rare.cap_of and rare.cap_of(wanted + 0)
     if cap then wanted, closed_until = cap.wanted, cap.closed_until end
   end
