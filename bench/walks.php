@@ -1,8 +1,9 @@
 <?php
 
 /**
- * Counts the source files that a call passes: those of src/ whose code runs, as callgrind sees it, and those of lua/ in the scripts that it sends.
- * Each call is made once before it is counted, so that opening a connection and loading a script are no part of it.
+ * Counts the source files that a call passes: those of src/ whose code runs, as callgrind sees it, and those of lua/ in the scripts that it sends,
+ * whether Redis comes to them or not. Each call is made once before it is counted, so that opening a connection and loading a script are no part
+ * of it. On a busy machine the loop lasts for more than a second, so that its keeper connects and enters the list of workers as well.
  *
  *     cargo build --locked
  *     php -n bench/walks.php target/debug/libdelayqueue.so [--list]
@@ -27,7 +28,7 @@ $walks = [
 ];
 
 if ($argv[1] === 'walk') {
-    $queue = new DelayQueue('walks', $argv[3]);
+    $queue = new DelayQueue('walks', $argv[3], ['readTimeout' => 60]);
     $queue->pushMany(array_map(static fn (int $n) => ['payload' => $n], range(1, 3)));
     $walks[$argv[2]]($queue);
     echo "ready\n";
@@ -38,43 +39,22 @@ if ($argv[1] === 'walk') {
     exit;
 }
 
-/** @return array{string, list<string>} a script as src/core/scripts.rs sends it, and its files */
-function assembled(string $file, bool $isOutermost, array &$included): array
+/** @return list<string> the lines of a script that are sent */
+function code(string $text): array
 {
-    [$source, $files] = ['', [$file]];
-    foreach (file(ROOT . "/lua/$file.lua", FILE_IGNORE_NEW_LINES) as $line) {
-        $code = ltrim($line);
-        if (!str_starts_with($code, '--@include ')) {
-            $source .= $code === '' || str_starts_with($code, '--') ? '' : "$code\n";
-            continue;
-        }
-        $name = trim(substr($code, strlen('--@include ')));
-        if (in_array($name, $included, true)) {
-            continue;
-        }
-        $staysSeen = $isOutermost && $code === $line;
-        if ($staysSeen) {
-            $included[] = $name;
-        }
-        [$fragment, $more] = assembled("lib/$name", $staysSeen, $included);
-        $source .= $fragment;
-        array_push($files, ...$more);
-    }
+    $lines = array_map(trim(...), explode("\n", $text));
 
-    return [$source, $files];
+    return array_values(array_filter($lines, static fn (string $line) => $line !== '' && !str_starts_with($line, '--')));
 }
 
-/** @return array<string, list<string>> the files of each script, by the name under which Redis knows it */
-function scripts(): array
+/** @return list<string> the files of lua/ of which a script that was sent is made */
+function filesOf(string $script): array
 {
-    $scripts = [];
-    foreach (glob(ROOT . '/lua/*.lua') as $path) {
-        $included = [];
-        [$source, $files] = assembled(basename($path, '.lua'), true, $included);
-        $scripts[sha1($source)] = array_map(static fn (string $file) => "lua/$file.lua", array_values(array_unique($files)));
-    }
+    $lines = array_flip(code($script));
+    $isIn = static fn (string $path) => array_diff_key(array_flip(code(file_get_contents($path))), $lines) === [];
+    $files = array_filter([...glob(ROOT . '/lua/*.lua'), ...glob(ROOT . '/lua/lib/*.lua')], $isIn);
 
-    return $scripts;
+    return array_map(static fn (string $path) => substr($path, strlen(ROOT . '/')), array_values($files));
 }
 
 /** @return list<string> files of src/ that have lines with a cost in the newest dump */
@@ -97,25 +77,28 @@ function filesRun(string $folder): array
 }
 
 [, $extension] = $argv;
-$scripts = scripts();
 foreach (array_keys($walks) as $walk) {
     $folder = new Folder();
     $server = new RedisServer();
     $monitor = stream_socket_client("unix://$server->socket");
+    fwrite($monitor, "MONITOR\r\n");
+    stream_set_blocking($monitor, false);
     chdir($folder->path);
     $command = [...Callgrind::under($folder->path), PHP_BINARY, '-n', '-d', 'extension=' . realpath(ROOT . "/$extension"), __FILE__, 'walk', $walk, $server->dsn()];
     $child = new Process($command);
     $child->hear('ready', 120);
-    fwrite($monitor, "MONITOR\r\n");
-    fgets($monitor);
+    $loaded = stream_get_contents($monitor);
     $callgrind = Callgrind::of($child->pid);
     $callgrind->start();
     $child->say('go');
     $child->hear('done', 120);
     $callgrind->stop();
-    stream_set_blocking($monitor, false);
-    preg_match_all('/"EVALSHA" "(\w+)"/i', stream_get_contents($monitor), $sent);
-    $files = [...filesRun($folder->path), ...array_unique(array_merge(...array_map(static fn (string $sha) => $scripts[$sha], $sent[1])))];
+    $monitored = stream_get_contents($monitor);
+    preg_match_all('/"EVAL" "((?:[^"\\\\]++|\\\\.)*+)"/', $loaded . $monitored, $texts);
+    preg_match_all('/"EVALSHA" "(\w+)"/', $monitored, $sent);
+    $scripts = array_map(stripcslashes(...), array_unique($texts[1]));
+    $ran = array_filter($scripts, static fn (string $script) => in_array(sha1($script), $sent[1], true));
+    $files = [...filesRun($folder->path), ...array_unique(array_merge(...array_map(filesOf(...), array_values($ran))))];
     $count = static fn (string $begin) => count(array_filter($files, static fn (string $file) => str_starts_with($file, $begin)));
     printf("%-14s %3d files: src/php %d, src/core %d, lua %d\n", $walk, count($files), $count('src/php'), $count('src/core'), $count('lua'));
     if (($argv[2] ?? '') === '--list') {
