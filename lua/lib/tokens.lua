@@ -10,7 +10,7 @@ local function charge(group, is_capped, many)
     local own = read_limits(found[n + 1] or name ~= '\n' and found[1])
     if own.interval > 0 then
       local spent_until = tonumber(call('ZSCORE', spent, name)) or 0
-      -- What was given out beyond the limits, by reserve_job.lua, stays spent when a job gives its own token back.
+      -- Tokens that reserve_job.lua has given out beyond the limits stay spent when a job gives its own token back.
       if many > 0 then spent_until = math.max(spent_of(own, spent_until), now) end
       call('ZADD', spent, int(spent_until + many * own.interval), name)
     end
