@@ -23,7 +23,7 @@ local waiters, prioritized, grouped, groups, line, limits, spent = KEYS[8], KEYS
 local consumer, most, marks, waiter, now_text = ARGV[2], ARGV[4], ARGV[5], ARGV[7], int(now)
 local lost, is_let_in, has_ended, is_repeat = '', false, false, false
 local _, DEFAULT_TTR_MS, DEFAULT_MAX_ATTEMPTS = read_options('\0')
--- What is out of the ordinary: a plain call builds none of it.
+-- Functions for calls that are out of the ordinary: a plain call builds none of them.
 local rare = {}
 local function rarely(part)
   --@include rarely

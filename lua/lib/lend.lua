@@ -5,7 +5,7 @@ local function lend(theirs)
   for n, job in ipairs(theirs) do
     local turn = job[4]
     held[2 * n - 1], held[2 * n], entries[n] = '0', turn.group .. '\nh' .. job[1], job[3]
-    if turn.leased == 0 then turns[#turns + 1] = { turn, now } end
+    if turn.leased == 0 then turns[#turns + 1] = { turn } end
     turn.leased, turn.last = turn.leased + 1, n
   end
   call('ZADD', groups, unpack(held))
