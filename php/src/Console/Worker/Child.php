@@ -79,8 +79,8 @@ final class Child
         $this->process = $process;
         $this->socket = $pipes[self::DESCRIPTOR];
         stream_set_blocking($this->socket, false);
-        $this->pid = proc_get_status($process)['pid'];
         $this->startedAt = hrtime(true) / 1e9;
+        $this->pid = $this->status()['pid'];
     }
 
     /** It has loaded its handler, obeys signals, and Redis has answered all that a worker asks before its first job. */
@@ -137,21 +137,7 @@ final class Child
 
     public function isRunning(): bool
     {
-        if ($this->end === null) {
-            $status = proc_get_status($this->process);
-            if ($status['running']) {
-                return true;
-            }
-            // PHP tells the exit code once.
-            $this->exitCode = $status['signaled'] ? null : $status['exitcode'];
-            $this->end = match (true) {
-                !$status['signaled'] => "ended with exit code {$status['exitcode']}" . ($status['exitcode'] === ExitCode::STUCK ? ': its handler did not stop' : ''),
-                $this->stoppedAt !== null && in_array($status['termsig'], self::STOPS, true) => 'was stopped' . ($this->isReady() ? '' : ' before it was ready'),
-                default => "was killed by signal {$status['termsig']}",
-            };
-        }
-
-        return false;
+        return $this->end === null && $this->status()['running'];
     }
 
     /** In words; empty while it runs. */
@@ -221,6 +207,27 @@ final class Child
             $this->urgedAt = $now;
             $this->signal(SIGTERM);
         }
+    }
+
+    /**
+     * Keeps how the process has ended, since PHP 8.2 tells the exit code once: to the first who asks after the end, which may come before the
+     * constructor has asked for the number of the process.
+     *
+     * @return array{pid: int, running: bool}
+     */
+    private function status(): array
+    {
+        $status = proc_get_status($this->process);
+        if (!$status['running']) {
+            $this->exitCode = $status['signaled'] ? null : $status['exitcode'];
+            $this->end = match (true) {
+                !$status['signaled'] => "ended with exit code {$status['exitcode']}" . ($status['exitcode'] === ExitCode::STUCK ? ': its handler did not stop' : ''),
+                $this->stoppedAt !== null && in_array($status['termsig'], self::STOPS, true) => 'was stopped' . ($this->isReady() ? '' : ' before it was ready'),
+                default => "was killed by signal {$status['termsig']}",
+            };
+        }
+
+        return $status;
     }
 
     private function hasSaid(string $word): bool
