@@ -45,6 +45,8 @@ final class InteractsWithDelayQueueTest extends TestCase
         $this->assertSame([], $this->delayQueue()->queues());
         $this->assertFalse($this->delayQueue('one')->isPaused());
         $this->assertQueueEmpty('one');
+        $this->delayQueue('one')->push('b');
+        $this->assertSame(['one'], $this->delayQueue()->queues());
     }
 
     public function testTimeTravelMakesJobsDue(): void

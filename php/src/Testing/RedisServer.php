@@ -77,13 +77,14 @@ final class RedisServer
         return 'redis+unix://' . $this->socket() . '?db=0';
     }
 
-    /** Removes everything, scripts excepted. */
+    /** Removes everything, scripts excepted. Clients connect anew, because each remembers for a minute that it has entered a queue into the index. */
     public function flush(): void
     {
         $answer = $this->ask('FLUSHALL');
         if ($answer !== '+OK') {
             throw new RuntimeException("the private redis-server did not flush: $answer");
         }
+        $this->ask('CLIENT KILL TYPE normal');
     }
 
     /** Stops the server and removes its folder. In a forked child it does nothing: the server is the parent's. */
