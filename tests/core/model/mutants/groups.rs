@@ -23,7 +23,7 @@ pub const BY_THE_WALK: &[Mutant] = &[
         "is_more = stand(wrong) or is_more",
         "for _, pair in ipairs(wrong) do call('ZREM', line, pair[1].group) end",
     ), // a blocked group is forgotten
-    ("lib/lend.lua", "pair[2] = now - #theirs + turn.last", "pair[2] = turn.at"), // no turns
+    ("lib/lend.lua", "pair[2] = now - #theirs + turn.last", "pair[2] = turn.at"),                  // no turns
     ("lib/lend.lua", "+ turn.leased * own.interval", "+ own.interval"), // a batch costs one token
     ("lib/lend.lua", "call('ZREM', groups, unpack(entries))", ""),      // it waits and is held
     ("lib/tokens.lua", "if string.find(marks, '[gl]') then charge", "if false then charge"), // no token comes back
