@@ -130,7 +130,7 @@ pub unsafe fn enter(frame: *mut ExecuteData, out: *mut Zval, body: fn(&Call) -> 
     }
 }
 
-/// The function that the engine calls for a method. What it does gets the value inside `$this` unless it is static or a constructor, and the call
+/// The function that the engine calls for a method. Its body gets the value inside `$this` unless it is static or a constructor, and the call
 /// where it has parameters.
 macro_rules! handler {
     (@passed $call:ident this) => {

@@ -47,7 +47,7 @@ impl Timer {
         }
     }
 
-    /// The thread looks next when `next` says. Whoever tells meanwhile is compared with that.
+    /// The thread looks next when `next` says. A moment told meanwhile is compared with that.
     pub fn plan(&self, next: impl FnOnce() -> Option<Instant>) -> Option<Instant> {
         let mut planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
         *planned = next();
