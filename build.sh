@@ -22,7 +22,7 @@ usage: ./build.sh VERB
   setup    install what is missing on Debian: PHP and its headers, libclang, Redis, PostgreSQL, MariaDB, PHPUnit, MkDocs, shellcheck
   build    compile the extension for PHP and prove that it loads
   demo     set up, build, and run a small shop that closes its unpaid orders while a worker is killed (under a minute)
-  test     set up, build, and run every test: the core, the PHP surface, the PHP package, and so on (about 8 minutes)
+  test     set up, build, and run every test: the core, the PHP surface, the PHP package, and so on (10 to 16 minutes)
   docs     make the site of docs/ in target/docs/site, and try its code samples, links, search and alert rules
   matrix   test on Redis 6.2 and 8.0, Valkey 8.1 and 9.1, PHP 8.4 and 8.5, PostgreSQL 17 and 18, MariaDB 11.8 and MySQL 9.7, which it brings into
            target/matrix; and test the packages of dist
