@@ -10,22 +10,13 @@ use DelayQueue\{OnDuplicate, Testing};
 $queue = offline();
 
 echo "-- names\n";
-foreach (['', str_repeat('g', 201), "a\0b", "a\nb", "a\x7f", []] as $bad) {
-    caught(fn() => $queue->push(1, group: $bad));
-}
-caught(fn() => $queue->tryPush(1, group: ''));
+caught_each(["a\x7f", []], fn($bad) => $queue->push(1, group: $bad));
 caught(fn() => $queue->prepare(1, group: "\n"));
-caught(fn() => $queue->pushMany([['payload' => 1], ['payload' => 1, 'group' => '']]));
-caught(fn() => $queue->pushMany([['payload' => 1, 'group' => []]]));
-caught(fn() => $queue->pushOnce([['receipt' => 'r', 'payload' => 1, 'group' => "\t"]]));
-caught(fn() => $queue->pushOnce([['receipt' => 'r', 'id' => 'x', 'group' => 'g']]));
 caught(fn() => $queue->groupStats(null));
 caught(fn() => $queue->pause(1, 'a good one'));
 
 echo "-- other arguments\n";
-foreach ([-1, NAN, 'soon', [], 1893456000] as $bad) {
-    caught(fn() => $queue->rateLimit($bad));
-}
+caught_each([-1, NAN, 'soon', [], 1893456000], fn($bad) => $queue->rateLimit($bad));
 caught(fn() => $queue->rateLimit());
 caught(fn() => $queue->limitGroups('g', 5));
 caught(fn() => $queue->limitQueue(0));
@@ -55,26 +46,17 @@ echo implode("\n", preg_grep('/blocked/', explode("\n", Testing::stats(['blocked
 ?>
 --EXPECT--
 -- names
-ValueError: DelayQueue::push(): Argument #16 ($group) must be between 1 and 200 bytes long
-ValueError: DelayQueue::push(): Argument #16 ($group) must be between 1 and 200 bytes long
-ValueError: DelayQueue::push(): Argument #16 ($group) must not contain control characters
-ValueError: DelayQueue::push(): Argument #16 ($group) must not contain control characters
-ValueError: DelayQueue::push(): Argument #16 ($group) must not contain control characters
-TypeError: DelayQueue::push(): Argument #16 ($group) must be of type ?string, array given
-ValueError: DelayQueue::tryPush(): Argument #16 ($group) must be between 1 and 200 bytes long
+'a\177' => ValueError: DelayQueue::push(): Argument #16 ($group) must not contain control characters
+array (\n) => TypeError: DelayQueue::push(): Argument #16 ($group) must be of type ?string, array given
 ValueError: DelayQueue::prepare(): Argument #16 ($group) must not contain control characters
-ValueError: DelayQueue::pushMany(): Argument #1 ($jobs) item 1: "group" must be between 1 and 200 bytes long
-TypeError: DelayQueue::pushMany(): Argument #1 ($jobs) item 0: "group" must be of type ?string, array given
-ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 0: "group" must not contain control characters
-ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 0: "payload" must be given with group
 TypeError: DelayQueue::groupStats(): Argument #1 ($group) must be of type string, null given
 DelayQueue\ConnectionException: pausing group 'a good one' of queue 'offline': cannot connect to redis+unix:///nonexistent/redis.sock?db=0: no such socket: is Redis running, with this 'unixsocket'?
 -- other arguments
-ValueError: DelayQueue::rateLimit(): Argument #1 ($for) must be greater than or equal to 0
-ValueError: DelayQueue::rateLimit(): Argument #1 ($for) must be finite
-ValueError: DelayQueue::rateLimit(): Argument #1 ($for) must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
-TypeError: DelayQueue::rateLimit(): Argument #1 ($for) must be of type DateInterval|string|int|float, array given
-ValueError: DelayQueue::rateLimit(): Argument #1 ($for) must be a delay, and 1893456000 looks like a Unix time: for a moment give 1893456000 - time()
+-1 => ValueError: DelayQueue::rateLimit(): Argument #1 ($for) must be greater than or equal to 0
+NAN => ValueError: DelayQueue::rateLimit(): Argument #1 ($for) must be finite
+'soon' => ValueError: DelayQueue::rateLimit(): Argument #1 ($for) must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
+array (\n) => TypeError: DelayQueue::rateLimit(): Argument #1 ($for) must be of type DateInterval|string|int|float, array given
+1893456000 => ValueError: DelayQueue::rateLimit(): Argument #1 ($for) must be a delay, and 1893456000 looks like a Unix time: for a moment give 1893456000 - time()
 ArgumentCountError: DelayQueue::rateLimit() expects at least 1 argument, 0 given
 TypeError: DelayQueue::limitGroups(): Argument #2 ($limits) must be of type ?DelayQueue\GroupLimits, int given
 ValueError: DelayQueue::limitQueue(): Argument #1 ($concurrency) must be between 1 and 4294967295

@@ -16,6 +16,9 @@ echo json_encode($plain->pushOnce([$item])), "\n";
 echo json_encode([$queue->peek('b')->payload, $queue->peek('b')->headers, $queue->peek('b')->sealError]), "\n";
 echo json_encode($plain->pushOnce([$item, ['receipt' => 2, 'payload' => 'x', 'id' => 3]])), "\n";
 echo json_encode([$plain->receipts(), redis('ZRANGE', 'dq:{' . $plain->name() . '}:receipts', '0', '-1')]), "\n";
+foreach (['x', ['alg' => 'x'], ['alg' => 'hmac-sha256', 'key' => 'k1', 'tag' => 'dA==']] as $wrong) {
+    caught(fn () => offline()->pushOnce([['receipt' => 'r', 'payload' => 1, 'seal' => $wrong]]));
+}
 
 // The values of the past are PHP's, as everywhere; a reason is cut as that of a failure.
 $plain->pushOnce([['receipt' => 'r3', 'payload' => 1, 'id' => 'c', 'state' => State::Buried, 'createdAt' => 5,
@@ -46,6 +49,9 @@ foreach ([1, 2] as $_) {
 [{"card":"4711"},{"h":"x"},null]
 {"added":1,"kept":0,"known":1}
 [["r1","2"],["r1","2"]]
+TypeError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 0: "seal" must be of type ?array, string given
+ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 0: "seal" must have the keys "alg", "key" and "tag"
+TypeError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 0: "payload" must be of type string, int given
 enum(DelayQueue\State::Buried)
 float(5)
 int(3)

@@ -39,38 +39,33 @@ trait ErrorRules
             'a closure inside' => [static fn ($q) => $q->push(['a' => static fn () => 1]), "PayloadException: payload['a'] is a Closure, of which JSON keeps nothing"],
             'months' => [static fn ($q) => $q->push(1, new \DateInterval('P1M')), 'ValueError: push(): Argument #2 ($delay) must have no months or years, as their lengths differ: give days'],
             'a large payload' => [static fn ($q) => $q->push(str_repeat('x', 2 << 20)), 'PayloadException: the payload of 2097154 bytes is larger than maxPayload (1048576 bytes)'],
-            'an item' => [static fn ($q) => $q->pushMany([['payload' => 1], 'x']), 'TypeError: pushMany(): Argument #1 ($jobs) item 1 must be of type array, string given'],
-            'an item without payload' => [static fn ($q) => $q->pushMany([['id' => 'x']]), 'ValueError: pushMany(): Argument #1 ($jobs) item 0: "payload" must be given'],
-            'an item of unknown key' => [static fn ($q) => $q->pushMany([['payload' => 1], ['payload' => 1, 'dely' => 1]]), 'ValueError: pushMany(): Argument #1 ($jobs) item 1 has the unknown key "dely"; did you mean \'delay\'?'],
-            'an item with a wrong value' => [static fn ($q) => $q->pushMany([['payload' => 1, 'delay' => -1]]), 'ValueError: pushMany(): Argument #1 ($jobs) item 0: "delay" must be greater than or equal to 0'],
-            'an item with a wrong type' => [static fn ($q) => $q->pushMany([['payload' => 1, 'priority' => []]]), null],
-            'an item that is no JSON' => [static fn ($q) => $q->pushMany([['payload' => 1], ['payload' => NAN]]), 'PayloadException: item 1: Inf and NaN cannot be JSON encoded'],
             'an id taken for no time' => [static fn ($q) => $q->push(1, id: 'a', unique: 0), 'ValueError: push(): Argument #11 ($unique) must be greater than 0'],
             'an id taken for too long' => [static fn ($q) => $q->push(1, id: 'a', unique: '36600d'), 'ValueError: push(): Argument #11 ($unique) must be at most 100 years'],
-            'unique until a Unix time' => [static fn ($q) => $q->push(1, id: 'a', unique: 1_800_000_000), null],
+            'an id taken for less than no time' => [static fn ($q) => $q->push(1, id: 'a', unique: -1), 'ValueError: push(): Argument #11 ($unique) must be greater than or equal to 0'],
+            'unique until a Unix time' => [static fn ($q) => $q->push(1, id: 'a', unique: 1_800_000_000), 'ValueError: push(): Argument #11 ($unique) must be a delay, and 1800000000 looks like a Unix time: for a moment give 1800000000 - time()'],
             'unique without an id' => [static fn ($q) => $q->push(1, unique: 60), 'ValueError: push(): Argument #11 ($unique) must not be given without an id'],
             'no longest wait' => [static fn ($q) => $q->push(1, id: 'a', onDuplicate: OnDuplicate::Replace, maxWait: 0), 'ValueError: push(): Argument #12 ($maxWait) must be greater than 0'],
+            'a negative longest wait' => [static fn ($q) => $q->push(1, id: 'a', onDuplicate: OnDuplicate::Replace, maxWait: '-1s'), 'ValueError: push(): Argument #12 ($maxWait) must be greater than or equal to 0'],
             'a longest wait of what is not replaced' => [static fn ($q) => $q->push(1, id: 'a', maxWait: 60), 'ValueError: push(): Argument #12 ($maxWait) must not be given without an id and OnDuplicate::Replace'],
             'a longest wait without an id' => [static fn ($q) => $q->push(1, onDuplicate: OnDuplicate::Replace, maxWait: 60), 'ValueError: push(): Argument #12 ($maxWait) must not be given without an id and OnDuplicate::Replace'],
-            'an item unique without an id' => [static fn ($q) => $q->pushMany([['payload' => 1, 'unique' => 60]]), 'ValueError: pushMany(): Argument #1 ($jobs) item 0: "unique" must not be given without an id'],
+            'an end before the beginning' => [static fn ($q) => $q->push(1, expires: -0.1), 'ValueError: push(): Argument #13 ($expires) must be greater than or equal to 0'],
+            'an end at the beginning' => [static fn ($q) => $q->push(1, expires: 0), 'ValueError: push(): Argument #13 ($expires) must be greater than 0'],
+            'an end after ages' => [static fn ($q) => $q->push(1, expires: '40000d'), 'ValueError: push(): Argument #13 ($expires) must be at most 100 years'],
+            'an end in ages' => [static fn ($q) => $q->push(1, expires: new DateTimeImmutable('+101 years')), 'ValueError: push(): Argument #13 ($expires) must be at most 100 years'],
+            'an end at a Unix time' => [static fn ($q) => $q->push(1, expires: 1_800_000_000), "ValueError: push(): Argument #13 (\$expires) must be a delay, and 1800000000 looks like a Unix time: for a moment give a DateTimeInterface, such as new DateTimeImmutable('@1800000000')"],
+            'retries that end before the beginning' => [static fn ($q) => $q->push(1, retryUntil: -1), 'ValueError: push(): Argument #15 ($retryUntil) must be greater than or equal to 0'],
+            'retries for ages' => [static fn ($q) => $q->push(1, retryUntil: 3.2e9), 'ValueError: push(): Argument #15 ($retryUntil) must be at most 100 years'],
+            'retries until a far moment' => [static fn ($q) => $q->push(1, retryUntil: new DateTimeImmutable('+101 years')), 'ValueError: push(): Argument #15 ($retryUntil) must be at most 100 years'],
+            'two ends' => [static fn ($q) => $q->push(1, expires: '1h', retryUntil: '2h'), 'ValueError: push(): Argument #15 ($retryUntil) must not be given together with expires'],
             'a delay to try' => [static fn ($q) => $q->tryPush(1, -1), 'ValueError: tryPush(): Argument #2 ($delay) must be greater than or equal to 0'],
             'a payload to try' => [static fn ($q) => $q->tryPush(NAN), 'PayloadException: Inf and NaN cannot be JSON encoded'],
             'a try without an id' => [static fn ($q) => $q->tryPush(1, unique: 60), 'ValueError: tryPush(): Argument #11 ($unique) must not be given without an id'],
             'a delay to prepare' => [static fn ($q) => $q->prepare(1, -1), 'ValueError: prepare(): Argument #2 ($delay) must be greater than or equal to 0'],
             'a payload to prepare' => [static fn ($q) => $q->prepare(NAN), 'PayloadException: Inf and NaN cannot be JSON encoded'],
-            'once no array' => [static fn ($q) => $q->pushOnce([['receipt' => 'r'], 'x']), 'TypeError: pushOnce(): Argument #1 ($jobs) item 1 must be of type array, string given'],
-            'once of unknown key' => [static fn ($q) => $q->pushOnce([['receipt' => 'r', 'dely' => 1]]), 'ValueError: pushOnce(): Argument #1 ($jobs) item 0 has the unknown key "dely"; did you mean \'delay\'?'],
-            'once without a receipt' => [static fn ($q) => $q->pushOnce([['receipt' => 'r', 'payload' => 1], ['payload' => 1]]), 'ValueError: pushOnce(): Argument #1 ($jobs) item 1: "receipt" must be given'],
-            'once with an empty receipt' => [static fn ($q) => $q->pushOnce([['receipt' => '', 'payload' => 1]]), 'ValueError: pushOnce(): Argument #1 ($jobs) item 0: "receipt" must be between 1 and 200 bytes long'],
-            'once without a payload' => [static fn ($q) => $q->pushOnce([['receipt' => 'r', 'priority' => 1]]), 'ValueError: pushOnce(): Argument #1 ($jobs) item 0: "payload" must be given with priority'],
-            'once, and fail' => [static fn ($q) => $q->pushOnce([['receipt' => 'r', 'payload' => 1, 'onDuplicate' => OnDuplicate::Fail]]), null],
-            'once in another state' => [static fn ($q) => $q->pushOnce([['receipt' => 'r', 'payload' => 1, 'state' => \DelayQueue\State::Ready]]), 'ValueError: pushOnce(): Argument #1 ($jobs) item 0: "state" must be State::Buried or null'],
-            'once, made before 1970' => [static fn ($q) => $q->pushOnce([['receipt' => 'r', 'payload' => 1, 'createdAt' => -1]]), 'ValueError: pushOnce(): Argument #1 ($jobs) item 0: "createdAt" must be greater than or equal to 0'],
-            'once with an unknown past' => [static fn ($q) => $q->pushOnce([['receipt' => 'r', 'payload' => 1, 'past' => ['acks' => 1]]]), 'ValueError: pushOnce(): Argument #1 ($jobs) item 0: "past" has the unknown key "acks"'],
-            'once with a negative past' => [static fn ($q) => $q->pushOnce([['receipt' => 'r', 'payload' => 1, 'past' => ['kicks' => -1]]]), null],
-            'once with the extras of nothing' => [static fn ($q) => $q->pushOnce([['receipt' => 'r', 'payload' => 1, 'extras' => 'x']]), null],
-            'a once that is no JSON' => [static fn ($q) => $q->pushOnce([['receipt' => 'r', 'payload' => 1], ['receipt' => 's', 'payload' => NAN]]), 'PayloadException: item 1: Inf and NaN cannot be JSON encoded'],
             'the age of receipts' => [static fn ($q) => $q->receipts(-1), 'ValueError: receipts(): Argument #1 ($olderThan) must be greater than or equal to 0'],
+            'no age of receipts' => [static fn ($q) => $q->receipts('soon'), 'ValueError: receipts(): Argument #1 ($olderThan) must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"'],
+            'a Unix time as age of receipts' => [static fn ($q) => $q->receipts(1_800_000_000), 'ValueError: receipts(): Argument #1 ($olderThan) must be a delay, and 1800000000 looks like a Unix time: for a moment give 1800000000 - time()'],
+            'jobs that are none' => [static fn ($q) => $q->pushOnce('x'), 'TypeError: pushOnce(): Argument #1 ($jobs) must be of type Traversable|array, string given'],
             'a number of receipts' => [static fn ($q) => $q->receipts(limit: 0), 'ValueError: receipts(): Argument #3 ($limit) must be greater than or equal to 1'],
             'a receipt to forget' => [static fn ($q) => $q->forgetReceipts('r', ''), 'ValueError: forgetReceipts(): Argument #2 must be between 1 and 200 bytes long'],
             'the capacity of a sibling' => [static fn ($q) => $q->sibling('a', ['capacity' => 0]), null],
@@ -114,11 +109,15 @@ trait ErrorRules
 
     /**
      * @dataProvider wrongArguments
+     * @dataProvider wrongItems
+     * @dataProvider wrongItemsOnce
      *
      * @param callable(QueueInterface): mixed $call
      * @param string|null $words null: those of the extension, whatever they are
      */
     #[\PHPUnit\Framework\Attributes\DataProvider('wrongArguments')]
+    #[\PHPUnit\Framework\Attributes\DataProvider('wrongItems')]
+    #[\PHPUnit\Framework\Attributes\DataProvider('wrongItemsOnce')]
     public function testAWrongArgumentIsRefusedInTheWordsOfTheExtension(callable $call, ?string $words): void
     {
         $queue = $this->queue();

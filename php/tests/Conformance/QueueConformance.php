@@ -25,6 +25,7 @@ abstract class QueueConformance extends TestCase
     use GroupPauseRules;
     use GroupRateRules;
     use GroupRules;
+    use ItemErrorRules;
     use LeaseRules;
     use LookingRules;
     use LoopRules;
