@@ -16,15 +16,8 @@ function leak(string $dsn): void
 ini_set('zend.exception_ignore_args', '0');
 leak('redis://:hunter2@127.0.0.1:1/0');
 caught(fn() => new DelayQueue('q', 'redis://:hunter2@127.0.0.1:port/0'));
-$queue = new DelayQueue('q', 'redis://user:hunter2@127.0.0.1:1/0');
-ob_start();
-var_dump($queue);
-print_r($queue);
-var_export((array) $queue);
-$shown = ob_get_clean();
-var_dump(str_contains($shown, 'hunter2'), substr_count($shown, 'redis://user:***@127.0.0.1:1/0'));
 try {
-    $queue->push(1);
+    (new DelayQueue('q', 'redis://user:hunter2@127.0.0.1:1/0'))->push(1);
 } catch (DelayQueue\ConnectionException $e) {
     var_dump(str_contains((string) $e, 'hunter2'), str_contains($e->getMessage(), '127.0.0.1:1'));
 }
@@ -37,7 +30,5 @@ object(SensitiveParameterValue)#3 (0) {
 }
 bool(false)
 ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, invalid port number; in a password write %40 for @, %3A for :, %2F for /, %3F for ?, %23 for # and %25 for %
-bool(false)
-int(2)
 bool(false)
 bool(true)

@@ -39,6 +39,10 @@ var_dump(redis('EXISTS', 'fromenv:{q}:jobs'), count($queue), count(new DelayQueu
 $queue->purge();
 putenv('DELAYQUEUE_PREFIX=a{b}');
 caught(fn() => new DelayQueue('q'));
+putenv('DELAYQUEUE_DSN=nonsense');
+caught(fn() => new DelayQueue('q'));
+$bad = ['', 'redis', 'http://h', 'redis://', 'redis://h:0/0', 'redis://h:65536', 'redis://h:x', 'redis://h/x', 'redis://h/-1', 'redis://%zz@h', "redis://h\0", "redis://\xff", 'redis+unix://relative'];
+caught_each($bad, fn($dsn) => new DelayQueue('q', $dsn));
 ?>
 --EXPECT--
 default     redis://127.0.0.1:6379/0 dq
@@ -53,3 +57,14 @@ int(1)
 int(1)
 int(0)
 ValueError: DelayQueue::__construct(): The environment variable DELAYQUEUE_PREFIX must be 1 to 64 bytes of [A-Za-z0-9._:-]
+ValueError: DelayQueue::__construct(): The environment variable DELAYQUEUE_DSN must be a valid DSN, such as redis://127.0.0.1:6379/0
+'', 'redis' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, such as redis://127.0.0.1:6379/0
+'http://h' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its scheme is unknown: redis, rediss, redis+unix, redis+sentinel or redis+cluster, or the same with valkey
+'redis://' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its host is missing
+'redis://h:0/0' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its port must be between 1 and 65535
+'redis://h:65536', 'redis://h:x' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, invalid port number
+'redis://h/x', 'redis://h/-1' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its database must be a number
+'redis://%zz@h' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its user has a bad %-escape
+'redis://h' . "\0" . '' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must not contain control characters
+'redis://\377' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be valid UTF-8
+'redis+unix://relative' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, it must name a socket: redis+unix:///path
