@@ -2,17 +2,12 @@
 A bad value in php.ini is reported, and the default used
 --FILE--
 <?php
+require __DIR__ . '/helpers.inc';
 function run(string ...$settings): void
 {
-    $command = [PHP_BINARY, '-n', '-d', 'display_errors=1', '-d', 'display_startup_errors=1', '-d', 'html_errors=0'];
-    foreach ($settings as $setting) {
-        array_push($command, '-d', $setting);
-    }
-    array_push($command, '-d', 'extension=' . getenv('DELAYQUEUE_TEST_EXTENSION'));
-    array_push($command, '-r', 'var_dump(ini_get("delayqueue.dsn"), ini_get("delayqueue.prefix"), ini_get("delayqueue.testing"));');
-    $process = proc_open($command, [1 => ['pipe', 'w']], $pipes);
-    echo trim(stream_get_contents($pipes[1])), "\n\n";
-    proc_close($process);
+    $code = 'var_dump(ini_get("delayqueue.dsn"), ini_get("delayqueue.prefix"), ini_get("delayqueue.testing"));';
+    $options = array_map(fn($setting) => "-d$setting", ['display_errors=1', 'display_startup_errors=1', 'html_errors=0', ...$settings]);
+    echo trim(php(...$options, ...['-r', $code])[0]), "\n\n";
 }
 run('delayqueue.dsn=redis://:hunter2@h:99999/0', 'delayqueue.prefix=a{b}', 'delayqueue.testing=maybe');
 run('delayqueue.dsn=redis://h:1/0', 'delayqueue.prefix=mine', 'delayqueue.testing=1');

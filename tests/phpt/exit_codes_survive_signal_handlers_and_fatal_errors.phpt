@@ -10,15 +10,9 @@ function run(string $code): void
     $setup = 'function queue() { return new DelayQueue("' . $name . '", getenv("DELAYQUEUE_TEST_DSN")); } register_shutdown_function(fn() => print("shutdown "));'
         . 'class Boom implements JsonSerializable { function jsonSerialize(): mixed { trigger_error("fatal", E_USER_ERROR); } }'
         . 'class Text { function __toString(): string { trigger_error("fatal", E_USER_ERROR); } }';
-    $command = [PHP_BINARY, '-n', '-d', 'display_errors=1', '-d', 'html_errors=0', '-d', 'memory_limit=16M',
-        '-d', 'fatal_error_backtraces=0', // since PHP 8.5
-        '-d', 'error_reporting=' . (E_ALL & ~E_DEPRECATED), // newer versions of PHP would rather have no E_USER_ERROR
-        '-d', 'extension=' . getenv('DELAYQUEUE_TEST_EXTENSION'),
-        ...preg_split('/ /', getenv('DELAYQUEUE_TEST_SHARED'), flags: PREG_SPLIT_NO_EMPTY), '-r', $setup . $code];
-    $process = proc_open($command, [1 => ['pipe', 'w'], 2 => ['pipe', 'w']], $pipes);
-    $output = preg_replace('/ in Command.*| of \d+ bytes exhausted.*/', '', trim(stream_get_contents($pipes[1])));
+    [$output, $exit] = run_code($setup . $code);
     $output = preg_replace('/\{closure:.*?\}/', '{closure}', $output); // since PHP 8.4 closures have places in their names
-    echo preg_replace('/\s+/', ' ', $output), ' ', trim(stream_get_contents($pipes[2])), '=> ', proc_close($process), ', jobs: ', count(queue()), "\n";
+    echo preg_replace('/\s+/', ' ', $output), " => $exit, jobs: ", count(queue()), "\n";
     queue()->purge();
 }
 run('queue()->pushMany((function () { yield ["payload" => 1]; exit(5); })()); echo "not reached";');

@@ -2,15 +2,8 @@
 phpinfo() and --ri show version, client, TLS and settings, but no password
 --FILE--
 <?php
-function php(string ...$arguments): string
-{
-    $command = [PHP_BINARY, '-n', '-d', 'extension=' . getenv('DELAYQUEUE_TEST_EXTENSION'), ...$arguments];
-    $process = proc_open($command, [1 => ['pipe', 'w']], $pipes);
-    $output = stream_get_contents($pipes[1]);
-    proc_close($process);
-    return $output;
-}
-$ri = php('-d', 'delayqueue.dsn=redis://user:hunter2@localhost:6380/3', '--ri', 'delayqueue');
+require __DIR__ . '/helpers.inc';
+[$ri] = php('-d', 'delayqueue.dsn=redis://user:hunter2@localhost:6380/3', '--ri', 'delayqueue');
 echo preg_replace('/^(Version|Rust|Commit) => .+$/m', '$1 => *', trim($ri)), "\n\n";
 preg_match('/^Version => (.*)$/m', $ri, $version);
 var_dump($version[1] === phpversion('delayqueue'), $version[1] === DelayQueue::VERSION);

@@ -11,15 +11,9 @@ function run(string $code): void
         . 'class Does { function __construct(private Closure $what) {} function __destruct() { ($this->what)(); } }'
         . 'class Carries extends Exception { public $what; }';
     queue()->push(1, id: 'job', maxAttempts: 1, ttr: '1h');
-    $command = [PHP_BINARY, '-n', '-d', 'display_errors=1', '-d', 'html_errors=0', '-d', 'memory_limit=16M',
-        '-d', 'fatal_error_backtraces=0', // since PHP 8.5
-        '-d', 'error_reporting=' . (E_ALL & ~E_DEPRECATED), // newer versions of PHP would rather have no E_USER_ERROR
-        '-d', 'extension=' . getenv('DELAYQUEUE_TEST_EXTENSION'), '-r', $setup . $code];
-    $process = proc_open($command, [1 => ['pipe', 'w'], 2 => ['pipe', 'w']], $pipes);
-    $output = preg_replace('/ in Command.*| of \d+ bytes exhausted.*/', '', trim(stream_get_contents($pipes[1])));
-    $code = proc_close($process);
+    [$output, $exit] = run_code($setup . $code);
     $job = queue()->peek('job');
-    echo preg_replace('/Stack trace:.*|\s+/s', ' ', $output), " => $code, ", $job === null ? 'done' : "{$job->state->value}: " . strtok($job->lastError, "\n"), "\n";
+    echo preg_replace('/Stack trace:.*|\s+/s', ' ', $output), " => $exit, ", $job === null ? 'done' : "{$job->state->value}: " . strtok($job->lastError, "\n"), "\n";
     queue()->purge();
 }
 run('echo queue()->consume(fn() => new Does(fn() => print("destroyed ")), maxJobs: 1)->name;');

@@ -1,5 +1,5 @@
 --TEST--
-A fatal error, an uncaught exception or exit() in a reserve() loop fails the job at once; the end of a script leaves it to its lease
+A fatal error, an uncaught exception or exit() fails the job in hand at once, and in a handler also the process; the end of a script leaves a job to its lease
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';
@@ -15,11 +15,8 @@ function dies(string $name, string $code): void
     }
     $make = '$queue = new DelayQueue(' . var_export($queue->name(), true) . ', ' . var_export(getenv('DELAYQUEUE_TEST_DSN'), true) . ');';
     file_put_contents($script, "<?php $make $code");
-    $command = [PHP_BINARY, '-n', '-d', 'extension=' . getenv('DELAYQUEUE_TEST_EXTENSION'), '-d', 'memory_limit=32M', '-d', 'display_errors=0', '-d', 'log_errors=0', $script];
-    $process = proc_open($command, [1 => ['pipe', 'w']], $pipes);
-    $output = stream_get_contents($pipes[1]);
-    $code = proc_close($process);
-    echo str_pad($name, 32), "exit code $code$output";
+    [$output, $exit] = php('-d', 'memory_limit=32M', '-d', 'display_errors=0', '-d', 'log_errors=0', $script);
+    echo str_pad($name, 32), "exit code $exit$output";
     foreach (['a', 'b'] as $id) {
         $job = $queue->peek($id);
         $error = preg_replace('~(/\S+|\d{4,})~', '*', strtok((string) $job?->lastError, "\n"));
@@ -44,7 +41,19 @@ dies('a job let go, then exit()', '$job = $queue->reserve(); unset($job); exit;'
 dies('an exception that is caught', 'try { (function () use ($queue) { $job = $queue->reserve(); throw new Exception; })(); } catch (Exception) {}');
 dies('settled, then exit()', '$job = $queue->reserve(); $job->ack(); $job = $queue->reserve(); $job->bury("mine"); exit(1);');
 dies('settled at shutdown', '$job = $queue->reserve(); register_shutdown_function(fn() => $job->release(0, countAttempt: false)); exit;');
-dies('exit() in consume()', '$queue->consume(fn() => exit(3));');
+dies('exit in consume()', '$queue->consume(fn() => exit);');
+dies('exit(0) in consume()', '$queue->consume(fn() => exit(0));');
+dies('die() in drain()', '$queue->drain(fn() => die("bye"));');
+dies('exit(3) in consume()', '$queue->consume(fn() => exit(3));');
+dies('exit(8) at shutdown', 'register_shutdown_function(fn() => exit(8)); $queue->consume(fn() => exit);');
+dies('exit(0) behind consume()', '$queue->consume(fn() => null, maxJobs: 1); exit(0);');
+dies('exit(0) in a listener', '$queue->on(DelayQueue\Event::WorkerStopping, fn() => exit(0)); $queue->consume(fn() => null, maxJobs: 1);');
+dies('exit(0) in a forked child', '$queue->consume(function () {
+    $child = pcntl_fork();
+    $child === 0 && exit(0);
+    pcntl_waitpid($child, $status);
+    echo " (child ", pcntl_wexitstatus($status), ")";
+}, maxJobs: 1);');
 unlink($script);
 $queue->purge();
 ?>
@@ -67,4 +76,11 @@ a job let go, then exit()       exit code 0 | reserved 1  | ready 0
 an exception that is caught     exit code 0 | reserved 1  | ready 0 
 settled, then exit()            exit code 1 | gone | buried 1 mine
 settled at shutdown             exit code 0 | ready 0  | ready 0 
-exit() in consume()             exit code 3 | delayed 1 the handler called exit() with status 3 | ready 0 
+exit in consume()               exit code 1 | delayed 1 the handler called exit() with status 0 | ready 0 
+exit(0) in consume()            exit code 1 | delayed 1 the handler called exit() with status 0 | ready 0 
+die() in drain()                exit code 1bye | delayed 1 the handler called exit() with status 0 | ready 0 
+exit(3) in consume()            exit code 3 | delayed 1 the handler called exit() with status 3 | ready 0 
+exit(8) at shutdown             exit code 8 | delayed 1 the handler called exit() with status 0 | ready 0 
+exit(0) behind consume()        exit code 0 | gone | ready 0 
+exit(0) in a listener           exit code 0 | gone | ready 0 
+exit(0) in a forked child       exit code 0 (child 0) | gone | ready 0 
