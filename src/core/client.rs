@@ -2,8 +2,8 @@
 
 mod tries;
 
+use super::clock;
 use super::connection::{Connection, Fault};
-use super::deadline;
 use super::dsn::{Server, Topology};
 use super::error::Result;
 use super::pool::{self, Connections, Owner, PoolKey};
@@ -76,7 +76,7 @@ impl Client {
     /// When an operation that begins now has to be done.
     #[must_use]
     pub fn deadline(&self) -> Instant {
-        deadline::capped(Instant::now() + self.key.read_timeout)
+        clock::capped(Instant::now() + self.key.read_timeout)
     }
 
     /// When an operation of many rounds that begins now begins no further one: the last round needs time for its answer.
@@ -88,7 +88,7 @@ impl Client {
 
     /// Runs `work`, all requests of which have to be done within the time of one operation.
     pub fn in_one_operation<T>(&self, work: impl FnOnce() -> T) -> T {
-        deadline::within(self.key.read_timeout, work)
+        clock::within(self.key.read_timeout, work)
     }
 
     /// Whether another server may become the right one for this slot.
@@ -109,7 +109,7 @@ impl Client {
     /// [`Error::Connection`] when nobody knows.
     pub fn server(&self) -> Result<Arc<Server>> {
         let time = self.key.connect_timeout;
-        resolver::find(&self.key.dsn, self.slot, time, deadline::capped(Instant::now() + time))
+        resolver::find(&self.key.dsn, self.slot, time, clock::capped(Instant::now() + time))
             .map_err(|fault| to_error(fault, false))
     }
 
@@ -119,7 +119,7 @@ impl Client {
     /// [`Error::Connection`] when nobody knows them.
     pub fn nodes(&self) -> Result<Vec<(Arc<Server>, Self)>> {
         let time = self.key.connect_timeout;
-        let found = resolver::nodes(&self.key.dsn, time, deadline::capped(Instant::now() + time))
+        let found = resolver::nodes(&self.key.dsn, time, clock::capped(Instant::now() + time))
             .map_err(|fault| to_error(fault, false))?;
         Ok(found.into_iter().map(|(slot, server)| (server, self.for_slot(slot))).collect())
     }
@@ -129,7 +129,7 @@ impl Client {
     /// # Errors
     /// As [`Client::run`].
     pub fn connect(&self, connections: &mut Connections) -> Result<Connection> {
-        let deadline = deadline::capped(Instant::now() + self.key.connect_timeout);
+        let deadline = clock::capped(Instant::now() + self.key.connect_timeout);
         self.connection(connections, None, deadline).map_err(|fault| to_error(fault, false))
     }
 

@@ -1,13 +1,16 @@
-//! The offset that tests add to Redis' clock: one per thread of the embedding language. Production never touches it. And the clock that run times
+//! Time as a thread sees it: the offset that tests add to Redis' clock, the end of the time that its operations have, and the clock that run times
 //! are measured on.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 thread_local! {
+    /// One per thread of the embedding language. Production never touches it.
     static OFFSET_MS: OnceCell<Offset> = const { OnceCell::new() };
+    /// Where a caller has set one for all operations.
+    static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
 /// The offset of one thread, which the threads that it starts see as well.
@@ -39,6 +42,20 @@ pub(super) fn shared() -> Offset {
 /// From its start on, a thread sees the time as the one that started it.
 pub(super) fn share(offset: Offset) {
     let _ = OFFSET_MS.with(|own| own.set(offset));
+}
+
+/// Runs `work`, all operations of which have to be done in time.
+pub fn within<T>(time: Duration, work: impl FnOnce() -> T) -> T {
+    let before = DEADLINE.replace(Some(capped(Instant::now() + time)));
+    let result = work();
+    DEADLINE.set(before);
+    result
+}
+
+/// A deadline, or that of [`within`] if it is earlier.
+#[must_use]
+pub fn capped(deadline: Instant) -> Instant {
+    DEADLINE.get().map_or(deadline, |cap| deadline.min(cap))
 }
 
 /// A moment on a clock that nobody sets: time since this process first asked.

@@ -5,10 +5,9 @@ mod log_in;
 mod wakes;
 
 use super::dsn::Server;
-use super::input::Input;
 use super::process::Generation;
 use super::resp::{self, Bounds};
-use super::transport::Transport;
+use super::transport::{Input, Transport};
 use redis::Value;
 use std::collections::{HashSet, VecDeque};
 use std::io::{self, Read, Write};

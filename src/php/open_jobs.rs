@@ -6,7 +6,7 @@
 
 use super::worker::alarm::{Engine, Rung};
 use super::{reason, sys};
-use crate::core::deadline;
+use crate::core::clock;
 use crate::core::process::Generation;
 use crate::core::queue::{Held, Queue};
 use crate::core::worker::keeper::Keeper;
@@ -87,7 +87,7 @@ fn fail_open_jobs() {
         None if has_exited => format!("the script called exit() with status {}", sys::exit_status()).into_bytes(),
         None => return,
     };
-    deadline::within(LAST_WORDS, || {
+    clock::within(LAST_WORDS, || {
         for job in open.iter().filter(|job| job.is_open()) {
             let _ = job.queue.fail(&job.held, Some(&why));
             job.lease.settle();

@@ -3,9 +3,10 @@
 use crate::support::*;
 use crate::worker_loop::next;
 use delayqueue::core::queue::Queue;
-use delayqueue::core::worker::alarm::{Alarm, Cause, Limits};
+use delayqueue::core::worker::alarm::{Alarm, Cause};
 use delayqueue::core::worker::feed::Feed;
 use delayqueue::core::worker::keeper::Keeper;
+use delayqueue::core::worker::watch::Limits;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 

@@ -4,9 +4,8 @@
 use super::Queue;
 use super::chores::Chore;
 use crate::core::client::{Repeat, Request};
-use crate::core::clock;
+use crate::core::clock::{self, within};
 use crate::core::connection::Connection;
-use crate::core::deadline::within;
 use crate::core::dsn::Server;
 use crate::core::error::Result;
 use crate::core::job::JobId;

@@ -3,11 +3,11 @@
 use super::chores::Chore;
 use super::{Queue, due_arg};
 use crate::core::client::Request;
-use crate::core::deadline::within;
+use crate::core::clock::{self, within};
 use crate::core::error::{Error, Result};
 use crate::core::job::{Due, JobId, NewJob, OnDuplicate};
 use crate::core::reply::{self, Reply};
-use crate::core::{clock, keys, record, scripts, traits};
+use crate::core::{keys, record, scripts, traits};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::borrow::Cow;
 use std::cell::Cell;

@@ -2,8 +2,8 @@
 
 use crate::core::connection::{Connection, Fault};
 use crate::core::dsn::Server;
+use crate::core::process::start_thread;
 use crate::core::resp::{self, Bounds};
-use crate::core::thread;
 use redis::Value;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -47,7 +47,7 @@ pub(super) fn first_answer<T: Send + 'static>(
     let (mut failed, mut refusals) = (Vec::new(), Vec::new());
     for server in servers {
         let (sender, of_thread, argument) = (sender.clone(), Arc::clone(server), argument.map(str::to_owned));
-        let started = thread::start(move || {
+        let started = start_thread(move || {
             let server = of_thread;
             let answer = Connection::open(&server, time_of_each, time_of_each).and_then(|mut connection| {
                 let command: Vec<&[u8]> =

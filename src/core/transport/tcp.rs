@@ -1,7 +1,7 @@
 //! A TCP connection to one of the addresses of a host.
 
 use super::{Deadline, is_late};
-use crate::core::thread;
+use crate::core::process::start_thread;
 use socket2::{SockRef, TcpKeepalive};
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
@@ -48,7 +48,7 @@ fn addresses(host: &str, port: u16, deadline: &Deadline) -> io::Result<Vec<Socke
         let _ = sender.send((name.as_str(), port).to_socket_addrs().map(Vec::from_iter));
     };
     let wrong = |why: &str| io::Error::other(format!("cannot look up the host '{host}': {why}"));
-    if !thread::start(look_up) {
+    if !start_thread(look_up) {
         return Err(wrong("no thread can be started"));
     }
     match receiver.recv_timeout(deadline.left().unwrap_or_default()) {

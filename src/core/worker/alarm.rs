@@ -1,6 +1,6 @@
-//! The limits of a run, and how the keeper reaches the embedding language when one of them is over.
+//! How the keeper reaches the embedding language when a run has to end.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Why a run has to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,37 +24,4 @@ pub trait Alarm: Send + Sync {
     fn leases_lost(&self) {}
     /// It did not stop: its job is settled; end the process.
     fn give_up(&self, message: &str) -> !;
-}
-
-/// The limits of one run.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Limits {
-    /// From the beginning of the run; zero: none.
-    pub timeout: Duration,
-    /// From the moment at which the process was asked to end; zero: none.
-    pub shutdown: Duration,
-    /// How long a handler that was told to stop is waited for.
-    pub grace: Duration,
-}
-
-impl Limits {
-    #[must_use]
-    pub fn are_none(&self) -> bool {
-        self.timeout.is_zero() && self.shutdown.is_zero()
-    }
-
-    /// The words for a run that reached one of them.
-    #[must_use]
-    pub fn reason(&self, cause: Cause) -> String {
-        match cause {
-            Cause::TimedOut => timeout_reason(self.timeout),
-            Cause::Shutdown => format!("still running {} s after the signal to end", self.shutdown.as_secs_f64()),
-        }
-    }
-}
-
-/// The words for a run that took too long.
-#[must_use]
-pub fn timeout_reason(timeout: Duration) -> String {
-    format!("timed out after {} s", timeout.as_secs_f64())
 }

@@ -1,6 +1,6 @@
 //! The keeper's work comes in duties. The loop and the keeper's thread share the state of each, and the timer of all.
 
-use super::bell::Bell;
+use super::ears::Bell;
 use crate::core::process::Generation;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

@@ -3,16 +3,16 @@
 //! It starts with the first work it is given, sleeps without a timer while there is nothing to do, and ends with its keeper.
 //! A forked child has no such thread: its keeper does nothing.
 
-use super::alarm::{Alarm, Limits};
+use super::alarm::Alarm;
 use super::done::DoneJobs;
 use super::duty::{Duty, Timer};
 use super::ears::Ears;
 use super::lease::{Lease, Ticket};
 use super::listing::{Listing, Orders};
 use super::renewals::Renewals;
-use super::watch::Watch;
+use super::watch::{Limits, Watch};
+use crate::core::process::start_thread;
 use crate::core::queue::{Held, Queue};
-use crate::core::thread;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -97,7 +97,7 @@ impl Keeper {
         // The alarm comes first, because all others may wait for Redis.
         let duties: [Arc<dyn Duty>; 4] =
             [self.watch.clone(), self.renewals.clone(), self.done.clone(), self.listing.clone()];
-        self.is_started = thread::start(move || run(&timer, &duties, &renewals));
+        self.is_started = start_thread(move || run(&timer, &duties, &renewals));
     }
 }
 

@@ -1,11 +1,11 @@
 //! The duty that writes a loop's entry in the list of workers (`core/registry.rs`), and the orders that come back with that.
 
-use super::bell::Bell;
 use super::duty::{Duty, Shared, Timer};
+use super::ears::Bell;
 use super::lease::Ticket;
 use super::renewals::Renewals;
+use crate::core::clock::within;
 use crate::core::connection::random_name;
-use crate::core::deadline::within;
 use crate::core::error::Result;
 use crate::core::queue::Queue;
 use crate::core::registry::{Activity, Entry, INDEXED_EVERY, Order, PATIENCE, Registry, WRITTEN_EVERY};

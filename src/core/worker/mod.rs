@@ -2,7 +2,6 @@
 //! keeps leases alive, acknowledges in time, watches the clock and tells operators of the loop while the embedding language is busy ([`keeper`]).
 
 pub mod alarm;
-mod bell;
 mod done;
 mod duty;
 mod ears;
@@ -11,4 +10,4 @@ pub mod keeper;
 pub mod lease;
 pub mod listing;
 mod renewals;
-mod watch;
+pub mod watch;

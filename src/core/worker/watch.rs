@@ -1,6 +1,6 @@
 //! The duty that ends the run of a handler in time: within its own limit, and soon after the process was asked to end.
 
-use super::alarm::{Alarm, Cause, Limits};
+use super::alarm::{Alarm, Cause};
 use super::done::DoneJobs;
 use super::duty::{Duty, Shared, Timer};
 use super::renewals::Renewals;
@@ -12,6 +12,39 @@ use std::time::{Duration, Instant};
 const LEAST_PAUSE: Duration = Duration::from_millis(20);
 /// A handler that does not stop is told again so often.
 const RING_EVERY: Duration = Duration::from_millis(100);
+
+/// The limits of one run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Limits {
+    /// From the beginning of the run; zero: none.
+    pub timeout: Duration,
+    /// From the moment at which the process was asked to end; zero: none.
+    pub shutdown: Duration,
+    /// How long a handler that was told to stop is waited for.
+    pub grace: Duration,
+}
+
+impl Limits {
+    #[must_use]
+    pub fn are_none(&self) -> bool {
+        self.timeout.is_zero() && self.shutdown.is_zero()
+    }
+
+    /// The words for a run that reached one of them.
+    #[must_use]
+    pub fn reason(&self, cause: Cause) -> String {
+        match cause {
+            Cause::TimedOut => timeout_reason(self.timeout),
+            Cause::Shutdown => format!("still running {} s after the signal to end", self.shutdown.as_secs_f64()),
+        }
+    }
+}
+
+/// The words for a run that took too long.
+#[must_use]
+pub fn timeout_reason(timeout: Duration) -> String {
+    format!("timed out after {} s", timeout.as_secs_f64())
+}
 
 /// A run with limits.
 struct LimitedRun {

@@ -2,8 +2,9 @@
 //! the engine's interrupt hook throws or tells the listeners.
 
 use super::signals;
-use crate::core::worker::alarm::{Alarm, Cause, Limits};
+use crate::core::worker::alarm::{Alarm, Cause};
 use crate::core::worker::lease::Lease;
+use crate::core::worker::watch::Limits;
 use crate::php::callbacks::{self, Event};
 use crate::php::delay_queue::DelayQueue;
 use crate::php::object::inside;

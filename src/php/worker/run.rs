@@ -4,12 +4,13 @@ use super::alarm::{HandlerRun, LimitGuard};
 use super::settle::{HandledJob, Verdict, last_words};
 use super::signals;
 use super::state::{InHand, Loop, has_reached};
-use crate::core::deadline;
+use crate::core::clock;
 use crate::core::queue::{check_ready, rest};
 use crate::core::registry::Order;
-use crate::core::worker::alarm::{Cause, Limits};
+use crate::core::worker::alarm::Cause;
 use crate::core::worker::feed::Fetched;
 use crate::core::worker::lease::Delivery;
+use crate::core::worker::watch::Limits;
 use crate::php::callbacks::{Ending, Event, attempt, discard};
 use crate::php::classes::cases::StopReason;
 use crate::php::unwind::{Outcome, Unwind, guard, throw_again};
@@ -37,7 +38,7 @@ impl Loop<'_> {
         // The loop catches here every error that nothing on the way has caught, even a fatal one in a destructor: it is still whole.
         let result = guard(|| self.work()).and_then(|result| result);
         if result.is_err() {
-            deadline::within(LAST_WORDS, || self.depart());
+            clock::within(LAST_WORDS, || self.depart());
         }
         let values = (std::mem::take(&mut self.unacknowledged), std::mem::replace(&mut self.handler, Zval::new()));
         drop(self);
@@ -49,7 +50,7 @@ impl Loop<'_> {
         self.emit(Event::WorkerStarting, None, None)?;
         let stop = self.rounds()?;
         let time = self.time_to_end().unwrap_or(FAREWELL);
-        deadline::within(time, || self.depart());
+        clock::within(time, || self.depart());
         self.feed.give_up_all();
         self.report_lost()?;
         self.report_unanswered()?;

@@ -2,14 +2,15 @@
 
 use super::signals;
 use super::state::Loop;
-use crate::core::deadline;
+use crate::core::clock;
 use crate::core::error::{Error, Result};
 use crate::core::groups::Group;
 use crate::core::job::Due;
 use crate::core::queue::{Failed, Held, Queue, Settled};
 use crate::core::traits;
-use crate::core::worker::alarm::{Cause, timeout_reason};
+use crate::core::worker::alarm::Cause;
 use crate::core::worker::lease::{Delivery, Ticket};
+use crate::core::worker::watch::timeout_reason;
 use crate::php::callbacks::Ending;
 use crate::php::callbacks::Event;
 use crate::php::delay_queue::DelayQueue;
@@ -223,7 +224,7 @@ impl Loop<'_> {
         loop {
             let time = self.time_to_end();
             let result = match time {
-                Some(left) => deadline::within(left, &work),
+                Some(left) => clock::within(left, &work),
                 None => work(),
             };
             is_ambiguous |= matches!(&result, Err(Error::Connection { ambiguous: true, .. }));
