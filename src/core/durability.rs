@@ -5,11 +5,9 @@ use super::reply;
 use redis::Value;
 use std::time::Duration;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// More than the memory of the master.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// In the memory of the master.
-    #[default]
-    Memory,
     /// In the memory of so many replicas as well.
     Replica(u32),
     /// In the append-only file of the master.
@@ -43,7 +41,7 @@ impl Durability {
                 Err(Error::Server { doing: Doing::default(), code: "ERR".into(), message })
             }
             Self::Disk => Ok(vec!["WAITAOF".into(), "1".into(), "0".into(), ms]),
-            _ => Ok(vec!["WAIT".into(), self.needed().to_string(), ms]),
+            Self::Replica(needed) => Ok(vec!["WAIT".into(), needed.to_string(), ms]),
         }
     }
 
@@ -51,7 +49,7 @@ impl Durability {
     fn needed(self) -> u32 {
         match self {
             Self::Replica(needed) => needed,
-            Self::Memory | Self::Disk => 1,
+            Self::Disk => 1,
         }
     }
 
@@ -77,8 +75,8 @@ impl Durability {
         }
         let whose = match self {
             Self::Replica(needed) if needed > 1 => format!("only {many} of {needed} replicas have it yet"),
+            Self::Replica(_) => "no replica has it yet".to_owned(),
             Self::Disk => "it is not on disk yet".to_owned(),
-            _ => "no replica has it yet".to_owned(),
         };
         Err(Error::Connection {
             doing: Doing::default(),

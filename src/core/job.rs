@@ -92,7 +92,8 @@ pub struct JobOptions {
     pub ttr_ms: u64,
     /// 0: no limit.
     pub max_attempts: u32,
-    pub backoff: Backoff,
+    /// `None`: the default one.
+    pub backoff: Option<Backoff>,
     /// Limit of one run of the handler; 0: none.
     pub timeout_ms: u64,
     /// Beside the payload, for the handler of the job. No script reads them.
@@ -108,12 +109,20 @@ impl Default for JobOptions {
             priority: DEFAULT_PRIORITY,
             ttr_ms: DEFAULT_TTR_MS,
             max_attempts: DEFAULT_MAX_ATTEMPTS,
-            backoff: Backoff::default(),
+            backoff: None,
             timeout_ms: 0,
             headers: Vec::new(),
             seal: None,
             extras: Extras::default(),
         }
+    }
+}
+
+impl JobOptions {
+    /// The group of the job, if it has one.
+    #[must_use]
+    pub fn group(&self) -> Option<&[u8]> {
+        if self.extras.traits.is_empty() { None } else { traits::group(&self.extras.traits) }
     }
 }
 
@@ -260,7 +269,7 @@ pub struct JobInfo {
 impl JobInfo {
     #[must_use]
     pub fn group(&self) -> Option<&[u8]> {
-        traits::group(&self.options.extras.traits)
+        self.options.group()
     }
 
     #[must_use]

@@ -25,7 +25,6 @@ pub mod queue;
 pub mod record;
 pub mod registry;
 pub mod reply;
-pub mod request;
 pub mod resolver;
 pub mod resp;
 pub mod scripts;

@@ -13,7 +13,6 @@ use super::groups::Group;
 use super::job::{JobId, JobInfo, NewJob, Reserved, State};
 use super::queue::{Interrupts, Queue, Stats, Taken, random_unit, reserve_from, which_have};
 use super::registry::Registry;
-use super::traits;
 use homes::homes;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -95,7 +94,7 @@ impl Partitions {
         if self.further.is_empty() {
             return (0, job);
         }
-        let home = traits::group(&job.options.extras.traits).map(|group| self.home(group));
+        let home = job.options.group().map(|group| self.home(group));
         let id = job.id.unwrap_or_else(|| {
             let mut ids = std::iter::repeat_with(JobId::generate).take(100 * self.count_of_parts());
             ids.find(|id| home.is_none_or(|home| self.home(id.as_bytes()) == home)).unwrap_or_else(JobId::generate)

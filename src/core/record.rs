@@ -57,8 +57,8 @@ fn encode_json(options: &JobOptions) -> String {
     if options.timeout_ms > 0 {
         members.insert("timeout_ms".into(), options.timeout_ms.into());
     }
-    if options.backoff != Backoff::default() {
-        members.insert("backoff".into(), options.backoff.to_string().into());
+    if let Some(backoff) = &options.backoff {
+        members.insert("backoff".into(), backoff.to_string().into());
     }
     if !options.headers.is_empty() {
         let headers = options.headers.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));
@@ -78,7 +78,7 @@ fn decode_json(json: &[u8], options: &mut JobOptions) {
         options.timeout_ms = timeout_ms.as_u64().unwrap_or(0);
     }
     if let Some(backoff) = members.remove("backoff") {
-        options.backoff = backoff.as_str().and_then(|text| Backoff::parse(text).ok()).unwrap_or_default();
+        options.backoff = backoff.as_str().and_then(|text| Backoff::parse(text).ok());
     }
     if let Some(Value::Object(headers)) = members.remove("headers") {
         let texts = headers.into_iter().filter_map(|(name, value)| Some((name, value.as_str()?.to_owned())));
@@ -261,7 +261,7 @@ mod tests {
             ttr_ms: 2_592_000_000,
             max_attempts: 0,
             timeout_ms: 3_155_760_000_000,
-            backoff: Backoff::Stages { delays_ms: (0..50).collect() },
+            backoff: Some(Backoff::Stages { delays_ms: (0..50).collect() }),
             headers,
             seal: Some(Seal { algorithm: "a".into(), key: "k".into(), tag: "t".into() }),
             extras: Extras {

@@ -51,7 +51,7 @@ impl Inside for DelayQueue {
             ("watch", convert::list(self.watched().iter().map(convert::bytes))),
             ("ttr", convert::float(convert::seconds(options.ttr_ms))),
             ("maxAttempts", convert::int(options.max_attempts)),
-            ("backoff", convert::bytes(options.backoff.to_string())),
+            ("backoff", convert::bytes(options.backoff.clone().unwrap_or_default().to_string())),
             ("priority", convert::int(options.priority)),
             ("format", convert::bytes(format)),
             ("sealed", convert::bool(self.queue.first().has_keys())),

@@ -15,7 +15,6 @@ use crate::core::error::Error;
 use crate::core::job::{Due, Reserved};
 use crate::core::process::Generation;
 use crate::core::queue::{Finished, Held, Queue, SealedContent};
-use crate::core::traits;
 use crate::core::worker::lease::Lease;
 use ext_php_rs::types::Zval;
 use std::cell::Cell;
@@ -86,7 +85,7 @@ fn made(
         token: convert::int(reserved.receipt.token()),
         last_error: convert::nullable(reserved.last_error.as_deref(), convert::bytes),
         headers: headers::array(&options.headers),
-        group: convert::nullable(traits::group(&options.extras.traits), convert::bytes),
+        group: convert::nullable(options.group(), convert::bytes),
     };
     let job = Job {
         queue,

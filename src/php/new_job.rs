@@ -144,7 +144,7 @@ impl<'a> Fields<'a> {
             priority: self.nullable("priority", args::priority)?.unwrap_or(defaults.options.priority),
             ttr_ms: self.nullable("ttr", times::ttr)?.unwrap_or(defaults.options.ttr_ms),
             max_attempts: self.nullable("maxAttempts", args::max_attempts)?.unwrap_or(defaults.options.max_attempts),
-            backoff: self.nullable("backoff", backoff::argument)?.unwrap_or_else(|| defaults.options.backoff.clone()),
+            backoff: self.nullable("backoff", backoff::argument)?.or_else(|| defaults.options.backoff.clone()),
             timeout_ms: self.nullable("timeout", times::millis)?.unwrap_or(defaults.options.timeout_ms),
             headers: self.given("headers", headers::read)?.unwrap_or_default(),
             seal: None,

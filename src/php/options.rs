@@ -57,7 +57,7 @@ pub struct QueueOptions {
     pub persistent: bool,
     pub partitions: u16,
     pub capacity: Option<u64>,
-    pub durability: Durability,
+    pub durability: Option<Durability>,
     pub keyring: Option<Arc<Keyring>>,
 }
 
@@ -74,7 +74,7 @@ impl Default for QueueOptions {
             persistent: true,
             partitions: 1,
             capacity: None,
-            durability: Durability::default(),
+            durability: None,
             keyring: None,
         }
     }
@@ -115,7 +115,7 @@ pub fn read(table: Option<&ZendHashTable>, number: u32, mut options: QueueOption
                 options.defaults.options.max_attempts = args::max_attempts(value, origin)?;
             }
             "priority" => options.defaults.options.priority = args::priority(value, origin)?,
-            "backoff" => options.defaults.options.backoff = backoff::argument(value, origin)?,
+            "backoff" => options.defaults.options.backoff = Some(backoff::argument(value, origin)?),
             "format" => {
                 options.defaults.encoding.format = match args::bytes(value, origin)?.as_ref() {
                     b"json" => Format::Json,
@@ -133,11 +133,11 @@ pub fn read(table: Option<&ZendHashTable>, number: u32, mut options: QueueOption
             "readTimeout" => options.read_timeout = timeout(value, origin)?,
             "durability" => {
                 options.durability = match args::bytes(value, origin)?.as_ref() {
-                    b"memory" => Durability::Memory,
+                    b"memory" => None,
                     // A number that is not given stays.
-                    b"replica" if matches!(options.durability, Durability::Replica(_)) => options.durability,
-                    b"replica" => Durability::Replica(1),
-                    b"disk" => Durability::Disk,
+                    b"replica" if matches!(options.durability, Some(Durability::Replica(_))) => options.durability,
+                    b"replica" => Some(Durability::Replica(1)),
+                    b"disk" => Some(Durability::Disk),
                     _ => return Err(origin.value_error("must be \"memory\", \"replica\" or \"disk\"")),
                 };
             }
@@ -167,10 +167,10 @@ pub fn read(table: Option<&ZendHashTable>, number: u32, mut options: QueueOption
         }
     }
     if let Some(needed) = replicas {
-        if !matches!(options.durability, Durability::Replica(_)) {
+        if !matches!(options.durability, Some(Durability::Replica(_))) {
             return Err(Origin::Option("replicas").value_error("must not be given without durability \"replica\""));
         }
-        options.durability = Durability::Replica(needed);
+        options.durability = Some(Durability::Replica(needed));
     }
     let signs = only_signs.or_else(|| Some(options.keyring.as_ref()?.only_signs())).unwrap_or(false);
     match (keys, &options.keyring) {

@@ -9,7 +9,7 @@ use super::object::{Plain, make};
 use super::unwind::Outcome;
 use super::{args, backoff, convert, headers, items, times};
 use crate::core::job::{Due, JobId, NewJob, OnDuplicate};
-use crate::core::{record, traits};
+use crate::core::record;
 use ext_php_rs::types::Zval;
 
 pub fn push(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
@@ -76,11 +76,11 @@ pub fn prepare(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
         priority: convert::int(options.priority),
         ttr: convert::float(convert::seconds(options.ttr_ms)),
         max_attempts: convert::int(options.max_attempts),
-        backoff: backoff::object(options.backoff)?,
+        backoff: backoff::object(options.backoff.clone().unwrap_or_default())?,
         timeout: convert::float(convert::seconds(options.timeout_ms)),
         on_duplicate: classes::case_object(on_duplicate),
         unique: convert::nullable(job.unique_ms, |ms| convert::float(convert::seconds(ms))),
-        group: convert::nullable(traits::group(&options.extras.traits), convert::bytes),
+        group: convert::nullable(options.group(), convert::bytes),
         extras: convert::nullable(record::encode_extras(&options.extras), convert::bytes),
         partitions: convert::int(this.queue.count_of_parts()),
         is_sealed: convert::bool(this.queue.first().has_keys()),

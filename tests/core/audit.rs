@@ -6,7 +6,6 @@ use delayqueue::core::job::DEFAULT_PRIORITY;
 use delayqueue::core::queue::Queue;
 use delayqueue::core::record::Record;
 use delayqueue::core::reply;
-use delayqueue::core::traits;
 use redis::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -125,7 +124,7 @@ impl Snapshot {
                 None => faults.push(format!("'{}' is in {place} and has no record", text(id))),
                 Some(Some(record)) if matches!(place, "waiting" | "prioritized" | "grouped") => {
                     let options = &record.options;
-                    let right = match traits::group(&options.extras.traits) {
+                    let right = match options.group() {
                         Some(_) => "grouped",
                         None if options.priority == DEFAULT_PRIORITY => "waiting",
                         None => "prioritized",
@@ -246,7 +245,7 @@ impl Snapshot {
     /// The group that the record names.
     pub fn group_of(&self, id: &[u8]) -> Option<Vec<u8>> {
         let record = Record::decode(self.jobs.get(id)?.clone())?;
-        traits::group(&record.options.extras.traits).map(<[u8]>::to_vec)
+        record.options.group().map(<[u8]>::to_vec)
     }
 
     pub fn counter(&self, name: &str) -> u64 {

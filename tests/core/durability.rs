@@ -12,9 +12,14 @@ use std::time::Duration;
 /// Waits for so long, and so long again for the answer.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-fn queue(server: &Server, durability: Durability) -> Queue {
+fn queue(server: &Server, durability: impl Into<Option<Durability>>) -> Queue {
     let read_timeout = 2 * PATIENCE;
-    Queue::new(QueueConfig { durability, persistent: false, read_timeout, ..config(server.dsn(), "q") })
+    Queue::new(QueueConfig {
+        durability: durability.into(),
+        persistent: false,
+        read_timeout,
+        ..config(server.dsn(), "q")
+    })
 }
 
 /// A master and its replica, which has all that the master has.
@@ -37,7 +42,7 @@ fn assert_in_doubt<T: std::fmt::Debug>(result: Result<T, Error>, words: &str) {
 #[test]
 fn a_change_that_a_replica_has_succeeds() {
     let (master, _replica) = pair();
-    let queue = Queue::new(QueueConfig { durability: Durability::Replica(1), ..config(master.dsn(), "q") });
+    let queue = Queue::new(QueueConfig { durability: Some(Durability::Replica(1)), ..config(master.dsn(), "q") });
     queue.push(&job("a")).unwrap();
     queue.push_many(&[job("b"), job("c")], &mut Vec::new()).unwrap();
     assert_eq!(queue.push_once(&[once("r", job("once"))]).unwrap().added, 1);
@@ -87,7 +92,7 @@ fn a_change_that_needs_two_replicas_is_in_doubt_while_one_has_it() {
 fn a_push_that_finds_its_job_there_waits_for_the_replica_too() {
     let (master, replica) = pair();
     replica.signal(libc::SIGSTOP);
-    queue(&master, Durability::Memory).push(&job("a")).unwrap();
+    queue(&master, None).push(&job("a")).unwrap();
     let keep = NewJob { on_duplicate: OnDuplicate::Keep, ..job("a") };
     assert_in_doubt(queue(&master, Durability::Replica(1)).push(&keep), "no replica has it yet");
     replica.signal(libc::SIGCONT);
@@ -111,7 +116,7 @@ fn durability_disk_needs_a_redis_that_can_and_says_so_before_anything_is_sent() 
         let error = result.unwrap_err();
         assert!(matches!(&error, Error::Server { .. }), "{error:?}");
         assert!(error.to_string().contains("durability 'disk' needs Redis 7.2 or newer"), "{error}");
-        assert_eq!(queue(&server, Durability::Memory).count(None).unwrap(), 0);
+        assert_eq!(queue(&server, None).count(None).unwrap(), 0);
     } else {
         result.unwrap();
         server.raw().run(&["CONFIG", "SET", "appendonly", "no"]);
@@ -128,7 +133,7 @@ fn a_push_that_a_master_without_replicas_refuses_is_not_in_doubt() {
     let error = queue(&server, Durability::Replica(1)).push(&job("a")).unwrap_err();
     assert!(matches!(&error, Error::Server { code, .. } if code == "NOREPLICAS"), "{error:?}");
     server.raw().run(&["CONFIG", "SET", "min-replicas-to-write", "0"]);
-    assert_eq!(queue(&server, Durability::Memory).count(None).unwrap(), 0);
+    assert_eq!(queue(&server, None).count(None).unwrap(), 0);
 }
 
 #[test]

@@ -136,8 +136,17 @@ fn options() -> impl Strategy<Value = JobOptions> {
     let unknown = proptest::collection::btree_map("x[a-z]{1,8}", any::<i64>(), 0..3);
     let seal = (any::<String>(), any::<String>(), any::<String>());
     let seal = proptest::option::of(seal.prop_map(|(algorithm, key, tag)| Seal { algorithm, key, tag }));
-    (any::<u32>(), 100..=2_592_000_000_u64, any::<u32>(), delay(), backoffs(), headers, unknown, seal).prop_map(
-        |(priority, ttr_ms, max_attempts, timeout_ms, backoff, headers, unknown, seal)| JobOptions {
+    (
+        any::<u32>(),
+        100..=2_592_000_000_u64,
+        any::<u32>(),
+        delay(),
+        proptest::option::of(backoffs()),
+        headers,
+        unknown,
+        seal,
+    )
+        .prop_map(|(priority, ttr_ms, max_attempts, timeout_ms, backoff, headers, unknown, seal)| JobOptions {
             priority,
             ttr_ms,
             max_attempts,
@@ -149,8 +158,7 @@ fn options() -> impl Strategy<Value = JobOptions> {
                 ..Extras::default()
             },
             seal,
-        },
-    )
+        })
 }
 
 fn values() -> impl Strategy<Value = Value> {
@@ -220,7 +228,8 @@ proptest! {
         // Damage may also set the flag of traits, so that the options can be read and the record cannot.
         prop_assert!(stored_options(&bytes).is_some() || Record::decode(bytes.clone()).is_none());
         if let Some(read) = Record::decode(bytes) {
-            let _ = (read.options.backoff.delay_after_ms(u32::MAX), read.options.backoff.jittered_after_ms(7, 0.9));
+            let backoff = read.options.backoff.unwrap_or_default();
+            let _ = (backoff.delay_after_ms(u32::MAX), backoff.jittered_after_ms(7, 0.9));
         }
     }
 
@@ -320,15 +329,14 @@ proptest! {
     }
 
     #[test]
-    fn a_backoff_is_read_as_it_was_printed_and_stored(backoff in backoffs(), attempt in any::<u32>(), unit in 0.0..1.0_f64) {
+    fn a_backoff_is_read_as_it_was_printed(backoff in backoffs(), attempt in any::<u32>(), unit in 0.0..1.0_f64) {
         prop_assert_eq!(&Backoff::parse(&backoff.to_string()).unwrap(), &backoff);
-        prop_assert_eq!(&Backoff::decode(&backoff.encode()).unwrap(), &backoff);
         let _ = (backoff.delay_after_ms(attempt), backoff.jittered_after_ms(attempt, unit));
     }
 
     #[test]
-    fn a_damaged_backoff_is_read_or_refused(text in text_like(&["exponential 5s 2 1h 0.1", "15s 3m 10m", "linear 2m 1m", "e5000,2,3600000,0.1", "s1,2,3", "l5,6", "f7"])) {
-        for backoff in [Backoff::parse(&text), Backoff::decode(&text)].into_iter().flatten() {
+    fn a_damaged_backoff_is_read_or_refused(text in text_like(&["exponential 5s 2 1h 0.1", "15s 3m 10m", "linear 2m 1m", "fixed 7s"])) {
+        if let Ok(backoff) = Backoff::parse(&text) {
             for attempt in [0, 1, 2, 1000, u32::MAX] {
                 let _ = (backoff.delay_after_ms(attempt), backoff.jittered_after_ms(attempt, 0.999));
             }

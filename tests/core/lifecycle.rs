@@ -117,7 +117,8 @@ fn a_release_leaves_its_reason_and_without_one_the_error_before() {
 #[test]
 fn a_job_is_buried_when_its_attempts_are_used_up() {
     let queue = fresh();
-    let options = JobOptions { max_attempts: 2, backoff: Backoff::Fixed { delay_ms: 100 }, ..JobOptions::default() };
+    let options =
+        JobOptions { max_attempts: 2, backoff: Some(Backoff::Fixed { delay_ms: 100 }), ..JobOptions::default() };
     queue.push(&NewJob { options, ..job("a") }).unwrap();
     let first = reserve(&queue).unwrap();
     assert!(matches!(queue.fail(&first.held(), Some(b"boom 1")).unwrap(), Failed::Retried { .. }));

@@ -13,7 +13,7 @@ fn rich(priority: u32) -> JobOptions {
         ttr_ms: 30_000,
         max_attempts: 7,
         timeout_ms: 12_345,
-        backoff: Backoff::Stages { delays_ms: vec![1_000, 2_000] },
+        backoff: Some(Backoff::Stages { delays_ms: vec![1_000, 2_000] }),
         headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
         seal: None,
         extras: Extras {

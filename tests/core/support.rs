@@ -5,7 +5,6 @@ pub use crate::server_clock::Clock;
 use delayqueue::core::clock;
 use delayqueue::core::doctor::Check;
 use delayqueue::core::dsn::{self, Dsn, Login, Topology};
-use delayqueue::core::durability::Durability;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobId, JobOptions, LeaseReceipt, NewJob, OnDuplicate, Reserved, State};
 use delayqueue::core::partitions::Partitions;
@@ -225,7 +224,7 @@ pub fn config(dsn: Dsn, name: &str) -> QueueConfig {
         prefix: "dq".into(),
         dsn: dsn.into(),
         max_payload: 1 << 20,
-        durability: Durability::default(),
+        durability: None,
         capacity: None,
         keyring: None,
         connect_timeout: Duration::from_secs(5),

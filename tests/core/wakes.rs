@@ -38,7 +38,8 @@ fn every_operation_that_makes_a_job_ready_wakes_an_idle_consumer() {
     let mut raw = shared().raw();
     for (name, step) in STEPS {
         let queue = fresh();
-        let options = JobOptions { ttr_ms: 1_000, backoff: Backoff::Fixed { delay_ms: 100 }, ..JobOptions::default() };
+        let options =
+            JobOptions { ttr_ms: 1_000, backoff: Some(Backoff::Fixed { delay_ms: 100 }), ..JobOptions::default() };
         let held = ["buried", "held"].map(|name| {
             queue.push(&NewJob { options: JobOptions { ttr_ms: 60_000, ..options.clone() }, ..job(name) }).unwrap();
             reserve(&queue).unwrap().held()

@@ -5,7 +5,6 @@ use super::homes::homes;
 use crate::core::error::Result;
 use crate::core::job::JobId;
 use crate::core::queue::{OnceJob, PushOnce};
-use crate::core::traits;
 use std::collections::BTreeMap;
 
 impl Partitions {
@@ -83,6 +82,6 @@ impl Partitions {
 
 /// The name by which a job chooses its home: that of its group, else its id.
 fn name_of(one: &OnceJob) -> Option<&[u8]> {
-    let group = traits::group(&one.job.options.extras.traits);
+    let group = one.job.options.group();
     group.or_else(|| one.job.id.as_ref().map(JobId::as_bytes))
 }

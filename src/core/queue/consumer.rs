@@ -82,7 +82,6 @@ pub(super) fn answered_consumer(queue: &Queue) -> Option<Arc<str>> {
 mod tests {
     use super::*;
     use crate::core::dsn::Dsn;
-    use crate::core::durability::Durability;
     use crate::core::queue::QueueConfig;
     use std::time::Duration;
 
@@ -96,7 +95,7 @@ mod tests {
             keyring: None,
             connect_timeout: Duration::ZERO,
             read_timeout: Duration::ZERO,
-            durability: Durability::Memory,
+            durability: None,
             persistent: true,
         })
     }

@@ -65,7 +65,8 @@ pub struct QueueConfig {
     pub connect_timeout: Duration,
     /// The total deadline of one operation.
     pub read_timeout: Duration,
-    pub durability: Durability,
+    /// `None`: a change counts when the master has it in memory.
+    pub durability: Option<Durability>,
     /// Keep the connection for the process; otherwise it ends with the last clone of the queue or `close()`.
     pub persistent: bool,
 }
@@ -79,7 +80,7 @@ pub struct Queue {
     capacity: Option<u64>,
     keyring: Option<Arc<Keyring>>,
     client: Client,
-    durability: Durability,
+    durability: Option<Durability>,
 }
 
 impl Queue {
@@ -156,7 +157,7 @@ impl Queue {
     /// This queue, whose changes count when the master has them in memory.
     #[must_use]
     pub fn hasty(&self) -> Self {
-        Self { durability: Durability::Memory, ..self.clone() }
+        Self { durability: None, ..self.clone() }
     }
 
     /// How this queue reaches Redis.
@@ -236,8 +237,8 @@ impl Queue {
     /// Adds a call of the script, and has its change confirmed where the queue asks for that.
     fn call_script(&self, request: &mut Request, script: &Script, keys: &[&[u8]], args: &[&[u8]]) {
         request.script(script, keys, args);
-        if script.is_awaited() {
-            request.confirm(self.durability, self.keys.meta());
+        if let Some(durability) = self.durability.filter(|_| script.is_awaited()) {
+            request.confirm(durability, self.keys.meta());
         }
     }
 

@@ -34,9 +34,9 @@ pub(super) struct Encoded<'a> {
 impl<'a> Encoded<'a> {
     pub fn new(queue: &Queue, job: &'a NewJob, created_at_ms: Option<i64>) -> Result<Self> {
         let id = job.id.clone().unwrap_or_else(JobId::generate);
-        let (options, payload) = match job.options.seal {
-            Some(_) => (Cow::Borrowed(&job.options), Cow::Borrowed(job.payload.as_slice())),
-            None => queue.sealed(&id, &job.options, &job.payload)?,
+        let (options, payload) = match (&queue.keyring, &job.options.seal) {
+            (Some(_), None) => queue.sealed(&id, &job.options, &job.payload)?,
+            _ => (Cow::Borrowed(&job.options), Cow::Borrowed(job.payload.as_slice())),
         };
         let mut record = record::encode_head(&options, created_at_ms.unwrap_or_else(now_ms));
         record.extend_from_slice(&payload);
@@ -45,7 +45,7 @@ impl<'a> Encoded<'a> {
     }
 
     fn group(&self) -> Option<&[u8]> {
-        traits::group(&self.job.options.extras.traits)
+        self.job.options.group()
     }
 }
 

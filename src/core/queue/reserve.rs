@@ -134,7 +134,11 @@ impl Queue {
         let mut bad: Vec<(LeaseReceipt, Cow<'_, str>)> =
             leased.damaged.into_iter().map(|receipt| (receipt, "corrupt record".into())).collect();
         for mut job in leased.jobs {
-            match self.open(&job.id, &mut job.options, &mut job.payload) {
+            let opened = match (&self.keyring, &job.options.seal) {
+                (None, None) => Ok(()),
+                _ => self.open(&job.id, &mut job.options, &mut job.payload),
+            };
+            match opened {
                 Ok(()) => jobs.push(job),
                 Err(why) => {
                     let reason = self.unopened_reason(&job.id, &why);

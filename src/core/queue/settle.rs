@@ -198,7 +198,8 @@ impl Queue {
     /// # Errors
     /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
     pub fn fail(&self, held: &Held, reason: Option<&[u8]>) -> Result<Failed> {
-        let delay_ms = held.options.backoff.jittered_after_ms(held.attempts, random_unit());
+        let backoff = held.options.backoff.clone().unwrap_or_default();
+        let delay_ms = backoff.jittered_after_ms(held.attempts, random_unit());
         let delay = due_arg(Due::InMs(delay_ms));
         let run = run_of(held);
         let args = [reason.unwrap_or_default(), run.as_bytes(), delay.as_bytes()];

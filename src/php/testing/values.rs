@@ -1,7 +1,6 @@
 //! The values that a queue gives, for doubles of `QueueInterface`.
 
 use super::check;
-use crate::core::backoff::Backoff;
 use crate::core::groups::GroupStats;
 use crate::core::job::{Due, JobId, JobInfo, JobOptions, NewJob, State};
 use crate::core::queue::{PushOnce, Stats};
@@ -95,7 +94,7 @@ fn blank(now_us: i64) -> JobInfo {
         queue: String::from("default"),
         state: State::Ready,
         payload: b"null".to_vec(),
-        options: JobOptions { backoff: Backoff::default(), ..JobOptions::default() },
+        options: JobOptions::default(),
         attempts: 0,
         created_at_ms: now_us.div_euclid(1000),
         due_at_us: now_us,

@@ -7,7 +7,6 @@ use crate::core::error::{Error, Result};
 use crate::core::groups::Group;
 use crate::core::job::Due;
 use crate::core::queue::{Failed, Held, Queue, Settled};
-use crate::core::traits;
 use crate::core::worker::alarm::Cause;
 use crate::core::worker::lease::{Delivery, Ticket};
 use crate::core::worker::watch::timeout_reason;
@@ -244,6 +243,6 @@ impl Loop<'_> {
 
 /// Lets nobody have a job of the group that the limit names, else of the group of the job, else of its queue.
 fn rate_limit(queue: &DelayQueue, job: &HandledJob, limit: &RateLimit) -> Result<()> {
-    let own = traits::group(&job.held.options.extras.traits).map(Group::from_redis);
+    let own = job.held.options.group().map(Group::from_redis);
     queue.queue.named(job.queue.name()).rate_limit(limit.for_ms, limit.group.as_ref().or(own.as_ref()))
 }

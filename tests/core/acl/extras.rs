@@ -114,7 +114,7 @@ fn durability_needs_the_right_to_wait_behind_sentinels_too() {
             allow(&mut place, user, &rights);
             let admin = Queue::new(config(place.admin(), "q"));
             install_scripts(admin.client()).unwrap();
-            let durability = Durability::Replica(1);
+            let durability = Some(Durability::Replica(1));
             let queue = Queue::new(QueueConfig { persistent: false, durability, ..config(place.dsn(user), "q") });
             match queue.push(&job("a")) {
                 Ok(_) => assert!(is_enough, "{user}"),
@@ -140,7 +140,7 @@ fn durability_disk_needs_its_right_where_redis_has_the_command() {
     }
     for rights in [rights, Vec::new()] {
         set_user(&mut raw, &[documented("dqworker"), rights.clone()].concat());
-        let durability = Durability::Disk;
+        let durability = Some(Durability::Disk);
         let dsn = as_user(&server, "dqworker");
         let queue = Queue::new(QueueConfig { persistent: false, durability, ..config(dsn, "q") });
         assert_eq!(queue.push(&NewJob { id: None, ..job("a") }).is_ok(), !rights.is_empty());

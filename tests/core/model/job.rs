@@ -60,7 +60,7 @@ impl Job {
     }
 
     pub fn group(&self) -> Option<&str> {
-        traits::group(&self.options.extras.traits).map(|name| std::str::from_utf8(name).unwrap())
+        self.options.group().map(|name| std::str::from_utf8(name).unwrap())
     }
 
     pub fn waits(&self) -> bool {

@@ -5,12 +5,11 @@ use super::super::reference::{Push, backoff};
 use super::Walk;
 use crate::audit::Snapshot;
 use crate::support::*;
-use delayqueue::core::backoff::Backoff;
 use delayqueue::core::error::Error;
 use delayqueue::core::groups::Group;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate};
 use delayqueue::core::queue::Queue;
-use delayqueue::core::traits::{self, Limit, OnExpiry, Traits};
+use delayqueue::core::traits::{Limit, OnExpiry, Traits};
 
 impl Walk {
     pub(super) fn new_push(&mut self) -> Push {
@@ -32,7 +31,7 @@ impl Walk {
         let mut options = push.options.clone();
         if let Some(ms) = push.max_wait_ms {
             let traits = Traits::default().longest_wait(ms);
-            let group = traits::group(&options.extras.traits).map(Group::from_redis);
+            let group = options.group().map(Group::from_redis);
             options.extras.traits = group.iter().fold(traits, Traits::group).before(&[]);
         }
         NewJob {
@@ -85,7 +84,7 @@ impl Walk {
             priority,
             ttr_ms: self.pick(&[100, 500, 3_000, 60_000]),
             max_attempts: self.pick(&[0, 1, 2, 3]),
-            backoff: self.pick(&[backoff(), Backoff::default()]),
+            backoff: self.pick(&[Some(backoff()), None]),
             timeout_ms: self.pick(&[0, 0, 1_500]),
             headers,
             ..JobOptions::default()
@@ -108,7 +107,7 @@ impl Walk {
         let capacity = if self.below(5) == 0 { Some(self.below(40) as usize + 1) } else { None };
         let said = |push: &Push| {
             let Push { id, due, options, on_duplicate, unique_ms, max_wait_ms, .. } = push;
-            let group = traits::group(&options.extras.traits).map(Group::from_redis);
+            let group = options.group().map(Group::from_redis);
             format!("{id} {due:?} {} {group:?} {on_duplicate:?} {unique_ms:?} {max_wait_ms:?}", options.priority)
         };
         self.note(format!("push, at most {capacity:?}: {:?}", batch.iter().map(said).collect::<Vec<_>>()));

@@ -106,12 +106,13 @@ impl Walk {
 
     pub(super) fn fail(&mut self, is_lost: bool) {
         let Some(held) = self.some_held() else { return };
-        let is_known = held.options.backoff == backoff();
+        let used = held.options.backoff.clone().unwrap_or_default();
+        let is_known = used == backoff();
         let (is_lost, reason) = (is_lost && is_known, self.pick(&["boom", ""]));
         self.note(format!("fail {} {reason}", name(&held)));
         let got = self.queue(is_lost).fail(&held, Some(reason.as_bytes()));
         let due = |unit| {
-            let delay_ms = held.options.backoff.jittered_after_ms(held.attempts, unit);
+            let delay_ms = used.jittered_after_ms(held.attempts, unit);
             self.model.now + i64::try_from(delay_ms).unwrap() * 1000
         };
         let (soonest, latest) = (due(0.0), due(0.999_999_999));
