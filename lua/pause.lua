@@ -17,6 +17,6 @@ if group ~= '' then
   if ends then wake(ends) end
   return { 'OK' }
 end
-call('HSET', meta, 'paused', ends and int(ends) or 'forever')
+call('HSET', limits, '\n\n', ends and int(ends) or 'forever')
 if ends then wake(ends) end -- waiters may expect the end of a longer pause
 return { 'OK' }

@@ -12,7 +12,7 @@ local ends, group = now + ARGV[2], ARGV[3]
 if group ~= '' then
   call('ZADD', spent, 'GT', int(ends), group .. '\n')
 elseif (pause_end() or 0) < ends then
-  call('HSET', meta, 'paused', int(ends))
+  call('HSET', limits, '\n\n', int(ends))
   --@include wake
   wake(ends) -- waiters may expect the end of a longer pause
 end

@@ -8,7 +8,7 @@
 --@include check_schema
 local is_open = nil
 if ARGV[2] == '' then
-  is_open = call('HDEL', meta, 'paused') == 1
+  is_open = call('HDEL', limits, '\n\n') == 1
 else
   --@include check_group_types
   is_open = call('ZREM', spent, ARGV[2] .. '\n') == 1

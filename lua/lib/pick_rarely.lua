@@ -13,7 +13,7 @@ if is_repeat or is_prioritized or call('ZCOUNT', reserved, '-inf', now_text) > 0
 end
 if not is_more then
   closed_until = pause_end()
-  has_turns = others > 0 and not is_prioritized or call('EXISTS', line, limits) > 0
+  has_turns = call('EXISTS', line, limits) > 0
   if has_turns and not closed_until then
     if not rare.take_turns then rarely('groups') end
     cap = rare.cap_of and rare.cap_of(wanted + 0)

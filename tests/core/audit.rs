@@ -213,27 +213,16 @@ impl Snapshot {
             let (name, value) = (text(name), text(value));
             let number = value.parse::<u64>();
             late += if name.starts_with("late") { number.clone().unwrap_or(0) } else { 0 };
-            let is_known = [
-                "token",
-                "acked",
-                "given_up",
-                "buried",
-                "timed_out",
-                "cancelled",
-                "replaced",
-                "expired",
-                "dropped",
-                "paused",
-            ];
+            let is_known =
+                ["token", "acked", "given_up", "buried", "timed_out", "cancelled", "replaced", "expired", "dropped"];
             let bucket = |word: &str| name.strip_prefix(word)?.parse::<u32>().ok();
             let is_bucket = ["late", "acked", "failed", "released", "buried", "timed_out"]
                 .iter()
                 .any(|word| bucket(word).is_some());
             let is_difference = bucket("wait").is_some() && value.parse::<i64>().is_ok();
             let is_snapshot = name.strip_prefix("snapshot").is_some_and(|at| at.parse::<i64>().is_ok());
-            let is_pause = name == "paused" && value == "forever";
             let is_number = (is_known.contains(&&*name) || is_bucket) && number.is_ok();
-            if !is_number && !is_difference && !is_snapshot && !is_pause {
+            if !is_number && !is_difference && !is_snapshot {
                 faults.push(format!("meta has {name}: {value}"));
             }
         }

@@ -31,6 +31,24 @@ fn push_large(queue: &Queue, count: usize, bytes: usize) {
     push_many(queue, &(0..count).map(|n| large(&format!("{n:03}"), bytes)).collect::<Vec<_>>());
 }
 
+/// A list is walked for each entry, so many leases in one would cost quadratic time.
+#[test]
+fn leases_of_more_than_eight_jobs_are_found_by_hash() {
+    let server = Server::start(&[]);
+    let (queue, mut raw) = (server.queue("q"), server.raw());
+    push_large(&queue, 17, 10);
+    let mut lease = |many: usize| {
+        let jobs = reserve_many(&queue, many);
+        let found = (jobs.len() as i64, raw.text(&["OBJECT", "ENCODING", &audit::key(&queue, "reserved")]));
+        assert_eq!(raw.int(&["ZCARD", &audit::key(&queue, "reserved")]), found.0, "nothing else is there");
+        queue.ack_many(&finished(&jobs)).unwrap();
+        found
+    };
+    let (many, encoding) = lease(8);
+    assert!(many == 8 && ["listpack", "ziplist"].contains(&&*encoding), "{many} in a {encoding}");
+    assert_eq!(lease(9), (9, "skiplist".to_owned()));
+}
+
 #[test]
 fn a_reserve_is_bounded_in_bytes_and_gives_one_job_at_least() {
     let server = Server::start(&[]);

@@ -64,7 +64,7 @@ fn a_pause_that_is_over_leaves_no_trace() {
     queue.pause(Some(1_000), None).unwrap();
     travel(1_001);
     assert!(reserve(&queue).is_some());
-    assert_eq!(raw.int(&["HEXISTS", &key(&queue, "meta"), "paused"]), 0);
+    assert_eq!(raw.int(&["EXISTS", &key(&queue, "limits")]), 0);
     assert_eq!(cost(&mut raw), usual);
 }
 

@@ -53,7 +53,7 @@ impl<'a> Registered<'a> {
 pub(super) fn overdue(registered: &[&Registered<'_>], connections: &mut Connections) -> Result<Vec<bool>> {
     let queues: Vec<&Queue> = registered.iter().map(|known| known.queue).collect();
     let told = ask_each(&queues, connections, &mut |request, _, at| match registered.get(at) {
-        Some(known) if known.is_paused => request.command(&[b"HGET", known.queue.keys.meta(), b"paused"]),
+        Some(known) if known.is_paused => request.command(&[b"HGET", known.queue.keys.limits(), b"\n\n"]),
         Some(known) => ask_for_due(request, known.queue),
         None => {}
     })?;

@@ -112,8 +112,8 @@ impl Walk {
         );
         let until =
             self.model.paused_until.map(|until| if until == i64::MAX { "forever".into() } else { until.to_string() });
-        meta.extend(until.map(|until| ("paused".to_owned(), until)));
         let text = |bytes: &Vec<u8>| String::from_utf8(bytes.clone()).unwrap();
+        assert_eq!(found.limits.get(b"\n\n".as_slice()).map(text), until, "the pause of the queue");
         let found: BTreeMap<String, String> =
             found.meta.iter().map(|(name, value)| (text(name), text(value))).collect();
         let found: BTreeMap<String, String> =

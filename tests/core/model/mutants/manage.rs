@@ -38,8 +38,8 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("forget.lua", "pause_end() or", ""),
     ("forget.lua", "call('UNLINK', unpack(KEYS))", ""),
     ("pause.lua", "and now + ARGV[2]", "and now + ARGV[2] / 2"),
-    ("resume.lua", "call('HDEL', meta, 'paused') == 1", "call('HEXISTS', meta, 'paused') == 1"),
-    ("lib/pause_end.lua", "try('HDEL', meta, 'paused')", ""),
+    ("resume.lua", "call('HDEL', limits, '\\n\\n') == 1", "call('HEXISTS', limits, '\\n\\n') == 1"),
+    ("lib/pause_end.lua", "try('HDEL', limits, '\\n\\n')", ""),
     ("lib/clock.lua", "+ time[2] + ARGV[1]", "+ time[2]"), // no test travels in time
     ("forget.lua", "recent, '(' .. int(now)", "recent, '-inf'"), // an id whose time is over keeps the queue
 ];

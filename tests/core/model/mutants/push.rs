@@ -12,8 +12,10 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("push.lua", "and string.sub(call('HGET', jobs, id), 2) == string.sub(record, 2) then", "then"), // takes another's job for its own
     ("push.lua", "if duplicate then return { 'DUPLICATE', duplicate } end", ""), // adds the rest of a refused push
     ("push.lua", "if call('HEXISTS', jobs, id) == 0 then", "if call('HEXISTS', jobs, id) == 0 or mode == 'keep' then"), // overwrites a job that it should keep
-    ("push.lua", "and call('HEXISTS', jobs, ARGV[3]) == 0 then", "then"), // overwrites a job
-    ("push.lua", "soonest = now + ARGV[5]", "soonest = now"),             // forgets the delay
+    ("push.lua", "call('ZADD', waiting, 'NX', ", "call('ZADD', waiting, "), // moves a job
+    ("push.lua", "redis.pcall('HSETNX', jobs", "redis.pcall('HSET', jobs"), // overwrites a job
+    ("push.lua", "if is_placed then call('ZREM', waiting, ARGV[3]) end", ""), // it has two places
+    ("push.lua", "soonest = now + ARGV[5]", "soonest = now"),               // forgets the delay
     ("push_any.lua", "if mode == 'fail' then return { 'DUPLICATE', id } end", ""),
     ("push_any.lua", "if not may_replace then", "if false then"),
     ("push_any.lua", "if type(lease) ~= 'string' then return { 'RESERVED', id } end", ""),

@@ -9,7 +9,7 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/take_rarely.lua", "call('ZREM', waiting, unpack(ids))", ""), // reserved twice
     ("lib/take_rarely.lua", "rare.unplace(id, dues[n] + 0, prioritized)", ""), // the same
     ("lib/pick_rarely.lua", "is_prioritized = call('EXISTS', prioritized) == 1 -- jobs", "--"),
-    ("reserve.lua", "or call('HEXISTS', meta, 'paused') == 1", ""),
+    ("reserve.lua", "line, limits)", "line)"), // pause ignored
     ("reserve.lua", "or call('ZCOUNT', reserved, '-inf', now_text) > 0 then", "then"), // leases never end
     ("lib/pick_rarely.lua", "if is_prioritized then is_more = rare.promote() or is_more end", ""),
     ("lib/pick_rarely.lua", "if closed_until then\n    picked = {}\n  elseif look", "if look"), // pause ignored
@@ -73,6 +73,8 @@ pub const BY_THE_WALK: &[Mutant] = &[
 /// The tests that are named find them.
 pub const BY_OTHERS: &[(Mutant, &str)] = &[
     (("reserve.lua", "snapshot() -- before", "-- before"), "stats::"),
+    (("reserve.lua", "if long then call('ZADD', reserved, 'inf', long) end", ""), "bounds::leases_of"),
+    (("reserve.lua", "if long then call('ZREM', reserved, long) end", ""), "bounds::leases_of"),
     (("reserve_job.lua", "wake(now + ttr_ms * 1000)", ""), "wakes::"),
     (("lib/give_back.lua", "if was_buried then", "if false then"), "repeats::"),
     (("lib/undo_call.lua", "if holder == consumer then", "if lease then"), "repeats::"),
