@@ -27,14 +27,13 @@ pub struct Check {
     pub message: String,
 }
 
-/// Settings of a server that can lose jobs, and one that saves work. Each takes a command of its own: Redis 6.2 tells one setting a command.
-const SETTINGS: [&str; 6] = [
+/// Settings of a server that can lose jobs. Each takes a command of its own: Redis 6.2 tells one setting a command.
+const SETTINGS: [&str; 5] = [
     "appendfsync",
     "no-appendfsync-on-rewrite",
     "min-replicas-to-write",
     "min-replicas-max-lag",
     "stop-writes-on-bgsave-error",
-    "zset-max-ziplist-entries",
 ];
 
 /// Checks each server that has jobs (version, eviction, memory, persistence, replicas, role, disk, clock, latency, connections, scripts), and the

@@ -34,16 +34,6 @@ fn settings_that_lose_jobs_are_found_on_a_server_and_gone_when_they_are_cured() 
 }
 
 #[test]
-fn the_setting_that_saves_work_is_an_advice_and_no_danger() {
-    for (entries, is_advised) in [("128", true), ("16", false), ("0", false)] {
-        let server = Server::start(&["--zset-max-ziplist-entries", entries]);
-        let found = find(&server.queue("q"), "settings");
-        assert_eq!(found.level, Level::Ok);
-        assert_eq!(found.message.contains("zset-max-ziplist-entries is 128: 16 saves"), is_advised, "{found:?}");
-    }
-}
-
-#[test]
 fn a_master_that_waits_for_no_replica_is_found() {
     let master = lone_master();
     let queue = queue_of(master.plain_dsn(), "q", Duration::from_secs(5));

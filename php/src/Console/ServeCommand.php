@@ -114,7 +114,6 @@ final class ServeCommand extends Command
     {
         $always = [
             'unixsocketperm' => '600', 'bind' => '127.0.0.1', 'appendonly' => 'yes', 'save' => '', 'maxmemory-policy' => 'noeviction',
-            'zset-max-ziplist-entries' => '16', // see docs/redis.md; the name that Redis 6.2 knows, too
         ];
         $arguments = [];
         foreach ($settings + $always as $name => $value) {

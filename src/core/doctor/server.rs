@@ -13,10 +13,6 @@ mod tests;
 /// The servers on which `./build.sh test` and `./build.sh matrix` run all tests of the core and of the PHP surface.
 pub const TESTED_SERVERS: [(&str, &[&str]); 2] = [("Redis", &["6.2", "7.0", "8.0"]), ("Valkey", &["8.1", "9.1"])];
 
-/// Redis walks a sorted set of so many entries or fewer for each write, and finds its place in larger ones. The leases of a worker lie in one, so its
-/// default of 128 costs a fifth more with a prefetch of 64: see docs/experiments.md. Newer servers call it zset-max-listpack-entries as well.
-const MOST_LISTPACK_ENTRIES: u64 = 16;
-
 /// Checks that need INFO.
 const FROM_INFO: [&str; 8] =
     ["version", "eviction", "memory", "persistence", "role", "replication", "disk", "connections"];
@@ -226,16 +222,7 @@ impl<'a> Facts<'a> {
                 Level::Warn,
                 "stop-writes-on-bgsave-error is no: Redis takes jobs although it cannot save them; set it to yes",
             ),
-            Some(_) => {
-                let entries = self.setting("zset-max-ziplist-entries").and_then(|entries| entries.parse::<u64>().ok());
-                let advice = match entries {
-                    Some(entries) if entries > MOST_LISTPACK_ENTRIES => format!(
-                        "; zset-max-ziplist-entries is {entries}: {MOST_LISTPACK_ENTRIES} saves Redis work for a worker whose prefetch is larger"
-                    ),
-                    _ => String::new(),
-                };
-                finding("settings", Level::Ok, format!("the settings that endanger jobs were read{advice}"))
-            }
+            Some(_) => finding("settings", Level::Ok, "the settings that endanger jobs were read"),
         }
     }
 
