@@ -4,7 +4,6 @@
 use super::call::Call;
 use super::classes::Case;
 use super::classes::cases;
-use super::exceptions::At;
 use super::object::{self, Inside};
 use super::origin::Origin;
 use super::unwind::{Outcome, guard};
@@ -154,15 +153,15 @@ pub fn max_attempts(value: &Zval, origin: Origin<'_>) -> Outcome<u32> {
 
 /// The id of a job, or the name of a receipt.
 pub fn id(value: &Zval, origin: Origin<'_>) -> Outcome<JobId> {
-    JobId::new(bytes(value, origin)?).at(origin)
+    JobId::new(bytes(value, origin)?).map_err(|error| origin.throw(error))
 }
 
 pub fn group(value: &Zval, origin: Origin<'_>) -> Outcome<Group> {
-    Group::new(bytes(value, origin)?).at(origin)
+    Group::new(bytes(value, origin)?).map_err(|error| origin.throw(error))
 }
 
 pub fn queue_name(value: &Zval, origin: Origin<'_>) -> Outcome<String> {
-    check_queue_name(&bytes(value, origin)?).at(origin)
+    check_queue_name(&bytes(value, origin)?).map_err(|error| origin.throw(error))
 }
 
 /// The case of an enum.
@@ -190,12 +189,17 @@ pub fn object_with<'a, T: Inside>(value: &'a Zval, origin: Origin<'_>) -> Outcom
     value.object().ok_or_else(|| origin.wrong_type("object", value))
 }
 
+/// `int|float` seconds, in milliseconds.
+pub fn seconds(value: &Zval, origin: Origin<'_>) -> Outcome<u64> {
+    duration::from_seconds(number(value, origin)?).map_err(|error| origin.throw(error))
+}
+
 /// `int|float|null`: for how long to wait; `None` for ever.
 pub fn timeout(value: &Zval, origin: Origin<'_>) -> Outcome<Option<Duration>> {
     if value.is_null() {
         return Ok(None);
     }
-    Ok(Some(Duration::from_millis(duration::from_seconds(number(value, origin)?).at(origin)?)))
+    Ok(Some(Duration::from_millis(seconds(value, origin)?)))
 }
 
 impl Call {

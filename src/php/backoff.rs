@@ -2,7 +2,6 @@
 
 use super::call::Call;
 use super::classes::{self, properties};
-use super::exceptions::At;
 use super::object::{Handlers, Inside, inside, make};
 use super::origin::Origin;
 use super::unwind::Outcome;
@@ -61,7 +60,8 @@ pub fn stages(call: &Call) -> Outcome<Zval> {
         }
     } else {
         return object(
-            Core::parse(&format!("stages {}", String::from_utf8_lossy(&args::bytes(given, origin)?))).at(origin)?,
+            Core::parse(&format!("stages {}", String::from_utf8_lossy(&args::bytes(given, origin)?)))
+                .map_err(|error| origin.throw(error))?,
         );
     }
     if delays_ms.is_empty() {
@@ -94,7 +94,7 @@ pub fn delay_after(backoff: &Backoff, call: &Call) -> Outcome<Zval> {
 
 pub fn parse(call: &Call) -> Outcome<Zval> {
     let text = call.required(1, args::bytes)?;
-    object(Core::parse(&String::from_utf8_lossy(&text)).at(Origin::Argument(1))?)
+    object(Core::parse(&String::from_utf8_lossy(&text)).map_err(|error| Origin::Argument(1).throw(error))?)
 }
 
 pub fn to_string(backoff: &Backoff) -> Outcome<Zval> {

@@ -2,7 +2,7 @@
 
 use super::classes::Class;
 use super::origin::{Origin, active_function};
-use super::unwind::{Outcome, Unwind, take_throwable, throw, throw_value_error};
+use super::unwind::{Unwind, take_throwable, throw, throw_value_error};
 use super::{classes, convert, sys};
 use crate::core::error::Error;
 use crate::core::job::JobId;
@@ -148,17 +148,13 @@ fn set_stored(scope: &Class, object: *mut ZendObject, stored: &[JobId]) {
     }
 }
 
-/// Names the argument an [`Error::Invalid`] is about; other errors stay what they are.
-pub trait At<T> {
-    fn at(self, origin: Origin<'_>) -> Outcome<T>;
-}
-
-impl<T> At<T> for Result<T, Error> {
-    fn at(self, origin: Origin<'_>) -> Outcome<T> {
-        self.map_err(|error| match error {
-            Error::Invalid(must) => origin.value_error(&must),
+impl Origin<'_> {
+    /// Throws an error of the core. One that is [`Error::Invalid`] names this value.
+    pub fn throw(self, error: Error) -> Unwind {
+        match error {
+            Error::Invalid(must) => self.value_error(&must),
             other => other.into(),
-        })
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::call::Call;
 use super::classes::{self, Properties, properties};
-use super::exceptions::{At, set_property};
+use super::exceptions::set_property;
 use super::object::{plain, property};
 use super::origin::Origin;
 use super::unwind::{Outcome, Unwind, throw_error};
@@ -26,8 +26,9 @@ pub fn construct(call: &Call) -> Outcome<Zval> {
 /// The limits in the first three arguments, which are those of `limitQueue()`, too.
 pub fn of_arguments(call: &Call) -> Outcome<Core> {
     let concurrency = call.nullable(1, args::u32_in(1, u32::MAX))?;
-    let rate = call
-        .nullable(2, |value, origin| Rate::parse(&String::from_utf8_lossy(&args::bytes(value, origin)?)).at(origin))?;
+    let rate = call.nullable(2, |value, origin| {
+        Rate::parse(&String::from_utf8_lossy(&args::bytes(value, origin)?)).map_err(|error| origin.throw(error))
+    })?;
     let burst = call.nullable(3, args::u32_in(1, u32::MAX))?;
     if burst.is_some() && rate.is_none() {
         return Err(Origin::Argument(3).value_error("must be null when argument #2 ($rate) is null"));

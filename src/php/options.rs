@@ -1,7 +1,6 @@
 //! The constructor's options array.
 
 use super::convert::{self, ArrayKey};
-use super::exceptions::At;
 use super::new_job::Defaults;
 use super::origin::{Origin, type_name};
 use super::payload::{Encoding, Format};
@@ -109,7 +108,9 @@ pub fn read(table: Option<&ZendHashTable>, number: u32, mut options: QueueOption
         let Ok(name) = std::str::from_utf8(name) else { return Err(unknown(&key)) };
         let origin = Origin::Option(name);
         match name {
-            "prefix" => options.prefix = check_prefix(&args::bytes(value, origin)?).at(origin)?,
+            "prefix" => {
+                options.prefix = check_prefix(&args::bytes(value, origin)?).map_err(|error| origin.throw(error))?
+            }
             "ttr" => options.defaults.options.ttr_ms = times::ttr(value, origin)?,
             "maxAttempts" => {
                 options.defaults.options.max_attempts = args::max_attempts(value, origin)?;
@@ -203,11 +204,12 @@ fn keyring(table: &ZendHashTable, only_signs: bool) -> Outcome<Keyring> {
         };
         keys.push((id, secret.as_bytes()));
     }
-    Keyring::new(keys.iter().map(|(id, secret)| (id.as_ref(), *secret)), only_signs).at(origin)
+    Keyring::new(keys.iter().map(|(id, secret)| (id.as_ref(), *secret)), only_signs)
+        .map_err(|error| origin.throw(error))
 }
 
 fn timeout(value: &Zval, origin: Origin<'_>) -> Outcome<Duration> {
-    let ms = crate::core::duration::from_seconds(args::number(value, origin)?).at(origin)?;
+    let ms = args::seconds(value, origin)?;
     if (1..=LONGEST_TIMEOUT_MS).contains(&ms) {
         Ok(Duration::from_millis(ms))
     } else {

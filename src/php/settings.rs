@@ -1,7 +1,6 @@
 //! Settings that no argument gives: the ini setting (`delayqueue.dsn`, `delayqueue.prefix`), else the environment, else the default. And
 //! `delayqueue.testing`.
 
-use super::exceptions::At;
 use super::origin::{Origin, active_function};
 use super::sys;
 use super::unwind::{Outcome, throw_value_error};
@@ -25,7 +24,7 @@ const DEFAULT_PREFIX: &str = "dq";
 /// Where Redis is: the second argument of the constructor, else as above.
 pub fn dsn(argument: Option<Cow<'_, [u8]>>) -> Outcome<Arc<Dsn>> {
     match argument {
-        Some(bytes) => of_redis(&bytes).at(Origin::Argument(2)),
+        Some(bytes) => of_redis(&bytes).map_err(|error| Origin::Argument(2).throw(error)),
         None => find(ini_dsn(), "delayqueue.dsn", c"DELAYQUEUE_DSN", DEFAULT_DSN, of_redis),
     }
 }

@@ -1,6 +1,5 @@
 //! Times as PHP programs write them: seconds, duration strings, `DateInterval`, `DateTimeInterface`, read by PHP's own date extension.
 
-use super::exceptions::At;
 use super::object::plain;
 use super::origin::Origin;
 use super::unwind::{Outcome, Unwind, run, throw_error};
@@ -123,23 +122,21 @@ pub fn ttr(value: &Zval, origin: Origin<'_>) -> Outcome<u64> {
 }
 
 fn scalar(value: &Zval, origin: Origin<'_>, expected: &str) -> Outcome<u64> {
-    if let Some(seconds) = value.long() {
-        return duration::from_seconds(seconds as f64).at(origin);
-    }
-    if let Some(seconds) = value.double() {
-        return duration::from_seconds(seconds).at(origin);
-    }
-    // As PHP converts a bool or a Stringable where int|float|string is declared.
-    let text = match value.bool() {
-        Some(_) if origin.is_strict() => None,
-        Some(flag) => return duration::from_seconds(f64::from(u8::from(flag))).at(origin),
-        None if value.is_string() || value.is_object() => args::bytes_if_any(value, origin)?,
-        None => None,
+    let ms = if let Some(seconds) = value.long() {
+        duration::from_seconds(seconds as f64)
+    } else if let Some(seconds) = value.double() {
+        duration::from_seconds(seconds)
+    } else if let Some(flag) = value.bool().filter(|_| !origin.is_strict()) {
+        // As PHP converts a bool, and below a Stringable, where int|float|string is declared.
+        duration::from_seconds(f64::from(u8::from(flag)))
+    } else if (value.is_string() || value.is_object())
+        && let Some(text) = args::bytes_if_any(value, origin)?
+    {
+        duration::parse(&String::from_utf8_lossy(&text))
+    } else {
+        return Err(origin.wrong_type(expected, value));
     };
-    match text {
-        Some(text) => duration::parse(&String::from_utf8_lossy(&text)).at(origin),
-        None => Err(origin.wrong_type(expected, value)),
-    }
+    ms.map_err(|error| origin.throw(error))
 }
 
 /// Unix seconds as microseconds. `round` decides between two of them.

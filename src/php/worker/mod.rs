@@ -9,10 +9,8 @@ mod wait;
 
 use super::call::Call;
 use super::delay_queue::DelayQueue;
-use super::exceptions::At;
 use super::origin::Origin;
 use super::{args, callbacks, convert, times};
-use crate::core::duration;
 use crate::php::classes;
 use crate::php::unwind::Outcome;
 use ext_php_rs::types::Zval;
@@ -59,7 +57,7 @@ pub fn on(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
 }
 
 fn idle_timeout(value: &Zval, origin: Origin<'_>) -> Outcome<Duration> {
-    match duration::from_seconds(args::number(value, origin)?).at(origin)? {
+    match args::seconds(value, origin)? {
         0 => Err(origin.value_error("must be greater than 0")),
         ms => Ok(Duration::from_millis(ms)),
     }
