@@ -1,7 +1,6 @@
 //! One reader for each kind of value that methods take, in arguments, in items of jobs and in options alike, with the coercion and the errors of
 //! PHP's own functions.
 
-use super::call::Call;
 use super::classes::Case;
 use super::classes::cases;
 use super::object::{self, Inside};
@@ -200,41 +199,4 @@ pub fn timeout(value: &Zval, origin: Origin<'_>) -> Outcome<Option<Duration>> {
         return Ok(None);
     }
     Ok(Some(Duration::from_millis(seconds(value, origin)?)))
-}
-
-impl Call {
-    pub fn required<'a, T>(&'a self, number: u32, read: impl FnOnce(&'a Zval, Origin<'a>) -> Outcome<T>) -> Outcome<T> {
-        match self.arg(number) {
-            Some(value) => read(value, Origin::Argument(number)),
-            None => Err(self.type_error(number, &Zval::new())),
-        }
-    }
-
-    /// `None` where it was left out.
-    pub fn optional<'a, T>(
-        &'a self,
-        number: u32,
-        read: impl FnOnce(&'a Zval, Origin<'a>) -> Outcome<T>,
-    ) -> Outcome<Option<T>> {
-        self.arg(number).map(|value| read(value, Origin::Argument(number))).transpose()
-    }
-
-    /// `None` where it was left out, and for null.
-    pub fn nullable<'a, T>(
-        &'a self,
-        number: u32,
-        read: impl FnOnce(&'a Zval, Origin<'a>) -> Outcome<T>,
-    ) -> Outcome<Option<T>> {
-        self.non_null(number).map(|value| read(value, Origin::Argument(number))).transpose()
-    }
-
-    /// The variadic arguments from `first` on.
-    pub fn each<'a, T>(&'a self, first: u32, read: impl Fn(&'a Zval, Origin<'a>) -> Outcome<T>) -> Outcome<Vec<T>> {
-        (first..=self.given()).filter_map(|number| self.optional(number, &read).transpose()).collect()
-    }
-
-    /// `bool $x = default`
-    pub fn bool_or(&self, number: u32, default: bool) -> Outcome<bool> {
-        Ok(self.optional(number, bool)?.unwrap_or(default))
-    }
 }

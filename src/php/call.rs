@@ -1,8 +1,9 @@
 //! One call of a method of ours: its arguments, its `$this`, and the way out of it.
 
 use super::object::{Inside, class_name, inside_object};
-use super::sys;
+use super::origin::Origin;
 use super::unwind::{Outcome, Unwind, internal_error, throw_error};
+use super::{args, sys};
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendObject, Zval};
 use ext_php_rs::zend::{ExecuteData, bailout};
@@ -14,11 +15,6 @@ pub struct Call {
 }
 
 impl Call {
-    /// The method of ours that is running.
-    pub fn current() -> Self {
-        Self { frame: sys::current_frame() }
-    }
-
     /// Argument `number` (from 1), or `None` where it was left out.
     pub fn arg(&self, number: u32) -> Option<&Zval> {
         if number == 0 || number > self.given() {
@@ -41,15 +37,39 @@ impl Call {
         unsafe { (*self.frame).This.u2.num_args }
     }
 
-    /// The declared parameters, a variadic one last.
-    pub fn parameters(&self) -> &[ffi::zend_internal_arg_info] {
-        // SAFETY: the running function is an internal one; a variadic row lies behind the counted ones.
-        unsafe {
-            let function = &(*(*self.frame).func).internal_function;
-            let variadic = function.fn_flags & ffi::ZEND_ACC_VARIADIC != 0;
-            let count = usize::try_from(function.num_args).unwrap_or(0) + usize::from(variadic);
-            std::slice::from_raw_parts(function.arg_info, count)
+    pub fn required<'a, T>(&'a self, number: u32, read: impl FnOnce(&'a Zval, Origin<'a>) -> Outcome<T>) -> Outcome<T> {
+        match self.arg(number) {
+            Some(value) => read(value, Origin::Argument(number)),
+            None => Err(Origin::Argument(number).wrong_type("mixed", &Zval::new())),
         }
+    }
+
+    /// `None` where it was left out.
+    pub fn optional<'a, T>(
+        &'a self,
+        number: u32,
+        read: impl FnOnce(&'a Zval, Origin<'a>) -> Outcome<T>,
+    ) -> Outcome<Option<T>> {
+        self.arg(number).map(|value| read(value, Origin::Argument(number))).transpose()
+    }
+
+    /// `None` where it was left out, and for null.
+    pub fn nullable<'a, T>(
+        &'a self,
+        number: u32,
+        read: impl FnOnce(&'a Zval, Origin<'a>) -> Outcome<T>,
+    ) -> Outcome<Option<T>> {
+        self.non_null(number).map(|value| read(value, Origin::Argument(number))).transpose()
+    }
+
+    /// The variadic arguments from `first` on.
+    pub fn each<'a, T>(&'a self, first: u32, read: impl Fn(&'a Zval, Origin<'a>) -> Outcome<T>) -> Outcome<Vec<T>> {
+        (first..=self.given()).filter_map(|number| self.optional(number, &read).transpose()).collect()
+    }
+
+    /// `bool $x = default`
+    pub fn bool_or(&self, number: u32, default: bool) -> Outcome<bool> {
+        Ok(self.optional(number, args::bool)?.unwrap_or(default))
     }
 
     /// The object the method was called on.

@@ -6,6 +6,7 @@ use super::classes::properties;
 use super::new_job::Defaults;
 use super::object::{Handlers, Inside, construct as fill, make};
 use super::options::{self, QueueOptions};
+use super::origin::Origin;
 use super::payload::Format;
 use super::unwind::Outcome;
 use super::{args, convert, settings};
@@ -88,7 +89,7 @@ fn read_options(call: &Call, number: u32, others: QueueOptions) -> Outcome<Queue
         None => options::read(None, number, others),
         Some(given) => match given.array() {
             Some(table) => options::read(Some(table), number, others),
-            None => Err(call.type_error(number, given)),
+            None => Err(Origin::Argument(number).wrong_type("array", given)),
         },
     }
 }

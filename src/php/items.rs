@@ -1,6 +1,7 @@
 //! The items of an `iterable`: an array, or a `Traversable` that is read as its items are wanted.
 
 use super::call::Call;
+use super::origin::Origin;
 use super::unwind::{Outcome, Unwind, guard, throw_error};
 use super::{convert, sys};
 use ext_php_rs::ffi::zend_object_iterator;
@@ -24,7 +25,7 @@ pub fn each_chunk<T>(
         let checked = convert::entries(table).enumerate().map(|(index, (_, item))| check(item, index));
         return send(checked.collect::<Outcome<_>>()?);
     }
-    let mut items = Items::new(given).unwrap_or_else(|| Err(call.type_error(1, given)))?;
+    let mut items = Items::new(given).unwrap_or_else(|| Err(Origin::Argument(1).wrong_type("iterable", given)))?;
     let mut index = 0;
     loop {
         let mut checked = Vec::with_capacity(CHUNK);

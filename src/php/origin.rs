@@ -1,6 +1,5 @@
 //! Where a value came from, so that errors can say so as php-src does.
 
-use super::call::Call;
 use super::convert::ArrayKey;
 use super::sys;
 use super::unwind::{Unwind, c_text};
@@ -80,7 +79,7 @@ impl Origin<'_> {
     /// A TypeError with the parameter's declared type; `expected` serves where there is no declaration.
     pub fn wrong_type(self, expected: &str, given: &Zval) -> Unwind {
         match self {
-            Self::Argument(number) => Call::current().type_error(number, given),
+            Self::Argument(number) => self.type_error(&declared_type(number), given),
             Self::NullableItem(..) if expected.contains('|') => self.type_error(&format!("{expected}|null"), given),
             Self::NullableItem(..) => self.type_error(&format!("?{expected}"), given),
             _ => self.type_error(expected, given),
@@ -120,23 +119,27 @@ pub fn type_name(value: &Zval) -> String {
     name.to_string_lossy().into_owned()
 }
 
-impl Call {
-    /// The type of parameter `number` as it is declared.
-    pub fn declared_type(&self, number: u32) -> String {
-        let table = self.parameters();
-        let index = usize::try_from(number).unwrap_or(1).clamp(1, table.len().max(1)) - 1;
-        let Some(row) = table.get(index) else { return String::from("mixed") };
-        // SAFETY: the type belongs to the running function; the string is new and ours to release.
-        unsafe {
-            let text = sys::zend_type_to_string(row.type_);
-            let owned = text.as_ref().map_or(String::new(), |t| String::from_utf8_lossy(t.as_bytes()).into_owned());
-            ffi::ext_php_rs_zend_string_release(text);
-            owned
-        }
+/// The type of parameter `number`, as the running method declares it.
+fn declared_type(number: u32) -> String {
+    let table = parameters();
+    let index = usize::try_from(number).unwrap_or(1).clamp(1, table.len().max(1)) - 1;
+    let Some(row) = table.get(index) else { return String::from("mixed") };
+    // SAFETY: the type belongs to the running function; the string is new and ours to release.
+    unsafe {
+        let text = sys::zend_type_to_string(row.type_);
+        let owned = text.as_ref().map_or(String::new(), |t| String::from_utf8_lossy(t.as_bytes()).into_owned());
+        ffi::ext_php_rs_zend_string_release(text);
+        owned
     }
+}
 
-    /// A TypeError that names the declared type of the parameter.
-    pub fn type_error(&self, number: u32, given: &Zval) -> Unwind {
-        Origin::Argument(number).type_error(&self.declared_type(number), given)
+/// The parameters of the running method, a variadic one last.
+fn parameters() -> &'static [ffi::zend_internal_arg_info] {
+    // SAFETY: a method of ours runs, whose table lives as long as the process; a variadic row lies behind the counted ones.
+    unsafe {
+        let function = &(*(*sys::current_frame()).func).internal_function;
+        let variadic = function.fn_flags & ffi::ZEND_ACC_VARIADIC != 0;
+        let count = usize::try_from(function.num_args).unwrap_or(0) + usize::from(variadic);
+        std::slice::from_raw_parts(function.arg_info, count)
     }
 }

@@ -40,7 +40,7 @@ pub fn producer(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let at_us = call.required(2, |value, origin| times::unix_us(args::number(value, origin)?, f64::ceil, origin))?;
     let payload = call.required(3, |value, origin| match value.is_array() {
         true => this.defaults.encoding.encode(value, origin),
-        false => Err(call.type_error(3, value)),
+        false => Err(origin.wrong_type("array", value)),
     })?;
     let job = NewJob {
         id: Some(id),

@@ -146,7 +146,7 @@ fn unknown(key: &str) -> Unwind {
 /// The first argument, by its keys.
 fn properties(call: &Call) -> Outcome<Vec<(String, Zval)>> {
     let Some(given) = call.arg(1) else { return Ok(Vec::new()) };
-    let Some(table) = given.array() else { return Err(call.type_error(1, given)) };
+    let Some(table) = given.array() else { return Err(Origin::Argument(1).wrong_type("array", given)) };
     let named = convert::entries(table).map(|(key, value)| match key {
         ArrayKey::Text(text) => Ok((String::from_utf8_lossy(text).into_owned(), value.shallow_clone())),
         ArrayKey::Int(_) => Err(unknown(&key.to_string())),
