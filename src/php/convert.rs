@@ -91,6 +91,11 @@ pub fn named<K: AsRef<[u8]>>(entries: impl IntoIterator<Item = (K, Zval)>) -> Zv
     out
 }
 
+/// `array<string,string>`
+pub fn texts(entries: &[(String, String)]) -> Zval {
+    named(entries.iter().map(|(name, text)| (name, bytes(text))))
+}
+
 /// A key of a PHP array.
 #[derive(Debug)]
 pub enum ArrayKey<'a> {

@@ -48,11 +48,6 @@ fn is_name(name: &[u8]) -> bool {
     (1..=NAME_BYTES).contains(&name.len()) && name.iter().all(is_fine)
 }
 
-/// The array of a job's headers.
-pub fn array(headers: &[(String, String)]) -> Zval {
-    convert::named(headers.iter().map(|(name, text)| (name.as_str(), convert::bytes(text))))
-}
-
 pub fn seal_array(seal: &Seal) -> Zval {
     let words = [("alg", &seal.algorithm), ("key", &seal.key), ("tag", &seal.tag)];
     convert::map(words.map(|(name, text)| (name, convert::bytes(text))))

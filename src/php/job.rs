@@ -4,7 +4,7 @@ use super::call::Call;
 use super::classes::properties;
 use super::exceptions::{self, throw_lease_lost};
 use super::object::{Handlers, Inside, make};
-use super::open_jobs::{self, KeepAlive, OpenJob};
+use super::open_jobs::{self, OpenJob};
 use super::origin::Origin;
 use super::payload::{self, Encoding, Format};
 use super::recorder::{RecordedCall, RecordedContent, Recorder};
@@ -31,7 +31,10 @@ pub struct Job {
     settled: Cell<bool>,
     /// Shared with the thread that renews it.
     lease: Arc<Lease>,
-    keep_alive: KeepAlive,
+    /// In the hands of the program, not of a loop.
+    is_given_out: Cell<bool>,
+    /// The lease is kept for as long as the object lives, not by a loop.
+    is_kept_alive: Cell<bool>,
     /// How far tests had moved the time when the lease began.
     offset_ms: Cell<i64>,
     /// A child of this process holds a copy of the object, not the lease.
@@ -84,7 +87,7 @@ fn made(
         reserved_at: convert::float(convert::unix_seconds_of_us(reserved.reserved_at_us)),
         token: convert::int(reserved.receipt.token()),
         last_error: convert::nullable(reserved.last_error.as_deref(), convert::bytes),
-        headers: headers::array(&options.headers),
+        headers: convert::texts(&options.headers),
         group: convert::nullable(options.group(), convert::bytes),
     };
     let job = Job {
@@ -93,7 +96,8 @@ fn made(
         encoding,
         settled: Cell::new(false),
         lease,
-        keep_alive: KeepAlive::default(),
+        is_given_out: Cell::new(false),
+        is_kept_alive: Cell::new(false),
         offset_ms: Cell::new(clock::offset_ms()),
         process: Generation::current(),
         recorder,
@@ -112,9 +116,10 @@ impl Job {
     }
 
     /// From now on it is failed at once when the request dies.
-    pub fn is_given_out(&self) {
+    pub fn give_out(&self) {
         let (queue, held, lease) = (self.queue.clone(), Rc::clone(&self.held), Arc::clone(&self.lease));
         open_jobs::add(OpenJob { queue, held, lease, process: self.process });
+        self.is_given_out.set(true);
     }
 
     /// It is done; its loop keeps the lease until it is acknowledged.
@@ -204,8 +209,12 @@ impl Job {
 
 impl Drop for Job {
     fn drop(&mut self) {
-        open_jobs::let_go(&self.lease);
-        self.keep_alive.end(&self.lease);
+        if self.is_given_out.get() {
+            open_jobs::let_go(&self.lease);
+        }
+        if self.is_kept_alive.get() {
+            self.lease.settle();
+        }
     }
 }
 
@@ -283,7 +292,12 @@ pub fn keep_alive(job: &Job, call: &Call) -> Outcome<Zval> {
     }
     job.check()?;
     if !job.is_recorded(|| RecordedCall { name: "keepAlive", length_ms: at_most_ms, ..RecordedCall::default() })? {
-        job.keep_alive.start(&job.queue, &job.lease, at_most_ms.map(Duration::from_millis));
+        job.lease.keep_until(at_most_ms.and_then(|ms| Instant::now().checked_add(Duration::from_millis(ms))));
+        // A loop that keeps the lease already goes on doing so, within this limit.
+        if !job.lease.is_kept() {
+            open_jobs::keep(&job.queue, &job.lease);
+            job.is_kept_alive.set(true);
+        }
     }
     Ok(convert::null())
 }

@@ -58,7 +58,7 @@ pub fn object(info: &Core, format: Format) -> Outcome<Zval> {
         expires_at: convert::nullable(expires_at_us.map(|(at_us, _)| at_us), moment),
         retry_until: convert::nullable(traits::retry_until_us(limits, first_due_us), moment),
         last_error: convert::nullable(info.last_error.as_deref(), convert::bytes),
-        headers: headers::array(&options.headers),
+        headers: convert::texts(&options.headers),
         group: convert::nullable(options.group(), convert::bytes),
         seal: convert::nullable(options.seal.as_ref(), headers::seal_array),
         seal_error: convert::nullable(info.seal_error.as_ref(), |why| convert::bytes(why.to_string())),

@@ -100,32 +100,8 @@ thread_local! {
     static KEEPER: RefCell<Option<(Generation, Keeper)>> = const { RefCell::new(None) };
 }
 
-/// The state of `keepAlive()` for one job.
-#[derive(Default)]
-pub struct KeepAlive {
-    /// The lease is kept for as long as the object lives, not by a loop.
-    is_ours: Cell<bool>,
-}
-
-impl KeepAlive {
-    /// From now on the lease is renewed, for so long at most. A loop that keeps it already goes on doing so, within this limit.
-    pub fn start(&self, queue: &Queue, lease: &Arc<Lease>, at_most: Option<Duration>) {
-        lease.keep_until(at_most.and_then(|length| Instant::now().checked_add(length)));
-        if !lease.is_kept() {
-            keep(queue, lease);
-            self.is_ours.set(true);
-        }
-    }
-
-    /// The object is gone.
-    pub fn end(&self, lease: &Lease) {
-        if self.is_ours.get() {
-            lease.settle();
-        }
-    }
-}
-
-fn keep(queue: &Queue, lease: &Arc<Lease>) {
+/// Has the lease renewed from now on, until it is settled or the request ends.
+pub fn keep(queue: &Queue, lease: &Arc<Lease>) {
     KEEPER.with_borrow_mut(|slot| {
         if slot.as_ref().is_none_or(|(process, _)| !process.is_current()) {
             // It watches no run, so that its alarm is never rung.

@@ -7,7 +7,7 @@ use super::exceptions::throw_storing;
 use super::new_job::Fields;
 use super::object::{Plain, make};
 use super::unwind::Outcome;
-use super::{args, backoff, convert, headers, items, times};
+use super::{args, backoff, convert, items, times};
 use crate::core::job::{Due, JobId, NewJob, OnDuplicate};
 use crate::core::record;
 use ext_php_rs::types::Zval;
@@ -70,7 +70,7 @@ pub fn prepare(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let properties = properties::PreparedJob {
         id: convert::bytes(job.id.unwrap_or_else(JobId::generate).as_bytes()),
         body: convert::bytes(&job.payload),
-        headers: headers::array(&options.headers),
+        headers: convert::texts(&options.headers),
         delay,
         due_at,
         priority: convert::int(options.priority),

@@ -5,7 +5,7 @@ use super::classes::properties;
 use super::object::{Plain, make};
 use super::payload::Format;
 use super::unwind::{Outcome, Unwind, throw_again};
-use super::{convert, headers, times};
+use super::{convert, times};
 use crate::core::job::Due;
 use ext_php_rs::types::Zval;
 use std::cell::RefCell;
@@ -100,7 +100,7 @@ impl RecordedCall<'_> {
             lease_until: convert::nullable(self.lease_until_us, seconds_of_us),
             payload,
             body: convert::nullable(self.content.as_ref(), |content| convert::bytes(content.body)),
-            headers: convert::nullable(self.content.as_ref().and_then(|content| content.headers), headers::array),
+            headers: convert::nullable(self.content.as_ref().and_then(|content| content.headers), convert::texts),
         };
         make(Plain, properties)
     }

@@ -96,7 +96,7 @@ fn deliver(this: &DelayQueue, queue: &Queue, reserved: Vec<Reserved>) -> Outcome
             Ok(payload) => {
                 let lease = Lease::of(&one);
                 let value = job::object(queue.clone(), one, payload, lease, this.defaults.encoding)?;
-                inside::<Job>(&value).into_iter().for_each(Job::is_given_out);
+                inside::<Job>(&value).into_iter().for_each(Job::give_out);
                 jobs.push(value);
             }
             Err(words) => {
