@@ -3,9 +3,8 @@
 use super::call::Call;
 use super::callbacks::Listeners;
 use super::classes::properties;
-use super::new_job::Defaults;
 use super::object::{Handlers, Inside, construct as fill, make};
-use super::options::{self, QueueOptions};
+use super::options::{self, Defaults, QueueOptions};
 use super::origin::Origin;
 use super::payload::Format;
 use super::unwind::Outcome;

@@ -1,7 +1,6 @@
 //! The constructor's options array.
 
 use super::convert::{self, ArrayKey};
-use super::new_job::Defaults;
 use super::origin::{Origin, type_name};
 use super::payload::{Encoding, Format};
 use super::unwind::Outcome;
@@ -45,6 +44,13 @@ const MOST_PARTITIONS: u16 = 256;
 const MOST_REPLICAS: u32 = 255;
 /// Longer than any connection attempt should take, and well within what sockets accept.
 const LONGEST_TIMEOUT_MS: u64 = 3_600_000;
+
+/// The options of the constructor that concern jobs.
+#[derive(Clone)]
+pub struct Defaults {
+    pub options: JobOptions,
+    pub encoding: Encoding,
+}
 
 /// Everything the options say, with the defaults for the rest.
 #[derive(Clone)]

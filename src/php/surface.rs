@@ -13,12 +13,12 @@ mod code {
     const PLAIN: Option<Create> = Some(creator::<Plain>());
 
     pub mod delay_queue {
-        use crate::php::{delay_queue, groups, manage, object, once, produce, reserve, worker, workers};
+        use crate::php::{delay_queue, groups, manage, object, once, push, reserve, worker, workers};
         pub use delay_queue::*;
         pub use groups::*;
         pub use manage::*;
         pub use once::*;
-        pub use produce::*;
+        pub use push::*;
         pub use reserve::*;
         pub use worker::*;
         pub use workers::*;
