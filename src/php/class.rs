@@ -3,7 +3,7 @@
 //! `ext-php-rs`' macros know no union types, no typed properties, no `static` and no enum-case defaults, so the
 //! argument tables are made here; the engine gets the same as from a class of `php-src`.
 
-use super::classes::Class;
+use super::object::Class;
 use super::sys;
 use ext_php_rs::ffi::{self, zend_class_entry, zend_function_entry, zend_internal_arg_info, zend_object, zend_type};
 use ext_php_rs::types::{ZendStr, Zval};

@@ -1,55 +1,18 @@
 //! Names of the classes for the code, made of the stub by `stub.php`: a static for each of them, the properties of objects, the cases of enums.
 
+use super::object::{Class, Properties};
 use super::sys;
 use crate::core::job::State;
 use ext_php_rs::ffi;
-use ext_php_rs::types::{ZendObject, ZendStr, Zval};
-use ext_php_rs::zend::ClassEntry;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use ext_php_rs::types::{ZendStr, Zval};
 
 include!(concat!(env!("OUT_DIR"), "/classes.rs"));
-
-/// The properties of an object of ours, by their names.
-pub trait Properties {
-    /// In the order of the slots.
-    const NAMES: &'static [&'static str];
-    fn class() -> &'static Class;
-    fn into_slots(self) -> Vec<Zval>;
-}
 
 /// The cases of an enum of ours.
 pub trait Case: Copy + 'static {
     const ALL: &'static [Self];
     fn class() -> &'static Class;
     fn name(self) -> &'static str;
-}
-
-/// A class of ours; known to the engine once it is registered.
-pub struct Class {
-    pub name: &'static str,
-    entry: AtomicPtr<ClassEntry>,
-}
-
-impl Class {
-    pub const fn new(name: &'static str) -> Self {
-        Self { name, entry: AtomicPtr::new(std::ptr::null_mut()) }
-    }
-
-    /// The class entry; null before registration.
-    pub fn entry(&self) -> *mut ClassEntry {
-        self.entry.load(Ordering::Acquire)
-    }
-
-    /// As the engine knows it.
-    pub fn set_entry(&self, entry: *mut ClassEntry) {
-        self.entry.store(entry, Ordering::Release);
-    }
-
-    /// Whether the value is an instance.
-    pub fn owns(&self, object: &ZendObject) -> bool {
-        // SAFETY: a registered class entry lives until the module shuts down.
-        unsafe { self.entry().as_ref() }.is_some_and(|ce| object.instance_of(ce))
-    }
 }
 
 /// The case that a value is.

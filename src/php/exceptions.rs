@@ -1,6 +1,6 @@
 //! The exception classes, and the one place where an error becomes a PHP exception.
 
-use super::classes::Class;
+use super::object::Class;
 use super::origin::{Origin, active_function};
 use super::unwind::{Unwind, take_throwable, throw, throw_value_error};
 use super::{classes, convert, sys};

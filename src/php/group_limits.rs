@@ -1,9 +1,9 @@
 //! `DelayQueue\GroupLimits`: a plain value object, which PHP copies, compares, prints and serializes by its properties.
 
 use super::call::Call;
-use super::classes::{self, Properties, properties};
+use super::classes::{self, properties};
 use super::exceptions::set_property;
-use super::object::{plain, property};
+use super::object::{Properties, plain, property};
 use super::origin::Origin;
 use super::unwind::{Outcome, Unwind, throw_error};
 use super::{args, convert, sys};

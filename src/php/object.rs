@@ -1,15 +1,51 @@
-//! PHP objects with a Rust value inside: how they are made, found again and freed.
+//! Classes of ours, and their objects with a Rust value inside: how these are made, found again and freed. Knows no class by its name.
 
-use super::class::Create;
-use super::classes::{Class, Properties};
 use super::sys;
 use super::unwind::{Outcome, Unwind, guard, throw_error};
 use ext_php_rs::ffi::{self, zend_class_entry, zend_function, zend_object, zend_object_handlers};
 use ext_php_rs::types::{ZendObject, Zval};
+use ext_php_rs::zend::ClassEntry;
 use std::ffi::c_int;
 use std::mem::offset_of;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// A class of ours; known to the engine once it is registered.
+pub struct Class {
+    pub name: &'static str,
+    entry: AtomicPtr<ClassEntry>,
+}
+
+impl Class {
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, entry: AtomicPtr::new(std::ptr::null_mut()) }
+    }
+
+    /// The class entry; null before registration.
+    pub fn entry(&self) -> *mut ClassEntry {
+        self.entry.load(Ordering::Acquire)
+    }
+
+    /// As the engine knows it.
+    pub fn set_entry(&self, entry: *mut ClassEntry) {
+        self.entry.store(entry, Ordering::Release);
+    }
+
+    /// Whether the value is an instance.
+    pub fn owns(&self, object: &ZendObject) -> bool {
+        // SAFETY: a registered class entry lives until the module shuts down.
+        unsafe { self.entry().as_ref() }.is_some_and(|ce| object.instance_of(ce))
+    }
+}
+
+/// The properties of an object of ours, by their names.
+pub trait Properties {
+    /// In the order of the slots.
+    const NAMES: &'static [&'static str];
+    fn class() -> &'static Class;
+    fn into_slots(self) -> Vec<Zval>;
+}
 
 /// A Rust type that lives in PHP objects.
 pub trait Inside: Sized + 'static {
@@ -56,11 +92,10 @@ struct Holder<T> {
 }
 
 /// The `create_object` of a class whose objects hold a `T`.
-pub const fn creator<T: Inside>() -> Create {
-    create::<T>
-}
-
-unsafe extern "C" fn create<T: Inside>(ce: *mut zend_class_entry) -> *mut zend_object {
+///
+/// # Safety
+/// Only for the engine.
+pub unsafe extern "C" fn create<T: Inside>(ce: *mut zend_class_entry) -> *mut zend_object {
     allocate::<T>(ce, None)
 }
 

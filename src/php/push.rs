@@ -1,4 +1,4 @@
-//! `push()`, `tryPush()`, `pushMany()`, `producer()`, `prepare()`, and a job as a PHP program describes it: their arguments, or an array of several jobs.
+//! `push()`, `tryPush()`, `pushMany()`, `producer()`, `prepare()`, and how they read a job: of their arguments, or of an array.
 
 use super::call::Call;
 use super::classes::{self, cases, parameters, properties};

@@ -8,9 +8,9 @@ use super::classes;
 /// The functions and constants of each class, and how its objects are made.
 mod code {
     use crate::php::class::Create;
-    use crate::php::object::{Plain, creator};
+    use crate::php::object::{Plain, create};
 
-    const PLAIN: Option<Create> = Some(creator::<Plain>());
+    const PLAIN: Option<Create> = Some(create::<Plain>);
 
     pub mod delay_queue {
         use crate::php::{delay_queue, groups, manage, object, once, push, reserve, worker, workers};
@@ -22,23 +22,23 @@ mod code {
         pub use reserve::*;
         pub use worker::*;
         pub use workers::*;
-        pub const CREATE: Option<super::Create> = Some(object::creator::<DelayQueue>());
+        pub const CREATE: Option<super::Create> = Some(object::create::<DelayQueue>);
     }
     pub mod job {
         pub use crate::php::job::*;
-        pub const CREATE: Option<super::Create> = Some(super::creator::<Job>());
+        pub const CREATE: Option<super::Create> = Some(super::create::<Job>);
     }
     pub mod job_info {
         use crate::php::job_info::JobInfo;
-        pub const CREATE: Option<super::Create> = Some(super::creator::<JobInfo>());
+        pub const CREATE: Option<super::Create> = Some(super::create::<JobInfo>);
     }
     pub mod stats {
         pub use crate::php::stats::*;
-        pub const CREATE: Option<super::Create> = Some(super::creator::<Stats>());
+        pub const CREATE: Option<super::Create> = Some(super::create::<Stats>);
     }
     pub mod backoff {
         pub use crate::php::backoff::*;
-        pub const CREATE: Option<super::Create> = Some(super::creator::<Backoff>());
+        pub const CREATE: Option<super::Create> = Some(super::create::<Backoff>);
     }
     pub mod testing {
         pub use crate::php::testing::*;
