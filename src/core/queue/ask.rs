@@ -1,11 +1,10 @@
 //! Asking queues for jobs, one after the other, without waiting for a job; and the connections of a waiter.
 
 use super::Queue;
-use super::consumer::answered_consumer;
 use super::look::{Look, look};
-use super::reserve::{ReserveOutcome, Waiting};
 use super::settle::random_unit;
 use super::sleep::{Flow, Interrupts};
+use super::thread::answered_consumer;
 use crate::core::client::to_error;
 use crate::core::clock::within;
 use crate::core::connection::{Fault, random_name};
@@ -19,6 +18,31 @@ use std::time::{Duration, Instant};
 
 /// Housekeeping that takes longer than this is asked for with pauses.
 const IN_A_HURRY: Duration = Duration::from_millis(500);
+
+/// The result of one reserve.
+#[derive(Debug)]
+pub enum ReserveOutcome {
+    /// None, if it was only asked whether one is ready.
+    Jobs(Vec<Reserved>),
+    Nothing(NextDue),
+    /// A bounded part of the housekeeping is done: ask again.
+    Again,
+}
+
+/// When there may be something to do in a queue that had nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NextDue {
+    /// Reserve again after this long (`None`: nothing is coming).
+    pub wait: Option<Duration>,
+    pub is_paused: bool,
+}
+
+/// A waiter's part of a reserve: its name, and how long it may sleep at most (zero: it stops waiting).
+#[derive(Debug, Clone, Copy)]
+pub struct Waiting<'a> {
+    pub name: &'a str,
+    pub at_most: Duration,
+}
 
 /// The result of waiting.
 pub enum Waited {

@@ -2,7 +2,7 @@
 //! of what a script does.
 
 use super::Queue;
-use super::chores::Chore;
+use super::thread::Chore;
 use crate::core::client::{Repeat, Request};
 use crate::core::clock::{self, within};
 use crate::core::connection::Connection;

@@ -1,8 +1,6 @@
 //! One queue: every operation is one script, or a bounded sequence of them.
 
 mod ask;
-mod chores;
-mod consumer;
 mod examine;
 mod groups;
 mod histogram;
@@ -20,22 +18,22 @@ mod sealing;
 mod settle;
 mod sleep;
 mod stats;
+mod thread;
 mod update;
 mod wait;
 
 pub use super::keys::{check_prefix, check_queue_name};
-pub use ask::{Source, Waited};
+pub use ask::{NextDue, ReserveOutcome, Source, Waited, Waiting};
 pub use histogram::{Histogram, Quantiles, RunOutcome, bucket_of};
 pub use look::which_have;
 pub use manage::Taken;
 pub use push_once::{OnceJob, PushOnce};
 pub use ready::check_ready;
-pub use reserve::{Fetch, NextDue, ReserveOutcome, Waiting};
+pub use reserve::{Fetch, reserve_from, wait_for};
 pub use settle::{Failed, Finished, Held, Settled, random_unit};
 pub use sleep::{Flow, Interrupts, NoInterrupts, rest};
 pub use stats::{Counters, Snapshot, Stats};
 pub use update::SealedContent;
-pub use wait::{reserve_from, wait_for};
 
 use super::client::{Attempt, Client, Request};
 use super::clock;

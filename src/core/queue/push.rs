@@ -1,6 +1,6 @@
 //! Producing jobs, one or many: each chunk is one script, and added whole or not at all.
 
-use super::chores::Chore;
+use super::thread::Chore;
 use super::{Queue, due_arg};
 use crate::core::client::Request;
 use crate::core::clock::{self, within};

@@ -1,8 +1,8 @@
 //! Giving jobs back: to another time, to their old place, or as if nobody had reserved them.
 
-use super::consumer::answered_consumer;
 use super::histogram::RunOutcome;
 use super::settle::{Finished, Held, Settled, counter_of};
+use super::thread::answered_consumer;
 use super::{Queue, due_arg};
 use crate::core::error::Result;
 use crate::core::job::{Due, LeaseReceipt};

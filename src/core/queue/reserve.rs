@@ -1,9 +1,11 @@
-//! Consuming: one script acknowledges what is done and leases the next jobs.
+//! Consuming: queues are asked for jobs, and waited for if they have none. One script acknowledges what is done and leases the next jobs.
 
 use super::Queue;
-use super::chores::Chore;
-use super::consumer::ReserveCall;
+use super::ask::{NextDue, ReserveOutcome, Source, Waited, Waiting, ask_all, doing};
 use super::settle::{Finished, runs_of};
+use super::sleep::{Flow, Interrupts};
+use super::thread::{Chore, ReserveCall};
+use super::wait::Registration;
 use crate::core::client::Repeat;
 use crate::core::error::{Error, Result};
 use crate::core::job::{JobId, LeaseReceipt, Reserved};
@@ -16,31 +18,6 @@ use std::time::{Duration, Instant};
 /// Most jobs of one round trip.
 const MOST: usize = 500;
 
-/// The result of one reserve.
-#[derive(Debug)]
-pub enum ReserveOutcome {
-    /// None, if it was only asked whether one is ready.
-    Jobs(Vec<Reserved>),
-    Nothing(NextDue),
-    /// A bounded part of the housekeeping is done: ask again.
-    Again,
-}
-
-/// When there may be something to do in a queue that had nothing.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NextDue {
-    /// Reserve again after this long (`None`: nothing is coming).
-    pub wait: Option<Duration>,
-    pub is_paused: bool,
-}
-
-/// A waiter's part of a reserve: its name, and how long it may sleep at most (zero: it stops waiting).
-#[derive(Debug, Clone, Copy)]
-pub struct Waiting<'a> {
-    pub name: &'a str,
-    pub at_most: Duration,
-}
-
 /// The request of a reserve: how many jobs to lease, and which to acknowledge on the way.
 #[derive(Debug, Default)]
 pub struct Fetch<'a> {
@@ -49,6 +26,66 @@ pub struct Fetch<'a> {
     pub done: Vec<Finished<'a>>,
     /// Positions in `done` of jobs that are not ours any more, once the reserve has been answered.
     pub lost: Vec<usize>,
+}
+
+/// Leases up to `max` jobs of the first queue that has any, waiting up to `timeout` (`None`: for ever); with `max` 0 it takes none and only
+/// waits for a ready one. Tells the queue by its index. `None`: nothing in time, or [`Flow::Return`].
+///
+/// # Errors
+/// [`Error::Interrupted`] after [`Flow::Raise`]; connection and server errors: [`Error::unfinished`] only without a timeout.
+pub fn reserve_from(
+    queues: &[Queue],
+    max: usize,
+    timeout: Option<Duration>,
+    interrupts: &mut dyn Interrupts,
+) -> Result<Option<(usize, Vec<Reserved>)>> {
+    match wait_for(queues, timeout, interrupts, &mut UpTo(max))? {
+        Waited::Unfinished => Err(Error::unfinished(false).while_doing(|| doing("reserving from", queues))),
+        Waited::Jobs(index, jobs) => Ok(Some((index, jobs))),
+        Waited::Nothing | Waited::Left(Flow::Continue | Flow::Return) => Ok(None),
+        Waited::Left(Flow::Raise) => Err(Error::Interrupted),
+    }
+}
+
+/// Leases so many jobs at most, and acknowledges none.
+struct UpTo(usize);
+
+impl Source for UpTo {
+    fn reserve(
+        &mut self,
+        _index: usize,
+        queue: &Queue,
+        connections: &mut Connections,
+        waiting: Option<Waiting<'_>>,
+    ) -> Result<ReserveOutcome> {
+        queue.reserve_now(connections, &mut Fetch { max: self.0, ..Fetch::default() }, waiting)
+    }
+}
+
+/// Asks the queues, first one first and the partitions of one in any order, until one has jobs or the time is over (`None`: never). Zero: looks
+/// at each of them once, and asks as often as Redis needs to take back what it finds, within the time of one operation.
+///
+/// # Errors
+/// Connection and server errors.
+pub fn wait_for(
+    queues: &[Queue],
+    timeout: Option<Duration>,
+    interrupts: &mut dyn Interrupts,
+    source: &mut dyn Source,
+) -> Result<Waited> {
+    let deadline = timeout.filter(|timeout| !timeout.is_zero()).and_then(|timeout| Instant::now().checked_add(timeout));
+    let mut connections = Connections::default();
+    let mut looks = Vec::new();
+    let mut result = ask_all(queues, &mut connections, deadline, interrupts, source, &mut looks);
+    if matches!(result, Ok(Waited::Nothing | Waited::Unfinished)) && timeout != Some(Duration::ZERO) {
+        let mut registration = Registration::new(queues);
+        result = registration.wait(&mut connections, looks, deadline, interrupts, source);
+        registration.end(&mut connections);
+    }
+    if let Some(queue) = queues.first() {
+        queue.client.give_back(connections);
+    }
+    result
 }
 
 impl Queue {

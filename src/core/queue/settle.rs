@@ -1,7 +1,7 @@
 //! Operations of the holder of a job.
 
-use super::consumer::answered_consumer;
 use super::histogram::RunOutcome;
+use super::thread::answered_consumer;
 use super::{Queue, bucket_of, due_arg};
 use crate::core::client::Request;
 use crate::core::clock::{self, Moment};

@@ -1,16 +1,14 @@
 //! Waiting for a job without polling: a timer of our own until the next due time, and a channel on which a push wakes us.
 
 use super::Queue;
-use super::ask::{Source, Waited, ask, ask_all, connect, doing, in_turn, jittered, subscribe};
+use super::ask::{ReserveOutcome, Source, Waited, Waiting, ask, ask_all, connect, doing, in_turn, jittered, subscribe};
 use super::idle_check::{CHECK_EVERY, HORIZON, Registered, overdue};
 use super::look::{Look, Told, ask_each, ask_for_due, look, read_due};
-use super::reserve::{Fetch, ReserveOutcome, Waiting};
 use super::sleep::{Flow, Interrupts, Woken, sleep};
 use crate::core::client::Repeat;
 use crate::core::clock::within;
 use crate::core::connection::Wake;
 use crate::core::error::{Error, Result};
-use crate::core::job::Reserved;
 use crate::core::pool::Connections;
 use crate::core::resolver::MASTER_IS_KNOWN_FOR;
 use crate::core::{reply, scripts};
@@ -19,68 +17,8 @@ use std::time::{Duration, Instant};
 /// A waiter is registered for so long at most. Then it reserves, even if its checks have seen nothing.
 const REGISTERED_FOR: Duration = Duration::from_secs(150);
 
-/// Leases up to `max` jobs of the first queue that has any, waiting up to `timeout` (`None`: for ever); with `max` 0 it takes none and only
-/// waits for a ready one. Tells the queue by its index. `None`: nothing in time, or [`Flow::Return`].
-///
-/// # Errors
-/// [`Error::Interrupted`] after [`Flow::Raise`]; connection and server errors: [`Error::unfinished`] only without a timeout.
-pub fn reserve_from(
-    queues: &[Queue],
-    max: usize,
-    timeout: Option<Duration>,
-    interrupts: &mut dyn Interrupts,
-) -> Result<Option<(usize, Vec<Reserved>)>> {
-    match wait_for(queues, timeout, interrupts, &mut UpTo(max))? {
-        Waited::Unfinished => Err(Error::unfinished(false).while_doing(|| doing("reserving from", queues))),
-        Waited::Jobs(index, jobs) => Ok(Some((index, jobs))),
-        Waited::Nothing | Waited::Left(Flow::Continue | Flow::Return) => Ok(None),
-        Waited::Left(Flow::Raise) => Err(Error::Interrupted),
-    }
-}
-
-/// Leases so many jobs at most, and acknowledges none.
-struct UpTo(usize);
-
-impl Source for UpTo {
-    fn reserve(
-        &mut self,
-        _index: usize,
-        queue: &Queue,
-        connections: &mut Connections,
-        waiting: Option<Waiting<'_>>,
-    ) -> Result<ReserveOutcome> {
-        queue.reserve_now(connections, &mut Fetch { max: self.0, ..Fetch::default() }, waiting)
-    }
-}
-
-/// Asks the queues, first one first and the partitions of one in any order, until one has jobs or the time is over (`None`: never). Zero: looks
-/// at each of them once, and asks as often as Redis needs to take back what it finds, within the time of one operation.
-///
-/// # Errors
-/// Connection and server errors.
-pub fn wait_for(
-    queues: &[Queue],
-    timeout: Option<Duration>,
-    interrupts: &mut dyn Interrupts,
-    source: &mut dyn Source,
-) -> Result<Waited> {
-    let deadline = timeout.filter(|timeout| !timeout.is_zero()).and_then(|timeout| Instant::now().checked_add(timeout));
-    let mut connections = Connections::default();
-    let mut looks = Vec::new();
-    let mut result = ask_all(queues, &mut connections, deadline, interrupts, source, &mut looks);
-    if matches!(result, Ok(Waited::Nothing | Waited::Unfinished)) && timeout != Some(Duration::ZERO) {
-        let mut registration = Registration::new(queues);
-        result = registration.wait(&mut connections, looks, deadline, interrupts, source);
-        registration.end(&mut connections);
-    }
-    if let Some(queue) = queues.first() {
-        queue.client.give_back(connections);
-    }
-    result
-}
-
 /// The queues of a waiter, and how it is registered in each.
-struct Registration<'a> {
+pub(super) struct Registration<'a> {
     queues: &'a [Queue],
     /// When to check the queues next. A wake-up of one queue must not put off the check of the others.
     check_at: Option<Instant>,

@@ -84,7 +84,8 @@ pub(super) struct Listing {
 }
 
 struct Listed {
-    registry: Registry,
+    /// One of its queues: the registry is that of its prefix.
+    queue: Queue,
     id: String,
     /// By the index of a ticket: a queue of several partitions has one entry for each.
     queues: Vec<String>,
@@ -119,13 +120,13 @@ struct Writing {
 impl Listed {
     /// `None` without queues.
     fn new(queues: &[Queue], orders: Arc<Orders>) -> Option<Self> {
-        let registry = Registry::of(&queues.first()?.detached());
+        let queue = queues.first()?.detached();
         let queues: Vec<String> = queues.iter().map(|queue| queue.name().to_owned()).collect();
         let mut names = queues.clone();
         names.dedup();
         let now = Instant::now();
         Some(Self {
-            registry,
+            queue,
             id: random_name(),
             queues,
             names,
@@ -160,12 +161,6 @@ impl Listed {
         self.outdated_at
     }
 
-    /// The loop ends: it is written no more. Returns how to take it off the list.
-    fn close(&mut self) -> (Registry, String) {
-        self.due_at = None;
-        (self.registry.clone(), self.id.clone())
-    }
-
     fn begin(&mut self, now: Instant) -> Writing {
         self.is_writing = true;
         self.was_written = true;
@@ -183,7 +178,7 @@ impl Listed {
         };
         let up = now.saturating_duration_since(self.since);
         Writing {
-            registry: self.registry.clone(),
+            registry: Registry::of(&self.queue),
             id: self.id.clone(),
             entry: Entry { activity, queues: self.names.clone(), job, up },
             must_index: self.index_at <= now,
@@ -239,12 +234,15 @@ impl Listing {
 
     /// Takes the loop off the list. The thread may be writing the entry: waits for it until the deadline.
     pub fn sign_off(&self, deadline: Instant) {
-        let close = |mut entry: MutexGuard<'_, Option<Listed>>| entry.as_mut().map(Listed::close);
-        let Some((registry, id)) = self.entry.lock().and_then(close) else { return };
+        if let Some(mut entry) = self.entry.lock()
+            && let Some(listed) = entry.as_mut()
+        {
+            listed.due_at = None; // it is written no more
+        }
         let is_writing = |entry: &Option<Listed>| entry.as_ref().is_some_and(|listed| listed.is_writing);
         let entry = self.entry.lock_once_sent(deadline, is_writing).and_then(|mut entry| entry.take());
-        if entry.is_some_and(|listed| listed.was_written) {
-            let _ = registry.remove(&id);
+        if let Some(listed) = entry.filter(|listed| listed.was_written) {
+            let _ = Registry::of(&listed.queue).remove(&listed.id);
         }
     }
 }
