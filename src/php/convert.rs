@@ -65,13 +65,8 @@ pub fn list(values: impl IntoIterator<Item = Zval>) -> Zval {
     out
 }
 
-/// An array with string keys.
-pub fn map<const N: usize>(entries: [(&str, Zval); N]) -> Zval {
-    named(entries)
-}
-
-/// An array with string keys, of any number of entries; names that PHP takes for numbers become such keys, as in an array literal.
-pub fn named<K: AsRef<[u8]>>(entries: impl IntoIterator<Item = (K, Zval)>) -> Zval {
+/// An array with string keys. A name that PHP takes for a number becomes such a key, as in an array literal.
+pub fn map<K: AsRef<[u8]>>(entries: impl IntoIterator<Item = (K, Zval)>) -> Zval {
     let mut table = ZendHashTable::new();
     for (key, mut value) in entries {
         let key = key.as_ref();
@@ -93,7 +88,7 @@ pub fn named<K: AsRef<[u8]>>(entries: impl IntoIterator<Item = (K, Zval)>) -> Zv
 
 /// `array<string,string>`
 pub fn texts(entries: &[(String, String)]) -> Zval {
-    named(entries.iter().map(|(name, text)| (name, bytes(text))))
+    map(entries.iter().map(|(name, text)| (name, bytes(text))))
 }
 
 /// A key of a PHP array.

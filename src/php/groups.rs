@@ -59,7 +59,7 @@ pub fn limits(this: &DelayQueue) -> Outcome<Zval> {
     let AllLimits { queue, others, groups } = this.queue.limits()?;
     let nullable = |limits: Option<GroupLimits>| limits.as_ref().map_or(Ok(convert::null()), group_limits::object);
     let of_groups = groups.iter().map(|(group, limits)| Ok((group.as_bytes(), group_limits::object(limits)?)));
-    let of_groups = convert::named(of_groups.collect::<Outcome<Vec<_>>>()?);
+    let of_groups = convert::map(of_groups.collect::<Outcome<Vec<_>>>()?);
     Ok(convert::map([("queue", nullable(queue)?), ("others", nullable(others)?), ("groups", of_groups)]))
 }
 

@@ -1,8 +1,7 @@
-//! Jobs in the hands of the program, outside of loops: whose leases `Job::keepAlive()` renews by a thread of ours, and what becomes of them when
-//! the request dies.
-//!
 //! Jobs that `reserve()` gave to the program, which has not settled them. A request that ends with a fatal error, or by `exit()`, fails them at
 //! once. A program that lets go of a job without settling it, or ends with one in its hands, leaves it to the end of its lease.
+//!
+//! And the thread that renews the leases of `Job::keepAlive()`, which ends with the request.
 
 use super::worker::alarm::{Engine, Rung};
 use super::{reason, sys};
