@@ -1,6 +1,6 @@
-//! What a thread remembers of queues: which of its calls they have not answered, and when it did a chore for them. And this thread as Redis
-//! knows it when it reserves: a name, `random@host:pid`, and numbers of its calls. A reserve whose answer did not arrive is repeated under its number,
-//! so that the script first gives back the jobs that no handler saw.
+//! The memory of a thread about queues: which of its calls they have not answered, and when it did a chore for them. And this thread as Redis knows
+//! it when it reserves: a name, `random@host:pid`, and numbers of its calls. A reserve whose answer did not arrive is repeated under its number, so
+//! that the script first gives back the jobs that no handler saw.
 
 use super::Queue;
 use crate::core::connection::{Connection, random_name};
