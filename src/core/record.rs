@@ -57,7 +57,8 @@ fn encode_json(options: &JobOptions) -> String {
     if options.timeout_ms > 0 {
         members.insert("timeout_ms".into(), options.timeout_ms.into());
     }
-    if let Some(backoff) = &options.backoff {
+    // A job that was moved or loaded comes with the backoff that it had, which is the default one mostly.
+    if let Some(backoff) = options.backoff.as_ref().filter(|backoff| **backoff != Backoff::default()) {
         members.insert("backoff".into(), backoff.to_string().into());
     }
     if !options.headers.is_empty() {
@@ -251,6 +252,8 @@ mod tests {
         let read = Record::decode(bytes).unwrap();
         assert_eq!((read.created_at_ms, read.options), (CREATED_MS, JobOptions::default()));
         assert_eq!(read.payload, b"payload");
+        let given = JobOptions { backoff: Some(Backoff::default()), ..JobOptions::default() };
+        assert_eq!(record(&given, b"").len(), 7);
     }
 
     #[test]
