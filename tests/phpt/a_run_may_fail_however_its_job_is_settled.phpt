@@ -6,7 +6,7 @@ require __DIR__ . '/helpers.inc';
 use DelayQueue\{Event, Job};
 $queue = queue();
 foreach (Event::cases() as $event) {
-    $queue->on($event, function (Event $event, ?Job $job) { if ($job) echo $event->value, "\n"; });
+    $queue->on($event, function (Event $event, ?Job $job) { if ($job) echo "$event->value | "; });
 }
 $show = function () use ($queue): void {
     $stats = $queue->stats();
@@ -16,7 +16,7 @@ $show = function () use ($queue): void {
 $run = function (callable $handler) use ($queue, $show): void {
     $queue->consume($handler, maxJobs: 1);
     $job = $queue->peek('j');
-    echo $job === null ? 'gone' : "{$job->state->value} $job->attempts " . json_encode($job->lastError), "\n";
+    echo $job === null ? 'gone' : "{$job->state->value} $job->attempts " . json_encode($job->lastError), ' | ';
     $show();
 };
 $queue->push(1, id: 'j', maxAttempts: 1);
@@ -46,30 +46,14 @@ caught(fn() => $job->ack(failed: []));
 $job->ack();
 ?>
 --EXPECTF--
-processing
-ready 1 "no bank"
-pushed 1, acked 0, failed 1; runs {"failed":1}
-processing
-ready 1 "still none"
-pushed 1, acked 0, failed 2; runs {"failed":2}
-processing
-ready 1 "still none"
-pushed 1, acked 0, failed 3; runs {"failed":3}
-processing
-ready 2 "still none"
-pushed 1, acked 0, failed 3; runs {"failed":3,"released":1}
-processing
-buried 3 "no hope"
-pushed 1, acked 0, failed 4; runs {"failed":4,"released":1}
-processing
-buried 1 "no"
-pushed 1, acked 0, failed 4; runs {"failed":4,"released":1,"buried":1}
-processing
-gone
-pushed 1, acked 0, failed 5; runs {"failed":5,"released":1,"buried":1}
-processing
-gone
-pushed 2, acked 1, failed 5; runs {"acked":1,"failed":5,"released":1,"buried":1}
+processing | ready 1 "no bank" | pushed 1, acked 0, failed 1; runs {"failed":1}
+processing | ready 1 "still none" | pushed 1, acked 0, failed 2; runs {"failed":2}
+processing | ready 1 "still none" | pushed 1, acked 0, failed 3; runs {"failed":3}
+processing | ready 2 "still none" | pushed 1, acked 0, failed 3; runs {"failed":3,"released":1}
+processing | buried 3 "no hope" | pushed 1, acked 0, failed 4; runs {"failed":4,"released":1}
+processing | buried 1 "no" | pushed 1, acked 0, failed 4; runs {"failed":4,"released":1,"buried":1}
+processing | gone | pushed 1, acked 0, failed 5; runs {"failed":5,"released":1,"buried":1}
+processing | gone | pushed 2, acked 1, failed 5; runs {"acked":1,"failed":5,"released":1,"buried":1}
 delayqueue_pushed_total{queue="%s"} 2
 delayqueue_acked_total{queue="%s"} 1
 delayqueue_failed_total{queue="%s"} 5

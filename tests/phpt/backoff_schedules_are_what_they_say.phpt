@@ -15,8 +15,7 @@ echo $first(Backoff::exponential('5s'), 12), "\n";
 echo $first(Backoff::exponential(1, 3, max: 10, jitter: 0)), "\n";
 echo $first(Backoff::exponential(base: '100ms', factor: 1.5)), "\n";
 echo Backoff::exponential(1)->delayAfter(4294967295), "\n";
-caught(fn() => Backoff::stages(''));
-caught(fn() => Backoff::stages([]));
+caught_each(['', []], fn($delays) => Backoff::stages($delays));
 caught(fn() => Backoff::stages('5s soon'));
 caught(fn() => Backoff::stages(['5s', 'x' => -1]));
 caught(fn() => Backoff::stages(['5s', null]));
@@ -24,15 +23,10 @@ caught(fn() => Backoff::stages([true, 'x']));
 caught(fn() => Backoff::stages(array_fill(0, 256, 1)));
 caught(fn() => Backoff::fixed(-1));
 caught(fn() => Backoff::linear(1, NAN));
-caught(fn() => Backoff::exponential(1, 0.5));
-caught(fn() => Backoff::exponential(1, NAN));
-caught(fn() => Backoff::exponential(1, INF));
-caught(fn() => Backoff::exponential(1, jitter: 1.1));
-caught(fn() => Backoff::exponential(1, jitter: -0.1));
-caught(fn() => Backoff::exponential(1, jitter: NAN));
+caught_each([0.5, NAN, INF], fn($factor) => Backoff::exponential(1, $factor));
+caught_each([1.1, -0.1, NAN], fn($jitter) => Backoff::exponential(1, jitter: $jitter));
 caught(fn() => Backoff::exponential(1, max: 'x'));
-caught(fn() => Backoff::fixed(1)->delayAfter(0));
-caught(fn() => Backoff::fixed(1)->delayAfter(4294967296));
+caught_each([0, 4294967296], fn($attempt) => Backoff::fixed(1)->delayAfter($attempt));
 var_dump(Backoff::fixed(1) == Backoff::fixed('1s'), Backoff::fixed(1) == Backoff::fixed(2));
 ?>
 --EXPECT--
@@ -46,8 +40,7 @@ var_dump(Backoff::fixed(1) == Backoff::fixed('1s'), Backoff::fixed(1) == Backoff
 1 3 9 10 10 10
 0.1 0.15 0.225 0.338 0.507 0.76
 3600
-ValueError: DelayQueue\Backoff::stages(): Argument #1 ($delays) must not be empty
-ValueError: DelayQueue\Backoff::stages(): Argument #1 ($delays) must not be empty
+'', array (\n) => ValueError: DelayQueue\Backoff::stages(): Argument #1 ($delays) must not be empty
 ValueError: DelayQueue\Backoff::stages(): Argument #1 ($delays) has the delay "soon", which must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
 ValueError: DelayQueue\Backoff::stages(): Argument #1 ($delays) element x must be greater than or equal to 0
 TypeError: DelayQueue\Backoff::stages(): Argument #1 ($delays) element 1 must be of type DateInterval|string|int|float, null given
@@ -55,14 +48,9 @@ ValueError: DelayQueue\Backoff::stages(): Argument #1 ($delays) element 1 must b
 ValueError: DelayQueue\Backoff::stages(): Argument #1 ($delays) must have at most 255 delays
 ValueError: DelayQueue\Backoff::fixed(): Argument #1 ($delay) must be greater than or equal to 0
 ValueError: DelayQueue\Backoff::linear(): Argument #2 ($base) must be finite
-ValueError: DelayQueue\Backoff::exponential(): Argument #2 ($factor) must be finite and greater than or equal to 1
-ValueError: DelayQueue\Backoff::exponential(): Argument #2 ($factor) must be finite and greater than or equal to 1
-ValueError: DelayQueue\Backoff::exponential(): Argument #2 ($factor) must be finite and greater than or equal to 1
-ValueError: DelayQueue\Backoff::exponential(): Argument #4 ($jitter) must be between 0 and 1
-ValueError: DelayQueue\Backoff::exponential(): Argument #4 ($jitter) must be between 0 and 1
-ValueError: DelayQueue\Backoff::exponential(): Argument #4 ($jitter) must be between 0 and 1
+0.5, NAN, INF => ValueError: DelayQueue\Backoff::exponential(): Argument #2 ($factor) must be finite and greater than or equal to 1
+1.1, -0.1, NAN => ValueError: DelayQueue\Backoff::exponential(): Argument #4 ($jitter) must be between 0 and 1
 ValueError: DelayQueue\Backoff::exponential(): Argument #3 ($max) must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
-ValueError: DelayQueue\Backoff::delayAfter(): Argument #1 ($attempt) must be between 1 and 4294967295
-ValueError: DelayQueue\Backoff::delayAfter(): Argument #1 ($attempt) must be between 1 and 4294967295
+0, 4294967296 => ValueError: DelayQueue\Backoff::delayAfter(): Argument #1 ($attempt) must be between 1 and 4294967295
 bool(true)
 bool(false)

@@ -21,15 +21,6 @@ $most = array_combine(array_map(fn ($n) => str_pad("n$n", 100, 'x'), range(1, 64
 $queue->push(1, id: 'most', headers: $most);
 var_dump($queue->peek('most')->headers === $most);
 
-echo "-- replaced\n";
-var_dump($queue->update('a', 'new'), $queue->peek('a')->payload);
-$show($queue->peek('a')->headers);
-$queue->update('a', 'newer', ['m' => '2', 'o' => '3']);
-$show($queue->peek('a')->headers);
-$queue->update('b', 2, ['p' => 'q']);
-$show($queue->peek('b')->headers);
-$queue->update('b', 2, headers: []);
-$show($queue->peek('b')->headers);
 $queue->push(3, id: 'b', onDuplicate: DelayQueue\OnDuplicate::Replace, headers: ['r' => 's']);
 $show($queue->peek('b')->headers);
 
@@ -59,13 +50,6 @@ bool(true)
 {"n":"1"}
 []
 bool(true)
--- replaced
-bool(true)
-string(3) "new"
-{"n":"1"}
-{"m":"2","o":"3"}
-{"p":"q"}
-[]
 {"r":"s"}
 -- refused
 TypeError: DelayQueue::push(): Argument #10 ($headers) must be of type array, int given

@@ -8,13 +8,13 @@ require __DIR__ . '/helpers.inc';
 $key = 'hunter2-hunter2-hunter2-hunter2-';
 foreach ([
     ['keys' => null], ['keys' => $key], ['keys' => []], ['keys' => [1 => 1]], ['keys' => ['k1' => null]], ['keys' => ['k1' => [$key]]],
-    ['keys' => ['k1' => substr($key, 1)]], ['keys' => ['k1' => "$key."]], ['keys' => ['k1' => '']], ['keys' => ['k1' => 'base64:']],
-    ['keys' => ['k1' => 'base64:' . base64_encode("$key.")]], ['keys' => ['k1' => base64_encode($key)]], ['keys' => ['k1' => 'base64:****']],
-    ['keys' => ["$key!" => 'k1']], ['keys' => ['' => $key]], ['keys' => ['a b' => $key]], ['keys' => [str_repeat('k', 65) => $key]], ['keys' => ["\xff" => $key]],
     ['keys' => ['k1' => $key], 'signed' => []], ['signed' => true],
 ] as $options) {
     caught(fn() => offline($options));
 }
+$wrong = [substr($key, 1), "$key.", '', 'base64:', 'base64:' . base64_encode("$key."), base64_encode($key), 'base64:****'];
+caught_each($wrong, fn($wrong) => offline(['keys' => ['k1' => $wrong]]));
+caught_each(["$key!", '', 'a b', str_repeat('k', 65), "\xff"], fn($id) => offline(['keys' => [$id => $key]]));
 foreach ([
     ['keys' => [$key]], ['keys' => ['A-z_0.9' => $key, 'b' => 'base64:' . base64_encode(random_bytes(32))], 'signed' => true], ['signed' => false],
 ] as $options) {
@@ -64,20 +64,10 @@ ValueError: DelayQueue::__construct(): Option "keys" must not be empty
 TypeError: DelayQueue::__construct(): Option "keys" must be an array of strings, int given
 TypeError: DelayQueue::__construct(): Option "keys" must be an array of strings, null given
 TypeError: DelayQueue::__construct(): Option "keys" must be an array of strings, array given
-ValueError: DelayQueue::__construct(): Option "keys" must have keys of 32 bytes, or "base64:" and these in base64, that of "k1" is not
-ValueError: DelayQueue::__construct(): Option "keys" must have keys of 32 bytes, or "base64:" and these in base64, that of "k1" is not
-ValueError: DelayQueue::__construct(): Option "keys" must have keys of 32 bytes, or "base64:" and these in base64, that of "k1" is not
-ValueError: DelayQueue::__construct(): Option "keys" must have keys of 32 bytes, or "base64:" and these in base64, that of "k1" is not
-ValueError: DelayQueue::__construct(): Option "keys" must have keys of 32 bytes, or "base64:" and these in base64, that of "k1" is not
-ValueError: DelayQueue::__construct(): Option "keys" must have keys of 32 bytes, or "base64:" and these in base64, that of "k1" is not
-ValueError: DelayQueue::__construct(): Option "keys" must have keys of 32 bytes, or "base64:" and these in base64, that of "k1" is not
-ValueError: DelayQueue::__construct(): Option "keys" must have key ids of 1 to 64 bytes of [A-Za-z0-9_.-]
-ValueError: DelayQueue::__construct(): Option "keys" must have key ids of 1 to 64 bytes of [A-Za-z0-9_.-]
-ValueError: DelayQueue::__construct(): Option "keys" must have key ids of 1 to 64 bytes of [A-Za-z0-9_.-]
-ValueError: DelayQueue::__construct(): Option "keys" must have key ids of 1 to 64 bytes of [A-Za-z0-9_.-]
-ValueError: DelayQueue::__construct(): Option "keys" must have key ids of 1 to 64 bytes of [A-Za-z0-9_.-]
 TypeError: DelayQueue::__construct(): Option "signed" must be of type bool, array given
 ValueError: DelayQueue::__construct(): Option "signed" must not be true without the option "keys"
+'unter2-hu…, 'hunter2-h…, '', 'base64:', 'base64:aH…, 'aHVudGVyM…, 'base64:****' => ValueError: DelayQueue::__construct(): Option "keys" must have keys of 32 bytes, or "base64:" and these in base64, that of "k1" is not
+'hunter2-h…, '', 'a b', 'kkkkkkkkk…, '\377' => ValueError: DelayQueue::__construct(): Option "keys" must have key ids of 1 to 64 bytes of [A-Za-z0-9_.-]
 DelayQueue DelayQueue DelayQueue 
 ........
 Exception: Serialization of 'DelayQueue' is not allowed

@@ -22,7 +22,7 @@ foreach ([NAN, INF, "\xff", ["a\xc0"], ["\xff" => 1], fopen('php://memory', 'r')
     try {
         $queue->push($value);
     } catch (DelayQueue\PayloadException $e) {
-        var_dump($e->getMessage() === $expected->getMessage() && $e->getCode() === $expected->getCode());
+        echo $e->getMessage() === $expected->getMessage() && $e->getCode() === $expected->getCode() ? 'the same: ' : 'other: ';
         echo $e->getMessage(), ' / ', get_class($e->getPrevious()), "\n";
     }
 }
@@ -43,26 +43,16 @@ $queue->push(new Exits);
 echo "not reached\n";
 ?>
 --EXPECT--
-bool(true)
-Inf and NaN cannot be JSON encoded / JsonException
-bool(true)
-Inf and NaN cannot be JSON encoded / JsonException
-bool(true)
-Malformed UTF-8 characters, possibly incorrectly encoded / JsonException
-bool(true)
-Malformed UTF-8 characters, possibly incorrectly encoded / JsonException
-bool(true)
-Malformed UTF-8 characters, possibly incorrectly encoded / JsonException
-bool(true)
-Type is not supported / JsonException
-bool(true)
-Recursion detected / JsonException
-bool(true)
-Recursion detected / JsonException
-bool(true)
-Maximum stack depth exceeded / JsonException
-bool(true)
-Non-backed enums have no default serialization / JsonException
+the same: Inf and NaN cannot be JSON encoded / JsonException
+the same: Inf and NaN cannot be JSON encoded / JsonException
+the same: Malformed UTF-8 characters, possibly incorrectly encoded / JsonException
+the same: Malformed UTF-8 characters, possibly incorrectly encoded / JsonException
+the same: Malformed UTF-8 characters, possibly incorrectly encoded / JsonException
+the same: Type is not supported / JsonException
+the same: Recursion detected / JsonException
+the same: Recursion detected / JsonException
+the same: Maximum stack depth exceeded / JsonException
+the same: Non-backed enums have no default serialization / JsonException
 DelayQueue\PayloadException: A Closure cannot be a payload
 DelayQueue\PayloadException: A Closure cannot be a payload
 DelayQueue\PayloadException: A Closure cannot be a payload
