@@ -21,17 +21,8 @@ foreach (range(1, 20) as $n) {
     }
 }
 var_dump(count($spread));
-foreach ([0, -1, 'many', []] as $capacity) {
-    caught(fn() => offline(['capacity' => $capacity]));
-}
-caught(fn() => offline(['capacity' => null]));
 ?>
 --EXPECT--
 DQCAPACITY pushing jobs to queue 'a_full_queue_refuses_new_jobs', 500 of which are stored: the queue holds 500 jobs, and with 200 more it would pass its capacity of 501 (500 before)
 int(500)
 int(6)
-ValueError: DelayQueue::__construct(): Option "capacity" must be greater than or equal to 1
-ValueError: DelayQueue::__construct(): Option "capacity" must be greater than or equal to 1
-TypeError: DelayQueue::__construct(): Option "capacity" must be of type int, string given
-TypeError: DelayQueue::__construct(): Option "capacity" must be of type int, array given
-no exception: DelayQueue

@@ -3,12 +3,10 @@ An unknown option, key of an item or option of a DSN is told with the names that
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';
-foreach ([['max_attempts' => 3], ['Prefix' => 'a'], ['partition' => 2], ['colour' => 1]] as $options) {
-    caught(fn() => offline($options));
-}
 try {
     offline(['colour' => 1]);
 } catch (ValueError $error) {
+    echo $error->getMessage(), "\n";
     preg_match_all("/'(\w+)'/", $error->getMessage(), $names);
     foreach ($names[1] as $name) {
         try {
@@ -32,10 +30,7 @@ foreach ([1, 3] as $partitions) {
 }
 ?>
 --EXPECTF--
-ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "max_attempts"; did you mean 'maxAttempts'?
-ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "Prefix"; did you mean 'prefix'?
-ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "partition"; did you mean 'partitions'?
-ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "colour"; there are 'prefix', 'ttr', %s, 'keys' and 'signed'
+DelayQueue::__construct(): Argument #3 ($options) has the unknown option "colour"; there are 'prefix', 'ttr', %s, 'keys' and 'signed'
 ValueError: DelayQueue::pushMany(): Argument #1 ($jobs) item 0 has the unknown key "max_attempts"; did you mean 'maxAttempts'?
 ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its option 'databse' is unknown%s
 ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, invalid port number; in a password write %s for @, %s
