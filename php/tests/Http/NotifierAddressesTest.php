@@ -90,25 +90,23 @@ final class NotifierAddressesTest extends TestCase
         $this->assertQueueEmpty('notify');
     }
 
-    /** @return array<string, array{class-string<HttpClientInterface>}> */
+    /** @return array<string, array{HttpClientInterface}> */
     public static function transports(): array
     {
-        return ['curl' => [CurlHttpClient::class], 'native' => [NativeHttpClient::class]];
+        return ['curl' => [new CurlHttpClient()], 'native' => [new NativeHttpClient()]];
     }
 
     /**
      * The system knows "localhost", and a receiver listens there: whoever asked it again would get through.
      *
      * @dataProvider transports
-     *
-     * @param class-string<HttpClientInterface> $transport
      */
     #[\PHPUnit\Framework\Attributes\DataProvider('transports')]
-    public function testTheConnectionGoesToTheAddressThatWasLookedAt(string $transport): void
+    public function testTheConnectionGoesToTheAddressThatWasLookedAt(HttpClientInterface $client): void
     {
         $asked = 0;
         $answers = [['127.0.0.2'], ['127.0.0.1']];
-        $notifier = $this->notifier(new $transport(), static function (string $host) use (&$asked, $answers): array {
+        $notifier = $this->notifier($client, static function (string $host) use (&$asked, $answers): array {
             self::assertSame('localhost', $host);
 
             return $answers[$asked++];
@@ -126,16 +124,12 @@ final class NotifierAddressesTest extends TestCase
         $this->assertQueueEmpty('notify');
     }
 
-    /**
-     * @dataProvider transports
-     *
-     * @param class-string<HttpClientInterface> $transport
-     */
+    /** @dataProvider transports */
     #[\PHPUnit\Framework\Attributes\DataProvider('transports')]
-    public function testAttemptsGoRoundTheAddressesOfAName(string $transport): void
+    public function testAttemptsGoRoundTheAddressesOfAName(HttpClientInterface $client): void
     {
         $this->push("http://receiver.test:{$this->receiver->port}/");
-        $notifier = $this->notifier(new $transport(), static fn (): array => ['::1', '127.0.0.2', '127.0.0.1']);
+        $notifier = $this->notifier($client, static fn (): array => ['::1', '127.0.0.2', '127.0.0.1']);
 
         $this->runDueJobs($notifier, 'notify');
         $this->assertDelayed('a', 'notify');
@@ -146,15 +140,11 @@ final class NotifierAddressesTest extends TestCase
         $this->assertSame('2', $this->receiver->request()['headers']['delayqueue-attempt']);
     }
 
-    /**
-     * @dataProvider transports
-     *
-     * @param class-string<HttpClientInterface> $transport
-     */
+    /** @dataProvider transports */
     #[\PHPUnit\Framework\Attributes\DataProvider('transports')]
-    public function testAClientThatConnectsElsewhereIsNotBelieved(string $transport): void
+    public function testAClientThatConnectsElsewhereIsNotBelieved(HttpClientInterface $client): void
     {
-        $headstrong = new class (new $transport()) implements HttpClientInterface {
+        $headstrong = new class ($client) implements HttpClientInterface {
             use DecoratorTrait {
                 request as decorated;
             }
@@ -182,22 +172,17 @@ final class NotifierAddressesTest extends TestCase
         $this->assertStringContainsString('its host has no address', (string) $this->queue->peek('a')?->lastError);
     }
 
-    /**
-     * @dataProvider transports
-     *
-     * @param class-string<HttpClientInterface> $transport
-     */
+    /** @dataProvider transports */
     #[\PHPUnit\Framework\Attributes\DataProvider('transports')]
-    public function testHttpsIsVerifiedByTheNameNotByTheAddress(string $transport): void
+    public function testHttpsIsVerifiedByTheNameNotByTheAddress(HttpClientInterface $client): void
     {
         $certificate = Certificate::make('receiver.test');
         $receiver = new Receiver($certificate);
-        $client = new $transport(['cafile' => $certificate]);
         $resolver = static fn (): array => ['127.0.0.1'];
         $notifier = new Notifier(
             ["receiver.test:$receiver->port", "other.test:$receiver->port"],
             privateNetworks: ['127.0.0.1'],
-            client: $client,
+            client: $client->withOptions(['cafile' => $certificate]),
             resolver: $resolver,
         );
         try {

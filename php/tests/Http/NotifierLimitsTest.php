@@ -31,79 +31,59 @@ final class NotifierLimitsTest extends TestCase
         $this->queue = $this->delayQueue('notify', ['backoff' => Backoff::fixed('1m'), 'maxAttempts' => 2]);
     }
 
-    /** @return array<string, array{class-string<HttpClientInterface>}> */
+    /** @return array<string, array{HttpClientInterface}> */
     public static function transports(): array
     {
-        return ['curl' => [CurlHttpClient::class], 'native' => [NativeHttpClient::class]];
+        return ['curl' => [new CurlHttpClient()], 'native' => [new NativeHttpClient()]];
     }
 
-    /**
-     * @dataProvider transports
-     *
-     * @param class-string<HttpClientInterface> $transport
-     */
+    /** @dataProvider transports */
     #[\PHPUnit\Framework\Attributes\DataProvider('transports')]
-    public function testAMissingAnswerCountsAsFailure(string $transport): void
+    public function testAMissingAnswerCountsAsFailure(HttpClientInterface $client): void
     {
         $this->receiver->answer(['hang']);
-        $this->assertFailed($this->notify(new $transport(), timeout: 0.3), ': ');
+        $this->assertFailed($this->notify($client, timeout: 0.3), ': ');
         $this->assertStringNotContainsString('s3cret', (string) $this->queue->peek('a')?->lastError);
     }
 
-    /**
-     * @dataProvider transports
-     *
-     * @param class-string<HttpClientInterface> $transport
-     */
+    /** @dataProvider transports */
     #[\PHPUnit\Framework\Attributes\DataProvider('transports')]
-    public function testAnAnswerThatNeverEndsIsReadNoFurtherThanNeeded(string $transport): void
+    public function testAnAnswerThatNeverEndsIsReadNoFurtherThanNeeded(HttpClientInterface $client): void
     {
         $memory = memory_get_peak_usage();
         $this->receiver->answer([500, [], 'endless']);
-        $this->assertFailed($this->notify(new $transport()), ' answered 500: ' . rtrim(str_repeat('endless ', 25)) . '…');
+        $this->assertFailed($this->notify($client), ' answered 500: ' . rtrim(str_repeat('endless ', 25)) . '…');
         $this->assertLessThan(16 << 20, memory_get_peak_usage() - $memory);
 
         $this->receiver->answer([200, [], 'endless']);
-        $this->assertDone($this->notify(new $transport()));
+        $this->assertDone($this->notify($client));
     }
 
-    /**
-     * @dataProvider transports
-     *
-     * @param class-string<HttpClientInterface> $transport
-     */
+    /** @dataProvider transports */
     #[\PHPUnit\Framework\Attributes\DataProvider('transports')]
-    public function testAnAnswerThatTricklesIsCutOff(string $transport): void
+    public function testAnAnswerThatTricklesIsCutOff(HttpClientInterface $client): void
     {
         $this->receiver->answer([500, [], 'slow']);
-        $this->assertFailed($this->notify(new $transport(), maxDuration: 1.0), ' answered 500');
+        $this->assertFailed($this->notify($client, maxDuration: 1.0), ' answered 500');
 
         $this->receiver->answer([200, [], 'slow']);
-        $this->assertDone($this->notify(new $transport(), maxDuration: 1.0));
+        $this->assertDone($this->notify($client, maxDuration: 1.0));
     }
 
-    /**
-     * @dataProvider transports
-     *
-     * @param class-string<HttpClientInterface> $transport
-     */
+    /** @dataProvider transports */
     #[\PHPUnit\Framework\Attributes\DataProvider('transports')]
-    public function testAStatusWithoutTheRestCounts(string $transport): void
+    public function testAStatusWithoutTheRestCounts(HttpClientInterface $client): void
     {
         $this->receiver->answer([404, [], 'hang']);
-        $this->assertFailed($this->notify(new $transport(), timeout: 1.0), ' answered 404');
+        $this->assertFailed($this->notify($client, timeout: 1.0), ' answered 404');
 
         $this->receiver->answer([201, [], 'hang']);
-        $this->assertDone($this->notify(new $transport(), timeout: 1.0));
+        $this->assertDone($this->notify($client, timeout: 1.0));
     }
 
-    /**
-     * @dataProvider transports
-     *
-     * @param class-string<HttpClientInterface> $transport
-     */
+    /** @dataProvider transports */
     #[\PHPUnit\Framework\Attributes\DataProvider('transports')]
-    public function testRedirectsAreNotFollowed(string $transport): void
+    public function testRedirectsAreNotFollowed(HttpClientInterface $client): void
     {
         $other = new Receiver();
         $targets = [
@@ -114,7 +94,7 @@ final class NotifierLimitsTest extends TestCase
         foreach ([301, 302, 303, 307, 308] as $status) {
             foreach ($targets as $target) {
                 $this->receiver->answer([$status, ['Location' => $target]]);
-                $this->assertFailed($this->notify(new $transport()), " answered $status, and redirects are not followed");
+                $this->assertFailed($this->notify($client), " answered $status, and redirects are not followed");
                 $expected++;
             }
         }
@@ -122,17 +102,13 @@ final class NotifierLimitsTest extends TestCase
         $this->assertSame([$expected, 0], [$this->receiver->connections(), $other->connections()]);
     }
 
-    /**
-     * @dataProvider transports
-     *
-     * @param class-string<HttpClientInterface> $transport
-     */
+    /** @dataProvider transports */
     #[\PHPUnit\Framework\Attributes\DataProvider('transports')]
-    public function testNobodyThereIsAFailureThatSaysSo(string $transport): void
+    public function testNobodyThereIsAFailureThatSaysSo(HttpClientInterface $client): void
     {
         $port = $this->receiver->port;
         unset($this->receiver);
-        $seconds = $this->notify(new $transport(), port: $port);
+        $seconds = $this->notify($client, port: $port);
 
         $this->assertFailed($seconds, ': ');
         $error = (string) $this->queue->peek('a')?->lastError;
@@ -140,18 +116,14 @@ final class NotifierLimitsTest extends TestCase
         $this->assertStringNotContainsString('s3cret', $error);
     }
 
-    /**
-     * @dataProvider transports
-     *
-     * @param class-string<HttpClientInterface> $transport
-     */
+    /** @dataProvider transports */
     #[\PHPUnit\Framework\Attributes\DataProvider('transports')]
-    public function testProxiesOfTheEnvironmentAreLeftAside(string $transport): void
+    public function testProxiesOfTheEnvironmentAreLeftAside(HttpClientInterface $client): void
     {
         $proxy = new Receiver();
         $_SERVER['http_proxy'] = "http://127.0.0.1:$proxy->port";
         try {
-            $this->assertDone($this->notify(new $transport()));
+            $this->assertDone($this->notify($client));
         } finally {
             unset($_SERVER['http_proxy']);
         }
@@ -160,16 +132,12 @@ final class NotifierLimitsTest extends TestCase
         $this->assertSame('identity', $this->receiver->request()['headers']['accept-encoding']);
     }
 
-    /**
-     * @dataProvider transports
-     *
-     * @param class-string<HttpClientInterface> $transport
-     */
+    /** @dataProvider transports */
     #[\PHPUnit\Framework\Attributes\DataProvider('transports')]
-    public function testTheTimeoutOfTheJobEndsAnAttempt(string $transport): void
+    public function testTheTimeoutOfTheJobEndsAnAttempt(HttpClientInterface $client): void
     {
         $this->receiver->answer([200, [], 'slow']);
-        $this->assertFailed($this->notify(new $transport(), jobTimeout: '500ms'), 'timed out after 0.5 s');
+        $this->assertFailed($this->notify($client, jobTimeout: '500ms'), 'timed out after 0.5 s');
     }
 
     /** @return float seconds */
