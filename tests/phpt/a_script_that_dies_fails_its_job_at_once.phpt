@@ -44,8 +44,6 @@ dies('settled at shutdown', '$job = $queue->reserve(); register_shutdown_functio
 dies('exit in consume()', '$queue->consume(fn() => exit);');
 dies('exit(0) in consume()', '$queue->consume(fn() => exit(0));');
 dies('die() in drain()', '$queue->drain(fn() => die("bye"));');
-dies('exit(3) in consume()', '$queue->consume(fn() => exit(3));');
-dies('exit(8) at shutdown', 'register_shutdown_function(fn() => exit(8)); $queue->consume(fn() => exit);');
 dies('exit(0) behind consume()', '$queue->consume(fn() => null, maxJobs: 1); exit(0);');
 dies('exit(0) in a listener', '$queue->on(DelayQueue\Event::WorkerStopping, fn() => exit(0)); $queue->consume(fn() => null, maxJobs: 1);');
 dies('exit(0) in a forked child', '$queue->consume(function () {
@@ -79,8 +77,6 @@ settled at shutdown             exit code 0 | ready 0  | ready 0
 exit in consume()               exit code 1 | delayed 1 the handler called exit() with status 0 | ready 0 
 exit(0) in consume()            exit code 1 | delayed 1 the handler called exit() with status 0 | ready 0 
 die() in drain()                exit code 1bye | delayed 1 the handler called exit() with status 0 | ready 0 
-exit(3) in consume()            exit code 3 | delayed 1 the handler called exit() with status 3 | ready 0 
-exit(8) at shutdown             exit code 8 | delayed 1 the handler called exit() with status 0 | ready 0 
 exit(0) behind consume()        exit code 0 | gone | ready 0 
 exit(0) in a listener           exit code 0 | gone | ready 0 
 exit(0) in a forked child       exit code 0 (child 0) | gone | ready 0 

@@ -10,10 +10,7 @@ use DelayQueue\Console\JobView;
 use DelayQueue\Flow\Batch;
 use DelayQueue\Flow\Follow;
 use DelayQueue\JobInterface;
-use DelayQueue\Queues;
-use DelayQueue\QueueInterface;
 use DelayQueue\Testing;
-use DelayQueue\Testing\InteractsWithDelayQueue;
 use DelayQueue\Worker\Progress;
 use PHPUnit\Framework\TestCase;
 use ValueError;
@@ -21,27 +18,7 @@ use WeakReference;
 
 final class ProgressTest extends TestCase
 {
-    use InteractsWithDelayQueue;
-
-    /** @return array<string, array{Closure(array<string, mixed>): QueueInterface}> */
-    public static function queues(): array
-    {
-        $sealed = ['keys' => ['k' => str_repeat('k', 32)]];
-
-        return [
-            'Redis' => [static fn (array $options = []): QueueInterface => new DelayQueue('imports', null, $options)],
-            'memory' => [static fn (array $options = []): QueueInterface => Queues::open('imports', 'memory://', $options)],
-            'partitions' => [static fn (array $options = []): QueueInterface => new DelayQueue('imports', null, $options + ['partitions' => 4])],
-            'sealed' => [static fn (array $options = []): QueueInterface => new DelayQueue('imports', null, $options + $sealed)],
-        ];
-    }
-
-    /** @before */
-    #[\PHPUnit\Framework\Attributes\Before]
-    protected function forget(): void
-    {
-        Queues::forgetMemory();
-    }
+    use OnEachKindOfQueue;
 
     /** @dataProvider queues */
     #[\PHPUnit\Framework\Attributes\DataProvider('queues')]
@@ -80,7 +57,7 @@ final class ProgressTest extends TestCase
 
     public function testAPayloadOfAnotherProgramIsWrittenOnlyIfItStaysWhatItIs(): void
     {
-        $raw = $this->delayQueue('imports', ['format' => 'raw']);
+        $raw = $this->delayQueue('orders', ['format' => 'raw']);
         $bodies = [
             '{ "name": "K\u00f6ln \u2028", "list": [ 1, 2.5 ], "none": {} }' => '{"name":"Köln \u2028","list":[1,2.5],"none":{}}',
             '{"n":1.50}' => null,
@@ -90,7 +67,7 @@ final class ProgressTest extends TestCase
         ];
         foreach ($bodies as $body => $written) {
             $raw->push($body, id: 'a');
-            $job = $this->delayQueue('imports')->reserve();
+            $job = $this->delayQueue('orders')->reserve();
             Progress::of($job)->report(0.5);
             $info = $raw->peek('a');
             $this->assertSame([$written ?? $body, $written !== null], [$info->body, Progress::in($info) !== null]);
@@ -165,7 +142,7 @@ final class ProgressTest extends TestCase
 
     public function testAJobThatIsLostOrSettledIsNoError(): void
     {
-        $queue = $this->delayQueue('imports');
+        $queue = $this->delayQueue('orders');
         $queue->pushMany([['payload' => 1, 'id' => 'lost'], ['payload' => 2, 'id' => 'settled']]);
         [$lost, $settled] = $queue->reserveMany(2);
         $queue->cancel('lost');
@@ -174,12 +151,12 @@ final class ProgressTest extends TestCase
         Progress::of($lost)->report(1);
         Progress::of($settled)->report(1);
         $this->assertTrue($lost->isLost());
-        $this->assertQueueEmpty('imports');
+        $this->assertQueueEmpty('orders');
     }
 
     public function testHeadersThatHaveNoRoomLeftAreNoError(): void
     {
-        $queue = $this->delayQueue('imports');
+        $queue = $this->delayQueue('orders');
         $queue->push(1, id: 'a', headers: ['long' => str_repeat('x', 8180)]);
         Progress::of($queue->reserve())->report(1);
         $this->assertNull(Progress::in($queue->peek('a')));

@@ -6,9 +6,6 @@ namespace DelayQueue\Tests\Worker;
 
 use Closure;
 use DelayQueue;
-use DelayQueue\Queues;
-use DelayQueue\QueueInterface;
-use DelayQueue\Testing\InteractsWithDelayQueue;
 use DelayQueue\Worker\Result;
 use PHPUnit\Framework\TestCase;
 use stdClass;
@@ -16,28 +13,7 @@ use ValueError;
 
 final class ResultTest extends TestCase
 {
-    use InteractsWithDelayQueue;
-
-    /** @return array<string, array{Closure(array<string, mixed>): QueueInterface}> */
-    public static function queues(): array
-    {
-        $sealed = ['keys' => ['k' => str_repeat('k', 32)]];
-
-        return [
-            'Redis' => [static fn (array $options = []): QueueInterface => new DelayQueue('orders', null, $options)],
-            'memory' => [static fn (array $options = []): QueueInterface => Queues::open('orders', 'memory://', $options)],
-            'partitions' => [static fn (array $options = []): QueueInterface => new DelayQueue('orders', null, $options + ['partitions' => 4])],
-            'sealed' => [static fn (array $options = []): QueueInterface => new DelayQueue('orders', null, $options + $sealed)],
-            'a prefix' => [static fn (array $options = []): QueueInterface => new DelayQueue('orders', null, $options + ['prefix' => 'other'])],
-        ];
-    }
-
-    /** @before */
-    #[\PHPUnit\Framework\Attributes\Before]
-    protected function forget(): void
-    {
-        Queues::forgetMemory();
-    }
+    use OnEachKindOfQueue;
 
     /** @dataProvider queues */
     #[\PHPUnit\Framework\Attributes\DataProvider('queues')]
