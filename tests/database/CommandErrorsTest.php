@@ -159,12 +159,6 @@ final class CommandErrorsTest extends DatabaseCliTestCase
         ];
     }
 
-    /** @return iterable<string, array{string}> */
-    public static function servers(): iterable
-    {
-        yield from array_diff_key(iterator_to_array(self::databases()), ['sqlite' => true]);
-    }
-
     private function assertRefused(string $pattern, string ...$arguments): string
     {
         $errors = $this->cliExpecting(5, ...$arguments);

@@ -283,12 +283,6 @@ final class InboxTest extends DatabaseTestCase
         }
     }
 
-    /** @return iterable<string, array{string}> */
-    public static function servers(): iterable
-    {
-        yield from array_diff_key(iterator_to_array(self::databases()), ['sqlite' => true]);
-    }
-
     protected function setUp(): void
     {
         RedisServer::shared()->flush();

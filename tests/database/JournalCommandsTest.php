@@ -186,12 +186,6 @@ final class JournalCommandsTest extends DatabaseCliTestCase
         }
     }
 
-    /** @return iterable<string, array{string}> */
-    public static function servers(): iterable
-    {
-        yield from array_diff_key(iterator_to_array(self::databases()), ['sqlite' => true]);
-    }
-
     /**
      * Jobs of these ids, worked in this process with a journal that keeps payloads.
      *

@@ -13,7 +13,6 @@ use DelayQueue\Job;
 use DelayQueue\Release;
 use DelayQueue\Testing\RedisServer;
 use DelayQueue\Tests\Database\Support\JournalTestCase;
-use DelayQueue\Tests\Support\Process;
 use RuntimeException;
 
 /** The history of each job. */
@@ -194,13 +193,5 @@ final class JournalTest extends JournalTestCase
         $this->pdo()->exec("update delayqueue_jobs set ended = 4000000000000000 where job = 'signs'");
         $this->assertSame('signs', $ids(limit: 1)[0]);
         $this->assertSame("caf\xc3\xa9 \xff\0\xfe", $journal->find('bytes')[0]->payload);
-    }
-
-    private function worker(int $batch, float $atMost): Process
-    {
-        $server = self::database($this->name);
-        $command = [PHP_BINARY, __DIR__ . '/programs/journal.php', $server->dsn($this->database), (string) $server->user(), (string) $server->password()];
-
-        return new Process([...$command, RedisServer::shared()->dsn(), (string) $batch, (string) $atMost]);
     }
 }

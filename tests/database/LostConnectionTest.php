@@ -64,12 +64,6 @@ final class LostConnectionTest extends OutboxTestCase
         $this->assertSame([1, 2, 3], $this->work());
     }
 
-    /** @return iterable<string, array{string}> */
-    public static function servers(): iterable
-    {
-        yield from array_diff_key(iterator_to_array(self::databases()), ['sqlite' => true]);
-    }
-
     /** Ends all connections of the database but the test's own. */
     private function cut(string $server): void
     {

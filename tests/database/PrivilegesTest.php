@@ -63,12 +63,6 @@ final class PrivilegesTest extends OutboxTestCase
         }
     }
 
-    /** @return iterable<string, array{string}> */
-    public static function servers(): iterable
-    {
-        yield from array_diff_key(iterator_to_array(self::databases()), ['sqlite' => true]);
-    }
-
     /** @return array<string, array<string, list<string>>> rights by role and table */
     private static function documented(): array
     {

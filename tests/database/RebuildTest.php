@@ -12,13 +12,12 @@ use DelayQueue\Database\Internal\PdoConnection;
 use DelayQueue\Database\Journal;
 use DelayQueue\Database\Outbox;
 use DelayQueue\Database\Relay;
-use DelayQueue\Database\Schema;
 use DelayQueue\Job;
 use DelayQueue\OnDuplicate;
 use DelayQueue\Release;
 use DelayQueue\State;
 use DelayQueue\Testing\RedisServer;
-use DelayQueue\Tests\Database\Support\DatabaseTestCase;
+use DelayQueue\Tests\Database\Support\JournalTestCase;
 use DelayQueue\Tests\Database\Support\ShiftedClock;
 use DelayQueue\Tests\Support\RedisClient;
 use PDO;
@@ -26,12 +25,8 @@ use RuntimeException;
 use UnexpectedValueException;
 
 /** A queue whose Redis came back empty, rebuilt from the journal. */
-final class RebuildTest extends DatabaseTestCase
+final class RebuildTest extends JournalTestCase
 {
-    private string $name;
-
-    private string $database;
-
     private Outbox $outbox;
 
     private Journal $journal;
@@ -297,33 +292,18 @@ final class RebuildTest extends DatabaseTestCase
         (new Journal($this->pdo(), $sealing))->rebuild('orders');
     }
 
-    protected function setUp(): void
+    protected function prepare(string $name, int $batch = 200, float $atMost = 1.0): Journal
     {
-        RedisServer::shared()->flush();
-    }
-
-    private function prepare(string $name): void
-    {
-        [$this->name, $this->database] = [$name, self::database($name)->fresh()];
-        Schema::install($this->pdo(), jobs: true);
+        $this->journal = parent::prepare($name, $batch, $atMost);
         $this->outbox = new Outbox($this->pdo(), self::queue(...), journal: true);
-        $this->journal = new Journal($this->pdo(), self::queue(...), payloads: true);
+
+        return $this->journal;
     }
 
     /** Redis has forgotten everything. */
     private function empty(): void
     {
         RedisServer::shared()->flush();
-    }
-
-    private function pdo(): PDO
-    {
-        return self::database($this->name)->pdo($this->database);
-    }
-
-    private static function queue(string $name = 'orders'): DelayQueue
-    {
-        return new DelayQueue($name, RedisServer::shared()->dsn(), ['backoff' => Backoff::fixed(0)]);
     }
 
     private static function moment(float $seconds): string

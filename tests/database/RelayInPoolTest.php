@@ -238,12 +238,6 @@ final class RelayInPoolTest extends DatabaseCliTestCase
         return ['told by the kernel' => [true], 'by its socket' => [false]];
     }
 
-    /** @return iterable<string, array{string}> */
-    public static function servers(): iterable
-    {
-        yield from array_diff_key(iterator_to_array(self::databases()), ['sqlite' => true]);
-    }
-
     private function pool(string ...$options): Process
     {
         return $this->start('work', self::HANDLER, '--relay', ...$options);

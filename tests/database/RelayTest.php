@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Database;
 
 use DelayQueue;
-use DelayQueue\Database\Connection;
 use DelayQueue\Database\Internal\PdoConnection;
 use DelayQueue\Database\Relay;
 use DelayQueue\Database\Schema;

@@ -188,12 +188,6 @@ final class ServersTest extends DatabaseTestCase
         $copy->remove();
     }
 
-    /** @return iterable<string, array{string}> */
-    public static function servers(): iterable
-    {
-        yield from array_diff_key(iterator_to_array(self::databases()), ['sqlite' => true]);
-    }
-
     /** @return iterable<string, array{string, ?int}> what a test may have done to the server before */
     public static function ends(): iterable
     {

@@ -10,7 +10,6 @@ use DelayQueue\QueueFullException;
 use DelayQueue\ServerException;
 use DelayQueue\State;
 use DelayQueue\Tests\Faults\Support\Cluster;
-use DelayQueue\Tests\Faults\Support\Node;
 use DelayQueue\Tests\Faults\Support\Sentinels;
 use DelayQueue\Tests\Faults\Support\Setup;
 use DelayQueue\Tests\Faults\Support\Single;

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Processes;
 
-use DelayQueue\State;
 use DelayQueue\Tests\Support\CliTestCase;
 
 /** The handler that delayqueue work and delayqueue drain are given: how it is found and made, and the words where it cannot be. */

@@ -6,7 +6,6 @@ namespace DelayQueue\Tests\Processes;
 
 use DelayQueue;
 use DelayQueue\Exception;
-use DelayQueue\Tests\Support\CliResult;
 use DelayQueue\Tests\Support\CliTestCase;
 use DelayQueue\Tests\Support\FreePort;
 use DelayQueue\Tests\Support\Process;

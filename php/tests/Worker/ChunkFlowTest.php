@@ -6,7 +6,6 @@ namespace DelayQueue\Tests\Worker;
 
 use DelayQueue\Bury;
 use DelayQueue\Flow\Chain;
-use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
 use DelayQueue\State;
 use DelayQueue\Testing\InteractsWithDelayQueue;

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Database\Support;
 
-/** Tests that run once on each database: their data provider is databases(). */
+/** Tests that run once on each database: their data provider is databases(), or servers(). */
 trait OnEachDatabase
 {
     protected function tearDown(): void
@@ -19,5 +19,11 @@ trait OnEachDatabase
         foreach (DatabaseServer::names() as $name) {
             yield $name => [$name];
         }
+    }
+
+    /** Those with a process of their own. @return iterable<string, array{string}> */
+    public static function servers(): iterable
+    {
+        yield from array_diff_key(iterator_to_array(self::databases()), ['sqlite' => true]);
     }
 }
