@@ -80,8 +80,7 @@ fn a_reserve_of_prioritized_jobs_is_bounded_in_bytes_too() {
 /// The answer with the batch is lost: the repeat gives the same jobs, and no attempt is counted for jobs that no handler saw.
 #[test]
 fn a_batch_that_could_not_be_read_is_given_back_uncounted() {
-    let server = Server::start(&[]);
-    let proxy = Proxy::before(&server);
+    let (server, proxy) = Proxy::with_server();
     for (number, fault) in
         [Fault::DropReply, Fault::CutReply(Cut::First), Fault::CutReply(Cut::Half), Fault::CutReply(Cut::Last)]
             .into_iter()
@@ -123,8 +122,7 @@ fn a_page_of_a_list_is_bounded_in_bytes() {
 /// None of the tries of an operation was answered. The next call of this consumer gives back what they have leased.
 #[test]
 fn a_batch_that_nobody_saw_is_given_back_by_the_next_call() {
-    let server = Server::start(&[]);
-    let proxy = Proxy::before(&server);
+    let (server, proxy) = Proxy::with_server();
     for fault in [Fault::Hold, Fault::DropReply, Fault::CutReply(Cut::Half)] {
         let direct = server.queue(&format!("{fault:?}").replace(['(', ')'], "."));
         push_many(&direct, &["a", "b", "c", "d"].map(|name| large(name, 1_000)));
@@ -147,8 +145,7 @@ fn a_batch_that_nobody_saw_is_given_back_by_the_next_call() {
 /// It holds for a job that is reserved by its id, and for one that another worker has settled meanwhile.
 #[test]
 fn a_given_job_that_nobody_saw_goes_back_to_where_it_was() {
-    let server = Server::start(&[]);
-    let proxy = Proxy::before(&server);
+    let (server, proxy) = Proxy::with_server();
     let (direct, queue) = (server.queue("q"), proxy.queue("q", Duration::from_millis(300)));
     direct.push(&delayed("a", 3_600_000)).unwrap();
     direct.push(&delayed("b", 3_600_000)).unwrap();
@@ -188,8 +185,7 @@ fn a_lost_answer_belongs_to_its_server() {
 /// The connection of a waiting worker is subscribed: Redis closes it when more than 32 MB of answers wait to be read.
 #[test]
 fn a_waiter_gets_large_jobs_within_the_output_limit_of_subscribed_connections() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (server, queue, mut raw) = Server::with_queue(&[]);
     let waiter = {
         let queue = server.queue("q");
         std::thread::spawn(move || {
@@ -215,8 +211,7 @@ fn a_waiter_gets_large_jobs_within_the_output_limit_of_subscribed_connections() 
 
 #[test]
 fn five_hundred_jobs_are_given_back_by_one_script() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     push_many(&queue, &(0..500).map(|n| job(&format!("{n:03}"))).collect::<Vec<_>>());
     let jobs = reserve_many(&queue, 500);
     assert_eq!(jobs.len(), 500);
@@ -233,8 +228,7 @@ fn five_hundred_jobs_are_given_back_by_one_script() {
 
 #[test]
 fn looking_at_and_cancelling_a_held_job_costs_the_same_among_a_hundred_thousand_leases() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     let costs = [1_000, 100_000].map(|leases: usize| {
         let held = queue.count(Some(State::Reserved)).unwrap() as usize;
         let names: Vec<String> = (held..leases).map(|n| format!("{n:06}")).collect();
@@ -261,8 +255,7 @@ fn looking_at_and_cancelling_a_held_job_costs_the_same_among_a_hundred_thousand_
 /// Many leases end together: each call takes back a part of them, and all come back.
 #[test]
 fn leases_that_end_together_are_taken_back_in_parts() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     push_many(&queue, &(0..2_000).map(|n| job(&format!("{n:04}"))).collect::<Vec<_>>());
     while !reserve_many(&queue, 500).is_empty() {}
     travel(60_001);
@@ -344,8 +337,7 @@ fn a_job_on_its_last_attempt_is_leased_alone() {
 /// HSCAN gives the records as well, each of which may be as large as a payload can be.
 #[test]
 fn a_repair_looks_at_a_few_records_at_a_time() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     push_large(&queue, 500, 100);
     raw.run(&["DEL", &key(&queue, "waiting")]);
     let before = raw.calls("hscan");

@@ -94,8 +94,7 @@ fn a_lease_that_ends_does_not_take_away_what_a_repeat_gives_back() {
 
 #[test]
 fn a_reserve_whose_acknowledgements_are_all_lost_works_in_a_full_redis() {
-    let server = Server::start(&["--maxmemory-policy", "noeviction"]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&["--maxmemory-policy", "noeviction"]);
     push_many(&queue, &[job("a"), job("b")]);
     let lost = reserve(&queue).unwrap();
     queue.cancel(&[id("a")]).unwrap();

@@ -6,7 +6,6 @@ use crate::support::*;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, NewJob, OnDuplicate};
 use delayqueue::core::partitions::Partitions;
-use delayqueue::core::queue::Queue;
 use std::time::Duration;
 
 fn keeping(name: &str) -> NewJob {
@@ -104,9 +103,8 @@ fn each_partition_has_its_share() {
 
 #[test]
 fn a_repeat_of_a_push_that_has_filled_the_queue_is_stored() {
-    let server = Server::start(&[]);
-    let (direct, proxy) = (server.queue("q"), Proxy::before(&server));
-    let queue: Queue = proxy.queue("q", Duration::from_secs(10)).with_capacity(Some(2));
+    let (server, proxy) = Proxy::with_server();
+    let (direct, queue) = (server.queue("q"), proxy.queue("q", Duration::from_secs(10)).with_capacity(Some(2)));
     queue.count(None).unwrap();
     for fault in [Fault::DropReply, Fault::DropBefore] {
         proxy.fail(fault, 1);
@@ -118,9 +116,8 @@ fn a_repeat_of_a_push_that_has_filled_the_queue_is_stored() {
 
 #[test]
 fn a_repeat_that_finds_the_queue_full_of_others_is_in_doubt() {
-    let server = Server::start(&[]);
-    let (direct, proxy) = (server.queue("q"), Proxy::before(&server));
-    let queue = proxy.queue("q", Duration::from_secs(10)).with_capacity(Some(1));
+    let (server, proxy) = Proxy::with_server();
+    let (direct, queue) = (server.queue("q"), proxy.queue("q", Duration::from_secs(10)).with_capacity(Some(1)));
     queue.count(None).unwrap();
     proxy.fail_twice(Fault::DropReply, Fault::Delay(Duration::from_secs(1)));
     let error = std::thread::scope(|scope| {

@@ -28,8 +28,7 @@ fn a_replica_has_what_the_master_has_after_every_operation() {
 /// The log of a Redis that died is cut off anywhere: Redis loads from it a queue in which each job is in one place.
 #[test]
 fn a_log_that_is_cut_off_anywhere_is_a_sound_queue() {
-    let mut server = Server::start(&["--appendonly", "yes", "--aof-load-truncated", "yes"]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (mut server, queue, mut raw) = Server::with_queue(&["--appendonly", "yes", "--aof-load-truncated", "yes"]);
     for round in 0..6 {
         let named = |name: &str| format!("{name}{round}");
         push_many(&queue, &(0..30).map(|n| delayed(&named(&format!("j{n:02}.")), n % 2)).collect::<Vec<_>>());
@@ -69,7 +68,6 @@ fn a_log_that_is_cut_off_anywhere_is_a_sound_queue() {
         assert!(queue.reserve_job(&id("new")).unwrap().is_some(), "{cut} of {} bytes", whole.len());
         server.kill();
     }
-    delayqueue::core::clock::set_offset_ms(0);
 }
 
 /// The append-only file: of Redis 6.2 a file, of newer ones the last in a folder.

@@ -64,7 +64,6 @@ fn each_replacement_copies_the_moment_of_the_first_push() {
     assert!(due(&queue) > latest + 60_000_000, "the next debounce begins");
     queue.push(&replacing(delayed("a", 200_000))).unwrap();
     assert!(due(&queue) > latest + 200_000_000, "a push without it is no part of the debounce");
-    clock::set_offset_ms(0);
 }
 
 #[test]
@@ -112,7 +111,6 @@ fn a_job_that_was_only_moved_keeps_its_moment() {
     assert_eq!(due(&queue), latest);
     queue.push_once(&[once("r", at_most(delayed("a", 60_000), 5_000))]).unwrap();
     assert_eq!(due(&queue), latest, "the same by a push that arrives once");
-    clock::set_offset_ms(0);
 }
 
 #[test]
@@ -129,9 +127,8 @@ fn within_a_batch_the_first_of_an_id_sets_the_moment() {
 
 #[test]
 fn a_repeated_replacement_keeps_the_moment_and_counts_once() {
-    let server = Server::start(&[]);
-    let (direct, proxy) = (server.queue("q"), Proxy::before(&server));
-    let queue = proxy.queue("q", Duration::from_secs(10));
+    let (server, proxy) = Proxy::with_server();
+    let (direct, queue) = (server.queue("q"), proxy.queue("q", Duration::from_secs(10)));
     queue.count(None).unwrap();
     direct.push(&at_most(delayed("a", 60_000), 30_000)).unwrap();
     let latest = due(&direct);

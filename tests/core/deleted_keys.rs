@@ -12,8 +12,7 @@ use delayqueue::core::queue::Queue;
 
 #[test]
 fn a_deleted_key_neither_stops_the_queue_nor_sends_it_round_in_circles() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (server, queue, mut raw) = Server::with_queue(&[]);
     for setting in Setting::ALL {
         let scene = Scene::set(&server, &queue, setting);
         for name_of_key in audit::NAMES {
@@ -54,8 +53,7 @@ fn jobs_check(queue: &Queue, repair: bool) -> Check {
 
 #[test]
 fn leases_that_nobody_looks_at_and_jobs_without_a_lease_are_found_by_doctor() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     let leases = |repair| queue.doctor(repair).unwrap().into_iter().find(|check| check.check == "leases").unwrap();
     queue.push(&job("a")).unwrap();
     reserve(&queue).unwrap();
@@ -80,8 +78,7 @@ fn leases_that_nobody_looks_at_and_jobs_without_a_lease_are_found_by_doctor() {
 
 #[test]
 fn jobs_whose_place_was_deleted_are_found_by_doctor_and_repaired() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (server, queue, mut raw) = Server::with_queue(&[]);
     for setting in [Setting::Prioritized, Setting::Tidy, Setting::Grouped] {
         let scene = Scene::set(&server, &queue, setting);
         for name_of_key in audit::NAMES.into_iter().filter(|name| *name != "jobs") {
@@ -120,8 +117,7 @@ fn jobs_whose_place_was_deleted_are_found_by_doctor_and_repaired() {
 
 #[test]
 fn a_repair_changes_nothing_of_a_healthy_queue() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (server, queue, mut raw) = Server::with_queue(&[]);
     let scene = Scene::set(&server, &queue, Setting::Tidy);
     scene.restore(&mut raw);
     let many: Vec<NewJob> = (0..1_000).map(|n| delayed(&format!("many{n}"), 3_600_000)).collect();

@@ -13,8 +13,7 @@ fn find(queue: &Queue, what: &str) -> Check {
 
 #[test]
 fn settings_that_lose_jobs_are_found_on_a_server_and_gone_when_they_are_cured() {
-    let server = Server::start(&["--appendonly", "yes"]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&["--appendonly", "yes"]);
     for (setting, bad, good, what) in [
         ("appendfsync", "no", "everysec", "persistence"),
         ("appendfsync", "no", "always", "persistence"),

@@ -45,8 +45,7 @@ fn of_a_forgotten_queue_no_key_is_left_and_its_numbers_begin_anew() {
 
 #[test]
 fn jobs_that_lie_in_no_state_keep_their_queue_and_so_does_a_newer_schema() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     queue.push(&job("a")).unwrap();
     raw.run(&["DEL", "dq:{q}:waiting"]);
     assert!(!queue.forget().unwrap());
@@ -59,8 +58,7 @@ fn jobs_that_lie_in_no_state_keep_their_queue_and_so_does_a_newer_schema() {
 
 #[test]
 fn more_dead_waiters_than_one_script_may_look_at_do_not_keep_a_queue() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     for number in 0..250 {
         raw.run(&["ZADD", "dq:{q}:waiters", "9e15", &format!("dead{number}")]);
     }

@@ -59,8 +59,7 @@ const ALL_IN_LINE: &str =
 
 #[test]
 fn a_hundred_thousand_groups_make_no_call_longer() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (server, queue, mut raw) = Server::with_queue(&[]);
     push_each(&queue, |n| NewJob { due: Due::InMs(3_600_000), ..of(&format!("group{n}"), &n.to_string()) });
     let line = key(&queue, "line");
     raw.run(&["EVAL", ALL_IN_LINE, "1", &line]);
@@ -91,8 +90,7 @@ fn wrong_ones(server: &Server, line: &str) -> i64 {
 
 #[test]
 fn a_group_of_a_hundred_thousand_is_cancelled_in_parts() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     push_each(&queue, |n| of("g", &n.to_string()));
     let (calls, ..) = per_call(&mut raw, "cancelling a group", || {
         assert_eq!(queue.cancel_group(&group("g"), true).unwrap(), GROUPS as u64);
@@ -104,8 +102,7 @@ fn a_group_of_a_hundred_thousand_is_cancelled_in_parts() {
 /// A look jumps over a thousand priorities at most.
 #[test]
 fn a_group_of_many_priorities_whose_jobs_are_delayed_holds_up_no_call_and_no_other_group() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     let delayed =
         |n: usize| NewJob { due: Due::InMs(3_600_000), ..of_priority("g", &n.to_string(), u32::try_from(n).unwrap()) };
     for from in (0..10_000).step_by(500) {

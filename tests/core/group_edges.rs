@@ -1,7 +1,7 @@
 //! Groups at their edges: limits that change, jobs that get the same time again, hundreds of priorities, jobs that are too late.
 
 use crate::audit;
-use crate::groups::{after, concurrency, group, ids, is_sound, of, of_priority, ordered, rate, served};
+use crate::groups::{after, concurrency, group, ids, is_sound, of, of_priority, ordered, rate};
 use crate::support::*;
 use delayqueue::core::job::{Due, Extras, JobOptions, NewJob, OnDuplicate};
 use delayqueue::core::traits::{Limit, OnExpiry, Traits};
@@ -12,7 +12,7 @@ fn a_ready_job_is_found_behind_hundreds_of_priorities_whose_jobs_are_not_due() {
     let later: Vec<NewJob> = (0..150).map(|n| after(3_600_000, of_priority("a", &format!("later{n}"), n))).collect();
     push_many(&queue, &later);
     push_many(&queue, &[of("a", "ready"), after(3_600_000, of_priority("b", "b-later", 1)), of("b", "b-ready")]);
-    assert_eq!(served(&queue), ["ready", "b-ready"]);
+    assert_eq!(serve_all(&queue), ["ready", "b-ready"]);
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn the_first_of_an_ordered_group_that_gets_the_same_time_again_waits_once() {
             false => assert_eq!(queue.reschedule(&id("o1"), at), Ok(true)),
         }
         is_sound(&queue);
-        assert_eq!(served(&queue), ["o2"], "the group is open");
+        assert_eq!(serve_all(&queue), ["o2"], "the group is open");
         queue.limit_groups(Some(&group("o")), None).unwrap();
         travel(60_000);
         assert_eq!(ids(&queue, 10), ["o1"], "once");
@@ -55,7 +55,7 @@ fn a_group_whose_last_job_is_cancelled_leaves_the_line() {
         is_sound(&queue);
     }
     push_many(&queue, &[of("far", "again")]);
-    assert_eq!(served(&queue), ["again"]);
+    assert_eq!(serve_all(&queue), ["again"]);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn limits_of_all_others_that_are_taken_away_by_half_keep_nobody_out() {
     command.extend(["0", "", "", ""]);
     assert!(format!("{:?}", shared().raw().run(&command)).contains("MORE"));
     ack_all(&queue, &held);
-    assert_eq!(served(&queue).len(), 150);
+    assert_eq!(serve_all(&queue).len(), 150);
     queue.limit_groups(None, None).unwrap();
     assert_eq!(queue.limits().unwrap().others, None);
 }
@@ -108,7 +108,7 @@ fn expired_jobs_of_groups_do_not_cost_a_call_each() {
     travel(1000);
     let mut raw = server.raw();
     raw.run(&["CONFIG", "RESETSTAT"]);
-    assert_eq!(served(&queue), ["last"]);
+    assert_eq!(serve_all(&queue), ["last"]);
     assert!(raw.calls("evalsha") < 20, "{}", raw.calls("evalsha"));
 }
 

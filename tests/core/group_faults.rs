@@ -109,8 +109,7 @@ fn spent(raw: &mut Raw, queue: &Queue) -> i64 {
 
 #[test]
 fn a_call_on_groups_that_breaks_once_has_its_effect_once() {
-    let server = Server::start(&[]);
-    let proxy = Proxy::before(&server);
+    let (server, proxy) = Proxy::with_server();
     let mut raw = server.raw();
     for (name, call, answer, expected) in CALLS {
         for fault in REPEATED {
@@ -135,8 +134,7 @@ fn a_call_on_groups_that_breaks_once_has_its_effect_once() {
 /// None of the tries was answered: the next call of this consumer gives back places and tokens.
 #[test]
 fn jobs_of_groups_that_nobody_saw_are_given_back_with_their_places_and_tokens() {
-    let server = Server::start(&[]);
-    let proxy = Proxy::before(&server);
+    let (server, proxy) = Proxy::with_server();
     let direct = server.queue("q");
     direct.limit_groups(None, Some(&GroupLimits { concurrency: Some(1), burst: Some(1), ..RATE })).unwrap();
     push_many(&direct, &[of("a", "a1"), of("a", "a2"), of("b", "b1")]);
@@ -154,8 +152,7 @@ fn jobs_of_groups_that_nobody_saw_are_given_back_with_their_places_and_tokens() 
 
 #[test]
 fn limits_of_all_groups_that_are_interrupted_between_two_pages_reach_all_of_them() {
-    let server = Server::start(&[]);
-    let proxy = Proxy::before(&server);
+    let (server, proxy) = Proxy::with_server();
     for fault in REPEATED {
         let direct = server.queue(&format!("{fault:?}").replace(['(', ')'], "."));
         let queue = proxy.queue(direct.name(), Duration::from_secs(10));

@@ -126,8 +126,7 @@ fn whatever_lets_a_job_in_wakes_a_waiter() {
 /// An acknowledgement, a failure, a release: of each group that has been full, one waiter gets the next job, and the others sleep on.
 #[test]
 fn a_job_that_ends_wakes_one_waiter_for_the_next_of_its_group() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (server, queue, mut raw) = Server::with_queue(&[]);
     queue.limit_groups(None, Some(&ONE)).unwrap();
     push_many(&queue, &["1", "2", "3", "4"].map(|id| of("g", id)));
     let first = reserve(&queue).unwrap();
@@ -180,8 +179,7 @@ fn a_waiter_sleeps_until_there_is_a_token() {
 /// And a second one 200 ms later, as for any push, in case the first is busy.
 #[test]
 fn a_push_to_a_group_that_is_closed_wakes_one_waiter_once() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (server, queue, mut raw) = Server::with_queue(&[]);
     queue.limit_groups(Some(&group("full")), Some(&ONE)).unwrap();
     queue.push(&of("full", "0")).unwrap();
     queue.pause(None, Some(&group("paused"))).unwrap();
@@ -285,8 +283,7 @@ fn the_next_of_a_group_does_not_wait_for_a_loop_that_is_busy() {
 /// The loop fetches again at once: the acknowledgement goes along with that.
 #[test]
 fn jobs_of_groups_need_no_round_trips_of_their_own() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     let mut feed = Feed::new(vec![queue.clone()], 1, keeper());
     push_many(&queue, &(0..2_000).map(|n| of("g", &format!("{n:04}"))).collect::<Vec<NewJob>>());
     let delivery = worker_loop::next(&mut feed);

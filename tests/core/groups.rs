@@ -43,16 +43,6 @@ pub fn ids(queue: &Queue, max: usize) -> Vec<String> {
     reserve_many(queue, max).iter().map(|job| job.id.to_string()).collect()
 }
 
-/// The ids of a queue served one by one, each acknowledged before the next.
-pub fn served(queue: &Queue) -> Vec<String> {
-    let mut served = Vec::new();
-    while let Some(job) = reserve(queue) {
-        served.push(job.id.to_string());
-        queue.ack(&job.held()).unwrap();
-    }
-    served
-}
-
 pub fn is_sound(queue: &Queue) {
     let (_, faults) = audit::examine(&mut shared().raw(), queue);
     assert_eq!(faults, Vec::<String>::new());
@@ -64,7 +54,7 @@ fn groups_take_turns_whatever_one_of_them_has() {
     push_many(&queue, &["a1", "a2", "a3", "a4"].map(|id| of("a", id)));
     push_many(&queue, &[of("b", "b1"), of("b", "b2"), job("plain"), of("c", "c1")]);
     is_sound(&queue);
-    assert_eq!(served(&queue), ["a1", "b1", "plain", "c1", "a2", "b2", "a3", "a4"]);
+    assert_eq!(serve_all(&queue), ["a1", "b1", "plain", "c1", "a2", "b2", "a3", "a4"]);
     is_sound(&queue);
     push_many(&queue, &["a1", "a2", "a3", "a4"].map(|id| of("a", id)));
     push_many(&queue, &[of("b", "b1"), of("b", "b2"), job("plain"), of("c", "c1")]);
@@ -98,7 +88,7 @@ fn priority_orders_the_jobs_of_a_group_and_never_the_groups() {
     let queue = fresh();
     push_many(&queue, &[of("a", "a1"), of_priority("b", "b-low", 2000), of_priority("b", "b-high", 1)]);
     push_many(&queue, &[prioritized("urgent", 1), prioritized("late", 5000), of_priority("a", "a-high", 0)]);
-    assert_eq!(served(&queue), ["urgent", "a-high", "b-high", "a1", "b-low", "late"]);
+    assert_eq!(serve_all(&queue), ["urgent", "a-high", "b-high", "a1", "b-low", "late"]);
     is_sound(&queue);
 }
 
@@ -109,11 +99,11 @@ fn a_group_is_never_served_early_and_its_due_jobs_are_found_behind_others() {
         &queue,
         &[after(60_000, of_priority("a", "later", 1)), after(30_000, of("a", "soon")), of_priority("a", "now", 3000)],
     );
-    assert_eq!(served(&queue), ["now"]);
+    assert_eq!(serve_all(&queue), ["now"]);
     travel(30_000);
-    assert_eq!(served(&queue), ["soon"]);
+    assert_eq!(serve_all(&queue), ["soon"]);
     travel(60_000);
-    assert_eq!(served(&queue), ["later"]);
+    assert_eq!(serve_all(&queue), ["later"]);
     is_sound(&queue);
 }
 
@@ -123,7 +113,7 @@ fn a_weight_is_that_many_jobs_a_turn() {
     queue.limit_groups(Some(&group("a")), Some(&GroupLimits { weight: 3, ..GroupLimits::default() })).unwrap();
     push_many(&queue, &["a1", "a2", "a3", "a4"].map(|id| of("a", id)));
     push_many(&queue, &[of("b", "b1"), of("b", "b2")]);
-    assert_eq!(served(&queue), ["a1", "a2", "a3", "b1", "a4", "b2"]);
+    assert_eq!(serve_all(&queue), ["a1", "a2", "a3", "b1", "a4", "b2"]);
     is_sound(&queue);
     assert_eq!(shared().raw().int(&["HLEN", &key(&queue, "limits")]), 1, "nothing is left of the turn");
 }
@@ -164,7 +154,7 @@ fn an_ordered_group_waits_for_a_retry_and_serves_it_first() {
     assert_eq!(info.state, State::Delayed, "and the job says until when");
     queue.push(&of_priority("o", "urgent", 0)).unwrap();
     travel(30_000);
-    assert_eq!(served(&queue), ["o1", "urgent", "o2", "o3"]);
+    assert_eq!(serve_all(&queue), ["o1", "urgent", "o2", "o3"]);
     is_sound(&queue);
 }
 
@@ -192,7 +182,7 @@ fn whatever_ends_the_wait_of_an_ordered_group_opens_it() {
         act(&queue);
         is_sound(&queue);
         let next = if name == "kick" { vec!["o1", "o2"] } else { vec!["o2"] };
-        assert_eq!(served(&queue), next, "{name}");
+        assert_eq!(serve_all(&queue), next, "{name}");
         is_sound(&queue);
     }
 }
@@ -210,7 +200,7 @@ fn a_closing_by_rate_limit_outlives_the_retry_of_an_ordered_group() {
     travel(59_000);
     assert!(reserve(&queue).is_none(), "it never gets shorter");
     travel(60_000);
-    assert_eq!(served(&queue), ["o2"]);
+    assert_eq!(serve_all(&queue), ["o2"]);
 }
 
 #[test]
@@ -220,7 +210,7 @@ fn an_expired_lease_keeps_the_place_in_an_ordered_group() {
     push_many(&queue, &["o1", "o2"].map(|id| of("o", id)));
     reserve(&queue).unwrap();
     travel(61_000);
-    assert_eq!(served(&queue), ["o1", "o2"]);
+    assert_eq!(serve_all(&queue), ["o1", "o2"]);
     is_sound(&queue);
 }
 
@@ -249,19 +239,19 @@ fn a_group_can_be_paused_and_resumed() {
     push_many(&queue, &[of("p", "p1"), of("other", "q1")]);
     queue.pause(None, Some(&name)).unwrap();
     assert!(queue.is_paused(Some(&name)).unwrap() && !queue.is_paused(None).unwrap());
-    assert_eq!(served(&queue), ["q1"]);
+    assert_eq!(serve_all(&queue), ["q1"]);
     let stats = queue.group_stats(&name).unwrap();
     assert_eq!((stats.waiting, stats.is_paused, stats.closed_until_us), (1, true, None));
     assert_eq!((queue.stats().unwrap().ready, queue.stats().unwrap().blocked), (1, 1));
     assert_eq!(queue.stats().unwrap().oldest_ready_age_us, None, "a tenant that is closed on purpose rings no bell");
     queue.resume(Some(&name)).unwrap();
     assert_eq!(queue.stats().unwrap().blocked, 0);
-    assert_eq!(served(&queue), ["p1"]);
+    assert_eq!(serve_all(&queue), ["p1"]);
     queue.pause(Some(5_000), Some(&name)).unwrap();
     queue.push(&of("p", "p2")).unwrap();
     assert!(reserve(&queue).is_none());
     travel(5_000);
-    assert_eq!(served(&queue), ["p2"]);
+    assert_eq!(serve_all(&queue), ["p2"]);
     is_sound(&queue);
 }
 
@@ -323,7 +313,7 @@ fn a_group_is_cancelled_without_what_is_held_or_with_it() {
     reserve(&queue).unwrap();
     assert_eq!(queue.cancel_group(&name, false).unwrap(), 2);
     assert_eq!(queue.cancel_group(&name, true).unwrap(), 1);
-    assert_eq!(served(&queue), ["x"]);
+    assert_eq!(serve_all(&queue), ["x"]);
     is_sound(&queue);
 }
 
@@ -344,9 +334,9 @@ fn a_queue_whose_groups_and_limits_are_gone_has_no_key_of_them() {
     queue.limit_groups(Some(&group("a")), Some(&GroupLimits { weight: 2, ..rate(1, 60_000) })).unwrap();
     push_many(&queue, &["a1", "a2"].map(|id| of("a", id)));
     travel(1);
-    assert_eq!(served(&queue), ["a1"]);
+    assert_eq!(serve_all(&queue), ["a1"]);
     travel(60_000);
-    assert_eq!(served(&queue), ["a2"]);
+    assert_eq!(serve_all(&queue), ["a2"]);
     queue.limit_groups(Some(&group("a")), None).unwrap();
     for name in ["grouped", "groups", "line", "limits"] {
         assert_eq!(shared().raw().int(&["EXISTS", &key(&queue, name)]), 0, "{name}");

@@ -209,29 +209,11 @@ fn the_documented_answers_are_the_given_ones() {
 
 #[test]
 fn no_script_holds_redis_for_long_or_makes_a_key_expire() {
-    let forbidden = [
-        "KEYS",
-        "SCAN",
-        "SSCAN",
-        "HSCAN",
-        "ZSCAN",
-        "HGETALL",
-        "HKEYS",
-        "HVALS",
-        "SMEMBERS",
-        "EXPIRE",
-        "PEXPIRE",
-        "EXPIREAT",
-        "PEXPIREAT",
-        "SETEX",
-        "PSETEX",
-        "GETEX",
-        "SORT",
-        "FLUSHALL",
-        "FLUSHDB",
-        "DEL",
-        "UNLINK",
-    ];
+    let forbidden: Vec<&str> =
+        "KEYS SCAN SSCAN HSCAN ZSCAN HGETALL HKEYS HVALS SMEMBERS EXPIRE PEXPIRE EXPIREAT PEXPIREAT \
+        SETEX PSETEX GETEX SORT FLUSHALL FLUSHDB DEL UNLINK"
+            .split(' ')
+            .collect();
     // Some hundred counters; with COUNT; keys that are empty, but for the counters.
     let bounded = [("stats", "HGETALL"), ("reserve", "HGETALL"), ("repair", "HSCAN"), ("forget", "UNLINK")];
     for (script, _) in scripts::all() {
@@ -249,32 +231,12 @@ fn no_script_holds_redis_for_long_or_makes_a_key_expire() {
 #[test]
 fn arguments_are_only_spread_from_lists_of_bounded_length() {
     // Lua takes at most about 8000: two per job of a batch of 500 is far below.
-    let bounded = [
-        "ids",
-        "places",
-        "waited",
-        "records",
-        "renewed",
-        "changes",
-        "ten",
-        "done",
-        "entries",
-        "deadlines",
-        "new_leases",
-        "aged",
-        "names",
-        "both",
-        "held",
-        "words",
-        "gone",
-        "past",
-        "theirs",
-        "their_ids",
-        "stands",
-        "overdrawn",
-        "ARGV, 2", // of one cancel
-        "KEYS",
-    ];
+    let bounded: Vec<&str> =
+        "ids places waited records renewed changes ten done entries deadlines new_leases aged names both \
+        held words gone past theirs their_ids stands overdrawn KEYS"
+            .split(' ')
+            .chain(["ARGV, 2"]) // of one cancel
+            .collect();
     for (script, _) in scripts::all() {
         let body = code(script).replace("struct.unpack(", "");
         for list in after(&body, "unpack(", |c| c != ')') {
@@ -294,8 +256,7 @@ fn documented_commands(name: &str) -> Vec<i64> {
 
 #[test]
 fn the_hot_paths_run_no_more_commands_than_their_headers_count() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (server, queue, mut raw) = Server::with_queue(&[]);
     let mut count = |action: &mut dyn FnMut()| -> i64 {
         raw.run(&["CONFIG", "RESETSTAT"]);
         action();

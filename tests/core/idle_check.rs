@@ -128,8 +128,7 @@ fn a_pause_that_gets_shorter_ends_earlier() {
 
 #[test]
 fn a_pause_that_begins_while_a_consumer_waits_is_heeded() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (server, queue, mut raw) = Server::with_queue(&[]);
     let waiter = waiting(&server, &[&queue], true);
     queue.pause(None, None).unwrap();
     queue.push(&job("a")).unwrap();
@@ -248,8 +247,7 @@ fn commands(raw: &mut Raw) -> u64 {
 
 /// How many commands a check is, and how long after the one before it comes.
 fn costs(arrange: fn(&Queue)) -> (u64, Duration) {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     arrange(&queue);
     let waiter = std::thread::spawn(move || {
         queue.reserve(&["q".to_owned()], 1, Some(Duration::from_secs(12)), &mut NoInterrupts).unwrap().len()
@@ -290,8 +288,7 @@ fn an_idle_waiter_costs_about_one_command_a_second() {
 #[test]
 fn fifty_idle_waiters_look_at_most_twelve_times_at_a_job_that_is_far_off() {
     const WAITERS: i64 = 50;
-    let server = Server::start(&["--maxclients", "200"]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&["--maxclients", "200"]);
     let (sender, served) = std::sync::mpsc::channel();
     for _ in 0..WAITERS {
         let (queue, sender) = (queue.clone(), sender.clone());
@@ -321,8 +318,7 @@ fn fifty_idle_waiters_look_at_most_twelve_times_at_a_job_that_is_far_off() {
 #[test]
 fn waiters_that_come_after_a_job_do_not_all_look_at_it() {
     const WAITERS: i64 = 20;
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     queue.push(&delayed("a", 4_000)).unwrap();
     for _ in 0..WAITERS {
         let queue = queue.clone();
@@ -340,8 +336,7 @@ fn waiters_that_come_after_a_job_do_not_all_look_at_it() {
 
 #[test]
 fn a_waiter_leaves_a_due_job_to_another_that_will_look_at_it() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     queue.push(&delayed("a", 9_500)).unwrap();
     let waiters = [1, 2].map(|count| {
         let queue = queue.clone();

@@ -5,6 +5,7 @@ use crate::support::*;
 use crate::worker_loop::keeper;
 use delayqueue::core::job::{JobOptions, NewJob, Reserved};
 use delayqueue::core::queue::Queue;
+use delayqueue::core::worker::keeper::Keeper;
 use delayqueue::core::worker::lease::Lease;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,6 +16,14 @@ fn hold(queue: &Queue, ttr_ms: u64) -> (Reserved, Arc<Lease>) {
     let held = reserve(queue).unwrap();
     let lease = Lease::of(&held);
     (held, lease)
+}
+
+/// As [`hold`], with a keeper that keeps it.
+fn kept(queue: &Queue, ttr_ms: u64) -> (Reserved, Arc<Lease>, Keeper) {
+    let (held, lease) = hold(queue, ttr_ms);
+    let mut keeper = keeper();
+    keeper.keep(queue, vec![Arc::clone(&lease)]);
+    (held, lease, keeper)
 }
 
 fn touch(queue: &Queue, held: &Reserved, lease: &Lease, ttr_ms: u64) {
@@ -62,8 +71,7 @@ fn a_lease_whose_limit_was_over_is_renewed_by_the_same_keeper_once_the_limit_is_
 
 #[test]
 fn a_keeper_that_has_ended_keeps_nothing_though_its_thread_still_waits_for_redis() {
-    let server = Server::start(&[]);
-    let proxy = Proxy::before(&server);
+    let (server, proxy) = Proxy::with_server();
     let (_held, lease) = hold(&server.queue("q"), 300);
     let mut keeper = keeper();
     proxy.fail(Fault::Hold, u32::MAX);
@@ -77,9 +85,7 @@ fn a_keeper_that_has_ended_keeps_nothing_though_its_thread_still_waits_for_redis
 #[test]
 fn a_renewal_that_finds_a_settled_job_gone_does_not_call_it_lost() {
     let queue = fresh();
-    let (held, lease) = hold(&queue, 300);
-    let mut keeper = keeper();
-    keeper.keep(&queue, vec![Arc::clone(&lease)]);
+    let (held, lease, _keeper) = kept(&queue, 300);
     queue.ack(&held.held()).unwrap();
     until("a renewal finds nothing", || lease.is_lost()); // before this process has noted the answer to ack()
     lease.settle();
@@ -114,9 +120,7 @@ const LISTENS_AFTER: Duration = Duration::from_millis(700);
 fn a_keeper_hears_within_a_second_that_a_job_was_cancelled_or_purged() {
     let queue = fresh();
     for (after, is_purged) in [(Duration::ZERO, false), (LISTENS_AFTER, false), (LISTENS_AFTER, true)] {
-        let (_, lease) = hold(&queue, 60_000);
-        let mut keeper = keeper();
-        keeper.keep(&queue, vec![Arc::clone(&lease)]);
+        let (_, lease, _keeper) = kept(&queue, 60_000);
         std::thread::sleep(after);
         assert!(!lease.is_lost());
         let removed = if is_purged { queue.purge(&[]) } else { queue.cancel(&[id("a")]) };
@@ -132,9 +136,7 @@ fn a_keeper_hears_within_a_second_that_a_job_was_cancelled_or_purged() {
 fn a_keeper_that_listens_asks_nothing() {
     let server = Server::start(&[]);
     let queue = server.queue("q");
-    let (_, lease) = hold(&queue, 60_000);
-    let mut keeper = keeper();
-    keeper.keep(&queue, vec![Arc::clone(&lease)]);
+    let (_, lease, _keeper) = kept(&queue, 60_000);
     let mut raw = server.raw();
     let mut commands = || -> u64 {
         let info = format!("{:?}", raw.run(&["INFO", "stats"]));
@@ -147,16 +149,13 @@ fn a_keeper_that_listens_asks_nothing() {
     let before = commands();
     std::thread::sleep(Duration::from_secs(2));
     assert!(commands() - before <= 2);
-    drop(keeper);
 }
 
 #[test]
 fn a_keeper_that_has_lost_its_connection_learns_of_a_cancel_in_between() {
     let server = Server::start(&[]);
     let queue = server.queue("q");
-    let (_, lease) = hold(&queue, 60_000);
-    let mut keeper = keeper();
-    keeper.keep(&queue, vec![Arc::clone(&lease)]);
+    let (_, lease, _keeper) = kept(&queue, 60_000);
     std::thread::sleep(LISTENS_AFTER);
     let mut raw = server.raw();
     raw.run(&["MULTI"]);

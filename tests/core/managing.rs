@@ -108,8 +108,7 @@ fn queues_are_listed_without_scanning() {
 /// The database may be flushed while a connection lives: a push writes the index entry again after a minute, or over a new connection.
 #[test]
 fn a_queue_is_in_the_index_again_after_a_flush() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     queue.push(&job("a")).unwrap();
     raw.run(&["FLUSHALL"]);
     queue.push(&job("a")).unwrap();
@@ -153,8 +152,7 @@ fn a_queue_is_in_the_index_of_each_server() {
 
 #[test]
 fn doctor_reports_maxmemory() {
-    let server = Server::start(&["--maxmemory-policy", "noeviction"]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&["--maxmemory-policy", "noeviction"]);
     for (maxmemory, level, text) in [
         ("0", Level::Ok, "maxmemory is not set"),
         ("1gb", Level::Ok, "maxmemory 1024 MiB"),
@@ -169,8 +167,7 @@ fn doctor_reports_maxmemory() {
 /// The first step succeeds, the second is refused.
 #[test]
 fn a_change_that_fails_half_way_says_how_much_is_done() {
-    let server = Server::start(&[]);
-    let proxy = Proxy::before(&server);
+    let (server, proxy) = Proxy::with_server();
     let (direct, queue) = (server.queue("q"), proxy.queue("q", Duration::from_secs(5)));
     let jobs: Vec<NewJob> = (0..700).map(|n| job(&format!("j{n}"))).collect();
     let ids: Vec<_> = jobs.iter().filter_map(|job| job.id.clone()).collect();

@@ -177,8 +177,7 @@ fn queues_that_have_jobs_at_once_are_served_in_their_order() {
 /// nothing that is ready.
 #[test]
 fn a_reserve_whose_answer_was_lost_is_repeated_in_each_queue() {
-    let server = Server::start(&[]);
-    let proxy = Proxy::before(&server);
+    let (server, proxy) = Proxy::with_server();
     let watch = ["a", "b", "c"].map(str::to_owned);
     let queue = proxy.queue("a", Duration::from_millis(300));
     let look = |queue: &Queue| queue.reserve(&watch, 1, Some(Duration::ZERO), &mut NoInterrupts);

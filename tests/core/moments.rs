@@ -148,7 +148,6 @@ fn a_job_that_a_handler_had_expires_no_more_and_one_that_nobody_started_does() {
     let served: Vec<String> = reserve_many(&queue, 2).iter().map(|job| job.id.to_string()).collect();
     assert_eq!(served, ["ran"]);
     assert_eq!(state(&queue, "fetched"), None);
-    clock::set_offset_ms(0);
 }
 
 #[test]
@@ -293,8 +292,7 @@ fn late_jobs_end_in_a_full_redis() {
 /// The reserve whose answer was lost has leased it in time. When it is repeated, nobody has started it.
 #[test]
 fn a_repeated_reserve_ends_a_job_that_nobody_saw() {
-    let server = Server::start(&[]);
-    let proxy = Proxy::before(&server);
+    let (server, proxy) = Proxy::with_server();
     for (name, deliver) in DELIVERIES.into_iter().filter(|(name, _)| name.starts_with("reserve")) {
         let direct = server.queue(&name.replace(' ', "-"));
         let queue = proxy.queue(direct.name(), Duration::from_millis(300));

@@ -132,8 +132,7 @@ fn check(server: &Server, queue: &Queue, expected: [u64; 4], case: &str) {
 
 #[test]
 fn a_call_that_breaks_once_is_repeated_and_has_its_effect_once() {
-    let server = Server::start(&[]);
-    let proxy = Proxy::before(&server);
+    let (server, proxy) = Proxy::with_server();
     let mut faults = vec![Fault::DropBefore, Fault::DropReply];
     for cut in [Cut::First, Cut::Half, Cut::Last] {
         faults.extend([Fault::CutRequest(cut), Fault::CutReply(cut)]);
@@ -165,22 +164,11 @@ fn a_call_that_breaks_once_is_repeated_and_has_its_effect_once() {
 fn a_call_that_never_gets_through_ends_in_time_and_says_that_it_may_have_been_done() {
     let server = Server::start(&[]);
     let limit = Duration::from_millis(700);
-    let names = [
-        "push",
-        "push late",
-        "push many",
-        "push urgent",
-        "reserve",
-        "feed",
-        "ack",
-        "release",
-        "fail",
-        "bury",
-        "touch",
-        "cancel",
-        "kick job",
-        "reserve job",
-    ];
+    let names: Vec<&str> =
+        "push, push late, push many, push urgent, reserve, feed, ack, release, fail, bury, touch, cancel, \
+        kick job, reserve job"
+            .split(", ")
+            .collect();
     std::thread::scope(|scope| {
         for (number, (name, call, _, expected)) in
             CALLS.iter().enumerate().filter(|(_, (name, ..))| names.contains(name))
@@ -234,8 +222,7 @@ fn a_call_that_never_gets_through_ends_in_time_and_says_that_it_may_have_been_do
 
 #[test]
 fn an_operation_that_must_not_be_done_twice_is_not_repeated() {
-    let server = Server::start(&[]);
-    let proxy = Proxy::before(&server);
+    let (server, proxy) = Proxy::with_server();
     for (number, fault) in [Fault::DropBefore, Fault::DropReply, Fault::CutReply(Cut::Half)].into_iter().enumerate() {
         let direct = server.queue(&format!("k{number}"));
         arrange(&direct);
@@ -254,8 +241,7 @@ fn an_operation_that_must_not_be_done_twice_is_not_repeated() {
 
 #[test]
 fn a_reply_that_nobody_asked_for_is_never_taken_for_another() {
-    let server = Server::start(&[]);
-    let proxy = Proxy::before(&server);
+    let (server, proxy) = Proxy::with_server();
     let (direct, queue) = (server.queue("q"), proxy.queue("q", Duration::from_secs(5)));
     for n in 0..20 {
         let name = format!("j{n}");
@@ -270,8 +256,7 @@ fn a_reply_that_nobody_asked_for_is_never_taken_for_another() {
 
 #[test]
 fn a_wake_up_that_comes_together_with_a_reply_is_heard() {
-    let server = Server::start(&[]);
-    let proxy = Proxy::before(&server);
+    let (_server, proxy) = Proxy::with_server();
     let queue = proxy.queue("q", Duration::from_secs(5));
     proxy.fail(Fault::Append(b">3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\n0\r\n"), 6);
     let started = Instant::now();
@@ -282,8 +267,7 @@ fn a_wake_up_that_comes_together_with_a_reply_is_heard() {
 
 #[test]
 fn an_error_instead_of_a_reply_is_reported_and_the_connection_goes_on() {
-    let server = Server::start(&[]);
-    let proxy = Proxy::before(&server);
+    let (_server, proxy) = Proxy::with_server();
     let queue = proxy.queue("q", Duration::from_secs(5));
     proxy.fail(Fault::Instead(b"-ERR what is this\r\n"), 1);
     let found = queue.push(&job("a"));
@@ -297,8 +281,7 @@ fn an_error_instead_of_a_reply_is_reported_and_the_connection_goes_on() {
 
 #[test]
 fn a_byte_now_and_then_does_not_start_the_deadline_anew() {
-    let server = Server::start(&[]);
-    let proxy = Proxy::before(&server);
+    let (_server, proxy) = Proxy::with_server();
     let queue = proxy.queue("q", Duration::from_millis(1_000));
     // The first byte comes at once, the second after 900 ms: the third may not be waited for in full.
     proxy.fail(Fault::Slow(Duration::from_millis(900)), u32::MAX);
@@ -310,8 +293,7 @@ fn a_byte_now_and_then_does_not_start_the_deadline_anew() {
 
 #[test]
 fn a_large_reply_that_trickles_meets_the_total_deadline() {
-    let server = Server::start(&[]);
-    let proxy = Proxy::before(&server);
+    let (server, proxy) = Proxy::with_server();
     let direct = server.queue("q");
     direct.push(&NewJob { payload: vec![b'x'; 65_536], ..job("a") }).unwrap();
     let queue = proxy.queue("q", Duration::from_millis(400));
@@ -325,8 +307,7 @@ fn a_large_reply_that_trickles_meets_the_total_deadline() {
 
 #[test]
 fn a_login_that_is_never_answered_meets_the_connect_timeout_and_is_not_ambiguous() {
-    let server = Server::start(&[]);
-    let proxy = Proxy::before(&server);
+    let (_server, proxy) = Proxy::with_server();
     let queue = proxy.queue("q", Duration::from_millis(200));
     proxy.fail(Fault::MuteLogin, 1);
     let started = Instant::now();
@@ -339,8 +320,7 @@ fn a_login_that_is_never_answered_meets_the_connect_timeout_and_is_not_ambiguous
 
 #[test]
 fn the_retry_of_a_push_is_no_duplicate_but_the_job_of_another_is() {
-    let server = Server::start(&[]);
-    let proxy = Proxy::before(&server);
+    let (server, proxy) = Proxy::with_server();
     let (direct, queue) = (server.queue("q"), proxy.queue("q", Duration::from_secs(5)));
     // Another process pushed the same id before: our lost first try changed nothing, and the retry says so.
     direct.push(&NewJob { payload: b"theirs".to_vec(), ..job("a") }).unwrap();
@@ -358,8 +338,7 @@ fn the_retry_of_a_push_is_no_duplicate_but_the_job_of_another_is() {
 
 #[test]
 fn a_kick_or_purge_whose_answer_was_lost_claims_nothing_that_it_cannot_know() {
-    let server = Server::start(&[]);
-    let proxy = Proxy::before(&server);
+    let (server, proxy) = Proxy::with_server();
     let is_unknown = |result: Result<String, Error>| matches!(result, Err(Error::Connection { ambiguous: true, .. }));
     for fault in [Fault::DropBefore, Fault::DropReply] {
         let direct = server.queue(&format!("{fault:?}"));

@@ -19,8 +19,7 @@ fn relieve(raw: &mut Raw) {
 
 #[test]
 fn a_push_is_refused_and_changes_nothing() {
-    let server = Server::start(&["--maxmemory-policy", "noeviction"]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (server, queue, mut raw) = Server::with_queue(&["--maxmemory-policy", "noeviction"]);
     for setting in Setting::ALL {
         let scene = Scene::set(&server, &queue, setting);
         for (name, operation) in
@@ -46,8 +45,7 @@ fn a_push_is_refused_and_changes_nothing() {
 
 #[test]
 fn every_operation_of_a_worker_and_an_operator_works() {
-    let server = Server::start(&["--maxmemory-policy", "noeviction"]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (server, queue, mut raw) = Server::with_queue(&["--maxmemory-policy", "noeviction"]);
     let mut wrong = Vec::new();
     for setting in Setting::ALL {
         let scene = Scene::set(&server, &queue, setting);
@@ -73,8 +71,7 @@ fn every_operation_of_a_worker_and_an_operator_works() {
 
 #[test]
 fn a_damaged_record_does_not_hold_up_a_full_redis() {
-    let server = Server::start(&["--maxmemory-policy", "noeviction"]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&["--maxmemory-policy", "noeviction"]);
     push_many(&queue, &[job("a"), job("b")]);
     raw.run(&["HSET", &key(&queue, "jobs"), "a", "damaged"]);
     fill(&mut raw);
@@ -85,8 +82,7 @@ fn a_damaged_record_does_not_hold_up_a_full_redis() {
 #[test]
 fn a_queue_drains_while_memory_stays_full() {
     for priorities in [&[1024][..], &[1024, 5, 7_000]] {
-        let server = Server::start(&["--maxmemory-policy", "noeviction"]);
-        let (queue, mut raw) = (server.queue("q"), server.raw());
+        let (_server, queue, mut raw) = Server::with_queue(&["--maxmemory-policy", "noeviction"]);
         let jobs: Vec<NewJob> = (0..900)
             .map(|n| {
                 let options =
@@ -134,8 +130,7 @@ fn a_queue_drains_while_memory_stays_full() {
 /// The first write of a repeated reserve gives jobs back: it needs memory, too.
 #[test]
 fn a_reserve_whose_answer_was_lost_is_repeated() {
-    let server = Server::start(&["--maxmemory-policy", "noeviction"]);
-    let (direct, mut raw) = (server.queue("q"), server.raw());
+    let (server, direct, mut raw) = Server::with_queue(&["--maxmemory-policy", "noeviction"]);
     let proxy = Proxy::before(&server);
     for priority in [1024, 5] {
         let queue = proxy.queue(direct.name(), Duration::from_secs(5));

@@ -2,6 +2,7 @@
 
 use crate::proxy::{Fault, Proxy};
 use crate::support::*;
+use delayqueue::core::clock;
 use delayqueue::core::connection::Connection;
 use delayqueue::core::job::{Due, NewJob};
 use delayqueue::core::queue::Queue;
@@ -33,7 +34,8 @@ fn push_all(queue: &Queue, many: usize, due: i64, priority: fn(usize) -> u32) {
     }
 }
 
-fn serve_in_batches(queue: &Queue) -> Vec<usize> {
+/// Ids in the order of serving.
+fn serve_in_batches(queue: &Queue) -> Vec<String> {
     let mut served = Vec::with_capacity(MANY);
     loop {
         let jobs = reserve_many(queue, 500);
@@ -41,12 +43,12 @@ fn serve_in_batches(queue: &Queue) -> Vec<usize> {
             return served;
         }
         ack_all(queue, &jobs);
-        served.extend(jobs.iter().map(|job| job.id.to_string().parse::<usize>().unwrap()));
+        served.extend(jobs.iter().map(|job| job.id.to_string()));
     }
 }
 
-fn first_out_of_order(served: &[usize], expected: impl Iterator<Item = usize>) -> Option<(usize, usize, usize)> {
-    let mut pairs = served.iter().copied().zip(expected).enumerate();
+fn first_out_of_order(served: &[String], expected: impl Iterator<Item = usize>) -> Option<(usize, usize, usize)> {
+    let mut pairs = served.iter().map(|id| id.parse().unwrap()).zip(expected).enumerate();
     pairs.find_map(|(at, (found, wanted))| (found != wanted).then_some((at, found, wanted)))
 }
 
@@ -103,7 +105,6 @@ fn a_batch_of_plain_jobs_keeps_its_order_and_is_refused_as_a_whole() {
     travel(9_001);
     let served: Vec<String> = reserve_many(&queue, 50).iter().map(|job| job.id.to_string()).collect();
     assert_eq!(served, [names, ["now", "soon", "later"].map(String::from).to_vec()].concat());
-    travel(0);
 }
 
 /// Names against the order of ids, so that only the order of pushes can be the order of serving.
@@ -111,23 +112,10 @@ fn name(n: usize) -> String {
     format!("{:06}", 999_999 - n)
 }
 
-/// Ids in the order of serving, once all are due.
-fn served_when_due(queue: &Queue, later_ms: i64) -> Vec<String> {
-    travel(later_ms);
-    let mut ids = Vec::new();
-    loop {
-        let jobs = reserve_many(queue, 500);
-        if jobs.is_empty() {
-            delayqueue::core::clock::set_offset_ms(0);
-            return ids;
-        }
-        ack_all(queue, &jobs);
-        ids.extend(jobs.iter().map(|job| job.id.to_string()));
-    }
-}
-
 fn assert_in_push_order(queue: &Queue, many: usize, later_ms: i64) {
-    let served = served_when_due(queue, later_ms);
+    travel(later_ms);
+    let served = serve_in_batches(queue);
+    clock::set_offset_ms(0);
     assert_eq!(served.len(), many);
     let wrong = served.iter().enumerate().find(|(n, id)| **id != name(*n));
     assert_eq!(wrong, None, "served at this place");

@@ -71,23 +71,12 @@ fn pages_show_what_stays_once(state: State) {
 }
 
 #[test]
-fn pages_of_delayed_jobs_show_what_stays_once() {
-    pages_show_what_stays_once(State::Delayed);
-}
-
-#[test]
-fn pages_of_ready_jobs_show_what_stays_once() {
-    pages_show_what_stays_once(State::Ready);
-}
-
-#[test]
-fn pages_of_reserved_jobs_show_what_stays_once() {
-    pages_show_what_stays_once(State::Reserved);
-}
-
-#[test]
-fn pages_of_buried_jobs_show_what_stays_once() {
-    pages_show_what_stays_once(State::Buried);
+fn pages_of_every_state_show_what_stays_once() {
+    std::thread::scope(|scope| {
+        for state in State::ALL {
+            scope.spawn(move || pages_show_what_stays_once(state));
+        }
+    });
 }
 
 /// Bytes, not letters: Redis compares ids so, whatever its locale.
@@ -172,8 +161,7 @@ fn pages_of_one(queue: &Queue, state: State) -> Vec<String> {
 
 #[test]
 fn where_redis_refuses_writes_pages_go_through_jobs_that_are_not_promoted() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     let due_us = queue.now_us().unwrap() + 500_000;
     push_many(&queue, &[at(due_us - 499_000, "first", 2000), at(due_us, "x", 1024)]);
     push_many(&queue, &(0..7).map(|n| at(due_us, &format!("n{n}"), 9 - n)).collect::<Vec<_>>());
@@ -188,8 +176,7 @@ fn where_redis_refuses_writes_pages_go_through_jobs_that_are_not_promoted() {
 
 #[test]
 fn a_page_behind_a_hundred_thousand_jobs_of_one_moment_costs_a_few_commands() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     push_many(&queue, &[at(LATER, "y", 1024), at(LATER, "z", 1024)]);
     let place = queue.peek(&id("y")).unwrap().unwrap().place();
     queue.cancel(&[id("y")]).unwrap();
@@ -270,5 +257,4 @@ fn now_is_the_time_of_redis_as_tests_have_moved_it() {
     assert_eq!(server.queue("q").now_us().unwrap(), LATER);
     clock::set_offset_ms(-1_500);
     assert_eq!(Partitions::new(&server.queue("q"), 2).first().now_us().unwrap(), LATER - 1_500_000);
-    clock::set_offset_ms(0);
 }

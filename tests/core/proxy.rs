@@ -86,6 +86,13 @@ impl Proxy {
         Self::before_socket(server.socket(), &mut server.raw())
     }
 
+    /// A server of the test's own, and a proxy before it.
+    pub fn with_server() -> (Server, Self) {
+        let server = Server::start(&[]);
+        let proxy = Self::before(&server);
+        (server, proxy)
+    }
+
     /// As [`Proxy::before`], for a server that listens on that socket.
     pub fn before_socket(socket: String, raw: &mut Raw) -> Self {
         Self::on(TcpListener::bind("127.0.0.1:0").unwrap(), socket, raw)

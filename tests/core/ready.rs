@@ -15,8 +15,7 @@ fn look_as(dsn: Dsn) -> Result<(), Error> {
 
 #[test]
 fn the_documented_worker_is_ready_and_the_look_changes_nothing() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (server, queue, mut raw) = Server::with_queue(&[]);
     set_user(&mut raw, &documented("dqworker"));
     look_as(as_user(&server, "dqworker")).unwrap();
     assert_eq!(raw.int(&["DBSIZE"]), 0);
@@ -29,30 +28,9 @@ fn the_documented_worker_is_ready_and_the_look_changes_nothing() {
 #[test]
 fn a_worker_without_any_one_right_is_not_ready_and_the_look_names_it() {
     let server = Server::start(&[]);
-    let needed = [
-        "exists",
-        "hget",
-        "hmget",
-        "hexists",
-        "hlen",
-        "hset",
-        "hdel",
-        "hincrby",
-        "zadd",
-        "zrem",
-        "zrange",
-        "zrangebyscore",
-        "zrangebylex",
-        "zlexcount",
-        "zscore",
-        "zmscore",
-        "zrank",
-        "zcard",
-        "zcount",
-        "publish",
-        "subscribe",
-    ];
-    for right in needed {
+    let needed = "exists hget hmget hexists hlen hset hdel hincrby zadd zrem zrange zrangebyscore zrangebylex zlexcount \
+        zscore zmscore zrank zcard zcount publish subscribe";
+    for right in needed.split(' ') {
         let line: Vec<String> = documented("dqworker").into_iter().filter(|word| word[1..] != *right).collect();
         set_user(&mut server.raw(), &line);
         let error = look_as(as_user(&server, "dqworker")).unwrap_err();

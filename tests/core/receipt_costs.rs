@@ -19,8 +19,7 @@ fn batch(from: usize) -> Vec<OnceJob> {
 
 #[test]
 fn five_hundred_jobs_that_arrive_once_are_one_short_script() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     for n in 0..20 {
         queue.push_once(&batch(n * 500)).unwrap();
     }

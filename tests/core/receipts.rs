@@ -60,7 +60,6 @@ fn jobs_of_one_call_keep_their_order_and_wake_nobody_too_late() {
     assert!(due.windows(2).all(|two| two[1] - two[0] == 1), "{due:?}");
     travel(2_000);
     assert_eq!(serve_all(&queue), (0..50).rev().map(|n| format!("j{n:02}")).collect::<Vec<_>>());
-    clock::set_offset_ms(0);
 }
 
 #[test]
@@ -212,13 +211,11 @@ fn receipts_are_listed_by_age_and_beginning_over_many_pages() {
     let all: Vec<Vec<u8>> = queue.receipts(0, b"", usize::MAX).unwrap();
     assert_eq!(queue.forget_receipts(&all).unwrap(), 3_100);
     assert_eq!(list(0, "", 1), Vec::<String>::new());
-    clock::set_offset_ms(0);
 }
 
 #[test]
 fn chunks_are_of_five_hundred_jobs_and_eight_megabytes() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     let mut scripts = |batch: &[OnceJob]| {
         queue.count(None).unwrap();
         raw.run(&["CONFIG", "RESETSTAT"]);
@@ -274,9 +271,8 @@ fn serve_some(queue: &Queue, most: usize) -> Vec<String> {
 
 #[test]
 fn a_repeat_says_known_of_what_the_lost_try_has_added() {
-    let server = Server::start(&[]);
-    let (direct, proxy) = (server.queue("q"), Proxy::before(&server));
-    let queue = proxy.queue("q", Duration::from_secs(5));
+    let (server, proxy) = Proxy::with_server();
+    let (direct, queue) = (server.queue("q"), proxy.queue("q", Duration::from_secs(5)));
     queue.count(None).unwrap();
     proxy.fail(Fault::DropReply, 1);
     let batch = [once("r1", replacing(job("a"))), once("r2", at_most(delayed("b", 60_000), 1_000))];
@@ -295,7 +291,6 @@ fn many_leases_that_are_over_are_taken_back_first() {
     let batch: Vec<OnceJob> = jobs.iter().map(|job| once(&format!("r{:?}", job.id), replacing(job.clone()))).collect();
     assert_eq!(queue.push_once(&batch).unwrap(), told(250, 0, 0));
     assert_eq!((states(&queue), queue.stats().unwrap().timed_out), ([0, 250, 0, 0], 250));
-    clock::set_offset_ms(0);
 }
 
 #[test]

@@ -119,8 +119,7 @@ fn the_limit_of_a_payload_is_that_of_the_readable_one() {
 
 #[test]
 fn a_repeated_push_finds_its_own_bytes() {
-    let server = Server::start(&[]);
-    let proxy = Proxy::before(&server);
+    let (server, proxy) = Proxy::with_server();
     let keyring = || Some(Arc::new(keys(&["k1"], false)));
     let read_timeout = Duration::from_secs(5);
     let queue =

@@ -115,8 +115,7 @@ fn assert_nothing_lost(report: &Report) {
 
 #[test]
 fn forgotten_scripts_are_sent_again_without_an_error() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     let mut report = under_load(&queue, Load::Both, Report::default(), 2.0, || {
         raw.run(&["SCRIPT", "FLUSH"]);
         std::thread::sleep(Duration::from_millis(2));
@@ -129,8 +128,7 @@ fn forgotten_scripts_are_sent_again_without_an_error() {
 
 #[test]
 fn closed_connections_lose_nothing_and_double_nothing() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     let mut storm = || {
         raw.run(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]);
         std::thread::sleep(Duration::from_millis(10));

@@ -65,6 +65,13 @@ impl Server {
         Self::start_in(options, Vec::new())
     }
 
+    /// A server of the test's own, its queue `q`, and a plain connection.
+    pub fn with_queue(options: &[&str]) -> (Self, Queue, Raw) {
+        let server = Self::start(options);
+        let (queue, raw) = (server.queue("q"), server.raw());
+        (server, queue, raw)
+    }
+
     fn start_in(options: &[&str], environment: Vec<(String, OsString)>) -> Self {
         let dir = short_dir();
         let options: Vec<String> = options.iter().map(ToString::to_string).collect();
@@ -281,7 +288,11 @@ pub fn push_many(queue: &Queue, jobs: &[NewJob]) -> Vec<JobId> {
 
 /// Operations of a queue as users have it: with all its partitions, which is one here.
 pub trait Whole {
-    fn doctor(&self, repair: bool) -> Result<Vec<Check>, Error>;
+    fn itself(&self) -> &Queue;
+
+    fn doctor(&self, repair: bool) -> Result<Vec<Check>, Error> {
+        Partitions::new(self.itself(), 1).doctor(repair)
+    }
 
     /// Jobs of the first of these queues that has any, waiting for so long.
     fn reserve(
@@ -290,37 +301,26 @@ pub trait Whole {
         max: usize,
         timeout: Option<Duration>,
         interrupts: &mut dyn Interrupts,
-    ) -> Result<Vec<Reserved>, Error>;
-
-    /// Waits for a ready job and takes none.
-    fn wait(&self, watch: &[String], timeout: Option<Duration>, interrupts: &mut dyn Interrupts)
-    -> Result<bool, Error>;
-}
-
-impl Whole for Queue {
-    fn doctor(&self, repair: bool) -> Result<Vec<Check>, Error> {
-        Partitions::new(self, 1).doctor(repair)
-    }
-
-    fn reserve(
-        &self,
-        watch: &[String],
-        max: usize,
-        timeout: Option<Duration>,
-        interrupts: &mut dyn Interrupts,
     ) -> Result<Vec<Reserved>, Error> {
-        let queues: Vec<Self> = watch.iter().map(|name| self.sibling(name)).collect();
+        let queues: Vec<Queue> = watch.iter().map(|name| self.itself().sibling(name)).collect();
         Ok(reserve_from(&queues, max, timeout, interrupts)?.map(|(_, jobs)| jobs).unwrap_or_default())
     }
 
+    /// Waits for a ready job and takes none.
     fn wait(
         &self,
         watch: &[String],
         timeout: Option<Duration>,
         interrupts: &mut dyn Interrupts,
     ) -> Result<bool, Error> {
-        let queues: Vec<Self> = watch.iter().map(|name| self.sibling(name)).collect();
+        let queues: Vec<Queue> = watch.iter().map(|name| self.itself().sibling(name)).collect();
         Ok(reserve_from(&queues, 0, timeout, interrupts)?.is_some())
+    }
+}
+
+impl Whole for Queue {
+    fn itself(&self) -> &Queue {
+        self
     }
 }
 

@@ -58,8 +58,7 @@ fn store(raw: &mut Raw, queue: &Queue, id: &[u8], record: &[u8]) {
 
 #[test]
 fn every_operation_keeps_flags_and_traits_that_it_may_ignore() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (server, queue, mut raw) = Server::with_queue(&[]);
     let long = [b"z\xff".as_slice(), &[7; 255]].concat();
     let mut called: BTreeSet<&str> = BTreeSet::new();
     for setting in Setting::ALL {

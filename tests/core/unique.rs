@@ -79,7 +79,6 @@ fn the_id_stays_taken_whatever_became_of_the_job() {
             assert_eq!(audit::places(&mut raw, &queue), before, "{fate}: it is kept");
         }
     }
-    clock::set_offset_ms(0);
 }
 
 #[test]
@@ -96,7 +95,6 @@ fn a_push_that_names_no_time_does_not_look_and_the_id_is_free_when_its_time_is_o
         assert_eq!(queue.try_push(again(OnDuplicate::Keep)).unwrap(), Some(id("a")), "{fate}");
         assert_eq!(queue.taken_ids().unwrap().len(), 1);
     }
-    clock::set_offset_ms(0);
 }
 
 #[test]
@@ -173,9 +171,8 @@ fn a_push_whose_answer_was_lost_is_not_made_again_though_its_job_is_done() {
 
 #[test]
 fn a_lost_push_counts_as_stored_where_another_has_taken_the_id_and_replaces_a_job_that_waits() {
-    let server = Server::start(&[]);
-    let (direct, proxy) = (server.queue("q"), Proxy::before(&server));
-    let queue = proxy.queue("q", Duration::from_secs(10));
+    let (server, proxy) = Proxy::with_server();
+    let (direct, queue) = (server.queue("q"), proxy.queue("q", Duration::from_secs(10)));
     queue.count(None).unwrap();
     direct.push(&unique("a", WINDOW_MS, OnDuplicate::Fail)).unwrap();
     proxy.fail(Fault::DropReply, 1);
@@ -204,5 +201,4 @@ fn nothing_that_ends_jobs_frees_an_id_but_forgetting_it() {
         assert!(queue.forget().unwrap(), "{fate}: its time is over");
         assert_eq!(shared().raw().int(&["EXISTS", &key(&queue, "recent")]), 0);
     }
-    clock::set_offset_ms(0);
 }

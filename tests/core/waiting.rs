@@ -201,8 +201,7 @@ fn a_reserve_ends_with_its_timeout_while_redis_takes_back_many_jobs() {
 
 #[test]
 fn looking_is_one_script() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     let mut looks = |queue: &Queue| {
         let before = raw.calls("evalsha");
         let found = reserve_many(queue, 1).len();
@@ -248,8 +247,7 @@ fn waiting_for_a_job_takes_none_and_does_not_keep_it_from_others() {
 #[test]
 fn a_waiter_whose_connection_is_lost_as_it_begins_to_listen_waits_all_the_same() {
     for fault in [Fault::DropBefore, Fault::DropReply] {
-        let server = Server::start(&[]);
-        let proxy = Proxy::before(&server);
+        let (server, proxy) = Proxy::with_server();
         let queue = proxy.queue("q", Duration::from_secs(5));
         server.queue("q").push(&delayed("a", 300)).unwrap();
         proxy.fail_at(b"SUBSCRIBE", fault);

@@ -1,7 +1,7 @@
 //! The parts of a consume loop: fetching with acknowledging, and a thread that keeps leases alive.
 
 use crate::support::*;
-use crate::worker_loop::{feed, next, push, try_next};
+use crate::worker_loop::{feed, handle, next, push, try_next};
 use delayqueue::core::job::{JobOptions, NewJob, State};
 use delayqueue::core::queue::{NoInterrupts, Queue};
 use std::time::{Duration, Instant};
@@ -12,8 +12,7 @@ fn short(name: &str, ttr_ms: u64) -> NewJob {
 
 #[test]
 fn one_round_trip_acknowledges_and_fetches() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     push(&queue, 60_000, 5_000);
     let mut feed = feed(&queue, 1, true);
     let first = next(&mut feed);
@@ -23,8 +22,7 @@ fn one_round_trip_acknowledges_and_fetches() {
     until("ten jobs are handled in ten trips", || {
         let before = raw.calls("evalsha");
         for _ in 0..10 {
-            let delivery = next(&mut feed);
-            feed.done(&delivery.ticket);
+            handle(&mut feed);
         }
         handled += 10;
         raw.calls("evalsha") - before == 10
@@ -36,16 +34,14 @@ fn one_round_trip_acknowledges_and_fetches() {
 
 #[test]
 fn jobs_of_their_own_ttr_or_priority_need_no_round_trips_of_their_own() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     let mut feed = feed(&queue, 1, true);
     let mut trips_for = |jobs: &[NewJob]| {
         push_many(&queue, jobs);
         let before = raw.calls("evalsha");
         for job in jobs {
-            let delivery = next(&mut feed);
+            let delivery = handle(&mut feed);
             assert_eq!(Some(&delivery.job.id), job.id.as_ref());
-            feed.done(&delivery.ticket);
         }
         raw.calls("evalsha") - before
     };
@@ -75,9 +71,8 @@ fn prefetched_jobs_come_in_order_and_unstarted_ones_go_back_uncounted() {
     push(&queue, 60_000, 100);
     let mut feed = feed(&queue, 16, true);
     for n in 0..20 {
-        let delivery = next(&mut feed);
+        let delivery = handle(&mut feed);
         assert_eq!(delivery.job.id.to_string(), format!("j{n:04}"));
-        feed.done(&delivery.ticket);
     }
     feed.flush().unwrap();
     assert_eq!(states(&queue), [0, 68, 12, 0]);
@@ -122,8 +117,7 @@ fn a_done_job_is_acknowledged_though_nothing_more_is_fetched() {
     let mut feed = feed(&queue, 4, true);
     let mut heard = 0;
     for done in 1..4 {
-        let delivery = next(&mut feed);
-        feed.done(&delivery.ticket);
+        handle(&mut feed);
         let started = Instant::now();
         until("it is acknowledged", || queue.stats().unwrap().acked == done);
         assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
@@ -137,8 +131,7 @@ fn a_done_job_is_acknowledged_though_nothing_more_is_fetched() {
 
 #[test]
 fn a_done_job_whose_acknowledgement_fails_keeps_its_lease_and_is_acknowledged_later() {
-    let server = Server::start(&[]);
-    let (direct, mut raw) = (server.queue("q"), server.raw());
+    let (server, direct, mut raw) = Server::with_queue(&[]);
     let queue = Queue::new(config(user_without(&server, &[]), "q"));
     direct.push(&short("a", 1_000)).unwrap();
     let mut feed = feed(&queue, 1, true);
@@ -183,9 +176,8 @@ fn prefetched_jobs_are_renewed_while_a_handler_is_busy() {
     assert_eq!(states(&queue), [0, 0, 4, 0]);
     feed.done(&first.ticket);
     for n in 1..4 {
-        let delivery = next(&mut feed);
+        let delivery = handle(&mut feed);
         assert_eq!((delivery.job.id.to_string(), delivery.job.attempts), (format!("j{n:04}"), 1));
-        feed.done(&delivery.ticket);
     }
     feed.flush().unwrap();
     assert_eq!((feed.take_lost(), queue.stats().unwrap().timed_out), (vec![], 0));
@@ -194,8 +186,7 @@ fn prefetched_jobs_are_renewed_while_a_handler_is_busy() {
 /// The heartbeat of a job of 300 ms must not undo that its handler has touched it for 100 s.
 #[test]
 fn the_heartbeat_never_shortens_a_lease() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (_server, queue, mut raw) = Server::with_queue(&[]);
     queue.push(&short("a", 300)).unwrap();
     let mut feed = feed(&queue, 1, true);
     let delivery = next(&mut feed);
@@ -237,8 +228,7 @@ fn a_running_loop_heeds_a_pause() {
     push(&queue, 60_000, 4);
     let mut feed = feed(&queue, 1, true);
     for _ in 0..3 {
-        let delivery = next(&mut feed);
-        feed.done(&delivery.ticket);
+        handle(&mut feed);
     }
     queue.pause(None, None).unwrap();
     assert!(try_next(&mut feed).unwrap().is_none());

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use crate::worker_loop::next;
-use delayqueue::core::queue::Queue;
+use delayqueue::core::queue::{Held, Queue};
 use delayqueue::core::worker::alarm::{Alarm, Cause};
 use delayqueue::core::worker::feed::Feed;
 use delayqueue::core::worker::keeper::Keeper;
@@ -41,6 +41,15 @@ fn with_bell(queue: &Queue, prefetch: usize) -> (Feed, Arc<Mutex<Process>>) {
     (Feed::new(vec![queue.clone()], prefetch, Keeper::new(Box::new(Bell(Arc::clone(&process))), true)), process)
 }
 
+/// A loop that runs the only job of its queue.
+fn running() -> (Queue, Feed, Arc<Mutex<Process>>, Held) {
+    let queue = fresh();
+    queue.push(&job("a")).unwrap();
+    let (mut feed, process) = with_bell(&queue, 1);
+    let held = next(&mut feed).job.held();
+    (queue, feed, process, held)
+}
+
 /// Milliseconds.
 fn limits(timeout: u64, shutdown: u64, grace: u64) -> Limits {
     let [timeout, shutdown, grace] = [timeout, shutdown, grace].map(Duration::from_millis);
@@ -59,10 +68,7 @@ fn last_words(process: &Mutex<Process>) -> String {
 
 #[test]
 fn a_run_that_takes_too_long_is_rung_then_given_up() {
-    let queue = fresh();
-    queue.push(&job("a")).unwrap();
-    let (mut feed, process) = with_bell(&queue, 1);
-    let held = next(&mut feed).job.held();
+    let (queue, mut feed, process, held) = running();
     feed.keeper().watch(&queue, &held, limits(50, 0, 250));
     assert_eq!(first_ring(&process).1, Cause::TimedOut);
     last_words(&process);
@@ -72,11 +78,8 @@ fn a_run_that_takes_too_long_is_rung_then_given_up() {
 
 #[test]
 fn a_run_that_ends_in_time_is_left_alone() {
-    let queue = fresh();
-    queue.push(&job("a")).unwrap();
-    let (mut feed, process) = with_bell(&queue, 1);
+    let (queue, mut feed, process, held) = running();
     process.lock().unwrap().asked = Some(Instant::now());
-    let held = next(&mut feed).job.held();
     feed.keeper().watch(&queue, &held, limits(300, 300, 1_000));
     feed.keeper().unwatch();
     std::thread::sleep(Duration::from_millis(500));
@@ -110,10 +113,7 @@ fn a_stuck_run_of_a_process_that_is_to_end_goes_back_uncounted_to_its_old_place(
 #[test]
 fn the_limit_that_comes_first_is_the_cause_for_good() {
     for (timeout, shutdown, cause, attempts) in [(50, 400, Cause::TimedOut, 1), (400, 50, Cause::Shutdown, 0)] {
-        let queue = fresh();
-        queue.push(&job("a")).unwrap();
-        let (mut feed, process) = with_bell(&queue, 1);
-        let held = next(&mut feed).job.held();
+        let (queue, mut feed, process, held) = running();
         process.lock().unwrap().asked = Some(Instant::now());
         feed.keeper().watch(&queue, &held, limits(timeout, shutdown, 600));
         last_words(&process);
@@ -125,10 +125,7 @@ fn the_limit_that_comes_first_is_the_cause_for_good() {
 
 #[test]
 fn a_handler_that_hears_of_it_late_has_its_whole_grace() {
-    let queue = fresh();
-    queue.push(&job("a")).unwrap();
-    let (mut feed, process) = with_bell(&queue, 1);
-    let held = next(&mut feed).job.held();
+    let (queue, mut feed, process, held) = running();
     // The keeper has waited for a silent server.
     process.lock().unwrap().asked = Instant::now().checked_sub(Duration::from_secs(10));
     feed.keeper().watch(&queue, &held, limits(0, 100, 600));
@@ -139,10 +136,7 @@ fn a_handler_that_hears_of_it_late_has_its_whole_grace() {
 
 #[test]
 fn a_request_to_end_is_found_in_time_by_a_keeper_that_nobody_wakes() {
-    let queue = fresh();
-    queue.push(&job("a")).unwrap();
-    let (mut feed, process) = with_bell(&queue, 1);
-    let held = next(&mut feed).job.held();
+    let (queue, mut feed, process, held) = running();
     feed.keeper().watch(&queue, &held, limits(0, 700, 60_000));
     // Just after a look, and just before one.
     std::thread::sleep(Duration::from_millis(650));

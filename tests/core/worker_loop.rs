@@ -43,6 +43,13 @@ pub fn next(feed: &mut Feed) -> Delivery {
     try_next(feed).unwrap().expect("a job")
 }
 
+/// A job that is done at once.
+pub fn handle(feed: &mut Feed) -> Delivery {
+    let delivery = next(feed);
+    feed.done(&delivery.ticket);
+    delivery
+}
+
 /// A worker on a queue of its own, behind a proxy; `queue` goes around it.
 pub struct Worker {
     _server: Server,
@@ -55,8 +62,7 @@ pub struct Worker {
 
 impl Worker {
     pub fn new(read_timeout: Duration, ttr_ms: u64, jobs: usize) -> Self {
-        let server = Server::start(&[]);
-        let proxy = Proxy::before(&server);
+        let (server, proxy) = Proxy::with_server();
         let queue = server.queue("q");
         push(&queue, ttr_ms, jobs);
         let feed = feed(&proxy.queue("q", read_timeout), N, true);
