@@ -22,8 +22,7 @@ fn look(queue: &Queue, scene: &Scene) {
 
 #[test]
 fn looks_answer_where_redis_refuses_writes() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (server, queue, mut raw) = Server::with_queue(&[]);
     for setting in [Setting::Plain, Setting::Prioritized, Setting::Grouped] {
         let scene = Scene::set(&server, &queue, setting);
         scene.restore(&mut raw);
@@ -38,8 +37,7 @@ fn looks_answer_where_redis_refuses_writes() {
 
 #[test]
 fn looks_answer_a_user_who_may_not_write() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (server, queue, mut raw) = Server::with_queue(&[]);
     for setting in [Setting::Plain, Setting::Prioritized, Setting::Grouped] {
         let scene = Scene::set(&server, &queue, setting);
         scene.restore(&mut raw);
@@ -47,19 +45,4 @@ fn looks_answer_a_user_who_may_not_write() {
         assert!(matches!(viewer.push(&job("refused")), Err(Error::Server { code, .. }) if code == "NOPERM"));
         look(&viewer, &scene);
     }
-}
-
-#[test]
-fn looks_at_a_queue_of_a_newer_schema_say_so() {
-    let queue = fresh();
-    let mut raw = shared().raw();
-    queue.push(&job("a")).unwrap();
-    queue.purge(&[]).unwrap();
-    raw.run(&["RPUSH", &key(&queue, "waiting"), "schema 2"]);
-    let newer = |error: Error| matches!(error, Error::Server { code, .. } if code == "DQSCHEMA");
-    assert!(newer(queue.peek(&id("a")).unwrap_err()));
-    assert!(newer(queue.update(&id("a"), b"x", None).unwrap_err()));
-    assert!(newer(queue.stats().unwrap_err()));
-    assert!(newer(queue.kick_job(&id("a"), false).unwrap_err()));
-    assert!(newer(queue.reserve_job(&id("a")).unwrap_err()));
 }

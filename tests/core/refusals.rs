@@ -2,7 +2,6 @@
 
 use crate::new_jobs::once;
 use crate::support::*;
-use delayqueue::core::doctor::Level;
 use delayqueue::core::dsn::Dsn;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{JobId, NewJob};
@@ -221,54 +220,12 @@ fn missing_rights_are_named() {
 }
 
 #[test]
-fn a_full_redis_refuses_connections_as_a_connection_error() {
-    let server = Server::start(&[]);
-    let mut raw = server.raw();
-    raw.run(&["CONFIG", "SET", "maxclients", "1"]);
-    let others: Vec<_> = (0..40).map(|_| hasty(server.dsn())).collect();
-    let refused = others.iter().map(|queue| queue.push(&job("a"))).find(Result::is_err).expect("one is too many");
-    let error = refused.unwrap_err();
-    assert!(matches!(&error, Error::Connection { ambiguous: false, .. }), "{error:?}");
-    assert!(error.is_retryable());
-    raw.run(&["CONFIG", "SET", "maxclients", "1000"]);
-    hasty(server.dsn()).push(&job("b")).unwrap();
-}
-
-#[test]
 fn a_database_that_does_not_exist_is_refused_on_connecting() {
     let server = Server::start(&["--databases", "4"]);
     let error = hasty(with_database(&server.dsn(), 4)).push(&job("a")).unwrap_err();
     assert!(matches!(&error, Error::Server { message, .. } if message.contains("out of range")), "{error:?}");
     assert!(!error.is_retryable());
     hasty(with_database(&server.dsn(), 3)).push(&job("a")).unwrap();
-}
-
-#[test]
-fn a_queue_of_a_newer_version_is_left_alone() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (hasty(server.dsn()), server.raw());
-    queue.push(&job("a")).unwrap();
-    queue.push(&job("b")).unwrap();
-    raw.run(&["DEL", &key(&queue, "waiting")]);
-    raw.run(&["RPUSH", &key(&queue, "waiting"), "2"]);
-    let digest = raw.text(&["DEBUG", "DIGEST"]);
-    let refused = |found: Result<(), Error>| {
-        assert!(
-            matches!(&found, Err(Error::Server { code, message, .. }) if code == "DQSCHEMA" && message.contains("newer")),
-            "{found:?}"
-        );
-    };
-    refused(queue.reserve(&["q".into()], 1, Some(Duration::ZERO), &mut NoInterrupts).map(drop));
-    refused(queue.push(&job("c")).map(drop));
-    refused(queue.push(&prioritized("c", 5)).map(drop));
-    refused(queue.push_many(&[job("c"), job("d")], &mut Vec::new()));
-    refused(queue.peek(&JobId::new("a").unwrap()).map(drop));
-    refused(queue.cancel(&[JobId::new("a").unwrap()]).map(drop));
-    refused(queue.stats().map(drop));
-    assert_eq!(raw.text(&["DEBUG", "DIGEST"]), digest);
-    let schema = queue.doctor(false).unwrap().into_iter().find(|check| check.check == "schema").unwrap();
-    assert_eq!(schema.level, Level::Error);
-    assert!(schema.message.contains("newer version"), "{}", schema.message);
 }
 
 /// A server that has this one answer to all commands; counts them.
@@ -335,26 +292,6 @@ fn a_server_without_hello_is_named_with_its_version() {
         hasty(Dsn::parse(&format!("redis://:hunter2@127.0.0.1:{port}/0")).unwrap()).push(&job("a")).unwrap_err();
     assert!(error.to_string().contains("Redis 5.0.14 is too old, 6.2 or newer is needed (at redis://"), "{error}");
     assert_silent_about_the_password(&error);
-}
-
-#[test]
-fn no_redis_there_is_said_at_once_and_without_ambiguity() {
-    let dir = short_dir();
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    drop(listener);
-    for (text, shown) in [
-        (format!("redis://app:hunter2@127.0.0.1:{port}/0"), format!("127.0.0.1:{port}")),
-        (format!("redis+unix://{}/none.sock", dir.path().display()), "none.sock".into()),
-        ("redis://:hunter2@no-such-host.invalid/0".into(), "no-such-host.invalid".into()),
-    ] {
-        let started = Instant::now();
-        let error = hasty(Dsn::parse(&text).unwrap()).push(&job("a")).unwrap_err();
-        assert!(matches!(&error, Error::Connection { ambiguous: false, .. }), "{error:?}");
-        assert!(error.to_string().contains(&shown) && error.to_string().contains("pushing job 'a'"), "{error}");
-        assert_silent_about_the_password(&error);
-        assert!(started.elapsed() < Duration::from_secs(3));
-    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::audit;
 use crate::scene::{Scene, Setting};
 use crate::support::*;
+use delayqueue::core::doctor::Level;
 use delayqueue::core::error::Error;
 use delayqueue::core::queue::Queue;
 
@@ -31,8 +32,7 @@ fn digest(raw: &mut Raw, queue: &Queue, operation: &str) -> redis::Value {
 
 #[test]
 fn an_operation_that_meets_a_foreign_key_names_it_and_changes_nothing() {
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (server, queue, mut raw) = Server::with_queue(&[]);
     let (mut wrong, mut met) = (Vec::new(), 0);
     for setting in Setting::ALL {
         let scene = Scene::set(&server, &queue, setting);
@@ -73,8 +73,7 @@ fn an_operation_that_meets_a_foreign_key_names_it_and_changes_nothing() {
 fn every_operation_on_a_queue_of_a_newer_schema_says_so_and_changes_nothing() {
     const WITHOUT_A_LOOK: [&str; 9] =
         ["ack", "fail", "bury", "touch", "renew", "receipts", "taken", "forget receipts", "limits"];
-    let server = Server::start(&[]);
-    let (queue, mut raw) = (server.queue("q"), server.raw());
+    let (server, queue, mut raw) = Server::with_queue(&[]);
     let mut refused = 0;
     for setting in [Setting::Plain, Setting::Grouped] {
         let scene = Scene::set(&server, &queue, setting);
@@ -82,7 +81,9 @@ fn every_operation_on_a_queue_of_a_newer_schema_says_so_and_changes_nothing() {
             raw.run(&["FLUSHDB"]);
             raw.run(&["RPUSH", &key(&queue, "waiting"), "schema 2"]);
             match operation(&scene, &queue) {
-                Err(Error::Server { code, .. }) if code == "DQSCHEMA" => refused += 1,
+                Err(Error::Server { code, message, .. }) if code == "DQSCHEMA" && message.contains("newer") => {
+                    refused += 1
+                }
                 Ok(()) if *name == "repair" => {} // what it finds says so
                 Ok(()) if WITHOUT_A_LOOK.iter().any(|word| name.starts_with(word)) => {}
                 other => panic!("{name}: {other:?}"),
@@ -93,4 +94,11 @@ fn every_operation_on_a_queue_of_a_newer_schema_says_so_and_changes_nothing() {
         }
     }
     assert!(refused > 100, "only {refused} operations were refused");
+    raw.run(&["HSET", &key(&queue, "jobs"), "a", "of the newer version"]);
+    let before = raw.text(&["DEBUG", "DIGEST"]);
+    queue.push(&job("a")).unwrap_err();
+    queue.reserve_job(&id("a")).unwrap_err();
+    assert_eq!(raw.text(&["DEBUG", "DIGEST"]), before);
+    let schema = queue.doctor(false).unwrap().into_iter().find(|check| check.check == "schema").unwrap();
+    assert!(schema.level == Level::Error && schema.message.contains("newer version"), "{}", schema.message);
 }

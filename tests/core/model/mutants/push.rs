@@ -110,5 +110,5 @@ pub const BY_OTHERS: &[(Mutant, &str)] = &[
     ),
     (("push.lua", "redis.pcall('HSET', KEYS[4]", "redis.call('HSET', KEYS[4]"), "wrongtype::"),
     (("push_any.lua", "deadline + 0 <= now and try('HGET', leases, id)", "false"), "duplicates::a_push_that_replaces"),
-    (("push_any.lua", "call('HINCRBY', meta, 'timed_out', #over)", ""), "stats::a_lease_that_a_push_ends"),
+    (("push_any.lua", "call('HINCRBY', meta, 'timed_out', #over)", ""), "duplicates::a_push_that_replaces"),
 ];
