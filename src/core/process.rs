@@ -73,30 +73,39 @@ fn host() -> &'static str {
 pub(super) fn start_thread(work: impl FnOnce() + Send + 'static) -> bool {
     pin_library();
     // The thread inherits the mask: signals are for the thread that runs the embedding language.
-    let before = block_signals();
+    let _blocked = BlockedSignals::new();
     let offset = clock::shared();
     let started = std::thread::Builder::new().name("delayqueue".into()).spawn(move || {
         clock::share(offset);
         work();
     });
-    restore_signals(&before);
     started.is_ok()
 }
 
-fn block_signals() -> libc::sigset_t {
-    // SAFETY: both sets are plain memory that the calls initialise.
-    unsafe {
-        let mut all = std::mem::zeroed();
-        let mut before = std::mem::zeroed();
-        libc::sigfillset(&raw mut all);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before);
-        before
+/// All signals blocked in this thread until dropped.
+pub(super) struct BlockedSignals {
+    /// The mask of the thread without that.
+    pub before: libc::sigset_t,
+}
+
+impl BlockedSignals {
+    pub fn new() -> Self {
+        // SAFETY: both sets are plain memory that sigfillset and pthread_sigmask initialise.
+        unsafe {
+            let mut all = std::mem::zeroed();
+            let mut before = std::mem::zeroed();
+            libc::sigfillset(&raw mut all);
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before);
+            Self { before }
+        }
     }
 }
 
-fn restore_signals(before: &libc::sigset_t) {
-    // SAFETY: the set was filled by pthread_sigmask.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, std::ptr::null_mut()) };
+impl Drop for BlockedSignals {
+    fn drop(&mut self) {
+        // SAFETY: `before` was filled by pthread_sigmask.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut()) };
+    }
 }
 
 /// Keeps this library mapped until the process ends.

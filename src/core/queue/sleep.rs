@@ -2,6 +2,7 @@
 
 use crate::core::connection::Wake;
 use crate::core::pool::Connections;
+use crate::core::process::BlockedSignals;
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::{Duration, Instant};
 
@@ -136,31 +137,6 @@ pub fn rest(length: Duration, interrupts: &mut dyn Interrupts) -> Flow {
             return Flow::Continue;
         }
         poll_readable(&mut [readable(interrupts.calls())], left, &blocked);
-    }
-}
-
-/// All signals blocked in this thread until dropped.
-struct BlockedSignals {
-    before: libc::sigset_t,
-}
-
-impl BlockedSignals {
-    fn new() -> Self {
-        // SAFETY: both sets are plain memory that sigfillset and pthread_sigmask initialise.
-        unsafe {
-            let mut all = std::mem::zeroed();
-            let mut before = std::mem::zeroed();
-            libc::sigfillset(&raw mut all);
-            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before);
-            Self { before }
-        }
-    }
-}
-
-impl Drop for BlockedSignals {
-    fn drop(&mut self) {
-        // SAFETY: `before` was filled by pthread_sigmask.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut()) };
     }
 }
 
