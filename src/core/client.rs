@@ -97,7 +97,7 @@ impl Client {
     /// Whether another server may become the right one for this slot.
     #[must_use]
     pub fn may_move(&self) -> bool {
-        resolver::may_move(&self.key.dsn)
+        !matches!(self.key.dsn.topology, Topology::Server(_))
     }
 
     /// Whether keys of another slot may lie on another server.

@@ -93,12 +93,6 @@ pub fn moved(dsn: &Arc<Dsn>, slot: u16, server: Arc<Server>) {
     with(dsn, |known| known.slots.moved(slot, server));
 }
 
-/// Whether another server may take the place of this one.
-#[must_use]
-pub fn may_move(dsn: &Dsn) -> bool {
-    !matches!(dsn.topology, Topology::Server(_))
-}
-
 /// `host` and `port` as servers give them.
 fn target(host: &str, port: u16) -> Target {
     Target::Tcp { host: host.to_owned(), port }

@@ -95,10 +95,6 @@ impl Queue {
         move |error| error.while_doing(|| format!("{what} job '{}' of queue '{}'", held.id(), self.name))
     }
 
-    fn must_be_ours(&self, held: &Held, settled: &[Settled]) -> Result<()> {
-        self.outcome(held, settled).map(drop)
-    }
-
     pub(super) fn outcome(&self, held: &Held, settled: &[Settled]) -> Result<Settled> {
         settled.first().copied().filter(|settled| *settled != Settled::Lost).ok_or_else(|| self.lost(held))
     }
@@ -121,7 +117,7 @@ impl Queue {
 
     fn ack_one(&self, held: &Held, outcome: RunOutcome) -> Result<()> {
         let settled = self.ack_finished(&[held.finished()], outcome).map_err(self.doing("acknowledging", held))?;
-        self.must_be_ours(held, &settled)
+        self.outcome(held, &settled).map(drop)
     }
 
     /// Acknowledges many in one round trip; one answer per job.
