@@ -33,7 +33,6 @@ pub const BY_THE_WALK: &[Mutant] = &[
         "call('ZADD', line, 'LT', int(math.max(at, now)), group)",
         "call('ZADD', line, 'NX', int(math.max(at, now)), group)",
     ), // an earlier job comes late
-    ("lib/book.lua", "line_up(group, now)\n  return call", "return call"), // a group waits for a job that is gone
     ("lib/servable.lua", "elseif turn.own.ordered then break end", "end"), // jobs behind one that came back do not count as blocked
     ("lib/cap.lua", "held and own.concurrency - held or wanted", "wanted"), // the concurrency of the queue is ignored
     ("lib/take_rarely.lua", "cap.spent_until + count * cap.interval", "cap.spent_until + cap.interval"),
@@ -49,6 +48,7 @@ pub const BY_THE_WALK: &[Mutant] = &[
 
 /// The tests that are named find them.
 pub const BY_OTHERS: &[(Mutant, &str)] = &[
+    (("lib/book.lua", "line_up(group, now)\n  return call", "return call"), "groups::whatever_ends_the_wait"), // of a job that is gone
     (
         ("cancel_group.lua", "and '\\nh' or '\\nr')", "and '\\nh' or '\\nw')"),
         "model::walk::regressions::a_job_that_came_back_to_an_ordered_group_is_cancelled",
