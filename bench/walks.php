@@ -1,9 +1,9 @@
 <?php
 
 /**
- * Counts the source files that a call passes: those of src/ whose code runs, as callgrind sees it, and those of lua/ in the scripts that it sends,
- * whether Redis comes to them or not. Each call is made once before it is counted, so that opening a connection and loading a script are no part
- * of it. On a busy machine the loop lasts for more than a second, so that its keeper connects and enters the list of workers as well.
+ * Counts the source files that a call passes: those of src/ whose code runs, as callgrind sees it, and those of lua/ to which Redis comes. Each call
+ * is made once before it is counted, so that opening a connection and loading a script are no part of it. On a busy machine the loop lasts for more
+ * than a second, so that its keeper connects and enters the list of workers as well.
  *
  *     cargo build --locked
  *     php -n bench/walks.php target/debug/libdelayqueue.so [--list]
@@ -39,22 +39,14 @@ if ($argv[1] === 'walk') {
     exit;
 }
 
-/** @return list<string> the lines of a script that are sent */
-function code(string $text): array
+/** Scripts that say in the log of Redis where it comes to each of their files: a debug build takes them from here. */
+function talkingScripts(string $folder): void
 {
-    $lines = array_map(trim(...), explode("\n", $text));
-
-    return array_values(array_filter($lines, static fn (string $line) => $line !== '' && !str_starts_with($line, '--')));
-}
-
-/** @return list<string> the files of lua/ of which a script that was sent is made */
-function filesOf(string $script): array
-{
-    $lines = array_flip(code($script));
-    $isIn = static fn (string $path) => array_diff_key(array_flip(code(file_get_contents($path))), $lines) === [];
-    $files = array_filter([...glob(ROOT . '/lua/*.lua'), ...glob(ROOT . '/lua/lib/*.lua')], $isIn);
-
-    return array_map(static fn (string $path) => substr($path, strlen(ROOT . '/')), array_values($files));
+    mkdir("$folder/lib");
+    foreach ([...glob(ROOT . '/lua/*.lua'), ...glob(ROOT . '/lua/lib/*.lua')] as $path) {
+        $name = substr($path, strlen(ROOT . '/lua/'));
+        file_put_contents("$folder/$name", "redis.log(redis.LOG_WARNING, 'passes lua/$name')\n" . file_get_contents($path));
+    }
 }
 
 /** @return list<string> files of src/ that have lines with a cost in the newest dump */
@@ -78,27 +70,21 @@ function filesRun(string $folder): array
 
 [, $extension] = $argv;
 foreach (array_keys($walks) as $walk) {
-    $folder = new Folder();
-    $server = new RedisServer();
-    $monitor = stream_socket_client("unix://$server->socket");
-    fwrite($monitor, "MONITOR\r\n");
-    stream_set_blocking($monitor, false);
+    [$folder, $scripts, $server] = [new Folder(), new Folder(), new RedisServer()];
+    talkingScripts($scripts->path);
     chdir($folder->path);
     $command = [...Callgrind::under($folder->path), PHP_BINARY, '-n', '-d', 'extension=' . realpath(ROOT . "/$extension"), __FILE__, 'walk', $walk, $server->dsn()];
-    $child = new Process($command);
+    $child = new Process(['env', "DELAYQUEUE_LUA_DIR=$scripts->path", ...$command]);
     $child->hear('ready', 120);
-    $loaded = stream_get_contents($monitor);
+    $log = $server->folder->path . '/redis.log';
+    $before = filesize($log);
     $callgrind = Callgrind::of($child->pid);
     $callgrind->start();
     $child->say('go');
     $child->hear('done', 120);
     $callgrind->stop();
-    $monitored = stream_get_contents($monitor);
-    preg_match_all('/"EVAL" "((?:[^"\\\\]++|\\\\.)*+)"/', $loaded . $monitored, $texts);
-    preg_match_all('/"EVALSHA" "(\w+)"/', $monitored, $sent);
-    $scripts = array_map(stripcslashes(...), array_unique($texts[1]));
-    $ran = array_filter($scripts, static fn (string $script) => in_array(sha1($script), $sent[1], true));
-    $files = [...filesRun($folder->path), ...array_unique(array_merge(...array_map(filesOf(...), array_values($ran))))];
+    preg_match_all('/passes (\S+)$/m', file_get_contents($log, offset: $before), $passed);
+    $files = [...filesRun($folder->path), ...array_unique($passed[1])];
     $count = static fn (string $begin) => count(array_filter($files, static fn (string $file) => str_starts_with($file, $begin)));
     printf("%-14s %3d files: src/php %d, src/core %d, lua %d\n", $walk, count($files), $count('src/php'), $count('src/core'), $count('lua'));
     if (($argv[2] ?? '') === '--list') {
@@ -106,5 +92,6 @@ foreach (array_keys($walks) as $walk) {
     }
     $child->say('end');
     $server->remove();
+    $scripts->remove();
     $folder->remove();
 }
