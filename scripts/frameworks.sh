@@ -22,21 +22,9 @@ suites=(tests/symfony php/tests/Laravel)
 frameworks_dir=$(realpath -m "${FRAMEWORKS_DIR:-$target_dir/frameworks}")
 series=${FRAMEWORKS_SERIES:-sid}
 system=$frameworks_dir/$series
-
-# Programs of the folder for the build: a php, and a php-config whose paths begin with the folder.
-make_tools() {
-  local enter="${as_root[*]} chroot '$system'"
-  mkdir -p "$frameworks_dir/bin"
-  printf '#!/bin/sh\nexec %s /usr/bin/php8.4 "$@"\n' "$enter" >"$frameworks_dir/bin/php"
-  cat >"$frameworks_dir/bin/php-config" <<TOOL
-#!/bin/sh
-case \$1 in
---php-binary) echo '$frameworks_dir/bin/php' ;;
-*) $enter /usr/bin/php-config8.4 "\$@" | sed 's#/usr/include#$system/usr/include#g' ;;
-esac
-TOOL
-  chmod +x "$frameworks_dir/bin/php" "$frameworks_dir/bin/php-config"
-}
+# Where debian.sh puts programs of the folder.
+# shellcheck disable=SC2034
+matrix_dir=$frameworks_dir
 
 # The folder's libraries without its PHPUnit, which needs a newer PHP: for the PHP of this machine.
 make_libraries() {
@@ -75,10 +63,10 @@ make_debian "$system" "$series" "${packages[@]}"
 where=${FRAMEWORKS_PHP:-$series}
 if [ "$where" != here ]; then
   run=run_there
-  make_tools
+  use_php 8.4
   say "building the extension for PHP 8.4"
-  PHP_CONFIG=$frameworks_dir/bin/php-config PHP=$frameworks_dir/bin/php CARGO_TARGET_DIR=$frameworks_dir/cargo \
-    cargo build --release --locked || die "the extension does not compile for PHP 8.4; FRAMEWORKS_PHP=here goes without it"
+  CARGO_TARGET_DIR=$frameworks_dir/cargo cargo build --release --locked ||
+    die "the extension does not compile for PHP 8.4; FRAMEWORKS_PHP=here goes without it"
   mkdir -p "$frameworks_dir/php.d"
   printf 'extension=%s\n' "$frameworks_dir/cargo/release/libdelayqueue.so" >"$frameworks_dir/php.d/99-delayqueue.ini"
 else
