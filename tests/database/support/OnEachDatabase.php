@@ -21,7 +21,7 @@ trait OnEachDatabase
         }
     }
 
-    /** Those with a process of their own. @return iterable<string, array{string}> */
+    /** Databases with a process of their own. @return iterable<string, array{string}> */
     public static function servers(): iterable
     {
         yield from array_diff_key(iterator_to_array(self::databases()), ['sqlite' => true]);
