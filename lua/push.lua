@@ -7,8 +7,8 @@
 --         answer to this push was lost. One of its records that is there proves that all of it was stored
 -- ARGV[3…] in threes: id · record · due: a delay (µs), or '@' and a moment; all ids different; of groups in fives, with group · priority
 -- Returns "OK" | {"DUPLICATE", id} nothing changed
--- Cost    O(J log N) for J jobs; J + 3 commands, one less for a single job after a delay, of groups four more, 1 more where a job is due within six
---         seconds, 1 more where a moment has passed
+-- Cost    O(J log N) for J jobs; J + 3 commands, one less for a single job after a delay, one more if its id is taken, of groups four more, 1 more
+--         where a job is due within six seconds, 1 more where a moment has passed
 -- Rights  a record is read in a repeat only: who may not, as a producer, cannot read jobs, and is left in doubt then
 -- Order   place before record: the next script that meets an entry without a record drops it; a record without a place would be lost.
 local call, ARGV, time = redis.call, ARGV, redis.call('TIME')
@@ -16,14 +16,13 @@ local jobs, waiting, waiters, last = KEYS[1], KEYS[2], KEYS[3], #ARGV
 local now, soonest = time[1] * 1000000 + time[2], nil
 if ARGV[1] ~= '0' then now = now + ARGV[1] end -- only in tests
 if last == 5 and not KEYS[4] then
-  -- One job after a delay: where its id is free, this does as much as the rest of the script, for a sixth less work.
+  -- One job after a delay: where its id is free, this does as much as the rest of the script, for a sixth less work. Where it is taken, or Redis
+  -- refuses a command, the rest answers: also a full Redis can tell that an id is taken.
   soonest = now + ARGV[5]
-  local is_placed = call('ZADD', waiting, 'NX', string.format('%d', soonest), ARGV[3]) == 1
-  local stored = is_placed and redis.pcall('HSETNX', jobs, ARGV[3], ARGV[4])
-  if stored ~= 1 then
+  local is_placed = redis.pcall('ZADD', waiting, 'NX', string.format('%d', soonest), ARGV[3]) == 1
+  if not is_placed or redis.pcall('HSETNX', jobs, ARGV[3], ARGV[4]) ~= 1 then
     soonest = nil
     if is_placed then call('ZREM', waiting, ARGV[3]) end
-    if type(stored) == 'table' then return stored end -- it is an error
   end
 end
 if not soonest then

@@ -44,6 +44,19 @@ fn a_push_is_refused_and_changes_nothing() {
 }
 
 #[test]
+fn a_push_tells_that_its_id_is_taken() {
+    let (_server, queue, mut raw) = Server::with_queue(&["--maxmemory-policy", "noeviction"]);
+    push_many(&queue, &[job("held"), job("ready")]);
+    assert_eq!(reserve(&queue).unwrap().id, id("held"));
+    fill(&mut raw);
+    for name in ["held", "ready"] {
+        queue.push(&NewJob { on_duplicate: OnDuplicate::Keep, ..job(name) }).unwrap();
+        let refused = queue.push(&job(name));
+        assert!(matches!(refused, Err(Error::Duplicate { .. })), "{name}: {refused:?}");
+    }
+}
+
+#[test]
 fn every_operation_of_a_worker_and_an_operator_works() {
     let (server, queue, mut raw) = Server::with_queue(&["--maxmemory-policy", "noeviction"]);
     let mut wrong = Vec::new();

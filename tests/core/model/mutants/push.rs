@@ -70,6 +70,7 @@ pub const BY_THE_WALK: &[Mutant] = &[
 /// The tests that are named find them.
 pub const BY_OTHERS: &[(Mutant, &str)] = &[
     (("push.lua", "wake(soonest)", ""), "wakes::"),
+    (("push.lua", "redis.pcall('ZADD', waiting, 'NX'", "call('ZADD', waiting, 'NX'"), "oom::a_push_tells"),
     (("push_any.lua", "wake(soonest)", ""), "wakes::"),
     (("push.lua", "call('ZCARD', waiting)", ""), "wrongtype::every_operation_on"),
     (("lib/check_schema.lua", "call('ZCARD', waiting)", ""), "wrongtype::every_operation_on"),
