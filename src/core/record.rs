@@ -3,6 +3,7 @@
 //! `flags 1 · created 6 · [length 2 · ttr_ms 4 · max_attempts 4 · priority 4 · JSON] · [length 2 · traits] · payload`, integers big-endian.
 
 use super::backoff::Backoff;
+use super::groups::Group;
 use super::job::{DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY, DEFAULT_TTR_MS, Extras, JobOptions, TTR_RANGE_MS};
 use super::seal::Seal;
 use super::traits;
@@ -164,12 +165,16 @@ pub fn encode_extras(extras: &Extras) -> Option<Vec<u8>> {
     Some([&[extras.flags], traits, json.as_bytes()].concat())
 }
 
-/// `None`: [`encode_extras`] has not made it, or this version must understand it and does not.
+/// `None`: [`encode_extras`] has not made it, or this version must understand it and does not. Or its group has
+/// a name that no user can give: with a line break it would stand for something else in `limits` (`lua/groups.md`).
 #[must_use]
 pub fn decode_extras(bytes: &[u8]) -> Option<Extras> {
     let flags = *bytes.first().filter(|flags| **flags & !MAY_BE_IGNORED == 0)?;
     let as_record = [&[HAS_TRAITS], bytes.get(1..)?].concat();
     let traits = stored_traits(&as_record, 1)?;
+    if traits::group(traits).is_some_and(|name| Group::new(name).is_err()) {
+        return None;
+    }
     let members = match serde_json::from_slice(bytes.get(1 + traits.len()..)?).ok()? {
         Value::Object(members) => members,
         _ => return None,
@@ -318,6 +323,8 @@ mod tests {
         assert_eq!(encode_extras(&Extras::default()), None);
         assert_eq!(decode_extras(b"\x04\0\0{}"), None, "a flag of this version");
         assert_eq!(decode_extras(b"\0\0\x02G\0{}"), None, "it must be understood");
+        assert!(decode_extras(b"\0\0\x03G\x01g{}").is_some());
+        assert_eq!(decode_extras(b"\0\0\x03G\x01\n{}"), None, "it is no name of a group");
         for traits in
             [&b"\0\x02G\0"[..], b"\0\x05a\x01AG\0", b"\0\x02\x80\0", b"\0\x01a", b"\0\x02a\x01", b"\xff\xffa\0"]
         {
