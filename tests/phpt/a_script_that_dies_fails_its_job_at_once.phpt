@@ -43,6 +43,7 @@ dies('settled, then exit()', '$job = $queue->reserve(); $job->ack(); $job = $que
 dies('settled at shutdown', '$job = $queue->reserve(); register_shutdown_function(fn() => $job->release(0, countAttempt: false)); exit;');
 dies('exit in consume()', '$queue->consume(fn() => exit);');
 dies('exit(0) in consume()', '$queue->consume(fn() => exit(0));');
+dies('exit(8) at shutdown', 'register_shutdown_function(fn() => exit(8)); $queue->consume(fn() => exit);');
 dies('die() in drain()', '$queue->drain(fn() => die("bye"));');
 dies('exit(0) behind consume()', '$queue->consume(fn() => null, maxJobs: 1); exit(0);');
 dies('exit(0) in a listener', '$queue->on(DelayQueue\Event::WorkerStopping, fn() => exit(0)); $queue->consume(fn() => null, maxJobs: 1);');
@@ -76,6 +77,7 @@ settled, then exit()            exit code 1 | gone | buried 1 mine
 settled at shutdown             exit code 0 | ready 0  | ready 0 
 exit in consume()               exit code 1 | delayed 1 the handler called exit() with status 0 | ready 0 
 exit(0) in consume()            exit code 1 | delayed 1 the handler called exit() with status 0 | ready 0 
+exit(8) at shutdown             exit code 8 | delayed 1 the handler called exit() with status 0 | ready 0 
 die() in drain()                exit code 1bye | delayed 1 the handler called exit() with status 0 | ready 0 
 exit(0) behind consume()        exit code 0 | gone | ready 0 
 exit(0) in a listener           exit code 0 | gone | ready 0 
