@@ -34,34 +34,9 @@ enum Damage {
 
 fn damage() -> impl Strategy<Value = Vec<Damage>> {
     let index = any::<Index>;
-    let pieces = select(vec![
-        &b"\r\n"[..],
-        b"*",
-        b"$-1\r\n",
-        b"-",
-        b":",
-        b"9",
-        b"99999999999999999999",
-        b"%",
-        b"@",
-        b"/",
-        b"?",
-        b",",
-        b"[",
-        b"]",
-        b"\0",
-        b"\xff",
-        b"=",
-        b"&",
-        b"#",
-        b" ",
-        b"e308",
-        b"{",
-        b"\"",
-        b"P",
-        b"ms",
-        b"+",
-    ]);
+    let bytes = b"*-:9%@/?,[]\0\xff=&# {\"P+".chunks(1);
+    let words = [&b"\r\n"[..], b"$-1\r\n", b"99999999999999999999", b"e308", b"ms"];
+    let pieces = select(bytes.chain(words).collect::<Vec<&[u8]>>());
     vec(
         prop_oneof![
             (index(), any::<u8>()).prop_map(|(at, byte)| Damage::Set(at, byte)),
