@@ -5,10 +5,10 @@ use super::signals;
 use crate::core::worker::alarm::{Alarm, Cause};
 use crate::core::worker::lease::Lease;
 use crate::core::worker::watch::Limits;
-use crate::php::callbacks::{self, Event};
+use crate::php::callbacks::{self, Ending, Event};
 use crate::php::delay_queue::DelayQueue;
 use crate::php::object::inside;
-use crate::php::unwind::{Outcome, Unwind, throw};
+use crate::php::unwind::{Outcome, Unwind, take_throwable, throw, throw_again};
 use crate::php::{classes, sys};
 use ext_php_rs::ffi::{self, zend_execute_data};
 use ext_php_rs::types::Zval;
@@ -185,6 +185,21 @@ impl LimitGuard {
         POKED.call_once(|| signals::ignore(poke_signal(), 0));
         rung.is_running.store(true, Ordering::SeqCst);
         Self(limited)
+    }
+
+    /// The end of the handler with what the alarm throws. A call that the alarm ends may fail, and its exception leave the handler before the engine
+    /// looks at the alarm: not each version of PHP looks when a handler has ended.
+    pub fn throw_into(&self, ending: Ending) -> Ending {
+        let is_due =
+            || LIMITS.with_borrow(|all| next(all, sys::current_frame()).is_some_and(|due| Rc::ptr_eq(&due, &self.0)));
+        match ending {
+            Ending::Threw(exception) if is_due() => {
+                throw_again(exception);
+                self.0.throw();
+                take_throwable().map_or(Ending::Exited, Ending::Threw)
+            }
+            ending => ending,
+        }
     }
 
     /// Why the handler was to end. A shutdown counts also where nothing was thrown: the handler of a suspended fiber ends with the fiber.

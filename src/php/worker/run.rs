@@ -234,7 +234,7 @@ impl Loop<'_> {
         if !limits.are_none() {
             self.feed.keeper().watch(&job.queue, &job.held, limits);
         }
-        let ending = attempt(&self.handler, arguments);
+        let ending = limit.throw_into(attempt(&self.handler, arguments));
         self.feed.keeper().unwatch();
         self.has_told_of_cancel = limit.has_told();
         (ending, limit.cause())
