@@ -40,7 +40,7 @@ make_php() {
     cd "$php_dir/source"
     CFLAGS="-O0 -g0" CXXFLAGS="-O0 -g0" ./configure --quiet --prefix="$php_dir" --with-config-file-path="$php_dir" --with-config-file-scan-dir="$php_dir/php.d" \
       --enable-zts --disable-all --disable-cgi --disable-phpdbg --enable-embed=shared --enable-fpm --enable-opcache \
-      --enable-pcntl --enable-posix --enable-sockets --enable-ctype --enable-filter --enable-tokenizer --enable-phar \
+      --enable-session --enable-pcntl --enable-posix --enable-sockets --enable-ctype --enable-filter --enable-tokenizer --enable-phar \
       --enable-mbstring --disable-mbregex --with-libxml --enable-dom --enable-xml --enable-xmlwriter \
       --enable-intl --with-sodium --with-openssl --with-curl --enable-pdo --with-pdo-sqlite
     nice -n 5 make -s -j"$(nproc)"
@@ -48,8 +48,8 @@ make_php() {
   ) >>"$php_dir/log" 2>&1 || die "PHP does not build: read $php_dir/log"
   # A name that only Debian's own build fills in.
   sed -i 's|/@DEBIAN_PHP_API@||g' "$php_dir/bin/php-config" "$php_dir/bin/phpize"
-  # Where Debian has PHP's libraries; errors to the log, and opcache, as Debian has them.
-  printf 'include_path=".:/usr/share/php"\ndisplay_errors=0\nlog_errors=1\n' >"$php_dir/php.d/00-debian.ini"
+  # Where Debian has PHP's libraries; no limit of memory, errors to the log, and opcache, as Debian has them.
+  printf 'include_path=".:/usr/share/php"\nmemory_limit=-1\ndisplay_errors=0\nlog_errors=1\n' >"$php_dir/php.d/00-debian.ini"
   printf 'zend_extension=opcache.so\n' >"$php_dir/php.d/10-opcache.ini"
   rm -rf "$php_dir/source"
   touch "$php_dir/built"
