@@ -185,6 +185,7 @@ test('a hidden tab asks for nothing, and catches up when it is seen', async () =
   const page = await visit('/queue?queue=imports&state=delayed');
   const show = (hidden) => page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true }); document.dispatchEvent(new Event('visibilitychange'));`);
   await show(true);
+  await page.waitForTimeout(500); // a request that has begun before is told by then
   let asked = 0;
   page.on('request', () => asked++);
   php("(new DelayQueue('imports'))->push(1, '1h', 'while-hidden');");
