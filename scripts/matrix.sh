@@ -24,7 +24,7 @@ enter() {
   php_series=${php_of[$1]} databases=${databases_of[$1]}
   read -ra packages <<<"${database_packages[$1]}"
   make_system "$1" "${servers[@]}" php"$php_series"-{cli,dev,fpm,xml,mbstring,sqlite3,curl,intl,pgsql,mysql} phpunit php-symfony-console php-symfony-http-client \
-    openssl supervisor valgrind postgresql "${packages[@]}" php-doctrine-dbal php-dragonmantank-cron-expression
+    openssl supervisor valgrind postgresql "${packages[@]}" php-doctrine-dbal php-dragonmantank-cron-expression php-nyholm-psr7
 }
 
 "$root/build.sh" setup
