@@ -68,7 +68,7 @@ trait ChainCancelRules
         $copy = $this->queue('chains', ['format' => 'raw'])->peek('c/2');
         $calls = new ArrayObject();
         // All queues in one. Somebody else cancels the copy when it has been looked at.
-        $queue = $this->createMock(QueueInterface::class);
+        $queue = $this->createStub(QueueInterface::class);
         $queue->method('sibling')->willReturnSelf();
         $queue->method('peek')->willReturn($copy);
         $queue->method('pushMany')->willReturnCallback(static function (array $jobs) use ($calls): array {
