@@ -7,12 +7,18 @@ declare(strict_types=1);
 require dirname(__DIR__) . '/autoload.php';
 
 spl_autoload_register(static function (string $class): void {
-    $prefix = 'DelayQueue\\Tests\\';
-    $file = __DIR__ . '/' . strtr(substr($class, strlen($prefix)), '\\', '/') . '.php';
-    if (str_starts_with($class, $prefix) && is_file($file)) {
-        require $file;
+    $folders = ['DelayQueue\\Tests\\Support\\' => dirname(__DIR__, 2) . '/tests/phpunit/support/', 'DelayQueue\\Tests\\' => __DIR__ . '/'];
+    foreach ($folders as $prefix => $folder) {
+        $file = $folder . strtr(substr($class, strlen($prefix)), '\\', '/') . '.php';
+        if (str_starts_with($class, $prefix) && is_file($file)) {
+            require $file;
+
+            return;
+        }
     }
 });
+
+DelayQueue\Tests\Support\Machine::watch();
 
 $composer = dirname(__DIR__) . '/vendor/autoload.php';
 require is_file($composer) ? $composer : '/usr/share/php/Symfony/Component/HttpClient/autoload.php';

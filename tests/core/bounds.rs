@@ -1,6 +1,7 @@
 //! Work and bytes of one call are bounded, however many jobs lie in the queue.
 
 use crate::audit;
+use crate::machine::stalls_since;
 use crate::proxy::{Cut, Fault, Proxy};
 use crate::support::*;
 use delayqueue::core::error::Error;
@@ -218,7 +219,7 @@ fn five_hundred_jobs_are_given_back_by_one_script() {
     let before = raw.calls("evalsha") + raw.calls("eval");
     let started = Instant::now();
     queue.give_back(&receipts(&jobs)).unwrap();
-    assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(1) + stalls_since(started), "{:?}", started.elapsed());
     // The first time Redis is told the text of the script.
     assert!(raw.calls("evalsha") + raw.calls("eval") - before <= 2);
     let again = reserve_many(&queue, 500);

@@ -4,6 +4,7 @@
 
 mod audit;
 mod load;
+mod machine;
 mod names;
 mod new_jobs;
 mod process;

@@ -1,5 +1,6 @@
 //! A private redis-server, queues on it, and short words for frequent steps.
 
+use crate::machine::{self, lasted};
 use crate::process;
 pub use crate::server_clock::Clock;
 use delayqueue::core::clock;
@@ -73,6 +74,7 @@ impl Server {
     }
 
     fn start_in(options: &[&str], environment: Vec<(String, OsString)>) -> Self {
+        machine::watch();
         let dir = short_dir();
         let options: Vec<String> = options.iter().map(ToString::to_string).collect();
         let child = Self::spawn(dir.path().to_path_buf(), &options, &environment);
@@ -387,9 +389,9 @@ pub fn travel(ms: i64) {
 
 /// Waits for a condition, failing loudly after ten seconds.
 pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(10);
+    let started = Instant::now();
     while !condition() {
-        assert!(Instant::now() < end, "did not happen in time: {what}");
+        assert!(lasted(started) < Duration::from_secs(10), "did not happen in time: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

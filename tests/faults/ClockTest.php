@@ -9,6 +9,7 @@ use DelayQueue\Tests\Faults\Support\FaultTestCase;
 use DelayQueue\Tests\Faults\Support\Shim;
 use DelayQueue\Tests\Faults\Support\Single;
 use DelayQueue\Tests\Support\Folder;
+use DelayQueue\Tests\Support\Machine;
 use DelayQueue\Tests\Support\Remote;
 use DelayQueue\Tests\Support\Wait;
 
@@ -53,7 +54,7 @@ final class ClockTest extends FaultTestCase
 
         $first = $this->worker->outcome();
         $this->assertContains($first['result']['id'] ?? null, ['held', 'later']);
-        $this->assertLessThan(7.0, $first['seconds'], 'an idle worker checks every five seconds');
+        $this->assertLessThan(7.0, Machine::without($first['seconds']), 'an idle worker checks every five seconds');
         $this->worker->call('ack');
         $this->assertContains($this->worker->call('reserve')['id'] ?? null, ['held', 'later']);
         $this->worker->call('ack');
@@ -70,7 +71,7 @@ final class ClockTest extends FaultTestCase
         $this->clock->set(-2 * self::HOUR);
         $outcome = $this->worker->outcome();
         $this->assertNull($outcome['result']);
-        $this->assertLessThan(10, $outcome['seconds'], 'the timeout does not count by that clock');
+        $this->assertLessThan(10, Machine::without($outcome['seconds']), 'the timeout does not count by that clock');
 
         foreach ([0, 0.5] as $delay) {
             $this->worker->begin('reserve', 10);
@@ -78,7 +79,7 @@ final class ClockTest extends FaultTestCase
             $queue->push('after', $delay, id: "after $delay");
             $outcome = $this->worker->outcome();
             $this->assertSame("after $delay", $outcome['result']['id'] ?? null);
-            $this->assertLessThan($delay + 3.0, $outcome['seconds']);
+            $this->assertLessThan($delay + 3.0, Machine::without($outcome['seconds']));
             $this->worker->call('ack');
         }
         $this->assertNull($queue->reserve(), 'a job keeps its moment');

@@ -3,7 +3,10 @@ cancel() of a running job reaches its handler within a second: isLost(), Event::
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';
+require __DIR__ . '/../phpunit/support/Machine.php';
+use DelayQueue\Tests\Support\Machine;
 use DelayQueue\{CancelledException, Event, Job, LeaseLostException};
+Machine::watch();
 $queue = queue();
 $other = queue(['persistent' => false]);
 $log = [];
@@ -28,7 +31,7 @@ $cancel = function (Job $job, float $after) use ($other): float {
     while (!$job->isLost() && microtime(true) < $cancelled + 20) {
         usleep(5_000);
     }
-    return microtime(true) - $cancelled;
+    return Machine::lasted($cancelled);
 };
 $soon = function (float $took): void { echo $took < 1.0 ? 'within a second' : "after $took s", "\n"; };
 $run('at-once', function (Job $job) use ($cancel, $soon, &$log) { $soon($cancel($job, 0)); echo count($log), " told\n"; });
@@ -40,7 +43,7 @@ $run('throw', function (Job $job) use ($other) {
         while (true) { usleep(20_000_000); } // a system call is ended
     } catch (CancelledException $e) {
         echo get_debug_type($e), ': ', $e->getMessage(), ', ', $e instanceof LeaseLostException ? 'a lost lease' : '', "\n";
-        echo microtime(true) - $began < 2 ? 'soon' : 'late', "\n";
+        echo Machine::lasted($began) < 2 ? 'soon' : 'late', "\n";
         throw $e;
     }
 }, throwOnCancel: true);

@@ -3,7 +3,10 @@ shutdownTimeout after a finishing signal a ShutdownException ends the handler; i
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';
+require __DIR__ . '/../phpunit/support/Machine.php';
+use DelayQueue\Tests\Support\Machine;
 use DelayQueue\{Event, Job, Release, ShutdownException, State};
+Machine::watch();
 $queue = queue();
 $log = [];
 foreach ([Event::Succeeded, Event::Released, Event::Failed, Event::Buried, Event::TimedOut, Event::LeaseLost] as $event) {
@@ -45,7 +48,7 @@ $caught = function (?callable $then = null) use ($spin): Closure {
 
 $began = microtime(true);
 $run('PHP', fn() => $spin());
-echo microtime(true) - $began < 5 ? "in time\n" : "late\n";
+echo Machine::lasted($began) < 5 ? "in time\n" : "late\n";
 $run('a system call', fn() => sleep(20));
 $pipe = sys_get_temp_dir() . '/delayqueue-' . getmypid();
 posix_mkfifo($pipe, 0600);

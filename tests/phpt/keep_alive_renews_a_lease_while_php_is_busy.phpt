@@ -3,10 +3,13 @@ keepAlive(): the lease is renewed while PHP is busy, until the job is settled, t
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';
+require __DIR__ . '/../phpunit/support/Machine.php';
+use DelayQueue\Tests\Support\Machine;
 use DelayQueue\{Job, State};
+Machine::watch();
 $queue = queue();
 $until = function (callable $condition): bool {
-    for ($end = microtime(true) + 10; !$condition() && microtime(true) < $end; usleep(10_000));
+    for ($began = microtime(true); !$condition() && Machine::lasted($began) < 10; usleep(10_000));
     return $condition();
 };
 $threads = fn (): int => count(scandir('/proc/self/task')) - 2;

@@ -3,9 +3,12 @@ The thread that keeps leases and acknowledges, and lists a loop that waits, star
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';
+require __DIR__ . '/../phpunit/support/Machine.php';
+use DelayQueue\Tests\Support\Machine;
+Machine::watch();
 $threads = fn (): int => count(scandir('/proc/self/task')) - 2;
 $until = function (callable $condition): bool {
-    for ($end = microtime(true) + 5; !$condition() && microtime(true) < $end; usleep(1000));
+    for ($began = microtime(true); !$condition() && Machine::lasted($began) < 5; usleep(1000));
     return $condition();
 };
 $queue = queue();

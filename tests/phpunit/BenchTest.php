@@ -10,6 +10,7 @@ use DelayQueue\Bench\Figure;
 use DelayQueue\Bench\RedisServer;
 use DelayQueue\Bench\Table;
 use DelayQueue\Tests\Support\Folder;
+use DelayQueue\Tests\Support\Machine;
 use DelayQueue\Tests\Support\Php;
 use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Support\Wait;
@@ -112,7 +113,7 @@ final class BenchTest extends TestCase
         $this->assertSame(str_repeat("+PONG\r\n", 100), stream_get_contents($stream, 700));
         $seconds = (hrtime(true) - $started) / 1e9;
         $this->assertGreaterThanOrEqual(0.1, $seconds);
-        $this->assertLessThan(5.0, $seconds);
+        $this->assertLessThan(5.0, Machine::without($seconds));
 
         // More than the proxy holds.
         $bytes = random_bytes(3 << 20);

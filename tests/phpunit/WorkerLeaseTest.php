@@ -6,6 +6,7 @@ namespace DelayQueue\Tests\Processes;
 
 use DelayQueue;
 use DelayQueue\State;
+use DelayQueue\Tests\Support\Machine;
 use DelayQueue\Tests\Support\ProcessTestCase;
 use DelayQueue\Tests\Support\Wait;
 use DelayQueue\Tests\Support\Worker;
@@ -88,7 +89,7 @@ final class WorkerLeaseTest extends ProcessTestCase
         $frozen = microtime(true);
         $job = $this->queue()->reserve(20);
         $this->assertSame(['job', 2], [$job?->id, $job?->attempts]);
-        $this->assertLessThan(self::TTR + self::SLACK, microtime(true) - $frozen);
+        $this->assertLessThan(self::TTR + self::SLACK, Machine::lasted($frozen));
         $job->ack();
         $worker->signal(SIGCONT);
         $worker->say('go');

@@ -15,3 +15,5 @@ spl_autoload_register(static function (string $class): void {
         }
     }
 });
+
+DelayQueue\Tests\Support\Machine::watch();

@@ -30,3 +30,5 @@ spl_autoload_register(static function (string $class): void {
 
 $composer = dirname(__DIR__, 2) . '/vendor/autoload.php';
 require getenv('LARAVEL_AUTOLOAD') ?: (is_file($composer) ? $composer : '/usr/share/php/Illuminate/autoload.php');
+
+DelayQueue\Tests\Support\Machine::watch();

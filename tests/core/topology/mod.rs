@@ -8,6 +8,7 @@ pub use nodes::Cluster;
 pub use secure::{cluster_over_tls, sentinel_over_tls};
 pub use watched::{Oracle, SENTINEL_PASSWORD, SERVICE, Watched};
 
+use crate::machine::lasted;
 use crate::process;
 use crate::support::*;
 use delayqueue::core::connection::Connection;
@@ -37,9 +38,9 @@ fn free_port() -> u16 {
 
 /// Waits for a condition that takes several processes: with more patience than [`until`].
 pub fn soon(what: &str, mut condition: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(40);
+    let started = Instant::now();
     while !condition() {
-        assert!(Instant::now() < end, "did not happen in time: {what}");
+        assert!(lasted(started) < Duration::from_secs(40), "did not happen in time: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

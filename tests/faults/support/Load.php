@@ -7,6 +7,7 @@ namespace DelayQueue\Tests\Faults\Support;
 use DelayQueue;
 use DelayQueue\State;
 use DelayQueue\Tests\Support\Folder;
+use DelayQueue\Tests\Support\Machine;
 use DelayQueue\Tests\Support\Php;
 use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Support\Wait;
@@ -62,14 +63,14 @@ final class Load
         Wait::until($flows, 30, 'jobs are pushed and executed');
     }
 
-    /** Seconds until the next job after this moment is executed. */
+    /** Seconds until the next job after this moment is executed, without those in which the machine stood still. */
     public function secondsUntilTheNextRun(float $patience = 30.0): float
     {
         $started = microtime(true);
         $before = $this->size($this->runs());
         Wait::until(fn () => $this->size($this->runs()) > $before, $patience, 'another job is executed');
 
-        return microtime(true) - $started;
+        return Machine::lasted($started);
     }
 
     /** A worker is killed with no chance to tidy up, and another takes its place. */

@@ -74,7 +74,7 @@ class Process
     /** The next line of its standard output. */
     public function line(float $seconds = 15.0): string
     {
-        for ($deadline = microtime(true) + $seconds; ;) {
+        for ($started = microtime(true); ;) {
             $end = strpos($this->pending, "\n");
             if ($end !== false) {
                 $line = substr($this->pending, 0, $end);
@@ -82,7 +82,7 @@ class Process
 
                 return $line;
             }
-            $left = $deadline - microtime(true);
+            $left = $seconds - Machine::lasted($started);
             if ($left <= 0) {
                 throw new RuntimeException("{$this->name()} said nothing for $seconds s: {$this->errors()}");
             }
@@ -155,8 +155,8 @@ class Process
     /** Whatever it said that nobody has read, once it has ended. */
     public function rest(float $seconds = 10.0): string
     {
-        $deadline = microtime(true) + $seconds;
-        while (!feof($this->output) && microtime(true) < $deadline) {
+        $started = microtime(true);
+        while (!feof($this->output) && Machine::lasted($started) < $seconds) {
             $read = [$this->output];
             $write = $except = [];
             if (@stream_select($read, $write, $except, 0, 100_000) === 1) {

@@ -13,6 +13,7 @@ final class Wait
      * @template T
      *
      * @param callable(): T $condition asked again and again until it gives something truthy
+     * @param float $seconds not counting those in which the machine stood still
      *
      * @return T
      *
@@ -20,12 +21,12 @@ final class Wait
      */
     public static function until(callable $condition, float $seconds, string $what): mixed
     {
-        for ($deadline = microtime(true) + $seconds; ;) {
+        for ($started = microtime(true); ;) {
             $result = $condition();
             if ($result) {
                 return $result;
             }
-            if (microtime(true) > $deadline) {
+            if (microtime(true) - $started > $seconds && Machine::lasted($started) > $seconds) {
                 throw new RuntimeException("not within $seconds s: $what");
             }
             usleep(2_000);

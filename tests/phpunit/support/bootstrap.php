@@ -17,3 +17,5 @@ if (!extension_loaded('delayqueue')) {
     fwrite(STDERR, "the delayqueue extension is not loaded: see tests/run-php.sh\n");
     exit(2);
 }
+
+DelayQueue\Tests\Support\Machine::watch();
