@@ -22,7 +22,9 @@ usage: ./build.sh VERB
   setup    install what is missing on Debian: PHP and its headers, libclang, Redis, PostgreSQL, MariaDB, PHPUnit, MkDocs, shellcheck
   build    compile the extension for PHP and prove that it loads
   demo     set up, build, and run a small shop that closes its unpaid orders while a worker is killed (under a minute)
-  test     set up, build, and run every test: the core, the PHP surface, the PHP package, and so on (10 to 16 minutes)
+  test     set up, build, and run the suites of tests (under 10 minutes): test [SUITE|FILE|FILE::TEST …]
+  verify   run what is too long for each day and belongs to a release (hours), or parts of it: verify [PART …], of mutants, databases, long, opcache,
+           leaks, valgrind, faults, frameworks, zts, matrix, samples, environment
   docs     make the site of docs/ in target/docs/site, and try its code samples, links, search and alert rules
   matrix   test on Redis 6.2 and 8.0, Valkey 8.1 and 9.1, PHP 8.4 and 8.5, PostgreSQL 17 and 18, MariaDB 11.8 and MySQL 9.7, which it brings into
            target/matrix; and test the packages of dist
@@ -42,11 +44,11 @@ TEXT
 
 case "${1:-help}" in
   help | -h | --help) usage ;;
-  setup | build | demo | test | docs | matrix | zts | environment | dist | faults | frameworks | lint | install | uninstall | stubs)
+  setup | build | demo | docs | matrix | zts | environment | dist | faults | frameworks | lint | install | uninstall | stubs)
     [ $# -eq 1 ] || die "'$1' takes no arguments; ./build.sh help lists the verbs"
     exec "$root/scripts/$1.sh"
     ;;
-  bench | soak) exec "$root/scripts/$1.sh" "${@:2}" ;;
+  test | verify | bench | soak) exec "$root/scripts/$1.sh" "${@:2}" ;;
   *)
     usage >&2
     die "'$1' is not a verb"

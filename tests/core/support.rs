@@ -237,7 +237,7 @@ pub fn config(dsn: Dsn, name: &str) -> QueueConfig {
         capacity: None,
         keyring: None,
         connect_timeout: Duration::from_secs(5),
-        read_timeout: Duration::from_secs(10),
+        read_timeout: Duration::from_secs(60),
         persistent: true,
     }
 }

@@ -355,7 +355,7 @@ final class EverywhereTest extends TestCase
         $this->setup->untilWhole();
         $this->queue = strtolower($this->getName(false));
 
-        return new DelayQueue($this->queue, $this->setup->dsn(), $options + ['readTimeout' => 5]);
+        return new DelayQueue($this->queue, $this->setup->dsn(), $options + ['readTimeout' => 60]);
     }
 
     private function remote(): Remote

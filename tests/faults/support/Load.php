@@ -142,7 +142,7 @@ final class Load
     {
         $this->stopPushing();
         $pushed = microtime(true);
-        $queue = new DelayQueue($this->queue, $this->dsn, $this->options['queue'] + ['readTimeout' => 5]);
+        $queue = new DelayQueue($this->queue, $this->dsn, $this->options['queue'] + ['readTimeout' => 60]);
         $left = [];
         try {
             // The leases of killed workers end within their 3 s.

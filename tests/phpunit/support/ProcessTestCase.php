@@ -11,7 +11,7 @@ use PHPUnit\Framework\TestCase;
 abstract class ProcessTestCase extends TestCase
 {
     /** A machine that is busy for a moment is not what these tests are about. */
-    private const PATIENT = ['readTimeout' => 10];
+    private const PATIENT = ['readTimeout' => 60];
 
     protected RedisServer $redis;
 

@@ -10,69 +10,19 @@ use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Support\Wait;
 use PHPUnit\Framework\TestCase;
 
-/**
- * Packages that scripts/setup.sh would install on a Debian that has nothing yet: apt-get, rustup and their likes only say what they are asked for. And how
- * scripts/suites.sh tells of suites that fail.
- */
-final class SetupTest extends TestCase
+/** How scripts/suites.sh tells of suites that fail, are skipped, or run side by side. */
+final class SuitesTest extends TestCase
 {
     private Folder $folder;
 
     protected function setUp(): void
     {
         $this->folder = new Folder();
-        foreach (['apt-get', 'rustup'] as $tool) {
-            $this->tool($tool, 'echo "$(basename "$0") $*" >>"$(dirname "$0")/asked"');
-        }
-        $this->tool('dpkg-query', 'exit 1');
-        $this->tool('id', 'echo 0');
-        $this->tool('cc', ':');
-        $this->tool('cargo', '[ "$1" = --version ] && [ $# -eq 1 ] && echo cargo 1.88.0');
     }
 
     protected function tearDown(): void
     {
         $this->folder->remove();
-    }
-
-    public function testTheDemoBringsNothingThatOnlyTestsNeed(): void
-    {
-        $demo = $this->asked('8.2', 'demo');
-        foreach (['php8.2-cli', 'php8.2-dev', 'libclang-dev', 'redis-server', 'php8.2-sqlite3', 'php-symfony-console'] as $package) {
-            $this->assertStringContainsString(" $package", $demo);
-        }
-        $this->assertDoesNotMatchRegularExpression('/valgrind|shellcheck|supervisor|phpunit|clippy|rustfmt|composer|laravel|cron-expression|messenger|doctrine|postgresql|mariadb|mysql/', $demo);
-        $this->assertStringContainsString('"$root/scripts/setup.sh" demo', (string) file_get_contents(__DIR__ . '/../../scripts/demo.sh'));
-    }
-
-    public function testTheOtherVerbsBringAll(): void
-    {
-        $all = $this->asked();
-        foreach (['redis-server', 'valgrind', 'shellcheck', 'supervisor', 'phpunit', 'composer', 'component add clippy', 'postgresql', 'mariadb-server-core', 'php8.2-pgsql', 'php8.2-mysql', 'php-doctrine-dbal', 'php-dragonmantank-cron-expression'] as $what) {
-            $this->assertStringContainsString($what, $all);
-        }
-    }
-
-    public function testPackagesStartNoServer(): void
-    {
-        $this->tool('apt-get', 'echo "$1 $RUNLEVEL $SYSTEMD_OFFLINE" >>"$(dirname "$0")/asked"');
-        $this->assertStringContainsString("install 1 1\n", $this->asked());
-    }
-
-    public function testItFollowsThePhpThatIsInstalled(): void
-    {
-        $this->tool('dpkg-query', 'case "$*" in *php8.4-cli) echo "install ok installed" ;; *) exit 1 ;; esac');
-        $this->tool('php-config', 'echo 8.4.27');
-        $asked = $this->asked(series: '');
-        $this->assertStringContainsString(' php8.4-dev ', $asked);
-        $this->assertDoesNotMatchRegularExpression('/php8\.[^4]|php-cli/', $asked);
-    }
-
-    public function testWithoutAPhpItBringsThatOfThisDebian(): void
-    {
-        $asked = $this->asked(series: '');
-        $this->assertStringContainsString(' php-cli php-dev ', $asked);
-        $this->assertDoesNotMatchRegularExpression('/php8/', $asked);
     }
 
     public function testASuiteThatFailsIsReportedAndHidesNoLaterOne(): void
@@ -198,15 +148,6 @@ final class SetupTest extends TestCase
         $script = "set -euo pipefail; cd \"\$1\"; source scripts/common.sh; source scripts/suites.sh; find_php; extension=\$2; $suites";
 
         return new Process([...$launcher, 'bash', '-c', $script, 'bash', dirname(__DIR__, 2), Php::extension()], $environment);
-    }
-
-    private function asked(string $series = '8.2', string ...$arguments): string
-    {
-        $setup = new Process([__DIR__ . '/../../scripts/setup.sh', ...$arguments], ['PHP_SERIES' => $series, 'PHP_CONFIG' => 'php-config'] + $this->environment());
-        $said = $setup->rest(30);
-        $this->assertSame(0, $setup->exitCode(), $said . $setup->errors());
-
-        return (string) file_get_contents("{$this->folder->path}/asked");
     }
 
     /** @return array<string, string> */

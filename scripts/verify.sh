@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# verify: what is too long for each day and belongs to a release, or the parts that are named.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+# shellcheck source=scripts/suites.sh
+source "$root/scripts/suites.sh"
+# shellcheck source=scripts/debian.sh
+source "$root/scripts/debian.sh"
+
+parts=(mutants databases long opcache leaks valgrind faults frameworks zts matrix samples environment)
+
+run_part() {
+  case $1 in
+    mutants) suite "mutants: every seeded mistake in the scripts is found" test_core --test core -- mutants ;;
+    databases) suite "databases: the whole database side on each of them" test_phpunit "$root/tests/database/phpunit.xml" ;;
+    long)
+      suite "long: the core" test_core --test core -- verify
+      for configuration in phpunit.xml.dist tests/phpunit/phpunit.xml php/tests/Laravel/phpunit.xml tests/symfony/phpunit.xml; do
+        suite "long: $configuration" test_phpunit "$root/$configuration" --group verify
+      done
+      ;;
+    opcache | leaks | valgrind) suite "$1" test_script "$root/tests/run-php.sh" "$extension" "$1" ;;
+    samples) run_samples ;;
+    faults | frameworks | zts | matrix | environment) suite "$1" test_script "$root/build.sh" "$1" ;;
+    *) die "'$1' is no part of verify; there are ${parts[*]}" ;;
+  esac
+}
+
+# The samples of the documents on the servers that users may have beside this Debian's.
+run_samples() {
+  local server
+  make_system trixie redis-server valkey-server
+  for server in redis-server valkey-server; do
+    REDIS_SERVER=$(make_program "$server") suite "samples: $server of Debian 13" test_script "$root/scripts/docs.sh"
+  done
+}
+
+"$root/build.sh" setup
+"$root/build.sh" build
+find_php
+use_built_extension
+
+[ $# -gt 0 ] || set -- "${parts[@]}"
+for part in "$@"; do run_part "$part"; done
+account verify
