@@ -389,9 +389,10 @@ pub fn travel(ms: i64) {
 
 /// Waits for a condition, failing loudly after ten seconds.
 pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let started = Instant::now();
+    let (started, mut pause) = (Instant::now(), Duration::from_millis(1));
     while !condition() {
         assert!(lasted(started) < Duration::from_secs(10), "did not happen in time: {what}");
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(pause);
+        pause = (pause * 5 / 4).min(Duration::from_millis(20));
     }
 }

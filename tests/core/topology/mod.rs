@@ -38,10 +38,11 @@ fn free_port() -> u16 {
 
 /// Waits for a condition that takes several processes: with more patience than [`until`].
 pub fn soon(what: &str, mut condition: impl FnMut() -> bool) {
-    let started = Instant::now();
+    let (started, mut pause) = (Instant::now(), Duration::from_millis(1));
     while !condition() {
         assert!(lasted(started) < Duration::from_secs(40), "did not happen in time: {what}");
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(pause);
+        pause = (pause * 5 / 4).min(Duration::from_millis(20));
     }
 }
 

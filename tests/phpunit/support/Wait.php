@@ -21,7 +21,7 @@ final class Wait
      */
     public static function until(callable $condition, float $seconds, string $what): mixed
     {
-        for ($started = microtime(true); ;) {
+        for ($started = microtime(true), $pause = 1_000; ; $pause = min(20_000, (int) ($pause * 1.3))) {
             $result = $condition();
             if ($result) {
                 return $result;
@@ -29,7 +29,7 @@ final class Wait
             if (microtime(true) - $started > $seconds && Machine::lasted($started) > $seconds) {
                 throw new RuntimeException("not within $seconds s: $what");
             }
-            usleep(2_000);
+            usleep($pause);
         }
     }
 }
