@@ -13,7 +13,7 @@ parts=(mutants databases long opcache leaks valgrind faults frameworks zts matri
 run_part() {
   case $1 in
     mutants) suite "mutants: every seeded mistake in the scripts is found" test_core --test core -- mutants ;;
-    databases) suite "databases: the whole database side on each of them" test_phpunit "$root/tests/database/phpunit.xml" ;;
+    databases) run_databases ;;
     long)
       suite "long: the core" test_core --test core -- verify
       for configuration in phpunit.xml.dist tests/phpunit/phpunit.xml php/tests/Laravel/phpunit.xml tests/symfony/phpunit.xml; do
@@ -25,6 +25,18 @@ run_part() {
     faults | frameworks | zts | matrix | environment) suite "$1" test_script "$root/build.sh" "$1" ;;
     *) die "'$1' is no part of verify; there are ${parts[*]}" ;;
   esac
+}
+
+# Each test of the database side, also those of the frameworks, on each kind of database.
+run_databases() {
+  local configuration
+  export DATABASES=${DATABASES:-postgresql mariadb sqlite}
+  suite "databases: outbox, relay, inbox, journal" test_phpunit "$root/tests/database/phpunit.xml"
+  for configuration in php/tests/Laravel tests/symfony; do
+    suite "databases: $configuration" test_phpunit "$root/$configuration/phpunit.xml" \
+      --filter '/with data set "(postgresql|mariadb|mysql|sqlite)/'
+  done
+  unset DATABASES
 }
 
 # The samples of the documents on the servers that users may have beside this Debian's.

@@ -9,7 +9,12 @@ use DelayQueue\Tests\Support\Folder;
 use DelayQueue\Tests\Support\Process;
 use PHPUnit\Framework\TestCase;
 
-/** The benchmark of the database side runs, in miniature. Its values are not judged. */
+/**
+ * The benchmark of the database side runs, in miniature. Its values are not judged.
+ *
+ * @group verify
+ */
+#[\PHPUnit\Framework\Attributes\Group('verify')]
 final class BenchTest extends TestCase
 {
     public function testTheOutboxIsMeasuredOnEachDatabase(): void

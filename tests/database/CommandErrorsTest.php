@@ -70,8 +70,8 @@ final class CommandErrorsTest extends DatabaseCliTestCase
         $this->cliExpecting(0, 'outbox:status', "--database=sqlite:$file");
     }
 
-    /** @dataProvider databases */
-    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[\PHPUnit\Framework\Attributes\DataProvider('dialects')]
     public function testATableThatIsMissing(string $name): void
     {
         $this->useDatabase($name, install: false);
@@ -110,8 +110,8 @@ final class CommandErrorsTest extends DatabaseCliTestCase
         }
     }
 
-    /** @dataProvider databases */
-    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[\PHPUnit\Framework\Attributes\DataProvider('dialects')]
     public function testADatabaseThatMayOnlyBeRead(string $name): void
     {
         $this->useDatabase($name);

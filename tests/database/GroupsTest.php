@@ -15,8 +15,8 @@ use ValueError;
 /** The groups of jobs that go by way of a database. */
 final class GroupsTest extends OutboxTestCase
 {
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[DataProvider('dialects')]
     public function testAJobArrivesInItsGroupByEveryWay(string $server): void
     {
         $this->begin($server);

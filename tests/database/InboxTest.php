@@ -97,8 +97,8 @@ final class InboxTest extends DatabaseTestCase
         $this->assertTrue($inbox->once($job, $this->effect(...)));
     }
 
-    /** @dataProvider databases */
-    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[\PHPUnit\Framework\Attributes\DataProvider('dialects')]
     public function testAnEffectThatTheDatabaseHasDroppedIsNoSuccess(string $name): void
     {
         $inbox = $this->prepare($name);
@@ -147,7 +147,7 @@ final class InboxTest extends DatabaseTestCase
     /** @return iterable<string, array{string, string, string, string}> */
     public static function twins(): iterable
     {
-        foreach (self::databases() as $name => $_) {
+        foreach (self::dialects() as $name => $_) {
             yield "$name, committed" => [$name, 'go', 'true', 'false'];
             yield "$name, rolled back" => [$name, 'throw', 'RuntimeException no stock', 'true'];
         }
@@ -185,8 +185,8 @@ final class InboxTest extends DatabaseTestCase
         $this->assertEquals(2, $this->pdo->query('select sum(n) from stock')->fetchColumn());
     }
 
-    /** @dataProvider databases */
-    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[\PHPUnit\Framework\Attributes\DataProvider('dialects')]
     public function testALockThatTakesTooLongPassesThrough(string $name): void
     {
         $inbox = $this->prepare($name);
@@ -221,8 +221,8 @@ final class InboxTest extends DatabaseTestCase
         $this->pdo->rollBack();
     }
 
-    /** @dataProvider databases */
-    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[\PHPUnit\Framework\Attributes\DataProvider('dialects')]
     public function testAMissingTableIsNamedWithItsCure(string $name): void
     {
         $inbox = $this->prepare($name);
@@ -275,7 +275,7 @@ final class InboxTest extends DatabaseTestCase
     /** @return iterable<string, array{string, bool}> */
     public static function connections(): iterable
     {
-        foreach (self::databases() as $name => $_) {
+        foreach (self::dialects() as $name => $_) {
             yield $name => [$name, false];
             if (in_array($name, ['mariadb', 'mysql'], true)) {
                 yield "$name that counts the rows it found" => [$name, true];

@@ -81,8 +81,8 @@ final class JournalFaultsTest extends JournalTestCase
         $this->assertSame('second', self::queue()->peekReady()->id);
     }
 
-    /** @dataProvider databases */
-    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[\PHPUnit\Framework\Attributes\DataProvider('dialects')]
     public function testTwoWorkersThatWriteTheSameJobsDoNotFail(string $name): void
     {
         $journal = $this->prepare($name);
@@ -185,8 +185,8 @@ final class JournalFaultsTest extends JournalTestCase
         $this->assertRefused('update the package', fn () => $journal->watch(self::queue()));
     }
 
-    /** @dataProvider databases */
-    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[\PHPUnit\Framework\Attributes\DataProvider('dialects')]
     public function testAReadOnlyDatabaseIsReportedAndTheRowsWait(string $name): void
     {
         $journal = $this->prepare($name);

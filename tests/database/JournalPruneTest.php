@@ -59,8 +59,8 @@ final class JournalPruneTest extends JournalTestCase
         $this->assertSame(['released', null], [$record->state, $record->endedAt]);
     }
 
-    /** @dataProvider databases */
-    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[\PHPUnit\Framework\Attributes\DataProvider('dialects')]
     public function testPruneDeletesWhatEndedLongAgo(string $name): void
     {
         $journal = $this->prepare($name);

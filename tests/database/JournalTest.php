@@ -18,8 +18,8 @@ use RuntimeException;
 /** The history of each job. */
 final class JournalTest extends JournalTestCase
 {
-    /** @dataProvider databases */
-    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[\PHPUnit\Framework\Attributes\DataProvider('dialects')]
     public function testItTellsHowEachJobEnded(string $name): void
     {
         $journal = $this->prepare($name);
@@ -132,8 +132,8 @@ final class JournalTest extends JournalTestCase
         $queue->consume(static fn () => null, idleTimeout: 0.1);
     }
 
-    /** @dataProvider databases */
-    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[\PHPUnit\Framework\Attributes\DataProvider('dialects')]
     public function testForeignBytesDoNotHoldUpTheOthers(string $name): void
     {
         $journal = $this->prepare($name, atMost: 1000);
@@ -166,8 +166,8 @@ final class JournalTest extends JournalTestCase
         $this->assertSame(['s1', 's2', null], [$journal->state('order-1'), $journal->state('order-1', 'mails'), $journal->state('order-1', 'aaa')]);
     }
 
-    /** @dataProvider databases */
-    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[\PHPUnit\Framework\Attributes\DataProvider('dialects')]
     public function testItSearchesStatesTimesAndBytes(string $name): void
     {
         $journal = $this->prepare($name);

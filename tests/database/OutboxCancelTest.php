@@ -13,8 +13,8 @@ use PHPUnit\Framework\Attributes\DataProvider;
 /** Jobs that are cancelled with a transaction. */
 final class OutboxCancelTest extends OutboxTestCase
 {
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[DataProvider('dialects')]
     public function testACancellationComesWithItsTransaction(string $server): void
     {
         $this->begin($server);

@@ -23,8 +23,8 @@ final class OutboxCommandsTest extends DatabaseCliTestCase
         $this->assertSame(1, $this->rows());
     }
 
-    /** @dataProvider databases */
-    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[\PHPUnit\Framework\Attributes\DataProvider('dialects')]
     public function testInstallMakesTheTablesAndNeedsNoRedis(string $name): void
     {
         $this->useDatabase($name, install: false);
@@ -172,8 +172,8 @@ final class OutboxCommandsTest extends DatabaseCliTestCase
         $this->assertSame(1, substr_count($relay->errors(), 'give --partitions=4'));
     }
 
-    /** @dataProvider databases */
-    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[\PHPUnit\Framework\Attributes\DataProvider('dialects')]
     public function testStatusTellsRowsAgeAndReceipts(string $name): void
     {
         $this->useDatabase($name);

@@ -64,8 +64,8 @@ final class OutboxErrorsTest extends OutboxTestCase
         $this->assertSame(0, $this->rows());
     }
 
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[DataProvider('dialects')]
     public function testATableThatIsMissingOrOfAnotherVersionIsNamedWithItsCure(string $server): void
     {
         $this->begin($server);
@@ -94,8 +94,8 @@ final class OutboxErrorsTest extends OutboxTestCase
         $refused('run "delayqueue outbox:install"', static fn () => $outbox->pushNow('orders', 1));
     }
 
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[DataProvider('dialects')]
     public function testErrorsOfADatabaseThatDoesNotThrowAreThrown(string $server): void
     {
         $this->begin($server);
@@ -110,8 +110,8 @@ final class OutboxErrorsTest extends OutboxTestCase
         $outbox->push('orders', 1);
     }
 
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[DataProvider('dialects')]
     public function testAnInstallationIsRepeatedAndKeepsItsWord(string $server): void
     {
         $this->begin($server);
@@ -163,8 +163,8 @@ final class OutboxErrorsTest extends OutboxTestCase
         $outbox->pushMany('orders', [['payload' => 1], 2]);
     }
 
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[DataProvider('dialects')]
     public function testConnectionsOfEverySettingAreUnderstood(string $server): void
     {
         $this->begin($server);

@@ -23,8 +23,8 @@ use ValueError;
 /** Jobs that are pushed when the transaction of the application is committed. */
 final class OutboxTest extends OutboxTestCase
 {
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[DataProvider('dialects')]
     public function testAJobIsPushedWhenItsOrderIsStored(string $server): void
     {
         $this->begin($server);
@@ -79,8 +79,8 @@ final class OutboxTest extends OutboxTestCase
         $this->assertSame([0, []], [$outbox->flush(), $this->work()]);
     }
 
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[DataProvider('dialects')]
     public function testARowKeepsWhatAPushHas(string $server): void
     {
         $this->begin($server);
@@ -117,8 +117,8 @@ final class OutboxTest extends OutboxTestCase
         $this->assertSame((float) $moment->format('U.u'), $this->queue('relayed')->peek('all')?->dueAt, 'a moment is that of Redis');
     }
 
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[DataProvider('dialects')]
     public function testPayloadsAreBytes(string $server): void
     {
         $this->begin($server);
@@ -293,8 +293,8 @@ final class OutboxTest extends OutboxTestCase
         $this->assertSame(30, $done);
     }
 
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[DataProvider('dialects')]
     public function testManyLargeJobsAreSeveralStatements(string $server): void
     {
         $this->begin($server);

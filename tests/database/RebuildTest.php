@@ -31,8 +31,8 @@ final class RebuildTest extends JournalTestCase
 
     private Journal $journal;
 
-    /** @dataProvider databases */
-    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[\PHPUnit\Framework\Attributes\DataProvider('dialects')]
     public function testJobsComeBackAsTheyWerePushed(string $name): void
     {
         $this->prepare($name);
@@ -113,8 +113,8 @@ final class RebuildTest extends JournalTestCase
         $this->assertSame([], self::queue()->receipts(), 'no relay would forget them');
     }
 
-    /** @dataProvider databases */
-    #[\PHPUnit\Framework\Attributes\DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[\PHPUnit\Framework\Attributes\DataProvider('dialects')]
     public function testAConnectionThatMakesStringsOfNullsBringsThemAllTheSame(string $name): void
     {
         $this->prepare($name);

@@ -22,8 +22,8 @@ final class RelayFaultsTest extends OutboxTestCase
 {
     private const KEY = ['one' => 'base64:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8='];
 
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[DataProvider('dialects')]
     public function testAConnectionThatBreaksInABatchGivesItsRowsBack(string $server): void
     {
         $this->begin($server);

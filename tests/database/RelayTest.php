@@ -59,8 +59,8 @@ final class RelayTest extends OutboxTestCase
         $this->assertSame(range(1, 12), $this->work('away'));
     }
 
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[DataProvider('dialects')]
     public function testNoRowIsLockedWhileRedisIsAway(string $server): void
     {
         $this->begin($server);
@@ -197,8 +197,8 @@ final class RelayTest extends OutboxTestCase
         $this->assertSame([1], $this->work());
     }
 
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[DataProvider('dialects')]
     public function testRelaysAndProducersDoNotWaitForEachOther(string $server): void
     {
         $this->begin($server);
@@ -230,8 +230,8 @@ final class RelayTest extends OutboxTestCase
         $this->assertEqualsCanonicalizing([...range(1, 10), 'meanwhile'], $this->work());
     }
 
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[DataProvider('dialects')]
     public function testRowsOfAnOpenTransactionDoNotHoldUpOthers(string $server): void
     {
         foreach ([1, 2, 4, 20] as $committed) {
@@ -263,8 +263,8 @@ final class RelayTest extends OutboxTestCase
         $this->assertSame([4, 0, 7], [$asked, $this->rows(), count($this->work())]);
     }
 
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[DataProvider('dialects')]
     public function testRowsAtTheHeadHoldUpNoOthers(string $server): void
     {
         $this->begin($server);
@@ -302,8 +302,8 @@ final class RelayTest extends OutboxTestCase
         $this->assertSame([1, 3, 0], [$relay->runOnce(), $relay->drain(), $this->rows()]);
     }
 
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
+    /** @dataProvider dialects */
+    #[DataProvider('dialects')]
     public function testItNoticesThatTheTablesWereMadeAgain(string $server): void
     {
         $this->begin($server);

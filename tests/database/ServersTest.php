@@ -12,7 +12,12 @@ use DelayQueue\Tests\Support\Wait;
 use PDO;
 use PDOException;
 
-/** The servers on which the other tests run: private, durable, gone at the end. */
+/**
+ * The servers on which the other tests run: private, durable, gone at the end.
+ *
+ * @group verify
+ */
+#[\PHPUnit\Framework\Attributes\Group('verify')]
 final class ServersTest extends DatabaseTestCase
 {
     /** @dataProvider databases */

@@ -12,7 +12,12 @@ use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Support\ProcessTestCase;
 use DelayQueue\Tests\Support\Wait;
 
-/** Batches whose workers, or whose starting processes, are killed at random. */
+/**
+ * Batches whose workers, or whose starting processes, are killed at random.
+ *
+ * @group verify
+ */
+#[\PHPUnit\Framework\Attributes\Group('verify')]
 final class BatchKillTest extends ProcessTestCase
 {
     private const OPTIONS = ['ttr' => 0.3, 'maxAttempts' => 0, 'readTimeout' => 10];

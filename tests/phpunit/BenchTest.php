@@ -16,7 +16,12 @@ use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Support\Wait;
 use PHPUnit\Framework\TestCase;
 
-/** The benchmarks run, in miniature, and each case gives its table and its figures. The values are not judged. */
+/**
+ * The benchmarks run, in miniature, and each case gives its table and its figures. The values are not judged.
+ *
+ * @group verify
+ */
+#[\PHPUnit\Framework\Attributes\Group('verify')]
 final class BenchTest extends TestCase
 {
     private const RUN = [PHP_BINARY, __DIR__ . '/../../bench/run.php', '--quick', '--runs=1', '--scale=0.005'];

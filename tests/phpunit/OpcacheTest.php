@@ -8,7 +8,12 @@ use DelayQueue\Tests\Support\Php;
 use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Support\ProcessTestCase;
 
-/** Code that opcache and its JIT compiler have compiled calls the extension as any other. */
+/**
+ * Code that opcache and its JIT compiler have compiled calls the extension as any other.
+ *
+ * @group verify
+ */
+#[\PHPUnit\Framework\Attributes\Group('verify')]
 final class OpcacheTest extends ProcessTestCase
 {
     private const SETTINGS = [

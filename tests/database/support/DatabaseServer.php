@@ -61,9 +61,13 @@ abstract class DatabaseServer
     /** @return list<string> the databases to test on, as DATABASES names them; without it all that are supported, MySQL only where it is */
     public static function names(): array
     {
-        $chosen = preg_split('/\s+/', (string) getenv('DATABASES'), -1, PREG_SPLIT_NO_EMPTY);
+        return self::chosen() ?: ['postgresql', 'mariadb', ...(self::hasMysql() ? ['mysql'] : []), 'sqlite'];
+    }
 
-        return $chosen ?: ['postgresql', 'mariadb', ...(self::hasMysql() ? ['mysql'] : []), 'sqlite'];
+    /** @return list<string> what the environment variable DATABASES names */
+    public static function chosen(): array
+    {
+        return (array) preg_split('/\s+/', (string) getenv('DATABASES'), -1, PREG_SPLIT_NO_EMPTY);
     }
 
     /** Few Debians have MySQL. */

@@ -22,14 +22,11 @@ abstract class OutboxTestCase extends LaravelTestCase
         DatabaseServer::dropAll();
     }
 
-    /** @return iterable<string, array{string}> those that are here: the Debians of newer frameworks have SQLite alone */
+    /** What DATABASES names, else PostgreSQL, else SQLite: the Debians of newer frameworks have no other. @return iterable<string, array{string}> */
     public static function databases(): iterable
     {
-        $programs = ['postgresql' => '/usr/lib/postgresql/*/bin/postgres', 'mariadb' => '/usr/sbin/mariadbd', 'mysql' => '', 'sqlite' => '/'];
-        foreach ($programs as $name => $program) {
-            if (glob($program) !== [] || ($name === 'mysql' && DatabaseServer::hasMysql())) {
-                yield $name => [$name];
-            }
+        foreach (DatabaseServer::chosen() ?: [glob('/usr/lib/postgresql/*/bin/postgres') === [] ? 'sqlite' : 'postgresql'] as $name) {
+            yield $name => [$name];
         }
     }
 
