@@ -8,7 +8,12 @@ use DelayQueue\Tests\Support\Php;
 use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Support\ProcessTestCase;
 
-/** A loop holds after its last job what it held when it was warm. */
+/**
+ * A loop holds after its last job what it held when it was warm.
+ *
+ * @group verify
+ */
+#[\PHPUnit\Framework\Attributes\Group('verify')]
 final class WorkerGrowthTest extends ProcessTestCase
 {
     private Process $process;
