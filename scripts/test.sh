@@ -14,7 +14,7 @@ suites=(processes core database laravel faults docs browser package symfony surf
 
 run_suite_named() {
   case $1 in
-    core) suite "core" test_core -- --skip mutants --skip verify ;;
+    core) suite "core" test_core -- --skip mutants ;;
     surface) suite "surface: phpt" test_surface ;;
     package) suite "package" test_phpunit "$root/phpunit.xml.dist" --exclude-group verify ;;
     processes) suite "processes: the command line, crashes, signals, forks, php-fpm" test_phpunit "$root/tests/phpunit/phpunit.xml" --exclude-group verify ;;

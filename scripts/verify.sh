@@ -15,8 +15,8 @@ run_part() {
     mutants) suite "mutants: every seeded mistake in the scripts is found" test_core --test core -- mutants ;;
     databases) run_databases ;;
     long)
-      suite "long: the core" test_core --test core -- verify
-      for configuration in phpunit.xml.dist tests/phpunit/phpunit.xml php/tests/Laravel/phpunit.xml tests/symfony/phpunit.xml; do
+      DELAYQUEUE_SEEDS=120 suite "long: random walks of the core" test_core --test core -- model::walk
+      for configuration in tests/phpunit/phpunit.xml; do
         suite "long: $configuration" test_phpunit "$root/$configuration" --group verify
       done
       ;;

@@ -100,9 +100,12 @@ fn nothing_is_lost_or_reported_done_that_is_not_when_a_command_is_denied() {
         for (name, operation) in setting.operations() {
             scene.restore(&mut raw);
             let before = places(&mut raw, &scene, &queue);
+            raw.run(&["CONFIG", "RESETSTAT"]);
             operation(&scene, &limited).unwrap();
+            let stats = raw.text(&["INFO", "commandstats"]);
             let expected = places(&mut raw, &scene, &queue);
-            for command in commands() {
+            // A right to a command that is not run is not missed.
+            for command in commands().iter().filter(|command| stats.contains(&format!("cmdstat_{command}:"))) {
                 scene.restore(&mut raw);
                 raw.run(&["ACL", "SETUSER", "u", &format!("-{command}")]);
                 let result = operation(&scene, &limited);
@@ -127,5 +130,5 @@ fn nothing_is_lost_or_reported_done_that_is_not_when_a_command_is_denied() {
         }
     }
     assert!(wrong.is_empty(), "{} in {failed} cases:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(failed > 500 && passed > 500, "only {failed} cases failed at all, {passed} passed");
+    assert!(failed > 500, "only {failed} cases failed at all, {passed} passed");
 }

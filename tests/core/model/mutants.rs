@@ -82,6 +82,7 @@ fn survives((file, from, to): &Mutant, test: &str, first_seed: u8) -> bool {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .arg(test)
         .env("DELAYQUEUE_LUA_DIR", dir.path())
+        .env(walk::MANY_SEEDS, walk::SEEDS.to_string())
         .env(walk::FIRST_SEED, first_seed.to_string())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
