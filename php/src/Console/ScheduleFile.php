@@ -15,6 +15,7 @@ use DelayQueue\Schedule\Ended;
 use DelayQueue\Schedule\Every;
 use DelayQueue\Schedule\Overlap;
 use DelayQueue\Schedule\Schedules;
+use DelayQueue\Schedule\Zone;
 use JsonException;
 use Throwable;
 
@@ -143,6 +144,6 @@ final class ScheduleFile
         $when = $given['when'] ?? null;
         $zone = $when instanceof Cron ? $when->timeZone : $given['zone'] ?? null;
 
-        return $zone === null ? null : new DateTimeZone($zone);
+        return $zone === null ? null : Zone::named($zone);
     }
 }

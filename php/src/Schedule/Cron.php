@@ -8,11 +8,12 @@ use Cron\CronExpression;
 use DateTimeImmutable;
 use DateTimeInterface;
 use DateTimeZone;
+use DelayQueue\Internal\Excerpt;
 use Error;
 use InvalidArgumentException;
 use RuntimeException;
-use Throwable;
 use TypeError;
+use UnexpectedValueException;
 use ValueError;
 
 /**
@@ -23,8 +24,11 @@ use ValueError;
  */
 final class Cron implements Recurrence
 {
-    /** Seconds: no line waits longer for its next moment but the 29th of February, for eight years around 2100. */
-    private const LONGEST = 10 * 366 * 86400;
+    /** Seconds: no line waits longer for its next moment than a fifth weekday of February, for forty years around 2100. */
+    private const LONGEST = 41 * 366 * 86400;
+
+    /** Steps of the library for one moment: 40 months of February, day by day, and the other months. */
+    private const MOST_STEPS = 2_000;
 
     private readonly CronExpression $clock;
 
@@ -40,18 +44,19 @@ final class Cron implements Recurrence
     /** The moment that last() or isAt() has found. */
     private ?DateTimeImmutable $found = null;
 
-    private function __construct(public readonly string $line, public readonly string $timeZone)
+    private function __construct(public readonly string $line, public readonly string $timeZone, DateTimeZone $zone)
     {
-        $this->clock = new CronExpression($line);
-        $this->zone = new Zone(new DateTimeZone($timeZone));
-        $this->isElapsed = preg_match('~^\*|/~', $this->clock->getParts()[CronExpression::HOUR]) === 1;
+        $fields = Fields::parse($line);
+        $this->clock = (new CronExpression($fields->text))->setMaxIterationCount(self::MOST_STEPS);
+        $this->zone = new Zone($zone);
+        $this->isElapsed = $fields->hasOpenHours;
     }
 
     /**
      * @param string $line five fields, or @daily and the like
-     * @param string $zone as DateTimeZone takes it
+     * @param string $zone "Europe/Berlin", "UTC", or an offset such as "+05:30"
      *
-     * @throws ValueError also when it never comes, as the 31st of February
+     * @throws ValueError with the reason; also when it never comes, as the 31st of February
      */
     public static function parse(string $line, string $zone = 'UTC'): self
     {
@@ -59,19 +64,18 @@ final class Cron implements Recurrence
             $library = 'dragonmantank/cron-expression';
             throw new Error(self::class . " needs $library: composer require $library, or apt-get install php-dragonmantank-cron-expression");
         }
+        $shown = Excerpt::of($line, 100);
         try {
-            new DateTimeZone($zone);
-        } catch (Throwable $error) {
-            throw Arguments::wrong(__METHOD__, 'zone', "must be a time zone, \"$zone\" is none", $error);
-        }
-        try {
-            $cron = new self($line, $zone);
+            $cron = new self($line, $zone, Zone::named($zone));
+        } catch (UnexpectedValueException $error) {
+            throw Arguments::wrong(__METHOD__, 'zone', $error->getMessage(), $error);
         } catch (InvalidArgumentException $error) {
-            throw Arguments::wrong(__METHOD__, 'line', "must be a line of cron, \"$line\" is none: {$error->getMessage()}", $error);
+            $reason = Excerpt::of($error->getMessage(), 200);
+            throw Arguments::wrong(__METHOD__, 'line', "must be a line of cron, \"$shown\" is none: $reason", $error);
         }
 
         return $cron->next(new DateTimeImmutable()) === null
-            ? throw Arguments::wrong(__METHOD__, 'line', "must have a moment, \"$line\" never comes")
+            ? throw Arguments::wrong(__METHOD__, 'line', "must have a moment, \"$shown\" never comes")
             : $cron;
     }
 
@@ -175,7 +179,8 @@ final class Cron implements Recurrence
             if ($moment < $end) {
                 return $moment;
             }
-            [$from, $isIncluded] = [$end, true];
+            // None comes before $wall, whatever the clock does until then.
+            [$from, $isIncluded] = [max($end, $this->zone->before($wall)), true];
         }
 
         return null;
