@@ -97,6 +97,12 @@ final class Definition
         ], static fn (mixed $value): bool => $value !== null);
     }
 
+    /** Whether each missed moment runs. Where overlaps are left out or cancelled, all but one would be. */
+    public function runsEach(): bool
+    {
+        return $this->catchUp === CatchUp::All && $this->overlap === Overlap::Allow;
+    }
+
     public function startingAt(?float $from): Cron|Every
     {
         return $this->when instanceof Every && $from !== null ? $this->when->from($from) : $this->when;

@@ -165,7 +165,7 @@ final class CronFuzzTest extends TestCase
         sort($hours);
         sort($minutes);
         $date = $after->setTime(0, 0);
-        for ($day = 0; $day < 41 * 366; $day++, $date = $date->modify('+1 day')) {
+        for ($day = 0; $day < 82 * 366; $day++, $date = $date->modify('+1 day')) {
             if (!in_array((int) $date->format('n'), $matches['months'] ?? range(1, 12), true) || !self::isDay($matches['days'], $matches['weekdays'], $date)) {
                 continue;
             }
