@@ -9,6 +9,7 @@ use DateTimeImmutable;
 use DelayQueue\Bury;
 use DelayQueue\ConnectionException;
 use DelayQueue\Internal\Moment;
+use DelayQueue\Internal\SamePayload;
 use DelayQueue\Internal\Sealed;
 use DelayQueue\JobInterface;
 use DelayQueue\LeaseLostException;
@@ -123,7 +124,7 @@ final class Runner
         if ($moments === []) {
             return $last;
         }
-        $target = $this->target($definition->queue);
+        $target = $definition->target($this->target($definition->queue));
         if ($definition->overlap === Overlap::Allow) {
             // One by one: a thousand large payloads at once would need the memory of a thousand.
             for (; $moments !== []; array_shift($moments)) {
@@ -212,8 +213,8 @@ final class Runner
     {
         if ($state->headers() !== State::of($job->headers)->headers()) {
             // An object of format 'raw' has the bytes for a payload.
-            $payload = $job->payload === $job->body ? $job->body : json_decode($job->body, flags: JSON_THROW_ON_ERROR);
-            $job->update($payload, $state->headers());
+            $payload = $job->payload === $job->body ? $job->body : SamePayload::of($job)?->value;
+            $job->update($payload ?? Definition::read($job->body)->toArray(), $state->headers());
         }
     }
 }

@@ -167,7 +167,9 @@ final class Schedules
         $now = Moment::of(round($this->queue->now(), 3));
         $id = Occurrence::id($name, $now);
 
-        return ($this->open)($schedule->queue)->pushMany([['delay' => 0] + $schedule->definition->job($id, $now)])[0];
+        $target = $schedule->definition->target(($this->open)($schedule->queue));
+
+        return $target->pushMany([['delay' => 0] + $schedule->definition->job($id, $now)])[0];
     }
 
     /** @return bool false: there is none of this name */

@@ -221,6 +221,23 @@ trait ChangedCase
         $this->assertSame(['08:40:00Z'], $this->pushed(), 'the job of 08:40 is known');
     }
 
+    public function testNumbersThatPhpWouldRoundStayAsTheyAreStored(): void
+    {
+        $payload = '{"id":12345678901234567890,"none":{}}';
+        $definition = '{"cron":"*/10 * * * *","queue":"target","payload":' . $payload . ',"overlap":"skip","catchUp":"all"}';
+        $this->delayQueue('schedules', ['format' => 'raw'])->push($definition, new DateTimeImmutable('2030-01-08 08:40 UTC'), 'a');
+        foreach (['08:40:00', '08:50:00'] as $moment) {
+            $this->clock($moment);
+            $this->runSchedules();
+            $this->schedules->pause('a');
+            $this->schedules->resume('a');
+            $job = $this->delayQueue('target')->reserve();
+            $this->assertSame($payload, $job?->body);
+            $job?->ack();
+        }
+        $this->assertSame($payload, $this->delayQueue('target')->peek((string) $this->schedules->runNow('a'))?->body);
+    }
+
     private function cron(string $line, mixed ...$options): void
     {
         $this->schedules->set('a', Cron::parse($line), 'target', ...$options);
