@@ -87,7 +87,10 @@ final class CliSchedulesTest extends CliTestCase
             'an overlap' => ['{"every": 5, "queue": "x", "overlap": "maybe"}', 'overlap must be one of allow, skip, replace'],
             'two of them' => ['{"every": 5, "cron": "0 9 * * *", "queue": "x"}', 'it needs one of cron and every, not both'],
             'a zone of an interval' => ['{"every": 5, "zone": "Nowhere", "queue": "x"}', 'zone goes with cron'],
-            'a step that is too long' => ['{"cron": "*/70 * * * *", "queue": "x"}', 'cron must be a line of cron, "*/70 * * * *" is none: the step in */70 must be 1 to 60'],
+            'a step that is too long' => [
+                '{"cron": "*/70 * * * *", "queue": "x"}',
+                'cron must be a line of cron, "*/70 * * * *" is none: the step in */70 must be 1 to 60',
+            ],
             'an abbreviation' => ['{"cron": "0 9 * * *", "zone": "BST", "queue": "x"}', 'zone must be a time zone such as "Europe/Berlin"'],
             'a line that is none' => ['{"cron": ["0 9 * * *"], "queue": "x"}', 'cron must be of type string, array given'],
             'an end that is a number' => ['{"every": 5, "queue": "x", "until": 2000000000}', 'until must be a moment in quotes'],

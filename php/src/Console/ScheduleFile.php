@@ -84,9 +84,9 @@ final class ScheduleFile
         $found = json_decode($text, flags: JSON_THROW_ON_ERROR);
         $exact = ExactJson::decode($text);
         foreach ($found instanceof stdClass ? $found : [] as $name => $definition) {
-            $payload = $definition instanceof stdClass ? ExactJson::textUnlessPlain($exact->$name->payload ?? null) : null;
-            if ($payload !== null) {
-                $definition->payload = new Verbatim($payload);
+            if ($definition instanceof stdClass) {
+                $payload = ExactJson::textUnlessPlain($exact->$name->payload ?? null);
+                $definition->payload = $payload === null ? $definition->payload ?? null : new Verbatim($payload);
             }
         }
 

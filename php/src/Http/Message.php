@@ -30,8 +30,8 @@ final class Message
     }
 
     /**
-     * From a payload of one of two shapes: {url, body}, where body is sent as JSON (without body: null) with its numbers as they are, or
-     * {url, raw, type}, where the string raw is sent as it is (without type: application/octet-stream).
+     * From a payload of one of two shapes: {url, body}, where body is sent as JSON with its numbers as they are stored
+     * (without body: null), or {url, raw, type}, where the string raw is sent as it is (without type: application/octet-stream).
      *
      * @throws Bury if it has another shape
      */
@@ -46,6 +46,10 @@ final class Message
             throw new Bury('the payload is neither {url, body} nor {url, raw, type}');
         }
 
-        return isset($payload->raw) ? new self($url, $raw, $type) : self::json($url, ExactJson::decode($job->body)->body ?? null);
+        if (isset($payload->raw)) {
+            return new self($url, $raw, $type);
+        }
+
+        return self::json($url, ExactJson::decode($job->body)->body ?? null);
     }
 }

@@ -7,13 +7,16 @@ namespace DelayQueue\Internal;
 use JsonException;
 
 /**
- * JSON that is decoded and encoded again, and whose numbers stay as they were written: PHP would round 12345678901234567890.
+ * JSON whose numbers stay as they were written when it is decoded and encoded again: PHP would round
+ * 12345678901234567890.
  *
  * @internal
  */
 final class ExactJson
 {
     private const NUMBER = '/"(?:[^"\\\\]++|\\\\.)*+"(*SKIP)(*FAIL)|-?\d[\d.eE+-]*+/s';
+
+    private const FLAGS = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE;
 
     /**
      * Objects are stdClass. Numbers that PHP would write otherwise are strings that encode() knows, in this process.
@@ -29,7 +32,7 @@ final class ExactJson
     }
 
     /** @throws JsonException */
-    public static function encode(mixed $value, int $flags = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE): string
+    public static function encode(mixed $value, int $flags = self::FLAGS): string
     {
         return Verbatim::reveal(json_encode($value, $flags | JSON_PRESERVE_ZERO_FRACTION | JSON_THROW_ON_ERROR));
     }
@@ -38,7 +41,7 @@ final class ExactJson
     public static function textUnlessPlain(mixed $value): ?string
     {
         $text = self::encode($value);
-        $again = json_encode(json_decode($text), JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION);
+        $again = json_encode(json_decode($text), self::FLAGS | JSON_PRESERVE_ZERO_FRACTION);
 
         return $again === $text ? null : $text;
     }

@@ -7,7 +7,8 @@ namespace DelayQueue\Internal;
 use JsonSerializable;
 
 /**
- * JSON that Json::line() and ExactJson::encode() write as it is: decoding and encoding it again would turn {} into [] and round big numbers.
+ * JSON that Json::line() and ExactJson::encode() write as it is: decoding and encoding it again would turn {} into [],
+ * and round big numbers.
  *
  * @internal
  */

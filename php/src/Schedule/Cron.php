@@ -24,11 +24,14 @@ use ValueError;
  */
 final class Cron implements Recurrence
 {
-    /** Seconds: no line waits longer for its next moment than a fifth weekday of February, for forty years around 2100. */
+    /** Seconds: a fifth weekday of February waits longest for its next moment, for forty years around 2100. */
     private const LONGEST = 41 * 366 * 86400;
 
     /** Steps of the library for one moment: 40 months of February, day by day, and the other months. */
     private const MOST_STEPS = 2_000;
+
+    /** Unix seconds: the years 1 to 9999, which the library knows. */
+    private const YEARS = [-62_135_596_800, 253_402_300_799];
 
     private readonly CronExpression $clock;
 
@@ -82,6 +85,9 @@ final class Cron implements Recurrence
     /** In its time zone. */
     public function next(DateTimeInterface $after): ?DateTimeImmutable
     {
+        if (self::isTooFar($after)) {
+            return null;
+        }
         if ($this->asked === null || $after < $this->asked || ($this->answer !== null && $after >= $this->answer)) {
             $this->answer = $this->isElapsed ? $this->nextElapsed($after) : $this->nextFixed($after);
             $this->asked = DateTimeImmutable::createFromInterface($after);
@@ -103,6 +109,9 @@ final class Cron implements Recurrence
     /** @internal */
     public function last(DateTimeInterface $upTo): ?DateTimeImmutable
     {
+        if (self::isTooFar($upTo)) {
+            return null;
+        }
         if ($this->found === null || $this->found > $upTo || (($next = $this->next($this->found)) !== null && $next <= $upTo)) {
             $this->found = $this->search($upTo);
         }
@@ -136,22 +145,32 @@ final class Cron implements Recurrence
         return "$this->line $this->timeZone";
     }
 
+    private static function isTooFar(DateTimeInterface $moment): bool
+    {
+        return $moment->getTimestamp() < self::YEARS[0] || $moment->getTimestamp() > self::YEARS[1];
+    }
+
     private function search(DateTimeInterface $upTo): ?DateTimeImmutable
     {
         $end = $upTo->getTimestamp();
         $isBehind = fn (int $seconds): bool => ($next = $this->next(new DateTimeImmutable("@$seconds"))) === null || $next > $upTo;
-        for ($far = 60; $isBehind($end - $far); $far *= 2) {
+        for ($far = 60; $isBehind($end - $far); $far *= 8) {
             if ($far > self::LONGEST) {
                 return null;
             }
         }
-        // It comes after $near, and nothing comes after $end.
-        for ($near = $end - $far; $end - $near > 1;) {
-            $middle = intdiv($near + $end, 2);
-            $isBehind($middle) ? $end = $middle : $near = $middle;
+        $found = $this->next(new DateTimeImmutable('@' . $end - $far));
+        // It is $found or comes after that, and nothing comes after $end.
+        while (($next = $this->next($found)) !== null && $next <= $upTo) {
+            $middle = intdiv($next->getTimestamp() + $end, 2);
+            if ($isBehind($middle)) {
+                [$found, $end] = [$next, $middle];
+            } else {
+                $found = $this->next(new DateTimeImmutable("@$middle"));
+            }
         }
 
-        return $this->next(new DateTimeImmutable("@$near"));
+        return $found;
     }
 
     private function nextFixed(DateTimeInterface $after): ?DateTimeImmutable

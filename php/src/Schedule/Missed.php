@@ -28,7 +28,7 @@ final class Missed
     }
 
     /**
-     * What is owed, and the moments from the planned one until now, that are not too old.
+     * Finds those that are owed, and those from the planned one until now, and leaves out what is too old.
      *
      * @param Recurrence $when the clock of the definition
      */
@@ -64,8 +64,12 @@ final class Missed
      *
      * @return list<DateTimeImmutable>
      */
-    public static function due(Recurrence $when, DateTimeImmutable $planned, DateTimeImmutable $end, bool $isEach): array
-    {
+    public static function due(
+        Recurrence $when,
+        DateTimeImmutable $planned,
+        DateTimeImmutable $end,
+        bool $isEach,
+    ): array {
         if ($planned > $end) {
             return [];
         }

@@ -81,7 +81,9 @@ final class Runner
         } catch (UnexpectedValueException $error) {
             throw new Bury("the job is no schedule: {$error->getMessage()}");
         } catch (Error $error) {
-            return $this->later($job, $state, $state->owedMoments(), Moment::of($state->planned ?? $job->dueAt), $now, $error);
+            $planned = Moment::of($state->planned ?? $job->dueAt);
+
+            return $this->later($job, $state, $state->owedMoments(), $planned, $now, $error);
         }
         $when = $definition->startingAt($state->from);
         if ($state->isPaused($now)) {
@@ -159,8 +161,14 @@ final class Runner
     }
 
     /** @param list<DateTimeImmutable> $left moments that it should have pushed */
-    private function later(JobInterface $job, State $state, array $left, DateTimeImmutable $planned, DateTimeImmutable $now, Throwable $error): mixed
-    {
+    private function later(
+        JobInterface $job,
+        State $state,
+        array $left,
+        DateTimeImmutable $planned,
+        DateTimeImmutable $now,
+        Throwable $error,
+    ): mixed {
         $this->failed === null || ($this->failed)("schedule $job->id cannot push its job, and tries again", $error);
         $first = $left[0] ?? $planned;
         $late = (float) $now->format('U.u') - (float) $first->format('U.u');

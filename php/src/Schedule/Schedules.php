@@ -47,8 +47,8 @@ final class Schedules
     }
 
     /**
-     * Adds a schedule, or changes it. The same definition again changes nothing. Its next moment stays unless $when changes, and what was due and
-     * nobody has run is caught up as $catchUp says. One that is paused stays so.
+     * Adds a schedule, or changes it. The same definition again changes nothing. The next moment stays unless $when
+     * changes, and a job that was due is caught up as $catchUp says. One that is paused stays so.
      *
      * @param non-empty-string $name as an id of a job, and at most 175 bytes
      * @param non-empty-string $queue of its jobs
@@ -195,7 +195,7 @@ final class Schedules
     {
         $body = $this->queue->prepare($definition->toArray())->body;
 
-        return $this->writer->write($name, function (JobInfo|JobInterface|null $old, bool $isBuried) use ($definition, $body): ?array {
+        $change = function (JobInfo|JobInterface|null $old, bool $isBuried) use ($definition, $body): ?array {
             // A queue is sealed as a whole: another schedule tells whether a new one will be read.
             self::refuseUnreadable($old ?? $this->queue->peekDelayed());
             if ($old?->body === $body && !$isBuried) {
@@ -218,7 +218,9 @@ final class Schedules
             }
 
             return [$body, ...$state->goingOnAfterChange($definition, $now)];
-        });
+        };
+
+        return $this->writer->write($name, $change);
     }
 
     /**
@@ -227,7 +229,7 @@ final class Schedules
      */
     private function change(string $name, Closure $change, bool $isForAll = true): bool
     {
-        return $this->writer->write($name, function (JobInfo|JobInterface|null $job, bool $isBuried) use ($change, $isForAll): ?array {
+        $write = function (JobInfo|JobInterface|null $job, bool $isBuried) use ($change, $isForAll): ?array {
             self::refuseUnreadable($job);
             $definition = $job === null ? null : self::definition($job);
             $state = State::of($job->headers ?? []);
@@ -238,7 +240,9 @@ final class Schedules
             $state = $state->owing($definition, $job->dueAt, $now, $definition->runsEach());
 
             return [$job->body, ...$change($state, $now)->goingOnAfterChange($definition, $now)];
-        });
+        };
+
+        return $this->writer->write($name, $write);
     }
 
     /** Null: it is not one of ours. */
@@ -261,7 +265,7 @@ final class Schedules
     /** @throws SealException */
     private static function refuseUnreadable(JobInfo|JobInterface|null $job): void
     {
-        // One that is held has been opened.
+        // A job that is held has been opened.
         if ($job instanceof JobInfo && $job->sealError !== null) {
             throw new SealException("schedule '$job->id' in queue '$job->queue' cannot be opened: $job->sealError");
         }

@@ -33,7 +33,7 @@ final class State
      * @param float|null $planned Unix seconds: the next moment, where the job is due at another time
      * @param string|null $last id of the occurrence that was pushed last, where the overlap asks for it
      * @param float|null $pausedUntil Unix seconds; INF: until resume(); null: it is not paused
-     * @param bool|null $isTried a runner has tried the first moment, and its job is surely not pushed; false: it may be; null: none has tried
+     * @param bool|null $isTried a runner has tried the first moment, and its job is surely not pushed; false: it may be
      * @param int|null $outlived attempts of its job when a runner went on after a lease had ended: Redis keeps that error, which tells nothing of later moments
      * @param list<float> $owed Unix seconds: moments before a change or a pause that nobody has run; the oldest first
      */
@@ -52,6 +52,7 @@ final class State
     public static function of(array $headers): self
     {
         $number = static fn (string $name): ?float => is_numeric($headers[$name] ?? null) ? (float) $headers[$name] : null;
+        $owed = array_filter(explode(' ', $headers[self::OWED] ?? ''), is_numeric(...));
         $isForEver = ($headers[self::PAUSED] ?? '') === self::FOR_EVER;
 
         return new self(
@@ -61,7 +62,7 @@ final class State
             $isForEver ? INF : $number(self::PAUSED),
             isset($headers[self::TRIED]) ? $headers[self::TRIED] === '1' : null,
             isset($headers[self::OUTLIVED]) ? (int) $headers[self::OUTLIVED] : null,
-            array_map(floatval(...), array_values(array_filter(explode(' ', $headers[self::OWED] ?? ''), is_numeric(...)))),
+            array_map(floatval(...), array_values($owed)),
         );
     }
 
@@ -166,7 +167,8 @@ final class State
             return [$this, $this->endOfPause($now)];
         }
         $next = $definition->startingAt($this->from)->next(Moment::of($now)) ?? Moment::of($now);
-        $state = new self($this->from, self::seconds($next), $this->last, null, $this->isTried, $this->outlived, $this->owed);
+        $planned = self::seconds($next);
+        $state = new self($this->from, $planned, $this->last, null, $this->isTried, $this->outlived, $this->owed);
 
         return [$state, $this->owedMoments()[0] ?? $next];
     }
@@ -180,7 +182,7 @@ final class State
         return new self($this->from, $planned, $last ?? $this->last, $this->pausedUntil, outlived: $outlived);
     }
 
-    /** @param list<DateTimeImmutable> $left moments that a run could not push, the oldest first; those before $planned are owed */
+    /** @param list<DateTimeImmutable> $left moments that could not be pushed; those before $planned are owed */
     public function leaving(array $left, DateTimeImmutable $planned, bool $isTried): self
     {
         $owed = array_filter($left, static fn (DateTimeImmutable $moment): bool => $moment < $planned);

@@ -15,7 +15,8 @@ use DelayQueue\QueueInterface;
 use DelayQueue\State as JobState;
 
 /**
- * Stores schedules. One that is there is held meanwhile, so that no other process changes it between a look and a change.
+ * Stores schedules. One that is there is held meanwhile, so that no other process changes it between a look and a
+ * change.
  *
  * @internal
  */
@@ -36,9 +37,9 @@ final class Writer
     }
 
     /**
-     * @param Closure(JobInfo|JobInterface|null, bool): (array{string, State, DateTimeImmutable}|null) $change gets the job as it is, if there
-     *     is one, and whether it is buried, and gives the payload, the state, and when it is due; null: nothing is to change. It is called
-     *     again whenever somebody else may have changed the job
+     * @param Closure(JobInfo|JobInterface|null, bool): (array{string, State, DateTimeImmutable}|null) $change gets the
+     *     job as it is, if there is one, and whether it is buried. It gives the payload, the state, and when it is due;
+     *     null: nothing is to change. It is called again whenever somebody else may have changed the job
      *
      * @return bool false: nothing was to change
      *

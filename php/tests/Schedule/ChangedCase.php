@@ -16,7 +16,7 @@ use DelayQueue\Schedule\Schedules;
 use DelayQueue\Tests\Flow\HookedQueue;
 use RuntimeException;
 
-/** What becomes of moments when a schedule is changed, paused or resumed; in Redis and in memory. */
+/** Rules of moments when a schedule is changed, paused or resumed; in Redis and in memory. */
 trait ChangedCase
 {
     use ScheduleRules;
@@ -39,7 +39,8 @@ trait ChangedCase
             $this->schedules->set('a', Every::interval('1h'), queue: 'target', payload: $number);
             $this->runDueJobs(new Runner($this->queue), $this->queue);
         }
-        $this->assertSame(['09:30:00', '10:30:00'], array_map(static fn (string $id): string => substr($id, 0, 8), $this->pushed()));
+        $moments = array_map(static fn (string $id): string => substr($id, 0, 8), $this->pushed());
+        $this->assertSame(['09:30:00', '10:30:00'], $moments);
     }
 
     public function testANewClockCatchesUpWhatWasDueUnderTheOldOne(): void
@@ -47,8 +48,8 @@ trait ChangedCase
         $this->cron('0 9 * * *');
         $this->clock('09:05:00');
         $this->cron('0,4,30 * * * *');
-        $moments = array_map(static fn (DateTimeImmutable $moment): string => $moment->format('H:i'), $this->schedules->get('a')?->next(3) ?? []);
-        $this->assertSame(['09:00', '09:30', '10:00'], $moments);
+        $time = static fn (DateTimeImmutable $moment): string => $moment->format('H:i');
+        $this->assertSame(['09:00', '09:30', '10:00'], array_map($time, $this->schedules->get('a')?->next(3) ?? []));
         $this->runSchedules();
         $this->assertSame([['09:00:00Z'], '01-08 09:30:00'], [$this->pushed(), $this->nextOf('a')], 'not 09:04');
     }
@@ -81,7 +82,8 @@ trait ChangedCase
         $this->cron('*/10 * * * *', catchUp: CatchUp::All);
         $this->clock('08:55:00');
         $this->cron('*/30 * * * *', catchUp: CatchUp::All);
-        $runner = new Runner($this->queue, fn (string $name): QueueInterface => $this->delayQueue($name, ['capacity' => 1]));
+        $open = fn (string $name): QueueInterface => $this->delayQueue($name, ['capacity' => 1]);
+        $runner = new Runner($this->queue, $open);
         $done = [];
         foreach (['09:31:00', '09:33:00', '09:35:00', '09:37:00'] as $moment) {
             $this->clock($moment);
@@ -129,7 +131,8 @@ trait ChangedCase
     /** @return array<string, array{Closure(Schedules): mixed}> */
     public static function ends(): array
     {
-        $set = static fn (Schedules $schedules) => $schedules->set('a', Cron::parse('*/10 * * * *'), queue: 'target', catchUp: CatchUp::All);
+        $cron = Cron::parse('*/10 * * * *');
+        $set = static fn (Schedules $schedules) => $schedules->set('a', $cron, 'target', catchUp: CatchUp::All);
 
         return [
             'by itself' => [static fn () => null],
@@ -224,8 +227,9 @@ trait ChangedCase
     public function testNumbersThatPhpWouldRoundStayAsTheyAreStored(): void
     {
         $payload = '{"id":12345678901234567890,"none":{}}';
-        $definition = '{"cron":"*/10 * * * *","queue":"target","payload":' . $payload . ',"overlap":"skip","catchUp":"all"}';
-        $this->delayQueue('schedules', ['format' => 'raw'])->push($definition, new DateTimeImmutable('2030-01-08 08:40 UTC'), 'a');
+        $definition = '{"cron":"*/10 * * * *","queue":"target","payload":' . $payload . ',"overlap":"skip"}';
+        $due = new DateTimeImmutable('2030-01-08 08:40 UTC');
+        $this->delayQueue('schedules', ['format' => 'raw'])->push($definition, $due, 'a');
         foreach (['08:40:00', '08:50:00'] as $moment) {
             $this->clock($moment);
             $this->runSchedules();

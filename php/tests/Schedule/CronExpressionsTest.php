@@ -10,7 +10,7 @@ use DelayQueue\Schedule\Cron;
 use PHPUnit\Framework\TestCase;
 use ValueError;
 
-/** What cron expressions mean, and which are refused. CronTest has the changes of clocks. */
+/** The meanings of cron expressions, and those that are refused. CronTest has the changes of clocks. */
 final class CronExpressionsTest extends TestCase
 {
     /**
@@ -117,7 +117,7 @@ final class CronExpressionsTest extends TestCase
     public function testAnExpressionThatMeansNothingIsRefusedWithTheReason(string $expression, string $reason): void
     {
         $this->expectException(ValueError::class);
-        $this->expectExceptionMessage('DelayQueue\Schedule\Cron::parse(): Argument #1 ($line) must be a line of cron, "');
+        $this->expectExceptionMessage('Cron::parse(): Argument #1 ($line) must be a line of cron, "');
         $this->expectExceptionMessageMatches('/" is none: ' . preg_quote($reason, '/') . '/');
         Cron::parse($expression);
     }
@@ -191,16 +191,39 @@ final class CronExpressionsTest extends TestCase
         yield 'a list without an end' => ['0' . str_repeat(',0', 100_000) . ' * * * *', 'it is too long'];
     }
 
+    /** @dataProvider farMoments */
+    #[\PHPUnit\Framework\Attributes\DataProvider('farMoments')]
+    public function testNothingComesAfterTheYear9999(string $after, ?string $expected): void
+    {
+        foreach (['0 0,9,18 * * *', '0 */9 * * *'] as $expression) {
+            $cron = Cron::parse($expression, 'Europe/Berlin');
+            $this->assertSame($expected, $cron->next(new DateTimeImmutable($after))?->format('Y-m-d H:i'));
+        }
+    }
+
+    /** @return list<array{string, ?string}> */
+    public static function farMoments(): array
+    {
+        return [
+            ['2400-02-29 12:00', '2400-02-29 18:00'],
+            ['9999-12-30 20:00', '9999-12-31 00:00'],
+            ['@253402300800', null],
+            ['@9223372036854775807', null],
+            ['@-9223372036854775808', null],
+        ];
+    }
+
     /** @dataProvider zones */
     #[\PHPUnit\Framework\Attributes\DataProvider('zones')]
     public function testNineOClockIsThatOfTheZone(string $zone, ?string $winter, ?string $summer): void
     {
         if ($winter === null) {
             $this->expectException(ValueError::class);
-            $this->expectExceptionMessage('Argument #2 ($zone) must be a time zone such as "Europe/Berlin", or an offset of at most 14 hours such as "+01:00", "');
+            $this->expectExceptionMessage('Argument #2 ($zone) must be a time zone such as "Europe/Berlin", or an offset');
         }
         $cron = Cron::parse('0 9 * * *', $zone);
-        $at = static fn (string $day): ?string => $cron->next(new DateTimeImmutable($day))?->setTimezone(new DateTimeZone('UTC'))->format('H:i');
+        $utc = new DateTimeZone('UTC');
+        $at = static fn (string $day): ?string => $cron->next(new DateTimeImmutable($day))?->setTimezone($utc)->format('H:i');
         $this->assertSame($winter, $at('2027-01-15 21:00 UTC'));
         $this->assertSame($summer, $at('2027-07-15 21:00 UTC'));
     }
@@ -209,17 +232,22 @@ final class CronExpressionsTest extends TestCase
     public static function zones(): iterable
     {
         $zones = [
-            'Europe/Berlin' => ['08:00', '07:00'], 'europe/berlin' => ['08:00', '07:00'], 'CET' => ['08:00', '07:00'], 'met' => ['08:00', '07:00'],
+            'Europe/Berlin' => ['08:00', '07:00'], 'europe/berlin' => ['08:00', '07:00'],
+            'CET' => ['08:00', '07:00'], 'met' => ['08:00', '07:00'],
             'WET' => ['09:00', '08:00'], 'EET' => ['07:00', '06:00'], 'EST5EDT' => ['14:00', '13:00'], 'GB' => ['09:00', '08:00'],
         ];
         foreach ($zones as $zone => [$winter, $summer]) {
             yield $zone => [$zone, $winter, $summer];
         }
-        $offsets = ['EST' => '14:00', 'UTC' => '09:00', 'GMT' => '09:00', 'Z' => '09:00', 'Etc/GMT+2' => '11:00', '+02:00' => '07:00', '-0330' => '12:30', '+14' => '19:00'];
+        $offsets = [
+            'EST' => '14:00', 'UTC' => '09:00', 'GMT' => '09:00', 'Z' => '09:00', 'Etc/GMT+2' => '11:00',
+            '+02:00' => '07:00', '-0330' => '12:30', '+14' => '19:00',
+        ];
         foreach ($offsets as $zone => $time) {
             yield $zone => [$zone, $time, $time];
         }
-        foreach (['CEST', 'BST', 'EDT', 'PST', 'IST', 'A', 'GMT+2', 'UTC+2', '+99:00', '+15:00', '+02:00:30', '', ' ', 'Mars/Phobos', "Europe/Berlin\0"] as $zone) {
+        $abbreviations = ['CEST', 'BST', 'EDT', 'PST', 'IST', 'A', 'GMT+2', 'UTC+2'];
+        foreach ([...$abbreviations, '+99:00', '+15:00', '+02:00:30', '', ' ', 'Mars/Phobos', "Europe/Berlin\0"] as $zone) {
             yield "'$zone'" => [$zone, null, null];
         }
     }

@@ -45,7 +45,8 @@ final class CronFuzzTest extends TestCase
             $this->momentsOf($text, $zone, $after);
             if ($matches !== null) {
                 $moments = $this->momentsOf($text, 'UTC', $after);
-                $this->assertSame(self::walk($matches, $after), $moments, "seed $seed: $text after {$after->format(DATE_ATOM)}");
+                $expected = self::walk($matches, $after);
+                $this->assertSame($expected, $moments, "seed $seed: $text after {$after->format(DATE_ATOM)}");
                 $computed += count($moments);
             }
         }
@@ -59,13 +60,16 @@ final class CronFuzzTest extends TestCase
         $moments = [];
         try {
             $cron = Cron::parse($text, $zone);
-            for ($moment = $cron->next($after); $moment !== null && count($moments) < 2; $moment = $cron->next($moment)) {
-                $moments[] = $moment->format('Y-m-d H:i');
-            }
+            $first = $cron->next($after);
+            $second = $first === null ? null : $cron->next($first);
+            $format = static fn (DateTimeImmutable $moment): string => $moment->format('Y-m-d H:i');
+            $moments = array_map($format, array_filter([$first, $second]));
         } catch (ValueError $refused) {
-            $this->assertMatchesRegularExpression('/ must be a line of cron, ".*" is none: .|must have a moment, ".*" never comes/s', $refused->getMessage());
+            $reason = '/ must be a line of cron, ".*" is none: .|must have a moment, ".*" never comes/s';
+            $this->assertMatchesRegularExpression($reason, $refused->getMessage());
         }
-        $this->assertLessThan(3 * self::MOST_TIME, self::timeUsed() - $before, "parse() and two moments of '$text' $zone");
+        $used = self::timeUsed() - $before;
+        $this->assertLessThan(3 * self::MOST_TIME, $used, "parse() and two moments of '$text' $zone");
 
         return $moments;
     }
@@ -74,7 +78,9 @@ final class CronFuzzTest extends TestCase
     {
         $used = getrusage();
 
-        return 1_000_000 * ($used['ru_utime.tv_sec'] + $used['ru_stime.tv_sec']) + $used['ru_utime.tv_usec'] + $used['ru_stime.tv_usec'];
+        $seconds = $used['ru_utime.tv_sec'] + $used['ru_stime.tv_sec'];
+
+        return 1_000_000 * $seconds + $used['ru_utime.tv_usec'] + $used['ru_stime.tv_usec'];
     }
 
     /** @return array{string, array<string, mixed>} an expression, and what it means */
@@ -93,15 +99,22 @@ final class CronFuzzTest extends TestCase
         [$name, $nth] = [self::WEEKDAYS[$weekday], mt_rand(1, 5)];
         $isWeekday = static fn (DateTimeImmutable $date): bool => (int) $date->format('w') === $weekday % 7;
         [$name, $weekdays] = match (mt_rand(0, 6)) {
-            0 => ["{$name}L", static fn (DateTimeImmutable $date): bool => $isWeekday($date) && $date->format('j') > $date->format('t') - 7],
-            1 => ["$name#$nth", static fn (DateTimeImmutable $date): bool => $isWeekday($date) && intdiv((int) $date->format('j') - 1, 7) + 1 === $nth],
+            0 => ["{$name}L", static function (DateTimeImmutable $date) use ($isWeekday): bool {
+                return $isWeekday($date) && $date->format('j') > $date->format('t') - 7;
+            }],
+            1 => ["$name#$nth", static function (DateTimeImmutable $date) use ($isWeekday, $nth): bool {
+                return $isWeekday($date) && intdiv((int) $date->format('j') - 1, 7) + 1 === $nth;
+            }],
             2, 3 => self::list(0, 6, self::WEEKDAYS),
             default => ['*', null],
         };
         $isOf = static fn (array|callable|null $set, string $format): ?callable => is_array($set)
             ? static fn (DateTimeImmutable $date): bool => in_array((int) $date->format($format), $set, true) : $set;
 
-        return ["$minute $hour $day $month $name", compact('minutes', 'hours', 'months') + ['days' => $isOf($days, 'j'), 'weekdays' => $isOf($weekdays, 'w')]];
+        $matches = compact('minutes', 'hours', 'months');
+        $matches += ['days' => $isOf($days, 'j'), 'weekdays' => $isOf($weekdays, 'w')];
+
+        return ["$minute $hour $day $month $name", $matches];
     }
 
     /** @return array{string, callable(DateTimeImmutable): bool} */
@@ -127,7 +140,11 @@ final class CronFuzzTest extends TestCase
     private static function list(int $least, int $greatest, array $names = []): array
     {
         [$items, $values] = [[], []];
-        $word = static fn (int $value): string => isset($names[$value]) && mt_rand(0, 1) === 0 ? $names[$value] : sprintf(mt_rand(0, 3) === 0 ? '%02d' : '%d', $value);
+        $word = static function (int $value) use ($names): string {
+            $number = sprintf(mt_rand(0, 3) === 0 ? '%02d' : '%d', $value);
+
+            return mt_rand(0, 1) === 0 ? $names[$value] ?? $number : $number;
+        };
         for ($left = mt_rand(1, 3); $left > 0; $left--) {
             [$from, $to] = [mt_rand($least, $greatest), mt_rand($least, $greatest)];
             if (mt_rand(0, 1) === 0) {
@@ -166,7 +183,8 @@ final class CronFuzzTest extends TestCase
         sort($minutes);
         $date = $after->setTime(0, 0);
         for ($day = 0; $day < 82 * 366; $day++, $date = $date->modify('+1 day')) {
-            if (!in_array((int) $date->format('n'), $matches['months'] ?? range(1, 12), true) || !self::isDay($matches['days'], $matches['weekdays'], $date)) {
+            $isMonth = in_array((int) $date->format('n'), $matches['months'] ?? range(1, 12), true);
+            if (!$isMonth || !self::isDay($matches['days'], $matches['weekdays'], $date)) {
                 continue;
             }
             foreach ($hours as $hour) {
@@ -196,7 +214,8 @@ final class CronFuzzTest extends TestCase
     {
         $bytes = "0123456789*/,-+.#?LW eEx@\0\nMONJAFRI";
         for ($times = mt_rand(1, 4); $times > 0; $times--) {
-            $text = substr_replace($text, $bytes[mt_rand(0, strlen($bytes) - 1)], mt_rand(0, strlen($text)), mt_rand(0, 2));
+            $byte = $bytes[mt_rand(0, strlen($bytes) - 1)];
+            $text = substr_replace($text, $byte, mt_rand(0, strlen($text)), mt_rand(0, 2));
         }
 
         return $text;
