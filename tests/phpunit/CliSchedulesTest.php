@@ -4,9 +4,11 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Processes;
 
+use DateTimeImmutable;
 use DelayQueue;
 use DelayQueue\Schedule\Cron;
 use DelayQueue\Schedule\Every;
+use DelayQueue\Schedule\Runner;
 use DelayQueue\Schedule\Schedules;
 use DelayQueue\State;
 use DelayQueue\Tests\Support\CliTestCase;
@@ -122,6 +124,20 @@ final class CliSchedulesTest extends CliTestCase
         $file = $this->file('schedules.json', '{"campaign": {"every": 5, "queue": "x", "until": "2020-01-01"}, "poll": {"every": 5, "queue": "x"}}');
         $this->assertSame("set poll\nended campaign\n1 set, 0 unchanged, 0 removed, 1 ended\n", $this->cliExpecting(0, 'schedules:set', $file, '--prune'));
         $this->assertSame(['poll'], array_keys(iterator_to_array($this->schedules()->all())));
+    }
+
+    public function testAnEndedScheduleStaysUntilItsLastJobIsPushed(): void
+    {
+        $end = 60 * intdiv(time(), 60) - 120;
+        $definition = ['cron' => '* * * * *', 'queue' => 'x', 'catchUp' => 3600.0, 'until' => (float) $end];
+        $this->target('schedules')->push($definition, new DateTimeImmutable("@$end"), 'a');
+        $until = gmdate('Y-m-d H:i:s', $end);
+        $file = $this->file('schedules.json', '{"a": {"cron": "* * * * *", "queue": "x", "payload": "new", "until": "' . $until . '"}}');
+        $this->assertStringStartsWith("ended a\n", $this->cliExpecting(0, 'schedules:set', $file));
+        $queue = $this->target('schedules');
+        $queue->drain(new Runner($queue));
+        $this->assertSame(1, $this->target('x')->count());
+        $this->assertSame(0, $queue->count());
     }
 
     public function testAnEndIsInTheZoneOfItsLine(): void

@@ -63,6 +63,7 @@ final class Fields
         }
         $fields = array_combine(array_keys(self::FIELDS), $texts);
         $read = array_map(self::field(...), array_keys($fields), $fields);
+
         return new self(implode(' ', $read), preg_match('~^\*|/~', $fields['hour']) === 1);
     }
 

@@ -79,6 +79,18 @@ final class Schedule
     }
 
     /**
+     * Whether its end is over, and a moment before it is still to run.
+     *
+     * @internal
+     */
+    public function isEnding(float $now): bool
+    {
+        $isOver = $this->until !== null && (float) $this->until->format('U.u') <= $now;
+
+        return $isOver && $this->nextAt !== null && $this->nextAt <= $this->until;
+    }
+
+    /**
      * Its next moments, unless somebody pauses or changes it; a jitter comes on top.
      *
      * @return list<DateTimeImmutable> fewer where it ends before; of a line of cron in its time zone
