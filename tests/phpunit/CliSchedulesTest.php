@@ -4,9 +4,11 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Processes;
 
+use DateTimeImmutable;
 use DelayQueue;
 use DelayQueue\Schedule\Cron;
 use DelayQueue\Schedule\Every;
+use DelayQueue\Schedule\Runner;
 use DelayQueue\Schedule\Schedules;
 use DelayQueue\State;
 use DelayQueue\Tests\Support\CliTestCase;
@@ -87,6 +89,11 @@ final class CliSchedulesTest extends CliTestCase
             'an overlap' => ['{"every": 5, "queue": "x", "overlap": "maybe"}', 'overlap must be one of allow, skip, replace'],
             'two of them' => ['{"every": 5, "cron": "0 9 * * *", "queue": "x"}', 'it needs one of cron and every, not both'],
             'a zone of an interval' => ['{"every": 5, "zone": "Nowhere", "queue": "x"}', 'zone goes with cron'],
+            'a step that is too long' => [
+                '{"cron": "*/70 * * * *", "queue": "x"}',
+                'cron must be a line of cron, "*/70 * * * *" is none: the step in */70 must be 1 to 60',
+            ],
+            'an abbreviation' => ['{"cron": "0 9 * * *", "zone": "BST", "queue": "x"}', 'zone must be a time zone such as "Europe/Berlin"'],
             'a line that is none' => ['{"cron": ["0 9 * * *"], "queue": "x"}', 'cron must be of type string, array given'],
             'an end that is a number' => ['{"every": 5, "queue": "x", "until": 2000000000}', 'until must be a moment in quotes'],
             'a backoff' => ['{"every": 5, "queue": "x", "backoff": "nonsense"}', 'backoff: '],
@@ -95,12 +102,42 @@ final class CliSchedulesTest extends CliTestCase
         ];
     }
 
+    public function testNumbersOfAPayloadStayAsTheyAreWritten(): void
+    {
+        $payload = '{"id":12345678901234567890,"none":{},"price":1.10,"far":-1e400}';
+        $file = $this->file('schedules.json', '{"a": {"every": 60, "queue": "x", "payload": ' . $payload . ', "priority": 7}}');
+        $this->assertSame("set a\n1 set, 0 unchanged, 0 removed\n", $this->cliExpecting(0, 'schedules:set', $file));
+        $this->assertSame("0 set, 1 unchanged, 0 removed\n", $this->cliExpecting(0, 'schedules:set', $file));
+        $this->cliExpecting(0, 'schedules:pause', 'a');
+        $this->cliExpecting(0, 'schedules:resume', 'a');
+        $this->assertStringContainsString($payload, $this->cliExpecting(0, 'schedules:show', 'a'));
+        $this->assertStringContainsString("\"payload\":$payload", $this->cliExpecting(0, 'schedules:show', 'a', '--format=json'));
+        $id = trim($this->cliExpecting(0, 'schedules:run', 'a'));
+        $job = $this->target('x')->peek($id);
+        $this->assertSame($payload, $job?->body);
+        $this->assertSame(7, $job?->priority);
+    }
+
     public function testAnEndedScheduleHoldsNothingUp(): void
     {
         $this->schedules()->set('campaign', Every::interval(5), queue: 'x');
         $file = $this->file('schedules.json', '{"campaign": {"every": 5, "queue": "x", "until": "2020-01-01"}, "poll": {"every": 5, "queue": "x"}}');
         $this->assertSame("set poll\nended campaign\n1 set, 0 unchanged, 0 removed, 1 ended\n", $this->cliExpecting(0, 'schedules:set', $file, '--prune'));
         $this->assertSame(['poll'], array_keys(iterator_to_array($this->schedules()->all())));
+    }
+
+    public function testAnEndedScheduleStaysUntilItsLastJobIsPushed(): void
+    {
+        $end = 60 * intdiv(time(), 60) - 120;
+        $definition = ['cron' => '* * * * *', 'queue' => 'x', 'catchUp' => 3600.0, 'until' => (float) $end];
+        $this->target('schedules')->push($definition, new DateTimeImmutable("@$end"), 'a');
+        $until = gmdate('Y-m-d H:i:s', $end);
+        $file = $this->file('schedules.json', '{"a": {"cron": "* * * * *", "queue": "x", "payload": "new", "until": "' . $until . '"}}');
+        $this->assertStringStartsWith("ended a\n", $this->cliExpecting(0, 'schedules:set', $file));
+        $queue = $this->target('schedules');
+        $queue->drain(new Runner($queue));
+        $this->assertSame(1, $this->target('x')->count());
+        $this->assertSame(0, $queue->count());
     }
 
     public function testAnEndIsInTheZoneOfItsLine(): void

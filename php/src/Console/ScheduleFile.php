@@ -7,6 +7,8 @@ namespace DelayQueue\Console;
 use DateTimeInterface;
 use DateTimeZone;
 use DelayQueue\Backoff;
+use DelayQueue\Internal\ExactJson;
+use DelayQueue\Internal\Verbatim;
 use DelayQueue\OnExpiry;
 use DelayQueue\Schedule\CatchUp;
 use DelayQueue\Schedule\Cron;
@@ -15,7 +17,9 @@ use DelayQueue\Schedule\Ended;
 use DelayQueue\Schedule\Every;
 use DelayQueue\Schedule\Overlap;
 use DelayQueue\Schedule\Schedules;
+use DelayQueue\Schedule\Zone;
 use JsonException;
+use stdClass;
 use Throwable;
 
 /** A file of definitions: JSON if its name ends so, else PHP that returns them. By their names, with the parameters of Schedules::set(). */
@@ -62,16 +66,31 @@ final class ScheduleFile
     {
         is_file($path) || throw new UsageException("there is no file $path");
         try {
-            $found = str_ends_with($path, '.json') ? json_decode((string) file_get_contents($path), flags: JSON_THROW_ON_ERROR) : require $path;
+            $found = str_ends_with($path, '.json') ? self::json((string) file_get_contents($path)) : require $path;
         } catch (JsonException $error) {
             throw new UsageException("$path is not JSON ({$error->getMessage()})", 0, $error);
         } catch (Throwable $error) {
             throw new UsageException("cannot load $path: " . $error::class . " {$error->getMessage()} ({$error->getFile()}:{$error->getLine()})", 0, $error);
         }
 
-        $areNamed = $found instanceof \stdClass || (is_array($found) && ($found === [] || !array_is_list($found)));
+        $areNamed = $found instanceof stdClass || (is_array($found) && ($found === [] || !array_is_list($found)));
 
         return $areNamed ? (array) $found : throw new UsageException("$path has no definitions by their names");
+    }
+
+    /** The definitions of JSON. A payload whose numbers PHP would write otherwise stays as it is written. */
+    private static function json(string $text): mixed
+    {
+        $found = json_decode($text, flags: JSON_THROW_ON_ERROR);
+        $exact = ExactJson::decode($text);
+        foreach ($found instanceof stdClass ? $found : [] as $name => $definition) {
+            if ($definition instanceof stdClass) {
+                $payload = ExactJson::textUnlessPlain($exact->$name->payload ?? null);
+                $definition->payload = $payload === null ? $definition->payload ?? null : new Verbatim($payload);
+            }
+        }
+
+        return $found;
     }
 
     /**
@@ -143,6 +162,6 @@ final class ScheduleFile
         $when = $given['when'] ?? null;
         $zone = $when instanceof Cron ? $when->timeZone : $given['zone'] ?? null;
 
-        return $zone === null ? null : new DateTimeZone($zone);
+        return $zone === null ? null : Zone::named($zone);
     }
 }

@@ -40,7 +40,8 @@ final class ScheduleSetCommand extends Command
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $format = Format::of($input);
-        $schedules = (new ScheduleQueue($input))->schedules();
+        $queue = new ScheduleQueue($input);
+        $schedules = $queue->schedules();
         $done = ['set' => [], 'unchanged' => [], 'removed' => [], 'ended' => []];
         $definitions = ScheduleFile::read($input->getArgument('file'), $schedules);
         if ($definitions === [] && $input->getOption('prune')) {
@@ -48,7 +49,8 @@ final class ScheduleSetCommand extends Command
         }
         foreach ($definitions as $name => $definition) {
             if ($definition === null) {
-                $schedules->remove((string) $name);
+                // A runner removes it after its last moment, where that is still to come or to be caught up.
+                $schedules->get((string) $name)?->isEnding($queue->queue()->now()) === true || $schedules->remove((string) $name);
                 $done['ended'][] = (string) $name;
                 continue;
             }

@@ -6,6 +6,7 @@ namespace DelayQueue\Console;
 
 use DateTimeImmutable;
 use DelayQueue\Internal\Json;
+use DelayQueue\Internal\Verbatim;
 use DelayQueue\Schedule\Schedule;
 
 /** A schedule as `schedules` and `schedules:show` print it. */
@@ -16,7 +17,10 @@ final class ScheduleView
     /** @return array<string, mixed> for JSON; times in Unix seconds */
     public static function toArray(Schedule $schedule): array
     {
-        return ['name' => $schedule->name] + $schedule->definition->toArray() + [
+        $definition = array_diff_key($schedule->definition->toArray(), ['json' => 0]);
+
+        return ['name' => $schedule->name] + $definition + [
+            'payload' => self::payload($schedule),
             'paused' => $schedule->paused,
             'buried' => $schedule->buried,
             'pausedUntil' => self::seconds($schedule->pausedUntil),
@@ -48,10 +52,17 @@ final class ScheduleView
         foreach ($definition['options'] ?? [] as $name => $value) {
             $lines[] = [$name, is_string($value) ? $value : Json::line($value)];
         }
-        $lines[] = ['payload', Json::line($schedule->payload)];
+        $lines[] = ['payload', Json::line(self::payload($schedule))];
         $isSaid = static fn (array $line): bool => $line[1] !== '';
 
         return array_values(array_filter($lines, $isSaid));
+    }
+
+    private static function payload(Schedule $schedule): mixed
+    {
+        $json = $schedule->definition->json;
+
+        return $json === null ? $schedule->payload : new Verbatim($json);
     }
 
     private static function when(Schedule $schedule): string

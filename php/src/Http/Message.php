@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Http;
 
 use DelayQueue\Bury;
+use DelayQueue\Internal\ExactJson;
 use DelayQueue\Job;
 use JsonException;
 
@@ -25,14 +26,12 @@ final class Message
     /** @throws JsonException if it cannot be encoded */
     public static function json(string $url, mixed $body): self
     {
-        $flags = JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION;
-
-        return new self($url, json_encode($body, $flags), 'application/json');
+        return new self($url, ExactJson::encode($body), 'application/json');
     }
 
     /**
-     * From a payload of one of two shapes: {url, body}, where body is sent as JSON (without body: null), or
-     * {url, raw, type}, where the string raw is sent as it is (without type: application/octet-stream).
+     * From a payload of one of two shapes: {url, body}, where body is sent as JSON with its numbers as they are stored
+     * (without body: null), or {url, raw, type}, where the string raw is sent as it is (without type: application/octet-stream).
      *
      * @throws Bury if it has another shape
      */
@@ -47,6 +46,10 @@ final class Message
             throw new Bury('the payload is neither {url, body} nor {url, raw, type}');
         }
 
-        return isset($payload->raw) ? new self($url, $raw, $type) : self::json($url, $payload->body ?? null);
+        if (isset($payload->raw)) {
+            return new self($url, $raw, $type);
+        }
+
+        return self::json($url, ExactJson::decode($job->body)->body ?? null);
     }
 }

@@ -7,14 +7,15 @@ namespace DelayQueue\Internal;
 use JsonSerializable;
 
 /**
- * JSON that Json::line() writes as it is: decoding and encoding it again would turn {} into [] and round big numbers.
+ * JSON that Json::line() and ExactJson::encode() write as it is: decoding and encoding it again would turn {} into [],
+ * and round big numbers.
  *
  * @internal
  */
 final class Verbatim implements JsonSerializable
 {
     /** @param string $json valid */
-    public function __construct(private readonly string $json)
+    public function __construct(public readonly string $json)
     {
     }
 

@@ -7,6 +7,7 @@ namespace DelayQueue\Laravel;
 use DateInterval;
 use DateTimeInterface;
 use DelayQueue;
+use DelayQueue\Internal\ExactJson;
 use DelayQueue\OnDuplicate;
 use DelayQueue\OnExpiry;
 
@@ -41,8 +42,9 @@ final class NewJob
         $wishes = is_array($decoded['delayqueue'] ?? null) ? $decoded['delayqueue'] : [];
         $options += $wishes;
         if (array_intersect_key($wishes, self::OF_A_DISPATCH) !== []) {
-            $decoded['delayqueue'] = array_diff_key($wishes, self::OF_A_DISPATCH);
-            $payload = json_encode($decoded, JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION | JSON_THROW_ON_ERROR);
+            $exact = ExactJson::decode($payload);
+            $exact->delayqueue = array_diff_key($wishes, self::OF_A_DISPATCH);
+            $payload = ExactJson::encode($exact, JSON_UNESCAPED_UNICODE);
         }
         $uuid = is_string($decoded['uuid'] ?? null) && $decoded['uuid'] !== '' ? $decoded['uuid'] : null;
         $onDuplicate = $options['onDuplicate'] ?? OnDuplicate::Fail;

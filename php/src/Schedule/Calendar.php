@@ -9,7 +9,7 @@ use DateTimeInterface;
 use DateTimeZone;
 use DelayQueue\Internal\Moment;
 use DelayQueue\Internal\RedisClock;
-use Exception;
+use UnexpectedValueException;
 use ValueError;
 
 /**
@@ -42,9 +42,9 @@ final class Calendar
     public static function of(string|DateTimeZone $zone): self
     {
         try {
-            $zone = is_string($zone) ? new DateTimeZone($zone) : $zone;
-        } catch (Exception) {
-            throw new ValueError(self::class . '::of(): Argument #1 ($zone) must be a time zone such as "Europe/Berlin"');
+            $zone = is_string($zone) ? Zone::named($zone) : $zone;
+        } catch (UnexpectedValueException $error) {
+            throw new ValueError(self::class . "::of(): Argument #1 (\$zone) {$error->getMessage()}", 0, $error);
         }
 
         return new self($zone, OpenHours::parse([], ''), OpenHours::parse([], ''));

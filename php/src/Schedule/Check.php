@@ -8,6 +8,7 @@ use Closure;
 use DateTimeImmutable;
 use DelayQueue\Internal\Moment;
 use DelayQueue\Internal\Sealed;
+use DelayQueue\Internal\Verbatim;
 use DelayQueue\OnExpiry;
 use DelayQueue\QueueInterface;
 use TypeError;
@@ -44,15 +45,20 @@ final class Check
         $arguments += ['payload' => null, 'overlap' => Overlap::Allow, 'catchUp' => '1h', 'jitter' => 0, 'until' => null];
         $catchUp = $arguments['catchUp'];
         $until = $arguments['until'] === null ? null : DateTimeImmutable::createFromInterface($arguments['until']);
+        [$payload, $json] = [$arguments['payload'], null];
+        if ($payload instanceof Verbatim) {
+            [$payload, $json] = [json_decode($payload->json, flags: JSON_THROW_ON_ERROR), $payload->json];
+        }
         $definition = new Definition(
             $arguments['when'],
             $arguments['queue'],
-            $arguments['payload'],
+            $payload,
             $arguments['overlap'],
             $catchUp instanceof CatchUp ? $catchUp : Arguments::duration($catchUp, self::METHOD, 'catchUp'),
             Arguments::duration($arguments['jitter'], self::METHOD, 'jitter'),
             $until === null ? null : Moment::of((float) $until->format('U.u')),
             self::options($arguments),
+            $json,
         );
         $this->checkJob($arguments['name'], $definition);
         $this->isStored($arguments['name'], $definition) || $this->checkTimes($definition);
@@ -95,7 +101,10 @@ final class Check
         }
         try {
             $job = $definition->job($name . self::AT, new DateTimeImmutable('@0'));
-            $target = ($this->open)($definition->queue);
+            $opened = ($this->open)($definition->queue);
+            $target = $definition->target($opened);
+            // A queue of raw payloads says that it takes none but strings.
+            $definition->json === null || $opened->prepare([]);
             $prepared = $target->prepare(...$job);
             $this->queue->prepare($definition->toArray());
         } catch (ValueError $error) {

@@ -8,11 +8,12 @@ use Cron\CronExpression;
 use DateTimeImmutable;
 use DateTimeInterface;
 use DateTimeZone;
+use DelayQueue\Internal\Excerpt;
 use Error;
 use InvalidArgumentException;
 use RuntimeException;
-use Throwable;
 use TypeError;
+use UnexpectedValueException;
 use ValueError;
 
 /**
@@ -23,8 +24,14 @@ use ValueError;
  */
 final class Cron implements Recurrence
 {
-    /** Seconds: no line waits longer for its next moment but the 29th of February, for eight years around 2100. */
-    private const LONGEST = 10 * 366 * 86400;
+    /** Seconds: a fifth weekday of February waits longest for its next moment, for forty years around 2100. */
+    private const LONGEST = 41 * 366 * 86400;
+
+    /** Steps of the library for one moment: 40 months of February, day by day, and the other months. */
+    private const MOST_STEPS = 2_000;
+
+    /** Unix seconds: the years 1 to 9999, which the library knows. */
+    private const YEARS = [-62_135_596_800, 253_402_300_799];
 
     private readonly CronExpression $clock;
 
@@ -40,18 +47,19 @@ final class Cron implements Recurrence
     /** The moment that last() or isAt() has found. */
     private ?DateTimeImmutable $found = null;
 
-    private function __construct(public readonly string $line, public readonly string $timeZone)
+    private function __construct(public readonly string $line, public readonly string $timeZone, DateTimeZone $zone)
     {
-        $this->clock = new CronExpression($line);
-        $this->zone = new Zone(new DateTimeZone($timeZone));
-        $this->isElapsed = preg_match('~^\*|/~', $this->clock->getParts()[CronExpression::HOUR]) === 1;
+        $fields = Fields::parse($line);
+        $this->clock = (new CronExpression($fields->text))->setMaxIterationCount(self::MOST_STEPS);
+        $this->zone = new Zone($zone);
+        $this->isElapsed = $fields->hasOpenHours;
     }
 
     /**
      * @param string $line five fields, or @daily and the like
-     * @param string $zone as DateTimeZone takes it
+     * @param string $zone "Europe/Berlin", "UTC", or an offset such as "+05:30"
      *
-     * @throws ValueError also when it never comes, as the 31st of February
+     * @throws ValueError with the reason; also when it never comes, as the 31st of February
      */
     public static function parse(string $line, string $zone = 'UTC'): self
     {
@@ -59,25 +67,27 @@ final class Cron implements Recurrence
             $library = 'dragonmantank/cron-expression';
             throw new Error(self::class . " needs $library: composer require $library, or apt-get install php-dragonmantank-cron-expression");
         }
+        $shown = Excerpt::of($line, 100);
         try {
-            new DateTimeZone($zone);
-        } catch (Throwable $error) {
-            throw Arguments::wrong(__METHOD__, 'zone', "must be a time zone, \"$zone\" is none", $error);
-        }
-        try {
-            $cron = new self($line, $zone);
+            $cron = new self($line, $zone, Zone::named($zone));
+        } catch (UnexpectedValueException $error) {
+            throw Arguments::wrong(__METHOD__, 'zone', $error->getMessage(), $error);
         } catch (InvalidArgumentException $error) {
-            throw Arguments::wrong(__METHOD__, 'line', "must be a line of cron, \"$line\" is none: {$error->getMessage()}", $error);
+            $reason = Excerpt::of($error->getMessage(), 200);
+            throw Arguments::wrong(__METHOD__, 'line', "must be a line of cron, \"$shown\" is none: $reason", $error);
         }
 
         return $cron->next(new DateTimeImmutable()) === null
-            ? throw Arguments::wrong(__METHOD__, 'line', "must have a moment, \"$line\" never comes")
+            ? throw Arguments::wrong(__METHOD__, 'line', "must have a moment, \"$shown\" never comes")
             : $cron;
     }
 
     /** In its time zone. */
     public function next(DateTimeInterface $after): ?DateTimeImmutable
     {
+        if (self::isTooFar($after)) {
+            return null;
+        }
         if ($this->asked === null || $after < $this->asked || ($this->answer !== null && $after >= $this->answer)) {
             $this->answer = $this->isElapsed ? $this->nextElapsed($after) : $this->nextFixed($after);
             $this->asked = DateTimeImmutable::createFromInterface($after);
@@ -99,6 +109,9 @@ final class Cron implements Recurrence
     /** @internal */
     public function last(DateTimeInterface $upTo): ?DateTimeImmutable
     {
+        if (self::isTooFar($upTo)) {
+            return null;
+        }
         if ($this->found === null || $this->found > $upTo || (($next = $this->next($this->found)) !== null && $next <= $upTo)) {
             $this->found = $this->search($upTo);
         }
@@ -132,22 +145,32 @@ final class Cron implements Recurrence
         return "$this->line $this->timeZone";
     }
 
+    private static function isTooFar(DateTimeInterface $moment): bool
+    {
+        return $moment->getTimestamp() < self::YEARS[0] || $moment->getTimestamp() > self::YEARS[1];
+    }
+
     private function search(DateTimeInterface $upTo): ?DateTimeImmutable
     {
         $end = $upTo->getTimestamp();
         $isBehind = fn (int $seconds): bool => ($next = $this->next(new DateTimeImmutable("@$seconds"))) === null || $next > $upTo;
-        for ($far = 60; $isBehind($end - $far); $far *= 2) {
+        for ($far = 60; $isBehind($end - $far); $far *= 8) {
             if ($far > self::LONGEST) {
                 return null;
             }
         }
-        // It comes after $near, and nothing comes after $end.
-        for ($near = $end - $far; $end - $near > 1;) {
-            $middle = intdiv($near + $end, 2);
-            $isBehind($middle) ? $end = $middle : $near = $middle;
+        $found = $this->next(new DateTimeImmutable('@' . $end - $far));
+        // It is $found or comes after that, and nothing comes after $end.
+        while (($next = $this->next($found)) !== null && $next <= $upTo) {
+            $middle = intdiv($next->getTimestamp() + $end, 2);
+            if ($isBehind($middle)) {
+                [$found, $end] = [$next, $middle];
+            } else {
+                $found = $this->next(new DateTimeImmutable("@$middle"));
+            }
         }
 
-        return $this->next(new DateTimeImmutable("@$near"));
+        return $found;
     }
 
     private function nextFixed(DateTimeInterface $after): ?DateTimeImmutable
@@ -175,7 +198,8 @@ final class Cron implements Recurrence
             if ($moment < $end) {
                 return $moment;
             }
-            [$from, $isIncluded] = [$end, true];
+            // None comes before $wall, whatever the clock does until then.
+            [$from, $isIncluded] = [max($end, $this->zone->before($wall)), true];
         }
 
         return null;

@@ -6,9 +6,11 @@ namespace DelayQueue\Schedule;
 
 use DateTimeImmutable;
 use DelayQueue\Backoff;
+use DelayQueue\Internal\ExactJson;
 use DelayQueue\Internal\Moment;
 use DelayQueue\OnDuplicate;
 use DelayQueue\OnExpiry;
+use DelayQueue\QueueInterface;
 use Error;
 use JsonException;
 use TypeError;
@@ -32,6 +34,7 @@ final class Definition
      * @param mixed $payload as push() takes it
      * @param float|CatchUp $catchUp in seconds
      * @param array<string, mixed> $options of the job, as push() takes them
+     * @param string|null $json the payload as it is stored, where PHP would write its numbers otherwise
      */
     public function __construct(
         public readonly Cron|Every $when,
@@ -42,6 +45,7 @@ final class Definition
         public readonly float $jitter = 0.0,
         public readonly ?DateTimeImmutable $until = null,
         public readonly array $options = [],
+        public readonly ?string $json = null,
     ) {
     }
 
@@ -60,15 +64,18 @@ final class Definition
                 throw new UnexpectedValueException('it names no queue');
             }
 
+            $exact = self::exact($stored, $json);
+
             return new self(
                 isset($stored->every) ? Every::interval($stored->every) : self::cron($stored->cron ?? '', $stored->zone ?? 'UTC'),
                 $stored->queue,
-                $stored->payload ?? null,
+                $exact === null ? $stored->payload ?? null : json_decode($exact, flags: JSON_THROW_ON_ERROR),
                 Overlap::from($stored->overlap ?? Overlap::Allow->value),
                 is_string($stored->catchUp ?? 0) ? CatchUp::from($stored->catchUp) : self::number($stored->catchUp ?? 0),
                 self::number($stored->jitter ?? 0),
                 isset($stored->until) ? Moment::of(self::number($stored->until)) : null,
                 self::options((array) ($stored->options ?? [])),
+                $exact,
             );
         } catch (JsonException $error) {
             throw new UnexpectedValueException("it is not JSON ({$error->getMessage()})", 0, $error);
@@ -87,7 +94,7 @@ final class Definition
 
         return $this->when->toArray() + [
             'queue' => $this->queue,
-            'payload' => $this->payload,
+            ...($this->json === null ? ['payload' => $this->payload] : ['json' => $this->json]),
             'overlap' => $this->overlap->value,
             'catchUp' => $this->catchUp instanceof CatchUp ? $this->catchUp->value : $this->catchUp,
         ] + array_filter([
@@ -97,20 +104,32 @@ final class Definition
         ], static fn (mixed $value): bool => $value !== null);
     }
 
+    /** Whether each missed moment runs. Where overlaps are left out or cancelled, all but one would be. */
+    public function runsEach(): bool
+    {
+        return $this->catchUp === CatchUp::All && $this->overlap === Overlap::Allow;
+    }
+
+    /** Its queue, for job(): of payloads as they are stored, where PHP would write numbers otherwise. */
+    public function target(QueueInterface $queue): QueueInterface
+    {
+        return $this->json === null ? $queue : $queue->sibling($queue->name(), ['format' => 'raw']);
+    }
+
     public function startingAt(?float $from): Cron|Every
     {
         return $this->when instanceof Every && $from !== null ? $this->when->from($from) : $this->when;
     }
 
     /**
-     * The job of an occurrence, as pushMany() takes it.
+     * The job of an occurrence, as pushMany() of target() takes it.
      *
      * @return array<string, mixed>
      */
     public function job(string $id, DateTimeImmutable $moment): array
     {
         return [
-            'payload' => $this->payload,
+            'payload' => $this->json ?? $this->payload,
             'delay' => $this->jittered($id, $moment),
             'id' => $id,
             'onDuplicate' => OnDuplicate::Keep,
@@ -140,6 +159,18 @@ final class Definition
         $part = hexdec(substr(hash('sha256', $id), 0, 8)) / 0x1_0000_0000;
 
         return Moment::of((float) $moment->format('U.u') + round($this->jitter * $part, 3));
+    }
+
+    /** Null: PHP writes the payload as it is stored. */
+    private static function exact(object $stored, string $json): ?string
+    {
+        if (isset($stored->json)) {
+            return is_string($stored->json) ? $stored->json : throw new UnexpectedValueException('its json is no text');
+        }
+        // Somebody may have written the definition by hand, with numbers that PHP would round.
+        $isSuspect = preg_match('/\d{19}|\d[eE]/', $json) === 1;
+
+        return $isSuspect ? ExactJson::textUnlessPlain(ExactJson::decode($json)->payload ?? null) : null;
     }
 
     private static function number(mixed $stored): float

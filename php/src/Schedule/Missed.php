@@ -13,54 +13,95 @@ use DateTimeImmutable;
  */
 final class Missed
 {
-    private const MOST = 1000;
+    public const MOST = 1000;
 
     /**
-     * Moments from the planned one until now that are not too old.
-     *
-     * @param bool $isTried a runner was there at the planned one, and could not push its job: it is not missed, however old it is
-     *
-     * @return list<DateTimeImmutable>
+     * @param list<DateTimeImmutable> $moments to run
+     * @param DateTimeImmutable $first of those that are due, whether they run or not
+     * @param DateTimeImmutable $last
      */
-    public static function moments(Definition $definition, Recurrence $when, DateTimeImmutable $planned, DateTimeImmutable $now, bool $isTried): array
-    {
-        $end = $definition->until === null ? $now : min($now, $definition->until);
-        if ($planned > $end) {
-            return [];
-        }
-        // Of several at once, all but one would be left out or cancelled.
-        if ($definition->catchUp === CatchUp::All && $definition->overlap === Overlap::Allow) {
-            $moments = [];
-            for ($moment = $planned; $moment !== null && $moment <= $end && count($moments) < self::MOST; $moment = $when->next($moment)) {
-                $moments[] = $moment;
-            }
-
-            return $moments;
-        }
-        $next = $when->next($planned);
-        $latest = $next === null || $next > $end ? $planned : $when->last($end) ?? $planned;
-        $age = (float) $now->format('U.u') - (float) $latest->format('U.u');
-
-        $isTaken = $definition->catchUp === CatchUp::All || ($isTried && $latest == $planned);
-
-        return $isTaken || $age <= max($definition->catchUp, Definition::ON_TIME) ? [$latest] : [];
+    private function __construct(
+        public readonly array $moments,
+        private readonly DateTimeImmutable $first,
+        private readonly DateTimeImmutable $last,
+    ) {
     }
 
     /**
-     * Moments that a runner should have run, and that do not run.
+     * Finds those that are owed, and those from the planned one until now, and leaves out what is too old.
      *
-     * @param list<DateTimeImmutable> $moments that run
+     * @param Recurrence $when the clock of the definition
      */
-    public static function leftOut(Recurrence $when, DateTimeImmutable $planned, DateTimeImmutable $now, array $moments): ?string
+    public static function of(
+        Definition $definition,
+        State $state,
+        Recurrence $when,
+        DateTimeImmutable $planned,
+        DateTimeImmutable $now,
+    ): self {
+        $end = $definition->until === null ? $now : min($now, $definition->until);
+        $owed = $state->owedMoments();
+        $first = $owed[0] ?? $planned;
+        $due = [...$owed, ...self::due($when, $planned, $end, $definition->runsEach())];
+        if ($due === []) {
+            return new self([], $first, $first);
+        }
+        $last = end($due);
+        if ($definition->runsEach()) {
+            return new self(array_slice($due, 0, self::MOST), $first, $last);
+        }
+        $age = (float) $now->format('U.u') - (float) $last->format('U.u');
+        $isTaken = $definition->catchUp === CatchUp::All || ($state->isTried === true && $last == $first);
+        $runs = $isTaken || $age <= max($definition->catchUp, Definition::ON_TIME);
+
+        return new self($runs ? [$last] : [], $first, $last);
+    }
+
+    /**
+     * The moments of a clock from the planned one until the end.
+     *
+     * @param bool $isEach false: only the latest one
+     *
+     * @return list<DateTimeImmutable>
+     */
+    public static function due(
+        Recurrence $when,
+        DateTimeImmutable $planned,
+        DateTimeImmutable $end,
+        bool $isEach,
+    ): array {
+        if ($planned > $end) {
+            return [];
+        }
+        if (!$isEach) {
+            $next = $when->next($planned);
+
+            return [$next === null || $next > $end ? $planned : $when->last($end) ?? $planned];
+        }
+        $moments = [];
+        for ($moment = $planned; $moment !== null && $moment <= $end; $moment = $when->next($moment)) {
+            $moments[] = $moment;
+            if (count($moments) === self::MOST) {
+                break;
+            }
+        }
+
+        return $moments;
+    }
+
+    /** Moments that a runner should have run, and that do not run. */
+    public function leftOut(DateTimeImmutable $now): ?string
     {
         $text = static fn (DateTimeImmutable $moment): string => Occurrence::moment($moment);
-        if ((float) $now->format('U.u') - (float) $planned->format('U.u') <= Definition::ON_TIME) {
+        if ((float) $now->format('U.u') - (float) $this->first->format('U.u') <= Definition::ON_TIME) {
             return null;
         }
 
+        [$moments, $first] = [$this->moments, $text($this->first)];
+
         return match (true) {
-            $moments === [] => "from {$text($planned)} to {$text($when->last($now) ?? $planned)}: no runner was there",
-            $moments[0] > $planned => "from {$text($planned)} until before {$text($moments[0])}: no runner was there",
+            $moments === [] => "from $first to {$text($this->last)}: no runner was there",
+            $moments[0] > $this->first => "from $first until before {$text($moments[0])}: no runner was there",
             count($moments) === self::MOST => "after {$text(end($moments))}: more than " . self::MOST . ' were missed',
             default => null,
         };

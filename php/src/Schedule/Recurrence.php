@@ -17,7 +17,7 @@ interface Recurrence
     /** The first moment after this one; null: there is none. */
     public function next(DateTimeInterface $after): ?DateTimeImmutable;
 
-    /** The last moment that is not after this one; null: there is none within ten years. */
+    /** The last moment that is not after this one; null: there is none within forty years. */
     public function last(DateTimeInterface $upTo): ?DateTimeImmutable;
 
     /** Whether it is one of its moments. */

@@ -9,6 +9,7 @@ use DateTimeImmutable;
 use DelayQueue\Bury;
 use DelayQueue\ConnectionException;
 use DelayQueue\Internal\Moment;
+use DelayQueue\Internal\SamePayload;
 use DelayQueue\Internal\Sealed;
 use DelayQueue\JobInterface;
 use DelayQueue\LeaseLostException;
@@ -80,33 +81,39 @@ final class Runner
         } catch (UnexpectedValueException $error) {
             throw new Bury("the job is no schedule: {$error->getMessage()}");
         } catch (Error $error) {
-            return $this->later($job, $state, Moment::of($state->planned ?? $job->dueAt), $now, $error);
+            $planned = Moment::of($state->planned ?? $job->dueAt);
+
+            return $this->later($job, $state, $state->owedMoments(), $planned, $now, $error);
         }
         $when = $definition->startingAt($state->from);
-        if ($state->pausedUntil !== null) {
-            return $this->sleep($job, $state, $definition, $when, $now);
+        if ($state->isPaused($now)) {
+            return $this->sleep($job, $state, $definition, $now);
         }
-        $planned = $state->next($when, $job->dueAt);
+        $planned = $state->upcoming($when, $job->dueAt, $now);
+        if ($planned === null) {
+            return true;
+        }
+        $state = $state->pausedUntil === null ? $state : $state->paused(null);
         if ($job->timeLeft() <= 0.0) {
             throw new LeaseLostException("the lease of schedule '$job->id' is over: another runner may have pushed its job");
         }
-        $moments = Missed::moments($definition, $when, $planned, $now, $state->isTried);
-        $left = $moments;
+        $missed = Missed::of($definition, $state, $when, $planned, $now);
+        $left = $missed->moments;
         try {
             $last = $this->push($job, $definition, $state->last, $left);
         } catch (LeaseLostException $lost) {
             throw $lost;
         } catch (Throwable $error) {
-            return $this->later($job, $state, $left[0] ?? $planned, $now, $error);
+            return $this->later($job, $state, $left, $planned, $now, $error);
         }
-        $leftOut = $this->leftOut === null ? null : Missed::leftOut($when, $planned, $now, $moments);
+        $leftOut = $this->leftOut === null ? null : $missed->leftOut($now);
         $leftOut === null || ($this->leftOut)("schedule $job->id leaves out the moments $leftOut");
         $next = $planned > $now ? $planned : $when->next($now);
         if ($next === null || ($definition->until !== null && $next > $definition->until)) {
             return true;
         }
 
-        return $this->release($job, $state, $state->goingOn($definition, $next, $last, self::outlived($job)), $next);
+        return $this->release($job, $state->goingOn($definition, $next, $last, self::outlived($job)), $next);
     }
 
     /**
@@ -119,7 +126,7 @@ final class Runner
         if ($moments === []) {
             return $last;
         }
-        $target = $this->target($definition->queue);
+        $target = $definition->target($this->target($definition->queue));
         if ($definition->overlap === Overlap::Allow) {
             // One by one: a thousand large payloads at once would need the memory of a thousand.
             for (; $moments !== []; array_shift($moments)) {
@@ -153,14 +160,23 @@ final class Runner
         return $this->queues[$name] ??= ($this->open)($name);
     }
 
-    private function later(JobInterface $job, State $state, DateTimeImmutable $planned, DateTimeImmutable $now, Throwable $error): mixed
-    {
+    /** @param list<DateTimeImmutable> $left moments that it should have pushed */
+    private function later(
+        JobInterface $job,
+        State $state,
+        array $left,
+        DateTimeImmutable $planned,
+        DateTimeImmutable $now,
+        Throwable $error,
+    ): mixed {
         $this->failed === null || ($this->failed)("schedule $job->id cannot push its job, and tries again", $error);
-        $late = (float) $now->format('U.u') - (float) $planned->format('U.u');
+        $first = $left[0] ?? $planned;
+        $late = (float) $now->format('U.u') - (float) $first->format('U.u');
         $again = Moment::of($job->reservedAt + max(self::SHORTEST, min(self::LONGEST, $late)));
 
         try {
-            $this->note($job, $state, $state->planned($planned, self::isUnpushed($job, $state, $planned, $error)));
+            $isTried = self::isUnpushed($job, $state, $first, $error);
+            $this->note($job, $state->leaving($left, $planned, $isTried));
         } catch (ServerException) {
             // A full Redis takes no note. Of moments that may be lost the latest one is found by the time at which the job is due.
         }
@@ -172,11 +188,11 @@ final class Runner
     /** Whether a job of this moment is surely not there. Once it may be, its id is taken for as long as it could be caught up, and no longer. */
     private static function isUnpushed(JobInterface $job, State $state, DateTimeImmutable $moment, Throwable $error): bool
     {
-        $isNew = $state->planned === null || Moment::of($state->planned) != $moment;
+        $isNew = $state->isTried === null || $state->first() === null || Moment::of($state->first()) != $moment;
         $hasLeaseEnded = self::outlived($job) !== null && $job->attempts !== $state->outlived;
         $mayBePushed = $hasLeaseEnded || ($error instanceof ConnectionException && $error->ambiguous);
 
-        return !$mayBePushed && ($isNew || $state->isTried);
+        return !$mayBePushed && ($isNew || $state->isTried === true);
     }
 
     /** @return int|null the attempts of a schedule whose last error is a lease that has ended: each of these is one more */
@@ -185,33 +201,28 @@ final class Runner
         return str_starts_with((string) $job->lastError, 'lease expired') ? $job->attempts : null;
     }
 
-    /** In a pause, or at its end. */
-    private function sleep(JobInterface $job, State $state, Definition $definition, Cron|Every $when, DateTimeImmutable $now): mixed
+    private function sleep(JobInterface $job, State $state, Definition $definition, DateTimeImmutable $now): mixed
     {
-        $isOver = $state->pausedUntil <= (float) $now->format('U.u');
-        $due = $isOver ? $when->next($now) : Schedules::endOfPause((float) $state->pausedUntil, (float) $now->format('U.u'));
-        if ($due === null || ($definition->until !== null && $due > $definition->until)) {
-            return true;
-        }
+        $due = $state->endOfPause((float) $now->format('U.u'));
 
-        return $this->release($job, $state, $isOver ? $state->paused(null)->goingOn($definition, $due, null, self::outlived($job)) : $state, $due);
+        return $definition->until !== null && $due > $definition->until ? true : $this->release($job, $state, $due);
     }
 
     /** The note is stored before the job goes: a crash in between repeats what was done. */
-    private function release(JobInterface $job, State $old, State $new, DateTimeImmutable $due): mixed
+    private function release(JobInterface $job, State $state, DateTimeImmutable $due): mixed
     {
-        $this->note($job, $old, $new);
+        $this->note($job, $state);
         $job->release($due, countAttempt: false);
 
         return true;
     }
 
-    private function note(JobInterface $job, State $old, State $new): void
+    private function note(JobInterface $job, State $state): void
     {
-        if ($new->headers() !== $old->headers()) {
+        if ($state->headers() !== State::of($job->headers)->headers()) {
             // An object of format 'raw' has the bytes for a payload.
-            $payload = $job->payload === $job->body ? $job->body : json_decode($job->body, flags: JSON_THROW_ON_ERROR);
-            $job->update($payload, $new->headers());
+            $payload = $job->payload === $job->body ? $job->body : SamePayload::of($job)?->value;
+            $job->update($payload ?? Definition::read($job->body)->toArray(), $state->headers());
         }
     }
 }

@@ -37,6 +37,8 @@ final class Schedule
         public readonly bool $buried,
         /** @internal */
         public readonly Definition $definition,
+        /** @var list<DateTimeImmutable> after $nextAt, before the clock goes on */
+        private readonly array $followers,
     ) {
     }
 
@@ -48,6 +50,13 @@ final class Schedule
         $when = $definition->startingAt($state->from);
         $isBuried = $job->state === JobState::Buried;
         $end = $state->pausedUntil === null || $state->pausedUntil === INF ? null : Moment::of($state->pausedUntil);
+        $next = match (true) {
+            $isBuried => null,
+            $state->pausedUntil === null => $state->next($when, $job->dueAt),
+            $end === null => null,
+            default => $when->next($end),
+        };
+        $owed = $isBuried || $state->pausedUntil !== null ? [] : $state->owedMoments();
 
         return new self(
             $job->id,
@@ -61,16 +70,24 @@ final class Schedule
             $definition->options,
             $state->pausedUntil !== null,
             $end,
-            match (true) {
-                $isBuried => null,
-                $state->pausedUntil === null => $state->next($when, $job->dueAt),
-                $end === null => null,
-                default => $when->next($end),
-            },
+            $owed[0] ?? $next,
             $isBuried || ($state->pausedUntil === null && $state->isLate($when, $job->dueAt)) ? $job->lastError : null,
             $isBuried,
             $definition,
+            $owed === [] ? [] : [...array_slice($owed, 1), $next],
         );
+    }
+
+    /**
+     * Whether its end is over, and a moment before it is still to run.
+     *
+     * @internal
+     */
+    public function isEnding(float $now): bool
+    {
+        $isOver = $this->until !== null && (float) $this->until->format('U.u') <= $now;
+
+        return $isOver && $this->nextAt !== null && $this->nextAt <= $this->until;
     }
 
     /**
@@ -80,8 +97,11 @@ final class Schedule
      */
     public function next(int $count = 1): array
     {
-        $moments = [];
-        for ($moment = $this->nextAt; $moment !== null && count($moments) < $count; $moment = $this->when->next($moment)) {
+        [$moments, $followers] = [[], $this->followers];
+        $after = function (DateTimeImmutable $moment) use (&$followers): ?DateTimeImmutable {
+            return array_shift($followers) ?? $this->when->next($moment);
+        };
+        for ($moment = $this->nextAt; $moment !== null && count($moments) < $count; $moment = $after($moment)) {
             if ($this->until !== null && $moment > $this->until) {
                 break;
             }

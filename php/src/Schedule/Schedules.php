@@ -11,6 +11,7 @@ use DateTimeInterface;
 use DelayQueue\Backoff;
 use DelayQueue\Internal\Moment;
 use DelayQueue\JobInfo;
+use DelayQueue\JobInterface;
 use DelayQueue\OnExpiry;
 use DelayQueue\QueueInterface;
 use DelayQueue\SealException;
@@ -27,9 +28,6 @@ use ValueError;
  */
 final class Schedules
 {
-    /** Seconds: a schedule without an end of its pause is looked at again. */
-    private const FOR_EVER = 10 * 365 * 86400;
-
     private readonly QueueInterface $queue;
 
     private readonly Writer $writer;
@@ -49,7 +47,8 @@ final class Schedules
     }
 
     /**
-     * Adds a schedule, or changes it. The same definition again changes nothing; a changed one has a new next moment. One that is paused stays so.
+     * Adds a schedule, or changes it. The same definition again changes nothing. The next moment stays unless $when
+     * changes, and a job that was due is caught up as $catchUp says. One that is paused stays so.
      *
      * @param non-empty-string $name as an id of a job, and at most 175 bytes
      * @param non-empty-string $queue of its jobs
@@ -125,7 +124,7 @@ final class Schedules
     }
 
     /**
-     * It pushes nothing until resume(), or for so long. Moments that a pause leaves out are not caught up.
+     * It pushes nothing until resume(), or for so long. Moments within a pause are not caught up, those before it are.
      *
      * @param int|float|string|DateInterval|null $for null: until resume()
      *
@@ -137,15 +136,13 @@ final class Schedules
     {
         $seconds = $for === null ? null : Arguments::duration($for, __METHOD__, 'for');
 
-        return $this->change($name, static function (float $now, State $state) use ($seconds): array {
-            $until = $seconds === null ? INF : $now + $seconds;
-
-            return [$state->paused($until), self::endOfPause($until, $now)];
+        return $this->change($name, static function (State $state, float $now) use ($seconds): State {
+            return $state->paused($seconds === null ? INF : $now + $seconds);
         });
     }
 
     /**
-     * It goes on with its next moment, also where a runner has buried it.
+     * It goes on, also where a runner has buried it.
      *
      * @return bool false: there is none of this name, or it was neither paused nor buried
      *
@@ -153,11 +150,7 @@ final class Schedules
      */
     public function resume(string $name): bool
     {
-        return $this->change($name, static function (float $now, State $state, Definition $definition, JobInfo $job): ?array {
-            $next = $definition->startingAt($state->from)->next(Moment::of($now)) ?? Moment::of($now);
-
-            return $state->pausedUntil === null && $job->state !== JobState::Buried ? null : [$state->paused(null)->goingOn($definition, $next), $next];
-        });
+        return $this->change($name, static fn (State $state): State => $state->paused(null), isForAll: false);
     }
 
     /**
@@ -174,7 +167,9 @@ final class Schedules
         $now = Moment::of(round($this->queue->now(), 3));
         $id = Occurrence::id($name, $now);
 
-        return ($this->open)($schedule->queue)->pushMany([['delay' => 0] + $schedule->definition->job($id, $now)])[0];
+        $target = $schedule->definition->target(($this->open)($schedule->queue));
+
+        return $target->pushMany([['delay' => 0] + $schedule->definition->job($id, $now)])[0];
     }
 
     /** @return bool false: there is none of this name */
@@ -200,53 +195,78 @@ final class Schedules
     {
         $body = $this->queue->prepare($definition->toArray())->body;
 
-        return $this->writer->write($name, function (?JobInfo $old) use ($definition, $body): ?array {
+        $change = function (JobInfo|JobInterface|null $old, bool $isBuried) use ($definition, $body): ?array {
             // A queue is sealed as a whole: another schedule tells whether a new one will be read.
             self::refuseUnreadable($old ?? $this->queue->peekDelayed());
-            if ($old?->body === $body && $old->state !== JobState::Buried) {
+            if ($old?->body === $body && !$isBuried) {
                 return null;
             }
             $now = $this->queue->now();
-            $state = State::of($old->headers ?? [])->since(floor($now * 1000) / 1000);
-            $due = $state->pausedUntil === null ? $definition->startingAt($state->from)->next(Moment::of($now)) : self::endOfPause($state->pausedUntil, $now);
-            $due ??= Moment::of($now);
+            $from = floor($now * 1000) / 1000;
+            if ($old === null) {
+                $next = $definition->startingAt($from)->next(Moment::of($now)) ?? Moment::of($now);
 
-            return [$definition, $state->goingOn($definition, $due), $due];
-        });
+                return [$body, (new State($from))->goingOn($definition, $next), $next];
+            }
+            $state = State::of($old->headers);
+            $former = self::definition($old);
+            if ($former !== null) {
+                $state = $state->owing($former, $old->dueAt, $now, $definition->runsEach());
+            }
+            if ($former?->when->toArray() !== $definition->when->toArray()) {
+                $state = $state->since($from);
+            }
+
+            return [$body, ...$state->goingOnAfterChange($definition, $now)];
+        };
+
+        return $this->writer->write($name, $change);
     }
 
-    /** @internal */
-    public static function endOfPause(float $until, float $now): DateTimeImmutable
+    /**
+     * @param Closure(State, float): State $change gets the state and the time
+     * @param bool $isForAll false: only for a schedule that is paused or buried
+     */
+    private function change(string $name, Closure $change, bool $isForAll = true): bool
     {
-        return Moment::of($until === INF ? $now + self::FOR_EVER : $until);
-    }
+        $write = function (JobInfo|JobInterface|null $job, bool $isBuried) use ($change, $isForAll): ?array {
+            self::refuseUnreadable($job);
+            $definition = $job === null ? null : self::definition($job);
+            $state = State::of($job->headers ?? []);
+            if ($definition === null || (!$isForAll && $state->pausedUntil === null && !$isBuried)) {
+                return null;
+            }
+            $now = $this->queue->now();
+            $state = $state->owing($definition, $job->dueAt, $now, $definition->runsEach());
 
-    /** @param Closure(float, State, Definition, JobInfo): (array{State, DateTimeImmutable}|null) $change gets the time; null: nothing is to change */
-    private function change(string $name, Closure $change): bool
-    {
-        return $this->writer->write($name, function (?JobInfo $job) use ($change): ?array {
-            $definition = $job === null ? null : self::read($job)?->definition;
-            $changed = $definition === null ? null : $change($this->queue->now(), State::of($job->headers), $definition, $job);
+            return [$job->body, ...$change($state, $now)->goingOnAfterChange($definition, $now)];
+        };
 
-            return $changed === null ? null : [$definition, ...$changed];
-        });
+        return $this->writer->write($name, $write);
     }
 
     /** Null: it is not one of ours. */
     private static function read(JobInfo $job): ?Schedule
     {
         self::refuseUnreadable($job);
+
+        return self::definition($job) === null ? null : Schedule::of($job);
+    }
+
+    private static function definition(JobInfo|JobInterface $job): ?Definition
+    {
         try {
-            return Schedule::of($job);
+            return Definition::read($job->body);
         } catch (UnexpectedValueException) {
             return null;
         }
     }
 
     /** @throws SealException */
-    private static function refuseUnreadable(?JobInfo $job): void
+    private static function refuseUnreadable(JobInfo|JobInterface|null $job): void
     {
-        if ($job?->sealError !== null) {
+        // A job that is held has been opened.
+        if ($job instanceof JobInfo && $job->sealError !== null) {
             throw new SealException("schedule '$job->id' in queue '$job->queue' cannot be opened: $job->sealError");
         }
     }

@@ -20,25 +20,31 @@ final class State
     private const PAUSED = 'dq-paused';
     private const TRIED = 'dq-tried';
     private const OUTLIVED = 'dq-outlived';
+    private const OWED = 'dq-owed';
 
     /** Of a pause without an end. */
     private const FOR_EVER = 'forever';
+
+    /** Seconds: a schedule without an end of its pause is looked at again. */
+    private const LONG = 10 * 365 * 86400;
 
     /**
      * @param float|null $from Unix seconds: Every counts from then
      * @param float|null $planned Unix seconds: the next moment, where the job is due at another time
      * @param string|null $last id of the occurrence that was pushed last, where the overlap asks for it
      * @param float|null $pausedUntil Unix seconds; INF: until resume(); null: it is not paused
-     * @param bool $isTried a runner has tried the planned moment, and its job is surely not pushed
+     * @param bool|null $isTried a runner has tried the first moment, and its job is surely not pushed; false: it may be
      * @param int|null $outlived attempts of its job when a runner went on after a lease had ended: Redis keeps that error, which tells nothing of later moments
+     * @param list<float> $owed Unix seconds: moments before a change or a pause that nobody has run; the oldest first
      */
     public function __construct(
         public readonly ?float $from = null,
         public readonly ?float $planned = null,
         public readonly ?string $last = null,
         public readonly ?float $pausedUntil = null,
-        public readonly bool $isTried = false,
+        public readonly ?bool $isTried = null,
         public readonly ?int $outlived = null,
+        public readonly array $owed = [],
     ) {
     }
 
@@ -46,6 +52,7 @@ final class State
     public static function of(array $headers): self
     {
         $number = static fn (string $name): ?float => is_numeric($headers[$name] ?? null) ? (float) $headers[$name] : null;
+        $owed = array_filter(explode(' ', $headers[self::OWED] ?? ''), is_numeric(...));
         $isForEver = ($headers[self::PAUSED] ?? '') === self::FOR_EVER;
 
         return new self(
@@ -53,8 +60,9 @@ final class State
             $number(self::PLANNED),
             $headers[self::LAST] ?? null,
             $isForEver ? INF : $number(self::PAUSED),
-            isset($headers[self::TRIED]),
+            isset($headers[self::TRIED]) ? $headers[self::TRIED] === '1' : null,
             isset($headers[self::OUTLIVED]) ? (int) $headers[self::OUTLIVED] : null,
+            array_map(floatval(...), array_values($owed)),
         );
     }
 
@@ -68,12 +76,40 @@ final class State
             self::PLANNED => $text($this->planned),
             self::LAST => $this->last,
             self::PAUSED => $this->pausedUntil === INF ? self::FOR_EVER : $text($this->pausedUntil),
-            self::TRIED => $this->isTried ? '1' : null,
+            self::TRIED => $this->isTried === null ? null : (string) (int) $this->isTried,
             self::OUTLIVED => $this->outlived === null ? null : (string) $this->outlived,
+            self::OWED => $this->owed === [] ? null : implode(' ', array_map($text, $this->owed)),
         ], static fn (?string $value): bool => $value !== null);
     }
 
-    /** The next moment of a job that is due then. Somebody may have moved the job. */
+    /** The first moment that is still to run, where it is noted. */
+    public function first(): ?float
+    {
+        return $this->owed[0] ?? $this->planned;
+    }
+
+    /** @return list<DateTimeImmutable> */
+    public function owedMoments(): array
+    {
+        return array_map(Moment::of(...), $this->owed);
+    }
+
+    public function isPaused(DateTimeImmutable $now): bool
+    {
+        return $this->pausedUntil !== null && $this->pausedUntil > self::seconds($now);
+    }
+
+    /** The next moment of its clock, of a job that is due then; null: it is paused. */
+    public function upcoming(Recurrence $when, float $dueAt, DateTimeImmutable $now): ?DateTimeImmutable
+    {
+        return match (true) {
+            $this->isPaused($now) => null,
+            $this->pausedUntil !== null => $when->next(Moment::of($this->pausedUntil)),
+            default => $this->next($when, $dueAt),
+        };
+    }
+
+    /** As next(), of one that is not paused. Somebody may have moved the job. */
     public function next(Recurrence $when, float $dueAt): DateTimeImmutable
     {
         $moment = Moment::of($this->planned ?? $dueAt);
@@ -83,36 +119,86 @@ final class State
         }
         $last = $when->last($moment);
 
-        return $last === null || (float) $last->format('U.u') < ($this->from ?? 0.0) ? $when->next($moment) ?? $moment : $last;
+        return $last === null || self::seconds($last) < ($this->from ?? 0.0) ? $when->next($moment) ?? $moment : $last;
     }
 
     /** Its job is due at another time, because a run has failed. */
     public function isLate(Recurrence $when, float $dueAt): bool
     {
-        return $this->planned === null ? !$when->isAt(Moment::of($dueAt)) : $this->planned < $dueAt - 0.001;
+        return $this->first() === null ? !$when->isAt(Moment::of($dueAt)) : $this->first() < $dueAt - 0.001;
     }
 
     public function since(float $from): self
     {
-        return new self($from, null, $this->last, $this->pausedUntil);
+        return new self($from, null, $this->last, $this->pausedUntil, $this->isTried, $this->outlived, $this->owed);
+    }
+
+    /** When the job of a paused schedule is due. */
+    public function endOfPause(float $now): DateTimeImmutable
+    {
+        return Moment::of($this->pausedUntil === INF ? $now + self::LONG : (float) $this->pausedUntil);
+    }
+
+    /**
+     * Before a change: what its clock has had until now is owed, and a pause that is over is forgotten.
+     *
+     * @param Definition $definition the former one
+     * @param bool $runsEach false: only the latest moment is owed
+     */
+    public function owing(Definition $definition, float $dueAt, float $seconds, bool $runsEach): self
+    {
+        $now = Moment::of($seconds);
+        $when = $definition->startingAt($this->from);
+        $next = $this->upcoming($when, $dueAt, $now);
+        $end = $definition->until === null ? $now : min($now, $definition->until);
+        $due = $next === null ? [] : array_map(self::seconds(...), Missed::due($when, $next, $end, $runsEach));
+        $owed = array_slice([...$this->owed, ...$due], $runsEach ? 0 : -1, Missed::MOST);
+        $first = $this->first() ?? ($next === null ? null : self::seconds($next));
+        $isTried = ($owed[0] ?? $first) === $first ? $this->isTried : null;
+        $pausedUntil = $this->isPaused($now) ? $this->pausedUntil : null;
+
+        return new self($this->from, null, $this->last, $pausedUntil, $isTried, $this->outlived, $owed);
+    }
+
+    /** @return array{self, DateTimeImmutable} with its next moment, and when its job is due: at once if any is owed */
+    public function goingOnAfterChange(Definition $definition, float $now): array
+    {
+        if ($this->pausedUntil !== null) {
+            return [$this, $this->endOfPause($now)];
+        }
+        $next = $definition->startingAt($this->from)->next(Moment::of($now)) ?? Moment::of($now);
+        $planned = self::seconds($next);
+        $state = new self($this->from, $planned, $this->last, null, $this->isTried, $this->outlived, $this->owed);
+
+        return [$state, $this->owedMoments()[0] ?? $next];
     }
 
     /** The moment is noted only where no one may be lost: elsewhere the time at which the job is due tells. */
     public function goingOn(Definition $definition, DateTimeImmutable $next, ?string $last = null, ?int $outlived = null): self
     {
         $isNoted = $definition->catchUp === CatchUp::All && $this->pausedUntil === null;
-        $planned = $isNoted ? (float) $next->format('U.u') : null;
+        $planned = $isNoted ? self::seconds($next) : null;
 
         return new self($this->from, $planned, $last ?? $this->last, $this->pausedUntil, outlived: $outlived);
     }
 
-    public function planned(DateTimeImmutable $moment, bool $isTried): self
+    /** @param list<DateTimeImmutable> $left moments that could not be pushed; those before $planned are owed */
+    public function leaving(array $left, DateTimeImmutable $planned, bool $isTried): self
     {
-        return new self($this->from, (float) $moment->format('U.u'), $this->last, $this->pausedUntil, $isTried);
+        $owed = array_filter($left, static fn (DateTimeImmutable $moment): bool => $moment < $planned);
+        $next = array_slice($left, count($owed))[0] ?? $planned;
+        $owed = array_map(self::seconds(...), $owed);
+
+        return new self($this->from, self::seconds($next), $this->last, $this->pausedUntil, $isTried, owed: $owed);
     }
 
     public function paused(?float $until): self
     {
-        return new self($this->from, null, $this->last, $until);
+        return new self($this->from, null, $this->last, $until, $this->isTried, $this->outlived, $this->owed);
+    }
+
+    private static function seconds(DateTimeImmutable $moment): float
+    {
+        return (float) $moment->format('U.u');
     }
 }

@@ -7,6 +7,9 @@ namespace DelayQueue\Schedule;
 use DateTimeImmutable;
 use DateTimeInterface;
 use DateTimeZone;
+use DelayQueue\Internal\Excerpt;
+use Throwable;
+use UnexpectedValueException;
 
 /**
  * A time zone and its wall clock. Wall clocks are DateTimeImmutable objects in UTC that show what a clock on the wall shows.
@@ -15,6 +18,12 @@ use DateTimeZone;
  */
 final class Zone
 {
+    /** Zones that PHP takes for abbreviations without summer time, and the places whose time they have in tzdata. */
+    private const PLACES = [
+        'CET' => 'Europe/Brussels', 'MET' => 'Europe/Brussels', 'EET' => 'Europe/Athens', 'WET' => 'Europe/Lisbon',
+        'EST' => 'America/Panama', 'MST' => 'America/Phoenix', 'HST' => 'Pacific/Honolulu',
+    ];
+
     /** Seconds: no clock was ever changed by more. */
     private const LARGEST_CHANGE = 2 * 86400;
 
@@ -28,6 +37,25 @@ final class Zone
     {
     }
 
+    /** @throws UnexpectedValueException that says what it must be */
+    public static function named(string $name): DateTimeZone
+    {
+        try {
+            $zone = new DateTimeZone(self::PLACES[strtoupper($name)] ?? $name);
+        } catch (Throwable) {
+            $zone = null;
+        }
+        // PHP takes an abbreviation such as BST for an offset, whatever the season. GMT+2 is east of Greenwich for some
+        // programs, and west for others.
+        $offset = '/^(?:UTC|GMT|Z|[+-](?:0?\d|1[0-3])(?::?[0-5]\d)?|[+-]14(?::?00)?)$/Di';
+        if ($zone === null || ($zone->getLocation() === false && preg_match($offset, $name) !== 1)) {
+            $must = 'must be a time zone such as "Europe/Berlin", or an offset of at most 14 hours such as "+01:00"';
+            throw new UnexpectedValueException($must . ', "' . Excerpt::of($name, 60) . '" given');
+        }
+
+        return $zone;
+    }
+
     public function wall(DateTimeInterface $moment): DateTimeImmutable
     {
         return self::utc($moment->getTimestamp() + $this->offset($moment->getTimestamp()));
@@ -37,6 +65,12 @@ final class Zone
     public function at(DateTimeImmutable $wall, DateTimeInterface $as): DateTimeImmutable
     {
         return $this->moment($wall->getTimestamp() - $this->offset($as->getTimestamp()));
+    }
+
+    /** A moment before each one at which the clock shows this. */
+    public function before(DateTimeImmutable $wall): DateTimeImmutable
+    {
+        return $this->moment($wall->getTimestamp() - self::LARGEST_CHANGE);
     }
 
     /** The clock goes on evenly until then, at least: the next change, or a moment far ahead. */

@@ -51,6 +51,17 @@ final class NotifierTest extends TestCase
         $this->assertQueueEmpty('notify');
     }
 
+    public function testNumbersOfABodyStayAsTheyAreStored(): void
+    {
+        $body = '{"id":12345678901234567890,"price":1.10,"far":1e400,"zero":-0,"none":{},"list":[],"text":"1.10 \\" 12345678901234567890"}';
+        $payload = '{"url":' . json_encode($this->url()) . ',"body":' . $body . '}';
+        $this->queue->sibling('notify', ['format' => 'raw'])->push($payload);
+
+        $this->notify();
+
+        $this->assertSame($body, $this->receiver->request()['body']);
+    }
+
     public function testBytesArePostedAsTheyAre(): void
     {
         $xml = "<paid order='4711'/>\r\n";
@@ -298,6 +309,7 @@ final class NotifierTest extends TestCase
         return [
             'no URL' => [['body' => 1]],
             'no text as URL' => [['url' => 5, 'body' => 1]],
+            'a number as URL that is not written so' => [['url' => 1.5e300, 'body' => 1]],
             'text' => ['https://shop.example/'],
             'bytes that are none' => [['url' => 'https://shop.example/', 'raw' => ['x']]],
             'a type with more headers' => [['url' => 'https://shop.example/', 'raw' => 'x', 'type' => "text/plain\r\nX-Evil: 1"]],

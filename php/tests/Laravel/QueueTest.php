@@ -45,6 +45,15 @@ final class QueueTest extends LaravelTestCase
         $this->assertSame($payload, $this->queue()->pop()->getRawBody());
     }
 
+    public function testARawPayloadWithWishesOfItsDispatchKeepsItsNumbers(): void
+    {
+        $rest = '"uuid":"u-2","id":12345678901234567890,"price":1.10,"data":{}';
+        $this->queue()->pushRaw('{"delayqueue":{"unique":"10m","group":"g"},' . $rest . '}');
+        $job = $this->queue()->native()->peek('u-2');
+        $this->assertSame('{"delayqueue":{"group":"g"},' . $rest . '}', $job?->body);
+        $this->assertSame('g', $job?->group);
+    }
+
     public function testDelaysOfEveryFormAreKept(): void
     {
         $queue = $this->queue();
