@@ -16,7 +16,7 @@ run_part() {
     databases) run_databases ;;
     long)
       DELAYQUEUE_SEEDS=120 suite "long: random walks of the core" test_core --test core -- model::walk
-      for configuration in tests/phpunit/phpunit.xml; do
+      for configuration in phpunit.xml.dist tests/phpunit/phpunit.xml; do
         suite "long: $configuration" test_phpunit "$root/$configuration" --group verify
       done
       ;;
