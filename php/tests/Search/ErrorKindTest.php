@@ -1,0 +1,49 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Search;
+
+use DelayQueue\Search\ErrorKind;
+use PHPUnit\Framework\TestCase;
+
+/** Which errors are of one kind. */
+final class ErrorKindTest extends TestCase
+{
+    public function testRealErrorsAreTogetherWhereOnlyValuesDifferAndApartWhereCodesOrWordsDo(): void
+    {
+        $groups = self::groups();
+        $this->assertGreaterThan(60, count($groups, COUNT_RECURSIVE) - count($groups));
+        $seen = [];
+        foreach ($groups as $errors) {
+            $kinds = array_values(array_unique(array_map(ErrorKind::of(...), $errors)));
+            $this->assertCount(1, $kinds, implode("\n", $kinds));
+            $this->assertArrayNotHasKey($kinds[0], $seen, "$errors[0]\nis of the kind of\n" . ($seen[$kinds[0]] ?? ''));
+            $seen[$kinds[0]] = $errors[0];
+        }
+    }
+
+    public function testAKindIsOfItsOwnKindOnePrintableLineAndShort(): void
+    {
+        foreach (array_merge(...self::groups()) as $error) {
+            $kind = ErrorKind::of($error);
+            $this->assertStringNotContainsString("\n", $kind);
+            $this->assertMatchesRegularExpression('//u', $kind);
+        }
+        $this->assertSame('', ErrorKind::of(''));
+        foreach ([str_repeat('ä', 1000), str_repeat('a', 399) . '€', str_repeat('"x', 5000), str_repeat("'", 10_000), str_repeat('1 a:', 5_000)] as $long) {
+            $this->assertLessThanOrEqual(400, strlen(ErrorKind::of($long)));
+            $this->assertMatchesRegularExpression('//u', ErrorKind::of($long));
+        }
+        $this->assertSame("a \xFF #", ErrorKind::of("a \xFF 5"), 'bytes that are no text stay');
+    }
+
+    /** @return list<non-empty-list<string>> */
+    private static function groups(): array
+    {
+        $text = (string) file_get_contents(__DIR__ . '/error-kinds.txt');
+        $groups = array_slice(explode("\n\n", trim($text)), 1);
+
+        return array_map(static fn (string $group): array => array_map(stripcslashes(...), explode("\n", $group)), $groups);
+    }
+}
