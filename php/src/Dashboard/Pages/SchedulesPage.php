@@ -13,12 +13,16 @@ use DelayQueue\Dashboard\Site;
 use DelayQueue\Dashboard\Words;
 use DelayQueue\Schedule\Schedule;
 use DelayQueue\Schedule\Schedules;
+use DelayQueue\ServerException;
 
 /** Schedules, those that come next first. */
 final class SchedulesPage implements Page
 {
     public const QUEUE = 'schedules';
     private const MOST = 50;
+
+    /** Seconds that a runner may be behind. */
+    private const PATIENCE = 60;
 
     public function title(Request $request): string
     {
@@ -38,6 +42,7 @@ final class SchedulesPage implements Page
             }
         }
         $now = $site->anywhere->now();
+        $isIdle = $shown !== [] && self::hasNoRunner($queue, $site);
 
         return [
             Html::form(
@@ -49,6 +54,7 @@ final class SchedulesPage implements Page
             ),
             Parts::live(
                 'schedules',
+                $isIdle ? Html::p(Html::span('no runner', class: 'flag bad'), ' No process runs these schedules now: start one with ', Html::code('delayqueue work --schedules'), '.') : null,
                 Parts::table(
                     'Schedules, the next one first',
                     ['Name', 'When', 'Next', 'After that', 'Queue', 'Error', 'Change'],
@@ -58,6 +64,20 @@ final class SchedulesPage implements Page
                 count($shown) < self::MOST ? null : Html::p('Only the next ' . self::MOST . ' are shown. Others are found by name.'),
             ),
         ];
+    }
+
+    private static function isLate(?DateTimeImmutable $moment, float $now): bool
+    {
+        return $moment !== null && $now - (float) $moment->format('U.u') > self::PATIENCE;
+    }
+
+    private static function hasNoRunner(string $queue, Site $site): bool
+    {
+        try {
+            return $site->anywhere->workers(queue: $queue) === [];
+        } catch (ServerException) {
+            return false; // this user of Redis may not look
+        }
     }
 
     /** @return list<mixed> */
@@ -72,7 +92,7 @@ final class SchedulesPage implements Page
             Html::stored((string) $schedule->when, 80),
             $schedule->paused
                 ? Html::span($schedule->pausedUntil === null ? 'paused' : ['paused, ends ', $moment($schedule->pausedUntil)], class: 'flag')
-                : $moment($moments[0] ?? null),
+                : [$moment($moments[0] ?? null), self::isLate($moments[0] ?? null, $now) ? [' ', Html::span('late', class: 'flag bad')] : null],
             $schedule->paused ? '' : $moment($moments[1] ?? null),
             Html::a(Html::stored($schedule->queue, 60), href: $site->url('/queue', ['queue' => $schedule->queue])),
             Html::stored(strtok($schedule->lastError ?? '', "\n") ?: '', 80),

@@ -42,7 +42,7 @@ document.addEventListener('visibilitychange', plan);
 if (document.querySelector('[data-live]')) {
   plan();
 }
-// A change of many jobs goes on by itself, until it is done or somebody follows another link.
+// A change of many jobs goes on by itself, until it is done, fails, or somebody follows another link. Only the answer to a change has such a form.
 document.querySelector('progress + form')?.requestSubmit();
 
 // A look through all queues goes on as well, and collects the rows of its pages.
