@@ -16,10 +16,10 @@ use ValueError;
 final class ManyJobs
 {
     /** Jobs that are read at a time. */
-    private const PASS = 200;
+    private const PASS = 100;
 
     /** A step ends when it has read so many jobs, or has lasted so many seconds. */
-    private const MOST = 1_000;
+    private const MOST = 500;
     private const SECONDS = 1.0;
 
     public function __construct(private readonly Site $site, private readonly Request $request)

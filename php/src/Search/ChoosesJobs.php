@@ -23,12 +23,6 @@ trait ChoosesJobs
 
     private ?Position $from = null;
 
-    /** The last pass. */
-    private ?Walk $walk = null;
-
-    /** Of the last pass. */
-    private ?Position $position = null;
-
     /**
      * Jobs with all of these tags: see Tags.
      *

@@ -47,12 +47,13 @@ use ValueError;
  */
 final class Search implements Countable, IteratorAggregate
 {
+    use ChoosesJobs;
+    use TellsOfPass;
+
     /** In the direction that jobs move, so that one that moves is rather met twice than missed. */
     private const STATES = [State::Delayed, State::Ready, State::Reserved, State::Buried];
 
     private const NOT_HELD = [State::Delayed, State::Ready, State::Buried];
-
-    use ChoosesJobs;
 
     /** @var list<State> that were named */
     private array $states;
@@ -176,28 +177,6 @@ final class Search implements Countable, IteratorAggregate
         $move = new Move($this->queue, $target, $position->startedUs($this->queue) / 1_000_000);
 
         return $move->settle() + $walk->eachOne($move->move(...), $progress);
-    }
-
-    /** How many jobs the last pass has read. */
-    public function read(): int
-    {
-        return $this->walk->read ?? 0;
-    }
-
-    /**
-     * Where another pass goes on, for after(): the last one has ended at limit() or reading(), or with an error.
-     *
-     * @return string|null null: it has met all jobs
-     */
-    public function next(): ?string
-    {
-        return $this->walk === null || $this->walk->hasEnded ? null : $this->position?->text($this->walk->place());
-    }
-
-    /** How many jobs the last pass has found and left as they are. */
-    public function skipped(): int
-    {
-        return $this->walk->skipped ?? 0;
     }
 
     /**

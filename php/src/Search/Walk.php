@@ -18,6 +18,8 @@ use DelayQueue\State;
  */
 final class Walk
 {
+    private const PAGE = 200;
+
     /** How many jobs it has read. */
     public int $read = 0;
 
@@ -33,7 +35,7 @@ final class Walk
     private int $met = 0;
 
     /** The last job that it is done with. */
-    private ?JobInfo $last = null;
+    public ?JobInfo $last = null;
 
     private readonly int $partitions;
 
@@ -168,7 +170,7 @@ final class Walk
     /** @return iterable<int, non-empty-list<JobInfo>> */
     private function all(): iterable
     {
-        $pages = new JobPages($this->queue);
+        $pages = new JobPages($this->queue, min(self::PAGE, $this->reading ?? self::PAGE));
         $first = $this->from->state();
         foreach (array_slice($this->states, (int) array_search($first, $this->states, true)) as $state) {
             foreach ($pages->pages($state, $state === $first ? $this->from->place : $this->lastBefore($state)) as $page) {
