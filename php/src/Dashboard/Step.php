@@ -70,12 +70,15 @@ final class Step
         $error = $this->error === null ? null : Html::p(Html::stored($this->error->getMessage(), 2000), class: 'bad');
         $left = $this->left === 0 ? '' : Words::number($this->left) . ' are left as they are, ';
 
-        return [
+        $step = Html::section(
             Html::p(Words::number($this->done) . " jobs are changed, $left" . Words::number($this->read) . ' of ' . Words::number($all) . ' are read.', role: 'status'),
             Html::progress(value: (string) $this->read, max: (string) max($all, 1), aria_label: 'Jobs that are read'),
             $error,
             Parts::form($site, $this->path, $this->parameters + $this->arguments + $numbers + ['after' => $this->after], 'Go on'),
-            Html::p(Html::a('Stop here', href: $site->url($this->page, $this->parameters + ['told' => Told::Found->value, 'done' => $numbers['done'], 'left' => $numbers['left']]))),
-        ];
+            id: 'step',
+        );
+        $told = ['told' => Told::Found->value, 'done' => $numbers['done'], 'left' => $numbers['left']];
+
+        return [$step, Html::p(Html::a('Stop here', href: $site->url($this->page, $this->parameters + $told), id: 'stop'))];
     }
 }
