@@ -35,17 +35,20 @@ final class ManyJobs
         $state = State::tryFrom($this->request->field('state') ?? '') ?? throw new ValueError('The field state is missing');
         $find = Find::of($this->needed('queue'), $state, $this->request->field(...), !$this->site->hidesPayloads);
         $queue = $this->site->queue($find->queue);
-        [$delay, $to] = [$change === 'reschedule' ? $this->needed('delay') : null, $change === 'move' ? $this->needed('to') : null];
-        $pass = fn (?string $after): Search => $find->in($queue, $after)->reading(self::PASS);
+        $arguments = match ($change) {
+            'reschedule' => ['delay' => $this->needed('delay')],
+            'move' => ['to' => $this->needed('to')],
+            default => [],
+        };
         $act = match ($change) {
             'cancel' => static fn (Search $search): int => $search->cancel(),
             'kick' => static fn (Search $search): int => $search->kick(),
-            'reschedule' => static fn (Search $search): int => $search->reschedule((string) $delay),
-            'move' => fn (Search $search): int => $search->moveTo($this->site->queue((string) $to)),
+            'reschedule' => static fn (Search $search): int => $search->reschedule($arguments['delay']),
+            'move' => fn (Search $search): int => $search->moveTo($this->site->queue($arguments['to'])),
         };
 
-        return $this->step('/found', $change, '/queue', $find->parameters(), array_filter(['delay' => $delay, 'to' => $to]), static function (Step $step) use ($pass, $act): void {
-            $search = $pass($step->after);
+        return $this->step('/found', $change, '/queue', $find->parameters(), $arguments, static function (Step $step) use ($find, $queue, $act): void {
+            $search = $find->in($queue, $step->after)->reading(self::PASS);
             $step->done += $act($search);
             $step->read += $search->read();
             $step->left += $search->skipped();
