@@ -879,8 +879,8 @@ namespace DelayQueue {
         public readonly ?string $extras;
 
         /**
-         * Returns the place of the job in the order of its state, such as `delayed.1024.1767225600000000.0.order-4711`: for $after of list(), also in
-         * another process and when the job has gone. It ends with the id, so it has all bytes that an id may have.
+         * Returns the place of the job in the order of its state, for $after of list(), also in another process and when
+         * the job has gone: `delayed.1024.1767225600000000.0.order-4711`. It has all bytes that an id may have.
          */
         public function place(): string {}
     }

@@ -30,7 +30,12 @@ final class ListCommand extends Command
             ->addArgument('state', InputArgument::REQUIRED, 'delayed, ready, reserved or buried')
             ->addOption('all', null, InputOption::VALUE_NONE, 'Of all queues under the prefix, by their names')
             ->addOption('offset', null, InputOption::VALUE_REQUIRED, 'How many jobs to skip', '0')
-            ->addOption('after', null, InputOption::VALUE_REQUIRED, 'Begin behind this job, or where the end of an earlier list says; --offset counts from there')
+            ->addOption(
+                'after',
+                null,
+                InputOption::VALUE_REQUIRED,
+                'Begin behind this job, or where the end of an earlier list says; --offset counts from there',
+            )
             ->addOption('limit', null, InputOption::VALUE_REQUIRED, 'How many jobs to list at most; without it ' . self::MOST)
             ->addOption('group', null, InputOption::VALUE_REQUIRED, 'Only the jobs of this group, in the order of the group')
             ->setHelp(<<<'TEXT'
@@ -137,9 +142,13 @@ final class ListCommand extends Command
     /** @param non-empty-list<JobInfo> $jobs */
     private static function cut(int $offset, int $all, array $jobs): ?string
     {
-        $listed = count($jobs);
+        if ($all <= $offset + count($jobs)) {
+            return null;
+        }
 
-        return $all > $offset + $listed ? number_format($listed) . ' of ' . number_format($all) . '; go on with --after=' . end($jobs)->place() : null;
+        $next = end($jobs)->place();
+
+        return number_format(count($jobs)) . ' of ' . number_format($all) . "; go on with --after=$next";
     }
 
     /** @param list<JobInfo> $jobs */

@@ -41,7 +41,9 @@ final class Actions
             '/schedule/resume' => $this->onSchedule($request, Told::ScheduleResumed, static fn (Schedules $schedules, string $name): bool => $schedules->resume($name)),
             '/schedule/remove' => $this->onSchedule($request, Told::ScheduleRemoved, static fn (Schedules $schedules, string $name): bool => $schedules->remove($name)),
             '/worker' => $this->order($request),
-            default => str_starts_with($path, '/found/') ? (new ManyJobs($this->site, $request))->found(substr($path, 7)) : null,
+            default => str_starts_with($path, '/found/')
+                ? (new ManyJobs($this->site, $request))->found(substr($path, 7))
+                : null,
         };
     }
 

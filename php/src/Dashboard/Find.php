@@ -66,7 +66,9 @@ final class Find
             Parts::field('Header', 'header', $this->words['header'] ?? '', 'tenant: acme'),
             $site->hidesPayloads ? null : Parts::field('Payload has', 'text', $this->words['text'] ?? ''),
             Parts::field('Last error has', 'error', $this->words['error'] ?? ''),
-            isset($this->words['kind']) ? Parts::field('Error of the kind', 'kind', $this->words['kind'], '', 40) : null,
+            isset($this->words['kind'])
+                ? Parts::field('Error of the kind', 'kind', $this->words['kind'], '', 40)
+                : null,
             Html::button('Search'),
             $this->isAll() ? null : Html::a('Show all', href: $site->url('/queue', ['queue' => $this->queue, 'state' => $this->state->value])),
             method: 'get',

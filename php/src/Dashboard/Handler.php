@@ -84,8 +84,10 @@ final class Handler
         if ($page === null) {
             return Response::text(404, 'There is no such page.');
         }
+        // The journal knows queues of long ago, and schedules may be set later.
         $queue = $request->path === '/journal' ? null : $request->query('queue');
-        if ($queue !== null && !$site->hasQueue($queue) && !($request->path === '/schedules' && $queue === SchedulesPage::QUEUE)) {
+        $isFirst = $request->path === '/schedules' && $queue === SchedulesPage::QUEUE;
+        if ($queue !== null && !$isFirst && !$site->hasQueue($queue)) {
             return new Response(404, Layout::page("There is no queue $queue", NoQueue::body($queue, $site), $site));
         }
         $html = Layout::page($page->title($request), $page->body($request, $site), $site);
@@ -110,7 +112,9 @@ final class Handler
         $done = $done instanceof Step ? $done->done() : $done;
         $this->changed === null || ($this->changed)(Json::withoutOrders($done->words()), $request);
         if ($step !== null) {
-            return $step->error === null ? new Response(200, Layout::page($step->title(), $step->body($site), $site)) : self::sorry($step->error, $step->body($site), $site);
+            return $step->error === null
+                ? new Response(200, Layout::page($step->title(), $step->body($site), $site))
+                : self::sorry($step->error, $step->body($site), $site);
         }
 
         return Response::seeOther($site->url($done->page, $done->parameters + ['told' => $done->told->value]));

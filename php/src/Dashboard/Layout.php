@@ -60,6 +60,8 @@ final class Layout
 
         $number = static fn (string $name): int => max(0, (int) $site->request->query($name));
 
-        return $told === null ? null : Html::p($told->sentence($number('done'), $number('left')), role: 'status', class: 'told');
+        return $told === null
+            ? null
+            : Html::p($told->sentence($number('done'), $number('left')), role: 'status', class: 'told');
     }
 }

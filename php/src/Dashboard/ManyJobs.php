@@ -10,8 +10,9 @@ use DelayQueue\State;
 use ValueError;
 
 /**
- * Changes of all jobs that are found, and of all waiting jobs of a group, in steps. A step is a POST of its own, so that no request lasts; it is answered by
- * a page that says how far it has come, with a form for the next step. No link leads to such a page: what goes on by itself began with a click here.
+ * Changes of all jobs that are found, and of all waiting jobs of a group, in steps. Each step is a POST of its own, so
+ * that no request lasts. Its answer is a page that says how far it has come, with a form for the next step. No link
+ * leads to such a page: what goes on by itself began with a click.
  */
 final class ManyJobs
 {
@@ -32,8 +33,9 @@ final class ManyJobs
         if (!isset(Step::TITLES[$change])) {
             return null;
         }
-        $state = State::tryFrom($this->request->field('state') ?? '') ?? throw new ValueError('The field state is missing');
-        $find = Find::of($this->needed('queue'), $state, $this->request->field(...), !$this->site->hidesPayloads);
+        $field = $this->request->field(...);
+        $state = State::tryFrom($field('state') ?? '') ?? throw new ValueError('The field state is missing');
+        $find = Find::of($this->needed('queue'), $state, $field, !$this->site->hidesPayloads);
         $queue = $this->site->queue($find->queue);
         $arguments = match ($change) {
             'reschedule' => ['delay' => $this->needed('delay')],
@@ -46,47 +48,50 @@ final class ManyJobs
             'reschedule' => static fn (Search $search): int => $search->reschedule($arguments['delay']),
             'move' => fn (Search $search): int => $search->moveTo($this->site->queue($arguments['to'])),
         };
-
-        return $this->step('/found', $change, '/queue', $find->parameters(), $arguments, static function (Step $step) use ($find, $queue, $act): void {
+        $pass = static function (Step $step) use ($find, $queue, $act): void {
             $search = $find->in($queue, $step->after)->reading(self::PASS);
             $step->done += $act($search);
             $step->read += $search->read();
             $step->left += $search->skipped();
             $step->after = $search->next();
-        });
+        };
+
+        $step = new Step("/found/$change", $change, '/queue', $find->parameters(), $arguments, $field);
+
+        return $this->run($step, $pass);
     }
 
-    /** The waiting jobs of a group are gone when it has none, so each pass begins at the first one. */
+    /** Each pass begins at the first job, since those before are gone. */
     public function ofGroup(): Done|Step
     {
         [$name, $group] = [$this->needed('queue'), $this->needed('group')];
         $queue = $this->site->queue($name);
-
-        return $this->step('/group', 'cancel', '/groups', ['queue' => $name, 'group' => $group], [], static function (Step $step) use ($queue, $group): void {
-            $jobs = $queue->list(State::Ready, 0, self::PASS, null, $group) ?: $queue->list(State::Delayed, 0, self::PASS, null, $group);
+        $pass = static function (Step $step) use ($queue, $group): void {
+            $jobs = $queue->list(State::Ready, limit: self::PASS, group: $group)
+                ?: $queue->list(State::Delayed, limit: self::PASS, group: $group);
             $cancelled = $jobs === [] ? 0 : $queue->cancel(...array_column($jobs, 'id'));
             $step->after = $cancelled === 0 ? null : '';
             $step->read += count($jobs);
             $step->done += $cancelled;
-        });
+        };
+        $parameters = ['queue' => $name, 'group' => $group];
+        $step = new Step('/group/cancel', 'cancel', '/groups', $parameters, [], $this->request->field(...));
+
+        return $this->run($step, $pass);
     }
 
-    /**
-     * @param string $page to which it returns
-     * @param array<string, string> $parameters of this page
-     * @param array<string, string> $arguments of the change
-     * @param callable(Step): void $pass
-     */
-    private function step(string $path, string $change, string $page, array $parameters, array $arguments, callable $pass): Done|Step
+    /** @param callable(Step): void $pass */
+    private function run(Step $step, callable $pass): Done|Step
     {
-        $step = new Step("$path/$change", $change, $page, $parameters, $arguments, $this->request->field(...));
         [$before, $end] = [$step->read, hrtime(true) + self::SECONDS * 1e9];
         try {
             do {
                 $pass($step);
             } while ($step->after !== null && $step->read - $before < self::MOST && hrtime(true) < $end);
         } catch (Exception $error) {
-            return $step->brokenOff($error);
+            $step->error = $error;
+
+            return $step;
         }
 
         return $step->after === null ? $step->done() : $step;

@@ -36,13 +36,18 @@ final class Site
         return $this->queues[$name] ??= $this->open($name);
     }
 
-    /** Whether there is such a queue: one with jobs, one that is known though it is empty, or one that workers or this site are for. */
+    /** Whether there is such a queue: with jobs, known though it is empty, or one that workers or this site are for. */
     public function hasQueue(string $name): bool
     {
         $queue = $this->queue($name);
         try {
-            return $name === $this->anywhere->name() || $queue->partitions() > 0 || $queue->count() > 0 || $queue->isPaused()
-                || array_filter($queue->limits()) !== [] || $queue->receipts(limit: 1) !== [] || $this->anywhere->workers(queue: $name) !== []
+            return $name === $this->anywhere->name()
+                || $queue->partitions() > 0
+                || $queue->count() > 0
+                || $queue->isPaused()
+                || array_filter($queue->limits()) !== []
+                || $queue->receipts(limit: 1) !== []
+                || $this->anywhere->workers(queue: $name) !== []
                 || ($this->journal?->search($name, limit: 1) ?? []) !== [];
         } catch (ServerException) {
             return true; // this user of Redis may not look everywhere

@@ -9,16 +9,23 @@ use DelayQueue\Exception;
 /** How far a change of many jobs has come, between two requests. */
 final class Step
 {
-    public const TITLES = ['cancel' => 'Cancel', 'kick' => 'Try again', 'reschedule' => 'Move', 'move' => 'Move to another queue'];
+    public const TITLES = [
+        'cancel' => 'Cancel', 'kick' => 'Try again', 'reschedule' => 'Move', 'move' => 'Move to another queue',
+    ];
 
-    /** Jobs that are changed, that were left as they are, and that were read. */
+    /** Jobs that are changed. */
     public int $done;
+
+    /** Jobs that were found and left as they are. */
     public int $left;
+
+    /** Jobs that were read. */
     public int $read;
 
-    /** Where it goes on; null: nowhere. */
+    /** Where it goes on; '' is the first job, null: nowhere. */
     public ?string $after;
 
+    /** Why it goes on only when somebody says so. */
     public ?Exception $error = null;
 
     private readonly int $total;
@@ -38,15 +45,10 @@ final class Step
         private readonly array $arguments,
         callable $field,
     ) {
-        [$this->done, $this->left, $this->read, $this->total] = array_map(static fn (string $name): int => max(0, (int) $field($name)), ['done', 'left', 'read', 'total']);
+        $number = static fn (string $name): int => max(0, (int) $field($name));
+        [$this->done, $this->left, $this->read] = [$number('done'), $number('left'), $number('read')];
+        $this->total = $number('total');
         $this->after = $field('after') ?? '';
-    }
-
-    public function brokenOff(Exception $error): self
-    {
-        $this->error = $error;
-
-        return $this;
     }
 
     /** As far as it has come. */
@@ -62,23 +64,30 @@ final class Step
         return self::TITLES[$this->change] . ": jobs of queue {$this->parameters['queue']}";
     }
 
-    /** @return list<Html|null> the script sends the form behind the bar by itself; not after an error */
+    /** @return list<Html> the script sends the form behind the bar by itself; after an error there is none behind it */
     public function body(Site $site): array
     {
-        $numbers = array_map(strval(...), ['done' => $this->done, 'left' => $this->left, 'read' => $this->read, 'total' => $this->total]);
         $all = max($this->read, $this->total);
-        $error = $this->error === null ? null : Html::p(Html::stored($this->error->getMessage(), 2000), class: 'bad');
-        $left = $this->left === 0 ? '' : Words::number($this->left) . ' are left as they are, ';
+        $words = Words::number($this->done) . ' jobs are changed, '
+            . ($this->left === 0 ? '' : Words::number($this->left) . ' are left as they are, ')
+            . Words::number($this->read) . ' of ' . Words::number($all) . ' are read.';
+        $done = ['done' => (string) $this->done, 'left' => (string) $this->left];
+        $fields = $done + ['read' => (string) $this->read, 'total' => (string) $this->total, 'after' => $this->after];
+        $stop = $site->url($this->page, $this->parameters + ['told' => Told::Found->value] + $done);
 
-        $step = Html::section(
-            Html::p(Words::number($this->done) . " jobs are changed, $left" . Words::number($this->read) . ' of ' . Words::number($all) . ' are read.', role: 'status'),
-            Html::progress(value: (string) $this->read, max: (string) max($all, 1), aria_label: 'Jobs that are read'),
-            $error,
-            Parts::form($site, $this->path, $this->parameters + $this->arguments + $numbers + ['after' => $this->after], 'Go on'),
-            id: 'step',
-        );
-        $told = ['told' => Told::Found->value, 'done' => $numbers['done'], 'left' => $numbers['left']];
-
-        return [$step, Html::p(Html::a('Stop here', href: $site->url($this->page, $this->parameters + $told), id: 'stop'))];
+        return [
+            Html::section(
+                Html::p($words, role: 'status'),
+                Html::progress(
+                    value: (string) $this->read,
+                    max: (string) max($all, 1),
+                    aria_label: 'Jobs that are read',
+                ),
+                $this->error === null ? null : Html::p(Html::stored($this->error->getMessage(), 2000), class: 'bad'),
+                Parts::form($site, $this->path, $this->parameters + $this->arguments + $fields, 'Go on'),
+                id: 'step',
+            ),
+            Html::p(Html::a('Stop here', href: $stop, id: 'stop')),
+        ];
     }
 }

@@ -41,7 +41,8 @@ enum Told: string
             self::Rescheduled => 'The job has a new time.',
             self::Updated => 'The job has a new payload.',
             self::Unchanged => 'Nothing was changed: the job is gone, or in a state in which that cannot be done.',
-            self::Found => 'Jobs that are changed: ' . Words::number($done) . '.' . ($left === 0 ? '' : ' Jobs that are left as they are: ' . Words::number($left) . '.'),
+            self::Found => 'Jobs that are changed: ' . Words::number($done) . '.'
+                . ($left === 0 ? '' : ' Jobs that are left as they are: ' . Words::number($left) . '.'),
             self::GroupClosed => 'The group is closed: no worker gets its jobs.',
             self::GroupOpened => 'The group is open again.',
             self::ScheduleRun => 'A job of the schedule was pushed.',

@@ -105,7 +105,7 @@ final class Jobs
     }
 
     /**
-     * @param array{int, int, string}|null $after priority, microseconds, id: those behind this place, whether the job is there or not
+     * @param array{int, int, string}|null $after priority, microseconds, id: those behind this place
      *
      * @return list<Entry> in their order: of serving, by due time, by the end of the lease, oldest first
      */
@@ -114,7 +114,8 @@ final class Jobs
         $found = $this->having($state);
         if ($after !== null) {
             $after[0] = $state === State::Ready ? $after[0] : 0;
-            $found = array_filter($found, static fn (Entry $entry): bool => self::compare(self::placeOf($state, $entry), $after) > 0);
+            $isBehind = static fn (Entry $entry): bool => self::compare(self::placeOf($state, $entry), $after) > 0;
+            $found = array_filter($found, $isBehind);
         }
         usort($found, static fn (Entry $a, Entry $b): int => self::compare(self::placeOf($state, $a), self::placeOf($state, $b)));
 

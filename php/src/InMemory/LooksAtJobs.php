@@ -87,15 +87,21 @@ trait LooksAtJobs
         return $this->look($this->jobs->first(State::Buried));
     }
 
-    public function list(State $state, int $offset = 0, int $limit = 100, JobInfo|string|null $after = null, ?string $group = null): array
-    {
+    public function list(
+        State $state,
+        int $offset = 0,
+        int $limit = 100,
+        JobInfo|string|null $after = null,
+        ?string $group = null,
+    ): array {
         $this->arguments->atLeast(0, $offset, 'list', 'Argument #2 ($offset)');
         $this->arguments->atLeast(1, $limit, 'list', 'Argument #3 ($limit)');
         if ($group !== null) {
             return array_map($this->look(...), array_slice($this->ofGroup($group, $state, $after), $offset, $limit));
         }
+        $found = $this->jobs->in($state, self::place($state, $after));
 
-        return array_map($this->look(...), array_slice($this->jobs->in($state, self::place($state, $after)), $offset, $limit));
+        return array_map($this->look(...), array_slice($found, $offset, $limit));
     }
 
     public function count(?State $state = null): int

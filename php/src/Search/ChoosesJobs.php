@@ -34,7 +34,8 @@ trait ChoosesJobs
         try {
             Tags::of(...$tags);
         } catch (ValueError $error) {
-            throw new ValueError(str_replace(Tags::class . '::of', self::class . '::tag', $error->getMessage()), 0, $error);
+            $message = str_replace(Tags::class . '::of', self::class . '::tag', $error->getMessage());
+            throw new ValueError($message, 0, $error);
         }
 
         return $this->with(static fn (Criteria $criteria) => array_push($criteria->tags, ...$tags));
@@ -85,8 +86,13 @@ trait ChoosesJobs
      */
     public function dueBetween(?DateTimeInterface $from, ?DateTimeInterface $until): self
     {
-        self::check($from !== null || $until !== null, 'dueBetween', 'Argument #1 ($from) or argument #2 ($until) must be a moment');
-        self::check($from === null || $until === null || $from < $until, 'dueBetween', 'Argument #2 ($until) must be later than argument #1 ($from)');
+        $fault = match (true) {
+            $from === null && $until === null => 'Argument #1 ($from) or argument #2 ($until) must be a moment',
+            $from !== null && $until !== null && $from >= $until
+                => 'Argument #2 ($until) must be later than argument #1 ($from)',
+            default => null,
+        };
+        self::check($fault === null, 'dueBetween', (string) $fault);
 
         return $this->with(static function (Criteria $criteria) use ($from, $until): void {
             $criteria->from = $from === null ? null : (float) $from->format('U.u');

@@ -37,16 +37,23 @@ final class Position
         return new self('');
     }
 
-    /** @param JobInfo|string $job to begin behind, its place, or a text(); '': at the first job. Null for another string */
+    /**
+     * @param JobInfo|string $job to begin behind, its place, or a text(); '': at the first job
+     *
+     * @return self|null null: the string is something else
+     */
     public static function parse(JobInfo|string $job): ?self
     {
         $text = is_string($job) ? $job : $job->place();
-        if (preg_match('/^(?:(\d{1,18})\.(\d{1,15})\.(\d{1,15})(c?)\.)?(' . self::PLACE . ')$/sD', $text, $found, PREG_UNMATCHED_AS_NULL) !== 1) {
+        $pattern = '/^(?:(\d{1,18})\.(\d{1,15})\.(\d{1,15})(c?)\.)?(' . self::PLACE . ')$/sD';
+        if (preg_match($pattern, $text, $found, PREG_UNMATCHED_AS_NULL) !== 1) {
             return null;
         }
         $position = new self((string) $found[5]);
         if ($found[1] !== null) {
-            [$position->startedUs, $position->given, $position->counted] = [(int) $found[1], (int) $found[2], (int) $found[3]];
+            $position->startedUs = (int) $found[1];
+            $position->given = (int) $found[2];
+            $position->counted = (int) $found[3];
             $position->isCounting = $found[4] === 'c';
         }
 
@@ -64,7 +71,7 @@ final class Position
         return $this->startedUs ??= Times::us($queue->now());
     }
 
-    /** A job that was buried since the first pass began is none of those that were to be changed, or has been changed already. */
+    /** Whether a job was buried since the first pass began: it was not meant, or has been changed already. */
     public function isBuriedSince(JobInfo $job): bool
     {
         return $this->startedUs !== null && $job->state === State::Buried && Times::us($job->dueAt) > $this->startedUs;

@@ -125,11 +125,14 @@ final class Search implements Countable, IteratorAggregate
     public function kick(int|float|string|DateInterval|null $spread = null, bool $resetAttempts = true, ?callable $progress = null): int
     {
         if ($spread !== null) {
-            return $this->kickOver(Seconds::positive($spread, self::class . '::kick', 'Argument #1 ($spread)'), $progress);
+            $seconds = Seconds::positive($spread, self::class . '::kick', 'Argument #1 ($spread)');
+
+            return $this->kickOver($seconds, $progress);
         }
         [$walk, $position] = $this->begin([State::Buried, State::Delayed], 'kick', [State::Buried]);
         $position->startedUs($this->queue);
-        $kick = fn (JobInfo $job): ?bool => $position->isBuriedSince($job) ? null : $this->queue->kickJob($job->id, $resetAttempts);
+        $kick = fn (JobInfo $job): ?bool
+            => $position->isBuriedSince($job) ? null : $this->queue->kickJob($job->id, $resetAttempts);
 
         return $walk->eachOne($kick, $progress);
     }
@@ -147,13 +150,17 @@ final class Search implements Countable, IteratorAggregate
      */
     public function reschedule(int|float|string|DateInterval|DateTimeInterface $delay, ?callable $progress = null): int
     {
-        $seconds = $delay instanceof DateTimeInterface ? null : Seconds::of($delay, self::class . '::reschedule', 'Argument #1 ($delay)');
+        $seconds = $delay instanceof DateTimeInterface
+            ? null
+            : Seconds::of($delay, self::class . '::reschedule', 'Argument #1 ($delay)');
         [$walk, $position] = $this->begin(self::NOT_HELD, 'reschedule');
         $startedUs = $position->startedUs($this->queue);
         $times = $seconds === null ? Times::at($position, $delay) : Times::after($position, $startedUs, $seconds);
         // Moved jobs come by again behind the others.
-        $isDone = static fn (JobInfo $job): bool => $job->state === State::Buried ? $position->isBuriedSince($job) : $times->hasGiven($job->dueAt);
-        $reschedule = fn (JobInfo $job): ?bool => $isDone($job) ? null : $this->queue->reschedule($job->id, $times->next());
+        $isDone = static fn (JobInfo $job): bool
+            => $job->state === State::Buried ? $position->isBuriedSince($job) : $times->hasGiven($job->dueAt);
+        $reschedule = fn (JobInfo $job): ?bool
+            => $isDone($job) ? null : $this->queue->reschedule($job->id, $times->next());
 
         return $walk->eachOne($reschedule, $progress);
     }
@@ -180,7 +187,8 @@ final class Search implements Countable, IteratorAggregate
     }
 
     /**
-     * Brings the buried jobs back over some time. How many they are is counted first; with reading() by passes of their own, which do nothing else.
+     * Brings the buried jobs back over some time. How many they are is counted first; with reading() by passes of their
+     * own, which do nothing else.
      *
      * @param (callable(int, int): void)|null $progress
      */
@@ -201,7 +209,8 @@ final class Search implements Countable, IteratorAggregate
             }
         }
         $times = Times::spread($position, $startedUs, $seconds);
-        $bringBack = fn (JobInfo $job): ?bool => $position->isBuriedSince($job) ? null : $this->queue->reschedule($job->id, $times->next());
+        $bringBack = fn (JobInfo $job): ?bool
+            => $position->isBuriedSince($job) ? null : $this->queue->reschedule($job->id, $times->next());
 
         return $walk->eachOne($bringBack, $progress);
     }
@@ -219,7 +228,8 @@ final class Search implements Countable, IteratorAggregate
         }
         $states = $this->states ?: ($usual ?: $possible);
         $first = $this->from?->state();
-        self::check($first === null || in_array($first, $states, true), $method, "it cannot begin behind a job that is {$first?->value}");
+        $isPlace = $first === null || in_array($first, $states, true);
+        self::check($isPlace, $method, "it cannot begin behind a job that is {$first?->value}");
         $this->position = clone ($this->from ?? Position::first());
         $this->walk = $this->walk($this->position, $states);
 

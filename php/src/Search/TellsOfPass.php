@@ -36,7 +36,8 @@ trait TellsOfPass
     }
 
     /**
-     * Where another pass goes on, for after(). It is a text that has all a pass has to know of those before, so that no job is changed twice.
+     * Where another pass goes on, for after(): a text that has all a pass has to know of those before, so that no job
+     * is changed twice.
      *
      * @return string|null null: the last pass has met all jobs
      */

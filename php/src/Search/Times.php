@@ -18,8 +18,11 @@ use ValueError;
  */
 final class Times
 {
-    private function __construct(private readonly Position $position, private readonly int $firstUs, private readonly float $stepUs)
-    {
+    private function __construct(
+        private readonly Position $position,
+        private readonly int $firstUs,
+        private readonly float $stepUs,
+    ) {
     }
 
     /**

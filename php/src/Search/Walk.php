@@ -75,7 +75,7 @@ final class Walk
         $this->hasEnded = true;
     }
 
-    /** The place behind which another pass goes on; '' is the beginning. A page whose change has failed is not behind it. */
+    /** The place behind which another pass goes on; '' is the beginning. A page whose change has failed comes again. */
     public function place(): string
     {
         return $this->last?->place() ?? $this->from->place;
@@ -173,7 +173,8 @@ final class Walk
         $pages = new JobPages($this->queue, min(self::PAGE, $this->reading ?? self::PAGE));
         $first = $this->from->state();
         foreach (array_slice($this->states, (int) array_search($first, $this->states, true)) as $state) {
-            foreach ($pages->pages($state, $state === $first ? $this->from->place : $this->lastBefore($state)) as $page) {
+            $after = $state === $first ? $this->from->place : $this->lastBefore($state);
+            foreach ($pages->pages($state, $after) as $page) {
                 yield $page;
                 if ($this->isBehind($state, end($page))) {
                     break;

@@ -56,7 +56,10 @@ final class ErrorsPage implements Page
             ),
             $after === null && $search->next() === null ? null : Html::nav(
                 Words::number($search->read()) . ' buried jobs were read' . ($after === null ? '. ' : ', behind those of the page before. '),
-                $search->next() === null ? null : Html::a('Read further', href: $site->url('/errors', ['queue' => $name, 'after' => $search->next()])),
+                $search->next() === null ? null : Html::a(
+                    'Read further',
+                    href: $site->url('/errors', ['queue' => $name, 'after' => $search->next()]),
+                ),
                 aria_label: 'Pages of errors',
             ),
         ];
@@ -73,7 +76,10 @@ final class ErrorsPage implements Page
 
         return [
             Words::number($kind['number']),
-            $text === '' ? 'none' : Html::a(Html::stored($text, 200), href: $site->url('/queue', ['queue' => $name, 'state' => 'buried', 'kind' => $text])),
+            $text === '' ? 'none' : Html::a(
+                Html::stored($text, 200),
+                href: $site->url('/queue', ['queue' => $name, 'state' => 'buried', 'kind' => $text]),
+            ),
             Words::moment($kind['first'], $now),
             Words::moment($kind['last'], $now),
             Html::a(Html::stored($job->id, 60), href: $site->url('/job', ['queue' => $name, 'id' => $job->id])),

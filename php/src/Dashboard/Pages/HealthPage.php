@@ -34,14 +34,19 @@ final class HealthPage implements Page
         $further = array_values(array_filter($all, static fn (string $name): bool => strcmp($name, $after) > 0));
         $found = [];
         foreach (array_slice($further, 0, self::QUEUES) as $name) {
-            $checks = $site->queue($name)->doctor();
-            array_push($found, ...array_filter($checks, static fn (array $check): bool => in_array($check['check'], self::OF_A_QUEUE, true) && $check['level'] !== 'ok'));
+            foreach ($site->queue($name)->doctor() as $finding) {
+                if (self::isOfAQueue($finding) && $finding['level'] !== 'ok') {
+                    $found[] = $finding;
+                }
+            }
         }
-        $heads = ['Level', 'Check', 'Finding'];
 
         return [
-            $after === '' ? Parts::table('Redis, errors first', $heads, self::rows(self::ofRedis($site)), 'Nothing was checked.') : null,
-            Html::section(Parts::table('Queues in trouble', $heads, self::rows($found), 'None of these queues is in trouble.'), id: 'queues'),
+            $after === '' ? self::table('Redis, errors first', self::ofRedis($site), 'Nothing was checked.') : null,
+            Html::section(
+                self::table('Queues in trouble', $found, 'None of these queues is in trouble.'),
+                id: 'queues',
+            ),
             $all === [] ? null : self::pager(count($all), $further, $site),
         ];
     }
@@ -49,25 +54,28 @@ final class HealthPage implements Page
     /** @return list<array{level: string, check: string, message: string}> */
     private static function ofRedis(Site $site): array
     {
-        $isOfRedis = static fn (array $finding): bool => !in_array($finding['check'], self::OF_A_QUEUE, true);
+        $isOfRedis = static fn (array $finding): bool => !self::isOfAQueue($finding);
 
         return array_values(array_filter($site->anywhere->doctor(), $isOfRedis));
     }
 
-    /**
-     * @param list<array{level: string, check: string, message: string}> $found
-     *
-     * @return list<list<mixed>>
-     */
-    private static function rows(array $found): array
+    /** @param array{level: string, check: string, message: string} $finding */
+    private static function isOfAQueue(array $finding): bool
+    {
+        return in_array($finding['check'], self::OF_A_QUEUE, true);
+    }
+
+    /** @param list<array{level: string, check: string, message: string}> $found */
+    private static function table(string $caption, array $found, string $empty): Html
     {
         usort($found, static fn (array $a, array $b): int => self::ORDER[$a['level']] <=> self::ORDER[$b['level']]);
-
-        return array_map(static fn (array $finding): array => [
+        $row = static fn (array $finding): array => [
             Html::span($finding['level'], class: $finding['level'] === 'ok' ? 'flag' : 'flag bad'),
             $finding['check'],
             Html::stored($finding['message'], 1000),
-        ], $found);
+        ];
+
+        return Parts::table($caption, ['Level', 'Check', 'Finding'], array_map($row, $found), $empty);
     }
 
     /**
@@ -78,8 +86,13 @@ final class HealthPage implements Page
     private static function pager(int $all, array $further, Site $site): Html
     {
         $left = max(0, count($further) - self::QUEUES);
-        $next = $left === 0 ? null : Html::a('Look further', href: $site->url('/health', ['after' => $further[self::QUEUES - 1]]), rel: 'next');
+        $next = $left === 0 ? null : $site->url('/health', ['after' => $further[self::QUEUES - 1]]);
 
-        return Html::nav(Words::number($all - $left) . ' of ' . Words::number($all) . ' queues were looked at. ', $next, id: 'look', aria_label: 'Pages of queues');
+        return Html::nav(
+            Words::number($all - $left) . ' of ' . Words::number($all) . ' queues were looked at. ',
+            $next === null ? null : Html::a('Look further', href: $next, rel: 'next'),
+            id: 'look',
+            aria_label: 'Pages of queues',
+        );
     }
 }

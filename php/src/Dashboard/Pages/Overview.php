@@ -35,7 +35,8 @@ final class Overview implements Page
         $found = $pattern === '' ? $names : array_values(array_filter($names, static fn (string $name): bool => self::matches($pattern, $name)));
         // By its name: where a queue has gone meanwhile, no other one is passed over.
         $first = $request->query('from') ?? '';
-        $from = min(count(array_filter($found, static fn (string $name): bool => strcmp($name, $first) < 0)), max(0, count($found) - 1));
+        $before = array_filter($found, static fn (string $name): bool => strcmp($name, $first) < 0);
+        $from = min(count($before), max(0, count($found) - 1));
         $shown = array_slice($found, $from, self::ON_A_PAGE);
         $stats = array_combine($shown, array_map(static fn (string $name): Stats => $site->queue($name)->stats(), $shown));
         $isLook && $stats = array_filter($stats, self::needsAttention(...));
@@ -148,7 +149,11 @@ final class Overview implements Page
         $until = min($all, $from + self::ON_A_PAGE);
         $link = static fn (string $text, int $to, bool $look, ?string $rel = null): ?Html => $to < 0 || $to >= $all
             ? null
-            : Html::a($text, href: $site->url('/', ['name' => $pattern ?: null, 'look' => $look ? '1' : null, 'from' => $to === 0 ? null : $names[$to]]), rel: $rel);
+            : Html::a($text, href: $site->url('/', [
+                'name' => $pattern ?: null,
+                'look' => $look ? '1' : null,
+                'from' => $to === 0 ? null : $names[$to],
+            ]), rel: $rel);
         if ($isLook) {
             // The script goes on by itself: 50 queues a step, so that Redis has time for others.
             return Html::nav(

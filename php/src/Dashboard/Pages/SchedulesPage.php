@@ -42,7 +42,12 @@ final class SchedulesPage implements Page
             }
         }
         $now = $site->anywhere->now();
-        $isIdle = $shown !== [] && self::hasNoRunner($queue, $site);
+        $idle = $shown === [] || self::hasRunner($queue, $site) ? null : Html::p(
+            Html::span('no runner', class: 'flag bad'),
+            ' No process runs these schedules now: start one with ',
+            Html::code('delayqueue work --schedules'),
+            '.',
+        );
 
         return [
             Html::form(
@@ -54,7 +59,7 @@ final class SchedulesPage implements Page
             ),
             Parts::live(
                 'schedules',
-                $isIdle ? Html::p(Html::span('no runner', class: 'flag bad'), ' No process runs these schedules now: start one with ', Html::code('delayqueue work --schedules'), '.') : null,
+                $idle,
                 Parts::table(
                     'Schedules, the next one first',
                     ['Name', 'When', 'Next', 'After that', 'Queue', 'Error', 'Change'],
@@ -71,12 +76,12 @@ final class SchedulesPage implements Page
         return $moment !== null && $now - (float) $moment->format('U.u') > self::PATIENCE;
     }
 
-    private static function hasNoRunner(string $queue, Site $site): bool
+    private static function hasRunner(string $queue, Site $site): bool
     {
         try {
-            return $site->anywhere->workers(queue: $queue) === [];
+            return $site->anywhere->workers(queue: $queue) !== [];
         } catch (ServerException) {
-            return false; // this user of Redis may not look
+            return true; // this user of Redis may not look
         }
     }
 
@@ -85,6 +90,7 @@ final class SchedulesPage implements Page
     {
         $hidden = ['queue' => $queue, 'name' => $schedule->name];
         $moments = $schedule->next(2);
+        $late = self::isLate($moments[0] ?? null, $now) ? [' ', Html::span('late', class: 'flag bad')] : null;
         $moment = static fn (?DateTimeImmutable $moment): Html|string => $moment === null ? '–' : Words::moment((float) $moment->format('U.u'), $now);
 
         return [
@@ -92,7 +98,7 @@ final class SchedulesPage implements Page
             Html::stored((string) $schedule->when, 80),
             $schedule->paused
                 ? Html::span($schedule->pausedUntil === null ? 'paused' : ['paused, ends ', $moment($schedule->pausedUntil)], class: 'flag')
-                : [$moment($moments[0] ?? null), self::isLate($moments[0] ?? null, $now) ? [' ', Html::span('late', class: 'flag bad')] : null],
+                : [$moment($moments[0] ?? null), $late],
             $schedule->paused ? '' : $moment($moments[1] ?? null),
             Html::a(Html::stored($schedule->queue, 60), href: $site->url('/queue', ['queue' => $schedule->queue])),
             Html::stored(strtok($schedule->lastError ?? '', "\n") ?: '', 80),
