@@ -26,7 +26,9 @@ final class ManyJobsTest extends DashboardCase
         $changes = [
             'cancel' => ['delayed', [], static fn (): int => 0],
             'kick' => ['delayed', [], fn (): int => $this->delayQueue('kick')->count(State::Ready)],
-            'reschedule' => ['delayed', ['delay' => '0'], fn (): int => $this->delayQueue('reschedule')->count(State::Ready)],
+            'reschedule' => [
+                'delayed', ['delay' => '0'], fn (): int => $this->delayQueue('reschedule')->count(State::Ready),
+            ],
             'move' => ['delayed', ['to' => 'elsewhere'], fn (): int => $this->delayQueue('elsewhere')->count()],
         ];
         $expected = ['cancel' => 0, 'kick' => self::JOBS, 'reschedule' => self::JOBS, 'move' => self::JOBS];
@@ -37,9 +39,11 @@ final class ManyJobsTest extends DashboardCase
                     yield ['payload' => $n, 'delay' => 60 + $n, 'headers' => $n % 1_000 === 0 ? Tags::of('rare') : []];
                 }
             })());
-            [$steps, $last] = $this->inSteps("/found/$change", ['queue' => $change, 'state' => $state, 'total' => (string) self::JOBS] + $arguments);
+            $form = ['queue' => $change, 'state' => $state, 'total' => (string) self::JOBS] + $arguments;
+            [$steps, $last] = $this->inSteps("/found/$change", $form);
             $this->assertGreaterThanOrEqual(2, $steps, 'a step reads no more than 500 jobs');
-            $this->assertSame([(string) self::JOBS, '0', $change], [$last['done'], $last['left'], $last['change']], $change);
+            $said = [$last['done'], $last['left'], $last['change']];
+            $this->assertSame([(string) self::JOBS, '0', $change], $said, $change);
             $this->assertSame($expected[$change], $count(), $change);
         }
         $this->assertSame(0, $this->delayQueue('move')->count());
@@ -50,7 +54,9 @@ final class ManyJobsTest extends DashboardCase
     public function testASearchIsKeptFromStepToStep(): void
     {
         $queue = $this->delayQueue();
-        $queue->pushMany(array_map(static fn (int $n): array => ['payload' => $n, 'delay' => 60 + $n, 'headers' => $n % 3 === 0 ? Tags::of('third') : []], range(0, self::JOBS)));
+        $job = static fn (int $n): array
+            => ['payload' => $n, 'delay' => 60 + $n, 'headers' => $n % 3 === 0 ? Tags::of('third') : []];
+        $queue->pushMany(array_map($job, range(0, self::JOBS)));
         [, $last] = $this->inSteps('/found/cancel', ['queue' => $queue->name(), 'state' => 'delayed', 'tag' => 'third']);
         $this->assertSame(['351', 'third', 700], [$last['done'], $last['tag'], $queue->count()]);
     }
@@ -60,9 +66,10 @@ final class ManyJobsTest extends DashboardCase
         $queue = $this->delayQueue(options: ['maxAttempts' => 1]);
         $queue->pushMany(array_map(static fn (int $n): array => ['payload' => $n], range(1, self::JOBS)));
         $queue->drain(static fn () => throw new RuntimeException('first'));
-        [$steps, $last] = $this->inSteps('/found/kick', ['queue' => $queue->name(), 'state' => 'buried'], static function () use ($queue): void {
+        $fail = static function () use ($queue): void {
             $queue->drain(static fn () => throw new RuntimeException('second'), limit: 100);
-        });
+        };
+        [$steps, $last] = $this->inSteps('/found/kick', ['queue' => $queue->name(), 'state' => 'buried'], $fail);
         $this->assertSame((string) self::JOBS, $last['done']);
         $this->assertSame(100 * $steps, $queue->count(State::Buried));
     }
@@ -71,18 +78,21 @@ final class ManyJobsTest extends DashboardCase
     {
         $server = RedisServer::start();
         $queue = new DelayQueue('jobs', $server->dsn());
-        $queue->pushMany(array_map(static fn (int $n): array => ['payload' => $n, 'delay' => 60 + $n], range(1, self::JOBS)));
+        $job = static fn (int $n): array => ['payload' => $n, 'delay' => 60 + $n];
+        $queue->pushMany(array_map($job, range(1, self::JOBS)));
         $told = [];
-        $handler = new Handler($queue, static fn (): Access => Access::Write, changed: static function (string $words) use (&$told): void {
+        $changed = static function (string $words) use (&$told): void {
             $told[] = $words;
-        });
+        };
+        $handler = new Handler($queue, static fn (): Access => Access::Write, changed: $changed);
         $step = fn (array $form): Response => $handler->handle($this->change('/found/kick', $form));
         $form = self::form($step(['queue' => 'jobs', 'state' => 'delayed', 'total' => (string) self::JOBS]));
         self::command($server, 'CONFIG SET min-replicas-to-write 1');
         $failed = $step($form);
         $this->assertSame(502, $failed->status);
         $this->assertStringContainsString('NOREPLICAS', $failed->body);
-        $this->assertDoesNotMatchRegularExpression('~</progress><form ~', $failed->body, 'the script repeats no step that has failed');
+        $why = 'the script repeats no step that has failed';
+        $this->assertDoesNotMatchRegularExpression('~</progress><form ~', $failed->body, $why);
         $this->assertSame($form, self::form($failed));
         $this->assertSame("found, queue jobs, state delayed, change kick, done $form[done], left 0", end($told));
         self::command($server, 'CONFIG SET min-replicas-to-write 0');
@@ -96,27 +106,32 @@ final class ManyJobsTest extends DashboardCase
     {
         $queue = $this->delayQueue();
         $queue->pushMany(array_map(static fn (int $n): array => ['payload' => $n, 'delay' => 60], range(0, self::JOBS)));
-        $first = $this->handler()->handle($this->change('/found/cancel', ['queue' => $queue->name(), 'state' => 'delayed']));
-        $form = self::form($first);
+        $form = ['queue' => $queue->name(), 'state' => 'delayed'];
+        $form = self::form($this->handler()->handle($this->change('/found/cancel', $form)));
         $left = $queue->count();
         $this->assertGreaterThan(0, $left);
+        $foreign = new Request('POST', '/found/cancel', [], $form, ['sec-fetch-site' => 'cross-site'], '/dq');
         $refused = [
             'no right any more' => $this->handler(Access::Read)->handle($this->change('/found/cancel', $form)),
             'nobody any more' => $this->handler(Access::None)->handle($this->change('/found/cancel', $form)),
-            'another site' => $this->handler()->handle(new Request('POST', '/found/cancel', [], $form, ['sec-fetch-site' => 'cross-site'], '/dq')),
+            'another site' => $this->handler()->handle($foreign),
         ];
         foreach ($refused as $why => $answer) {
             $this->assertSame([403, $left], [$answer->status, $queue->count()], $why);
         }
-        $this->assertSame(404, $this->handler()->handle(new Request('GET', '/found', $form + ['change' => 'cancel']))->status, 'no link begins a change');
-        $this->assertSame(400, $this->handler()->handle($this->change('/found/cancel', ['after' => 'x'] + $form))->status);
+        $linked = $this->handler()->handle(new Request('GET', '/found', $form + ['change' => 'cancel']));
+        $this->assertSame(404, $linked->status, 'no link begins a change');
+        $wrong = $this->handler()->handle($this->change('/found/cancel', ['after' => 'x'] + $form));
+        $this->assertSame(400, $wrong->status);
         $this->assertSame($left, $queue->count());
     }
 
     public function testTheJobsOfAGroupAreCancelledInSteps(): void
     {
         $queue = $this->delayQueue();
-        $queue->pushMany(array_map(static fn (int $n): array => ['payload' => $n, 'delay' => $n % 2 * 60, 'group' => $n % 10 === 0 ? 'other' : 'g'], range(0, self::JOBS)));
+        $job = static fn (int $n): array
+            => ['payload' => $n, 'delay' => $n % 2 * 60, 'group' => $n % 10 === 0 ? 'other' : 'g'];
+        $queue->pushMany(array_map($job, range(0, self::JOBS)));
         [, $last] = $this->inSteps('/group/cancel', ['queue' => $queue->name(), 'group' => 'g', 'total' => '945']);
         $this->assertSame(['945', 'g'], [$last['done'], $last['group']]);
         $this->assertSame(106, $queue->count());
@@ -131,7 +146,8 @@ final class ManyJobsTest extends DashboardCase
             'SQLSTATE[40001]: Serialization failure: 1213 Deadlock found when trying to get lock after %d s',
         ];
         $queue->pushMany(array_map(static fn (int $n): array => ['payload' => $n], range(0, 29)));
-        $queue->drain(static fn (Job $job) => throw new RuntimeException(sprintf($errors[$job->payload % 3], $job->payload)));
+        $error = static fn (int $n): string => sprintf($errors[$n % 3], $n);
+        $queue->drain(static fn (Job $job) => throw new RuntimeException($error($job->payload)));
         $page = $this->handler()->handle(new Request('GET', '/errors', ['queue' => $queue->name()]))->body;
         $this->assertSame(3, substr_count($page, '<td class="number">10</td>'));
         $this->assertSame(1, preg_match('~href="/queue\?([^"]*40001[^"]*)"~', $page, $link));
@@ -173,7 +189,9 @@ final class ManyJobsTest extends DashboardCase
     {
         preg_match_all('/<input type="hidden" name="([^"]*)" value="([^"]*)">/', $answer->body, $fields);
 
-        return array_combine($fields[1], array_map(static fn (string $value): string => html_entity_decode($value, ENT_QUOTES | ENT_HTML5), $fields[2]));
+        $decoded = static fn (string $value): string => html_entity_decode($value, ENT_QUOTES | ENT_HTML5);
+
+        return array_combine($fields[1], array_map($decoded, $fields[2]));
     }
 
     private static function command(RedisServer $server, string $command): void

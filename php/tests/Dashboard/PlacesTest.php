@@ -12,6 +12,7 @@ use DelayQueue\Dashboard\Handler;
 use DelayQueue\Dashboard\Request;
 use DelayQueue\Dashboard\Response;
 use DelayQueue\Dashboard\Site;
+use DelayQueue\GroupLimits;
 use DelayQueue\Schedule\Every;
 use DelayQueue\Schedule\Schedules;
 use RuntimeException;
@@ -36,13 +37,14 @@ final class PlacesTest extends DashboardCase
 
     public function testAQueueThatIsKnownIsFoundThoughItIsEmpty(): void
     {
+        $once = ['receipt' => 'r', 'payload' => 1];
         $known = [
             'drained' => static fn (DelayQueue $queue) => [$queue->push(1), $queue->drain(static fn () => null)],
             'spread' => static fn (DelayQueue $queue) => $queue->sibling('spread', ['partitions' => 4])->push(1),
             'paused' => static fn (DelayQueue $queue) => $queue->pause(),
             'limited' => static fn (DelayQueue $queue) => $queue->limitQueue(concurrency: 1),
-            'limits-of-a-group' => static fn (DelayQueue $queue) => $queue->limitGroups('g', new DelayQueue\GroupLimits(concurrency: 1)),
-            'received' => static fn (DelayQueue $queue) => [$queue->pushOnce([['receipt' => 'r', 'payload' => 1]]), $queue->purge(), $queue->forget()],
+            'limits-of-a-group' => static fn (DelayQueue $queue) => $queue->limitGroups('g', new GroupLimits(concurrency: 1)),
+            'received' => static fn (DelayQueue $queue) => [$queue->pushOnce([$once]), $queue->purge(), $queue->forget()],
             'forgotten' => static fn (DelayQueue $queue) => [$queue->push(1, delay: '1h'), $queue->forget()],
         ];
         foreach ($known as $name => $make) {
@@ -50,7 +52,8 @@ final class PlacesTest extends DashboardCase
             $this->assertSame(200, $this->get('/queue', ['queue' => $name])->status, $name);
         }
         $own = new Handler($this->delayQueue('never-used'), static fn (): Access => Access::Read);
-        $this->assertSame(200, $own->handle(new Request('GET', '/queue', ['queue' => 'never-used']))->status, 'it is configured');
+        $page = $own->handle(new Request('GET', '/queue', ['queue' => 'never-used']));
+        $this->assertSame(200, $page->status, 'it is configured');
         $this->assertSame(200, $this->get('/schedules')->status);
         $this->assertSame(200, $this->get('/schedules', ['queue' => 'schedules'])->status);
         $this->assertSame(200, $this->get('/journal', ['queue' => 'of-long-ago'])->status);
@@ -58,7 +61,10 @@ final class PlacesTest extends DashboardCase
         $worker = $this->delayQueue('works')->watch('works', 'served');
         $status = 0;
         $worker->consume(function () use ($worker, &$status): void {
-            for ($until = hrtime(true) + 20e9; $worker->workers(queue: 'served') === [] && hrtime(true) < $until; usleep(50_000));
+            $until = hrtime(true) + 20e9;
+            while ($worker->workers(queue: 'served') === [] && hrtime(true) < $until) {
+                usleep(50_000);
+            }
             $status = $this->get('/queue', ['queue' => 'served'])->status;
         }, maxJobs: 1);
         $this->assertSame(200, $status, 'a worker is for it');
@@ -69,12 +75,14 @@ final class PlacesTest extends DashboardCase
         $names = [
             'redis://shop:s3cret@10.0.0.5:6390/3' => 'redis://10.0.0.5:6390/3',
             'redis://:s3%40ret@[2001:db8::5]:6390' => 'redis://[2001:db8::5]:6390/0',
-            'redis+sentinel://shop:s3cret@10.0.0.5:1,10.0.0.6:2/service/3?sentinel_user=a&sentinel_password=s3cret' => 'redis+sentinel://10.0.0.5:1,10.0.0.6:2/service/3',
+            'redis+sentinel://shop:s3cret@10.0.0.5:1,10.0.0.6:2/s/3?sentinel_user=a&sentinel_password=s3cret'
+                => 'redis+sentinel://10.0.0.5:1,10.0.0.6:2/s/3',
             'redis+cluster://shop:s3cret@10.0.0.5:1,10.0.0.6:2' => 'redis+cluster://10.0.0.5:1,10.0.0.6:2',
             'redis+unix://shop:s3cret@/run/redis@shop.sock?db=5' => 'redis+unix:///run/redis@shop.sock?db=5',
         ];
         foreach ($names as $dsn => $shown) {
-            $site = new Site(new DelayQueue('q', $dsn), new Request('GET', '/'), Access::Read, static fn (): ?string => null, false, null);
+            $queue = new DelayQueue('q', $dsn);
+            $site = new Site($queue, new Request('GET', '/'), Access::Read, static fn () => null, false, null);
             $this->assertSame($shown, $site->redis());
         }
         $queue = new DelayQueue('q', $this->delayQueue()->dsn(), ['prefix' => 'shop']);
@@ -103,8 +111,9 @@ final class PlacesTest extends DashboardCase
         $schedules->set('late', Every::interval('1h'), queue: 'polls');
         $this->travelTo(new DateTimeImmutable());
         $schedules->set('soon', Every::interval('1h'), queue: 'polls');
-        $this->assertStringContainsString('ago), late: does a runner work?', ScheduleView::row($schedules->get('late'))[3]);
-        $this->assertStringNotContainsString('late', ScheduleView::row($schedules->get('soon'))[3]);
+        $when = static fn (string $name): string => ScheduleView::row($schedules->get($name))[3];
+        $this->assertStringContainsString('ago), late: does a runner work?', $when('late'));
+        $this->assertStringNotContainsString('late', $when('soon'));
     }
 
     public function testHealthLooksAtAllQueuesAFewAtATime(): void

@@ -27,13 +27,16 @@ trait BoundedRules
         ];
         foreach ($changes as $name => $change) {
             $queue = $this->queue($name);
-            $this->pushMany($queue, 150, static fn (int $n): array => ['maxAttempts' => 1, 'headers' => $n % 3 === 0 ? Tags::of('third') : []]);
+            $job = static fn (int $n): array
+                => ['maxAttempts' => 1, 'headers' => $n % 3 === 0 ? Tags::of('third') : []];
+            $this->pushMany($queue, 150, $job);
             foreach (range(1, 150) as $n) {
                 $queue->reserveJob("job-$n")->fail('no money');
             }
-            $this->assertSame(50, $this->inPasses(Search::in($queue, State::Buried)->tag('third')->reading(40), $change, $queue), $name);
+            $buried = Search::in($queue, State::Buried)->reading(40);
+            $this->assertSame(50, $this->inPasses($buried->tag('third'), $change), $name);
             $this->assertSame(100, $queue->count(State::Buried), $name);
-            $done = $this->inPasses(Search::in($queue, State::Buried)->reading(40), $change, $queue);
+            $done = $this->inPasses($buried, $change);
             $this->assertSame([100, 0], [$done, $queue->count(State::Buried)], $name);
         }
         $this->assertEqualsWithDelta(150 * 5 / 6, $this->dueWithin($this->queue('spread'), 500), 5, 'evenly');
@@ -45,7 +48,7 @@ trait BoundedRules
         $this->pushMany($queue, 150, static fn (int $n): array => ['delay' => 600 - $n]);
         $before = array_column($queue->list(State::Delayed, 0, 200), 'id');
         $reschedule = static fn (Search $search): int => $search->reschedule('1h');
-        $this->assertSame(150, $this->inPasses(Search::in($queue, State::Delayed)->reading(40), $reschedule, $queue));
+        $this->assertSame(150, $this->inPasses(Search::in($queue, State::Delayed)->reading(40), $reschedule));
         $this->assertSame($before, array_column($queue->list(State::Delayed, 0, 200), 'id'));
     }
 
@@ -55,7 +58,8 @@ trait BoundedRules
         $this->pushMany($queue, 150, static fn (int $n): array => ['delay' => 60 + $n]);
         $this->pushMany($target, 100, static fn (int $n): array => []); // their ids are taken
         $search = Search::in($queue, State::Delayed)->reading(40);
-        $this->assertSame(50, $this->inPasses($search, static fn (Search $search): int => $search->moveTo($target), $queue));
+        $move = static fn (Search $search): int => $search->moveTo($target);
+        $this->assertSame(50, $this->inPasses($search, $move));
         $this->assertSame([100, 150, []], [$queue->count(), $target->count(), $target->receipts()]);
     }
 
@@ -69,7 +73,7 @@ trait BoundedRules
 
             return $kicked;
         };
-        $this->assertSame(90, $this->inPasses(Search::in($queue, State::Buried)->reading(40), $failing, $queue));
+        $this->assertSame(90, $this->inPasses(Search::in($queue, State::Buried)->reading(40), $failing));
         $this->assertSame(90, $queue->count(State::Buried));
     }
 
@@ -97,7 +101,8 @@ trait BoundedRules
         foreach ([State::Delayed, State::Ready, State::Buried] as $state) {
             $queue = $this->queue($state->value);
             $delay = $state === State::Delayed ? 60 : 0;
-            $this->pushMany($queue, 30, static fn (int $n): array => ['delay' => $delay, 'maxAttempts' => 1, 'priority' => 1024 - $n % 3]);
+            $job = static fn (int $n): array => ['delay' => $delay, 'maxAttempts' => 1, 'priority' => 1024 - $n % 3];
+            $this->pushMany($queue, 30, $job);
             foreach ($state === State::Buried ? range(1, 30) : [] as $n) {
                 $queue->reserveJob("job-$n")->fail('no money');
             }
@@ -105,12 +110,13 @@ trait BoundedRules
             $first = Search::in($queue, $state)->limit(12);
             $this->assertSame(array_slice($all, 0, 12), self::ids($first), $state->value);
             $queue->cancel($all[11], $all[3], $all[12]);
-            $this->assertSame(array_slice($all, 13), self::ids(Search::in($queue, $state)->after((string) $first->next())), $state->value);
+            $rest = self::ids(Search::in($queue, $state)->after((string) $first->next()));
+            $this->assertSame(array_slice($all, 13), $rest, $state->value);
         }
     }
 
     /** @param callable(Search): int $change */
-    private function inPasses(Search $search, callable $change, QueueInterface $queue): int
+    private function inPasses(Search $search, callable $change): int
     {
         $done = $passes = 0;
         for ($next = ''; $next !== null; $next = $pass->next()) {
