@@ -17,7 +17,7 @@ final class ErrorKind
     /** Bytes of a kind. */
     private const LONGEST = 400;
 
-    /** What stays, though it has digits or quotes. */
+    /** Texts that stay, though they have digits or quotes. */
     private const CODES = [
         'exception class' => '^(?:caused by )?(?:\\\\?\w+\\\\[\w\\\\]+|\w*(?:Exception|Error))(?=: | in |$)',
         'PDO' => '(?:SQLSTATE\[\w+\]|\[(?=\d*[A-Z])[0-9A-Z]{5}\])(?: ?\(\d+\))?(?: ?\[-?\d+\])?'
@@ -38,7 +38,7 @@ final class ErrorKind
         'quoted class' => '(?<w>["\'`])\\\\?[A-Za-z_]\w*(?:\\\\[A-Za-z_]\w*)+(?:::\w+)?(?:\(\))?\k<w>',
     ];
 
-    /** What is shortened. */
+    /** Texts that are shortened. */
     private const PARTS = [
         'name' => '\b(?i:(?<!array )key|constraint|column|relation|table|index|class|interface|method|function|property'
             . '|extension) (?<q>["\'`])[A-Za-z_][\w.:$-]*\k<q>',
@@ -51,7 +51,7 @@ final class ErrorKind
             . '|(?<=@anonymous)\x00?[^\s:]+(?::\d+\$\w+)?|(?<=/tmp/)[^\s"\'`):,]+',
     ];
 
-    /** What is left out. */
+    /** Texts that are left out. */
     private const VALUES = [
         'e-mail address' => '[\w.+-]+@[\w-]+(?:\.[\w-]+)+',
         'UUID' => '\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b',

@@ -7,7 +7,7 @@ namespace DelayQueue\Search;
 use DelayQueue\JobInfo;
 
 /**
- * What a search tells of its last pass.
+ * The account that a search gives of its last pass.
  *
  * @internal
  */
