@@ -6,7 +6,7 @@ namespace DelayQueue\Dashboard;
 
 use DelayQueue\Console\Nearest;
 
-/** What stands in the place of a page about a queue that is none. */
+/** The page that is shown for the name of a queue that does not exist. */
 final class NoQueue
 {
     /** @return list<Html|null> */

@@ -17,7 +17,7 @@ use DelayQueue\Schedule\Every;
 use DelayQueue\Schedule\Schedules;
 use RuntimeException;
 
-/** What the pages say of Redis, of queues that are none, and of what nobody works on. */
+/** Pages name Redis, do not find queues that do not exist, and mark schedules and queues that nobody works on. */
 final class PlacesTest extends DashboardCase
 {
     private const PAGES = ['/queue', '/errors', '/groups', '/job', '/workers', '/schedules'];

@@ -7,7 +7,7 @@ namespace DelayQueue\Tests\Search;
 use DelayQueue\Search\ErrorKind;
 use PHPUnit\Framework\TestCase;
 
-/** Which errors are of one kind. */
+/** Errors are grouped by their kinds. */
 final class ErrorKindTest extends TestCase
 {
     public function testRealErrorsAreTogetherWhereOnlyValuesDifferAndApartWhereCodesOrWordsDo(): void
